@@ -1,0 +1,7 @@
+# KEEL_LIBS: libraries of the launcher, the tools and the tests.  libmpi itself needs libc alone.
+AC_DEFUN([KEEL_LIBS], [
+PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.0],
+                  [have_hwloc=yes; AC_DEFINE([HAVE_HWLOC], [1], [hwloc is there, for mpiexec])], [have_hwloc=no])
+PKG_CHECK_MODULES([CHECK], [check >= 0.10], [have_check=yes], [have_check=no])
+AM_CONDITIONAL([HAVE_CHECK], [test "$have_check" = yes])
+])

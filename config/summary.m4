@@ -1,0 +1,16 @@
+# KEEL_OUTPUT_FILES: further files made from .in files, each named by the part that needs it.
+# KEEL_SUMMARY: what was found and what that switches on.
+AC_DEFUN([KEEL_OUTPUT_FILES], [
+])
+AC_DEFUN([KEEL_SUMMARY], [
+AC_MSG_NOTICE([
+  keel $PACKAGE_VERSION
+    compiler         $CC $CFLAGS
+    sanitizers       $enable_sanitize, coverage $enable_coverage
+    devices          $KEEL_DEVICE_LIST
+    hwloc            $have_hwloc (mpiexec: counts cores as hwloc sees them)
+    check            $have_check (unit tests)
+    python           $PYTHON (generates mpi.h and the entry points)
+    installs to      $prefix
+])
+])

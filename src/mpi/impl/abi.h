@@ -1,0 +1,29 @@
+/* abi.h: user callbacks, stored with their calling convention, and what a front end must do to call one.
+ *
+ * The bodies know no ABI: a callback is {function, convention, extra state, the front end it came through}. */
+#ifndef MPIR_ABI_H
+#define MPIR_ABI_H
+
+#include <stdint.h>
+
+struct MPIR_Datatype;
+
+enum MPIR_CONVENTION { MPIR_CALL_C = 0, MPIR_CALL_C_LARGE, MPIR_CALL_FORTRAN };
+
+typedef struct MPIR_Callback {
+    void (*fn)(void);
+    enum MPIR_CONVENTION convention;
+    void *extra_state;
+    const struct MPIR_Abi *abi;
+} MPIR_Callback;
+
+/* One a front end; the generated code fills it in.  `object`: the object whose handle is passed. */
+struct MPIR_Abi {
+    const char *name;
+    /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND. */
+    void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);
+    /* MPI_User_function: inoutvec[i] = invec[i] op inoutvec[i]. */
+    void (*call_op)(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len, struct MPIR_Datatype *datatype);
+};
+
+#endif

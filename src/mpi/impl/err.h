@@ -1,0 +1,36 @@
+/* err.h: from a failed body to the user's error handler.
+ *
+ * A body decides an error with MPIR_Err and returns its class; the generated front passes it to MPIR_Err_comm (or
+ * _win, _file; MPIR_Err_none where no object is involved: MPI_COMM_SELF's handler, 10.3 "Error Handling"), which
+ * composes the full text
+ *     MPI_Send on rank 1 (host h, pid 123): invalid rank (MPI_ERR_RANK): dest is 7; expected 0 to 3 or MPI_PROC_NULL
+ *     [communicator MPI_COMM_WORLD]
+ * and runs the handler.  What the call returns to the user is the class itself; MPI_Error_string of the class of the
+ * thread's latest error gives its full text. */
+#ifndef MPIR_ERR_H
+#define MPIR_ERR_H
+
+#include "mpi_const.h"
+#include "util/err.h"
+
+struct MPIR_Comm;
+struct MPIR_HANDLE;
+
+/* Record and return an error class.  arg: the argument's name in the standard's C binding, or NULL. */
+#define MPIR_Err(errclass, arg, ...) ku_err_set((errclass), (arg), __VA_ARGS__)
+
+/* Run the handler of `comm`; returns the class if the handler returns. */
+int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __attribute__((cold));
+int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
+/* Called before MPI_Init or after MPI_Finalize: the text says which; then as MPIR_Err_none. */
+int MPIR_Err_state(const char *function) __attribute__((cold));
+
+/* Record the error a completed request holds, in words (truncation: both lengths, source, tag). */
+int MPIR_Err_request(const struct MPIR_HANDLE *request);
+
+/* The standard's text for a class, e.g. "invalid rank"; NULL for an unknown class. */
+const char *MPIR_Err_class_text(int errclass);
+/* "MPI_ERR_RANK". */
+const char *MPIR_Err_class_name(int errclass);
+
+#endif

@@ -1,0 +1,33 @@
+/* group.h: an ordered set of processes, by global rank; a range with a stride where it can be, else a table. */
+#ifndef MPIR_GROUP_H
+#define MPIR_GROUP_H
+
+#include "mpi_const.h"
+#include "object.h"
+
+typedef struct MPIR_Group {
+    struct keel_object obj;
+    int32_t size;
+    int32_t rank;          /* of this process, or MPI_UNDEFINED */
+    int32_t first, stride; /* granks == NULL: member i is first + i * stride */
+    int32_t *granks;       /* [size], owned by the group; NULL for a range */
+    void *index;           /* group.c's, made when a lookup by global rank needs it */
+} MPIR_Group;
+
+extern MPIR_Group MPIR_Group_empty;
+
+static inline int32_t MPIR_Group_grank(const MPIR_Group *g, int32_t i)
+{
+    return g->granks ? g->granks[i] : g->first + i * g->stride;
+}
+
+/* Rank in g of a global rank, or MPI_UNDEFINED.  O(1) amortised. */
+int32_t MPIR_Group_rank_of(MPIR_Group *g, int32_t grank);
+
+/* A new group of `size` members from granks[] (copied; recognised as a range if it is one).  Size 0 gives
+ * MPIR_Group_empty.  Returns an error class. */
+int MPIR_Group_new(int32_t size, const int32_t *granks, MPIR_Group **group);
+int MPIR_Group_new_range(int32_t size, int32_t first, int32_t stride, MPIR_Group **group);
+void MPIR_Group_release(MPIR_Group *g);
+
+#endif

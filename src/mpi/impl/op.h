@@ -1,0 +1,26 @@
+/* op.h: reduction operations. */
+#ifndef MPIR_OP_H
+#define MPIR_OP_H
+
+#include <stdbool.h>
+#include "object.h"
+#include "abi.h"
+#include "type.h"
+
+typedef struct MPIR_Op {
+    struct keel_object obj;
+    bool commutative;
+    bool user;
+    const char *name;       /* "MPI_SUM" */
+    MPIR_Callback callback; /* user operations */
+} MPIR_Op;
+
+/* Error class (recorded, argument "op") if the operation is not defined on the type; 0 otherwise. */
+int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type);
+
+/* inout[i] = in[i] op inout[i] for `count` elements. */
+void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type);
+
+void MPIR_Op_release(MPIR_Op *op);
+
+#endif

@@ -1,0 +1,83 @@
+/* segment.h: the shared memory of one job on one node: a memfd made by the launcher before it starts the ranks.
+ *
+ *   page 0      struct ku_seg_head
+ *   rank_off    struct ku_seg_rank [nlocal]
+ *   map_off     int32_t grank_of[nlocal]   global rank of each local rank
+ *               int32_t node_of[size]      only if nnodes > 1
+ *   dev_off     nlocal areas of dev_bytes each, zero at the start, for the devices to lay out
+ *
+ * The file is sparse and sealed against shrinking: what nobody touches costs nothing, nothing has a name in the file
+ * system, and nothing is left when all its users are gone.  All offsets are from the start of the mapping. */
+#ifndef KU_SEGMENT_H
+#define KU_SEGMENT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
+enum { KU_SEG_VERSION = 1, KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */, KU_SECRET_BYTES = 32 };
+
+enum ku_rank_state {
+    KU_RANK_STARTED = 0,   /* forked; perhaps not an MPI program at all */
+    KU_RANK_RUNNING = 1,   /* has called MPID_Init */
+    KU_RANK_FINALIZED = 2, /* has left MPID_End; may exit with 0 */
+    KU_RANK_ABORTED = 3,   /* has asked for the job's end; abort_code is valid */
+    KU_RANK_DEAD = 4,      /* set by the launcher: the process is gone without having finalized */
+};
+
+struct ku_seg_head {
+    uint64_t magic;
+    uint32_t version, word_bytes; /* word_bytes: sizeof(void *) of its maker */
+    uint64_t total;               /* bytes mapped */
+    uint64_t job_id;              /* random; names the job in messages and sockets */
+    uint8_t secret[KU_SECRET_BYTES];
+    uint32_t size, nlocal;    /* ranks of the job, ranks on this node */
+    uint32_t node, nnodes;    /* this node's number, nodes of the job */
+    uint32_t cpus;            /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
+    uint64_t rank_off, map_off, dev_off, dev_bytes;
+    _Alignas(64) _Atomic uint32_t fence_all; /* 1: some rank could not register with membarrier: all senders fence */
+    _Atomic uint32_t failed;                 /* ranks that are KU_RANK_DEAD; a change means: look at the states */
+};
+
+struct ku_seg_rank {
+    _Alignas(64) _Atomic uint32_t state; /* enum ku_rank_state */
+    _Atomic int32_t pid;                 /* of the process that called MPID_Init; 0 before */
+    int32_t abort_code;
+    _Alignas(64) _Atomic uint32_t sleeping; /* 1: asleep (or about to be) on this word, see wait.h */
+};
+
+struct ku_segment {
+    struct ku_seg_head *head;
+    size_t bytes;
+    int fd;
+};
+
+/* Make a segment (launcher; a rank without launcher).  Returns 0, or an errno value with a text in ku_err_last(). */
+int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint32_t node, uint32_t nnodes);
+
+/* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size, length. */
+int ku_segment_attach(struct ku_segment *s, int fd);
+
+/* Unmap and close. */
+void ku_segment_detach(struct ku_segment *s);
+
+static inline struct ku_seg_rank *ku_segment_rank(const struct ku_segment *s, uint32_t lrank)
+{
+    return (struct ku_seg_rank *)((char *)s->head + s->head->rank_off) + lrank;
+}
+static inline int32_t *ku_segment_grank_of(const struct ku_segment *s)
+{
+    return (int32_t *)((char *)s->head + s->head->map_off);
+}
+static inline int32_t *ku_segment_node_of(const struct ku_segment *s)
+{
+    return ku_segment_grank_of(s) + s->head->nlocal;
+}
+static inline void *ku_segment_dev(const struct ku_segment *s, uint32_t lrank)
+{
+    return (char *)s->head + s->head->dev_off + lrank * s->head->dev_bytes;
+}
+
+#endif

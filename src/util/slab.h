@@ -1,0 +1,41 @@
+/* slab.h: objects of one kind in chunks that are never unmapped, found by a 32-bit index in O(1).
+ *
+ * A pointer into a slab stays readable for ever, so a stale index can be looked at and found stale.
+ * alloc and free are O(1); thread safety is the caller's (the slab of a kind is locked by its owner). */
+#ifndef KU_SLAB_H
+#define KU_SLAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "keel_object.h"
+
+enum { KU_SLAB_CHUNKS = 32 }; /* chunk c holds 64 << c objects: 2^38 in all, no table to grow */
+
+struct ku_slab {
+    void *chunk[KU_SLAB_CHUNKS];
+    size_t objsize; /* bytes an object, a multiple of 64 */
+    uint32_t used;  /* indices below this one have been handed out at least once */
+    uint32_t live;  /* objects alive now */
+    uint32_t free;  /* first free index + 1, 0 for none; the list runs through keel_object.refs */
+    uint8_t kind;
+};
+
+/* An empty slab for objects of `objsize` bytes that begin with struct keel_object. */
+void ku_slab_init(struct ku_slab *s, size_t objsize, uint8_t kind);
+
+/* A new object: its header is filled in (refs 1), the rest is zero.  NULL when memory is short. */
+void *ku_slab_alloc(struct ku_slab *s);
+
+/* Give `obj` back; its generation moves on, so handles to it are stale from here on. */
+void ku_slab_free(struct ku_slab *s, void *obj);
+
+/* The object at `index`, alive or freed (look at its generation), or NULL if there never was one. */
+void *ku_slab_at(const struct ku_slab *s, uint32_t index);
+
+/* Call fn for each live object (leak reports, finalize). */
+void ku_slab_each(const struct ku_slab *s, void (*fn)(void *obj, void *arg), void *arg);
+
+/* Return all memory; only when no handle can be used any more (the ADI's MPID_End, tests). */
+void ku_slab_fini(struct ku_slab *s);
+
+#endif

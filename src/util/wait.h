@@ -1,0 +1,61 @@
+/* wait.h: sleeping on a word in the segment and being woken, and the ladder that leads there.
+ *
+ * Invariants
+ *   1. A sleeper publishes sleeping = 1, makes every producer's earlier stores visible (membarrier, or the producers
+ *      fence), looks again, and only then sleeps.  So no wake is lost.
+ *   2. A waker that sees sleeping = 1 takes it to 0 by compare-and-swap and alone calls futex: one wake an episode.
+ *   3. Rungs: spin while every rank has a core; sched_yield a few tens of times; sleep.  (Sleeping at once costs five
+ *      times the yielding barrier, never sleeping burns the machine.) */
+#ifndef KU_WAIT_H
+#define KU_WAIT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "segment.h"
+
+/* One blocking call's place on the ladder.  Start with {0}; tell progress with ku_wait_reset. */
+struct ku_wait {
+    uint32_t spins, yields;
+    uint64_t spin_until; /* ns, ku_clock_ns */
+};
+
+struct ku_wait_policy {
+    uint32_t spin_ns; /* 0 when ranks outnumber cores */
+    uint32_t yields;  /* sched_yields before sleeping */
+};
+
+/* Set once from the census (ranks here, cores usable) and the KEEL_SPIN_US / KEEL_YIELDS knobs. */
+extern struct ku_wait_policy ku_wait_policy;
+void ku_wait_init(uint32_t ranks, uint32_t cpus);
+
+/* Register this process with membarrier.  Call while single-threaded; false if the kernel refuses. */
+bool ku_wait_register(void);
+
+enum ku_wait_step { KU_WAIT_AGAIN /* poll again */, KU_WAIT_SLEEP /* prepare to sleep */ };
+
+/* One step up the ladder after a poll that found nothing: pauses or yields; tells when it is time to sleep. */
+enum ku_wait_step ku_wait_step(struct ku_wait *w);
+static inline void ku_wait_reset(struct ku_wait *w)
+{
+    *w = (struct ku_wait){ 0 };
+}
+
+/* Invariant 1, first half.  After it the caller polls once more; then ku_wait_cancel or ku_wait_sleep. */
+void ku_wait_prepare(_Atomic uint32_t *sleeping, bool fence_all);
+void ku_wait_cancel(_Atomic uint32_t *sleeping);
+
+/* Sleep while *sleeping is 1, at most `timeout_ms` (-1: for ever).  Spurious returns are allowed. */
+void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms);
+
+/* The producer's side, after its data is published. */
+void ku_wait_wake_slow(_Atomic uint32_t *sleeping);
+static inline void ku_wait_wake(_Atomic uint32_t *sleeping, bool fence_all)
+{
+    if (__builtin_expect(fence_all, 0))
+        atomic_thread_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(sleeping, memory_order_relaxed) != 0, 0))
+        ku_wait_wake_slow(sleeping);
+}
+
+#endif
