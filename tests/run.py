@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+"""Run Keel's tests against an installed tree.
+
+  tests/run.py --builddir B --prefix P [--part NAME ...] [--all] [--list] [--resume] [--jobs N] [FILTER ...]
+
+A part is a named set that can be run alone; the parts are the rows of PARTS.  FILTER: only tests whose name contains
+one of the words.  --resume skips what passed in the part's last run on the same commit.
+
+What is a test:
+  tests/mpi/<chapter>/<name>.c   an MPI program, compiled with mpicc and started by mpiexec once a rank count; directives
+                                 in its comments (ranks, exit, stdout, stderr, env, mpiexec, args, timeout, part)
+  tests/**/*.test                an executable: exit 0 passed, 77 skipped (reason on the last line), else failed;
+                                 a line "part: NAME" near its top puts it into another part than quick
+  the programs of TESTS in the build tree (Check programs and others that exit with 0)
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DIRECTIVE = re.compile(r"/\*\s*(ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip):\s*(.*?)\s*\*/")
+LEFTOVER_DIRS = ("/dev/shm",)
+
+
+class Result:
+    def __init__(self, name, status, seconds, detail=""):
+        self.name, self.status, self.seconds, self.detail = name, status, seconds, detail
+
+
+def run(cmd, timeout, env=None, cwd=None, stdin=subprocess.DEVNULL):
+    """Run cmd in its own process group; (exit code or None when the time was up, stdout, stderr)."""
+    p = subprocess.Popen(cmd, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=cwd,
+                         start_new_session=True)
+    try:
+        out, err = p.communicate(timeout=timeout)
+        code = p.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(p.pid, signal.SIGTERM)
+        try:
+            out, err = p.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(p.pid, signal.SIGKILL)
+            out, err = p.communicate()
+        code = None
+    return code, out.decode(errors="replace"), err.decode(errors="replace")
+
+
+class Context:
+    """Where things are; and how a program is compiled and started."""
+
+    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1):
+        self.builddir, self.prefix, self.jobs = args.builddir, args.prefix, args.jobs
+        self.mpicc = os.path.join(self.prefix, "bin", "mpicc")
+        self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
+        self.bindir = os.path.join(self.builddir, "tests", "bin")
+        self.wrapper, self.cflags, self.ranks, self.slow = list(wrapper), list(cflags), ranks, slow
+        self.env = dict(os.environ, MPICC=self.mpicc, MPIEXEC=self.mpiexec, TOP_SRCDIR=TOP,
+                        TOP_BUILDDIR=self.builddir, PREFIX=self.prefix)
+        self.env.update(env or {})
+        self.filters = args.filter
+        os.makedirs(self.bindir, exist_ok=True)
+
+    def wanted(self, name):
+        return not self.filters or any(f in name for f in self.filters)
+
+
+def directives(path):
+    found = {}
+    with open(path, errors="replace") as f:
+        for key, value in DIRECTIVE.findall(f.read(6000)):
+            found.setdefault(key, []).append(value)
+    return found
+
+
+def mpi_sources():
+    root = os.path.join(TOP, "tests", "mpi")
+    for folder, dirs, files in sorted(os.walk(root)):
+        dirs.sort()
+        for f in sorted(files):
+            if f.endswith(".c"):
+                yield os.path.join(folder, f)
+
+
+def compile_program(ctx, source):
+    name = os.path.relpath(source, os.path.join(TOP, "tests", "mpi"))[:-2].replace("/", "-")
+    out = os.path.join(ctx.bindir, name)
+    d = directives(source)
+    cflags = " ".join(d.get("cflags", [])).split()
+    cmd = [ctx.mpicc, "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-I" + os.path.join(TOP, "tests", "mpi"),
+           *ctx.cflags, "-o", out, source, *cflags]
+    code, _, err = run(cmd, 120, ctx.env)
+    return out, d, (code, err)
+
+
+def judge(d, code, out, err):
+    """What is wrong with this run, or ''."""
+    want = int(d.get("exit", ["0"])[0])
+    if code is None:
+        return "time was up"
+    if code != want:
+        return f"exit code {code}, expected {want}"
+    for key, text in (("stdout", out), ("stderr", err)):
+        for pattern in d.get(key, []):
+            if not re.search(pattern, text, re.M):
+                return f"{key} does not match {pattern}"
+    if "stderr" not in d and want == 0 and err.strip():
+        return "unexpected text on stderr"
+    return ""
+
+
+def tail(text, lines=12):
+    rows = text.rstrip().splitlines()
+    return "\n".join("      " + r[:300] for r in rows[-lines:])
+
+
+def mpi_run(ctx, program, d, name, ranks):
+    env = dict(ctx.env)
+    for pair in d.get("env", []):
+        key, _, value = pair.partition("=")
+        env[key] = value
+    timeout = int(d.get("timeout", ["60"])[0]) * ctx.slow
+    cmd = [ctx.mpiexec, "-n", str(ranks), *" ".join(d.get("mpiexec", [])).split(), *ctx.wrapper, program,
+           *" ".join(d.get("args", [])).split()]
+    start = time.time()
+    code, out, err = run(cmd, timeout, env)
+    seconds = time.time() - start
+    if code == 77:
+        return Result(name, "skipped", seconds, (out.strip().splitlines() or ["no reason given"])[-1])
+    wrong = judge(d, code, out, err)
+    if wrong:
+        detail = f"{wrong}\n      $ {' '.join(cmd)}\n{tail(out)}\n{tail(err)}"
+        return Result(name, "failed", seconds, detail)
+    return Result(name, "passed", seconds)
+
+
+def mpi_tests(ctx, part, skip_done):
+    """All tests of tests/mpi in this part: compiled together, then run one after the other (ranks share the cores)."""
+    todo = []
+    for source in mpi_sources():
+        d = directives(source)
+        if d.get("part", ["quick"])[0] != part:
+            continue
+        base = os.path.relpath(source, os.path.join(TOP, "tests"))[:-2]
+        counts = ctx.ranks or [int(r) for r in d.get("ranks", ["1 2 4"])[0].split()]
+        names = [(f"{base}@{n}", n) for n in counts]
+        names = [(name, n) for name, n in names if ctx.wanted(name) and name not in skip_done]
+        if names:
+            todo.append((source, base, names))
+    with concurrent.futures.ThreadPoolExecutor(ctx.jobs) as pool:
+        compiled = list(pool.map(lambda t: compile_program(ctx, t[0]), todo))
+    for (source, base, names), (program, d, (code, err)) in zip(todo, compiled):
+        if code != 0:
+            yield Result(base, "failed", 0, "does not compile\n" + tail(err, 20))
+            continue
+        if "skip" in d:
+            yield Result(base, "skipped", 0, d["skip"][0])
+            continue
+        if err.strip():
+            yield Result(base + " (warnings)", "failed", 0, tail(err, 20))
+        for name, ranks in names:
+            yield mpi_run(ctx, program, d, name, ranks)
+
+
+def script_tests(ctx, part, skip_done):
+    for folder, dirs, files in sorted(os.walk(TOP)):
+        dirs[:] = sorted(x for x in dirs if not x.startswith(("_", ".")) and x != "autom4te.cache")
+        for f in sorted(files):
+            path = os.path.join(folder, f)
+            if not f.endswith(".test") or not os.access(path, os.X_OK):
+                continue
+            name = os.path.relpath(path, TOP)
+            with open(path, errors="replace") as fh:
+                head = fh.read(3000)
+            belongs = re.search(r"^\W*part:\s*(\w+)", head, re.M)
+            if (belongs.group(1) if belongs else "quick") != part or not ctx.wanted(name) or name in skip_done:
+                continue
+            limit = re.search(r"^\W*timeout:\s*(\d+)", head, re.M)
+            start = time.time()
+            code, out, err = run([path], (int(limit.group(1)) if limit else 120) * ctx.slow, ctx.env, cwd=ctx.builddir)
+            yield outcome(name, code, out, err, time.time() - start)
+
+
+def outcome(name, code, out, err, seconds):
+    if code == 77:
+        return Result(name, "skipped", seconds, (out.strip().splitlines() or ["no reason given"])[-1])
+    if code == 0:
+        return Result(name, "passed", seconds)
+    wrong = "time was up" if code is None else f"exit code {code}"
+    return Result(name, "failed", seconds, f"{wrong}\n{tail(out, 25)}\n{tail(err)}")
+
+
+def unit_tests(ctx, skip_done):
+    """The programs of TESTS: built by make, run one by one."""
+    code, out, err = run(["make", f"-j{ctx.jobs}", "-s", "check", "TESTS="], 900, ctx.env, cwd=ctx.builddir)
+    if code != 0:
+        yield Result("make check", "failed", 0, "does not build\n" + tail(out + err, 30))
+        return
+    _, out, _ = run(["make", "-s", "list-tests"], 60, ctx.env, cwd=ctx.builddir)
+    for name in out.split():
+        if not ctx.wanted(name) or name in skip_done:
+            continue
+        start = time.time()
+        program = os.path.join(ctx.builddir, name)
+        libtool = ["./libtool", "--mode=execute", *ctx.wrapper] if ctx.wrapper else []
+        code, out, err = run([*libtool, program], 180 * ctx.slow, dict(ctx.env, CK_FORK=ctx.env.get("CK_FORK", "yes")),
+                             cwd=ctx.builddir)
+        yield outcome(name, code, out, err, time.time() - start)
+
+
+def leftovers():
+    """Things of ours in places a job must leave clean."""
+    found = []
+    for folder in LEFTOVER_DIRS:
+        if os.path.isdir(folder):
+            found += [os.path.join(folder, f) for f in os.listdir(folder) if "keel" in f.lower()]
+    return found
+
+
+def leftover_test(before):
+    after = [f for f in leftovers() if f not in before]
+    if after:
+        return Result("nothing left behind", "failed", 0, " ".join(after))
+    return Result("nothing left behind", "passed", 0)
+
+
+# ---- parts ---------------------------------------------------------------------------------------------------
+
+def part_quick(ctx, done):
+    before = leftovers()
+    yield from unit_tests(ctx, done)
+    yield from mpi_tests(ctx, "quick", done)
+    yield from script_tests(ctx, "quick", done)
+    yield leftover_test(before)
+
+
+def part_long(ctx, done):
+    yield from mpi_tests(ctx, "long", done)
+    yield from script_tests(ctx, "long", done)
+
+
+def scripts_of(part):
+    def fn(ctx, done):
+        yield from script_tests(ctx, part, done)
+    return fn
+
+
+def variant_build(ctx, name, configure):
+    """Configure, build and install a second tree; returns its Context or a failed Result."""
+    builddir = os.path.join(ctx.builddir, "variant-" + name)
+    prefix = os.path.join(builddir, "install")
+    os.makedirs(builddir, exist_ok=True)
+    steps = [[os.path.join(TOP, "configure"), "--prefix=" + prefix, *configure]]
+    if os.path.exists(os.path.join(builddir, "config.status")):
+        steps = []
+    steps += [["make", "-s", f"-j{ctx.jobs}"], ["make", "-s", "install"]]
+    for step in steps:
+        code, out, err = run(step, 1800, ctx.env, cwd=builddir)
+        if code != 0:
+            return None, Result("build " + name, "failed", 0, tail(out + err, 30))
+    args = argparse.Namespace(builddir=builddir, prefix=prefix, jobs=ctx.jobs, filter=ctx.filters)
+    return args, None
+
+
+def part_sanitize(ctx, done):
+    env = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    args, failed = variant_build(ctx, "sanitize", ["--enable-sanitize=address,undefined", "CFLAGS=-g -O1"])
+    if failed:
+        yield failed
+        return
+    sub = Context(args, cflags=["-fsanitize=address,undefined"], env=env, slow=4)
+    yield from unit_tests(sub, done)
+    yield from mpi_tests(sub, "quick", done)
+
+
+def part_valgrind(ctx, done):
+    if not shutil.which("valgrind"):
+        yield Result("valgrind", "skipped", 0, "valgrind is not installed")
+        return
+    wrapper = ["valgrind", "-q", "--error-exitcode=98", "--leak-check=full", "--errors-for-leak-kinds=definite"]
+    args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
+    sub = Context(args, wrapper=wrapper, env={"CK_FORK": "no"}, ranks=[1, 2, 4], slow=20)
+    chosen = [x.strip() for x in open(os.path.join(TOP, "tests", "valgrind.list")) if x.strip() and x[0] != "#"]
+    sub.wanted = lambda name: any(c in name for c in chosen) and (not ctx.filters or any(f in name for f in ctx.filters))
+    yield from mpi_tests(sub, "quick", done)
+
+
+def part_clang(ctx, done):
+    args, failed = variant_build(ctx, "clang", ["CC=clang"])
+    yield failed or Result("builds with clang", "passed", 0)
+
+
+def part_coverage(ctx, done):
+    """Line coverage of src/mpi and src/mpid by the quick set: at least 85%."""
+    args, failed = variant_build(ctx, "coverage", ["--enable-coverage", "CFLAGS=-g -O0"])
+    if failed:
+        yield failed
+        return
+    sub = Context(args, cflags=[], slow=2)
+    results = [*unit_tests(sub, done), *mpi_tests(sub, "quick", done), *script_tests(sub, "quick", done)]
+    yield from (r for r in results if r.status == "failed")
+    cmd = ["gcovr", "-r", TOP, "--object-directory", args.builddir, "-f", "src/mpi/", "-f", "src/mpid/", "-e", ".*_test\\.c",
+           "--exclude-unreachable-branches", "--gcov-ignore-parse-errors", "-s", args.builddir]
+    code, out, err = run(cmd, 600, ctx.env, cwd=TOP)
+    m = re.search(r"lines:\s*([0-9.]+)%", out)
+    percent = float(m.group(1)) if m else 0
+    print(tail(out, 90))
+    yield Result(f"line coverage {percent}%, at least 85%", "passed" if percent >= 85 else "failed", 0, tail(err))
+
+
+PARTS = {
+    "quick": (part_quick, "unit tests, MPI programs by chapter, scripts: the fixed set of ./runtests"),
+    "long": (part_long, "big messages, floods, N-th failures for all N"),
+    "clang": (part_clang, "builds with clang without a warning"),
+    "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
+    "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
+    "coverage": (part_coverage, "line coverage of src/mpi and src/mpid"),
+    "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
+    "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge"),
+    "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),
+}
+
+
+def run_part(name, ctx, args):
+    state_file = os.path.join(args.builddir, "tests", f"part-{name}.json")
+    head = subprocess.run(["git", "-C", TOP, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    done = set()
+    if args.resume and os.path.exists(state_file):
+        state = json.load(open(state_file))
+        done = set(state["passed"]) if state.get("head") == head else set()
+    passed, failed, skipped = set(done), 0, 0
+    start = time.time()
+    for r in PARTS[name][0](ctx, done):
+        if r.status == "passed":
+            passed.add(r.name)
+        failed += r.status == "failed"
+        skipped += r.status == "skipped"
+        if r.status != "passed" or args.verbose:
+            print(f"{r.status:8} {r.name} ({r.seconds:.1f} s) {r.detail}", flush=True)
+        if r.seconds > args.slow:
+            print(f"slow     {r.name} took {r.seconds:.1f} s", flush=True)
+        json.dump({"head": head, "passed": sorted(passed)}, open(state_file, "w"))
+    print(f"part {name}: {len(passed)} passed, {failed} failed, {skipped} skipped, {time.time() - start:.0f} s", flush=True)
+    return len(passed), failed
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--builddir", default=os.path.join(TOP, "_build"))
+    p.add_argument("--prefix", default=os.path.join(TOP, "_install"))
+    p.add_argument("--part", action="append", choices=PARTS)
+    p.add_argument("--all", action="store_true")
+    p.add_argument("--list", action="store_true")
+    p.add_argument("--resume", action="store_true")
+    p.add_argument("--verbose", "-v", action="store_true")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--slow", type=float, default=20, help="name tests that take longer than this many seconds")
+    p.add_argument("filter", nargs="*")
+    args = p.parse_args()
+    args.builddir, args.prefix = os.path.abspath(args.builddir), os.path.abspath(args.prefix)
+    if args.list:
+        for name, (_, help_text) in PARTS.items():
+            print(f"{name:10} {help_text}")
+        return 0
+    ctx = Context(args)
+    passed = failed = 0
+    for name in args.part or (PARTS if args.all else ["quick"]):
+        p_, f_ = run_part(name, ctx, args)
+        passed, failed = passed + p_, failed + f_
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
