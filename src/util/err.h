@@ -1,7 +1,7 @@
 /* err.h: what went wrong, in words, kept for the thread until somebody prints it.
  *
- * The deepest layer that decides an error records it; the layers above pass the code on.  The text says the value
- * and what was expected; call, communicator, rank and host are added by the one who prints. */
+ * The deepest layer that decides an error records it; the layers above pass the code on.  The text says the
+ * value and what was expected; call, communicator, rank and host are added by the one who prints. */
 #ifndef KU_ERR_H
 #define KU_ERR_H
 

@@ -1,11 +1,12 @@
 /* wait.h: sleeping on a word in the segment and being woken, and the ladder that leads there.
  *
  * Invariants
- *   1. A sleeper publishes sleeping = 1, makes every producer's earlier stores visible (membarrier, or the producers
- *      fence), looks again, and only then sleeps.  So no wake is lost.
- *   2. A waker that sees sleeping = 1 takes it to 0 by compare-and-swap and alone calls futex: one wake an episode.
- *   3. Rungs: spin while every rank has a core; sched_yield a few tens of times; sleep.  (Sleeping at once costs five
- *      times the yielding barrier, never sleeping burns the machine.) */
+ *   1. A sleeper publishes sleeping = 1, makes every producer's earlier stores visible (membarrier, or the
+ * producers fence), looks again, and only then sleeps.  So no wake is lost.
+ *   2. A waker that sees sleeping = 1 takes it to 0 by compare-and-swap and alone calls futex: one wake an
+ * episode.
+ *   3. Rungs: spin while every rank has a core; sched_yield a few tens of times; sleep.  (Sleeping at once
+ * costs five times the yielding barrier, never sleeping burns the machine.) */
 #ifndef KU_WAIT_H
 #define KU_WAIT_H
 
@@ -29,12 +30,15 @@ struct ku_wait_policy {
 extern struct ku_wait_policy ku_wait_policy;
 void ku_wait_init(uint32_t ranks, uint32_t cpus);
 
-/* Register this process with membarrier.  Call while single-threaded; false if the kernel refuses. */
+/* Register this process with membarrier.  Call while single-threaded; false if the kernel refuses: then set
+ * fence_all in the segment's head before anything is sent.  A process that is not registered (the launcher)
+ * always fences. */
 bool ku_wait_register(void);
 
 enum ku_wait_step { KU_WAIT_AGAIN /* poll again */, KU_WAIT_SLEEP /* prepare to sleep */ };
 
-/* One step up the ladder after a poll that found nothing: pauses or yields; tells when it is time to sleep. */
+/* One step up the ladder after a poll that found nothing: pauses or yields; tells when it is time to sleep.
+ */
 enum ku_wait_step ku_wait_step(struct ku_wait *w);
 static inline void ku_wait_reset(struct ku_wait *w)
 {

@@ -1,0 +1,238 @@
+#include "knob.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern char **environ;
+
+static struct ku_knob_table *tables;
+
+/* What the launcher tells its ranks (src/pmi). */
+static struct ku_knob intern_rows[] = {
+    { .name = "JOB", .type = KU_KNOB_INTERN, .help = "how a rank finds its job" },
+    { .name = "RANK", .type = KU_KNOB_INTERN, .help = "its rank in the job" },
+};
+static struct ku_knob_table intern = { .rows = intern_rows, .n = 2 };
+
+static bool parse_bool(const char *s, int64_t *v)
+{
+    static const char *const words[] = { "0", "1", "no", "yes", "off", "on", "false", "true" };
+    for (int i = 0; i < 8; i++)
+        if (!strcasecmp(s, words[i])) {
+            *v = i & 1;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_int(const char *s, bool suffix, int64_t *v)
+{
+    char *end;
+    int shift = 0;
+    errno = 0;
+    *v = strtoll(s, &end, 0);
+    if (end == s || errno)
+        return false;
+    if (suffix && *end) {
+        const char *units = "KMG", *u = strchr(units, *end & ~0x20);
+        if (u && *u) {
+            shift = 10 * (int)(u - units + 1);
+            end++;
+        }
+    }
+    if (*end || *v > INT64_MAX >> shift || *v < 0 - (INT64_MAX >> shift))
+        return false;
+    *v = *v * (1ll << shift);
+    return true;
+}
+
+/* Is `s` a value of this row?  Stores it if so. */
+static bool parse(struct ku_knob *k, const char *s)
+{
+    int64_t v = 0;
+    if (k->type == KU_KNOB_BOOL) {
+        if (!parse_bool(s, &v))
+            return false;
+    } else if (k->type == KU_KNOB_INT || k->type == KU_KNOB_SIZE) {
+        if (!parse_int(s, k->type == KU_KNOB_SIZE, &v) || v < k->min || v > k->max)
+            return false;
+    }
+    k->num = v;
+    k->str = s;
+    return true;
+}
+
+static const char *env_of(const struct ku_knob *k)
+{
+    char name[64];
+    snprintf(name, sizeof name, "KEEL_%s", k->name);
+    return getenv(name);
+}
+
+static void read_row(struct ku_knob *k)
+{
+    const char *s = env_of(k);
+    k->is_set = s && parse(k, s);
+    if (k->is_set)
+        return;
+    k->num = 0;
+    k->str = NULL;
+    if (k->def && !parse(k, k->def))
+        abort(); /* the table is wrong */
+}
+
+static void add(struct ku_knob_table *table)
+{
+    struct ku_knob_table **p;
+    for (p = &tables; *p; p = &(*p)->next)
+        if (*p == table)
+            return;
+    *p = table;
+}
+
+void ku_knob_register(struct ku_knob_table *table)
+{
+    add(&intern);
+    add(table);
+    for (int i = 0; i < table->n; i++)
+        read_row(&table->rows[i]);
+}
+
+static struct ku_knob *find(const char *name)
+{
+    for (struct ku_knob_table *t = tables; t; t = t->next)
+        for (int i = 0; i < t->n; i++)
+            if (!strcmp(t->rows[i].name, name))
+                return &t->rows[i];
+    return NULL;
+}
+
+const struct ku_knob *ku_knob_find(const char *name)
+{
+    return find(name);
+}
+
+static const struct ku_knob *must_find(const char *name)
+{
+    const struct ku_knob *k = find(name);
+    if (!k) {
+        fprintf(stderr, "keel: knob %s is read but not registered\n", name);
+        abort();
+    }
+    return k;
+}
+
+int64_t ku_knob_int(const char *name)
+{
+    return must_find(name)->num;
+}
+
+const char *ku_knob_str(const char *name)
+{
+    return must_find(name)->str;
+}
+
+bool ku_knob_is_set(const char *name)
+{
+    return must_find(name)->is_set;
+}
+
+static int min3(int a, int b, int c)
+{
+    int m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Edits (insert, delete, replace) between two names; names beyond 63 bytes count as far. */
+static int distance(const char *a, const char *b)
+{
+    int row[64], la = (int)strlen(a), lb = (int)strlen(b);
+    if (la > 63 || lb > 63)
+        return 64;
+    for (int j = 0; j <= lb; j++)
+        row[j] = j;
+    for (int i = 1; i <= la; i++) {
+        int diag = row[0];
+        row[0] = i;
+        for (int j = 1; j <= lb; j++) {
+            int up = row[j];
+            row[j] = min3(up + 1, row[j - 1] + 1, diag + (a[i - 1] != b[j - 1]));
+            diag = up;
+        }
+    }
+    return row[lb];
+}
+
+static const char *nearest(const char *name)
+{
+    const char *best = NULL;
+    int least = (int)strlen(name) / 2 + 1;
+    for (struct ku_knob_table *t = tables; t; t = t->next)
+        for (int i = 0; i < t->n; i++) {
+            int d = t->rows[i].type == KU_KNOB_INTERN ? 64 : distance(name, t->rows[i].name);
+            if (d < least) {
+                least = d;
+                best = t->rows[i].name;
+            }
+        }
+    return best;
+}
+
+static void expected(const struct ku_knob *k, char *buf, size_t cap)
+{
+    if (k->type == KU_KNOB_BOOL)
+        snprintf(buf, cap, "0 or 1");
+    else
+        snprintf(buf, cap, "a number from %lld to %lld%s%s", (long long)k->min, (long long)k->max,
+                 *k->unit ? " " : "", k->unit);
+}
+
+/* What is wrong with the environment's entry for `name`?  Text in buf; false: nothing. */
+static bool complaint(const char *name, const char *value, char *buf, size_t cap)
+{
+    const struct ku_knob *k = find(name);
+    const char *near;
+    char want[96];
+    if (k && (k->is_set || k->type == KU_KNOB_INTERN))
+        return false;
+    if (k) {
+        expected(k, want, sizeof want);
+        snprintf(buf, cap, "KEEL_%s is \"%s\"; expected %s; using %s", name, value, want,
+                 k->def ? k->def : "none");
+        return true;
+    }
+    near = nearest(name);
+    if (near)
+        snprintf(buf, cap, "KEEL_%s is not a variable of Keel; the nearest name is KEEL_%s", name, near);
+    else
+        snprintf(buf, cap, "KEEL_%s is not a variable of Keel", name);
+    return true;
+}
+
+void ku_knob_check(void (*show)(void *arg, const char *text), void *arg)
+{
+    for (char **e = environ; e && *e; e++) {
+        const char *eq = strchr(*e, '=');
+        char name[64], text[320];
+        size_t len;
+        if (strncmp(*e, "KEEL_", 5) || !eq)
+            continue;
+        len = (size_t)(eq - *e) - 5;
+        if (len >= sizeof name)
+            len = sizeof name - 1;
+        memcpy(name, *e + 5, len);
+        name[len] = 0;
+        if (complaint(name, eq + 1, text, sizeof text))
+            show(arg, text);
+    }
+}
+
+void ku_knob_each(void (*fn)(void *arg, const struct ku_knob *row), void *arg)
+{
+    for (struct ku_knob_table *t = tables; t; t = t->next)
+        for (int i = 0; i < t->n; i++)
+            if (t->rows[i].type != KU_KNOB_INTERN)
+                fn(arg, &t->rows[i]);
+}

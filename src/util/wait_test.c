@@ -1,0 +1,147 @@
+#include "clock.h"
+#include "err.h"
+#include "knob.h"
+#include "wait.h"
+#include <check.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct shared {
+    _Alignas(64) _Atomic uint32_t sleeping, data;
+    _Alignas(64) _Atomic uint32_t sleeping2, data2;
+};
+
+static struct shared *map_shared(void)
+{
+    return mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Wait, asleep after one look, for *data to become `v`. */
+static void await(_Atomic uint32_t *sleeping, _Atomic uint32_t *data, uint32_t v, bool fence_all)
+{
+    while (atomic_load_explicit(data, memory_order_acquire) != v) {
+        ku_wait_prepare(sleeping, fence_all);
+        if (atomic_load_explicit(data, memory_order_acquire) == v)
+            ku_wait_cancel(sleeping);
+        else
+            ku_wait_sleep(sleeping, 5000);
+    }
+}
+
+/* Two processes hand a number to and fro, asleep in between: one lost wake-up would cost five seconds. */
+static void ping_pong(bool fence_all)
+{
+    enum { ROUNDS = 2000 };
+    struct shared *s = map_shared();
+    uint64_t t = ku_clock_ns();
+    int status;
+    pid_t child;
+    ck_assert(ku_wait_register());
+    child = fork();
+    if (child == 0) {
+        ku_wait_register();
+        for (uint32_t i = 1; i <= ROUNDS; i++) {
+            await(&s->sleeping, &s->data, i, fence_all);
+            atomic_store_explicit(&s->data2, i, memory_order_release);
+            ku_wait_wake(&s->sleeping2, fence_all);
+        }
+        _exit(0);
+    }
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        atomic_store_explicit(&s->data, i, memory_order_release);
+        ku_wait_wake(&s->sleeping, fence_all);
+        await(&s->sleeping2, &s->data2, i, fence_all);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_lt(ku_clock_ns() - t, 4000000000u);
+    munmap(s, sizeof *s);
+}
+
+START_TEST(no_wake_is_lost_with_membarrier)
+{
+    ping_pong(false);
+}
+END_TEST
+
+START_TEST(no_wake_is_lost_with_fences)
+{
+    ping_pong(true);
+}
+END_TEST
+
+START_TEST(the_ladder_ends_in_sleep)
+{
+    struct ku_wait w = { 0 };
+    int steps = 0;
+    uint64_t t;
+    ku_wait_init(4, 2);
+    ck_assert_uint_eq(ku_wait_policy.spin_ns, 0);
+    while (ku_wait_step(&w) == KU_WAIT_AGAIN)
+        steps++;
+    ck_assert_int_eq(steps, (int)ku_wait_policy.yields);
+    ku_wait_init(2, 2);
+    ck_assert_uint_gt(ku_wait_policy.spin_ns, 0);
+    ku_wait_reset(&w);
+    t = ku_clock_ns();
+    while (ku_wait_step(&w) == KU_WAIT_AGAIN)
+        ;
+    ck_assert_uint_ge(ku_clock_ns() - t, ku_wait_policy.spin_ns);
+}
+END_TEST
+
+START_TEST(a_sleep_ends_at_its_time_and_leaves_the_word_clear)
+{
+    struct shared *s = map_shared();
+    uint64_t t = ku_clock_ns();
+    ku_wait_prepare(&s->sleeping, false);
+    ck_assert_uint_eq(s->sleeping, 1);
+    ku_wait_sleep(&s->sleeping, 20);
+    ck_assert_uint_ge(ku_clock_ns() - t, 19000000u);
+    ck_assert_uint_eq(s->sleeping, 0);
+    ck_assert_uint_ge(ku_clock_tick_ns(), 1);
+    munmap(s, sizeof *s);
+}
+END_TEST
+
+START_TEST(the_knob_overrides_the_census)
+{
+    setenv("KEEL_SPIN_US", "3", 1);
+    ku_wait_init(4, 2);
+    ck_assert_uint_eq(ku_wait_policy.spin_ns, 3000);
+}
+END_TEST
+
+START_TEST(errors_are_kept_in_words)
+{
+    ck_assert_int_eq(ku_err_set(5, "count", "is %d; expected at least 0", -3), 5);
+    ck_assert_int_eq(ku_err_last()->code, 5);
+    ck_assert_str_eq(ku_err_last()->arg, "count");
+    ck_assert_str_eq(ku_err_last()->text, "is -3; expected at least 0");
+    ku_err_clear();
+    ck_assert_int_eq(ku_err_last()->code, 0);
+    ck_assert_str_eq(ku_err_last()->text, "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("wait");
+    TCase *c = tcase_create("wait");
+    SRunner *r = srunner_create(suite);
+    int failed;
+    tcase_set_timeout(c, 20);
+    tcase_add_test(c, no_wake_is_lost_with_membarrier);
+    tcase_add_test(c, no_wake_is_lost_with_fences);
+    tcase_add_test(c, the_ladder_ends_in_sleep);
+    tcase_add_test(c, a_sleep_ends_at_its_time_and_leaves_the_word_clear);
+    tcase_add_test(c, the_knob_overrides_the_census);
+    tcase_add_test(c, errors_are_kept_in_words);
+    suite_add_tcase(suite, c);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
