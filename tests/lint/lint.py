@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""The rules of the house, checked: layers by #include and by symbols, headers that compile alone, lengths, format.
+
+  lint.py layers | headers | lengths | symbols OBJDIR | format
+Prints what is wrong and exits with 1, or prints the figures and exits with 0."""
+import os
+import re
+import subprocess
+import sys
+from statistics import median
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Folder -> folders a file in it may include, besides its own, include/ and libc ("Layers and folders" of
+# doc/architecture.md).  The longest matching folder counts.
+UTIL, PMI, CONTRACT, CORE, IMPL = "src/util", "src/pmi", "src/mpid/include", "src/mpid/core", "src/mpi/impl"
+ALLOWED = {
+    UTIL: [],
+    PMI: [UTIL],
+    "src/pmi/launch": [UTIL, PMI],
+    CONTRACT: [UTIL],
+    CORE: [UTIL, PMI, CONTRACT],
+    "src/mpid/ch_": [UTIL, "src/mpid/include/device.h"],
+    "src/mpid/hook": [UTIL, "src/mpid/include/device.h"],
+    IMPL: [UTIL, CONTRACT],
+    "src/mpi/binding": [UTIL, CONTRACT, IMPL],
+    "src/mpi/": [UTIL, CONTRACT, IMPL],
+    "src/tools": [UTIL, CONTRACT],
+}
+SEARCH = ["include", "src", CONTRACT, IMPL]  # -I of the build
+GENERATED = {"mpi.h", "mpi_const.h", "dev_builtin.h", "config.h"}
+
+# What a global symbol of a folder may be called ("A symbol's prefix says its folder").
+PREFIX = {
+    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/hook": r"dev_|MPID_",
+    "src/mpi/binding": r"P?MPI_|MPIR_", "src/mpi/": r"MPIR_", IMPL: r"MPIR_",
+}
+LONGEST_FUNCTION, LONGEST_FILE = 120, 1200
+
+
+def sources(*suffixes):
+    out = subprocess.run(["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True,
+                         text=True, check=True).stdout.split()
+    return sorted(f for f in set(out) if f.endswith(suffixes) and os.path.exists(os.path.join(TOP, f)))
+
+
+def longest(table, path):
+    keys = [k for k in table if path.startswith(k)]
+    return max(keys, key=len) if keys else None
+
+
+def read(path):
+    with open(os.path.join(TOP, path), errors="replace") as f:
+        return f.read()
+
+
+def resolve(path, name):
+    """The file of the tree that an #include "name" in path means, or None."""
+    for folder in [os.path.dirname(path), *SEARCH]:
+        full = os.path.normpath(os.path.join(folder, name))
+        if os.path.exists(os.path.join(TOP, full)):
+            return full
+    return None
+
+
+def layers():
+    wrong = []
+    for path in sources(".c", ".h"):
+        key = longest(ALLOWED, path)
+        if key is None or path.endswith("_test.c"):
+            continue
+        for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', read(path), re.M):
+            target = resolve(path, name)
+            if target is None:
+                if os.path.basename(name) not in GENERATED:
+                    wrong.append(f"{path}: includes {name}, which is not in the tree")
+                continue
+            if key.startswith("src/mpi") and not key.startswith("src/mpid") and os.path.basename(name) == "mpi.h":
+                wrong.append(f"{path}: a body includes mpi.h")
+            folder = os.path.dirname(target)
+            if folder == os.path.dirname(path) or folder == "include":
+                continue
+            if not any(target == a or folder == a or target.startswith(a + "/") for a in ALLOWED[key]):
+                wrong.append(f"{path}: may not include {target}")
+    return wrong, "layers by #include"
+
+
+def headers():
+    wrong = []
+    builddir = os.environ.get("TOP_BUILDDIR", os.path.join(TOP, "_build"))
+    for path in sources(".h"):
+        if not path.startswith(("src/", "include/")):
+            continue
+        flags = ["-I" + os.path.join(TOP, d) for d in SEARCH] + ["-I" + os.path.join(builddir, "include")]
+        code = f'#include "{os.path.join(TOP, path)}"\n#include "{os.path.join(TOP, path)}"\n'
+        r = subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *flags, "-x", "c",
+                            "-"], input=code, capture_output=True, text=True)
+        if r.returncode:
+            wrong.append(f"{path} does not compile alone:\n" + "\n".join(r.stderr.splitlines()[:6]))
+    return wrong, "headers compile alone, twice"
+
+
+def functions(text):
+    """(name, first line, lines) of each function: a line that begins in column 1 and a body in braces in column 1."""
+    lines, i = text.splitlines(), 0
+    while i < len(lines):
+        if lines[i] == "{":
+            j = i
+            while j < len(lines) and lines[j] != "}":
+                j += 1
+            k = i - 1
+            while k > 0 and lines[k][:1] in (" ", "\t"):
+                k -= 1
+            m = re.search(r"(\w+)\s*\(", lines[k])
+            yield (m.group(1) if m else lines[k]), k, j - i - 1
+            i = j
+        i += 1
+
+
+def lengths():
+    wrong, sizes, ifs, total = [], [], 0, 0
+    for path in sources(".c", ".h"):
+        if not path.startswith("src/"):
+            continue
+        text = read(path)
+        n = text.count("\n")
+        total += n
+        ifs += len(re.findall(r"^\s*#\s*(?:if|ifdef|elif)\b", text, re.M))
+        if n > LONGEST_FILE:
+            wrong.append(f"{path}: {n} lines, at most {LONGEST_FILE}")
+        rows = text.splitlines()
+        for name, line, length in functions(text):
+            sizes.append(length)
+            if length > LONGEST_FUNCTION and "long:" not in "\n".join(rows[max(0, line - 6):line]):
+                wrong.append(f"{path}:{line + 1}: {name} has {length} lines, at most {LONGEST_FUNCTION} (or a comment \"long: why\")")
+    sizes.sort()
+    at = lambda q: sizes[min(len(sizes) - 1, int(q * len(sizes)))] if sizes else 0
+    figures = (f"{total} lines, {len(sizes)} functions: median {median(sizes or [0]):.0f}, 90th percentile {at(.9)}, 99th {at(.99)}, "
+               f"longest {sizes[-1] if sizes else 0}; {1000 * ifs / max(total, 1):.1f} #if in a thousand lines")
+    return wrong, figures
+
+
+def symbols(objdir):
+    """Global symbols of each object file carry their folder's prefix."""
+    wrong = []
+    for folder, _, files in os.walk(os.path.join(objdir, "src")):
+        if os.path.basename(folder) != ".libs":
+            continue
+        where = os.path.relpath(os.path.dirname(folder), objdir) + "/"
+        key = longest(PREFIX, where)
+        for f in sorted(files):
+            if key is None or not f.endswith(".o") or "_test" in f:
+                continue
+            out = subprocess.run(["nm", "-g", "--defined-only", os.path.join(folder, f)], capture_output=True, text=True).stdout
+            for row in out.splitlines():
+                name = row.split()[-1]
+                if not re.match(PREFIX[key], name) and not name.startswith(("__", "_GLOBAL_")):
+                    wrong.append(f"{where}{f}: {name} does not begin with {PREFIX[key]}")
+    return wrong, "global symbols carry their folder's prefix"
+
+
+def format_():
+    files = [os.path.join(TOP, f) for f in sources(".c", ".h")]
+    r = subprocess.run(["clang-format", "--dry-run", "-Werror", *files], capture_output=True, text=True)
+    bad = sorted({m for m in re.findall(r"^(\S+?):\d+:\d+: error", r.stderr, re.M)})
+    return [os.path.relpath(b, TOP) + " is not formatted (clang-format -i)" for b in bad], f"{len(files)} files formatted"
+
+
+def main():
+    what = {"layers": layers, "headers": headers, "lengths": lengths, "format": format_,
+            "symbols": lambda: symbols(sys.argv[2])}[sys.argv[1]]
+    wrong, figures = what()
+    print("\n".join(wrong) if wrong else figures)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
