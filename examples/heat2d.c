@@ -1,8 +1,9 @@
-/* heat2d: the heat equation u_t = u_xx + u_yy on the unit square, u = 0 on the border, u(x,y,0) = sin(pi x) sin(pi y).
+/* heat2d: the heat equation u_t = u_xx + u_yy on the unit square, u = 0 on the border, u(x,y,0) = sin(pi x)
+ * sin(pi y).
  *
- * Explicit time steps on an (N+2) x (N+2) grid, split into blocks over a grid of ranks; borders are exchanged with
- * nonblocking messages (rows contiguous, columns a vector type).  The analytic solution is
- * exp(-2 pi^2 t) sin(pi x) sin(pi y); the program compares with it, draws the field and exits with 1 if it is off.
+ * Explicit time steps on an (N+2) x (N+2) grid, split into blocks over a grid of ranks; borders are exchanged
+ * with nonblocking messages (rows contiguous, columns a vector type).  The analytic solution is exp(-2 pi^2
+ * t) sin(pi x) sin(pi y); the program compares with it, draws the field and exits with 1 if it is off.
  *
  *   mpicc -O2 -o heat2d heat2d.c -lm
  *   mpiexec -n 4 ./heat2d [N [steps]]        default 96 points a side, 800 steps */
@@ -82,7 +83,8 @@ static void step(struct block *b, double lambda)
     for (int y = 1; y <= b->ny; y++)
         for (int x = 1; x <= b->nx; x++) {
             double *u = at(b, b->u, y, x);
-            *at(b, b->next, y, x) = u[0] + lambda * (u[1] + u[-1] + u[b->nx + 2] + u[-(b->nx + 2)] - 4 * u[0]);
+            *at(b, b->next, y, x) =
+                u[0] + lambda * (u[1] + u[-1] + u[b->nx + 2] + u[-(b->nx + 2)] - 4 * u[0]);
         }
     double *t = b->u;
     b->u = b->next;
@@ -144,8 +146,9 @@ int main(int argc, char **argv)
     draw(&b, n, rank);
     int bad = !(worst < 2 * h * h);
     if (rank == 0)
-        printf("heat2d: %d x %d points, %d steps on %d ranks (%d x %d) in %.3f s; largest error %.2e (limit %.2e): %s\n", n,
-               n, steps, size, b.py, b.px, seconds, worst, 2 * h * h, bad ? "WRONG" : "right");
+        printf("heat2d: %d x %d points, %d steps on %d ranks (%d x %d) in %.3f s; largest error %.2e (limit "
+               "%.2e): %s\n",
+               n, n, steps, size, b.py, b.px, seconds, worst, 2 * h * h, bad ? "WRONG" : "right");
     MPI_Type_free(&b.column);
     free(b.u);
     free(b.next);

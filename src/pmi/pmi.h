@@ -1,13 +1,14 @@
 /* pmi.h: how a process learns which job it belongs to, and tells the launcher what the launcher must know.
  *
- * One file a wire: keel (our mpiexec), singleton (no launcher).  A process started by a launcher that no wire can talk
- * to is refused with a text that says so: it is never taken for a job of one rank.
+ * One file a wire: keel (our mpiexec), singleton (no launcher).  A process started by a launcher that no wire
+ * can talk to is refused with a text that says so: it is never taken for a job of one rank.
  *
  * The keel wire.  mpiexec leaves two descriptors open in each rank and says so in the environment:
  *   KEEL_JOB=<version>:<mpiexec pid>:<segment fd>:<control fd>:<job id, hex>    KEEL_RANK=<global rank>
- * A descriptor that was closed on the way (a shell, a Python subprocess) is opened again through /proc/<pid>/fd.
- * The control descriptor is a pipe to the launcher; each record is one write of at most PIPE_BUF bytes:
- * struct pmi_record, then `len` bytes of text.  The launcher answers through the segment alone. */
+ * A descriptor that was closed on the way (a shell, a Python subprocess) is opened again through
+ * /proc/<pid>/fd. The control descriptor is a pipe to the launcher; each record is one write of at most
+ * PIPE_BUF bytes: struct pmi_record, then `len` bytes of text.  The launcher answers through the segment
+ * alone. */
 #ifndef PMI_H
 #define PMI_H
 
@@ -15,7 +16,7 @@
 #include "util/segment.h"
 
 struct pmi_job {
-    int32_t rank, size;        /* in the job's MPI_COMM_WORLD */
+    int32_t rank, size; /* in the job's MPI_COMM_WORLD */
     int32_t local_rank, local_size;
     int32_t appnum;            /* number of the ':' section; -1 without a launcher */
     int32_t universe_size;     /* cores the launcher would give this job; -1 if unknown */
@@ -43,10 +44,12 @@ void pmi_finalized(struct pmi_job *job);
 /* Show `text` through the launcher (merged with equal ones), or on stderr without one. */
 void pmi_message(struct pmi_job *job, const char *text);
 
-/* End the whole job with `code`, showing `text` once.  Does not return; works in any state, even before pmi_init (job NULL). */
+/* End the whole job with `code`, showing `text` once.  Does not return; works in any state, even before
+ * pmi_init (job NULL). */
 _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text);
 
-/* Undo pmi_init (MPID_End): unmap the segment, close what is open.  pmi_init may be called again afterwards. */
+/* Undo pmi_init (MPID_End): unmap the segment, close what is open.  pmi_init may be called again afterwards.
+ */
 void pmi_fini(struct pmi_job *job);
 
 #endif

@@ -1,4 +1,5 @@
-/* segment.h: the shared memory of one job on one node: a memfd made by the launcher before it starts the ranks.
+/* segment.h: the shared memory of one job on one node: a memfd made by the launcher before it starts the
+ * ranks.
  *
  *   page 0      struct ku_seg_head
  *   rank_off    struct ku_seg_rank [nlocal]
@@ -6,8 +7,9 @@
  *               int32_t node_of[size]      only if nnodes > 1
  *   dev_off     nlocal areas of dev_bytes each, zero at the start, for the devices to lay out
  *
- * The file is sparse and sealed against shrinking: what nobody touches costs nothing, nothing has a name in the file
- * system, and nothing is left when all its users are gone.  All offsets are from the start of the mapping. */
+ * The file is sparse and sealed against shrinking: what nobody touches costs nothing, nothing has a name in
+ * the file system, and nothing is left when all its users are gone.  All offsets are from the start of the
+ * mapping. */
 #ifndef KU_SEGMENT_H
 #define KU_SEGMENT_H
 
@@ -33,12 +35,13 @@ struct ku_seg_head {
     uint64_t total;               /* bytes mapped */
     uint64_t job_id;              /* random; names the job in messages and sockets */
     uint8_t secret[KU_SECRET_BYTES];
-    uint32_t size, nlocal;    /* ranks of the job, ranks on this node */
-    uint32_t node, nnodes;    /* this node's number, nodes of the job */
-    uint32_t cpus;            /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
+    uint32_t size, nlocal; /* ranks of the job, ranks on this node */
+    uint32_t node, nnodes; /* this node's number, nodes of the job */
+    uint32_t cpus; /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
     uint64_t rank_off, map_off, dev_off, dev_bytes;
-    _Alignas(64) _Atomic uint32_t fence_all; /* 1: some rank could not register with membarrier: all senders fence */
-    _Atomic uint32_t failed;                 /* ranks that are KU_RANK_DEAD; a change means: look at the states */
+    _Alignas(64) _Atomic uint32_t
+        fence_all;           /* 1: some rank could not register with membarrier: all senders fence */
+    _Atomic uint32_t failed; /* ranks that are KU_RANK_DEAD; a change means: look at the states */
 };
 
 struct ku_seg_rank {
@@ -54,10 +57,12 @@ struct ku_segment {
     int fd;
 };
 
-/* Make a segment (launcher; a rank without launcher).  Returns 0, or an errno value with a text in ku_err_last(). */
+/* Make a segment (launcher; a rank without launcher).  Returns 0, or an errno value with a text in
+ * ku_err_last(). */
 int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint32_t node, uint32_t nnodes);
 
-/* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size, length. */
+/* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size,
+ * length. */
 int ku_segment_attach(struct ku_segment *s, int fd);
 
 /* Unmap and close. */

@@ -1,6 +1,7 @@
 /* abi.h: user callbacks, stored with their calling convention, and what a front end must do to call one.
  *
- * The bodies know no ABI: a callback is {function, convention, extra state, the front end it came through}. */
+ * The bodies know no ABI: a callback is {function, convention, extra state, the front end it came through}.
+ */
 #ifndef MPIR_ABI_H
 #define MPIR_ABI_H
 
@@ -23,7 +24,8 @@ struct MPIR_Abi {
     /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND. */
     void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);
     /* MPI_User_function: inoutvec[i] = invec[i] op inoutvec[i]. */
-    void (*call_op)(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len, struct MPIR_Datatype *datatype);
+    void (*call_op)(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len,
+                    struct MPIR_Datatype *datatype);
 };
 
 #endif

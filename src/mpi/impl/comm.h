@@ -8,14 +8,15 @@
 #include "errhandler.h"
 
 typedef struct MPIR_Comm {
-    struct MPIR_COMMUNICATOR adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
+    struct MPIR_COMMUNICATOR
+        adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
     MPIR_Group *group;
-    MPIR_Group *remote_group;     /* intercommunicators only */
-    char name[128];               /* MPI_MAX_OBJECT_NAME */
-    uint32_t coll_seq;            /* collectives started: the tag of the next one's messages */
-    void *attributes;             /* src/mpi/attr */
-    void *bsend;                  /* buffer attached to the communicator */
-    void *coll;                   /* src/mpi/coll's own state */
+    MPIR_Group *remote_group; /* intercommunicators only */
+    char name[128];           /* MPI_MAX_OBJECT_NAME */
+    uint32_t coll_seq;        /* collectives started: the tag of the next one's messages */
+    void *attributes;         /* src/mpi/attr */
+    void *bsend;              /* buffer attached to the communicator */
+    void *coll;               /* src/mpi/coll's own state */
 } MPIR_Comm;
 
 extern MPIR_Comm MPIR_Comm_world, MPIR_Comm_self;

@@ -1,12 +1,11 @@
 /* err.h: from a failed body to the user's error handler.
  *
- * A body decides an error with MPIR_Err and returns its class; the generated front passes it to MPIR_Err_comm (or
- * _win, _file; MPIR_Err_none where no object is involved: MPI_COMM_SELF's handler, 10.3 "Error Handling"), which
- * composes the full text
- *     MPI_Send on rank 1 (host h, pid 123): invalid rank (MPI_ERR_RANK): dest is 7; expected 0 to 3 or MPI_PROC_NULL
- *     [communicator MPI_COMM_WORLD]
- * and runs the handler.  What the call returns to the user is the class itself; MPI_Error_string of the class of the
- * thread's latest error gives its full text. */
+ * A body decides an error with MPIR_Err and returns its class; the generated front passes it to MPIR_Err_comm
+ * (or _win, _file; MPIR_Err_none where no object is involved: MPI_COMM_SELF's handler, 10.3 "Error
+ * Handling"), which composes the full text MPI_Send on rank 1 (host h, pid 123): invalid rank (MPI_ERR_RANK):
+ * dest is 7; expected 0 to 3 or MPI_PROC_NULL [communicator MPI_COMM_WORLD] and runs the handler.  What the
+ * call returns to the user is the class itself; MPI_Error_string of the class of the thread's latest error
+ * gives its full text. */
 #ifndef MPIR_ERR_H
 #define MPIR_ERR_H
 

@@ -5,7 +5,12 @@
 #include "object.h"
 #include "abi.h"
 
-enum MPIR_ERRHANDLER { MPIR_ERRHANDLER_FATAL, MPIR_ERRHANDLER_ABORT, MPIR_ERRHANDLER_RETURN, MPIR_ERRHANDLER_USER };
+enum MPIR_ERRHANDLER {
+    MPIR_ERRHANDLER_FATAL,
+    MPIR_ERRHANDLER_ABORT,
+    MPIR_ERRHANDLER_RETURN,
+    MPIR_ERRHANDLER_USER
+};
 
 typedef struct MPIR_Errhandler {
     struct keel_object obj;

@@ -1,4 +1,5 @@
-/* group.h: an ordered set of processes, by global rank; a range with a stride where it can be, else a table. */
+/* group.h: an ordered set of processes, by global rank; a range with a stride where it can be, else a table.
+ */
 #ifndef MPIR_GROUP_H
 #define MPIR_GROUP_H
 

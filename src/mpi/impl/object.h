@@ -1,9 +1,10 @@
-/* object.h: the objects behind MPI's handles, one slab a kind, and the native (Standard ABI) coding of a handle.
+/* object.h: the objects behind MPI's handles, one slab a kind, and the native (Standard ABI) coding of a
+ * handle.
  *
- * A handle of a predefined object is the ABI's small constant (< 0x1000) and is found in a table.  Any other is
- *     0x004b << 48 | generation << 32 | kind << 26 | index
- * whose low 32 bits are the int of MPI_X_toint and of Fortran.  It is never an address, so following a made-up one
- * cannot happen: kind, index and generation are checked against the slab before the object is used. */
+ * A handle of a predefined object is the ABI's small constant (< 0x1000) and is found in a table.  Any other
+ * is 0x004b << 48 | generation << 32 | kind << 26 | index whose low 32 bits are the int of MPI_X_toint and of
+ * Fortran.  It is never an address, so following a made-up one cannot happen: kind, index and generation are
+ * checked against the slab before the object is used. */
 #ifndef MPIR_OBJECT_H
 #define MPIR_OBJECT_H
 
@@ -38,7 +39,8 @@ static inline void MPIR_Object_free(void *obj)
     ku_slab_free(&MPIR_slab[((struct keel_object *)obj)->kind], obj);
 }
 
-/* References.  Predefined objects are not counted.  MPIR_Object_unref is true when the last one went: free it then. */
+/* References.  Predefined objects are not counted.  MPIR_Object_unref is true when the last one went: free it
+ * then. */
 static inline void MPIR_Object_ref(void *obj)
 {
     struct keel_object *o = obj;
@@ -55,8 +57,8 @@ static inline int MPIR_Object_unref(void *obj)
 int32_t MPIR_Object_toint(const void *obj);
 void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value);
 
-/* Predefined objects by their ABI value: the chapters fill the table in at load time (constructors of static data
- * only: constant initialisers), object.c looks them up.  NULL: no such object. */
+/* Predefined objects by their ABI value: the chapters fill the table in at load time (constructors of static
+ * data only: constant initialisers), object.c looks them up.  NULL: no such object. */
 void *MPIR_Object_predefined(enum MPIR_KIND kind, int32_t value);
 
 #endif

@@ -7,12 +7,12 @@
 
 typedef struct MPIR_Datatype {
     struct MPIR_DATATYPE adi;
-    int32_t combiner;      /* MPI_COMBINER_* */
-    int64_t ni, na, nc, nt; /* numbers of integers, addresses, counts, types in contents */
-    int64_t *contents;     /* the constructor's arguments: ni + na + nc of them */
+    int32_t combiner;             /* MPI_COMBINER_* */
+    int64_t ni, na, nc, nt;       /* numbers of integers, addresses, counts, types in contents */
+    int64_t *contents;            /* the constructor's arguments: ni + na + nc of them */
     struct MPIR_Datatype **types; /* [nt], each referenced */
-    int64_t nelements;     /* basic elements in one element of this type */
-    const char *name;      /* "MPI_INT"; user types: NULL or owned */
+    int64_t nelements;            /* basic elements in one element of this type */
+    const char *name;             /* "MPI_INT"; user types: NULL or owned */
     void *attributes;
 } MPIR_Datatype;
 
@@ -21,11 +21,13 @@ void MPIR_Datatype_release(MPIR_Datatype *t);
 /* The predefined type with this ABI value; never NULL for a value of the ABI header. */
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value);
 
-/* Copy between (buf, count, type) pairs in this process, truncating like a receive; returns an error class. */
+/* Copy between (buf, count, type) pairs in this process, truncating like a receive; returns an error class.
+ */
 int MPIR_Localcopy(const void *src, int64_t scount, MPIR_Datatype *stype, void *dst, int64_t rcount,
                    MPIR_Datatype *rtype);
 
-/* Bytes from the first to the last byte that `count` elements touch, and where the first lies from the buffer. */
+/* Bytes from the first to the last byte that `count` elements touch, and where the first lies from the
+ * buffer. */
 int64_t MPIR_Datatype_span(const MPIR_Datatype *t, int64_t count, int64_t *gap);
 
 #endif

@@ -1,12 +1,13 @@
 /* device.h: the contract between the protocol core and a device.
  *
- * A device moves packets of one process to its peers, and where it can, bytes between address spaces.  It knows
- * nothing of matching, protocols, datatypes or communicators: these live once, in src/mpid/core.  A device keeps no
- * global state: several instances may live in one process (the conformance suite runs ranks as threads).
+ * A device moves packets of one process to its peers, and where it can, bytes between address spaces.  It
+ * knows nothing of matching, protocols, datatypes or communicators: these live once, in src/mpid/core.  A
+ * device keeps no global state: several instances may live in one process (the conformance suite runs ranks
+ * as threads).
  *
- * Calls come from one thread at a time unless an operation says otherwise.  Optional slots point to the dev_no_*
- * functions of the core's device table, never to NULL.  stop/close may block and wait for callbacks; fini never
- * blocks and is legal after a failed init/open. */
+ * Calls come from one thread at a time unless an operation says otherwise.  Optional slots point to the
+ * dev_no_* functions of the core's device table, never to NULL.  stop/close may block and wait for callbacks;
+ * fini never blocks and is legal after a failed init/open. */
 #ifndef KEEL_DEVICE_H
 #define KEEL_DEVICE_H
 
@@ -22,7 +23,8 @@ typedef enum dev_status {
     DEV_OK = 0,     /* done: what was passed may be used again */
     DEV_QUEUED,     /* the device owns the iov's memory until it calls services.sent(cookie) */
     DEV_AGAIN,      /* nothing was taken; try again after progress() found something to do */
-    DEV_PEER_GONE,  /* the peer will never receive; reported once through services.peer_gone, then on every call */
+    DEV_PEER_GONE,  /* the peer will never receive; reported once through services.peer_gone, then on every
+                       call */
     DEV_NO_SUPPORT, /* an optional operation this device (or this machine) does not have */
     DEV_ERROR       /* text in ku_err_last() (plug-ins: services.error) */
 } dev_status;
@@ -30,7 +32,8 @@ typedef enum dev_status {
 /* The head of every packet: the first 16 bytes on the wire (doc/wire.md), in the sender's byte order.
  * A device carries it unchanged but for `seq`. */
 struct dev_head {
-    uint16_t seq; /* the core's per-peer sequence number, modulo 2^16; an ordered device may use the field itself */
+    uint16_t seq; /* the core's per-peer sequence number, modulo 2^16; an ordered device may use the field
+                     itself */
     uint8_t kind; /* the core's packet kind, enum pkt_kind in core/wire.h */
     uint8_t len;  /* short packets: bytes of body, at most caps.max_short; others: 0 */
     uint32_t context, tag, source;
@@ -44,17 +47,18 @@ struct dev_iov {
     enum dev_mem mem;
 };
 
-/* What a device can do and what it costs: thresholds and choices are computed from these, never from its name. */
+/* What a device can do and what it costs: thresholds and choices are computed from these, never from its
+ * name. */
 struct dev_caps {
-    uint32_t max_short;         /* bytes of body send_short takes; at least 48 */
-    uint32_t max_send;          /* bytes of body send takes; at least 4096 */
-    uint32_t latency_ns;        /* half round trip of a short packet */
-    uint32_t bandwidth_mbs;     /* MB/s of large packets */
+    uint32_t max_short;     /* bytes of body send_short takes; at least 48 */
+    uint32_t max_send;      /* bytes of body send takes; at least 4096 */
+    uint32_t latency_ns;    /* half round trip of a short packet */
+    uint32_t bandwidth_mbs; /* MB/s of large packets */
     enum { DEV_REACH_SELF = 1, DEV_REACH_NODE = 2, DEV_REACH_ANY = 4 } reach;
-    bool ordered;               /* packets to one peer arrive in the order they were sent */
-    bool has_get;               /* copy_from_peer works */
-    uint32_t mem_kinds;         /* bit 1 << enum dev_mem */
-    int priority;               /* among devices that reach a peer: lower latency wins, then higher priority */
+    bool ordered;       /* packets to one peer arrive in the order they were sent */
+    bool has_get;       /* copy_from_peer works */
+    uint32_t mem_kinds; /* bit 1 << enum dev_mem */
+    int priority;       /* among devices that reach a peer: lower latency wins, then higher priority */
 };
 
 struct dev;      /* one open device */
@@ -65,24 +69,24 @@ struct dev_world {
     int32_t rank, size;             /* of this process in the job */
     int32_t local_rank, local_size; /* on this node */
     const struct ku_segment *segment;
-    const int32_t *grank_of;        /* [local_size] global rank of each local rank */
-    const int32_t *local_of;        /* [size] local rank of a global rank, -1 if on another node; NULL: identity */
+    const int32_t *grank_of; /* [local_size] global rank of each local rank */
+    const int32_t *local_of; /* [size] local rank of a global rank, -1 if on another node; NULL: identity */
 };
 
-/* What the core gives a device; a plug-in resolves nothing else.  All may be called only from within progress(),
- * send*() and peer_stop() of the same instance, on the calling thread. */
+/* What the core gives a device; a plug-in resolves nothing else.  All may be called only from within
+ * progress(), send*() and peer_stop() of the same instance, on the calling thread. */
 struct dev_services {
     uint32_t version; /* DEV_VERSION */
     void *core;       /* first argument of the calls below */
-    /* A packet has come.  body/len: valid during the call only, aligned to 8.  The core may call send operations of
-     * the same device from here, but not progress(). */
+    /* A packet has come.  body/len: valid during the call only, aligned to 8.  The core may call send
+     * operations of the same device from here, but not progress(). */
     void (*deliver)(void *core, const struct dev_head *head, const void *body, size_t len);
     /* A send that was DEV_QUEUED is done (DEV_OK or DEV_PEER_GONE). */
     void (*sent)(void *core, void *cookie, dev_status status);
     void (*peer_gone)(void *core, int32_t grank);
     /* For plug-ins, which have no libmpi to link with. */
     void (*error)(void *core, const char *text);
-    const char *(*knob)(void *core, const char *name); /* value of KEEL_<name>, or NULL */
+    const char *(*knob)(void *core, const char *name);        /* value of KEEL_<name>, or NULL */
     void (*wake)(_Atomic uint32_t *sleeping, bool fence_all); /* ku_wait_wake */
 };
 
@@ -90,8 +94,8 @@ struct dev_ops {
     uint32_t version; /* DEV_VERSION */
     const char *name; /* "shmem": in knobs and messages */
 
-    /* Open the device for this process.  DEV_NO_SUPPORT: cannot serve here (the reason in the error text); not a
-     * failure of the job.  After any answer but DEV_OK nothing is left behind. */
+    /* Open the device for this process.  DEV_NO_SUPPORT: cannot serve here (the reason in the error text);
+     * not a failure of the job.  After any answer but DEV_OK nothing is left behind. */
     dev_status (*open)(const struct dev_services *services, const struct dev_world *world, struct dev **dev);
     void (*caps)(const struct dev *dev, struct dev_caps *caps);
     /* Stop: everything sent has been handed over, no upcall follows.  May block, calling progress itself. */
@@ -99,11 +103,13 @@ struct dev_ops {
     /* Free; never blocks; dev may be NULL. */
     void (*fini)(struct dev *dev);
 
-    /* This process's address for peers of other nodes: writes at most cap bytes, returns the bytes needed (0: none). */
+    /* This process's address for peers of other nodes: writes at most cap bytes, returns the bytes needed (0:
+     * none). */
     size_t (*address)(const struct dev *dev, void *buf, size_t cap);
 
     /* Can (and will) this device talk to the peer?  DEV_NO_SUPPORT: it cannot reach it. */
-    dev_status (*peer_init)(struct dev *dev, int32_t grank, const void *addr, size_t len, struct dev_peer **peer);
+    dev_status (*peer_init)(struct dev *dev, int32_t grank, const void *addr, size_t len,
+                            struct dev_peer **peer);
     void (*peer_stop)(struct dev_peer *peer); /* may block until what was queued is on its way */
     void (*peer_fini)(struct dev_peer *peer); /* never blocks; may be NULL */
 
@@ -114,24 +120,28 @@ struct dev_ops {
     /* Hand one packet with a body of up to caps.max_send bytes, gathered from iov, to a peer.
      * DEV_OK: copied.  DEV_QUEUED: the memory behind iov (not the array) is the device's until sent(cookie).
      * DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
-    dev_status (*send)(struct dev_peer *peer, const struct dev_head *head, const struct dev_iov *iov, int n, void *cookie);
+    dev_status (*send)(struct dev_peer *peer, const struct dev_head *head, const struct dev_iov *iov, int n,
+                       void *cookie);
 
-    /* Optional (default: a buffer of the core and send()).  Room for up to `want` <= caps.max_send bytes that the core
-     * fills in place, saving a copy; NULL means DEV_AGAIN.  commit sends the first `len` bytes of it: DEV_OK (the room
-     * is the device's again), DEV_AGAIN (still the core's), DEV_PEER_GONE; drop gives it back unsent. */
+    /* Optional (default: a buffer of the core and send()).  Room for up to `want` <= caps.max_send bytes that
+     * the core fills in place, saving a copy; NULL means DEV_AGAIN.  commit sends the first `len` bytes of
+     * it: DEV_OK (the room is the device's again), DEV_AGAIN (still the core's), DEV_PEER_GONE; drop gives it
+     * back unsent. */
     void *(*reserve)(struct dev_peer *peer, size_t want);
     dev_status (*commit)(struct dev_peer *peer, const struct dev_head *head, void *room, size_t len);
     void (*drop)(struct dev_peer *peer, void *room);
 
-    /* Receive and send what can be without blocking, a bounded amount a call.  Returns the number of events. */
+    /* Receive and send what can be without blocking, a bounded amount a call.  Returns the number of events.
+     */
     int (*progress)(struct dev *dev);
 
-    /* How to sleep until progress() may find something: a word in the sense of util/wait.h that this device's senders
-     * wake, or NULL; a descriptor that becomes readable, or -1.  One of them must exist. */
+    /* How to sleep until progress() may find something: a word in the sense of util/wait.h that this device's
+     * senders wake, or NULL; a descriptor that becomes readable, or -1.  One of them must exist. */
     _Atomic uint32_t *(*wait_word)(struct dev *dev);
     int (*wait_fd)(struct dev *dev);
 
-    /* Optional: read len bytes at `remote` of the peer's address space.  DEV_OK, DEV_NO_SUPPORT, DEV_PEER_GONE. */
+    /* Optional: read len bytes at `remote` of the peer's address space.  DEV_OK, DEV_NO_SUPPORT,
+     * DEV_PEER_GONE. */
     dev_status (*copy_from_peer)(struct dev_peer *peer, void *local, uint64_t remote, size_t len);
 };
 

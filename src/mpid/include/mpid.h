@@ -1,12 +1,13 @@
 /* mpid.h: the second-generation abstract device interface (ADI-2) of Gropp and Lusk, as Keel implements it.
  *
  * The names, the argument order and the meaning are the paper's ("The Second-Generation ADI for the MPICH
- * Implementation of MPI"; section numbers below are its).  What differs: lengths, counts and positions are 64 bits
- * wide; what goes beyond the paper is under "Extensions".  A program may use this interface with no MPI above it
- * (link with -lmpid); a null communicator then stands for all processes of the job, with local rank = global rank.
+ * Implementation of MPI"; section numbers below are its).  What differs: lengths, counts and positions are 64
+ * bits wide; what goes beyond the paper is under "Extensions".  A program may use this interface with no MPI
+ * above it (link with -lmpid); a null communicator then stands for all processes of the job, with local rank
+ * = global rank.
  *
- * Error codes: an MPI error class, stored through int *error_code only when something went wrong (6.5).  The words
- * are in MPID_Error_text(). */
+ * Error codes: an MPI error class, stored through int *error_code only when something went wrong (6.5).  The
+ * words are in MPID_Error_text(). */
 #ifndef KEEL_MPID_H
 #define KEEL_MPID_H
 
@@ -19,7 +20,8 @@
 #include "mpi_const.h" /* generated: the integer constants of MPI, MPI_Aint, MPI_Count, MPI_Offset */
 #endif
 
-/* ---- Data shared with the layer above (3.7, 6.1) ------------------------------------------------------------- */
+/* ---- Data shared with the layer above (3.7, 6.1)
+ * ------------------------------------------------------------- */
 
 /* What is known of a completed receive; also MPI's internal status. */
 typedef struct MPIR_STATUS {
@@ -33,40 +35,40 @@ typedef enum MPIR_OPTYPE {
     MPIR_RECV,
     MPIR_PERSISTENT_SEND,
     MPIR_PERSISTENT_RECV,
-    MPIR_USER,    /* generalized request */
-    MPIR_SCHED,   /* collective schedule */
-    MPIR_PART,    /* partitioned */
+    MPIR_USER,  /* generalized request */
+    MPIR_SCHED, /* collective schedule */
+    MPIR_PART,  /* partitioned */
     MPIR_RMA,
     MPIR_IO,
-    MPIR_MESSAGE  /* a matched message (MPI_Mprobe) waiting for its receive */
+    MPIR_MESSAGE /* a matched message (MPI_Mprobe) waiting for its receive */
 } MPIR_OPTYPE;
 
 struct MPIR_DATATYPE;
 struct MPIR_COMMUNICATOR;
 
 /* A request: 128 bytes, the first line hot.  The layer above allocates it (slab, or stack for the paper's
- * programs); the ADI fills in everything but `obj`.  Only obj, handle_type, is_complete, s and errval are shared;
- * the rest belongs to the ADI while the operation is active. */
+ * programs); the ADI fills in everything but `obj`.  Only obj, handle_type, is_complete, s and errval are
+ * shared; the rest belongs to the ADI while the operation is active. */
 typedef struct MPIR_HANDLE {
     struct keel_object obj;
-    int32_t handle_type;        /* MPIR_OPTYPE */
+    int32_t handle_type; /* MPIR_OPTYPE */
     _Atomic int32_t is_complete;
-    MPIR_Status s;              /* receive: filled when complete */
-    int32_t errval;             /* error class; 0 */
-    uint32_t state;             /* the ADI's */
-    struct MPIR_HANDLE *next;   /* the ADI's queues */
+    MPIR_Status s;            /* receive: filled when complete */
+    int32_t errval;           /* error class; 0 */
+    uint32_t state;           /* the ADI's */
+    struct MPIR_HANDLE *next; /* the ADI's queues */
     /* second line */
     void *buf;
-    int64_t len;                /* contiguous: bytes; with a datatype: count of elements */
+    int64_t len;                    /* contiguous: bytes; with a datatype: count of elements */
     struct MPIR_DATATYPE *datatype; /* NULL: contiguous bytes */
     struct MPIR_COMMUNICATOR *comm;
     uint32_t context_id;
-    int32_t tag, rank;          /* rank: local rank of the source wanted, or of the sender */
-    int32_t peer;               /* global rank of the other side once known */
+    int32_t tag, rank; /* rank: local rank of the source wanted, or of the sender */
+    int32_t peer;      /* global rank of the other side once known */
     union {
         struct {
-            int64_t moved;      /* bytes sent or received so far */
-            void *aux;          /* the ADI's: rendezvous state, unexpected message, upper layer's closure */
+            int64_t moved; /* bytes sent or received so far */
+            void *aux;     /* the ADI's: rendezvous state, unexpected message, upper layer's closure */
         };
         int64_t own[2];
     };
@@ -90,18 +92,18 @@ struct MPIR_COMMUNICATOR {
     void *errhandler;              /* the upper layer's */
 };
 
-/* A datatype, as far as the ADI sees one; made by the MPID_Type_* calls below.  n elements at buf occupy the bytes that
- * `layout` tells; when is_contig they are the n * size bytes at buf. */
+/* A datatype, as far as the ADI sees one; made by the MPID_Type_* calls below.  n elements at buf occupy the
+ * bytes that `layout` tells; when is_contig they are the n * size bytes at buf. */
 struct MPIR_DATATYPE {
     struct keel_object obj;
-    int64_t size;              /* bytes of data in one element */
-    int64_t extent, lb;        /* from element to element; lower bound */
+    int64_t size;       /* bytes of data in one element */
+    int64_t extent, lb; /* from element to element; lower bound */
     int64_t true_extent, true_lb;
-    bool is_contig;            /* size == extent, true_lb == 0, no gaps */
+    bool is_contig; /* size == extent, true_lb == 0, no gaps */
     bool is_committed;
-    uint16_t align;            /* of the strictest basic type in it, for the extent of structs; at least 1 */
-    uint32_t basic;            /* predefined: the Standard ABI's handle value; else the one basic type all of it is
-                                  made of, or 0 if it is mixed */
+    uint16_t align; /* of the strictest basic type in it, for the extent of structs; at least 1 */
+    uint32_t basic; /* predefined: the Standard ABI's handle value; else the one basic type all of it is
+                       made of, or 0 if it is mixed */
     struct MPID_LAYOUT *layout; /* where the bytes lie; NULL for contiguous types */
 };
 
@@ -115,7 +117,8 @@ static inline int64_t MPIR_counts_get(MPIR_Counts c, int64_t i)
     return c.is_large ? ((const int64_t *)c.p)[i] : ((const int32_t *)c.p)[i];
 }
 
-typedef int MPID_Msgrep_t; /* how the data of a message is represented; 0: the native layout of equal machines */
+typedef int
+    MPID_Msgrep_t; /* how the data of a message is represented; 0: the native layout of equal machines */
 typedef int MPID_Msg_pack_t;
 enum { MPID_MSGFORM_NATIVE = 0 };
 enum { MPID_MSG_OK = 0 /* just copy */ };
@@ -125,23 +128,25 @@ typedef enum MPID_BLOCKING_TYPE { MPID_NOTBLOCKING = 0, MPID_BLOCKING } MPID_BLO
 /* MPID_BsendContig: the message cannot go without blocking (3.1.1); not an MPI class. */
 #define MPIR_ERR_MAY_BLOCK (-2)
 
-/* ---- Environment (5.2, 5.4) ---------------------------------------------------------------------------------- */
+/* ---- Environment (5.2, 5.4)
+ * ---------------------------------------------------------------------------------- */
 
 extern int MPID_MyWorldSize, MPID_MyWorldRank;
 
 /* What the layer above may want of the ADI; passed as config_info, which may be NULL. */
 struct MPID_Config {
-    void (*request_free)(MPID_Request);                 /* a request given to MPID_Request_free is done with */
-    void (*datatype_free)(struct MPIR_DATATYPE *);      /* the ADI dropped the last reference */
+    void (*request_free)(MPID_Request);            /* a request given to MPID_Request_free is done with */
+    void (*datatype_free)(struct MPIR_DATATYPE *); /* the ADI dropped the last reference */
 };
 
 void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code);
 void MPID_End(void);
 /* End the job: `string` (or a default text) is shown once, `facility` (may be NULL) says who called. */
-void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string) __attribute__((noreturn));
+void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string)
+    __attribute__((noreturn));
 void MPID_Node_name(char *name, int len);
 void MPID_Version_name(char *name); /* at least 64 bytes */
-void MPID_Wtime(double *time); /* seconds since some fixed time in the past */
+void MPID_Wtime(double *time);      /* seconds since some fixed time in the past */
 void MPID_Wtick(double *tick);
 #define MPID_TAG_UB 0x7fffffff
 #define MPID_STDOUT MPI_ANY_SOURCE /* every process may write */
@@ -150,7 +155,8 @@ void MPID_Wtick(double *tick);
 #define MPID_HOST MPI_PROC_NULL
 #define MPID_MAX_CONTEXT_ID UINT32_MAX
 
-/* ---- Contiguous messages (3) --------------------------------------------------------------------------------- */
+/* ---- Contiguous messages (3)
+ * --------------------------------------------------------------------------------- */
 
 void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code);
@@ -161,8 +167,8 @@ void MPID_RsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
 /* Never blocks: sets MPIR_ERR_MAY_BLOCK if the message could not go at once. */
 void MPID_BsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
                       uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code);
-/* src_lrank may be MPI_ANY_SOURCE, tag MPI_ANY_TAG; status may be NULL.  Too long a message: MPI_ERR_TRUNCATE, the
- * buffer filled up to maxlen, status->count the bytes stored. */
+/* src_lrank may be MPI_ANY_SOURCE, tag MPI_ANY_TAG; status may be NULL.  Too long a message:
+ * MPI_ERR_TRUNCATE, the buffer filled up to maxlen, status->count the bytes stored. */
 void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                      uint32_t context_id, MPIR_Status *status, int *error_code);
 void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -177,50 +183,56 @@ void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t 
 void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                       uint32_t context_id, MPID_Request request, int *error_code);
 
-/* ---- Messages of any datatype (4) ---------------------------------------------------------------------------- */
+/* ---- Messages of any datatype (4)
+ * ---------------------------------------------------------------------------- */
 
-void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
-                       int src_lrank, int tag, uint32_t context_id, int dest_grank, int *error_code);
+void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                       int dest_grank, int *error_code);
 void MPID_SsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                        int *error_code);
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, int *error_code);
 void MPID_RsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                        int *error_code);
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, int *error_code);
 void MPID_BsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                        int *error_code);
-void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
-                       int src_lrank, int tag, uint32_t context_id, MPIR_Status *status, int *error_code);
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, int *error_code);
+void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
+                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                       MPIR_Status *status, int *error_code);
 void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                        MPID_Request request, int *error_code);
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, MPID_Request request, int *error_code);
 void MPID_IssendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                         MPID_Request request, int *error_code);
+                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                         int dest_grank, MPID_Request request, int *error_code);
 void MPID_IrsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                         MPID_Request request, int *error_code);
-void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
-                        int src_lrank, int tag, uint32_t context_id, MPID_Request request, int *error_code);
+                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                         int dest_grank, MPID_Request request, int *error_code);
+void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        MPID_Request request, int *error_code);
 
 /* Pack and unpack (4.1).  Positions are in bytes; too small a destination: MPI_ERR_TRUNCATE. */
-void MPID_Msg_rep(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype, MPID_Msgrep_t *msgrep,
-                  MPID_Msg_pack_t *msgact);
-void MPID_Msg_act(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype, MPID_Msgrep_t msgrep,
-                  MPID_Msg_pack_t *msgact);
+void MPID_Msg_rep(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype,
+                  MPID_Msgrep_t *msgrep, MPID_Msg_pack_t *msgact);
+void MPID_Msg_act(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype,
+                  MPID_Msgrep_t msgrep, MPID_Msg_pack_t *msgact);
 void MPID_Pack_size(int64_t count, struct MPIR_DATATYPE *datatype, MPID_Msg_pack_t msgact, int64_t *size);
 void MPID_Pack(const void *src, int64_t count, struct MPIR_DATATYPE *datatype, void *dest, int64_t maxcount,
                int64_t *position, struct MPIR_COMMUNICATOR *comm, int partner, MPID_Msgrep_t msgrep,
                MPID_Msg_pack_t msgact, int *error_code);
 void MPID_Unpack(const void *src, int64_t maxcount, MPID_Msgrep_t msgrep, int64_t *in_position, void *dest,
-                 int64_t count, struct MPIR_DATATYPE *datatype, int64_t *out_position, struct MPIR_COMMUNICATOR *comm,
-                 int partner, int *error_code);
+                 int64_t count, struct MPIR_DATATYPE *datatype, int64_t *out_position,
+                 struct MPIR_COMMUNICATOR *comm, int partner, int *error_code);
 
-/* ---- Completion (3.5, 3.6, 6.2, 6.4) ------------------------------------------------------------------------- */
+/* ---- Completion (3.5, 3.6, 6.2, 6.4)
+ * ------------------------------------------------------------------------- */
 
-/* Drive the devices.  MPID_BLOCKING: returns when something may have changed, stepping aside and then sleeping while
- * nothing does; it returns at once if progress was made, and may return at any time.  Nonzero: something happened. */
+/* Drive the devices.  MPID_BLOCKING: returns when something may have changed, stepping aside and then
+ * sleeping while nothing does; it returns at once if progress was made, and may return at any time.  Nonzero:
+ * something happened. */
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking);
 int MPID_SendIcomplete(MPID_Request request, int *error_code); /* calls the device; true if complete */
 int MPID_RecvIcomplete(MPID_Request request, MPIR_Status *status, int *error_code);
@@ -228,7 +240,8 @@ void MPID_SendComplete(MPID_Request request, int *error_code); /* blocks */
 void MPID_RecvComplete(MPID_Request request, MPIR_Status *status, int *error_code);
 int MPID_WaitForCompleteSend(MPIR_SHANDLE *request); /* returns the error code */
 int MPID_WaitForCompleteRecv(MPIR_RHANDLE *request);
-/* The caller is done with the request: config->request_free is called now if it is complete, else when it is. */
+/* The caller is done with the request: config->request_free is called now if it is complete, else when it is.
+ */
 void MPID_SendFree(MPID_Request request);
 void MPID_RecvFree(MPID_Request request);
 void MPID_Request_free(MPID_Request request);
@@ -241,14 +254,21 @@ void MPID_Probe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, in
 void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *flag,
                  int *error_code, MPIR_Status *status);
 
-/* ---- Contexts (5.3) ------------------------------------------------------------------------------------------ */
+/* ---- Contexts (5.3)
+ * ------------------------------------------------------------------------------------------ */
 
 /* Messages for a context id that no CommInit has announced are kept until it is.  Nonzero: an error code. */
 int MPID_CommInit(struct MPIR_COMMUNICATOR *oldcomm, struct MPIR_COMMUNICATOR *newcomm);
 int MPID_CommFree(struct MPIR_COMMUNICATOR *comm);
-enum { MPID_CONTEXT_PT2PT = 0, MPID_CONTEXT_COLL = 1, MPID_CONTEXT_RMA = 2, MPID_CONTEXT_IDS = 4 /* ids a comm takes */ };
+enum {
+    MPID_CONTEXT_PT2PT = 0,
+    MPID_CONTEXT_COLL = 1,
+    MPID_CONTEXT_RMA = 2,
+    MPID_CONTEXT_IDS = 4 /* ids a comm takes */
+};
 
-/* ---- Threads (6.3): empty while no more than one thread calls at a time -------------------------------------- */
+/* ---- Threads (6.3): empty while no more than one thread calls at a time
+ * -------------------------------------- */
 
 #define MPID_THREAD_DS_LOCK_DECLARE
 #define MPID_THREAD_DS_LOCK_INIT(p)
@@ -256,23 +276,25 @@ enum { MPID_CONTEXT_PT2PT = 0, MPID_CONTEXT_COLL = 1, MPID_CONTEXT_RMA = 2, MPID
 #define MPID_THREAD_DS_UNLOCK(p)
 #define MPID_THREAD_DS_LOCK_FREE(p)
 
-/* ---- Debugging (8) ------------------------------------------------------------------------------------------- */
+/* ---- Debugging (8)
+ * ------------------------------------------------------------------------------------------- */
 
-void MPID_SetPktSize(int bytes);            /* messages longer than this use the rendezvous protocol; 0: computed */
-void MPID_SetDebugFile(char *name);         /* "-" is stderr */
-void MPID_Set_tracefile(char *name);        /* one line a packet sent or received */
-void MPID_SetSpaceDebugFlag(int on);        /* report memory still held at MPID_End */
+void MPID_SetPktSize(int bytes);     /* messages longer than this use the rendezvous protocol; 0: computed */
+void MPID_SetDebugFile(char *name);  /* "-" is stderr */
+void MPID_Set_tracefile(char *name); /* one line a packet sent or received */
+void MPID_SetSpaceDebugFlag(int on); /* report memory still held at MPID_End */
 void MPID_SetDebugFlag(int on);
 
-/* ---- Extensions (documented in doc/adi2.md) ------------------------------------------------------------------ */
+/* ---- Extensions (documented in doc/adi2.md)
+ * ------------------------------------------------------------------ */
 
 /* Words for the last error code of this thread: "is 7; expected 0 to 3"; "" if none. */
 const char *MPID_Error_text(void);
 
-/* Matched probe (MPI-3).  On *flag the message is taken out of the queue into `message` (an unused request), which
- * becomes handle_type MPIR_MESSAGE; MPID_ImrecvX turns it into the receive.  MPID_Mprobe blocks. */
-void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, MPID_Request message,
-                 int *error_code, MPIR_Status *status);
+/* Matched probe (MPI-3).  On *flag the message is taken out of the queue into `message` (an unused request),
+ * which becomes handle_type MPIR_MESSAGE; MPID_ImrecvX turns it into the receive.  MPID_Mprobe blocks. */
+void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank,
+                 MPID_Request message, int *error_code, MPIR_Status *status);
 void MPID_Improbe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *flag,
                   MPID_Request message, int *error_code, MPIR_Status *status);
 void MPID_ImrecvContig(void *buf, int64_t maxlen, MPID_Request message, int *error_code);
@@ -288,19 +310,22 @@ const struct MPID_World *MPID_World(void);
 /* Show a report through the launcher, equal ones of several ranks once. */
 void MPID_Message(const char *text);
 
-/* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that it does
- * not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE when a size or
- * extent leaves 63 bits. */
+/* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
+ * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE
+ * when a size or extent leaves 63 bits. */
 int MPID_Type_basic(struct MPIR_DATATYPE *newtype, int64_t size, int align, uint32_t basic);
 int MPID_Type_dup(struct MPIR_DATATYPE *newtype, const struct MPIR_DATATYPE *old);
 int MPID_Type_hvector(struct MPIR_DATATYPE *newtype, int64_t count, int64_t blocklength, int64_t stride,
                       const struct MPIR_DATATYPE *old);
-/* Block i: blocklengths[i] (or `blocklength` where blocklengths.p is NULL) elements at displacements[i] * unit. */
-int MPID_Type_hindexed(struct MPIR_DATATYPE *newtype, int64_t count, MPIR_Counts blocklengths, int64_t blocklength,
-                       MPIR_Counts displacements, int64_t unit, const struct MPIR_DATATYPE *old);
-int MPID_Type_struct(struct MPIR_DATATYPE *newtype, int64_t count, MPIR_Counts blocklengths, MPIR_Counts displacements,
-                     struct MPIR_DATATYPE *const *types);
-int MPID_Type_resized(struct MPIR_DATATYPE *newtype, int64_t lb, int64_t extent, const struct MPIR_DATATYPE *old);
+/* Block i: blocklengths[i] (or `blocklength` where blocklengths.p is NULL) elements at displacements[i] *
+ * unit. */
+int MPID_Type_hindexed(struct MPIR_DATATYPE *newtype, int64_t count, MPIR_Counts blocklengths,
+                       int64_t blocklength, MPIR_Counts displacements, int64_t unit,
+                       const struct MPIR_DATATYPE *old);
+int MPID_Type_struct(struct MPIR_DATATYPE *newtype, int64_t count, MPIR_Counts blocklengths,
+                     MPIR_Counts displacements, struct MPIR_DATATYPE *const *types);
+int MPID_Type_resized(struct MPIR_DATATYPE *newtype, int64_t lb, int64_t extent,
+                      const struct MPIR_DATATYPE *old);
 int MPID_Type_commit(struct MPIR_DATATYPE *type);
 /* Free what the type holds (its layout); not the struct. */
 void MPID_Type_fini(struct MPIR_DATATYPE *type);
