@@ -4,8 +4,12 @@
  * can talk to is refused with a text that says so: it is never taken for a job of one rank.
  *
  * The keel wire.  mpiexec leaves two descriptors open in each rank and says so in the environment:
- *   KEEL_JOB=<version>:<mpiexec pid>:<segment fd>:<control fd>:<job id, hex>    KEEL_RANK=<global rank>
- * A descriptor that was closed on the way (a shell, a Python subprocess) is opened again through
+ *   KEEL_JOB=<version>:<pid of the ranks' parent>:<segment fd>:<control fd>:<job id, hex>:<section>
+ *   KEEL_RANK=<global rank>
+ *
+ * (section: counted from 0 between the ':'s of the command line.)  KEEL_JOB wins over whatever another
+ * launcher left in the environment.  A descriptor that was closed on the way (a shell, a Python
+ * subprocess) is opened again through
  * /proc/<pid>/fd. The control descriptor is a pipe to the launcher; each record is one write of at most
  * PIPE_BUF bytes: struct pmi_record, then `len` bytes of text.  The launcher answers through the segment
  * alone. */
@@ -25,9 +29,8 @@ struct pmi_job {
 };
 
 enum pmi_record_kind {
-    PMI_ABORT = 1,    /* value: the code to end the job with; text: why */
-    PMI_MESSAGE = 2,  /* text: an error report to be shown once, equal ones of several ranks merged */
-    PMI_FINALIZED = 3 /* the rank has left MPI; text: none */
+    PMI_ABORT = 1,   /* value: the code to end the job with; text: why */
+    PMI_MESSAGE = 2, /* text: an error report to be shown once, equal ones of several ranks merged */
 };
 
 struct pmi_record {
@@ -35,17 +38,18 @@ struct pmi_record {
     uint32_t rank, kind, value, len; /* len: bytes of text after the record */
 };
 
-/* Join the job.  0, or a nonzero errno-like value with the reason in ku_err_last()->text. */
+/* Join the job: fills in `job` and marks this rank KU_RANK_RUNNING, by this process.  0, or a nonzero
+ * errno-like value with the reason in ku_err_last()->text. */
 int pmi_init(struct pmi_job *job);
 
-/* This rank has left MPI; its exit with 0 is then right. */
+/* This rank has left MPI (KU_RANK_FINALIZED); its exit with 0 is then right. */
 void pmi_finalized(struct pmi_job *job);
 
 /* Show `text` through the launcher (merged with equal ones), or on stderr without one. */
 void pmi_message(struct pmi_job *job, const char *text);
 
-/* End the whole job with `code`, showing `text` once.  Does not return; works in any state, even before
- * pmi_init (job NULL). */
+/* End the whole job with `code`, showing `text` once (NULL or "": the launcher makes one).  Flushes stdio.
+ * Does not return; works in any state, even before pmi_init (job NULL). */
 _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text);
 
 /* Undo pmi_init (MPID_End): unmap the segment, close what is open.  pmi_init may be called again afterwards.

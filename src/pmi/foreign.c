@@ -1,0 +1,64 @@
+/* foreign.c: were we started as one of several ranks by a launcher that Keel cannot talk to?
+ *
+ * Then taking ourselves for a job of one would give N jobs of rank 0 of 1, the most puzzling failure there
+ * is.  A launcher that started just one rank is no such case: that is a job of one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "util/err.h"
+#include "wire.h"
+
+/* One row a launcher: all of `marks` are set, and one of `sizes` says more than 1 (none set: we do not know,
+ * refuse). */
+static const struct launcher {
+    const char *name;
+    const char *marks[2], *sizes[2];
+} launchers[] = {
+    { "Open MPI's mpirun", { "OMPI_COMM_WORLD_RANK" }, { "OMPI_COMM_WORLD_SIZE" } },
+    { "MVAPICH's launcher", { "MV2_COMM_WORLD_RANK" }, { "MV2_COMM_WORLD_SIZE" } },
+    { "IBM's jsrun", { "JSM_NAMESPACE_RANK" }, { "JSM_NAMESPACE_SIZE" } },
+    { "Flux", { "FLUX_TASK_RANK" }, { "FLUX_JOB_SIZE" } },
+    { "Cray's aprun", { "ALPS_APP_PE" }, { NULL } },
+    { "a PMI launcher (MPICH's or Intel's mpiexec)", { "PMI_FD" }, { "PMI_SIZE" } },
+    { "a PMI launcher (MPICH's or Intel's mpiexec)", { "PMI_PORT" }, { "PMI_SIZE" } },
+    { "a PMI launcher", { "PMI_RANK", "PMI_SIZE" }, { "PMI_SIZE" } },
+    { "srun", { "SLURM_PROCID", "SLURM_STEP_ID" }, { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS" } },
+    { "a PMIx launcher",
+      { "PMIX_RANK", "PMIX_NAMESPACE" },
+      { "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS" } },
+    { "PALS", { "PALS_RANKID" }, { "PALS_SIZE" } },
+};
+
+/* The script of sbatch and the shell of salloc run in steps of their own (-5 and -6 as 32 bits), and a
+ * program started there by a plain shell is a job of one. */
+static bool is_script_step(const struct launcher *l)
+{
+    const char *step = getenv("SLURM_STEP_ID");
+    return strcmp(l->name, "srun") == 0 && step &&
+           (!strcmp(step, "4294967291") || !strcmp(step, "4294967290"));
+}
+
+static bool matches(const struct launcher *l)
+{
+    for (int i = 0; i < 2 && l->marks[i]; i++)
+        if (!getenv(l->marks[i]))
+            return false;
+    if (is_script_step(l))
+        return false;
+    for (int i = 0; i < 2 && l->sizes[i]; i++)
+        if (getenv(l->sizes[i]))
+            return atol(getenv(l->sizes[i])) > 1;
+    return true;
+}
+
+int pmi_foreign_check(void)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (matches(&launchers[i]))
+            return ku_err_set(
+                ENOTSUP, NULL,
+                "this process was started by %s (%s is set), which Keel cannot talk to yet; use %s/mpiexec "
+                "(for a job of one rank: mpiexec -n 1)",
+                launchers[i].name, launchers[i].marks[0], KEEL_BINDIR);
+    return 0;
+}

@@ -1,0 +1,205 @@
+/* keel.c: the wire to our own mpiexec (described in pmi.h). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "util/err.h"
+#include "wire.h"
+
+/* KEEL_JOB and KEEL_RANK, taken apart. */
+struct ticket {
+    int pid, segment_fd, control_fd, appnum;
+    uint64_t job_id;
+    int rank;
+};
+
+static int control_fd = -1; /* our own duplicate */
+
+bool pmi_keel_is_there(void)
+{
+    return getenv("KEEL_JOB") != NULL;
+}
+
+static int read_ticket(struct ticket *t)
+{
+    const char *job = getenv("KEEL_JOB"), *rank = getenv("KEEL_RANK");
+    int version = 0, end = 0;
+    if (sscanf(job, "%d:%d:%d:%d:%" SCNx64 ":%d%n", &version, &t->pid, &t->segment_fd, &t->control_fd,
+               &t->job_id, &t->appnum, &end) != 6 ||
+        job[end] != '\0')
+        return ku_err_set(EINVAL, NULL, "KEEL_JOB is \"%.80s\"; expected what mpiexec sets", job);
+    if (version != KU_SEG_VERSION)
+        return ku_err_set(EINVAL, NULL,
+                          "mpiexec speaks version %d of the job's protocol, this library version %d: "
+                          "use the mpiexec installed with the library",
+                          version, KU_SEG_VERSION);
+    char *rest = NULL;
+    errno = 0;
+    long n = rank ? strtol(rank, &rest, 10) : -1;
+    if (n < 0 || n > INT_MAX || rest == rank || *rest)
+        return ku_err_set(EINVAL, NULL, "KEEL_RANK is %s; expected this process's rank, as mpiexec sets it",
+                          rank ? rank : "not set");
+    t->rank = (int)n;
+    return 0;
+}
+
+/* Open the launcher's descriptor `fd` anew; for when ours was closed on the way, or is something else by now.
+ */
+static int reopen(const struct ticket *t, int fd, int flags)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
+static int attach_fd(struct ku_segment *s, const struct ticket *t, int fd)
+{
+    if (fd < 0)
+        return errno;
+    int err = ku_segment_attach(s, fd);
+    if (!err && s->head->job_id != t->job_id) {
+        ku_segment_detach(s);
+        return ku_err_set(EINVAL, NULL, "shared memory: descriptor %d is another job's segment",
+                          t->segment_fd);
+    }
+    if (err)
+        close(fd);
+    return err;
+}
+
+static int attach(struct ku_segment *s, const struct ticket *t)
+{
+    if (attach_fd(s, t, fcntl(t->segment_fd, F_DUPFD_CLOEXEC, 3)) == 0)
+        return 0;
+    struct ku_err first = *ku_err_last();
+    ku_err_clear();
+    int err = attach_fd(s, t, reopen(t, t->segment_fd, O_RDWR));
+    if (!err)
+        return 0;
+    if (ku_err_last()->code == 0)
+        ku_err_set(err, NULL,
+                   "%s%s/proc/%d/fd/%d: %s (descriptor %d was closed between mpiexec and this program?)",
+                   first.code ? first.text : "", first.code ? "; " : "", t->pid, t->segment_fd, strerror(err),
+                   t->segment_fd);
+    return err;
+}
+
+/* Is our descriptor still the launcher's pipe?  Where /proc cannot tell, being a pipe is enough. */
+static bool is_control(const struct ticket *t)
+{
+    char path[64];
+    struct stat ours, theirs;
+    if (fstat(t->control_fd, &ours) != 0 || !S_ISFIFO(ours.st_mode))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->control_fd);
+    return stat(path, &theirs) != 0 || (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
+}
+
+static int open_control(const struct ticket *t)
+{
+    if (control_fd < 0 && is_control(t))
+        control_fd = fcntl(t->control_fd, F_DUPFD_CLOEXEC, 3);
+    if (control_fd < 0)
+        control_fd = reopen(t, t->control_fd, O_WRONLY | O_NONBLOCK);
+    if (control_fd < 0)
+        return ku_err_set(errno, NULL,
+                          "the way back to mpiexec (descriptor %d, /proc/%d/fd/%d) cannot be opened: %s",
+                          t->control_fd, t->pid, t->control_fd, strerror(errno));
+    return 0;
+}
+
+static int local_rank(const struct ku_segment *s, int rank)
+{
+    const int32_t *grank = ku_segment_grank_of(s);
+    if ((uint32_t)rank < s->head->nlocal && grank[rank] == rank)
+        return rank;
+    for (uint32_t i = 0; i < s->head->nlocal; i++)
+        if (grank[i] == rank)
+            return (int)i;
+    return -1;
+}
+
+/* Make the rank ours.  A rank may be taken again after it has finalized (a script that runs two programs);
+ * but not while another process is it: a program started by a rank would then talk in that rank's name. */
+static int take_rank(struct pmi_job *job)
+{
+    struct ku_seg_rank *me = ku_segment_rank(&job->segment, (uint32_t)job->local_rank);
+    int32_t pid = getpid(), old = atomic_load(&me->pid);
+    uint32_t state = atomic_load(&me->state);
+    if (state == KU_RANK_DEAD || state == KU_RANK_ABORTED)
+        return ku_err_set(EBUSY, NULL, "rank %d of this job has ended already", job->rank);
+    if ((state == KU_RANK_RUNNING && old != pid) || !atomic_compare_exchange_strong(&me->pid, &old, pid))
+        return ku_err_set(EBUSY, NULL,
+                          "rank %d of this job is process %d already; start an MPI program from an MPI "
+                          "program by \"mpiexec -n 1 program\"",
+                          job->rank, old);
+    atomic_store(&me->state, KU_RANK_RUNNING);
+    return 0;
+}
+
+int pmi_keel_init(struct pmi_job *job)
+{
+    struct ticket t;
+    int err = read_ticket(&t);
+    if (!err)
+        err = attach(&job->segment, &t);
+    if (err)
+        return err;
+    const struct ku_seg_head *h = job->segment.head;
+    job->wire = "keel";
+    job->rank = t.rank;
+    job->size = (int32_t)h->size;
+    job->local_rank = local_rank(&job->segment, t.rank);
+    job->local_size = (int32_t)h->nlocal;
+    job->appnum = t.appnum;
+    job->universe_size = (int32_t)(h->cpus > h->size ? h->cpus : h->size);
+    if (job->local_rank < 0)
+        err = ku_err_set(EINVAL, NULL, "KEEL_RANK is %d; this node's ranks are %d, the job's %d", t.rank,
+                         job->local_size, job->size);
+    if (!err)
+        err = open_control(&t);
+    if (!err)
+        err = take_rank(job);
+    if (err)
+        pmi_fini(job);
+    return err;
+}
+
+bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const char *text)
+{
+    struct ticket t;
+    if (!pmi_keel_is_there() || read_ticket(&t) != 0 || (control_fd < 0 && open_control(&t) != 0))
+        return false;
+    char buf[PIPE_BUF];
+    size_t len = strlen(text);
+    if (len > sizeof buf - sizeof(struct pmi_record))
+        len = sizeof buf - sizeof(struct pmi_record);
+    struct pmi_record r = {
+        .job_id = t.job_id, .rank = (uint32_t)t.rank, .kind = kind, .value = value, .len = (uint32_t)len
+    };
+    memcpy(buf, &r, sizeof r);
+    memcpy(buf + sizeof r, text, len);
+    /* A launcher that is gone must not kill us here: its end reaches us by another way. */
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+    sigaction(SIGPIPE, &ignore, &old);
+    ssize_t n;
+    while ((n = write(control_fd, buf, sizeof r + len)) < 0 && (errno == EINTR || errno == EAGAIN))
+        if (errno == EAGAIN)
+            usleep(1000);
+    sigaction(SIGPIPE, &old, NULL);
+    return n == (ssize_t)(sizeof r + len);
+}
+
+void pmi_keel_fini(void)
+{
+    if (control_fd >= 0)
+        close(control_fd);
+    control_fd = -1;
+}

@@ -1,0 +1,25 @@
+/* wire.h: the wires of src/pmi, for its own files. */
+#ifndef PMI_WIRE_H
+#define PMI_WIRE_H
+
+#include <stdbool.h>
+#include "pmi.h"
+
+/* The environment has KEEL_JOB. */
+bool pmi_keel_is_there(void);
+
+/* Join through the keel wire; as pmi_init. */
+int pmi_keel_init(struct pmi_job *job);
+
+/* Send one record to the launcher; false if there is none, or it is gone.  Works before pmi_keel_init. */
+bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const char *text);
+void pmi_keel_fini(void);
+
+/* A job of this process alone; as pmi_init. */
+int pmi_singleton_init(struct pmi_job *job);
+
+/* Was this process started as one of several by a launcher that no wire can talk to?  Then ku_err_set with
+ * the text. */
+int pmi_foreign_check(void);
+
+#endif
