@@ -184,6 +184,8 @@ def script_tests(ctx, part, skip_done):
             limit = re.search(r"^\W*timeout:\s*(\d+)", head, re.M)
             start = time.time()
             code, out, err = run([path], (int(limit.group(1)) if limit else 120) * ctx.slow, ctx.env, cwd=ctx.builddir)
+            if part != "quick" and code == 0:
+                print(tail(out, 60))  # figures
             yield outcome(name, code, out, err, time.time() - start)
 
 

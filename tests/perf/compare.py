@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Keel beside the installed peers: the same benchmark source compiled with each, run alternately, medians of ratios.
+
+  compare.py [--rounds N] [--seconds S] [--only WORD] [--json FILE]
+Uses MPICC and MPIEXEC from the environment (or _install).  A ratio above 1 means Keel is better.  Machines are shared:
+the figures are for people; nothing here ever fails on a time."""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SETS = [("latency", 2), ("bandwidth", 2), ("rate", 2), ("collective", 2), ("collective", 8), ("collective", 16)]
+
+
+def libraries():
+    """(name, mpicc, mpiexec command, environment) of Keel and of each peer that is installed."""
+    keel = os.path.join(TOP, "_install", "bin")
+    found = [("keel", os.environ.get("MPICC", keel + "/mpicc"), [os.environ.get("MPIEXEC", keel + "/mpiexec")], {})]
+    if shutil.which("mpicc.mpich"):
+        found.append(("mpich", "mpicc.mpich", ["mpiexec.mpich"], {}))
+    if shutil.which("mpicc.openmpi"):
+        found.append(("openmpi", "mpicc.openmpi", ["mpiexec.openmpi", "--oversubscribe"],
+                      {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}))
+    return found
+
+
+def measure(lib, program, what, ranks, seconds):
+    """{metric: (value, unit)} of one run, {} if it failed or took too long."""
+    name, _, mpiexec, env = lib
+    bind = ["--bind-to", "core"] if ranks <= (os.cpu_count() or 1) and name != "keel" else []
+    try:
+        r = subprocess.run([*mpiexec, *bind, "-n", str(ranks), program, what, str(seconds)], capture_output=True, text=True,
+                           timeout=120, env={**os.environ, **env})
+    except subprocess.TimeoutExpired:
+        return {}
+    return {f[0]: (float(f[1]), f[2]) for f in (row.split() for row in r.stdout.splitlines()) if len(f) == 3}
+
+
+def ratio(unit, keel, peer):
+    return keel / peer if unit in ("MB/s", "M/s") else peer / keel
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--seconds", type=float, default=0.1)
+    p.add_argument("--only", default="")
+    p.add_argument("--json")
+    args = p.parse_args()
+    libs, results = libraries(), {}
+    with tempfile.TemporaryDirectory() as tmp:
+        programs = {}
+        for lib in libs:
+            programs[lib[0]] = os.path.join(tmp, "bench-" + lib[0])
+            subprocess.run([lib[1], "-O2", "-w", "-o", programs[lib[0]], os.path.join(TOP, "tests", "perf", "bench.c")], check=True)
+        for what, ranks in SETS:
+            if args.only not in f"{what}@{ranks}":
+                continue
+            for r in range(args.rounds):
+                order = libs[r % len(libs):] + libs[:r % len(libs)]
+                for lib in order:
+                    for metric, (value, unit) in measure(lib, programs[lib[0]], what, ranks, args.seconds).items():
+                        results.setdefault(metric, {"unit": unit}).setdefault(lib[0], []).append(value)
+    names = [lib[0] for lib in libs]
+    print(f"{'metric':22} {'unit':5} " + " ".join(f"{n:>10}" for n in names) + "   "
+          + " ".join(f"vs {n:>8}" for n in names[1:]) + "   (medians; above 1: Keel is better)")
+    missing = 0
+    for metric, row in results.items():
+        mid = {n: statistics.median(row[n]) for n in names if n in row}
+        missing += "keel" not in mid
+        cells = " ".join(f"{mid[n]:10.4g}" if n in mid else f"{'-':>10}" for n in names)
+        ratios = []
+        for n in names[1:]:
+            pairs = [ratio(row["unit"], k, q) for k, q in zip(row.get("keel", []), row.get(n, []))]
+            ratios.append(f"{statistics.median(pairs):11.2f}" if pairs else f"{'-':>11}")
+        print(f"{metric:22} {row['unit']:5} {cells}   {' '.join(ratios)}")
+    if args.json:
+        json.dump(results, open(args.json, "w"), indent=1)
+    return 1 if missing or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
