@@ -1,0 +1,240 @@
+/* linering.h: a ring of cache lines in shared memory: any number of producing threads of any number of
+ * processes, one consumer.  One line carries head, payload and the flag that publishes them, so a small
+ * message moves one line.
+ *
+ * Invariants
+ *   1. Ticket t belongs to slot t % KU_RING_SLOTS in lap t / KU_RING_SLOTS + 1.  A slot is full when its lap
+ * field is the lap the consumer expects; it is never cleared, so nobody writes a line to say that it is
+ * empty.
+ *   2. A producer owns a ticket by compare-and-swap on `tail`, tried only while t - consumed < KU_RING_SLOTS.
+ * `consumed` never goes back, so the check still holds when the swap succeeds: the ring cannot overflow,
+ * however many produce.
+ *   3. Payload and second head word are written before the release store of the first head word, which holds
+ * the lap.
+ *   4. The consumer stores `consumed` (release) a few times a lap, after it is done with the slots below; a
+ * producer loads it (acquire) before it writes over one of them.
+ *   5. A producing process counts its threads between "about to claim" and "published" in its own word
+ * `claims`; the count is up before the swap is visible and down only after the slot is.  A process seen with
+ * 0 after the slot was seen claimed and unpublished does not own that slot.  When no process that is alive
+ * can own it, its producer has died, and the consumer skips it (ku_ring_orphan).
+ *
+ * The model in tests/model checks 2 to 5 with explicit store buffers. */
+#ifndef KU_LINERING_H
+#define KU_LINERING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define KU_SINGLE_THREADED __libc_single_threaded
+#endif
+#endif
+#ifndef KU_SINGLE_THREADED
+#define KU_SINGLE_THREADED 0
+#endif
+
+enum {
+    KU_RING_SLOTS = 256,
+    KU_RING_PUBLISH = 64 /* slots from one store of `consumed` to the next */,
+    KU_LINE_BODY = 48
+};
+
+/* The 16 bytes before the payload; all but the lap are the user's. */
+struct ku_line_head {
+    uint16_t lap;
+    uint8_t kind, len;
+    uint32_t a, b, c;
+};
+
+struct ku_line {
+    _Alignas(64) _Atomic uint64_t first; /* bytes 0 to 7 of the head */
+    uint64_t second;
+    uint8_t body[KU_LINE_BODY];
+};
+
+/* In shared memory; all zero is an empty ring. */
+struct ku_ring {
+    _Alignas(64) _Atomic uint64_t tail;     /* the producers' line */
+    _Alignas(64) _Atomic uint64_t consumed; /* written by the consumer */
+    struct ku_line slot[KU_RING_SLOTS];
+};
+
+/* A producing process's view of one ring. */
+struct ku_ring_tx {
+    struct ku_ring *ring;
+    _Atomic uint64_t consumed; /* at most ring->consumed */
+    _Atomic uint32_t *claims;  /* this process's word, where the consumer can read it */
+};
+
+/* The consumer's view. */
+struct ku_ring_rx {
+    struct ku_ring *ring;
+    uint64_t head; /* next ticket */
+    /* invariant 5: which processes were seen outside the window since the slot at `head` was found claimed */
+    uint64_t stuck; /* head + 1 while the search goes on */
+    uint64_t *seen; /* bits, ku_ring_seen_words() of them; NULL: never skip */
+};
+
+void ku_ring_tx_init(struct ku_ring_tx *tx, struct ku_ring *ring, _Atomic uint32_t *claims);
+
+/* `seen`: zeroed, ku_ring_seen_words(processes) words, or NULL.  Goes on where an earlier consumer stopped.
+ */
+void ku_ring_rx_init(struct ku_ring_rx *rx, struct ku_ring *ring, uint64_t *seen);
+void ku_ring_rx_stop(struct ku_ring_rx *rx);
+static inline size_t ku_ring_seen_words(uint32_t processes)
+{
+    return ((size_t)processes + 63) / 64;
+}
+
+static inline void ku_ring_enter(_Atomic uint32_t *claims)
+{
+    if (KU_SINGLE_THREADED)
+        atomic_store_explicit(claims, atomic_load_explicit(claims, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(claims, 1, memory_order_relaxed);
+}
+
+static inline void ku_ring_leave(_Atomic uint32_t *claims)
+{
+    if (KU_SINGLE_THREADED)
+        atomic_store_explicit(claims, atomic_load_explicit(claims, memory_order_relaxed) - 1,
+                              memory_order_release);
+    else
+        atomic_fetch_sub_explicit(claims, 1, memory_order_release);
+}
+
+/* Is there room for ticket t? */
+static inline bool ku_ring_room(struct ku_ring_tx *tx, uint64_t t)
+{
+    uint64_t consumed = atomic_load_explicit(&tx->consumed, memory_order_acquire);
+    if (__builtin_expect(t - consumed < KU_RING_SLOTS, 1))
+        return true;
+    consumed = atomic_load_explicit(&tx->ring->consumed, memory_order_acquire);
+    atomic_store_explicit(&tx->consumed, consumed, memory_order_release);
+    return t - consumed < KU_RING_SLOTS;
+}
+
+/* Was the ring full just now?  (A hint: whether put succeeds is known only by put.) */
+static inline bool ku_ring_full(struct ku_ring_tx *tx)
+{
+    return !ku_ring_room(tx, atomic_load_explicit(&tx->ring->tail, memory_order_relaxed));
+}
+
+/* Own a ticket; false: full.  Between ku_ring_enter and ku_ring_leave. */
+static inline bool ku_ring_claim(struct ku_ring_tx *tx, uint64_t *ticket)
+{
+    uint64_t t = atomic_load_explicit(&tx->ring->tail, memory_order_relaxed);
+    do {
+        if (!ku_ring_room(tx, t)) {
+            uint64_t now = atomic_load_explicit(&tx->ring->tail, memory_order_relaxed);
+            if (now == t)
+                return false;
+            t = now; /* it moved meanwhile: t - consumed may have wrapped */
+            continue;
+        }
+        if (atomic_compare_exchange_weak_explicit(&tx->ring->tail, &t, t + 1, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            break;
+    } while (1);
+    *ticket = t;
+    return true;
+}
+
+/* Copy at most 48 bytes without calling memcpy and without reading beyond them. */
+static inline void ku_line_copy(uint8_t *to, const uint8_t *from, size_t len)
+{
+    uint64_t w[2];
+    if (len == 8) {
+        memcpy(to, from, 8);
+    } else if (len >= 16) {
+        memcpy(w, from + len - 16, 16);
+        memcpy(to, from, 16);
+        if (len > 32)
+            memcpy(to + 16, from + 16, 16);
+        memcpy(to + len - 16, w, 16);
+    } else if (len >= 8) {
+        memcpy(w, from, 8);
+        memcpy(w + 1, from + len - 8, 8);
+        memcpy(to, w, 8);
+        memcpy(to + len - 8, w + 1, 8);
+    } else if (len >= 4) {
+        memcpy(w, from, 4);
+        memcpy(w + 1, from + len - 4, 4);
+        memcpy(to, w, 4);
+        memcpy(to + len - 4, w + 1, 4);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            to[i] = from[i];
+    }
+}
+
+/* Fill and publish the slot of an owned ticket. */
+static inline void ku_ring_publish(struct ku_ring *ring, uint64_t ticket, const struct ku_line_head *head,
+                                   const void *body, size_t len)
+{
+    struct ku_line *line = &ring->slot[ticket % KU_RING_SLOTS];
+    struct ku_line_head h = *head;
+    uint64_t word[2];
+    h.lap = (uint16_t)(ticket / KU_RING_SLOTS + 1);
+    memcpy(word, &h, 16);
+    ku_line_copy(line->body, body, len);
+    line->second = word[1];
+    atomic_store_explicit(&line->first, word[0], memory_order_release);
+}
+
+/* Put one line: head, and len <= KU_LINE_BODY bytes of body.  False: full, nothing done. */
+static inline bool ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *body,
+                               size_t len)
+{
+    uint64_t ticket;
+    bool ok;
+    ku_ring_enter(tx->claims);
+    ok = ku_ring_claim(tx, &ticket);
+    if (__builtin_expect(ok, 1))
+        ku_ring_publish(tx->ring, ticket, head, body, len);
+    ku_ring_leave(tx->claims);
+    return ok;
+}
+
+/* The next line, or NULL; *head gets its head.  It stays valid until ku_ring_pop.  One load when there is
+ * none. */
+static inline const struct ku_line *ku_ring_peek(const struct ku_ring_rx *rx, struct ku_line_head *head)
+{
+    struct ku_line *line = &rx->ring->slot[rx->head % KU_RING_SLOTS];
+    uint64_t word[2];
+    word[0] = atomic_load_explicit(&line->first, memory_order_acquire);
+    memcpy(head, word, 8);
+    if (__builtin_expect(head->lap != (uint16_t)(rx->head / KU_RING_SLOTS + 1), 1))
+        return NULL;
+    word[1] = line->second;
+    memcpy(head, word, 16);
+    return line;
+}
+
+/* Done with the line at head. */
+static inline void ku_ring_pop(struct ku_ring_rx *rx)
+{
+    if (++rx->head % KU_RING_PUBLISH == 0)
+        atomic_store_explicit(&rx->ring->consumed, rx->head, memory_order_release);
+}
+
+/* Is the slot at head claimed but not published?  (A producer is at work in it, or has died there.) */
+static inline bool ku_ring_claimed(const struct ku_ring_rx *rx)
+{
+    struct ku_line_head h;
+    return !ku_ring_peek(rx, &h) && atomic_load_explicit(&rx->ring->tail, memory_order_acquire) != rx->head;
+}
+
+/* Call while ku_ring_claimed() and some producer has died: may the slot be skipped?  `claims_of(arg, p)` is
+ * the word of producing process p, or NULL if p is dead.  False: ask again later. */
+bool ku_ring_orphan(struct ku_ring_rx *rx, uint32_t processes,
+                    _Atomic uint32_t *(*claims_of)(void *arg, uint32_t p), void *arg);
+
+_Static_assert(sizeof(struct ku_line) == 64, "a slot is one cache line");
+_Static_assert(sizeof(struct ku_line_head) == 16, "a head is 16 bytes");
+
+#endif
