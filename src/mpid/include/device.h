@@ -71,6 +71,8 @@ struct dev_world {
     const struct ku_segment *segment;
     const int32_t *grank_of; /* [local_size] global rank of each local rank */
     const int32_t *local_of; /* [size] local rank of a global rank, -1 if on another node; NULL: identity */
+    /* This device's part of each rank's area of the segment (ku_segment_dev); area_bytes 0: all of it. */
+    uint64_t area_off, area_bytes;
 };
 
 /* What the core gives a device; a plug-in resolves nothing else.  All may be called only from within

@@ -1,0 +1,37 @@
+#define _GNU_SOURCE
+#include "cma.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include "util/err.h"
+
+void dev_shmem_cma_allow(void)
+{
+#ifdef PR_SET_PTRACER
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* EINVAL without Yama: nothing to ask for */
+#endif
+}
+
+dev_status dev_shmem_cma_read(int32_t pid, void *local, uint64_t remote, size_t len)
+{
+    char *to = local;
+    while (len > 0) {
+        struct iovec l = { to, len }, r = { (void *)(uintptr_t)remote, len };
+        ssize_t n = process_vm_readv(pid, &l, 1, &r, 1, 0);
+        if (n <= 0) {
+            if (n < 0 && errno == ESRCH)
+                return DEV_PEER_GONE;
+            if (n == 0 || errno == EFAULT) {
+                ku_err_set(errno, "buf", "cannot read %zu bytes at %#llx of process %d", len,
+                           (unsigned long long)remote, pid);
+                return DEV_ERROR;
+            }
+            return DEV_NO_SUPPORT;
+        }
+        to += n;
+        remote += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return DEV_OK;
+}

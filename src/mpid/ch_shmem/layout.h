@@ -1,0 +1,71 @@
+/* layout.h: what a rank's area of the segment holds.  All zero is a rank that nobody has opened yet.
+ *
+ *   struct shm_area             control lines and the ring the rank receives from (five pages)
+ *   cells of three classes      the rank's own room for bodies that do not fit a line; untouched ones cost
+ * nothing
+ *
+ * A cell belongs to the rank in whose area it lies, which fills it and tells the receiver by a line of the
+ * receiver's ring (struct shm_desc); the receiver gives it back by storing 0 in the cell's `busy`. */
+#ifndef SHMEM_LAYOUT_H
+#define SHMEM_LAYOUT_H
+
+#include <stdint.h>
+#include "util/linering.h"
+
+enum {
+    SHM_CLASSES = 3,
+    SHM_MAX_LOCAL = 4096 /* ranks a node */,
+    SHM_CELLS_OFF = 32 << 10,
+    SHM_MAX_CELLS = 64
+};
+
+struct shm_area {
+    _Alignas(64) _Atomic uint32_t claims; /* of this rank's threads, on all rings: linering.h, invariant 5 */
+    _Atomic uint32_t opened;              /* how often the rank has opened the device */
+    _Atomic uint32_t used[SHM_CLASSES];   /* cells below this index may have been filled */
+    /* Senders that wait for this rank to free a slot or a cell and may be asleep: one bit each, and how many.
+     */
+    _Alignas(64) _Atomic uint32_t any_starving;
+    _Alignas(64) _Atomic uint64_t starving[SHM_MAX_LOCAL / 64];
+    struct ku_ring ring;
+};
+
+struct shm_cell {
+    _Atomic uint32_t busy; /* 1: filled and not yet given back */
+    uint32_t to;           /* local rank that will */
+};
+
+/* The body of a line that announces a cell. */
+struct shm_desc {
+    uint32_t owner; /* local rank whose cell it is */
+    uint32_t cell;  /* offset of struct shm_cell in the owner's area */
+    uint32_t data;  /* offset of the body from there */
+    uint32_t bytes;
+};
+
+/* The `len` byte of a line: up to 48 a short packet; SHM_INLINE | n a packet of send() with n bytes in the
+ * line. */
+enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };
+
+struct shm_class {
+    uint32_t cells, room, data, stride; /* room: bytes of body; data: offset of the body */
+    uint32_t off;                       /* of cell 0 in the area */
+};
+
+/* Strides are odd multiples of a line, so that equal offsets of cells do not share a cache set. */
+#define SHM_C0_STRIDE 576
+#define SHM_C1_STRIDE (64 + 4096)
+#define SHM_C2_STRIDE (64 + 32768)
+#define SHM_C1_OFF (SHM_CELLS_OFF + 64 * SHM_C0_STRIDE)
+#define SHM_C2_OFF (SHM_C1_OFF + 64 * SHM_C1_STRIDE)
+static const struct shm_class shm_class[SHM_CLASSES] = {
+    { 64, SHM_C0_STRIDE - 16, 16, SHM_C0_STRIDE, SHM_CELLS_OFF },
+    { 64, 4096, 64, SHM_C1_STRIDE, SHM_C1_OFF },
+    { 32, 32768, 64, SHM_C2_STRIDE, SHM_C2_OFF },
+};
+enum { SHM_MAX_SEND = 32768, SHM_AREA_BYTES = SHM_C2_OFF + 32 * SHM_C2_STRIDE };
+
+_Static_assert(sizeof(struct shm_area) <= SHM_CELLS_OFF, "control lines and ring end before the cells");
+_Static_assert(sizeof(struct shm_cell) <= 16, "a cell's head leaves the body aligned to 16");
+
+#endif

@@ -1,0 +1,624 @@
+/* shmem.c: the device for ranks of one node: a ring of lines a receiver, cells for larger bodies.
+ *
+ * Invariants (those of the ring and of the cells are in util/linering.h and cells.h)
+ *   1. A packet is in the receiver's ring when a send operation says DEV_OK; packets of one sender keep their
+ * order.
+ *   2. A sender that is told DEV_AGAIN is on the list `stalled` and has set its bit in the `starving` words
+ * of every rank that holds what it lacks; `asked` remembers where.  Progress takes it off the list, and
+ * counts an event, when there is room, and takes the bits back when the list is empty.  A receiver that frees
+ * something wakes those of them that sleep.  The sleeper's membarrier (util/wait.h) makes this as safe as the
+ * wake of a receiver: progress looks at the room itself.
+ *   3. A peer is reported gone after everything it had published before its death was seen has been
+ * delivered. */
+#include <stdlib.h>
+#include <string.h>
+#include "cells.h"
+#include "cma.h"
+#include "device.h"
+#include "util/err.h"
+#include "util/knob.h"
+#include "util/wait.h"
+
+enum { BUDGET = 32 /* packets a call of progress */ };
+
+extern const struct dev_ops dev_shmem_ops;
+
+struct dev {
+    struct dev_services up;
+    const struct ku_segment *seg;
+    struct shm_area *area;
+    struct ku_ring_rx rx;
+    _Atomic uint32_t *fence_all, *failed;
+    _Atomic(struct dev_peer *) stalled; /* invariant 2 */
+    uint32_t lrank, nlocal;
+    uint64_t area_off;
+    uint32_t failed_seen; /* deaths reported */
+    uint64_t failed_tail; /* invariant 3: report when the ring's head is here */
+    bool failing, use_cma;
+    const struct dev_world *world;
+    const int32_t *grank_of;
+    uint8_t *gone;           /* [nlocal] reported */
+    uint16_t *held;          /* [SHM_CLASSES][nlocal] */
+    uint64_t *seen;          /* for the ring */
+    _Atomic uint64_t *asked; /* invariant 2: bits */
+    struct cell_pool pool[SHM_CLASSES];
+};
+
+struct dev_peer {
+    struct ku_ring_tx tx;
+    struct dev *dev;
+    _Atomic uint32_t *sleeping;
+    struct shm_area *area;
+    uint32_t lrank;
+    int8_t waits_for; /* class of the cell it lacks, -1: a slot */
+    bool no_cma;
+    _Atomic bool is_stalled;
+    struct dev_peer *next; /* on `stalled` */
+};
+
+static struct ku_knob rows[] = {
+    { .name = "SHMEM_CMA",
+      .type = KU_KNOB_BOOL,
+      .def = "0",
+      .unit = "",
+      .help = "let large messages be read straight out of the sender's memory (process_vm_readv) where the "
+              "kernel allows "
+              "it; two copies through the cache are usually faster" },
+};
+static struct ku_knob_table knobs = { .rows = rows, .n = 1 };
+
+static struct shm_area *area_of(const struct dev *d, uint32_t lrank)
+{
+    return (struct shm_area *)((char *)ku_segment_dev(d->seg, lrank) + d->area_off);
+}
+
+static uint32_t state_of(const struct dev *d, uint32_t lrank)
+{
+    return atomic_load_explicit(&ku_segment_rank(d->seg, lrank)->state, memory_order_acquire);
+}
+
+static bool fence_all(const struct dev *d)
+{
+    return atomic_load_explicit(d->fence_all, memory_order_relaxed) != 0;
+}
+
+/* Ask local rank `lrank` to wake us when it has freed something. */
+static void ask_for_wake(struct dev *d, uint32_t lrank)
+{
+    struct shm_area *a = area_of(d, lrank);
+    uint64_t there = 1ull << (lrank % 64), me = 1ull << (d->lrank % 64);
+    if (atomic_fetch_or(&d->asked[lrank / 64], there) & there)
+        return;
+    if (!(atomic_fetch_or(&a->starving[d->lrank / 64], me) & me))
+        atomic_fetch_add(&a->any_starving, 1);
+}
+
+static void take_asks_back(struct dev *d)
+{
+    uint64_t me = 1ull << (d->lrank % 64);
+    for (uint32_t w = 0; w < ku_ring_seen_words(d->nlocal); w++) {
+        uint64_t bits = atomic_load(&d->asked[w]) ? atomic_exchange(&d->asked[w], 0) : 0;
+        for (; bits; bits &= bits - 1) {
+            struct shm_area *a = area_of(d, w * 64 + (uint32_t)__builtin_ctzll(bits));
+            if (atomic_fetch_and(&a->starving[d->lrank / 64], ~me) & me)
+                atomic_fetch_sub(&a->any_starving, 1);
+        }
+    }
+}
+
+/* ---- open and close
+ * ------------------------------------------------------------------------------------------ */
+
+static dev_status refuse(const struct dev_world *world)
+{
+    uint64_t have = world->area_bytes ? world->area_bytes : world->segment->head->dev_bytes;
+    if (have < SHM_AREA_BYTES) {
+        ku_err_set(1, "segment", "gives %llu bytes a rank; expected at least %u", (unsigned long long)have,
+                   (unsigned)SHM_AREA_BYTES);
+        return DEV_NO_SUPPORT;
+    }
+    if (world->local_size > SHM_MAX_LOCAL) {
+        ku_err_set(1, "ranks", "are %d on this node; ch_shmem takes at most %d", world->local_size,
+                   SHM_MAX_LOCAL);
+        return DEV_NO_SUPPORT;
+    }
+    return DEV_OK;
+}
+
+static void shm_fini(struct dev *d)
+{
+    if (!d)
+        return;
+    free(d->gone);
+    free(d->held);
+    free(d->seen);
+    free(d->asked);
+    free(d);
+}
+
+static bool allocate(struct dev *d, uint32_t nlocal)
+{
+    d->gone = calloc(nlocal, 1);
+    d->held = calloc((size_t)nlocal * SHM_CLASSES, sizeof *d->held);
+    d->seen = calloc(ku_ring_seen_words(nlocal), sizeof *d->seen);
+    d->asked = calloc(ku_ring_seen_words(nlocal), sizeof *d->asked);
+    return d->gone && d->held && d->seen && d->asked;
+}
+
+static void attach(struct dev *d)
+{
+    bool again;
+    d->area = area_of(d, d->lrank);
+    again = atomic_fetch_add(&d->area->opened, 1) > 0;
+    ku_ring_rx_init(&d->rx, &d->area->ring, d->seen);
+    for (int c = 0; c < SHM_CLASSES; c++)
+        dev_shmem_cells_init(&d->pool[c], d->area, c, d->held + (size_t)c * d->nlocal, d->nlocal, again);
+}
+
+static dev_status shm_open(const struct dev_services *services, const struct dev_world *world,
+                           struct dev **dev)
+{
+    dev_status st = refuse(world);
+    struct dev *d;
+    if (st != DEV_OK)
+        return st;
+    d = calloc(1, sizeof *d);
+    if (!d || !allocate(d, (uint32_t)world->local_size)) {
+        shm_fini(d);
+        ku_err_set(1, NULL, "out of memory opening the device for %d ranks", world->local_size);
+        return DEV_ERROR;
+    }
+    ku_knob_register(&knobs);
+    d->up = *services;
+    d->seg = world->segment;
+    d->world = world;
+    d->grank_of = world->grank_of;
+    d->area_off = world->area_off;
+    d->lrank = (uint32_t)world->local_rank;
+    d->nlocal = (uint32_t)world->local_size;
+    d->fence_all = &d->seg->head->fence_all;
+    d->failed = &d->seg->head->failed;
+    d->use_cma = ku_knob_int("SHMEM_CMA");
+    if (d->use_cma)
+        dev_shmem_cma_allow();
+    attach(d);
+    *dev = d;
+    return DEV_OK;
+}
+
+static void shm_caps(const struct dev *d, struct dev_caps *caps)
+{
+    *caps = (struct dev_caps){ .max_short = KU_LINE_BODY,
+                               .max_send = SHM_MAX_SEND,
+                               .latency_ns = 100,
+                               .bandwidth_mbs = 30000,
+                               .reach = DEV_REACH_NODE,
+                               .ordered = true,
+                               .has_get = d->use_cma,
+                               .mem_kinds = 1u << DEV_MEM_HOST,
+                               .priority = 10 };
+}
+
+static void shm_close(struct dev *d)
+{
+    take_asks_back(d);
+    ku_ring_rx_stop(&d->rx);
+}
+
+static size_t shm_address(const struct dev *d, void *buf, size_t cap)
+{
+    (void)d, (void)buf, (void)cap;
+    return 0;
+}
+
+static int32_t local_of(const struct dev *d, int32_t grank)
+{
+    if (grank < 0 || grank >= d->world->size)
+        return -1;
+    return d->world->local_of ? d->world->local_of[grank] : grank < (int32_t)d->nlocal ? grank : -1;
+}
+
+static dev_status shm_peer_init(struct dev *d, int32_t grank, const void *addr, size_t len,
+                                struct dev_peer **peer)
+{
+    int32_t lrank = local_of(d, grank);
+    struct dev_peer *p;
+    (void)addr, (void)len;
+    if (lrank < 0) {
+        ku_err_set(1, "rank", "%d is not on this node", grank);
+        return DEV_NO_SUPPORT;
+    }
+    p = calloc(1, sizeof *p);
+    if (!p) {
+        ku_err_set(1, NULL, "out of memory connecting to rank %d", grank);
+        return DEV_ERROR;
+    }
+    p->dev = d;
+    p->lrank = (uint32_t)lrank;
+    p->area = area_of(d, p->lrank);
+    p->sleeping = &ku_segment_rank(d->seg, p->lrank)->sleeping;
+    ku_ring_tx_init(&p->tx, &p->area->ring, &d->area->claims);
+    *peer = p;
+    return DEV_OK;
+}
+
+static void shm_peer_stop(struct dev_peer *p)
+{
+    (void)p; /* what was sent is in its ring */
+}
+
+/* Take p off the list of the stalled. */
+static void forget_stalled(struct dev *d, struct dev_peer *p)
+{
+    struct dev_peer *list = atomic_exchange(&d->stalled, NULL);
+    while (list) {
+        struct dev_peer *next = list->next;
+        if (list != p) {
+            list->next = atomic_load(&d->stalled);
+            while (!atomic_compare_exchange_weak(&d->stalled, &list->next, list))
+                ;
+        }
+        list = next;
+    }
+}
+
+static void shm_peer_fini(struct dev_peer *p)
+{
+    if (!p)
+        return;
+    if (p->is_stalled)
+        forget_stalled(p->dev, p);
+    free(p);
+}
+
+/* ---- sending
+ * ------------------------------------------------------------------------------------------------- */
+
+static bool is_gone(const struct dev_peer *p)
+{
+    return __builtin_expect(p->dev->gone[p->lrank], 0);
+}
+
+/* Invariant 2.  `class`: of the cell that is lacking, -1: a slot. */
+static dev_status stall(struct dev_peer *p, int class)
+{
+    struct dev *d = p->dev;
+    ask_for_wake(d, p->lrank);
+    for (uint32_t r = 0; class >= 0 && r < d->nlocal; r++)
+        if (d->held[(size_t) class * d->nlocal + r])
+            ask_for_wake(d, r);
+    if (!atomic_exchange(&p->is_stalled, true)) {
+        p->waits_for = (int8_t) class;
+        p->next = atomic_load(&d->stalled);
+        while (!atomic_compare_exchange_weak(&d->stalled, &p->next, p))
+            ;
+    }
+    return DEV_AGAIN;
+}
+
+/* Put a line that is complete but for the lap. */
+static inline dev_status put_line(struct dev_peer *p, const struct dev_head *head, uint8_t len,
+                                  const void *body, size_t bytes)
+{
+    struct ku_line_head h;
+    memcpy(&h, head, sizeof h);
+    h.len = len;
+    if (__builtin_expect(!ku_ring_put(&p->tx, &h, body, bytes), 0))
+        return DEV_AGAIN;
+    ku_wait_wake(p->sleeping, fence_all(p->dev));
+    return DEV_OK;
+}
+
+static dev_status shm_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
+{
+    dev_status st;
+    if (is_gone(p))
+        return DEV_PEER_GONE;
+    st = put_line(p, head, head->len, body, head->len);
+    return __builtin_expect(st == DEV_AGAIN, 0) ? stall(p, -1) : st;
+}
+
+static int class_for(size_t bytes)
+{
+    int c = 0;
+    while (bytes > shm_class[c].room)
+        c++;
+    return c;
+}
+
+static void *shm_reserve(struct dev_peer *p, size_t want)
+{
+    int c = class_for(want);
+    struct shm_cell *cell;
+    if (ku_ring_full(&p->tx)) {
+        stall(p, -1);
+        return NULL;
+    }
+    cell = dev_shmem_cells_take(&p->dev->pool[c], p->lrank);
+    if (cell)
+        return (char *)cell + shm_class[c].data;
+    stall(p, c);
+    return NULL;
+}
+
+static struct shm_cell *cell_of(struct dev *d, void *room, int *class)
+{
+    size_t off = (size_t)((char *)room - (char *)d->area);
+    int c = off < SHM_C1_OFF ? 0 : off < SHM_C2_OFF ? 1 : 2;
+    *class = c;
+    return (struct shm_cell *)((char *)room - shm_class[c].data);
+}
+
+static dev_status commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
+{
+    struct dev *d = p->dev;
+    int c;
+    struct shm_cell *cell = cell_of(d, room, &c);
+    struct shm_desc desc = { .owner = d->lrank,
+                             .cell = (uint32_t)((char *)cell - (char *)d->area),
+                             .data = shm_class[c].data,
+                             .bytes = (uint32_t)len };
+    dev_status st;
+    dev_shmem_cells_send(&d->pool[c], cell, p->lrank);
+    st = put_line(p, head, SHM_CELL, &desc, sizeof desc);
+    if (st != DEV_OK)
+        dev_shmem_cells_unsend(&d->pool[c], cell);
+    return st;
+}
+
+static void shm_drop(struct dev_peer *p, void *room)
+{
+    int c;
+    struct shm_cell *cell = cell_of(p->dev, room, &c);
+    dev_shmem_cells_drop(&p->dev->pool[c], cell);
+}
+
+static dev_status shm_commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
+{
+    dev_status st;
+    if (is_gone(p)) {
+        shm_drop(p, room);
+        return DEV_PEER_GONE;
+    }
+    st = commit(p, head, room, len);
+    return st == DEV_AGAIN ? stall(p, -1) : st;
+}
+
+static size_t total(const struct dev_iov *iov, int n)
+{
+    size_t sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += iov[i].len;
+    return sum;
+}
+
+static void gather(char *to, const struct dev_iov *iov, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (iov[i].len)
+            memcpy(to, iov[i].base, iov[i].len);
+        to += iov[i].len;
+    }
+}
+
+static dev_status shm_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
+                           void *cookie)
+{
+    size_t len = total(iov, n);
+    char small[KU_LINE_BODY], *room;
+    dev_status st;
+    (void)cookie;
+    if (is_gone(p))
+        return DEV_PEER_GONE;
+    if (len <= sizeof small) {
+        gather(small, iov, n);
+        st = put_line(p, head, (uint8_t)(SHM_INLINE | len), small, len);
+        return st == DEV_AGAIN ? stall(p, -1) : st;
+    }
+    room = shm_reserve(p, len);
+    if (!room)
+        return DEV_AGAIN;
+    gather(room, iov, n);
+    st = commit(p, head, room, len);
+    if (st == DEV_OK)
+        return st;
+    shm_drop(p, room);
+    return stall(p, -1);
+}
+
+/* ---- receiving
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Hand up the body of a cell, and give the cell back. */
+static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_line *line)
+{
+    struct shm_desc desc;
+    struct shm_cell *cell;
+    memcpy(&desc, line->body, sizeof desc);
+    if (desc.owner >= d->nlocal || desc.cell < SHM_CELLS_OFF || desc.cell % 16 || desc.data > 64 ||
+        desc.bytes > SHM_MAX_SEND || desc.cell > SHM_AREA_BYTES - desc.data - desc.bytes) {
+        d->up.error(d->up.core, "shared memory: a packet with an impossible address was dropped");
+        return;
+    }
+    cell = (struct shm_cell *)((char *)area_of(d, desc.owner) + desc.cell);
+    head->len = 0;
+    d->up.deliver(d->up.core, head, (char *)cell + desc.data, desc.bytes);
+    atomic_store_explicit(&cell->busy, 0, memory_order_release);
+}
+
+static inline bool receive_one(struct dev *d)
+{
+    struct dev_head head;
+    const struct ku_line *line = ku_ring_peek(&d->rx, (struct ku_line_head *)&head);
+    if (!line)
+        return false;
+    if (__builtin_expect(head.len <= KU_LINE_BODY, 1)) {
+        d->up.deliver(d->up.core, &head, line->body, head.len);
+    } else if (head.len == SHM_CELL) {
+        deliver_cell(d, &head, line);
+    } else {
+        size_t len = (head.len & ~SHM_INLINE) % (KU_LINE_BODY + 1);
+        head.len = 0;
+        d->up.deliver(d->up.core, &head, line->body, len);
+    }
+    ku_ring_pop(&d->rx);
+    return true;
+}
+
+/* Wake the senders that wait for what this rank has just freed. */
+static void feed_starving(struct dev *d)
+{
+    for (uint32_t w = 0; w < ku_ring_seen_words(d->nlocal); w++) {
+        uint64_t bits = atomic_load_explicit(&d->area->starving[w], memory_order_relaxed);
+        for (; bits; bits &= bits - 1)
+            ku_wait_wake(&ku_segment_rank(d->seg, w * 64 + (uint32_t)__builtin_ctzll(bits))->sleeping, false);
+    }
+}
+
+/* Can a stalled peer be sent to? */
+static bool has_room(struct dev_peer *p)
+{
+    struct cell_pool *pool;
+    struct shm_cell *cell;
+    if (ku_ring_full(&p->tx))
+        return false;
+    if (p->waits_for < 0)
+        return true;
+    pool = &p->dev->pool[p->waits_for];
+    cell = dev_shmem_cells_take(pool, p->lrank);
+    if (cell)
+        dev_shmem_cells_drop(pool, cell);
+    return cell != NULL;
+}
+
+/* Invariant 2: events for the stalled peers that have room again (or are gone); the others go back to the
+ * list. */
+static int check_stalled(struct dev *d)
+{
+    struct dev_peer *list = atomic_exchange(&d->stalled, NULL);
+    int events = 0;
+    while (list) {
+        struct dev_peer *p = list;
+        list = p->next;
+        atomic_store(&p->is_stalled, false);
+        if (is_gone(p) || has_room(p))
+            events++;
+        else
+            stall(p, p->waits_for);
+    }
+    if (atomic_load(&d->stalled) == NULL)
+        take_asks_back(d);
+    return events;
+}
+
+/* ---- deaths
+ * -------------------------------------------------------------------------------------------------- */
+
+static _Atomic uint32_t *claims_of(void *arg, uint32_t lrank)
+{
+    struct dev *d = arg;
+    return state_of(d, lrank) == KU_RANK_DEAD ? NULL : &area_of(d, lrank)->claims;
+}
+
+static int report_deaths(struct dev *d)
+{
+    int events = 0;
+    for (uint32_t r = 0; r < d->nlocal; r++) {
+        if (d->gone[r] || state_of(d, r) != KU_RANK_DEAD)
+            continue;
+        d->gone[r] = 1;
+        for (int c = 0; c < SHM_CLASSES; c++)
+            dev_shmem_cells_reclaim(&d->pool[c], r);
+        d->up.peer_gone(d->up.core, d->grank_of ? d->grank_of[r] : (int32_t)r);
+        events++;
+    }
+    return events;
+}
+
+/* Some rank here has died: skip the slots it left half done, and report it when its last packet is delivered.
+ */
+static int look_at_deaths(struct dev *d, uint32_t failed)
+{
+    int events = 0;
+    if (ku_ring_claimed(&d->rx) && ku_ring_orphan(&d->rx, d->nlocal, claims_of, d)) {
+        ku_ring_pop(&d->rx);
+        events++;
+    }
+    if (failed == d->failed_seen)
+        return events;
+    if (!d->failing) {
+        d->failing = true;
+        d->failed_tail = atomic_load_explicit(&d->rx.ring->tail, memory_order_acquire);
+    }
+    if (d->rx.head < d->failed_tail)
+        return events;
+    d->failing = false;
+    d->failed_seen = failed;
+    return events + report_deaths(d);
+}
+
+static int shm_progress(struct dev *d)
+{
+    int events = 0;
+    uint32_t failed;
+    while (events < BUDGET && receive_one(d))
+        events++;
+    if (events) {
+        if (__builtin_expect(fence_all(d), 0))
+            atomic_thread_fence(memory_order_seq_cst);
+        if (__builtin_expect(atomic_load_explicit(&d->area->any_starving, memory_order_relaxed), 0))
+            feed_starving(d);
+    }
+    if (__builtin_expect(atomic_load_explicit(&d->stalled, memory_order_relaxed) != NULL, 0))
+        events += check_stalled(d);
+    failed = atomic_load_explicit(d->failed, memory_order_relaxed);
+    if (__builtin_expect(failed, 0))
+        events += look_at_deaths(d, failed);
+    return events;
+}
+
+static _Atomic uint32_t *shm_wait_word(struct dev *d)
+{
+    return &ku_segment_rank(d->seg, d->lrank)->sleeping;
+}
+
+static int shm_wait_fd(struct dev *d)
+{
+    (void)d;
+    return -1;
+}
+
+static dev_status shm_copy_from_peer(struct dev_peer *p, void *local, uint64_t remote, size_t len)
+{
+    dev_status st;
+    if (!p->dev->use_cma || p->no_cma)
+        return DEV_NO_SUPPORT;
+    if (is_gone(p))
+        return DEV_PEER_GONE;
+    st = dev_shmem_cma_read(atomic_load(&ku_segment_rank(p->dev->seg, p->lrank)->pid), local, remote, len);
+    if (st == DEV_NO_SUPPORT)
+        p->no_cma = true;
+    return st;
+}
+
+const struct dev_ops dev_shmem_ops = {
+    .version = DEV_VERSION,
+    .name = "shmem",
+    .open = shm_open,
+    .caps = shm_caps,
+    .close = shm_close,
+    .fini = shm_fini,
+    .address = shm_address,
+    .peer_init = shm_peer_init,
+    .peer_stop = shm_peer_stop,
+    .peer_fini = shm_peer_fini,
+    .send_short = shm_send_short,
+    .send = shm_send,
+    .reserve = shm_reserve,
+    .commit = shm_commit,
+    .drop = shm_drop,
+    .progress = shm_progress,
+    .wait_word = shm_wait_word,
+    .wait_fd = shm_wait_fd,
+    .copy_from_peer = shm_copy_from_peer,
+};
