@@ -21,4 +21,7 @@ typedef struct MPIR_Errhandler {
 
 extern MPIR_Errhandler MPIR_Errors_are_fatal, MPIR_Errors_abort, MPIR_Errors_return;
 
+/* Drop a reference (NULL allowed); the last one frees.  Take one with MPIR_Object_ref. */
+void MPIR_Errhandler_release(MPIR_Errhandler *errhandler);
+
 #endif

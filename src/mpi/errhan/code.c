@@ -1,0 +1,194 @@
+/* code.c: error classes and codes that the user adds (10.5.1), and MPI_Error_class.
+ *
+ * A user's class or code is MPI_ERR_LASTCODE + 1 + its place in the table.  All calls are thread-safe and may come
+ * before MPI_Init and after MPI_Finalize; the table goes when the library is unloaded. */
+#include "config.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "err.h"
+
+enum { FIRST = MPI_ERR_LASTCODE + 1 };
+
+struct code {
+    int errclass;  /* its class; a class is its own; 0: removed */
+    int codes;     /* a class: how many codes belong to it */
+    char *text;    /* NULL: none was added */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct code *table;
+static int used, room; /* table[used - 1] is alive */
+
+static struct code *find(int errorcode)
+{
+    int i = errorcode - FIRST;
+    return errorcode >= FIRST && i < used && table[i].errclass ? &table[i] : NULL;
+}
+
+/* A new entry; class 0 makes it its own class.  Its value, or -1 without memory. */
+static int add(int errclass)
+{
+    if (used == room) {
+        int n = room ? 2 * room : 16;
+        struct code *t = n > INT32_MAX - FIRST ? NULL : realloc(table, (size_t)n * sizeof *t);
+        if (!t)
+            return -1;
+        table = t;
+        room = n;
+    }
+    int value = FIRST + used;
+    table[used++] = (struct code){ .errclass = errclass ? errclass : value };
+    return value;
+}
+
+static void trim(void)
+{
+    while (used && !table[used - 1].errclass)
+        used--;
+}
+
+static int no_memory(void)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more error class or code");
+}
+
+static int not_users(int class, const char *arg, int value, const char *what)
+{
+    return MPIR_Err(class, arg, "is %d; expected %s", value, what);
+}
+
+int MPIR_Add_error_class(int *errorclass)
+{
+    pthread_mutex_lock(&lock);
+    int value = add(0);
+    pthread_mutex_unlock(&lock);
+    if (value < 0)
+        return no_memory();
+    *errorclass = value;
+    return 0;
+}
+
+int MPIR_Remove_error_class(int errorclass)
+{
+    pthread_mutex_lock(&lock);
+    struct code *c = find(errorclass);
+    bool is_class = c && c->errclass == errorclass;
+    int codes = is_class ? c->codes : 0;
+    if (is_class && !codes) {
+        free(c->text);
+        *c = (struct code){ 0 };
+        trim();
+    }
+    pthread_mutex_unlock(&lock);
+    if (!is_class)
+        return not_users(MPI_ERR_ARG, "errorclass", errorclass, "a class made by MPI_Add_error_class");
+    if (codes)
+        return MPIR_Err(MPI_ERR_ARG, "errorclass", "is %d, which still has %d error code%s; expected them to be "
+                        "removed first", errorclass, codes, codes > 1 ? "s" : "");
+    return 0;
+}
+
+int MPIR_Add_error_code(int errorclass, int *errorcode)
+{
+    pthread_mutex_lock(&lock);
+    struct code *c = find(errorclass);
+    bool ok = MPIR_Err_class_name(errorclass) || (c && c->errclass == errorclass);
+    int value = ok ? add(errorclass) : 0;
+    if (value > 0 && find(errorclass))
+        find(errorclass)->codes++;
+    pthread_mutex_unlock(&lock);
+    if (!ok)
+        return not_users(MPI_ERR_ARG, "errorclass", errorclass, "an error class");
+    if (value < 0)
+        return no_memory();
+    *errorcode = value;
+    return 0;
+}
+
+int MPIR_Remove_error_code(int errorcode)
+{
+    pthread_mutex_lock(&lock);
+    struct code *c = find(errorcode);
+    bool is_code = c && c->errclass != errorcode;
+    if (is_code) {
+        if (find(c->errclass))
+            find(c->errclass)->codes--;
+        free(c->text);
+        *c = (struct code){ 0 };
+        trim();
+    }
+    pthread_mutex_unlock(&lock);
+    return is_code ? 0 : not_users(MPI_ERR_ARG, "errorcode", errorcode, "a code made by MPI_Add_error_code");
+}
+
+int MPIR_Add_error_string(int errorcode, const char *string)
+{
+    size_t len = strlen(string);
+    if (len > MPI_MAX_ERROR_STRING)
+        return MPIR_Err(MPI_ERR_ARG, "string", "has %zu characters; expected at most %d", len, MPI_MAX_ERROR_STRING);
+    char *text = strdup(string);
+    if (!text)
+        return no_memory();
+    pthread_mutex_lock(&lock);
+    struct code *c = find(errorcode);
+    char *old = c ? c->text : text;
+    if (c)
+        c->text = text;
+    pthread_mutex_unlock(&lock);
+    free(old);
+    return c ? 0 : not_users(MPI_ERR_ARG, "errorcode", errorcode, "a class or code that the program has added");
+}
+
+int MPIR_Remove_error_string(int errorcode)
+{
+    pthread_mutex_lock(&lock);
+    struct code *c = find(errorcode);
+    char *old = c ? c->text : NULL;
+    if (c)
+        c->text = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!old)
+        return not_users(MPI_ERR_ARG, "errorcode", errorcode, "a class or code with a string");
+    free(old);
+    return 0;
+}
+
+int MPIR_Error_class(int errorcode, int *errorclass)
+{
+    pthread_mutex_lock(&lock);
+    struct code *c = find(errorcode);
+    int errclass = c ? c->errclass : MPIR_Err_class_name(errorcode) ? errorcode : -1;
+    pthread_mutex_unlock(&lock);
+    if (errclass < 0)
+        return not_users(MPI_ERR_ARG, "errorcode", errorcode, "an error class or code");
+    *errorclass = errclass;
+    return 0;
+}
+
+const char *MPIR_Err_user_text(int errorcode)
+{
+    pthread_mutex_lock(&lock);
+    struct code *c = find(errorcode);
+    const char *text = !c ? NULL : c->text ? c->text : "";
+    pthread_mutex_unlock(&lock);
+    return text;
+}
+
+int MPIR_Err_lastusedcode(void)
+{
+    pthread_mutex_lock(&lock);
+    int last = MPI_ERR_LASTCODE + used;
+    pthread_mutex_unlock(&lock);
+    return last;
+}
+
+/* dlclose leaves nothing behind. */
+__attribute__((destructor)) static void unload(void)
+{
+    for (int i = 0; i < used; i++)
+        free(table[i].text);
+    free(table);
+    table = NULL;
+    used = room = 0;
+}
