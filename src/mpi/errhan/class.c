@@ -1,5 +1,6 @@
 /* class.c: the standard's error classes, in words. */
 #include "config.h"
+#include <stddef.h>
 #include "err.h"
 
 struct class_row {
@@ -7,7 +8,10 @@ struct class_row {
     const char *name, *text;
 };
 
-#define ROW(c, text) { c, #c, text }
+#define ROW(c, text) \
+    { \
+        c, #c, text \
+    }
 
 static const struct class_row rows[] = {
     ROW(MPI_SUCCESS, "no error"),

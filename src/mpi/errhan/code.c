@@ -1,8 +1,9 @@
 /* code.c: error classes and codes that the user adds (10.5.1), and MPI_Error_class.
  *
- * A user's class or code is MPI_ERR_LASTCODE + 1 + its place in the table.  All calls are thread-safe and may come
- * before MPI_Init and after MPI_Finalize; the table goes when the library is unloaded. */
+ * A user's class or code is MPI_ERR_LASTCODE + 1 + its place in the table.  All calls are thread-safe and may
+ * come before MPI_Init and after MPI_Finalize; the table goes when the library is unloaded. */
 #include "config.h"
+#include "bodies.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,9 @@
 enum { FIRST = MPI_ERR_LASTCODE + 1 };
 
 struct code {
-    int errclass;  /* its class; a class is its own; 0: removed */
-    int codes;     /* a class: how many codes belong to it */
-    char *text;    /* NULL: none was added */
+    int errclass; /* its class; a class is its own; 0: removed */
+    int codes;    /* a class: how many codes belong to it */
+    char *text;   /* NULL: none was added */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,8 +85,10 @@ int MPIR_Remove_error_class(int errorclass)
     if (!is_class)
         return not_users(MPI_ERR_ARG, "errorclass", errorclass, "a class made by MPI_Add_error_class");
     if (codes)
-        return MPIR_Err(MPI_ERR_ARG, "errorclass", "is %d, which still has %d error code%s; expected them to be "
-                        "removed first", errorclass, codes, codes > 1 ? "s" : "");
+        return MPIR_Err(MPI_ERR_ARG, "errorclass",
+                        "is %d, which still has %d error code%s; expected them to be "
+                        "removed first",
+                        errorclass, codes, codes > 1 ? "s" : "");
     return 0;
 }
 
@@ -126,7 +129,8 @@ int MPIR_Add_error_string(int errorcode, const char *string)
 {
     size_t len = strlen(string);
     if (len > MPI_MAX_ERROR_STRING)
-        return MPIR_Err(MPI_ERR_ARG, "string", "has %zu characters; expected at most %d", len, MPI_MAX_ERROR_STRING);
+        return MPIR_Err(MPI_ERR_ARG, "string", "has %zu characters; expected at most %d", len,
+                        MPI_MAX_ERROR_STRING);
     char *text = strdup(string);
     if (!text)
         return no_memory();
@@ -137,7 +141,8 @@ int MPIR_Add_error_string(int errorcode, const char *string)
         c->text = text;
     pthread_mutex_unlock(&lock);
     free(old);
-    return c ? 0 : not_users(MPI_ERR_ARG, "errorcode", errorcode, "a class or code that the program has added");
+    return c ? 0
+             : not_users(MPI_ERR_ARG, "errorcode", errorcode, "a class or code that the program has added");
 }
 
 int MPIR_Remove_error_string(int errorcode)

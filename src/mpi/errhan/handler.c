@@ -1,23 +1,24 @@
 /* handler.c: error handlers as objects, and those of communicators. */
 #include "config.h"
+#include "bodies.h"
 #include "comm.h"
 #include "err.h"
 #include "errhandler.h"
 
-#define PREDEFINED(value, kind_of)                                                                                     \
-    {                                                                                                                  \
-        .obj = { .index = KEEL_NO_INDEX,                                                                               \
-                 .gen = 1,                                                                                             \
-                 .kind = MPIR_KIND_ERRHANDLER,                                                                         \
-                 .flags = KEEL_OBJ_PREDEFINED,                                                                         \
-                 .refs = 1,                                                                                            \
-                 .self = value },                                                                                      \
-        .what = kind_of                                                                                                \
+#define PREDEFINED(value, kind_of) \
+    { \
+        .obj = { .index = KEEL_NO_INDEX, \
+                 .gen = 1, \
+                 .kind = MPIR_KIND_ERRHANDLER, \
+                 .flags = KEEL_OBJ_PREDEFINED, \
+                 .refs = 1, \
+                 .self = value }, \
+        .what = kind_of \
     }
 
-MPIR_Errhandler MPIR_Errors_are_fatal = PREDEFINED(MPI_ERRORS_ARE_FATAL, MPIR_ERRHANDLER_FATAL);
-MPIR_Errhandler MPIR_Errors_abort = PREDEFINED(MPI_ERRORS_ABORT, MPIR_ERRHANDLER_ABORT);
-MPIR_Errhandler MPIR_Errors_return = PREDEFINED(MPI_ERRORS_RETURN, MPIR_ERRHANDLER_RETURN);
+MPIR_Errhandler MPIR_Errors_are_fatal = PREDEFINED(KEEL_MPI_ERRORS_ARE_FATAL, MPIR_ERRHANDLER_FATAL);
+MPIR_Errhandler MPIR_Errors_abort = PREDEFINED(KEEL_MPI_ERRORS_ABORT, MPIR_ERRHANDLER_ABORT);
+MPIR_Errhandler MPIR_Errors_return = PREDEFINED(KEEL_MPI_ERRORS_RETURN, MPIR_ERRHANDLER_RETURN);
 
 void MPIR_Errhandler_release(MPIR_Errhandler *errhandler)
 {
@@ -59,7 +60,8 @@ int MPIR_Comm_create_errhandler(MPIR_Callback comm_errhandler_fn, MPIR_Errhandle
 int MPIR_Comm_set_errhandler(MPIR_Comm *comm, MPIR_Errhandler *errhandler)
 {
     if (errhandler->what == MPIR_ERRHANDLER_USER && errhandler->object_kind != MPIR_KIND_COMM)
-        return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler", "is an error handler for %s; expected one for communicators",
+        return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler",
+                        "is an error handler for %s; expected one for communicators",
                         kind_name(errhandler->object_kind));
     MPIR_Errhandler *old = comm->adi.errhandler;
     MPIR_Object_ref(errhandler);

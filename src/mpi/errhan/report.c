@@ -1,5 +1,6 @@
 /* report.c: the way of an error to the user: its full text, and the handler of the object it concerns. */
 #include "config.h"
+#include "bodies.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +10,8 @@
 #include "errhandler.h"
 #include "request.h"
 
-/* The thread's latest error, for MPI_Error_string, and the communicator of the request that failed (referenced). */
+/* The thread's latest error, for MPI_Error_string, and the communicator of the request that failed
+ * (referenced). */
 static _Thread_local struct {
     int code;
     char text[MPI_MAX_ERROR_STRING];
@@ -55,15 +57,16 @@ static void name_process(char *out, size_t cap)
 }
 
 /* function, where it happened, what, the recorded words if they are about this code, and the communicator. */
-static void compose(char *out, size_t cap, const char *function, const char *where, int code, const MPIR_Comm *comm)
+static void compose(char *out, size_t cap, const char *function, const char *where, int code,
+                    const MPIR_Comm *comm)
 {
     const struct ku_err *e = ku_err_last();
     bool words = e->code == code && (e->text[0] || e->arg[0]);
     char what[MPI_MAX_ERROR_STRING], which[192];
     name_code(what, sizeof what, code);
     name_comm(which, sizeof which, comm);
-    snprintf(out, cap, "%s%s: %.300s%s%s%s%s%s", function, where, what, words ? ": " : "", words ? e->arg : "",
-             words && e->arg[0] ? " " : "", words ? e->text : "", which);
+    snprintf(out, cap, "%s%s: %.300s%s%s%s%s%s", function, where, what, words ? ": " : "",
+             words ? e->arg : "", words && e->arg[0] ? " " : "", words ? e->text : "", which);
 }
 
 static void call_handler(MPIR_Comm *object, MPIR_Errhandler *handler, const char *fatal_text, int code)
@@ -84,7 +87,8 @@ static void call_handler(MPIR_Comm *object, MPIR_Errhandler *handler, const char
     }
 }
 
-/* Compose both texts and run the handler of `object`.  named: the communicator to name in the text, or NULL. */
+/* Compose both texts and run the handler of `object`.  named: the communicator to name in the text, or NULL.
+ */
 static void raise_error(MPIR_Comm *object, MPIR_Comm *named, const char *function, int code)
 {
     char fatal_text[1024], where[160];
@@ -93,8 +97,9 @@ static void raise_error(MPIR_Comm *object, MPIR_Comm *named, const char *functio
     compose(latest.text, sizeof latest.text, function, where, code, named);
     latest.code = code;
     ku_err_clear();
-    MPIR_Errhandler *handler =
-        MPIR_env.phase == MPIR_RUNNING ? object->adi.errhandler : &MPIR_Errors_are_fatal; /* the initial handler */
+    MPIR_Errhandler *handler = MPIR_env.phase == MPIR_RUNNING
+                                   ? object->adi.errhandler
+                                   : &MPIR_Errors_are_fatal; /* the initial handler */
     call_handler(object, handler, fatal_text, code);
 }
 

@@ -1,13 +1,12 @@
 /* err.h: from a failed body to the user's error handler.
  *
- * A body decides an error with MPIR_Err and returns its class; the generated front passes it to MPIR_Err_comm (or
- * _win, _file; MPIR_Err_none where no object is involved: MPI_COMM_SELF's handler, 10.3 "Error Handling"), which
- * composes the full text
- *     MPI_Send on rank 1 (host h, pid 123): invalid rank (MPI_ERR_RANK): dest is 7; expected 0 to 3 or MPI_PROC_NULL
- *     [communicator MPI_COMM_WORLD]
- * and runs the handler.  What the call returns to the user is the class itself; MPI_Error_string of the class of the
- * thread's latest error gives its full text.  A handler that ends the job shows the text without the words in
- * "on rank ... )": the launcher knows them and merges equal texts of several ranks. */
+ * A body decides an error with MPIR_Err and returns its class; the generated front passes it to MPIR_Err_comm
+ * (or _win, _file; MPIR_Err_none where no object is involved: MPI_COMM_SELF's handler, 10.3 "Error
+ * Handling"), which composes the full text MPI_Send on rank 1 (host h, pid 123): invalid rank (MPI_ERR_RANK):
+ * dest is 7; expected 0 to 3 or MPI_PROC_NULL [communicator MPI_COMM_WORLD] and runs the handler.  What the
+ * call returns to the user is the class itself; MPI_Error_string of the class of the thread's latest error
+ * gives its full text.  A handler that ends the job shows the text without the words in "on rank ... )": the
+ * launcher knows them and merges equal texts of several ranks. */
 #ifndef MPIR_ERR_H
 #define MPIR_ERR_H
 
@@ -23,17 +22,18 @@ struct MPIR_HANDLE;
 /* Run the handler of `comm`; returns the class if the handler returns. */
 int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __attribute__((cold));
 /* The same where no argument names a communicator: the handler of the communicator of the request that
- * MPIR_Err_request recorded last, if the body did; else MPI_COMM_SELF's; the initial one outside MPI_Init .. Finalize. */
+ * MPIR_Err_request recorded last, if the body did; else MPI_COMM_SELF's; the initial one outside MPI_Init ..
+ * Finalize. */
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
 /* Called before MPI_Init or after MPI_Finalize: the text says which; then as MPIR_Err_none. */
 int MPIR_Err_state(const char *function) __attribute__((cold));
 
-/* Record the error a completed request holds, in words (truncation: both lengths, source, tag), and that it concerns
- * the request's communicator.  Returns the class. */
+/* Record the error a completed request holds, in words (truncation: both lengths, source, tag), and that it
+ * concerns the request's communicator.  Returns the class. */
 int MPIR_Err_request(const struct MPIR_HANDLE *request) __attribute__((cold));
 
-/* The exit code of a job that an error of this class (or user-defined code) ends: the class where it is 1 to 255, else
- * 16 (MPI_ERR_OTHER). */
+/* The exit code of a job that an error of this class (or user-defined code) ends: the class where it is 1 to
+ * 255, else 16 (MPI_ERR_OTHER). */
 int MPIR_Err_exit_code(int errorcode);
 
 /* The standard's text for a class, e.g. "invalid rank"; NULL for an unknown class. */
@@ -41,8 +41,8 @@ const char *MPIR_Err_class_text(int errclass);
 /* "MPI_ERR_RANK"; NULL for an unknown or user-defined class. */
 const char *MPIR_Err_class_name(int errclass);
 
-/* Text of a user-defined class or code ("" if none was added), or NULL if the code is unknown; valid until it is
- * changed or removed. */
+/* Text of a user-defined class or code ("" if none was added), or NULL if the code is unknown; valid until it
+ * is changed or removed. */
 const char *MPIR_Err_user_text(int errorcode);
 /* The largest class or code in use: the value of the attribute MPI_LASTUSEDCODE. */
 int MPIR_Err_lastusedcode(void);

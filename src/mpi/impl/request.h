@@ -16,8 +16,9 @@ void MPIR_Request_release(MPIR_Request *request);
 /* Block until it is complete, take status (may be NULL) and error class, and release it. */
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status);
 
-/* What stands behind a request that is not one operation of the ADI (two of them, a buffer's flush, later: schedules,
- * generalized requests): handle_type is MPIR_USER to MPIR_IO and `aux` points to a struct that begins with: */
+/* What stands behind a request that is not one operation of the ADI (two of them, a buffer's flush, later:
+ * schedules, generalized requests): handle_type is MPIR_USER to MPIR_IO and `aux` points to a struct that
+ * begins with: */
 struct MPIR_Request_ops {
     /* Look whether it is complete; if so fill in s and errval and store is_complete.  Never blocks. */
     void (*poll)(MPIR_Request *request);
@@ -40,12 +41,14 @@ static inline bool MPIR_Request_is_complete(MPIR_Request *r)
     return atomic_load_explicit(&r->is_complete, memory_order_acquire);
 }
 
-/* A request of this kind that is complete already, with the status of MPI_PROC_NULL.  NULL without memory (recorded). */
+/* A request of this kind that is complete already, with the status of MPI_PROC_NULL.  NULL without memory
+ * (recorded). */
 MPIR_Request *MPIR_Request_alloc_complete(MPIR_Comm *comm, MPIR_OPTYPE kind);
 
 /* The user's MPI_Request_free: the operation goes on and the request is released when it is complete. */
 void MPIR_Request_detach(MPIR_Request *request);
-/* Wait for all detached requests with a closure (MPI_Finalize; those of the ADI are waited for by MPID_End). */
+/* Wait for all detached requests with a closure (MPI_Finalize; those of the ADI are waited for by MPID_End).
+ */
 void MPIR_Request_drain(void);
 
 /* MPI_MESSAGE_NO_PROC. */

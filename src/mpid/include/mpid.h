@@ -234,6 +234,9 @@ void MPID_Unpack(const void *src, int64_t maxcount, MPID_Msgrep_t msgrep, int64_
  * sleeping while nothing does; it returns at once if progress was made, and may return at any time.  Nonzero:
  * something happened. */
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking);
+/* How many requests of this process have completed with an error so far (extension): tells a wait for many requests
+ * that it should look at all of them. */
+extern uint32_t MPID_Request_errors;
 int MPID_SendIcomplete(MPID_Request request, int *error_code); /* calls the device; true if complete */
 int MPID_RecvIcomplete(MPID_Request request, MPIR_Status *status, int *error_code);
 void MPID_SendComplete(MPID_Request request, int *error_code); /* blocks */

@@ -1,0 +1,53 @@
+/* finalize.c: leaving MPI, in order or at once.
+ *
+ * When MPI_Finalize returns, nobody needs this process any more:
+ *   1. what it has buffered or detached (MPI_Bsend, MPI_Request_free) has left it;
+ *   2. all ranks have come to the barrier, so each has received what it waits for;
+ *   3. MPID_End hands the last packets over and lets the devices go. */
+#include "config.h"
+#include "bodies.h"
+#include <stdio.h>
+#include "bsend.h"
+#include "comm.h"
+#include "env.h"
+#include "err.h"
+#include "p2p.h"
+#include "request.h"
+
+/* Dissemination: in round k hear from the rank 2^k before, tell the one 2^k after. */
+static int barrier(MPIR_Comm *comm)
+{
+    const int tag = MPID_TAG_UB; /* no collective uses it */
+    int rank = comm->adi.rank, size = comm->adi.size, err = 0;
+    MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+    for (int64_t step = 1; step < size && !err; step *= 2) {
+        int to = (int)((rank + step) % size), from = (int)((rank - step + size) % size);
+        err = MPIR_P2p_sendrecv(NULL, 0, byte, to, tag, NULL, 0, byte, from, tag, comm, MPID_CONTEXT_COLL,
+                                NULL);
+    }
+    return err;
+}
+
+int MPIR_Finalize(void)
+{
+    int err = MPIR_Bsend_drain();
+    MPIR_Request_drain();
+    int late = barrier(&MPIR_Comm_world);
+    if (err || late)
+        return err ? err : late;
+    MPIR_Comm_fini_predefined();
+    MPID_End();
+    MPIR_env.phase = MPIR_AFTER_FINALIZE;
+    return 0;
+}
+
+int MPIR_Abort(MPIR_Comm *comm, int errorcode)
+{
+    char text[256];
+    if (comm->name[0])
+        snprintf(text, sizeof text, "MPI_Abort: called with error code %d [communicator %s]", errorcode,
+                 comm->name);
+    else
+        snprintf(text, sizeof text, "MPI_Abort: called with error code %d", errorcode);
+    MPID_Abort(&comm->adi, errorcode, NULL, text);
+}

@@ -1,0 +1,100 @@
+/* init.c: entering MPI: MPI_Init, MPI_Init_thread, and what may be asked about it at any time. */
+#include "config.h"
+#include "bodies.h"
+#include <pthread.h>
+#include "comm.h"
+#include "env.h"
+#include "err.h"
+#include "request.h"
+#include "type.h"
+#include "util/knob.h"
+
+struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
+
+static pthread_t main_thread;
+
+static struct ku_knob knob_rows[] = {
+    { .name = "CHECK_ARGS",
+      .type = KU_KNOB_BOOL,
+      .def = "1",
+      .unit = "",
+      .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
+};
+static struct ku_knob_table knobs = { knob_rows, 1, NULL };
+
+/* What the ADI gives back to this layer. */
+static void free_request(MPID_Request request)
+{
+    MPIR_Request_release(request);
+}
+static void free_datatype(struct MPIR_DATATYPE *datatype)
+{
+    datatype->obj.refs = 1; /* the one that the release drops */
+    MPIR_Datatype_release((MPIR_Datatype *)datatype);
+}
+
+static int start(int *argc, char ***argv, int level)
+{
+    static struct MPID_Config config = { .request_free = free_request, .datatype_free = free_datatype };
+    int err = 0;
+    if (MPIR_env.phase != MPIR_BEFORE_INIT)
+        return MPIR_Err(MPI_ERR_OTHER, NULL, "called %s; expected one call in a program",
+                        MPIR_env.phase == MPIR_RUNNING ? "although MPI is initialized already"
+                                                       : "after MPI_Finalize");
+    ku_knob_register(&knobs);
+    MPID_Init(argc, argv, &config, &err);
+    if (err)
+        return err;
+    err = MPIR_Comm_init_predefined();
+    if (err) {
+        MPID_End();
+        return err;
+    }
+    main_thread = pthread_self();
+    MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
+    MPIR_env.thread_level = level;
+    MPIR_env.phase = MPIR_RUNNING;
+    return 0;
+}
+
+int MPIR_Init(int *argc, char ***argv)
+{
+    return start(argc, argv, MPI_THREAD_SINGLE);
+}
+
+int MPIR_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    if (required != MPI_THREAD_SINGLE && required != MPI_THREAD_FUNNELED &&
+        required != MPI_THREAD_SERIALIZED && required != MPI_THREAD_MULTIPLE)
+        return MPIR_Err(MPI_ERR_ARG, "required",
+                        "is %d; expected MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE", required);
+    int level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
+    int err = start(argc, argv, level);
+    if (!err)
+        *provided = level;
+    return err;
+}
+
+int MPIR_Initialized(int *flag)
+{
+    *flag = MPIR_env.phase != MPIR_BEFORE_INIT;
+    return 0;
+}
+
+int MPIR_Finalized(int *flag)
+{
+    *flag = MPIR_env.phase == MPIR_AFTER_FINALIZE;
+    return 0;
+}
+
+int MPIR_Query_thread(int *provided)
+{
+    *provided = MPIR_env.thread_level;
+    return 0;
+}
+
+int MPIR_Is_thread_main(int *flag)
+{
+    *flag = pthread_equal(pthread_self(), main_thread) != 0;
+    return 0;
+}

@@ -1,0 +1,46 @@
+/* inquiry.c: versions, names, the clock (10.1, 10.6). */
+#include "config.h"
+#include "bodies.h"
+#include <stdio.h>
+#include <string.h>
+#include "env.h"
+#include "err.h"
+
+int MPIR_Get_version(int *version, int *subversion)
+{
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return 0;
+}
+
+int MPIR_Get_library_version(char *version, int *resultlen)
+{
+    char adi[64] = "";
+    MPID_Version_name(adi);
+    snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
+             "Keel MPI %s (MPI %d.%d, Standard ABI %d.%d; %s; compiled by %s)", PACKAGE_VERSION, MPI_VERSION,
+             MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION, adi, __VERSION__);
+    *resultlen = (int)strlen(version);
+    return 0;
+}
+
+int MPIR_Get_processor_name(char *name, int *resultlen)
+{
+    MPID_Node_name(name, MPI_MAX_PROCESSOR_NAME);
+    *resultlen = (int)strlen(name);
+    return 0;
+}
+
+double MPIR_Wtime(void)
+{
+    double time;
+    MPID_Wtime(&time);
+    return time;
+}
+
+double MPIR_Wtick(void)
+{
+    double tick;
+    MPID_Wtick(&tick);
+    return tick;
+}

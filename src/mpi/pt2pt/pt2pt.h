@@ -1,0 +1,40 @@
+/* pt2pt.h: what the bodies of this chapter share. */
+#ifndef MPIR_PT2PT_H
+#define MPIR_PT2PT_H
+
+#include "comm.h"
+#include "err.h"
+#include "p2p.h"
+#include "request.h"
+#include "type.h"
+
+/* count elements of the type in 63 bits of bytes? */
+static inline int check_length(MPI_Count count, const MPIR_Datatype *datatype, const char *arg)
+{
+    int64_t bytes;
+    if (__builtin_expect(!__builtin_mul_overflow(count, datatype->adi.size, &bytes), 1))
+        return 0;
+    return MPIR_Err(MPI_ERR_COUNT, arg,
+                    "is %lld; elements of %lld bytes make a message of more than 2^63 - 1 bytes",
+                    (long long)count, (long long)datatype->adi.size);
+}
+
+/* Give an operation that the ADI has taken (or refused, with `err`) its place in the user's hands. */
+static inline int started(MPIR_Request *r, int err, MPIR_Request **request)
+{
+    if (__builtin_expect(err != 0, 0)) {
+        MPIR_Request_release(r);
+        return err;
+    }
+    *request = r;
+    return 0;
+}
+
+/* A request for an operation with MPI_PROC_NULL. */
+static inline int start_nothing(MPIR_Comm *comm, MPIR_OPTYPE kind, MPIR_Request **request)
+{
+    *request = MPIR_Request_alloc_complete(comm, kind);
+    return *request ? 0 : MPI_ERR_NO_MEM;
+}
+
+#endif

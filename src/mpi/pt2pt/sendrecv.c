@@ -1,0 +1,77 @@
+/* sendrecv.c: send and receive at once, blocking (4.11), and the library's own form of it (p2p.h). */
+#include "config.h"
+#include "bodies.h"
+#include <stdlib.h>
+#include "pt2pt.h"
+
+enum { ON_STACK = 2048 };
+
+/* The receive cannot be left behind on a stack that goes. */
+static void abandon(MPIR_Request *recv)
+{
+    int err = 0;
+    MPID_RecvCancel(recv, &err);
+    MPID_RecvComplete(recv, NULL, &err);
+}
+
+int MPIR_P2p_sendrecv(const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest, int stag, void *rbuf,
+                      int64_t rcount, MPIR_Datatype *rtype, int source, int rtag, MPIR_Comm *comm, int which,
+                      MPIR_Status *status)
+{
+    MPIR_Request recv = { .obj = { .index = KEEL_NO_INDEX, .gen = 1, .refs = 1 } };
+    int err = MPIR_P2p_irecv(rbuf, rcount, rtype, source, rtag, comm, which, &recv);
+    if (err)
+        return err;
+    err = MPIR_P2p_send(sbuf, scount, stype, dest, stag, comm, which);
+    if (err) {
+        abandon(&recv);
+        return err;
+    }
+    MPID_RecvComplete(&recv, status, &err);
+    return err;
+}
+
+int MPIR_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, int dest, int sendtag,
+                  void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source, int recvtag,
+                  MPIR_Comm *comm, MPIR_Status *status)
+{
+    int err = check_length(sendcount, sendtype, "sendcount");
+    if (!err)
+        err = check_length(recvcount, recvtype, "recvcount");
+    if (err)
+        return err;
+    if (source == MPI_PROC_NULL) {
+        MPIR_Status_proc_null(status);
+        return dest == MPI_PROC_NULL
+                   ? 0
+                   : MPIR_P2p_send(sendbuf, sendcount, sendtype, dest, sendtag, comm, MPID_CONTEXT_PT2PT);
+    }
+    if (dest == MPI_PROC_NULL)
+        return MPIR_P2p_recv(recvbuf, recvcount, recvtype, source, recvtag, comm, MPID_CONTEXT_PT2PT, status);
+    return MPIR_P2p_sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                             source, recvtag, comm, MPID_CONTEXT_PT2PT, status);
+}
+
+int MPIR_Sendrecv_replace(void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int sendtag,
+                          int source, int recvtag, MPIR_Comm *comm, MPIR_Status *status)
+{
+    char on_stack[ON_STACK];
+    int err = check_length(count, datatype, "count");
+    if (err)
+        return err;
+    int64_t size = count * datatype->adi.size, position = 0;
+    if (dest == MPI_PROC_NULL)
+        return MPIR_Recv(buf, count, datatype, source, recvtag, comm, status);
+    void *copy = size <= ON_STACK ? on_stack : malloc((size_t)size);
+    if (!copy)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a copy of the message of %lld bytes",
+                        (long long)size);
+    MPID_Pack(buf, count, &datatype->adi, copy, size, &position, &comm->adi, dest, MPID_MSGFORM_NATIVE,
+              MPID_MSG_OK, &err);
+    if (!err)
+        err = MPIR_Sendrecv(copy, size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), dest, sendtag, buf, count,
+                            datatype, source, recvtag, comm, status);
+    if (copy != on_stack)
+        free(copy);
+    return err;
+}

@@ -1,0 +1,134 @@
+/* request.c: requests as objects: made, released, detached, cancelled. */
+#include "config.h"
+#include "bodies.h"
+#include "err.h"
+#include "request.h"
+
+MPIR_Request MPIR_Message_no_proc = {
+    .obj = { .index = KEEL_NO_INDEX,
+             .gen = 1,
+             .kind = MPIR_KIND_REQUEST,
+             .flags = KEEL_OBJ_PREDEFINED,
+             .refs = 1,
+             .self = KEEL_MPI_MESSAGE_NO_PROC },
+    .handle_type = MPIR_MESSAGE,
+    .is_complete = 1,
+    .s = { .MPI_SOURCE = MPI_PROC_NULL, .MPI_TAG = MPI_ANY_TAG },
+};
+
+/* Detached requests with a closure, linked by `next`: nobody else asks them how they are. */
+static MPIR_Request *detached;
+
+MPIR_Request *MPIR_Request_alloc(MPIR_Comm *comm)
+{
+    MPIR_Request *r = MPIR_Object_alloc(MPIR_KIND_REQUEST);
+    if (!r) {
+        MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more request");
+        return NULL;
+    }
+    if (comm) {
+        MPIR_Object_ref(comm);
+        r->comm = &comm->adi;
+    }
+    return r;
+}
+
+MPIR_Request *MPIR_Request_alloc_complete(MPIR_Comm *comm, MPIR_OPTYPE kind)
+{
+    MPIR_Request *r = MPIR_Request_alloc(comm);
+    if (!r)
+        return NULL;
+    r->handle_type = kind;
+    MPIR_Status_proc_null(&r->s);
+    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+    return r;
+}
+
+void MPIR_Request_release(MPIR_Request *request)
+{
+    MPIR_Comm *comm = (MPIR_Comm *)request->comm;
+    if (request->obj.flags & KEEL_OBJ_PREDEFINED)
+        return;
+    if (MPIR_Request_has_closure(request) && request->aux)
+        ((struct MPIR_Closure *)request->aux)->ops->free(request);
+    MPIR_Object_free(request);
+    if (comm && !(comm->adi.obj.flags & KEEL_OBJ_PREDEFINED))
+        MPIR_Comm_release(comm);
+}
+
+int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status)
+{
+    while (!MPIR_Request_is_complete(request))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    int err = request->errval ? MPIR_Err_request(request) : 0;
+    if (status) {
+        int32_t kept = status->MPI_ERROR;
+        *status = request->s;
+        status->MPI_ERROR = kept;
+    }
+    MPIR_Request_release(request);
+    return err;
+}
+
+/* Release the detached requests that are complete by now. */
+static void sweep(void)
+{
+    for (MPIR_Request **link = &detached; *link;) {
+        MPIR_Request *r = *link;
+        if (MPIR_Request_is_complete(r)) {
+            *link = r->next;
+            MPIR_Request_release(r);
+        } else {
+            link = &r->next;
+        }
+    }
+}
+
+void MPIR_Request_detach(MPIR_Request *request)
+{
+    if (!MPIR_Request_has_closure(request)) {
+        MPID_Request_free(request);
+        return;
+    }
+    request->next = detached;
+    detached = request;
+    sweep();
+}
+
+void MPIR_Request_drain(void)
+{
+    for (sweep(); detached; sweep())
+        MPID_DeviceCheck(MPID_BLOCKING);
+}
+
+int MPIR_Request_free(MPIR_Request **request)
+{
+    MPIR_Request *r = *request;
+    if (!r)
+        return MPIR_Err(MPI_ERR_REQUEST, "request", "is MPI_REQUEST_NULL; expected a request");
+    *request = NULL;
+    if (atomic_load_explicit(&r->is_complete, memory_order_acquire))
+        MPIR_Request_release(r);
+    else
+        MPIR_Request_detach(r);
+    return 0;
+}
+
+int MPIR_Cancel(MPIR_Request **request)
+{
+    MPIR_Request *r = *request;
+    int err = 0;
+    if (!r)
+        return MPIR_Err(MPI_ERR_REQUEST, "request", "is MPI_REQUEST_NULL; expected an active request");
+    if (MPIR_Request_is_complete(r))
+        return 0;
+    if (r->handle_type == MPIR_SEND)
+        MPID_SendCancel(r, &err);
+    else if (r->handle_type == MPIR_RECV)
+        MPID_RecvCancel(r, &err);
+    else if (MPIR_Request_has_closure(r) && ((struct MPIR_Closure *)r->aux)->ops->cancel)
+        ((struct MPIR_Closure *)r->aux)->ops->cancel(r);
+    else
+        return MPIR_Err(MPI_ERR_REQUEST, "request", "is of an operation that cannot be cancelled");
+    return err;
+}

@@ -1,0 +1,73 @@
+/* wait.c: completion of one request, or of one of many. */
+#include "config.h"
+#include "bodies.h"
+#include "retire.h"
+
+int MPIR_Wait(MPIR_Request **request, MPIR_Status *status)
+{
+    if (!*request) {
+        empty_status(status);
+        return 0;
+    }
+    while (!MPIR_Request_is_complete(*request))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    return finish(request, status);
+}
+
+int MPIR_Test(MPIR_Request **request, int *flag, MPIR_Status *status)
+{
+    *flag = 1;
+    if (!*request) {
+        empty_status(status);
+        return 0;
+    }
+    if (!MPIR_Request_is_complete(*request))
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+    if (MPIR_Request_is_complete(*request))
+        return finish(request, status);
+    *flag = 0;
+    return 0;
+}
+
+/* The first complete request's index; -1: there are active ones, none complete; MPI_UNDEFINED: no active one.
+ */
+static int find_complete(int count, MPIR_Request **requests)
+{
+    int found = MPI_UNDEFINED;
+    for (int i = 0; i < count; i++) {
+        if (!requests[i])
+            continue;
+        if (MPIR_Request_is_complete(requests[i]))
+            return i;
+        found = -1;
+    }
+    return found;
+}
+
+/* What Waitany and Testany do with what was found. */
+static int finish_any(int found, MPIR_Request **requests, int *indx, MPIR_Status *status)
+{
+    *indx = found;
+    if (found >= 0)
+        return finish(&requests[found], status);
+    empty_status(status);
+    return 0;
+}
+
+int MPIR_Waitany(int count, MPIR_Request **array_of_requests, int *indx, MPIR_Status *status)
+{
+    int found;
+    while ((found = find_complete(count, array_of_requests)) == -1)
+        MPID_DeviceCheck(MPID_BLOCKING);
+    return finish_any(found, array_of_requests, indx, status);
+}
+
+int MPIR_Testany(int count, MPIR_Request **array_of_requests, int *indx, int *flag, MPIR_Status *status)
+{
+    int found = find_complete(count, array_of_requests);
+    if (found == -1 && MPID_DeviceCheck(MPID_NOTBLOCKING))
+        found = find_complete(count, array_of_requests);
+    *flag = found != -1;
+    *indx = MPI_UNDEFINED;
+    return *flag ? finish_any(found, array_of_requests, indx, status) : 0;
+}
