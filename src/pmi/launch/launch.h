@@ -1,0 +1,89 @@
+/* launch.h: what the user asked for, and what mpiexec's files share.
+ *
+ * mpiexec is two processes.  The front reads the command line, keeps the terminal's side (signals, job
+ * control, the exit code) and starts the node daemon; the daemon is the parent of the ranks and moves their
+ * output.  Each is PR_SET_CHILD_SUBREAPER and sees the other's death by the end of a socket: whichever is
+ * left ends every process of the job. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Exit codes of mpiexec's own making (those of env(1), timeout(1) and the shell). */
+enum {
+    EXIT_NOT_FINALIZED = 123, /* a rank exited with 0 between MPI_Init and MPI_Finalize */
+    EXIT_TIMEOUT = 124,
+    EXIT_MPIEXEC = 125,   /* mpiexec itself failed, or its command line is wrong */
+    EXIT_NOT_EXEC = 126,  /* the program was found but cannot be executed */
+    EXIT_NOT_FOUND = 127, /* there is no such program */
+};
+
+enum inherit { INHERIT_ALL, INHERIT_NONE, INHERIT_LIST };
+
+/* NAME=VALUE to set, or NAME to unset, in the ranks' environment. */
+struct env_edits {
+    char **edit;
+    int n;
+};
+
+/* One section of the command line, between ':'s. */
+struct app {
+    int n;       /* ranks; 0 until known */
+    char **argv; /* NULL-terminated */
+    const char *wdir, *path;
+    enum inherit inherit;
+    const char *inherit_list; /* names with commas, for INHERIT_LIST */
+    struct env_edits edits;
+};
+
+struct launch {
+    struct app *apps;
+    int napps, size;
+    bool tag, merge_stderr, verbose;
+    double timeout;   /* seconds; 0: none */
+    int stdin_rank;   /* who reads mpiexec's stdin; -1: nobody */
+    const char *host; /* of this machine, for reports only; never resolved */
+    sigset_t sigmask; /* as mpiexec was started: the ranks' own */
+    struct sigaction sigpipe, sigttou;
+    pid_t front_pgid; /* the process group of the front: the terminal's foreground, when there is one */
+};
+
+/* options.c: read the command line.  Returns true to go on; else mpiexec exits with *code (help, version,
+ * errors). */
+bool options_parse(struct launch *l, char **argv, int *code);
+
+/* node.c: the node daemon, from fork to its exit code.  `front` is the socket to the front process. */
+int node_main(struct launch *l, int front);
+
+/* What goes through the socket. */
+enum front_word {
+    WORD_SIGNAL, /* to the daemon: value is the signal, from_tty whether the terminal sent it to its group too
+                  */
+    WORD_KILL,   /* to the daemon: end everything at once */
+    WORD_DONE    /* to the front: value is the exit code; all_zero: every rank exited with 0 */
+};
+struct front_message {
+    int word, value;
+    bool from_tty, all_zero;
+};
+
+/* util.c: memory that does not fail (mpiexec ends the job and exits with EXIT_MPIEXEC), and saying so. */
+void *xalloc(size_t n, size_t size);
+void *xgrow(void *p, size_t n, size_t size);
+char *xformat(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "mpiexec: ...\n" on stderr */
+_Noreturn void die(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2))); /* say, end all descendants, exit */
+double now(void);                          /* seconds, monotonic */
+
+/* tree.c: every descendant of this process.  */
+/* Send `sig` to each, except those in process group `but` (0: no exception).  How many; -1 if /proc cannot be
+ * read. */
+int tree_signal(int sig, pid_t but);
+/* Kill and reap until none is left; false if some would not go within 10 s (reported by the caller). */
+bool tree_end(void);
+
+#endif

@@ -1,0 +1,185 @@
+/* mpiexec.c: the front process: the command line, the terminal's signals, the exit code. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "launch.h"
+
+/* If the daemon does not end by itself in this time after the last word to it, it is killed. */
+static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5;
+
+static struct front {
+    int daemon; /* socket */
+    pid_t pid;  /* of the daemon */
+    int signals, asked, by_signal;
+    double force_at; /* 0: not yet */
+} front;
+
+/* 0, 1 and 2 must be open, or pipes of ours would land there. */
+static void open_standard(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd < 3)
+        ;
+    if (fd > 2)
+        close(fd);
+}
+
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT };
+
+/* Signals come through a descriptor; but what mpiexec was started to ignore (nohup, background jobs) stays
+ * ignored. */
+static void take_signals(struct launch *l)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
+        struct sigaction old;
+        if (sigaction(forwarded[i], NULL, &old) == 0 &&
+            (old.sa_handler != SIG_IGN || forwarded[i] == SIGCONT))
+            sigaddset(&set, forwarded[i]);
+    }
+    sigaction(SIGPIPE, NULL, &l->sigpipe);
+    sigaction(SIGTTOU, NULL, &l->sigttou);
+    front.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigaddset(&set, SIGCHLD); /* for the daemon's own descriptor */
+    if (front.signals < 0 || sigprocmask(SIG_BLOCK, &set, &l->sigmask) != 0)
+        die("signals cannot be caught: %s", strerror(errno));
+}
+
+static void tell(int word, int value, bool from_tty)
+{
+    struct front_message m = { .word = word, .value = value, .from_tty = from_tty };
+    send(front.daemon, &m, sizeof m, MSG_NOSIGNAL);
+}
+
+static void on_signal(int sig, bool from_tty)
+{
+    bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
+    if (ends && front.asked++) {
+        tell(WORD_KILL, 0, false);
+        front.force_at = now() + PATIENCE_AFTER_KILL;
+        return;
+    }
+    tell(WORD_SIGNAL, sig, from_tty);
+    if (ends) {
+        front.by_signal = sig;
+        front.force_at = now() + PATIENCE_SECONDS;
+    }
+    if (sig == SIGTSTP)
+        raise(SIGSTOP);
+}
+
+static void on_signalfd(void)
+{
+    struct signalfd_siginfo info;
+    while (read(front.signals, &info, sizeof info) == sizeof info)
+        on_signal((int)info.ssi_signo, info.ssi_code == SI_KERNEL);
+}
+
+/* End as a program ends that was ended by this signal: shells then stop their scripts. */
+static _Noreturn void die_of(int sig)
+{
+    struct rlimit none = { 0, 0 };
+    sigset_t set;
+    setrlimit(RLIMIT_CORE, &none);
+    signal(sig, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, sig);
+    raise(sig);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    _exit(128 + sig); /* process 1 of a container does not die of signals */
+}
+
+static _Noreturn void done(const struct front_message *m)
+{
+    while (waitpid(front.pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (front.by_signal && !m->all_zero)
+        die_of(front.by_signal);
+    _exit(front.by_signal ? 0 : m->value);
+}
+
+/* The daemon ended without its last word, or does not end: all its processes are ours now. */
+static _Noreturn void daemon_is_gone(void)
+{
+    int status = 0;
+    kill(front.pid, front.force_at && now() >= front.force_at ? SIGKILL : 0);
+    while (waitpid(front.pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status)) { /* it said why */
+        tree_end();
+        _exit(WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_MPIEXEC);
+    }
+    if (front.by_signal)
+        tree_end();
+    else
+        die("the node daemon (process %d) was killed by signal %d; the job is ended", front.pid,
+            WTERMSIG(status));
+    die_of(front.by_signal);
+}
+
+static _Noreturn void front_main(void)
+{
+    for (;;) {
+        struct pollfd p[2] = { { .fd = front.daemon, .events = POLLIN },
+                               { .fd = front.signals, .events = POLLIN } };
+        double wait = front.force_at ? (front.force_at - now()) * 1000 + 1 : -1;
+        if (front.force_at && wait <= 1)
+            daemon_is_gone();
+        if (poll(p, 2, (int)wait) < 0 && errno != EINTR && errno != EAGAIN)
+            die("poll failed: %s", strerror(errno));
+        if (p[1].revents)
+            on_signalfd();
+        if (p[0].revents) {
+            struct front_message m;
+            ssize_t n = recv(front.daemon, &m, sizeof m, MSG_DONTWAIT);
+            if (n == sizeof m && m.word == WORD_DONE)
+                done(&m);
+            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+                daemon_is_gone();
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct launch l;
+    static char host[256] = "localhost";
+    int code = 0, sockets[2];
+    (void)argc;
+    open_standard();
+    if (!options_parse(&l, argv, &code))
+        return code;
+    if (gethostname(host, sizeof host - 1) == 0 && host[0])
+        l.host = host;
+    else
+        l.host = "localhost";
+    l.front_pgid = getpgrp();
+    take_signals(&l);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+        die("socketpair failed: %s", strerror(errno));
+    front.daemon = sockets[0];
+    front.pid = fork();
+    if (front.pid < 0)
+        die("fork failed: %s", strerror(errno));
+    if (front.pid == 0) {
+        close(sockets[0]);
+        close(front.signals);
+        _exit(node_main(&l, sockets[1]));
+    }
+    close(sockets[1]);
+    front_main();
+}

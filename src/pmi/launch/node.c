@@ -1,0 +1,538 @@
+/* node.c: the node daemon: parent of the ranks, mover of their output, judge of their ends.
+ *
+ * States (node.phase) and who takes each arrow
+ *   RUN     -> LINGER   end_soon: a rank failed, or asked for the job's end; others may be failing too, and
+ * say why LINGER  -> TERM     on_time after LINGER_SECONDS: SIGTERM to every process of the job RUN, LINGER
+ * -> TERM on_signal (the user's signal is forwarded), on_timeout TERM    -> KILL     on_time after
+ * GRACE_SECONDS, or the user's second signal: SIGKILL until none is left any     -> out of the loop when no
+ * rank is alive: finish
+ *
+ * Invariants
+ *   1. Before a rank's end is judged, what it sent through the control pipe has been read.
+ *   2. node.code is set once, by the first failure; what ranks do after TERM is our doing and is not judged.
+ *   3. When the front is gone, every process of the job is killed, and this one exits. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "launch.h"
+#include "output.h"
+#include "pmi/pmi.h"
+#include "report.h"
+#include "start.h"
+#include "util/err.h"
+#include "util/segment.h"
+#include "util/wait.h"
+
+static const double LINGER_SECONDS = 0.05, GRACE_SECONDS = 2, KILL_SECONDS = 10;
+enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */, CONTROL_BYTES = 4 * PIPE_BUF };
+
+enum phase { RUN, LINGER, TERM, KILL };
+
+struct rank {
+    pid_t pid; /* 0: not started, or reaped */
+    const struct app *app;
+};
+
+static struct node {
+    struct launch *launch;
+    int front, signals, control[2];
+    struct ku_segment segment;
+    struct rank *ranks;
+    int *by_pid; /* hash: rank + 1, 0 for empty */
+    unsigned hash_mask;
+    int alive;
+    enum phase phase;
+    double phase_due, timeout_due, kill_until;
+    int code; /* -1: nothing has failed */
+    int user_signal;
+    bool all_zero;
+    char records[CONTROL_BYTES]; /* control records, the last perhaps in part */
+    size_t nrecords;
+} node;
+
+/* ---- ranks by pid ---- */
+
+static unsigned slot_of(pid_t pid)
+{
+    return (unsigned)pid * 2654435761u & node.hash_mask;
+}
+
+static void remember(int rank)
+{
+    unsigned i = slot_of(node.ranks[rank].pid);
+    while (node.by_pid[i])
+        i = (i + 1) & node.hash_mask;
+    node.by_pid[i] = rank + 1;
+}
+
+static int rank_of(pid_t pid)
+{
+    for (unsigned i = slot_of(pid); node.by_pid[i]; i = (i + 1) & node.hash_mask)
+        if (node.ranks[node.by_pid[i] - 1].pid == pid)
+            return node.by_pid[i] - 1;
+    return -1;
+}
+
+/* ---- ending the job ---- */
+
+static void set_code(int code)
+{
+    if (node.code < 0)
+        node.code = code;
+}
+
+static void end_soon(void)
+{
+    if (node.phase == RUN) {
+        node.phase = LINGER;
+        node.phase_due = now() + LINGER_SECONDS;
+    }
+}
+
+static void signal_ranks(int sig)
+{
+    for (int i = 0; i < node.launch->size; i++)
+        if (node.ranks[i].pid)
+            kill(node.ranks[i].pid, sig);
+}
+
+static void signal_all(int sig, pid_t but)
+{
+    if (tree_signal(sig, but) < 0)
+        signal_ranks(sig);
+}
+
+/* Forward `sig` and give the processes time to end by it. */
+static void end_by(int sig, pid_t but)
+{
+    signal_all(sig, but);
+    signal_all(SIGCONT, 0);
+    if (node.phase < TERM) {
+        node.phase = TERM;
+        node.phase_due = now() + GRACE_SECONDS;
+    }
+}
+
+static void end_at_once(void)
+{
+    if (node.phase != KILL)
+        node.kill_until = now() + KILL_SECONDS;
+    node.phase = KILL;
+    signal_all(SIGKILL, 0);
+    node.phase_due = now() + 0.05; /* whoever forked meanwhile */
+}
+
+/* Invariant 3. */
+static _Noreturn void front_is_gone(void)
+{
+    tree_end();
+    _exit(EXIT_MPIEXEC);
+}
+
+/* ---- what ranks say ---- */
+
+static int abort_exit_code(uint32_t code)
+{
+    return code != 0 && (code & 255) == 0 ? 1 : (int)(code & 255);
+}
+
+static void on_abort(int rank, uint32_t code, const char *text, size_t len)
+{
+    char standard[64];
+    if (len == 0)
+        len = (size_t)snprintf(standard, sizeof standard, "ended the job with code %d", (int)code);
+    report_text(rank, text ? text : standard, len);
+    set_code(abort_exit_code(code));
+    end_soon();
+}
+
+static void on_record(const struct pmi_record *r, const char *text)
+{
+    if (node.phase >= TERM)
+        return;
+    if (r->kind == PMI_ABORT)
+        on_abort((int)r->rank, r->value, r->len ? text : NULL, r->len);
+    else if (r->kind == PMI_MESSAGE)
+        report_text((int)r->rank, text, r->len);
+}
+
+/* Bytes of the first record in the buffer; 0 if it is not whole yet. */
+static size_t first_record(void)
+{
+    struct pmi_record r;
+    if (node.nrecords < sizeof r)
+        return 0;
+    memcpy(&r, node.records, sizeof r);
+    if (r.job_id != node.segment.head->job_id || r.rank >= (uint32_t)node.launch->size || r.len > PIPE_BUF) {
+        say("a process of the job wrote bytes into mpiexec's control pipe that are no record; they are "
+            "dropped");
+        node.nrecords = 0;
+        return 0;
+    }
+    return sizeof r + r.len <= node.nrecords ? sizeof r + r.len : 0;
+}
+
+static void on_control(void)
+{
+    ssize_t n;
+    while ((n = read(node.control[0], node.records + node.nrecords, sizeof node.records - node.nrecords)) >
+           0) {
+        node.nrecords += (size_t)n;
+        for (size_t len; (len = first_record()) > 0;) {
+            struct pmi_record r;
+            memcpy(&r, node.records, sizeof r);
+            on_record(&r, node.records + sizeof r);
+            node.nrecords -= len;
+            memmove(node.records, node.records + len, node.nrecords);
+        }
+    }
+}
+
+/* ---- ranks' ends ---- */
+
+/* For those who stay a little longer: the rank is dead, look at its state. */
+static void publish_death(int rank)
+{
+    struct ku_seg_head *h = node.segment.head;
+    atomic_store(&ku_segment_rank(&node.segment, (uint32_t)rank)->state, KU_RANK_DEAD);
+    atomic_fetch_add(&h->failed, 1);
+    for (uint32_t i = 0; i < h->nlocal; i++)
+        ku_wait_wake(&ku_segment_rank(&node.segment, i)->sleeping, true);
+}
+
+/* Invariant 2: a rank ended, and not through us. */
+static void judge(int rank, pid_t pid, int status)
+{
+    struct ku_seg_rank *sr = ku_segment_rank(&node.segment, (uint32_t)rank);
+    const char *program = node.ranks[rank].app->argv[0];
+    uint32_t state = atomic_load(&sr->state);
+    bool running = state == KU_RANK_RUNNING;
+    if (state == KU_RANK_ABORTED) {
+        if (node.code < 0) /* its record did not come through */
+            on_abort(rank, (uint32_t)sr->abort_code, NULL, 0);
+        return;
+    }
+    if (status == 0 && !running)
+        return;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE && output_reader_gone()) {
+        set_code(128 + SIGPIPE);
+        return;
+    }
+    if (WIFSIGNALED(status)) {
+        report_failure(rank, FAILED_SIGNAL, WTERMSIG(status), WCOREDUMP(status), running, pid, program);
+        set_code(128 + WTERMSIG(status));
+    } else if (status == 0) {
+        report_failure(rank, FAILED_NOT_FINALIZED, 0, false, running, pid, program);
+        set_code(EXIT_NOT_FINALIZED);
+    } else {
+        report_failure(rank, FAILED_CODE, WEXITSTATUS(status), false, running, pid, program);
+        set_code(WEXITSTATUS(status));
+    }
+    if (state != KU_RANK_FINALIZED) {
+        publish_death(rank);
+        end_soon();
+    }
+}
+
+static void on_child(void)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        int rank = rank_of(pid);
+        if (rank < 0)
+            continue; /* an orphan that became ours */
+        node.ranks[rank].pid = 0;
+        node.alive--;
+        node.all_zero = node.all_zero && status == 0;
+        on_control();
+        if (node.phase < TERM)
+            judge(rank, pid, status);
+    }
+}
+
+/* ---- what the user says ---- */
+
+static void on_signal(int sig, bool from_tty)
+{
+    pid_t but = from_tty ? node.launch->front_pgid : 0;
+    switch (sig) {
+    case SIGUSR1:
+    case SIGUSR2:
+        signal_ranks(sig);
+        break;
+    case SIGTSTP:
+    case SIGCONT:
+        signal_all(sig, but);
+        break;
+    default:
+        node.user_signal = sig;
+        set_code(128 + sig);
+        end_by(sig, but);
+    }
+}
+
+static void on_front(void)
+{
+    struct front_message m;
+    ssize_t n = recv(node.front, &m, sizeof m, MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        front_is_gone();
+    if (n == sizeof m && m.word == WORD_SIGNAL)
+        on_signal(m.value, m.from_tty);
+    else if (n == sizeof m && m.word == WORD_KILL)
+        end_at_once();
+}
+
+static void on_signalfd(void)
+{
+    struct signalfd_siginfo info;
+    while (read(node.signals, &info, sizeof info) == sizeof info)
+        if (info.ssi_signo != SIGCHLD)
+            on_signal((int)info.ssi_signo, false);
+    on_child();
+}
+
+/* ---- time ---- */
+
+static double sooner(double a, double b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static int poll_ms(void)
+{
+    double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due), report_due());
+    if (due == 0)
+        return -1;
+    double ms = (due - now()) * 1000 + 1;
+    return ms < 0 ? 0 : ms > 1e9 ? 1000000000 : (int)ms;
+}
+
+static void on_timeout(void)
+{
+    node.timeout_due = 0;
+    report_flush();
+    char *text =
+        xformat("mpiexec: the job has not ended within %g s (--timeout); ending it\n", node.launch->timeout);
+    output_message(text);
+    free(text);
+    set_code(EXIT_TIMEOUT);
+    end_by(SIGTERM, 0);
+}
+
+static void on_time(void)
+{
+    double t = now();
+    if (report_due() && t >= report_due() && node.phase != LINGER)
+        report_flush();
+    if (node.timeout_due && t >= node.timeout_due)
+        on_timeout();
+    if (node.phase == RUN || t < node.phase_due)
+        return;
+    if (node.phase == LINGER) {
+        report_flush();
+        end_by(SIGTERM, 0);
+    } else {
+        end_at_once();
+    }
+}
+
+/* ---- start ---- */
+
+/* A descriptor for the ranks to inherit, out of the way of what scripts do with theirs. */
+static int high_fd(int fd)
+{
+    int high = fcntl(fd, F_DUPFD, HIGH_FD);
+    if (high < 0 && fcntl(fd, F_SETFD, 0) != 0)
+        die("preparing a descriptor for the ranks failed: %s", strerror(errno));
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+static void watch_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    node.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (node.signals < 0)
+        die("signalfd failed: %s", strerror(errno));
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN); /* we are not in the foreground, but write to the terminal */
+}
+
+static rlim_t raise_files(void)
+{
+    struct rlimit r = { .rlim_cur = 1024, .rlim_max = 1024 };
+    getrlimit(RLIMIT_NOFILE, &r);
+    rlim_t soft = r.rlim_cur;
+    r.rlim_cur = r.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &r);
+    return soft;
+}
+
+static void make_job(void)
+{
+    uint32_t n = (uint32_t)node.launch->size;
+    if (ku_segment_create(&node.segment, n, n, 0, 1) != 0)
+        die("the job's %s", ku_err_last()->text);
+    if (pipe2(node.control, O_CLOEXEC) != 0 || fcntl(node.control[0], F_SETFL, O_NONBLOCK) != 0)
+        die("pipe failed: %s", strerror(errno));
+    node.segment.fd = high_fd(node.segment.fd);
+    node.control[1] = high_fd(node.control[1]);
+    node.ranks = xalloc(n, sizeof *node.ranks);
+    for (node.hash_mask = 15; node.hash_mask < 2 * n; node.hash_mask = 2 * node.hash_mask + 1)
+        ;
+    node.by_pid = xalloc(node.hash_mask + 1, sizeof *node.by_pid);
+}
+
+static void make_pipe(int rank, int which, int *end)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        die("a pipe for the output of rank %d failed: %s%s", rank, strerror(errno),
+            errno == EMFILE ? " (each rank takes two descriptors; is ulimit -Hn too small?)" : "");
+    output_add(rank, which, fds[0]);
+    *end = fds[1];
+}
+
+/* A single rank simply has our descriptors, as under a shell; several get pipes, so that lines stay whole. */
+static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
+{
+    const struct launch *l = node.launch;
+    bool direct = l->size == 1 && !l->tag;
+    int fd[3] = { rank == l->stdin_rank ? 0 : null_fd, 1, l->merge_stderr ? 1 : 2 };
+    bool tty = (fd[0] == 0 && isatty(0)) || (direct && (isatty(1) || isatty(2)));
+    for (int i = 1; i < 3 && !direct; i++)
+        make_pipe(rank, i - 1, &fd[i]);
+    pid_t pid = starter_run(s, rank, fd, tty, code);
+    for (int i = 1; i < 3 && !direct; i++)
+        close(fd[i]);
+    if (pid < 0)
+        return false;
+    node.ranks[rank].pid = pid;
+    node.alive++;
+    remember(rank);
+    if (l->verbose)
+        say("rank %d is process %d on %s: %s", rank, pid, l->host, node.ranks[rank].app->argv[0]);
+    return true;
+}
+
+static bool start_all(const struct start *st, int *code)
+{
+    int rank = 0, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_fd < 0)
+        die("/dev/null cannot be opened: %s", strerror(errno));
+    for (int a = 0; a < node.launch->napps; a++) {
+        const struct app *app = &node.launch->apps[a];
+        struct starter *s = starter_new(st, app, a, code);
+        if (!s)
+            return false;
+        for (int i = 0; i < app->n; i++, rank++) {
+            node.ranks[rank].app = app;
+            if (!start_rank(s, rank, null_fd, code))
+                return false;
+        }
+        starter_free(s);
+    }
+    close(null_fd);
+    return true;
+}
+
+/* ---- the loop, and the end ---- */
+
+/* Wait for something to happen, at most `ms` (-1: for ever), and do what it asks for. */
+static void step(int ms)
+{
+    struct pollfd p[3 + OUTPUT_POLLS] = { { .fd = node.front, .events = POLLIN },
+                                          { .fd = node.signals, .events = POLLIN },
+                                          { .fd = node.control[0], .events = POLLIN } };
+    int n = 3 + output_polls(p + 3);
+    if (poll(p, (nfds_t)n, ms) < 0) {
+        if (errno != EINTR && errno != EAGAIN)
+            die("poll failed: %s", strerror(errno));
+        return;
+    }
+    output_move();
+    if (p[2].revents)
+        on_control();
+    if (p[1].revents)
+        on_signalfd();
+    if (p[0].revents)
+        on_front();
+}
+
+/* Nobody takes the rest of the output, and nobody should wait for that any more. */
+static bool give_up(double since)
+{
+    bool ended = node.phase == TERM && (node.user_signal || node.code == EXIT_TIMEOUT);
+    return node.phase == KILL || (ended && now() > since + GRACE_SECONDS) ||
+           (node.timeout_due && now() > node.timeout_due);
+}
+
+static void finish(void)
+{
+    if (!tree_end())
+        say("some processes of the job do not end even by SIGKILL");
+    output_close();
+    report_flush();
+    for (double since = now(); !output_done() && !give_up(since);)
+        step(100);
+    if (output_failed()) {
+        say("writing the ranks' output failed: %s", strerror(output_failed()));
+        set_code(EXIT_MPIEXEC);
+    }
+    struct front_message m = { .word = WORD_DONE,
+                               .value = node.code < 0 ? 0 : node.code,
+                               .all_zero = node.all_zero };
+    send(node.front, &m, sizeof m, MSG_NOSIGNAL);
+}
+
+int node_main(struct launch *l, int front)
+{
+    node.launch = l;
+    node.front = front;
+    node.code = -1;
+    node.all_zero = true;
+    setpgid(0, 0);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
+    watch_signals();
+    struct start st = { .launch = l, .nofile = raise_files() };
+    make_job();
+    st.segment_fd = node.segment.fd;
+    st.control_fd = node.control[1];
+    st.job_id = node.segment.head->job_id;
+    output_init(l->size, l->tag, l->merge_stderr);
+    report_init(l->size, l->host);
+    if (l->timeout > 0)
+        node.timeout_due = now() + l->timeout;
+    int code = 0;
+    if (!start_all(&st, &code)) {
+        set_code(code);
+        end_at_once();
+    }
+    while (node.alive > 0 && !(node.phase == KILL && now() > node.kill_until)) {
+        step(poll_ms());
+        on_time();
+    }
+    finish();
+    return node.code < 0 ? 0 : node.code;
+}

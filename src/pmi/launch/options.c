@@ -1,0 +1,495 @@
+/* options.c: the command line: one row an option, of the standard's, MPICH's and Open MPI's families alike.
+ *
+ * One or two dashes, `-opt value` and `-opt=value`.  An option of another MPI that means nothing here has a
+ * row too: it is taken with its values, and a note says so, where leaving it out changes what the user asked
+ * for. */
+#include "config.h"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "launch.h"
+#include "options.h"
+
+struct parse {
+    struct launch *launch;
+    struct app all;   /* what -genv and its like say for every section */
+    struct app app;   /* the section being read */
+    int per_node;     /* -ppn; the number of ranks if -n is not given */
+    bool stop;        /* mpiexec has done what it was asked for (--help), or cannot go on */
+    int code;         /* then its exit code */
+    const char *name; /* of the option at hand, as written */
+};
+
+/* ---- complaints ---- */
+
+static void refuse(struct parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(struct parse *p, const char *fmt, ...)
+{
+    if (p->stop)
+        return;
+    va_list ap;
+    char text[1024];
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    say("%s", text);
+    p->stop = true;
+    p->code = EXIT_MPIEXEC;
+}
+
+static long whole_number(struct parse *p, const char *text, long min, long max)
+{
+    char *end;
+    errno = 0;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || errno || n < min || n > max) {
+        refuse(p, "%s is \"%s\"; expected a whole number from %ld to %ld", p->name, text, min, max);
+        return min;
+    }
+    return n;
+}
+
+static double seconds(struct parse *p, const char *text)
+{
+    char *end;
+    double s = strtod(text, &end);
+    if (end == text || *end || !(s >= 0) || s > 1e9) {
+        refuse(p, "%s is \"%s\"; expected seconds, from 0 (no limit) to 1000000000", p->name, text);
+        return 0;
+    }
+    return s;
+}
+
+/* ---- what options do ---- */
+
+static void edit_env(struct app *a, char *edit)
+{
+    a->edits.edit = xgrow(a->edits.edit, (size_t)a->edits.n + 1, sizeof *a->edits.edit);
+    a->edits.edit[a->edits.n++] = edit;
+}
+
+static void set_pair(struct parse *p, struct app *a, char **v)
+{
+    if (!v[0][0] || strchr(v[0], '='))
+        refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
+    else
+        edit_env(a, xformat("%s=%s", v[0], v[1]));
+}
+
+static void do_env(struct parse *p, char **v)
+{
+    set_pair(p, &p->app, v);
+}
+
+static void do_genv(struct parse *p, char **v)
+{
+    set_pair(p, &p->all, v);
+}
+
+/* -x NAME (ranks have mpiexec's environment anyway) or NAME=VALUE. */
+static void do_x(struct parse *p, char **v)
+{
+    if (!v[0][0] || v[0][0] == '=')
+        refuse(p, "%s is \"%s\"; expected NAME or NAME=VALUE", p->name, v[0]);
+    else if (strchr(v[0], '='))
+        edit_env(&p->all, v[0]);
+    else if (getenv(v[0]))
+        edit_env(&p->all, xformat("%s=%s", v[0], getenv(v[0])));
+    else
+        say("note: %s %s: there is no such variable in the environment", p->name, v[0]);
+}
+
+static void do_unset(struct parse *p, char **v)
+{
+    if (!v[0][0] || strchr(v[0], '='))
+        refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
+    else
+        edit_env(&p->all, v[0]);
+}
+
+static void inherit_list(struct app *a, char **v)
+{
+    a->inherit = INHERIT_LIST;
+    a->inherit_list = v[0];
+}
+
+static void do_envlist(struct parse *p, char **v)
+{
+    inherit_list(&p->app, v);
+}
+
+static void do_genvlist(struct parse *p, char **v)
+{
+    inherit_list(&p->all, v);
+}
+
+static void do_envnone(struct parse *p, char **v)
+{
+    (void)v;
+    p->app.inherit = INHERIT_NONE;
+}
+
+static void do_genvnone(struct parse *p, char **v)
+{
+    (void)v;
+    p->all.inherit = INHERIT_NONE;
+}
+
+static void do_envall(struct parse *p, char **v)
+{
+    (void)v;
+    p->app.inherit = INHERIT_ALL;
+}
+
+static void do_genvall(struct parse *p, char **v)
+{
+    (void)v;
+    p->all.inherit = INHERIT_ALL;
+}
+
+static void do_n(struct parse *p, char **v)
+{
+    p->app.n = (int)whole_number(p, v[0], 1, 1 << 20);
+}
+
+static void do_ppn(struct parse *p, char **v)
+{
+    p->per_node = (int)whole_number(p, v[0], 1, 1 << 20);
+}
+
+static void do_wdir(struct parse *p, char **v)
+{
+    p->app.wdir = v[0];
+    if (access(v[0], X_OK) != 0)
+        refuse(p, "%s: %s: %s", p->name, v[0], strerror(errno));
+}
+
+static void do_path(struct parse *p, char **v)
+{
+    p->app.path = v[0];
+}
+
+static void do_tag(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->tag = true;
+}
+
+static void do_merge(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->merge_stderr = true;
+}
+
+static void do_verbose(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->verbose = true;
+}
+
+static void do_timeout(struct parse *p, char **v)
+{
+    p->launch->timeout = seconds(p, v[0]);
+}
+
+static void do_stdin(struct parse *p, char **v)
+{
+    if (strcmp(v[0], "none") == 0)
+        p->launch->stdin_rank = -1;
+    else if (strcmp(v[0], "all") == 0)
+        refuse(p, "%s all: standard input can go to one rank only; expected a rank or none", p->name);
+    else
+        p->launch->stdin_rank = (int)whole_number(p, v[0], 0, (1 << 20) - 1);
+}
+
+/* Is this a name of the machine we are on?  Nothing is looked up. */
+static bool is_here(const char *name, size_t n)
+{
+    char host[256] = "";
+    if ((n == 9 && strncasecmp(name, "localhost", n) == 0) || (n == 3 && strncmp(name, "::1", n) == 0) ||
+        (n > 4 && strncmp(name, "127.", 4) == 0))
+        return true;
+    if (gethostname(host, sizeof host - 1) != 0)
+        return false;
+    size_t full = strlen(host), brief = strcspn(host, ".");
+    return (n == full && strncasecmp(name, host, n) == 0) ||
+           (n == brief && strncasecmp(name, host, n) == 0) ||
+           (n > full && name[full] == '.' && strncasecmp(name, host, full) == 0);
+}
+
+/* "name", "name:slots", "name slots=4": all must be this machine, until other hosts can be reached. */
+static void check_host(struct parse *p, const char *entry, size_t n)
+{
+    while (n > 0 && isspace((unsigned char)entry[n - 1]))
+        n--;
+    size_t name = strncmp(entry, "::1", 3) == 0 ? 3 : strcspn(entry, ": \t");
+    if (name > n)
+        name = n;
+    if (name > 0 && !is_here(entry, name))
+        refuse(p, "%s names the host %.*s; this version starts ranks on this machine only (localhost)",
+               p->name, (int)name, entry);
+}
+
+static void do_host(struct parse *p, char **v)
+{
+    for (const char *h = v[0]; *h; h += strcspn(h, ","), h += *h == ',')
+        check_host(p, h, strcspn(h, ","));
+}
+
+static void do_hostfile(struct parse *p, char **v)
+{
+    FILE *f = fopen(v[0], "re");
+    char line[1024];
+    if (!f) {
+        refuse(p, "%s: %s: %s", p->name, v[0], strerror(errno));
+        return;
+    }
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "#\n")] = '\0';
+        const char *start = line + strspn(line, " \t");
+        check_host(p, start, strlen(start));
+    }
+    fclose(f);
+}
+
+static void do_version(struct parse *p, char **v)
+{
+    (void)v;
+    printf("mpiexec (Keel MPI) %s\n", PACKAGE_VERSION);
+    p->stop = true;
+}
+
+static void do_help(struct parse *p, char **v);
+
+/* ---- the rows ---- */
+
+enum { IGNORE_MAX = 2 };
+
+static const struct option {
+    const char *names; /* without dashes, separated by | */
+    int values;        /* how many values follow; -1: one, if one was written with = */
+    void (*set)(struct parse *p, char **values);
+    const char *args, *help; /* help of an option that means nothing here: the note, or NULL to be silent */
+} options[] = {
+#define WHAT(names, values, set, args, help) { names, values, set, args, help },
+#define TAKE(names, values) { names, values, NULL, NULL, NULL },
+#define NOTE(names, values, help) { names, values, NULL, NULL, help },
+#include "options.def"
+};
+
+static void do_help(struct parse *p, char **v)
+{
+    (void)v;
+    fputs("Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
+          "Start the ranks of an MPI job on this machine; any program will do.  More ranks than cores are "
+          "fine.\n\n",
+          stdout);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct option *o = &options[i];
+        if (!o->set)
+            continue;
+        char left[80] = "  ";
+        for (const char *n = o->names; *n; n += strcspn(n, "|"), n += *n == '|')
+            snprintf(left + strlen(left), sizeof left - strlen(left), "%s-%.*s", n == o->names ? "" : ", ",
+                     (int)strcspn(n, "|"), n);
+        printf("%s %s\n          %s\n", left, o->args, o->help);
+    }
+    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--oversubscribe, --bind-to "
+          "none, --mca ...)"
+          "\nare taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
+          "Environment: MPIEXEC_TIMEOUT (seconds).\n"
+          "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
+          "  123 a rank exited with 0 without calling MPI_Finalize    124 --timeout    125 mpiexec itself "
+          "failed\n"
+          "  126 the program cannot be executed    127 it is not found\n",
+          stdout);
+    p->stop = true;
+}
+
+/* ---- reading ---- */
+
+static bool has_name(const char *names, const char *name, size_t n)
+{
+    for (const char *p = names; *p; p += strcspn(p, "|"), p += *p == '|')
+        if (strcspn(p, "|") == n && strncmp(p, name, n) == 0)
+            return true;
+    return false;
+}
+
+static const struct option *find_option(const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (has_name(options[i].names, name, n))
+            return &options[i];
+    return NULL;
+}
+
+/* Letters that must change to make one of the other, at most 3. */
+static int distance(const char *a, size_t n, const char *b, size_t m)
+{
+    if (n == 0 || m == 0)
+        return (int)(n + m) < 3 ? (int)(n + m) : 3;
+    int row[64], diag;
+    if (m >= 64)
+        return 3;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        diag = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int best = diag + (a[i - 1] != b[j - 1]);
+            diag = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[m] < 3 ? row[m] : 3;
+}
+
+static void unknown(struct parse *p, const char *arg, const char *name, size_t n)
+{
+    int best = n > 3 ? 3 : 2;
+    const char *near = NULL;
+    size_t near_len = 0;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        for (const char *o = options[i].names; *o; o += strcspn(o, "|"), o += *o == '|') {
+            int d = distance(name, n, o, strcspn(o, "|"));
+            if (d < best && strcspn(o, "|") > 2) {
+                best = d;
+                near = o;
+                near_len = strcspn(o, "|");
+            }
+        }
+    if (near)
+        refuse(p, "%s is not an option; the nearest is -%.*s (mpiexec --help lists all)", arg, (int)near_len,
+               near);
+    else
+        refuse(p, "%s is not an option (mpiexec --help lists all)", arg);
+}
+
+/* One option at argv[0]; how many words it took. */
+static int read_option(struct parse *p, char **argv)
+{
+    const char *name = argv[0] + 1 + (argv[0][1] == '-');
+    size_t n = strcspn(name, "=");
+    char *value = name[n] ? (char *)name + n + 1 : NULL, *values[IGNORE_MAX + 1] = { NULL };
+    const struct option *o = find_option(name, n);
+    int taken = 1, want = o ? abs(o->values) : 0, have = 0;
+    p->name = xformat("%.*s", (int)(name + n - argv[0]), argv[0]);
+    if (!o) {
+        unknown(p, argv[0], name, n);
+        return 1;
+    }
+    if (value && want == 0) {
+        refuse(p, "%s takes no value; \"%s\" was given", p->name, value);
+        return 1;
+    }
+    if (value)
+        values[have++] = value;
+    while (have < want && o->values > 0 && argv[taken])
+        values[have++] = argv[taken++];
+    if (have < want && o->values > 0)
+        refuse(p, "%s needs %s", p->name, want == 1 ? "a value" : "two values");
+    else if (o->set)
+        o->set(p, values);
+    else if (o->help)
+        say("note: %s%s%s: %s", p->name, values[0] ? " " : "", values[0] ? values[0] : "", o->help);
+    return taken;
+}
+
+static void join_edits(struct app *a, const struct env_edits *first, const struct env_edits *second)
+{
+    struct env_edits both = { xalloc((size_t)(first->n + second->n), sizeof(char *)), first->n + second->n };
+    for (int i = 0; i < both.n; i++)
+        both.edit[i] = i < first->n ? first->edit[i] : second->edit[i - first->n];
+    a->edits = both;
+}
+
+static void end_section(struct parse *p, char **argv, int argc)
+{
+    struct launch *l = p->launch;
+    if (argc == 0) {
+        refuse(p,
+               l->napps
+                   ? "there is no program after the last ':'; expected mpiexec [options] program [arguments]"
+                   : "no program given; expected mpiexec [options] program [arguments] (mpiexec --help)");
+        return;
+    }
+    p->app.argv = xalloc((size_t)argc + 1, sizeof *p->app.argv);
+    memcpy(p->app.argv, argv, (size_t)argc * sizeof *argv);
+    l->apps = xgrow(l->apps, (size_t)l->napps + 1, sizeof *l->apps);
+    l->apps[l->napps++] = p->app;
+    p->app = (struct app){ .inherit = (enum inherit) - 1 };
+}
+
+/* One section: options, then the program and its arguments up to `end`. */
+static char **read_section(struct parse *p, char **argv)
+{
+    while (!p->stop && *argv && argv[0][0] == '-' && argv[0][1] && strcmp(argv[0], ":") != 0) {
+        if (strcmp(argv[0], "--") == 0) {
+            argv++;
+            break;
+        }
+        argv += read_option(p, argv);
+    }
+    int argc = 0;
+    while (argv[argc] && strcmp(argv[argc], ":") != 0)
+        argc++;
+    if (!p->stop)
+        end_section(p, argv, argc);
+    return argv + argc;
+}
+
+/* What was said for every section reaches each, before what it says itself. */
+static void complete(struct parse *p)
+{
+    struct launch *l = p->launch;
+    for (int i = 0; i < l->napps; i++) {
+        struct app *a = &l->apps[i];
+        if (a->n == 0)
+            a->n = l->napps == 1 && p->per_node ? p->per_node : 1;
+        if (a->inherit == (enum inherit) - 1) {
+            a->inherit = p->all.inherit;
+            a->inherit_list = p->all.inherit_list;
+        }
+        join_edits(a, &p->all.edits, &a->edits);
+        l->size += a->n;
+        if (l->size > 1 << 20)
+            refuse(p, "the job would have more than %d ranks", 1 << 20);
+    }
+    if (l->stdin_rank >= l->size)
+        refuse(p, "--stdin is %d; the job's ranks are 0 to %d, or none", l->stdin_rank, l->size - 1);
+}
+
+bool options_parse(struct launch *l, char **argv, int *code)
+{
+    struct parse p = { .launch = l, .app.inherit = (enum inherit) - 1 };
+    const char *limit = getenv("MPIEXEC_TIMEOUT");
+    if (limit && *limit) {
+        p.name = "MPIEXEC_TIMEOUT";
+        l->timeout = seconds(&p, limit);
+    }
+    argv = config_file(argv + 1);
+    if (!argv) {
+        *code = EXIT_MPIEXEC;
+        return false;
+    }
+    for (argv = read_section(&p, argv); !p.stop && *argv; argv = read_section(&p, argv + 1))
+        ; /* *argv is ':' */
+    if (!p.stop)
+        complete(&p);
+    *code = p.code;
+    return !p.stop;
+}

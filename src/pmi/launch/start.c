@@ -1,0 +1,295 @@
+/* start.c: a rank's program, environment and descriptors; vfork and exec, so that starting costs no copied
+ * pages. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "start.h"
+#include "util/segment.h"
+
+extern char **environ;
+
+/* What each rank is told, in the names of all families.  %r the rank, %s the ranks of the job; the ranks of a
+ * node are numbered like those of the job while there is one node. */
+enum what { RANK, SIZE };
+static const struct var {
+    const char *name;
+    enum what what;
+} vars[] = {
+    { "KEEL_RANK", RANK },
+    { "PMI_RANK", RANK },
+    { "PMI_SIZE", SIZE },
+    { "MPI_LOCALRANKID", RANK },
+    { "MPI_LOCALNRANKS", SIZE },
+    { "OMPI_COMM_WORLD_RANK", RANK },
+    { "OMPI_COMM_WORLD_SIZE", SIZE },
+    { "OMPI_COMM_WORLD_LOCAL_RANK", RANK },
+    { "OMPI_COMM_WORLD_LOCAL_SIZE", SIZE },
+    { "OMPI_COMM_WORLD_NODE_RANK", RANK },
+    { "RANK", RANK },
+    { "WORLD_SIZE", SIZE },
+    { "LOCAL_RANK", RANK },
+    { "LOCAL_WORLD_SIZE", SIZE },
+};
+enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48 };
+
+struct starter {
+    const struct start *start;
+    const struct app *app;
+    char program[PATH_MAX];
+    char **env; /* NVARS strings of `value` first, then the rest, NULL */
+    size_t nenv;
+    char value[NVARS][VAR_BYTES];
+    char **script; /* for a file without #!: run by sh, as execvp does */
+};
+
+/* ---- environment ---- */
+
+static bool names(const char *entry, const char *name, size_t n)
+{
+    return strncmp(entry, name, n) == 0 && entry[n] == '=';
+}
+
+static void env_unset(struct starter *s, const char *name, size_t n)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < s->nenv; i++)
+        if (!names(s->env[i], name, n))
+            s->env[k++] = s->env[i];
+    s->env[s->nenv = k] = NULL;
+}
+
+static void env_add(struct starter *s, char *entry)
+{
+    s->env = xgrow(s->env, s->nenv + 2, sizeof *s->env);
+    s->env[s->nenv++] = entry;
+    s->env[s->nenv] = NULL;
+}
+
+static void env_set(struct starter *s, char *entry)
+{
+    env_unset(s, entry, strcspn(entry, "="));
+    env_add(s, entry);
+}
+
+static const char *env_get(const struct starter *s, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < s->nenv; i++)
+        if (names(s->env[i], name, n))
+            return s->env[i] + n + 1;
+    return NULL;
+}
+
+static bool in_list(const char *list, const char *entry)
+{
+    size_t n = strcspn(entry, "=");
+    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
+        if (strcspn(p, ",") == n && strncmp(p, entry, n) == 0)
+            return true;
+    return false;
+}
+
+/* The user's environment as his options shape it. */
+static void env_inherit(struct starter *s)
+{
+    size_t total = 0;
+    while (environ[total])
+        total++;
+    s->env = xgrow(s->env, total + 2, sizeof *s->env);
+    for (char **e = environ; *e; e++)
+        if (s->app->inherit == INHERIT_ALL ||
+            (s->app->inherit == INHERIT_LIST && in_list(s->app->inherit_list, *e)))
+            s->env[s->nenv++] = *e;
+    s->env[s->nenv] = NULL;
+    for (int i = 0; i < s->app->edits.n; i++) {
+        char *edit = s->app->edits.edit[i];
+        if (strchr(edit, '='))
+            env_set(s, edit);
+        else
+            env_unset(s, edit, strlen(edit));
+    }
+}
+
+/* Keel's own variables go over the user's. */
+static void env_build(struct starter *s, int appnum)
+{
+    const struct start *st = s->start;
+    env_inherit(s);
+    env_set(s, xformat("KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), st->segment_fd,
+                       st->control_fd, st->job_id, appnum));
+    if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
+        env_add(s, xformat("GFORTRAN_UNBUFFERED_PRECONNECTED=y"));
+    if (s->app->wdir && s->app->wdir[0] == '/')
+        env_set(s, xformat("PWD=%s", s->app->wdir));
+    for (int i = 0; i < NVARS; i++) {
+        snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, st->launch->size);
+        env_set(s, s->value[i]);
+    }
+}
+
+/* ---- the program ---- */
+
+static bool executable(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* <dir>/<name>, seen from the rank's working directory. */
+static bool try_dir(struct starter *s, const char *dir, size_t len, const char *name)
+{
+    char full[PATH_MAX];
+    const char *wdir = s->app->wdir;
+    if (len == 0) {
+        dir = ".";
+        len = 1;
+    }
+    if (snprintf(s->program, sizeof s->program, "%.*s/%s", (int)len, dir, name) >= (int)sizeof s->program)
+        return false;
+    if (!wdir || s->program[0] == '/')
+        return executable(s->program);
+    return snprintf(full, sizeof full, "%s/%s", wdir, s->program) < (int)sizeof full && executable(full);
+}
+
+static bool try_path(struct starter *s, const char *path, const char *name)
+{
+    while (path) {
+        size_t len = strcspn(path, ":");
+        if (try_dir(s, path, len, name))
+            return true;
+        path = path[len] ? path + len + 1 : NULL;
+    }
+    return false;
+}
+
+/* Where the program is.  A plain name is looked up in -path, then in the ranks' PATH, then in their
+ * directory. */
+static bool find_program(struct starter *s)
+{
+    const char *name = s->app->argv[0], *path = env_get(s, "PATH");
+    if (strchr(name, '/')) {
+        snprintf(s->program, sizeof s->program, "%s", name);
+        return true;
+    }
+    return (s->app->path && try_path(s, s->app->path, name)) ||
+           try_path(s, path ? path : "/usr/local/bin:/bin:/usr/bin", name) || try_dir(s, ".", 1, name);
+}
+
+/* Why exec said no, in words; and the exit code for that. */
+static int exec_failed(const struct starter *s, int err, bool at_chdir)
+{
+    struct stat st;
+    const char *wdir = s->app->wdir, *name = s->app->argv[0];
+    if (at_chdir) {
+        say("the working directory %s cannot be entered: %s", wdir, strerror(err));
+        return EXIT_NOT_FOUND;
+    }
+    if (err == ENOENT && !wdir && stat(s->program, &st) == 0)
+        say("%s is there, but the interpreter or loader it names is not", name);
+    else if (err == EACCES && !wdir && stat(s->program, &st) == 0 && S_ISDIR(st.st_mode))
+        say("%s is a directory; expected a program", name);
+    else
+        say("%s cannot be executed: %s%s%s", name, strerror(err), wdir ? ", in " : "", wdir ? wdir : "");
+    return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXEC;
+}
+
+struct starter *starter_new(const struct start *st, const struct app *app, int appnum, int *code)
+{
+    struct starter *s = xalloc(1, sizeof *s);
+    s->start = st;
+    s->app = app;
+    env_build(s, appnum);
+    if (!find_program(s)) {
+        say("%s is not found (looked in PATH and the working directory)", app->argv[0]);
+        *code = EXIT_NOT_FOUND;
+        starter_free(s);
+        return NULL;
+    }
+    size_t argc = 0;
+    while (app->argv[argc])
+        argc++;
+    s->script = xalloc(argc + 2, sizeof *s->script);
+    s->script[0] = "/bin/sh";
+    s->script[1] = s->program;
+    memcpy(s->script + 2, app->argv + 1, argc * sizeof *s->script);
+    return s;
+}
+
+void starter_free(struct starter *s)
+{
+    free(s->env); /* the strings live on: they are few, and shared with our own environment */
+    free(s->script);
+    free(s);
+}
+
+/* ---- the process ---- */
+
+struct failure {
+    int err;
+    bool at_chdir;
+};
+
+/* In the child: its memory is the parent's, so nothing may be changed but `why`, and nothing allocated. */
+static void become_rank(struct starter *s, const int fd[3], bool join_front, pid_t daemon,
+                        volatile struct failure *why)
+{
+    const struct launch *l = s->start->launch;
+    struct rlimit files;
+    setpgid(0, join_front ? l->front_pgid : 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != daemon)
+        _exit(EXIT_MPIEXEC);
+    for (int i = 0; i < 3; i++)
+        if (dup2(fd[i], i) < 0) {
+            why->err = errno;
+            return;
+        }
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = s->start->nofile;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (s->app->wdir && chdir(s->app->wdir) != 0) {
+        why->err = errno;
+        why->at_chdir = true;
+        return;
+    }
+    sigaction(SIGPIPE, &l->sigpipe, NULL);
+    sigaction(SIGTTOU, &l->sigttou, NULL);
+    sigprocmask(SIG_SETMASK, &l->sigmask, NULL);
+    execve(s->program, s->app->argv, s->env);
+    if (errno == ENOEXEC)
+        execve("/bin/sh", s->script, s->env);
+    why->err = errno;
+}
+
+pid_t starter_run(struct starter *s, int rank, const int fd[3], bool join_front, int *code)
+{
+    volatile struct failure why = { 0, false };
+    pid_t daemon = getpid();
+    for (int i = 0; i < NVARS; i++)
+        if (vars[i].what == RANK)
+            snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, rank);
+    pid_t pid = vfork();
+    if (pid == 0) {
+        become_rank(s, fd, join_front, daemon, &why);
+        _exit(EXIT_NOT_EXEC);
+    }
+    if (pid < 0) {
+        say("starting rank %d failed: %s%s", rank, strerror(errno),
+            errno == EAGAIN ? " (is the number of processes limited, ulimit -u or pids.max?)" : "");
+        *code = EXIT_MPIEXEC;
+    } else if (why.err) {
+        *code = exec_failed(s, why.err, why.at_chdir);
+        pid = -1;
+    }
+    return pid;
+}

@@ -1,0 +1,29 @@
+/* start.h: starting the processes of one section. */
+#ifndef START_H
+#define START_H
+
+#include <sys/resource.h>
+#include <sys/types.h>
+#include "launch.h"
+
+/* What all ranks share. */
+struct start {
+    const struct launch *launch;
+    int segment_fd, control_fd;
+    unsigned long long job_id;
+    rlim_t nofile; /* the soft limit mpiexec was started with */
+};
+
+/* How one section's ranks are started: made once, used for each rank. */
+struct starter;
+
+/* Find the program and lay out the environment.  NULL with *code (EXIT_NOT_FOUND, ...) and a message said. */
+struct starter *starter_new(const struct start *s, const struct app *app, int appnum, int *code);
+void starter_free(struct starter *s);
+
+/* Start `rank`.  fd[0..2] become its stdin, stdout and stderr; join_front: it stays in the front's process
+ * group (it may read the terminal), else it gets a group of its own.  Its pid, or -1 with *code and a message
+ * said. */
+pid_t starter_run(struct starter *s, int rank, const int fd[3], bool join_front, int *code);
+
+#endif
