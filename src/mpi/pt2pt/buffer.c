@@ -140,8 +140,7 @@ void MPIR_Buffer_give_back(struct buffer *b, struct message *m)
                           memory_order_relaxed); /* an empty place until it is reaped */
 }
 
-/* ---- attach, flush, detach
- * ----------------------------------------------------------------------------------- */
+/* ---- attach, flush, detach ------------------------------------------------------------------ */
 
 static int attach(struct buffer *b, void *buffer, MPI_Count size, const char *whose)
 {

@@ -106,8 +106,7 @@ static void take_asks_back(struct dev *d)
     }
 }
 
-/* ---- open and close
- * ------------------------------------------------------------------------------------------ */
+/* ---- open and close ------------------------------------------------------------------------- */
 
 static dev_status refuse(const struct dev_world *world)
 {
@@ -271,8 +270,7 @@ static void shm_peer_fini(struct dev_peer *p)
     free(p);
 }
 
-/* ---- sending
- * ------------------------------------------------------------------------------------------------- */
+/* ---- sending -------------------------------------------------------------------------------- */
 
 static bool is_gone(const struct dev_peer *p)
 {
@@ -426,8 +424,7 @@ static dev_status shm_send(struct dev_peer *p, const struct dev_head *head, cons
     return stall(p, -1);
 }
 
-/* ---- receiving
- * ----------------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------ */
 
 /* Hand up the body of a cell, and give the cell back. */
 static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_line *line)
@@ -511,8 +508,7 @@ static int check_stalled(struct dev *d)
     return events;
 }
 
-/* ---- deaths
- * -------------------------------------------------------------------------------------------------- */
+/* ---- deaths --------------------------------------------------------------------------------- */
 
 static _Atomic uint32_t *claims_of(void *arg, uint32_t lrank)
 {

@@ -20,8 +20,7 @@
 #include "mpi_const.h" /* generated: the integer constants of MPI, MPI_Aint, MPI_Count, MPI_Offset */
 #endif
 
-/* ---- Data shared with the layer above (3.7, 6.1)
- * ------------------------------------------------------------- */
+/* ---- Data shared with the layer above (3.7, 6.1) -------------------------------------------- */
 
 /* What is known of a completed receive; also MPI's internal status. */
 typedef struct MPIR_STATUS {
@@ -128,8 +127,7 @@ typedef enum MPID_BLOCKING_TYPE { MPID_NOTBLOCKING = 0, MPID_BLOCKING } MPID_BLO
 /* MPID_BsendContig: the message cannot go without blocking (3.1.1); not an MPI class. */
 #define MPIR_ERR_MAY_BLOCK (-2)
 
-/* ---- Environment (5.2, 5.4)
- * ---------------------------------------------------------------------------------- */
+/* ---- Environment (5.2, 5.4) ----------------------------------------------------------------- */
 
 extern int MPID_MyWorldSize, MPID_MyWorldRank;
 
@@ -155,8 +153,7 @@ void MPID_Wtick(double *tick);
 #define MPID_HOST MPI_PROC_NULL
 #define MPID_MAX_CONTEXT_ID UINT32_MAX
 
-/* ---- Contiguous messages (3)
- * --------------------------------------------------------------------------------- */
+/* ---- Contiguous messages (3) ---------------------------------------------------------------- */
 
 void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code);
@@ -183,8 +180,7 @@ void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t 
 void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                       uint32_t context_id, MPID_Request request, int *error_code);
 
-/* ---- Messages of any datatype (4)
- * ---------------------------------------------------------------------------- */
+/* ---- Messages of any datatype (4) ----------------------------------------------------------- */
 
 void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
@@ -227,8 +223,7 @@ void MPID_Unpack(const void *src, int64_t maxcount, MPID_Msgrep_t msgrep, int64_
                  int64_t count, struct MPIR_DATATYPE *datatype, int64_t *out_position,
                  struct MPIR_COMMUNICATOR *comm, int partner, int *error_code);
 
-/* ---- Completion (3.5, 3.6, 6.2, 6.4)
- * ------------------------------------------------------------------------- */
+/* ---- Completion (3.5, 3.6, 6.2, 6.4) -------------------------------------------------------- */
 
 /* Drive the devices.  MPID_BLOCKING: returns when something may have changed, stepping aside and then
  * sleeping while nothing does; it returns at once if progress was made, and may return at any time.  Nonzero:
@@ -257,8 +252,7 @@ void MPID_Probe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, in
 void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *flag,
                  int *error_code, MPIR_Status *status);
 
-/* ---- Contexts (5.3)
- * ------------------------------------------------------------------------------------------ */
+/* ---- Contexts (5.3) ------------------------------------------------------------------------- */
 
 /* Messages for a context id that no CommInit has announced are kept until it is.  Nonzero: an error code. */
 int MPID_CommInit(struct MPIR_COMMUNICATOR *oldcomm, struct MPIR_COMMUNICATOR *newcomm);
@@ -270,8 +264,7 @@ enum {
     MPID_CONTEXT_IDS = 4 /* ids a comm takes */
 };
 
-/* ---- Threads (6.3): empty while no more than one thread calls at a time
- * -------------------------------------- */
+/* ---- Threads (6.3): empty while no more than one thread calls at a time --------------------- */
 
 #define MPID_THREAD_DS_LOCK_DECLARE
 #define MPID_THREAD_DS_LOCK_INIT(p)
@@ -279,8 +272,7 @@ enum {
 #define MPID_THREAD_DS_UNLOCK(p)
 #define MPID_THREAD_DS_LOCK_FREE(p)
 
-/* ---- Debugging (8)
- * ------------------------------------------------------------------------------------------- */
+/* ---- Debugging (8) -------------------------------------------------------------------------- */
 
 void MPID_SetPktSize(int bytes);     /* messages longer than this use the rendezvous protocol; 0: computed */
 void MPID_SetDebugFile(char *name);  /* "-" is stderr */
@@ -288,8 +280,7 @@ void MPID_Set_tracefile(char *name); /* one line a packet sent or received */
 void MPID_SetSpaceDebugFlag(int on); /* report memory still held at MPID_End */
 void MPID_SetDebugFlag(int on);
 
-/* ---- Extensions (documented in doc/adi2.md)
- * ------------------------------------------------------------------ */
+/* ---- Extensions (documented in doc/adi2.md) ------------------------------------------------- */
 
 /* Words for the last error code of this thread: "is 7; expected 0 to 3"; "" if none. */
 const char *MPID_Error_text(void);
