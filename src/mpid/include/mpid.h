@@ -98,11 +98,12 @@ struct MPIR_DATATYPE {
     int64_t size;       /* bytes of data in one element */
     int64_t extent, lb; /* from element to element; lower bound */
     int64_t true_extent, true_lb;
-    bool is_contig; /* size == extent, true_lb == 0, no gaps */
+    bool is_contig; /* n elements at buf are the n * size bytes there, for every n (also if size is 0) */
     bool is_committed;
-    uint16_t align; /* of the strictest basic type in it, for the extent of structs; at least 1 */
-    uint32_t basic; /* predefined: the Standard ABI's handle value; else the one basic type all of it is
-                       made of, or 0 if it is mixed */
+    uint8_t align;    /* of the strictest basic type in it, for the extent of structs; at least 1 */
+    bool has_markers; /* lb and extent were set by MPID_Type_resized (of it or of a part): no padding */
+    uint32_t basic;   /* predefined: the Standard ABI's handle value; else the one basic type all of it is
+                                  made of, or 0 if it is mixed */
     struct MPID_LAYOUT *layout; /* where the bytes lie; NULL for contiguous types */
 };
 

@@ -1,0 +1,379 @@
+/* copy.c: packing, unpacking and walking layouts.
+ *
+ * A range of the packed form is at most two partial iterations of each loop around full ones: the walkers
+ * below (move_*) find them by division, and give the full ones to kernels (full_*) that know whole iterations
+ * only.  User memory is addressed with uintptr_t: absolute addresses relative to MPI_BOTTOM are legal.
+ *
+ * Within a region of full iterations the order of copying is free, so short inner loops and short lists are
+ * copied column by column (all first blocks, all second blocks, ...) in pieces that stay in the L1 cache. */
+#include <string.h>
+#include "mpid/core/copy.h"
+#include "mpid/core/layout.h"
+#include "mpid/core/kernel.h"
+
+enum {
+    COLUMN_CACHE = 24 * 1024, /* memory touched by one pass over columns */
+    COLUMN_LIST = 16,         /* lists up to this long, inner loops up to half of it, are copied by columns */
+    COPY_CHUNK = 32 * 1024
+};
+
+/* What one call does, the same for all its walkers. */
+struct mover {
+    bool packing;
+};
+
+static void move_view(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *top,
+                      uintptr_t base, int64_t skip, char *packed, int64_t len);
+
+/* n blocks of `bytes`: in memory `stride` apart, in the packed form `pstride` apart. */
+static inline void blocks(struct mover m, uintptr_t user, int64_t stride, char *packed, int64_t pstride,
+                          int64_t n, int64_t bytes)
+{
+    if (m.packing)
+        MPID_Kernel_strided(packed, pstride, (const char *)user, stride, n, bytes);
+    else
+        MPID_Kernel_strided((char *)user, stride, packed, pstride, n, bytes);
+}
+
+static inline void one_block(struct mover m, uintptr_t user, char *packed, int64_t bytes)
+{
+    if (m.packing)
+        memcpy(packed, (const char *)user, (size_t)bytes);
+    else
+        memcpy((char *)user, packed, (size_t)bytes);
+}
+
+/* How many iterations that each touch `a` bytes here and `b` there stay in the cache together. */
+static inline int64_t iterations_in_cache(int64_t a, int64_t b)
+{
+    uint64_t touched = (a < 0 ? -(uint64_t)a : (uint64_t)a) + (uint64_t)b;
+    return touched >= COLUMN_CACHE ? 1 : (int64_t)(COLUMN_CACHE / touched);
+}
+
+/* ---- full iterations ---- */
+
+static inline int64_t entry_bytes(const struct MPID_LIST *list, int64_t i)
+{
+    return list->start ? list->start[i + 1] - list->start[i] : list->block;
+}
+
+/* All entries once; start[0] need not be 0 (a part of a list). */
+static void full_entries(struct mover m, const struct MPID_LIST *list, uintptr_t user, char *packed)
+{
+    switch (list->kind) {
+    case MPID_LIST_BLOCKS:
+        if (m.packing)
+            MPID_Kernel_gather(packed, (const char *)user, list->off, list->n, list->block);
+        else
+            MPID_Kernel_scatter((char *)user, packed, list->off, list->n, list->block);
+        break;
+    case MPID_LIST_RUNS:
+        if (m.packing)
+            MPID_Kernel_gather_runs(packed, (const char *)user, list->off, list->start, list->n);
+        else
+            MPID_Kernel_scatter_runs((char *)user, packed, list->off, list->start, list->n);
+        break;
+    case MPID_LIST_FIELDS:
+        for (int64_t i = 0; i < list->n; i++) {
+            uintptr_t p = user + (uintptr_t)list->off[i];
+            char *at = packed + (list->start[i] - list->start[0]);
+            if (list->sub[i])
+                move_view(m, list->sub[i], NULL, p, 0, at, entry_bytes(list, i));
+            else
+                one_block(m, p, at, entry_bytes(list, i));
+        }
+        break;
+    }
+}
+
+/* The list n times, by columns. */
+static void list_columns(struct mover m, const struct MPID_LIST *list, uintptr_t user, int64_t stride,
+                         char *packed, int64_t n)
+{
+    for (int64_t e = 0; e < list->n; e++) {
+        int64_t start = list->start ? list->start[e] : e * list->block, bytes = entry_bytes(list, e);
+        uintptr_t p = user + (uintptr_t)list->off[e];
+        if (list->sub == NULL || list->sub[e] == NULL)
+            blocks(m, p, stride, packed + start, list->bytes, n, bytes);
+        else
+            for (int64_t i = 0; i < n; i++)
+                move_view(m, list->sub[e], NULL, p + (uintptr_t)(i * stride), 0,
+                          packed + start + i * list->bytes, bytes);
+    }
+}
+
+static void full_list(struct mover m, const struct MPID_LIST *list, uintptr_t user, int64_t stride,
+                      char *packed, int64_t n)
+{
+    int64_t by = list->n <= COLUMN_LIST && n >= 4 ? iterations_in_cache(stride, list->bytes) : 1;
+    if (by < 4)
+        by = 1;
+    for (int64_t i = 0; i < n; i += by) {
+        uintptr_t p = user + (uintptr_t)(i * stride);
+        if (by == 1)
+            full_entries(m, list, p, packed + i * list->bytes);
+        else
+            list_columns(m, list, p, stride, packed + i * list->bytes, n - i < by ? n - i : by);
+    }
+}
+
+/* Two loops over contiguous leaves, `n` times the inner one. */
+static void full_plane(struct mover m, const struct MPID_LOOP *outer, const struct MPID_LOOP *inner,
+                       uintptr_t user, char *packed, int64_t n, int64_t leaf)
+{
+    int64_t by = inner->count <= COLUMN_LIST / 2 ? iterations_in_cache(outer->stride, outer->bytes) : 1;
+    if (by > n)
+        by = n;
+    if (by < inner->count || by == 1) {
+        for (int64_t i = 0; i < n; i++)
+            blocks(m, user + (uintptr_t)(i * outer->stride), inner->stride, packed + i * outer->bytes, leaf,
+                   inner->count, leaf);
+        return;
+    }
+    for (int64_t i = 0; i < n; i += by)
+        for (int64_t c = 0; c < inner->count; c++)
+            blocks(m, user + (uintptr_t)(i * outer->stride + c * inner->stride), outer->stride,
+                   packed + i * outer->bytes + c * leaf, outer->bytes, n - i < by ? n - i : by, leaf);
+}
+
+/* `n` full iterations of `lp`, around the loops of l from `level` on. */
+static void full_loops(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
+                       uintptr_t user, char *packed, int64_t n)
+{
+    if (level == l->depth) {
+        if (l->list)
+            full_list(m, l->list, user, lp->stride, packed, n);
+        else
+            blocks(m, user, lp->stride, packed, l->leaf, n, l->leaf);
+    } else if (level == l->depth - 1 && l->list == NULL) {
+        full_plane(m, lp, &l->loop[level], user, packed, n, l->leaf);
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            full_loops(m, l, &l->loop[level], level + 1, user + (uintptr_t)(i * lp->stride),
+                       packed + i * lp->bytes, l->loop[level].count);
+    }
+}
+
+/* ---- ranges ---- */
+
+/* The entry that holds packed byte `at`. */
+static int64_t entry_at(const struct MPID_LIST *list, int64_t at)
+{
+    if (list->start == NULL)
+        return at / list->block;
+    int64_t lo = 0, hi = list->n; /* start[lo] <= at < start[hi] */
+    while (hi - lo > 1) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (list->start[mid] <= at)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Entries [i, n) as a list of its own, so that the full-list kernels serve the middle of a range. */
+static struct MPID_LIST sublist(const struct MPID_LIST *list, int64_t i, int64_t n)
+{
+    struct MPID_LIST s = { .kind = list->kind, .n = n, .block = list->block, .off = list->off + i };
+    s.start = list->start ? list->start + i : NULL;
+    s.sub = list->sub ? list->sub + i : NULL;
+    return s;
+}
+
+static void part_of_entry(struct mover m, const struct MPID_LIST *list, int64_t i, uintptr_t user,
+                          int64_t skip, char *packed, int64_t len)
+{
+    uintptr_t p = user + (uintptr_t)list->off[i];
+    if (list->sub && list->sub[i])
+        move_view(m, list->sub[i], NULL, p, skip, packed, len);
+    else
+        one_block(m, p + (uintptr_t)skip, packed, len);
+}
+
+static void move_list(struct mover m, const struct MPID_LIST *list, uintptr_t user, int64_t skip,
+                      char *packed, int64_t len)
+{
+    int64_t i = entry_at(list, skip), start = list->start ? list->start[i] : i * list->block;
+    if (skip > start) {
+        int64_t rest = start + entry_bytes(list, i) - skip, n = rest < len ? rest : len;
+        part_of_entry(m, list, i, user, skip - start, packed, n);
+        packed += n;
+        len -= n;
+        skip += n;
+        i++;
+    }
+    if (len == 0)
+        return;
+    int64_t last = skip + len == list->bytes ? list->n : entry_at(list, skip + len);
+    if (last > i) {
+        struct MPID_LIST s = sublist(list, i, last - i);
+        int64_t done = (list->start ? list->start[last] : last * list->block) - skip;
+        full_entries(m, &s, user, packed);
+        packed += done;
+        len -= done;
+    }
+    if (len)
+        part_of_entry(m, list, last, user, 0, packed, len);
+}
+
+static void move_loops(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
+                       uintptr_t user, int64_t skip, char *packed, int64_t len);
+
+/* A range inside one iteration of the loop outside `level`. */
+static void move_inner(struct mover m, const struct MPID_LAYOUT *l, int level, uintptr_t user, int64_t skip,
+                       char *packed, int64_t len)
+{
+    if (level < l->depth)
+        move_loops(m, l, &l->loop[level], level + 1, user, skip, packed, len);
+    else if (l->list)
+        move_list(m, l->list, user, skip, packed, len);
+    else
+        one_block(m, user + (uintptr_t)skip, packed, len);
+}
+
+static void move_loops(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
+                       uintptr_t user, int64_t skip, char *packed, int64_t len)
+{
+    if (skip >= lp->bytes) {
+        user += (uintptr_t)(skip / lp->bytes * lp->stride);
+        skip %= lp->bytes;
+    }
+    if (skip) {
+        int64_t n = lp->bytes - skip < len ? lp->bytes - skip : len;
+        move_inner(m, l, level, user, skip, packed, n);
+        user += (uintptr_t)lp->stride;
+        packed += n;
+        len -= n;
+    }
+    int64_t full = len / lp->bytes;
+    if (full) {
+        full_loops(m, l, lp, level, user, packed, full);
+        user += (uintptr_t)(full * lp->stride);
+        packed += full * lp->bytes;
+        len -= full * lp->bytes;
+    }
+    if (len)
+        move_inner(m, l, level, user, 0, packed, len);
+}
+
+/* A range of the layout, repeated by `top` if that is not NULL. */
+static void move_view(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *top,
+                      uintptr_t base, int64_t skip, char *packed, int64_t len)
+{
+    base += (uintptr_t)l->off;
+    if (top == NULL)
+        move_inner(m, l, 0, base, skip, packed, len);
+    else if (l->depth > 0 && l->loop[0].count * l->loop[0].stride == top->stride)
+        move_loops(m, l, &l->loop[0], 1, base, skip, packed,
+                   len); /* the elements continue the outermost loop */
+    else
+        move_loops(m, l, top, 0, base, skip, packed, len);
+}
+
+static void move_typed(struct mover m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t offset,
+                       char *packed, int64_t len)
+{
+    if (len == 0)
+        return;
+    if (t->is_contig) {
+        one_block(m, base + (uintptr_t)offset, packed, len);
+    } else {
+        struct MPID_LOOP top = { 0, t->extent, t->size };
+        if (offset + len <= t->size)
+            move_view(m, t->layout, NULL, base, offset, packed, len);
+        else
+            move_view(m, t->layout, &top, base, offset, packed, len);
+    }
+}
+
+void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
+                      void *dst, int64_t len)
+{
+    (void)count;
+    move_typed((struct mover){ .packing = true }, t, (uintptr_t)buf, offset, dst, len);
+}
+
+void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
+                        const void *src, int64_t len)
+{
+    (void)count;
+    move_typed((struct mover){ .packing = false }, t, (uintptr_t)buf, offset, (char *)src, len);
+}
+
+/* ---- runs ---- */
+
+/* The contiguous run that begins with packed byte `at` of the layout at `base`. */
+static struct iovec run_at(const struct MPID_LAYOUT *l, uintptr_t base, int64_t at)
+{
+    for (;;) {
+        base += (uintptr_t)l->off;
+        for (int i = 0; i < l->depth; i++) {
+            base += (uintptr_t)(at / l->loop[i].bytes * l->loop[i].stride);
+            at %= l->loop[i].bytes;
+        }
+        if (l->list == NULL)
+            return (struct iovec){ (void *)(base + (uintptr_t)at), (size_t)(l->leaf - at) };
+        int64_t e = entry_at(l->list, at);
+        at -= l->list->start ? l->list->start[e] : e * l->list->block;
+        base += (uintptr_t)l->list->off[e];
+        if (l->list->sub == NULL || l->list->sub[e] == NULL)
+            return (struct iovec){ (void *)(base + (uintptr_t)at), (size_t)(entry_bytes(l->list, e) - at) };
+        l = l->list->sub[e];
+    }
+}
+
+int MPID_Layout_iov(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t *offset,
+                    struct iovec *iov, int max)
+{
+    int n = 0;
+    int64_t total = count * t->size;
+    if (t->is_contig && max > 0 && *offset < total) {
+        iov[0] = (struct iovec){ (void *)((uintptr_t)buf + (uintptr_t)*offset), (size_t)(total - *offset) };
+        *offset = total;
+        return 1;
+    }
+    while (*offset < total) {
+        int64_t element = *offset / t->size;
+        struct iovec run =
+            run_at(t->layout, (uintptr_t)buf + (uintptr_t)(element * t->extent), *offset - element * t->size);
+        if (n > 0 && (uintptr_t)iov[n - 1].iov_base + iov[n - 1].iov_len == (uintptr_t)run.iov_base)
+            iov[n - 1].iov_len += run.iov_len;
+        else if (n == max)
+            break;
+        else
+            iov[n++] = run;
+        *offset += (int64_t)run.iov_len;
+    }
+    return n;
+}
+
+int64_t MPID_Layout_mean_run(const struct MPIR_DATATYPE *t)
+{
+    if (t->is_contig)
+        return INT64_MAX;
+    const struct MPID_LAYOUT *l = t->layout;
+    int64_t mean = l->list ? (int64_t)((double)l->leaf / l->list->runs) : l->leaf;
+    return mean > 0 ? mean : 1;
+}
+
+/* ---- from one typed buffer to another ---- */
+
+void MPID_Layout_copy(const struct MPIR_DATATYPE *st, const void *src, int64_t scount,
+                      const struct MPIR_DATATYPE *dt, void *dst, int64_t dcount, int64_t len)
+{
+    if (len == 0)
+        return;
+    if (st->is_contig) {
+        MPID_Layout_unpack(dt, dst, dcount, 0, src, len);
+    } else if (dt->is_contig) {
+        MPID_Layout_pack(st, src, scount, 0, dst, len);
+    } else {
+        _Alignas(64) char chunk[COPY_CHUNK];
+        for (int64_t at = 0; at < len; at += COPY_CHUNK) {
+            int64_t n = len - at < COPY_CHUNK ? len - at : COPY_CHUNK;
+            MPID_Layout_pack(st, src, scount, at, chunk, n);
+            MPID_Layout_unpack(dt, dst, dcount, at, chunk, n);
+        }
+    }
+}

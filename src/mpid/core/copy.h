@@ -1,0 +1,33 @@
+/* copy.h: the only functions that read and write user buffers through a datatype.
+ *
+ * The packed form of (buf, count, t) is its bytes in type map order, count * t->size of them.  Any part of it
+ * can be asked for in any order: finding a place costs O(depth of the type), with O(log n) for lists of n
+ * entries.  No state is kept between calls.  `buf` may be MPI_BOTTOM (NULL) for types with absolute
+ * addresses. */
+#ifndef MPID_COPY_H
+#define MPID_COPY_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+#include "mpid.h"
+
+/* Bytes [offset, offset + len) of the packed form, to or from dst/src.  The range must lie within the packed
+ * form. */
+void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
+                      void *dst, int64_t len);
+void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
+                        const void *src, int64_t len);
+
+/* The next contiguous runs of memory from *offset on, at most `max`, neighbours merged; *offset moves past
+ * them. Returns how many; 0 at the end. */
+int MPID_Layout_iov(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t *offset,
+                    struct iovec *iov, int max);
+
+/* Mean bytes of a contiguous run: what tells whether an iov or packing is cheaper. */
+int64_t MPID_Layout_mean_run(const struct MPIR_DATATYPE *t);
+
+/* Copy the first `len` packed bytes of one typed buffer into another, which does not overlap it. */
+void MPID_Layout_copy(const struct MPIR_DATATYPE *st, const void *src, int64_t scount,
+                      const struct MPIR_DATATYPE *dt, void *dst, int64_t dcount, int64_t len);
+
+#endif

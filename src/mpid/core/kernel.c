@@ -1,0 +1,185 @@
+/* kernel.c: copying many small blocks.  Each loop is written once, always inlined, and compiled for each
+ * constant block size. */
+#include <string.h>
+#include "mpid/core/kernel.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Any size: two overlapping moves up to 64 bytes, then memcpy. */
+INLINE void copy_any(char *d, const char *s, int64_t bytes)
+{
+    if (bytes > 64) {
+        memcpy(d, s, (size_t)bytes);
+    } else if (bytes > 32) {
+        char a[32], b[32];
+        memcpy(a, s, 32);
+        memcpy(b, s + bytes - 32, 32);
+        memcpy(d, a, 32);
+        memcpy(d + bytes - 32, b, 32);
+    } else if (bytes > 16) {
+        char a[16], b[16];
+        memcpy(a, s, 16);
+        memcpy(b, s + bytes - 16, 16);
+        memcpy(d, a, 16);
+        memcpy(d + bytes - 16, b, 16);
+    } else if (bytes >= 8) {
+        uint64_t a, b;
+        memcpy(&a, s, 8);
+        memcpy(&b, s + bytes - 8, 8);
+        memcpy(d, &a, 8);
+        memcpy(d + bytes - 8, &b, 8);
+    } else if (bytes >= 4) {
+        uint32_t a, b;
+        memcpy(&a, s, 4);
+        memcpy(&b, s + bytes - 4, 4);
+        memcpy(d, &a, 4);
+        memcpy(d + bytes - 4, &b, 4);
+    } else {
+        for (int64_t i = 0; i < bytes; i++)
+            d[i] = s[i];
+    }
+}
+
+INLINE void copy(char *d, const char *s, int64_t bytes)
+{
+    if (__builtin_constant_p(bytes))
+        __builtin_memcpy(d, s, (size_t)bytes);
+    else
+        copy_any(d, s, bytes);
+}
+
+INLINE void strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n; i++)
+        copy(d + i * ds, s + i * ss, bytes);
+}
+
+void MPID_Kernel_strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
+{
+    if (ds == bytes && ss == bytes) {
+        memcpy(d, s, (size_t)(n * bytes));
+        return;
+    }
+    switch (bytes) {
+    case 1:
+        strided(d, ds, s, ss, n, 1);
+        break;
+    case 2:
+        strided(d, ds, s, ss, n, 2);
+        break;
+    case 4:
+        strided(d, ds, s, ss, n, 4);
+        break;
+    case 8:
+        strided(d, ds, s, ss, n, 8);
+        break;
+    case 12:
+        strided(d, ds, s, ss, n, 12);
+        break;
+    case 16:
+        strided(d, ds, s, ss, n, 16);
+        break;
+    case 24:
+        strided(d, ds, s, ss, n, 24);
+        break;
+    case 32:
+        strided(d, ds, s, ss, n, 32);
+        break;
+    case 64:
+        strided(d, ds, s, ss, n, 64);
+        break;
+    default:
+        strided(d, ds, s, ss, n, bytes);
+        break;
+    }
+}
+
+INLINE void gather(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n; i++)
+        copy(d + i * bytes, s + off[i], bytes);
+}
+
+void MPID_Kernel_gather(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        gather(d, s, off, n, 1);
+        break;
+    case 2:
+        gather(d, s, off, n, 2);
+        break;
+    case 4:
+        gather(d, s, off, n, 4);
+        break;
+    case 8:
+        gather(d, s, off, n, 8);
+        break;
+    case 16:
+        gather(d, s, off, n, 16);
+        break;
+    case 24:
+        gather(d, s, off, n, 24);
+        break;
+    case 32:
+        gather(d, s, off, n, 32);
+        break;
+    case 64:
+        gather(d, s, off, n, 64);
+        break;
+    default:
+        gather(d, s, off, n, bytes);
+        break;
+    }
+}
+
+INLINE void scatter(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n; i++)
+        copy(d + off[i], s + i * bytes, bytes);
+}
+
+void MPID_Kernel_scatter(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        scatter(d, s, off, n, 1);
+        break;
+    case 2:
+        scatter(d, s, off, n, 2);
+        break;
+    case 4:
+        scatter(d, s, off, n, 4);
+        break;
+    case 8:
+        scatter(d, s, off, n, 8);
+        break;
+    case 16:
+        scatter(d, s, off, n, 16);
+        break;
+    case 24:
+        scatter(d, s, off, n, 24);
+        break;
+    case 32:
+        scatter(d, s, off, n, 32);
+        break;
+    case 64:
+        scatter(d, s, off, n, 64);
+        break;
+    default:
+        scatter(d, s, off, n, bytes);
+        break;
+    }
+}
+
+void MPID_Kernel_gather_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        copy_any(d + (start[i] - start[0]), s + off[i], start[i + 1] - start[i]);
+}
+
+void MPID_Kernel_scatter_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        copy_any(d + off[i], s + (start[i] - start[0]), start[i + 1] - start[i]);
+}

@@ -1,0 +1,100 @@
+/* layout.h: where the bytes of a datatype lie: the form that the copy functions work on.
+ *
+ * A layout is up to MPID_LAYOUT_LOOPS nested strided loops over a leaf; the leaf is a run of contiguous bytes
+ * or a list. A list holds blocks of one length, runs of any length, or fields that are layouts again.
+ *
+ * Invariants
+ *   1. Layouts and lists never change once made, and are shared by reference count: a type may be freed while
+ * layouts made from it live on.
+ *   2. The order of the bytes in a layout is the order of the type map: entries are merged, never sorted.
+ *   3. Canonical: loops of one iteration are dropped, loops whose iterations touch are one loop or one run,
+ * runs that touch are one run, blocks at equal distances are a loop.  No part is empty.
+ *   4. Memory is proportional to the description: to the number of blocks of an index list, never to counts.
+ *   5. Every offset and size fits in 63 bits; type.c checks that before it makes a layout. */
+#ifndef MPID_LAYOUT_H
+#define MPID_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    MPID_LAYOUT_LOOPS = 4,
+    MPID_LAYOUT_NESTING =
+        2000 /* the walkers recurse once a level; more is an error, never a stack overflow */
+};
+
+struct MPID_LOOP {
+    int64_t count, stride; /* iterations, and bytes of memory from one to the next */
+    int64_t bytes;         /* packed bytes of one iteration */
+};
+
+enum MPID_LIST_KIND {
+    MPID_LIST_BLOCKS, /* n blocks of `block` bytes */
+    MPID_LIST_RUNS,   /* n runs; run i is start[i + 1] - start[i] bytes */
+    MPID_LIST_FIELDS  /* n fields; field i is sub[i], or a run if that is NULL */
+};
+
+struct MPID_LAYOUT;
+
+struct MPID_LIST {
+    _Atomic int32_t refs;
+    enum MPID_LIST_KIND kind;
+    int64_t n;
+    int64_t bytes;                  /* packed bytes of all */
+    int64_t block;                  /* BLOCKS */
+    double runs;                    /* contiguous runs of memory in it */
+    int32_t nesting;                /* layouts below layouts, at most MPID_LAYOUT_NESTING */
+    int64_t *off;                   /* [n] bytes from the list's origin */
+    int64_t *start;                 /* [n + 1] packed offset of each entry; NULL for BLOCKS */
+    const struct MPID_LAYOUT **sub; /* [n] referenced; FIELDS only */
+};
+
+struct MPID_LAYOUT {
+    _Atomic int32_t refs;
+    int32_t depth;          /* loops in use; loop[0] is the outermost */
+    int64_t size;           /* packed bytes */
+    int64_t off;            /* where the first leaf's origin lies from the address of the element */
+    int64_t leaf;           /* packed bytes of a leaf */
+    struct MPID_LIST *list; /* NULL: a leaf is contiguous */
+    struct MPID_LOOP loop[MPID_LAYOUT_LOOPS];
+};
+
+/* One part of a datatype being described: `bytes` at `off`, contiguous or laid out as `sub` (not referenced).
+ */
+struct MPID_PIECE {
+    int64_t off, bytes;
+    const struct MPID_LAYOUT *sub;
+};
+
+/* Pieces in type map order, merged as they come. */
+struct MPID_PIECES {
+    struct MPID_PIECE *v;
+    int64_t n, cap;
+    bool no_memory;
+};
+
+static inline bool MPID_Layout_is_run(const struct MPID_LAYOUT *l)
+{
+    return l->depth == 0 && l->list == NULL;
+}
+
+static inline int32_t MPID_Layout_nesting(const struct MPID_LAYOUT *l)
+{
+    return l && l->list ? l->list->nesting : 0;
+}
+
+/* All that make a layout return a reference for the caller, or NULL without memory. */
+struct MPID_LAYOUT *MPID_Layout_run(int64_t off, int64_t bytes);
+/* `count` times the piece, `stride` apart; count and piece are not empty. */
+struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_PIECE piece);
+/* The pieces one after another; there is at least one, and no_memory is false. */
+struct MPID_LAYOUT *MPID_Layout_list(const struct MPID_PIECES *pieces);
+
+void MPID_Pieces_add(struct MPID_PIECES *p, struct MPID_PIECE piece);
+void MPID_Pieces_fini(struct MPID_PIECES *p);
+
+struct MPID_LAYOUT *MPID_Layout_ref(const struct MPID_LAYOUT *l);
+void MPID_Layout_unref(const struct MPID_LAYOUT *l); /* NULL allowed */
+
+#endif

@@ -1,0 +1,487 @@
+/* layout_test.c: the datatype engine against a naive one: every type is also kept as the list of all its
+ * bytes. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mpid.h"
+#include "mpid/core/copy.h"
+#include "mpid/core/layout.h"
+#include "util/err.h"
+
+/* ---- the naive engine ---- */
+
+enum { MAP_MAX = 6000, POOL = 12 };
+
+struct ref {
+    int64_t n;   /* bytes of data */
+    int64_t *at; /* where each lies, in type map order */
+    bool marked;
+    int64_t lb, ub; /* of the markers */
+    int64_t align;
+    bool any;
+};
+
+struct both {
+    struct MPIR_DATATYPE t;
+    struct ref r;
+};
+
+static uint64_t seed;
+static int64_t rnd(int64_t n) /* 0 .. n - 1 */
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((seed >> 33) % (uint64_t)n);
+}
+
+static int64_t ref_true(const struct ref *r, bool upper)
+{
+    int64_t best = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t x = r->at[i] + upper;
+        if (i == 0 || (upper ? x > best : x < best))
+            best = x;
+    }
+    return best;
+}
+
+static int64_t ref_lb(const struct ref *r)
+{
+    return r->marked ? r->lb : ref_true(r, false);
+}
+
+static int64_t ref_extent(const struct ref *r)
+{
+    if (r->marked)
+        return r->ub - r->lb;
+    int64_t e = ref_true(r, true) - ref_true(r, false);
+    return r->align ? (e + r->align - 1) / r->align * r->align : e;
+}
+
+static void ref_append(struct ref *r, const struct ref *old, int64_t disp)
+{
+    r->at = realloc(r->at, (size_t)(r->n + old->n + 1) * sizeof *r->at);
+    for (int64_t i = 0; i < old->n; i++)
+        r->at[r->n++] = old->at[i] + disp;
+    if (old->marked) {
+        if (!r->marked || old->lb + disp < r->lb)
+            r->lb = old->lb + disp;
+        if (!r->marked || old->ub + disp > r->ub)
+            r->ub = old->ub + disp;
+        r->marked = true;
+    }
+    if (old->n && old->align > r->align)
+        r->align = old->align;
+}
+
+static void ref_block(struct ref *r, const struct ref *old, int64_t n, int64_t disp)
+{
+    for (int64_t i = 0; i < n; i++)
+        ref_append(r, old, disp + i * ref_extent(old));
+}
+
+/* ---- random types ---- */
+
+static void make_basic(struct both *b, int size)
+{
+    memset(b, 0, sizeof *b);
+    MPID_Type_basic(&b->t, size, size, (uint32_t)size);
+    for (int i = 0; i < size; i++) {
+        struct ref one = { .n = 1, .at = (int64_t[]){ 0 }, .align = size };
+        ref_append(&b->r, &one, i);
+    }
+}
+
+static MPIR_Counts counts(const int64_t *v)
+{
+    return (MPIR_Counts){ v, 1 };
+}
+
+static void make_vector(struct both *b, const struct both *old, int64_t count, int64_t bl, int64_t stride)
+{
+    memset(b, 0, sizeof *b);
+    ck_assert_int_eq(MPID_Type_hvector(&b->t, count, bl, stride, &old->t), 0);
+    for (int64_t i = 0; i < count; i++)
+        ref_block(&b->r, &old->r, bl, i * stride);
+}
+
+static int64_t random_stride(const struct both *old)
+{
+    int64_t e = ref_extent(&old->r);
+    switch (rnd(4)) {
+    case 0:
+        return e * (rnd(7) - 2);
+    case 1:
+        return e;
+    case 2:
+        return rnd(200) - 60;
+    default:
+        return 2 * e;
+    }
+}
+
+static void make_random(struct both *b, const struct both *pool)
+{
+    const struct both *old = &pool[rnd(POOL)];
+    int64_t n = rnd(6), bl[8], disp[8];
+    struct MPIR_DATATYPE *types[8];
+    const struct both *olds[8];
+    for (int i = 0; i < 8; i++) {
+        olds[i] = &pool[rnd(POOL)];
+        types[i] = (struct MPIR_DATATYPE *)&olds[i]->t;
+        bl[i] = rnd(4);
+        disp[i] = rnd(3) ? rnd(400) - 100 : i * ref_extent(&old->r) * 3;
+    }
+    switch (rnd(5)) {
+    case 0:
+        make_vector(b, old, rnd(20), rnd(5), random_stride(old));
+        return;
+    case 1: /* resized */
+        memset(b, 0, sizeof *b);
+        b->r.align = 0;
+        ref_append(&b->r, &old->r, 0);
+        b->r.marked = true;
+        b->r.lb = rnd(20) - 10;
+        b->r.ub = b->r.lb + (rnd(2) ? old->r.n : rnd(100) - 10);
+        ck_assert_int_eq(MPID_Type_resized(&b->t, b->r.lb, b->r.ub - b->r.lb, &old->t), 0);
+        return;
+    case 2: { /* indexed, in elements or bytes */
+        bool fixed = rnd(2);
+        int64_t unit = rnd(2) ? 1 : ref_extent(&old->r), fix = rnd(4);
+        memset(b, 0, sizeof *b);
+        MPIR_Counts lens = fixed ? (MPIR_Counts){ NULL, 0 } : counts(bl);
+        ck_assert_int_eq(MPID_Type_hindexed(&b->t, n, lens, fix, counts(disp), unit, &old->t), 0);
+        for (int64_t i = 0; i < n; i++)
+            ref_block(&b->r, &old->r, fixed ? fix : bl[i], disp[i] * unit);
+        return;
+    }
+    case 3: /* struct */
+        memset(b, 0, sizeof *b);
+        ck_assert_int_eq(MPID_Type_struct(&b->t, n, counts(bl), counts(disp), types), 0);
+        for (int64_t i = 0; i < n; i++)
+            ref_block(&b->r, &olds[i]->r, bl[i], disp[i]);
+        return;
+    default: /* a regular pattern from an index list */
+        memset(b, 0, sizeof *b);
+        for (int i = 0; i < 8; i++)
+            disp[i] = 10 + i * 24;
+        n = rnd(8);
+        ck_assert_int_eq(MPID_Type_hindexed(&b->t, n, (MPIR_Counts){ NULL, 0 }, 1, counts(disp), 1, &old->t),
+                         0);
+        for (int64_t i = 0; i < n; i++)
+            ref_block(&b->r, &old->r, 1, disp[i]);
+    }
+}
+
+static void drop(struct both *b)
+{
+    MPID_Type_fini(&b->t);
+    free(b->r.at);
+}
+
+/* ---- comparing (Check's assertions are too slow for inner loops) ---- */
+
+/* n elements as the list of their bytes, all moved so that the lowest is at 0; *span is the memory needed. */
+static int64_t *places(const struct both *b, int64_t count, int64_t *base, int64_t *span)
+{
+    int64_t *at = malloc((size_t)(count * b->r.n + 1) * sizeof *at), lo = 0, hi = 0, k = 0;
+    for (int64_t c = 0; c < count; c++)
+        for (int64_t i = 0; i < b->r.n; i++, k++) {
+            at[k] = b->r.at[i] + c * ref_extent(&b->r);
+            if (k == 0 || at[k] < lo)
+                lo = at[k];
+            if (k == 0 || at[k] >= hi)
+                hi = at[k] + 1;
+        }
+    for (int64_t i = 0; i < k; i++)
+        at[i] -= lo;
+    *base = -lo;
+    *span = hi - lo;
+    return at;
+}
+
+static void compare_bounds(const struct both *b)
+{
+    const int64_t got[5] = { b->t.size, b->t.lb, b->t.extent, b->t.true_lb, b->t.true_extent };
+    const int64_t want[5] = { b->r.n, ref_lb(&b->r), ref_extent(&b->r), ref_true(&b->r, false),
+                              ref_true(&b->r, true) - ref_true(&b->r, false) };
+    for (int i = 0; i < 5; i++)
+        if (got[i] != want[i])
+            ck_abort_msg("size, lb, extent, true lb, true extent: number %d is %lld; expected %lld", i,
+                         (long long)got[i], (long long)want[i]);
+}
+
+static void compare_iov(const struct both *b, char *buf, int64_t count, const int64_t *at, int64_t base)
+{
+    struct iovec iov[5];
+    int64_t offset = 0, k = 0, total = count * b->r.n;
+    while (offset < total) {
+        int n = MPID_Layout_iov(&b->t, buf + base, count, &offset, iov, 1 + (int)rnd(5));
+        if (n <= 0)
+            ck_abort_msg("no iov at %lld of %lld", (long long)offset, (long long)total);
+        for (int i = 0; i < n; i++)
+            for (size_t j = 0; j < iov[i].iov_len; j++, k++)
+                if ((char *)iov[i].iov_base + j != buf + at[k])
+                    ck_abort_msg("iov: byte %lld", (long long)k);
+        if (k != offset)
+            ck_abort_msg("iov stands at %lld, its runs at %lld", (long long)offset, (long long)k);
+    }
+    ck_assert_int_eq(MPID_Layout_iov(&b->t, buf + base, count, &offset, iov, 5), 0);
+}
+
+static void compare_copies(const struct both *b, int64_t count)
+{
+    int64_t base, span, *at = places(b, count, &base, &span), total = count * b->r.n;
+    char *mem = malloc((size_t)span + 1), *want = malloc((size_t)span + 1),
+         *packed = malloc((size_t)total + 1);
+    for (int64_t i = 0; i < span; i++)
+        mem[i] = (char)rnd(256);
+    for (int round = 0; round < 6; round++) {
+        int64_t from = rnd(total + 1), len = round == 0 ? total : rnd(total - from + 1);
+        from = round == 0 ? 0 : from;
+        MPID_Layout_pack(&b->t, mem + base, count, from, packed, len);
+        for (int64_t i = 0; i < len; i++)
+            if (packed[i] != mem[at[from + i]])
+                ck_abort_msg("pack: byte %lld of [%lld, %lld)", (long long)i, (long long)from,
+                             (long long)(from + len));
+        /* Unpacking different bytes; overlapping entries get the value of the last (any would do). */
+        memcpy(want, mem, (size_t)span);
+        for (int64_t i = 0; i < len; i++)
+            want[at[from + i]] = packed[i] = (char)(at[from + i] * 7 + round);
+        MPID_Layout_unpack(&b->t, mem + base, count, from, packed, len);
+        ck_assert_msg(memcmp(want, mem, (size_t)span) == 0, "unpack [%lld, %lld)", (long long)from,
+                      (long long)(from + len));
+    }
+    compare_iov(b, mem, count, at, base);
+    free(mem);
+    free(want);
+    free(packed);
+    free(at);
+}
+
+START_TEST(random_types)
+{
+    struct both pool[POOL];
+    for (int i = 0; i < POOL; i++)
+        make_basic(&pool[i], 1 << (i % 4));
+    seed = (uint64_t)_i + 1;
+    for (int k = 0; k < 60; k++) {
+        struct both b;
+        make_random(&b, pool);
+        compare_bounds(&b);
+        if (b.r.n > MAP_MAX) {
+            drop(&b);
+            continue;
+        }
+        compare_copies(&b, 1);
+        compare_copies(&b, 1 + rnd(9));
+        int victim = (int)rnd(POOL - 4) + 4; /* old types go while types made from them live on */
+        drop(&pool[victim]);
+        pool[victim] = b;
+    }
+    for (int i = 0; i < POOL; i++)
+        drop(&pool[i]);
+}
+END_TEST
+
+/* ---- what a layout should look like ---- */
+
+START_TEST(canonical_forms)
+{
+    struct both d, v, w, x;
+    make_basic(&d, 8);
+    make_vector(&v, &d, 10, 1, 16);
+    ck_assert_int_eq(v.t.layout->depth, 1);
+    ck_assert_int_eq(v.t.layout->leaf, 8);
+    make_vector(&w, &v, 5, 1, 160); /* continues the stride: still one loop */
+    ck_assert_int_eq(w.t.layout->depth, 1);
+    ck_assert_int_eq(w.t.layout->loop[0].count, 50);
+    make_vector(&x, &d, 10, 3, 24); /* touching blocks are contiguous */
+    ck_assert(x.t.is_contig && x.t.layout == NULL);
+    ck_assert_int_eq(MPID_Layout_mean_run(&w.t), 8);
+    drop(&v);
+    drop(&w);
+    drop(&x);
+
+    int64_t disp[4] = { 0, 8, 40, 48 }, regular[4] = { 3, 23, 43, 63 }, odd[4] = { 64, 8, 0, 32 };
+    struct both l = { 0 };
+    MPID_Type_hindexed(&l.t, 4, (MPIR_Counts){ 0 }, 1, counts(disp), 1, &d.t); /* two runs of 16: a loop */
+    ck_assert_int_eq(l.t.layout->depth, 1);
+    ck_assert_int_eq(l.t.layout->leaf, 16);
+    MPID_Type_fini(&l.t);
+    MPID_Type_hindexed(&l.t, 4, (MPIR_Counts){ 0 }, 1, counts(regular), 1, &d.t);
+    ck_assert_ptr_null(l.t.layout->list);
+    ck_assert_int_eq(l.t.layout->loop[0].stride, 20);
+    MPID_Type_fini(&l.t);
+    MPID_Type_hindexed(&l.t, 4, (MPIR_Counts){ 0 }, 1, counts(odd), 1, &d.t);
+    ck_assert_int_eq(l.t.layout->list->kind, MPID_LIST_BLOCKS);
+    ck_assert_int_eq(l.t.layout->list->n, 3 + 1);
+    MPID_Type_fini(&l.t);
+    drop(&d);
+}
+END_TEST
+
+/* Memory and time do not depend on counts: 2^40 blocks are one loop, and any place in them is found at once.
+ */
+START_TEST(huge_counts)
+{
+    struct both d, v;
+    make_basic(&d, 8);
+    memset(&v, 0, sizeof v);
+    ck_assert_int_eq(MPID_Type_hvector(&v.t, (int64_t)1 << 40, 1, 24, &d.t), 0);
+    ck_assert_int_eq(v.t.size, (int64_t)1 << 43);
+    ck_assert_int_eq(v.t.extent, 24 * (((int64_t)1 << 40) - 1) + 8);
+    ck_assert_int_eq(v.t.layout->depth, 1);
+    double value = 3.5, got = 0;
+    int64_t k = ((int64_t)1 << 39) + 17;
+    MPID_Layout_pack(&v.t, (char *)((uintptr_t)&value - (uintptr_t)(k * 24)), 1, k * 8, &got, 8);
+    ck_assert_double_eq(got, 3.5);
+    MPID_Type_fini(&v.t);
+    drop(&d);
+}
+END_TEST
+
+START_TEST(overflow_is_an_error)
+{
+    struct both d, v;
+    make_basic(&d, 8);
+    memset(&v, 0, sizeof v);
+    ck_assert_int_eq(MPID_Type_hvector(&v.t, INT64_MAX / 4, 1, 8, &d.t), MPI_ERR_TYPE);
+    ck_assert_int_eq(ku_err_last()->code, MPI_ERR_TYPE);
+    ck_assert_int_eq(MPID_Type_hvector(&v.t, 3, 1, INT64_MAX / 2, &d.t), MPI_ERR_TYPE);
+    ck_assert_int_eq(MPID_Type_hvector(&v.t, 3, INT64_MAX, 0, &d.t), MPI_ERR_TYPE);
+    int64_t disp[2] = { INT64_MIN, INT64_MAX - 8 }, one[2] = { 1, 1 };
+    ck_assert_int_eq(MPID_Type_hindexed(&v.t, 2, counts(one), 0, counts(disp), 1, &d.t), MPI_ERR_TYPE);
+    ck_assert_int_eq(MPID_Type_hindexed(&v.t, 2, counts(one), 0, counts(disp), 8, &d.t), MPI_ERR_TYPE);
+    struct MPIR_DATATYPE *types[2] = { &d.t, &d.t };
+    ck_assert_int_eq(MPID_Type_struct(&v.t, 2, counts(one), counts(disp), types), MPI_ERR_TYPE);
+    ck_assert_int_eq(MPID_Type_resized(&v.t, 2, INT64_MAX, &d.t), MPI_ERR_TYPE);
+    drop(&d);
+}
+END_TEST
+
+/* A type made of itself thousands of times: an error in the end, not a stack overflow. */
+START_TEST(deep_nesting_is_refused)
+{
+    struct both c;
+    make_basic(&c, 1);
+    struct MPIR_DATATYPE t = { 0 }, next = { 0 }, vec = { 0 };
+    MPID_Type_hvector(&vec, 2, 1, 3, &c.t);
+    MPID_Type_dup(&t, &vec);
+    int err = 0, depth = 0;
+    while (err == 0 && depth < 10 * MPID_LAYOUT_NESTING) {
+        struct MPIR_DATATYPE *types[2] = { &t, &vec };
+        int64_t disp[2] = { 0, t.extent + 5 }, one[2] = { 1, 1 };
+        err = MPID_Type_struct(&next, 2, counts(one), counts(disp), types);
+        if (err == 0) {
+            MPID_Type_fini(&t);
+            t = next;
+            depth++;
+        }
+    }
+    ck_assert_int_eq(err, MPI_ERR_TYPE);
+    ck_assert_int_gt(depth, 1000);
+    char *mem = calloc(1, (size_t)t.true_extent), *packed = malloc((size_t)t.size);
+    mem[t.true_extent - 1] = 9;
+    MPID_Layout_pack(&t, mem, 1, 0, packed, t.size);
+    ck_assert_int_eq(packed[t.size - 1], 9);
+    free(mem);
+    free(packed);
+    MPID_Type_fini(&t);
+    MPID_Type_fini(&vec);
+    drop(&c);
+}
+END_TEST
+
+/* ---- MPID_Pack and MPID_Unpack ---- */
+
+START_TEST(pack_and_unpack)
+{
+    struct both d, v;
+    make_basic(&d, 8);
+    make_vector(&v, &d, 4, 1, 16);
+    double a[8], b[8] = { 0 };
+    char packed[40];
+    int64_t at = 4, in = 4, out = 0, size;
+    int err = 0;
+    MPID_Msgrep_t rep;
+    MPID_Msg_pack_t act;
+    for (int i = 0; i < 8; i++)
+        a[i] = i + 0.5;
+    MPID_Msg_rep(NULL, 0, &v.t, &rep, &act);
+    ck_assert_int_eq(rep, MPID_MSGFORM_NATIVE);
+    MPID_Pack_size(1, &v.t, act, &size);
+    ck_assert_int_eq(size, 32);
+    MPID_Pack(a, 1, &v.t, packed, 36, &at, NULL, 0, rep, act, &err);
+    ck_assert_int_eq(err, 0);
+    ck_assert_int_eq(at, 36);
+    MPID_Unpack(packed, 14, rep, &in, b, 1, &v.t, &out, NULL, 0,
+                &err); /* in two pieces, cut inside a double */
+    ck_assert_int_eq(out, 10);
+    MPID_Unpack(packed, 36, rep, &in, b, 1, &v.t, &out, NULL, 0, &err);
+    ck_assert_int_eq(err, 0);
+    for (int i = 0; i < 8; i++)
+        ck_assert_double_eq(b[i], i % 2 ? 0 : a[i]);
+
+    at = 4;
+    MPID_Pack(a, 1, &v.t, packed, 35, &at, NULL, 0, rep, act, &err);
+    ck_assert_int_eq(err, MPI_ERR_TRUNCATE);
+    ck_assert_int_eq(at, 4);
+    err = in = out = 0;
+    MPID_Unpack(packed, 40, rep, &in, b, 1, &v.t, &out, NULL, 0, &err);
+    ck_assert_int_eq(err, MPI_ERR_TRUNCATE);
+    ck_assert_int_eq(out, 32);
+    err = 0;
+    MPID_Pack(a, 1, &v.t, packed, 40, &at, NULL, 0, 7, act, &err);
+    ck_assert_int_eq(err, MPI_ERR_INTERN);
+    drop(&v);
+    drop(&d);
+}
+END_TEST
+
+START_TEST(typed_to_typed)
+{
+    enum { N = 20000 };
+    struct both d, v, w;
+    make_basic(&d, 8);
+    make_vector(&v, &d, N, 1, 16);
+    make_vector(&w, &d, N / 4, 4, 40);
+    double *a = malloc(2 * N * sizeof *a), *b = calloc(2 * N, sizeof *b);
+    for (int i = 0; i < 2 * N; i++)
+        a[i] = i;
+    MPID_Layout_copy(&v.t, a, 1, &w.t, b, 1, N * 8);
+    for (int i = 0; i < N; i++)
+        if (b[i / 4 * 5 + i % 4] != 2 * i)
+            ck_abort_msg("double %d", i);
+    memset(b, 0, 2 * N * sizeof *b);
+    MPID_Layout_copy(&v.t, a, 1, &d.t, b, N, N * 8);
+    ck_assert_double_eq(b[N - 1], 2 * (N - 1));
+    MPID_Layout_copy(&d.t, a, N, &v.t, b, 1, N * 8);
+    ck_assert_double_eq(b[2 * (N - 1)], N - 1);
+    free(a);
+    free(b);
+    drop(&v);
+    drop(&w);
+    drop(&d);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("layout");
+    TCase *c = tcase_create("layout");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, random_types, 0, 40);
+    tcase_add_test(c, canonical_forms);
+    tcase_add_test(c, huge_counts);
+    tcase_add_test(c, overflow_is_an_error);
+    tcase_add_test(c, deep_nesting_is_refused);
+    tcase_add_test(c, pack_and_unpack);
+    tcase_add_test(c, typed_to_typed);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

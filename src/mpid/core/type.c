@@ -1,0 +1,322 @@
+/* type.c: the MPID_Type_* calls: sizes, bounds and layouts of datatypes.
+ *
+ * Bounds follow the type map's definition (MPI 5.0, 5.1.6 to 5.1.8): without markers lb and ub are those of
+ * the data, and the extent is rounded up to the strictest alignment in the type map; once MPID_Type_resized
+ * has set markers in any part, the markers alone tell.  Parts that are repeated no times are not in the type
+ * map. */
+#include <stdlib.h>
+#include "mpid.h"
+#include "mpid/core/layout.h"
+#include "util/err.h"
+
+/* ---- bounds ---- */
+
+struct bounds {
+    bool any, any_marker;
+    bool overflow;
+    int64_t true_lb, true_ub;
+    int64_t lb, ub; /* of the markers */
+    int64_t size;
+    uint8_t align;
+    bool mixed;
+    uint32_t basic;
+};
+
+static int64_t add(struct bounds *b, int64_t x, int64_t y)
+{
+    int64_t r = 0;
+    b->overflow |= __builtin_add_overflow(x, y, &r);
+    return r;
+}
+
+static int64_t sub(struct bounds *b, int64_t x, int64_t y)
+{
+    int64_t r = 0;
+    b->overflow |= __builtin_sub_overflow(x, y, &r);
+    return r;
+}
+
+static int64_t mul(struct bounds *b, int64_t x, int64_t y)
+{
+    int64_t r = 0;
+    b->overflow |= __builtin_mul_overflow(x, y, &r);
+    return r;
+}
+
+static void widen(bool first, int64_t *lo, int64_t *hi, int64_t a, int64_t z)
+{
+    if (first || a < *lo)
+        *lo = a;
+    if (first || z > *hi)
+        *hi = z;
+}
+
+/* A sequence of displacements, of which only the ends matter. */
+struct span {
+    int64_t min, max;
+};
+
+/* k * step for k = 0 .. n - 1, on top of `s`. */
+static struct span repeated(struct bounds *b, struct span s, int64_t n, int64_t step)
+{
+    int64_t last = mul(b, n - 1, step);
+    return (struct span){ add(b, s.min, last < 0 ? last : 0), add(b, s.max, last > 0 ? last : 0) };
+}
+
+/* `times` elements of `t`, displaced by s.min at least and s.max at most. */
+static void include(struct bounds *b, const struct MPIR_DATATYPE *t, int64_t times, struct span s)
+{
+    if (t->has_markers) {
+        int64_t ub = add(b, t->lb, t->extent);
+        widen(!b->any_marker, &b->lb, &b->ub, add(b, s.min, t->lb), add(b, s.max, ub));
+        b->any_marker = true;
+    }
+    if (t->size == 0)
+        return;
+    int64_t true_ub = add(b, t->true_lb, t->true_extent);
+    widen(!b->any, &b->true_lb, &b->true_ub, add(b, s.min, t->true_lb), add(b, s.max, true_ub));
+    b->mixed |= t->basic == 0 || (b->any && t->basic != b->basic);
+    b->basic = t->basic;
+    b->any = true;
+    b->size = add(b, b->size, mul(b, times, t->size));
+    if (t->align > b->align)
+        b->align = t->align;
+}
+
+static int64_t round_up(struct bounds *b, int64_t x, int64_t to)
+{
+    int64_t over = x % to;
+    return over ? add(b, x, to - over) : x;
+}
+
+static int too_large(void)
+{
+    return ku_err_set(MPI_ERR_TYPE, NULL,
+                      "the new datatype's size, bounds or extent would not fit in 63 bits");
+}
+
+static int no_memory(int64_t pieces)
+{
+    return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the layout of a datatype of %lld parts",
+                      (long long)pieces);
+}
+
+/* Everything but the layout. */
+static int set_bounds(struct MPIR_DATATYPE *t, struct bounds *b)
+{
+    struct keel_object obj = t->obj;
+    int64_t align = b->align ? b->align : 1;
+    *t = (struct MPIR_DATATYPE){
+        .obj = obj, .size = b->size, .align = (uint8_t)align, .has_markers = b->any_marker
+    };
+    t->basic = b->mixed ? 0 : b->basic;
+    t->true_lb = b->true_lb;
+    t->true_extent = sub(b, b->true_ub, b->true_lb);
+    t->lb = b->any_marker ? b->lb : b->true_lb;
+    t->extent = b->any_marker ? sub(b, b->ub, b->lb) : round_up(b, t->true_extent, align);
+    add(b, t->lb, t->extent); /* ub */
+    t->is_contig = b->size == 0;
+    return b->overflow ? too_large() : 0;
+}
+
+/* Give the type its layout (a reference taken over; NULL: there was no memory). */
+static int set_layout(struct MPIR_DATATYPE *t, struct MPID_LAYOUT *l, int64_t pieces)
+{
+    if (l == NULL)
+        return no_memory(pieces);
+    if (MPID_Layout_nesting(l) > MPID_LAYOUT_NESTING) {
+        MPID_Layout_unref(l);
+        return ku_err_set(MPI_ERR_TYPE, NULL, "datatypes are nested more than %d deep", MPID_LAYOUT_NESTING);
+    }
+    t->is_contig = MPID_Layout_is_run(l) && l->off == 0 && t->extent == t->size;
+    if (t->is_contig)
+        MPID_Layout_unref(l);
+    else
+        t->layout = l;
+    return 0;
+}
+
+/* ---- parts ---- */
+
+/* `n` consecutive elements of `t` at `off`.  *made is a new layout to be dropped when the piece has been
+ * used, or NULL; false: no memory. */
+static bool consecutive(const struct MPIR_DATATYPE *t, int64_t n, int64_t off, struct MPID_PIECE *piece,
+                        struct MPID_LAYOUT **made)
+{
+    *made = NULL;
+    *piece = (struct MPID_PIECE){ off, n * t->size, t->layout };
+    if (t->is_contig || n == 1)
+        return true;
+    *made = MPID_Layout_loop(n, t->extent, (struct MPID_PIECE){ 0, t->size, t->layout });
+    piece->sub = *made;
+    return *made != NULL;
+}
+
+/* Pieces being collected, with the layout of the last repetition: equal neighbours share one. */
+struct collector {
+    struct MPID_PIECES pieces;
+    const struct MPIR_DATATYPE *type;
+    int64_t times;
+    struct MPID_LAYOUT **made; /* all that were made, to be dropped at the end */
+    int64_t nmade, cap;
+};
+
+static void keep(struct collector *c, struct MPID_LAYOUT *l)
+{
+    if (c->nmade == c->cap) {
+        int64_t cap = c->cap ? 2 * c->cap : 8;
+        struct MPID_LAYOUT **v = realloc(c->made, (size_t)cap * sizeof *v);
+        if (v == NULL) {
+            MPID_Layout_unref(l);
+            c->pieces.no_memory = true;
+            return;
+        }
+        c->made = v;
+        c->cap = cap;
+    }
+    c->made[c->nmade++] = l;
+}
+
+static void collect(struct collector *c, const struct MPIR_DATATYPE *t, int64_t times, int64_t off)
+{
+    struct MPID_PIECE piece;
+    struct MPID_LAYOUT *made;
+    if (times == 0 || t->size == 0 || c->pieces.no_memory)
+        return;
+    if (c->type == t && c->times == times && !t->is_contig && times > 1) {
+        MPID_Pieces_add(&c->pieces, (struct MPID_PIECE){ off, times * t->size, c->made[c->nmade - 1] });
+        return;
+    }
+    if (!consecutive(t, times, off, &piece, &made))
+        c->pieces.no_memory = true;
+    if (made) {
+        keep(c, made);
+        c->type = t;
+        c->times = times;
+    }
+    MPID_Pieces_add(&c->pieces, piece);
+}
+
+/* The collected pieces become the layout of `t`. */
+static int set_collected(struct MPIR_DATATYPE *t, struct collector *c, int64_t pieces)
+{
+    int err = c->pieces.no_memory ? no_memory(pieces) : set_layout(t, MPID_Layout_list(&c->pieces), pieces);
+    for (int64_t i = 0; i < c->nmade; i++)
+        MPID_Layout_unref(c->made[i]);
+    free(c->made);
+    MPID_Pieces_fini(&c->pieces);
+    return err;
+}
+
+/* ---- constructors ---- */
+
+int MPID_Type_basic(struct MPIR_DATATYPE *t, int64_t size, int align, uint32_t basic)
+{
+    struct keel_object obj = t->obj;
+    *t = (struct MPIR_DATATYPE){
+        .obj = obj, .size = size, .extent = size, .true_extent = size, .is_contig = true
+    };
+    t->is_committed = true;
+    t->align = (uint8_t)align;
+    t->basic = basic;
+    return 0;
+}
+
+int MPID_Type_dup(struct MPIR_DATATYPE *t, const struct MPIR_DATATYPE *old)
+{
+    struct keel_object obj = t->obj;
+    *t = *old;
+    t->obj = obj;
+    if (t->layout)
+        MPID_Layout_ref(t->layout);
+    return 0;
+}
+
+int MPID_Type_hvector(struct MPIR_DATATYPE *t, int64_t count, int64_t blocklength, int64_t stride,
+                      const struct MPIR_DATATYPE *old)
+{
+    struct bounds b = { 0 };
+    if (count > 0 && blocklength > 0)
+        include(&b, old, mul(&b, count, blocklength),
+                repeated(&b, repeated(&b, (struct span){ 0 }, blocklength, old->extent), count, stride));
+    int err = set_bounds(t, &b);
+    if (err || t->size == 0)
+        return err;
+    struct MPID_PIECE block;
+    struct MPID_LAYOUT *made, *l = NULL;
+    if (consecutive(old, blocklength, 0, &block, &made))
+        l = MPID_Layout_loop(count, stride, block);
+    MPID_Layout_unref(made);
+    return set_layout(t, l, 1);
+}
+
+int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts blocklengths, int64_t blocklength,
+                       MPIR_Counts displacements, int64_t unit, const struct MPIR_DATATYPE *old)
+{
+    struct bounds b = { 0 };
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = blocklengths.p ? MPIR_counts_get(blocklengths, i) : blocklength;
+        if (n == 0)
+            continue;
+        int64_t at = mul(&b, MPIR_counts_get(displacements, i), unit);
+        include(&b, old, n, repeated(&b, (struct span){ at, at }, n, old->extent));
+    }
+    int err = set_bounds(t, &b);
+    if (err || t->size == 0)
+        return err;
+    struct collector c = { 0 };
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = blocklengths.p ? MPIR_counts_get(blocklengths, i) : blocklength;
+        if (n > 0)
+            collect(&c, old, n, MPIR_counts_get(displacements, i) * unit);
+    }
+    return set_collected(t, &c, count);
+}
+
+int MPID_Type_struct(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts blocklengths,
+                     MPIR_Counts displacements, struct MPIR_DATATYPE *const *types)
+{
+    struct bounds b = { 0 };
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = MPIR_counts_get(blocklengths, i), at = MPIR_counts_get(displacements, i);
+        if (n > 0)
+            include(&b, types[i], n, repeated(&b, (struct span){ at, at }, n, types[i]->extent));
+    }
+    int err = set_bounds(t, &b);
+    if (err || t->size == 0)
+        return err;
+    struct collector c = { 0 };
+    for (int64_t i = 0; i < count; i++)
+        collect(&c, types[i], MPIR_counts_get(blocklengths, i), MPIR_counts_get(displacements, i));
+    return set_collected(t, &c, count);
+}
+
+int MPID_Type_resized(struct MPIR_DATATYPE *t, int64_t lb, int64_t extent, const struct MPIR_DATATYPE *old)
+{
+    int64_t ub;
+    if (__builtin_add_overflow(lb, extent, &ub))
+        return too_large();
+    struct keel_object obj = t->obj;
+    *t = *old;
+    t->obj = obj;
+    t->lb = lb;
+    t->extent = extent;
+    t->has_markers = true;
+    t->is_committed = false;
+    t->layout = NULL;
+    if (t->size == 0)
+        return 0;
+    return set_layout(t, old->layout ? MPID_Layout_ref(old->layout) : MPID_Layout_run(0, old->size), 1);
+}
+
+int MPID_Type_commit(struct MPIR_DATATYPE *t)
+{
+    t->is_committed = true; /* layouts are canonical from the start */
+    return 0;
+}
+
+void MPID_Type_fini(struct MPIR_DATATYPE *t)
+{
+    MPID_Layout_unref(t->layout);
+    t->layout = NULL;
+}
