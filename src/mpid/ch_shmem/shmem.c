@@ -110,10 +110,10 @@ static void take_asks_back(struct dev *d)
 
 static dev_status refuse(const struct dev_world *world)
 {
-    uint64_t have = world->area_bytes ? world->area_bytes : world->segment->head->dev_bytes;
-    if (have < SHM_AREA_BYTES) {
-        ku_err_set(1, "segment", "gives %llu bytes a rank; expected at least %u", (unsigned long long)have,
-                   (unsigned)SHM_AREA_BYTES);
+    uint64_t have = world->segment->head->dev_bytes;
+    if (world->area_off + SHM_AREA_BYTES > have) {
+        ku_err_set(1, "segment", "gives a rank %llu bytes; expected at least %llu", (unsigned long long)have,
+                   (unsigned long long)world->area_off + SHM_AREA_BYTES);
         return DEV_NO_SUPPORT;
     }
     if (world->local_size > SHM_MAX_LOCAL) {
@@ -600,6 +600,7 @@ static dev_status shm_copy_from_peer(struct dev_peer *p, void *local, uint64_t r
 const struct dev_ops dev_shmem_ops = {
     .version = DEV_VERSION,
     .name = "shmem",
+    .area_bytes = SHM_AREA_BYTES,
     .open = shm_open,
     .caps = shm_caps,
     .close = shm_close,

@@ -62,9 +62,8 @@ static void stub_fini(struct dev *d)
 static dev_status stub_open(const struct dev_services *services, const struct dev_world *world,
                             struct dev **dev)
 {
-    uint64_t have = world->area_bytes ? world->area_bytes : world->segment->head->dev_bytes;
     struct dev *d;
-    if (have < sizeof(struct stub_box)) {
+    if (world->area_off + sizeof(struct stub_box) > world->segment->head->dev_bytes) {
         services->error(services->core, "stub: the segment gives a rank too little room for a mailbox");
         return DEV_NO_SUPPORT;
     }
@@ -296,6 +295,7 @@ extern const struct dev_ops dev_stub_ops;
     const struct dev_ops dev_stub_ops = {
         .version = DEV_VERSION,
         .name = "stub",
+        .area_bytes = sizeof(struct stub_box),
         .open = stub_open,
         .caps = stub_caps,
         .close = stub_close,

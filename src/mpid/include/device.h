@@ -71,8 +71,8 @@ struct dev_world {
     const struct ku_segment *segment;
     const int32_t *grank_of; /* [local_size] global rank of each local rank */
     const int32_t *local_of; /* [size] local rank of a global rank, -1 if on another node; NULL: identity */
-    /* This device's part of each rank's area of the segment (ku_segment_dev); area_bytes 0: all of it. */
-    uint64_t area_off, area_bytes;
+    uint64_t
+        area_off; /* where this device's part of each rank's ku_segment_dev() begins, a multiple of 4096 */
 };
 
 /* What the core gives a device; a plug-in resolves nothing else.  All may be called only from within
@@ -95,6 +95,9 @@ struct dev_services {
 struct dev_ops {
     uint32_t version; /* DEV_VERSION */
     const char *name; /* "shmem": in knobs and messages */
+    /* Bytes it lays out in each rank's area of the segment, zero at the start; world.area_off says where. The
+     * core hands out parts in the order of its table, the same in all ranks. */
+    uint32_t area_bytes;
 
     /* Open the device for this process.  DEV_NO_SUPPORT: cannot serve here (the reason in the error text);
      * not a failure of the job.  After any answer but DEV_OK nothing is left behind. */
