@@ -57,8 +57,50 @@ static inline int MPIR_Object_unref(void *obj)
 int32_t MPIR_Object_toint(const void *obj);
 void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value);
 
-/* Predefined objects by their ABI value: the chapters fill the table in at load time (constructors of static
- * data only: constant initialisers), object.c looks them up.  NULL: no such object. */
+/* Predefined objects by their ABI value: static objects of their chapters, which set obj.kind, obj.self and
+ * KEEL_OBJ_PREDEFINED; object.c knows which chapter to ask (op.h: MPIR_Op_predefined, type.h:
+ * MPIR_Datatype_predefined, the rest by name).  NULL: no such object of that kind. */
 void *MPIR_Object_predefined(enum MPIR_KIND kind, int32_t value);
+
+enum { MPIR_PREDEFINED_MAX = 0x1000, MPIR_INDEX_BITS = 26, MPIR_INDEX_MASK = (1 << MPIR_INDEX_BITS) - 1 };
+#define MPIR_HANDLE_MARK 0x004bull
+
+/* What MPIR_Object_predefined has found so far. */
+extern void *MPIR_Object_table[MPIR_PREDEFINED_MAX];
+
+/* The object at an index of a kind's slab, alive or freed; NULL if there never was one.  (ku_slab_at,
+ * inlined.) */
+static inline void *MPIR_Object_at(enum MPIR_KIND kind, uint32_t index)
+{
+    const struct ku_slab *s = &MPIR_slab[kind];
+    if (index >= s->used)
+        return 0;
+    uint32_t chunk = 31u - (uint32_t)__builtin_clz((index >> 6) + 1);
+    return (char *)s->chunk[chunk] + (index - ((64u << chunk) - 64)) * s->objsize;
+}
+
+/* The native 64-bit form of an object's handle, and back.  NULL for whatever names no live object of the
+ * kind. */
+static inline uint64_t MPIR_Object_handle(const void *obj)
+{
+    const struct keel_object *o = obj;
+    if (o->self)
+        return (uint64_t)o->self;
+    return MPIR_HANDLE_MARK << 48 | (uint64_t)o->gen << 32 | (uint64_t)o->kind << MPIR_INDEX_BITS | o->index;
+}
+static inline void *MPIR_Object_of(enum MPIR_KIND kind, uint64_t handle)
+{
+    struct keel_object *o;
+    if (handle < MPIR_PREDEFINED_MAX) {
+        o = __atomic_load_n(&MPIR_Object_table[handle], __ATOMIC_RELAXED);
+        if (__builtin_expect(!o, 0))
+            o = MPIR_Object_predefined(kind, (int32_t)handle);
+        return o && o->kind == kind ? o : 0;
+    }
+    if (handle >> 48 != MPIR_HANDLE_MARK || (uint32_t)handle >> MPIR_INDEX_BITS != (uint32_t)kind)
+        return 0;
+    o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);
+    return o && (o->gen & 1) && o->gen == (uint16_t)(handle >> 32) ? o : 0;
+}
 
 #endif

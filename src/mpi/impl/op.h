@@ -23,4 +23,7 @@ void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count
 
 void MPIR_Op_release(MPIR_Op *op);
 
+/* The predefined operation with this ABI value; NULL for any other value. */
+MPIR_Op *MPIR_Op_predefined(int32_t value);
+
 #endif

@@ -13,6 +13,9 @@ MPIR_Request *MPIR_Request_alloc(MPIR_Comm *comm);
 /* Drop it now (it is complete, or the ADI was never given it). */
 void MPIR_Request_release(MPIR_Request *request);
 
+/* What MPI_MESSAGE_NO_PROC names: a predefined object (obj.self is KEEL_MPI_MESSAGE_NO_PROC, handle_type MPIR_MESSAGE). */
+extern MPIR_Request MPIR_Message_no_proc;
+
 /* Block until it is complete, take status (may be NULL) and error class, and release it. */
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status);
 

@@ -1,0 +1,190 @@
+/* front.c: the cold half of the generated front ends: what the texts of argument errors are. */
+#include "front.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct kind_row {
+    const char *type, *word, *article, *null;
+    int errclass;
+    uint32_t null_value;
+} kinds[MPIR_KIND_COUNT] = {
+    [MPIR_KIND_COMM] = { "MPI_Comm", "communicator", "a", "MPI_COMM_NULL", MPI_ERR_COMM, KEEL_MPI_COMM_NULL },
+    [MPIR_KIND_GROUP] = { "MPI_Group", "group", "a", "MPI_GROUP_NULL", MPI_ERR_GROUP, KEEL_MPI_GROUP_NULL },
+    [MPIR_KIND_DATATYPE] = { "MPI_Datatype", "datatype", "a", "MPI_DATATYPE_NULL", MPI_ERR_TYPE,
+                             KEEL_MPI_DATATYPE_NULL },
+    [MPIR_KIND_OP] = { "MPI_Op", "reduction operation", "a", "MPI_OP_NULL", MPI_ERR_OP, KEEL_MPI_OP_NULL },
+    [MPIR_KIND_REQUEST] = { "MPI_Request", "request", "a", "MPI_REQUEST_NULL", MPI_ERR_REQUEST,
+                            KEEL_MPI_REQUEST_NULL },
+    [MPIR_KIND_ERRHANDLER] = { "MPI_Errhandler", "error handler", "an", "MPI_ERRHANDLER_NULL",
+                               MPI_ERR_ERRHANDLER, KEEL_MPI_ERRHANDLER_NULL },
+    [MPIR_KIND_INFO] = { "MPI_Info", "info object", "an", "MPI_INFO_NULL", MPI_ERR_INFO, KEEL_MPI_INFO_NULL },
+    [MPIR_KIND_WIN] = { "MPI_Win", "window", "a", "MPI_WIN_NULL", MPI_ERR_WIN, KEEL_MPI_WIN_NULL },
+    [MPIR_KIND_FILE] = { "MPI_File", "file", "a", "MPI_FILE_NULL", MPI_ERR_FILE, KEEL_MPI_FILE_NULL },
+    [MPIR_KIND_SESSION] = { "MPI_Session", "session", "a", "MPI_SESSION_NULL", MPI_ERR_SESSION,
+                            KEEL_MPI_SESSION_NULL },
+};
+static const struct kind_row message = { "MPI_Message",      "matched message", "a",
+                                         "MPI_MESSAGE_NULL", MPI_ERR_REQUEST,   KEEL_MPI_MESSAGE_NULL };
+
+int front_fail(struct front_target target, const char *call, int errclass)
+{
+    if (target.comm && target.comm->adi.obj.gen == target.gen)
+        return MPIR_Err_comm(target.comm, call, errclass);
+    return MPIR_Err_none(call, errclass);
+}
+
+/* What a value that is no live handle of the wanted kind might be. */
+static void describe(char *text, size_t size, int kind, const struct kind_row *want, uint64_t handle)
+{
+    if (handle == want->null_value) {
+        snprintf(text, size, "is %s", want->null);
+        return;
+    }
+    for (int k = 1; k < MPIR_KIND_COUNT; k++) {
+        bool null = handle == kinds[k].null_value;
+        if (null || (k != kind && MPIR_Object_of((enum MPIR_KIND)k, handle))) {
+            snprintf(text, size, "is %s%s %s", null ? kinds[k].null : kinds[k].article, null ? "," : "",
+                     null ? "a handle of another kind" : kinds[k].word);
+            return;
+        }
+    }
+    uint32_t k = (uint32_t)handle >> MPIR_INDEX_BITS;
+    if (handle >> 48 == MPIR_HANDLE_MARK && k == (uint32_t)kind && (handle >> 32 & 1) &&
+        MPIR_Object_at((enum MPIR_KIND)kind, (uint32_t)handle & MPIR_INDEX_MASK)) {
+        if (MPIR_Object_of((enum MPIR_KIND)kind,
+                           handle)) /* alive: a request where a message is wanted or vice versa */
+            snprintf(text, size, "is a %s", want == &message ? kinds[MPIR_KIND_REQUEST].word : message.word);
+        else
+            snprintf(text, size, "names %s %s that was freed", want->article, want->word);
+        return;
+    }
+    snprintf(text, size, "is 0x%" PRIx64 ", which is no handle", handle);
+}
+
+int front_bad_handle(int kind, bool is_message, uint64_t handle, const char *arg, int64_t index)
+{
+    const struct kind_row *want = is_message ? &message : &kinds[kind];
+    char text[120], element[32] = "";
+    describe(text, sizeof text, kind, want, handle);
+    if (index >= 0)
+        snprintf(element, sizeof element, "element %" PRId64 " ", index);
+    return MPIR_Err(want->errclass, arg, "%s%s; expected %s %s (%s)", element, text, want->article,
+                    want->word, want->type);
+}
+
+int front_no_memory(const char *arg, int64_t n)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, arg, "has %" PRId64 " elements; no memory to convert them", n);
+}
+
+int front_bad_count(int64_t n, const char *arg, const char *call, bool narrow)
+{
+    if (narrow && n >= INT_MIN && n < -1)
+        return MPIR_Err(MPI_ERR_COUNT, arg,
+                        "is %" PRId64
+                        "; expected 0 or more. It looks like a 64-bit count cut to an int; for counts above "
+                        "%d call %s_c",
+                        n, INT_MAX, call);
+    return MPIR_Err(MPI_ERR_COUNT, arg, "is %" PRId64 "; expected 0 or more", n);
+}
+
+int check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow)
+{
+    if (n > 0 && !counts.p)
+        return front_bad_pointer(arg);
+    for (int64_t i = 0; i < n; i++)
+        if (unlikely(MPIR_counts_get(counts, i) < 0)) {
+            char element[64];
+            snprintf(element, sizeof element, "%.24s[%" PRId64 "]", arg, i);
+            return front_bad_count(MPIR_counts_get(counts, i), element, call, narrow);
+        }
+    return MPI_SUCCESS;
+}
+
+int front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null)
+{
+    return MPIR_Err(MPI_ERR_RANK, arg, "is %d; expected 0 to %d%s%s", rank, comm->adi.remote_size - 1,
+                    any ? ", MPI_ANY_SOURCE" : "", null ? " or MPI_PROC_NULL" : "");
+}
+
+int front_bad_root(const MPIR_Comm *comm, int root)
+{
+    return MPIR_Err(MPI_ERR_ROOT, "root", "is %d; expected 0 to %d%s", root, comm->adi.remote_size - 1,
+                    comm->remote_group ? ", MPI_ROOT or MPI_PROC_NULL" : "");
+}
+
+int front_bad_tag(int tag, const char *arg, bool any)
+{
+    if (tag == MPI_ANY_TAG)
+        return MPIR_Err(MPI_ERR_TAG, arg,
+                        "is MPI_ANY_TAG, which only a receive or probe may use; expected 0 to %d",
+                        MPID_TAG_UB);
+    return MPIR_Err(MPI_ERR_TAG, arg, "is %d; expected 0 to %d%s", tag, MPID_TAG_UB,
+                    any ? " or MPI_ANY_TAG" : "");
+}
+
+int front_bad_pointer(const char *arg)
+{
+    return MPIR_Err(MPI_ERR_ARG, arg, "is NULL; expected an address");
+}
+
+int front_bad_in_place(const char *arg)
+{
+    return MPIR_Err(MPI_ERR_BUFFER, arg, "is MPI_IN_PLACE; expected a buffer: only the root may pass it");
+}
+
+int front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index)
+{
+    char element[32] = "";
+    if (index >= 0)
+        snprintf(element, sizeof element, "element %" PRId64 " ", index);
+    return MPIR_Err(MPI_ERR_TYPE, arg,
+                    "%sis%s%s not committed; expected a type passed to MPI_Type_commit before", element,
+                    t->name ? " " : "", t->name ? t->name : "");
+}
+
+int check_all_committed(MPIR_Datatype *const *t, int64_t n, const char *arg)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (unlikely(t[i] && !t[i]->adi.is_committed))
+            return front_uncommitted(t[i], arg, i);
+    return MPI_SUCCESS;
+}
+
+int front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg)
+{
+    if (count <= 0 || t->adi.size == 0)
+        return MPI_SUCCESS;
+    if (buf == MPI_IN_PLACE)
+        return MPIR_Err(MPI_ERR_BUFFER, arg, "is MPI_IN_PLACE; expected a buffer");
+    int64_t first = (int64_t)(intptr_t)buf + t->adi.true_lb;
+    if (first >= FRONT_PAGE)
+        return MPI_SUCCESS;
+    if (!buf)
+        return MPIR_Err(MPI_ERR_BUFFER, arg,
+                        "is NULL; expected the address of %" PRId64 " elements of %" PRId64 " bytes", count,
+                        t->adi.size);
+    return MPIR_Err(MPI_ERR_BUFFER, arg,
+                    "is %p, where no buffer can be; expected the address of %" PRId64 " elements", buf,
+                    count);
+}
+
+int front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
+                      const MPIR_Datatype *t, const char *arg)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = displs.p ? MPIR_counts_get(displs, i) * t->adi.extent : 0;
+        int err = front_low_buffer(buf == MPI_IN_PLACE ? buf : (const void *)((intptr_t)buf + at),
+                                   MPIR_counts_get(counts, i), t, arg);
+        if (err)
+            return err;
+    }
+    return MPI_SUCCESS;
+}
+
+int front_too_large(int64_t value, const char *arg, const char *call)
+{
+    return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, arg, "would be %" PRId64 ", more than an int holds; call %s_c",
+                    value, call);
+}

@@ -1,0 +1,223 @@
+/* front.h: what every generated front end uses: from handle to object, the argument checks, and their texts.
+ *
+ * Inline is what an error-free call runs through; what composes texts is in front.c and cold.  Every check
+ * returns MPI_SUCCESS or the error class it recorded. */
+#ifndef MPIR_FRONT_H
+#define MPIR_FRONT_H
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi.h"
+#include "comm.h"
+#include "env.h"
+#include "err.h"
+#include "errhandler.h"
+#include "group.h"
+#include "info.h"
+#include "mpi_const.h"
+#include "object.h"
+#include "op.h"
+#include "request.h"
+#include "type.h"
+
+#define FRONT_EXPORT __attribute__((visibility("default")))
+#define FRONT_COLD __attribute__((cold, noinline))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+enum {
+    FRONT_SMALL = 16, /* arrays of handles and statuses up to this length live on the stack */
+    FRONT_PAGE = 4096 /* nothing is ever mapped below */
+};
+
+/* ---- Errors
+ * -------------------------------------------------------------------------------------------------- */
+
+/* Where a call's errors go: a communicator, noted with its generation because the call may free it; or none.
+ */
+struct front_target {
+    MPIR_Comm *comm;
+    uint16_t gen;
+};
+static inline struct front_target front_target(MPIR_Comm *comm)
+{
+    return (struct front_target){ comm, comm ? comm->adi.obj.gen : 0 };
+}
+/* A request belongs to its communicator (MPI 5.0, "Error Handling"). */
+static inline struct front_target front_target_request(const MPIR_Request *r)
+{
+    return front_target(r && r->handle_type != MPIR_USER ? (MPIR_Comm *)r->comm : NULL);
+}
+static inline struct front_target front_target_requests(MPIR_Request *const *r, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (r[i])
+            return front_target_request(r[i]);
+    return front_target(NULL);
+}
+int front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
+
+/* ---- Handles
+ * ------------------------------------------------------------------------------------------------- */
+
+/* The object of a handle, or NULL with *err set. */
+int front_bad_handle(int kind, bool message, uint64_t handle, const char *arg, int64_t index) FRONT_COLD;
+
+static inline void *front_object(enum MPIR_KIND kind, uint64_t handle, const char *arg, int *err)
+{
+    void *obj = MPIR_Object_of(kind, handle);
+    if (unlikely(!obj))
+        *err = front_bad_handle(kind, false, handle, arg, -1);
+    return obj;
+}
+/* As front_object, but the null handle is no error and gives NULL. */
+static inline void *front_object_or_null(enum MPIR_KIND kind, uint64_t null, uint64_t handle, const char *arg,
+                                         int *err)
+{
+    return handle == null ? NULL : front_object(kind, handle, arg, err);
+}
+/* Requests and messages share a slab; handle_type tells them apart. */
+static inline MPIR_Request *front_request(bool message, uint64_t handle, const char *arg, int64_t index,
+                                          int *err)
+{
+    MPIR_Request *r = MPIR_Object_of(MPIR_KIND_REQUEST, handle);
+    if (unlikely(!r || (r->handle_type == MPIR_MESSAGE) != message)) {
+        *err = front_bad_handle(MPIR_KIND_REQUEST, message, handle, arg, index);
+        return NULL;
+    }
+    return r;
+}
+static inline uint64_t front_handle(const void *obj, uint64_t null)
+{
+    return obj ? MPIR_Object_handle(obj) : null;
+}
+
+/* ---- Arrays
+ * -------------------------------------------------------------------------------------------------- */
+
+int front_no_memory(const char *arg, int64_t n) FRONT_COLD;
+
+/* Room for n elements: `small`, or malloc; NULL with *err set. */
+static inline void *front_alloc(void *small, size_t elem, int64_t n, const char *arg, int *err)
+{
+    if (n <= FRONT_SMALL)
+        return small;
+    void *p = malloc((size_t)n * elem);
+    if (!p)
+        *err = front_no_memory(arg, n);
+    return p;
+}
+static inline void front_clear(void **p, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        p[i] = NULL;
+}
+static inline void front_free(void *p, void *small)
+{
+    if (p != small)
+        free(p);
+}
+
+/* ---- Checks
+ * -------------------------------------------------------------------------------------------------- */
+
+int front_bad_count(int64_t n, const char *arg, const char *call, bool narrow) FRONT_COLD;
+int front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null) FRONT_COLD;
+int front_bad_root(const MPIR_Comm *comm, int root) FRONT_COLD;
+int front_bad_tag(int tag, const char *arg, bool any) FRONT_COLD;
+int front_bad_pointer(const char *arg) FRONT_COLD;
+int front_bad_in_place(const char *arg) FRONT_COLD;
+int front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index) FRONT_COLD;
+int front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg) FRONT_COLD;
+int front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
+                      const MPIR_Datatype *t, const char *arg) FRONT_COLD;
+int front_too_large(int64_t value, const char *arg, const char *call) FRONT_COLD;
+
+/* `narrow`: the caller's count is an int, and a negative one may be what is left of a larger. */
+static inline int check_count(int64_t n, const char *arg, const char *call, bool narrow)
+{
+    return likely(n >= 0) ? MPI_SUCCESS : front_bad_count(n, arg, call, narrow);
+}
+int check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow);
+static inline int check_rank(const MPIR_Comm *comm, int rank, const char *arg)
+{
+    return likely((uint32_t)rank < (uint32_t)comm->adi.remote_size || rank == MPI_PROC_NULL)
+               ? MPI_SUCCESS
+               : front_bad_rank(comm, rank, arg, false, true);
+}
+static inline int check_rank_any(const MPIR_Comm *comm, int rank, const char *arg)
+{
+    return likely((uint32_t)rank < (uint32_t)comm->adi.remote_size || rank == MPI_PROC_NULL ||
+                  rank == MPI_ANY_SOURCE)
+               ? MPI_SUCCESS
+               : front_bad_rank(comm, rank, arg, true, true);
+}
+static inline int check_rank_in(const MPIR_Comm *comm, int rank, const char *arg)
+{
+    return likely((uint32_t)rank < (uint32_t)comm->adi.remote_size)
+               ? MPI_SUCCESS
+               : front_bad_rank(comm, rank, arg, false, false);
+}
+static inline int check_root(const MPIR_Comm *comm, int root)
+{
+    return likely((uint32_t)root < (uint32_t)comm->adi.remote_size ||
+                  (comm->remote_group && (root == MPI_ROOT || root == MPI_PROC_NULL)))
+               ? MPI_SUCCESS
+               : front_bad_root(comm, root);
+}
+static inline int check_tag(int tag, const char *arg)
+{
+    return likely(tag >= 0) ? MPI_SUCCESS : front_bad_tag(tag, arg, false);
+}
+static inline int check_tag_any(int tag, const char *arg)
+{
+    return likely(tag >= 0 || tag == MPI_ANY_TAG) ? MPI_SUCCESS : front_bad_tag(tag, arg, true);
+}
+static inline int check_pointer(const void *p, const char *arg)
+{
+    return likely(p != NULL) ? MPI_SUCCESS : front_bad_pointer(arg);
+}
+static inline int check_committed(const MPIR_Datatype *t, const char *arg)
+{
+    return likely(t->adi.is_committed) ? MPI_SUCCESS : front_uncommitted(t, arg, -1);
+}
+int check_all_committed(MPIR_Datatype *const *t, int64_t n, const char *arg);
+/* A buffer must not make the library touch the first page; an absolute type at MPI_BOTTOM, or no data, may
+ * begin there. */
+static inline int check_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg)
+{
+    return likely((uintptr_t)buf >= FRONT_PAGE) ? MPI_SUCCESS : front_low_buffer(buf, count, t, arg);
+}
+static inline int check_bytes(const void *buf, int64_t count, const char *arg)
+{
+    return likely((uintptr_t)buf >= FRONT_PAGE || count <= 0) ? MPI_SUCCESS : front_bad_pointer(arg);
+}
+/* displs.p NULL: displacements that the type's extent doesn't scale, or none to speak of; only the start is
+ * looked at. */
+static inline int check_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
+                                const MPIR_Datatype *t, const char *arg)
+{
+    return likely((uintptr_t)buf >= FRONT_PAGE) ? MPI_SUCCESS
+                                                : front_low_buffers(buf, counts, displs, n, t, arg);
+}
+
+/* ---- Who an argument of a rooted collective matters to
+ * -------------------------------------------------------- */
+
+static inline bool front_is_root(const MPIR_Comm *comm, int root)
+{
+    return comm->remote_group ? root == MPI_ROOT : comm->adi.rank == root;
+}
+/* Everyone of an intracommunicator; the group opposite the root in an intercommunicator. */
+static inline bool front_is_leaf(const MPIR_Comm *comm, int root)
+{
+    return !comm->remote_group || root >= 0;
+}
+
+/* ---- Counts
+ * -------------------------------------------------------------------------------------------------- */
+
+#define FRONT_COUNTS(array) ((MPIR_Counts){ (array), sizeof *(array) == sizeof(int64_t) })
+
+#endif

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Generates what src/mpi/binding describes: gen.py WHAT --out DIR [--srcdir DIR] [--mutant] [FILES...]
+
+    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h
+    front      src/mpi/binding/front_*.c for the bodies defined in FILES
+    list       the names of what the front exports, one a line
+A file is rewritten only when its text changes."""
+
+import argparse
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True
+
+import gen_front  # noqa: E402
+import headers    # noqa: E402
+from api import Bad, read_abi, read_api  # noqa: E402
+from bodies import bodies_of, scan       # noqa: E402
+
+
+def write(out, name, text):
+    path = os.path.join(out, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    try:
+        if open(path, encoding="utf-8").read() == text:
+            return
+    except FileNotFoundError:
+        pass
+    with open(path + ".tmp", "w", encoding="utf-8") as f:
+        f.write(text)
+    os.replace(path + ".tmp", path)
+
+
+def make_headers(api, abi, out):
+    write(out, "include/mpi.h", headers.mpi_h(api, abi))
+    write(out, "include/mpi_const.h", headers.const_h(abi))
+    write(out, "src/mpi/binding/bodies.h", headers.bodies_h(api))
+
+
+def make_front(api, abi, out, bodies, mutant):
+    folder = "src/mpi/binding/mutant/" if mutant else "src/mpi/binding/"
+    write(out, folder + "front_abi.h", gen_front.abi_h(abi))
+    write(out, folder + "front_abi.c", gen_front.abi_c(abi))
+    for chapter in api.chapters:
+        write(out, "%sfront_%s.c" % (folder, chapter), gen_front.chapter_c(chapter, api, bodies, abi, mutant))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["headers", "front", "list"])
+    parser.add_argument("--out", default=".")
+    parser.add_argument("--srcdir", default=".", help="where FILES are if not here")
+    parser.add_argument("--abi", default=os.path.join(HERE, "abi-standard.txt"))
+    parser.add_argument("--mutant", action="store_true")
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_intermixed_args()
+    api, abi = read_api(os.path.join(HERE, "api.txt")), read_abi(args.abi)
+    files = [f if os.path.exists(f) else os.path.join(args.srcdir, f) for f in args.files if f.endswith(".c")]
+    bodies = bodies_of(api, scan(files))
+    if args.what == "headers":
+        make_headers(api, abi, args.out)
+    elif args.what == "front":
+        make_front(api, abi, args.out, bodies, args.mutant)
+    else:
+        for proc in gen_front.exported(api, bodies):
+            print(proc.name)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Bad as e:
+        sys.exit("gen.py: %s" % e)

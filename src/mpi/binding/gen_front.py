@@ -1,0 +1,523 @@
+"""The front ends: PMPI_X and weak MPI_X for each procedure that has a body."""
+
+import re
+from api import Bad
+from bodies import match
+from headers import fill, field_decl
+from kinds import HANDLES
+
+ABI_H = """\
+/* front_abi.h: the @ABI@ ABI as the front ends see it.  Generated from src/mpi/binding; do not edit. */
+#ifndef FRONT_ABI_H
+#define FRONT_ABI_H
+
+#include "front.h"
+
+@TYPES@
+
+typedef struct {
+@STATUS_FIELDS@
+} ABI_Status;
+
+typedef void ABI_Function(void);
+extern const struct MPIR_Abi MPIR_Abi_@ABI@;
+
+/* Between the ABI's handles and their native values (object.h). */
+@CODING@
+
+/* The count and the cancelled flag of a status live in the ABI's private ints. */
+static inline void front_status_in(MPIR_Status *s, const ABI_Status *a)
+{
+    s->MPI_SOURCE = a->MPI_SOURCE;
+    s->MPI_TAG = a->MPI_TAG;
+    s->MPI_ERROR = a->MPI_ERROR;
+    s->cancelled = a->MPI_internal[0];
+    memcpy(&s->count, &a->MPI_internal[1], sizeof s->count);
+}
+/* MPI_ERROR is left alone: only calls that return MPI_ERR_IN_STATUS set it. */
+static inline void front_status_out(const MPIR_Status *s, ABI_Status *a)
+{
+    a->MPI_SOURCE = s->MPI_SOURCE;
+    a->MPI_TAG = s->MPI_TAG;
+    a->MPI_internal[0] = s->cancelled;
+    memcpy(&a->MPI_internal[1], &s->count, sizeof s->count);
+}
+static inline void front_statuses_in(MPIR_Status *s, const ABI_Status *a, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        front_status_in(&s[i], &a[i]);
+}
+static inline void front_statuses_out(const MPIR_Status *s, ABI_Status *a, int64_t n, bool with_error)
+{
+    for (int64_t i = 0; i < n; i++) {
+        front_status_out(&s[i], &a[i]);
+        if (with_error)
+            a[i].MPI_ERROR = s[i].MPI_ERROR;
+    }
+}
+
+@ARRAYS@
+
+#endif
+"""
+
+CODING_POINTER = """\
+static inline uint64_t front_value_@SHORT@(ABI_@SHORT@ handle)
+{
+    return (uint64_t)(uintptr_t)handle;
+}
+static inline ABI_@SHORT@ front_native_@SHORT@(uint64_t value)
+{
+    return (ABI_@SHORT@)(uintptr_t)value;
+}
+"""
+
+ARRAY_IN = """\
+/* An array of handles to one of objects; null handles become NULL where they may. */
+static inline int front_objects_@SHORT@(const ABI_@SHORT@ *handles, @OBJ@ **objects, int64_t n, bool null, const char *arg)
+{
+    int err = MPI_SUCCESS;
+    if (unlikely(!handles && n > 0))
+        return front_bad_pointer(arg);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t value = front_value_@SHORT@(handles[i]);
+        objects[i] = NULL;
+        if (!(null && value == @NULL@) && unlikely(!(objects[i] = @LOOKUP@)))
+            return @ERROR@;
+    }
+    return err;
+}
+/* What the call set to NULL becomes the null handle. */
+static inline void front_nulls_@SHORT@(@OBJ@ *const *objects, ABI_@SHORT@ *handles, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!objects[i])
+            handles[i] = front_native_@SHORT@(@NULL@);
+}
+/* Handles for the objects a call has put into an array. */
+static inline void front_handles_@SHORT@(@OBJ@ *const *objects, ABI_@SHORT@ *handles, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (objects[i])
+            handles[i] = front_native_@SHORT@(MPIR_Object_handle(objects[i]));
+}
+"""
+
+FILE_HEAD = """\
+/* Generated from src/mpi/binding; do not edit.  @TITLE@ */
+#include "front_abi.h"
+
+@BODIES@
+
+@FUNCTIONS@
+"""
+
+FUNCTION = """\
+FRONT_EXPORT @DECL@;
+FRONT_EXPORT @WEAK@ __attribute__((weak, alias("@NAME@")));
+@DECL@
+{
+@CODE@
+}
+"""
+
+ABI_C = """\
+/* Generated from src/mpi/binding; do not edit.  How the library calls functions of programs of the @ABI@ ABI. */
+#include "front_abi.h"
+
+/* Users' functions take the handle's address; what they write there is ignored. */
+static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int *errcode)
+{
+    uint64_t value = object ? MPIR_Object_handle(object) : 0;
+    switch (kind) {
+@CASES@
+    }
+}
+
+static void call_op_int(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len, MPIR_Datatype *datatype)
+{
+    ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
+    while (len > 0) {
+        int n = len > INT_MAX ? INT_MAX : (int)len, done = n;
+        ((void (*)(void *, void *, int *, ABI_Datatype *))cb->fn)(invec, inoutvec, &n, &handle);
+        invec = (char *)invec + done * datatype->adi.extent;
+        inoutvec = (char *)inoutvec + done * datatype->adi.extent;
+        len -= done;
+    }
+}
+
+static void call_op(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len, struct MPIR_Datatype *datatype)
+{
+    if (cb->convention != MPIR_CALL_C_LARGE) {
+        call_op_int(cb, invec, inoutvec, len, datatype);
+        return;
+    }
+    ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
+    MPI_Count n = len;
+    ((void (*)(void *, void *, MPI_Count *, ABI_Datatype *))cb->fn)(invec, inoutvec, &n, &handle);
+}
+
+const struct MPIR_Abi MPIR_Abi_@ABI@ = {
+    .name = "@ABI@", .call_errhandler = call_errhandler, .call_op = call_op
+};
+"""
+
+ERRHANDLER_CASE = """\
+    case MPIR_KIND_@KIND@: {
+        ABI_@SHORT@ handle = front_native_@SHORT@(object ? value : @NULL@);
+        ((void (*)(ABI_@SHORT@ *, int *, ...))cb->fn)(&handle, errcode);
+        break;
+    }"""
+
+
+def abi_h(abi):
+    assert abi.coding == "pointer", "no template for handle coding " + str(abi.coding)
+    handles = [HANDLES[kind] for _, kind, _ in abi.handles]
+    types = ["typedef struct %s *ABI_%s;" % (struct, HANDLES[kind].short) for _, kind, struct in abi.handles]
+    types += ["typedef struct %s %s;" % (h.obj, h.obj) for h in handles if h.obj != "MPIR_Request"]
+    arrays = []
+    for h in (HANDLES["REQUEST"], HANDLES["DATATYPE"], HANDLES["INFO"]):
+        lookup = "MPIR_Object_of(MPIR_KIND_%s, value)" % h.kind
+        error = "front_bad_handle(MPIR_KIND_%s, false, value, arg, i)" % h.kind
+        if h.kind == "REQUEST":
+            lookup, error = "front_request(false, value, arg, i, &err)", "err"
+        arrays.append(fill(ARRAY_IN, SHORT=h.short, OBJ=h.obj, NULL=h.null, LOOKUP=lookup, ERROR=error))
+    return fill(ABI_H, ABI=abi.name, TYPES="\n".join(types),
+                STATUS_FIELDS="\n".join("    %s;" % field_decl(n, t) for n, t in abi.status),
+                CODING="\n".join(fill(CODING_POINTER, SHORT=h.short) for h in handles), ARRAYS="\n".join(arrays))
+
+
+def abi_c(abi):
+    cases = [fill(ERRHANDLER_CASE, KIND=k, SHORT=HANDLES[k].short, NULL=HANDLES[k].null)
+             for k in ("COMM", "WIN", "FILE", "SESSION")]
+    return fill(ABI_C, ABI=abi.name, CASES="\n".join(cases))
+
+
+def abi_type(decl):
+    """The declaration with the ABI's own types, which the front ends know under other names."""
+    decl = re.sub(r"\bMPI_\w+_function(_c|_fn)? ", "ABI_Function ", decl)
+    return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
+
+
+class Front:
+    """One function: the parts of its text, filled in parameter by parameter."""
+
+    def __init__(self, proc, large, wide, abi, mutant):
+        self.proc, self.large, self.wide, self.abi = proc, large, wide, abi
+        self.decls, self.steps, self.checks, self.loads, self.args, self.after, self.frees = [], [], [], [], [], [], []
+        self.call = proc.name + ("_c" if large else "")
+        self.names = {p.name: p for p in proc.params}
+        self.mutant, self.uses_target = mutant, False
+        self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
+
+    # -- conditions ------------------------------------------------------------------------------------------------
+
+    def condition(self, p):
+        parts = []
+        for attr, text in (("root", "at_root"), ("leaf", "at_leaf"), ("any", "root != MPI_PROC_NULL")):
+            if p.has(attr):
+                parts.append(text)
+        if p.has("inplace"):
+            parts.append("%s != MPI_IN_PLACE" % p.arg("inplace"))
+        return " && ".join(parts)
+
+    def check(self, p, text):
+        """Add a check made only when checks are on, where the parameter is significant."""
+        cond = self.condition(p)
+        self.checks.append("(%s(err = %s))" % (cond + " && " if cond else "", text))
+
+    def step(self, p, text):
+        """Add a test that is always made, where the parameter is significant; `text` is true on failure."""
+        cond = self.condition(p)
+        if cond:
+            text = "%s && %s" % (cond, text)
+        self.steps.append("    if (%s)\n        goto done;" % text)
+
+    def length(self, p):
+        n = p.arg("len")
+        if n == "size":
+            return "%s_o->adi.remote_size" % self.comm.name
+        if n == "neighbors":
+            raise Bad("%s: the lengths of neighbor arrays are not described yet" % self.call)
+        return n
+
+    # -- one method a family of kinds ------------------------------------------------------------------------------
+
+    def add(self, p):
+        name, kind = p.name, p.kind.name
+        if kind == "VARARGS":
+            return
+        if p.has("large-only") and not self.large:
+            self.add_absent(p)
+        elif p.kind.handle:
+            self.add_handle(p)
+        elif kind.startswith("STATUS"):
+            self.add_status(p)
+        elif kind == "FUNCTION":
+            self.add_callback(p)
+        elif p.kind.body == "MPIR_Counts":
+            self.args.append("FRONT_COUNTS(%s)" % name)
+            if p.has("len") and p.arg("len") != "neighbors":
+                self.check(p, 'check_counts(FRONT_COUNTS(%s), %s, "%s", "%s", %s)' %
+                           (name, self.length(p), name, self.proc.name, self.narrow()))
+        elif p.kind.body == "MPI_Count *" and kind not in ("COUNT64_OUT", "OFFSET_OUT", "COUNTS64_OUT") \
+                or name in self.wide:
+            self.add_count_out(p)
+        else:
+            self.args.append(name)
+            self.add_plain_check(p)
+
+    def add_absent(self, p):
+        if p.kind.name == "COUNT_OUT":
+            self.decls.append("MPI_Count %s_v = 0;" % p.name)
+            self.args.append("&%s_v" % p.name)
+        else:
+            self.args.append("0" if p.kind.name == "COUNT" else "NULL")
+
+    def narrow(self):
+        return "false" if self.large or not self.proc.has("large") else "true"
+
+    def add_plain_check(self, p):
+        name, kind = p.name, p.kind.name
+        comm = self.comm.name + "_o" if self.comm else None
+        if kind in ("COUNT", "NUMBER", "AINT_COUNT"):
+            self.check(p, 'check_count(%s, "%s", "%s", %s)' % (name, name, self.proc.name, self.narrow()))
+        elif kind in ("RANK", "RANK_ANY", "RANK_IN") and comm:
+            self.check(p, 'check_%s(%s, %s, "%s")' % (kind.lower(), comm, name, name))
+        elif kind in ("TAG", "TAG_ANY"):
+            self.check(p, 'check_%s(%s, "%s")' % (kind.lower(), name, name))
+        elif kind in ("INT_OUT", "INT_INOUT", "AINT_OUT", "COUNT64_OUT", "OFFSET_OUT", "POINTER_OUT", "STRING") \
+                or kind == "STRING_OUT" and self.proc.chapter != "info":
+            self.check(p, 'check_pointer(%s, "%s")' % (name, name))
+        elif kind in ("BUFFER", "CBUFFER") and p.has("of"):
+            self.add_buffer_check(p)
+
+    def add_buffer_check(self, p):
+        name, of = p.name, p.arg("of").split(",")
+        if p.has("inplace") and p.has("leaf"):
+            self.checks.append('(%s == MPI_IN_PLACE && !at_root && (err = front_bad_in_place("%s")))' % (name, name))
+        if len(of) == 1:
+            self.check(p, 'check_bytes(%s, %s, "%s")' % (name, of[0], name))
+            return
+        count, ctype = of
+        if self.names[ctype].kind.name != "DATATYPE_USE":
+            return
+        if count == "1" or self.names[count].kind.name == "COUNT":
+            self.check(p, 'check_buffer(%s, %s, %s_o, "%s")' % (name, count, ctype, name))
+        elif self.names[count].arg("len") != "neighbors":
+            displs = next((d for d in ("displs", name[0] + "displs") if d in self.names), None)
+            self.check(p, 'check_buffers(%s, FRONT_COUNTS(%s), %s, %s, %s_o, "%s")' %
+                       (name, count, "FRONT_COUNTS(%s)" % displs if displs else "(MPIR_Counts){ NULL, 0 }",
+                        self.length(self.names[count]), ctype, name))
+
+    def add_count_out(self, p):
+        name = p.name
+        if self.large and p.kind.large.startswith("MPI_Count"):
+            self.args.append(name)
+            self.check(p, 'check_pointer(%s, "%s")' % (name, name))
+            return
+        ctype = p.decl(self.large).split(" *")[0]
+        self.decls.append("MPI_Count %s_v = 0;" % name)
+        self.args.append("&%s_v" % name)
+        self.check(p, 'check_pointer(%s, "%s")' % (name, name))
+        if p.kind.name.endswith("INOUT"):
+            self.loads.append("    %s_v = *%s;" % (name, name))
+        if ctype != "int":
+            self.after.append("    if (!err)\n        *%s = (%s)%s_v;" % (name, ctype, name))
+        elif p.has("undefined"):
+            self.after.append("    if (!err)\n        *%s = %s_v > INT_MAX ? MPI_UNDEFINED : (int)%s_v;" % (name, name, name))
+        else:
+            self.after.append('    if (!err && unlikely(%s_v > INT_MAX))\n        err = front_too_large(%s_v, "%s", call);\n'
+                              "    else if (!err)\n        *%s = (int)%s_v;" % (name, name, name, name, name))
+
+    def lookup(self, h, value, name):
+        if h.obj == "MPIR_Request":
+            return 'front_request(%s, %s, "%s", -1, &err)' % ("true" if h.kind == "MESSAGE" else "false", value, name)
+        return 'front_object(MPIR_KIND_%s, %s, "%s", &err)' % (h.kind, value, name)
+
+    def add_handle(self, p):
+        h, name, kind = p.kind.handle, p.name, p.kind.name
+        if kind.startswith(("REQUESTS", "DATATYPES", "INFOS")):
+            self.add_handle_array(p)
+            return
+        self.decls.append("%s *%s_o = NULL;" % (h.obj, name))
+        if kind.endswith("_OUT"):
+            self.args.append("&%s_o" % name)
+            self.check(p, 'check_pointer(%s, "%s")' % (name, name))
+            self.after.append("    if (!err)\n        *%s = front_native_%s(front_handle(%s_o, %s));" %
+                              (name, h.short, name, h.null))
+            return
+        inout = kind.endswith("_INOUT")
+        value = "front_value_%s(%s%s)" % (h.short, "*" if inout else "", name)
+        if inout:
+            self.step(p, 'unlikely((err = check_pointer(%s, "%s")))' % (name, name))
+        if p.has("loose"):
+            self.steps.append("    %s_o = MPIR_Object_of(MPIR_KIND_%s, %s);" % (name, h.kind, value))
+        else:
+            null = "%s != %s && " % (value, h.null) if p.has("null") else ""
+            self.step(p, "%sunlikely(!(%s_o = %s))" % (null, name, self.lookup(h, value, name)))
+        self.args.append(("&%s_o" if inout else "%s_o") % name)
+        if inout:
+            self.after.append("    *%s = front_native_%s(front_handle(%s_o, %s));" % (name, h.short, name, h.null))
+        if p is self.comm:
+            if inout: # the call may free it
+                self.uses_target = True
+                self.steps.append("    target = front_target(%s_o);" % name)
+            if "root" in self.names:
+                self.steps.append("    if (MPIR_env.check_args && unlikely((err = check_root(%s_o, root))))\n"
+                                  "        goto done;" % name)
+        elif h.obj == "MPIR_Request" and not self.comm:
+            self.uses_target = True
+            self.steps.append("    target = front_target_request(%s_o);" % name)
+        if kind == "DATATYPE_USE":
+            self.check(p, 'check_committed(%s_o, "%s")' % (name, name))
+
+    def add_handle_array(self, p):
+        h, name, kind = p.kind.handle, p.name, p.kind.name
+        n = self.length(p)
+        self.decls.append("%s *%s_small[FRONT_SMALL], **%s_o = NULL;" % (h.obj, name, name))
+        self.frees.append("    front_free(%s_o, %s_small);" % (name, name))
+        if n in self.names:
+            self.step(p, 'unlikely((err = check_count(%s, "%s", "%s", %s)))' % (n, n, self.proc.name, self.narrow()))
+        self.step(p, 'unlikely(!(%s_o = front_alloc(%s_small, sizeof *%s_o, %s, "%s", &err)))' %
+                  (name, name, name, n, name))
+        self.args.append("%s_o" % name)
+        if kind.endswith("S_OUT"):
+            self.loads.append("    front_clear((void **)%s_o, %s);" % (name, n))
+            self.after.append("    if (!err)\n        front_handles_%s(%s_o, %s, %s);" % (h.short, name, name, n))
+            return
+        self.step(p, 'unlikely((err = front_objects_%s(%s, %s_o, %s, %s, "%s")))' %
+                  (h.short, name, name, n, "true" if p.has("null") else "false", name))
+        if kind == "DATATYPES_USE":
+            self.check(p, 'check_all_committed(%s_o, %s, "%s")' % (name, n, name))
+        if kind == "REQUESTS_INOUT":
+            self.after.append("    front_nulls_%s(%s_o, %s, %s);" % (h.short, name, name, n))
+        if kind.startswith("REQUESTS"):
+            self.uses_target = True
+            self.steps.append("    target = front_target_requests(%s_o, %s);" % (name, n))
+
+    def add_status(self, p):
+        name, kind = p.name, p.kind.name
+        if kind == "STATUSES_OUT":
+            n = self.length(p)
+            self.decls.append("MPIR_Status %s_small[FRONT_SMALL], *%s_o = NULL;" % (name, name))
+            self.frees.append("    front_free(%s_o, %s_small);" % (name, name))
+            self.step(p, '%s && unlikely(!(%s_o = front_alloc(%s_small, sizeof *%s_o, %s, "%s", &err)))' %
+                      (name, name, name, name, n, name))
+            self.loads.append("    if (%s_o)\n        front_statuses_in(%s_o, %s, %s);" % (name, name, name, n))
+            self.after.append("    if (%s_o)\n        front_statuses_out(%s_o, %s, %s, err == MPI_ERR_IN_STATUS);" %
+                              (name, name, name, n))
+            self.args.append("%s_o" % name)
+            return
+        self.decls.append("MPIR_Status %s_o;" % name)
+        if kind == "STATUS_OUT":
+            self.loads.append("    if (%s)\n        front_status_in(&%s_o, %s);" % (name, name, name))
+            self.after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
+            self.args.append("%s ? &%s_o : NULL" % (name, name))
+            return
+        self.step(p, 'unlikely((err = check_pointer(%s, "%s")))' % (name, name))
+        self.loads.append("    front_status_in(&%s_o, %s);" % (name, name))
+        self.args.append("&%s_o" % name)
+        if kind == "STATUS_INOUT":
+            self.after.append("    front_statuses_out(&%s_o, %s, 1, true);" % (name, name))
+
+    def add_callback(self, p):
+        large = self.large and p.kind.small != p.kind.large
+        extra = "extra_state" if "extra_state" in self.names else "NULL"
+        self.args.append("(MPIR_Callback){ %s, %s, %s, &MPIR_Abi_%s }" %
+                         (p.name, "MPIR_CALL_C_LARGE" if large else "MPIR_CALL_C", extra, self.abi.name))
+        if self.proc.chapter in ("op", "errhan", "ext"):
+            self.check(p, 'check_pointer((const void *)%s, "%s")' % (p.name, p.name))
+
+    # -- putting it together ---------------------------------------------------------------------------------------
+
+    def order(self):
+        """The communicator first: errors go to it, and conditions need it; then the rest as they come."""
+        return [self.comm] + [p for p in self.proc.params if p is not self.comm] if self.comm else self.proc.params
+
+    def code(self):
+        args = {}
+        for p in self.order():
+            at = len(self.args)
+            self.add(p)
+            args[p.name] = self.args[at:]
+        ordered = [a for p in self.proc.params for a in args[p.name]]
+        call = "MPIR_%s(%s)" % (self.body, ", ".join(ordered))
+        enter = ["    if (unlikely(front_mutated(call)))\n        return MPI_SUCCESS;"] if self.mutant else []
+        if self.proc.returns != "int":
+            return "    return %s;" % call
+        target = "target" if self.uses_target else "front_target(%s)" % (self.comm.name + "_o" if self.comm else "NULL")
+        lines = ['    static const char call[] = "%s";' % self.call, "    int err = MPI_SUCCESS;"] + \
+            ["    struct front_target target = { NULL, 0 };"] * self.uses_target + ["    " + d for d in self.decls] + [""] + enter
+        if not self.proc.has("always"):
+            lines.append("    if (unlikely(MPIR_env.phase != MPIR_RUNNING))\n        return MPIR_Err_state(call);")
+        steps = self.steps
+        if any(p.has("root") or p.has("leaf") for p in self.proc.params):
+            rooted = [s for s in steps if s.startswith("    if (MPIR_env.check_args && unlikely((err = check_root")]
+            at = steps.index(rooted[0]) + 1
+            steps.insert(at, "    at_root = front_is_root({0}_o, root);\n    at_leaf = front_is_leaf({0}_o, root);\n"
+                             "    (void)at_leaf;".format(self.comm.name))
+            lines.insert(2, "    bool at_root = false, at_leaf = false;")
+        lines += steps
+        if self.checks:
+            lines.append("    if (likely(MPIR_env.check_args) &&\n        unlikely(%s))\n        goto done;" %
+                         (" ||\n                 ".join(self.checks)))
+        lines += self.loads + ["    err = %s;" % call] + self.after
+        if any("goto done" in line for line in lines):
+            lines.append("done:")
+        lines += self.frees + ["    return likely(!err) ? MPI_SUCCESS : front_fail(%s, call, err);" % target]
+        return "\n".join(lines)
+
+
+def conversion(proc):
+    """MPI_X_toint, _fromint, _c2f and _f2c need no body; (code, kind) or None."""
+    m = re.match(r"(\w+)_(toint|fromint|c2f|f2c)$", proc.short)
+    if not m or m.group(1) == "Status":
+        return None
+    h = next(h for h in HANDLES.values() if h.short == {"Type": "Datatype"}.get(m.group(1), m.group(1)))
+    arg = proc.params[0].name
+    if m.group(2) in ("toint", "c2f"): # the low half: kind and index, or a predefined handle's value
+        return "    return (int)(uint32_t)front_value_%s(%s);" % (h.short, arg), h
+    kind = "REQUEST" if h.kind == "MESSAGE" else h.kind
+    return "    return front_native_%s(front_handle(MPIR_Object_fromint(MPIR_KIND_%s, %s), %s));" % \
+        (h.short, kind, arg, h.null), h
+
+
+def function(proc, large, code):
+    decl = abi_type(proc.prototype("P", large)).replace("MPI_Fint", "int")
+    return fill(FUNCTION, DECL=decl, WEAK=abi_type(proc.prototype("", large)).replace("MPI_Fint", "int"),
+                NAME="P" + proc.name + ("_c" if large else ""), CODE=code)
+
+
+def exported(api, bodies):
+    """The procedures to export: those with a body, and the conversions of kinds that some body makes."""
+    made = {p.kind.handle.kind for proc in api.procs if proc.name in bodies for p in proc.params
+            if p.kind.handle and p.kind.name.endswith(("_OUT", "_INOUT"))}
+    result = []
+    for proc in api.procs:
+        conv = conversion(proc)
+        if proc.name in bodies or (conv and conv[1].kind in made):
+            result.append(proc)
+    return result
+
+
+def chapter_c(chapter, api, bodies, abi, mutant=False):
+    protos, functions = [], []
+    for proc in exported(api, bodies):
+        if proc.chapter != chapter:
+            continue
+        body = bodies.get(proc.name)
+        if not body:
+            functions.append(function(proc, False, conversion(proc)[0]))
+            continue
+        wide = match(proc, body)
+        protos.append(body.prototype())
+        for large in (False, True):
+            if large and not proc.has("large"):
+                continue
+            front = Front(proc, large, wide, abi, mutant)
+            front.body = body.name
+            functions.append(function(proc, large, front.code()))
+    extra = "bool front_mutated(const char *call);\n" if mutant else ""
+    return fill(FILE_HEAD, TITLE="MPI: %s." % api.chapters[chapter], BODIES=extra + "\n".join(sorted(set(protos))),
+                FUNCTIONS="\n".join(functions))

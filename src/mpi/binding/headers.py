@@ -1,0 +1,227 @@
+"""mpi.h, mpi_const.h and bodies.h, from the descriptions."""
+
+import re
+from kinds import HANDLES
+
+MPI_H = """\
+/* mpi.h: MPI @VERSION@ in C and C++, by its Standard ABI (version @ABI_VERSION@).  Generated from src/mpi/binding; do not edit.
+ *
+ * The first part is the Standard ABI's header.  The second holds what that header lacks: Fortran's integers, handle
+ * conversions for Fortran, and the procedures that MPI 3.0 removed. */
+#ifndef KEEL_MPI_H
+#define KEEL_MPI_H
+
+#ifdef KEEL_MPI_CONST_H
+#error "include mpi.h before mpid.h"
+#endif
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Types --------------------------------------------------------------------------------------------------- */
+
+@INTEGERS@
+
+@HANDLE_TYPES@
+
+typedef struct {
+@STATUS_FIELDS@
+} MPI_Status;
+
+/* ---- Constants ----------------------------------------------------------------------------------------------- */
+
+@CONSTANTS@
+
+/* ---- Callbacks ----------------------------------------------------------------------------------------------- */
+
+@CALLBACKS@
+
+@CALLBACK_CONSTANTS@
+
+/* ---- Procedures ---------------------------------------------------------------------------------------------- */
+
+@PROTOTYPES@
+
+/* ==== Beyond the ABI's header ================================================================================= */
+
+typedef int MPI_Fint;
+typedef struct {
+    MPI_Fint MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal[5];
+} MPI_F08_status;
+#define MPI_F_STATUS_IGNORE ((MPI_Fint *)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)0)
+#define MPI_F08_STATUS_IGNORE ((MPI_F08_status *)0)
+#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status *)0)
+
+@OUTSIDE_CALLBACKS@
+
+@OUTSIDE@
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+"""
+
+CONST_H = """\
+/* mpi_const.h: MPI's constants for code that knows no handles.  Generated from src/mpi/binding; do not edit.
+ *
+ * The values are the Standard ABI's.  The value of a predefined handle MPI_X is KEEL_MPI_X here. */
+#ifndef KEEL_MPI_CONST_H
+#ifndef MPI_VERSION /* with mpi.h there is nothing to add */
+#define KEEL_MPI_CONST_H
+
+#include <stdint.h>
+
+@INTEGERS@
+
+@CONSTANTS@
+
+#endif
+#endif
+"""
+
+BODIES_H = """\
+/* bodies.h: what the front end expects of each procedure's body.  Generated from src/mpi/binding/api.txt; do not edit.
+ * Include it in the file that defines the body. */
+#ifndef MPIR_BODIES_H
+#define MPIR_BODIES_H
+
+#include "abi.h"
+#include "mpid.h"
+
+typedef struct MPIR_HANDLE MPIR_Request;
+@OBJECTS@
+
+@PROTOTYPES@
+
+#endif
+"""
+
+
+def fill(template, **parts):
+    for name, text in parts.items():
+        template = template.replace("@%s@" % name, text)
+    left = re.search(r"@[A-Z_]+@", template)
+    assert not left, "the template still says " + left.group(0)
+    return template
+
+
+def heading(text):
+    return "/* %s */" % text.replace("mpi_t", "MPI_T").replace("-", " ")
+
+
+def value_text(ctype, value):
+    """How a constant's value is written: handles and pointers in hex, as casts."""
+    if ctype == "int":
+        return "(%d)" % value if value < 0 else str(value)
+    pointer = ctype.replace("*", " *").replace("* *", "**").replace("* *", "**")
+    return "((%s)%s)" % (pointer, hex(value) if value > 9 else str(value))
+
+
+def enum_of(rows, name=None):
+    body = ",\n".join("    %s = %s" % (n, v) for n, v in rows)
+    return ("typedef enum %s {\n%s\n} %s;" % (name, body, name)) if name else "enum {\n%s\n};" % body
+
+
+def constants(abi):
+    """The constants of mpi.h, but for those that need the callbacks' types."""
+    parts, late = [], []
+    for cls, ctype, form, rows in abi.groups:
+        if form == "enum":
+            text = enum_of(rows, None if ctype == "int" else ctype)
+        else:
+            text = "\n".join("#define %s %s" % (n, value_text(ctype, v)) for n, v in rows)
+        (late if "_function" in ctype else parts).append(heading(cls) + "\n" + text)
+    return "\n\n".join(parts), "\n\n".join(late)
+
+
+def callback_typedef(name, text):
+    m = re.match(r"(\w+)\((.*)\)$", text)
+    return "typedef %s %s(%s);" % (m.group(1), name, m.group(2)) if m else "typedef %s %s;" % (text, name)
+
+
+def prototypes(procs):
+    lines = []
+    for p in procs:
+        for prefix in ("", "P"):
+            lines.append(p.prototype(prefix) + ";")
+            if p.has("large"):
+                lines.append(p.prototype(prefix, True) + ";")
+    return "\n".join(lines)
+
+
+def mpi_h(api, abi):
+    values = abi.values()
+    early, late = constants(abi)
+    fields = [re.sub(r"^(\w+)\s*(\S+?)(\[\d+\])?$", r"\1 \2\3", field_decl(n, t)) for n, t in abi.status]
+    handles = ["typedef struct %s *%s;" % (s, n) for n, _, s in abi.handles] + \
+              ["typedef struct %s *%s;" % (s, n) for n, s in abi.opaque]
+    by_chapter = []
+    for chapter, title in api.chapters.items():
+        procs = [p for p in api.procs if p.chapter == chapter and not p.has("outside")]
+        if procs:
+            by_chapter.append("/* %s */\n%s" % (title.capitalize(), prototypes(procs)))
+    return fill(
+        MPI_H,
+        VERSION="%d.%d" % (values["MPI_VERSION"], values["MPI_SUBVERSION"]),
+        ABI_VERSION="%d.%d" % (values["MPI_ABI_VERSION"], values["MPI_ABI_SUBVERSION"]),
+        INTEGERS="\n".join("typedef %s %s;" % (t, n) for n, t in abi.integers),
+        HANDLE_TYPES="\n".join(handles),
+        STATUS_FIELDS="\n".join("    %s;" % f for f in fields),
+        CONSTANTS=early,
+        CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if not outside),
+        CALLBACK_CONSTANTS=late,
+        PROTOTYPES="\n\n".join(by_chapter),
+        OUTSIDE_CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if outside),
+        OUTSIDE=prototypes([p for p in api.procs if p.has("outside")]),
+    )
+
+
+def field_decl(name, ctype):
+    base, bracket, size = ctype.partition("[")
+    return "%s %s%s%s" % (base, name, bracket, size)
+
+
+def const_h(abi):
+    parts = []
+    for cls, ctype, form, rows in abi.groups:
+        if ctype in ("int", "MPI_Offset") or form == "enum":
+            text = enum_of(rows)
+        elif cls.startswith("handle:") or "_function" in ctype:
+            text = enum_of([("KEEL_" + n, v) for n, v in rows])
+        elif ctype.startswith("MPI_"):
+            continue
+        else:
+            text = "\n".join("#define %s %s" % (n, value_text(ctype, v)) for n, v in rows)
+        parts.append(heading(cls) + "\n" + text)
+    return fill(CONST_H, INTEGERS="\n".join("typedef %s %s;" % (t, n) for n, t in abi.integers),
+                CONSTANTS="\n\n".join(parts))
+
+
+def body_prototype(proc):
+    params = [with_name(p.kind.body, p.name) for p in proc.params if p.kind.body]
+    return "%s MPIR_%s(%s)" % (proc.returns, proc.short, ", ".join(params) or "void")
+
+
+def with_name(ctype, name):
+    if "(*)" in ctype:
+        return ctype.replace("(*)", "(*%s)" % name)
+    return ctype + ("" if ctype.endswith("*") else " ") + name
+
+
+def has_body(proc):
+    """Could a body be written for it?  (Not the conversions, which are generated, nor the Fortran statuses.)"""
+    foreign = any(p.kind.name in ("FINT", "C") and "MPI_" in p.kind.small for p in proc.params)
+    return proc.chapter not in ("tool",) and proc.returns in ("int", "double", "MPI_Aint") and not foreign \
+        and not proc.has("body") and not proc.short.endswith("_toint")
+
+
+def bodies_h(api):
+    objects = sorted({h.obj for h in HANDLES.values()} - {"MPIR_Request"})
+    return fill(BODIES_H, OBJECTS="\n".join("typedef struct %s %s;" % (o, o) for o in objects),
+                PROTOTYPES="\n".join(body_prototype(p) + ";" for p in api.procs if has_body(p)))

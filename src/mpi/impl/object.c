@@ -1,0 +1,89 @@
+/* object.c: the slabs behind the handles, the table of predefined objects, and the int form of a handle. */
+#include "object.h"
+
+#include <stddef.h>
+#include "comm.h"
+#include "errhandler.h"
+#include "group.h"
+#include "info.h"
+#include "mpi_const.h"
+#include "op.h"
+#include "request.h"
+#include "type.h"
+
+#define ROW(k, type) [MPIR_KIND_##k] = { .objsize = (sizeof(type) + 63) & ~(size_t)63, .kind = MPIR_KIND_##k }
+
+/* Complete before main: an empty slab needs no more than its object size, so handles work before MPI_Init. */
+struct ku_slab MPIR_slab[MPIR_KIND_COUNT] = {
+    ROW(COMM, MPIR_Comm), ROW(GROUP, MPIR_Group),     ROW(DATATYPE, MPIR_Datatype),
+    ROW(OP, MPIR_Op),     ROW(REQUEST, MPIR_Request), ROW(ERRHANDLER, MPIR_Errhandler),
+    ROW(INFO, MPIR_Info),
+};
+
+/* The chapters own the predefined objects; a program that links without a chapter has none of its objects. */
+#pragma weak MPIR_Comm_world
+#pragma weak MPIR_Comm_self
+#pragma weak MPIR_Group_empty
+#pragma weak MPIR_Errors_are_fatal
+#pragma weak MPIR_Errors_abort
+#pragma weak MPIR_Errors_return
+#pragma weak MPIR_Message_no_proc
+#pragma weak MPIR_Datatype_predefined
+#pragma weak MPIR_Op_predefined
+
+void *MPIR_Object_table[MPIR_PREDEFINED_MAX];
+
+static void *find_predefined(int32_t value)
+{
+    switch (value) {
+    case KEEL_MPI_COMM_WORLD:
+        return &MPIR_Comm_world;
+    case KEEL_MPI_COMM_SELF:
+        return &MPIR_Comm_self;
+    case KEEL_MPI_GROUP_EMPTY:
+        return &MPIR_Group_empty;
+    case KEEL_MPI_ERRORS_ARE_FATAL:
+        return &MPIR_Errors_are_fatal;
+    case KEEL_MPI_ERRORS_ABORT:
+        return &MPIR_Errors_abort;
+    case KEEL_MPI_ERRORS_RETURN:
+        return &MPIR_Errors_return;
+    case KEEL_MPI_MESSAGE_NO_PROC:
+        return &MPIR_Message_no_proc;
+    }
+    if (value > KEEL_MPI_OP_NULL && value < KEEL_MPI_COMM_NULL)
+        return MPIR_Op_predefined ? MPIR_Op_predefined(value) : NULL;
+    if (value > KEEL_MPI_DATATYPE_NULL && value < MPIR_PREDEFINED_MAX)
+        return MPIR_Datatype_predefined ? MPIR_Datatype_predefined(value) : NULL;
+    return NULL;
+}
+
+void *MPIR_Object_predefined(enum MPIR_KIND kind, int32_t value)
+{
+    if (value < 0 || value >= MPIR_PREDEFINED_MAX)
+        return NULL;
+    struct keel_object *o = __atomic_load_n(&MPIR_Object_table[value], __ATOMIC_RELAXED);
+    if (!o) {
+        o = find_predefined(value);
+        if (o &&
+            o->self == value) /* a table may answer for a value of its neighbour: keep only what is meant */
+            __atomic_store_n(&MPIR_Object_table[value], o, __ATOMIC_RELAXED);
+    }
+    return o && o->kind == kind && o->self == value ? o : NULL;
+}
+
+int32_t MPIR_Object_toint(const void *obj)
+{
+    const struct keel_object *o = obj;
+    return o->self ? o->self : (int32_t)((uint32_t)o->kind << MPIR_INDEX_BITS | o->index);
+}
+
+void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value)
+{
+    if (value < MPIR_PREDEFINED_MAX)
+        return MPIR_Object_predefined(kind, value);
+    if ((uint32_t)value >> MPIR_INDEX_BITS != (uint32_t)kind)
+        return NULL;
+    struct keel_object *o = MPIR_Object_at(kind, (uint32_t)value & MPIR_INDEX_MASK);
+    return o && (o->gen & 1) ? o : NULL;
+}
