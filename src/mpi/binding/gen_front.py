@@ -11,7 +11,7 @@ ABI_H = """\
 #ifndef FRONT_ABI_H
 #define FRONT_ABI_H
 
-#include "front.h"
+#include "mpi/binding/front.h"
 
 @TYPES@
 
