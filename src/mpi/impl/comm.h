@@ -7,6 +7,14 @@
 #include "group.h"
 #include "errhandler.h"
 
+/* What the members have agreed on about their collectives (src/mpi/coll), so that all choose alike. */
+enum { MPIR_COLL_FORCED = 22 };
+typedef struct MPIR_Coll_facts {
+    uint8_t known;                    /* agreed; else the next collective agrees first */
+    uint8_t crowded;                  /* some node has more ranks than cores */
+    uint8_t forced[MPIR_COLL_FORCED]; /* by enum coll_kind: number of the forced algorithm + 1, or 0 */
+} MPIR_Coll_facts;
+
 typedef struct MPIR_Comm {
     struct MPIR_COMMUNICATOR
         adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
@@ -16,7 +24,7 @@ typedef struct MPIR_Comm {
     uint32_t coll_seq;        /* collectives started: the tag of the next one's messages */
     void *attributes;         /* src/mpi/attr */
     void *bsend;              /* buffer attached to the communicator */
-    void *coll;               /* src/mpi/coll's own state */
+    MPIR_Coll_facts facts;
 } MPIR_Comm;
 
 extern MPIR_Comm MPIR_Comm_world, MPIR_Comm_self;
@@ -38,7 +46,15 @@ static inline int32_t MPIR_Comm_grank(const MPIR_Comm *c, int32_t lrank)
 int MPIR_Comm_init_predefined(void);
 void MPIR_Comm_fini_predefined(void);
 
-/* Take and drop references; the last one frees. */
+/* Drop a reference (MPIR_Object_ref takes one); the last one frees. */
 void MPIR_Comm_release(MPIR_Comm *c);
+
+/* Agree on comm->facts if that has not happened; collective (src/mpi/coll).  Returns an error class. */
+int MPIR_Coll_ready(MPIR_Comm *comm);
+
+/* The maximum over n processes of each of `words` values, by messages with the tag in a context of comm.  members[i] is
+ * the local rank of process i, NULL: i itself; `me` is the caller's i.  Collective over them.  Returns an error class. */
+int MPIR_Agree_max(MPIR_Comm *comm, const int32_t *members, int32_t n, int32_t me, int which, int tag,
+                   uint32_t *values, int words);
 
 #endif

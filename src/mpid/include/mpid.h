@@ -262,6 +262,7 @@ enum {
     MPID_CONTEXT_PT2PT = 0,
     MPID_CONTEXT_COLL = 1,
     MPID_CONTEXT_RMA = 2,
+    MPID_CONTEXT_COMM = 3 /* making communicators */,
     MPID_CONTEXT_IDS = 4 /* ids a comm takes */
 };
 

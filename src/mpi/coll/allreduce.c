@@ -1,0 +1,175 @@
+/* allreduce.c: MPI_Allreduce (7.9.6).  All processes get the same bits: each element of the result is computed once
+ * and copied, or by all in the same order of operands. */
+#include "coll.h"
+#include "halving.h"
+
+/* This process's operand, in rbuf. */
+static void bring_input(struct coll *c)
+{
+    if (!coll_in_place(c->sbuf))
+        coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+}
+
+/* ---- Recursive doubling --------------------------------------------------------------------------------------------- */
+
+struct doubling {
+    void *acc, *spare; /* spare takes the other side's */
+};
+
+/* Always lower op higher, in all processes alike. */
+static void merge(struct coll *c, struct doubling *d, bool other_is_lower)
+{
+    if (other_is_lower) {
+        coll_combine(c, d->spare, d->acc, c->rcount);
+        return;
+    }
+    coll_combine(c, d->acc, d->spare, c->rcount);
+    void *t = d->acc;
+    d->acc = d->spare;
+    d->spare = t;
+}
+
+static void exchange(struct coll *c, struct doubling *d, int32_t n, int32_t pow2, int32_t rem)
+{
+    for (int32_t mask = 1; mask < pow2; mask *= 2) {
+        int32_t other = n ^ mask, partner = other < rem ? 2 * other + 1 : other + rem;
+        coll_sendrecv(c, d->acc, c->rcount, c->rtype, partner, d->spare, c->rcount, c->rtype, partner);
+        merge(c, d, partner < c->rank);
+    }
+}
+
+/* Ranks beyond a power of two are taken in by pairs first, and told the result at the end. */
+static void doubling(struct coll *c)
+{
+    struct doubling d = { c->rbuf, coll_temp(c, c->rcount, c->rtype) };
+    int32_t pow2 = 1, rem, rank = c->rank;
+    while (pow2 <= c->size / 2)
+        pow2 *= 2;
+    rem = c->size - pow2;
+    bring_input(c);
+    if (rank < 2 * rem && rank % 2 == 0) {
+        coll_send(c, d.acc, c->rcount, c->rtype, rank + 1);
+        coll_recv(c, c->rbuf, c->rcount, c->rtype, rank + 1);
+        return;
+    }
+    if (rank < 2 * rem) {
+        coll_recv(c, d.spare, c->rcount, c->rtype, rank - 1);
+        merge(c, &d, true);
+    }
+    exchange(c, &d, rank < 2 * rem ? rank / 2 : rank - rem, pow2, rem);
+    if (rank < 2 * rem)
+        coll_send(c, d.acc, c->rcount, c->rtype, rank - 1);
+    coll_copy(c, d.acc, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+}
+
+/* ---- Halving, then doubling (Rabenseifner) ------------------------------------------------------------------------- */
+
+static void halving(struct coll *c)
+{
+    struct halving h;
+    bring_input(c);
+    coll_halve(c, &h, c->rbuf, MPI_UNDEFINED);
+    if (h.rank >= 0)
+        coll_halving_allgather(c, &h, c->rbuf);
+    if (c->rank >= 2 * h.rem)
+        return;
+    if (h.rank >= 0)
+        coll_send(c, c->rbuf, c->rcount, c->rtype, c->rank - 1);
+    else
+        coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank + 1);
+}
+
+/* ---- Ring ---------------------------------------------------------------------------------------------------------- */
+
+static int64_t part_len(const struct coll *c, int64_t i)
+{
+    return coll_part(c->rcount, c->size, i + 1) - coll_part(c->rcount, c->size, i);
+}
+
+static void *part_at(const struct coll *c, int64_t i)
+{
+    return coll_at(c->rbuf, coll_part(c->rcount, c->size, i), c->rtype);
+}
+
+/* Each part goes round once, growing, and once more, complete. */
+static void ring(struct coll *c)
+{
+    int64_t p = c->size, r = c->rank;
+    int right = (int)((r + 1) % p), left = (int)((r + p - 1) % p);
+    void *spare = coll_temp(c, part_len(c, 0), c->rtype);
+    bring_input(c);
+    for (int64_t s = 0; s < p - 1; s++) {
+        int64_t out = (r - s + p) % p, in = (r - s - 1 + p) % p;
+        coll_sendrecv(c, part_at(c, out), part_len(c, out), c->rtype, right, spare, part_len(c, in), c->rtype,
+                      left);
+        coll_combine(c, spare, part_at(c, in), part_len(c, in));
+    }
+    for (int64_t s = 0; s < p - 1; s++) {
+        int64_t out = (r + 1 - s + p) % p, in = (r - s + p) % p;
+        coll_sendrecv(c, part_at(c, out), part_len(c, out), c->rtype, right, part_at(c, in), part_len(c, in),
+                      c->rtype, left);
+    }
+}
+
+/* ---- Up a tree and down ---------------------------------------------------------------------------------------------- */
+
+static void wide(struct coll *c)
+{
+    coll_reduce_tree(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rbuf, c->rcount, 0, COLL_WIDE);
+    coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, 0, COLL_WIDE);
+}
+
+static struct coll_cost doubling_cost(const struct coll_size *s)
+{
+    double rounds = coll_levels(s->p, 2) + ((s->p & (s->p - 1)) ? 1 : 0), n = (double)s->bytes;
+    return (struct coll_cost){ .rounds = rounds,
+                               .messages = rounds,
+                               .bytes = rounds * n,
+                               .waits = rounds * s->p,
+                               .total_bytes = rounds * s->p * n };
+}
+
+static struct coll_cost ring_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes;
+    return (struct coll_cost){ .rounds = 2 * (p - 1),
+                               .messages = 2 * (p - 1),
+                               .bytes = 2 * n * (p - 1) / p,
+                               .waits = 2 * (p - 1) * p,
+                               .total_bytes = 2 * n * (p - 1) };
+}
+
+static struct coll_cost wide_cost(const struct coll_size *s)
+{
+    return coll_tree_cost(s, COLL_WIDE, 2, (double)s->bytes);
+}
+
+const struct coll_alg coll_allreduce_algs[] = {
+    { "doubling", 0, doubling_cost, doubling },
+    { "halving", COLL_NEEDS_SPREAD, coll_halving_cost, halving },
+    { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE, ring_cost, ring },
+    { "wide", 0, wide_cost, wide },
+    { 0 },
+};
+
+int MPIR_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
+                   MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
+    int err = coll_check_intra(comm);
+    if (!err)
+        err = MPIR_Op_check(op, datatype);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    if (count == 0)
+        return 0;
+    if (c.size == 1)
+        return coll_in_place(sendbuf) ? 0
+                                      : MPIR_Localcopy(sendbuf, count, datatype, recvbuf, count, datatype);
+    return coll_run(COLL_ALLREDUCE, &c,
+                    &(struct coll_size){ .bytes = count * datatype->adi.size,
+                                         .elements = count,
+                                         .commutative = op->commutative });
+}

@@ -1,0 +1,233 @@
+/* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (7.8).  What the three do with a block is the same. */
+#include "coll.h"
+
+static void own_block(struct coll *c)
+{
+    struct coll_block s = coll_sblock(c, c->rank), r = coll_rblock(c, c->rank);
+    coll_copy(c, s.buf, s.count, s.type, r.buf, r.count, r.type);
+}
+
+/* One peer after the other: step k to the rank k further on, from the rank k before. */
+static void pairwise(struct coll *c)
+{
+    int64_t p = c->size, r = c->rank;
+    own_block(c);
+    for (int64_t k = 1; k < p; k++) {
+        int to = (int)((r + k) % p), from = (int)((r - k + p) % p);
+        struct coll_block s = coll_sblock(c, to), d = coll_rblock(c, from);
+        if (coll_empty(&s) && !coll_empty(&d))
+            coll_recv(c, d.buf, d.count, d.type, from);
+        else if (coll_empty(&d) && !coll_empty(&s))
+            coll_send(c, s.buf, s.count, s.type, to);
+        else if (!coll_empty(&s))
+            coll_sendrecv(c, s.buf, s.count, s.type, to, d.buf, d.count, d.type, from);
+    }
+}
+
+/* Many peers at a time, in the same order. */
+static void linear(struct coll *c)
+{
+    struct coll_batch b;
+    int64_t p = c->size, r = c->rank;
+    coll_batch_begin(&b, c);
+    for (int64_t k = 1; k < p; k++) {
+        int to = (int)((r + k) % p), from = (int)((r - k + p) % p);
+        struct coll_block s = coll_sblock(c, to), d = coll_rblock(c, from);
+        if (!coll_empty(&d))
+            coll_batch_recv(&b, d.buf, d.count, d.type, from);
+        if (!coll_empty(&s))
+            coll_batch_send(&b, s.buf, s.count, s.type, to);
+    }
+    own_block(c);
+    coll_batch_end(&b);
+}
+
+/* ---- Bruck: log p messages of half of the data each -------------------------------------------------------------------- */
+
+/* Blocks i of t with bit k in i, one after the other in `packed`: copy there (out) or back; the number of blocks. */
+static int64_t move_blocks(struct coll *c, char *t, char *packed, int64_t k, bool out)
+{
+    int64_t n = 0;
+    for (int64_t i = k; i < c->size; i++)
+        if (i & k) {
+            void *a = coll_at(t, i * c->rcount, c->rtype), *b = coll_at(packed, n++ * c->rcount, c->rtype);
+            coll_copy(c, out ? a : b, c->rcount, c->rtype, out ? b : a, c->rcount, c->rtype);
+        }
+    return n;
+}
+
+static void bruck(struct coll *c)
+{
+    int64_t p = c->size, r = c->rank;
+    char *t = coll_temp(c, p * c->rcount, c->rtype);
+    char *out = coll_temp(c, (p + 1) / 2 * c->rcount, c->rtype),
+         *in = coll_temp(c, (p + 1) / 2 * c->rcount, c->rtype);
+    for (int64_t i = 0; i < p; i++) {
+        struct coll_block s = coll_sblock(c, (r + i) % p);
+        coll_copy(c, s.buf, s.count, s.type, coll_at(t, i * c->rcount, c->rtype), c->rcount, c->rtype);
+    }
+    for (int64_t k = 1; k < p; k *= 2) {
+        int64_t n = move_blocks(c, t, out, k, true) * c->rcount;
+        coll_sendrecv(c, out, n, c->rtype, (int)((r + k) % p), in, n, c->rtype, (int)((r - k + p) % p));
+        move_blocks(c, t, in, k, false);
+    }
+    for (int64_t i = 0; i < p; i++) {
+        struct coll_block d = coll_rblock(c, (r - i + p) % p);
+        coll_copy(c, coll_at(t, i * c->rcount, c->rtype), c->rcount, c->rtype, d.buf, d.count, d.type);
+    }
+}
+
+/* ---- In place: exchange with one peer at a time, through a copy of the block ---------------------------------------------- */
+
+static void *room_for_any_block(struct coll *c)
+{
+    int64_t most = 0, gap;
+    for (int32_t i = 0; i < c->size; i++) {
+        struct coll_block b = coll_rblock(c, i);
+        int64_t span = coll_empty(&b) ? 0 : MPIR_Datatype_span(b.type, b.count, &gap);
+        most = span > most ? span : most;
+    }
+    return coll_temp(c, most, MPIR_Datatype_predefined(KEEL_MPI_BYTE));
+}
+
+/* In round k ranks whose sum is k modulo p meet. */
+static void in_place(struct coll *c)
+{
+    int64_t p = c->size;
+    char *room = room_for_any_block(c);
+    for (int64_t k = 0; k < p; k++) {
+        int other = (int)((k - c->rank + p) % p);
+        struct coll_block b = coll_rblock(c, other);
+        int64_t gap = 0;
+        if (other == c->rank || coll_empty(&b))
+            continue;
+        MPIR_Datatype_span(b.type, b.count, &gap);
+        coll_copy(c, b.buf, b.count, b.type, room - gap, b.count, b.type);
+        coll_sendrecv(c, room - gap, b.count, b.type, other, b.buf, b.count, b.type, other);
+    }
+}
+
+/* ---- Costs; s->bytes is one block --------------------------------------------------------------------------------------- */
+
+static struct coll_cost pairwise_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes;
+    return (struct coll_cost){ .rounds = p - 1,
+                               .messages = p - 1,
+                               .bytes = n * (p - 1),
+                               .waits = p * (p - 1),
+                               .total_bytes = n * p * (p - 1) };
+}
+
+static struct coll_cost linear_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes, batches = (2 * p) / COLL_BATCH + 1;
+    return (struct coll_cost){ .rounds = batches,
+                               .messages = 2 * (p - 1),
+                               .bytes = n * (p - 1) * 1.1, /* all at once: the caches suffer */
+                               .waits = batches * p,
+                               .total_bytes = n * p * (p - 1) };
+}
+
+static struct coll_cost bruck_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    return (struct coll_cost){ .rounds = levels,
+                               .messages = levels + p / 4, /* copying blocks one by one */
+                               .bytes = 1.5 * n * p * levels,
+                               .waits = p * levels,
+                               .total_bytes = 1.5 * n * p * p * levels };
+}
+
+const struct coll_alg coll_alltoall_algs[] = {
+    { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
+    { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
+    { "linear", COLL_NEEDS_SEND, linear_cost, linear },
+    { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
+    { 0 },
+};
+
+const struct coll_alg coll_alltoallv_algs[] = {
+    { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
+    { "linear", COLL_NEEDS_SEND, linear_cost, linear },
+    { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
+    { 0 },
+};
+
+const struct coll_alg coll_alltoallw_algs[] = {
+    { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
+    { "linear", COLL_NEEDS_SEND, linear_cost, linear },
+    { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
+    { 0 },
+};
+
+int MPIR_Alltoall(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf,
+                      .scount = sendcount,
+                      .stype = sendtype,
+                      .rbuf = recvbuf,
+                      .rcount = recvcount,
+                      .rtype = recvtype };
+    int err = coll_check_intra(comm);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    int64_t bytes = recvcount * recvtype->adi.size;
+    if (bytes == 0)
+        return 0;
+    return coll_run(COLL_ALLTOALL, &c,
+                    &(struct coll_size){ .bytes = bytes, .in_place = coll_in_place(sendbuf) });
+}
+
+/* The vector forms: blocks of unknown size elsewhere, so the choice goes by the number of ranks alone. */
+static int run_vector(enum coll_kind kind, struct coll *c)
+{
+    bool in_place = coll_in_place(c->sbuf);
+    int err = in_place ? 0 : coll_check_counts("sendcounts", c->scounts, c->size);
+    if (!err)
+        err = coll_check_counts("recvcounts", c->rcounts, c->size);
+    return err ? err : coll_run(kind, c, &(struct coll_size){ .in_place = in_place });
+}
+
+int MPIR_Alltoallv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls, MPIR_Datatype *sendtype,
+                   void *recvbuf, MPIR_Counts recvcounts, MPIR_Counts rdispls, MPIR_Datatype *recvtype,
+                   MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf,
+                      .scounts = sendcounts,
+                      .sdispls = sdispls,
+                      .stype = sendtype,
+                      .rbuf = recvbuf,
+                      .rcounts = recvcounts,
+                      .rdispls = rdispls,
+                      .rtype = recvtype };
+    int err = coll_check_intra(comm);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    return run_vector(COLL_ALLTOALLV, &c);
+}
+
+int MPIR_Alltoallw(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls,
+                   MPIR_Datatype *const *sendtypes, void *recvbuf, MPIR_Counts recvcounts,
+                   MPIR_Counts rdispls, MPIR_Datatype *const *recvtypes, MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf,
+                      .scounts = sendcounts,
+                      .sdispls = sdispls,
+                      .stypes = sendtypes,
+                      .rbuf = recvbuf,
+                      .rcounts = recvcounts,
+                      .rdispls = rdispls,
+                      .rtypes = recvtypes };
+    int err = coll_check_intra(comm);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    return run_vector(COLL_ALLTOALLW, &c);
+}

@@ -1,0 +1,199 @@
+/* choose.c: the tables of algorithms, what the members of a communicator agree on, and the choice.
+ *
+ * Every process computes the choice for itself from things that are the same in all: the size of the call, the number
+ * of ranks, and the facts of the communicator, which are agreed on once.  KEEL_COLL forces algorithms by name. */
+#include "coll.h"
+#include "env.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "util/knob.h"
+#include "util/wait.h"
+
+const struct coll_table coll_tables[COLL_KINDS] = {
+    [COLL_BARRIER] = { "barrier", coll_barrier_algs },
+    [COLL_BCAST] = { "bcast", coll_bcast_algs },
+    [COLL_GATHER] = { "gather", coll_gather_algs },
+    [COLL_GATHERV] = { "gatherv", coll_gatherv_algs },
+    [COLL_SCATTER] = { "scatter", coll_scatter_algs },
+    [COLL_SCATTERV] = { "scatterv", coll_scatterv_algs },
+    [COLL_ALLGATHER] = { "allgather", coll_allgather_algs },
+    [COLL_ALLGATHERV] = { "allgatherv", coll_allgatherv_algs },
+    [COLL_ALLTOALL] = { "alltoall", coll_alltoall_algs },
+    [COLL_ALLTOALLV] = { "alltoallv", coll_alltoallv_algs },
+    [COLL_ALLTOALLW] = { "alltoallw", coll_alltoallw_algs },
+    [COLL_REDUCE] = { "reduce", coll_reduce_algs },
+    [COLL_ALLREDUCE] = { "allreduce", coll_allreduce_algs },
+    [COLL_REDUCE_SCATTER] = { "reduce_scatter", coll_reduce_scatter_algs },
+    [COLL_SCAN] = { "scan", coll_scan_algs },
+    [COLL_EXSCAN] = { "exscan", coll_exscan_algs },
+};
+_Static_assert((int)COLL_KINDS <= (int)MPIR_COLL_FORCED, "each kind has a place in the facts");
+
+static struct ku_knob rows[] = {
+    { .name = "COLL",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help = "algorithms to use for collectives, e.g. allreduce=ring,bcast=binomial" },
+};
+static struct ku_knob_table knobs = { .rows = rows, .n = 1 };
+
+/* Known before MPI_Init looks for misspelt variables. */
+__attribute__((constructor)) static void register_knobs(void)
+{
+    ku_knob_register(&knobs);
+}
+
+/* What messages cost between the ranks of a job (nanoseconds, bytes a nanosecond).  Order of magnitude is enough: it
+ * places the crossings between algorithms, and all processes must use the same numbers. */
+static const double round_ns = 300, message_ns = 80, bytes_per_ns = 8, wait_ns = 1500;
+
+double coll_ns(const struct coll_cost *cost, bool crowded)
+{
+    if (crowded)
+        return cost->waits * wait_ns + cost->total_bytes / bytes_per_ns;
+    return cost->rounds * round_ns + cost->messages * message_ns + cost->bytes / bytes_per_ns;
+}
+
+/* ---- Facts ------------------------------------------------------------------------------------------------------- */
+
+static bool same_word(const char *word, size_t len, const char *name)
+{
+    return strlen(name) == len && !memcmp(word, name, len);
+}
+
+/* Take one item "kind=algorithm" of KEEL_COLL; false if there is no such thing. */
+static bool force(MPIR_Coll_facts *f, const char *item, size_t len)
+{
+    size_t eq = strcspn(item, "=");
+    for (int k = 0; eq < len && k < COLL_KINDS; k++)
+        if (same_word(item, eq, coll_tables[k].name))
+            for (uint8_t i = 0; coll_tables[k].algs[i].name; i++)
+                if (same_word(item + eq + 1, len - eq - 1, coll_tables[k].algs[i].name)) {
+                    f->forced[k] = (uint8_t)(i + 1);
+                    return true;
+                }
+    return false;
+}
+
+/* What KEEL_COLL and this process's node say. */
+static void own_facts(MPIR_Coll_facts *f)
+{
+    char text[200];
+    *f = (MPIR_Coll_facts){ .crowded = ku_wait_policy.spin_ns == 0 };
+    for (const char *item = ku_knob_str("COLL"); item && *item;) {
+        size_t len = strcspn(item, ",");
+        if (!force(f, item, len) && MPID_MyWorldRank == 0) {
+            snprintf(text, sizeof text,
+                     "KEEL_COLL: \"%.*s\" names no algorithm; see KEEL_COLL in doc/collectives.md",
+                     len < 100 ? (int)len : 100, item);
+            MPID_Message(text);
+        }
+        item += len + (item[len] == ',');
+    }
+}
+
+int MPIR_Coll_ready(MPIR_Comm *comm)
+{
+    MPIR_Coll_facts f;
+    uint32_t v[1 + COLL_KINDS];
+    if (comm->facts.known)
+        return 0;
+    own_facts(&f);
+    v[0] = f.crowded;
+    for (int k = 0; k < COLL_KINDS; k++)
+        v[1 + k] = f.forced[k];
+    int err =
+        MPIR_Agree_max(comm, NULL, comm->adi.size, comm->adi.rank, MPID_CONTEXT_COMM, 0, v, 1 + COLL_KINDS);
+    f.crowded = v[0] != 0;
+    for (int k = 0; k < COLL_KINDS; k++)
+        f.forced[k] = (uint8_t)v[1 + k];
+    f.known = 1;
+    if (!err)
+        comm->facts = f;
+    return err;
+}
+
+/* ---- The choice -------------------------------------------------------------------------------------------------- */
+
+static bool can(const struct coll_alg *a, const struct coll_size *s)
+{
+    return !((a->needs & COLL_NEEDS_COMMUTATIVE && !s->commutative) ||
+             (a->needs & COLL_NEEDS_POW2 && (s->p & (s->p - 1))) ||
+             (a->needs & COLL_NEEDS_SPREAD && s->elements < s->p) ||
+             (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
+}
+
+const struct coll_alg *coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts, struct coll_size *s)
+{
+    const struct coll_alg *algs = coll_tables[kind].algs, *best = NULL;
+    double least = 0;
+    s->crowded = facts->crowded;
+    if (facts->forced[kind] && can(&algs[facts->forced[kind] - 1], s))
+        return &algs[facts->forced[kind] - 1];
+    for (const struct coll_alg *a = algs; a->name; a++) {
+        if (!can(a, s))
+            continue;
+        struct coll_cost cost = a->cost(s);
+        double ns = coll_ns(&cost, s->crowded);
+        if (!best || ns < least) {
+            best = a;
+            least = ns;
+        }
+    }
+    return best;
+}
+
+void coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
+{
+    st->err = st->ntemps = 0;
+    st->mute = false;
+    st->used = 0;
+    c->st = st;
+    c->comm = comm;
+    c->rank = comm->adi.rank;
+    c->size = comm->adi.size;
+    c->tag = (int)(comm->coll_seq++ & MPID_TAG_UB);
+}
+
+int coll_end(struct coll *c)
+{
+    struct coll_state *st = c->st;
+    for (int i = 0; i < st->ntemps; i++)
+        free(st->temps[i]);
+    if (st->err)
+        *ku_err_last() = st->words;
+    return st->err;
+}
+
+int coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *size)
+{
+    struct coll_size s = *size;
+    s.p = c->size;
+    int err = MPIR_Coll_ready(c->comm);
+    if (err)
+        return err;
+    coll_choose(kind, &c->comm->facts, &s)->run(c);
+    return coll_end(c);
+}
+
+int coll_check_intra(const MPIR_Comm *comm)
+{
+    if (!comm->remote_group)
+        return 0;
+    return MPIR_Err(MPI_ERR_COMM, "comm", "is an intercommunicator; expected an intracommunicator");
+}
+
+int coll_in_place_misuse(const char *arg, const char *where)
+{
+    return MPIR_Err(MPI_ERR_BUFFER, arg, "is MPI_IN_PLACE, which is allowed %s only", where);
+}
+
+int coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p)
+{
+    for (int32_t i = 0; MPIR_env.check_args && i < p; i++)
+        if (MPIR_counts_get(counts, i) < 0)
+            return MPIR_Err(MPI_ERR_COUNT, arg, "[%d] is %lld; expected 0 or more", i,
+                            (long long)MPIR_counts_get(counts, i));
+    return 0;
+}

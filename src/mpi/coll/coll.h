@@ -1,0 +1,218 @@
+/* coll.h: one collective call, the rows of algorithms, and what algorithms are written with.
+ *
+ * An algorithm is a function of struct coll that sends and receives with the helpers below.  The helpers note the first
+ * error and go on, so that a process that has found something wrong still plays its part and nobody waits for ever;
+ * a process that is short of memory (coll->st->mute) plays it with empty messages, which its peers report. */
+#ifndef COLL_H
+#define COLL_H
+
+#include <stdbool.h>
+#include "coll_kinds.h"
+#include "comm.h"
+#include "err.h"
+#include "op.h"
+#include "p2p.h"
+#include "type.h"
+#include "bodies.h"
+
+enum { COLL_SMALL = 1024, COLL_TEMPS = 8 };
+
+/* What one call keeps, shared by the parts of composed algorithms. */
+struct coll_state {
+    int err;             /* first error class; 0 */
+    struct ku_err words; /* and its text */
+    bool mute;           /* out of memory: send and receive nothing any more */
+    int ntemps;
+    size_t used; /* of small */
+    void *temps[COLL_TEMPS];
+    _Alignas(16) char small[COLL_SMALL];
+};
+
+/* One call of a collective in this process.  Unused fields are 0.  sbuf may be MPI_IN_PLACE. */
+struct coll {
+    struct coll_state *st;
+    MPIR_Comm *comm;
+    int32_t rank, size;
+    int root, tag;
+    MPIR_Op *op;
+    const void *sbuf;
+    int64_t scount;
+    MPIR_Datatype *stype;
+    MPIR_Counts scounts, sdispls;
+    MPIR_Datatype *const *stypes;
+    void *rbuf;
+    int64_t rcount;
+    MPIR_Datatype *rtype;
+    MPIR_Counts rcounts, rdispls;
+    MPIR_Datatype *const *rtypes;
+};
+
+/* What an algorithm needs, as bits. */
+enum coll_need {
+    COLL_NEEDS_COMMUTATIVE = 1,
+    COLL_NEEDS_POW2 = 2,     /* ranks are a power of two */
+    COLL_NEEDS_SPREAD = 4,   /* at least as many elements as ranks */
+    COLL_NEEDS_IN_PLACE = 8, /* sbuf is MPI_IN_PLACE */
+    COLL_NEEDS_SEND = 16     /* sbuf is not MPI_IN_PLACE */
+};
+
+/* What the choice depends on: the same in all processes. */
+struct coll_size {
+    int64_t bytes; /* as each row of tables says: of a block, or of the whole vector */
+    int64_t elements;
+    int32_t p;
+    bool commutative, in_place, crowded;
+};
+
+/* What an algorithm costs: its critical path where each rank has a core, its total where ranks share cores. */
+struct coll_cost {
+    double rounds;      /* messages one after the other */
+    double messages;    /* a process handles on the critical path besides these, each without waiting */
+    double bytes;       /* moved one after the other */
+    double waits;       /* times any process must wait for another, all added up */
+    double total_bytes; /* moved by all */
+};
+
+struct coll_alg {
+    const char *name; /* as in KEEL_COLL */
+    unsigned needs;
+    struct coll_cost (*cost)(const struct coll_size *s);
+    void (*run)(struct coll *c);
+};
+
+/* The algorithms of each kind; a row with name NULL ends them.  The last row works always. */
+extern const struct coll_alg coll_barrier_algs[], coll_bcast_algs[], coll_gather_algs[], coll_gatherv_algs[],
+    coll_scatter_algs[], coll_scatterv_algs[], coll_allgather_algs[], coll_allgatherv_algs[],
+    coll_alltoall_algs[], coll_alltoallv_algs[], coll_alltoallw_algs[], coll_reduce_algs[],
+    coll_allreduce_algs[], coll_reduce_scatter_algs[], coll_scan_algs[], coll_exscan_algs[];
+
+struct coll_table {
+    const char *name; /* "allreduce" */
+    const struct coll_alg *algs;
+};
+extern const struct coll_table coll_tables[COLL_KINDS];
+
+/* ---- A call ---------------------------------------------------------------------------------------------------- */
+
+/* Choose an algorithm and run it.  Returns the first error class. */
+int coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *s);
+/* Start a call: state, rank, size, tag. */
+void coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
+/* End one: free the temporaries; the first error class (coll_run does this). */
+int coll_end(struct coll *c);
+/* The cheapest algorithm whose needs are met (or the forced one). */
+const struct coll_alg *coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts, struct coll_size *s);
+double coll_ns(const struct coll_cost *cost, bool crowded);
+
+int coll_check_intra(const MPIR_Comm *comm);
+/* No count may be negative (arg names the array). */
+int coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p);
+/* MPI_IN_PLACE given where the standard does not allow it. */
+int coll_in_place_misuse(const char *arg, const char *where);
+
+static inline bool coll_in_place(const void *buf)
+{
+    return buf == MPI_IN_PLACE;
+}
+static inline bool coll_commutative(const struct coll *c)
+{
+    return c->op->commutative;
+}
+
+/* ---- Helpers of algorithms ------------------------------------------------------------------------------------- */
+
+void coll_note(struct coll *c, int err);
+
+/* count elements of type to or from a rank; a message of another length than expected is an error. */
+void coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest);
+void coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source);
+void coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
+                   void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source);
+
+/* Several at a time.  coll_batch_end waits for all of them. */
+enum { COLL_BATCH = 32 };
+struct coll_batch {
+    struct coll *c;
+    uint32_t first, n; /* requests in flight: first .. first + n - 1, modulo COLL_BATCH */
+    struct {
+        MPIR_Request request;
+        int64_t expect; /* bytes; -1: a send */
+        int source;
+    } op[COLL_BATCH];
+};
+static inline void coll_batch_begin(struct coll_batch *b, struct coll *c)
+{
+    b->c = c;
+    b->first = b->n = 0;
+}
+void coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, MPIR_Datatype *type, int dest);
+void coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source);
+void coll_batch_end(struct coll_batch *b);
+
+/* Room for count elements, freed when the call ends; never NULL (see mute). */
+void *coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type);
+void coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
+               int64_t dcount, MPIR_Datatype *dtype);
+/* inout[i] = in[i] op inout[i], elements of c->rtype. */
+void coll_combine(struct coll *c, const void *in, void *inout, int64_t count);
+
+static inline void *coll_at(const void *buf, int64_t i, const MPIR_Datatype *type)
+{
+    return (char *)(uintptr_t)buf + i * type->adi.extent;
+}
+
+/* `count` elements in p parts that differ by at most one: where part i begins. */
+static inline int64_t coll_part(int64_t count, int32_t p, int64_t i)
+{
+    int64_t q = count / p, r = count % p;
+    return i * q + (i < r ? i : r);
+}
+
+/* A tree of radix k over 0 .. p-1 in which each subtree is a range: v's is v .. v + span - 1.  Node 0 is the root. */
+struct coll_tree {
+    int64_t parent; /* -1 for the root */
+    int64_t span;   /* ranks in this subtree */
+    int64_t step;   /* the power of k at which its children's largest subtrees begin */
+};
+struct coll_tree coll_tree_of(int64_t v, int64_t p, int radix);
+
+/* Walk the children: for (i = coll_child_first...). Calls fn for each, nearest (smallest subtree) first if `up`. */
+typedef void (*coll_child_fn)(struct coll *c, void *arg, int64_t child, int64_t span);
+void coll_each_child(struct coll *c, int64_t v, int64_t p, int radix, bool up, coll_child_fn fn, void *arg);
+
+static inline int32_t coll_vrank(const struct coll *c, int root)
+{
+    return (int32_t)(((int64_t)c->rank - root + c->size) % c->size);
+}
+static inline int32_t coll_real(const struct coll *c, int root, int64_t v)
+{
+    return (int32_t)((v + root) % c->size);
+}
+
+enum { COLL_WIDE = 32 /* radix of the trees with few levels */ };
+
+double coll_levels(int32_t p, int radix); /* smallest n with radix^n >= p */
+struct coll_cost coll_tree_cost(const struct coll_size *s, int radix, double ways, double bytes);
+
+/* Blocks of the vector forms: what is sent to, or received from, rank i. */
+struct coll_block {
+    void *buf;
+    int64_t count;
+    MPIR_Datatype *type;
+};
+struct coll_block coll_sblock(const struct coll *c, int64_t i);
+struct coll_block coll_rblock(const struct coll *c, int64_t i);
+static inline bool coll_empty(const struct coll_block *b)
+{
+    return b->count == 0 || b->type->adi.size == 0;
+}
+/* The bytes of all p counts. */
+int64_t coll_total(MPIR_Counts counts, int32_t p);
+
+/* Parts that composed algorithms use. */
+void coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix);
+void coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix);
+void coll_gather_linear(struct coll *c); /* blocks of any form; only the root uses rbuf */
+struct coll_cost coll_linear_cost(const struct coll_size *s); /* one process with all others in turn */
+
+#endif

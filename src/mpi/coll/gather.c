@@ -1,0 +1,152 @@
+/* gather.c: MPI_Gather and MPI_Gatherv (7.5).  Only the root looks at rbuf, rcount(s), rtype. */
+#include "coll.h"
+
+static void own_block(struct coll *c)
+{
+    struct coll_block b = coll_rblock(c, c->rank);
+    if (!coll_in_place(c->sbuf))
+        coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
+}
+
+void coll_gather_linear(struct coll *c)
+{
+    struct coll_batch b;
+    if (c->rank != c->root) {
+        if (c->scount > 0 && c->stype->adi.size > 0)
+            coll_send(c, c->sbuf, c->scount, c->stype, c->root);
+        return;
+    }
+    coll_batch_begin(&b, c);
+    for (int32_t i = 0; i < c->size; i++) {
+        struct coll_block from = coll_rblock(c, i);
+        if (i != c->rank && !coll_empty(&from))
+            coll_batch_recv(&b, from.buf, from.count, from.type, i);
+    }
+    own_block(c);
+    coll_batch_end(&b);
+}
+
+/* ---- Binomial tree: a process collects the blocks of its subtree, a range of ranks counted from the root ------------- */
+
+struct subtree {
+    void *blocks; /* below the root: of this process and those after it, stype */
+    int64_t v;
+};
+
+/* At the root: the blocks of a subtree, whose ranks may go round the end. */
+static void to_root(struct coll *c, int64_t child, int64_t span)
+{
+    int64_t start = coll_real(c, c->root, child), head = start + span > c->size ? c->size - start : span;
+    int64_t n = c->rcount * span, cut = c->rcount * head;
+    if (head == span) {
+        coll_recv(c, coll_at(c->rbuf, start * c->rcount, c->rtype), n, c->rtype, (int)start);
+        return;
+    }
+    void *t = coll_temp(c, n, c->rtype);
+    coll_recv(c, t, n, c->rtype, (int)start);
+    coll_copy(c, t, cut, c->rtype, coll_at(c->rbuf, start * c->rcount, c->rtype), cut, c->rtype);
+    coll_copy(c, coll_at(t, cut, c->rtype), n - cut, c->rtype, c->rbuf, n - cut, c->rtype);
+}
+
+static void collect(struct coll *c, void *arg, int64_t child, int64_t span)
+{
+    struct subtree *s = arg;
+    if (s->v == 0)
+        to_root(c, child, span);
+    else
+        coll_recv(c, coll_at(s->blocks, (child - s->v) * c->scount, c->stype), c->scount * span, c->stype,
+                  coll_real(c, c->root, child));
+}
+
+static void binomial(struct coll *c)
+{
+    struct subtree s = { .v = coll_vrank(c, c->root) };
+    struct coll_tree t = coll_tree_of(s.v, c->size, 2);
+    const void *out = c->sbuf;
+    if (s.v == 0) {
+        own_block(c);
+    } else if (t.span > 1) {
+        s.blocks = coll_temp(c, c->scount * t.span, c->stype);
+        coll_copy(c, c->sbuf, c->scount, c->stype, s.blocks, c->scount, c->stype);
+        out = s.blocks;
+    }
+    coll_each_child(c, s.v, c->size, 2, true, collect, &s);
+    if (t.parent >= 0)
+        coll_send(c, out, c->scount * t.span, c->stype, coll_real(c, c->root, t.parent));
+}
+
+struct coll_cost coll_linear_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes;
+    return (struct coll_cost){
+        .rounds = 1, .messages = p - 1, .bytes = n * (p - 1), .waits = p, .total_bytes = n * (p - 1)
+    };
+}
+
+static struct coll_cost binomial_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    return (struct coll_cost){ .rounds = levels,
+                               .messages = levels,
+                               .bytes = n * (p - 1) * 1.5,
+                               .waits = 1.5 * p,
+                               .total_bytes = n * p * (1 + levels / 2) };
+}
+
+const struct coll_alg coll_gather_algs[] = {
+    { "binomial", 0, binomial_cost, binomial },
+    { "linear", 0, coll_linear_cost, coll_gather_linear },
+    { 0 },
+};
+
+const struct coll_alg coll_gatherv_algs[] = {
+    { "linear", 0, coll_linear_cost, coll_gather_linear },
+    { 0 },
+};
+
+int MPIR_Gather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf,
+                      .scount = sendcount,
+                      .stype = sendtype,
+                      .rbuf = recvbuf,
+                      .rcount = recvcount,
+                      .rtype = recvtype,
+                      .root = root };
+    int err = coll_check_intra(comm);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    if (coll_in_place(sendbuf) && c.rank != root)
+        return coll_in_place_misuse("sendbuf", "at the root");
+    int64_t bytes = c.rank == root ? recvcount * recvtype->adi.size : sendcount * sendtype->adi.size;
+    if (bytes == 0)
+        return 0;
+    return coll_run(COLL_GATHER, &c, &(struct coll_size){ .bytes = bytes });
+}
+
+int MPIR_Gatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                 MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, int root,
+                 MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf,
+                      .scount = sendcount,
+                      .stype = sendtype,
+                      .rbuf = recvbuf,
+                      .rcounts = recvcounts,
+                      .rdispls = displs,
+                      .rtype = recvtype,
+                      .root = root };
+    int err = coll_check_intra(comm);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    if (coll_in_place(sendbuf) && c.rank != root)
+        return coll_in_place_misuse("sendbuf", "at the root");
+    if (c.rank == root)
+        err = coll_check_counts("recvcounts", recvcounts, c.size);
+    return err ? err : coll_run(COLL_GATHERV, &c, &(struct coll_size){ 0 });
+}

@@ -1,0 +1,119 @@
+/* halving.c: see halving.h. */
+#include "halving.h"
+
+int32_t coll_halving_real(const struct halving *h, int32_t n)
+{
+    if (n >= h->rem)
+        return n + h->rem;
+    return 2 * n == h->keep ? 2 * n : 2 * n + 1;
+}
+
+/* The number of a rank that stays. */
+static int32_t number(const struct halving *h, int32_t rank)
+{
+    return rank < 2 * h->rem ? rank / 2 : rank - h->rem;
+}
+
+/* acc = the operands of both: spare holds the other's, whose ranks are lower or higher than this process's. */
+static void merge(struct coll *c, void *acc, void *spare, int64_t count, bool other_is_lower)
+{
+    if (other_is_lower || coll_commutative(c)) {
+        coll_combine(c, spare, acc, count);
+    } else {
+        coll_combine(c, acc, spare, count);
+        coll_copy(c, spare, count, c->rtype, acc, count, c->rtype);
+    }
+}
+
+static void fold(struct coll *c, struct halving *h, void *acc, void *spare)
+{
+    if (c->rank >= 2 * h->rem) {
+        h->rank = c->rank - h->rem;
+        return;
+    }
+    int32_t stays = coll_halving_real(h, c->rank / 2), other = c->rank ^ 1;
+    if (stays == c->rank) {
+        coll_recv(c, spare, c->rcount, c->rtype, other);
+        merge(c, acc, spare, c->rcount, other < c->rank);
+        h->rank = c->rank / 2;
+    } else {
+        coll_send(c, acc, c->rcount, c->rtype, other);
+        h->rank = -1;
+    }
+}
+
+static void halve_once(struct coll *c, struct halving *h, int level, void *acc, void *spare)
+{
+    int64_t lo = h->lo[level], hi = h->hi[level], mid = lo + (hi - lo) / 2;
+    int32_t mask = 1 << level, partner = coll_halving_real(h, h->rank ^ mask);
+    bool lower = !(h->rank & mask);
+    int64_t from = lower ? lo : mid, to = lower ? mid : hi, give = lower ? mid : lo;
+    coll_sendrecv(c, coll_at(acc, give, c->rtype), (hi - lo) - (to - from), c->rtype, partner, spare,
+                  to - from, c->rtype, partner);
+    merge(c, coll_at(acc, from, c->rtype), spare, to - from, !lower);
+    h->lo[level + 1] = from;
+    h->hi[level + 1] = to;
+}
+
+void coll_halve(struct coll *c, struct halving *h, void *acc, int keep)
+{
+    h->keep = keep;
+    h->levels = 0;
+    for (h->pow2 = 1; h->pow2 <= c->size / 2; h->pow2 *= 2)
+        ;
+    h->rem = c->size - h->pow2;
+    void *spare = coll_temp(c, h->rem ? c->rcount : c->rcount / 2 + 1, c->rtype);
+    fold(c, h, acc, spare);
+    h->lo[0] = 0;
+    h->hi[0] = c->rcount;
+    if (h->rank >= 0)
+        for (; 1 << h->levels < h->pow2; h->levels++)
+            halve_once(c, h, h->levels, acc, spare);
+}
+
+/* The elements that the partner of `level` holds of what both were concerned with. */
+static void partners(const struct halving *h, int level, int64_t *at, int64_t *count)
+{
+    bool lower = !(h->rank & 1 << level);
+    *at = lower ? h->hi[level + 1] : h->lo[level];
+    *count = (h->hi[level] - h->lo[level]) - (h->hi[level + 1] - h->lo[level + 1]);
+}
+
+void coll_halving_allgather(struct coll *c, const struct halving *h, void *acc)
+{
+    for (int level = h->levels - 1; level >= 0; level--) {
+        int32_t partner = coll_halving_real(h, h->rank ^ 1 << level);
+        int64_t at, count;
+        partners(h, level, &at, &count);
+        coll_sendrecv(c, coll_at(acc, h->lo[level + 1], c->rtype), h->hi[level + 1] - h->lo[level + 1],
+                      c->rtype, partner, coll_at(acc, at, c->rtype), count, c->rtype, partner);
+    }
+}
+
+void coll_halving_gather(struct coll *c, const struct halving *h, void *acc, int root)
+{
+    int32_t target = number(h, root);
+    for (int level = h->levels - 1; level >= 0; level--) {
+        int32_t partner = coll_halving_real(h, h->rank ^ 1 << level);
+        int64_t at, count;
+        if ((h->rank ^ target) & 1 << level) {
+            coll_send(c, coll_at(acc, h->lo[level + 1], c->rtype), h->hi[level + 1] - h->lo[level + 1],
+                      c->rtype, partner);
+            return;
+        }
+        partners(h, level, &at, &count);
+        coll_recv(c, coll_at(acc, at, c->rtype), count, c->rtype, partner);
+    }
+}
+
+/* Halving and the way back. */
+struct coll_cost coll_halving_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    bool odd = (s->p & (s->p - 1)) != 0;
+    return (struct coll_cost){ .rounds = 2 * levels,
+                               .messages = 2 * levels,
+                               .bytes = 2 * n * (p - 1) / p + (odd ? 2 * n : 0),
+                               .waits = 2 * levels * p,
+                               .total_bytes = 2 * n * p };
+}

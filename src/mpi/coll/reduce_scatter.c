@@ -1,0 +1,212 @@
+/* reduce_scatter.c: MPI_Reduce_scatter and MPI_Reduce_scatter_block (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
+ * block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start of rbuf. */
+#include "coll.h"
+
+static int64_t length(const struct coll *c, int64_t i)
+{
+    return c->rcounts.p ? MPIR_counts_get(c->rcounts, i) : c->rcount;
+}
+
+/* The elements of blocks from .. to - 1. */
+static int64_t lengths(const struct coll *c, int64_t from, int64_t to)
+{
+    int64_t sum = 0;
+    if (!c->rcounts.p)
+        return (to - from) * c->rcount;
+    for (int64_t i = from; i < to; i++)
+        sum += MPIR_counts_get(c->rcounts, i);
+    return sum;
+}
+
+static const void *input(const struct coll *c)
+{
+    return coll_in_place(c->sbuf) ? c->rbuf : c->sbuf;
+}
+
+/* ---- To rank 0, and from there to each its block ------------------------------------------------------------------------ */
+
+static void hand_out(struct coll *c, const void *all)
+{
+    struct coll_batch b;
+    int64_t at = 0;
+    coll_batch_begin(&b, c);
+    for (int32_t i = 0; i < c->size; at += length(c, i++))
+        if (i != 0 && length(c, i) > 0)
+            coll_batch_send(&b, coll_at(all, at, c->rtype), length(c, i), c->rtype, i);
+    coll_copy(c, all, length(c, 0), c->rtype, c->rbuf, length(c, 0), c->rtype);
+    coll_batch_end(&b);
+}
+
+static void wide(struct coll *c)
+{
+    int64_t n = lengths(c, 0, c->size);
+    void *all = c->rank == 0 ? coll_temp(c, n, c->rtype) : NULL;
+    coll_reduce_tree(c, input(c), all, n, 0, COLL_WIDE);
+    if (c->rank == 0)
+        hand_out(c, all);
+    else if (length(c, c->rank) > 0)
+        coll_recv(c, c->rbuf, length(c, c->rank), c->rtype, 0);
+}
+
+/* ---- Each block straight to the one it is for ------------------------------------------------------------------------------ */
+
+static void pairwise(struct coll *c)
+{
+    int64_t p = c->size, r = c->rank, mine = length(c, r), at = lengths(c, 0, r);
+    const void *in = input(c);
+    void *acc = coll_in_place(c->sbuf) ? coll_temp(c, mine, c->rtype) : c->rbuf,
+         *spare = coll_temp(c, mine, c->rtype);
+    coll_copy(c, coll_at(in, at, c->rtype), mine, c->rtype, acc, mine, c->rtype);
+    for (int64_t k = 1; k < p; k++) {
+        int64_t to = (r + k) % p, from = (r - k + p) % p;
+        at = to == 0 ? 0 : at + length(c, to - 1);
+        coll_sendrecv(c, coll_at(in, at, c->rtype), length(c, to), c->rtype, (int)to, spare, mine, c->rtype,
+                      (int)from);
+        coll_combine(c, spare, acc, mine);
+    }
+    coll_copy(c, acc, mine, c->rtype, c->rbuf, mine, c->rtype);
+}
+
+/* ---- Halving: with the one half of the ranks away, then a quarter, ... ---------------------------------------------------- */
+
+struct halves {
+    int32_t pow2, rem;
+    void *acc, *spare;
+};
+
+/* The first rank of number n; numbers below rem stand for two ranks, of which the odd one acts. */
+static int32_t first_rank(const struct halves *h, int32_t n)
+{
+    return n < h->rem ? 2 * n : n + h->rem;
+}
+
+static int32_t acting(const struct halves *h, int32_t n)
+{
+    return n < h->rem ? 2 * n + 1 : n + h->rem;
+}
+
+static void halve(struct coll *c, const struct halves *h, int32_t n)
+{
+    int32_t lo = 0, hi = h->pow2; /* numbers whose blocks this process still works on */
+    while (hi - lo > 1) {
+        int32_t mid = lo + (hi - lo) / 2, half = (hi - lo) / 2;
+        bool lower = n < mid;
+        int partner = acting(h, lower ? n + half : n - half);
+        int32_t keep = lower ? lo : mid, give = lower ? mid : lo;
+        int64_t at = lengths(c, 0, first_rank(h, keep)), away = lengths(c, 0, first_rank(h, give));
+        int64_t len = lengths(c, first_rank(h, keep), first_rank(h, keep + half));
+        coll_sendrecv(c, coll_at(h->acc, away, c->rtype),
+                      lengths(c, first_rank(h, give), first_rank(h, give + half)), c->rtype, partner,
+                      h->spare, len, c->rtype, partner);
+        coll_combine(c, h->spare, coll_at(h->acc, at, c->rtype), len);
+        lo = keep;
+        hi = keep + half;
+    }
+}
+
+static void halving(struct coll *c)
+{
+    struct halves h = { .pow2 = 1 };
+    int64_t n = lengths(c, 0, c->size), mine = length(c, c->rank), at = lengths(c, 0, c->rank);
+    int32_t r = c->rank;
+    while (h.pow2 <= c->size / 2)
+        h.pow2 *= 2;
+    h.rem = c->size - h.pow2;
+    if (r < 2 * h.rem && r % 2 == 0) {
+        coll_send(c, input(c), n, c->rtype, r + 1);
+        coll_recv(c, c->rbuf, mine, c->rtype, r + 1);
+        return;
+    }
+    h.acc = coll_temp(c, n, c->rtype);
+    h.spare = coll_temp(c, n, c->rtype);
+    coll_copy(c, input(c), n, c->rtype, h.acc, n, c->rtype);
+    if (r < 2 * h.rem) {
+        coll_recv(c, h.spare, n, c->rtype, r - 1);
+        coll_combine(c, h.spare, h.acc, n);
+    }
+    halve(c, &h, r < 2 * h.rem ? r / 2 : r - h.rem);
+    if (r < 2 * h.rem)
+        coll_send(c, coll_at(h.acc, at - length(c, r - 1), c->rtype), length(c, r - 1), c->rtype, r - 1);
+    coll_copy(c, coll_at(h.acc, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
+}
+
+/* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------------------- */
+
+static struct coll_cost wide_cost(const struct coll_size *s)
+{
+    double n = (double)s->bytes;
+    struct coll_cost cost = coll_tree_cost(s, COLL_WIDE, 1, n);
+    cost.rounds += 1;
+    cost.messages += s->p - 1;
+    cost.bytes += n;
+    cost.waits += s->p;
+    cost.total_bytes += n;
+    return cost;
+}
+
+static struct coll_cost pairwise_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes;
+    return (struct coll_cost){
+        .rounds = p - 1, .messages = p - 1, .bytes = n, .waits = p * (p - 1), .total_bytes = n * (p - 1)
+    };
+}
+
+static struct coll_cost halving_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes, odd = (s->p & (s->p - 1)) ? 1 : 0,
+           levels = coll_levels(s->p, 2) + odd;
+    return (struct coll_cost){ .rounds = levels,
+                               .messages = levels,
+                               .bytes = n * (2 + odd),
+                               .waits = p * levels,
+                               .total_bytes = n * p * (2 + odd) };
+}
+
+const struct coll_alg coll_reduce_scatter_algs[] = {
+    { "halving", COLL_NEEDS_COMMUTATIVE, halving_cost, halving },
+    { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
+    { "wide", 0, wide_cost, wide },
+    { 0 },
+};
+
+static int run(struct coll *c, int64_t n)
+{
+    if (n == 0)
+        return 0;
+    if (c->size == 1)
+        return coll_in_place(c->sbuf) ? 0 : MPIR_Localcopy(c->sbuf, n, c->rtype, c->rbuf, n, c->rtype);
+    return coll_run(COLL_REDUCE_SCATTER, c,
+                    &(struct coll_size){
+                        .bytes = n * c->rtype->adi.size, .elements = n, .commutative = c->op->commutative });
+}
+
+int MPIR_Reduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts, MPIR_Datatype *datatype,
+                        MPIR_Op *op, MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcounts = recvcounts, .rtype = datatype, .op = op };
+    int err = coll_check_intra(comm);
+    if (!err)
+        err = MPIR_Op_check(op, datatype);
+    if (!err)
+        err = coll_check_counts("recvcounts", recvcounts, comm->adi.size);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    return run(&c, coll_total(recvcounts, c.size));
+}
+
+int MPIR_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                              MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = recvcount, .rtype = datatype, .op = op };
+    int err = coll_check_intra(comm);
+    if (!err)
+        err = MPIR_Op_check(op, datatype);
+    if (err)
+        return err;
+    coll_begin(&c, &st, comm);
+    return run(&c, recvcount * c.size);
+}

@@ -1,0 +1,254 @@
+/* xfer.c: what algorithms are written with: messages, temporary buffers, trees, blocks. */
+#include "coll.h"
+#include <stdlib.h>
+
+void coll_note(struct coll *c, int err)
+{
+    if (!err || c->st->err)
+        return;
+    c->st->err = err;
+    c->st->words = *ku_err_last();
+}
+
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
+
+static int64_t quiet(const struct coll *c, int64_t count)
+{
+    return c->st->mute ? 0 : count;
+}
+
+/* A receive has ended with err and status. */
+static void received(struct coll *c, int err, const MPIR_Status *status, int64_t expect, int source)
+{
+    if (!err && status->count != expect && !c->st->mute)
+        err = MPIR_Err(MPI_ERR_TRUNCATE, NULL,
+                       "rank %d sent %lld bytes; expected %lld: counts or types differ between the ranks",
+                       source, (long long)status->count, (long long)expect);
+    coll_note(c, err);
+}
+
+void coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest)
+{
+    coll_note(c, MPIR_P2p_send(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL));
+}
+
+void coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source)
+{
+    MPIR_Status status = { 0 };
+    int err = MPIR_P2p_recv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL, &status);
+    received(c, err, &status, count * type->adi.size, source);
+}
+
+void coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
+                   void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source)
+{
+    MPIR_Status status = { 0 };
+    int err = MPIR_P2p_sendrecv(sbuf, quiet(c, scount), stype, dest, c->tag, rbuf, quiet(c, rcount), rtype,
+                                source, c->tag, c->comm, MPID_CONTEXT_COLL, &status);
+    received(c, err, &status, rcount * rtype->adi.size, source);
+}
+
+/* Wait for the oldest request of the batch. */
+static void batch_shift(struct coll_batch *b)
+{
+    uint32_t i = b->first % COLL_BATCH;
+    MPIR_Request *r = &b->op[i].request;
+    int err = 0;
+    b->first++;
+    b->n--;
+    if (b->op[i].expect < 0) {
+        MPID_SendComplete(r, &err);
+        coll_note(b->c, err);
+    } else {
+        MPIR_Status status = { 0 };
+        MPID_RecvComplete(r, &status, &err);
+        received(b->c, err, &status, b->op[i].expect, b->op[i].source);
+    }
+}
+
+/* A free place in the batch. */
+static uint32_t batch_place(struct coll_batch *b, int64_t expect, int source)
+{
+    if (b->n == COLL_BATCH)
+        batch_shift(b);
+    uint32_t i = (b->first + b->n) % COLL_BATCH;
+    b->op[i].expect = expect;
+    b->op[i].source = source;
+    b->op[i].request.obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
+    return i;
+}
+
+void coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, MPIR_Datatype *type, int dest)
+{
+    struct coll *c = b->c;
+    uint32_t i = batch_place(b, -1, dest);
+    int err = MPIR_P2p_isend(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL,
+                             &b->op[i].request);
+    if (err)
+        coll_note(c, err);
+    else
+        b->n++;
+}
+
+void coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source)
+{
+    struct coll *c = b->c;
+    uint32_t i = batch_place(b, count * type->adi.size, source);
+    int err = MPIR_P2p_irecv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL,
+                             &b->op[i].request);
+    if (err)
+        coll_note(c, err);
+    else
+        b->n++;
+}
+
+void coll_batch_end(struct coll_batch *b)
+{
+    while (b->n)
+        batch_shift(b);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+static void *no_memory(struct coll *c, int64_t bytes)
+{
+    coll_note(c,
+              MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of temporary data", (long long)bytes));
+    c->st->mute = true;
+    return c->st->small;
+}
+
+void *coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
+{
+    struct coll_state *st = c->st;
+    int64_t gap = 0, span = count ? MPIR_Datatype_span(type, count, &gap) : 0;
+    size_t room = ((size_t)span + 15) & ~(size_t)15;
+    if (st->used + room <= sizeof st->small) {
+        void *p = st->small + st->used;
+        st->used += room;
+        return (char *)p - gap;
+    }
+    void *p = st->ntemps < COLL_TEMPS ? malloc(room) : NULL;
+    if (!p)
+        return no_memory(c, span);
+    st->temps[st->ntemps++] = p;
+    return (char *)p - gap;
+}
+
+void coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
+               int64_t dcount, MPIR_Datatype *dtype)
+{
+    if (!c->st->mute && src != dst)
+        coll_note(c, MPIR_Localcopy(src, scount, stype, dst, dcount, dtype));
+}
+
+void coll_combine(struct coll *c, const void *in, void *inout, int64_t count)
+{
+    if (!c->st->mute && count > 0)
+        MPIR_Op_apply(c->op, in, inout, count, c->rtype);
+}
+
+/* ---- Trees ----------------------------------------------------------------------------------------------------- */
+
+struct coll_tree coll_tree_of(int64_t v, int64_t p, int radix)
+{
+    struct coll_tree t = { .parent = -1, .step = 1 };
+    while (t.step < p && v % (t.step * radix) == 0)
+        t.step *= radix;
+    if (v != 0)
+        t.parent = v - v % (t.step * radix);
+    t.span = v + t.step < p ? t.step : p - v;
+    return t;
+}
+
+static void each_child_at(struct coll *c, int64_t v, int64_t end, int64_t step, int radix, bool up,
+                          coll_child_fn fn, void *arg)
+{
+    for (int d = 1; d < radix; d++) {
+        int64_t child = v + (up ? d : radix - d) * step;
+        if (child < end)
+            fn(c, arg, child, child + step < end ? step : end - child);
+    }
+}
+
+void coll_each_child(struct coll *c, int64_t v, int64_t p, int radix, bool up, coll_child_fn fn, void *arg)
+{
+    struct coll_tree t = coll_tree_of(v, p, radix);
+    int64_t end = v + t.span;
+    if (up)
+        for (int64_t step = 1; step < t.step; step *= radix)
+            each_child_at(c, v, end, step, radix, up, fn, arg);
+    else
+        for (int64_t step = t.step / radix; step >= 1; step /= radix)
+            each_child_at(c, v, end, step, radix, up, fn, arg);
+}
+
+double coll_levels(int32_t p, int radix)
+{
+    double n = 0;
+    for (int64_t k = 1; k < p; k *= radix)
+        n++;
+    return n;
+}
+
+/* A tree walked `ways` times (1: up or down; 2: both), with `bytes` in each message. */
+struct coll_cost coll_tree_cost(const struct coll_size *s, int radix, double ways, double bytes)
+{
+    double levels = coll_levels(s->p, radix), fan = radix - 1 < s->p - 1 ? radix - 1 : s->p - 1;
+    return (struct coll_cost){ .rounds = ways * levels,
+                               .messages = ways * levels * fan,
+                               .bytes = ways * levels * fan * bytes,
+                               .waits = ways * s->p,
+                               .total_bytes = ways * s->p * bytes };
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------------------------- */
+
+static struct coll_block block(const void *buf, int64_t i, int64_t count, MPIR_Datatype *type,
+                               MPIR_Counts counts, MPIR_Counts displs, MPIR_Datatype *const *types)
+{
+    if (types)
+        return (struct coll_block){ (char *)(uintptr_t)buf + MPIR_counts_get(displs, i),
+                                    MPIR_counts_get(counts, i), types[i] };
+    if (counts.p)
+        return (struct coll_block){ coll_at(buf, MPIR_counts_get(displs, i), type),
+                                    MPIR_counts_get(counts, i), type };
+    return (struct coll_block){ coll_at(buf, i * count, type), count, type };
+}
+
+struct coll_block coll_sblock(const struct coll *c, int64_t i)
+{
+    return block(c->sbuf, i, c->scount, c->stype, c->scounts, c->sdispls, c->stypes);
+}
+
+struct coll_block coll_rblock(const struct coll *c, int64_t i)
+{
+    return block(c->rbuf, i, c->rcount, c->rtype, c->rcounts, c->rdispls, c->rtypes);
+}
+
+int64_t coll_total(MPIR_Counts counts, int32_t p)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < p; i++)
+        sum += MPIR_counts_get(counts, i);
+    return sum;
+}
+
+/* ---- Send and receive at once ------------------------------------------------------------------------------------ */
+
+int MPIR_P2p_sendrecv(const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest, int stag, void *rbuf,
+                      int64_t rcount, MPIR_Datatype *rtype, int source, int rtag, MPIR_Comm *comm, int which,
+                      MPIR_Status *status)
+{
+    MPIR_Request r = { .obj = { .index = KEEL_NO_INDEX, .refs = 1 } };
+    struct ku_err words;
+    int err = MPIR_P2p_irecv(rbuf, rcount, rtype, source, rtag, comm, which, &r), recv_err = 0;
+    if (err)
+        return err;
+    err = MPIR_P2p_send(sbuf, scount, stype, dest, stag, comm, which);
+    words = *ku_err_last();
+    MPID_RecvComplete(&r, status, &recv_err);
+    if (err)
+        *ku_err_last() = words;
+    return err ? err : recv_err;
+}

@@ -1,0 +1,225 @@
+/* comm.c: the communicator object: the predefined ones, making, referring to and freeing them.
+ *
+ * Invariants
+ *   1. A process never uses a context id twice: each agreement ends above comm_next_context of all members.
+ *   2. What can fail for want of memory happens before the agreement on a context, and its failure is part of the
+ *      agreement, so that either all members get the communicator or none does. */
+#include "make.h"
+#include "err.h"
+#include "bodies.h"
+#include <stdio.h>
+
+#define PREDEFINED_COMM(handle, text) \
+    { \
+        .adi = { .obj = { .index = KEEL_NO_INDEX, \
+                          .gen = 1, \
+                          .kind = MPIR_KIND_COMM, \
+                          .flags = KEEL_OBJ_PREDEFINED, \
+                          .refs = 1, \
+                          .self = handle }, \
+                 .errhandler = &MPIR_Errors_are_fatal }, \
+        .name = text, \
+    }
+
+MPIR_Comm MPIR_Comm_world = PREDEFINED_COMM(KEEL_MPI_COMM_WORLD, "MPI_COMM_WORLD");
+MPIR_Comm MPIR_Comm_self = PREDEFINED_COMM(KEEL_MPI_COMM_SELF, "MPI_COMM_SELF");
+
+uint32_t comm_next_context = CONTEXT_FIRST;
+
+static int set_group(MPIR_Comm *c, MPIR_Group *g)
+{
+    c->group = g;
+    c->adi.rank = g->rank;
+    c->adi.size = c->adi.remote_size = g->size;
+    return MPIR_Group_table(g, &c->adi.lrank_to_grank);
+}
+
+static int init_predefined(MPIR_Comm *c, int32_t size, int32_t first, uint32_t context)
+{
+    MPIR_Group *g;
+    int err = MPIR_Group_new_range(size, first, 1, &g);
+    if (err)
+        return err;
+    c->adi.context_id = context;
+    c->coll_seq = 0;
+    c->facts = (MPIR_Coll_facts){ 0 };
+    err = set_group(c, g);
+    if (!err)
+        err = MPID_CommInit(NULL, &c->adi);
+    if (err) {
+        MPIR_Group_release(g);
+        c->group = NULL;
+    }
+    return err;
+}
+
+static void release_errhandler(MPIR_Comm *c)
+{
+    MPIR_Errhandler *e = c->adi.errhandler;
+    if (e && MPIR_Object_unref(e))
+        MPIR_Object_free(e);
+    c->adi.errhandler = NULL;
+}
+
+static void fini_predefined(MPIR_Comm *c)
+{
+    if (!c->group)
+        return;
+    MPID_CommFree(&c->adi);
+    MPIR_Group_release(c->group);
+    c->group = NULL;
+    release_errhandler(c);
+    c->adi.errhandler = &MPIR_Errors_are_fatal;
+}
+
+int MPIR_Comm_init_predefined(void)
+{
+    comm_next_context = CONTEXT_FIRST;
+    int err = init_predefined(&MPIR_Comm_world, MPID_MyWorldSize, 0, CONTEXT_WORLD);
+    if (err)
+        return err;
+    err = init_predefined(&MPIR_Comm_self, 1, MPID_MyWorldRank, CONTEXT_SELF);
+    if (err)
+        fini_predefined(&MPIR_Comm_world);
+    return err;
+}
+
+void MPIR_Comm_fini_predefined(void)
+{
+    fini_predefined(&MPIR_Comm_self);
+    fini_predefined(&MPIR_Comm_world);
+}
+
+int comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
+{
+    MPIR_Comm *c = MPIR_Object_alloc(MPIR_KIND_COMM);
+    if (!c)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a communicator");
+    int err = set_group(c, group);
+    if (err) {
+        MPIR_Object_free(c);
+        return err;
+    }
+    MPIR_Object_ref(group);
+    c->adi.errhandler = parent->adi.errhandler;
+    MPIR_Object_ref(c->adi.errhandler);
+    *newcomm = c;
+    return 0;
+}
+
+void comm_discard(MPIR_Comm *c)
+{
+    release_errhandler(c);
+    MPIR_Group_release(c->group);
+    MPIR_Object_free(c);
+}
+
+int comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
+{
+    c->adi.context_id = context;
+    return MPID_CommInit(&parent->adi, &c->adi);
+}
+
+int comm_take_context(uint32_t context)
+{
+    if (context > MPID_MAX_CONTEXT_ID - 2 * MPID_CONTEXT_IDS)
+        return MPIR_Err(MPI_ERR_OTHER, NULL,
+                        "all %u context ids have been used: no more communicators can be made",
+                        MPID_MAX_CONTEXT_ID / MPID_CONTEXT_IDS);
+    comm_next_context = context + MPID_CONTEXT_IDS;
+    return 0;
+}
+
+void MPIR_Comm_release(MPIR_Comm *c)
+{
+    if (!MPIR_Object_unref(c))
+        return;
+    MPID_CommFree(&c->adi);
+    comm_discard(c);
+}
+
+/* ---- Inquiry ------------------------------------------------------------------------------------------------- */
+
+int MPIR_Comm_rank(MPIR_Comm *comm, int *rank)
+{
+    *rank = comm->adi.rank;
+    return 0;
+}
+
+int MPIR_Comm_size(MPIR_Comm *comm, int *size)
+{
+    *size = comm->adi.size;
+    return 0;
+}
+
+int MPIR_Comm_group(MPIR_Comm *comm, MPIR_Group **group)
+{
+    return MPIR_Group_share(comm->group, group);
+}
+
+int MPIR_Comm_test_inter(MPIR_Comm *comm, int *flag)
+{
+    *flag = comm->remote_group != NULL;
+    return 0;
+}
+
+static int check_inter(const MPIR_Comm *comm)
+{
+    if (comm->remote_group)
+        return 0;
+    return MPIR_Err(MPI_ERR_COMM, "comm", "is an intracommunicator; expected an intercommunicator");
+}
+
+int MPIR_Comm_remote_size(MPIR_Comm *comm, int *size)
+{
+    int err = check_inter(comm);
+    if (!err)
+        *size = comm->adi.remote_size;
+    return err;
+}
+
+int MPIR_Comm_remote_group(MPIR_Comm *comm, MPIR_Group **group)
+{
+    int err = check_inter(comm);
+    return err ? err : MPIR_Group_share(comm->remote_group, group);
+}
+
+int MPIR_Comm_compare(MPIR_Comm *comm1, MPIR_Comm *comm2, int *result)
+{
+    if (comm1 == comm2) {
+        *result = MPI_IDENT;
+        return 0;
+    }
+    int r = MPIR_Group_relation(comm1->group, comm2->group), remote = MPI_IDENT;
+    if (!comm1->remote_group != !comm2->remote_group)
+        r = MPI_UNEQUAL;
+    else if (comm1->remote_group)
+        remote = MPIR_Group_relation(comm1->remote_group, comm2->remote_group);
+    if (r == MPI_UNEQUAL || remote == MPI_UNEQUAL)
+        *result = MPI_UNEQUAL;
+    else
+        *result = r == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+    return 0;
+}
+
+int MPIR_Comm_set_name(MPIR_Comm *comm, const char *comm_name)
+{
+    snprintf(comm->name, sizeof comm->name, "%s", comm_name);
+    return 0;
+}
+
+int MPIR_Comm_get_name(MPIR_Comm *comm, char *comm_name, int *resultlen)
+{
+    *resultlen = snprintf(comm_name, sizeof comm->name, "%s", comm->name);
+    return 0;
+}
+
+int MPIR_Comm_free(MPIR_Comm **comm)
+{
+    MPIR_Comm *c = *comm;
+    if (c->adi.obj.flags & KEEL_OBJ_PREDEFINED)
+        return MPIR_Err(MPI_ERR_COMM, "comm", "is %s; expected a communicator that a program made", c->name);
+    MPIR_Comm_release(c);
+    *comm = NULL;
+    return 0;
+}

@@ -1,0 +1,248 @@
+/* comm_make.c: new communicators out of old ones: dup, create, create_group, split.
+ *
+ * Each takes one exchange among those who call it.  What a process finds wrong before the exchange travels with it, so
+ * that the others report it too and nobody waits. */
+#include "make.h"
+#include "err.h"
+#include "bodies.h"
+#include "type.h"
+#include <stdlib.h>
+
+/* Those who agree on a context: some ranks of comm. */
+struct party {
+    MPIR_Comm *comm;
+    const int32_t *members; /* NULL: all */
+    int32_t n, me;
+    int tag;
+};
+
+/* The last error is the caller's own or somebody else's; ends with the same context in all. */
+static int agree_context(const struct party *p, int err, uint32_t *context)
+{
+    uint32_t v[2] = { comm_next_context, (uint32_t)err };
+    int failed = MPIR_Agree_max(p->comm, p->members, p->n, p->me, MPID_CONTEXT_COMM, p->tag, v, 2);
+    if (err || failed)
+        return err ? err : failed;
+    if (v[1])
+        return MPIR_Err((int)v[1], NULL, "another process of the communicator failed with this error");
+    *context = v[0];
+    return comm_take_context(v[0]);
+}
+
+/* Make a communicator of the group, NULL in processes that are in none; err: what went wrong so far. */
+static int make(const struct party *p, MPIR_Group *group, int err, MPIR_Comm **newcomm)
+{
+    MPIR_Comm *c = NULL;
+    uint32_t context = 0;
+    *newcomm = NULL;
+    if (!err && group && group->rank != MPI_UNDEFINED)
+        err = comm_prepare(p->comm, group, &c);
+    err = agree_context(p, err, &context);
+    if (!err && c)
+        err = comm_start(p->comm, c, context);
+    if (err && c)
+        comm_discard(c);
+    else
+        *newcomm = c;
+    return err;
+}
+
+static struct party everybody(MPIR_Comm *comm)
+{
+    return (struct party){ comm, NULL, comm->adi.size, comm->adi.rank,
+                           (int)(comm->coll_seq++ & MPID_TAG_UB) };
+}
+
+static int check_intra(const MPIR_Comm *comm)
+{
+    if (!comm->remote_group)
+        return 0;
+    return MPIR_Err(MPI_ERR_COMM, "comm", "is an intercommunicator; expected an intracommunicator");
+}
+
+/* ---- dup ----------------------------------------------------------------------------------------------------- */
+
+int MPIR_Comm_dup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcomm)
+{
+    (void)info; /* hints; none has a meaning yet */
+    int err = MPIR_Coll_ready(comm);
+    struct party p = everybody(comm);
+    err = make(&p, comm->group, err, newcomm);
+    if (err)
+        return err;
+    (*newcomm)->facts = comm->facts;
+    /* Attributes: the copy callbacks of comm's key values run here, as soon as there are any (MPI_Comm_set_attr). */
+    return 0;
+}
+
+int MPIR_Comm_dup(MPIR_Comm *comm, MPIR_Comm **newcomm)
+{
+    return MPIR_Comm_dup_with_info(comm, NULL, newcomm);
+}
+
+/* ---- create -------------------------------------------------------------------------------------------------- */
+
+/* Every member of the group must be one of comm.  Fills in the local ranks in comm where `members` is not NULL. */
+static int check_subset(MPIR_Comm *comm, MPIR_Group *group, int32_t *members)
+{
+    for (int32_t i = 0; i < group->size; i++) {
+        int32_t r = MPIR_Group_rank_of(comm->group, MPIR_Group_grank(group, i));
+        if (r == MPI_UNDEFINED)
+            return MPIR_Err(MPI_ERR_GROUP, "group",
+                            "has a member (rank %d of it) that is not in comm; expected a subset", i);
+        if (members)
+            members[i] = r;
+    }
+    return 0;
+}
+
+int MPIR_Comm_create(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm)
+{
+    int err = check_intra(comm);
+    if (err)
+        return err;
+    err = MPIR_Coll_ready(comm);
+    struct party p = everybody(comm);
+    if (!err)
+        err = check_subset(comm, group, NULL);
+    err = make(&p, group, err, newcomm);
+    if (!err && *newcomm)
+        (*newcomm)->facts = comm->facts;
+    return err;
+}
+
+int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Comm **newcomm)
+{
+    *newcomm = NULL;
+    int err = check_intra(comm);
+    if (err || group->rank == MPI_UNDEFINED) /* only members take part: others have nothing to wait for */
+        return err;
+    int32_t *members = malloc((size_t)group->size * sizeof *members);
+    if (!members)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the ranks of %d processes", group->size);
+    err = check_subset(comm, group, members);
+    if (!err) {
+        struct party p = { comm, members, group->size, group->rank, tag };
+        err = make(&p, group, 0, newcomm);
+    }
+    free(members);
+    return err;
+}
+
+/* ---- split --------------------------------------------------------------------------------------------------- */
+
+/* What a process says to all others. */
+struct wish {
+    int32_t color, key;
+    uint32_t next_context;
+};
+enum { WISH_WORDS = sizeof(struct wish) / sizeof(int32_t) };
+
+struct member {
+    int32_t key, rank;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int check_colors(const struct wish *wishes, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (wishes[i].color < 0 && wishes[i].color != MPI_UNDEFINED)
+            return MPIR_Err(MPI_ERR_ARG, "color", "is %d on rank %d; expected 0 or more or MPI_UNDEFINED",
+                            wishes[i].color, i);
+    return 0;
+}
+
+/* The group of those with this process's color, by key and then rank, and the context they agree on. */
+static int group_of_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Group **group, uint32_t *context)
+{
+    int32_t n = comm->adi.size, m = 0, color = wishes[comm->adi.rank].color;
+    struct member *list = malloc((size_t)n * sizeof *list);
+    int32_t *granks = malloc((size_t)n * sizeof *granks);
+    if (!list || !granks) {
+        free(list);
+        free(granks);
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory to sort %d processes", n);
+    }
+    *context = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (wishes[i].color == color) {
+            list[m++] = (struct member){ wishes[i].key, i };
+            *context = wishes[i].next_context > *context ? wishes[i].next_context : *context;
+        }
+    qsort(list, (size_t)m, sizeof *list, by_key);
+    for (int32_t i = 0; i < m; i++)
+        granks[i] = MPIR_Comm_grank(comm, list[i].rank);
+    free(list);
+    return MPIR_Group_adopt(m, granks, group);
+}
+
+static int make_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Comm **newcomm)
+{
+    MPIR_Group *group = NULL;
+    MPIR_Comm *c = NULL;
+    uint32_t context = 0;
+    int err = group_of_color(comm, wishes, &group, &context);
+    if (err)
+        return err;
+    err = comm_take_context(context);
+    if (!err)
+        err = comm_prepare(comm, group, &c);
+    MPIR_Group_release(group);
+    if (err)
+        return err;
+    c->facts = comm->facts;
+    err = comm_start(comm, c, context);
+    if (err)
+        comm_discard(c);
+    else
+        *newcomm = c;
+    return err;
+}
+
+int MPIR_Comm_split(MPIR_Comm *comm, int color, int key, MPIR_Comm **newcomm)
+{
+    *newcomm = NULL;
+    int err = check_intra(comm);
+    if (err)
+        return err;
+    struct wish mine = { color, key, comm_next_context };
+    struct wish *wishes = malloc((size_t)comm->adi.size * sizeof *wishes);
+    if (!wishes)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the colors of %d processes", comm->adi.size);
+    MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
+    err = MPIR_Allgather(&mine, WISH_WORDS, type, wishes, WISH_WORDS, type, comm);
+    if (!err)
+        err = check_colors(wishes, comm->adi.size);
+    if (!err && color != MPI_UNDEFINED)
+        err = make_color(comm, wishes, newcomm);
+    free(wishes);
+    return err;
+}
+
+int MPIR_Comm_split_type(MPIR_Comm *comm, int split_type, int key, MPIR_Info *info, MPIR_Comm **newcomm)
+{
+    (void)info;
+    int color = MPI_UNDEFINED;
+    const struct MPID_World *world = MPID_World();
+    switch (split_type) {
+    case MPI_COMM_TYPE_SHARED:
+        color = world->node_of ? world->node_of[MPID_MyWorldRank] : 0;
+        break;
+    case MPI_UNDEFINED:
+    case MPI_COMM_TYPE_HW_GUIDED: /* no kind of resource has a name yet: all get MPI_COMM_NULL, as 8.4.2 says */
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+        break;
+    default:
+        return MPIR_Err(MPI_ERR_ARG, "split_type",
+                        "is %d; expected a MPI_COMM_TYPE_ constant or MPI_UNDEFINED", split_type);
+    }
+    return MPIR_Comm_split(comm, color, key, newcomm);
+}

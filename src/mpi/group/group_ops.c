@@ -1,0 +1,282 @@
+/* group_ops.c: the procedures on groups (8.3): all O(n), sets of ranks as bitmaps. */
+#include "group.h"
+#include "err.h"
+#include "bodies.h"
+#include <stdbool.h>
+#include <stdlib.h>
+
+int MPIR_Group_size(MPIR_Group *group, int *size)
+{
+    *size = group->size;
+    return 0;
+}
+
+int MPIR_Group_rank(MPIR_Group *group, int *rank)
+{
+    *rank = group->rank;
+    return 0;
+}
+
+int MPIR_Group_free(MPIR_Group **group)
+{
+    MPIR_Group_release(*group);
+    *group = NULL;
+    return 0;
+}
+
+int MPIR_Group_compare(MPIR_Group *group1, MPIR_Group *group2, int *result)
+{
+    *result = MPIR_Group_relation(group1, group2);
+    return 0;
+}
+
+static int check_rank(const MPIR_Group *g, const char *arg, int64_t i, int64_t rank)
+{
+    if (rank >= 0 && rank < g->size)
+        return 0;
+    if (g->size == 0)
+        return MPIR_Err(MPI_ERR_RANK, arg, "[%lld] is %lld; the group has no members", (long long)i,
+                        (long long)rank);
+    return MPIR_Err(MPI_ERR_RANK, arg, "[%lld] is %lld; expected 0 to %d", (long long)i, (long long)rank,
+                    g->size - 1);
+}
+
+static int check_n(int n)
+{
+    return n < 0 ? MPIR_Err(MPI_ERR_ARG, "n", "is %d; expected 0 or more", n) : 0;
+}
+
+int MPIR_Group_translate_ranks(MPIR_Group *group1, int n, const int *ranks1, MPIR_Group *group2, int *ranks2)
+{
+    int err = check_n(n);
+    for (int i = 0; i < n && !err; i++)
+        if (ranks1[i] == MPI_PROC_NULL)
+            ranks2[i] = MPI_PROC_NULL;
+        else if (!(err = check_rank(group1, "ranks1", i, ranks1[i])))
+            ranks2[i] = MPIR_Group_rank_of(group2, MPIR_Group_grank(group1, ranks1[i]));
+    return err;
+}
+
+/* ---- Sets of ranks of one group ------------------------------------------------------------------------------ */
+
+typedef struct rank_set {
+    uint64_t *bits;
+} rank_set;
+
+static int set_init(rank_set *s, const MPIR_Group *g)
+{
+    s->bits = calloc(((size_t)g->size + 63) / 64 + 1, sizeof *s->bits);
+    return s->bits ? 0 : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a set of %d ranks", g->size);
+}
+
+static bool set_has(const rank_set *s, int64_t rank)
+{
+    return s->bits[rank / 64] >> rank % 64 & 1;
+}
+
+/* True if the rank was new. */
+static bool set_add(rank_set *s, int64_t rank)
+{
+    if (set_has(s, rank))
+        return false;
+    s->bits[rank / 64] |= 1ull << rank % 64;
+    return true;
+}
+
+static int32_t *new_granks(int64_t n)
+{
+    int32_t *t = n <= INT32_MAX ? malloc((size_t)(n ? n : 1) * sizeof *t) : NULL;
+    if (!t)
+        MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %lld processes", (long long)n);
+    return t;
+}
+
+/* The members of g that are (inside) or are not in the set, in g's order. */
+static int members_where(const MPIR_Group *g, const rank_set *s, bool inside, MPIR_Group **newgroup)
+{
+    int32_t *t = new_granks(g->size), n = 0;
+    if (!t)
+        return MPI_ERR_NO_MEM;
+    for (int32_t i = 0; i < g->size; i++)
+        if (set_has(s, i) == inside)
+            t[n++] = MPIR_Group_grank(g, i);
+    return MPIR_Group_adopt(n, t, newgroup);
+}
+
+/* The members of a that are (inside) or are not in b too. */
+static int members_by(MPIR_Group *a, MPIR_Group *b, bool inside, MPIR_Group **newgroup)
+{
+    int32_t *t = new_granks(a->size), n = 0;
+    if (!t)
+        return MPI_ERR_NO_MEM;
+    for (int32_t i = 0; i < a->size; i++)
+        if ((MPIR_Group_rank_of(b, MPIR_Group_grank(a, i)) != MPI_UNDEFINED) == inside)
+            t[n++] = MPIR_Group_grank(a, i);
+    return MPIR_Group_adopt(n, t, newgroup);
+}
+
+int MPIR_Group_intersection(MPIR_Group *group1, MPIR_Group *group2, MPIR_Group **newgroup)
+{
+    return members_by(group1, group2, true, newgroup);
+}
+
+int MPIR_Group_difference(MPIR_Group *group1, MPIR_Group *group2, MPIR_Group **newgroup)
+{
+    return members_by(group1, group2, false, newgroup);
+}
+
+int MPIR_Group_union(MPIR_Group *group1, MPIR_Group *group2, MPIR_Group **newgroup)
+{
+    int32_t *t = new_granks((int64_t)group1->size + group2->size), n = group1->size;
+    if (!t)
+        return MPI_ERR_NO_MEM;
+    for (int32_t i = 0; i < n; i++)
+        t[i] = MPIR_Group_grank(group1, i);
+    for (int32_t i = 0; i < group2->size; i++)
+        if (MPIR_Group_rank_of(group1, MPIR_Group_grank(group2, i)) == MPI_UNDEFINED)
+            t[n++] = MPIR_Group_grank(group2, i);
+    return MPIR_Group_adopt(n, t, newgroup);
+}
+
+/* ---- Lists of ranks ------------------------------------------------------------------------------------------ */
+
+static int duplicate_rank(const int *ranks, int i)
+{
+    int j = 0;
+    while (ranks[j] != ranks[i])
+        j++;
+    return MPIR_Err(MPI_ERR_RANK, "ranks", "[%d] is %d, as is ranks[%d]; expected different ranks", i,
+                    ranks[i], j);
+}
+
+/* Check a list of n ranks and put it into the set. */
+static int collect_ranks(const MPIR_Group *g, int n, const int *ranks, rank_set *s)
+{
+    int err = check_n(n);
+    for (int i = 0; i < n && !err; i++)
+        if (!(err = check_rank(g, "ranks", i, ranks[i])) && !set_add(s, ranks[i]))
+            err = duplicate_rank(ranks, i);
+    return err;
+}
+
+static int include(const MPIR_Group *g, int n, const int *ranks, MPIR_Group **newgroup)
+{
+    int32_t *t = new_granks(n);
+    if (!t)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < n; i++)
+        t[i] = MPIR_Group_grank(g, ranks[i]);
+    return MPIR_Group_adopt(n, t, newgroup);
+}
+
+int MPIR_Group_incl(MPIR_Group *group, int n, const int *ranks, MPIR_Group **newgroup)
+{
+    rank_set s;
+    int err = set_init(&s, group);
+    if (!err)
+        err = collect_ranks(group, n, ranks, &s);
+    if (!err)
+        err = include(group, n, ranks, newgroup);
+    free(s.bits);
+    return err;
+}
+
+int MPIR_Group_excl(MPIR_Group *group, int n, const int *ranks, MPIR_Group **newgroup)
+{
+    rank_set s;
+    int err = set_init(&s, group);
+    if (!err)
+        err = collect_ranks(group, n, ranks, &s);
+    if (!err)
+        err = members_where(group, &s, false, newgroup);
+    free(s.bits);
+    return err;
+}
+
+/* ---- Ranges {first, last, stride} ---------------------------------------------------------------------------- */
+
+/* Ranks in a range; negative if it does not lead from first to last. */
+static int64_t range_length(const int r[3])
+{
+    int64_t span = (int64_t)r[1] - r[0];
+    if (r[2] == 0 || (span != 0 && (span < 0) != (r[2] < 0)))
+        return -1;
+    return span / r[2] + 1;
+}
+
+static int check_range(const MPIR_Group *g, int i, const int r[3])
+{
+    int64_t len = range_length(r);
+    if (len < 0)
+        return MPIR_Err(MPI_ERR_ARG, "ranges",
+                        "[%d] is {%d, %d, %d}; expected a stride that leads from %d to %d", i, r[0], r[1],
+                        r[2], r[0], r[1]);
+    int err = check_rank(g, "ranges", i, r[0]);
+    return err ? err : check_rank(g, "ranges", i, r[0] + (len - 1) * r[2]);
+}
+
+/* Check n ranges and put their ranks into the set; *count: how many. */
+static int collect_ranges(const MPIR_Group *g, int n, int (*ranges)[3], rank_set *s, int64_t *count)
+{
+    int err = check_n(n);
+    *count = 0;
+    for (int i = 0; i < n && !err; i++) {
+        if ((err = check_range(g, i, ranges[i])))
+            break;
+        int64_t len = range_length(ranges[i]), rank = ranges[i][0];
+        for (int64_t k = 0; k < len; k++, rank += ranges[i][2])
+            if (!set_add(s, rank))
+                return MPIR_Err(MPI_ERR_RANK, "ranges",
+                                "[%d] holds rank %lld, which came before; expected different ranks", i,
+                                (long long)rank);
+        *count += len;
+    }
+    return err;
+}
+
+static int include_ranges(const MPIR_Group *g, int n, int (*ranges)[3], int64_t count, MPIR_Group **newgroup)
+{
+    int32_t *t = new_granks(count), k = 0;
+    if (!t)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < n; i++) {
+        int64_t len = range_length(ranges[i]), rank = ranges[i][0];
+        for (int64_t j = 0; j < len; j++, rank += ranges[i][2])
+            t[k++] = MPIR_Group_grank(g, (int32_t)rank);
+    }
+    return MPIR_Group_adopt(k, t, newgroup);
+}
+
+int MPIR_Group_range_incl(MPIR_Group *group, int n, int (*ranges)[3], MPIR_Group **newgroup)
+{
+    rank_set s;
+    int64_t count;
+    if (n == 1 && !group->granks) { /* a range of a range needs no table */
+        int err = check_range(group, 0, ranges[0]);
+        if (err)
+            return err;
+        int64_t len = range_length(ranges[0]);
+        int32_t stride = len > 1 ? group->stride * ranges[0][2] : 1;
+        return MPIR_Group_new_range((int32_t)len, MPIR_Group_grank(group, ranges[0][0]), stride, newgroup);
+    }
+    int err = set_init(&s, group);
+    if (!err)
+        err = collect_ranges(group, n, ranges, &s, &count);
+    if (!err)
+        err = include_ranges(group, n, ranges, count, newgroup);
+    free(s.bits);
+    return err;
+}
+
+int MPIR_Group_range_excl(MPIR_Group *group, int n, int (*ranges)[3], MPIR_Group **newgroup)
+{
+    rank_set s;
+    int64_t count;
+    int err = set_init(&s, group);
+    if (!err)
+        err = collect_ranges(group, n, ranges, &s, &count);
+    if (!err)
+        err = members_where(group, &s, false, newgroup);
+    free(s.bits);
+    return err;
+}
