@@ -1,0 +1,152 @@
+/* Contexts: a queue pair for each context id, made when first met: by CommInit, by a receive, or by a message that came
+ * before either.  So messages for a communicator that this process has not made yet simply wait in its queue.
+ *
+ * Found in O(1): through comm->adi, the one looked up last, or a hash that grows with their number. */
+#include "core.h"
+#include <stdlib.h>
+
+enum { CONTEXTS_FIRST = 64 };
+
+static uint32_t slot_of(uint32_t id, uint32_t mask)
+{
+    return (id * 0x9e3779b1u >> 7) & mask;
+}
+
+struct context *MPID_Context_find(uint32_t id)
+{
+    struct context *c = core.last;
+    if (c != NULL && c->id == id)
+        return c;
+    for (c = core.contexts[slot_of(id, core.context_mask)]; c != NULL && c->id != id;)
+        c = c->chain;
+    if (c != NULL)
+        core.last = c;
+    return c;
+}
+
+static void grow(void)
+{
+    uint32_t mask = core.context_mask * 2 + 1;
+    struct context **table = calloc((size_t)mask + 1, sizeof *table);
+    if (table == NULL)
+        return;
+    for (uint32_t i = 0; i <= core.context_mask; i++)
+        for (struct context *c = core.contexts[i], *next; c != NULL; c = next) {
+            next = c->chain;
+            c->chain = table[slot_of(c->id, mask)];
+            table[slot_of(c->id, mask)] = c;
+        }
+    free(core.contexts);
+    core.contexts = table;
+    core.context_mask = mask;
+}
+
+struct context *MPID_Context_get(uint32_t id)
+{
+    struct context *c = MPID_Context_find(id), **slot;
+    if (c != NULL)
+        return c;
+    c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        ku_err_set(MPI_ERR_NO_MEM, "context_id", "is %u, new here, and there is no memory for its queues", id);
+        return NULL;
+    }
+    if (core.ncontexts > core.context_mask)
+        grow();
+    c->id = id;
+    slot = &core.contexts[slot_of(id, core.context_mask)];
+    c->chain = *slot;
+    *slot = c;
+    core.ncontexts++;
+    return c;
+}
+
+void MPID_Contexts_each(void (*fn)(struct context *c, void *arg), void *arg)
+{
+    for (uint32_t i = 0; core.contexts != NULL && i <= core.context_mask; i++)
+        for (struct context *c = core.contexts[i], *next; c != NULL; c = next) {
+            next = c->chain;
+            fn(c, arg);
+        }
+}
+
+/* What still waits in a context that ends will never be asked for. */
+static void clear(struct context *c)
+{
+    while (c->unexp.head != NULL) {
+        struct umsg *m = c->unexp.head;
+        MPID_Unexp_remove(&c->unexp, m);
+        MPID_Umsg_free(m);
+    }
+    MPID_Unexp_fini(&c->unexp);
+    MPID_Posted_fini(&c->posted);
+}
+
+static void unlink_free(struct context *c)
+{
+    struct context **p = &core.contexts[slot_of(c->id, core.context_mask)];
+    while (*p != c)
+        p = &(*p)->chain;
+    *p = c->chain;
+    core.ncontexts--;
+    if (core.last == c)
+        core.last = NULL;
+    clear(c);
+    free(c);
+}
+
+int MPID_CommInit(struct MPIR_COMMUNICATOR *oldcomm, struct MPIR_COMMUNICATOR *newcomm)
+{
+    struct comm_adi *a = malloc(sizeof *a);
+    (void)oldcomm;
+    if (a == NULL)
+        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for a communicator's queues");
+    for (uint32_t i = 0; i < MPID_CONTEXT_IDS; i++) {
+        a->context[i] = MPID_Context_get(newcomm->context_id + i);
+        if (a->context[i] == NULL) { /* those made already stay: they are as if a message had come for them */
+            free(a);
+            return MPI_ERR_NO_MEM;
+        }
+    }
+    for (uint32_t i = 0; i < MPID_CONTEXT_IDS; i++) {
+        a->context[i]->announced = true;
+        a->context[i]->comm = newcomm;
+    }
+    newcomm->adi = a;
+    return 0;
+}
+
+int MPID_CommFree(struct MPIR_COMMUNICATOR *comm)
+{
+    struct comm_adi *a = comm->adi;
+    if (a == NULL)
+        return 0;
+    for (int i = 0; core.up && i < MPID_CONTEXT_IDS; i++)
+        unlink_free(a->context[i]);
+    free(a);
+    comm->adi = NULL;
+    return 0;
+}
+
+int MPID_Contexts_init(void)
+{
+    core.contexts = calloc(CONTEXTS_FIRST, sizeof *core.contexts);
+    core.context_mask = CONTEXTS_FIRST - 1;
+    core.ncontexts = 0;
+    return core.contexts != NULL ? 0 : ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of contexts");
+}
+
+static void free_one(struct context *c, void *arg)
+{
+    (void)arg;
+    clear(c);
+    free(c);
+}
+
+void MPID_Contexts_fini(void)
+{
+    MPID_Contexts_each(free_one, NULL);
+    free(core.contexts);
+    core.contexts = NULL;
+    core.last = NULL;
+}

@@ -1,0 +1,300 @@
+/* core.h: what the files of the protocol core share: its state in this process, peers, contexts, operations.
+ *
+ * Owners: devset.c devices and peers; context.c contexts; match.c the queues of a context; send.c and recv.c the two
+ * ends of a message; rndv.c what takes more than one packet; deliver.c what comes in; progress.c polling, waiting,
+ * lost peers; env.c beginning and end. */
+#ifndef MPID_CORE_H
+#define MPID_CORE_H
+
+#include <stdio.h>
+#include "mpid.h"
+#include "device.h"
+#include "match.h"
+#include "wire.h"
+#include "copy.h"
+#include "pmi/pmi.h"
+#include "util/err.h"
+#include "util/slab.h"
+#include "util/wait.h"
+
+enum { CORE_DEVICES = 8, POLL_EVERY = 32 };
+
+/* ---- Requests: the `state` field.  The low byte says where the request is: ----
+ *   DONE                                        not active (also a request that was never used)
+ *   POSTED       -> RNDV | DONE                 a receive in its context's queue
+ *   QUEUED       -> RNDV | DEVICE | DONE        a send in its peer's msg queue, nothing sent yet
+ *   RNDV         -> DONE                        aux is the operation (struct rndv)
+ *   DEVICE       -> DONE                        a device owns the payload of an eager message until it calls sent()
+ *   SELF         -> DONE                        a send to this process, waiting as an unexpected message
+ *   MATCHED      -> RNDV | DONE                 a message (MPIR_MESSAGE); aux is the struct umsg */
+enum req_state { REQ_DONE, REQ_POSTED, REQ_QUEUED, REQ_RNDV, REQ_DEVICE, REQ_SELF, REQ_MATCHED, REQ_STATE = 0xff };
+enum req_flag {
+    REQ_SYNC = 0x100,     /* synchronous mode */
+    REQ_BLOCKING = 0x200, /* the caller waits in this call */
+    REQ_HOLDS = 0x400,    /* a reference to the datatype */
+    REQ_FREED = 0x800     /* given to MPID_Request_free */
+};
+
+/* ---- Devices and peers ---- */
+
+struct core_dev {
+    struct dev_ops ops; /* a copy, its empty slots filled in */
+    struct dev *dev;
+    struct dev_caps caps;
+    struct dev_world world; /* as this device sees it */
+    bool has_reserve;
+    void *library; /* of dlopen; NULL: built in */
+    _Atomic uint32_t *word;
+    int fd;
+};
+
+struct rndv;
+
+enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2 };
+
+struct peer {
+    struct dev_peer *dp;
+    dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
+    int32_t grank;
+    bool fast;        /* short messages may go straight to send_short: nothing queued, no xoff, no trace */
+    bool xoff;        /* the peer asked for rendezvous only */
+    bool xoff_sent;   /* we asked */
+    bool busy;        /* in core.busy */
+    uint8_t signals;  /* to send: SIGNAL_XOFF or SIGNAL_XON */
+    uint32_t eager_max;
+    struct core_dev *cd;
+    struct MPIR_HANDLE *msg_head, *msg_tail;   /* messages not yet begun, in order */
+    struct rndv *ctl_head, *ctl_tail;          /* operations with a control packet to send */
+    struct rndv *stream_head, *stream_tail;    /* operations with payload to send */
+    struct peer *busy_next;
+};
+
+/* ---- Operations of more than one packet (rndv.c) ---- */
+
+enum rndv_state {
+    RNDV_RTS,  /* sender: RTS not yet sent (the request is in the msg queue) */
+    RNDV_WAIT, /* sender: waits for CTS */
+    RNDV_SEND, /* sender: payload on its way */
+    RNDV_CTS,  /* receiver: CTS not yet sent */
+    RNDV_RECV  /* receiver: payload comes */
+};
+
+struct rndv {
+    struct keel_object obj; /* its index and generation are its name on the wire */
+    struct MPIR_HANDLE *req; /* NULL: only the control packet remains to be sent */
+    struct peer *peer;
+    struct rndv *next;
+    struct pkt_op other; /* the other side's operation */
+    int64_t total, want, done; /* bytes of the message; asked for; sent or received */
+    uint32_t inflight;   /* packets the device owns */
+    uint8_t state;
+    uint8_t ctl;         /* in the peer's ctl list, to send PKT_CTS, PKT_CANCEL or PKT_CANCEL_ACK; 0: not there */
+    bool cancelling;     /* sender: CANCEL is on its way */
+    bool cancelled;      /* CANCEL_ACK */
+    bool bounce_busy;
+    int error;           /* CTS */
+    void *bounce;        /* for devices without room to pack into */
+};
+
+/* ---- Contexts ---- */
+
+struct context {
+    uint32_t id;
+    bool announced; /* by CommInit */
+    struct context *chain;
+    struct MPIR_COMMUNICATOR *comm;
+    struct posted posted;
+    struct unexp unexp;
+};
+
+struct comm_adi { /* comm->adi */
+    struct context *context[MPID_CONTEXT_IDS];
+};
+
+/* ---- The state ---- */
+
+struct core {
+    bool up;
+    bool lost;              /* messages could not be kept for want of memory: receives that wait fail */
+    bool gone_pending;      /* peers have gone since the last reap */
+    uint32_t sends;         /* counts to POLL_EVERY */
+    int32_t rank, npeers;
+    struct peer **peers;    /* [npeers], NULL until used */
+    uint8_t *gone;          /* [npeers] 1: will never answer */
+    int32_t ngone;
+    struct peer *busy;      /* peers with something to send */
+    struct context *last;   /* the context looked up last */
+    struct context **contexts;
+    uint32_t ncontexts, context_mask;
+    int npoll, ndevs;
+    struct core_dev *poll[CORE_DEVICES];
+    struct core_dev devs[CORE_DEVICES];
+    struct pmi_job job;
+    struct dev_world world;
+    uint64_t area_off; /* next device's part of a rank's area in the segment */
+    struct dev_services services;
+    int32_t *local_of;
+    struct MPID_World info;
+    struct MPID_Config config;
+    uint32_t failed_seen;
+    struct ku_slab rndvs;
+    /* unexpected messages */
+    struct umsg *free_msgs;
+    struct umsg_chunk *chunks, *spare;
+    uint32_t live_msgs;
+    int64_t unexp_bytes, unexp_peak, unexp_limit;
+    bool xoff_any;
+    /* debugging */
+    FILE *trace, *debug;
+    bool debug_on, space_on;
+    int pkt_size;
+};
+
+extern struct core MPID_core;
+#define core MPID_core
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define likely(x) __builtin_expect(!!(x), 1)
+
+/* devset.c */
+int MPID_Devset_open(void);
+void MPID_Devset_close(void);
+void MPID_Devset_fini(void);
+struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
+void MPID_Peer_tune(struct peer *p);                          /* its thresholds, again */
+void MPID_Peer_busy(struct peer *p);                          /* it has something to send: not fast, polled */
+void MPID_Peer_update(struct peer *p);                        /* set `fast` again */
+dev_status MPID_Peer_control(struct peer *p, const struct pkt *k); /* send a control packet */
+static inline struct peer *peer_get(int32_t grank, int *error_code)
+{
+    if (likely(grank >= 0 && grank < core.npeers && core.peers[grank] != NULL))
+        return core.peers[grank];
+    return MPID_Peer_make(grank, error_code);
+}
+
+/* context.c */
+struct context *MPID_Context_find(uint32_t id); /* NULL: unknown */
+struct context *MPID_Context_get(uint32_t id);  /* made if unknown; NULL without memory */
+void MPID_Contexts_each(void (*fn)(struct context *c, void *arg), void *arg);
+int MPID_Contexts_init(void);
+void MPID_Contexts_fini(void);
+static inline struct context *context_of(const struct MPIR_COMMUNICATOR *comm, uint32_t id)
+{
+    if (comm != NULL && comm->adi != NULL && id - comm->context_id < MPID_CONTEXT_IDS)
+        return ((const struct comm_adi *)comm->adi)->context[id - comm->context_id];
+    if (likely(core.last != NULL && core.last->id == id))
+        return core.last;
+    return MPID_Context_get(id);
+}
+/* Global rank of a local rank in a receive; -1 if it cannot be told. */
+static inline int32_t grank_of(const struct MPIR_COMMUNICATOR *comm, int32_t lrank)
+{
+    if (comm == NULL || comm->lrank_to_grank == NULL)
+        return lrank >= 0 && lrank < core.npeers ? lrank : -1;
+    return lrank >= 0 && lrank < comm->remote_size ? comm->lrank_to_grank[lrank] : -1;
+}
+
+/* umsg.c */
+struct umsg *MPID_Umsg_make(int64_t heap); /* `heap` bytes of payload outside it; NULL without memory */
+void MPID_Umsg_free(struct umsg *m);
+int MPID_Umsg_init(void);
+void MPID_Umsg_fini(void);
+void MPID_Umsg_pressure(struct context *c, int32_t grank); /* after an arrival: too much? tell the senders */
+
+/* request.c */
+int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r);
+void MPID_Req_typed(struct MPIR_HANDLE *r); /* begin: contiguous types are bytes; others are referenced if need be */
+void MPID_Req_complete_slow(struct MPIR_HANDLE *r);
+void MPID_Req_fail(struct MPIR_HANDLE *r, int error);
+int MPID_Err_gone(int32_t grank); /* records the words; returns the class */
+static inline void req_complete(struct MPIR_HANDLE *r)
+{
+    if (unlikely(r->state & (REQ_HOLDS | REQ_FREED))) {
+        MPID_Req_complete_slow(r);
+        return;
+    }
+    r->state = REQ_DONE;
+    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+}
+static inline int64_t req_bytes(const struct MPIR_HANDLE *r)
+{
+    return r->datatype == NULL ? r->len : MPID_Req_capacity(r);
+}
+static inline void req_state(struct MPIR_HANDLE *r, enum req_state s)
+{
+    r->state = (r->state & ~(uint32_t)REQ_STATE) | s;
+}
+/* Bytes [offset, offset + n) of the message, from or to the user's buffer. */
+static inline void req_read(const struct MPIR_HANDLE *r, int64_t offset, void *dst, int64_t n)
+{
+    if (r->datatype == NULL)
+        memcpy(dst, (const char *)r->buf + offset, (size_t)n);
+    else
+        MPID_Layout_pack(r->datatype, r->buf, r->len, offset, dst, n);
+}
+static inline void req_write(struct MPIR_HANDLE *r, int64_t offset, const void *src, int64_t n)
+{
+    if (r->datatype == NULL)
+        memcpy((char *)r->buf + offset, src, (size_t)n);
+    else
+        MPID_Layout_unpack(r->datatype, r->buf, r->len, offset, src, n);
+}
+
+/* send.c: begin the message of a send request; what is true after it: done, failed, or somewhere else than here. */
+enum send_result { SEND_BEGUN, SEND_AGAIN };
+enum send_result MPID_Send_first(struct peer *p, struct MPIR_HANDLE *r);
+
+void MPID_Self_copy(struct MPIR_HANDLE *s, struct MPIR_HANDLE *r); /* both ends are here: copy, complete both */
+
+/* recv.c */
+void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m); /* a receive gets an unexpected message, which is freed */
+static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t tag, int64_t total, int64_t capacity)
+{
+    r->s.MPI_SOURCE = source;
+    r->s.MPI_TAG = tag;
+    r->s.count = total;
+    r->moved = total;
+    if (unlikely(total > capacity)) {
+        r->s.count = capacity;
+        r->errval = r->s.MPI_ERROR = MPI_ERR_TRUNCATE;
+    }
+    req_complete(r);
+}
+
+/* rndv.c */
+struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r); /* NULL without memory */
+dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r);
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts, const void *payload);
+void MPID_Rndv_cts(const struct pkt_cts *cts);
+void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len);
+void MPID_Rndv_sent(struct rndv *v, dev_status status);
+void MPID_Rndv_peer_lost(int32_t grank); /* fail all operations with this peer */
+void MPID_Rndv_cancel(struct MPIR_HANDLE *r); /* ask the receiver to give the RTS back */
+void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *c);
+void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);
+void MPID_Rndv_free(struct rndv *v);
+int MPID_Peer_drive(struct peer *p); /* send what waits; number of packets sent */
+
+/* deliver.c */
+void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t len);
+void MPID_Sent(void *arg, void *cookie, dev_status status);
+void MPID_Sync(void); /* a barrier of all living ranks */
+
+/* progress.c */
+int MPID_Progress(void);
+void MPID_Wait_step(struct ku_wait *w); /* after a poll that found nothing */
+void MPID_Wait_request(struct MPIR_HANDLE *r);
+void MPID_Peer_gone(int32_t grank);
+bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
+
+/* debug.c */
+void MPID_Trace_packet(char direction, int32_t grank, const struct dev_head *h, size_t len);
+void MPID_Debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void MPID_Broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static inline struct pkt_op rndv_op(const struct rndv *v)
+{
+    return (struct pkt_op){ .index = v->obj.index, .gen = v->obj.gen };
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* What devices bring: packets come in here, whatever the device. */
+#include "core.h"
+#include <stdlib.h>
+
+static void fail_posted(struct MPIR_HANDLE *r, void *arg)
+{
+    MPID_Posted_remove(arg, r);
+    ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");
+    MPID_Req_fail(r, MPI_ERR_NO_MEM);
+}
+
+static void fail_context(struct context *c, void *arg)
+{
+    (void)arg;
+    MPID_Posted_each(&c->posted, fail_posted, &c->posted);
+}
+
+/* A message is gone, for want of even a descriptor: nobody can tell any more which receive waits in vain. */
+static void lose(void)
+{
+    core.lost = true;
+    MPID_Contexts_each(fail_context, NULL);
+}
+
+/* Keep a message that nobody waits for. */
+static void keep(struct context *c, const struct dev_head *h, const void *body, size_t len)
+{
+    struct umsg *m = MPID_Umsg_make(len > PKT_SHORT_MAX ? (int64_t)len : 0);
+    if (m == NULL) {
+        m = MPID_Umsg_make(0);
+        if (m == NULL) {
+            lose();
+            return;
+        }
+        m->kind = UMSG_LOST;
+    } else
+        memcpy(m->kind == UMSG_HEAP ? m->heap : m->body, body, len);
+    m->source = (int32_t)h->source;
+    m->tag = (int32_t)h->tag;
+    m->len = (int64_t)len;
+    m->grank = -1;
+    MPID_Unexp_add(&c->unexp, m);
+    MPID_Umsg_pressure(c, (int32_t)h->source);
+}
+
+static inline struct context *context_in(uint32_t id)
+{
+    return likely(core.last != NULL && core.last->id == id) ? core.last : MPID_Context_get(id);
+}
+
+static void message_in(const struct dev_head *h, const void *body, size_t len)
+{
+    struct context *c = context_in(h->context);
+    struct MPIR_HANDLE *r;
+    if (unlikely(c == NULL)) {
+        lose();
+        return;
+    }
+    r = MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag);
+    if (r == NULL) {
+        keep(c, h, body, len);
+        return;
+    }
+    int64_t capacity = MPID_Req_capacity(r), n = (int64_t)len < capacity ? (int64_t)len : capacity;
+    if (n > 0)
+        req_write(r, 0, body, n);
+    recv_finish(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len, capacity);
+}
+
+static void rts_in(const struct dev_head *h, const void *body)
+{
+    struct context *c = context_in(h->context);
+    struct MPIR_HANDLE *r;
+    struct umsg *m;
+    struct pkt_rts rts;
+    const unsigned char *payload = (const unsigned char *)body + sizeof rts;
+    memcpy(&rts, body, sizeof rts);
+    r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
+    if (r != NULL) {
+        MPID_Rndv_recv(r, (int32_t)h->source, (int32_t)h->tag, &rts, payload);
+        return;
+    }
+    m = c != NULL ? MPID_Umsg_make(0) : NULL;
+    if (m == NULL) {
+        lose();
+        return;
+    }
+    m->kind = UMSG_RTS;
+    m->source = (int32_t)h->source;
+    m->tag = (int32_t)h->tag;
+    m->len = (int64_t)rts.total;
+    m->grank = rts.grank;
+    m->rts.sender = rts.sender;
+    memcpy(m->rts.payload, payload, rts.bytes);
+    MPID_Unexp_add(&c->unexp, m);
+}
+
+static void xoff_in(int32_t grank, bool off)
+{
+    int err = 0;
+    struct peer *p = peer_get(grank, &err);
+    if (p == NULL)
+        return; /* never used: nothing has been sent to it */
+    p->xoff = off;
+    MPID_Peer_update(p);
+}
+
+/* ---- The barrier of MPID_Init and MPID_End: counts survive an End, as the first packets of a next round may come
+ * before this process has begun it. ---- */
+
+static uint32_t sync_seen[32], sync_round;
+
+void MPID_Sync(void)
+{
+    int32_t n = core.npeers;
+    sync_round++;
+    for (uint32_t k = 0; (int64_t)1 << k < n && core.ngone == 0; k++) {
+        struct ku_wait w = { 0 };
+        int32_t to = (int32_t)((core.rank + ((int64_t)1 << k)) % n);
+        int err = 0;
+        struct peer *p = peer_get(to, &err);
+        struct pkt packet = { .head = pkt_signal_prepare(PKT_SYNC, core.rank, k) };
+        bool sent = p == NULL;
+        while (core.ngone == 0 && (!sent || sync_seen[k] < sync_round)) {
+            sent = sent || MPID_Peer_control(p, &packet) != DEV_AGAIN;
+            if (MPID_Progress() > 0)
+                ku_wait_reset(&w);
+            else
+                MPID_Wait_step(&w);
+        }
+    }
+}
+
+static void odd_in(const struct dev_head *h, const void *body)
+{
+    struct pkt_cts cts;
+    struct pkt_cancel cancel;
+    switch (h->kind) {
+    case PKT_CTS:
+        memcpy(&cts, body, sizeof cts);
+        MPID_Rndv_cts(&cts);
+        break;
+    case PKT_CANCEL:
+        memcpy(&cancel, body, sizeof cancel);
+        MPID_Rndv_cancel_in(h, &cancel);
+        break;
+    case PKT_CANCEL_ACK:
+        memcpy(&cancel, body, sizeof cancel);
+        MPID_Rndv_cancel_ack(&cancel);
+        break;
+    case PKT_XOFF:
+    case PKT_XON:
+        xoff_in((int32_t)h->source, h->kind == PKT_XOFF);
+        break;
+    case PKT_SYNC:
+        sync_seen[h->tag]++;
+        break;
+    default:
+        break;
+    }
+}
+
+void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t len)
+{
+    const char *wrong = pkt_check(h, body, len, core.npeers);
+    (void)arg;
+    if (unlikely(wrong != NULL))
+        MPID_Broken("a packet came that no Keel process sends: %s (kind %d, %zu bytes)", wrong, (int)h->kind, len);
+    if (unlikely(core.trace != NULL))
+        MPID_Trace_packet('<', -1, h, len);
+    if (likely(h->kind == PKT_SHORT || h->kind == PKT_EAGER))
+        message_in(h, body, len);
+    else if (h->kind == PKT_DATA)
+        MPID_Rndv_data(h, body, len);
+    else if (h->kind == PKT_RTS)
+        rts_in(h, body);
+    else
+        odd_in(h, body);
+}
+
+void MPID_Sent(void *arg, void *cookie, dev_status status)
+{
+    struct MPIR_HANDLE *r = cookie;
+    (void)arg;
+    if ((uintptr_t)cookie & 1) {
+        MPID_Rndv_sent((struct rndv *)((char *)cookie - 1), status);
+        return;
+    }
+    if (status == DEV_OK)
+        req_complete(r);
+    else {
+        MPID_Peer_gone(r->peer);
+        MPID_Req_fail(r, MPID_Err_gone(r->peer));
+    }
+}

@@ -1,0 +1,298 @@
+/* The device set: which devices this process has open, and which of them talks to whom.
+ *
+ * The choice: of the devices that reach a peer, are ordered and take the peer, the one of least latency, then of
+ * highest priority.  Nothing here knows a device by name; built-in ones are rows of dev_builtin.h, plug-ins come by
+ * path (KEEL_PLUGINS), KEEL_DEVICES limits both to the names it lists. */
+#include "core.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include "util/knob.h"
+
+#define DEV(n) extern const struct dev_ops dev_##n##_ops;
+#include "dev_builtin.h"
+#undef DEV
+
+static const struct dev_ops *const builtin[] = {
+#define DEV(n) &dev_##n##_ops,
+#include "dev_builtin.h"
+#undef DEV
+    NULL
+};
+
+/* ---- What a device that lacks an optional operation gets ---- */
+
+static size_t dev_no_address(const struct dev *dev, void *buf, size_t cap)
+{
+    (void)dev, (void)buf, (void)cap;
+    return 0;
+}
+static void *dev_no_reserve(struct dev_peer *peer, size_t want)
+{
+    (void)peer, (void)want;
+    return NULL;
+}
+static dev_status dev_no_commit(struct dev_peer *peer, const struct dev_head *head, void *room, size_t len)
+{
+    (void)peer, (void)head, (void)room, (void)len;
+    return DEV_NO_SUPPORT;
+}
+static void dev_no_drop(struct dev_peer *peer, void *room)
+{
+    (void)peer, (void)room;
+}
+static _Atomic uint32_t *dev_no_wait_word(struct dev *dev)
+{
+    (void)dev;
+    return NULL;
+}
+static int dev_no_wait_fd(struct dev *dev)
+{
+    (void)dev;
+    return -1;
+}
+static dev_status dev_no_copy(struct dev_peer *peer, void *local, uint64_t remote, size_t len)
+{
+    (void)peer, (void)local, (void)remote, (void)len;
+    return DEV_NO_SUPPORT;
+}
+
+/* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
+static void fill_in(struct dev_ops *o)
+{
+    o->address = o->address ? o->address : dev_no_address;
+    if (o->reserve == NULL || o->commit == NULL || o->drop == NULL) {
+        o->reserve = dev_no_reserve;
+        o->commit = dev_no_commit;
+        o->drop = dev_no_drop;
+    }
+    o->wait_word = o->wait_word ? o->wait_word : dev_no_wait_word;
+    o->wait_fd = o->wait_fd ? o->wait_fd : dev_no_wait_fd;
+    o->copy_from_peer = o->copy_from_peer ? o->copy_from_peer : dev_no_copy;
+}
+
+/* Is `name` in the comma-separated list (NULL: everything is)? */
+static bool listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    if (list == NULL || *list == 0)
+        return true;
+    for (const char *p = list; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, n) == 0 && (p[n] == ',' || p[n] == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Open one; a device that cannot serve here is no failure of the job. */
+static bool open_one(const struct dev_ops *ops, void *library)
+{
+    struct core_dev *d = &core.devs[core.ndevs];
+    uint64_t area = core.area_off;
+    dev_status s;
+    core.area_off += (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
+    if (core.ndevs == CORE_DEVICES || core.area_off > core.job.segment.head->dev_bytes || ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name))
+        return false;
+    *d = (struct core_dev){ .ops = *ops, .library = library, .world = core.world };
+    d->world.area_off = area;
+    fill_in(&d->ops);
+    s = d->ops.open(&core.services, &d->world, &d->dev);
+    if (s != DEV_OK) {
+        MPID_Debug("device %s does not serve here: %s", ops->name, ku_err_last()->text);
+        return false;
+    }
+    d->ops.caps(d->dev, &d->caps);
+    if (d->caps.max_short < PKT_SHORT_MAX || d->caps.max_send < 4096) {
+        d->ops.close(d->dev);
+        d->ops.fini(d->dev);
+        return false;
+    }
+    d->has_reserve = d->ops.reserve != dev_no_reserve;
+    d->word = d->ops.wait_word(d->dev);
+    d->fd = d->ops.wait_fd(d->dev);
+    if ((d->caps.reach & ~DEV_REACH_SELF) != 0)
+        core.poll[core.npoll++] = d;
+    core.ndevs++;
+    return true;
+}
+
+static int open_plugin(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    keel_device_entry entry = NULL;
+    const struct dev_ops *ops;
+    if (library != NULL)
+        *(void **)&entry = dlsym(library, KEEL_DEVICE_SYMBOL);
+    if (entry == NULL) {
+        ku_err_set(MPI_ERR_OTHER, NULL, "the device plug-in %.80s (KEEL_PLUGINS) cannot be used: %.120s", path,
+                   dlerror());
+        if (library != NULL)
+            dlclose(library);
+        return MPI_ERR_OTHER;
+    }
+    ops = entry();
+    if (ops == NULL || ops->version != DEV_VERSION) {
+        ku_err_set(MPI_ERR_OTHER, NULL, "the device plug-in %.80s (KEEL_PLUGINS) is of version %d; expected %d", path,
+                   ops ? (int)ops->version : -1, DEV_VERSION);
+        dlclose(library);
+        return MPI_ERR_OTHER;
+    }
+    if (!open_one(ops, library))
+        dlclose(library);
+    return 0;
+}
+
+static int open_plugins(void)
+{
+    const char *list = ku_knob_str("PLUGINS");
+    char *copy, *save = NULL;
+    int err = 0;
+    if (list == NULL || *list == 0)
+        return 0;
+    copy = strdup(list);
+    if (copy == NULL)
+        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the list of device plug-ins");
+    for (char *path = strtok_r(copy, ",", &save); path != NULL && err == 0; path = strtok_r(NULL, ",", &save))
+        err = open_plugin(path);
+    free(copy);
+    return err;
+}
+
+int MPID_Devset_open(void)
+{
+    int err;
+    core.area_off = 0;
+    for (int i = 0; builtin[i] != NULL; i++)
+        open_one(builtin[i], NULL);
+    err = open_plugins();
+    if (err == 0 && core.npoll == 0 && core.npeers > 1)
+        err = ku_err_set(MPI_ERR_OTHER, NULL, "no device of KEEL_DEVICES=%.100s can serve a job of %d ranks here",
+                         ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", (int)core.npeers);
+    return err;
+}
+
+void MPID_Devset_close(void)
+{
+    for (int32_t i = 0; i < core.npeers; i++)
+        if (core.peers[i] != NULL && core.peers[i]->dp != NULL)
+            core.peers[i]->cd->ops.peer_stop(core.peers[i]->dp);
+    for (int i = 0; i < core.ndevs; i++)
+        core.devs[i].ops.close(core.devs[i].dev);
+}
+
+void MPID_Devset_fini(void)
+{
+    for (int32_t i = 0; core.peers != NULL && i < core.npeers; i++)
+        if (core.peers[i] != NULL) {
+            if (core.peers[i]->dp != NULL)
+                core.peers[i]->cd->ops.peer_fini(core.peers[i]->dp);
+            free(core.peers[i]);
+        }
+    free(core.peers);
+    free(core.gone);
+    core.peers = NULL;
+    core.gone = NULL;
+    for (int i = 0; i < core.ndevs; i++) {
+        core.devs[i].ops.fini(core.devs[i].dev);
+        if (core.devs[i].library != NULL)
+            dlclose(core.devs[i].library);
+    }
+    core.ndevs = core.npoll = 0;
+}
+
+/* ---- Peers ---- */
+
+/* Costs, not names: rendezvous costs two more half round trips; an eager message costs one more copy if it comes before
+ * its receive.  Taken that one in eight does, they break even at 16 * latency * bandwidth. */
+void MPID_Peer_tune(struct peer *p)
+{
+    const struct dev_caps *c = &p->cd->caps;
+    uint64_t even = 16ull * c->latency_ns * c->bandwidth_mbs / 1000;
+    if (even < 4096)
+        even = 4096;
+    if (core.pkt_size > 0)
+        even = (uint64_t)core.pkt_size;
+    p->eager_max = even < c->max_send ? (uint32_t)even : c->max_send;
+}
+
+void MPID_Peer_update(struct peer *p)
+{
+    p->fast = p->msg_head == NULL && !p->xoff && core.trace == NULL && !core.gone[p->grank] &&
+              (core.pkt_size == 0 || core.pkt_size >= PKT_SHORT_MAX);
+}
+
+void MPID_Peer_busy(struct peer *p)
+{
+    if (!p->busy) {
+        p->busy = true;
+        p->busy_next = core.busy;
+        core.busy = p;
+    }
+}
+
+static bool better(const struct core_dev *a, const struct core_dev *b)
+{
+    if (b == NULL || a->caps.latency_ns != b->caps.latency_ns)
+        return b == NULL || a->caps.latency_ns < b->caps.latency_ns;
+    return a->caps.priority > b->caps.priority;
+}
+
+static bool reaches(const struct core_dev *d, int32_t grank)
+{
+    bool here = core.world.local_of == NULL || core.world.local_of[grank] >= 0;
+    return d->caps.ordered && (d->caps.reach & (here ? DEV_REACH_NODE | DEV_REACH_ANY : DEV_REACH_ANY)) != 0;
+}
+
+static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
+{
+    bool tried[CORE_DEVICES] = { false };
+    for (;;) {
+        struct core_dev *best = NULL;
+        for (int i = 0; i < core.ndevs; i++)
+            if (!tried[i] && reaches(&core.devs[i], grank) && better(&core.devs[i], best))
+                best = &core.devs[i];
+        if (best == NULL)
+            return NULL;
+        if (best->ops.peer_init(best->dev, grank, NULL, 0, dp) == DEV_OK)
+            return best;
+        tried[best - core.devs] = true;
+    }
+}
+
+struct peer *MPID_Peer_make(int32_t grank, int *error_code)
+{
+    struct peer *p;
+    if (grank < 0 || grank >= core.npeers) {
+        *error_code = ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", (int)grank, (int)core.npeers - 1);
+        return NULL;
+    }
+    p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        *error_code = ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the connection to rank %d", (int)grank);
+        return NULL;
+    }
+    p->grank = grank;
+    ku_err_clear();
+    p->cd = pick(grank, &p->dp);
+    if (p->cd == NULL) {
+        free(p);
+        *error_code = ku_err_set(MPI_ERR_OTHER, NULL, "no device can talk to rank %d: %.150s", (int)grank,
+                                 ku_err_last()->code != 0 ? ku_err_last()->text : "none reaches it");
+        return NULL;
+    }
+    p->send_short = p->cd->ops.send_short;
+    MPID_Peer_tune(p);
+    MPID_Peer_update(p);
+    core.peers[grank] = p;
+    return p;
+}
+
+dev_status MPID_Peer_control(struct peer *p, const struct pkt *k)
+{
+    dev_status s = core.gone[p->grank] ? DEV_PEER_GONE : p->send_short(p->dp, &k->head, k->body);
+    if (s == DEV_PEER_GONE)
+        MPID_Peer_gone(p->grank);
+    else if (s == DEV_OK && core.trace != NULL)
+        MPID_Trace_packet('>', p->grank, &k->head, k->head.len);
+    return s;
+}

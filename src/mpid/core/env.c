@@ -1,0 +1,240 @@
+/* Beginning, end, and what a process may ask of its surroundings. */
+#include "config.h"
+#include "core.h"
+#include <stdlib.h>
+#include <unistd.h>
+#include "util/clock.h"
+#include "util/knob.h"
+
+struct core core;
+int MPID_MyWorldSize = 1, MPID_MyWorldRank;
+
+static struct ku_knob rows[] = {
+    { .name = "DEVICES", .type = KU_KNOB_STR, .unit = "", .help = "devices that may be used, by name; unset: all" },
+    { .name = "PLUGINS", .type = KU_KNOB_STR, .unit = "", .help = "paths of device plug-ins to load, with commas" },
+    { .name = "UNEXPECTED_MB",
+      .type = KU_KNOB_INT,
+      .def = "1024",
+      .unit = "MB",
+      .min = 1,
+      .max = 1 << 20,
+      .help = "memory a process spends on messages that come before their receives, before it tells senders to wait" },
+    { .name = "EAGER_MAX",
+      .type = KU_KNOB_SIZE,
+      .def = "0",
+      .unit = "bytes",
+      .min = 0,
+      .max = 1 << 30,
+      .help = "longest message sent without asking the receiver; 0: computed from what the device costs" },
+};
+static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof rows[0] };
+
+/* ---- Services to devices ---- */
+
+static void service_gone(void *arg, int32_t grank)
+{
+    (void)arg;
+    MPID_Peer_gone(grank);
+}
+
+static void service_error(void *arg, const char *text)
+{
+    (void)arg;
+    ku_err_set(MPI_ERR_OTHER, NULL, "%s", text);
+}
+
+static const char *service_knob(void *arg, const char *name)
+{
+    char full[64];
+    (void)arg;
+    snprintf(full, sizeof full, "KEEL_%s", name);
+    return getenv(full);
+}
+
+/* ---- Init ---- */
+
+static int setup_world(void)
+{
+    const struct ku_seg_head *h = core.job.segment.head;
+    int32_t *grank_of = ku_segment_grank_of(&core.job.segment);
+    bool identity = (int32_t)h->nlocal == core.job.size;
+    for (uint32_t l = 0; l < h->nlocal; l++)
+        identity = identity && grank_of[l] == (int32_t)l;
+    core.local_of = NULL;
+    if (!identity) {
+        core.local_of = malloc((size_t)core.job.size * sizeof *core.local_of);
+        if (core.local_of == NULL)
+            return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks", (int)core.job.size);
+        for (int32_t i = 0; i < core.job.size; i++)
+            core.local_of[i] = -1;
+        for (uint32_t l = 0; l < h->nlocal; l++)
+            core.local_of[grank_of[l]] = (int32_t)l;
+    }
+    core.world = (struct dev_world){ .rank = core.job.rank,
+                                     .size = core.job.size,
+                                     .local_rank = core.job.local_rank,
+                                     .local_size = core.job.local_size,
+                                     .segment = &core.job.segment,
+                                     .grank_of = grank_of,
+                                     .local_of = core.local_of };
+    core.info = (struct MPID_World){ .local_rank = core.job.local_rank,
+                                     .local_size = core.job.local_size,
+                                     .appnum = core.job.appnum,
+                                     .universe_size = core.job.universe_size,
+                                     .node_of = h->nnodes > 1 ? ku_segment_node_of(&core.job.segment) : NULL };
+    core.services = (struct dev_services){ .version = DEV_VERSION,
+                                           .core = &core,
+                                           .deliver = MPID_Deliver,
+                                           .sent = MPID_Sent,
+                                           .peer_gone = service_gone,
+                                           .error = service_error,
+                                           .knob = service_knob,
+                                           .wake = ku_wait_wake };
+    return 0;
+}
+
+static int setup_tables(void)
+{
+    core.rank = core.job.rank;
+    core.npeers = core.job.size;
+    core.peers = calloc((size_t)core.npeers, sizeof *core.peers);
+    core.gone = calloc((size_t)core.npeers, 1);
+    if (core.peers == NULL || core.gone == NULL)
+        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks", (int)core.npeers);
+    ku_slab_init(&core.rndvs, (sizeof(struct rndv) + 63) & ~(size_t)63, 0);
+    core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
+    core.unexp_peak = 0;
+    if (core.pkt_size == 0)
+        core.pkt_size = (int)ku_knob_int("EAGER_MAX");
+    if (MPID_Contexts_init() != 0 || MPID_Umsg_init() != 0)
+        return MPI_ERR_NO_MEM;
+    return setup_world();
+}
+
+/* Everything but devices' own close; legal after a setup that stopped half-way. */
+static void teardown(void)
+{
+    MPID_Contexts_fini();
+    MPID_Umsg_fini();
+    MPID_Devset_fini();
+    ku_slab_fini(&core.rndvs);
+    free(core.local_of);
+    core.local_of = NULL;
+    core.busy = NULL;
+    core.npeers = core.ngone = 0;
+    core.lost = core.gone_pending = core.xoff_any = core.up = false;
+    core.failed_seen = 0;
+    pmi_fini(&core.job);
+}
+
+void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
+{
+    static bool again;
+    int err;
+    (void)argc, (void)argv;
+    if (core.up) {
+        *error_code = ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has been called already");
+        return;
+    }
+    core.config = config_info != NULL ? *(struct MPID_Config *)config_info : (struct MPID_Config){ 0 };
+    if (pmi_init(&core.job) != 0) {
+        *error_code = MPI_ERR_OTHER;
+        return;
+    }
+    ku_knob_register(&knobs);
+    ku_wait_init((uint32_t)core.job.local_size, core.job.segment.head->cpus);
+    if (!ku_wait_register())
+        atomic_store(&core.job.segment.head->fence_all, 1);
+    err = setup_tables();
+    if (err == 0)
+        err = MPID_Devset_open();
+    if (err != 0) {
+        for (int i = 0; i < core.ndevs; i++)
+            core.devs[i].ops.close(core.devs[i].dev);
+        teardown();
+        *error_code = err;
+        return;
+    }
+    MPID_MyWorldRank = core.job.rank;
+    MPID_MyWorldSize = core.job.size;
+    core.up = true;
+    if (again)
+        MPID_Sync(); /* nobody sends for the new epoch to a process that is still in the old one */
+    again = true;
+}
+
+static void report_space(void)
+{
+    if (core.space_on)
+        fprintf(stderr,
+                "rank %d: at MPID_End %u unexpected messages (%lld bytes, at most %lld), %u operations, %u contexts\n",
+                (int)core.rank, core.live_msgs, (long long)core.unexp_bytes, (long long)core.unexp_peak, core.rndvs.live,
+                core.ncontexts);
+}
+
+void MPID_End(void)
+{
+    if (!core.up)
+        return;
+    MPID_Sync();
+    report_space();
+    MPID_Devset_close();
+    pmi_finalized(&core.job);
+    teardown();
+}
+
+/* ---- The rest of section 5 ---- */
+
+void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string)
+{
+    char text[1024];
+    (void)comm;
+    if (string == NULL)
+        snprintf(text, sizeof text, "%s%sthe job was ended with code %d", facility ? facility : "", facility ? ": " : "",
+                 error_code);
+    else
+        snprintf(text, sizeof text, "%s%s%s", facility ? facility : "", facility ? ": " : "", string);
+    pmi_abort(core.up ? &core.job : NULL, error_code, text);
+}
+
+void MPID_Message(const char *text)
+{
+    if (core.up)
+        pmi_message(&core.job, text);
+    else
+        fprintf(stderr, "%s\n", text);
+}
+
+const struct MPID_World *MPID_World(void)
+{
+    return &core.info;
+}
+
+const char *MPID_Error_text(void)
+{
+    return ku_err_last()->text;
+}
+
+void MPID_Node_name(char *name, int len)
+{
+    if (len <= 0)
+        return;
+    if (gethostname(name, (size_t)len) != 0)
+        snprintf(name, (size_t)len, "localhost");
+    name[len - 1] = 0;
+}
+
+void MPID_Version_name(char *name)
+{
+    snprintf(name, 64, "Keel %s, ADI-2 with wire format %d", PACKAGE_VERSION, PKT_VERSION);
+}
+
+void MPID_Wtime(double *time)
+{
+    *time = (double)ku_clock_ns() * 1e-9;
+}
+
+void MPID_Wtick(double *tick)
+{
+    *tick = (double)ku_clock_tick_ns() * 1e-9;
+}

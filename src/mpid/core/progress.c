@@ -1,0 +1,221 @@
+/* Progress: polling, waiting, and peers that are lost.
+ *
+ * Invariants
+ *   1. MPID_Progress is the one place that polls devices; it is never entered from a device's upcall.
+ *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (core.gone), and its
+ *      requests are failed at the end of the next MPID_Progress, when nobody walks their queues.
+ *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h), and has nothing to send that
+ *      waits for room: nobody wakes a sender when room appears, so it naps. */
+#include "core.h"
+#include <poll.h>
+#include "util/clock.h"
+
+enum { SLEEP_MS = 1000, NAP_NS = 20000, DRAIN_MAX = 10000 };
+
+/* ---- Lost peers ---- */
+
+void MPID_Peer_gone(int32_t grank)
+{
+    if (grank < 0 || grank >= core.npeers || core.gone[grank])
+        return;
+    core.gone[grank] = 1;
+    core.ngone++;
+    core.gone_pending = true;
+    if (core.peers[grank] != NULL)
+        core.peers[grank]->fast = false;
+    MPID_Debug("rank %d is gone", (int)grank);
+}
+
+bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
+{
+    int32_t size = comm != NULL ? comm->remote_size : core.npeers, grank = -1;
+    if (core.lost) {
+        *error_code = ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");
+        return true;
+    }
+    if (source != MPI_ANY_SOURCE) {
+        grank = grank_of(comm, source);
+        if (grank < 0 || !core.gone[grank])
+            return false;
+    } else {
+        for (int32_t i = 0; i < size; i++) {
+            int32_t g = grank_of(comm, i);
+            if (g >= 0 && g != core.rank && !core.gone[g])
+                return false;
+            grank = g >= 0 && g != core.rank ? g : grank;
+        }
+        if (grank < 0)
+            return false;
+    }
+    *error_code = MPID_Err_gone(grank);
+    return true;
+}
+
+static void reap_one(struct MPIR_HANDLE *r, void *arg)
+{
+    int err = 0;
+    if (!MPID_Recv_hopeless(r->comm, r->rank, &err))
+        return;
+    MPID_Posted_remove(arg, r);
+    r->s = (MPIR_Status){ .MPI_SOURCE = r->rank, .MPI_TAG = r->tag };
+    MPID_Req_fail(r, err);
+}
+
+static void reap_context(struct context *c, void *arg)
+{
+    (void)arg;
+    MPID_Posted_each(&c->posted, reap_one, &c->posted);
+}
+
+static int reap(void)
+{
+    core.gone_pending = false;
+    for (int32_t i = 0; i < core.npeers; i++)
+        if (core.gone[i])
+            MPID_Rndv_peer_lost(i);
+    MPID_Contexts_each(reap_context, NULL);
+    return 1;
+}
+
+/* The launcher has seen processes die.  What they sent before is delivered first. */
+static void check_failed(void)
+{
+    const struct ku_segment *s = &core.job.segment;
+    uint32_t failed = atomic_load_explicit(&s->head->failed, memory_order_acquire);
+    if (likely(failed == core.failed_seen))
+        return;
+    core.failed_seen = failed;
+    for (int i = 0; i < DRAIN_MAX && MPID_Progress() > 0; i++)
+        ;
+    for (uint32_t l = 0; l < s->head->nlocal; l++)
+        if (atomic_load(&ku_segment_rank(s, l)->state) == KU_RANK_DEAD)
+            MPID_Peer_gone(core.world.grank_of[l]);
+    if (core.gone_pending)
+        reap();
+}
+
+/* ---- Polling ---- */
+
+static bool has_work(const struct peer *p)
+{
+    return !core.gone[p->grank] && (p->msg_head != NULL || p->ctl_head != NULL || p->stream_head != NULL || p->signals);
+}
+
+static int drive_busy(void)
+{
+    struct peer *list = core.busy;
+    int n = 0;
+    core.busy = NULL;
+    while (list != NULL) {
+        struct peer *p = list;
+        list = p->busy_next;
+        p->busy = false;
+        n += MPID_Peer_drive(p);
+        if (has_work(p))
+            MPID_Peer_busy(p);
+        MPID_Peer_update(p);
+    }
+    return n;
+}
+
+int MPID_Progress(void)
+{
+    int n = 0;
+    for (int i = 0; i < core.npoll; i++)
+        n += core.poll[i]->ops.progress(core.poll[i]->dev);
+    if (unlikely(core.busy != NULL))
+        n += drive_busy();
+    if (unlikely(core.gone_pending))
+        n += reap();
+    return n;
+}
+
+/* ---- Waiting ---- */
+
+static bool fence_all(void)
+{
+    return atomic_load_explicit(&core.job.segment.head->fence_all, memory_order_relaxed) != 0;
+}
+
+/* Each word that a device's senders wake, once; the number of descriptors to watch besides. */
+static int sources(_Atomic uint32_t *words[], struct pollfd *fds, int *nfds)
+{
+    int n = 0;
+    *nfds = 0;
+    for (int i = 0; i < core.npoll; i++) {
+        int j = 0;
+        while (j < n && words[j] != core.poll[i]->word)
+            j++;
+        if (j == n && core.poll[i]->word != NULL)
+            words[n++] = core.poll[i]->word;
+        if (core.poll[i]->word == NULL && core.poll[i]->fd >= 0)
+            fds[(*nfds)++] = (struct pollfd){ .fd = core.poll[i]->fd, .events = POLLIN };
+    }
+    if (n == 0 && *nfds == 0) /* alone: only the launcher could wake it */
+        words[n++] = &ku_segment_rank(&core.job.segment, (uint32_t)core.job.local_rank)->sleeping;
+    return n;
+}
+
+static void sleep_now(struct ku_wait *w)
+{
+    _Atomic uint32_t *words[CORE_DEVICES + 1];
+    struct pollfd fds[CORE_DEVICES];
+    int nfds, n = sources(words, fds, &nfds);
+    bool fence = fence_all();
+    for (int i = 0; i < n; i++)
+        ku_wait_prepare(words[i], fence);
+    if (MPID_Progress() > 0) {
+        ku_wait_reset(w);
+        for (int i = 0; i < n; i++)
+            ku_wait_cancel(words[i]);
+        return;
+    }
+    if (n == 1 && nfds == 0)
+        ku_wait_sleep(words[0], SLEEP_MS);
+    else { /* several ways to be woken: none of them alone may be slept on for long */
+        poll(fds, (nfds_t)nfds, n == 0 ? SLEEP_MS : 1);
+        for (int i = 0; i < n; i++)
+            ku_wait_cancel(words[i]);
+    }
+}
+
+void MPID_Wait_step(struct ku_wait *w)
+{
+    check_failed();
+    if (ku_wait_step(w) == KU_WAIT_AGAIN)
+        return;
+    if (core.busy != NULL)
+        ku_clock_sleep_ns(NAP_NS);
+    else
+        sleep_now(w);
+}
+
+void MPID_Wait_request(struct MPIR_HANDLE *r)
+{
+    struct ku_wait w = { 0 };
+    while (!atomic_load_explicit(&r->is_complete, memory_order_relaxed)) {
+        if (MPID_Progress() > 0)
+            ku_wait_reset(&w);
+        else
+            MPID_Wait_step(&w);
+    }
+}
+
+int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
+{
+    struct ku_wait w = { 0 };
+    int n;
+    if (!core.up)
+        return 0;
+    n = MPID_Progress();
+    if (n == 0)
+        check_failed();
+    if (blocking == MPID_NOTBLOCKING)
+        return n;
+    int32_t gone = core.ngone;
+    while (n == 0 && gone == core.ngone) {
+        MPID_Wait_step(&w);
+        n = MPID_Progress();
+    }
+    return n;
+}

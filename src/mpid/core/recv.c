@@ -1,0 +1,244 @@
+/* The receiving end: receives, probes, matched probes. */
+#include "core.h"
+
+static void recv_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
+                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, uint32_t flags)
+{
+    r->handle_type = MPIR_RECV;
+    atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
+    r->s.MPI_ERROR = 0;
+    r->s.cancelled = 0;
+    r->errval = 0;
+    r->state = flags;
+    r->buf = buf;
+    r->len = len;
+    r->datatype = datatype;
+    r->comm = comm;
+    r->context_id = context_id;
+    r->tag = tag;
+    r->rank = src_lrank;
+    r->peer = -1;
+    if (datatype != NULL)
+        MPID_Req_typed(r);
+}
+
+void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
+{
+    int64_t capacity = MPID_Req_capacity(r), n = m->len < capacity ? m->len : capacity;
+    struct pkt_rts rts;
+    switch (m->kind) {
+    case UMSG_SHORT:
+    case UMSG_HEAP:
+        if (n > 0)
+            req_write(r, 0, m->kind == UMSG_HEAP ? m->heap : m->body, n);
+        recv_finish(r, m->source, m->tag, m->len, capacity);
+        break;
+    case UMSG_RTS:
+        rts = (struct pkt_rts){ .total = (uint64_t)m->len, .sender = m->rts.sender, .grank = m->grank };
+        MPID_Rndv_recv(r, m->source, m->tag, &rts, m->rts.payload);
+        break;
+    case UMSG_SELF:
+        MPID_Self_copy(m->self, r);
+        break;
+    default:
+        r->s.MPI_SOURCE = m->source;
+        r->s.MPI_TAG = m->tag;
+        ku_err_set(MPI_ERR_NO_MEM, NULL, "a message of %lld bytes came before its receive, and there was no memory for it",
+                   (long long)m->len);
+        MPID_Req_fail(r, MPI_ERR_NO_MEM);
+    }
+    MPID_Umsg_free(m);
+}
+
+static int recv_begin(struct MPIR_HANDLE *r)
+{
+    struct context *c;
+    struct umsg *m;
+    int err = 0;
+    if (unlikely(!core.up))
+        return ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has not been called");
+    if (unlikely(r->len < 0))
+        return ku_err_set(MPI_ERR_COUNT, "count", "is %lld; expected 0 or more", (long long)r->len);
+    c = context_of(r->comm, r->context_id);
+    if (unlikely(c == NULL))
+        return MPI_ERR_NO_MEM;
+    if (c->unexp.n != 0 && (m = MPID_Unexp_find(&c->unexp, r->rank, r->tag)) != NULL) {
+        MPID_Unexp_remove(&c->unexp, m);
+        MPID_Recv_umsg(r, m);
+        return 0;
+    }
+    if (unlikely(core.ngone != 0 || core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
+        return err;
+    MPID_Posted_add(&c->posted, r);
+    req_state(r, REQ_POSTED);
+    return 0;
+}
+
+static void recv_start(struct MPIR_HANDLE *r, int *error_code)
+{
+    int err = recv_begin(r);
+    if (unlikely(err != 0)) {
+        r->moved = 0;
+        r->s = (MPIR_Status){ .MPI_SOURCE = r->rank, .MPI_TAG = r->tag };
+        *error_code = err;
+        MPID_Req_fail(r, err);
+    }
+}
+
+static void recv_blocking(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len, struct MPIR_DATATYPE *datatype,
+                          int src_lrank, int tag, uint32_t context_id, MPIR_Status *status, int *error_code)
+{
+    struct MPIR_HANDLE r;
+    recv_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, REQ_BLOCKING);
+    recv_start(&r, error_code);
+    if (!atomic_load_explicit(&r.is_complete, memory_order_relaxed))
+        MPID_Wait_request(&r);
+    if (likely(r.errval == 0)) {
+        if (status != NULL)
+            *status = r.s;
+    } else
+        MPID_RecvComplete(&r, status, error_code);
+}
+
+void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
+                     uint32_t context_id, MPIR_Status *status, int *error_code)
+{
+    recv_blocking(comm, buf, maxlen, NULL, src_lrank, tag, context_id, status, error_code);
+}
+
+void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
+                       int src_lrank, int tag, uint32_t context_id, MPIR_Status *status, int *error_code)
+{
+    recv_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, status, error_code);
+}
+
+void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
+                      uint32_t context_id, MPID_Request request, int *error_code)
+{
+    recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
+    recv_start(request, error_code);
+}
+
+void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
+                        int src_lrank, int tag, uint32_t context_id, MPID_Request request, int *error_code)
+{
+    recv_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, 0);
+    recv_start(request, error_code);
+}
+
+/* ---- Probes ---- */
+
+/* The message a receive would get now, after one look at the devices if there is none; *err if there never can be. */
+static struct umsg *look(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank,
+                         struct context **in, int *err)
+{
+    struct umsg *m = NULL;
+    struct context *c;
+    if (!core.up) {
+        *err = ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has not been called");
+        return NULL;
+    }
+    c = *in = context_of(comm, context_id);
+    if (c == NULL) {
+        *err = MPI_ERR_NO_MEM;
+        return NULL;
+    }
+    m = MPID_Unexp_find(&c->unexp, src_lrank, tag);
+    if (m == NULL) {
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+        m = MPID_Unexp_find(&c->unexp, src_lrank, tag);
+    }
+    if (m == NULL && (core.ngone != 0 || core.lost))
+        MPID_Recv_hopeless(comm, src_lrank, err);
+    return m;
+}
+
+static void tell(const struct umsg *m, MPIR_Status *status)
+{
+    if (status != NULL)
+        *status = (MPIR_Status){ .MPI_SOURCE = m->source, .MPI_TAG = m->tag, .count = m->len };
+}
+
+void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *flag,
+                 int *error_code, MPIR_Status *status)
+{
+    struct context *c;
+    int err = 0;
+    struct umsg *m = look(comm, tag, context_id, src_lrank, &c, &err);
+    *flag = m != NULL;
+    if (m != NULL)
+        tell(m, status);
+    else if (err != 0)
+        *error_code = err;
+}
+
+void MPID_Probe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *error_code,
+                MPIR_Status *status)
+{
+    int flag = 0, err = 0;
+    for (;;) {
+        MPID_Iprobe(comm, tag, context_id, src_lrank, &flag, &err, status);
+        if (flag || err != 0)
+            break;
+        MPID_DeviceCheck(MPID_BLOCKING);
+    }
+    if (err != 0)
+        *error_code = err;
+}
+
+void MPID_Improbe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *flag,
+                  MPID_Request message, int *error_code, MPIR_Status *status)
+{
+    struct context *c;
+    int err = 0;
+    struct umsg *m = look(comm, tag, context_id, src_lrank, &c, &err);
+    *flag = m != NULL;
+    if (m == NULL) {
+        if (err != 0)
+            *error_code = err;
+        return;
+    }
+    MPID_Unexp_remove(&c->unexp, m);
+    recv_init(message, comm, NULL, 0, NULL, src_lrank, tag, context_id, REQ_MATCHED);
+    message->handle_type = MPIR_MESSAGE;
+    message->aux = m;
+    tell(m, &message->s);
+    if (status != NULL)
+        *status = message->s;
+}
+
+void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, MPID_Request message,
+                 int *error_code, MPIR_Status *status)
+{
+    int flag = 0, err = 0;
+    for (;;) {
+        MPID_Improbe(comm, tag, context_id, src_lrank, &flag, message, &err, status);
+        if (flag || err != 0)
+            break;
+        MPID_DeviceCheck(MPID_BLOCKING);
+    }
+    if (err != 0)
+        *error_code = err;
+}
+
+static void imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_Request message, int *error_code)
+{
+    struct umsg *m = message->aux;
+    if ((message->state & REQ_STATE) != REQ_MATCHED) {
+        *error_code = ku_err_set(MPI_ERR_REQUEST, "message", "is not a matched message");
+        return;
+    }
+    recv_init(message, message->comm, buf, len, datatype, message->rank, message->tag, message->context_id, 0);
+    MPID_Recv_umsg(message, m);
+}
+
+void MPID_ImrecvContig(void *buf, int64_t maxlen, MPID_Request message, int *error_code)
+{
+    imrecv(buf, maxlen, NULL, message, error_code);
+}
+
+void MPID_ImrecvDatatype(void *buf, int64_t count, struct MPIR_DATATYPE *datatype, MPID_Request message,
+                         int *error_code)
+{
+    imrecv(buf, count, datatype, message, error_code);
+}

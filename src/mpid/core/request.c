@@ -1,0 +1,204 @@
+/* Requests: completion, and the routines that ask for it. */
+#include "core.h"
+
+int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r)
+{
+    int64_t n;
+    if (r->datatype == NULL)
+        return r->len;
+    return __builtin_mul_overflow(r->len, r->datatype->size, &n) ? INT64_MAX : n;
+}
+
+void MPID_Req_typed(struct MPIR_HANDLE *r)
+{
+    if (r->datatype->is_contig) {
+        r->len = MPID_Req_capacity(r);
+        r->datatype = NULL;
+    } else if (!(r->state & REQ_BLOCKING) && !(r->datatype->obj.flags & KEEL_OBJ_PREDEFINED)) {
+        r->datatype->obj.refs++;
+        r->state |= REQ_HOLDS;
+    }
+}
+
+static void release_type(struct MPIR_HANDLE *r)
+{
+    struct MPIR_DATATYPE *t = r->datatype;
+    if (--t->obj.refs == 0 && core.config.datatype_free != NULL)
+        core.config.datatype_free(t);
+}
+
+void MPID_Req_complete_slow(struct MPIR_HANDLE *r)
+{
+    uint32_t flags = r->state;
+    if (flags & REQ_HOLDS)
+        release_type(r);
+    r->state = REQ_DONE;
+    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+    if ((flags & REQ_FREED) && core.config.request_free != NULL)
+        core.config.request_free(r);
+}
+
+void MPID_Req_fail(struct MPIR_HANDLE *r, int error)
+{
+    r->errval = r->s.MPI_ERROR = error;
+    req_complete(r);
+}
+
+int MPID_Err_gone(int32_t grank)
+{
+    return ku_err_set(MPI_ERR_PROC_ABORTED, NULL, "rank %d has ended without finishing", (int)grank);
+}
+
+/* The words of a failed request, again: other errors may have come since. */
+static void tell(const struct MPIR_HANDLE *r)
+{
+    if (r->errval == MPI_ERR_TRUNCATE)
+        ku_err_set(MPI_ERR_TRUNCATE, NULL,
+                   "a message of %lld bytes from rank %d with tag %d came for a receive of %lld bytes", (long long)r->moved,
+                   (int)r->s.MPI_SOURCE, (int)r->s.MPI_TAG, (long long)MPID_Req_capacity(r));
+    else if (r->errval != 0 && ku_err_last()->code != r->errval)
+        ku_err_set(r->errval, NULL, "the operation failed");
+}
+
+static int result(const struct MPIR_HANDLE *r, MPIR_Status *status, int *error_code)
+{
+    if (status != NULL)
+        *status = r->s;
+    if (unlikely(r->errval != 0)) {
+        tell(r);
+        *error_code = r->errval;
+    }
+    return 1;
+}
+
+static bool is_complete(const struct MPIR_HANDLE *r)
+{
+    return atomic_load_explicit(&r->is_complete, memory_order_acquire) != 0;
+}
+
+int MPID_RecvIcomplete(MPID_Request request, MPIR_Status *status, int *error_code)
+{
+    if (!is_complete(request)) {
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+        if (!is_complete(request))
+            return 0;
+    }
+    return result(request, status, error_code);
+}
+
+int MPID_SendIcomplete(MPID_Request request, int *error_code)
+{
+    return MPID_RecvIcomplete(request, NULL, error_code);
+}
+
+void MPID_RecvComplete(MPID_Request request, MPIR_Status *status, int *error_code)
+{
+    if (!is_complete(request))
+        MPID_Wait_request(request);
+    result(request, status, error_code);
+}
+
+void MPID_SendComplete(MPID_Request request, int *error_code)
+{
+    MPID_RecvComplete(request, NULL, error_code);
+}
+
+int MPID_WaitForCompleteSend(MPIR_SHANDLE *request)
+{
+    int err = 0;
+    MPID_RecvComplete(request, NULL, &err);
+    return err;
+}
+
+int MPID_WaitForCompleteRecv(MPIR_RHANDLE *request)
+{
+    return MPID_WaitForCompleteSend(request);
+}
+
+void MPID_Request_free(MPID_Request request)
+{
+    if (!is_complete(request))
+        request->state |= REQ_FREED;
+    else if (core.config.request_free != NULL)
+        core.config.request_free(request);
+}
+
+void MPID_SendFree(MPID_Request request)
+{
+    MPID_Request_free(request);
+}
+
+void MPID_RecvFree(MPID_Request request)
+{
+    MPID_Request_free(request);
+}
+
+void MPID_RecvCancel(MPID_Request request, int *error_code)
+{
+    (void)error_code;
+    if ((request->state & REQ_STATE) != REQ_POSTED)
+        return;
+    MPID_Posted_remove(&MPID_Context_find(request->context_id)->posted, request);
+    request->s.cancelled = 1;
+    request->s.count = 0;
+    req_complete(request);
+}
+
+/* Take a message out of its peer's queue before anything of it has been sent. */
+static void unqueue(struct MPIR_HANDLE *r)
+{
+    struct peer *p = core.peers[r->peer];
+    struct MPIR_HANDLE *list = p->msg_head;
+    p->msg_head = p->msg_tail = NULL;
+    while (list != NULL) {
+        struct MPIR_HANDLE *next = list->next;
+        list->next = NULL;
+        if (list != r) {
+            if (p->msg_tail != NULL)
+                p->msg_tail->next = list;
+            else
+                p->msg_head = list;
+            p->msg_tail = list;
+        }
+        list = next;
+    }
+    if (r->aux != NULL)
+        MPID_Rndv_free(r->aux);
+}
+
+static bool unself(struct MPIR_HANDLE *r)
+{
+    struct context *c = MPID_Context_find(r->context_id);
+    struct umsg *m = c->unexp.tail;
+    while (m != NULL && !(m->kind == UMSG_SELF && m->self == r))
+        m = m->prev;
+    if (m == NULL)
+        return false; /* taken by a matched probe */
+    MPID_Unexp_remove(&c->unexp, m);
+    MPID_Umsg_free(m);
+    return true;
+}
+
+void MPID_SendCancel(MPID_Request request, int *error_code)
+{
+    bool out = false;
+    (void)error_code;
+    switch (request->state & REQ_STATE) {
+    case REQ_QUEUED:
+        unqueue(request);
+        out = true;
+        break;
+    case REQ_SELF:
+        out = unself(request);
+        break;
+    case REQ_RNDV:
+        MPID_Rndv_cancel(request);
+        break;
+    default: /* sent: too late, which is no error */
+        break;
+    }
+    if (out) {
+        request->s.cancelled = 1;
+        req_complete(request);
+    }
+}

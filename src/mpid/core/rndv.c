@@ -1,0 +1,474 @@
+/* Rendezvous: messages of more than one packet, and all packets that answer others.
+ *
+ *   sender      RTS --(RTS sent: MPID_Rndv_rts)--> WAIT --(CTS: MPID_Rndv_cts)--> SEND --(all handed over)--> gone
+ *                                                  WAIT --(CTS of 0 bytes, or CANCEL_ACK)--> gone
+ *   receiver    CTS --(CTS sent)--> RECV --(last DATA: MPID_Rndv_data)--> gone
+ *
+ * Invariants
+ *   1. An operation is named on the wire by index and generation; a packet for one that is gone is dropped.
+ *   2. What cannot be sent at once waits in the peer's ctl or stream list, and the peer is in core.busy.
+ *   3. An operation whose packets a device still owns (inflight) is not freed and its request not completed.
+ *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other. */
+#include "core.h"
+#include <stdlib.h>
+
+enum { DRIVE_MAX = 64 /* packets to one peer in a turn */ };
+
+static void *cookie_of(struct rndv *v)
+{
+    return (char *)v + 1; /* the low bit tells an operation from a request */
+}
+
+static struct rndv *rndv_at(struct pkt_op op)
+{
+    struct rndv *v = ku_slab_at(&core.rndvs, op.index);
+    return v != NULL && v->obj.gen == op.gen && (op.gen & 1) ? v : NULL;
+}
+
+static struct rndv *rndv_alloc(struct peer *p, struct MPIR_HANDLE *r, enum rndv_state state)
+{
+    struct rndv *v = ku_slab_alloc(&core.rndvs);
+    if (v != NULL) {
+        v->req = r;
+        v->peer = p;
+        v->state = (uint8_t)state;
+    }
+    return v;
+}
+
+void MPID_Rndv_free(struct rndv *v)
+{
+    free(v->bounce);
+    ku_slab_free(&core.rndvs, v);
+}
+
+static void append(struct rndv **head, struct rndv **tail, struct rndv *v)
+{
+    v->next = NULL;
+    if (*tail != NULL)
+        (*tail)->next = v;
+    else
+        *head = v;
+    *tail = v;
+}
+
+static void pop(struct rndv **head, struct rndv **tail)
+{
+    *head = (*head)->next;
+    if (*head == NULL)
+        *tail = NULL;
+}
+
+static void ctl_push(struct rndv *v, enum pkt_kind kind)
+{
+    v->ctl = (uint8_t)kind;
+    append(&v->peer->ctl_head, &v->peer->ctl_tail, v);
+    MPID_Peer_busy(v->peer);
+}
+
+static void ctl_remove(struct rndv *v)
+{
+    struct peer *p = v->peer;
+    struct rndv *list = p->ctl_head;
+    p->ctl_head = p->ctl_tail = NULL;
+    while (list != NULL) {
+        struct rndv *next = list->next;
+        if (list != v)
+            append(&p->ctl_head, &p->ctl_tail, list);
+        list = next;
+    }
+    v->ctl = 0;
+}
+
+/* ---- The sender ---- */
+
+struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r)
+{
+    struct rndv *v = rndv_alloc(p, r, RNDV_RTS);
+    if (v == NULL)
+        goto no_memory;
+    v->total = req_bytes(r);
+    if (r->datatype != NULL && !p->cd->has_reserve && (v->bounce = malloc(p->cd->caps.max_send)) == NULL) {
+        MPID_Rndv_free(v);
+        goto no_memory;
+    }
+    r->aux = v;
+    return v;
+no_memory:
+    ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to send a message of %lld bytes to rank %d", (long long)req_bytes(r),
+               (int)p->grank);
+    return NULL;
+}
+
+dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
+{
+    struct rndv *v = r->aux;
+    struct pkt k;
+    dev_status s;
+    pkt_rts_prepare(&k, r->context_id, r->tag, r->rank, core.rank, rndv_op(v), (uint64_t)v->total);
+    if (v->total <= PKT_INLINE_MAX)
+        req_read(r, 0, pkt_rts_payload(&k), v->total);
+    s = MPID_Peer_control(p, &k);
+    if (s == DEV_OK) {
+        v->state = RNDV_WAIT;
+        req_state(r, REQ_RNDV);
+    }
+    return s;
+}
+
+static void send_done(struct rndv *v)
+{
+    struct MPIR_HANDLE *r = v->req;
+    MPID_Rndv_free(v);
+    if (r != NULL)
+        req_complete(r);
+}
+
+void MPID_Rndv_cts(const struct pkt_cts *cts)
+{
+    struct rndv *v = rndv_at(cts->sender);
+    if (v == NULL || v->state != RNDV_WAIT)
+        return;
+    if (cts->want > (uint64_t)v->total)
+        MPID_Broken("rank %d asks for %llu bytes of a message of %lld", (int)v->peer->grank,
+                    (unsigned long long)cts->want, (long long)v->total);
+    if (v->ctl != 0)
+        ctl_remove(v);
+    v->cancelling = false;
+    if (cts->error != 0) {
+        struct MPIR_HANDLE *r = v->req;
+        ku_err_set((int)cts->error, NULL, "rank %d could not take the message", (int)v->peer->grank);
+        MPID_Rndv_free(v);
+        MPID_Req_fail(r, (int)cts->error);
+        return;
+    }
+    if (cts->want == 0) {
+        send_done(v);
+        return;
+    }
+    v->state = RNDV_SEND;
+    v->other = cts->receiver;
+    v->want = (int64_t)cts->want;
+    append(&v->peer->stream_head, &v->peer->stream_tail, v);
+    MPID_Peer_busy(v->peer);
+    MPID_Peer_drive(v->peer);
+}
+
+static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_head *h, int64_t n)
+{
+    struct dev_iov iov = { .base = v->bounce, .len = (size_t)n };
+    dev_status s;
+    if (!p->cd->has_reserve) {
+        if (v->bounce_busy)
+            return DEV_AGAIN;
+        req_read(v->req, v->done, v->bounce, n);
+        s = p->cd->ops.send(p->dp, h, &iov, 1, cookie_of(v));
+        v->bounce_busy = s == DEV_QUEUED;
+        return s;
+    }
+    void *room = p->cd->ops.reserve(p->dp, (size_t)n);
+    if (room == NULL)
+        return DEV_AGAIN;
+    req_read(v->req, v->done, room, n);
+    s = p->cd->ops.commit(p->dp, h, room, (size_t)n);
+    if (s == DEV_AGAIN)
+        p->cd->ops.drop(p->dp, room);
+    return s;
+}
+
+/* One DATA packet. */
+static dev_status send_part(struct peer *p, struct rndv *v)
+{
+    int64_t n = v->want - v->done, most = p->cd->caps.max_send;
+    struct dev_head h = pkt_data_prepare(v->other, (uint64_t)v->done);
+    struct dev_iov iov = { .base = (const char *)v->req->buf + v->done };
+    dev_status s;
+    if (n > most)
+        n = most;
+    iov.len = (size_t)n;
+    s = v->req->datatype == NULL ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v)) : send_packed(p, v, &h, n);
+    if (s == DEV_OK || s == DEV_QUEUED) {
+        v->done += n;
+        v->inflight += s == DEV_QUEUED;
+        if (unlikely(core.trace != NULL))
+            MPID_Trace_packet('>', p->grank, &h, (size_t)n);
+    }
+    return s;
+}
+
+static int drive_stream(struct peer *p, dev_status *s)
+{
+    int n = 0;
+    while (p->stream_head != NULL && n < DRIVE_MAX) {
+        struct rndv *v = p->stream_head;
+        *s = send_part(p, v);
+        if (*s != DEV_OK && *s != DEV_QUEUED)
+            break;
+        n++;
+        if (v->done == v->want) {
+            pop(&p->stream_head, &p->stream_tail);
+            if (v->inflight == 0)
+                send_done(v);
+        }
+    }
+    return n;
+}
+
+void MPID_Rndv_sent(struct rndv *v, dev_status status)
+{
+    v->inflight--;
+    v->bounce_busy = false;
+    if (status != DEV_OK)
+        MPID_Peer_gone(v->peer->grank);
+    if (v->inflight != 0)
+        return;
+    if (core.gone[v->peer->grank])
+        core.gone_pending = true; /* it can be failed now */
+    else if (v->done == v->want)
+        send_done(v);
+}
+
+/* ---- The receiver ---- */
+
+static dev_status send_cts(struct peer *p, struct pkt_op sender, struct pkt_op receiver, int64_t want, int error)
+{
+    struct pkt k;
+    pkt_cts_prepare(&k, sender, receiver, (uint64_t)want, error);
+    return MPID_Peer_control(p, &k);
+}
+
+/* Answer with nothing to follow: an operation exists only if the answer has to wait. */
+static void answer(struct peer *p, struct pkt_op sender, int error)
+{
+    struct rndv *v;
+    if (p->ctl_head == NULL && send_cts(p, sender, (struct pkt_op){ 0, 0 }, 0, error) != DEV_AGAIN)
+        return;
+    v = rndv_alloc(p, NULL, RNDV_CTS);
+    if (v == NULL)
+        MPID_Broken("no memory to answer rank %d, which would wait for ever", (int)p->grank);
+    v->other = sender;
+    v->error = error;
+    ctl_push(v, PKT_CTS);
+}
+
+static void ask(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int64_t total, int64_t want)
+{
+    struct rndv *v = rndv_alloc(p, r, RNDV_CTS);
+    if (v == NULL) {
+        ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to receive a message of %lld bytes", (long long)total);
+        answer(p, sender, MPI_ERR_NO_MEM);
+        MPID_Req_fail(r, MPI_ERR_NO_MEM);
+        return;
+    }
+    v->other = sender;
+    v->total = total;
+    v->want = want;
+    r->aux = v;
+    req_state(r, REQ_RNDV);
+    if (p->ctl_head == NULL && send_cts(p, sender, rndv_op(v), want, 0) == DEV_OK)
+        v->state = RNDV_RECV;
+    else
+        ctl_push(v, PKT_CTS);
+}
+
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts, const void *payload)
+{
+    int64_t capacity = MPID_Req_capacity(r), total = (int64_t)rts->total;
+    int64_t want = total < capacity ? total : capacity;
+    int err = 0;
+    struct peer *p = peer_get(rts->grank, &err);
+    r->s.MPI_SOURCE = source;
+    r->s.MPI_TAG = tag;
+    r->peer = rts->grank;
+    if (want > 0 && total > PKT_INLINE_MAX) {
+        if (p == NULL || core.gone[rts->grank])
+            MPID_Req_fail(r, p == NULL ? err : MPID_Err_gone(rts->grank));
+        else
+            ask(p, r, rts->sender, total, want);
+        return;
+    }
+    if (want > 0)
+        req_write(r, 0, payload, want);
+    recv_finish(r, source, tag, total, capacity);
+    if (p != NULL && !core.gone[rts->grank])
+        answer(p, rts->sender, 0);
+}
+
+void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
+{
+    struct rndv *v = rndv_at(pkt_data_op(h));
+    struct MPIR_HANDLE *r;
+    uint64_t offset = pkt_data_offset(h);
+    if (v == NULL || v->state != RNDV_RECV)
+        return;
+    if (offset != (uint64_t)v->done || len == 0 || (int64_t)len > v->want - v->done)
+        MPID_Broken("a DATA packet of rank %d with bytes %llu+%zu; expected %lld+1 to %lld", (int)v->peer->grank,
+                    (unsigned long long)offset, len, (long long)v->done, (long long)(v->want - v->done));
+    r = v->req;
+    req_write(r, v->done, body, (int64_t)len);
+    v->done += (int64_t)len;
+    if (v->done == v->want) {
+        int64_t total = v->total;
+        MPID_Rndv_free(v);
+        recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
+    }
+}
+
+/* ---- Cancel ---- */
+
+void MPID_Rndv_cancel(struct MPIR_HANDLE *r)
+{
+    struct rndv *v = r->aux;
+    if (v->state == RNDV_WAIT && !v->cancelling) {
+        v->cancelling = true;
+        ctl_push(v, PKT_CANCEL);
+        MPID_Peer_drive(v->peer);
+    }
+}
+
+void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *cancel)
+{
+    struct context *c = MPID_Context_find(h->context);
+    struct umsg *m = c != NULL ? c->unexp.tail : NULL;
+    int err = 0;
+    struct peer *p = peer_get(cancel->grank, &err);
+    struct rndv *v = p != NULL ? rndv_alloc(p, NULL, RNDV_CTS) : NULL;
+    if (v == NULL)
+        MPID_Broken("no memory to answer rank %d, which cancels a send", (int)cancel->grank);
+    while (m != NULL && !(m->kind == UMSG_RTS && m->grank == cancel->grank &&
+                          m->rts.sender.index == cancel->sender.index && m->rts.sender.gen == cancel->sender.gen))
+        m = m->prev;
+    if (m != NULL) {
+        MPID_Unexp_remove(&c->unexp, m);
+        MPID_Umsg_free(m);
+        v->cancelled = true;
+    }
+    v->other = cancel->sender;
+    ctl_push(v, PKT_CANCEL_ACK);
+    MPID_Peer_drive(p);
+}
+
+void MPID_Rndv_cancel_ack(const struct pkt_cancel *cancel)
+{
+    struct rndv *v = rndv_at(cancel->sender);
+    if (v == NULL || v->state != RNDV_WAIT || !v->cancelling)
+        return;
+    v->cancelling = false;
+    if (cancel->cancelled) {
+        v->req->s.cancelled = 1;
+        send_done(v);
+    }
+}
+
+/* ---- What waits for a peer's device ---- */
+
+static dev_status send_ctl(struct peer *p, struct rndv *v)
+{
+    struct pkt k;
+    if (v->ctl == PKT_CTS)
+        return send_cts(p, v->other, v->req != NULL ? rndv_op(v) : (struct pkt_op){ 0, 0 }, v->want, v->error);
+    if (v->ctl == PKT_CANCEL)
+        pkt_cancel_prepare(&k, v->req->context_id, v->req->tag, v->req->rank, core.rank, rndv_op(v));
+    else
+        pkt_cancel_ack_prepare(&k, v->other, core.rank, v->cancelled);
+    return MPID_Peer_control(p, &k);
+}
+
+static int drive_ctl(struct peer *p, dev_status *s)
+{
+    int n = 0;
+    while (p->ctl_head != NULL) {
+        struct rndv *v = p->ctl_head;
+        *s = send_ctl(p, v);
+        if (*s != DEV_OK)
+            break;
+        n++;
+        pop(&p->ctl_head, &p->ctl_tail);
+        v->ctl = 0;
+        if (v->req == NULL)
+            MPID_Rndv_free(v);
+        else if (v->state == RNDV_CTS)
+            v->state = RNDV_RECV;
+    }
+    return n;
+}
+
+static int drive_signals(struct peer *p, dev_status *s)
+{
+    struct pkt k;
+    if (p->signals == 0)
+        return 0;
+    k.head = pkt_signal_prepare(p->signals & SIGNAL_XOFF ? PKT_XOFF : PKT_XON, core.rank, 0);
+    *s = MPID_Peer_control(p, &k);
+    if (*s != DEV_OK)
+        return 0;
+    p->signals = 0;
+    return 1;
+}
+
+static int drive_msgs(struct peer *p, dev_status *s)
+{
+    int n = 0;
+    while (p->msg_head != NULL && !core.gone[p->grank]) {
+        struct MPIR_HANDLE *r = p->msg_head, *next = r->next;
+        if (MPID_Send_first(p, r) == SEND_AGAIN) {
+            *s = DEV_AGAIN;
+            break;
+        }
+        p->msg_head = next; /* r may be gone */
+        if (next == NULL)
+            p->msg_tail = NULL;
+        n++;
+    }
+    return n;
+}
+
+int MPID_Peer_drive(struct peer *p)
+{
+    dev_status s = DEV_OK;
+    int n = 0;
+    if (core.gone[p->grank])
+        return 0;
+    n += drive_signals(p, &s);
+    if (s == DEV_OK)
+        n += drive_ctl(p, &s);
+    if (s == DEV_OK)
+        n += drive_msgs(p, &s);
+    if (s == DEV_OK)
+        n += drive_stream(p, &s);
+    if (s == DEV_PEER_GONE)
+        MPID_Peer_gone(p->grank);
+    return n;
+}
+
+/* ---- A lost peer ---- */
+
+static void lose(void *obj, void *arg)
+{
+    struct rndv *v = obj;
+    struct MPIR_HANDLE *r = v->req;
+    int32_t grank = *(int32_t *)arg;
+    if (v->peer->grank != grank || v->inflight != 0)
+        return;
+    MPID_Rndv_free(v);
+    if (r != NULL)
+        MPID_Req_fail(r, MPID_Err_gone(grank));
+}
+
+void MPID_Rndv_peer_lost(int32_t grank)
+{
+    struct peer *p = core.peers[grank];
+    if (p == NULL)
+        return;
+    while (p->msg_head != NULL) {
+        struct MPIR_HANDLE *r = p->msg_head;
+        p->msg_head = r->next;
+        if (r->aux != NULL)
+            MPID_Rndv_free(r->aux);
+        MPID_Req_fail(r, MPID_Err_gone(grank));
+    }
+    p->msg_tail = NULL;
+    p->ctl_head = p->ctl_tail = p->stream_head = p->stream_tail = NULL;
+    p->signals = 0;
+    ku_slab_each(&core.rndvs, lose, &grank);
+}

@@ -1,0 +1,381 @@
+/* The sending end: 14 routines, one way through.
+ *
+ *   up to 48 bytes        in the packet's head line: no request, one call of the device
+ *   up to eager_max       one packet, if the receiver has not said stop
+ *   else, or synchronous  rendezvous (rndv.c)
+ *   to this process       copied straight into the receive, or kept as an unexpected message
+ *
+ * Order: messages to a peer begin in the order of the calls; one that cannot begin waits in the peer's msg queue, and
+ * so do all after it (peer.fast is then false). */
+#include "core.h"
+
+static void send_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len,
+                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
+                      uint32_t flags)
+{
+    r->handle_type = MPIR_SEND;
+    atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
+    r->s = (MPIR_Status){ .MPI_SOURCE = src_lrank, .MPI_TAG = tag };
+    r->errval = 0;
+    r->state = flags;
+    r->next = NULL;
+    r->buf = (void *)(uintptr_t)buf;
+    r->len = len;
+    r->datatype = datatype;
+    r->comm = comm;
+    r->context_id = context_id;
+    r->tag = tag;
+    r->rank = src_lrank;
+    r->peer = dest_grank;
+    r->moved = 0;
+    r->aux = NULL;
+    if (datatype != NULL)
+        MPID_Req_typed(r);
+}
+
+/* ---- To another process ---- */
+
+static dev_status send_short(struct peer *p, struct MPIR_HANDLE *r, int64_t bytes)
+{
+    struct dev_head h = pkt_short_prepare(r->context_id, r->tag, r->rank, (size_t)bytes);
+    unsigned char packed[PKT_SHORT_MAX];
+    const void *body = r->buf;
+    dev_status s;
+    if (r->datatype != NULL) {
+        req_read(r, 0, packed, bytes);
+        body = packed;
+    }
+    s = p->send_short(p->dp, &h, body);
+    if (unlikely(core.trace != NULL) && s == DEV_OK)
+        MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
+    return s;
+}
+
+static dev_status send_eager(struct peer *p, struct MPIR_HANDLE *r, int64_t bytes)
+{
+    struct dev_head h = pkt_eager_prepare(r->context_id, r->tag, r->rank);
+    struct dev_iov iov = { .base = r->buf, .len = (size_t)bytes };
+    void *room;
+    dev_status s;
+    if (r->datatype == NULL)
+        s = p->cd->ops.send(p->dp, &h, &iov, 1, r);
+    else {
+        room = p->cd->ops.reserve(p->dp, (size_t)bytes);
+        if (room == NULL)
+            return DEV_AGAIN;
+        req_read(r, 0, room, bytes);
+        s = p->cd->ops.commit(p->dp, &h, room, (size_t)bytes);
+        if (s == DEV_AGAIN)
+            p->cd->ops.drop(p->dp, room);
+    }
+    if (unlikely(core.trace != NULL) && (s == DEV_OK || s == DEV_QUEUED))
+        MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
+    return s;
+}
+
+static bool by_rndv(const struct peer *p, const struct MPIR_HANDLE *r, int64_t bytes)
+{
+    return r->aux != NULL || (r->state & REQ_SYNC) || bytes > p->eager_max || p->xoff ||
+           (r->datatype != NULL && !p->cd->has_reserve && bytes > PKT_SHORT_MAX);
+}
+
+enum send_result MPID_Send_first(struct peer *p, struct MPIR_HANDLE *r)
+{
+    int64_t bytes = req_bytes(r);
+    dev_status s;
+    if (by_rndv(p, r, bytes)) {
+        if (r->aux == NULL && MPID_Rndv_send(p, r) == NULL) {
+            MPID_Req_fail(r, MPI_ERR_NO_MEM);
+            return SEND_BEGUN;
+        }
+        s = MPID_Rndv_rts(p, r);
+        if (s == DEV_OK)
+            return SEND_BEGUN;
+    } else
+        s = bytes <= PKT_SHORT_MAX ? send_short(p, r, bytes) : send_eager(p, r, bytes);
+    switch (s) {
+    case DEV_OK:
+        req_complete(r);
+        return SEND_BEGUN;
+    case DEV_QUEUED:
+        req_state(r, REQ_DEVICE);
+        return SEND_BEGUN;
+    case DEV_AGAIN:
+        return SEND_AGAIN;
+    default:
+        MPID_Peer_gone(p->grank);
+        if (r->aux != NULL)
+            MPID_Rndv_free(r->aux);
+        MPID_Req_fail(r, MPID_Err_gone(p->grank));
+        return SEND_BEGUN;
+    }
+}
+
+static void send_queue(struct peer *p, struct MPIR_HANDLE *r)
+{
+    req_state(r, REQ_QUEUED);
+    r->next = NULL;
+    if (p->msg_tail != NULL)
+        p->msg_tail->next = r;
+    else
+        p->msg_head = r;
+    p->msg_tail = r;
+    p->fast = false;
+    MPID_Peer_busy(p);
+}
+
+/* ---- To this process ---- */
+
+/* Both ends are here: copy, and complete both. */
+void MPID_Self_copy(struct MPIR_HANDLE *s, struct MPIR_HANDLE *r)
+{
+    int64_t total = req_bytes(s), capacity = MPID_Req_capacity(r), n = total < capacity ? total : capacity;
+    if (n > 0) {
+        if (s->datatype == NULL)
+            req_write(r, 0, s->buf, n);
+        else if (r->datatype == NULL)
+            req_read(s, 0, r->buf, n);
+        else
+            MPID_Layout_copy(s->datatype, s->buf, s->len, r->datatype, r->buf, r->len, n);
+    }
+    r->peer = core.rank;
+    recv_finish(r, s->rank, s->tag, total, capacity);
+    req_complete(s);
+}
+
+/* No receive is there yet.  Standard mode keeps a copy; what must not (synchronous), or is large and can wait
+ * (nonblocking), stays where it is. */
+static int self_keep(struct MPIR_HANDLE *s, struct context *c)
+{
+    enum { COPY_MAX = 64 << 10 };
+    int64_t bytes = req_bytes(s);
+    bool copy = !(s->state & REQ_SYNC) && (bytes <= COPY_MAX || (s->state & REQ_BLOCKING));
+    struct umsg *m;
+    if ((s->state & REQ_SYNC) && (s->state & REQ_BLOCKING))
+        return ku_err_set(MPI_ERR_OTHER, NULL,
+                          "a synchronous send of a process to itself, with no receive posted, would wait for ever");
+    m = MPID_Umsg_make(copy && bytes > PKT_SHORT_MAX ? bytes : 0);
+    if (m == NULL)
+        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to keep a message of %lld bytes to the process itself",
+                          (long long)bytes);
+    m->source = s->rank;
+    m->tag = s->tag;
+    m->len = bytes;
+    m->grank = core.rank;
+    if (copy) {
+        req_read(s, 0, m->kind == UMSG_HEAP ? m->heap : m->body, bytes);
+        req_complete(s);
+    } else {
+        m->kind = UMSG_SELF;
+        m->self = s;
+        req_state(s, REQ_SELF);
+    }
+    MPID_Unexp_add(&c->unexp, m);
+    return 0;
+}
+
+static int self_send(struct MPIR_HANDLE *s)
+{
+    struct context *c = context_of(s->comm, s->context_id);
+    struct MPIR_HANDLE *r;
+    if (c == NULL)
+        return MPI_ERR_NO_MEM;
+    r = MPID_Posted_take(&c->posted, s->rank, s->tag);
+    if (r == NULL)
+        return self_keep(s, c);
+    MPID_Self_copy(s, r);
+    return 0;
+}
+
+/* ---- Both ---- */
+
+static int check(const struct MPIR_HANDLE *r, int dest_grank)
+{
+    if (unlikely(!core.up))
+        return ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has not been called");
+    if (unlikely(r->len < 0))
+        return ku_err_set(MPI_ERR_COUNT, "count", "is %lld; expected 0 or more", (long long)r->len);
+    if (unlikely(dest_grank < 0 || dest_grank >= core.npeers))
+        return ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", dest_grank, (int)core.npeers - 1);
+    return core.gone[dest_grank] ? MPID_Err_gone(dest_grank) : 0;
+}
+
+static int begin(struct MPIR_HANDLE *r, bool may_queue)
+{
+    int err = check(r, r->peer);
+    struct peer *p;
+    if (err != 0)
+        return err;
+    if (r->peer == core.rank)
+        return self_send(r);
+    p = peer_get(r->peer, &err);
+    if (p == NULL)
+        return err;
+    if (!may_queue && (p->msg_head != NULL || by_rndv(p, r, req_bytes(r))))
+        return MPIR_ERR_MAY_BLOCK;
+    if (p->msg_head == NULL && MPID_Send_first(p, r) == SEND_BEGUN)
+        return r->errval;
+    if (!may_queue)
+        return MPIR_ERR_MAY_BLOCK;
+    if (by_rndv(p, r, req_bytes(r)) && r->aux == NULL && MPID_Rndv_send(p, r) == NULL)
+        return MPI_ERR_NO_MEM;
+    send_queue(p, r);
+    return 0;
+}
+
+static void send_poll(void)
+{
+    if (unlikely(++core.sends % POLL_EVERY == 0) && core.up)
+        MPID_Progress();
+}
+
+static void send_start(struct MPIR_HANDLE *r, int *error_code)
+{
+    int err = begin(r, true);
+    send_poll();
+    if (unlikely(err != 0)) {
+        *error_code = err;
+        if (r->errval == 0)
+            MPID_Req_fail(r, err);
+    }
+}
+
+static void send_blocking(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, struct MPIR_DATATYPE *datatype,
+                          int src_lrank, int tag, uint32_t context_id, int dest_grank, uint32_t flags, int *error_code)
+{
+    struct MPIR_HANDLE r;
+    send_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, dest_grank, flags | REQ_BLOCKING);
+    send_start(&r, error_code);
+    if (!atomic_load_explicit(&r.is_complete, memory_order_relaxed))
+        MPID_SendComplete(&r, error_code);
+}
+
+static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, struct MPIR_DATATYPE *datatype,
+                          int src_lrank, int tag, uint32_t context_id, int dest_grank, int *error_code)
+{
+    struct MPIR_HANDLE r;
+    int err;
+    send_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, dest_grank, REQ_BLOCKING);
+    err = begin(&r, false);
+    if (err == MPIR_ERR_MAY_BLOCK) {
+        MPID_Progress();
+        err = begin(&r, false);
+    }
+    if (err != 0)
+        *error_code = err;
+    else if (!atomic_load_explicit(&r.is_complete, memory_order_relaxed))
+        MPID_SendComplete(&r, error_code); /* the device copies it out: soon, whatever the receiver does */
+}
+
+/* ---- The routines ---- */
+
+void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
+                     uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
+{
+    (void)msgrep;
+    if (likely((uint64_t)len <= PKT_SHORT_MAX && (uint32_t)dest_grank < (uint32_t)core.npeers)) {
+        struct peer *p = core.peers[dest_grank];
+        if (likely(p != NULL && p->fast)) {
+            struct dev_head h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
+            if (likely(p->send_short(p->dp, &h, buf) == DEV_OK)) {
+                send_poll();
+                return;
+            }
+        }
+    }
+    send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0, error_code);
+}
+
+void MPID_SsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
+                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
+{
+    (void)msgrep;
+    send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, REQ_SYNC, error_code);
+}
+
+void MPID_RsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
+                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
+{
+    MPID_SendContig(comm, buf, len, src_lrank, tag, context_id, dest_grank, msgrep, error_code);
+}
+
+void MPID_BsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
+                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
+{
+    (void)msgrep;
+    send_buffered(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, error_code);
+}
+
+void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
+                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request, int *error_code)
+{
+    (void)msgrep;
+    send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0);
+    send_start(request, error_code);
+}
+
+void MPID_IssendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
+                       uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
+                       int *error_code)
+{
+    (void)msgrep;
+    send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, REQ_SYNC);
+    send_start(request, error_code);
+}
+
+void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
+                       uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
+                       int *error_code)
+{
+    MPID_IsendContig(comm, buf, len, src_lrank, tag, context_id, dest_grank, msgrep, request, error_code);
+}
+
+void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
+                       int src_lrank, int tag, uint32_t context_id, int dest_grank, int *error_code)
+{
+    send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0, error_code);
+}
+
+void MPID_SsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
+                        int *error_code)
+{
+    send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, REQ_SYNC, error_code);
+}
+
+void MPID_RsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
+                        int *error_code)
+{
+    send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0, error_code);
+}
+
+void MPID_BsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
+                        int *error_code)
+{
+    send_buffered(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, error_code);
+}
+
+void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
+                        int src_lrank, int tag, uint32_t context_id, int dest_grank, MPID_Request request,
+                        int *error_code)
+{
+    send_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0);
+    send_start(request, error_code);
+}
+
+void MPID_IssendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
+                         MPID_Request request, int *error_code)
+{
+    send_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, REQ_SYNC);
+    send_start(request, error_code);
+}
+
+void MPID_IrsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
+                         MPID_Request request, int *error_code)
+{
+    MPID_IsendDatatype(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, request, error_code);
+}

@@ -1,0 +1,139 @@
+/* Memory of messages that came before their receives, and what keeps it bounded.
+ *
+ * Descriptors come from chunks of 64 that are all returned when the last message has gone.  A spare chunk made at start
+ * is used when there is no memory for another.  Above unexp_limit bytes (KEEL_UNEXPECTED_MB) a sender is told to stop
+ * sending eagerly (XOFF): its messages stay with it, and only their envelopes come; below half of that it may again. */
+#include "core.h"
+#include <stdlib.h>
+
+enum { CHUNK = 64 };
+
+struct umsg_chunk {
+    struct umsg_chunk *next;
+    struct umsg msg[CHUNK];
+};
+
+static void open_chunk(struct umsg_chunk *c)
+{
+    c->next = core.chunks;
+    core.chunks = c;
+    for (int i = CHUNK; i-- > 0;) {
+        c->msg[i].next = core.free_msgs;
+        core.free_msgs = &c->msg[i];
+    }
+}
+
+static bool more(void)
+{
+    struct umsg_chunk *c = malloc(sizeof *c);
+    if (c == NULL) {
+        c = core.spare;
+        core.spare = NULL;
+    }
+    if (c != NULL)
+        open_chunk(c);
+    return c != NULL;
+}
+
+struct umsg *MPID_Umsg_make(int64_t heap)
+{
+    struct umsg *m;
+    void *data = NULL;
+    if (core.free_msgs == NULL && !more())
+        return NULL;
+    if (heap > 0 && (data = malloc((size_t)heap)) == NULL)
+        return NULL;
+    m = core.free_msgs;
+    core.free_msgs = m->next;
+    core.live_msgs++;
+    core.unexp_bytes += (int64_t)sizeof *m + heap;
+    if (core.unexp_bytes > core.unexp_peak)
+        core.unexp_peak = core.unexp_bytes;
+    m->len = heap;
+    m->kind = UMSG_SHORT;
+    if (heap > 0) {
+        m->heap = data;
+        m->kind = UMSG_HEAP;
+    }
+    return m;
+}
+
+static void free_chunks(void)
+{
+    while (core.chunks != NULL) {
+        struct umsg_chunk *c = core.chunks;
+        core.chunks = c->next;
+        if (core.spare == NULL)
+            core.spare = c;
+        else
+            free(c);
+    }
+    core.free_msgs = NULL;
+}
+
+static void xon_all(void)
+{
+    core.xoff_any = false;
+    for (int32_t i = 0; i < core.npeers; i++) {
+        struct peer *p = core.peers[i];
+        if (p != NULL && p->xoff_sent) {
+            p->xoff_sent = false;
+            p->signals ^= p->signals & SIGNAL_XOFF ? SIGNAL_XOFF : SIGNAL_XON; /* one not yet sent is taken back */
+            MPID_Peer_busy(p);
+        }
+    }
+}
+
+void MPID_Umsg_free(struct umsg *m)
+{
+    core.unexp_bytes -= (int64_t)sizeof *m;
+    if (m->kind == UMSG_HEAP) {
+        core.unexp_bytes -= m->len;
+        free(m->heap);
+    }
+    m->next = core.free_msgs;
+    core.free_msgs = m;
+    if (--core.live_msgs == 0 && core.chunks->next != NULL)
+        free_chunks();
+    if (unlikely(core.xoff_any) && core.unexp_bytes < core.unexp_limit / 2)
+        xon_all();
+}
+
+static void xoff(int32_t grank)
+{
+    int err = 0;
+    struct peer *p = grank == core.rank || core.gone[grank] ? NULL : peer_get(grank, &err);
+    if (p == NULL || p->xoff_sent)
+        return;
+    p->xoff_sent = core.xoff_any = true;
+    p->signals ^= p->signals & SIGNAL_XON ? SIGNAL_XON : SIGNAL_XOFF;
+    MPID_Peer_busy(p);
+}
+
+void MPID_Umsg_pressure(struct context *c, int32_t source)
+{
+    int32_t grank;
+    if (likely(core.unexp_bytes <= core.unexp_limit && core.spare != NULL))
+        return;
+    grank = c->comm != NULL ? grank_of(c->comm, source) : -1;
+    if (grank >= 0)
+        xoff(grank);
+    else /* a context not announced: its ranks are not known */
+        for (int32_t i = 0; i < core.npeers; i++)
+            xoff(i);
+}
+
+int MPID_Umsg_init(void)
+{
+    core.spare = malloc(sizeof *core.spare);
+    return core.spare != NULL ? 0 : ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for unexpected messages");
+}
+
+void MPID_Umsg_fini(void)
+{
+    free_chunks();
+    free(core.spare);
+    core.spare = NULL;
+    core.live_msgs = 0;
+    core.unexp_bytes = 0;
+}

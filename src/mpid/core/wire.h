@@ -1,0 +1,187 @@
+/* wire.h: the packets that cores exchange: version 1 of the wire format (doc/wire.md says the same in words, and
+ * wire_test compares the two).
+ *
+ * Every packet is a struct dev_head and a body.  Numbers are in the sender's byte order; equal machines are all there
+ * is so far.  Packets are built by the pkt_*_prepare functions only; what comes in is checked by the pkt_*_check
+ * functions before any of it is used. */
+#ifndef MPID_WIRE_H
+#define MPID_WIRE_H
+
+#include <string.h>
+#include "device.h"
+
+enum {
+    PKT_VERSION = 1,
+    PKT_SHORT_MAX = 48,  /* bytes of payload in a SHORT packet */
+    PKT_INLINE_MAX = 24, /* bytes of payload in an RTS packet */
+};
+
+/* What the fields context, tag, source of the head mean is told for each kind. */
+enum pkt_kind {
+    PKT_SHORT = 1,  /* a whole message: context, tag, source; head.len bytes follow */
+    PKT_EAGER,      /* a whole message: context, tag, source; the body is the payload */
+    PKT_RTS,        /* a message announced: context, tag, source; struct pkt_rts, payload if it is at most 24 bytes */
+    PKT_CTS,        /* the answer to RTS: struct pkt_cts; context, tag, source 0 */
+    PKT_DATA,       /* a part of the payload: context: receiver's operation; tag, source: see pkt_data_prepare */
+    PKT_CANCEL,     /* take an RTS back: context, tag, source of the message; struct pkt_cancel */
+    PKT_CANCEL_ACK, /* the answer: struct pkt_cancel */
+    PKT_XOFF,       /* source: global rank; send to it no more messages eagerly */
+    PKT_XON,        /* source: global rank; eager messages are welcome again */
+    PKT_SYNC,       /* source: global rank; tag: round of the barrier of MPID_Init and MPID_End */
+    PKT_KINDS
+};
+
+/* One side's operation: index and generation in its table, so that a stale or made-up one is found out. */
+struct pkt_op {
+    uint32_t index;
+    uint32_t gen;
+};
+
+struct pkt_rts {
+    uint64_t total;       /* bytes of the message */
+    struct pkt_op sender; /* comes back in CTS */
+    int32_t grank;        /* global rank of the sender */
+    uint32_t bytes;       /* payload that follows: total, or 0 */
+};
+
+struct pkt_cts {
+    struct pkt_op sender;   /* from RTS */
+    struct pkt_op receiver; /* goes into DATA */
+    uint64_t want;          /* bytes to send, at most the message's; 0: there is nothing (more) to send */
+    uint32_t error;         /* an error class if the receiver cannot take the message, else 0 */
+    uint32_t zero;
+};
+
+struct pkt_cancel {
+    struct pkt_op sender;
+    int32_t grank;
+    uint32_t cancelled; /* CANCEL_ACK: 1 if the message was taken back */
+};
+
+_Static_assert(sizeof(struct pkt_rts) == 24 && sizeof(struct pkt_rts) + PKT_INLINE_MAX <= PKT_SHORT_MAX, "rts");
+_Static_assert(sizeof(struct pkt_cts) == 32 && sizeof(struct pkt_cts) <= PKT_SHORT_MAX, "cts");
+_Static_assert(sizeof(struct pkt_cancel) == 16, "cancel");
+_Static_assert(PKT_KINDS <= 255, "a kind is 8 bits");
+
+/* A control packet with its body, as it goes to send_short. */
+struct pkt {
+    struct dev_head head;
+    _Alignas(8) unsigned char body[PKT_SHORT_MAX];
+};
+
+static inline struct dev_head pkt_short_prepare(uint32_t context, int tag, int source, size_t len)
+{
+    return (struct dev_head){
+        .kind = PKT_SHORT, .len = (uint8_t)len, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
+    };
+}
+
+static inline struct dev_head pkt_eager_prepare(uint32_t context, int tag, int source)
+{
+    return (struct dev_head){ .kind = PKT_EAGER, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source };
+}
+
+/* The caller fills in `total` <= PKT_INLINE_MAX bytes of payload at pkt_rts_payload, if it is that short. */
+static inline void pkt_rts_prepare(struct pkt *p, uint32_t context, int tag, int source, int32_t grank,
+                                   struct pkt_op sender, uint64_t total)
+{
+    struct pkt_rts b = {
+        .total = total, .sender = sender, .grank = grank, .bytes = total <= PKT_INLINE_MAX ? (uint32_t)total : 0
+    };
+    p->head = (struct dev_head){ .kind = PKT_RTS, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source };
+    p->head.len = (uint8_t)(sizeof b + b.bytes);
+    memcpy(p->body, &b, sizeof b);
+}
+static inline unsigned char *pkt_rts_payload(struct pkt *p)
+{
+    return p->body + sizeof(struct pkt_rts);
+}
+
+static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct pkt_op receiver, uint64_t want, int error)
+{
+    struct pkt_cts b = { .sender = sender, .receiver = receiver, .want = want, .error = (uint32_t)error };
+    p->head = (struct dev_head){ .kind = PKT_CTS, .len = sizeof b };
+    memcpy(p->body, &b, sizeof b);
+}
+
+/* Offsets have 48 bits; the receiver's generation shares a word with their upper 16. */
+static inline struct dev_head pkt_data_prepare(struct pkt_op receiver, uint64_t offset)
+{
+    return (struct dev_head){ .kind = PKT_DATA,
+                              .context = receiver.index,
+                              .tag = (uint32_t)offset,
+                              .source = (uint32_t)(offset >> 32 & 0xffff) | (receiver.gen & 0xffff) << 16 };
+}
+static inline uint64_t pkt_data_offset(const struct dev_head *h)
+{
+    return h->tag | (uint64_t)(h->source & 0xffff) << 32;
+}
+static inline struct pkt_op pkt_data_op(const struct dev_head *h)
+{
+    return (struct pkt_op){ .index = h->context, .gen = h->source >> 16 };
+}
+
+static inline void pkt_cancel_prepare(struct pkt *p, uint32_t context, int tag, int source, int32_t grank,
+                                      struct pkt_op sender)
+{
+    struct pkt_cancel b = { .sender = sender, .grank = grank };
+    p->head =
+        (struct dev_head){ .kind = PKT_CANCEL, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source };
+    p->head.len = sizeof b;
+    memcpy(p->body, &b, sizeof b);
+}
+
+static inline void pkt_cancel_ack_prepare(struct pkt *p, struct pkt_op sender, int32_t grank, bool cancelled)
+{
+    struct pkt_cancel b = { .sender = sender, .grank = grank, .cancelled = cancelled };
+    p->head = (struct dev_head){ .kind = PKT_CANCEL_ACK, .len = sizeof b };
+    memcpy(p->body, &b, sizeof b);
+}
+
+/* XOFF, XON, SYNC (round; else 0): a head alone. */
+static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, int32_t grank, uint32_t round)
+{
+    return (struct dev_head){ .kind = (uint8_t)kind, .tag = round, .source = (uint32_t)grank };
+}
+
+/* Is the body of this packet as long as its kind says, and what it holds in range?  NULL, or what is wrong. */
+static inline const char *pkt_check(const struct dev_head *h, const void *body, size_t len, int32_t nranks)
+{
+    struct pkt_rts rts;
+    struct pkt_cancel cancel;
+    switch (h->kind) {
+    case PKT_SHORT:
+        return len == h->len && len <= PKT_SHORT_MAX ? NULL : "a short message of wrong length";
+    case PKT_EAGER:
+    case PKT_DATA:
+        return NULL;
+    case PKT_RTS:
+        if (len < sizeof rts)
+            return "an RTS too short";
+        memcpy(&rts, body, sizeof rts);
+        if (rts.grank < 0 || rts.grank >= nranks)
+            return "an RTS of a rank outside the job";
+        if (rts.total > INT64_MAX || len != sizeof rts + rts.bytes || (rts.bytes != 0 && rts.bytes != rts.total))
+            return "an RTS with a wrong length";
+        return rts.total > PKT_INLINE_MAX || rts.bytes == rts.total ? NULL : "an RTS without its payload";
+    case PKT_CTS:
+        return len == sizeof(struct pkt_cts) ? NULL : "a CTS of wrong length";
+    case PKT_CANCEL:
+    case PKT_CANCEL_ACK:
+        if (len != sizeof cancel)
+            return "a cancel of wrong length";
+        memcpy(&cancel, body, sizeof cancel);
+        return cancel.grank >= 0 && cancel.grank < nranks ? NULL : "a cancel of a rank outside the job";
+    case PKT_SYNC:
+        if (h->tag >= 32)
+            return "a barrier round out of range";
+        /* fall through */
+    case PKT_XOFF:
+    case PKT_XON:
+        return h->source < (uint32_t)nranks ? NULL : "a signal of a rank outside the job";
+    default:
+        return "an unknown kind";
+    }
+}
+
+#endif
