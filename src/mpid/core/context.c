@@ -14,31 +14,31 @@ static uint32_t slot_of(uint32_t id, uint32_t mask)
 
 struct context *MPID_Context_find(uint32_t id)
 {
-    struct context *c = core.last;
+    struct context *c = MPID_core.last;
     if (c != NULL && c->id == id)
         return c;
-    for (c = core.contexts[slot_of(id, core.context_mask)]; c != NULL && c->id != id;)
+    for (c = MPID_core.contexts[slot_of(id, MPID_core.context_mask)]; c != NULL && c->id != id;)
         c = c->chain;
     if (c != NULL)
-        core.last = c;
+        MPID_core.last = c;
     return c;
 }
 
 static void grow(void)
 {
-    uint32_t mask = core.context_mask * 2 + 1;
+    uint32_t mask = MPID_core.context_mask * 2 + 1;
     struct context **table = calloc((size_t)mask + 1, sizeof *table);
     if (table == NULL)
         return;
-    for (uint32_t i = 0; i <= core.context_mask; i++)
-        for (struct context *c = core.contexts[i], *next; c != NULL; c = next) {
+    for (uint32_t i = 0; i <= MPID_core.context_mask; i++)
+        for (struct context *c = MPID_core.contexts[i], *next; c != NULL; c = next) {
             next = c->chain;
             c->chain = table[slot_of(c->id, mask)];
             table[slot_of(c->id, mask)] = c;
         }
-    free(core.contexts);
-    core.contexts = table;
-    core.context_mask = mask;
+    free(MPID_core.contexts);
+    MPID_core.contexts = table;
+    MPID_core.context_mask = mask;
 }
 
 struct context *MPID_Context_get(uint32_t id)
@@ -48,23 +48,24 @@ struct context *MPID_Context_get(uint32_t id)
         return c;
     c = calloc(1, sizeof *c);
     if (c == NULL) {
-        ku_err_set(MPI_ERR_NO_MEM, "context_id", "is %u, new here, and there is no memory for its queues", id);
+        ku_err_set(MPI_ERR_NO_MEM, "context_id", "is %u, new here, and there is no memory for its queues",
+                   id);
         return NULL;
     }
-    if (core.ncontexts > core.context_mask)
+    if (MPID_core.ncontexts > MPID_core.context_mask)
         grow();
     c->id = id;
-    slot = &core.contexts[slot_of(id, core.context_mask)];
+    slot = &MPID_core.contexts[slot_of(id, MPID_core.context_mask)];
     c->chain = *slot;
     *slot = c;
-    core.ncontexts++;
+    MPID_core.ncontexts++;
     return c;
 }
 
 void MPID_Contexts_each(void (*fn)(struct context *c, void *arg), void *arg)
 {
-    for (uint32_t i = 0; core.contexts != NULL && i <= core.context_mask; i++)
-        for (struct context *c = core.contexts[i], *next; c != NULL; c = next) {
+    for (uint32_t i = 0; MPID_core.contexts != NULL && i <= MPID_core.context_mask; i++)
+        for (struct context *c = MPID_core.contexts[i], *next; c != NULL; c = next) {
             next = c->chain;
             fn(c, arg);
         }
@@ -84,13 +85,13 @@ static void clear(struct context *c)
 
 static void unlink_free(struct context *c)
 {
-    struct context **p = &core.contexts[slot_of(c->id, core.context_mask)];
+    struct context **p = &MPID_core.contexts[slot_of(c->id, MPID_core.context_mask)];
     while (*p != c)
         p = &(*p)->chain;
     *p = c->chain;
-    core.ncontexts--;
-    if (core.last == c)
-        core.last = NULL;
+    MPID_core.ncontexts--;
+    if (MPID_core.last == c)
+        MPID_core.last = NULL;
     clear(c);
     free(c);
 }
@@ -121,7 +122,7 @@ int MPID_CommFree(struct MPIR_COMMUNICATOR *comm)
     struct comm_adi *a = comm->adi;
     if (a == NULL)
         return 0;
-    for (int i = 0; core.up && i < MPID_CONTEXT_IDS; i++)
+    for (int i = 0; MPID_core.up && i < MPID_CONTEXT_IDS; i++)
         unlink_free(a->context[i]);
     free(a);
     comm->adi = NULL;
@@ -130,10 +131,12 @@ int MPID_CommFree(struct MPIR_COMMUNICATOR *comm)
 
 int MPID_Contexts_init(void)
 {
-    core.contexts = calloc(CONTEXTS_FIRST, sizeof *core.contexts);
-    core.context_mask = CONTEXTS_FIRST - 1;
-    core.ncontexts = 0;
-    return core.contexts != NULL ? 0 : ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of contexts");
+    MPID_core.contexts = calloc(CONTEXTS_FIRST, sizeof *MPID_core.contexts);
+    MPID_core.context_mask = CONTEXTS_FIRST - 1;
+    MPID_core.ncontexts = 0;
+    return MPID_core.contexts != NULL
+               ? 0
+               : ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of contexts");
 }
 
 static void free_one(struct context *c, void *arg)
@@ -146,7 +149,7 @@ static void free_one(struct context *c, void *arg)
 void MPID_Contexts_fini(void)
 {
     MPID_Contexts_each(free_one, NULL);
-    free(core.contexts);
-    core.contexts = NULL;
-    core.last = NULL;
+    free(MPID_core.contexts);
+    MPID_core.contexts = NULL;
+    MPID_core.last = NULL;
 }

@@ -27,7 +27,16 @@ enum { CORE_DEVICES = 8, POLL_EVERY = 32 };
  *   DEVICE       -> DONE                        a device owns the payload of an eager message until it calls sent()
  *   SELF         -> DONE                        a send to this process, waiting as an unexpected message
  *   MATCHED      -> RNDV | DONE                 a message (MPIR_MESSAGE); aux is the struct umsg */
-enum req_state { REQ_DONE, REQ_POSTED, REQ_QUEUED, REQ_RNDV, REQ_DEVICE, REQ_SELF, REQ_MATCHED, REQ_STATE = 0xff };
+enum req_state {
+    REQ_DONE,
+    REQ_POSTED,
+    REQ_QUEUED,
+    REQ_RNDV,
+    REQ_DEVICE,
+    REQ_SELF,
+    REQ_MATCHED,
+    REQ_STATE = 0xff
+};
 enum req_flag {
     REQ_SYNC = 0x100,     /* synchronous mode */
     REQ_BLOCKING = 0x200, /* the caller waits in this call */
@@ -56,16 +65,16 @@ struct peer {
     struct dev_peer *dp;
     dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
     int32_t grank;
-    bool fast;        /* short messages may go straight to send_short: nothing queued, no xoff, no trace */
-    bool xoff;        /* the peer asked for rendezvous only */
-    bool xoff_sent;   /* we asked */
-    bool busy;        /* in core.busy */
-    uint8_t signals;  /* to send: SIGNAL_XOFF or SIGNAL_XON */
+    bool fast;       /* short messages may go straight to send_short: nothing queued, no xoff, no trace */
+    bool xoff;       /* the peer asked for rendezvous only */
+    bool xoff_sent;  /* we asked */
+    bool busy;       /* in MPID_core.busy */
+    uint8_t signals; /* to send: SIGNAL_XOFF or SIGNAL_XON */
     uint32_t eager_max;
     struct core_dev *cd;
-    struct MPIR_HANDLE *msg_head, *msg_tail;   /* messages not yet begun, in order */
-    struct rndv *ctl_head, *ctl_tail;          /* operations with a control packet to send */
-    struct rndv *stream_head, *stream_tail;    /* operations with payload to send */
+    struct MPIR_HANDLE *msg_head, *msg_tail; /* messages not yet begun, in order */
+    struct rndv *ctl_head, *ctl_tail;        /* operations with a control packet to send */
+    struct rndv *stream_head, *stream_tail;  /* operations with payload to send */
     struct peer *busy_next;
 };
 
@@ -80,20 +89,20 @@ enum rndv_state {
 };
 
 struct rndv {
-    struct keel_object obj; /* its index and generation are its name on the wire */
+    struct keel_object obj;  /* its index and generation are its name on the wire */
     struct MPIR_HANDLE *req; /* NULL: only the control packet remains to be sent */
     struct peer *peer;
     struct rndv *next;
-    struct pkt_op other; /* the other side's operation */
+    struct pkt_op other;       /* the other side's operation */
     int64_t total, want, done; /* bytes of the message; asked for; sent or received */
-    uint32_t inflight;   /* packets the device owns */
+    uint32_t inflight;         /* packets the device owns */
     uint8_t state;
-    uint8_t ctl;         /* in the peer's ctl list, to send PKT_CTS, PKT_CANCEL or PKT_CANCEL_ACK; 0: not there */
-    bool cancelling;     /* sender: CANCEL is on its way */
-    bool cancelled;      /* CANCEL_ACK */
+    uint8_t ctl;     /* in the peer's ctl list, to send PKT_CTS, PKT_CANCEL or PKT_CANCEL_ACK; 0: not there */
+    bool cancelling; /* sender: CANCEL is on its way */
+    bool cancelled;  /* CANCEL_ACK */
     bool bounce_busy;
-    int error;           /* CTS */
-    void *bounce;        /* for devices without room to pack into */
+    int error;    /* CTS */
+    void *bounce; /* for devices without room to pack into */
 };
 
 /* ---- Contexts ---- */
@@ -115,15 +124,15 @@ struct comm_adi { /* comm->adi */
 
 struct core {
     bool up;
-    bool lost;              /* messages could not be kept for want of memory: receives that wait fail */
-    bool gone_pending;      /* peers have gone since the last reap */
-    uint32_t sends;         /* counts to POLL_EVERY */
+    bool lost;         /* messages could not be kept for want of memory: receives that wait fail */
+    bool gone_pending; /* peers have gone since the last reap */
+    uint32_t sends;    /* counts to POLL_EVERY */
     int32_t rank, npeers;
-    struct peer **peers;    /* [npeers], NULL until used */
-    uint8_t *gone;          /* [npeers] 1: will never answer */
+    struct peer **peers; /* [npeers], NULL until used */
+    uint8_t *gone;       /* [npeers] 1: will never answer */
     int32_t ngone;
-    struct peer *busy;      /* peers with something to send */
-    struct context *last;   /* the context looked up last */
+    struct peer *busy;    /* peers with something to send */
+    struct context *last; /* the context looked up last */
     struct context **contexts;
     uint32_t ncontexts, context_mask;
     int npoll, ndevs;
@@ -151,7 +160,6 @@ struct core {
 };
 
 extern struct core MPID_core;
-#define core MPID_core
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -161,14 +169,14 @@ int MPID_Devset_open(void);
 void MPID_Devset_close(void);
 void MPID_Devset_fini(void);
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
-void MPID_Peer_tune(struct peer *p);                          /* its thresholds, again */
-void MPID_Peer_busy(struct peer *p);                          /* it has something to send: not fast, polled */
-void MPID_Peer_update(struct peer *p);                        /* set `fast` again */
+void MPID_Peer_tune(struct peer *p);                         /* its thresholds, again */
+void MPID_Peer_busy(struct peer *p);                         /* it has something to send: not fast, polled */
+void MPID_Peer_update(struct peer *p);                       /* set `fast` again */
 dev_status MPID_Peer_control(struct peer *p, const struct pkt *k); /* send a control packet */
 static inline struct peer *peer_get(int32_t grank, int *error_code)
 {
-    if (likely(grank >= 0 && grank < core.npeers && core.peers[grank] != NULL))
-        return core.peers[grank];
+    if (likely(grank >= 0 && grank < MPID_core.npeers && MPID_core.peers[grank] != NULL))
+        return MPID_core.peers[grank];
     return MPID_Peer_make(grank, error_code);
 }
 
@@ -182,15 +190,15 @@ static inline struct context *context_of(const struct MPIR_COMMUNICATOR *comm, u
 {
     if (comm != NULL && comm->adi != NULL && id - comm->context_id < MPID_CONTEXT_IDS)
         return ((const struct comm_adi *)comm->adi)->context[id - comm->context_id];
-    if (likely(core.last != NULL && core.last->id == id))
-        return core.last;
+    if (likely(MPID_core.last != NULL && MPID_core.last->id == id))
+        return MPID_core.last;
     return MPID_Context_get(id);
 }
 /* Global rank of a local rank in a receive; -1 if it cannot be told. */
 static inline int32_t grank_of(const struct MPIR_COMMUNICATOR *comm, int32_t lrank)
 {
     if (comm == NULL || comm->lrank_to_grank == NULL)
-        return lrank >= 0 && lrank < core.npeers ? lrank : -1;
+        return lrank >= 0 && lrank < MPID_core.npeers ? lrank : -1;
     return lrank >= 0 && lrank < comm->remote_size ? comm->lrank_to_grank[lrank] : -1;
 }
 
@@ -203,7 +211,8 @@ void MPID_Umsg_pressure(struct context *c, int32_t grank); /* after an arrival: 
 
 /* request.c */
 int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r);
-void MPID_Req_typed(struct MPIR_HANDLE *r); /* begin: contiguous types are bytes; others are referenced if need be */
+void MPID_Req_typed(
+    struct MPIR_HANDLE *r); /* begin: contiguous types are bytes; others are referenced if need be */
 void MPID_Req_complete_slow(struct MPIR_HANDLE *r);
 void MPID_Req_fail(struct MPIR_HANDLE *r, int error);
 int MPID_Err_gone(int32_t grank); /* records the words; returns the class */
@@ -244,11 +253,14 @@ static inline void req_write(struct MPIR_HANDLE *r, int64_t offset, const void *
 enum send_result { SEND_BEGUN, SEND_AGAIN };
 enum send_result MPID_Send_first(struct peer *p, struct MPIR_HANDLE *r);
 
-void MPID_Self_copy(struct MPIR_HANDLE *s, struct MPIR_HANDLE *r); /* both ends are here: copy, complete both */
+void MPID_Self_copy(struct MPIR_HANDLE *s,
+                    struct MPIR_HANDLE *r); /* both ends are here: copy, complete both */
 
 /* recv.c */
-void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m); /* a receive gets an unexpected message, which is freed */
-static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t tag, int64_t total, int64_t capacity)
+void MPID_Recv_umsg(struct MPIR_HANDLE *r,
+                    struct umsg *m); /* a receive gets an unexpected message, which is freed */
+static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t tag, int64_t total,
+                               int64_t capacity)
 {
     r->s.MPI_SOURCE = source;
     r->s.MPI_TAG = tag;
@@ -264,11 +276,12 @@ static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t ta
 /* rndv.c */
 struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r); /* NULL without memory */
 dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r);
-void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts, const void *payload);
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts,
+                    const void *payload);
 void MPID_Rndv_cts(const struct pkt_cts *cts);
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_sent(struct rndv *v, dev_status status);
-void MPID_Rndv_peer_lost(int32_t grank); /* fail all operations with this peer */
+void MPID_Rndv_peer_lost(int32_t grank);      /* fail all operations with this peer */
 void MPID_Rndv_cancel(struct MPIR_HANDLE *r); /* ask the receiver to give the RTS back */
 void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *c);
 void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);

@@ -9,10 +9,10 @@ static const char *const kind_name[PKT_KINDS] = { "?",      "SHORT",      "EAGER
 void MPID_Debug(const char *fmt, ...)
 {
     va_list ap;
-    FILE *f = core.debug != NULL ? core.debug : stderr;
-    if (likely(!core.debug_on))
+    FILE *f = MPID_core.debug != NULL ? MPID_core.debug : stderr;
+    if (likely(!MPID_core.debug_on))
         return;
-    fprintf(f, "[%d] ", (int)core.rank);
+    fprintf(f, "[%d] ", (int)MPID_core.rank);
     va_start(ap, fmt);
     vfprintf(f, fmt, ap);
     va_end(ap);
@@ -24,33 +24,33 @@ void MPID_Broken(const char *fmt, ...)
 {
     char text[512];
     va_list ap;
-    int n = snprintf(text, sizeof text, "rank %d cannot go on: ", (int)core.rank);
+    int n = snprintf(text, sizeof text, "rank %d cannot go on: ", (int)MPID_core.rank);
     va_start(ap, fmt);
     vsnprintf(text + n, sizeof text - (size_t)n, fmt, ap);
     va_end(ap);
-    pmi_abort(core.up ? &core.job : NULL, MPI_ERR_INTERN, text);
+    pmi_abort(MPID_core.up ? &MPID_core.job : NULL, MPI_ERR_INTERN, text);
 }
 
 /* "<ns> > 3 RTS context 0 tag 7 source 1 24": time, direction, peer where known, the head, bytes of body. */
 void MPID_Trace_packet(char direction, int32_t grank, const struct dev_head *h, size_t len)
 {
-    fprintf(core.trace, "%llu %c %d %s context %u tag %d source %d bytes %zu\n", (unsigned long long)ku_clock_ns(),
-            direction, (int)grank, kind_name[h->kind < PKT_KINDS ? h->kind : 0], h->context, (int)h->tag, (int)h->source,
-            len);
+    fprintf(MPID_core.trace, "%llu %c %d %s context %u tag %d source %d bytes %zu\n",
+            (unsigned long long)ku_clock_ns(), direction, (int)grank,
+            kind_name[h->kind < PKT_KINDS ? h->kind : 0], h->context, (int)h->tag, (int)h->source, len);
 }
 
 static void retune(void)
 {
-    for (int32_t i = 0; i < core.npeers; i++)
-        if (core.peers[i] != NULL) {
-            MPID_Peer_tune(core.peers[i]);
-            MPID_Peer_update(core.peers[i]);
+    for (int32_t i = 0; i < MPID_core.npeers; i++)
+        if (MPID_core.peers[i] != NULL) {
+            MPID_Peer_tune(MPID_core.peers[i]);
+            MPID_Peer_update(MPID_core.peers[i]);
         }
 }
 
 void MPID_SetPktSize(int bytes)
 {
-    core.pkt_size = bytes > 0 ? bytes : 0;
+    MPID_core.pkt_size = bytes > 0 ? bytes : 0;
     retune();
 }
 
@@ -67,22 +67,22 @@ static void set_file(FILE **f, const char *name)
 
 void MPID_SetDebugFile(char *name)
 {
-    set_file(&core.debug, name);
-    core.debug_on = core.debug != NULL;
+    set_file(&MPID_core.debug, name);
+    MPID_core.debug_on = MPID_core.debug != NULL;
 }
 
 void MPID_Set_tracefile(char *name)
 {
-    set_file(&core.trace, name);
+    set_file(&MPID_core.trace, name);
     retune();
 }
 
 void MPID_SetSpaceDebugFlag(int on)
 {
-    core.space_on = on != 0;
+    MPID_core.space_on = on != 0;
 }
 
 void MPID_SetDebugFlag(int on)
 {
-    core.debug_on = on != 0;
+    MPID_core.debug_on = on != 0;
 }

@@ -18,7 +18,7 @@ static void fail_context(struct context *c, void *arg)
 /* A message is gone, for want of even a descriptor: nobody can tell any more which receive waits in vain. */
 static void lose(void)
 {
-    core.lost = true;
+    MPID_core.lost = true;
     MPID_Contexts_each(fail_context, NULL);
 }
 
@@ -45,7 +45,7 @@ static void keep(struct context *c, const struct dev_head *h, const void *body, 
 
 static inline struct context *context_in(uint32_t id)
 {
-    return likely(core.last != NULL && core.last->id == id) ? core.last : MPID_Context_get(id);
+    return likely(MPID_core.last != NULL && MPID_core.last->id == id) ? MPID_core.last : MPID_Context_get(id);
 }
 
 static void message_in(const struct dev_head *h, const void *body, size_t len)
@@ -112,16 +112,16 @@ static uint32_t sync_seen[32], sync_round;
 
 void MPID_Sync(void)
 {
-    int32_t n = core.npeers;
+    int32_t n = MPID_core.npeers;
     sync_round++;
-    for (uint32_t k = 0; (int64_t)1 << k < n && core.ngone == 0; k++) {
+    for (uint32_t k = 0; (int64_t)1 << k < n && MPID_core.ngone == 0; k++) {
         struct ku_wait w = { 0 };
-        int32_t to = (int32_t)((core.rank + ((int64_t)1 << k)) % n);
+        int32_t to = (int32_t)((MPID_core.rank + ((int64_t)1 << k)) % n);
         int err = 0;
         struct peer *p = peer_get(to, &err);
-        struct pkt packet = { .head = pkt_signal_prepare(PKT_SYNC, core.rank, k) };
+        struct pkt packet = { .head = pkt_signal_prepare(PKT_SYNC, MPID_core.rank, k) };
         bool sent = p == NULL;
-        while (core.ngone == 0 && (!sent || sync_seen[k] < sync_round)) {
+        while (MPID_core.ngone == 0 && (!sent || sync_seen[k] < sync_round)) {
             sent = sent || MPID_Peer_control(p, &packet) != DEV_AGAIN;
             if (MPID_Progress() > 0)
                 ku_wait_reset(&w);
@@ -162,11 +162,12 @@ static void odd_in(const struct dev_head *h, const void *body)
 
 void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t len)
 {
-    const char *wrong = pkt_check(h, body, len, core.npeers);
+    const char *wrong = pkt_check(h, body, len, MPID_core.npeers);
     (void)arg;
     if (unlikely(wrong != NULL))
-        MPID_Broken("a packet came that no Keel process sends: %s (kind %d, %zu bytes)", wrong, (int)h->kind, len);
-    if (unlikely(core.trace != NULL))
+        MPID_Broken("a packet came that no Keel process sends: %s (kind %d, %zu bytes)", wrong, (int)h->kind,
+                    len);
+    if (unlikely(MPID_core.trace != NULL))
         MPID_Trace_packet('<', -1, h, len);
     if (likely(h->kind == PKT_SHORT || h->kind == PKT_EAGER))
         message_in(h, body, len);

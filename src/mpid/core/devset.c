@@ -87,16 +87,18 @@ static bool listed(const char *list, const char *name)
 /* Open one; a device that cannot serve here is no failure of the job. */
 static bool open_one(const struct dev_ops *ops, void *library)
 {
-    struct core_dev *d = &core.devs[core.ndevs];
-    uint64_t area = core.area_off;
+    struct core_dev *d = &MPID_core.devs[MPID_core.ndevs];
+    uint64_t area = MPID_core.area_off;
     dev_status s;
-    core.area_off += (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
-    if (core.ndevs == CORE_DEVICES || core.area_off > core.job.segment.head->dev_bytes || ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name))
+    MPID_core.area_off +=
+        (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
+    if (MPID_core.ndevs == CORE_DEVICES || MPID_core.area_off > MPID_core.job.segment.head->dev_bytes ||
+        ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name))
         return false;
-    *d = (struct core_dev){ .ops = *ops, .library = library, .world = core.world };
+    *d = (struct core_dev){ .ops = *ops, .library = library, .world = MPID_core.world };
     d->world.area_off = area;
     fill_in(&d->ops);
-    s = d->ops.open(&core.services, &d->world, &d->dev);
+    s = d->ops.open(&MPID_core.services, &d->world, &d->dev);
     if (s != DEV_OK) {
         MPID_Debug("device %s does not serve here: %s", ops->name, ku_err_last()->text);
         return false;
@@ -111,8 +113,8 @@ static bool open_one(const struct dev_ops *ops, void *library)
     d->word = d->ops.wait_word(d->dev);
     d->fd = d->ops.wait_fd(d->dev);
     if ((d->caps.reach & ~DEV_REACH_SELF) != 0)
-        core.poll[core.npoll++] = d;
-    core.ndevs++;
+        MPID_core.poll[MPID_core.npoll++] = d;
+    MPID_core.ndevs++;
     return true;
 }
 
@@ -124,15 +126,16 @@ static int open_plugin(const char *path)
     if (library != NULL)
         *(void **)&entry = dlsym(library, KEEL_DEVICE_SYMBOL);
     if (entry == NULL) {
-        ku_err_set(MPI_ERR_OTHER, NULL, "the device plug-in %.80s (KEEL_PLUGINS) cannot be used: %.120s", path,
-                   dlerror());
+        ku_err_set(MPI_ERR_OTHER, NULL, "the device plug-in %.80s (KEEL_PLUGINS) cannot be used: %.120s",
+                   path, dlerror());
         if (library != NULL)
             dlclose(library);
         return MPI_ERR_OTHER;
     }
     ops = entry();
     if (ops == NULL || ops->version != DEV_VERSION) {
-        ku_err_set(MPI_ERR_OTHER, NULL, "the device plug-in %.80s (KEEL_PLUGINS) is of version %d; expected %d", path,
+        ku_err_set(MPI_ERR_OTHER, NULL,
+                   "the device plug-in %.80s (KEEL_PLUGINS) is of version %d; expected %d", path,
                    ops ? (int)ops->version : -1, DEV_VERSION);
         dlclose(library);
         return MPI_ERR_OTHER;
@@ -161,43 +164,44 @@ static int open_plugins(void)
 int MPID_Devset_open(void)
 {
     int err;
-    core.area_off = 0;
+    MPID_core.area_off = 0;
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], NULL);
     err = open_plugins();
-    if (err == 0 && core.npoll == 0 && core.npeers > 1)
-        err = ku_err_set(MPI_ERR_OTHER, NULL, "no device of KEEL_DEVICES=%.100s can serve a job of %d ranks here",
-                         ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", (int)core.npeers);
+    if (err == 0 && MPID_core.npoll == 0 && MPID_core.npeers > 1)
+        err = ku_err_set(MPI_ERR_OTHER, NULL,
+                         "no device of KEEL_DEVICES=%.100s can serve a job of %d ranks here",
+                         ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", (int)MPID_core.npeers);
     return err;
 }
 
 void MPID_Devset_close(void)
 {
-    for (int32_t i = 0; i < core.npeers; i++)
-        if (core.peers[i] != NULL && core.peers[i]->dp != NULL)
-            core.peers[i]->cd->ops.peer_stop(core.peers[i]->dp);
-    for (int i = 0; i < core.ndevs; i++)
-        core.devs[i].ops.close(core.devs[i].dev);
+    for (int32_t i = 0; i < MPID_core.npeers; i++)
+        if (MPID_core.peers[i] != NULL && MPID_core.peers[i]->dp != NULL)
+            MPID_core.peers[i]->cd->ops.peer_stop(MPID_core.peers[i]->dp);
+    for (int i = 0; i < MPID_core.ndevs; i++)
+        MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
 }
 
 void MPID_Devset_fini(void)
 {
-    for (int32_t i = 0; core.peers != NULL && i < core.npeers; i++)
-        if (core.peers[i] != NULL) {
-            if (core.peers[i]->dp != NULL)
-                core.peers[i]->cd->ops.peer_fini(core.peers[i]->dp);
-            free(core.peers[i]);
+    for (int32_t i = 0; MPID_core.peers != NULL && i < MPID_core.npeers; i++)
+        if (MPID_core.peers[i] != NULL) {
+            if (MPID_core.peers[i]->dp != NULL)
+                MPID_core.peers[i]->cd->ops.peer_fini(MPID_core.peers[i]->dp);
+            free(MPID_core.peers[i]);
         }
-    free(core.peers);
-    free(core.gone);
-    core.peers = NULL;
-    core.gone = NULL;
-    for (int i = 0; i < core.ndevs; i++) {
-        core.devs[i].ops.fini(core.devs[i].dev);
-        if (core.devs[i].library != NULL)
-            dlclose(core.devs[i].library);
+    free(MPID_core.peers);
+    free(MPID_core.gone);
+    MPID_core.peers = NULL;
+    MPID_core.gone = NULL;
+    for (int i = 0; i < MPID_core.ndevs; i++) {
+        MPID_core.devs[i].ops.fini(MPID_core.devs[i].dev);
+        if (MPID_core.devs[i].library != NULL)
+            dlclose(MPID_core.devs[i].library);
     }
-    core.ndevs = core.npoll = 0;
+    MPID_core.ndevs = MPID_core.npoll = 0;
 }
 
 /* ---- Peers ---- */
@@ -210,23 +214,23 @@ void MPID_Peer_tune(struct peer *p)
     uint64_t even = 16ull * c->latency_ns * c->bandwidth_mbs / 1000;
     if (even < 4096)
         even = 4096;
-    if (core.pkt_size > 0)
-        even = (uint64_t)core.pkt_size;
+    if (MPID_core.pkt_size > 0)
+        even = (uint64_t)MPID_core.pkt_size;
     p->eager_max = even < c->max_send ? (uint32_t)even : c->max_send;
 }
 
 void MPID_Peer_update(struct peer *p)
 {
-    p->fast = p->msg_head == NULL && !p->xoff && core.trace == NULL && !core.gone[p->grank] &&
-              (core.pkt_size == 0 || core.pkt_size >= PKT_SHORT_MAX);
+    p->fast = p->msg_head == NULL && !p->xoff && MPID_core.trace == NULL && !MPID_core.gone[p->grank] &&
+              (MPID_core.pkt_size == 0 || MPID_core.pkt_size >= PKT_SHORT_MAX);
 }
 
 void MPID_Peer_busy(struct peer *p)
 {
     if (!p->busy) {
         p->busy = true;
-        p->busy_next = core.busy;
-        core.busy = p;
+        p->busy_next = MPID_core.busy;
+        MPID_core.busy = p;
     }
 }
 
@@ -239,7 +243,7 @@ static bool better(const struct core_dev *a, const struct core_dev *b)
 
 static bool reaches(const struct core_dev *d, int32_t grank)
 {
-    bool here = core.world.local_of == NULL || core.world.local_of[grank] >= 0;
+    bool here = MPID_core.world.local_of == NULL || MPID_core.world.local_of[grank] >= 0;
     return d->caps.ordered && (d->caps.reach & (here ? DEV_REACH_NODE | DEV_REACH_ANY : DEV_REACH_ANY)) != 0;
 }
 
@@ -248,22 +252,23 @@ static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
     bool tried[CORE_DEVICES] = { false };
     for (;;) {
         struct core_dev *best = NULL;
-        for (int i = 0; i < core.ndevs; i++)
-            if (!tried[i] && reaches(&core.devs[i], grank) && better(&core.devs[i], best))
-                best = &core.devs[i];
+        for (int i = 0; i < MPID_core.ndevs; i++)
+            if (!tried[i] && reaches(&MPID_core.devs[i], grank) && better(&MPID_core.devs[i], best))
+                best = &MPID_core.devs[i];
         if (best == NULL)
             return NULL;
         if (best->ops.peer_init(best->dev, grank, NULL, 0, dp) == DEV_OK)
             return best;
-        tried[best - core.devs] = true;
+        tried[best - MPID_core.devs] = true;
     }
 }
 
 struct peer *MPID_Peer_make(int32_t grank, int *error_code)
 {
     struct peer *p;
-    if (grank < 0 || grank >= core.npeers) {
-        *error_code = ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", (int)grank, (int)core.npeers - 1);
+    if (grank < 0 || grank >= MPID_core.npeers) {
+        *error_code = ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", (int)grank,
+                                 (int)MPID_core.npeers - 1);
         return NULL;
     }
     p = calloc(1, sizeof *p);
@@ -283,16 +288,16 @@ struct peer *MPID_Peer_make(int32_t grank, int *error_code)
     p->send_short = p->cd->ops.send_short;
     MPID_Peer_tune(p);
     MPID_Peer_update(p);
-    core.peers[grank] = p;
+    MPID_core.peers[grank] = p;
     return p;
 }
 
 dev_status MPID_Peer_control(struct peer *p, const struct pkt *k)
 {
-    dev_status s = core.gone[p->grank] ? DEV_PEER_GONE : p->send_short(p->dp, &k->head, k->body);
+    dev_status s = MPID_core.gone[p->grank] ? DEV_PEER_GONE : p->send_short(p->dp, &k->head, k->body);
     if (s == DEV_PEER_GONE)
         MPID_Peer_gone(p->grank);
-    else if (s == DEV_OK && core.trace != NULL)
+    else if (s == DEV_OK && MPID_core.trace != NULL)
         MPID_Trace_packet('>', p->grank, &k->head, k->head.len);
     return s;
 }

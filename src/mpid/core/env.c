@@ -6,19 +6,26 @@
 #include "util/clock.h"
 #include "util/knob.h"
 
-struct core core;
+struct core MPID_core;
 int MPID_MyWorldSize = 1, MPID_MyWorldRank;
 
 static struct ku_knob rows[] = {
-    { .name = "DEVICES", .type = KU_KNOB_STR, .unit = "", .help = "devices that may be used, by name; unset: all" },
-    { .name = "PLUGINS", .type = KU_KNOB_STR, .unit = "", .help = "paths of device plug-ins to load, with commas" },
+    { .name = "DEVICES",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help = "devices that may be used, by name; unset: all" },
+    { .name = "PLUGINS",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help = "paths of device plug-ins to load, with commas" },
     { .name = "UNEXPECTED_MB",
       .type = KU_KNOB_INT,
       .def = "1024",
       .unit = "MB",
       .min = 1,
       .max = 1 << 20,
-      .help = "memory a process spends on messages that come before their receives, before it tells senders to wait" },
+      .help = "memory a process spends on messages that come before their receives, before it tells senders "
+              "to wait" },
     { .name = "EAGER_MAX",
       .type = KU_KNOB_SIZE,
       .def = "0",
@@ -55,57 +62,59 @@ static const char *service_knob(void *arg, const char *name)
 
 static int setup_world(void)
 {
-    const struct ku_seg_head *h = core.job.segment.head;
-    int32_t *grank_of = ku_segment_grank_of(&core.job.segment);
-    bool identity = (int32_t)h->nlocal == core.job.size;
+    const struct ku_seg_head *h = MPID_core.job.segment.head;
+    int32_t *grank_of = ku_segment_grank_of(&MPID_core.job.segment);
+    bool identity = (int32_t)h->nlocal == MPID_core.job.size;
     for (uint32_t l = 0; l < h->nlocal; l++)
         identity = identity && grank_of[l] == (int32_t)l;
-    core.local_of = NULL;
+    MPID_core.local_of = NULL;
     if (!identity) {
-        core.local_of = malloc((size_t)core.job.size * sizeof *core.local_of);
-        if (core.local_of == NULL)
-            return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks", (int)core.job.size);
-        for (int32_t i = 0; i < core.job.size; i++)
-            core.local_of[i] = -1;
+        MPID_core.local_of = malloc((size_t)MPID_core.job.size * sizeof *MPID_core.local_of);
+        if (MPID_core.local_of == NULL)
+            return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks",
+                              (int)MPID_core.job.size);
+        for (int32_t i = 0; i < MPID_core.job.size; i++)
+            MPID_core.local_of[i] = -1;
         for (uint32_t l = 0; l < h->nlocal; l++)
-            core.local_of[grank_of[l]] = (int32_t)l;
+            MPID_core.local_of[grank_of[l]] = (int32_t)l;
     }
-    core.world = (struct dev_world){ .rank = core.job.rank,
-                                     .size = core.job.size,
-                                     .local_rank = core.job.local_rank,
-                                     .local_size = core.job.local_size,
-                                     .segment = &core.job.segment,
-                                     .grank_of = grank_of,
-                                     .local_of = core.local_of };
-    core.info = (struct MPID_World){ .local_rank = core.job.local_rank,
-                                     .local_size = core.job.local_size,
-                                     .appnum = core.job.appnum,
-                                     .universe_size = core.job.universe_size,
-                                     .node_of = h->nnodes > 1 ? ku_segment_node_of(&core.job.segment) : NULL };
-    core.services = (struct dev_services){ .version = DEV_VERSION,
-                                           .core = &core,
-                                           .deliver = MPID_Deliver,
-                                           .sent = MPID_Sent,
-                                           .peer_gone = service_gone,
-                                           .error = service_error,
-                                           .knob = service_knob,
-                                           .wake = ku_wait_wake };
+    MPID_core.world = (struct dev_world){ .rank = MPID_core.job.rank,
+                                          .size = MPID_core.job.size,
+                                          .local_rank = MPID_core.job.local_rank,
+                                          .local_size = MPID_core.job.local_size,
+                                          .segment = &MPID_core.job.segment,
+                                          .grank_of = grank_of,
+                                          .local_of = MPID_core.local_of };
+    MPID_core.info =
+        (struct MPID_World){ .local_rank = MPID_core.job.local_rank,
+                             .local_size = MPID_core.job.local_size,
+                             .appnum = MPID_core.job.appnum,
+                             .universe_size = MPID_core.job.universe_size,
+                             .node_of = h->nnodes > 1 ? ku_segment_node_of(&MPID_core.job.segment) : NULL };
+    MPID_core.services = (struct dev_services){ .version = DEV_VERSION,
+                                                .core = &MPID_core,
+                                                .deliver = MPID_Deliver,
+                                                .sent = MPID_Sent,
+                                                .peer_gone = service_gone,
+                                                .error = service_error,
+                                                .knob = service_knob,
+                                                .wake = ku_wait_wake };
     return 0;
 }
 
 static int setup_tables(void)
 {
-    core.rank = core.job.rank;
-    core.npeers = core.job.size;
-    core.peers = calloc((size_t)core.npeers, sizeof *core.peers);
-    core.gone = calloc((size_t)core.npeers, 1);
-    if (core.peers == NULL || core.gone == NULL)
-        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks", (int)core.npeers);
-    ku_slab_init(&core.rndvs, (sizeof(struct rndv) + 63) & ~(size_t)63, 0);
-    core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
-    core.unexp_peak = 0;
-    if (core.pkt_size == 0)
-        core.pkt_size = (int)ku_knob_int("EAGER_MAX");
+    MPID_core.rank = MPID_core.job.rank;
+    MPID_core.npeers = MPID_core.job.size;
+    MPID_core.peers = calloc((size_t)MPID_core.npeers, sizeof *MPID_core.peers);
+    MPID_core.gone = calloc((size_t)MPID_core.npeers, 1);
+    if (MPID_core.peers == NULL || MPID_core.gone == NULL)
+        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks", (int)MPID_core.npeers);
+    ku_slab_init(&MPID_core.rndvs, (sizeof(struct rndv) + 63) & ~(size_t)63, 0);
+    MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
+    MPID_core.unexp_peak = 0;
+    if (MPID_core.pkt_size == 0)
+        MPID_core.pkt_size = (int)ku_knob_int("EAGER_MAX");
     if (MPID_Contexts_init() != 0 || MPID_Umsg_init() != 0)
         return MPI_ERR_NO_MEM;
     return setup_world();
@@ -117,14 +126,14 @@ static void teardown(void)
     MPID_Contexts_fini();
     MPID_Umsg_fini();
     MPID_Devset_fini();
-    ku_slab_fini(&core.rndvs);
-    free(core.local_of);
-    core.local_of = NULL;
-    core.busy = NULL;
-    core.npeers = core.ngone = 0;
-    core.lost = core.gone_pending = core.xoff_any = core.up = false;
-    core.failed_seen = 0;
-    pmi_fini(&core.job);
+    ku_slab_fini(&MPID_core.rndvs);
+    free(MPID_core.local_of);
+    MPID_core.local_of = NULL;
+    MPID_core.busy = NULL;
+    MPID_core.npeers = MPID_core.ngone = 0;
+    MPID_core.lost = MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
+    MPID_core.failed_seen = 0;
+    pmi_fini(&MPID_core.job);
 }
 
 void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
@@ -132,32 +141,32 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     static bool again;
     int err;
     (void)argc, (void)argv;
-    if (core.up) {
+    if (MPID_core.up) {
         *error_code = ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has been called already");
         return;
     }
-    core.config = config_info != NULL ? *(struct MPID_Config *)config_info : (struct MPID_Config){ 0 };
-    if (pmi_init(&core.job) != 0) {
+    MPID_core.config = config_info != NULL ? *(struct MPID_Config *)config_info : (struct MPID_Config){ 0 };
+    if (pmi_init(&MPID_core.job) != 0) {
         *error_code = MPI_ERR_OTHER;
         return;
     }
     ku_knob_register(&knobs);
-    ku_wait_init((uint32_t)core.job.local_size, core.job.segment.head->cpus);
+    ku_wait_init((uint32_t)MPID_core.job.local_size, MPID_core.job.segment.head->cpus);
     if (!ku_wait_register())
-        atomic_store(&core.job.segment.head->fence_all, 1);
+        atomic_store(&MPID_core.job.segment.head->fence_all, 1);
     err = setup_tables();
     if (err == 0)
         err = MPID_Devset_open();
     if (err != 0) {
-        for (int i = 0; i < core.ndevs; i++)
-            core.devs[i].ops.close(core.devs[i].dev);
+        for (int i = 0; i < MPID_core.ndevs; i++)
+            MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
         teardown();
         *error_code = err;
         return;
     }
-    MPID_MyWorldRank = core.job.rank;
-    MPID_MyWorldSize = core.job.size;
-    core.up = true;
+    MPID_MyWorldRank = MPID_core.job.rank;
+    MPID_MyWorldSize = MPID_core.job.size;
+    MPID_core.up = true;
     if (again)
         MPID_Sync(); /* nobody sends for the new epoch to a process that is still in the old one */
     again = true;
@@ -165,21 +174,22 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
 
 static void report_space(void)
 {
-    if (core.space_on)
+    if (MPID_core.space_on)
         fprintf(stderr,
-                "rank %d: at MPID_End %u unexpected messages (%lld bytes, at most %lld), %u operations, %u contexts\n",
-                (int)core.rank, core.live_msgs, (long long)core.unexp_bytes, (long long)core.unexp_peak, core.rndvs.live,
-                core.ncontexts);
+                "rank %d: at MPID_End %u unexpected messages (%lld bytes, at most %lld), %u operations, %u "
+                "contexts\n",
+                (int)MPID_core.rank, MPID_core.live_msgs, (long long)MPID_core.unexp_bytes,
+                (long long)MPID_core.unexp_peak, MPID_core.rndvs.live, MPID_core.ncontexts);
 }
 
 void MPID_End(void)
 {
-    if (!core.up)
+    if (!MPID_core.up)
         return;
     MPID_Sync();
     report_space();
     MPID_Devset_close();
-    pmi_finalized(&core.job);
+    pmi_finalized(&MPID_core.job);
     teardown();
 }
 
@@ -190,24 +200,24 @@ void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, 
     char text[1024];
     (void)comm;
     if (string == NULL)
-        snprintf(text, sizeof text, "%s%sthe job was ended with code %d", facility ? facility : "", facility ? ": " : "",
-                 error_code);
+        snprintf(text, sizeof text, "%s%sthe job was ended with code %d", facility ? facility : "",
+                 facility ? ": " : "", error_code);
     else
         snprintf(text, sizeof text, "%s%s%s", facility ? facility : "", facility ? ": " : "", string);
-    pmi_abort(core.up ? &core.job : NULL, error_code, text);
+    pmi_abort(MPID_core.up ? &MPID_core.job : NULL, error_code, text);
 }
 
 void MPID_Message(const char *text)
 {
-    if (core.up)
-        pmi_message(&core.job, text);
+    if (MPID_core.up)
+        pmi_message(&MPID_core.job, text);
     else
         fprintf(stderr, "%s\n", text);
 }
 
 const struct MPID_World *MPID_World(void)
 {
-    return &core.info;
+    return &MPID_core.info;
 }
 
 const char *MPID_Error_text(void)

@@ -177,7 +177,8 @@ void MPID_Posted_fini(struct posted *q)
 
 static struct match_bucket *unexp_bucket(struct unexp *q, int by, int source, int tag)
 {
-    return &q->index[by].table[bucket_of(by == BY_TAG ? 0 : source, by == BY_SOURCE ? 0 : tag, q->index[by].bits)];
+    return &q->index[by]
+                .table[bucket_of(by == BY_TAG ? 0 : source, by == BY_SOURCE ? 0 : tag, q->index[by].bits)];
 }
 
 static void unexp_index(struct unexp *q, int by, struct umsg *m)

@@ -93,7 +93,8 @@ static inline bool match_accepts(const struct MPIR_HANDLE *r, int source, int ta
 static inline struct MPIR_HANDLE *MPID_Posted_take(struct posted *q, int source, int tag)
 {
     struct MPIR_HANDLE *r = q->head;
-    if (r != NULL && r->next == NULL && match_accepts(r, source, tag)) { /* one receive waits: the common case */
+    if (r != NULL && r->next == NULL &&
+        match_accepts(r, source, tag)) { /* one receive waits: the common case */
         q->head = q->tail = NULL;
         q->n = 0;
         return r;

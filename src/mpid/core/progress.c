@@ -2,7 +2,7 @@
  *
  * Invariants
  *   1. MPID_Progress is the one place that polls devices; it is never entered from a device's upcall.
- *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (core.gone), and its
+ *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (MPID_core.gone), and its
  *      requests are failed at the end of the next MPID_Progress, when nobody walks their queues.
  *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h), and has nothing to send that
  *      waits for room: nobody wakes a sender when room appears, so it naps. */
@@ -16,33 +16,34 @@ enum { SLEEP_MS = 1000, NAP_NS = 20000, DRAIN_MAX = 10000 };
 
 void MPID_Peer_gone(int32_t grank)
 {
-    if (grank < 0 || grank >= core.npeers || core.gone[grank])
+    if (grank < 0 || grank >= MPID_core.npeers || MPID_core.gone[grank])
         return;
-    core.gone[grank] = 1;
-    core.ngone++;
-    core.gone_pending = true;
-    if (core.peers[grank] != NULL)
-        core.peers[grank]->fast = false;
+    MPID_core.gone[grank] = 1;
+    MPID_core.ngone++;
+    MPID_core.gone_pending = true;
+    if (MPID_core.peers[grank] != NULL)
+        MPID_core.peers[grank]->fast = false;
     MPID_Debug("rank %d is gone", (int)grank);
 }
 
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
 {
-    int32_t size = comm != NULL ? comm->remote_size : core.npeers, grank = -1;
-    if (core.lost) {
-        *error_code = ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");
+    int32_t size = comm != NULL ? comm->remote_size : MPID_core.npeers, grank = -1;
+    if (MPID_core.lost) {
+        *error_code =
+            ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");
         return true;
     }
     if (source != MPI_ANY_SOURCE) {
         grank = grank_of(comm, source);
-        if (grank < 0 || !core.gone[grank])
+        if (grank < 0 || !MPID_core.gone[grank])
             return false;
     } else {
         for (int32_t i = 0; i < size; i++) {
             int32_t g = grank_of(comm, i);
-            if (g >= 0 && g != core.rank && !core.gone[g])
+            if (g >= 0 && g != MPID_core.rank && !MPID_core.gone[g])
                 return false;
-            grank = g >= 0 && g != core.rank ? g : grank;
+            grank = g >= 0 && g != MPID_core.rank ? g : grank;
         }
         if (grank < 0)
             return false;
@@ -69,9 +70,9 @@ static void reap_context(struct context *c, void *arg)
 
 static int reap(void)
 {
-    core.gone_pending = false;
-    for (int32_t i = 0; i < core.npeers; i++)
-        if (core.gone[i])
+    MPID_core.gone_pending = false;
+    for (int32_t i = 0; i < MPID_core.npeers; i++)
+        if (MPID_core.gone[i])
             MPID_Rndv_peer_lost(i);
     MPID_Contexts_each(reap_context, NULL);
     return 1;
@@ -80,17 +81,17 @@ static int reap(void)
 /* The launcher has seen processes die.  What they sent before is delivered first. */
 static void check_failed(void)
 {
-    const struct ku_segment *s = &core.job.segment;
+    const struct ku_segment *s = &MPID_core.job.segment;
     uint32_t failed = atomic_load_explicit(&s->head->failed, memory_order_acquire);
-    if (likely(failed == core.failed_seen))
+    if (likely(failed == MPID_core.failed_seen))
         return;
-    core.failed_seen = failed;
+    MPID_core.failed_seen = failed;
     for (int i = 0; i < DRAIN_MAX && MPID_Progress() > 0; i++)
         ;
     for (uint32_t l = 0; l < s->head->nlocal; l++)
         if (atomic_load(&ku_segment_rank(s, l)->state) == KU_RANK_DEAD)
-            MPID_Peer_gone(core.world.grank_of[l]);
-    if (core.gone_pending)
+            MPID_Peer_gone(MPID_core.world.grank_of[l]);
+    if (MPID_core.gone_pending)
         reap();
 }
 
@@ -98,14 +99,15 @@ static void check_failed(void)
 
 static bool has_work(const struct peer *p)
 {
-    return !core.gone[p->grank] && (p->msg_head != NULL || p->ctl_head != NULL || p->stream_head != NULL || p->signals);
+    return !MPID_core.gone[p->grank] &&
+           (p->msg_head != NULL || p->ctl_head != NULL || p->stream_head != NULL || p->signals);
 }
 
 static int drive_busy(void)
 {
-    struct peer *list = core.busy;
+    struct peer *list = MPID_core.busy;
     int n = 0;
-    core.busy = NULL;
+    MPID_core.busy = NULL;
     while (list != NULL) {
         struct peer *p = list;
         list = p->busy_next;
@@ -121,11 +123,11 @@ static int drive_busy(void)
 int MPID_Progress(void)
 {
     int n = 0;
-    for (int i = 0; i < core.npoll; i++)
-        n += core.poll[i]->ops.progress(core.poll[i]->dev);
-    if (unlikely(core.busy != NULL))
+    for (int i = 0; i < MPID_core.npoll; i++)
+        n += MPID_core.poll[i]->ops.progress(MPID_core.poll[i]->dev);
+    if (unlikely(MPID_core.busy != NULL))
         n += drive_busy();
-    if (unlikely(core.gone_pending))
+    if (unlikely(MPID_core.gone_pending))
         n += reap();
     return n;
 }
@@ -134,7 +136,7 @@ int MPID_Progress(void)
 
 static bool fence_all(void)
 {
-    return atomic_load_explicit(&core.job.segment.head->fence_all, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed) != 0;
 }
 
 /* Each word that a device's senders wake, once; the number of descriptors to watch besides. */
@@ -142,17 +144,17 @@ static int sources(_Atomic uint32_t *words[], struct pollfd *fds, int *nfds)
 {
     int n = 0;
     *nfds = 0;
-    for (int i = 0; i < core.npoll; i++) {
+    for (int i = 0; i < MPID_core.npoll; i++) {
         int j = 0;
-        while (j < n && words[j] != core.poll[i]->word)
+        while (j < n && words[j] != MPID_core.poll[i]->word)
             j++;
-        if (j == n && core.poll[i]->word != NULL)
-            words[n++] = core.poll[i]->word;
-        if (core.poll[i]->word == NULL && core.poll[i]->fd >= 0)
-            fds[(*nfds)++] = (struct pollfd){ .fd = core.poll[i]->fd, .events = POLLIN };
+        if (j == n && MPID_core.poll[i]->word != NULL)
+            words[n++] = MPID_core.poll[i]->word;
+        if (MPID_core.poll[i]->word == NULL && MPID_core.poll[i]->fd >= 0)
+            fds[(*nfds)++] = (struct pollfd){ .fd = MPID_core.poll[i]->fd, .events = POLLIN };
     }
     if (n == 0 && *nfds == 0) /* alone: only the launcher could wake it */
-        words[n++] = &ku_segment_rank(&core.job.segment, (uint32_t)core.job.local_rank)->sleeping;
+        words[n++] = &ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->sleeping;
     return n;
 }
 
@@ -184,7 +186,7 @@ void MPID_Wait_step(struct ku_wait *w)
     check_failed();
     if (ku_wait_step(w) == KU_WAIT_AGAIN)
         return;
-    if (core.busy != NULL)
+    if (MPID_core.busy != NULL)
         ku_clock_sleep_ns(NAP_NS);
     else
         sleep_now(w);
@@ -205,15 +207,15 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
 {
     struct ku_wait w = { 0 };
     int n;
-    if (!core.up)
+    if (!MPID_core.up)
         return 0;
     n = MPID_Progress();
     if (n == 0)
         check_failed();
     if (blocking == MPID_NOTBLOCKING)
         return n;
-    int32_t gone = core.ngone;
-    while (n == 0 && gone == core.ngone) {
+    int32_t gone = MPID_core.ngone;
+    while (n == 0 && gone == MPID_core.ngone) {
         MPID_Wait_step(&w);
         n = MPID_Progress();
     }

@@ -2,7 +2,8 @@
 #include "core.h"
 
 static void recv_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
-                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, uint32_t flags)
+                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                      uint32_t flags)
 {
     r->handle_type = MPIR_RECV;
     atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
@@ -43,7 +44,8 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
     default:
         r->s.MPI_SOURCE = m->source;
         r->s.MPI_TAG = m->tag;
-        ku_err_set(MPI_ERR_NO_MEM, NULL, "a message of %lld bytes came before its receive, and there was no memory for it",
+        ku_err_set(MPI_ERR_NO_MEM, NULL,
+                   "a message of %lld bytes came before its receive, and there was no memory for it",
                    (long long)m->len);
         MPID_Req_fail(r, MPI_ERR_NO_MEM);
     }
@@ -55,7 +57,7 @@ static int recv_begin(struct MPIR_HANDLE *r)
     struct context *c;
     struct umsg *m;
     int err = 0;
-    if (unlikely(!core.up))
+    if (unlikely(!MPID_core.up))
         return ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has not been called");
     if (unlikely(r->len < 0))
         return ku_err_set(MPI_ERR_COUNT, "count", "is %lld; expected 0 or more", (long long)r->len);
@@ -67,7 +69,7 @@ static int recv_begin(struct MPIR_HANDLE *r)
         MPID_Recv_umsg(r, m);
         return 0;
     }
-    if (unlikely(core.ngone != 0 || core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
+    if (unlikely(MPID_core.ngone != 0 || MPID_core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
         return err;
     MPID_Posted_add(&c->posted, r);
     req_state(r, REQ_POSTED);
@@ -85,8 +87,9 @@ static void recv_start(struct MPIR_HANDLE *r, int *error_code)
     }
 }
 
-static void recv_blocking(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len, struct MPIR_DATATYPE *datatype,
-                          int src_lrank, int tag, uint32_t context_id, MPIR_Status *status, int *error_code)
+static void recv_blocking(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
+                          struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                          MPIR_Status *status, int *error_code)
 {
     struct MPIR_HANDLE r;
     recv_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, REQ_BLOCKING);
@@ -106,8 +109,9 @@ void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, 
     recv_blocking(comm, buf, maxlen, NULL, src_lrank, tag, context_id, status, error_code);
 }
 
-void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
-                       int src_lrank, int tag, uint32_t context_id, MPIR_Status *status, int *error_code)
+void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
+                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                       MPIR_Status *status, int *error_code)
 {
     recv_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, status, error_code);
 }
@@ -119,8 +123,9 @@ void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen,
     recv_start(request, error_code);
 }
 
-void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
-                        int src_lrank, int tag, uint32_t context_id, MPID_Request request, int *error_code)
+void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        MPID_Request request, int *error_code)
 {
     recv_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, 0);
     recv_start(request, error_code);
@@ -134,7 +139,7 @@ static struct umsg *look(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t conte
 {
     struct umsg *m = NULL;
     struct context *c;
-    if (!core.up) {
+    if (!MPID_core.up) {
         *err = ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has not been called");
         return NULL;
     }
@@ -148,7 +153,7 @@ static struct umsg *look(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t conte
         MPID_DeviceCheck(MPID_NOTBLOCKING);
         m = MPID_Unexp_find(&c->unexp, src_lrank, tag);
     }
-    if (m == NULL && (core.ngone != 0 || core.lost))
+    if (m == NULL && (MPID_core.ngone != 0 || MPID_core.lost))
         MPID_Recv_hopeless(comm, src_lrank, err);
     return m;
 }
@@ -207,8 +212,8 @@ void MPID_Improbe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, 
         *status = message->s;
 }
 
-void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, MPID_Request message,
-                 int *error_code, MPIR_Status *status)
+void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank,
+                 MPID_Request message, int *error_code, MPIR_Status *status)
 {
     int flag = 0, err = 0;
     for (;;) {
@@ -221,14 +226,16 @@ void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
         *error_code = err;
 }
 
-static void imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_Request message, int *error_code)
+static void imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_Request message,
+                   int *error_code)
 {
     struct umsg *m = message->aux;
     if ((message->state & REQ_STATE) != REQ_MATCHED) {
         *error_code = ku_err_set(MPI_ERR_REQUEST, "message", "is not a matched message");
         return;
     }
-    recv_init(message, message->comm, buf, len, datatype, message->rank, message->tag, message->context_id, 0);
+    recv_init(message, message->comm, buf, len, datatype, message->rank, message->tag, message->context_id,
+              0);
     MPID_Recv_umsg(message, m);
 }
 

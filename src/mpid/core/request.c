@@ -23,8 +23,8 @@ void MPID_Req_typed(struct MPIR_HANDLE *r)
 static void release_type(struct MPIR_HANDLE *r)
 {
     struct MPIR_DATATYPE *t = r->datatype;
-    if (--t->obj.refs == 0 && core.config.datatype_free != NULL)
-        core.config.datatype_free(t);
+    if (--t->obj.refs == 0 && MPID_core.config.datatype_free != NULL)
+        MPID_core.config.datatype_free(t);
 }
 
 void MPID_Req_complete_slow(struct MPIR_HANDLE *r)
@@ -34,8 +34,8 @@ void MPID_Req_complete_slow(struct MPIR_HANDLE *r)
         release_type(r);
     r->state = REQ_DONE;
     atomic_store_explicit(&r->is_complete, 1, memory_order_release);
-    if ((flags & REQ_FREED) && core.config.request_free != NULL)
-        core.config.request_free(r);
+    if ((flags & REQ_FREED) && MPID_core.config.request_free != NULL)
+        MPID_core.config.request_free(r);
 }
 
 void MPID_Req_fail(struct MPIR_HANDLE *r, int error)
@@ -54,8 +54,9 @@ static void tell(const struct MPIR_HANDLE *r)
 {
     if (r->errval == MPI_ERR_TRUNCATE)
         ku_err_set(MPI_ERR_TRUNCATE, NULL,
-                   "a message of %lld bytes from rank %d with tag %d came for a receive of %lld bytes", (long long)r->moved,
-                   (int)r->s.MPI_SOURCE, (int)r->s.MPI_TAG, (long long)MPID_Req_capacity(r));
+                   "a message of %lld bytes from rank %d with tag %d came for a receive of %lld bytes",
+                   (long long)r->moved, (int)r->s.MPI_SOURCE, (int)r->s.MPI_TAG,
+                   (long long)MPID_Req_capacity(r));
     else if (r->errval != 0 && ku_err_last()->code != r->errval)
         ku_err_set(r->errval, NULL, "the operation failed");
 }
@@ -119,8 +120,8 @@ void MPID_Request_free(MPID_Request request)
 {
     if (!is_complete(request))
         request->state |= REQ_FREED;
-    else if (core.config.request_free != NULL)
-        core.config.request_free(request);
+    else if (MPID_core.config.request_free != NULL)
+        MPID_core.config.request_free(request);
 }
 
 void MPID_SendFree(MPID_Request request)
@@ -147,7 +148,7 @@ void MPID_RecvCancel(MPID_Request request, int *error_code)
 /* Take a message out of its peer's queue before anything of it has been sent. */
 static void unqueue(struct MPIR_HANDLE *r)
 {
-    struct peer *p = core.peers[r->peer];
+    struct peer *p = MPID_core.peers[r->peer];
     struct MPIR_HANDLE *list = p->msg_head;
     p->msg_head = p->msg_tail = NULL;
     while (list != NULL) {

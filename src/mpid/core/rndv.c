@@ -6,7 +6,7 @@
  *
  * Invariants
  *   1. An operation is named on the wire by index and generation; a packet for one that is gone is dropped.
- *   2. What cannot be sent at once waits in the peer's ctl or stream list, and the peer is in core.busy.
+ *   2. What cannot be sent at once waits in the peer's ctl or stream list, and the peer is in MPID_core.busy.
  *   3. An operation whose packets a device still owns (inflight) is not freed and its request not completed.
  *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other. */
 #include "core.h"
@@ -21,13 +21,13 @@ static void *cookie_of(struct rndv *v)
 
 static struct rndv *rndv_at(struct pkt_op op)
 {
-    struct rndv *v = ku_slab_at(&core.rndvs, op.index);
+    struct rndv *v = ku_slab_at(&MPID_core.rndvs, op.index);
     return v != NULL && v->obj.gen == op.gen && (op.gen & 1) ? v : NULL;
 }
 
 static struct rndv *rndv_alloc(struct peer *p, struct MPIR_HANDLE *r, enum rndv_state state)
 {
-    struct rndv *v = ku_slab_alloc(&core.rndvs);
+    struct rndv *v = ku_slab_alloc(&MPID_core.rndvs);
     if (v != NULL) {
         v->req = r;
         v->peer = p;
@@ -39,7 +39,7 @@ static struct rndv *rndv_alloc(struct peer *p, struct MPIR_HANDLE *r, enum rndv_
 void MPID_Rndv_free(struct rndv *v)
 {
     free(v->bounce);
-    ku_slab_free(&core.rndvs, v);
+    ku_slab_free(&MPID_core.rndvs, v);
 }
 
 static void append(struct rndv **head, struct rndv **tail, struct rndv *v)
@@ -95,8 +95,8 @@ struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r)
     r->aux = v;
     return v;
 no_memory:
-    ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to send a message of %lld bytes to rank %d", (long long)req_bytes(r),
-               (int)p->grank);
+    ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to send a message of %lld bytes to rank %d",
+               (long long)req_bytes(r), (int)p->grank);
     return NULL;
 }
 
@@ -105,7 +105,7 @@ dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
     struct rndv *v = r->aux;
     struct pkt k;
     dev_status s;
-    pkt_rts_prepare(&k, r->context_id, r->tag, r->rank, core.rank, rndv_op(v), (uint64_t)v->total);
+    pkt_rts_prepare(&k, r->context_id, r->tag, r->rank, MPID_core.rank, rndv_op(v), (uint64_t)v->total);
     if (v->total <= PKT_INLINE_MAX)
         req_read(r, 0, pkt_rts_payload(&k), v->total);
     s = MPID_Peer_control(p, &k);
@@ -186,11 +186,12 @@ static dev_status send_part(struct peer *p, struct rndv *v)
     if (n > most)
         n = most;
     iov.len = (size_t)n;
-    s = v->req->datatype == NULL ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v)) : send_packed(p, v, &h, n);
+    s = v->req->datatype == NULL ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v))
+                                 : send_packed(p, v, &h, n);
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;
         v->inflight += s == DEV_QUEUED;
-        if (unlikely(core.trace != NULL))
+        if (unlikely(MPID_core.trace != NULL))
             MPID_Trace_packet('>', p->grank, &h, (size_t)n);
     }
     return s;
@@ -222,15 +223,16 @@ void MPID_Rndv_sent(struct rndv *v, dev_status status)
         MPID_Peer_gone(v->peer->grank);
     if (v->inflight != 0)
         return;
-    if (core.gone[v->peer->grank])
-        core.gone_pending = true; /* it can be failed now */
+    if (MPID_core.gone[v->peer->grank])
+        MPID_core.gone_pending = true; /* it can be failed now */
     else if (v->done == v->want)
         send_done(v);
 }
 
 /* ---- The receiver ---- */
 
-static dev_status send_cts(struct peer *p, struct pkt_op sender, struct pkt_op receiver, int64_t want, int error)
+static dev_status send_cts(struct peer *p, struct pkt_op sender, struct pkt_op receiver, int64_t want,
+                           int error)
 {
     struct pkt k;
     pkt_cts_prepare(&k, sender, receiver, (uint64_t)want, error);
@@ -271,7 +273,8 @@ static void ask(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int
         ctl_push(v, PKT_CTS);
 }
 
-void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts, const void *payload)
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts,
+                    const void *payload)
 {
     int64_t capacity = MPID_Req_capacity(r), total = (int64_t)rts->total;
     int64_t want = total < capacity ? total : capacity;
@@ -281,7 +284,7 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const st
     r->s.MPI_TAG = tag;
     r->peer = rts->grank;
     if (want > 0 && total > PKT_INLINE_MAX) {
-        if (p == NULL || core.gone[rts->grank])
+        if (p == NULL || MPID_core.gone[rts->grank])
             MPID_Req_fail(r, p == NULL ? err : MPID_Err_gone(rts->grank));
         else
             ask(p, r, rts->sender, total, want);
@@ -290,7 +293,7 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const st
     if (want > 0)
         req_write(r, 0, payload, want);
     recv_finish(r, source, tag, total, capacity);
-    if (p != NULL && !core.gone[rts->grank])
+    if (p != NULL && !MPID_core.gone[rts->grank])
         answer(p, rts->sender, 0);
 }
 
@@ -302,8 +305,9 @@ void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
     if (v == NULL || v->state != RNDV_RECV)
         return;
     if (offset != (uint64_t)v->done || len == 0 || (int64_t)len > v->want - v->done)
-        MPID_Broken("a DATA packet of rank %d with bytes %llu+%zu; expected %lld+1 to %lld", (int)v->peer->grank,
-                    (unsigned long long)offset, len, (long long)v->done, (long long)(v->want - v->done));
+        MPID_Broken("a DATA packet of rank %d with bytes %llu+%zu; expected %lld+1 to %lld",
+                    (int)v->peer->grank, (unsigned long long)offset, len, (long long)v->done,
+                    (long long)(v->want - v->done));
     r = v->req;
     req_write(r, v->done, body, (int64_t)len);
     v->done += (int64_t)len;
@@ -335,8 +339,9 @@ void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *canc
     struct rndv *v = p != NULL ? rndv_alloc(p, NULL, RNDV_CTS) : NULL;
     if (v == NULL)
         MPID_Broken("no memory to answer rank %d, which cancels a send", (int)cancel->grank);
-    while (m != NULL && !(m->kind == UMSG_RTS && m->grank == cancel->grank &&
-                          m->rts.sender.index == cancel->sender.index && m->rts.sender.gen == cancel->sender.gen))
+    while (m != NULL &&
+           !(m->kind == UMSG_RTS && m->grank == cancel->grank &&
+             m->rts.sender.index == cancel->sender.index && m->rts.sender.gen == cancel->sender.gen))
         m = m->prev;
     if (m != NULL) {
         MPID_Unexp_remove(&c->unexp, m);
@@ -366,11 +371,12 @@ static dev_status send_ctl(struct peer *p, struct rndv *v)
 {
     struct pkt k;
     if (v->ctl == PKT_CTS)
-        return send_cts(p, v->other, v->req != NULL ? rndv_op(v) : (struct pkt_op){ 0, 0 }, v->want, v->error);
+        return send_cts(p, v->other, v->req != NULL ? rndv_op(v) : (struct pkt_op){ 0, 0 }, v->want,
+                        v->error);
     if (v->ctl == PKT_CANCEL)
-        pkt_cancel_prepare(&k, v->req->context_id, v->req->tag, v->req->rank, core.rank, rndv_op(v));
+        pkt_cancel_prepare(&k, v->req->context_id, v->req->tag, v->req->rank, MPID_core.rank, rndv_op(v));
     else
-        pkt_cancel_ack_prepare(&k, v->other, core.rank, v->cancelled);
+        pkt_cancel_ack_prepare(&k, v->other, MPID_core.rank, v->cancelled);
     return MPID_Peer_control(p, &k);
 }
 
@@ -398,7 +404,7 @@ static int drive_signals(struct peer *p, dev_status *s)
     struct pkt k;
     if (p->signals == 0)
         return 0;
-    k.head = pkt_signal_prepare(p->signals & SIGNAL_XOFF ? PKT_XOFF : PKT_XON, core.rank, 0);
+    k.head = pkt_signal_prepare(p->signals & SIGNAL_XOFF ? PKT_XOFF : PKT_XON, MPID_core.rank, 0);
     *s = MPID_Peer_control(p, &k);
     if (*s != DEV_OK)
         return 0;
@@ -409,7 +415,7 @@ static int drive_signals(struct peer *p, dev_status *s)
 static int drive_msgs(struct peer *p, dev_status *s)
 {
     int n = 0;
-    while (p->msg_head != NULL && !core.gone[p->grank]) {
+    while (p->msg_head != NULL && !MPID_core.gone[p->grank]) {
         struct MPIR_HANDLE *r = p->msg_head, *next = r->next;
         if (MPID_Send_first(p, r) == SEND_AGAIN) {
             *s = DEV_AGAIN;
@@ -427,7 +433,7 @@ int MPID_Peer_drive(struct peer *p)
 {
     dev_status s = DEV_OK;
     int n = 0;
-    if (core.gone[p->grank])
+    if (MPID_core.gone[p->grank])
         return 0;
     n += drive_signals(p, &s);
     if (s == DEV_OK)
@@ -457,7 +463,7 @@ static void lose(void *obj, void *arg)
 
 void MPID_Rndv_peer_lost(int32_t grank)
 {
-    struct peer *p = core.peers[grank];
+    struct peer *p = MPID_core.peers[grank];
     if (p == NULL)
         return;
     while (p->msg_head != NULL) {
@@ -470,5 +476,5 @@ void MPID_Rndv_peer_lost(int32_t grank)
     p->msg_tail = NULL;
     p->ctl_head = p->ctl_tail = p->stream_head = p->stream_tail = NULL;
     p->signals = 0;
-    ku_slab_each(&core.rndvs, lose, &grank);
+    ku_slab_each(&MPID_core.rndvs, lose, &grank);
 }

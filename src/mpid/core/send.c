@@ -10,8 +10,8 @@
 #include "core.h"
 
 static void send_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len,
-                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                      uint32_t flags)
+                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                      int dest_grank, uint32_t flags)
 {
     r->handle_type = MPIR_SEND;
     atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
@@ -46,7 +46,7 @@ static dev_status send_short(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
         body = packed;
     }
     s = p->send_short(p->dp, &h, body);
-    if (unlikely(core.trace != NULL) && s == DEV_OK)
+    if (unlikely(MPID_core.trace != NULL) && s == DEV_OK)
         MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
     return s;
 }
@@ -68,7 +68,7 @@ static dev_status send_eager(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
         if (s == DEV_AGAIN)
             p->cd->ops.drop(p->dp, room);
     }
-    if (unlikely(core.trace != NULL) && (s == DEV_OK || s == DEV_QUEUED))
+    if (unlikely(MPID_core.trace != NULL) && (s == DEV_OK || s == DEV_QUEUED))
         MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
     return s;
 }
@@ -138,7 +138,7 @@ void MPID_Self_copy(struct MPIR_HANDLE *s, struct MPIR_HANDLE *r)
         else
             MPID_Layout_copy(s->datatype, s->buf, s->len, r->datatype, r->buf, r->len, n);
     }
-    r->peer = core.rank;
+    r->peer = MPID_core.rank;
     recv_finish(r, s->rank, s->tag, total, capacity);
     req_complete(s);
 }
@@ -152,16 +152,18 @@ static int self_keep(struct MPIR_HANDLE *s, struct context *c)
     bool copy = !(s->state & REQ_SYNC) && (bytes <= COPY_MAX || (s->state & REQ_BLOCKING));
     struct umsg *m;
     if ((s->state & REQ_SYNC) && (s->state & REQ_BLOCKING))
-        return ku_err_set(MPI_ERR_OTHER, NULL,
-                          "a synchronous send of a process to itself, with no receive posted, would wait for ever");
+        return ku_err_set(
+            MPI_ERR_OTHER, NULL,
+            "a synchronous send of a process to itself, with no receive posted, would wait for ever");
     m = MPID_Umsg_make(copy && bytes > PKT_SHORT_MAX ? bytes : 0);
     if (m == NULL)
-        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to keep a message of %lld bytes to the process itself",
+        return ku_err_set(MPI_ERR_NO_MEM, NULL,
+                          "no memory to keep a message of %lld bytes to the process itself",
                           (long long)bytes);
     m->source = s->rank;
     m->tag = s->tag;
     m->len = bytes;
-    m->grank = core.rank;
+    m->grank = MPID_core.rank;
     if (copy) {
         req_read(s, 0, m->kind == UMSG_HEAP ? m->heap : m->body, bytes);
         req_complete(s);
@@ -191,13 +193,14 @@ static int self_send(struct MPIR_HANDLE *s)
 
 static int check(const struct MPIR_HANDLE *r, int dest_grank)
 {
-    if (unlikely(!core.up))
+    if (unlikely(!MPID_core.up))
         return ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has not been called");
     if (unlikely(r->len < 0))
         return ku_err_set(MPI_ERR_COUNT, "count", "is %lld; expected 0 or more", (long long)r->len);
-    if (unlikely(dest_grank < 0 || dest_grank >= core.npeers))
-        return ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", dest_grank, (int)core.npeers - 1);
-    return core.gone[dest_grank] ? MPID_Err_gone(dest_grank) : 0;
+    if (unlikely(dest_grank < 0 || dest_grank >= MPID_core.npeers))
+        return ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", dest_grank,
+                          (int)MPID_core.npeers - 1);
+    return MPID_core.gone[dest_grank] ? MPID_Err_gone(dest_grank) : 0;
 }
 
 static int begin(struct MPIR_HANDLE *r, bool may_queue)
@@ -206,7 +209,7 @@ static int begin(struct MPIR_HANDLE *r, bool may_queue)
     struct peer *p;
     if (err != 0)
         return err;
-    if (r->peer == core.rank)
+    if (r->peer == MPID_core.rank)
         return self_send(r);
     p = peer_get(r->peer, &err);
     if (p == NULL)
@@ -225,7 +228,7 @@ static int begin(struct MPIR_HANDLE *r, bool may_queue)
 
 static void send_poll(void)
 {
-    if (unlikely(++core.sends % POLL_EVERY == 0) && core.up)
+    if (unlikely(++MPID_core.sends % POLL_EVERY == 0) && MPID_core.up)
         MPID_Progress();
 }
 
@@ -240,8 +243,9 @@ static void send_start(struct MPIR_HANDLE *r, int *error_code)
     }
 }
 
-static void send_blocking(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, struct MPIR_DATATYPE *datatype,
-                          int src_lrank, int tag, uint32_t context_id, int dest_grank, uint32_t flags, int *error_code)
+static void send_blocking(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len,
+                          struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                          int dest_grank, uint32_t flags, int *error_code)
 {
     struct MPIR_HANDLE r;
     send_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, dest_grank, flags | REQ_BLOCKING);
@@ -250,8 +254,9 @@ static void send_blocking(struct MPIR_COMMUNICATOR *comm, const void *buf, int64
         MPID_SendComplete(&r, error_code);
 }
 
-static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, struct MPIR_DATATYPE *datatype,
-                          int src_lrank, int tag, uint32_t context_id, int dest_grank, int *error_code)
+static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len,
+                          struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                          int dest_grank, int *error_code)
 {
     struct MPIR_HANDLE r;
     int err;
@@ -273,8 +278,8 @@ void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t le
                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
 {
     (void)msgrep;
-    if (likely((uint64_t)len <= PKT_SHORT_MAX && (uint32_t)dest_grank < (uint32_t)core.npeers)) {
-        struct peer *p = core.peers[dest_grank];
+    if (likely((uint64_t)len <= PKT_SHORT_MAX && (uint32_t)dest_grank < (uint32_t)MPID_core.npeers)) {
+        struct peer *p = MPID_core.peers[dest_grank];
         if (likely(p != NULL && p->fast)) {
             struct dev_head h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
             if (likely(p->send_short(p->dp, &h, buf) == DEV_OK)) {
@@ -307,7 +312,8 @@ void MPID_BsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
 }
 
 void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request, int *error_code)
+                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
+                      int *error_code)
 {
     (void)msgrep;
     send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0);
@@ -330,52 +336,54 @@ void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t 
     MPID_IsendContig(comm, buf, len, src_lrank, tag, context_id, dest_grank, msgrep, request, error_code);
 }
 
-void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
-                       int src_lrank, int tag, uint32_t context_id, int dest_grank, int *error_code)
+void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                       int dest_grank, int *error_code)
 {
     send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0, error_code);
 }
 
 void MPID_SsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                        int *error_code)
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, int *error_code)
 {
     send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, REQ_SYNC, error_code);
 }
 
 void MPID_RsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                        int *error_code)
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, int *error_code)
 {
     send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0, error_code);
 }
 
 void MPID_BsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                        int *error_code)
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, int *error_code)
 {
     send_buffered(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, error_code);
 }
 
-void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count, struct MPIR_DATATYPE *datatype,
-                        int src_lrank, int tag, uint32_t context_id, int dest_grank, MPID_Request request,
-                        int *error_code)
+void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
+                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                        int dest_grank, MPID_Request request, int *error_code)
 {
     send_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0);
     send_start(request, error_code);
 }
 
 void MPID_IssendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                         MPID_Request request, int *error_code)
+                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                         int dest_grank, MPID_Request request, int *error_code)
 {
     send_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, REQ_SYNC);
     send_start(request, error_code);
 }
 
 void MPID_IrsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id, int dest_grank,
-                         MPID_Request request, int *error_code)
+                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
+                         int dest_grank, MPID_Request request, int *error_code)
 {
-    MPID_IsendDatatype(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, request, error_code);
+    MPID_IsendDatatype(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, request,
+                       error_code);
 }

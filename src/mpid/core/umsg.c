@@ -15,11 +15,11 @@ struct umsg_chunk {
 
 static void open_chunk(struct umsg_chunk *c)
 {
-    c->next = core.chunks;
-    core.chunks = c;
+    c->next = MPID_core.chunks;
+    MPID_core.chunks = c;
     for (int i = CHUNK; i-- > 0;) {
-        c->msg[i].next = core.free_msgs;
-        core.free_msgs = &c->msg[i];
+        c->msg[i].next = MPID_core.free_msgs;
+        MPID_core.free_msgs = &c->msg[i];
     }
 }
 
@@ -27,8 +27,8 @@ static bool more(void)
 {
     struct umsg_chunk *c = malloc(sizeof *c);
     if (c == NULL) {
-        c = core.spare;
-        core.spare = NULL;
+        c = MPID_core.spare;
+        MPID_core.spare = NULL;
     }
     if (c != NULL)
         open_chunk(c);
@@ -39,16 +39,16 @@ struct umsg *MPID_Umsg_make(int64_t heap)
 {
     struct umsg *m;
     void *data = NULL;
-    if (core.free_msgs == NULL && !more())
+    if (MPID_core.free_msgs == NULL && !more())
         return NULL;
     if (heap > 0 && (data = malloc((size_t)heap)) == NULL)
         return NULL;
-    m = core.free_msgs;
-    core.free_msgs = m->next;
-    core.live_msgs++;
-    core.unexp_bytes += (int64_t)sizeof *m + heap;
-    if (core.unexp_bytes > core.unexp_peak)
-        core.unexp_peak = core.unexp_bytes;
+    m = MPID_core.free_msgs;
+    MPID_core.free_msgs = m->next;
+    MPID_core.live_msgs++;
+    MPID_core.unexp_bytes += (int64_t)sizeof *m + heap;
+    if (MPID_core.unexp_bytes > MPID_core.unexp_peak)
+        MPID_core.unexp_peak = MPID_core.unexp_bytes;
     m->len = heap;
     m->kind = UMSG_SHORT;
     if (heap > 0) {
@@ -60,25 +60,26 @@ struct umsg *MPID_Umsg_make(int64_t heap)
 
 static void free_chunks(void)
 {
-    while (core.chunks != NULL) {
-        struct umsg_chunk *c = core.chunks;
-        core.chunks = c->next;
-        if (core.spare == NULL)
-            core.spare = c;
+    while (MPID_core.chunks != NULL) {
+        struct umsg_chunk *c = MPID_core.chunks;
+        MPID_core.chunks = c->next;
+        if (MPID_core.spare == NULL)
+            MPID_core.spare = c;
         else
             free(c);
     }
-    core.free_msgs = NULL;
+    MPID_core.free_msgs = NULL;
 }
 
 static void xon_all(void)
 {
-    core.xoff_any = false;
-    for (int32_t i = 0; i < core.npeers; i++) {
-        struct peer *p = core.peers[i];
+    MPID_core.xoff_any = false;
+    for (int32_t i = 0; i < MPID_core.npeers; i++) {
+        struct peer *p = MPID_core.peers[i];
         if (p != NULL && p->xoff_sent) {
             p->xoff_sent = false;
-            p->signals ^= p->signals & SIGNAL_XOFF ? SIGNAL_XOFF : SIGNAL_XON; /* one not yet sent is taken back */
+            p->signals ^=
+                p->signals & SIGNAL_XOFF ? SIGNAL_XOFF : SIGNAL_XON; /* one not yet sent is taken back */
             MPID_Peer_busy(p);
         }
     }
@@ -86,26 +87,26 @@ static void xon_all(void)
 
 void MPID_Umsg_free(struct umsg *m)
 {
-    core.unexp_bytes -= (int64_t)sizeof *m;
+    MPID_core.unexp_bytes -= (int64_t)sizeof *m;
     if (m->kind == UMSG_HEAP) {
-        core.unexp_bytes -= m->len;
+        MPID_core.unexp_bytes -= m->len;
         free(m->heap);
     }
-    m->next = core.free_msgs;
-    core.free_msgs = m;
-    if (--core.live_msgs == 0 && core.chunks->next != NULL)
+    m->next = MPID_core.free_msgs;
+    MPID_core.free_msgs = m;
+    if (--MPID_core.live_msgs == 0 && MPID_core.chunks->next != NULL)
         free_chunks();
-    if (unlikely(core.xoff_any) && core.unexp_bytes < core.unexp_limit / 2)
+    if (unlikely(MPID_core.xoff_any) && MPID_core.unexp_bytes < MPID_core.unexp_limit / 2)
         xon_all();
 }
 
 static void xoff(int32_t grank)
 {
     int err = 0;
-    struct peer *p = grank == core.rank || core.gone[grank] ? NULL : peer_get(grank, &err);
+    struct peer *p = grank == MPID_core.rank || MPID_core.gone[grank] ? NULL : peer_get(grank, &err);
     if (p == NULL || p->xoff_sent)
         return;
-    p->xoff_sent = core.xoff_any = true;
+    p->xoff_sent = MPID_core.xoff_any = true;
     p->signals ^= p->signals & SIGNAL_XON ? SIGNAL_XON : SIGNAL_XOFF;
     MPID_Peer_busy(p);
 }
@@ -113,27 +114,28 @@ static void xoff(int32_t grank)
 void MPID_Umsg_pressure(struct context *c, int32_t source)
 {
     int32_t grank;
-    if (likely(core.unexp_bytes <= core.unexp_limit && core.spare != NULL))
+    if (likely(MPID_core.unexp_bytes <= MPID_core.unexp_limit && MPID_core.spare != NULL))
         return;
     grank = c->comm != NULL ? grank_of(c->comm, source) : -1;
     if (grank >= 0)
         xoff(grank);
     else /* a context not announced: its ranks are not known */
-        for (int32_t i = 0; i < core.npeers; i++)
+        for (int32_t i = 0; i < MPID_core.npeers; i++)
             xoff(i);
 }
 
 int MPID_Umsg_init(void)
 {
-    core.spare = malloc(sizeof *core.spare);
-    return core.spare != NULL ? 0 : ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for unexpected messages");
+    MPID_core.spare = malloc(sizeof *MPID_core.spare);
+    return MPID_core.spare != NULL ? 0
+                                   : ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for unexpected messages");
 }
 
 void MPID_Umsg_fini(void)
 {
     free_chunks();
-    free(core.spare);
-    core.spare = NULL;
-    core.live_msgs = 0;
-    core.unexp_bytes = 0;
+    free(MPID_core.spare);
+    MPID_core.spare = NULL;
+    MPID_core.live_msgs = 0;
+    MPID_core.unexp_bytes = 0;
 }

@@ -18,12 +18,12 @@ enum {
 
 /* What the fields context, tag, source of the head mean is told for each kind. */
 enum pkt_kind {
-    PKT_SHORT = 1,  /* a whole message: context, tag, source; head.len bytes follow */
-    PKT_EAGER,      /* a whole message: context, tag, source; the body is the payload */
-    PKT_RTS,        /* a message announced: context, tag, source; struct pkt_rts, payload if it is at most 24 bytes */
-    PKT_CTS,        /* the answer to RTS: struct pkt_cts; context, tag, source 0 */
-    PKT_DATA,       /* a part of the payload: context: receiver's operation; tag, source: see pkt_data_prepare */
-    PKT_CANCEL,     /* take an RTS back: context, tag, source of the message; struct pkt_cancel */
+    PKT_SHORT = 1, /* a whole message: context, tag, source; head.len bytes follow */
+    PKT_EAGER,     /* a whole message: context, tag, source; the body is the payload */
+    PKT_RTS, /* a message announced: context, tag, source; struct pkt_rts, payload if it is at most 24 bytes */
+    PKT_CTS,    /* the answer to RTS: struct pkt_cts; context, tag, source 0 */
+    PKT_DATA,   /* a part of the payload: context: receiver's operation; tag, source: see pkt_data_prepare */
+    PKT_CANCEL, /* take an RTS back: context, tag, source of the message; struct pkt_cancel */
     PKT_CANCEL_ACK, /* the answer: struct pkt_cancel */
     PKT_XOFF,       /* source: global rank; send to it no more messages eagerly */
     PKT_XON,        /* source: global rank; eager messages are welcome again */
@@ -58,7 +58,8 @@ struct pkt_cancel {
     uint32_t cancelled; /* CANCEL_ACK: 1 if the message was taken back */
 };
 
-_Static_assert(sizeof(struct pkt_rts) == 24 && sizeof(struct pkt_rts) + PKT_INLINE_MAX <= PKT_SHORT_MAX, "rts");
+_Static_assert(sizeof(struct pkt_rts) == 24 && sizeof(struct pkt_rts) + PKT_INLINE_MAX <= PKT_SHORT_MAX,
+               "rts");
 _Static_assert(sizeof(struct pkt_cts) == 32 && sizeof(struct pkt_cts) <= PKT_SHORT_MAX, "cts");
 _Static_assert(sizeof(struct pkt_cancel) == 16, "cancel");
 _Static_assert(PKT_KINDS <= 255, "a kind is 8 bits");
@@ -71,24 +72,31 @@ struct pkt {
 
 static inline struct dev_head pkt_short_prepare(uint32_t context, int tag, int source, size_t len)
 {
-    return (struct dev_head){
-        .kind = PKT_SHORT, .len = (uint8_t)len, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
-    };
+    return (struct dev_head){ .kind = PKT_SHORT,
+                              .len = (uint8_t)len,
+                              .context = context,
+                              .tag = (uint32_t)tag,
+                              .source = (uint32_t)source };
 }
 
 static inline struct dev_head pkt_eager_prepare(uint32_t context, int tag, int source)
 {
-    return (struct dev_head){ .kind = PKT_EAGER, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source };
+    return (struct dev_head){
+        .kind = PKT_EAGER, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
+    };
 }
 
 /* The caller fills in `total` <= PKT_INLINE_MAX bytes of payload at pkt_rts_payload, if it is that short. */
 static inline void pkt_rts_prepare(struct pkt *p, uint32_t context, int tag, int source, int32_t grank,
                                    struct pkt_op sender, uint64_t total)
 {
-    struct pkt_rts b = {
-        .total = total, .sender = sender, .grank = grank, .bytes = total <= PKT_INLINE_MAX ? (uint32_t)total : 0
+    struct pkt_rts b = { .total = total,
+                         .sender = sender,
+                         .grank = grank,
+                         .bytes = total <= PKT_INLINE_MAX ? (uint32_t)total : 0 };
+    p->head = (struct dev_head){
+        .kind = PKT_RTS, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
     };
-    p->head = (struct dev_head){ .kind = PKT_RTS, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source };
     p->head.len = (uint8_t)(sizeof b + b.bytes);
     memcpy(p->body, &b, sizeof b);
 }
@@ -97,7 +105,8 @@ static inline unsigned char *pkt_rts_payload(struct pkt *p)
     return p->body + sizeof(struct pkt_rts);
 }
 
-static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct pkt_op receiver, uint64_t want, int error)
+static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct pkt_op receiver, uint64_t want,
+                                   int error)
 {
     struct pkt_cts b = { .sender = sender, .receiver = receiver, .want = want, .error = (uint32_t)error };
     p->head = (struct dev_head){ .kind = PKT_CTS, .len = sizeof b };
@@ -125,8 +134,9 @@ static inline void pkt_cancel_prepare(struct pkt *p, uint32_t context, int tag, 
                                       struct pkt_op sender)
 {
     struct pkt_cancel b = { .sender = sender, .grank = grank };
-    p->head =
-        (struct dev_head){ .kind = PKT_CANCEL, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source };
+    p->head = (struct dev_head){
+        .kind = PKT_CANCEL, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
+    };
     p->head.len = sizeof b;
     memcpy(p->body, &b, sizeof b);
 }
@@ -161,7 +171,8 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
         memcpy(&rts, body, sizeof rts);
         if (rts.grank < 0 || rts.grank >= nranks)
             return "an RTS of a rank outside the job";
-        if (rts.total > INT64_MAX || len != sizeof rts + rts.bytes || (rts.bytes != 0 && rts.bytes != rts.total))
+        if (rts.total > INT64_MAX || len != sizeof rts + rts.bytes ||
+            (rts.bytes != 0 && rts.bytes != rts.total))
             return "an RTS with a wrong length";
         return rts.total > PKT_INLINE_MAX || rts.bytes == rts.total ? NULL : "an RTS without its payload";
     case PKT_CTS:
