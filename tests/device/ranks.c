@@ -1,0 +1,354 @@
+#include "ranks.h"
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "util/err.h"
+#include "util/wait.h"
+
+static uint8_t pattern(int from, uint32_t seq, size_t i)
+{
+    return (uint8_t)(seq * 31 + (uint32_t)from * 7 + i + (i >> 8));
+}
+
+void rank_fill(void *buf, int from, uint32_t seq, size_t len)
+{
+    uint8_t *b = buf;
+    for (size_t i = 0; i < len; i++)
+        b[i] = pattern(from, seq, i);
+}
+
+_Noreturn void rank_fail(void)
+{
+    fflush(NULL);
+    _exit(1);
+}
+
+/* ---- what the device calls ---- */
+
+static void deliver(void *core, const struct dev_head *head, const void *body, size_t len)
+{
+    struct rank *r = core;
+    const uint8_t *b = body;
+    int from = (int)head->source;
+    uint32_t seq = head->context;
+    NEED(r, head->source < (uint32_t)r->size, "source %u", head->source);
+    NEED(r, seq == r->next_in[from], "packet %u from %d came when %u was expected", seq, from,
+         r->next_in[from]);
+    NEED(r, len == head->tag, "packet %u from %d has %zu bytes instead of %u", seq, from, len, head->tag);
+    NEED(r, head->kind == 1 ? head->len == len : head->kind == 2 && head->len == 0, "kind %d len %d",
+         head->kind, head->len);
+    NEED(r, len == 0 || (uintptr_t)body % 8 == 0, "body at %p", body);
+    for (size_t i = 0; i < len; i++)
+        NEED(r, b[i] == pattern(from, seq, i), "byte %zu of %zu of packet %u from %d is %d", i, len, seq,
+             from, b[i]);
+    r->next_in[from]++;
+    r->packets++;
+    r->bytes += len;
+    if (r->on_packet)
+        r->on_packet(r, head);
+}
+
+static void sent(void *core, void *cookie, dev_status status)
+{
+    struct rank *r = core;
+    NEED(r, status == DEV_OK || status == DEV_PEER_GONE, "status %d", status);
+    r->sent_calls++;
+    free(cookie);
+}
+
+static void peer_gone(void *core, int32_t grank)
+{
+    struct rank *r = core;
+    NEED(r, grank >= 0 && grank < r->size, "rank %d", grank);
+    r->gone_calls[grank]++;
+}
+
+static void error(void *core, const char *text)
+{
+    (void)core;
+    fprintf(stderr, "device: %s\n", text);
+}
+
+static const char *knob(void *core, const char *name)
+{
+    char full[64];
+    (void)core;
+    snprintf(full, sizeof full, "KEEL_%s", name);
+    return getenv(full);
+}
+
+static void wake(_Atomic uint32_t *sleeping, bool fence_all)
+{
+    ku_wait_wake(sleeping, fence_all);
+}
+
+/* ---- a rank ---- */
+
+void rank_open(struct rank *r)
+{
+    dev_status st;
+    r->services = (struct dev_services){ .version = DEV_VERSION,
+                                         .core = r,
+                                         .deliver = deliver,
+                                         .sent = sent,
+                                         .peer_gone = peer_gone,
+                                         .error = error,
+                                         .knob = knob,
+                                         .wake = wake };
+    r->world = (struct dev_world){ .rank = r->me,
+                                   .size = r->size,
+                                   .local_rank = r->me,
+                                   .local_size = r->size,
+                                   .segment = &r->seg,
+                                   .grank_of = ku_segment_grank_of(&r->seg),
+                                   .area_off = 8192 };
+    st = r->ops->open(&r->services, &r->world, &r->dev);
+    NEED(r, st == DEV_OK, "open: %d, %s", st, ku_err_last()->text);
+    r->ops->caps(r->dev, &r->caps);
+    for (int p = 0; p < r->size; p++) {
+        st = r->ops->peer_init(r->dev, p, NULL, 0, &r->peer[p]);
+        NEED(r, st == DEV_OK, "peer_init of %d: %d, %s", p, st, ku_err_last()->text);
+    }
+}
+
+void rank_close(struct rank *r)
+{
+    for (int p = 0; p < r->size; p++)
+        r->ops->peer_stop(r->peer[p]);
+    r->ops->close(r->dev);
+    for (int p = 0; p < r->size; p++)
+        r->ops->peer_fini(r->peer[p]);
+    r->ops->fini(r->dev);
+    r->dev = NULL;
+}
+
+/* Arrive; returns the round to wait for the end of. */
+static uint32_t arrive(struct rank *r)
+{
+    uint32_t round = atomic_load(&r->board->round);
+    if (atomic_fetch_add(&r->board->arrived, 1) + 1 == (uint32_t)r->size) {
+        atomic_store(&r->board->arrived, 0);
+        atomic_fetch_add(&r->board->round, 1);
+    }
+    return round;
+}
+
+void rank_meet(struct rank *r)
+{
+    uint32_t round = arrive(r);
+    while (atomic_load(&r->board->round) == round)
+        sched_yield();
+}
+
+void rank_meet_pumping(struct rank *r)
+{
+    uint32_t round = arrive(r);
+    while (atomic_load(&r->board->round) == round)
+        rank_pump(r);
+}
+
+int rank_pump(struct rank *r)
+{
+    int n = r->ops->progress(r->dev);
+    NEED(r, n >= 0, "progress answered %d", n);
+    if (n == 0)
+        sched_yield();
+    return n;
+}
+
+void rank_pump_until(struct rank *r, int from, uint32_t packets)
+{
+    while (r->next_in[from] < packets)
+        rank_pump(r);
+}
+
+bool rank_sleep(struct rank *r)
+{
+    _Atomic uint32_t *word = r->ops->wait_word(r->dev);
+    uint64_t events;
+    NEED(r, word, "the suite knows how to sleep on a word only");
+    ku_wait_prepare(word, false);
+    events = (uint64_t)r->ops->progress(r->dev);
+    if (events) {
+        ku_wait_cancel(word);
+        return false;
+    }
+    {
+        struct timespec a, b;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        ku_wait_sleep(word, SLEEP_MS);
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        return (b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 >= SLEEP_MS - 10;
+    }
+}
+
+static struct dev_head head_for(struct rank *r, int to, uint8_t kind, size_t len)
+{
+    return (struct dev_head){ .kind = kind,
+                              .len = kind == 1 ? (uint8_t)len : 0,
+                              .context = r->next_out[to],
+                              .tag = (uint32_t)len,
+                              .source = (uint32_t)r->me };
+}
+
+static dev_status count(struct rank *r, int to, dev_status st)
+{
+    if (st == DEV_OK || st == DEV_QUEUED)
+        r->next_out[to]++;
+    else if (st == DEV_AGAIN)
+        r->again++;
+    else
+        NEED(r, st == DEV_PEER_GONE, "a send to %d answered %d", to, st);
+    return st;
+}
+
+dev_status rank_try_short(struct rank *r, int to, size_t len)
+{
+    uint8_t body[64];
+    struct dev_head head = head_for(r, to, 1, len);
+    rank_fill(body, r->me, head.context, len);
+    return count(r, to, r->ops->send_short(r->peer[to], &head, body));
+}
+
+void rank_short(struct rank *r, int to, size_t len)
+{
+    while (rank_try_short(r, to, len) == DEV_AGAIN)
+        rank_pump(r);
+}
+
+dev_status rank_try_send(struct rank *r, int to, size_t len, int pieces, void *buf)
+{
+    struct dev_head head = head_for(r, to, 2, len);
+    struct dev_iov iov[8];
+    size_t done = 0;
+    for (int i = 0; i < pieces; i++) {
+        size_t part = i == pieces - 1 ? len - done : (len - done) / 3;
+        iov[i] = (struct dev_iov){ (char *)buf + done, part, DEV_MEM_HOST };
+        done += part;
+    }
+    rank_fill(buf, r->me, head.context, len);
+    return count(r, to, r->ops->send(r->peer[to], &head, iov, pieces, buf));
+}
+
+void rank_send(struct rank *r, int to, size_t len, int pieces)
+{
+    void *buf = malloc(len + 1);
+    dev_status st;
+    NEED(r, buf, "no memory");
+    while ((st = rank_try_send(r, to, len, pieces, buf)) == DEV_AGAIN)
+        rank_pump(r);
+    if (st != DEV_QUEUED)
+        free(buf); /* else it is the device's, and freed by sent() */
+}
+
+dev_status rank_commit(struct rank *r, int to, void *room, size_t len)
+{
+    struct dev_head head = head_for(r, to, 2, len);
+    rank_fill(room, r->me, head.context, len);
+    return count(r, to, r->ops->commit(r->peer[to], &head, room, len));
+}
+
+/* ---- running them ---- */
+
+struct job {
+    struct rank rank[MAX_RANKS];
+    void (*fn)(struct rank *r);
+};
+
+static void *as_thread(void *arg)
+{
+    struct rank *r = arg;
+    struct job *job = (struct job *)((char *)(r - r->me) - offsetof(struct job, rank));
+    ku_segment_rank(&r->seg, (uint32_t)r->me)->pid = getpid();
+    ku_segment_rank(&r->seg, (uint32_t)r->me)->state = KU_RANK_RUNNING;
+    job->fn(r);
+    ku_segment_rank(&r->seg, (uint32_t)r->me)->state = KU_RANK_FINALIZED;
+    return NULL;
+}
+
+static int run_threads(struct job *job, int size)
+{
+    pthread_t t[MAX_RANKS];
+    for (int i = 0; i < size; i++)
+        if (pthread_create(&t[i], NULL, as_thread, &job->rank[i]))
+            rank_fail();
+    for (int i = 0; i < size; i++)
+        pthread_join(t[i], NULL);
+    return 0;
+}
+
+/* What the launcher does when a rank is gone without having finalized. */
+static void declare_dead(struct ku_segment *seg, int rank, int size)
+{
+    ku_segment_rank(seg, (uint32_t)rank)->state = KU_RANK_DEAD;
+    atomic_fetch_add(&seg->head->failed, 1);
+    for (int i = 0; i < size; i++)
+        ku_wait_wake(&ku_segment_rank(seg, (uint32_t)i)->sleeping, true);
+}
+
+static int run_processes(struct job *job, int size)
+{
+    pid_t pid[MAX_RANKS];
+    int failed = 0;
+    for (int i = 0; i < size; i++) {
+        pid[i] = fork();
+        if (pid[i] == 0) {
+            ku_wait_register();
+            as_thread(&job->rank[i]);
+            _exit(0);
+        }
+    }
+    for (int left = size; left > 0; left--) {
+        int status, i = 0;
+        pid_t p = wait(&status);
+        while (i < size && pid[i] != p)
+            i++;
+        if (i == size)
+            continue;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            declare_dead(&job->rank[0].seg, i, size);
+        else if (status != 0)
+            failed++;
+        pid[i] = -1;
+        for (int k = 0; failed && k < size; k++)
+            if (pid[k] > 0)
+                kill(pid[k], SIGTERM);
+    }
+    return failed;
+}
+
+int ranks_run(const struct subject *s, int size, bool threads, void (*fn)(struct rank *r))
+{
+    static struct job job;
+    struct ku_segment seg;
+    struct board *board =
+        mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int failed;
+    if (s->env)
+        putenv((char *)(uintptr_t)s->env);
+    ku_wait_register();
+    if (ku_segment_create(&seg, (uint32_t)size, (uint32_t)size, 0, 1) != 0) {
+        fprintf(stderr, "segment: %s\n", ku_err_last()->text);
+        return 1;
+    }
+    memset(&job, 0, sizeof job);
+    job.fn = fn;
+    for (int i = 0; i < size; i++)
+        job.rank[i] = (struct rank){ .subject = s,
+                                     .ops = s->ops(),
+                                     .seg = seg,
+                                     .board = board,
+                                     .me = i,
+                                     .size = size,
+                                     .threads = threads };
+    failed = threads ? run_threads(&job, size) : run_processes(&job, size);
+    ku_segment_detach(&seg);
+    munmap(board, sizeof *board);
+    return failed;
+}

@@ -1,0 +1,87 @@
+/* ranks.h: the bed of the device suite: ranks as processes or as threads of one process on a segment of their own, each
+ * with one open device, and packets whose content and order the receiver checks. */
+#ifndef DEVICE_RANKS_H
+#define DEVICE_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "device.h"
+
+enum { MAX_RANKS = 8, SLEEP_MS = 5000 /* nobody sleeps that long unless a wake-up was lost */ };
+
+/* A device under test. */
+struct subject {
+    const char *name;
+    const struct dev_ops *(*ops)(void);
+    int max_ranks;
+    const char *env; /* KEEL_X=value to set, or NULL */
+    /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such state. */
+    void (*half_send)(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to);
+};
+
+/* What the ranks of one run share. */
+struct board {
+    _Atomic uint32_t arrived, round;
+    _Atomic uint32_t word[8]; /* for the tests */
+};
+
+struct rank {
+    const struct subject *subject;
+    const struct dev_ops *ops;
+    struct dev_caps caps;
+    struct dev_services services;
+    struct dev_world world;
+    struct ku_segment seg;
+    struct board *board;
+    struct dev *dev;
+    struct dev_peer *peer[MAX_RANKS];
+    int me, size;
+    bool threads;
+    uint32_t next_out[MAX_RANKS], next_in[MAX_RANKS]; /* sequence numbers, by peer */
+    uint64_t packets, bytes;
+    uint32_t sent_calls, gone_calls[MAX_RANKS], again, owed;
+    void (*on_packet)(struct rank *r, const struct dev_head *head); /* after the checks, inside deliver */
+};
+
+/* Fail the test: say what differs, and end. */
+#define NEED(r, cond, ...) \
+    do { \
+        if (!(cond)) { \
+            fprintf(stderr, "%s, rank %d of %d: %s:%d: %s: ", (r)->subject->name, (r)->me, (r)->size, \
+                    __FILE__, __LINE__, #cond); \
+            fprintf(stderr, __VA_ARGS__); \
+            fputc('\n', stderr); \
+            rank_fail(); \
+        } \
+    } while (0)
+_Noreturn void rank_fail(void);
+
+/* Run fn in each of `size` ranks and wait for them.  A rank that a test kills is reported to the others as the launcher
+ * does it.  Returns the number of ranks that failed. */
+int ranks_run(const struct subject *s, int size, bool threads, void (*fn)(struct rank *r));
+
+/* Within fn: open the device and all peers; undo it. */
+void rank_open(struct rank *r);
+void rank_close(struct rank *r);
+
+/* Meet the other ranks, without driving the device (rank_meet) or driving it (rank_meet_pumping). */
+void rank_meet(struct rank *r);
+void rank_meet_pumping(struct rank *r);
+
+/* One progress; steps aside if it found nothing. */
+int rank_pump(struct rank *r);
+void rank_pump_until(struct rank *r, int from, uint32_t packets);
+
+/* Sleep until something may have come, as a blocking call does; true if the time was up. */
+bool rank_sleep(struct rank *r);
+
+/* Send the next packet to `to`; the first form once, the others until it is taken. */
+dev_status rank_try_short(struct rank *r, int to, size_t len);
+dev_status rank_try_send(struct rank *r, int to, size_t len, int pieces, void *buf);
+void rank_short(struct rank *r, int to, size_t len);
+void rank_send(struct rank *r, int to, size_t len, int pieces);
+dev_status rank_commit(struct rank *r, int to, void *room, size_t len);
+void rank_fill(void *buf, int from, uint32_t seq, size_t len);
+
+#endif

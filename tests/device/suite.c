@@ -1,0 +1,642 @@
+/* suite.c: the contract of device.h, checked on every device, with ranks as processes and as threads.
+ *
+ * A device is a row of `subjects`.  A test that a device cannot take is left out with a reason, which is printed. */
+#include <check.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "ranks.h"
+#include "mpid/ch_shmem/layout.h"
+#include "mpid/ch_stub/mailbox.h"
+#include "util/wait.h"
+
+/* ---- the devices --------------------------------------------------------------------------------------------- */
+
+extern const struct dev_ops dev_self_ops, dev_shmem_ops, dev_stub_ops;
+
+static const struct dev_ops *self_ops(void)
+{
+    return &dev_self_ops;
+}
+
+static const struct dev_ops *shmem_ops(void)
+{
+    return &dev_shmem_ops;
+}
+
+static const struct dev_ops *stub_ops(void)
+{
+    return &dev_stub_ops;
+}
+
+static const struct dev_ops *plugin_ops(void)
+{
+    static const struct dev_ops *ops;
+    keel_device_entry entry;
+    void *lib;
+    if (ops)
+        return ops;
+    lib = dlopen(STUB_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (!lib)
+        ck_abort_msg("%s", dlerror());
+    *(void **)&entry = dlsym(lib, KEEL_DEVICE_SYMBOL);
+    ck_assert_ptr_nonnull(*(void **)&entry);
+    ops = entry();
+    return ops;
+}
+
+static void *area(const struct ku_segment *seg, uint64_t off, uint32_t rank)
+{
+    return (char *)ku_segment_dev(seg, rank) + off;
+}
+
+static void shmem_half_send(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to)
+{
+    struct shm_area *mine = area(seg, off, me), *theirs = area(seg, off, to);
+    struct ku_ring_tx tx;
+    uint64_t ticket;
+    ku_ring_tx_init(&tx, &theirs->ring, &mine->claims);
+    ku_ring_enter(tx.claims);
+    while (!ku_ring_claim(&tx, &ticket))
+        sched_yield();
+}
+
+static void stub_half_send(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to)
+{
+    struct stub_box *box = area(seg, off, to);
+    uint32_t expected = STUB_FREE;
+    while (!atomic_compare_exchange_weak(&box->state, &expected, STUB_WRITING | me)) {
+        expected = STUB_FREE;
+        sched_yield();
+    }
+}
+
+static const struct subject subjects[] = {
+    { "self", self_ops, 1, NULL, NULL },
+    { "shmem", shmem_ops, MAX_RANKS, NULL, shmem_half_send },
+    { "shmem with KEEL_SHMEM_CMA=1", shmem_ops, MAX_RANKS, "KEEL_SHMEM_CMA=1", shmem_half_send },
+    { "stub", stub_ops, MAX_RANKS, NULL, stub_half_send },
+    { "stub as a plug-in", plugin_ops, MAX_RANKS, NULL, stub_half_send },
+};
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+/* ---- what a rank does ---------------------------------------------------------------------------------------- */
+
+static void open_and_close(struct rank *r)
+{
+    for (int i = 0; i < 3; i++) {
+        rank_open(r);
+        NEED(r, r->caps.max_short >= 48, "max_short %u", r->caps.max_short);
+        NEED(r, r->caps.max_send >= 4096, "max_send %u", r->caps.max_send);
+        NEED(r, r->caps.latency_ns && r->caps.bandwidth_mbs, "costs 0");
+        NEED(r, r->caps.mem_kinds & 1u << DEV_MEM_HOST, "does not take host memory");
+        NEED(r, r->ops->wait_word(r->dev) || r->ops->wait_fd(r->dev) >= 0, "no way to sleep");
+        rank_meet(r);
+        NEED(r, r->ops->progress(r->dev) == 0, "events where nobody sends");
+        rank_meet(r);
+        rank_close(r);
+        rank_meet(r);
+    }
+    r->ops->fini(NULL);
+    r->ops->peer_fini(NULL);
+}
+
+static void refuses_peers_out_of_reach(struct rank *r)
+{
+    struct dev_peer *p = NULL;
+    rank_open(r);
+    NEED(r, r->ops->peer_init(r->dev, r->size, NULL, 0, &p) == DEV_NO_SUPPORT, "took rank %d", r->size);
+    NEED(r, r->ops->peer_init(r->dev, -1, NULL, 0, &p) == DEV_NO_SUPPORT, "took rank -1");
+    rank_close(r);
+}
+
+/* All to all; the body of deliver checks content and order. */
+static void everybody(struct rank *r, uint32_t n, void (*send)(struct rank *r, int to, uint32_t i))
+{
+    rank_open(r);
+    rank_meet(r);
+    for (uint32_t i = 0; i < n; i++)
+        for (int to = 0; to < r->size; to++)
+            send(r, to, i);
+    for (int from = 0; from < r->size; from++)
+        rank_pump_until(r, from, n);
+    rank_meet_pumping(r);
+    NEED(r, r->packets == (uint64_t)n * (uint64_t)r->size, "%llu packets", (unsigned long long)r->packets);
+    rank_close(r);
+}
+
+static void one_short(struct rank *r, int to, uint32_t i)
+{
+    rank_short(r, to, i % 49);
+}
+
+static void short_packets(struct rank *r)
+{
+    everybody(r, 3000, one_short);
+}
+
+static size_t some_size(const struct rank *r, uint32_t i)
+{
+    static const size_t sizes[] = { 0,   1,   8,    47,   48,   49,   64,    500,  559,
+                                    560, 561, 1000, 4095, 4096, 4097, 10000, 32768 };
+    size_t s = sizes[i % (sizeof sizes / sizeof *sizes)];
+    return i % 23 == 22 || s > r->caps.max_send ? r->caps.max_send : s;
+}
+
+static void one_send(struct rank *r, int to, uint32_t i)
+{
+    rank_send(r, to, some_size(r, i), 1 + (int)(i % 4));
+}
+
+static void large_packets(struct rank *r)
+{
+    everybody(r, 200, one_send);
+}
+
+static void one_reserved(struct rank *r, int to, uint32_t i)
+{
+    size_t len = some_size(r, i);
+    void *room;
+    dev_status st;
+    while (!(room = r->ops->reserve(r->peer[to], i % 5 ? len : r->caps.max_send)))
+        rank_pump(r);
+    while ((st = rank_commit(r, to, room, len)) == DEV_AGAIN)
+        rank_pump(r);
+    NEED(r, st == DEV_OK, "commit answered %d", st);
+}
+
+static void reserved_packets(struct rank *r)
+{
+    everybody(r, 200, one_reserved);
+}
+
+static void one_of_any_kind(struct rank *r, int to, uint32_t i)
+{
+    if (i % 7 < 3)
+        one_short(r, to, i);
+    else if (i % 7 < 5)
+        one_send(r, to, i);
+    else
+        one_reserved(r, to, i);
+}
+
+static void kinds_do_not_overtake(struct rank *r)
+{
+    everybody(r, 500, one_of_any_kind);
+}
+
+/* Rooms that are dropped are room again. */
+static void dropped_rooms(struct rank *r)
+{
+    enum { MAX = 300 };
+    void *room[MAX];
+    int to = (r->me + 1) % r->size;
+    rank_open(r);
+    for (int round = 0; round < 20; round++) {
+        size_t want = some_size(r, (uint32_t)round);
+        int n = 0;
+        while (n < MAX && (room[n] = r->ops->reserve(r->peer[to], want)) != NULL)
+            memset(room[n++], round, want);
+        NEED(r, n > 0, "no room in round %d", round);
+        while (n > 0)
+            r->ops->drop(r->peer[to], room[--n]);
+    }
+    rank_meet(r);
+    NEED(r, r->packets == 0, "a dropped room was sent");
+    one_reserved(r, to, 5);
+    rank_pump_until(r, (r->me + r->size - 1) % r->size, 1);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+/* The last rank sends (to rank 0, or itself) until refused, while nobody receives. */
+static void fill_up(struct rank *r, size_t len)
+{
+    enum { MANY = 100000 };
+    uint32_t n = 0;
+    rank_open(r);
+    rank_meet(r);
+    if (r->me == r->size - 1) {
+        for (;; n++) {
+            void *buf = malloc(len + 1);
+            dev_status st = len <= 48 ? rank_try_short(r, 0, len) : rank_try_send(r, 0, len, 1, buf);
+            if (st != DEV_QUEUED)
+                free(buf);
+            if (st == DEV_AGAIN)
+                break;
+            NEED(r, n < MANY, "%d packets were taken and nobody received", MANY);
+        }
+        NEED(r, n > 0, "not one packet was taken");
+        atomic_store(&r->board->word[0], n);
+    }
+    rank_meet(r);
+    if (r->me == 0)
+        rank_pump_until(r, r->size - 1, atomic_load(&r->board->word[0]));
+    rank_meet_pumping(r);
+    if (r->me == r->size - 1)
+        rank_send(r, 0, 20, 1);
+    if (r->me == 0)
+        rank_pump_until(r, r->size - 1, atomic_load(&r->board->word[0]) + 1);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+static void refuses_short_packets_when_full(struct rank *r)
+{
+    fill_up(r, 17);
+}
+
+static void refuses_large_packets_when_full(struct rank *r)
+{
+    fill_up(r, 4096);
+}
+
+/* A rank that does not receive leaves room for others: 1 sends to 0, which does not look, until refused, then to 2. */
+static void a_deaf_peer_blocks_no_other(struct rank *r)
+{
+    rank_open(r);
+    rank_meet(r);
+    if (r->me == 1) {
+        void *buf = malloc(4096);
+        while (rank_try_send(r, 0, 4096, 1, buf) == DEV_OK)
+            ;
+        free(buf);
+        for (int i = 0; i < 50; i++)
+            rank_send(r, 2, 4096, 1);
+    }
+    if (r->me == 2)
+        rank_pump_until(r, 1, 50);
+    rank_meet(r);
+    if (r->me == 0)
+        while (r->ops->progress(r->dev) > 0)
+            ;
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+/* deliver may send; what is refused there is owed. */
+static void echo(struct rank *r, const struct dev_head *head)
+{
+    if (r->next_in[head->source] < 1000 && rank_try_short(r, (int)head->source, 8) == DEV_AGAIN)
+        r->owed++;
+}
+
+static void pump_and_pay(struct rank *r, int to)
+{
+    rank_pump(r);
+    while (r->owed && rank_try_short(r, to, 8) == DEV_OK)
+        r->owed--;
+}
+
+static void sends_from_deliver(struct rank *r)
+{
+    int last = r->size - 1, other = last - r->me;
+    rank_open(r);
+    rank_meet(r);
+    r->on_packet = echo;
+    if (r->me == 0)
+        rank_short(r, last, 8);
+    while (r->next_in[other] < 999 + (r->me == last))
+        pump_and_pay(r, other);
+    while (r->owed)
+        pump_and_pay(r, other);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+/* ---- sleeping ---- */
+
+static void wakes_a_sleeper(struct rank *r)
+{
+    enum { ROUNDS = 1500 };
+    int other = (r->me + 1) % r->size;
+    rank_open(r);
+    rank_meet(r);
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        if (r->me == 0)
+            rank_short(r, other, 8);
+        while (r->next_in[other] < i)
+            NEED(r, !rank_sleep(r), "a wake-up was lost in round %u", i);
+        if (r->me != 0)
+            rank_short(r, other, 8);
+    }
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+/* Send packet i to rank 0 asleep whenever refused; tell the first refusal. */
+static void send_asleep(struct rank *r, size_t len, uint32_t i)
+{
+    void *buf = malloc(len + 1);
+    dev_status st;
+    while ((st = len <= 48 ? rank_try_short(r, 0, len) : rank_try_send(r, 0, len, 1, buf)) == DEV_AGAIN) {
+        atomic_store(&r->board->word[3], 1);
+        NEED(r, !rank_sleep(r), "a refused sender was not woken (packet %u)", i);
+    }
+    if (st != DEV_QUEUED)
+        free(buf);
+}
+
+/* A sender that was refused sleeps, and is woken when there is room.  Rank 0 does not look before the first refusal. */
+static void wake_the_refused(struct rank *r, size_t len, uint32_t n)
+{
+    rank_open(r);
+    rank_meet(r);
+    for (uint32_t i = 0; r->me == 1 && i < n; i++)
+        send_asleep(r, len, i);
+    while (r->me == 0 && atomic_load(&r->board->word[3]) == 0)
+        sched_yield();
+    while (r->me == 0 && r->next_in[1] < n)
+        NEED(r, !rank_sleep(r), "a wake-up was lost (packet %u)", r->next_in[1]);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+static void wakes_a_refused_sender_short(struct rank *r)
+{
+    wake_the_refused(r, 8, 20000);
+}
+
+static void wakes_a_refused_sender_large(struct rank *r)
+{
+    wake_the_refused(r, 4096, 4000);
+}
+
+/* ---- several threads in send_short ---- */
+
+struct shorts {
+    struct rank *r;
+    uint32_t id;
+};
+enum { THREADS = 4, SHORTS = 3000 };
+
+static uint32_t from_thread[THREADS];
+
+static void deliver_from_thread(void *core, const struct dev_head *head, const void *body, size_t len)
+{
+    struct rank *r = core;
+    uint32_t b[2];
+    NEED(r, len == sizeof b && head->tag < THREADS, "len %zu tag %u", len, head->tag);
+    memcpy(b, body, sizeof b);
+    NEED(r, b[0] == head->tag && b[1] == head->context, "body %u %u", b[0], b[1]);
+    NEED(r, head->context == from_thread[head->tag], "thread %u: packet %u instead of %u", head->tag,
+         head->context, from_thread[head->tag]);
+    from_thread[head->tag]++;
+    r->packets++;
+}
+
+static void *send_shorts(void *arg)
+{
+    struct shorts *s = arg;
+    for (uint32_t i = 0; i < SHORTS; i++) {
+        uint32_t body[2] = { s->id, i };
+        struct dev_head head = { .kind = 9, .len = sizeof body, .context = i, .tag = s->id };
+        dev_status st;
+        while ((st = s->r->ops->send_short(s->r->peer[0], &head, body)) == DEV_AGAIN)
+            sched_yield();
+        NEED(s->r, st == DEV_OK, "send_short answered %d", st);
+    }
+    return NULL;
+}
+
+/* The last rank sends with several threads to rank 0 (itself, where there is one rank). */
+static void threads_send_short(struct rank *r)
+{
+    pthread_t t[THREADS];
+    struct shorts s[THREADS];
+    bool sender = r->me == r->size - 1;
+    rank_open(r);
+    rank_close(r);
+    if (r->me == 0)
+        memset(from_thread, 0, sizeof from_thread);
+    r->services.deliver = deliver_from_thread;
+    NEED(r, r->ops->open(&r->services, &r->world, &r->dev) == DEV_OK, "open");
+    NEED(r, r->ops->peer_init(r->dev, 0, NULL, 0, &r->peer[0]) == DEV_OK, "peer_init");
+    rank_meet(r);
+    for (uint32_t i = 0; sender && i < THREADS; i++) {
+        s[i] = (struct shorts){ r, i };
+        NEED(r, pthread_create(&t[i], NULL, send_shorts, &s[i]) == 0, "no thread");
+    }
+    while (r->me == 0 && r->packets < THREADS * SHORTS)
+        rank_pump(r);
+    for (int i = 0; sender && i < THREADS; i++)
+        pthread_join(t[i], NULL);
+    rank_meet_pumping(r);
+    r->ops->peer_stop(r->peer[0]);
+    r->ops->close(r->dev);
+    r->ops->peer_fini(r->peer[0]);
+    r->ops->fini(r->dev);
+}
+
+/* ---- death ---- */
+
+/* Rank 2 dies (in the middle of a send if `half`) after 100 packets to rank 0; ranks 0 and 1 go on. */
+static void lose_a_peer(struct rank *r, bool half)
+{
+    rank_open(r);
+    rank_meet(r);
+    if (r->me == 2) {
+        for (int i = 0; i < 100; i++)
+            one_of_any_kind(r, 0, (uint32_t)i);
+        if (half)
+            r->subject->half_send(&r->seg, r->world.area_off, 2, 0);
+        raise(SIGKILL);
+    }
+    for (int i = 0; r->me == 1 && i < 300; i++)
+        one_of_any_kind(r, 0, (uint32_t)i);
+    while (r->gone_calls[2] == 0)
+        NEED(r, !rank_sleep(r), "nobody was told of the death");
+    if (r->me == 0) {
+        rank_pump_until(r, 1, 300);
+        NEED(r, r->next_in[2] == 100, "%u packets of the dead instead of 100", r->next_in[2]);
+    }
+    NEED(r, rank_try_short(r, 2, 8) == DEV_PEER_GONE, "a short packet to a dead rank");
+    NEED(r, rank_try_send(r, 2, 0, 1, r) == DEV_PEER_GONE, "a packet to a dead rank");
+    for (int i = 0; i < 50; i++)
+        one_of_any_kind(r, 1 - r->me, (uint32_t)i);
+    rank_pump_until(r, 1 - r->me, r->me == 0 ? 350 : 50);
+    NEED(r, r->gone_calls[2] == 1, "told %u times", r->gone_calls[2]);
+    NEED(r, r->gone_calls[0] + r->gone_calls[1] == 0, "told of the death of the living");
+}
+
+static void a_peer_dies(struct rank *r)
+{
+    lose_a_peer(r, false);
+}
+
+static void a_peer_dies_in_the_middle_of_a_send(struct rank *r)
+{
+    lose_a_peer(r, true);
+}
+
+/* Rank 2 dies holding what rank 1 filled: 1, which waits for room there, is told and not stuck. */
+static void a_refused_senders_peer_dies(struct rank *r)
+{
+    rank_open(r);
+    rank_meet(r);
+    if (r->me == 2) {
+        while (atomic_load(&r->board->word[1]) == 0)
+            sched_yield();
+        raise(SIGKILL);
+    }
+    if (r->me == 1) {
+        void *buf = malloc(4096);
+        while (rank_try_send(r, 2, 4096, 1, buf) == DEV_OK)
+            ;
+        atomic_store(&r->board->word[1], 1);
+        while (rank_try_send(r, 2, 4096, 1, buf) == DEV_AGAIN)
+            NEED(r, !rank_sleep(r), "stuck on a dead rank");
+        NEED(r, rank_try_send(r, 2, 4096, 1, buf) == DEV_PEER_GONE, "a packet to a dead rank");
+        free(buf);
+        for (uint32_t i = 0; i < 200; i++)
+            one_send(r, 0, i);
+    }
+    if (r->me == 0)
+        rank_pump_until(r, 1, 200);
+    atomic_fetch_add(&r->board->word[2], 1);
+    while (atomic_load(&r->board->word[2]) < 2)
+        rank_pump(r);
+}
+
+/* ---- the rest ---- */
+
+/* Close with packets unread and open again: nothing is lost or repeated, rooms come back. */
+static void open_again_with_packets_unread(struct rank *r)
+{
+    int to = (r->me + 1) % r->size, from = (r->me + r->size - 1) % r->size;
+    uint32_t n = 0;
+    rank_open(r);
+    rank_meet(r);
+    while (n < 5 && rank_try_short(r, to, 8) == DEV_OK)
+        n++;
+    rank_meet(r);
+    rank_close(r);
+    rank_meet(r);
+    rank_open(r);
+    rank_meet(r);
+    rank_pump_until(r, from, n); /* every rank has sent as many */
+    for (uint32_t i = 0; i < 300; i++)
+        one_of_any_kind(r, to, i);
+    rank_pump_until(r, from, n + 300);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+static void reads_a_peers_memory(struct rank *r)
+{
+    static char data[100000], got[100000];
+    int other = (r->me + 1) % r->size;
+    dev_status st;
+    rank_open(r);
+    NEED(r, r->caps.has_get, "excluded otherwise");
+    if (r->me == 0 || !r->threads)
+        rank_fill(data, 0, 7, sizeof data);
+    rank_meet(r);
+    st = r->ops->copy_from_peer(r->peer[other], r->threads ? malloc(sizeof got) : got,
+                                (uint64_t)(uintptr_t)data, sizeof data);
+    NEED(r, st == DEV_OK || st == DEV_NO_SUPPORT, "answered %d", st);
+    NEED(r, st != DEV_OK || r->threads || !memcmp(got, data, sizeof data), "other bytes");
+    rank_meet(r);
+    rank_close(r);
+}
+
+/* ---- the table of tests -------------------------------------------------------------------------------------- */
+
+enum { PROCESSES = 1, THREADED = 2, BOTH = 3, KILLS = 4 /* needs half_send */, GETS = 8 };
+
+static const struct test {
+    const char *name;
+    void (*fn)(struct rank *r);
+    int least, most; /* ranks: run at both */
+    int flags;
+} tests[] = {
+    { "open and close", open_and_close, 1, 4, BOTH },
+    { "refuses peers out of reach", refuses_peers_out_of_reach, 1, 2, BOTH },
+    { "short packets", short_packets, 1, 5, BOTH },
+    { "large packets", large_packets, 1, 4, BOTH },
+    { "reserved packets", reserved_packets, 1, 3, BOTH },
+    { "kinds do not overtake", kinds_do_not_overtake, 1, 4, BOTH },
+    { "dropped rooms", dropped_rooms, 1, 2, BOTH },
+    { "refuses short packets when full", refuses_short_packets_when_full, 1, 2, BOTH },
+    { "refuses large packets when full", refuses_large_packets_when_full, 1, 2, BOTH },
+    { "a deaf peer blocks no other", a_deaf_peer_blocks_no_other, 3, 3, BOTH },
+    { "sends from deliver", sends_from_deliver, 1, 2, BOTH },
+    { "wakes a sleeper", wakes_a_sleeper, 2, 2, BOTH },
+    { "wakes a refused sender (short)", wakes_a_refused_sender_short, 2, 2, BOTH },
+    { "wakes a refused sender (large)", wakes_a_refused_sender_large, 2, 2, BOTH },
+    { "threads send short packets", threads_send_short, 1, 2, PROCESSES },
+    { "a peer dies", a_peer_dies, 3, 3, PROCESSES | KILLS },
+    { "a peer dies in the middle of a send", a_peer_dies_in_the_middle_of_a_send, 3, 3, PROCESSES | KILLS },
+    { "a refused sender's peer dies", a_refused_senders_peer_dies, 3, 3, PROCESSES | KILLS },
+    { "open again with packets unread", open_again_with_packets_unread, 1, 3, BOTH },
+    { "reads a peer's memory", reads_a_peers_memory, 1, 2, BOTH | GETS },
+};
+enum { TESTS = sizeof tests / sizeof *tests };
+
+static bool has_get(const struct subject *s)
+{
+    return s->env != NULL || s->max_ranks == 1;
+}
+
+/* Why the test does not run on the device, or NULL. */
+static const char *excluded(const struct subject *s, const struct test *t)
+{
+    if (t->least > s->max_ranks)
+        return "the device reaches the process itself only";
+    if (t->fn == open_again_with_packets_unread && s->max_ranks == 1)
+        return "what a process sent to itself ends with it";
+    if (t->flags & GETS && !has_get(s))
+        return "the device has no copy_from_peer";
+    if (s->env && !(t->flags & GETS))
+        return "the setting changes nothing here";
+    return NULL;
+}
+
+/* Loop index: (device * TESTS + test) * 2 + threads. */
+START_TEST(conforms)
+{
+    const struct subject *s = &subjects[_i / 2 / TESTS];
+    const struct test *t = &tests[_i / 2 % TESTS];
+    bool threads = _i & 1;
+    int most = t->most < s->max_ranks ? t->most : s->max_ranks;
+    if (!(t->flags & (threads ? THREADED : PROCESSES)) || excluded(s, t))
+        return;
+    for (int size = t->least; size <= most; size += most > t->least ? most - t->least : 1)
+        if (ranks_run(s, size, threads, t->fn))
+            ck_abort_msg("%s: %s, %d ranks as %s", s->name, t->name, size, threads ? "threads" : "processes");
+}
+END_TEST
+
+static void print_exclusions(void)
+{
+    for (int d = 0; d < SUBJECTS; d++)
+        for (int t = 0; t < TESTS; t++)
+            if (excluded(&subjects[d], &tests[t]) && !subjects[d].env)
+                printf("left out: %s on %s: %s\n", tests[t].name, subjects[d].name,
+                       excluded(&subjects[d], &tests[t]));
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("device");
+    TCase *c = tcase_create("conformance");
+    SRunner *runner = srunner_create(suite);
+    int failed, from = 0, to = SUBJECTS * TESTS * 2;
+    if (argc > 1) { /* one device, by its place in the table */
+        from = atoi(argv[1]) * TESTS * 2;
+        to = from + TESTS * 2;
+    }
+    print_exclusions();
+    tcase_set_timeout(c, 30);
+    tcase_add_loop_test(c, conforms, from, to);
+    suite_add_tcase(suite, c);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
