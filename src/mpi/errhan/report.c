@@ -111,23 +111,30 @@ static void forget_request(void)
         MPIR_Comm_release(comm);
 }
 
-int MPIR_Err_comm(MPIR_Comm *comm, const char *function, int errclass)
+/* A failed MPI_Waitall returns MPI_ERR_IN_STATUS, but the handler gets the code in the status (10.3.1).  What
+ * MPIR_Err_request recorded holds for the error that is reported next, if it is the same. */
+static int report(MPIR_Comm *comm, const char *function, int errclass)
 {
-    forget_request();
-    raise_error(comm, comm, function, errclass);
+    MPIR_Comm *of_request = request_comm;
+    int recorded = ku_err_last()->code;
+    bool in_status = errclass == MPI_ERR_IN_STATUS && recorded;
+    request_comm = NULL;
+    if (of_request && (in_status || recorded == errclass))
+        comm = of_request;
+    raise_error(comm ? comm : &MPIR_Comm_self, comm, function, in_status ? recorded : errclass);
+    if (of_request)
+        MPIR_Comm_release(of_request);
     return errclass;
 }
 
-/* A failed MPI_Waitall returns MPI_ERR_IN_STATUS, but the handler gets the code in the status (10.3.1). */
+int MPIR_Err_comm(MPIR_Comm *comm, const char *function, int errclass)
+{
+    return report(comm, function, errclass);
+}
+
 int MPIR_Err_none(const char *function, int errclass)
 {
-    MPIR_Comm *comm = request_comm;
-    int code = errclass == MPI_ERR_IN_STATUS && comm && ku_err_last()->code ? ku_err_last()->code : errclass;
-    request_comm = NULL;
-    raise_error(comm ? comm : &MPIR_Comm_self, comm, function, code);
-    if (comm)
-        MPIR_Comm_release(comm);
-    return errclass;
+    return report(NULL, function, errclass);
 }
 
 int MPIR_Err_state(const char *function)
@@ -141,15 +148,17 @@ int MPIR_Err_state(const char *function)
 int MPIR_Err_request(const MPIR_Request *request)
 {
     MPIR_Comm *comm = (MPIR_Comm *)request->comm;
+    int err = request->errval;
+    if (!MPIR_Request_has_closure(request))
+        MPID_RecvIcomplete((MPIR_Request *)request, NULL, &err); /* the ADI records the words, again */
+    else if (((const struct MPIR_Closure *)request->aux)->ops->explain)
+        ((const struct MPIR_Closure *)request->aux)->ops->explain(request);
     forget_request();
     if (comm) {
         MPIR_Object_ref(comm);
         request_comm = comm;
     }
-    const char *from = request->handle_type == MPIR_SEND ? "to" : "from";
-    int rank = request->handle_type == MPIR_SEND ? request->rank : request->s.MPI_SOURCE;
-    int tag = request->handle_type == MPIR_SEND ? request->tag : request->s.MPI_TAG;
-    return MPIR_Err(request->errval, NULL, "message %s rank %d with tag %d", from, rank, tag);
+    return err;
 }
 
 int MPIR_Error_string(int errorcode, char *string, int *resultlen)

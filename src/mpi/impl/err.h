@@ -19,10 +19,10 @@ struct MPIR_HANDLE;
 /* Record and return an error class.  arg: the argument's name in the standard's C binding, or NULL. */
 #define MPIR_Err(errclass, arg, ...) ku_err_set((errclass), (arg), __VA_ARGS__)
 
-/* Run the handler of `comm`; returns the class if the handler returns. */
+/* Run the handler of `comm`; returns the class if the handler returns.  If the error is the one of a request, recorded
+ * by MPIR_Err_request, it is the handler of the request's communicator instead. */
 int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __attribute__((cold));
-/* The same where no argument names a communicator: the handler of the communicator of the request that
- * MPIR_Err_request recorded last, if the body did; else MPI_COMM_SELF's; the initial one outside MPI_Init ..
+/* The same where no argument names a communicator: MPI_COMM_SELF's handler; the initial one outside MPI_Init ..
  * Finalize. */
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
 /* Called before MPI_Init or after MPI_Finalize: the text says which; then as MPIR_Err_none. */

@@ -27,7 +27,8 @@ struct MPIR_Request_ops {
     void (*poll)(MPIR_Request *request);
     /* The request, complete, goes: free the closure. */
     void (*free)(MPIR_Request *request);
-    void (*cancel)(MPIR_Request *request); /* NULL: cannot be cancelled */
+    void (*cancel)(MPIR_Request *request);        /* NULL: cannot be cancelled */
+    void (*explain)(const MPIR_Request *request); /* record the words of its error; NULL: there are none */
 };
 struct MPIR_Closure {
     const struct MPIR_Request_ops *ops;

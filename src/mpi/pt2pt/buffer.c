@@ -214,7 +214,7 @@ static void flush_free(MPIR_Request *r)
     free(r->aux);
 }
 
-static const struct MPIR_Request_ops flush_ops = { flush_poll, flush_free, NULL };
+static const struct MPIR_Request_ops flush_ops = { flush_poll, flush_free, NULL, NULL };
 
 static int iflush(struct buffer *b, MPIR_Comm *comm, MPIR_Request **request, const char *whose)
 {

@@ -28,7 +28,13 @@ static void pair_free(MPIR_Request *r)
     free(p);
 }
 
-static const struct MPIR_Request_ops pair_ops = { pair_poll, pair_free, NULL };
+static void pair_explain(const MPIR_Request *r)
+{
+    const struct pair *p = r->aux;
+    MPIR_Err_request(p->recv->errval ? p->recv : p->send);
+}
+
+static const struct MPIR_Request_ops pair_ops = { pair_poll, pair_free, NULL, pair_explain };
 
 /* A request with a pair behind it and room for `extra` bytes; nothing is started yet. */
 static MPIR_Request *pair_alloc(MPIR_Comm *comm, int64_t extra)
