@@ -233,22 +233,3 @@ int64_t coll_total(MPIR_Counts counts, int32_t p)
         sum += MPIR_counts_get(counts, i);
     return sum;
 }
-
-/* ---- Send and receive at once ------------------------------------------------------------------------------------ */
-
-int MPIR_P2p_sendrecv(const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest, int stag, void *rbuf,
-                      int64_t rcount, MPIR_Datatype *rtype, int source, int rtag, MPIR_Comm *comm, int which,
-                      MPIR_Status *status)
-{
-    MPIR_Request r = { .obj = { .index = KEEL_NO_INDEX, .refs = 1 } };
-    struct ku_err words;
-    int err = MPIR_P2p_irecv(rbuf, rcount, rtype, source, rtag, comm, which, &r), recv_err = 0;
-    if (err)
-        return err;
-    err = MPIR_P2p_send(sbuf, scount, stype, dest, stag, comm, which);
-    words = *ku_err_last();
-    MPID_RecvComplete(&r, status, &recv_err);
-    if (err)
-        *ku_err_last() = words;
-    return err ? err : recv_err;
-}

@@ -55,9 +55,7 @@ static int init_predefined(MPIR_Comm *c, int32_t size, int32_t first, uint32_t c
 
 static void release_errhandler(MPIR_Comm *c)
 {
-    MPIR_Errhandler *e = c->adi.errhandler;
-    if (e && MPIR_Object_unref(e))
-        MPIR_Object_free(e);
+    MPIR_Errhandler_release(c->adi.errhandler);
     c->adi.errhandler = NULL;
 }
 
@@ -68,6 +66,7 @@ static void fini_predefined(MPIR_Comm *c)
     MPID_CommFree(&c->adi);
     MPIR_Group_release(c->group);
     c->group = NULL;
+    MPIR_Bsend_comm_free(c);
     release_errhandler(c);
     c->adi.errhandler = &MPIR_Errors_are_fatal;
 }
@@ -109,6 +108,7 @@ int comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
 
 void comm_discard(MPIR_Comm *c)
 {
+    MPIR_Bsend_comm_free(c);
     release_errhandler(c);
     MPIR_Group_release(c->group);
     MPIR_Object_free(c);

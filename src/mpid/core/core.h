@@ -269,6 +269,7 @@ static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t ta
     if (unlikely(total > capacity)) {
         r->s.count = capacity;
         r->errval = r->s.MPI_ERROR = MPI_ERR_TRUNCATE;
+        MPID_Request_errors++;
     }
     req_complete(r);
 }

@@ -1,6 +1,8 @@
 /* Requests: completion, and the routines that ask for it. */
 #include "core.h"
 
+uint32_t MPID_Request_errors;
+
 int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r)
 {
     int64_t n;
@@ -41,6 +43,7 @@ void MPID_Req_complete_slow(struct MPIR_HANDLE *r)
 void MPID_Req_fail(struct MPIR_HANDLE *r, int error)
 {
     r->errval = r->s.MPI_ERROR = error;
+    MPID_Request_errors++;
     req_complete(r);
 }
 
