@@ -5,6 +5,7 @@
  *   2. What can fail for want of memory happens before the agreement on a context, and its failure is part of the
  *      agreement, so that either all members get the communicator or none does. */
 #include "make.h"
+#include "bsend.h"
 #include "err.h"
 #include "bodies.h"
 #include <stdio.h>
