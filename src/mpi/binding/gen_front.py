@@ -268,11 +268,7 @@ class Front:
             self.add_plain_check(p)
 
     def add_absent(self, p):
-        if p.kind.name == "COUNT_OUT":
-            self.decls.append("MPI_Count %s_v = 0;" % p.name)
-            self.args.append("&%s_v" % p.name)
-        else:
-            self.args.append("0" if p.kind.name == "COUNT" else "NULL")
+        self.args.append("0" if p.kind.name == "COUNT" else "NULL")
 
     def narrow(self):
         return "false" if self.large or not self.proc.has("large") else "true"

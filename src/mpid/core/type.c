@@ -256,7 +256,7 @@ int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts block
     struct bounds b = { 0 };
     for (int64_t i = 0; i < count; i++) {
         int64_t n = blocklengths.p ? MPIR_counts_get(blocklengths, i) : blocklength;
-        if (n == 0)
+        if (n <= 0)
             continue;
         int64_t at = mul(&b, MPIR_counts_get(displacements, i), unit);
         include(&b, old, n, repeated(&b, (struct span){ at, at }, n, old->extent));

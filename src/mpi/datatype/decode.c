@@ -1,0 +1,63 @@
+/* decode.c: how a datatype was made (MPI_Type_get_envelope, MPI_Type_get_contents). */
+#include "type.h"
+#include "err.h"
+#include "bodies.h"
+
+static int needs_large(const MPIR_Datatype *t)
+{
+    return MPIR_Err(MPI_ERR_TYPE, "datatype",
+                    "was made with %lld large counts; expected one that the call without _c "
+                    "can describe",
+                    (long long)t->nc);
+}
+
+int MPIR_Type_get_envelope(MPIR_Datatype *datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+                           MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
+{
+    if (num_large_counts)
+        *num_large_counts = datatype->nc;
+    else if (datatype->nc)
+        return needs_large(datatype);
+    *num_integers = datatype->ni;
+    *num_addresses = datatype->na;
+    *num_datatypes = datatype->nt;
+    *combiner = datatype->combiner;
+    return MPI_SUCCESS;
+}
+
+static int check_max(const char *arg, int64_t max, int64_t need)
+{
+    if (max >= need)
+        return MPI_SUCCESS;
+    return MPIR_Err(MPI_ERR_ARG, arg, "is %lld; expected at least %lld, as MPI_Type_get_envelope says",
+                    (long long)max, (long long)need);
+}
+
+int MPIR_Type_get_contents(MPIR_Datatype *datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                           MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers,
+                           MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts,
+                           MPIR_Datatype **array_of_datatypes)
+{
+    int err;
+    if (datatype->combiner == MPI_COMBINER_NAMED)
+        return MPIR_Err(MPI_ERR_TYPE, "datatype", "is %s; expected a datatype that is not predefined",
+                        datatype->name);
+    if (datatype->nc && array_of_large_counts == NULL && max_large_counts == 0)
+        return needs_large(datatype);
+    if ((err = check_max("max_integers", max_integers, datatype->ni)) ||
+        (err = check_max("max_addresses", max_addresses, datatype->na)) ||
+        (err = check_max("max_large_counts", max_large_counts, datatype->nc)) ||
+        (err = check_max("max_datatypes", max_datatypes, datatype->nt)))
+        return err;
+    for (int64_t i = 0; i < datatype->ni; i++)
+        array_of_integers[i] = (int)datatype->contents[i];
+    for (int64_t i = 0; i < datatype->na; i++)
+        array_of_addresses[i] = (MPI_Aint)datatype->contents[datatype->ni + i];
+    for (int64_t i = 0; i < datatype->nc; i++)
+        array_of_large_counts[i] = datatype->contents[i];
+    for (int64_t i = 0; i < datatype->nt; i++) {
+        array_of_datatypes[i] = datatype->types[i];
+        MPIR_Object_ref(datatype->types[i]);
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,50 @@
+/* query.c: sizes, bounds and addresses. */
+#include "type.h"
+#include "bodies.h"
+
+int MPIR_Type_size(MPIR_Datatype *datatype, MPI_Count *size)
+{
+    *size = datatype->adi.size;
+    return MPI_SUCCESS;
+}
+
+int MPIR_Type_get_extent(MPIR_Datatype *datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    *lb = datatype->adi.lb;
+    *extent = datatype->adi.extent;
+    return MPI_SUCCESS;
+}
+
+int MPIR_Type_get_true_extent(MPIR_Datatype *datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    *true_lb = datatype->adi.true_lb;
+    *true_extent = datatype->adi.true_extent;
+    return MPI_SUCCESS;
+}
+
+int MPIR_Get_address(const void *location, MPI_Aint *address)
+{
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+/* Addresses wrap as unsigned numbers do: both are defined for any pair. */
+MPI_Aint MPIR_Aint_add(MPI_Aint base, MPI_Aint disp)
+{
+    return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
+}
+
+MPI_Aint MPIR_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
+{
+    return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
+}
+
+int64_t MPIR_Datatype_span(const MPIR_Datatype *t, int64_t count, int64_t *gap)
+{
+    *gap = 0;
+    if (count == 0 || t->adi.size == 0)
+        return 0;
+    int64_t last = (count - 1) * t->adi.extent;
+    *gap = t->adi.true_lb + (last < 0 ? last : 0);
+    return t->adi.true_extent + (last < 0 ? -last : last);
+}
