@@ -3,6 +3,8 @@
 
     headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h
     front      src/mpi/binding/front_*.c for the bodies defined in FILES
+    man        man/*.3, a page for each procedure that the front exports
+    status     prints how much of MPI exists, by chapter
     list       the names of what the front exports, one a line
 A file is rewritten only when its text changes."""
 
@@ -15,7 +17,9 @@ sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 import gen_front  # noqa: E402
+import gen_man    # noqa: E402
 import headers    # noqa: E402
+import status     # noqa: E402
 from api import Bad, read_abi, read_api  # noqa: E402
 from bodies import bodies_of, scan       # noqa: E402
 
@@ -47,11 +51,21 @@ def make_front(api, abi, out, bodies, mutant):
         write(out, "%sfront_%s.c" % (folder, chapter), gen_front.chapter_c(chapter, api, bodies, abi, mutant))
 
 
+def make_man(api, out, bodies, version):
+    pages = gen_man.pages(gen_front.exported(api, bodies), version)
+    for name, text in pages.items():
+        write(out, "man/" + name, text)
+    for name in set(os.listdir(os.path.join(out, "man"))) - set(pages) if pages else ():
+        os.unlink(os.path.join(out, "man", name))
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["headers", "front", "list"])
+    parser.add_argument("what", choices=["headers", "front", "man", "status", "list"])
     parser.add_argument("--out", default=".")
     parser.add_argument("--srcdir", default=".", help="where FILES are if not here")
+    parser.add_argument("--mutation", help="the results of make api-mutation")
+    parser.add_argument("--version", default="")
     parser.add_argument("--abi", default=os.path.join(HERE, "abi-standard.txt"))
     parser.add_argument("--mutant", action="store_true")
     parser.add_argument("files", nargs="*")
@@ -63,6 +77,10 @@ def main():
         make_headers(api, abi, args.out)
     elif args.what == "front":
         make_front(api, abi, args.out, bodies, args.mutant)
+    elif args.what == "man":
+        make_man(api, args.out, bodies, args.version)
+    elif args.what == "status":
+        print(status.report(api, gen_front.exported(api, bodies), args.mutation))
     else:
         for proc in gen_front.exported(api, bodies):
             print(proc.name)
