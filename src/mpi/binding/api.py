@@ -59,6 +59,11 @@ WORD = re.compile(r"([\w-]+)(?:\(([^)]*)\))?$")
 PARAM_LINE = re.compile(r"  (\S+)\s+(C\([^)]*\)|\S+)((?:\s+[a-z][\w-]*(?:\([^)]*\))?)*)(?:\s+-- (.*))?$")
 
 
+def lines_of(path):
+    with open(path, encoding="utf-8") as f:
+        return f.readlines()
+
+
 def words(text, where):
     found = {}
     for word in re.findall(r"[\w-]+(?:\([^)]*\))?", text):
@@ -71,7 +76,7 @@ def words(text, where):
 
 def read_api(path):
     api, chapter, proc = Api(), None, None
-    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+    for number, line in enumerate(lines_of(path), 1):
         line, where = line.rstrip("\n"), "%s:%d" % (path, number)
         if not line.strip() or line.startswith("#"):
             continue
@@ -114,7 +119,7 @@ class Abi:
 
 def read_abi(path):
     abi = Abi()
-    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+    for number, line in enumerate(lines_of(path), 1):
         part = line.split()
         if not part or part[0].startswith("#"):
             continue

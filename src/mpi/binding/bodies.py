@@ -19,8 +19,8 @@ class Body:
 def scan(paths):
     found = {}
     for path in paths:
-        text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group(0)),
-                      open(path, encoding="utf-8").read(), flags=re.S)
+        with open(path, encoding="utf-8") as f:
+            text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group(0)), f.read(), flags=re.S)
         for m in START.finditer(text):
             depth, at = 1, m.end()
             while depth and at < len(text):

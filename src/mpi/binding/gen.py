@@ -28,8 +28,9 @@ def write(out, name, text):
     path = os.path.join(out, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
-        if open(path, encoding="utf-8").read() == text:
-            return
+        with open(path, encoding="utf-8") as f:
+            if f.read() == text:
+                return
     except FileNotFoundError:
         pass
     with open(path + ".tmp", "w", encoding="utf-8") as f:
@@ -64,6 +65,7 @@ def main():
     parser.add_argument("what", choices=["headers", "front", "man", "status", "list"])
     parser.add_argument("--out", default=".")
     parser.add_argument("--srcdir", default=".", help="where FILES are if not here")
+    parser.add_argument("--large", action="store_true", help="list MPI_X_c too")
     parser.add_argument("--mutation", help="the results of make api-mutation")
     parser.add_argument("--version", default="")
     parser.add_argument("--abi", default=os.path.join(HERE, "abi-standard.txt"))
@@ -84,6 +86,8 @@ def main():
     else:
         for proc in gen_front.exported(api, bodies):
             print(proc.name)
+            if args.large and proc.has("large"):
+                print(proc.name + "_c")
 
 
 if __name__ == "__main__":

@@ -529,6 +529,6 @@ def chapter_c(chapter, api, bodies, abi, mutant=False):
             front = Front(proc, large, wide, abi, mutant)
             front.body = body.name
             functions.append(function(proc, large, front.code()))
-    extra = MUTANT_H if mutant else ""
+    extra = MUTANT_H if mutant and functions else ""
     return fill(FILE_HEAD, TITLE="MPI: %s." % api.chapters[chapter], BODIES=extra + "\n".join(sorted(set(protos))),
                 FUNCTIONS="\n".join(functions))

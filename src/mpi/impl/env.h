@@ -8,8 +8,8 @@ enum MPIR_PHASE { MPIR_BEFORE_INIT = 0, MPIR_RUNNING, MPIR_AFTER_FINALIZE };
 
 extern struct MPIR_env {
     enum MPIR_PHASE phase;
-    int thread_level; /* MPI_THREAD_* */
-    bool check_args;  /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
-} MPIR_env;
+    int thread_level;                             /* MPI_THREAD_* */
+    bool check_args;                              /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
+} MPIR_env __attribute__((visibility("hidden"))); /* the front ends read it without a detour */
 
 #endif

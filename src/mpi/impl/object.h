@@ -27,7 +27,8 @@ enum MPIR_KIND {
     MPIR_KIND_COUNT
 };
 
-extern struct ku_slab MPIR_slab[MPIR_KIND_COUNT]; /* set up at load time, usable before MPI_Init */
+extern struct ku_slab MPIR_slab[MPIR_KIND_COUNT]
+    __attribute__((visibility("hidden"))); /* set up at load time, usable before MPI_Init */
 
 /* A new object of the kind, zeroed but for its header (refs 1); NULL without memory. */
 static inline void *MPIR_Object_alloc(enum MPIR_KIND kind)
@@ -66,7 +67,7 @@ enum { MPIR_PREDEFINED_MAX = 0x1000, MPIR_INDEX_BITS = 26, MPIR_INDEX_MASK = (1 
 #define MPIR_HANDLE_MARK 0x004bull
 
 /* What MPIR_Object_predefined has found so far. */
-extern void *MPIR_Object_table[MPIR_PREDEFINED_MAX];
+extern void *MPIR_Object_table[MPIR_PREDEFINED_MAX] __attribute__((visibility("hidden")));
 
 /* The object at an index of a kind's slab, alive or freed; NULL if there never was one.  (ku_slab_at,
  * inlined.) */
