@@ -278,10 +278,12 @@ static void a_deaf_peer_blocks_no_other(struct rank *r)
     rank_close(r);
 }
 
+enum { ECHOES = 200 };
+
 /* deliver may send; what is refused there is owed. */
 static void echo(struct rank *r, const struct dev_head *head)
 {
-    if (r->next_in[head->source] < 1000 && rank_try_short(r, (int)head->source, 8) == DEV_AGAIN)
+    if (r->next_in[head->source] < ECHOES && rank_try_short(r, (int)head->source, 8) == DEV_AGAIN)
         r->owed++;
 }
 
@@ -300,7 +302,7 @@ static void sends_from_deliver(struct rank *r)
     r->on_packet = echo;
     if (r->me == 0)
         rank_short(r, last, 8);
-    while (r->next_in[other] < 999 + (r->me == last))
+    while (r->next_in[other] < ECHOES - 1 + (uint32_t)(r->me == last))
         pump_and_pay(r, other);
     while (r->owed)
         pump_and_pay(r, other);

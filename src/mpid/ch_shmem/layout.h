@@ -23,10 +23,8 @@ struct shm_area {
     _Alignas(64) _Atomic uint32_t claims; /* of this rank's threads, on all rings: linering.h, invariant 5 */
     _Atomic uint32_t opened;              /* how often the rank has opened the device */
     _Atomic uint32_t used[SHM_CLASSES];   /* cells below this index may have been filled */
-    /* Senders that wait for this rank to free a slot or a cell and may be asleep: one bit each, and how many.
-     */
-    _Alignas(64) _Atomic uint32_t any_starving;
-    _Alignas(64) _Atomic uint64_t starving[SHM_MAX_LOCAL / 64];
+    _Atomic uint32_t
+        stalled; /* 1: the rank waits for a slot or a cell, and wants to be woken when one is freed */
     struct ku_ring ring;
 };
 

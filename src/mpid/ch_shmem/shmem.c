@@ -3,11 +3,10 @@
  * Invariants (those of the ring and of the cells are in util/linering.h and cells.h)
  *   1. A packet is in the receiver's ring when a send operation says DEV_OK; packets of one sender keep their
  * order.
- *   2. A sender that is told DEV_AGAIN is on the list `stalled` and has set its bit in the `starving` words
- * of every rank that holds what it lacks; `asked` remembers where.  Progress takes it off the list, and
- * counts an event, when there is room, and takes the bits back when the list is empty.  A receiver that frees
- * something wakes those of them that sleep.  The sleeper's membarrier (util/wait.h) makes this as safe as the
- * wake of a receiver: progress looks at the room itself.
+ *   2. A sender that is told DEV_AGAIN is on its list `stalled` and has said so in the word `stalled` of its area; progress
+ *      takes it off, and counts an event, when there is room.  Who frees a cell wakes the cell's owner if that sleeps and
+ *      is stalled; who makes room in a ring that was full wakes all such ranks.  The sleeper's membarrier (util/wait.h)
+ *      makes this as safe as the wake of a receiver: progress looks at the room itself, after it.
  *   3. A peer is reported gone after everything it had published before its death was seen has been
  * delivered. */
 #include <stdlib.h>
@@ -37,10 +36,9 @@ struct dev {
     bool failing, use_cma;
     const struct dev_world *world;
     const int32_t *grank_of;
-    uint8_t *gone;           /* [nlocal] reported */
-    uint16_t *held;          /* [SHM_CLASSES][nlocal] */
-    uint64_t *seen;          /* for the ring */
-    _Atomic uint64_t *asked; /* invariant 2: bits */
+    uint8_t *gone;  /* [nlocal] reported */
+    uint16_t *held; /* [SHM_CLASSES][nlocal] */
+    uint64_t *seen; /* for the ring */
     struct cell_pool pool[SHM_CLASSES];
 };
 
@@ -82,30 +80,6 @@ static bool fence_all(const struct dev *d)
     return atomic_load_explicit(d->fence_all, memory_order_relaxed) != 0;
 }
 
-/* Ask local rank `lrank` to wake us when it has freed something. */
-static void ask_for_wake(struct dev *d, uint32_t lrank)
-{
-    struct shm_area *a = area_of(d, lrank);
-    uint64_t there = 1ull << (lrank % 64), me = 1ull << (d->lrank % 64);
-    if (atomic_fetch_or(&d->asked[lrank / 64], there) & there)
-        return;
-    if (!(atomic_fetch_or(&a->starving[d->lrank / 64], me) & me))
-        atomic_fetch_add(&a->any_starving, 1);
-}
-
-static void take_asks_back(struct dev *d)
-{
-    uint64_t me = 1ull << (d->lrank % 64);
-    for (uint32_t w = 0; w < ku_ring_seen_words(d->nlocal); w++) {
-        uint64_t bits = atomic_load(&d->asked[w]) ? atomic_exchange(&d->asked[w], 0) : 0;
-        for (; bits; bits &= bits - 1) {
-            struct shm_area *a = area_of(d, w * 64 + (uint32_t)__builtin_ctzll(bits));
-            if (atomic_fetch_and(&a->starving[d->lrank / 64], ~me) & me)
-                atomic_fetch_sub(&a->any_starving, 1);
-        }
-    }
-}
-
 /* ---- open and close ------------------------------------------------------------------------- */
 
 static dev_status refuse(const struct dev_world *world)
@@ -131,7 +105,6 @@ static void shm_fini(struct dev *d)
     free(d->gone);
     free(d->held);
     free(d->seen);
-    free(d->asked);
     free(d);
 }
 
@@ -140,8 +113,7 @@ static bool allocate(struct dev *d, uint32_t nlocal)
     d->gone = calloc(nlocal, 1);
     d->held = calloc((size_t)nlocal * SHM_CLASSES, sizeof *d->held);
     d->seen = calloc(ku_ring_seen_words(nlocal), sizeof *d->seen);
-    d->asked = calloc(ku_ring_seen_words(nlocal), sizeof *d->asked);
-    return d->gone && d->held && d->seen && d->asked;
+    return d->gone && d->held && d->seen;
 }
 
 static void attach(struct dev *d)
@@ -200,7 +172,6 @@ static void shm_caps(const struct dev *d, struct dev_caps *caps)
 
 static void shm_close(struct dev *d)
 {
-    take_asks_back(d);
     ku_ring_rx_stop(&d->rx);
 }
 
@@ -281,10 +252,7 @@ static bool is_gone(const struct dev_peer *p)
 static dev_status stall(struct dev_peer *p, int class)
 {
     struct dev *d = p->dev;
-    ask_for_wake(d, p->lrank);
-    for (uint32_t r = 0; class >= 0 && r < d->nlocal; r++)
-        if (d->held[(size_t) class * d->nlocal + r])
-            ask_for_wake(d, r);
+    atomic_store_explicit(&d->area->stalled, 1, memory_order_relaxed);
     if (!atomic_exchange(&p->is_stalled, true)) {
         p->waits_for = (int8_t) class;
         p->next = atomic_load(&d->stalled);
@@ -426,6 +394,31 @@ static dev_status shm_send(struct dev_peer *p, const struct dev_head *head, cons
 
 /* ---- receiving ------------------------------------------------------------------------------ */
 
+/* Something that rank `lrank` may be asleep for has become free. */
+static inline void wake_stalled(struct dev *d, uint32_t lrank)
+{
+    _Atomic uint32_t *sleeping = &ku_segment_rank(d->seg, lrank)->sleeping;
+    if (__builtin_expect(fence_all(d), 0))
+        atomic_thread_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(sleeping, memory_order_relaxed) != 0, 0) &&
+        atomic_load_explicit(&area_of(d, lrank)->stalled, memory_order_relaxed))
+        ku_wait_wake_slow(sleeping);
+}
+
+/* The line at head is done with; when that shows producers room in a ring that was full, wake them. */
+static inline void pop(struct dev *d)
+{
+    ku_ring_pop(&d->rx);
+    if (__builtin_expect(d->rx.head % KU_RING_PUBLISH != 0, 1))
+        return;
+    if (fence_all(d))
+        atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&d->rx.ring->tail, memory_order_relaxed) + KU_RING_PUBLISH >=
+        d->rx.head + KU_RING_SLOTS)
+        for (uint32_t r = 0; r < d->nlocal; r++)
+            wake_stalled(d, r);
+}
+
 /* Hand up the body of a cell, and give the cell back. */
 static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_line *line)
 {
@@ -441,6 +434,7 @@ static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_l
     head->len = 0;
     d->up.deliver(d->up.core, head, (char *)cell + desc.data, desc.bytes);
     atomic_store_explicit(&cell->busy, 0, memory_order_release);
+    wake_stalled(d, desc.owner);
 }
 
 static inline bool receive_one(struct dev *d)
@@ -458,18 +452,8 @@ static inline bool receive_one(struct dev *d)
         head.len = 0;
         d->up.deliver(d->up.core, &head, line->body, len);
     }
-    ku_ring_pop(&d->rx);
+    pop(d);
     return true;
-}
-
-/* Wake the senders that wait for what this rank has just freed. */
-static void feed_starving(struct dev *d)
-{
-    for (uint32_t w = 0; w < ku_ring_seen_words(d->nlocal); w++) {
-        uint64_t bits = atomic_load_explicit(&d->area->starving[w], memory_order_relaxed);
-        for (; bits; bits &= bits - 1)
-            ku_wait_wake(&ku_segment_rank(d->seg, w * 64 + (uint32_t)__builtin_ctzll(bits))->sleeping, false);
-    }
 }
 
 /* Can a stalled peer be sent to? */
@@ -504,7 +488,7 @@ static int check_stalled(struct dev *d)
             stall(p, p->waits_for);
     }
     if (atomic_load(&d->stalled) == NULL)
-        take_asks_back(d);
+        atomic_store_explicit(&d->area->stalled, 0, memory_order_relaxed);
     return events;
 }
 
@@ -537,7 +521,7 @@ static int look_at_deaths(struct dev *d, uint32_t failed)
 {
     int events = 0;
     if (ku_ring_claimed(&d->rx) && ku_ring_orphan(&d->rx, d->nlocal, claims_of, d)) {
-        ku_ring_pop(&d->rx);
+        pop(d);
         events++;
     }
     if (failed == d->failed_seen)
@@ -559,12 +543,6 @@ static int shm_progress(struct dev *d)
     uint32_t failed;
     while (events < BUDGET && receive_one(d))
         events++;
-    if (events) {
-        if (__builtin_expect(fence_all(d), 0))
-            atomic_thread_fence(memory_order_seq_cst);
-        if (__builtin_expect(atomic_load_explicit(&d->area->any_starving, memory_order_relaxed), 0))
-            feed_starving(d);
-    }
     if (__builtin_expect(atomic_load_explicit(&d->stalled, memory_order_relaxed) != NULL, 0))
         events += check_stalled(d);
     failed = atomic_load_explicit(d->failed, memory_order_relaxed);
