@@ -124,14 +124,14 @@ int ku_segment_attach(struct ku_segment *s, int fd)
     if (fstat(fd, &st) != 0)
         return fail("fstat", errno);
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(struct ku_seg_head))
-        return ku_err_set(EINVAL, NULL, "shared memory: descriptor %d is not the job's segment", fd);
+        return ku_err_set(EINVAL, NULL, "shared memory: the descriptor is not that of a job's segment");
     void *p = map_file(fd, (uint64_t)st.st_size);
     if (p == MAP_FAILED)
         return fail_map((uint64_t)st.st_size, errno);
     const char *why = flaw(p, (uint64_t)st.st_size);
     if (why) {
         munmap(p, (size_t)st.st_size);
-        return ku_err_set(EINVAL, NULL, "shared memory: descriptor %d: %s", fd, why);
+        return ku_err_set(EINVAL, NULL, "shared memory: %s", why);
     }
     *s = (struct ku_segment){ .head = p, .bytes = (size_t)st.st_size, .fd = fd };
     return 0;

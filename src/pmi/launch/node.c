@@ -227,7 +227,7 @@ static void judge(int rank, pid_t pid, int status)
     if (status == 0 && !running)
         return;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE && output_reader_gone()) {
-        set_code(128 + SIGPIPE);
+        set_code(output_failed() ? EXIT_MPIEXEC : 128 + SIGPIPE);
         return;
     }
     if (WIFSIGNALED(status)) {

@@ -197,9 +197,8 @@ static void lose(struct dest *d, int why)
 {
     d->gone = true;
     d->off = d->len = 0;
-    if (why == EPIPE)
-        reader_gone = true;
-    else if (!failed)
+    reader_gone = true;
+    if (why != EPIPE && !failed)
         failed = why;
     for (int i = 0; i < nstreams; i++)
         if (streams[i].fd >= 0 && streams[i].dest == d)

@@ -37,10 +37,10 @@ void output_close(void);
 /* Nothing is waiting to be written. */
 bool output_done(void);
 
-/* The destination's reader has gone: ranks that die of SIGPIPE are no news. */
+/* A destination takes no more: ranks that die of SIGPIPE are no news. */
 bool output_reader_gone(void);
 
-/* errno of the first write that failed for another reason than that, or 0. */
+/* errno of the first write that failed for another reason than a reader that left, or 0. */
 int output_failed(void);
 
 #endif

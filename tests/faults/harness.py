@@ -1,0 +1,138 @@
+"""What the scripts of this folder share: running mpiexec, finding what it left behind, counting checks."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+TOP = os.environ.get("TOP_SRCDIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD = os.environ["TOP_BUILDDIR"]
+MPIEXEC = os.environ["MPIEXEC"]
+MPICC = os.environ["MPICC"]
+RANK = os.path.join(BUILD, "tests", "faults", "pmi_rank")
+MARK = "KEELTEST" + uuid.uuid4().hex  # in the environment of all we start: finds what is left
+for name in list(os.environ):
+    if re.match(r"KEEL_|PMI|OMPI_|SLURM_|MPIEXEC_TIMEOUT", name):
+        del os.environ[name]
+os.environ["TEST_MARK"] = MARK
+TMP = tempfile.TemporaryDirectory(prefix="faults")
+failures = 0
+
+
+def check(what, ok, detail=""):
+    global failures
+    if not ok:
+        failures += 1
+        print(f"FAILED {what}\n  {detail}", flush=True)
+
+
+def same(what, got, want):
+    check(what, got == want, f"got      {got!r}\n  expected {want!r}")
+
+
+def matches(what, text, pattern):
+    check(what, re.search(pattern, text, re.M), f"got      {text!r}\n  expected {pattern}")
+
+
+class Run:
+    """One finished mpiexec."""
+
+    def __init__(self, *args, stdin=b"", timeout=20, env=None, cmd=None, cwd=None):
+        full = dict(os.environ)
+        for k, v in (env or {}).items():
+            if v is None:
+                full.pop(k, None)
+            else:
+                full[k] = v
+        self.cmd = [*(cmd or [MPIEXEC]), *map(str, args)]
+        start = time.time()
+        p = subprocess.Popen(self.cmd, stdin=subprocess.PIPE if isinstance(stdin, bytes) else stdin,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=full, cwd=cwd, start_new_session=True)
+        try:
+            out, err = p.communicate(stdin if isinstance(stdin, bytes) else None, timeout=timeout)
+            self.rc = p.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(p.pid, signal.SIGKILL)
+            out, err = p.communicate()
+            self.rc = "time was up"
+        self.seconds = time.time() - start
+        self.out, self.err = out.decode(errors="replace"), err.decode(errors="replace")
+
+    def expect(self, what, rc=0, out=None, err=None):
+        """out: exact, or a compiled pattern; err: '' or a pattern."""
+        shown = f"$ {' '.join(self.cmd)}\n  rc {self.rc}\n  out {self.out[-600:]!r}\n  err {self.err[-900:]!r}"
+        check(what + f": exit code, expected {rc}", self.rc == rc, shown)
+        if out is not None:
+            ok = out.search(self.out) if hasattr(out, "search") else out == self.out
+            check(what + f": stdout, expected {out!r}", ok, shown)
+        if err is not None:
+            ok = re.search(err, self.err, re.M) if err else self.err == ""
+            check(what + f": stderr, expected {err!r}", ok, shown)
+        return self
+
+
+def marked():
+    """Processes with our mark in their environment, but this one."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                env = f.read()
+            with open(f"/proc/{pid}/stat") as f:
+                state = f.read().rsplit(")", 1)[1].split()[0]
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                cmd = f.read().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if ("TEST_MARK=" + MARK).encode() in env and state != "Z" and int(pid) != os.getpid():
+            found.append((int(pid), cmd))
+    return found
+
+
+def until(condition, seconds=10):
+    """Wait for condition(); its last value."""
+    end = time.time() + seconds
+    while not (value := condition()) and time.time() < end:
+        time.sleep(0.02)
+    return value
+
+
+def nothing_left(what, seconds=5):
+    until(lambda: not marked(), seconds)
+    left = marked()
+    check(what + ": no process is left", not left, left)
+    for pid, _ in left:
+        os.kill(pid, signal.SIGKILL)
+
+
+def start(*args, **kw):
+    """A mpiexec that runs on; stdout and stderr are pipes."""
+    return subprocess.Popen([MPIEXEC, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            stdin=subprocess.DEVNULL, start_new_session=True, **kw)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(x) for x in f.read().split()]
+
+
+def script(text):
+    """An executable file with this text."""
+    path = os.path.join(TMP.name, uuid.uuid4().hex[:8])
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
+def skip(why):
+    print(why)
+    sys.exit(77)
+
+
+def finish():
+    nothing_left("at the end")
+    sys.exit(1 if failures else 0)
