@@ -37,8 +37,11 @@ static void do_fini(char **arg)
 static void do_print(char **arg)
 {
     (void)arg;
-    printf("%s: rank %d of %d, local %d of %d, section %d, universe %d\n", job.wire, job.rank, job.size,
-           job.local_rank, job.local_size, job.appnum, job.universe_size);
+    if (printf("%s: rank %d of %d, local %d of %d, section %d, universe %d\n", job.wire, job.rank, job.size,
+               job.local_rank, job.local_size, job.appnum, job.universe_size) < 0) {
+        perror("pmi_rank: printf");
+        exit(7);
+    }
 }
 
 static void do_message(char **arg)

@@ -61,8 +61,13 @@ static char **read_file(const char *name)
             add(&w, here.word[i]);
         free(here.word);
     }
+    bool whole = feof(f);
+    if (!whole)
+        say("-configfile: %s cannot be read: %s", name, strerror(errno));
     free(line);
     fclose(f);
+    if (!whole)
+        return NULL;
     if (!w.n) {
         say("-configfile: %s holds no line that starts a program", name);
         return NULL;

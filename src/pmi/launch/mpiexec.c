@@ -60,7 +60,8 @@ static void take_signals(struct launch *l)
 static void tell(int word, int value, bool from_tty)
 {
     struct front_message m = { .word = word, .value = value, .from_tty = from_tty };
-    send(front.daemon, &m, sizeof m, MSG_NOSIGNAL);
+    if (send(front.daemon, &m, sizeof m, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+        die("passing on signal %d failed: %s; the job is ended", value, strerror(errno));
 }
 
 static void on_signal(int sig, bool from_tty)
@@ -146,8 +147,10 @@ static _Noreturn void front_main(void)
             ssize_t n = recv(front.daemon, &m, sizeof m, MSG_DONTWAIT);
             if (n == sizeof m && m.word == WORD_DONE)
                 done(&m);
-            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+            if (n == 0 || (n < 0 && errno == ECONNRESET))
                 daemon_is_gone();
+            if (n < 0 && errno != EAGAIN && errno != EINTR)
+                die("reading from the node daemon failed: %s; the job is ended", strerror(errno));
         }
     }
 }

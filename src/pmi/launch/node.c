@@ -249,10 +249,10 @@ static void judge(int rank, pid_t pid, int status)
 static void on_child(void)
 {
     int status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        int rank = rank_of(pid);
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR);) {
+        int rank = pid > 0 ? rank_of(pid) : -1;
         if (rank < 0)
-            continue; /* an orphan that became ours */
+            continue; /* interrupted, or an orphan that became ours */
         node.ranks[rank].pid = 0;
         node.alive--;
         node.all_zero = node.all_zero && status == 0;
@@ -287,8 +287,10 @@ static void on_front(void)
 {
     struct front_message m;
     ssize_t n = recv(node.front, &m, sizeof m, MSG_DONTWAIT);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+    if (n == 0 || (n < 0 && errno == ECONNRESET))
         front_is_gone();
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        die("reading from mpiexec's front process failed: %s; the job is ended", strerror(errno));
     if (n == sizeof m && m.word == WORD_SIGNAL)
         on_signal(m.value, m.from_tty);
     else if (n == sizeof m && m.word == WORD_KILL)
@@ -496,13 +498,14 @@ static void finish(void)
     for (double since = now(); !output_done() && !give_up(since);)
         step(100);
     if (output_failed()) {
-        say("writing the ranks' output failed: %s", strerror(output_failed()));
+        say("passing on the ranks' output failed: %s", strerror(output_failed()));
         set_code(EXIT_MPIEXEC);
     }
     struct front_message m = { .word = WORD_DONE,
                                .value = node.code < 0 ? 0 : node.code,
                                .all_zero = node.all_zero };
-    send(node.front, &m, sizeof m, MSG_NOSIGNAL);
+    if (send(node.front, &m, sizeof m, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+        say("telling the job's exit code to mpiexec's front process failed: %s", strerror(errno));
 }
 
 int node_main(struct launch *l, int front)

@@ -169,8 +169,11 @@ static bool stream_read(struct stream *s)
     ssize_t n = read(s->fd, buf, sizeof buf);
     if (n > 0)
         take(s, buf, (size_t)n);
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        if (n < 0 && !failed)
+            failed = errno;
         stream_close(s);
+    }
     return n > 0;
 }
 

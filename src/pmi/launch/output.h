@@ -40,7 +40,7 @@ bool output_done(void);
 /* A destination takes no more: ranks that die of SIGPIPE are no news. */
 bool output_reader_gone(void);
 
-/* errno of the first write that failed for another reason than a reader that left, or 0. */
+/* errno of the first read or write that failed (but not for a reader that left), or 0. */
 int output_failed(void);
 
 #endif
