@@ -11,7 +11,9 @@
 
 enum {
     PAUSELESS = 256 /* polls before the loop pauses between them */,
-    CLOCK_EVERY = 32 /* polls a look at the clock */
+    CLOCK_EVERY = 32 /* polls a look at the clock, and a yield */,
+    OTHERS_RAN_NS = 1500 /* a yield with nobody to yield to takes less */,
+    CROWDED_WAITS = 64
 };
 
 static struct ku_knob rows[] = {
@@ -65,18 +67,38 @@ static void pause_cpu(void)
 #endif
 }
 
+/* Somebody else ran when this process last yielded, so whoever it waits for may sit on this very core, whatever
+ * the census says (other jobs share the machine): for so many more waits, yield at once instead of polling. */
+static _Atomic int crowded;
+
+/* sched_yield, and learn from how long it took. */
+static void yield(uint64_t now)
+{
+    int c = atomic_load_explicit(&crowded, memory_order_relaxed);
+    sched_yield();
+    if (ku_clock_ns() - now > OTHERS_RAN_NS)
+        atomic_store_explicit(&crowded, CROWDED_WAITS, memory_order_relaxed);
+    else if (c > 0)
+        atomic_store_explicit(&crowded, c - 1, memory_order_relaxed);
+}
+
 static bool may_spin(struct ku_wait *w)
 {
+    uint64_t now;
     if (ku_wait_policy.spin_ns == 0)
         return false;
-    if (w->spins++ < PAUSELESS)
-        return true;
-    pause_cpu();
-    if (w->spins % CLOCK_EVERY)
-        return true;
+    if (atomic_load_explicit(&crowded, memory_order_relaxed) == 0) {
+        if (w->spins++ < PAUSELESS)
+            return true;
+        pause_cpu();
+        if (w->spins % CLOCK_EVERY)
+            return true;
+    }
+    now = ku_clock_ns();
     if (w->spin_until == 0)
-        w->spin_until = ku_clock_ns() + ku_wait_policy.spin_ns;
-    return ku_clock_ns() < w->spin_until;
+        w->spin_until = now + ku_wait_policy.spin_ns;
+    yield(now);
+    return now < w->spin_until;
 }
 
 enum ku_wait_step ku_wait_step(struct ku_wait *w)
