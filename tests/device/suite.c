@@ -162,6 +162,10 @@ static void one_reserved(struct rank *r, int to, uint32_t i)
     size_t len = some_size(r, i);
     void *room;
     dev_status st;
+    if (!r->ops->reserve) { /* optional */
+        one_send(r, to, i);
+        return;
+    }
     while (!(room = r->ops->reserve(r->peer[to], i % 5 ? len : r->caps.max_send)))
         rank_pump(r);
     while ((st = rank_commit(r, to, room, len)) == DEV_AGAIN)
@@ -591,6 +595,10 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device reaches the process itself only";
     if (t->fn == open_again_with_packets_unread && s->max_ranks == 1)
         return "what a process sent to itself ends with it";
+    if (t->fn == dropped_rooms && !s->ops()->reserve)
+        return "the device has no reserve";
+    if (t->flags & KILLS && !s->half_send)
+        return "no way to die in the middle of a send is known";
     if (t->flags & GETS && !has_get(s))
         return "the device has no copy_from_peer";
     if (s->env && !(t->flags & GETS))
