@@ -162,11 +162,10 @@ END_TEST
 /* All lines of the programs that force something. */
 static char *forcing(void)
 {
-    const char *top = getenv("srcdir");
     char path[600];
     char *all = calloc(1, 1 << 16);
     glob_t g;
-    snprintf(path, sizeof path, "%s/tests/mpi/coll/*.c", top ? top : ".");
+    snprintf(path, sizeof path, "%s/tests/mpi/coll/*.c", TOP_SRCDIR);
     ck_assert_int_eq(glob(path, 0, NULL, &g), 0);
     for (size_t i = 0; i < g.gl_pathc; i++) {
         char line[2000];

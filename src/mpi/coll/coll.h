@@ -2,7 +2,8 @@
  *
  * An algorithm is a function of struct coll that sends and receives with the helpers below.  The helpers note the first
  * error and go on, so that a process that has found something wrong still plays its part and nobody waits for ever;
- * a process that is short of memory (coll->st->mute) plays it with empty messages, which its peers report. */
+ * but from then on it is mute: it plays with empty messages, so that its peers report an error too instead of using
+ * data that is not right. */
 #ifndef COLL_H
 #define COLL_H
 
@@ -21,7 +22,7 @@ enum { COLL_SMALL = 1024, COLL_TEMPS = 8 };
 struct coll_state {
     int err;             /* first error class; 0 */
     struct ku_err words; /* and its text */
-    bool mute;           /* out of memory: send and receive nothing any more */
+    bool mute;           /* an error was noted: send and receive nothing any more */
     int ntemps;
     size_t used; /* of small */
     void *temps[COLL_TEMPS];

@@ -8,6 +8,7 @@ void coll_note(struct coll *c, int err)
         return;
     c->st->err = err;
     c->st->words = *ku_err_last();
+    c->st->mute = true;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
@@ -21,9 +22,10 @@ static int64_t quiet(const struct coll *c, int64_t count)
 static void received(struct coll *c, int err, const MPIR_Status *status, int64_t expect, int source)
 {
     if (!err && status->count != expect && !c->st->mute)
-        err = MPIR_Err(MPI_ERR_TRUNCATE, NULL,
-                       "rank %d sent %lld bytes; expected %lld: counts or types differ between the ranks",
-                       source, (long long)status->count, (long long)expect);
+        err =
+            MPIR_Err(MPI_ERR_TRUNCATE, NULL,
+                     "rank %d sent %lld bytes; expected %lld: ranks differ in counts or types, or one failed",
+                     source, (long long)status->count, (long long)expect);
     coll_note(c, err);
 }
 
@@ -114,7 +116,6 @@ static void *no_memory(struct coll *c, int64_t bytes)
 {
     coll_note(c,
               MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of temporary data", (long long)bytes));
-    c->st->mute = true;
     return c->st->small;
 }
 

@@ -43,7 +43,7 @@ static int check_rank(const MPIR_Group *g, const char *arg, int64_t i, int64_t r
 
 static int check_n(int n)
 {
-    return n < 0 ? MPIR_Err(MPI_ERR_ARG, "n", "is %d; expected 0 or more", n) : 0;
+    return n < 0 ? MPIR_Err(MPI_ERR_COUNT, "n", "is %d; expected 0 or more", n) : 0;
 }
 
 int MPIR_Group_translate_ranks(MPIR_Group *group1, int n, const int *ranks1, MPIR_Group *group2, int *ranks2)

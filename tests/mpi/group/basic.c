@@ -78,7 +78,7 @@ static void lists(void)
 
 static void sets(void)
 {
-    int n = check_size, a[64], b[64], x[64], na = 0, nb = 0, nx;
+    int n = check_size, a[64], b[64], x[64] = { 0 }, na = 0, nb = 0, nx;
     MPI_Group ga, gb, g;
     for (int i = n - 1; i >= 0; i--) /* a: not divisible by 3, downwards; b: even, upwards */
         if (i % 3)
@@ -123,7 +123,7 @@ static void sets(void)
 
 static void ranges(void)
 {
-    int n = check_size, x[64], nx = 0;
+    int n = check_size, x[64] = { 0 }, nx = 0;
     int two[2][3] = { { n - 1, 1, -2 }, { 0, 0, 5 } }, one[1][3] = { { 0, n - 1, 3 } };
     MPI_Group g;
     for (int i = n - 1; i >= 1; i -= 2)

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     CHECK_SAYS("different ranks");
     CHECK_ERR(MPI_Group_incl(MPI_GROUP_EMPTY, 1, ranks, &g), MPI_ERR_RANK);
     CHECK_SAYS("no members");
-    CHECK_ERR(MPI_Group_incl(world, -1, ranks, &g), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Group_incl(world, -1, ranks, &g), MPI_ERR_COUNT);
     CHECK_SAYS("n is -1");
 
     {
