@@ -121,6 +121,15 @@ static bool front_mutated(const char *name)
 }
 """
 
+# A status is as many Fortran integers as C ints, in the same places.
+STATUS_COPY = """\
+    if (unlikely(!@SOURCE@ || !@TARGET@)) {
+        int err = front_bad_pointer(@SOURCE@ ? "@TARGET@" : "@SOURCE@");
+        return front_fail(front_target(NULL), "@CALL@", err);
+    }
+    memmove(@TARGET@, @SOURCE@, sizeof(ABI_Status));
+    return MPI_SUCCESS;"""
+
 FUNCTION = """\
 FRONT_EXPORT @DECL@;
 FRONT_EXPORT @WEAK@ __attribute__((weak, alias("@NAME@")));
@@ -205,6 +214,7 @@ def abi_c(abi):
 def abi_type(decl):
     """The declaration with the ABI's own types, which the front ends know under other names."""
     decl = re.sub(r"\bMPI_\w+_function(_c|_fn)? ", "ABI_Function ", decl)
+    decl = decl.replace("MPI_Fint", "int").replace("MPI_F08_status", "ABI_Status")
     return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
 
 
@@ -478,9 +488,12 @@ class Front:
 
 
 def conversion(proc):
-    """MPI_X_toint, _fromint, _c2f and _f2c need no body; (code, kind) or None."""
+    """MPI_X_toint, _fromint, _c2f and _f2c need no body; (code, handle) or None."""
+    if re.match(r"Status_(c|f|f08)2", proc.short):
+        source, target = proc.params[0].name, proc.params[1].name
+        return fill(STATUS_COPY, CALL=proc.name, SOURCE=source, TARGET=target), None
     m = re.match(r"(\w+)_(toint|fromint|c2f|f2c)$", proc.short)
-    if not m or m.group(1) == "Status":
+    if not m:
         return None
     h = next(h for h in HANDLES.values() if h.short == {"Type": "Datatype"}.get(m.group(1), m.group(1)))
     arg = proc.params[0].name
@@ -492,8 +505,7 @@ def conversion(proc):
 
 
 def function(proc, large, code):
-    decl = abi_type(proc.prototype("P", large)).replace("MPI_Fint", "int")
-    return fill(FUNCTION, DECL=decl, WEAK=abi_type(proc.prototype("", large)).replace("MPI_Fint", "int"),
+    return fill(FUNCTION, DECL=abi_type(proc.prototype("P", large)), WEAK=abi_type(proc.prototype("", large)),
                 NAME="P" + proc.name + ("_c" if large else ""), CODE=code)
 
 
@@ -504,7 +516,7 @@ def exported(api, bodies):
     result = []
     for proc in api.procs:
         conv = conversion(proc)
-        if proc.name in bodies or (conv and conv[1].kind in made):
+        if proc.name in bodies or (conv and (not conv[1] or conv[1].kind in made)):
             result.append(proc)
     return result
 
@@ -518,7 +530,8 @@ def chapter_c(chapter, api, bodies, abi, mutant=False):
         if not body:
             code = conversion(proc)[0]
             if mutant:
-                code = code.replace("return ", 'return front_mutated("%s") ? 0 : ' % proc.name)
+                code = code.replace("    return ", '    return front_mutated("%s") ? 0 : ' % proc.name) if "memmove" not in code \
+                    else '    if (front_mutated("%s"))\n        return MPI_SUCCESS;\n%s' % (proc.name, code)
             functions.append(function(proc, False, code))
             continue
         wide = match(proc, body)

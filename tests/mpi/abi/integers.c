@@ -1,0 +1,85 @@
+/* Handles as integers and back, of predefined and made objects; integers that name nothing; Fortran's names for it. */
+/* ranks: 1 2 */
+#include <check.h>
+
+static void made(void)
+{
+    MPI_Comm comm;
+    MPI_Group group;
+    MPI_Datatype type;
+    MPI_Request request;
+    int x = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_group(comm, &group);
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    MPI_Irecv(&x, 1, MPI_INT, MPI_PROC_NULL, 0, comm, &request);
+    CHECK(MPI_Comm_fromint(MPI_Comm_toint(comm)) == comm);
+    CHECK(MPI_Comm_f2c(MPI_Comm_c2f(comm)) == comm);
+    CHECK(MPI_Comm_toint(comm) > 0x1000, "%d may be taken for a predefined handle", MPI_Comm_toint(comm));
+    CHECK(MPI_Group_fromint(MPI_Group_toint(group)) == group);
+    CHECK(MPI_Type_fromint(MPI_Type_toint(type)) == type);
+    CHECK(MPI_Type_f2c(MPI_Type_c2f(type)) == type);
+    CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
+    int old = MPI_Comm_toint(comm);
+    CHECK(MPI_Type_fromint(old) == MPI_DATATYPE_NULL, "a communicator's integer is a datatype's");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Group_free(&group);
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+    CHECK(MPI_Comm_fromint(old) == MPI_COMM_NULL, "a freed communicator's integer names something");
+}
+
+static void statuses(void)
+{
+    MPI_Status s, t;
+    MPI_F08_status f08, g08;
+    MPI_Fint f[MPI_F_STATUS_SIZE], g[MPI_F_STATUS_SIZE];
+    int x = 3, n = -1;
+    MPI_Request request;
+    MPI_Irecv(&x, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &request);
+    MPI_Send(&x, 1, MPI_INT, 0, 9, MPI_COMM_SELF);
+    memset(&s, 0, sizeof s);
+    memset(&t, 0xff, sizeof t);
+    MPI_Wait(&request, &s);
+    CHECK_ERR(MPI_Status_c2f(&s, f), MPI_SUCCESS);
+    CHECK_EQ(f[MPI_F_SOURCE], 0);
+    CHECK_EQ(f[MPI_F_TAG], 9);
+    CHECK_ERR(MPI_Status_f2f08(f, &f08), MPI_SUCCESS);
+    CHECK_EQ(f08.MPI_TAG, 9);
+    CHECK_ERR(MPI_Status_f082f(&f08, g), MPI_SUCCESS);
+    CHECK_ERR(MPI_Status_f2c(g, &t), MPI_SUCCESS);
+    CHECK_ERR(MPI_Get_count(&t, MPI_INT, &n), MPI_SUCCESS);
+    CHECK_EQ(n, 1);
+    CHECK_ERR(MPI_Status_c2f08(&t, &g08), MPI_SUCCESS);
+    memset(&t, 0xff, sizeof t);
+    CHECK_ERR(MPI_Status_f082c(&g08, &t), MPI_SUCCESS);
+    CHECK_EQ(t.MPI_TAG, 9);
+    CHECK_EQ(memcmp(&s, &t, sizeof s), 0);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_ERR(MPI_Status_c2f(MPI_STATUS_IGNORE, f), MPI_ERR_ARG);
+}
+
+int main(int argc, char **argv)
+{
+    check_init(&argc, &argv);
+    CHECK_EQ(MPI_Comm_toint(MPI_COMM_NULL), 0x100);
+    CHECK_EQ(MPI_Comm_toint(MPI_COMM_SELF), 0x102);
+    CHECK_EQ(MPI_Type_toint(MPI_INT), 0x209);
+    CHECK_EQ(MPI_Op_toint(MPI_SUM), 0x21);
+    CHECK_EQ(MPI_Group_toint(MPI_GROUP_EMPTY), 0x109);
+    CHECK_EQ(MPI_Request_toint(MPI_REQUEST_NULL), 0x180);
+    CHECK_EQ(MPI_Errhandler_toint(MPI_ERRORS_RETURN), 0x143);
+    CHECK(MPI_Op_fromint(0x21) == MPI_SUM);
+    CHECK(MPI_Op_f2c(MPI_Op_c2f(MPI_MAXLOC)) == MPI_MAXLOC);
+    CHECK(MPI_Group_f2c(0x109) == MPI_GROUP_EMPTY);
+    CHECK(MPI_Errhandler_fromint(0x143) == MPI_ERRORS_RETURN);
+    CHECK(MPI_Errhandler_f2c(MPI_Errhandler_c2f(MPI_ERRORS_ABORT)) == MPI_ERRORS_ABORT);
+    CHECK(MPI_Message_fromint(MPI_Message_toint(MPI_MESSAGE_NO_PROC)) == MPI_MESSAGE_NO_PROC);
+    CHECK(MPI_Comm_fromint(0x100) == MPI_COMM_NULL);
+    CHECK(MPI_Comm_fromint(0x209) == MPI_COMM_NULL, "a datatype's integer");
+    CHECK(MPI_Comm_fromint(-5) == MPI_COMM_NULL);
+    CHECK(MPI_Comm_fromint(0x7fffffff) == MPI_COMM_NULL);
+    made();
+    statuses();
+    return check_done();
+}
