@@ -147,7 +147,7 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     }
     MPID_core.config = config_info != NULL ? *(struct MPID_Config *)config_info : (struct MPID_Config){ 0 };
     if (pmi_init(&MPID_core.job) != 0) {
-        *error_code = MPI_ERR_OTHER;
+        *error_code = ku_err_last()->code = MPI_ERR_OTHER; /* the words stay */
         return;
     }
     ku_knob_register(&knobs);
