@@ -1,0 +1,44 @@
+/* mock.h: what the mock device and the tests that use it agree on.
+ *
+ * The test maps struct mock_shared before it forks, puts its address into KEEL_MOCK (hexadecimal), and says how the
+ * device shall misbehave by filling in `how`. */
+#ifndef TESTS_CORE_MOCK_H
+#define TESTS_CORE_MOCK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include "device.h"
+
+enum { MOCK_RANKS = 5, MOCK_SLOTS = 32, MOCK_BODY = 5000 };
+
+struct mock_packet {
+    struct dev_head head;
+    uint32_t len;
+    _Alignas(8) unsigned char body[MOCK_BODY];
+};
+
+/* One sender, one receiver. */
+struct mock_ring {
+    _Alignas(64) _Atomic uint32_t put;
+    _Alignas(64) _Atomic uint32_t got;
+    struct mock_packet slot[MOCK_SLOTS];
+};
+
+struct mock_how {
+    uint32_t seed;
+    uint32_t refuse;     /* percent of sends that answer DEV_AGAIN */
+    uint32_t delay;      /* percent of looks at a sender that find nothing */
+    uint32_t queue;      /* percent of sends that answer DEV_QUEUED */
+    uint32_t no_reserve; /* 1: the device has no room to pack into */
+    int32_t lost;        /* this rank is lost ... */
+    uint32_t lost_after; /* ... when it has sent that many packets; 0: never */
+};
+
+struct mock_shared {
+    struct mock_how how;
+    _Atomic uint32_t sent[MOCK_RANKS]; /* packets, by rank */
+    _Atomic uint32_t is_lost;
+    struct mock_ring ring[MOCK_RANKS][MOCK_RANKS]; /* [to][from] */
+};
+
+#endif

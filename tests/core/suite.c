@@ -1,0 +1,633 @@
+#include "suite.h"
+
+#define ME MPID_MyWorldRank
+#define N MPID_MyWorldSize
+
+enum { CTX = 7, COUNT_MAX = 300000 };
+
+static struct MPIR_COMMUNICATOR *const comm = NULL;
+static int err;
+static int types_freed, requests_freed;
+
+static void type_freed(struct MPIR_DATATYPE *t)
+{
+    (void)t;
+    types_freed++;
+}
+
+static void request_freed(MPID_Request r)
+{
+    free(r);
+    requests_freed++;
+}
+
+static unsigned char pattern(int64_t i, int seed)
+{
+    return (unsigned char)((uint64_t)i * 167u + (uint64_t)seed * 31u + (uint64_t)(i >> 8));
+}
+
+static void fill(unsigned char *p, int64_t n, int seed)
+{
+    for (int64_t i = 0; i < n; i++)
+        p[i] = pattern(i, seed);
+}
+
+static void expect(const unsigned char *p, int64_t n, int seed, const char *what)
+{
+    for (int64_t i = 0; i < n; i++)
+        CHECK(p[i] == pattern(i, seed), "%s: byte %lld of %lld is %d, expected %d", what, (long long)i,
+              (long long)n, p[i], pattern(i, seed));
+}
+
+static void ok(const char *what)
+{
+    CHECK(err == 0, "%s: error %d: %s", what, err, MPID_Error_text());
+}
+
+static void expect_status(const MPIR_Status *s, int source, int tag, int64_t count, const char *what)
+{
+    CHECK(s->MPI_SOURCE == source && s->MPI_TAG == tag && s->count == count && s->cancelled == 0,
+          "%s: status source %d tag %d count %lld cancelled %d; expected %d %d %lld 0", what, s->MPI_SOURCE,
+          s->MPI_TAG, (long long)s->count, s->cancelled, source, tag, (long long)count);
+}
+
+/* Everybody waits for everybody. */
+static void barrier(void)
+{
+    char c = 0;
+    MPIR_Status s;
+    if (ME == 0) {
+        for (int i = 1; i < N; i++)
+            MPID_RecvContig(comm, &c, 1, i, 99, CTX + 1, &s, &err);
+        for (int i = 1; i < N; i++)
+            MPID_SendContig(comm, &c, 1, 0, 99, CTX + 1, i, 0, &err);
+    } else {
+        MPID_SendContig(comm, &c, 1, ME, 99, CTX + 1, 0, 0, &err);
+        MPID_RecvContig(comm, &c, 1, 0, 99, CTX + 1, &s, &err);
+    }
+    ok("barrier");
+}
+
+/* Every second byte: n of them. */
+static void make_stride(struct MPIR_DATATYPE *t, int64_t n)
+{
+    struct MPIR_DATATYPE byte;
+    memset(&byte, 0, sizeof byte);
+    memset(t, 0, sizeof *t);
+    t->obj.refs = 1;
+    CHECK(MPID_Type_basic(&byte, 1, 1, 1) == 0, "basic");
+    CHECK(MPID_Type_hvector(t, n, 1, 2, &byte) == 0, "hvector");
+    CHECK(MPID_Type_commit(t) == 0, "commit");
+}
+
+/* ---- Modes ---- */
+
+enum mode { STANDARD, SYNC, READY, BUFFERED, I_STANDARD, I_SYNC, I_READY, MODES };
+
+static void send_contig(enum mode m, const void *p, int64_t n, int tag, int to)
+{
+    struct MPIR_HANDLE r;
+    switch (m) {
+    case STANDARD:
+        MPID_SendContig(comm, p, n, ME, tag, CTX, to, 0, &err);
+        return;
+    case SYNC:
+        MPID_SsendContig(comm, p, n, ME, tag, CTX, to, 0, &err);
+        return;
+    case READY:
+        MPID_RsendContig(comm, p, n, ME, tag, CTX, to, 0, &err);
+        return;
+    case BUFFERED:
+        MPID_BsendContig(comm, p, n, ME, tag, CTX, to, 0, &err);
+        if (err != MPIR_ERR_MAY_BLOCK)
+            return;
+        err = 0;
+        /* fall through */
+    case I_STANDARD:
+        MPID_IsendContig(comm, p, n, ME, tag, CTX, to, 0, &r, &err);
+        break;
+    case I_SYNC:
+        MPID_IssendContig(comm, p, n, ME, tag, CTX, to, 0, &r, &err);
+        break;
+    default:
+        MPID_IrsendContig(comm, p, n, ME, tag, CTX, to, 0, &r, &err);
+    }
+    MPID_SendComplete(&r, &err);
+}
+
+static void send_typed(enum mode m, const void *p, int64_t n, struct MPIR_DATATYPE *t, int tag, int to)
+{
+    struct MPIR_HANDLE r;
+    switch (m) {
+    case STANDARD:
+        MPID_SendDatatype(comm, p, n, t, ME, tag, CTX, to, &err);
+        return;
+    case SYNC:
+        MPID_SsendDatatype(comm, p, n, t, ME, tag, CTX, to, &err);
+        return;
+    case READY:
+        MPID_RsendDatatype(comm, p, n, t, ME, tag, CTX, to, &err);
+        return;
+    case BUFFERED:
+        MPID_BsendDatatype(comm, p, n, t, ME, tag, CTX, to, &err);
+        if (err != MPIR_ERR_MAY_BLOCK)
+            return;
+        err = 0;
+        /* fall through */
+    case I_STANDARD:
+        MPID_IsendDatatype(comm, p, n, t, ME, tag, CTX, to, &r, &err);
+        break;
+    case I_SYNC:
+        MPID_IssendDatatype(comm, p, n, t, ME, tag, CTX, to, &r, &err);
+        break;
+    default:
+        MPID_IrsendDatatype(comm, p, n, t, ME, tag, CTX, to, &r, &err);
+    }
+    MPID_SendComplete(&r, &err);
+}
+
+/* One message to the right in a mode, its receive posted before; typed at the sender, the receiver, both, neither. */
+static void one_mode(enum mode m, int64_t n, int typed)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, tag = (int)m + 10 * typed;
+    unsigned char *out = malloc((size_t)n * 2 + 2), *in = calloc(1, (size_t)n * 2 + 2);
+    struct MPIR_DATATYPE st, rt;
+    struct MPIR_HANDLE r;
+    MPIR_Status s;
+    make_stride(&st, n > 0 ? n : 1);
+    make_stride(&rt, 1); /* one byte; n elements of extent 1 are contiguous: a type of its own layout below */
+    MPID_Type_fini(&rt);
+    make_stride(&rt, n > 0 ? n : 1);
+    fill(out, n * 2, ME);
+    if (typed & 2)
+        MPID_IrecvDatatype(comm, in, n > 0, &rt, from, tag, CTX, &r, &err);
+    else
+        MPID_IrecvContig(comm, in, n, from, tag, CTX, &r, &err);
+    ok("irecv");
+    if (m == READY || m == I_READY)
+        barrier();
+    if (typed & 1)
+        send_typed(m, out, n > 0, &st, tag, to);
+    else
+        send_contig(m, out, n, tag, to);
+    ok("send");
+    MPID_RecvComplete(&r, &s, &err);
+    ok("recv");
+    expect_status(&s, from, tag, n, "modes");
+    for (int64_t i = 0; i < n; i++) {
+        unsigned char got = in[typed & 2 ? i * 2 : i], want = pattern(typed & 1 ? i * 2 : i, from);
+        CHECK(got == want, "mode %d typed %d: byte %lld of %lld is %d, expected %d", m, typed, (long long)i,
+              (long long)n, got, want);
+        CHECK(!(typed & 2) || i + 1 == n || in[i * 2 + 1] == 0, "the gap at %lld was written", (long long)i);
+    }
+    CHECK(st.obj.refs == 1 && rt.obj.refs == 1, "references left: %d, %d", st.obj.refs, rt.obj.refs);
+    MPID_Type_fini(&st);
+    MPID_Type_fini(&rt);
+    free(out);
+    free(in);
+}
+
+static void modes(void)
+{
+    static const int64_t sizes[] = { 0, 1, 24, 25, 48, 49, 1000, 4096, 5001, 32768, 32769, COUNT_MAX };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int m = 0; m < MODES; m++)
+            for (int typed = 0; typed < 4; typed++)
+                one_mode((enum mode)m, sizes[i], typed);
+}
+
+/* ---- Order ---- */
+
+struct letter {
+    int seq;
+    unsigned char rest[6000];
+};
+
+/* Everybody sends numbered letters of all protocols to rank 0, which takes them with all kinds of wildcards. */
+static void order(void)
+{
+    enum { LETTERS = 300, TAGS = 4 };
+    static const int64_t sizes[] = { 4, 40, 48, 60, 4000, 6004 };
+    if (ME != 0) {
+        struct letter l;
+        for (int i = 0; i < LETTERS; i++) {
+            l.seq = i;
+            if (i % 7 == 3)
+                MPID_SsendContig(comm, &l, sizes[i % 6], ME, i % TAGS, CTX, 0, 0, &err);
+            else
+                MPID_SendContig(comm, &l, sizes[i % 6], ME, i % TAGS, CTX, 0, 0, &err);
+            ok("send");
+        }
+        return;
+    }
+    int *next = calloc((size_t)N * TAGS, sizeof *next);
+    for (int i = 0; i < N * TAGS; i++)
+        next[i] = i % TAGS;
+    for (int k = 0; k < (N - 1) * LETTERS; k++) {
+        struct letter l;
+        MPIR_Status s;
+        int source = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
+        if (k % 3 == 1) { /* a source that still has something */
+            for (source = 1; next[source * TAGS] >= LETTERS && next[source * TAGS + 1] >= LETTERS &&
+                             next[source * TAGS + 2] >= LETTERS && next[source * TAGS + 3] >= LETTERS;)
+                source++;
+        }
+        MPID_RecvContig(comm, &l, sizeof l, source, tag, CTX, &s, &err);
+        ok("recv");
+        CHECK(s.MPI_SOURCE > 0 && s.MPI_SOURCE < N && s.MPI_TAG >= 0 && s.MPI_TAG < TAGS, "odd status");
+        int *want = &next[s.MPI_SOURCE * TAGS + s.MPI_TAG];
+        CHECK(l.seq == *want, "source %d tag %d: letter %d, expected %d", s.MPI_SOURCE, s.MPI_TAG, l.seq,
+              *want);
+        CHECK(s.count == sizes[l.seq % 6], "letter %d has %lld bytes", l.seq, (long long)s.count);
+        *want += TAGS;
+    }
+    free(next);
+}
+
+/* Receives posted in one order, messages in another. */
+static void reverse_tags(void)
+{
+    enum { MANY = 400 };
+    int peer = ME ^ 1;
+    static struct MPIR_HANDLE r[MANY];
+    static int got[MANY];
+    if (peer >= N) {
+        barrier();
+        return;
+    }
+    for (int i = 0; i < MANY; i++)
+        MPID_IrecvContig(comm, &got[i], sizeof got[i], i % 5 == 4 ? MPI_ANY_SOURCE : peer, MANY - 1 - i, CTX,
+                         &r[i], &err);
+    for (int i = 0; i < MANY; i++)
+        MPID_SendContig(comm, &i, sizeof i, ME, i, CTX, peer, 0, &err);
+    ok("send");
+    for (int i = 0; i < MANY; i++) {
+        MPIR_Status s;
+        MPID_RecvComplete(&r[i], &s, &err);
+        ok("recv");
+        CHECK(got[i] == MANY - 1 - i && s.MPI_TAG == got[i], "receive %d got %d", i, got[i]);
+    }
+    for (int i = 0; i < MANY; i++)
+        MPID_SendContig(comm, &i, sizeof i, ME, i, CTX, peer, 0, &err);
+    barrier();
+    for (int i = MANY; i-- > 0;) {
+        int v = -1;
+        MPID_RecvContig(comm, &v, sizeof v, i % 3 ? peer : MPI_ANY_SOURCE, i, CTX, NULL, &err);
+        ok("recv");
+        CHECK(v == i, "tag %d brought %d", i, v);
+    }
+}
+
+/* ---- All pairs at once, large ---- */
+
+static void exchange(void)
+{
+    struct MPIR_HANDLE *r = calloc((size_t)N * 2, sizeof *r);
+    unsigned char **buf = calloc((size_t)N * 2, sizeof *buf);
+    for (int i = 0; i < N; i++) {
+        buf[i] = malloc(COUNT_MAX);
+        buf[N + i] = malloc(COUNT_MAX);
+        fill(buf[N + i], COUNT_MAX, ME * N + i);
+        MPID_IrecvContig(comm, buf[i], COUNT_MAX, i, 1, CTX, &r[i], &err);
+        ok("irecv");
+    }
+    for (int i = 0; i < N; i++) {
+        MPID_IsendContig(comm, buf[N + i], COUNT_MAX, ME, 1, CTX, i, 0, &r[N + i], &err);
+        ok("isend");
+    }
+    for (int i = 0; i < 2 * N;) {
+        MPIR_Status s;
+        if (i < N ? MPID_RecvIcomplete(&r[i], &s, &err) : MPID_SendIcomplete(&r[i], &err)) {
+            ok("complete");
+            if (i < N)
+                expect(buf[i], COUNT_MAX, i * N + ME, "exchange");
+            free(buf[i++]);
+        } else
+            MPID_DeviceCheck(MPID_BLOCKING);
+    }
+    free(buf);
+    free(r);
+}
+
+/* ---- Probes ---- */
+
+static void probes(void)
+{
+    static const int64_t sizes[] = { 0, 8, 48, 2000, 100000 };
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, flag;
+    unsigned char *p = malloc(200002), *q = malloc(200002);
+    MPIR_Status s;
+    MPID_Iprobe(comm, 1234, CTX, MPI_ANY_SOURCE, &flag, &err, &s);
+    CHECK(!flag && err == 0, "a message that nobody sent");
+    for (int k = 0; k < 5; k++) {
+        struct MPIR_HANDLE send, again, m;
+        struct MPIR_DATATYPE t;
+        int64_t n = sizes[k];
+        fill(p, n, ME);
+        MPID_IsendContig(comm, p, n, ME, k, CTX, to, 0, &send, &err);
+        MPID_IsendContig(comm, p, n, ME, k, CTX, to, 0, &again, &err);
+        MPID_Probe(comm, k, CTX, MPI_ANY_SOURCE, &err, &s);
+        ok("probe");
+        expect_status(&s, from, k, n, "probe");
+        MPID_Iprobe(comm, MPI_ANY_TAG, CTX, from, &flag, &err, NULL);
+        CHECK(flag, "iprobe after probe");
+        MPID_Improbe(comm, k, CTX, from, &flag, &m, &err, &s);
+        CHECK(flag && m.handle_type == MPIR_MESSAGE, "improbe after probe");
+        expect_status(&s, from, k, n, "improbe");
+        memset(q, 0, 200002);
+        MPID_ImrecvContig(q, n, &m, &err);
+        MPID_RecvComplete(&m, &s, &err);
+        ok("imrecv");
+        expect_status(&s, from, k, n, "imrecv");
+        expect(q, n, from, "imrecv");
+        MPID_Mprobe(comm, MPI_ANY_TAG, CTX, MPI_ANY_SOURCE, &m, &err, &s);
+        expect_status(&s, from, k, n, "mprobe");
+        make_stride(&t, n > 0 ? n : 1);
+        memset(q, 0, 200002);
+        MPID_ImrecvDatatype(q, n > 0, &t, &m, &err);
+        MPID_RecvComplete(&m, &s, &err);
+        ok("imrecv of a datatype");
+        expect_status(&s, from, k, n, "imrecv of a datatype");
+        for (int64_t i = 0; i < n; i++)
+            CHECK(q[i * 2] == pattern(i, from), "byte %lld", (long long)i);
+        MPID_SendComplete(&send, &err);
+        MPID_SendComplete(&again, &err);
+        ok("isend");
+        MPID_Type_fini(&t);
+    }
+    err = 0;
+    struct MPIR_HANDLE none;
+    memset(&none, 0, sizeof none);
+    MPID_ImrecvContig(q, 1, &none, &err);
+    CHECK(err == MPI_ERR_REQUEST, "imrecv of no message gave %d", err);
+    err = 0;
+    free(p);
+    free(q);
+}
+
+/* ---- Truncation and bad arguments ---- */
+
+static void expect_err(int want, const char *text, const char *what)
+{
+    CHECK(err == want, "%s: error %d, expected %d", what, err, want);
+    CHECK(strstr(MPID_Error_text(), text) != NULL, "%s: text \"%s\" lacks \"%s\"", what, MPID_Error_text(),
+          text);
+    err = 0;
+}
+
+static void errors(void)
+{
+    static const int64_t sizes[] = { 20, 24, 40, 1000, 100000 };
+    int to = (ME + 1) % N, from = (ME + N - 1) % N;
+    unsigned char *p = malloc(100000), *q = malloc(100000);
+    struct MPIR_HANDLE r, r2;
+    MPIR_Status s;
+    for (int k = 0; k < 20; k++) {
+        int64_t n = sizes[k % 5], room = k < 10 ? n / 2 : 0;
+        fill(p, n, ME);
+        memset(q, 0xee, 100000);
+        if (k & 1)
+            MPID_IrecvContig(comm, q, room, from, k, CTX, &r, &err);
+        if (k % 3 == 0)
+            MPID_IssendContig(comm, p, n, ME, k, CTX, to, 0, &r2, &err);
+        else
+            MPID_IsendContig(comm, p, n, ME, k, CTX, to, 0, &r2, &err);
+        ok("isend");
+        if (k & 1)
+            MPID_RecvComplete(&r, &s, &err);
+        else
+            MPID_RecvContig(comm, q, room, from, k, CTX, &s, &err);
+        char text[40];
+        snprintf(text, sizeof text, "%lld bytes", (long long)n);
+        expect_err(MPI_ERR_TRUNCATE, text, "truncation");
+        expect_status(&s, from, k, room, "truncation");
+        expect(q, room, from, "truncation");
+        CHECK(q[room] == 0xee, "a byte beyond the buffer was written");
+        MPID_SendComplete(&r2, &err);
+        ok("the sender of a truncated message");
+    }
+    MPID_SendContig(comm, p, 1, ME, 0, CTX, N, 0, &err);
+    expect_err(MPI_ERR_RANK, "expected 0 to", "rank");
+    MPID_SendContig(comm, p, 1, ME, 0, CTX, -5, 0, &err);
+    expect_err(MPI_ERR_RANK, "is -5", "rank");
+    MPID_SendContig(comm, p, -1, ME, 0, CTX, to, 0, &err);
+    expect_err(MPI_ERR_COUNT, "is -1", "count");
+    MPID_RecvContig(comm, p, -2, from, 0, CTX, &s, &err);
+    expect_err(MPI_ERR_COUNT, "is -2", "count");
+    MPID_Init(NULL, NULL, NULL, &err);
+    expect_err(MPI_ERR_OTHER, "already", "second init");
+    free(p);
+    free(q);
+}
+
+/* ---- Cancel, free ---- */
+
+static void cancel(void)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, flag = 1;
+    unsigned char *p = calloc(1, 100000);
+    struct MPIR_HANDLE r, t;
+    MPIR_Status s;
+    MPID_IrecvContig(comm, p, 100, MPI_ANY_SOURCE, 77, CTX, &r, &err);
+    MPID_RecvCancel(&r, &err);
+    MPID_RecvComplete(&r, &s, &err);
+    ok("cancel");
+    CHECK(s.cancelled == 1, "the receive was not cancelled");
+    MPID_RecvCancel(&r, &err);          /* complete: nothing happens */
+    for (int big = 0; big < 2; big++) { /* a send that nobody receives: large, or synchronous */
+        if (big)
+            MPID_IsendContig(comm, p, 100000, ME, 78, CTX, to, 0, &t, &err);
+        else
+            MPID_IssendContig(comm, p, 8, ME, 78, CTX, to, 0, &t, &err);
+        ok("isend");
+        MPID_SendCancel(&t, &err);
+        MPID_SendComplete(&t, &err);
+        ok("cancel of a send");
+        CHECK(t.s.cancelled == 1, "the send was not cancelled");
+    }
+    barrier();
+    MPID_Iprobe(comm, 78, CTX, from, &flag, &err, &s);
+    CHECK(!flag, "the cancelled message is there");
+    MPID_IsendContig(comm, p, 100000, ME, 79, CTX, to, 0, &t, &err); /* too late to cancel: received */
+    MPID_RecvContig(comm, p, 100000, from, 79, CTX, &s, &err);
+    MPID_SendComplete(&t, &err);
+    MPID_SendCancel(&t, &err);
+    ok("late cancel");
+    CHECK(t.s.cancelled == 0 && s.count == 100000, "a late cancel did something");
+    free(p);
+}
+
+static void frees(void)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N;
+    unsigned char *p = malloc(100000), *q = malloc(100000);
+    struct MPIR_HANDLE *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
+    struct MPIR_DATATYPE t;
+    MPIR_Status s;
+    int before = requests_freed, tbefore = types_freed;
+    fill(p, 100000, ME);
+    MPID_IsendContig(comm, p, 8, ME, 5, CTX, to, 0, a, &err);
+    MPID_IsendContig(comm, p, 100000, ME, 6, CTX, to, 0, b, &err);
+    MPID_Request_free(a);
+    MPID_SendFree(b);
+    barrier();
+    MPID_RecvContig(comm, q, 8, from, 5, CTX, &s, &err);
+    MPID_RecvContig(comm, q, 100000, from, 6, CTX, &s, &err);
+    expect(q, 100000, from, "freed request");
+    while (requests_freed < before + 2)
+        MPID_DeviceCheck(MPID_BLOCKING);
+    make_stride(&t, 30000);
+    struct MPIR_HANDLE r;
+    MPID_IrecvDatatype(comm, q, 1, &t, from, 8, CTX, &r, &err);
+    CHECK(t.obj.refs == 2, "an active receive holds %d references", t.obj.refs - 1);
+    t.obj.refs--; /* the user has freed the type */
+    barrier();
+    MPID_SendContig(comm, p, 30000, ME, 8, CTX, to, 0, &err);
+    MPID_RecvComplete(&r, &s, &err);
+    CHECK(types_freed == tbefore + 1, "the type was given back %d times", types_freed - tbefore);
+    MPID_Type_fini(&t);
+    ok("frees");
+    free(p);
+    free(q);
+}
+
+/* ---- Contexts ---- */
+
+static void parking(void)
+{
+    struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = 1000 }, d = c;
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, v = -1;
+    d.context_id = 2000;
+    for (int i = 0; i < 8; i++) {
+        int x = 100 * ME + i;
+        MPID_SendContig(comm, &x, sizeof x, ME, i / 2, 1000 + (uint32_t)(i % 4), to, 0, &err);
+    }
+    barrier();
+    CHECK(MPID_CommInit(NULL, &c) == 0 && MPID_CommInit(&c, &d) == 0, "comminit: %s", MPID_Error_text());
+    for (int i = 8; i-- > 0;) {
+        MPID_RecvContig(&c, &v, sizeof v, from, i / 2, 1000 + (uint32_t)(i % 4), NULL, &err);
+        ok("recv");
+        CHECK(v == 100 * from + i, "got %d, expected %d", v, 100 * from + i);
+    }
+    MPID_SendContig(&d, &v, sizeof v, ME, 3, 2001, to, 0, &err);
+    MPID_RecvContig(&d, &v, sizeof v, from, 3, 2001, NULL, &err);
+    ok("second communicator");
+    barrier();
+    CHECK(MPID_CommFree(&c) == 0 && MPID_CommFree(&d) == 0, "commfree");
+    for (uint32_t i = 0; i < 1000; i++) { /* many, some left */
+        struct MPIR_COMMUNICATOR e = { .rank = ME, .size = N, .remote_size = N, .context_id = 5000 + 4 * i };
+        CHECK(MPID_CommInit(NULL, &e) == 0, "comminit");
+        MPID_SendContig(&e, &i, sizeof i, ME, 0, e.context_id, ME, 0, &err);
+        MPID_RecvContig(&e, &v, sizeof v, ME, 0, e.context_id, NULL, &err);
+        CHECK(v == (int)i, "context %u", e.context_id);
+        MPID_CommFree(&e);
+    }
+}
+
+/* ---- To itself ---- */
+
+static void self(void)
+{
+    static const int64_t sizes[] = { 0, 8, 49, 70000, 200000 };
+    unsigned char *p = malloc(400002), *q = malloc(400002);
+    struct MPIR_DATATYPE t;
+    struct MPIR_HANDLE r, u;
+    MPIR_Status s;
+    for (int k = 0; k < 5; k++) {
+        int64_t n = sizes[k];
+        fill(p, n * 2, 3);
+        make_stride(&t, n > 0 ? n : 1);
+        MPID_SendContig(comm, p, n, ME, 1, CTX, ME, 0, &err);
+        MPID_IsendDatatype(comm, p, n > 0, &t, ME, 2, CTX, ME, &r, &err);
+        MPID_IssendContig(comm, p, n, ME, 3, CTX, ME, 0, &u, &err);
+        ok("sends");
+        CHECK(!u.is_complete, "a synchronous send without its receive is complete");
+        MPID_RecvContig(comm, q, n, ME, 3, CTX, &s, &err);
+        CHECK(u.is_complete, "a synchronous send with its receive is not complete");
+        expect(q, n, 3, "ssend to itself");
+        MPID_RecvDatatype(comm, q, n > 0, &t, ME, 2, CTX, &s, &err);
+        expect_status(&s, ME, 2, n, "self");
+        for (int64_t i = 0; i < n; i++)
+            CHECK(q[2 * i] == pattern(2 * i, 3), "byte %lld", (long long)i);
+        MPID_SendComplete(&r, &err);
+        MPID_RecvContig(comm, q, n, MPI_ANY_SOURCE, MPI_ANY_TAG, CTX, &s, &err);
+        expect_status(&s, ME, 1, n, "self");
+        MPID_IrecvDatatype(comm, q, n > 0, &t, ME, 4, CTX, &r, &err);
+        MPID_SendDatatype(comm, p, n > 0, &t, ME, 4, CTX, ME, &err);
+        CHECK(r.is_complete, "the posted receive is not complete");
+        MPID_IrecvContig(comm, q, n, ME, 4, CTX, &r, &err);
+        MPID_SsendDatatype(comm, p, n > 0, &t, ME, 4, CTX, ME, &err);
+        ok("self");
+        MPID_BsendContig(comm, p, n, ME, 4, CTX, ME, 0, &err);
+        MPID_RecvContig(comm, q, n, ME, 4, CTX, &s, &err);
+        ok("self bsend");
+        MPID_Type_fini(&t);
+    }
+    MPID_IssendContig(comm, p, 8, ME, 3, CTX, ME, 0, &u, &err);
+    MPID_SendCancel(&u, &err);
+    CHECK(u.is_complete && u.s.cancelled, "a send to itself was not cancelled");
+    MPID_SsendContig(comm, p, 8, ME, 3, CTX, ME, 0, &err);
+    expect_err(MPI_ERR_OTHER, "wait for ever", "ssend to itself");
+    free(p);
+    free(q);
+}
+
+/* ---- Section 5 ---- */
+
+static void surroundings(void)
+{
+    char name[128];
+    double a = -1, b = -1, tick = 0;
+    MPID_Wtime(&a);
+    MPID_Wtick(&tick);
+    do
+        MPID_Wtime(&b);
+    while (b == a);
+    CHECK(a >= 0 && b > a && tick > 0 && tick < 0.1, "time %g %g tick %g", a, b, tick);
+    MPID_Node_name(name, sizeof name);
+    CHECK(name[0] != 0 && strlen(name) < sizeof name, "node name");
+    MPID_Node_name(name, 2);
+    CHECK(name[1] == 0, "node name cut");
+    MPID_Version_name(name);
+    CHECK(strstr(name, "Keel") != NULL, "version %s", name);
+    CHECK(MPID_World()->local_size == N && MPID_World()->local_rank == ME, "world");
+    MPID_Set_tracefile("/dev/null");
+    barrier();
+    MPID_Set_tracefile(NULL);
+    MPID_SetDebugFile("/dev/null");
+    MPID_SetDebugFlag(0);
+    MPID_SetPktSize(1); /* everything by rendezvous */
+    one_mode(STANDARD, 8, 0);
+    one_mode(I_STANDARD, 0, 3);
+    MPID_SetPktSize(0);
+    barrier();
+}
+
+const struct suite_test suite[] = { { "modes", modes },
+                                    { "order", order },
+                                    { "reverse_tags", reverse_tags },
+                                    { "exchange", exchange },
+                                    { "probes", probes },
+                                    { "errors", errors },
+                                    { "cancel", cancel },
+                                    { "frees", frees },
+                                    { "parking", parking },
+                                    { "self", self },
+                                    { "surroundings", surroundings } };
+const int suite_n = sizeof suite / sizeof suite[0];
+
+int suite_rank(int rank, void *arg)
+{
+    struct MPID_Config config = { .request_free = request_freed, .datatype_free = type_freed };
+    const char *only = arg;
+    MPID_Init(NULL, NULL, &config, &err);
+    CHECK(err == 0, "MPID_Init: %s", MPID_Error_text());
+    CHECK(MPID_MyWorldRank == rank, "rank %d", rank);
+    for (int i = 0; i < suite_n; i++)
+        if (only == NULL || strcmp(only, suite[i].name) == 0) {
+            suite[i].fn();
+            barrier();
+        }
+    MPID_End();
+    return 0;
+}

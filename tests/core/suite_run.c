@@ -1,0 +1,72 @@
+/* The suite over each built-in device and over the mock device in its moods.
+ *   suite_run [device or mood [test [ranks]]] */
+#include "suite.h"
+#include <sys/mman.h>
+#include "mock.h"
+
+static struct mock_shared *shared;
+
+struct mood {
+    const char *name, *devices, *eager;
+    bool mock;
+    struct mock_how how;
+};
+
+static const struct mood moods[] = {
+    { .name = "shmem", .devices = "shmem" },
+    { .name = "shmem, 100 bytes eager", .devices = "shmem", .eager = "100" },
+    { .name = "stub", .devices = "stub" },
+    { .name = "mock", .mock = true },
+    { .name = "mock refuses", .mock = true, .how = { .seed = 1, .refuse = 50 } },
+    { .name = "mock delays", .mock = true, .how = { .seed = 2, .delay = 70 } },
+    { .name = "mock queues", .mock = true, .how = { .seed = 3, .queue = 60 } },
+    { .name = "mock has no room", .mock = true, .how = { .seed = 4, .no_reserve = 1, .queue = 30 } },
+    { .name = "mock, all at once",
+      .mock = true,
+      .how = { .seed = 5, .no_reserve = 1, .queue = 30, .delay = 30, .refuse = 30 } },
+};
+
+static void set_mood(const struct mood *m)
+{
+    char where[32];
+    setenv("KEEL_DEVICES", m->mock ? "mock" : m->devices, 1);
+    setenv("KEEL_EAGER_MAX", m->eager ? m->eager : "0", 1);
+    if (!m->mock) {
+        unsetenv("KEEL_PLUGINS");
+        return;
+    }
+    memset(shared, 0, sizeof *shared);
+    shared->how = m->how;
+    snprintf(where, sizeof where, "%llx", (unsigned long long)(uintptr_t)shared);
+    setenv("KEEL_MOCK", where, 1);
+    setenv("KEEL_PLUGINS", MOCK_PLUGIN, 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const int ranks[] = { 1, 2, 3, 5 };
+    int bad = 0, runs = 0;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 99;
+    for (size_t i = 0; i < sizeof moods / sizeof *moods; i++)
+        for (int k = 0; k < 4; k++) {
+            if ((argc > 1 && strcmp(argv[1], moods[i].name) != 0 && *argv[1]) ||
+                (argc > 3 && atoi(argv[3]) != ranks[k]))
+                continue;
+            double t = job_now();
+            set_mood(&moods[i]);
+            int n = job_run(ranks[k], 30, suite_rank, argc > 2 && *argv[2] ? argv[2] : NULL);
+            if (n == 0 && moods[i].mock && ranks[k] > 1 && atomic_load(&shared->sent[0]) < 100) {
+                fprintf(stderr, "the mock device was not used\n");
+                n = 1;
+            }
+            printf("%s on %s, %d ranks: %.1f s\n", n == 0 ? "ok" : "FAILED", moods[i].name, ranks[k],
+                   job_now() - t);
+            fflush(stdout);
+            bad += n != 0;
+            runs++;
+        }
+    printf("%d of %d runs passed\n", runs - bad, runs);
+    return bad != 0 || runs == 0;
+}
