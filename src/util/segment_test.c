@@ -1,0 +1,225 @@
+/* Segment: made, mapped by another, and refused when something about it is wrong.  Cores by cgroup quota. */
+#define _GNU_SOURCE
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "util/cpus.h"
+#include "util/err.h"
+#include "util/segment.h"
+
+static struct ku_segment make(uint32_t size, uint32_t nlocal, uint32_t nnodes)
+{
+    struct ku_segment s;
+    ck_assert_int_eq(ku_segment_create(&s, size, nlocal, 0, nnodes), 0);
+    return s;
+}
+
+START_TEST(layout)
+{
+    struct ku_segment s = make(5, 5, 1);
+    struct ku_seg_head *h = s.head;
+    ck_assert_uint_eq(h->size, 5);
+    ck_assert_uint_ge(h->cpus, 1);
+    ck_assert_uint_ne(h->job_id, 0);
+    for (uint32_t i = 0; i < 5; i++) {
+        ck_assert_uint_eq((uintptr_t)ku_segment_rank(&s, i) % 64, 0);
+        ck_assert_int_eq(ku_segment_grank_of(&s)[i], (int)i);
+        ck_assert_uint_eq((uintptr_t)ku_segment_dev(&s, i) % 4096, 0);
+        memset(ku_segment_dev(&s, i), (int)i + 1, 4096);
+    }
+    ck_assert((char *)ku_segment_rank(&s, 5) <= (char *)ku_segment_grank_of(&s));
+    ck_assert((char *)(ku_segment_grank_of(&s) + 5) <= (char *)ku_segment_dev(&s, 0));
+    ck_assert((char *)ku_segment_dev(&s, 5) <= (char *)h + s.bytes);
+    ck_assert_int_eq(*((char *)ku_segment_dev(&s, 4) - 1), 0);
+    ku_segment_detach(&s);
+    ck_assert_int_eq(s.fd, -1);
+}
+END_TEST
+
+START_TEST(nodes_map)
+{
+    struct ku_segment s = make(1000, 3, 4);
+    ku_segment_node_of(&s)[999] = 3;
+    ck_assert((char *)(ku_segment_node_of(&s) + 1000) <= (char *)ku_segment_dev(&s, 0));
+    ku_segment_detach(&s);
+}
+END_TEST
+
+START_TEST(attach_sees_the_same)
+{
+    struct ku_segment a = make(2, 2, 1), b;
+    ck_assert_int_eq(ku_segment_attach(&b, dup(a.fd)), 0);
+    *(int *)ku_segment_dev(&a, 1) = 4711;
+    ck_assert_int_eq(*(int *)ku_segment_dev(&b, 1), 4711);
+    ck_assert_uint_eq(a.head->job_id, b.head->job_id);
+    ku_segment_detach(&a);
+    ck_assert_int_eq(*(int *)ku_segment_dev(&b, 1), 4711);
+    ku_segment_detach(&b);
+}
+END_TEST
+
+START_TEST(grows_but_never_shrinks)
+{
+    struct ku_segment a = make(1, 1, 1), b;
+    ck_assert_int_ne(ftruncate(a.fd, 4096), 0);
+    ck_assert_int_eq(ftruncate(a.fd, (off_t)a.bytes + 65536), 0);
+    ck_assert_int_eq(ku_segment_attach(&b, dup(a.fd)), 0);
+    ck_assert_uint_eq(b.bytes, a.bytes + 65536);
+    ku_segment_detach(&b);
+    ku_segment_detach(&a);
+}
+END_TEST
+
+START_TEST(untouched_costs_nothing)
+{
+    struct ku_segment s = make(256, 256, 1);
+    struct stat st;
+    ck_assert_int_eq(fstat(s.fd, &st), 0);
+    ck_assert_int_gt(st.st_size, 256 << 20);
+    ck_assert_int_lt(st.st_blocks * 512, 1 << 20);
+    ku_segment_detach(&s);
+}
+END_TEST
+
+static void refused(struct ku_segment *s, const char *why)
+{
+    struct ku_segment b;
+    ck_assert_int_ne(ku_segment_attach(&b, s->fd), 0);
+    ck_assert_msg(strstr(ku_err_last()->text, why) != NULL, "\"%s\" has no \"%s\"", ku_err_last()->text, why);
+    ku_segment_detach(s);
+}
+
+START_TEST(foreign_files)
+{
+    struct ku_segment b, s = make(1, 1, 1);
+    int null = open("/dev/null", O_RDWR), empty = memfd_create("empty", 0);
+    ck_assert_int_ne(ku_segment_attach(&b, null), 0);
+    ck_assert_int_ne(ku_segment_attach(&b, empty), 0);
+    ck_assert_int_ne(ku_segment_attach(&b, 9999), 0);
+    close(null);
+    close(empty);
+    s.head->magic++;
+    refused(&s, "not a Keel job's");
+    s = make(1, 1, 1);
+    s.head->version++;
+    refused(&s, "another version");
+    s = make(1, 1, 1);
+    s.head->word_bytes = 4;
+    refused(&s, "word size");
+}
+END_TEST
+
+/* Every number in the head that leads somewhere, with a value that would lead outside. */
+START_TEST(sizes_that_do_not_fit)
+{
+    static const struct {
+        size_t at;
+        int bytes;
+        uint64_t value;
+    } bad[] = { { offsetof(struct ku_seg_head, nlocal), 4, 0 },
+                { offsetof(struct ku_seg_head, nlocal), 4, 5 },
+                { offsetof(struct ku_seg_head, node), 4, 1 },
+                { offsetof(struct ku_seg_head, nnodes), 4, 0 },
+                { offsetof(struct ku_seg_head, total), 8, 1ull << 40 },
+                { offsetof(struct ku_seg_head, rank_off), 8, 0 },
+                { offsetof(struct ku_seg_head, rank_off), 8, 4097 },
+                { offsetof(struct ku_seg_head, map_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, dev_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, dev_off), 8, 1ull << 50 },
+                { offsetof(struct ku_seg_head, dev_bytes), 8, 1ull << 62 } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ku_segment s = make(4, 4, 1);
+        memcpy((char *)s.head + bad[i].at, &bad[i].value, (size_t)bad[i].bytes);
+        refused(&s, "do not fit");
+    }
+}
+END_TEST
+
+START_TEST(no_address_space)
+{
+    struct ku_segment s;
+    struct rlimit r = { 1 << 20, 1 << 20 };
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &r), 0);
+    ck_assert_int_ne(ku_segment_create(&s, 64, 64, 0, 1), 0);
+    ck_assert(strstr(ku_err_last()->text, "ulimit -v") != NULL);
+}
+END_TEST
+
+static char root[] = "/tmp/keel-quota-XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+    char full[256];
+    snprintf(full, sizeof full, "%s/%s", root, path);
+    for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+        *p = '\0';
+        mkdir(full, 0700);
+        *p = '/';
+    }
+    FILE *f = fopen(full, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static uint32_t quota(uint32_t limit)
+{
+    char file[256];
+    snprintf(file, sizeof file, "%s/self", root);
+    return ku_cpus_quota(file, root, limit);
+}
+
+START_TEST(cores_by_quota)
+{
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    ck_assert_uint_eq(quota(8), 8); /* no cgroups at all */
+    put("self", "0::/a/b\n");
+    ck_assert_uint_eq(quota(8), 8);
+    put("a/b/cpu.max", "max 100000\n");
+    ck_assert_uint_eq(quota(8), 8);
+    put("a/b/cpu.max", "250000 100000\n");
+    ck_assert_uint_eq(quota(8), 3);
+    ck_assert_uint_eq(quota(2), 2);
+    put("a/cpu.max", "50000 100000\n"); /* the level above is tighter */
+    ck_assert_uint_eq(quota(8), 1);
+    put("self", "4:cpuset:/\n3:cpu,cpuacct:/x\n1:name=systemd:/\n0::/\n");
+    ck_assert_uint_eq(quota(8), 8);
+    put("cpu,cpuacct/x/cpu.cfs_quota_us", "400000\n");
+    put("cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
+    ck_assert_uint_eq(quota(8), 4);
+    put("cpu,cpuacct/x/cpu.cfs_quota_us", "-1\n");
+    ck_assert_uint_eq(quota(8), 8);
+    ck_assert_uint_ge(ku_cpus(), 1);
+    char cmd[300];
+    snprintf(cmd, sizeof cmd, "rm -r %s", root);
+    ck_assert_int_eq(system(cmd), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("segment");
+    TCase *t = tcase_create("all");
+    tcase_add_test(t, layout);
+    tcase_add_test(t, nodes_map);
+    tcase_add_test(t, attach_sees_the_same);
+    tcase_add_test(t, grows_but_never_shrinks);
+    tcase_add_test(t, untouched_costs_nothing);
+    tcase_add_test(t, foreign_files);
+    tcase_add_test(t, sizes_that_do_not_fit);
+    tcase_add_test(t, cores_by_quota);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    if (srunner_fork_status(r) == CK_FORK)
+        tcase_add_test(t, no_address_space); /* it cannot be undone */
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
