@@ -67,8 +67,7 @@ static void doubling(struct coll *c)
 static void halving(struct coll *c)
 {
     struct halving h;
-    bring_input(c);
-    coll_halve(c, &h, c->rbuf, MPI_UNDEFINED);
+    coll_halve(c, &h, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rbuf, MPI_UNDEFINED);
     if (h.rank >= 0)
         coll_halving_allgather(c, &h, c->rbuf);
     if (c->rank >= 2 * h.rem)

@@ -51,7 +51,7 @@ static const double round_ns = 300, message_ns = 80, bytes_per_ns = 8, wait_ns =
 double coll_ns(const struct coll_cost *cost, bool crowded)
 {
     if (crowded)
-        return cost->waits * wait_ns + cost->total_bytes / bytes_per_ns;
+        return (cost->waits + cost->rounds) * wait_ns + cost->total_bytes / bytes_per_ns;
     return cost->rounds * round_ns + cost->messages * message_ns + cost->bytes / bytes_per_ns;
 }
 

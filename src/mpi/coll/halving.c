@@ -42,20 +42,59 @@ static void fold(struct coll *c, struct halving *h, void *acc, void *spare)
     }
 }
 
-static void halve_once(struct coll *c, struct halving *h, int level, void *acc, void *spare)
+/* What a step works on: [lo, hi) is shared by both, mine is [from, from + keep), the partner's [give, ...). */
+struct step {
+    int32_t partner;
+    bool lower; /* this process is the lower one */
+    int64_t from, keep, give, away;
+};
+
+static struct step step_of(const struct halving *h, int level)
 {
     int64_t lo = h->lo[level], hi = h->hi[level], mid = lo + (hi - lo) / 2;
-    int32_t mask = 1 << level, partner = coll_halving_real(h, h->rank ^ mask);
-    bool lower = !(h->rank & mask);
-    int64_t from = lower ? lo : mid, to = lower ? mid : hi, give = lower ? mid : lo;
-    coll_sendrecv(c, coll_at(acc, give, c->rtype), (hi - lo) - (to - from), c->rtype, partner, spare,
-                  to - from, c->rtype, partner);
-    merge(c, coll_at(acc, from, c->rtype), spare, to - from, !lower);
-    h->lo[level + 1] = from;
-    h->hi[level + 1] = to;
+    struct step s = { .partner = coll_halving_real(h, h->rank ^ 1 << level),
+                      .lower = !(h->rank & 1 << level) };
+    s.from = s.lower ? lo : mid;
+    s.give = s.lower ? mid : lo;
+    s.keep = s.lower ? mid - lo : hi - mid;
+    s.away = hi - lo - s.keep;
+    return s;
 }
 
-void coll_halve(struct coll *c, struct halving *h, void *acc, int keep)
+/* The first step takes this process's operand from `in` and leaves the combination in acc: nothing is copied first,
+ * unless order matters and the partner's ranks are lower. */
+static void halve_first(struct coll *c, const struct step *s, const void *in, void *acc, void *spare)
+{
+    void *mine = coll_at(acc, s->from, c->rtype), *theirs = mine;
+    const void *operand = coll_at(in, s->from, c->rtype);
+    bool swap = !s->lower && !coll_commutative(c);
+    if (swap)
+        theirs = spare;
+    coll_sendrecv(c, coll_at(in, s->give, c->rtype), s->away, c->rtype, s->partner, theirs, s->keep, c->rtype,
+                  s->partner);
+    if (swap) {
+        coll_copy(c, operand, s->keep, c->rtype, mine, s->keep, c->rtype);
+        coll_combine(c, spare, mine, s->keep);
+    } else {
+        coll_combine(c, operand, mine, s->keep);
+    }
+}
+
+static void halve_once(struct coll *c, struct halving *h, int level, const void *in, void *acc, void *spare)
+{
+    struct step s = step_of(h, level);
+    if (in != acc) {
+        halve_first(c, &s, in, acc, spare);
+    } else {
+        coll_sendrecv(c, coll_at(acc, s.give, c->rtype), s.away, c->rtype, s.partner, spare, s.keep, c->rtype,
+                      s.partner);
+        merge(c, coll_at(acc, s.from, c->rtype), spare, s.keep, !s.lower);
+    }
+    h->lo[level + 1] = s.from;
+    h->hi[level + 1] = s.from + s.keep;
+}
+
+void coll_halve(struct coll *c, struct halving *h, const void *in, void *acc, int keep)
 {
     h->keep = keep;
     h->levels = 0;
@@ -63,12 +102,16 @@ void coll_halve(struct coll *c, struct halving *h, void *acc, int keep)
         ;
     h->rem = c->size - h->pow2;
     void *spare = coll_temp(c, h->rem ? c->rcount : c->rcount / 2 + 1, c->rtype);
+    if (c->rank < 2 * h->rem) {
+        coll_copy(c, in, c->rcount, c->rtype, acc, c->rcount, c->rtype);
+        in = acc;
+    }
     fold(c, h, acc, spare);
     h->lo[0] = 0;
     h->hi[0] = c->rcount;
     if (h->rank >= 0)
         for (; 1 << h->levels < h->pow2; h->levels++)
-            halve_once(c, h, h->levels, acc, spare);
+            halve_once(c, h, h->levels, h->levels ? acc : in, acc, spare);
 }
 
 /* The elements that the partner of `level` holds of what both were concerned with. */

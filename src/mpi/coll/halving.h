@@ -16,8 +16,9 @@ struct halving {
     int64_t lo[33], hi[33]; /* [level] the elements that this process was concerned with */
 };
 
-/* acc: this process's operand, c->rcount elements.  `keep` (a rank or MPI_UNDEFINED) is to be among the 2^k. */
-void coll_halve(struct coll *c, struct halving *h, void *acc, int keep);
+/* in: this process's operand, c->rcount elements; acc: room for as many, which may be `in`, and takes the share.
+ * `keep` (a rank or MPI_UNDEFINED) is to be among the 2^k. */
+void coll_halve(struct coll *c, struct halving *h, const void *in, void *acc, int keep);
 /* The rank of c of number n among the 2^k. */
 int32_t coll_halving_real(const struct halving *h, int32_t n);
 /* All the 2^k get all shares. */

@@ -76,8 +76,7 @@ static void halving(struct coll *c)
 {
     struct halving h;
     void *acc = c->rank == c->root ? c->rbuf : coll_temp(c, c->rcount, c->rtype);
-    coll_copy(c, input(c), c->rcount, c->rtype, acc, c->rcount, c->rtype);
-    coll_halve(c, &h, acc, c->root);
+    coll_halve(c, &h, input(c), acc, c->root);
     if (h.rank >= 0)
         coll_halving_gather(c, &h, acc, c->root);
 }

@@ -200,7 +200,7 @@ struct coll_cost coll_tree_cost(const struct coll_size *s, int radix, double way
                                .messages = ways * levels * fan,
                                .bytes = ways * levels * fan * bytes,
                                .waits = ways * s->p,
-                               .total_bytes = ways * s->p * bytes };
+                               .total_bytes = ways * (s->p - 1) * bytes };
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------------------------- */

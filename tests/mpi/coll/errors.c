@@ -87,7 +87,7 @@ static void disagree(void)
     err = MPI_Bcast(a, check_rank == 0 ? 10 : 20, MPI_INT, 0, c);
     CHECK_ERR(err, check_rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
     if (check_rank)
-        CHECK_SAYS("sent 40 bytes; expected 80");
+        CHECK_SAYS(check_rank == 1 ? "rank 0 sent 40 bytes; expected 80" : "bytes; expected 80");
     err = MPI_Gather(a, check_rank == 1 ? 5 : 4, MPI_INT, b, 4, MPI_INT, 0, c);
     MPI_Error_class(err, &errclass);
     CHECK_EQ(errclass, check_rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS, "gather: rank 1 sends more");
