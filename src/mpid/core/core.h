@@ -296,7 +296,8 @@ void MPID_Sync(void); /* a barrier of all living ranks */
 
 /* progress.c */
 int MPID_Progress(void);
-void MPID_Wait_step(struct ku_wait *w); /* after a poll that found nothing */
+int MPID_Wait_step(
+    struct ku_wait *w); /* after a poll that found nothing; the events it met before sleeping */
 void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);

@@ -158,7 +158,8 @@ static int sources(_Atomic uint32_t *words[], struct pollfd *fds, int *nfds)
     return n;
 }
 
-static void sleep_now(struct ku_wait *w)
+/* The number of events that the last look before sleeping met. */
+static int sleep_now(struct ku_wait *w)
 {
     _Atomic uint32_t *words[CORE_DEVICES + 1];
     struct pollfd fds[CORE_DEVICES];
@@ -166,11 +167,12 @@ static void sleep_now(struct ku_wait *w)
     bool fence = fence_all();
     for (int i = 0; i < n; i++)
         ku_wait_prepare(words[i], fence);
-    if (MPID_Progress() > 0) {
+    int met = MPID_Progress();
+    if (met > 0) {
         ku_wait_reset(w);
         for (int i = 0; i < n; i++)
             ku_wait_cancel(words[i]);
-        return;
+        return met;
     }
     if (n == 1 && nfds == 0)
         ku_wait_sleep(words[0], SLEEP_MS);
@@ -179,17 +181,18 @@ static void sleep_now(struct ku_wait *w)
         for (int i = 0; i < n; i++)
             ku_wait_cancel(words[i]);
     }
+    return 0;
 }
 
-void MPID_Wait_step(struct ku_wait *w)
+int MPID_Wait_step(struct ku_wait *w)
 {
     check_failed();
     if (ku_wait_step(w) == KU_WAIT_AGAIN)
-        return;
-    if (MPID_core.busy != NULL)
-        ku_clock_sleep_ns(NAP_NS);
-    else
-        sleep_now(w);
+        return 0;
+    if (MPID_core.busy == NULL)
+        return sleep_now(w);
+    ku_clock_sleep_ns(NAP_NS);
+    return 0;
 }
 
 void MPID_Wait_request(struct MPIR_HANDLE *r)
@@ -216,8 +219,9 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
         return n;
     int32_t gone = MPID_core.ngone;
     while (n == 0 && gone == MPID_core.ngone) {
-        MPID_Wait_step(&w);
-        n = MPID_Progress();
+        n = MPID_Wait_step(&w); /* what it met may be what the caller waits for: no other event need follow */
+        if (n == 0)
+            n = MPID_Progress();
     }
     return n;
 }
