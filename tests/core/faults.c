@@ -1,0 +1,219 @@
+/* Peers that are lost: by a signal in the middle of everything, seen through the segment; by the device's word.  What
+ * named them fails with MPI_ERR_PROC_ABORTED and a text that names the rank; everything else goes on; nothing hangs. */
+#include "harness.h"
+#include <sys/mman.h>
+#include "mock.h"
+
+enum { CTX = 4, BIG = 1 << 20 };
+
+static struct mock_shared *shared;
+static int err;
+
+static void expect_gone(int rank, const char *what)
+{
+    char text[40];
+    snprintf(text, sizeof text, "rank %d has ended", rank);
+    CHECK(err == MPI_ERR_PROC_ABORTED, "%s: error %d (%s), expected MPI_ERR_PROC_ABORTED", what, err,
+          MPID_Error_text());
+    CHECK(strstr(MPID_Error_text(), text) != NULL, "%s: \"%s\"", what, MPID_Error_text());
+    err = 0;
+}
+
+static void init(void)
+{
+    MPID_Init(NULL, NULL, NULL, &err);
+    CHECK(err == 0, "init: %s", MPID_Error_text());
+}
+
+/* Everything of the survivors that has to do with rank 2, and something that has not. */
+static void survive(int me)
+{
+    static char big[BIG], in[BIG];
+    struct MPIR_HANDLE send, sync, recv, any, other;
+    int peer = 1 - me, v = me, got = -1, flag;
+    MPIR_Status s;
+    MPID_IsendContig(NULL, big, BIG, me, 1, CTX, 2, 0, &send, &err);
+    MPID_IssendContig(NULL, big, 8, me, 1, CTX, 2, 0, &sync, &err);
+    MPID_IrecvContig(NULL, in, BIG, 2, 1, CTX, &recv, &err);
+    MPID_IrecvContig(NULL, &got, sizeof got, MPI_ANY_SOURCE, 2, CTX, &any, &err);
+    MPID_IrecvContig(NULL, &got, sizeof got, peer, 3, CTX, &other, &err);
+    CHECK(err == 0, "begin: %s", MPID_Error_text());
+    MPID_SendContig(NULL, &v, sizeof v, me, 9, CTX, 2, 0, &err); /* rank 2 may go now */
+    MPID_SendComplete(&send, &err);
+    expect_gone(2, "a large send");
+    MPID_SendComplete(&sync, &err);
+    expect_gone(2, "a synchronous send");
+    MPID_RecvComplete(&recv, &s, &err);
+    expect_gone(2, "a receive");
+    CHECK(any.errval == 0 && other.errval == 0, "a receive that rank %d may still serve has failed", peer);
+    MPID_SendContig(NULL, &v, sizeof v, me, 1, CTX, 2, 0, &err);
+    expect_gone(2, "a send to a rank known to be gone");
+    MPID_RecvContig(NULL, in, 1, 2, 5, CTX, &s, &err);
+    expect_gone(2, "a receive from a rank known to be gone");
+    MPID_Probe(NULL, 5, CTX, 2, &err, &s);
+    expect_gone(2, "a probe");
+    MPID_Iprobe(NULL, 5, CTX, 2, &flag, &err, &s);
+    expect_gone(2, "a nonblocking probe");
+    MPID_SendContig(NULL, &v, sizeof v, me, 3, CTX, peer, 0, &err); /* the others go on */
+    MPID_RecvComplete(&other, &s, &err);
+    CHECK(err == 0 && got == peer, "from rank %d: %d, error %d", peer, got, err);
+    MPID_SendContig(NULL, &v, sizeof v, me, 2, CTX, peer, 0, &err);
+    MPID_RecvComplete(&any, &s, &err);
+    CHECK(err == 0 && s.MPI_SOURCE == peer, "any source: %d, error %d", s.MPI_SOURCE, err);
+}
+
+static int killed_rank(int rank, void *arg)
+{
+    (void)arg;
+    init();
+    if (rank == 2) {
+        for (int i = 0, v; i < 2; i++)
+            MPID_RecvContig(NULL, &v, sizeof v, i, 9, CTX, NULL, &err);
+        kill(getpid(), SIGKILL);
+    }
+    survive(rank);
+    MPID_End();
+    return 0;
+}
+
+/* Killed while it streams; what the other waits for must end. */
+static int streaming_rank(int rank, void *arg)
+{
+    static char big[64 << 20];
+    MPIR_Status s;
+    init();
+    if (rank == 1 && arg != NULL) /* the receiver dies */
+        usleep(20000);
+    if (rank == 1) {
+        struct MPIR_HANDLE r;
+        if (arg != NULL)
+            MPID_IrecvContig(NULL, big, sizeof big, 0, 1, CTX, &r, &err);
+        else
+            MPID_IsendContig(NULL, big, sizeof big, 1, 1, CTX, 0, 0, &r, &err);
+        for (int i = 0; i < 3000; i++)
+            MPID_DeviceCheck(MPID_NOTBLOCKING);
+        kill(getpid(), SIGKILL);
+    }
+    if (arg != NULL)
+        MPID_SendContig(NULL, big, sizeof big, 0, 1, CTX, 1, 0, &err);
+    else
+        MPID_RecvContig(NULL, big, sizeof big, 1, 1, CTX, &s, &err);
+    if (err != 0) /* on a crowded machine it may just have got through */
+        expect_gone(1, "a stream");
+    MPID_RecvContig(NULL, big, 1, MPI_ANY_SOURCE, 1, CTX, &s, &err);
+    expect_gone(1, "any source, and all others are gone");
+    MPID_End();
+    return 0;
+}
+
+/* A rank that sends and then ends without MPID_End: what it sent is received before its loss is noticed. */
+static int last_words_rank(int rank, void *arg)
+{
+    int v = 0;
+    (void)arg;
+    init();
+    if (rank == 1) {
+        for (int i = 0; i < 200; i++)
+            MPID_SendContig(NULL, &i, sizeof i, 1, 1, CTX, 0, 0, &err);
+        _exit(0);
+    }
+    usleep(100000);
+    for (int i = 0; i < 200; i++) {
+        MPID_RecvContig(NULL, &v, sizeof v, 1, 1, CTX, NULL, &err);
+        CHECK(err == 0 && v == i, "last words: %d, expected %d, error %d", v, i, err);
+    }
+    MPID_RecvContig(NULL, &v, sizeof v, 1, 1, CTX, NULL, &err);
+    expect_gone(1, "after the last words");
+    MPID_End();
+    return 0;
+}
+
+/* The mock loses rank 2 after some packets, in both directions; its process goes on, and learns of it. */
+static int lost_rank(int rank, void *arg)
+{
+    static char out[200000], in[200000];
+    int failed = 0;
+    (void)arg;
+    init();
+    for (int i = 0; i < 2000 && !failed; i++) {
+        struct MPIR_HANDLE r[2];
+        int to = rank == 2 ? i % 2 : 2;
+        int64_t n = i % 3 == 0 ? 8 : i % 3 == 1 ? 3000 : 20000;
+        if (rank != 2 && i % 2 != rank)
+            continue;
+        MPID_IrecvContig(NULL, in, sizeof in, to, 1, CTX, &r[0], &err);
+        if (err == 0)
+            MPID_IsendContig(NULL, out, n, rank, 1, CTX, to, 0, &r[1], &err);
+        if (err != 0) { /* refused at once */
+            failed = 1;
+            break;
+        }
+        MPID_SendComplete(&r[1], &err);
+        failed |= err != 0;
+        MPID_RecvComplete(&r[0], NULL, &err);
+        failed |= err != 0;
+    }
+    CHECK(failed && err == MPI_ERR_PROC_ABORTED, "rank 2 was lost and nothing failed (%d)", err);
+    err = 0;
+    if (rank < 2) {
+        int v = rank, got = -1;
+        MPID_SendContig(NULL, &v, sizeof v, rank, 2, CTX, 1 - rank, 0, &err);
+        MPID_RecvContig(NULL, &got, sizeof got, 1 - rank, 2, CTX, NULL, &err);
+        CHECK(err == 0 && got == 1 - rank, "the others: %d, error %d: %s", got, err, MPID_Error_text());
+    }
+    MPID_End();
+    return 0;
+}
+
+static int lost_on_mock(uint32_t after, uint32_t seed)
+{
+    char where[32];
+    memset(shared, 0, sizeof *shared);
+    shared->how = (struct mock_how){ .seed = seed,
+                                     .lost = 2,
+                                     .lost_after = after,
+                                     .refuse = seed % 3 * 20,
+                                     .delay = seed % 5 * 10,
+                                     .queue = seed % 2 * 40,
+                                     .no_reserve = seed % 2 };
+    snprintf(where, sizeof where, "%llx", (unsigned long long)(uintptr_t)shared);
+    setenv("KEEL_MOCK", where, 1);
+    setenv("KEEL_PLUGINS", MOCK_PLUGIN, 1);
+    setenv("KEEL_DEVICES", "mock", 1);
+    return job_run(3, 20, lost_rank, NULL);
+}
+
+/* All but the rank `dead` must end with 0. */
+static int run(const char *name, int n, int dead, int (*fn)(int, void *), void *arg)
+{
+    struct job j;
+    int bad = 0;
+    job_run_in(&j, n, 20, fn, arg);
+    for (int i = 0; i < n; i++)
+        bad += i != dead && j.result[i] != 0;
+    printf("%s: %s\n", bad ? "FAILED" : "ok", name);
+    fflush(stdout);
+    return bad;
+}
+
+int main(void)
+{
+    static const char *const devices[] = { "shmem", "stub" };
+    int bad = 0;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int d = 0; d < 2; d++) {
+        setenv("KEEL_DEVICES", devices[d], 1);
+        printf("%s\n", devices[d]);
+        bad += run("a rank is killed", 3, 2, killed_rank, NULL);
+        bad += run("a sender is killed as it streams", 2, 1, streaming_rank, NULL);
+        bad += run("a receiver is killed as it streams", 2, 1, streaming_rank, &bad);
+        bad += run("last words", 2, 1, last_words_rank, NULL);
+    }
+    for (uint32_t k = 0; k < 12; k++) {
+        int b = lost_on_mock(1 + k * 13, k);
+        printf("%s: mock loses rank 2 after %u packets\n", b ? "FAILED" : "ok", 1 + k * 13);
+        fflush(stdout);
+        bad += b;
+    }
+    return bad != 0;
+}
