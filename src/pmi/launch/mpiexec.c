@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     (void)argc;
     open_standard();
     if (!options_parse(&l, argv, &code))
-        return code;
+        _exit(fflush(stdout) != 0 ? EXIT_MPIEXEC : code);
     if (gethostname(host, sizeof host - 1) == 0 && host[0])
         l.host = host;
     else

@@ -57,6 +57,7 @@ static struct node {
     double phase_due, timeout_due, kill_until;
     int code; /* -1: nothing has failed */
     int user_signal;
+    bool perhaps_user; /* a rank died of what a terminal sends to all: the front's word may be on its way */
     bool all_zero;
     char records[CONTROL_BYTES]; /* control records, the last perhaps in part */
     size_t nrecords;
@@ -212,6 +213,11 @@ static void publish_death(int rank)
         ku_wait_wake(&ku_segment_rank(&node.segment, i)->sleeping, true);
 }
 
+static bool is_ending(int sig)
+{
+    return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
+}
+
 /* Invariant 2: a rank ended, and not through us. */
 static void judge(int rank, pid_t pid, int status)
 {
@@ -231,6 +237,7 @@ static void judge(int rank, pid_t pid, int status)
         return;
     }
     if (WIFSIGNALED(status)) {
+        node.perhaps_user = node.perhaps_user || is_ending(WTERMSIG(status));
         report_failure(rank, FAILED_SIGNAL, WTERMSIG(status), WCOREDUMP(status), running, pid, program);
         set_code(128 + WTERMSIG(status));
     } else if (status == 0) {
@@ -278,6 +285,7 @@ static void on_signal(int sig, bool from_tty)
         break;
     default:
         node.user_signal = sig;
+        report_forget(sig);
         set_code(128 + sig);
         end_by(sig, but);
     }
@@ -532,7 +540,8 @@ int node_main(struct launch *l, int front)
         set_code(code);
         end_at_once();
     }
-    while (node.alive > 0 && !(node.phase == KILL && now() > node.kill_until)) {
+    while ((node.alive > 0 && !(node.phase == KILL && now() > node.kill_until)) ||
+           (node.perhaps_user && node.phase == LINGER)) {
         step(poll_ms());
         on_time();
     }

@@ -20,12 +20,12 @@
 
 struct parse {
     struct launch *launch;
-    struct app all;   /* what -genv and its like say for every section */
-    struct app app;   /* the section being read */
-    int per_node;     /* -ppn; the number of ranks if -n is not given */
-    bool stop;        /* mpiexec has done what it was asked for (--help), or cannot go on */
-    int code;         /* then its exit code */
-    const char *name; /* of the option at hand, as written */
+    struct app all; /* what -genv and its like say for every section */
+    struct app app; /* the section being read */
+    int per_node;   /* -ppn; the number of ranks if -n is not given */
+    bool stop;      /* mpiexec has done what it was asked for (--help), or cannot go on */
+    int code;       /* then its exit code */
+    char name[80];  /* of the option at hand, as written */
 };
 
 /* ---- complaints ---- */
@@ -387,7 +387,7 @@ static int read_option(struct parse *p, char **argv)
     char *value = name[n] ? (char *)name + n + 1 : NULL, *values[IGNORE_MAX + 1] = { NULL };
     const struct option *o = find_option(name, n);
     int taken = 1, want = o ? abs(o->values) : 0, have = 0;
-    p->name = xformat("%.*s", (int)(name + n - argv[0]), argv[0]);
+    snprintf(p->name, sizeof p->name, "%.*s", (int)(name + n - argv[0]), argv[0]);
     if (!o) {
         unknown(p, argv[0], name, n);
         return 1;
@@ -478,7 +478,7 @@ bool options_parse(struct launch *l, char **argv, int *code)
     struct parse p = { .launch = l, .app.inherit = (enum inherit) - 1 };
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     if (limit && *limit) {
-        p.name = "MPIEXEC_TIMEOUT";
+        strcpy(p.name, "MPIEXEC_TIMEOUT");
         l->timeout = seconds(&p, limit);
     }
     argv = config_file(argv + 1);

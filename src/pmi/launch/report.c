@@ -115,6 +115,24 @@ double report_due(void)
     return due;
 }
 
+static void entry_free(struct entry *e)
+{
+    free(e->text);
+    free(e->program);
+    free(e->ranks);
+}
+
+void report_forget(int sig)
+{
+    int kept = 0;
+    for (int i = 0; i < nentries; i++)
+        if (entries[i].failure && entries[i].kind == FAILED_SIGNAL && entries[i].value == sig)
+            entry_free(&entries[i]);
+        else
+            entries[kept++] = entries[i];
+    nentries = kept;
+}
+
 /* "rank 3" or "ranks 0-2, 5". */
 static char *rank_list(const struct entry *e)
 {
@@ -186,9 +204,7 @@ void report_flush(void)
         output_catch_up();
     for (int i = 0; i < nentries; i++) {
         show(&entries[i]);
-        free(entries[i].text);
-        free(entries[i].program);
-        free(entries[i].ranks);
+        entry_free(&entries[i]);
     }
     nentries = 0;
 }

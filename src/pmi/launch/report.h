@@ -21,6 +21,9 @@ void report_text(int rank, const char *text, size_t len);
 void report_failure(int rank, enum failure_kind kind, int value, bool core, bool mpi, pid_t pid,
                     const char *program);
 
+/* The user sent `sig`: that ranks died of it is no news. */
+void report_forget(int sig);
+
 /* Seconds (now()) at which report_flush is due, or 0 if nothing waits. */
 double report_due(void);
 
