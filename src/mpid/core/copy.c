@@ -271,34 +271,46 @@ static void move_view(struct mover m, const struct MPID_LAYOUT *l, const struct 
         move_loops(m, l, top, 0, base, skip, packed, len);
 }
 
-static void move_typed(struct mover m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t offset,
-                       char *packed, int64_t len)
+/* All of `count` elements: no place to look for. */
+static void full_typed(struct mover m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
+                       char *packed)
+{
+    const struct MPID_LAYOUT *l = t->layout;
+    struct MPID_LOOP top = { count, t->extent, t->size };
+    base += (uintptr_t)l->off;
+    if (count == 1 && l->depth > 0)
+        full_loops(m, l, &l->loop[0], 1, base, packed, l->loop[0].count);
+    else if (l->depth > 0 && l->loop[0].count * l->loop[0].stride == top.stride)
+        full_loops(m, l, &l->loop[0], 1, base, packed, count * l->loop[0].count);
+    else
+        full_loops(m, l, &top, 0, base, packed, count);
+}
+
+static void move_typed(struct mover m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
+                       int64_t offset, char *packed, int64_t len)
 {
     if (len == 0)
         return;
     if (t->is_contig) {
         one_block(m, base + (uintptr_t)offset, packed, len);
+    } else if (offset == 0 && len == count * t->size) {
+        full_typed(m, t, base, count, packed);
     } else {
-        struct MPID_LOOP top = { 0, t->extent, t->size };
-        if (offset + len <= t->size)
-            move_view(m, t->layout, NULL, base, offset, packed, len);
-        else
-            move_view(m, t->layout, &top, base, offset, packed, len);
+        struct MPID_LOOP top = { count, t->extent, t->size };
+        move_view(m, t->layout, offset + len <= t->size ? NULL : &top, base, offset, packed, len);
     }
 }
 
 void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
                       void *dst, int64_t len)
 {
-    (void)count;
-    move_typed((struct mover){ .packing = true }, t, (uintptr_t)buf, offset, dst, len);
+    move_typed((struct mover){ .packing = true }, t, (uintptr_t)buf, count, offset, dst, len);
 }
 
 void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
                         const void *src, int64_t len)
 {
-    (void)count;
-    move_typed((struct mover){ .packing = false }, t, (uintptr_t)buf, offset, (char *)src, len);
+    move_typed((struct mover){ .packing = false }, t, (uintptr_t)buf, count, offset, (char *)src, len);
 }
 
 /* ---- runs ---- */

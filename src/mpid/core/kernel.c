@@ -1,5 +1,6 @@
 /* kernel.c: copying many small blocks.  Each loop is written once, always inlined, and compiled for each
  * constant block size. */
+#include <stdbool.h>
 #include <string.h>
 #include "mpid/core/kernel.h"
 
@@ -40,18 +41,26 @@ INLINE void copy_any(char *d, const char *s, int64_t bytes)
     }
 }
 
-INLINE void copy(char *d, const char *s, int64_t bytes)
+/* A constant size is as good as an assignment.  `big`: known to be too big for copy_any's tricks. */
+INLINE void copy(char *d, const char *s, int64_t bytes, bool big)
 {
-    if (__builtin_constant_p(bytes))
-        __builtin_memcpy(d, s, (size_t)bytes);
+    if (__builtin_constant_p(bytes) || big)
+        memcpy(d, s, (size_t)bytes);
     else
         copy_any(d, s, bytes);
 }
 
-INLINE void strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
+INLINE void strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes, bool big)
 {
-    for (int64_t i = 0; i < n; i++)
-        copy(d + i * ds, s + i * ss, bytes);
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4, d += 4 * ds, s += 4 * ss) {
+        copy(d, s, bytes, big);
+        copy(d + ds, s + ss, bytes, big);
+        copy(d + 2 * ds, s + 2 * ss, bytes, big);
+        copy(d + 3 * ds, s + 3 * ss, bytes, big);
+    }
+    for (; i < n; i++, d += ds, s += ss)
+        copy(d, s, bytes, big);
 }
 
 void MPID_Kernel_strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
@@ -62,112 +71,121 @@ void MPID_Kernel_strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t
     }
     switch (bytes) {
     case 1:
-        strided(d, ds, s, ss, n, 1);
+        strided(d, ds, s, ss, n, 1, false);
         break;
     case 2:
-        strided(d, ds, s, ss, n, 2);
+        strided(d, ds, s, ss, n, 2, false);
         break;
     case 4:
-        strided(d, ds, s, ss, n, 4);
+        strided(d, ds, s, ss, n, 4, false);
         break;
     case 8:
-        strided(d, ds, s, ss, n, 8);
+        strided(d, ds, s, ss, n, 8, false);
         break;
     case 12:
-        strided(d, ds, s, ss, n, 12);
+        strided(d, ds, s, ss, n, 12, false);
         break;
     case 16:
-        strided(d, ds, s, ss, n, 16);
+        strided(d, ds, s, ss, n, 16, false);
         break;
     case 24:
-        strided(d, ds, s, ss, n, 24);
+        strided(d, ds, s, ss, n, 24, false);
         break;
     case 32:
-        strided(d, ds, s, ss, n, 32);
+        strided(d, ds, s, ss, n, 32, false);
         break;
     case 64:
-        strided(d, ds, s, ss, n, 64);
+        strided(d, ds, s, ss, n, 64, false);
         break;
     default:
-        strided(d, ds, s, ss, n, bytes);
+        if (bytes > 64)
+            strided(d, ds, s, ss, n, bytes, true);
+        else
+            strided(d, ds, s, ss, n, bytes, false);
         break;
     }
 }
 
-INLINE void gather(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+INLINE void gather(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes, bool big)
 {
     for (int64_t i = 0; i < n; i++)
-        copy(d + i * bytes, s + off[i], bytes);
+        copy(d + i * bytes, s + off[i], bytes, big);
 }
 
 void MPID_Kernel_gather(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
 {
     switch (bytes) {
     case 1:
-        gather(d, s, off, n, 1);
+        gather(d, s, off, n, 1, false);
         break;
     case 2:
-        gather(d, s, off, n, 2);
+        gather(d, s, off, n, 2, false);
         break;
     case 4:
-        gather(d, s, off, n, 4);
+        gather(d, s, off, n, 4, false);
         break;
     case 8:
-        gather(d, s, off, n, 8);
+        gather(d, s, off, n, 8, false);
         break;
     case 16:
-        gather(d, s, off, n, 16);
+        gather(d, s, off, n, 16, false);
         break;
     case 24:
-        gather(d, s, off, n, 24);
+        gather(d, s, off, n, 24, false);
         break;
     case 32:
-        gather(d, s, off, n, 32);
+        gather(d, s, off, n, 32, false);
         break;
     case 64:
-        gather(d, s, off, n, 64);
+        gather(d, s, off, n, 64, false);
         break;
     default:
-        gather(d, s, off, n, bytes);
+        if (bytes > 64)
+            gather(d, s, off, n, bytes, true);
+        else
+            gather(d, s, off, n, bytes, false);
         break;
     }
 }
 
-INLINE void scatter(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+INLINE void scatter(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes, bool big)
 {
     for (int64_t i = 0; i < n; i++)
-        copy(d + off[i], s + i * bytes, bytes);
+        copy(d + off[i], s + i * bytes, bytes, big);
 }
 
 void MPID_Kernel_scatter(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
 {
     switch (bytes) {
     case 1:
-        scatter(d, s, off, n, 1);
+        scatter(d, s, off, n, 1, false);
         break;
     case 2:
-        scatter(d, s, off, n, 2);
+        scatter(d, s, off, n, 2, false);
         break;
     case 4:
-        scatter(d, s, off, n, 4);
+        scatter(d, s, off, n, 4, false);
         break;
     case 8:
-        scatter(d, s, off, n, 8);
+        scatter(d, s, off, n, 8, false);
         break;
     case 16:
-        scatter(d, s, off, n, 16);
+        scatter(d, s, off, n, 16, false);
         break;
     case 24:
-        scatter(d, s, off, n, 24);
+        scatter(d, s, off, n, 24, false);
         break;
     case 32:
-        scatter(d, s, off, n, 32);
+        scatter(d, s, off, n, 32, false);
         break;
     case 64:
-        scatter(d, s, off, n, 64);
+        scatter(d, s, off, n, 64, false);
         break;
     default:
-        scatter(d, s, off, n, bytes);
+        if (bytes > 64)
+            scatter(d, s, off, n, bytes, true);
+        else
+            scatter(d, s, off, n, bytes, false);
         break;
     }
 }
