@@ -5,8 +5,8 @@
 
 #define OK(call) CHECK_ERR(call, MPI_SUCCESS)
 
-static void expect(int line, MPI_Datatype t, MPI_Count size, MPI_Count lb, MPI_Count extent, MPI_Count true_lb,
-                   MPI_Count true_extent)
+static void expect(int line, MPI_Datatype t, MPI_Count size, MPI_Count lb, MPI_Count extent,
+                   MPI_Count true_lb, MPI_Count true_extent)
 {
     MPI_Count got[5] = { -1, -1, -1, -1, -1 };
     const MPI_Count want[5] = { size, lb, extent, true_lb, true_extent };
@@ -26,7 +26,10 @@ static MPI_Datatype make_struct(int n, const int *bl, const MPI_Aint *disp, cons
     return t;
 }
 #define STRUCT(N, BL, DISP, TYPES) make_struct(N, (int[])BL, (MPI_Aint[])DISP, (MPI_Datatype[])TYPES)
-#define L(...) { __VA_ARGS__ }
+#define L(...) \
+    { \
+        __VA_ARGS__ \
+    }
 
 static void try_padding(void)
 {
@@ -43,7 +46,7 @@ static void try_padding(void)
     EXPECT(STRUCT(2, L(1, 3), L(0, 2), L(MPI_SHORT, MPI_CHAR)), 5, 0, sizeof(struct tail), 0, 5);
     EXPECT(STRUCT(2, L(1, 1), L(4, 8), L(MPI_CHAR, MPI_CHAR)), 2, 4, 5, 4, 5);
     EXPECT(STRUCT(2, L(1, 1), L(-3, 8), L(MPI_CHAR, MPI_INT)), 5, -3, 16, -3, 15); /* 15 rounded up to 16 */
-    EXPECT(STRUCT(2, L(0, 1), L(0, 8), L(MPI_DOUBLE, MPI_CHAR)), 1, 8, 1, 8, 1);   /* no double: no alignment */
+    EXPECT(STRUCT(2, L(0, 1), L(0, 8), L(MPI_DOUBLE, MPI_CHAR)), 1, 8, 1, 8, 1); /* no double: no alignment */
     EXPECT(STRUCT(1, L(1), L(0), L(MPI_LONG_DOUBLE_INT)), 20, 0, 32, 0, 20);
     t = STRUCT(2, L(1, 1), L(0, 8), L(MPI_DOUBLE, MPI_CHAR)); /* an array of them is the C array */
     OK(MPI_Type_contiguous(5, t, &u));

@@ -9,12 +9,13 @@ static MPI_Aint addrs[20];
 static MPI_Datatype types[20];
 static MPI_Count larges[20];
 
-static void expect(int line, MPI_Datatype t, int combiner, int ni, const int *wi, int na, const MPI_Aint *wa, int nt,
-                   MPI_Datatype first)
+static void expect(int line, MPI_Datatype t, int combiner, int ni, const int *wi, int na, const MPI_Aint *wa,
+                   int nt, MPI_Datatype first)
 {
     int gi = -1, ga = -1, gt = -1, gc = -1;
     OK(MPI_Type_get_envelope(t, &gi, &ga, &gt, &gc));
-    CHECK(gi == ni && ga == na && gt == nt && gc == combiner, "line %d: envelope %d %d %d %d", line, gi, ga, gt, gc);
+    CHECK(gi == ni && ga == na && gt == nt && gc == combiner, "line %d: envelope %d %d %d %d", line, gi, ga,
+          gt, gc);
     OK(MPI_Type_get_contents(t, 20, 20, 20, ints, addrs, types));
     for (int i = 0; i < ni; i++)
         CHECK_EQ(ints[i], wi[i], "line %d: integer %d", line, i);
@@ -24,8 +25,16 @@ static void expect(int line, MPI_Datatype t, int combiner, int ni, const int *wi
         CHECK(types[0] == first, "line %d: the old type", line);
     OK(MPI_Type_free(&t));
 }
-#define I(...) (int)(sizeof((int[]){ __VA_ARGS__ }) / sizeof(int)), (int[]){ __VA_ARGS__ }
-#define A(...) (int)(sizeof((MPI_Aint[]){ __VA_ARGS__ }) / sizeof(MPI_Aint)), (MPI_Aint[]){ __VA_ARGS__ }
+#define I(...) \
+    (int)(sizeof((int[]){ __VA_ARGS__ }) / sizeof(int)), (int[]) \
+    { \
+        __VA_ARGS__ \
+    }
+#define A(...) \
+    (int)(sizeof((MPI_Aint[]){ __VA_ARGS__ }) / sizeof(MPI_Aint)), (MPI_Aint[]) \
+    { \
+        __VA_ARGS__ \
+    }
 #define NONE 0, NULL
 #define EXPECT(...) expect(__LINE__, __VA_ARGS__)
 
@@ -35,7 +44,8 @@ static void try_derived(void)
     OK(MPI_Type_vector(2, 3, 4, MPI_CHAR, &v));
     OK(MPI_Type_contiguous(7, v, &c));
     OK(MPI_Type_free(&v));
-    OK(MPI_Type_get_contents(c, 1, 0, 1, ints, NULL, types)); /* the old type is still known; the handle is ours */
+    OK(MPI_Type_get_contents(c, 1, 0, 1, ints, NULL,
+                             types)); /* the old type is still known; the handle is ours */
     OK(MPI_Type_free(&c));
     int ni, na, nt, combiner;
     OK(MPI_Type_get_envelope(types[0], &ni, &na, &nt, &combiner));
@@ -46,7 +56,8 @@ static void try_derived(void)
 static void try_large(void)
 {
     MPI_Datatype t;
-    MPI_Count ni = -1, na = -1, nl = -1, nt = -1, big = (MPI_Count)1 << 33, bl[2] = { 1, 2 }, disp[2] = { 0, 5 };
+    MPI_Count ni = -1, na = -1, nl = -1, nt = -1, big = (MPI_Count)1 << 33, bl[2] = { 1, 2 },
+              disp[2] = { 0, 5 };
     int i1, i2, i3, combiner = -1;
     OK(MPI_Type_vector_c(big, 1, 2, MPI_INT, &t));
     OK(MPI_Type_get_envelope_c(t, &ni, &na, &nl, &nt, &combiner));

@@ -29,7 +29,8 @@ static void says(int line, MPI_Datatype t, int bytes, int count, int elements)
     count = count < 0 ? MPI_UNDEFINED : count;
     elements = elements < 0 ? MPI_UNDEFINED : elements;
     CHECK(n == count && nc == count, "line %d: count is %d; expected %d", line, n, count);
-    CHECK(e == elements && ec == elements && ex == elements, "line %d: elements %d; expected %d", line, e, elements);
+    CHECK(e == elements && ec == elements && ex == elements, "line %d: elements %d; expected %d", line, e,
+          elements);
 }
 #define SAYS(...) says(__LINE__, __VA_ARGS__)
 

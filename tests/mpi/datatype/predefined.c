@@ -8,8 +8,14 @@ struct row {
     const char *name;
     int size, extent, true_extent, gap; /* gap: bytes between the value and the index of a pair */
 };
-#define BASIC(T, C) { T, #T, sizeof(C), sizeof(C), sizeof(C), 0 }
-#define FIXED(T, N) { T, #T, N, N, N, 0 }
+#define BASIC(T, C) \
+    { \
+        T, #T, sizeof(C), sizeof(C), sizeof(C), 0 \
+    }
+#define FIXED(T, N) \
+    { \
+        T, #T, N, N, N, 0 \
+    }
 
 typedef struct {
     float v;
@@ -32,32 +38,84 @@ typedef struct {
     int i;
 } long_double_int;
 #define PAIR(T, S) \
-    { T, #T, sizeof(((S *)0)->v) + sizeof(int), sizeof(S), offsetof(S, i) + sizeof(int), \
-      offsetof(S, i) - sizeof(((S *)0)->v) }
+    { \
+        T, #T, sizeof(((S *)0)->v) + sizeof(int), sizeof(S), offsetof(S, i) + sizeof(int), \
+            offsetof(S, i) - sizeof(((S *)0)->v) \
+    }
 
 static const struct row rows[] = {
-    BASIC(MPI_AINT, MPI_Aint), BASIC(MPI_COUNT, MPI_Count), BASIC(MPI_OFFSET, MPI_Offset), BASIC(MPI_PACKED, char),
-    BASIC(MPI_SHORT, short), BASIC(MPI_INT, int), BASIC(MPI_LONG, long), BASIC(MPI_LONG_LONG, long long),
-    BASIC(MPI_LONG_LONG_INT, long long), BASIC(MPI_UNSIGNED_SHORT, short), BASIC(MPI_UNSIGNED, int),
-    BASIC(MPI_UNSIGNED_LONG, long), BASIC(MPI_UNSIGNED_LONG_LONG, long long), BASIC(MPI_FLOAT, float),
-    BASIC(MPI_C_COMPLEX, float _Complex), BASIC(MPI_C_FLOAT_COMPLEX, float _Complex),
-    BASIC(MPI_CXX_FLOAT_COMPLEX, float _Complex), BASIC(MPI_DOUBLE, double),
-    BASIC(MPI_C_DOUBLE_COMPLEX, double _Complex), BASIC(MPI_CXX_DOUBLE_COMPLEX, double _Complex),
-    FIXED(MPI_LOGICAL, 4), FIXED(MPI_INTEGER, 4), FIXED(MPI_REAL, 4), FIXED(MPI_COMPLEX, 8),
-    FIXED(MPI_DOUBLE_PRECISION, 8), FIXED(MPI_DOUBLE_COMPLEX, 16), FIXED(MPI_CHARACTER, 1),
-    BASIC(MPI_LONG_DOUBLE, long double), BASIC(MPI_C_LONG_DOUBLE_COMPLEX, long double _Complex),
-    BASIC(MPI_CXX_LONG_DOUBLE_COMPLEX, long double _Complex), PAIR(MPI_FLOAT_INT, float_int),
-    PAIR(MPI_DOUBLE_INT, double_int), PAIR(MPI_LONG_INT, long_int), FIXED(MPI_2INT, 8),
-    PAIR(MPI_SHORT_INT, short_int), PAIR(MPI_LONG_DOUBLE_INT, long_double_int), FIXED(MPI_2REAL, 8),
-    FIXED(MPI_2DOUBLE_PRECISION, 16), FIXED(MPI_2INTEGER, 8), BASIC(MPI_C_BOOL, _Bool), BASIC(MPI_CXX_BOOL, _Bool),
-    BASIC(MPI_WCHAR, wchar_t), FIXED(MPI_INT8_T, 1), FIXED(MPI_UINT8_T, 1), FIXED(MPI_CHAR, 1),
-    FIXED(MPI_SIGNED_CHAR, 1), FIXED(MPI_UNSIGNED_CHAR, 1), FIXED(MPI_BYTE, 1), FIXED(MPI_INT16_T, 2),
-    FIXED(MPI_UINT16_T, 2), FIXED(MPI_INT32_T, 4), FIXED(MPI_UINT32_T, 4), FIXED(MPI_INT64_T, 8),
-    FIXED(MPI_UINT64_T, 8), FIXED(MPI_LOGICAL1, 1), FIXED(MPI_INTEGER1, 1), FIXED(MPI_LOGICAL2, 2),
-    FIXED(MPI_INTEGER2, 2), FIXED(MPI_REAL2, 2), FIXED(MPI_LOGICAL4, 4), FIXED(MPI_INTEGER4, 4), FIXED(MPI_REAL4, 4),
-    FIXED(MPI_COMPLEX4, 4), FIXED(MPI_LOGICAL8, 8), FIXED(MPI_INTEGER8, 8), FIXED(MPI_REAL8, 8),
-    FIXED(MPI_COMPLEX8, 8), FIXED(MPI_LOGICAL16, 16), FIXED(MPI_INTEGER16, 16), FIXED(MPI_REAL16, 16),
-    FIXED(MPI_COMPLEX16, 16), FIXED(MPI_COMPLEX32, 32),
+    BASIC(MPI_AINT, MPI_Aint),
+    BASIC(MPI_COUNT, MPI_Count),
+    BASIC(MPI_OFFSET, MPI_Offset),
+    BASIC(MPI_PACKED, char),
+    BASIC(MPI_SHORT, short),
+    BASIC(MPI_INT, int),
+    BASIC(MPI_LONG, long),
+    BASIC(MPI_LONG_LONG, long long),
+    BASIC(MPI_LONG_LONG_INT, long long),
+    BASIC(MPI_UNSIGNED_SHORT, short),
+    BASIC(MPI_UNSIGNED, int),
+    BASIC(MPI_UNSIGNED_LONG, long),
+    BASIC(MPI_UNSIGNED_LONG_LONG, long long),
+    BASIC(MPI_FLOAT, float),
+    BASIC(MPI_C_COMPLEX, float _Complex),
+    BASIC(MPI_C_FLOAT_COMPLEX, float _Complex),
+    BASIC(MPI_CXX_FLOAT_COMPLEX, float _Complex),
+    BASIC(MPI_DOUBLE, double),
+    BASIC(MPI_C_DOUBLE_COMPLEX, double _Complex),
+    BASIC(MPI_CXX_DOUBLE_COMPLEX, double _Complex),
+    FIXED(MPI_LOGICAL, 4),
+    FIXED(MPI_INTEGER, 4),
+    FIXED(MPI_REAL, 4),
+    FIXED(MPI_COMPLEX, 8),
+    FIXED(MPI_DOUBLE_PRECISION, 8),
+    FIXED(MPI_DOUBLE_COMPLEX, 16),
+    FIXED(MPI_CHARACTER, 1),
+    BASIC(MPI_LONG_DOUBLE, long double),
+    BASIC(MPI_C_LONG_DOUBLE_COMPLEX, long double _Complex),
+    BASIC(MPI_CXX_LONG_DOUBLE_COMPLEX, long double _Complex),
+    PAIR(MPI_FLOAT_INT, float_int),
+    PAIR(MPI_DOUBLE_INT, double_int),
+    PAIR(MPI_LONG_INT, long_int),
+    FIXED(MPI_2INT, 8),
+    PAIR(MPI_SHORT_INT, short_int),
+    PAIR(MPI_LONG_DOUBLE_INT, long_double_int),
+    FIXED(MPI_2REAL, 8),
+    FIXED(MPI_2DOUBLE_PRECISION, 16),
+    FIXED(MPI_2INTEGER, 8),
+    BASIC(MPI_C_BOOL, _Bool),
+    BASIC(MPI_CXX_BOOL, _Bool),
+    BASIC(MPI_WCHAR, wchar_t),
+    FIXED(MPI_INT8_T, 1),
+    FIXED(MPI_UINT8_T, 1),
+    FIXED(MPI_CHAR, 1),
+    FIXED(MPI_SIGNED_CHAR, 1),
+    FIXED(MPI_UNSIGNED_CHAR, 1),
+    FIXED(MPI_BYTE, 1),
+    FIXED(MPI_INT16_T, 2),
+    FIXED(MPI_UINT16_T, 2),
+    FIXED(MPI_INT32_T, 4),
+    FIXED(MPI_UINT32_T, 4),
+    FIXED(MPI_INT64_T, 8),
+    FIXED(MPI_UINT64_T, 8),
+    FIXED(MPI_LOGICAL1, 1),
+    FIXED(MPI_INTEGER1, 1),
+    FIXED(MPI_LOGICAL2, 2),
+    FIXED(MPI_INTEGER2, 2),
+    FIXED(MPI_REAL2, 2),
+    FIXED(MPI_LOGICAL4, 4),
+    FIXED(MPI_INTEGER4, 4),
+    FIXED(MPI_REAL4, 4),
+    FIXED(MPI_COMPLEX4, 4),
+    FIXED(MPI_LOGICAL8, 8),
+    FIXED(MPI_INTEGER8, 8),
+    FIXED(MPI_REAL8, 8),
+    FIXED(MPI_COMPLEX8, 8),
+    FIXED(MPI_LOGICAL16, 16),
+    FIXED(MPI_INTEGER16, 16),
+    FIXED(MPI_REAL16, 16),
+    FIXED(MPI_COMPLEX16, 16),
+    FIXED(MPI_COMPLEX32, 32),
 };
 
 /* Pack three: the bytes of each but for the gaps; and back. */
@@ -106,7 +164,8 @@ int main(int argc, char **argv)
         CHECK_ERR(MPI_Type_commit(&t), MPI_SUCCESS);
         CHECK(t == r->t, "%s committed", r->name);
         CHECK_ERR(MPI_Type_free(&t), MPI_ERR_TYPE);
-        CHECK_SAYS(strcmp(r->name, "MPI_LONG_LONG_INT") && strcmp(r->name, "MPI_C_COMPLEX") ? r->name : "MPI_");
+        CHECK_SAYS(strcmp(r->name, "MPI_LONG_LONG_INT") && strcmp(r->name, "MPI_C_COMPLEX") ? r->name
+                                                                                            : "MPI_");
         try_packing(r);
     }
     return check_done();

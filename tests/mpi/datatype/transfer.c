@@ -52,7 +52,8 @@ static void try_structs(void)
         int id;
     } out[50], in[50];
     MPI_Datatype t, types[3] = { MPI_CHAR, MPI_DOUBLE, MPI_INT };
-    MPI_Aint where[3] = { offsetof(struct particle, kind), offsetof(struct particle, x), offsetof(struct particle, id) };
+    MPI_Aint where[3] = { offsetof(struct particle, kind), offsetof(struct particle, x),
+                          offsetof(struct particle, id) };
     int bl[3] = { 1, 3, 1 };
     OK(MPI_Type_create_struct(3, bl, where, types, &t));
     OK(MPI_Type_commit(&t));
@@ -61,10 +62,12 @@ static void try_structs(void)
     CHECK_EQ(extent, sizeof(struct particle));
     memset(in, 0, sizeof in);
     for (int i = 0; i < 50; i++)
-        out[i] = (struct particle){ (char)('a' + check_rank), { i, i + 0.25, i + 0.5 }, 100 * check_rank + i };
+        out[i] =
+            (struct particle){ (char)('a' + check_rank), { i, i + 0.25, i + 0.5 }, 100 * check_rank + i };
     pass(out, 50, t, in, 50, t);
     for (int i = 0; i < 50; i++)
-        CHECK(in[i].kind == 'a' + before && in[i].x[2] == i + 0.5 && in[i].id == 100 * before + i, "particle %d", i);
+        CHECK(in[i].kind == 'a' + before && in[i].x[2] == i + 0.5 && in[i].id == 100 * before + i,
+              "particle %d", i);
     OK(MPI_Type_free(&t));
 
     int a = check_rank, ra = -1;

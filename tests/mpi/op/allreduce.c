@@ -43,8 +43,9 @@ static void try_locations(void)
         mine[k].i = check_rank;
     }
     for (int least = 0; least < 2; least++) {
-        CHECK_ERR(MPI_Allreduce(mine, out, 9, MPI_DOUBLE_INT, least ? MPI_MINLOC : MPI_MAXLOC, MPI_COMM_WORLD),
-                  MPI_SUCCESS);
+        CHECK_ERR(
+            MPI_Allreduce(mine, out, 9, MPI_DOUBLE_INT, least ? MPI_MINLOC : MPI_MAXLOC, MPI_COMM_WORLD),
+            MPI_SUCCESS);
         for (int k = 0; k < 9; k++) {
             int best = 0;
             for (int r = 1; r < check_size; r++)

@@ -11,10 +11,14 @@ struct type {
     MPI_Datatype t;
     const char *name;
     int class;
-    char repr; /* i, u: integer; f: float; l: long double; q: __float128; h: half; complex and pairs: of the parts */
-    int size;  /* of one part */
+    char
+        repr; /* i, u: integer; f: float; l: long double; q: __float128; h: half; complex and pairs: of the parts */
+    int size; /* of one part */
 };
-#define ROW(T, CLASS, REPR, C) { T, #T, CLASS, REPR, sizeof(C) }
+#define ROW(T, CLASS, REPR, C) \
+    { \
+        T, #T, CLASS, REPR, sizeof(C) \
+    }
 
 static const struct type types[] = {
     ROW(MPI_AINT, MULTI, 'i', MPI_Aint),
@@ -179,7 +183,7 @@ DEFINE(do_min, a < b ? a : b)
 DEFINE(do_band, a &b)
 DEFINE(do_bor, a | b)
 DEFINE(do_bxor, a ^ b)
-DEFINE(do_land, a && b)
+DEFINE(do_land, a &&b)
 DEFINE(do_lor, a || b)
 DEFINE(do_lxor, !a != !b)
 
@@ -221,8 +225,8 @@ static void try_defined(const struct type *t, const struct op *op)
     CHECK_ERR(MPI_Reduce_local(a, b, N, t->t, op->op), MPI_SUCCESS);
     for (int i = 0; i < N * parts(t); i++)
         if (!same(t, b + i * t->size, expected(t, op, i)))
-            CHECK(0, "%s on %s: part %d of %lld and %lld; expected %lld", op->name, t->name, i, value(t, i, 0),
-                  value(t, i, 1), expected(t, op, i));
+            CHECK(0, "%s on %s: part %d of %lld and %lld; expected %lld", op->name, t->name, i,
+                  value(t, i, 0), value(t, i, 1), expected(t, op, i));
     fill(t, b, 1); /* nothing happens to no elements */
     CHECK_ERR(MPI_Reduce_local(a, b, 0, t->t, op->op), MPI_SUCCESS);
     CHECK(same(t, b, value(t, 0, 1)), "%s on %s: count 0", op->name, t->name);
@@ -289,10 +293,12 @@ static void try_half(void)
     CHECK_ERR(MPI_Reduce_local(a, b, 6, MPI_REAL2, MPI_SUM), MPI_SUCCESS);
     for (int i = 0; i < 6; i++)
         CHECK_EQ(b[i], want[i], "sum %d", i);
-    uint16_t c[2] = { 0x0001, 0x7c01 }, d[2] = { 0x3800, 0x3c00 }; /* half of 2^-24 ties to 0; not a number stays one */
+    uint16_t c[2] = { 0x0001, 0x7c01 },
+             d[2] = { 0x3800, 0x3c00 }; /* half of 2^-24 ties to 0; not a number stays one */
     CHECK_ERR(MPI_Reduce_local(c, d, 2, MPI_REAL2, MPI_PROD), MPI_SUCCESS);
     CHECK_EQ(d[0], 0);
-    CHECK((d[1] & 0x7c00) == 0x7c00 && (d[1] & 0x3ff) != 0, "a product with what is not a number: 0x%x", d[1]);
+    CHECK((d[1] & 0x7c00) == 0x7c00 && (d[1] & 0x3ff) != 0, "a product with what is not a number: 0x%x",
+          d[1]);
 }
 
 int main(int argc, char **argv)

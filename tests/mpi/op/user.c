@@ -46,12 +46,12 @@ static void reduce_with(MPI_Op op)
     struct affine mine[N], out[N];
     for (int i = 0; i < N; i++)
         mine[i] = of_rank(check_rank, i);
-    for (int root = 0; root < check_size; root += check_size > 2 ? check_size - 1 : 1) {
+    for (int root = 0; root<check_size; root += check_size> 2 ? check_size - 1 : 1) {
         memset(out, 0, sizeof out);
         CHECK_ERR(MPI_Reduce(mine, out, N, affine_type, op, root, MPI_COMM_WORLD), MPI_SUCCESS);
         for (int i = 0; i < N && check_rank == root; i++)
-            CHECK(out[i].a == all(check_size, i).a && out[i].b == all(check_size, i).b, "element %d: %u %u", i,
-                  out[i].a, out[i].b);
+            CHECK(out[i].a == all(check_size, i).a && out[i].b == all(check_size, i).b, "element %d: %u %u",
+                  i, out[i].a, out[i].b);
     }
     CHECK_ERR(MPI_Allreduce(mine, out, N, affine_type, op, MPI_COMM_WORLD), MPI_SUCCESS);
     for (int i = 0; i < N; i++)
