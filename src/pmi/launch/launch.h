@@ -63,7 +63,8 @@ enum front_word {
     WORD_SIGNAL, /* to the daemon: value is the signal, from_tty whether the terminal sent it to its group too
                   */
     WORD_KILL,   /* to the daemon: end everything at once */
-    WORD_DONE    /* to the front: value is the exit code; all_zero: every rank exited with 0 */
+    WORD_STOPPED, /* to the front: every rank that lets itself be stopped is */
+    WORD_DONE     /* to the front: value is the exit code; all_zero: every rank exited with 0 */
 };
 struct front_message {
     int word, value;

@@ -16,13 +16,15 @@
 #include "launch.h"
 
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
-static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5;
+static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
 
 static struct front {
     int daemon; /* socket */
     pid_t pid;  /* of the daemon */
     int signals, asked, by_signal;
-    double force_at; /* 0: not yet */
+    double force_at; /* the daemon is killed at this time; 0: not yet */
+    double
+        stop_at; /* we stop at this time, if the daemon has not said before that the ranks stand still; 0: no */
 } front;
 
 /* 0, 1 and 2 must be open, or pipes of ours would land there. */
@@ -78,7 +80,13 @@ static void on_signal(int sig, bool from_tty)
         front.force_at = now() + PATIENCE_SECONDS;
     }
     if (sig == SIGTSTP)
-        raise(SIGSTOP);
+        front.stop_at = now() + PATIENCE_TO_STOP;
+}
+
+static void stop(void)
+{
+    front.stop_at = 0;
+    raise(SIGSTOP);
 }
 
 static void on_signalfd(void)
@@ -135,10 +143,11 @@ static _Noreturn void front_main(void)
     for (;;) {
         struct pollfd p[2] = { { .fd = front.daemon, .events = POLLIN },
                                { .fd = front.signals, .events = POLLIN } };
-        double wait = front.force_at ? (front.force_at - now()) * 1000 + 1 : -1;
-        if (front.force_at && wait <= 1)
+        if (front.force_at && now() >= front.force_at)
             daemon_is_gone();
-        if (poll(p, 2, (int)wait) < 0 && errno != EINTR && errno != EAGAIN)
+        if (front.stop_at && now() >= front.stop_at)
+            stop();
+        if (poll(p, 2, front.force_at || front.stop_at ? 100 : -1) < 0 && errno != EINTR && errno != EAGAIN)
             die("poll failed: %s", strerror(errno));
         if (p[1].revents)
             on_signalfd();
@@ -147,6 +156,8 @@ static _Noreturn void front_main(void)
             ssize_t n = recv(front.daemon, &m, sizeof m, MSG_DONTWAIT);
             if (n == sizeof m && m.word == WORD_DONE)
                 done(&m);
+            if (n == sizeof m && m.word == WORD_STOPPED && front.stop_at)
+                stop();
             if (n == 0 || (n < 0 && errno == ECONNRESET))
                 daemon_is_gone();
             if (n < 0 && errno != EAGAIN && errno != EINTR)

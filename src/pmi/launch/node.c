@@ -35,7 +35,7 @@
 #include "util/segment.h"
 #include "util/wait.h"
 
-static const double LINGER_SECONDS = 0.05, GRACE_SECONDS = 2, KILL_SECONDS = 10;
+static const double LINGER_SECONDS = 0.05, STOP_SECONDS = 0.3, GRACE_SECONDS = 2, KILL_SECONDS = 10;
 enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */, CONTROL_BYTES = 4 * PIPE_BUF };
 
 enum phase { RUN, LINGER, TERM, KILL };
@@ -271,6 +271,28 @@ static void on_child(void)
 
 /* ---- what the user says ---- */
 
+static bool is_stopped(pid_t pid)
+{
+    siginfo_t info = { .si_pid = 0 };
+    return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* The front stops itself, and the shell goes on, when the ranks stand still: before that, rank 0 could still read what
+ * is typed to the shell.  A rank may catch the signal and not stop, so there is an end to waiting. */
+static void stop_all(pid_t but)
+{
+    struct front_message m = { .word = WORD_STOPPED };
+    double until = now() + STOP_SECONDS;
+    int rank = 0;
+    signal_all(SIGTSTP, but);
+    while (rank < node.launch->size && now() < until)
+        if (node.ranks[rank].pid == 0 || is_stopped(node.ranks[rank].pid))
+            rank++;
+        else
+            usleep(500);
+    send(node.front, &m, sizeof m, MSG_NOSIGNAL);
+}
+
 static void on_signal(int sig, bool from_tty)
 {
     pid_t but = from_tty ? node.launch->front_pgid : 0;
@@ -280,6 +302,8 @@ static void on_signal(int sig, bool from_tty)
         signal_ranks(sig);
         break;
     case SIGTSTP:
+        stop_all(but);
+        break;
     case SIGCONT:
         signal_all(sig, but);
         break;
