@@ -56,21 +56,29 @@ static void finish_all(int count, MPIR_Request **requests, MPIR_Status *statuses
     }
 }
 
+/* Drive the devices as long as something happens, at most once for every few requests asked for: a test of many should
+ * not need one call for each handful of packets. */
+static void progress(int count)
+{
+    for (int i = 0; i <= count / 16 && MPID_DeviceCheck(MPID_NOTBLOCKING); i++)
+        ;
+}
+
 int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array_of_statuses)
 {
-    uint32_t errors = MPID_Request_errors;
+    uint32_t errors = 0; /* as many had failed when all were looked at last */
     bool failed = false;
     for (int i = 0; i < count; i++) {
         MPIR_Request *r = array_of_requests[i];
         if (!r)
             continue;
         while (!MPIR_Request_is_complete(r)) {
+            if (__builtin_expect(MPID_Request_errors != errors, 0)) {
+                errors = MPID_Request_errors;
+                if (any_failed(count, array_of_requests))
+                    return report_in_status(count, array_of_requests, array_of_statuses);
+            }
             MPID_DeviceCheck(MPID_BLOCKING);
-            if (__builtin_expect(MPID_Request_errors == errors, 1))
-                continue;
-            errors = MPID_Request_errors;
-            if (any_failed(count, array_of_requests))
-                return report_in_status(count, array_of_requests, array_of_statuses);
         }
         failed |= r->errval != 0;
     }
@@ -80,21 +88,21 @@ int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array
     return 0;
 }
 
+static bool all_complete(int count, MPIR_Request **requests)
+{
+    for (int i = 0; i < count; i++)
+        if (requests[i] && !MPIR_Request_is_complete(requests[i]))
+            return false;
+    return true;
+}
+
 int MPIR_Testall(int count, MPIR_Request **array_of_requests, int *flag, MPIR_Status *array_of_statuses)
 {
-    bool all = true, failed = false;
-    MPID_DeviceCheck(MPID_NOTBLOCKING);
-    for (int i = 0; i < count; i++) {
-        MPIR_Request *r = array_of_requests[i];
-        if (r && MPIR_Request_is_complete(r))
-            failed |= r->errval != 0;
-        else
-            all &= !r;
-    }
-    *flag = all;
-    if (failed)
+    progress(count);
+    *flag = all_complete(count, array_of_requests);
+    if (MPID_Request_errors && any_failed(count, array_of_requests))
         return report_in_status(count, array_of_requests, array_of_statuses);
-    if (all)
+    if (*flag)
         finish_all(count, array_of_requests, array_of_statuses);
     return 0;
 }
@@ -150,7 +158,7 @@ int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, 
 int MPIR_Testsome(int incount, MPIR_Request **array_of_requests, int *outcount, int *array_of_indices,
                   MPIR_Status *array_of_statuses)
 {
-    MPID_DeviceCheck(MPID_NOTBLOCKING);
+    progress(incount);
     *outcount = count_complete(incount, array_of_requests);
     if (*outcount == MPI_UNDEFINED || *outcount == 0)
         return 0;

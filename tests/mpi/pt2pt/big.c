@@ -88,7 +88,8 @@ int main(int argc, char **argv)
         MPI_Recv_c(p, bytes / 16, MPI_INT64_T, 0, 1, MPI_COMM_WORLD, &s);
         MPI_Get_count_c(&s, MPI_INT64_T, &n);
         CHECK_EQ(n, bytes / 16);
-        for (int64_t at = 0; at + 8 <= bytes && !check_failures; at += step * 2) { /* step is a multiple of 8 */
+        for (int64_t at = 0; at + 8 <= bytes && !check_failures;
+             at += step * 2) { /* step is a multiple of 8 */
             int64_t word;
             memcpy(&word, p + at / 2, 8);
             CHECK_EQ(word, at ^ 2, "word of byte %lld", (long long)at);

@@ -54,7 +54,8 @@ static void large(void)
             MPI_Recv(buf, BYTES, MPI_BYTE, from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             memcpy(&head, buf, sizeof head);
             memcpy(&tail, buf + BYTES - sizeof tail, sizeof tail);
-            CHECK(head == i && tail == i, "message %d from %d begins with %d and ends with %d", i, from, head, tail);
+            CHECK(head == i && tail == i, "message %d from %d begins with %d and ends with %d", i, from, head,
+                  tail);
         }
 }
 

@@ -15,12 +15,14 @@ static void plain(int n, int nonblocking)
     check_fill(out, (size_t)n, (uint64_t)(n + check_rank));
     memset(in, 0, (size_t)n);
     if (nonblocking) {
-        CHECK_EQ(MPI_Isendrecv(out, n, MPI_CHAR, to, 5, in, n, MPI_CHAR, from, MPI_ANY_TAG, MPI_COMM_WORLD, &r),
-                 MPI_SUCCESS);
+        CHECK_EQ(
+            MPI_Isendrecv(out, n, MPI_CHAR, to, 5, in, n, MPI_CHAR, from, MPI_ANY_TAG, MPI_COMM_WORLD, &r),
+            MPI_SUCCESS);
         CHECK_EQ(MPI_Wait(&r, &s), MPI_SUCCESS);
     } else {
-        CHECK_EQ(MPI_Sendrecv(out, n, MPI_CHAR, to, 5, in, MAX, MPI_CHAR, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &s),
-                 MPI_SUCCESS);
+        CHECK_EQ(
+            MPI_Sendrecv(out, n, MPI_CHAR, to, 5, in, MAX, MPI_CHAR, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &s),
+            MPI_SUCCESS);
     }
     MPI_Get_count(&s, MPI_CHAR, &count);
     CHECK_EQ(count, n);

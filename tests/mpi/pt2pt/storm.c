@@ -51,7 +51,8 @@ static void storm(int round)
         if (p->to == check_rank) {
             of[k] = order[i];
             buf[k] = malloc((size_t)p->size + 1);
-            MPI_Irecv(buf[k], p->size + 1, MPI_BYTE, next(3) ? p->from : MPI_ANY_SOURCE, p->tag, MPI_COMM_WORLD, &r[k]);
+            MPI_Irecv(buf[k], p->size + 1, MPI_BYTE, next(3) ? p->from : MPI_ANY_SOURCE, p->tag,
+                      MPI_COMM_WORLD, &r[k]);
             k++;
         }
         if (p->from == check_rank) {

@@ -68,7 +68,8 @@ static void sends(int n)
     while (!flag) /* local, but the receiver may have to answer */
         MPI_Test(&r, &flag, &s);
     MPI_Test_cancelled(&s, &cancelled);
-    MPI_Sendrecv(&cancelled, 1, MPI_INT, to, 5, &expected, 1, MPI_INT, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&cancelled, 1, MPI_INT, to, 5, &expected, 1, MPI_INT, from, 5, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     MPI_Iprobe(from, 4, MPI_COMM_WORLD, &flag, &s);
     CHECK_EQ(flag, !expected, "size %d: cancelled %d", n, expected);
     if (flag) {
@@ -95,7 +96,8 @@ static void freed(void)
         MPI_Isend(&data[i], 1, MPI_INT, to, 6, MPI_COMM_WORLD, &r);
         MPI_Request_free(&r);
     }
-    MPI_Sendrecv(NULL, 0, MPI_INT, to, 6, NULL, 0, MPI_INT, from, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* in order */
+    MPI_Sendrecv(NULL, 0, MPI_INT, to, 6, NULL, 0, MPI_INT, from, 6, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE); /* in order */
     for (int i = 0; i < 50; i++)
         sum += got[i];
     CHECK_EQ(sum, 49 * 50 / 2);
@@ -111,8 +113,8 @@ static void fields(void)
     CHECK_EQ(MPI_Status_set_source(&s, 3), MPI_SUCCESS);
     CHECK_EQ(MPI_Status_set_tag(&s, 77), MPI_SUCCESS);
     CHECK_EQ(MPI_Status_set_error(&s, MPI_ERR_IO), MPI_SUCCESS);
-    CHECK(s.MPI_SOURCE == 3 && s.MPI_TAG == 77 && s.MPI_ERROR == MPI_ERR_IO, "%d %d %d", s.MPI_SOURCE, s.MPI_TAG,
-          s.MPI_ERROR);
+    CHECK(s.MPI_SOURCE == 3 && s.MPI_TAG == 77 && s.MPI_ERROR == MPI_ERR_IO, "%d %d %d", s.MPI_SOURCE,
+          s.MPI_TAG, s.MPI_ERROR);
     CHECK_EQ(MPI_Status_get_source(&s, &value), MPI_SUCCESS);
     CHECK_EQ(value, 3);
     CHECK_EQ(MPI_Status_get_tag(&s, &value), MPI_SUCCESS);

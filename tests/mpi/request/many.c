@@ -10,7 +10,8 @@ static int indices[2 * MANY];
 
 static double exchange(int n, int how, int reverse)
 {
-    int to = (check_rank + 1) % check_size, from = (check_rank + check_size - 1) % check_size, left = 2 * n, k = 0;
+    int to = (check_rank + 1) % check_size, from = (check_rank + check_size - 1) % check_size, left = 2 * n,
+        k = 0;
     double start = MPI_Wtime();
     for (int i = 0; i < n; i++)
         MPI_Irecv(&in[i], 1, MPI_INT, from, i, MPI_COMM_WORLD, &r[k++]);

@@ -231,6 +231,7 @@ static void not_yet(void)
     MPI_Send(out, 1, MPI_INT, to, 61, MPI_COMM_WORLD);
     MPI_Waitany(2, q, &index, &st);
     CHECK_EQ(index, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Send(out, 1, MPI_INT, to, 60, MPI_COMM_WORLD);
     MPI_Waitsome(2, q, &n, indices, s);
     CHECK(n == 1 && indices[0] == 0, "%d", n);
