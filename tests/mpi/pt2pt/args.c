@@ -137,11 +137,11 @@ static void comms(void)
     MPI_Comm bad[] = { MPI_COMM_NULL, freed, (MPI_Comm)(intptr_t)0xdeadbeef, (MPI_Comm)(intptr_t)-1,
                        (MPI_Comm)(void *)x };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-        SENDS(x, 1, MPI_INT, 0, 0, bad[i], MPI_ERR_COMM, "comm is");
-        RECVS(x, 1, MPI_INT, 0, 0, bad[i], MPI_ERR_COMM, "comm is");
-        PROBES(0, 0, bad[i], MPI_ERR_COMM, "comm is");
-        PAIRS(x, 1, MPI_INT, 0, 0, y, 1, MPI_INT, 0, 0, bad[i], MPI_ERR_COMM, "comm is");
-        REPLACES(x, 1, MPI_INT, 0, 0, 0, 0, bad[i], MPI_ERR_COMM, "comm is");
+        SENDS(x, 1, MPI_INT, 0, 0, bad[i], MPI_ERR_COMM, "comm ");
+        RECVS(x, 1, MPI_INT, 0, 0, bad[i], MPI_ERR_COMM, "comm ");
+        PROBES(0, 0, bad[i], MPI_ERR_COMM, "comm ");
+        PAIRS(x, 1, MPI_INT, 0, 0, y, 1, MPI_INT, 0, 0, bad[i], MPI_ERR_COMM, "comm ");
+        REPLACES(x, 1, MPI_INT, 0, 0, 0, 0, bad[i], MPI_ERR_COMM, "comm ");
     }
 }
 

@@ -83,6 +83,7 @@ static void full(void)
     CHECK_ERR(err, MPI_ERR_BUFFER);
     CHECK_SAYS("needs 200000 + 512 bytes");
     CHECK_SAYS("buffer has 201024");
+    MPI_Barrier(MPI_COMM_WORLD); /* a rank that took messages before would make room for more */
     for (int i = 0; i < sent; i++)
         take(BIG, i, MPI_COMM_WORLD);
     MPI_Buffer_detach(&back, &size);
@@ -123,7 +124,8 @@ static void of_communicators(void)
     CHECK_EQ(MPI_Buffer_attach(NULL, 0), MPI_SUCCESS);
     for (int i = 0; i < MESSAGES; i++)
         CHECK_EQ(give(BIG, i, dup), MPI_SUCCESS);
-    CHECK_ERR(give(BIG, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    if (check_size > 1)
+        CHECK_ERR(give(BIG, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_EQ(MPI_Comm_iflush_buffer(dup, &r), MPI_SUCCESS);
     for (int i = 0; i < MESSAGES; i++)
         take(BIG, i, dup);
@@ -191,7 +193,8 @@ int main(int argc, char **argv)
     from = (check_rank + check_size - 1) % check_size;
     all_before();
     detach_waits();
-    full();
+    if (check_size > 1) /* messages to oneself never need the buffer */
+        full();
     misuse();
     of_communicators();
     automatic();
