@@ -12,7 +12,9 @@
 enum {
     PAUSELESS = 256 /* polls before the loop pauses between them */,
     CLOCK_EVERY = 32 /* polls a look at the clock, and a yield */,
-    OTHERS_RAN_NS = 1500 /* a yield with nobody to yield to takes less */,
+    CROWDED_NS = 1500 /* a yield with nobody to yield to takes less */,
+    HOGGED_NS = 500000 /* a yield among ranks that all wait takes less */,
+    HOGGED_WAITS = 16,
     CROWDED_WAITS = 64
 };
 
@@ -67,19 +69,32 @@ static void pause_cpu(void)
 #endif
 }
 
-/* Somebody else ran when this process last yielded, so whoever it waits for may sit on this very core, whatever
- * the census says (other jobs share the machine): for so many more waits, yield at once instead of polling. */
-static _Atomic int crowded;
+/* What the last yields told of this core; both count down from wait to wait.
+ * crowded: somebody else ran, so whoever is waited for may sit on this very core, whatever the census says (other jobs
+ *          share the machine): yield at once instead of polling.
+ * hogged:  somebody ran for long, who computes and does not step aside: sleep at once, because a wake-up takes the core
+ *          from him and a yield waits for the end of his time slice. */
+static _Atomic int crowded, hogged;
+
+static void count_down(_Atomic int *counter)
+{
+    int c = atomic_load_explicit(counter, memory_order_relaxed);
+    if (c > 0)
+        atomic_store_explicit(counter, c - 1, memory_order_relaxed);
+}
 
 /* sched_yield, and learn from how long it took. */
 static void yield(uint64_t now)
 {
-    int c = atomic_load_explicit(&crowded, memory_order_relaxed);
+    uint64_t took;
     sched_yield();
-    if (ku_clock_ns() - now > OTHERS_RAN_NS)
+    took = ku_clock_ns() - now;
+    if (took > HOGGED_NS)
+        atomic_store_explicit(&hogged, HOGGED_WAITS, memory_order_relaxed);
+    if (took > CROWDED_NS)
         atomic_store_explicit(&crowded, CROWDED_WAITS, memory_order_relaxed);
-    else if (c > 0)
-        atomic_store_explicit(&crowded, c - 1, memory_order_relaxed);
+    else
+        count_down(&crowded);
 }
 
 static bool may_spin(struct ku_wait *w)
@@ -94,6 +109,8 @@ static bool may_spin(struct ku_wait *w)
         if (w->spins % CLOCK_EVERY)
             return true;
     }
+    if (atomic_load_explicit(&hogged, memory_order_relaxed))
+        return false;
     now = ku_clock_ns();
     if (w->spin_until == 0)
         w->spin_until = now + ku_wait_policy.spin_ns;
@@ -105,10 +122,14 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w)
 {
     if (may_spin(w))
         return KU_WAIT_AGAIN;
+    if (atomic_load_explicit(&hogged, memory_order_relaxed)) {
+        count_down(&hogged);
+        return KU_WAIT_SLEEP;
+    }
     if (w->yields >= ku_wait_policy.yields)
         return KU_WAIT_SLEEP;
     w->yields++;
-    sched_yield();
+    yield(ku_clock_ns());
     return KU_WAIT_AGAIN;
 }
 

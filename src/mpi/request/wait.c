@@ -29,17 +29,25 @@ int MPIR_Test(MPIR_Request **request, int *flag, MPIR_Status *status)
     return 0;
 }
 
-/* The first complete request's index; -1: there are active ones, none complete; MPI_UNDEFINED: no active one.
- */
+/* The index of the request that completed first; -1: there are active ones, none complete; MPI_UNDEFINED: no active
+ * one.  In order of completion, because programs that keep several receives posted from one source take the messages
+ * to come in the order they were sent. */
 static int find_complete(int count, MPIR_Request **requests)
 {
     int found = MPI_UNDEFINED;
+    uint32_t oldest = 0;
     for (int i = 0; i < count; i++) {
         if (!requests[i])
             continue;
-        if (MPIR_Request_is_complete(requests[i]))
-            return i;
-        found = -1;
+        if (MPIR_Request_is_complete(requests[i])) {
+            uint32_t stamp = (uint32_t)atomic_load_explicit(&requests[i]->is_complete, memory_order_relaxed);
+            if (found < 0 || (int32_t)(stamp - oldest) < 0) {
+                found = i;
+                oldest = stamp;
+            }
+        } else if (found == MPI_UNDEFINED) {
+            found = -1;
+        }
     }
     return found;
 }

@@ -124,9 +124,10 @@ struct comm_adi { /* comm->adi */
 
 struct core {
     bool up;
-    bool lost;         /* messages could not be kept for want of memory: receives that wait fail */
-    bool gone_pending; /* peers have gone since the last reap */
-    uint32_t sends;    /* counts to POLL_EVERY */
+    bool lost;            /* messages could not be kept for want of memory: receives that wait fail */
+    bool gone_pending;    /* peers have gone since the last reap */
+    uint32_t sends;       /* counts to POLL_EVERY */
+    uint32_t completions; /* for req_stamp */
     int32_t rank, npeers;
     struct peer **peers; /* [npeers], NULL until used */
     uint8_t *gone;       /* [npeers] 1: will never answer */
@@ -216,6 +217,11 @@ void MPID_Req_typed(
 void MPID_Req_complete_slow(struct MPIR_HANDLE *r);
 void MPID_Req_fail(struct MPIR_HANDLE *r, int error);
 int MPID_Err_gone(int32_t grank); /* records the words; returns the class */
+/* The next value of is_complete: odd, so never 0; so MPI_Waitany can take the request that completed first. */
+static inline int32_t req_stamp(void)
+{
+    return (int32_t)((MPID_core.completions += 2) | 1);
+}
 static inline void req_complete(struct MPIR_HANDLE *r)
 {
     if (unlikely(r->state & (REQ_HOLDS | REQ_FREED))) {
@@ -223,7 +229,7 @@ static inline void req_complete(struct MPIR_HANDLE *r)
         return;
     }
     r->state = REQ_DONE;
-    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+    atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_release);
 }
 static inline int64_t req_bytes(const struct MPIR_HANDLE *r)
 {

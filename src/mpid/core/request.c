@@ -35,7 +35,7 @@ void MPID_Req_complete_slow(struct MPIR_HANDLE *r)
     if (flags & REQ_HOLDS)
         release_type(r);
     r->state = REQ_DONE;
-    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+    atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_release);
     if ((flags & REQ_FREED) && MPID_core.config.request_free != NULL)
         MPID_core.config.request_free(r);
 }

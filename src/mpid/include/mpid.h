@@ -50,12 +50,12 @@ struct MPIR_COMMUNICATOR;
  * shared; the rest belongs to the ADI while the operation is active. */
 typedef struct MPIR_HANDLE {
     struct keel_object obj;
-    int32_t handle_type; /* MPIR_OPTYPE */
-    _Atomic int32_t is_complete;
-    MPIR_Status s;            /* receive: filled when complete */
-    int32_t errval;           /* error class; 0 */
-    uint32_t state;           /* the ADI's */
-    struct MPIR_HANDLE *next; /* the ADI's queues */
+    int32_t handle_type;         /* MPIR_OPTYPE */
+    _Atomic int32_t is_complete; /* 0, or a number that grows from one completion to the next (modulo 2^32) */
+    MPIR_Status s;               /* receive: filled when complete */
+    int32_t errval;              /* error class; 0 */
+    uint32_t state;              /* the ADI's */
+    struct MPIR_HANDLE *next;    /* the ADI's queues */
     /* second line */
     void *buf;
     int64_t len;                    /* contiguous: bytes; with a datatype: count of elements */
