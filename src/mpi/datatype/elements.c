@@ -10,7 +10,7 @@
 
 static int64_t pair_value_size(uint32_t basic)
 {
-#define VALUE_SIZE(NAME, VALUE, INDEX, REPR) \
+#define VALUE_SIZE(NAME, VALUE, INDEX, REPR, LAYOUT) \
     case KEEL_##NAME: \
         return sizeof(VALUE);
     switch (basic) {

@@ -2,7 +2,6 @@
 #include "type.h"
 #include "comm.h"
 #include "err.h"
-#include "mpid/core/copy.h"
 #include "bodies.h"
 
 /* The position must lie in a buffer of `size` bytes. */
@@ -54,7 +53,7 @@ int MPIR_Localcopy(const void *src, int64_t scount, MPIR_Datatype *stype, void *
                    MPIR_Datatype *rtype)
 {
     int64_t there = scount * stype->adi.size, room = rcount * rtype->adi.size;
-    MPID_Layout_copy(&stype->adi, src, scount, &rtype->adi, dst, rcount, there < room ? there : room);
+    MPID_Copy(src, scount, &stype->adi, dst, rcount, &rtype->adi, there < room ? there : room);
     if (there <= room)
         return MPI_SUCCESS;
     return MPIR_Err(MPI_ERR_TRUNCATE, NULL, "%lld bytes of data; the receiving count and datatype take %lld",

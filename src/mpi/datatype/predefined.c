@@ -1,7 +1,7 @@
 /* predefined.c: the predefined datatypes: static objects, made at compile time from the rows of basic.h. */
+#include <stddef.h>
 #include "type.h"
 #include "basic.h"
-#include "mpid/core/layout.h"
 
 #define HEADER(NAME) \
     { \
@@ -24,31 +24,15 @@
 
 static MPIR_Datatype basic_types[] = { MPIR_BASIC_TYPES(BASIC) };
 
-/* The pairs {value, index} are laid out as the C compiler lays out the struct.  In memory the data ends with the index;
- * between the two there may be a gap (MPI_SHORT_INT). */
-#define PAIR_LAYOUT(NAME, VALUE, INDEX, REPR) \
+/* The pairs {value, index} are laid out as the C compiler lays out the struct. */
+#define PAIR_STRUCT(NAME, VALUE, INDEX, REPR, LAYOUT) \
     typedef struct { \
         VALUE value; \
         INDEX index; \
-    } struct_##NAME; \
-    static int64_t off_##NAME[] = { 0, offsetof(struct_##NAME, index) }; \
-    static int64_t start_##NAME[] = { 0, sizeof(VALUE), sizeof(VALUE) + sizeof(INDEX) }; \
-    static struct MPID_LIST list_##NAME = { .refs = 1, \
-                                            .kind = MPID_LIST_RUNS, \
-                                            .n = 2, \
-                                            .bytes = sizeof(VALUE) + sizeof(INDEX), \
-                                            .off = off_##NAME, \
-                                            .start = start_##NAME, \
-                                            .runs = 2 }; \
-    static struct MPID_LAYOUT layout_##NAME = { \
-        .refs = 1, \
-        .size = sizeof(VALUE) + sizeof(INDEX), \
-        .leaf = sizeof(VALUE) + sizeof(INDEX), \
-        .list = offsetof(struct_##NAME, index) == sizeof(VALUE) ? NULL : &list_##NAME, \
-    };
-MPIR_PAIR_TYPES(PAIR_LAYOUT)
+    } struct_##NAME;
+MPIR_PAIR_TYPES(PAIR_STRUCT)
 
-#define PAIR(NAME, VALUE, INDEX, REPR) \
+#define PAIR(NAME, VALUE, INDEX, REPR, LAYOUT) \
     { .adi = { .obj = HEADER(NAME), \
                .size = sizeof(VALUE) + sizeof(INDEX), \
                .extent = sizeof(struct_##NAME), \
@@ -57,7 +41,7 @@ MPIR_PAIR_TYPES(PAIR_LAYOUT)
                .is_committed = true, \
                .align = _Alignof(struct_##NAME), \
                .basic = KEEL_##NAME, \
-               .layout = sizeof(struct_##NAME) == sizeof(VALUE) + sizeof(INDEX) ? NULL : &layout_##NAME }, \
+               .layout = sizeof(struct_##NAME) == sizeof(VALUE) + sizeof(INDEX) ? NULL : (LAYOUT) }, \
       .combiner = MPI_COMBINER_NAMED, \
       .nelements = 2, \
       .name = #NAME },

@@ -153,16 +153,16 @@ typedef struct {
     ROW(MPI_COMPLEX16, double _Complex, COMPLEX, MPIR_REPR_C64) \
     ROW(MPI_COMPLEX32, MPIR_C128, COMPLEX, MPIR_REPR_C128)
 
-/* ROW(name, type of the value, type of the index, representation) */
+/* ROW(name, type of the value, type of the index, representation, layout if the struct is not contiguous) */
 #define MPIR_PAIR_TYPES(ROW) \
-    ROW(MPI_FLOAT_INT, float, int, MPIR_REPR_FLOAT_INT) \
-    ROW(MPI_DOUBLE_INT, double, int, MPIR_REPR_DOUBLE_INT) \
-    ROW(MPI_LONG_INT, long, int, MPIR_REPR_LONG_INT) \
-    ROW(MPI_2INT, int, int, MPIR_REPR_2INT) \
-    ROW(MPI_SHORT_INT, short, int, MPIR_REPR_SHORT_INT) \
-    ROW(MPI_LONG_DOUBLE_INT, long double, int, MPIR_REPR_LONG_DOUBLE_INT) \
-    ROW(MPI_2REAL, float, float, MPIR_REPR_2FLOAT) \
-    ROW(MPI_2DOUBLE_PRECISION, double, double, MPIR_REPR_2DOUBLE) \
-    ROW(MPI_2INTEGER, int32_t, int32_t, MPIR_REPR_2INT)
+    ROW(MPI_FLOAT_INT, float, int, MPIR_REPR_FLOAT_INT, &MPID_Layout_float_int) \
+    ROW(MPI_DOUBLE_INT, double, int, MPIR_REPR_DOUBLE_INT, &MPID_Layout_double_int) \
+    ROW(MPI_LONG_INT, long, int, MPIR_REPR_LONG_INT, &MPID_Layout_long_int) \
+    ROW(MPI_2INT, int, int, MPIR_REPR_2INT, &MPID_Layout_2int) \
+    ROW(MPI_SHORT_INT, short, int, MPIR_REPR_SHORT_INT, &MPID_Layout_short_int) \
+    ROW(MPI_LONG_DOUBLE_INT, long double, int, MPIR_REPR_LONG_DOUBLE_INT, &MPID_Layout_long_double_int) \
+    ROW(MPI_2REAL, float, float, MPIR_REPR_2FLOAT, NULL) \
+    ROW(MPI_2DOUBLE_PRECISION, double, double, MPIR_REPR_2DOUBLE, NULL) \
+    ROW(MPI_2INTEGER, int32_t, int32_t, MPIR_REPR_2INT, NULL)
 
 #endif

@@ -371,8 +371,8 @@ int64_t MPID_Layout_mean_run(const struct MPIR_DATATYPE *t)
 
 /* ---- from one typed buffer to another ---- */
 
-void MPID_Layout_copy(const struct MPIR_DATATYPE *st, const void *src, int64_t scount,
-                      const struct MPIR_DATATYPE *dt, void *dst, int64_t dcount, int64_t len)
+void MPID_Copy(const void *src, int64_t scount, const struct MPIR_DATATYPE *st, void *dst, int64_t dcount,
+               const struct MPIR_DATATYPE *dt, int64_t len)
 {
     if (len == 0)
         return;

@@ -26,8 +26,4 @@ int MPID_Layout_iov(const struct MPIR_DATATYPE *t, const void *buf, int64_t coun
 /* Mean bytes of a contiguous run: what tells whether an iov or packing is cheaper. */
 int64_t MPID_Layout_mean_run(const struct MPIR_DATATYPE *t);
 
-/* Copy the first `len` packed bytes of one typed buffer into another, which does not overlap it. */
-void MPID_Layout_copy(const struct MPIR_DATATYPE *st, const void *src, int64_t scount,
-                      const struct MPIR_DATATYPE *dt, void *dst, int64_t dcount, int64_t len);
-
 #endif

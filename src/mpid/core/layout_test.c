@@ -449,14 +449,14 @@ START_TEST(typed_to_typed)
     double *a = malloc(2 * N * sizeof *a), *b = calloc(2 * N, sizeof *b);
     for (int i = 0; i < 2 * N; i++)
         a[i] = i;
-    MPID_Layout_copy(&v.t, a, 1, &w.t, b, 1, N * 8);
+    MPID_Copy(a, 1, &v.t, b, 1, &w.t, N * 8);
     for (int i = 0; i < N; i++)
         if (b[i / 4 * 5 + i % 4] != 2 * i)
             ck_abort_msg("double %d", i);
     memset(b, 0, 2 * N * sizeof *b);
-    MPID_Layout_copy(&v.t, a, 1, &d.t, b, N, N * 8);
+    MPID_Copy(a, 1, &v.t, b, N, &d.t, N * 8);
     ck_assert_double_eq(b[N - 1], 2 * (N - 1));
-    MPID_Layout_copy(&d.t, a, N, &v.t, b, 1, N * 8);
+    MPID_Copy(a, N, &d.t, b, 1, &v.t, N * 8);
     ck_assert_double_eq(b[2 * (N - 1)], N - 1);
     free(a);
     free(b);

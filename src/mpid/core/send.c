@@ -136,7 +136,7 @@ void MPID_Self_copy(struct MPIR_HANDLE *s, struct MPIR_HANDLE *r)
         else if (r->datatype == NULL)
             req_read(s, 0, r->buf, n);
         else
-            MPID_Layout_copy(s->datatype, s->buf, s->len, r->datatype, r->buf, r->len, n);
+            MPID_Copy(s->buf, s->len, s->datatype, r->buf, r->len, r->datatype, n);
     }
     r->peer = MPID_core.rank;
     recv_finish(r, s->rank, s->tag, total, capacity);

@@ -325,5 +325,14 @@ int MPID_Type_resized(struct MPIR_DATATYPE *newtype, int64_t lb, int64_t extent,
 int MPID_Type_commit(struct MPIR_DATATYPE *type);
 /* Free what the type holds (its layout); not the struct. */
 void MPID_Type_fini(struct MPIR_DATATYPE *type);
+/* The layouts of the C structs {double; int} and so on, for static types of such pairs; where the struct has no
+ * gap and no padding the type is contiguous and has none. */
+extern struct MPID_LAYOUT MPID_Layout_float_int, MPID_Layout_double_int, MPID_Layout_long_int,
+    MPID_Layout_2int, MPID_Layout_short_int, MPID_Layout_long_double_int;
+
+/* Copy the first `len` packed bytes of one typed buffer into another of this process; they do not overlap, and both
+ * have so many. */
+void MPID_Copy(const void *src, int64_t scount, const struct MPIR_DATATYPE *stype, void *dest, int64_t dcount,
+               const struct MPIR_DATATYPE *dtype, int64_t len);
 
 #endif
