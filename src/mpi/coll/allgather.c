@@ -1,5 +1,6 @@
 /* allgather.c: MPI_Allgather and MPI_Allgatherv (7.7).  Each process's block is in its place in rbuf before an
  * algorithm starts; from there on all is done in rbuf, in blocks of rtype. */
+#include "bodies.h"
 #include "coll.h"
 
 static void send_recv_blocks(struct coll *c, int64_t out, int to, int64_t in, int from)

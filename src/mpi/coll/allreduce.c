@@ -1,5 +1,6 @@
 /* allreduce.c: MPI_Allreduce (7.9.6).  All processes get the same bits: each element of the result is computed once
  * and copied, or by all in the same order of operands. */
+#include "bodies.h"
 #include "coll.h"
 #include "halving.h"
 

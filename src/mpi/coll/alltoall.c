@@ -1,4 +1,5 @@
 /* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (7.8).  What the three do with a block is the same. */
+#include "bodies.h"
 #include "coll.h"
 
 static void own_block(struct coll *c)

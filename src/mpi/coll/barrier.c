@@ -1,4 +1,5 @@
 /* barrier.c: MPI_Barrier (7.3). */
+#include "bodies.h"
 #include "coll.h"
 
 /* Round k: tell the process 2^k further on, hear from the one 2^k before. */

@@ -1,4 +1,5 @@
 /* bcast.c: MPI_Bcast (7.4).  The data is what rbuf, rcount, rtype say, in all processes. */
+#include "bodies.h"
 #include "coll.h"
 
 /* ---- Tree -------------------------------------------------------------------------------------------------------- */

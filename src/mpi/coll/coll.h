@@ -14,7 +14,6 @@
 #include "op.h"
 #include "p2p.h"
 #include "type.h"
-#include "bodies.h"
 
 enum { COLL_SMALL = 1024, COLL_TEMPS = 8 };
 

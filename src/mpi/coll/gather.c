@@ -1,4 +1,5 @@
 /* gather.c: MPI_Gather and MPI_Gatherv (7.5).  Only the root looks at rbuf, rcount(s), rtype. */
+#include "bodies.h"
 #include "coll.h"
 
 static void own_block(struct coll *c)

@@ -2,6 +2,7 @@
  *
  * Operands are combined in rank order: a tree's subtrees are ranges of ranks.  Where the operation does not commute the
  * tree is rooted at rank 0, which sends the result on. */
+#include "bodies.h"
 #include "coll.h"
 #include "halving.h"
 

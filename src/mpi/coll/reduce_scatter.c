@@ -1,5 +1,6 @@
 /* reduce_scatter.c: MPI_Reduce_scatter and MPI_Reduce_scatter_block (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
  * block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start of rbuf. */
+#include "bodies.h"
 #include "coll.h"
 
 static int64_t length(const struct coll *c, int64_t i)

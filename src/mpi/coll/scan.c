@@ -1,4 +1,5 @@
 /* scan.c: MPI_Scan and MPI_Exscan (7.11).  Operands are combined in rank order. */
+#include "bodies.h"
 #include "coll.h"
 
 static const void *input(const struct coll *c)

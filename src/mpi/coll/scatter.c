@@ -1,5 +1,6 @@
 /* scatter.c: MPI_Scatter and MPI_Scatterv (7.6).  Only the root looks at sbuf, scount(s), stype; rbuf may be
  * MPI_IN_PLACE there. */
+#include "bodies.h"
 #include "coll.h"
 
 static void own_block(struct coll *c)
