@@ -8,22 +8,23 @@
 enum { CONTEXT = 8, TAG = 1, CONTROL = 2, WINDOW = 64, MAX_ROWS = 256 };
 
 static const char usage[] =
-    "usage: mpiexec -n 2 mpid_bench [--json] [--min BYTES] [--max BYTES] [--ms MS] [--data contig|vector]\n"
-    "                               [--mode blocking|nonblocking]\n"
+    "usage: mpiexec -n 2 mpid_bench [--json] [--min BYTES] [--max BYTES] [--ms MS] [--repeat N]\n"
+    "                               [--data contig|vector] [--mode blocking|nonblocking]\n"
     "Half round trip, bandwidth and message rate of the ADI between ranks 0 and 1.\n"
     "  --json   one JSON object instead of a table\n"
     "  --min, --max  sizes of payload, doubled from one to the other (default 1 to 4194304; vector: from 8)\n"
-    "  --ms     time for each number (default 20)\n"
+    "  --ms     time for each number (default 10)\n"
+    "  --repeat measure each number N times and show the best (default 3)\n"
     "  --data   contig: bytes; vector: 8 bytes of every 16 (default both)\n"
     "  --mode   blocking or nonblocking calls (default both)\n"
     "latency: a message and its answer, halved.  bandwidth, rate: 64 messages, then an answer of one byte.\n";
 
 static struct options {
     bool json;
-    int64_t min, max;
+    int64_t min, max, repeat;
     double seconds;
     const char *data, *mode;
-} opt = { .min = 1, .max = 4 << 20, .seconds = 0.02 };
+} opt = { .min = 1, .max = 4 << 20, .repeat = 3, .seconds = 0.01 };
 
 /* One kind of message: how `bytes` of payload are sent and received. */
 struct kind {
@@ -167,7 +168,7 @@ static void stream(struct kind *k, int64_t n)
 }
 
 /* Both ranks: run fn often enough to fill the time; seconds a call (rank 0). */
-static double measure(void (*fn)(struct kind *k, int64_t n), struct kind *k)
+static double measure_once(void (*fn)(struct kind *k, int64_t n), struct kind *k)
 {
     int64_t n = 1;
     double t = 0;
@@ -189,6 +190,16 @@ static double measure(void (*fn)(struct kind *k, int64_t n), struct kind *k)
                 return 0;
         }
     }
+}
+
+static double measure(void (*fn)(struct kind *k, int64_t n), struct kind *k)
+{
+    double best = measure_once(fn, k);
+    for (int64_t i = 1; i < opt.repeat; i++) {
+        double t = measure_once(fn, k);
+        best = t < best ? t : best;
+    }
+    return best;
 }
 
 static void measure_size(struct kind *k, int64_t bytes)
@@ -288,7 +299,7 @@ static bool one_of(const char *s, const char *a, const char *b, const char **v)
 /* False: the arguments are wrong. */
 static bool parse(int argc, char **argv)
 {
-    int64_t ms = 20;
+    int64_t ms = 10;
     bool good = true;
     for (int i = 1; i < argc && good; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -303,6 +314,8 @@ static bool parse(int argc, char **argv)
             good = number(value, 1, &opt.max);
         else if (!strcmp(argv[i - 1], "--ms"))
             good = number(value, 1, &ms);
+        else if (!strcmp(argv[i - 1], "--repeat"))
+            good = number(value, 1, &opt.repeat);
         else if (!strcmp(argv[i - 1], "--data"))
             good = one_of(value, "contig", "vector", &opt.data);
         else if (!strcmp(argv[i - 1], "--mode"))

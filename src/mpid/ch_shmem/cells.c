@@ -72,18 +72,29 @@ static struct shm_cell *pop_stack(struct cell_pool *p)
     return cell_at(p, i);
 }
 
+/* Put the cell longest in flight on the stack if its receiver is done with it. */
+static void retire_oldest(struct cell_pool *p)
+{
+    uint8_t i = *flight_at(p, 0);
+    if (p->nflight == 0 || is_busy(cell_at(p, i)))
+        return;
+    landed(p, cell_at(p, i));
+    p->first++;
+    p->nflight--;
+    p->stack[p->nfree++] = i;
+}
+
+/* May another cell than the oldest be done with?  One receiver is done with its cells in their order, and looking at all
+ * of them takes their lines from it just when it is about to write them. */
+static bool several_receivers(struct cell_pool *p)
+{
+    return p->nflight && p->held[cell_at(p, *flight_at(p, 0))->to] != p->nflight;
+}
+
 struct shm_cell *dev_shmem_cells_take(struct cell_pool *p, uint32_t to)
 {
-    if (p->nflight && p->held[to] < p->quota) {
-        struct shm_cell *oldest = cell_at(p, *flight_at(p, 0));
-        if (!is_busy(oldest)) {
-            landed(p, oldest);
-            p->first++;
-            p->nflight--;
-            return oldest;
-        }
-    }
-    if (p->nfree == 0 || p->held[to] >= p->quota)
+    retire_oldest(p);
+    if ((p->nfree == 0 || p->held[to] >= p->quota) && several_receivers(p))
         sweep(p);
     return p->nfree && p->held[to] < p->quota ? pop_stack(p) : NULL;
 }

@@ -1,14 +1,12 @@
 /* shmem.c: the device for ranks of one node: a ring of lines a receiver, cells for larger bodies.
  *
  * Invariants (those of the ring and of the cells are in util/linering.h and cells.h)
- *   1. A packet is in the receiver's ring when a send operation says DEV_OK; packets of one sender keep their
- * order.
+ *   1. A packet is in the receiver's ring when a send operation says DEV_OK; packets of one sender keep their order.
  *   2. A sender that is told DEV_AGAIN is on its list `stalled` and has said so in the word `stalled` of its area; progress
  *      takes it off, and counts an event, when there is room.  Who frees a cell wakes the cell's owner if that sleeps and
  *      is stalled; who makes room in a ring that was full wakes all such ranks.  The sleeper's membarrier (util/wait.h)
  *      makes this as safe as the wake of a receiver: progress looks at the room itself, after it.
- *   3. A peer is reported gone after everything it had published before its death was seen has been
- * delivered. */
+ *   3. A peer is reported gone after everything it had published before its death was seen has been delivered. */
 #include <stdlib.h>
 #include <string.h>
 #include "cells.h"
@@ -17,8 +15,6 @@
 #include "util/err.h"
 #include "util/knob.h"
 #include "util/wait.h"
-
-enum { BUDGET = 32 /* packets a call of progress */ };
 
 extern const struct dev_ops dev_shmem_ops;
 
@@ -537,12 +533,12 @@ static int look_at_deaths(struct dev *d, uint32_t failed)
     return events + report_deaths(d);
 }
 
+/* One packet a call: who waits for one message returns when it is there, and gets the next ones where he wants them
+ * instead of as unexpected messages, which costs a copy. */
 static int shm_progress(struct dev *d)
 {
-    int events = 0;
+    int events = receive_one(d);
     uint32_t failed;
-    while (events < BUDGET && receive_one(d))
-        events++;
     if (__builtin_expect(atomic_load_explicit(&d->stalled, memory_order_relaxed) != NULL, 0))
         events += check_stalled(d);
     failed = atomic_load_explicit(d->failed, memory_order_relaxed);
