@@ -39,8 +39,7 @@ struct ku_knob_table {
 /* Make the rows known and read their values (again, if the table is registered already). */
 void ku_knob_register(struct ku_knob_table *table);
 
-/* Values; the name must be registered: an unknown one aborts the program (a fault of the code, not of the
- * user). */
+/* Values; the name must be registered: an unknown one aborts the program (a fault of the code, not of the user). */
 int64_t ku_knob_int(const char *name); /* INT, SIZE, BOOL */
 const char *ku_knob_str(const char *name);
 bool ku_knob_is_set(const char *name);
@@ -49,8 +48,7 @@ bool ku_knob_is_set(const char *name);
 const struct ku_knob *ku_knob_find(const char *name);
 
 /* Tell `show` about each KEEL_ variable of the environment that is unknown (with the nearest name) or has a
- * value out of range (the default is used instead).  Call it in one rank of a job, when all tables are
- * registered. */
+ * value out of range (the default is used instead).  Call it in one rank of a job, when all tables are registered. */
 void ku_knob_check(void (*show)(void *arg, const char *text), void *arg);
 
 /* All rows, in the order of registration. */

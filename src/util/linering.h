@@ -4,13 +4,11 @@
  *
  * Invariants
  *   1. Ticket t belongs to slot t % KU_RING_SLOTS in lap t / KU_RING_SLOTS + 1.  A slot is full when its lap
- * field is the lap the consumer expects; it is never cleared, so nobody writes a line to say that it is
- * empty.
+ * field is the lap the consumer expects; it is never cleared, so nobody writes a line to say that it is empty.
  *   2. A producer owns a ticket by compare-and-swap on `tail`, tried only while t - consumed < KU_RING_SLOTS.
  * `consumed` never goes back, so the check still holds when the swap succeeds: the ring cannot overflow,
  * however many produce.
- *   3. Payload and second head word are written before the release store of the first head word, which holds
- * the lap.
+ *   3. Payload and second head word are written before the release store of the first head word, which holds the lap.
  *   4. The consumer stores `consumed` (release) a few times a lap, after it is done with the slots below; a
  * producer loads it (acquire) before it writes over one of them.
  *   5. A producing process counts its threads between "about to claim" and "published" in its own word
@@ -200,8 +198,7 @@ static inline bool ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head 
     return ok;
 }
 
-/* The next line, or NULL; *head gets its head.  It stays valid until ku_ring_pop.  One load when there is
- * none. */
+/* The next line, or NULL; *head gets its head.  It stays valid until ku_ring_pop.  One load when there is none. */
 static inline const struct ku_line *ku_ring_peek(const struct ku_ring_rx *rx, struct ku_line_head *head)
 {
     struct ku_line *line = &rx->ring->slot[rx->head % KU_RING_SLOTS];

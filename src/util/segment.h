@@ -1,5 +1,4 @@
-/* segment.h: the shared memory of one job on one node: a memfd made by the launcher before it starts the
- * ranks.
+/* segment.h: the shared memory of one job on one node: a memfd made by the launcher before it starts the ranks.
  *
  *   page 0      struct ku_seg_head
  *   rank_off    struct ku_seg_rank [nlocal]
@@ -8,8 +7,7 @@
  *   dev_off     nlocal areas of dev_bytes each, zero at the start, for the devices to lay out
  *
  * The file is sparse and sealed against shrinking: what nobody touches costs nothing, nothing has a name in
- * the file system, and nothing is left when all its users are gone.  All offsets are from the start of the
- * mapping. */
+ * the file system, and nothing is left when all its users are gone.  All offsets are from the start of the mapping. */
 #ifndef KU_SEGMENT_H
 #define KU_SEGMENT_H
 
@@ -57,12 +55,10 @@ struct ku_segment {
     int fd;
 };
 
-/* Make a segment (launcher; a rank without launcher).  Returns 0, or an errno value with a text in
- * ku_err_last(). */
+/* Make a segment (launcher; a rank without launcher).  Returns 0, or an errno value with a text in ku_err_last(). */
 int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint32_t node, uint32_t nnodes);
 
-/* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size,
- * length. */
+/* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size, length. */
 int ku_segment_attach(struct ku_segment *s, int fd);
 
 /* Unmap and close. */

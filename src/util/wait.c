@@ -41,8 +41,7 @@ struct ku_wait_policy ku_wait_policy = { .spin_ns = 0, .yields = 20 };
 
 /* Does membarrier reach the senders?  Without it a sleeper relies on the senders' fences (fence_all). */
 static _Atomic bool has_membarrier;
-/* A membarrier that once worked was refused: sleeps become short naps, so that a lost wake costs time, not
- * the job. */
+/* A membarrier that once worked was refused: sleeps become short naps, so that a lost wake costs time, not the job. */
 static _Atomic bool must_nap;
 
 void ku_wait_init(uint32_t ranks, uint32_t cpus)

@@ -3,8 +3,7 @@
  * Invariants
  *   1. A sleeper publishes sleeping = 1, makes every producer's earlier stores visible (membarrier, or the
  * producers fence), looks again, and only then sleeps.  So no wake is lost.
- *   2. A waker that sees sleeping = 1 takes it to 0 by compare-and-swap and alone calls futex: one wake an
- * episode.
+ *   2. A waker that sees sleeping = 1 takes it to 0 by compare-and-swap and alone calls futex: one wake an episode.
  *   3. Rungs: spin while every rank has a core; sched_yield a few tens of times; sleep.  (Sleeping at once
  * costs five times the yielding barrier, never sleeping burns the machine.) */
 #ifndef KU_WAIT_H

@@ -41,10 +41,11 @@ static const struct dev_ops *plugin_ops(void)
     if (ops)
         return ops;
     lib = dlopen(STUB_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    if (!lib)
-        ck_abort_msg("%s", dlerror());
-    *(void **)&entry = dlsym(lib, KEEL_DEVICE_SYMBOL);
-    ck_assert_ptr_nonnull(*(void **)&entry);
+    *(void **)&entry = lib ? dlsym(lib, KEEL_DEVICE_SYMBOL) : NULL;
+    if (!entry) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
     ops = entry();
     return ops;
 }

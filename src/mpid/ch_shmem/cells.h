@@ -2,12 +2,10 @@
  *
  * Invariants
  *   1. A cell is in exactly one place: on the free stack, reserved by the caller, or in flight.
- *   2. In flight in the order of sending; `busy` of a cell in flight becomes 0 when the receiver is done with
- * it.
+ *   2. In flight in the order of sending; `busy` of a cell in flight becomes 0 when the receiver is done with it.
  *   3. Taking a cell first looks at the one longest in flight, then at the stack: no more cells go round than
  * are really in flight, so they stay in the cache.
- *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for
- * others. */
+ *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others. */
 #ifndef SHMEM_CELLS_H
 #define SHMEM_CELLS_H
 

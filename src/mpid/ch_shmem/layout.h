@@ -1,8 +1,7 @@
 /* layout.h: what a rank's area of the segment holds.  All zero is a rank that nobody has opened yet.
  *
  *   struct shm_area             control lines and the ring the rank receives from (five pages)
- *   cells of three classes      the rank's own room for bodies that do not fit a line; untouched ones cost
- * nothing
+ *   cells of three classes      the rank's own room for bodies that do not fit a line; untouched ones cost nothing
  *
  * A cell belongs to the rank in whose area it lies, which fills it and tells the receiver by a line of the
  * receiver's ring (struct shm_desc); the receiver gives it back by storing 0 in the cell's `busy`. */
@@ -41,8 +40,7 @@ struct shm_desc {
     uint32_t bytes;
 };
 
-/* The `len` byte of a line: up to 48 a short packet; SHM_INLINE | n a packet of send() with n bytes in the
- * line. */
+/* The `len` byte of a line: up to 48 a short packet; SHM_INLINE | n a packet of send() with n bytes in the line. */
 enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };
 
 struct shm_class {

@@ -468,8 +468,7 @@ static bool has_room(struct dev_peer *p)
     return cell != NULL;
 }
 
-/* Invariant 2: events for the stalled peers that have room again (or are gone); the others go back to the
- * list. */
+/* Invariant 2: events for the stalled peers that have room again (or are gone); the others go back to the list. */
 static int check_stalled(struct dev *d)
 {
     struct dev_peer *list = atomic_exchange(&d->stalled, NULL);

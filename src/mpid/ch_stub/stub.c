@@ -9,8 +9,7 @@
  * Invariants
  *   1. Only the process named in `state` writes the mailbox while WRITING; only the owner reads it while
  * FULL.
- *   2. A sender that found the mailbox taken is `waiting`; the owner wakes all ranks that wait when it frees
- * it.
+ *   2. A sender that found the mailbox taken is `waiting`; the owner wakes all ranks that wait when it frees it.
  *
  * Built in as dev_stub_ops, and as a plug-in with -DKEEL_PLUGIN, where keel_device() is all that is exported
  * and nothing of Keel is linked: what it needs comes through struct dev_services. */

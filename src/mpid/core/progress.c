@@ -4,13 +4,12 @@
  *   1. MPID_Progress is the one place that polls devices; it is never entered from a device's upcall.
  *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (MPID_core.gone), and its
  *      requests are failed at the end of the next MPID_Progress, when nobody walks their queues.
- *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h), and has nothing to send that
- *      waits for room: nobody wakes a sender when room appears, so it naps. */
+ *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h).  With something to send that waits
+ *      for room it is woken by the device, and sleeps shortly in case that device cannot. */
 #include "core.h"
 #include <poll.h>
-#include "util/clock.h"
 
-enum { SLEEP_MS = 1000, NAP_NS = 20000, DRAIN_MAX = 10000 };
+enum { SLEEP_MS = 1000, BUSY_MS = 1, CHECK_EVENTS = 16, DRAIN_MAX = 10000 };
 
 /* ---- Lost peers ---- */
 
@@ -159,7 +158,7 @@ static int sources(_Atomic uint32_t *words[], struct pollfd *fds, int *nfds)
 }
 
 /* The number of events that the last look before sleeping met. */
-static int sleep_now(struct ku_wait *w)
+static int sleep_now(struct ku_wait *w, int most_ms)
 {
     _Atomic uint32_t *words[CORE_DEVICES + 1];
     struct pollfd fds[CORE_DEVICES];
@@ -175,9 +174,9 @@ static int sleep_now(struct ku_wait *w)
         return met;
     }
     if (n == 1 && nfds == 0)
-        ku_wait_sleep(words[0], SLEEP_MS);
+        ku_wait_sleep(words[0], most_ms);
     else { /* several ways to be woken: none of them alone may be slept on for long */
-        poll(fds, (nfds_t)nfds, n == 0 ? SLEEP_MS : 1);
+        poll(fds, (nfds_t)nfds, n == 0 ? most_ms : 1);
         for (int i = 0; i < n; i++)
             ku_wait_cancel(words[i]);
     }
@@ -189,10 +188,7 @@ int MPID_Wait_step(struct ku_wait *w)
     check_failed();
     if (ku_wait_step(w) == KU_WAIT_AGAIN)
         return 0;
-    if (MPID_core.busy == NULL)
-        return sleep_now(w);
-    ku_clock_sleep_ns(NAP_NS);
-    return 0;
+    return sleep_now(w, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
 }
 
 void MPID_Wait_request(struct MPIR_HANDLE *r)
@@ -215,8 +211,11 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     n = MPID_Progress();
     if (n == 0)
         check_failed();
-    if (blocking == MPID_NOTBLOCKING)
+    if (blocking == MPID_NOTBLOCKING) { /* a device may deliver one packet a call */
+        for (int i = 1, more = n; more > 0 && i < CHECK_EVENTS; i++)
+            n += more = MPID_Progress();
         return n;
+    }
     int32_t gone = MPID_core.ngone;
     while (n == 0 && gone == MPID_core.ngone) {
         n = MPID_Wait_step(&w); /* what it met may be what the caller waits for: no other event need follow */
