@@ -596,7 +596,7 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device reaches the process itself only";
     if (t->fn == open_again_with_packets_unread && s->max_ranks == 1)
         return "what a process sent to itself ends with it";
-    if (t->fn == dropped_rooms && !s->ops()->reserve)
+    if ((t->fn == dropped_rooms || t->fn == reserved_packets) && !s->ops()->reserve)
         return "the device has no reserve";
     if (t->flags & KILLS && !s->half_send)
         return "no way to die in the middle of a send is known";

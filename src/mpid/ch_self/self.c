@@ -5,7 +5,8 @@
  * core may send while it is being delivered to.
  *   2. A body of more than a line is either the caller's own memory (DEV_QUEUED, one piece, aligned as
  * deliver wants it) and is delivered from there without a copy, or a block of malloc that progress frees.
- *   3. The words of the segment are not used for data: nobody else can send here. */
+ *   3. Where malloc fails there is one spare room, so that a send is refused only while another is on its way.
+ *   4. The words of the segment are not used for data: nobody else can send here. */
 #include <stdlib.h>
 #include <string.h>
 #include "device.h"
@@ -24,6 +25,7 @@ struct dev {
     struct ku_ring_tx tx;
     struct ku_ring_rx rx;
     _Atomic uint32_t claims;
+    void *own_spare, *spare; /* MAX_SEND bytes, allocated at open; spare: NULL while in use */
 };
 
 struct dev_peer {
@@ -42,6 +44,7 @@ static void self_fini(struct dev *d)
     if (!d)
         return;
     free(d->ring);
+    free(d->own_spare);
     free(d);
 }
 
@@ -49,9 +52,11 @@ static dev_status self_open(const struct dev_services *services, const struct de
                             struct dev **dev)
 {
     struct dev *d = calloc(1, sizeof *d);
-    if (d)
+    if (d) {
         d->ring = aligned_alloc(64, sizeof *d->ring);
-    if (!d || !d->ring) {
+        d->own_spare = d->spare = malloc(MAX_SEND);
+    }
+    if (!d || !d->ring || !d->spare) {
         self_fini(d);
         ku_err_set(1, NULL, "out of memory opening the device for messages to oneself");
         return DEV_ERROR;
@@ -145,9 +150,27 @@ static dev_status put_ref(struct dev *d, const struct dev_head *head, uint8_t ho
     return put_line(d, head, how, &r, sizeof r);
 }
 
+static void *room_take(struct dev *d, size_t want)
+{
+    void *room = malloc(want ? want : 1);
+    if (!room) {
+        room = d->spare;
+        d->spare = NULL;
+    }
+    return room;
+}
+
+static void room_give(struct dev *d, void *room)
+{
+    if (room == d->own_spare)
+        d->spare = room;
+    else
+        free(room);
+}
+
 static void *self_reserve(struct dev_peer *p, size_t want)
 {
-    return ku_ring_full(&p->dev->tx) ? NULL : malloc(want ? want : 1);
+    return ku_ring_full(&p->dev->tx) ? NULL : room_take(p->dev, want);
 }
 
 static dev_status self_commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
@@ -157,8 +180,7 @@ static dev_status self_commit(struct dev_peer *p, const struct dev_head *head, v
 
 static void self_drop(struct dev_peer *p, void *room)
 {
-    (void)p;
-    free(room);
+    room_give(p->dev, room);
 }
 
 static size_t gather(char *to, size_t cap, const struct dev_iov *iov, int n)
@@ -175,16 +197,14 @@ static size_t gather(char *to, size_t cap, const struct dev_iov *iov, int n)
 static dev_status send_copy(struct dev *d, const struct dev_head *head, const struct dev_iov *iov, int n,
                             size_t len)
 {
+    char *room = room_take(d, len);
     dev_status st;
-    char *room = malloc(len);
-    if (!room) {
-        ku_err_set(1, NULL, "out of memory for a message of %zu bytes to oneself", len);
-        return DEV_ERROR;
-    }
+    if (!room)
+        return DEV_AGAIN;
     gather(room, len, iov, n);
     st = put_ref(d, head, BLOCK, room, len, NULL);
     if (st != DEV_OK)
-        free(room);
+        room_give(d, room);
     return st;
 }
 
@@ -214,7 +234,7 @@ static void deliver_ref(struct dev *d, struct dev_head *head, const struct ku_li
     if (borrowed)
         d->up.sent(d->up.core, r.cookie, DEV_OK);
     else
-        free(r.base);
+        room_give(d, r.base);
 }
 
 static int self_progress(struct dev *d)

@@ -199,34 +199,6 @@ static dev_status stub_send_short(struct dev_peer *p, const struct dev_head *hea
     return stub_send(p, head, &iov, 1, NULL);
 }
 
-/* Optional operations, as a device without room to lend does them. */
-static void *stub_reserve(struct dev_peer *p, size_t want)
-{
-    (void)p;
-    return malloc(want ? want : 1);
-}
-
-static dev_status stub_commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
-{
-    struct dev_iov iov = { room, len, DEV_MEM_HOST };
-    dev_status st = stub_send(p, head, &iov, 1, NULL);
-    if (st != DEV_AGAIN)
-        free(room);
-    return st;
-}
-
-static void stub_drop(struct dev_peer *p, void *room)
-{
-    (void)p;
-    free(room);
-}
-
-static dev_status stub_copy_from_peer(struct dev_peer *p, void *local, uint64_t remote, size_t len)
-{
-    (void)p, (void)local, (void)remote, (void)len;
-    return DEV_NO_SUPPORT;
-}
-
 static void set_free(struct dev *d)
 {
     atomic_store(&d->box->state, STUB_FREE);
@@ -305,13 +277,10 @@ extern const struct dev_ops dev_stub_ops;
         .peer_fini = stub_peer_fini,
         .send_short = stub_send_short,
         .send = stub_send,
-        .reserve = stub_reserve,
-        .commit = stub_commit,
-        .drop = stub_drop,
         .progress = stub_progress,
         .wait_word = stub_wait_word,
         .wait_fd = stub_wait_fd,
-        .copy_from_peer = stub_copy_from_peer,
+        /* reserve, commit, drop: a device without room to lend leaves them out; copy_from_peer: it cannot. */
     };
 
 #ifdef KEEL_PLUGIN

@@ -5,8 +5,8 @@
  * device keeps no global state: several instances may live in one process (the conformance suite runs ranks
  * as threads).
  *
- * Calls come from one thread at a time unless an operation says otherwise.  Optional slots point to the
- * dev_no_* functions of the core's device table, never to NULL.  stop/close may block and wait for callbacks;
+ * Calls come from one thread at a time unless an operation says otherwise.  Optional slots may be NULL: the
+ * core's copy of the table has a dev_no_* function there.  stop/close may block and wait for callbacks;
  * fini never blocks and is legal after a failed init/open. */
 #ifndef KEEL_DEVICE_H
 #define KEEL_DEVICE_H
