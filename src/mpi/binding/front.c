@@ -56,7 +56,7 @@ static void describe(char *text, size_t size, int kind, const struct kind_row *w
                            handle)) /* alive: a request where a message is wanted or vice versa */
             snprintf(text, size, "is a %s", want == &message ? kinds[MPIR_KIND_REQUEST].word : message.word);
         else
-            snprintf(text, size, "names %s %s that was freed", want->article, want->word);
+            snprintf(text, size, "is %s %s that was freed", want->article, want->word);
         return;
     }
     snprintf(text, size, "is 0x%" PRIx64 ", which is no handle", handle);

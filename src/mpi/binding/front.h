@@ -88,6 +88,14 @@ static inline MPIR_Request *front_request(bool message, uint64_t handle, const c
     }
     return r;
 }
+/* MPIR_Object_of without a call: NULL also for a predefined object that was never looked up before. */
+static inline void *front_known(enum MPIR_KIND kind, uint64_t handle)
+{
+    if (unlikely(handle >= MPIR_PREDEFINED_MAX))
+        return MPIR_Object_made(kind, handle);
+    struct keel_object *o = __atomic_load_n(&MPIR_Object_table[handle], __ATOMIC_RELAXED);
+    return o && o->kind == kind ? o : NULL;
+}
 static inline uint64_t front_handle(const void *obj, uint64_t null)
 {
     return obj ? MPIR_Object_handle(obj) : null;

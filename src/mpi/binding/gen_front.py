@@ -487,6 +487,53 @@ class Front:
         return "\n".join(lines)
 
 
+# What must hold for the short way of a hot procedure, by kind: {0} is the parameter, {1} the communicator's object.
+SHORT = {
+    "BUFFER": "(uintptr_t){0} >= FRONT_PAGE", "CBUFFER": "(uintptr_t){0} >= FRONT_PAGE", "COUNT": "{0} >= 0",
+    "RANK": "(uint32_t){0} < (uint32_t){1}->adi.remote_size", "TAG": "{0} >= 0",
+    "RANK_ANY": "((uint32_t){0} < (uint32_t){1}->adi.remote_size || {0} == MPI_ANY_SOURCE)",
+    "TAG_ANY": "({0} >= 0 || {0} == MPI_ANY_TAG)", "COMM": "{0}_o", "DATATYPE_USE": "{0}_o && {0}_o->adi.is_committed",
+    "REQUEST_OUT": "{0}", "REQUEST_INOUT": "{0}_o && {0}_o->handle_type != MPIR_MESSAGE", "INT_OUT": "{0}", "STATUS_OUT": None,
+}
+
+
+def short_way(front):
+    """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's and the slow form's."""
+    proc, call = front.proc, front.call
+    decls, conds, args, after = [], ["MPIR_env.phase == MPIR_RUNNING"], [], []
+    comm = front.comm.name + "_o" if front.comm else None
+    for p in front.order():
+        h, name, kind = p.kind.handle, p.name, p.kind.name
+        if kind not in SHORT:
+            raise Bad("%s is marked hot, but there is no short way for a %s" % (proc, kind))
+        if SHORT[kind]:
+            conds.append(SHORT[kind].format(name, comm))
+        if h and kind != "REQUEST_OUT":
+            value = "front_value_%s(%s%s)" % (h.short, "*" if kind.endswith("INOUT") else "", name)
+            if kind.endswith("INOUT"):
+                value = "%s ? %s : %s" % (name, value, h.null)
+            decls.append("%s *%s_o = front_known(MPIR_KIND_%s, %s);" % (h.obj, name, h.kind, value))
+    for p in proc.params:
+        h, name, kind = p.kind.handle, p.name, p.kind.name
+        args.append("&%s_o" % name if kind.startswith("REQUEST") else name + "_o" if h else name)
+        if kind == "REQUEST_OUT":
+            decls.append("MPIR_Request *%s_o = NULL;" % name)
+            after.append("    if (likely(!err))\n        *%s = front_native_Request(front_handle(%s_o, %s));" % (name, name, h.null))
+        elif kind == "REQUEST_INOUT":
+            after.append("    *%s = front_native_Request(front_handle(%s_o, %s));" % (name, name, h.null))
+        elif kind == "STATUS_OUT":
+            decls.append("MPIR_Status %s_o;" % name)
+            args[-1] = "%s ? &%s_o : NULL" % (name, name)
+            after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
+    before = ["    if (%s)\n        front_status_in(&%s_o, %s);" % (p.name, p.name, p.name)
+              for p in proc.params if p.kind.name == "STATUS_OUT"]
+    return "\n".join(["    " + d for d in decls] + [
+        "    if (unlikely(!(%s)))\n        return slow_%s(%s);" %
+        (" &&\n                   ".join(conds), call, ", ".join(p.name for p in proc.params))] + before + [
+        "    int err = MPIR_%s(%s);" % (front.body, ", ".join(args))] + after + [
+        '    return likely(!err) ? MPI_SUCCESS : front_fail(front_target(%s), "%s", err);' % (comm or "NULL", call)])
+
+
 def conversion(proc):
     """MPI_X_toint, _fromint, _c2f and _f2c need no body; (code, handle) or None."""
     if re.match(r"Status_(c|f|f08)2", proc.short):
@@ -502,6 +549,12 @@ def conversion(proc):
     kind = "REQUEST" if h.kind == "MESSAGE" else h.kind
     return "    return front_native_%s(front_handle(MPIR_Object_fromint(MPIR_KIND_%s, %s), %s));" % \
         (h.short, kind, arg, h.null), h
+
+
+def hot_function(proc, large, front):
+    """The slow form does everything; the exported one tries the short way first."""
+    slow = abi_type(proc.prototype("", large)).replace(" " + front.call, " slow_" + front.call)
+    return "static FRONT_COLD %s\n{\n%s\n}\n" % (slow, front.code()) + function(proc, large, short_way(front))
 
 
 def function(proc, large, code):
@@ -541,7 +594,8 @@ def chapter_c(chapter, api, bodies, abi, mutant=False):
                 continue
             front = Front(proc, large, wide, abi, mutant)
             front.body = body.name
-            functions.append(function(proc, large, front.code()))
+            functions.append(hot_function(proc, large, front) if proc.has("hot") and not mutant else
+                             function(proc, large, front.code()))
     extra = MUTANT_H if mutant and functions else ""
     return fill(FILE_HEAD, TITLE="MPI: %s." % api.chapters[chapter], BODIES=extra + "\n".join(sorted(set(protos))),
                 FUNCTIONS="\n".join(functions))

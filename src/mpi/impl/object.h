@@ -89,19 +89,21 @@ static inline uint64_t MPIR_Object_handle(const void *obj)
         return (uint64_t)o->self;
     return MPIR_HANDLE_MARK << 48 | (uint64_t)o->gen << 32 | (uint64_t)o->kind << MPIR_INDEX_BITS | o->index;
 }
-static inline void *MPIR_Object_of(enum MPIR_KIND kind, uint64_t handle)
+static inline void *MPIR_Object_made(enum MPIR_KIND kind, uint64_t handle)
 {
-    struct keel_object *o;
-    if (handle < MPIR_PREDEFINED_MAX) {
-        o = __atomic_load_n(&MPIR_Object_table[handle], __ATOMIC_RELAXED);
-        if (__builtin_expect(!o, 0))
-            o = MPIR_Object_predefined(kind, (int32_t)handle);
-        return o && o->kind == kind ? o : 0;
-    }
     if (handle >> 48 != MPIR_HANDLE_MARK || (uint32_t)handle >> MPIR_INDEX_BITS != (uint32_t)kind)
         return 0;
-    o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);
+    struct keel_object *o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);
     return o && (o->gen & 1) && o->gen == (uint16_t)(handle >> 32) ? o : 0;
+}
+static inline void *MPIR_Object_of(enum MPIR_KIND kind, uint64_t handle)
+{
+    if (handle >= MPIR_PREDEFINED_MAX)
+        return MPIR_Object_made(kind, handle);
+    struct keel_object *o = __atomic_load_n(&MPIR_Object_table[handle], __ATOMIC_RELAXED);
+    if (__builtin_expect(!o, 0))
+        o = MPIR_Object_predefined(kind, (int32_t)handle);
+    return o && o->kind == kind ? o : 0;
 }
 
 #endif

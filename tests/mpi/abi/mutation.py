@@ -50,14 +50,23 @@ class Tests:
             self.compiled[source] = self.runner.compile_program(self.ctx, source)
         return self.compiled[source]
 
-    def passes(self, source, ranks, name=None):
+    def passes(self, source, ranks, name=None, seconds=60):
+        """(does it pass, how long it took)"""
         program, directives, (code, _) = self.program(source)
         if code != 0 or "skip" in directives:
-            return False
-        directives = dict(directives, timeout=["15" if name else "60"])
+            return False, 0
+        directives = dict(directives, timeout=[str(seconds)])
         if name:
             directives["env"] = directives.get("env", []) + ["LD_PRELOAD=" + self.mutant, "MUTATE_MPI=" + name]
-        return self.runner.mpi_run(self.ctx, program, directives, "", ranks).status == "passed"
+        result = self.runner.mpi_run(self.ctx, program, directives, "", ranks)
+        return result.status == "passed", result.seconds
+
+    def usual(self, source, ranks):
+        """How long it takes as it is; None if it fails even so."""
+        if (source, ranks) not in self.ok:
+            passed, seconds = self.passes(source, ranks)
+            self.ok[source, ranks] = seconds if passed else None
+        return self.ok[source, ranks]
 
     def ranks(self, source):
         counts = [int(r) for r in self.runner.directives(source).get("ranks", ["1 2 4"])[0].split()]
@@ -67,11 +76,8 @@ class Tests:
         """The first test that fails without the body of `name` and passes with it, or None."""
         for source in self.of(name):
             for ranks in self.ranks(source):
-                if self.passes(source, ranks, name):
-                    continue
-                if (source, ranks) not in self.ok:
-                    self.ok[source, ranks] = self.passes(source, ranks)
-                if self.ok[source, ranks]:
+                seconds = self.usual(source, ranks)
+                if seconds is not None and not self.passes(source, ranks, name, int(4 + 5 * seconds))[0]:
                     return "%s@%d" % (os.path.relpath(source, self.runner.TOP), ranks)
         return None
 
