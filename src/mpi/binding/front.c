@@ -27,7 +27,7 @@ static const struct kind_row {
 static const struct kind_row message = { "MPI_Message",      "matched message", "a",
                                          "MPI_MESSAGE_NULL", MPI_ERR_REQUEST,   KEEL_MPI_MESSAGE_NULL };
 
-int front_fail(struct front_target target, const char *call, int errclass)
+int MPIR_front_fail(struct front_target target, const char *call, int errclass)
 {
     if (target.comm && target.comm->adi.obj.gen == target.gen)
         return MPIR_Err_comm(target.comm, call, errclass);
@@ -62,7 +62,7 @@ static void describe(char *text, size_t size, int kind, const struct kind_row *w
     snprintf(text, size, "is 0x%" PRIx64 ", which is no handle", handle);
 }
 
-int front_bad_handle(int kind, bool is_message, uint64_t handle, const char *arg, int64_t index)
+int MPIR_front_bad_handle(int kind, bool is_message, uint64_t handle, const char *arg, int64_t index)
 {
     const struct kind_row *want = is_message ? &message : &kinds[kind];
     char text[120], element[32] = "";
@@ -73,12 +73,12 @@ int front_bad_handle(int kind, bool is_message, uint64_t handle, const char *arg
                     want->word, want->type);
 }
 
-int front_no_memory(const char *arg, int64_t n)
+int MPIR_front_no_memory(const char *arg, int64_t n)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, arg, "has %" PRId64 " elements; no memory to convert them", n);
 }
 
-int front_bad_count(int64_t n, const char *arg, const char *call, bool narrow)
+int MPIR_front_bad_count(int64_t n, const char *arg, const char *call, bool narrow)
 {
     if (narrow && n >= INT_MIN && n < -1)
         return MPIR_Err(MPI_ERR_COUNT, arg,
@@ -89,32 +89,32 @@ int front_bad_count(int64_t n, const char *arg, const char *call, bool narrow)
     return MPIR_Err(MPI_ERR_COUNT, arg, "is %" PRId64 "; expected 0 or more", n);
 }
 
-int check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow)
+int MPIR_front_check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow)
 {
     if (n > 0 && !counts.p)
-        return front_bad_pointer(arg);
+        return MPIR_front_bad_pointer(arg);
     for (int64_t i = 0; i < n; i++)
         if (unlikely(MPIR_counts_get(counts, i) < 0)) {
             char element[64];
             snprintf(element, sizeof element, "%.24s[%" PRId64 "]", arg, i);
-            return front_bad_count(MPIR_counts_get(counts, i), element, call, narrow);
+            return MPIR_front_bad_count(MPIR_counts_get(counts, i), element, call, narrow);
         }
     return MPI_SUCCESS;
 }
 
-int front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null)
+int MPIR_front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null)
 {
     return MPIR_Err(MPI_ERR_RANK, arg, "is %d; expected 0 to %d%s%s", rank, comm->adi.remote_size - 1,
                     any ? ", MPI_ANY_SOURCE" : "", null ? " or MPI_PROC_NULL" : "");
 }
 
-int front_bad_root(const MPIR_Comm *comm, int root)
+int MPIR_front_bad_root(const MPIR_Comm *comm, int root)
 {
     return MPIR_Err(MPI_ERR_ROOT, "root", "is %d; expected 0 to %d%s", root, comm->adi.remote_size - 1,
                     comm->remote_group ? ", MPI_ROOT or MPI_PROC_NULL" : "");
 }
 
-int front_bad_tag(int tag, const char *arg, bool any)
+int MPIR_front_bad_tag(int tag, const char *arg, bool any)
 {
     if (tag == MPI_ANY_TAG)
         return MPIR_Err(MPI_ERR_TAG, arg,
@@ -124,17 +124,17 @@ int front_bad_tag(int tag, const char *arg, bool any)
                     any ? " or MPI_ANY_TAG" : "");
 }
 
-int front_bad_pointer(const char *arg)
+int MPIR_front_bad_pointer(const char *arg)
 {
     return MPIR_Err(MPI_ERR_ARG, arg, "is NULL; expected an address");
 }
 
-int front_bad_in_place(const char *arg)
+int MPIR_front_bad_in_place(const char *arg)
 {
     return MPIR_Err(MPI_ERR_BUFFER, arg, "is MPI_IN_PLACE; expected a buffer: only the root may pass it");
 }
 
-int front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index)
+int MPIR_front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index)
 {
     char element[32] = "";
     if (index >= 0)
@@ -144,15 +144,15 @@ int front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index)
                     t->name ? " " : "", t->name ? t->name : "");
 }
 
-int check_all_committed(MPIR_Datatype *const *t, int64_t n, const char *arg)
+int MPIR_front_check_types(MPIR_Datatype *const *t, int64_t n, const char *arg)
 {
     for (int64_t i = 0; i < n; i++)
         if (unlikely(t[i] && !t[i]->adi.is_committed))
-            return front_uncommitted(t[i], arg, i);
+            return MPIR_front_uncommitted(t[i], arg, i);
     return MPI_SUCCESS;
 }
 
-int front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg)
+int MPIR_front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg)
 {
     if (count <= 0 || t->adi.size == 0)
         return MPI_SUCCESS;
@@ -170,20 +170,20 @@ int front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, con
                     count);
 }
 
-int front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
-                      const MPIR_Datatype *t, const char *arg)
+int MPIR_front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
+                           const MPIR_Datatype *t, const char *arg)
 {
     for (int64_t i = 0; i < n; i++) {
         int64_t at = displs.p ? MPIR_counts_get(displs, i) * t->adi.extent : 0;
-        int err = front_low_buffer(buf == MPI_IN_PLACE ? buf : (const void *)((intptr_t)buf + at),
-                                   MPIR_counts_get(counts, i), t, arg);
+        int err = MPIR_front_low_buffer(buf == MPI_IN_PLACE ? buf : (const void *)((intptr_t)buf + at),
+                                        MPIR_counts_get(counts, i), t, arg);
         if (err)
             return err;
     }
     return MPI_SUCCESS;
 }
 
-int front_too_large(int64_t value, const char *arg, const char *call)
+int MPIR_front_too_large(int64_t value, const char *arg, const char *call)
 {
     return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, arg, "would be %" PRId64 ", more than an int holds; call %s_c",
                     value, call);

@@ -56,19 +56,19 @@ static inline struct front_target front_target_requests(MPIR_Request *const *r, 
             return front_target_request(r[i]);
     return front_target(NULL);
 }
-int front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
+int MPIR_front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
 
 /* ---- Handles
  * ------------------------------------------------------------------------------------------------- */
 
 /* The object of a handle, or NULL with *err set. */
-int front_bad_handle(int kind, bool message, uint64_t handle, const char *arg, int64_t index) FRONT_COLD;
+int MPIR_front_bad_handle(int kind, bool message, uint64_t handle, const char *arg, int64_t index) FRONT_COLD;
 
 static inline void *front_object(enum MPIR_KIND kind, uint64_t handle, const char *arg, int *err)
 {
     void *obj = MPIR_Object_of(kind, handle);
     if (unlikely(!obj))
-        *err = front_bad_handle(kind, false, handle, arg, -1);
+        *err = MPIR_front_bad_handle(kind, false, handle, arg, -1);
     return obj;
 }
 /* As front_object, but the null handle is no error and gives NULL. */
@@ -83,7 +83,7 @@ static inline MPIR_Request *front_request(bool message, uint64_t handle, const c
 {
     MPIR_Request *r = MPIR_Object_of(MPIR_KIND_REQUEST, handle);
     if (unlikely(!r || (r->handle_type == MPIR_MESSAGE) != message)) {
-        *err = front_bad_handle(MPIR_KIND_REQUEST, message, handle, arg, index);
+        *err = MPIR_front_bad_handle(MPIR_KIND_REQUEST, message, handle, arg, index);
         return NULL;
     }
     return r;
@@ -104,7 +104,7 @@ static inline uint64_t front_handle(const void *obj, uint64_t null)
 /* ---- Arrays
  * -------------------------------------------------------------------------------------------------- */
 
-int front_no_memory(const char *arg, int64_t n) FRONT_COLD;
+int MPIR_front_no_memory(const char *arg, int64_t n) FRONT_COLD;
 
 /* Room for n elements: `small`, or malloc; NULL with *err set. */
 static inline void *front_alloc(void *small, size_t elem, int64_t n, const char *arg, int *err)
@@ -113,7 +113,7 @@ static inline void *front_alloc(void *small, size_t elem, int64_t n, const char 
         return small;
     void *p = malloc((size_t)n * elem);
     if (!p)
-        *err = front_no_memory(arg, n);
+        *err = MPIR_front_no_memory(arg, n);
     return p;
 }
 static inline void front_clear(void **p, int64_t n)
@@ -130,76 +130,76 @@ static inline void front_free(void *p, void *small)
 /* ---- Checks
  * -------------------------------------------------------------------------------------------------- */
 
-int front_bad_count(int64_t n, const char *arg, const char *call, bool narrow) FRONT_COLD;
-int front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null) FRONT_COLD;
-int front_bad_root(const MPIR_Comm *comm, int root) FRONT_COLD;
-int front_bad_tag(int tag, const char *arg, bool any) FRONT_COLD;
-int front_bad_pointer(const char *arg) FRONT_COLD;
-int front_bad_in_place(const char *arg) FRONT_COLD;
-int front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index) FRONT_COLD;
-int front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg) FRONT_COLD;
-int front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
-                      const MPIR_Datatype *t, const char *arg) FRONT_COLD;
-int front_too_large(int64_t value, const char *arg, const char *call) FRONT_COLD;
+int MPIR_front_bad_count(int64_t n, const char *arg, const char *call, bool narrow) FRONT_COLD;
+int MPIR_front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null) FRONT_COLD;
+int MPIR_front_bad_root(const MPIR_Comm *comm, int root) FRONT_COLD;
+int MPIR_front_bad_tag(int tag, const char *arg, bool any) FRONT_COLD;
+int MPIR_front_bad_pointer(const char *arg) FRONT_COLD;
+int MPIR_front_bad_in_place(const char *arg) FRONT_COLD;
+int MPIR_front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index) FRONT_COLD;
+int MPIR_front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg) FRONT_COLD;
+int MPIR_front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
+                           const MPIR_Datatype *t, const char *arg) FRONT_COLD;
+int MPIR_front_too_large(int64_t value, const char *arg, const char *call) FRONT_COLD;
 
 /* `narrow`: the caller's count is an int, and a negative one may be what is left of a larger. */
 static inline int check_count(int64_t n, const char *arg, const char *call, bool narrow)
 {
-    return likely(n >= 0) ? MPI_SUCCESS : front_bad_count(n, arg, call, narrow);
+    return likely(n >= 0) ? MPI_SUCCESS : MPIR_front_bad_count(n, arg, call, narrow);
 }
-int check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow);
+int MPIR_front_check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow);
 static inline int check_rank(const MPIR_Comm *comm, int rank, const char *arg)
 {
     return likely((uint32_t)rank < (uint32_t)comm->adi.remote_size || rank == MPI_PROC_NULL)
                ? MPI_SUCCESS
-               : front_bad_rank(comm, rank, arg, false, true);
+               : MPIR_front_bad_rank(comm, rank, arg, false, true);
 }
 static inline int check_rank_any(const MPIR_Comm *comm, int rank, const char *arg)
 {
     return likely((uint32_t)rank < (uint32_t)comm->adi.remote_size || rank == MPI_PROC_NULL ||
                   rank == MPI_ANY_SOURCE)
                ? MPI_SUCCESS
-               : front_bad_rank(comm, rank, arg, true, true);
+               : MPIR_front_bad_rank(comm, rank, arg, true, true);
 }
 static inline int check_rank_in(const MPIR_Comm *comm, int rank, const char *arg)
 {
     return likely((uint32_t)rank < (uint32_t)comm->adi.remote_size)
                ? MPI_SUCCESS
-               : front_bad_rank(comm, rank, arg, false, false);
+               : MPIR_front_bad_rank(comm, rank, arg, false, false);
 }
 static inline int check_root(const MPIR_Comm *comm, int root)
 {
     return likely((uint32_t)root < (uint32_t)comm->adi.remote_size ||
                   (comm->remote_group && (root == MPI_ROOT || root == MPI_PROC_NULL)))
                ? MPI_SUCCESS
-               : front_bad_root(comm, root);
+               : MPIR_front_bad_root(comm, root);
 }
 static inline int check_tag(int tag, const char *arg)
 {
-    return likely(tag >= 0) ? MPI_SUCCESS : front_bad_tag(tag, arg, false);
+    return likely(tag >= 0) ? MPI_SUCCESS : MPIR_front_bad_tag(tag, arg, false);
 }
 static inline int check_tag_any(int tag, const char *arg)
 {
-    return likely(tag >= 0 || tag == MPI_ANY_TAG) ? MPI_SUCCESS : front_bad_tag(tag, arg, true);
+    return likely(tag >= 0 || tag == MPI_ANY_TAG) ? MPI_SUCCESS : MPIR_front_bad_tag(tag, arg, true);
 }
 static inline int check_pointer(const void *p, const char *arg)
 {
-    return likely(p != NULL) ? MPI_SUCCESS : front_bad_pointer(arg);
+    return likely(p != NULL) ? MPI_SUCCESS : MPIR_front_bad_pointer(arg);
 }
 static inline int check_committed(const MPIR_Datatype *t, const char *arg)
 {
-    return likely(t->adi.is_committed) ? MPI_SUCCESS : front_uncommitted(t, arg, -1);
+    return likely(t->adi.is_committed) ? MPI_SUCCESS : MPIR_front_uncommitted(t, arg, -1);
 }
-int check_all_committed(MPIR_Datatype *const *t, int64_t n, const char *arg);
+int MPIR_front_check_types(MPIR_Datatype *const *t, int64_t n, const char *arg);
 /* A buffer must not make the library touch the first page; an absolute type at MPI_BOTTOM, or no data, may
  * begin there. */
 static inline int check_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg)
 {
-    return likely((uintptr_t)buf >= FRONT_PAGE) ? MPI_SUCCESS : front_low_buffer(buf, count, t, arg);
+    return likely((uintptr_t)buf >= FRONT_PAGE) ? MPI_SUCCESS : MPIR_front_low_buffer(buf, count, t, arg);
 }
 static inline int check_bytes(const void *buf, int64_t count, const char *arg)
 {
-    return likely((uintptr_t)buf >= FRONT_PAGE || count <= 0) ? MPI_SUCCESS : front_bad_pointer(arg);
+    return likely((uintptr_t)buf >= FRONT_PAGE || count <= 0) ? MPI_SUCCESS : MPIR_front_bad_pointer(arg);
 }
 /* displs.p NULL: displacements that the type's extent doesn't scale, or none to speak of; only the start is
  * looked at. */
@@ -207,7 +207,7 @@ static inline int check_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts
                                 const MPIR_Datatype *t, const char *arg)
 {
     return likely((uintptr_t)buf >= FRONT_PAGE) ? MPI_SUCCESS
-                                                : front_low_buffers(buf, counts, displs, n, t, arg);
+                                                : MPIR_front_low_buffers(buf, counts, displs, n, t, arg);
 }
 
 /* ---- Who an argument of a rooted collective matters to

@@ -78,7 +78,7 @@ static inline int front_objects_@SHORT@(const ABI_@SHORT@ *handles, @OBJ@ **obje
 {
     int err = MPI_SUCCESS;
     if (unlikely(!handles && n > 0))
-        return front_bad_pointer(arg);
+        return MPIR_front_bad_pointer(arg);
     for (int64_t i = 0; i < n; i++) {
         uint64_t value = front_value_@SHORT@(handles[i]);
         objects[i] = NULL;
@@ -124,8 +124,8 @@ static bool front_mutated(const char *name)
 # A status is as many Fortran integers as C ints, in the same places.
 STATUS_COPY = """\
     if (unlikely(!@SOURCE@ || !@TARGET@)) {
-        int err = front_bad_pointer(@SOURCE@ ? "@TARGET@" : "@SOURCE@");
-        return front_fail(front_target(NULL), "@CALL@", err);
+        int err = MPIR_front_bad_pointer(@SOURCE@ ? "@TARGET@" : "@SOURCE@");
+        return MPIR_front_fail(front_target(NULL), "@CALL@", err);
     }
     memmove(@TARGET@, @SOURCE@, sizeof(ABI_Status));
     return MPI_SUCCESS;"""
@@ -196,7 +196,7 @@ def abi_h(abi):
     arrays = []
     for h in (HANDLES["REQUEST"], HANDLES["DATATYPE"], HANDLES["INFO"]):
         lookup = "MPIR_Object_of(MPIR_KIND_%s, value)" % h.kind
-        error = "front_bad_handle(MPIR_KIND_%s, false, value, arg, i)" % h.kind
+        error = "MPIR_front_bad_handle(MPIR_KIND_%s, false, value, arg, i)" % h.kind
         if h.kind == "REQUEST":
             lookup, error = "front_request(false, value, arg, i, &err)", "err"
         arrays.append(fill(ARRAY_IN, SHORT=h.short, OBJ=h.obj, NULL=h.null, LOOKUP=lookup, ERROR=error))
@@ -279,7 +279,7 @@ class Front:
         elif p.kind.body == "MPIR_Counts":
             self.args.append("FRONT_COUNTS(%s)" % name)
             if p.has("len") and p.arg("len") != "neighbors":
-                self.check(p, 'check_counts(FRONT_COUNTS(%s), %s, "%s", "%s", %s)' %
+                self.check(p, 'MPIR_front_check_counts(FRONT_COUNTS(%s), %s, "%s", "%s", %s)' %
                            (name, self.length(p), name, self.proc.name, self.narrow()))
         elif p.kind.body == "MPI_Count *" and kind not in ("COUNT64_OUT", "OFFSET_OUT", "COUNTS64_OUT") \
                 or name in self.wide:
@@ -312,7 +312,7 @@ class Front:
     def add_buffer_check(self, p):
         name, of = p.name, p.arg("of").split(",")
         if p.has("inplace") and p.has("leaf"):
-            self.checks.append('(%s == MPI_IN_PLACE && !at_root && (err = front_bad_in_place("%s")))' % (name, name))
+            self.checks.append('(%s == MPI_IN_PLACE && !at_root && (err = MPIR_front_bad_in_place("%s")))' % (name, name))
         if len(of) == 1:
             self.check(p, 'check_bytes(%s, %s, "%s")' % (name, of[0], name))
             return
@@ -344,7 +344,7 @@ class Front:
         elif p.has("undefined"):
             self.after.append("    if (!err)\n        *%s = %s_v > INT_MAX ? MPI_UNDEFINED : (int)%s_v;" % (name, name, name))
         else:
-            self.after.append('    if (!err && unlikely(%s_v > INT_MAX))\n        err = front_too_large(%s_v, "%s", call);\n'
+            self.after.append('    if (!err && unlikely(%s_v > INT_MAX))\n        err = MPIR_front_too_large(%s_v, "%s", call);\n'
                               "    else if (!err)\n        *%s = (int)%s_v;" % (name, name, name, name, name))
 
     def lookup(self, h, value, name):
@@ -406,7 +406,7 @@ class Front:
         self.step(p, 'unlikely((err = front_objects_%s(%s, %s_o, %s, %s, "%s")))' %
                   (h.short, name, name, n, "true" if p.has("null") else "false", name))
         if kind == "DATATYPES_USE":
-            self.check(p, 'check_all_committed(%s_o, %s, "%s")' % (name, n, name))
+            self.check(p, 'MPIR_front_check_types(%s_o, %s, "%s")' % (name, n, name))
         if kind == "REQUESTS_INOUT":
             self.after.append("    front_nulls_%s(%s_o, %s, %s);" % (h.short, name, name, n))
         if kind.startswith("REQUESTS") and not self.completes:
@@ -483,7 +483,7 @@ class Front:
         lines += self.loads + ["    err = %s;" % call] + self.after
         if any("goto done" in line for line in lines):
             lines.append("done:")
-        lines += self.frees + ["    return likely(!err) ? MPI_SUCCESS : front_fail(%s, call, err);" % target]
+        lines += self.frees + ["    return likely(!err) ? MPI_SUCCESS : MPIR_front_fail(%s, call, err);" % target]
         return "\n".join(lines)
 
 
@@ -531,7 +531,7 @@ def short_way(front):
         "    if (unlikely(!(%s)))\n        return slow_%s(%s);" %
         (" &&\n                   ".join(conds), call, ", ".join(p.name for p in proc.params))] + before + [
         "    int err = MPIR_%s(%s);" % (front.body, ", ".join(args))] + after + [
-        '    return likely(!err) ? MPI_SUCCESS : front_fail(front_target(%s), "%s", err);' % (comm or "NULL", call)])
+        '    return likely(!err) ? MPI_SUCCESS : MPIR_front_fail(front_target(%s), "%s", err);' % (comm or "NULL", call)])
 
 
 def conversion(proc):

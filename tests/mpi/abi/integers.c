@@ -19,7 +19,9 @@ static void made(void)
     CHECK(MPI_Group_fromint(MPI_Group_toint(group)) == group);
     CHECK(MPI_Type_fromint(MPI_Type_toint(type)) == type);
     CHECK(MPI_Type_f2c(MPI_Type_c2f(type)) == type);
+    CHECK(MPI_Group_f2c(MPI_Group_c2f(group)) == group);
     CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
+    CHECK(MPI_Request_f2c(MPI_Request_c2f(request)) == request);
     int old = MPI_Comm_toint(comm);
     CHECK(MPI_Type_fromint(old) == MPI_DATATYPE_NULL, "a communicator's integer is a datatype's");
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -75,6 +77,8 @@ int main(int argc, char **argv)
     CHECK(MPI_Errhandler_fromint(0x143) == MPI_ERRORS_RETURN);
     CHECK(MPI_Errhandler_f2c(MPI_Errhandler_c2f(MPI_ERRORS_ABORT)) == MPI_ERRORS_ABORT);
     CHECK(MPI_Message_fromint(MPI_Message_toint(MPI_MESSAGE_NO_PROC)) == MPI_MESSAGE_NO_PROC);
+    CHECK(MPI_Message_f2c(MPI_Message_c2f(MPI_MESSAGE_NO_PROC)) == MPI_MESSAGE_NO_PROC);
+    CHECK(MPI_Message_f2c(MPI_Message_c2f(MPI_MESSAGE_NULL)) == MPI_MESSAGE_NULL);
     CHECK(MPI_Comm_fromint(0x100) == MPI_COMM_NULL);
     CHECK(MPI_Comm_fromint(0x209) == MPI_COMM_NULL, "a datatype's integer");
     CHECK(MPI_Comm_fromint(-5) == MPI_COMM_NULL);
