@@ -45,7 +45,7 @@ static void split(struct words *w, char *line)
 static char **read_file(const char *name)
 {
     FILE *f = fopen(name, "re");
-    struct words w = { NULL, 0 };
+    static struct words w; /* kept: options point into it */
     char *line = NULL;
     size_t cap = 0;
     if (!f) {

@@ -414,6 +414,7 @@ static void join_edits(struct app *a, const struct env_edits *first, const struc
     struct env_edits both = { xalloc((size_t)(first->n + second->n), sizeof(char *)), first->n + second->n };
     for (int i = 0; i < both.n; i++)
         both.edit[i] = i < first->n ? first->edit[i] : second->edit[i - first->n];
+    free(a->edits.edit);
     a->edits = both;
 }
 
@@ -469,6 +470,7 @@ static void complete(struct parse *p)
         if (l->size > 1 << 20)
             refuse(p, "the job would have more than %d ranks", 1 << 20);
     }
+    free(p->all.edits.edit);
     if (l->stdin_rank >= l->size)
         refuse(p, "--stdin is %d; the job's ranks are 0 to %d, or none", l->stdin_rank, l->size - 1);
 }

@@ -39,6 +39,7 @@ static const struct var {
     { "LOCAL_RANK", RANK },
     { "LOCAL_WORLD_SIZE", SIZE },
 };
+static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
 enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48 };
 
 struct starter {
@@ -48,6 +49,7 @@ struct starter {
     char **env; /* NVARS strings of `value` first, then the rest, NULL */
     size_t nenv;
     char value[NVARS][VAR_BYTES];
+    char *job, *pwd;
     char **script; /* for a file without #!: run by sh, as execvp does */
 };
 
@@ -124,12 +126,15 @@ static void env_build(struct starter *s, int appnum)
 {
     const struct start *st = s->start;
     env_inherit(s);
-    env_set(s, xformat("KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), st->segment_fd,
-                       st->control_fd, st->job_id, appnum));
+    s->job = xformat("KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), st->segment_fd, st->control_fd,
+                     st->job_id, appnum);
+    env_set(s, s->job);
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
-        env_add(s, xformat("GFORTRAN_UNBUFFERED_PRECONNECTED=y"));
-    if (s->app->wdir && s->app->wdir[0] == '/')
-        env_set(s, xformat("PWD=%s", s->app->wdir));
+        env_add(s, fortran);
+    if (s->app->wdir && s->app->wdir[0] == '/') {
+        s->pwd = xformat("PWD=%s", s->app->wdir);
+        env_set(s, s->pwd);
+    }
     for (int i = 0; i < NVARS; i++) {
         snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, st->launch->size);
         env_set(s, s->value[i]);
@@ -226,7 +231,9 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
 
 void starter_free(struct starter *s)
 {
-    free(s->env); /* the strings live on: they are few, and shared with our own environment */
+    free(s->env); /* but for these the strings are others' */
+    free(s->job);
+    free(s->pwd);
     free(s->script);
     free(s);
 }
