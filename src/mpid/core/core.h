@@ -50,7 +50,8 @@ struct core_dev {
     struct dev_ops ops; /* a copy, its empty slots filled in */
     struct dev *dev;
     struct dev_caps caps;
-    struct dev_world world; /* as this device sees it */
+    struct dev_world world;       /* as this device sees it */
+    struct dev_services services; /* .core is this struct */
     bool has_reserve;
     void *library; /* of dlopen; NULL: built in */
     _Atomic uint32_t *word;
@@ -136,8 +137,10 @@ struct core {
     struct context *last; /* the context looked up last */
     struct context **contexts;
     uint32_t ncontexts, context_mask;
-    int npoll, ndevs;
-    struct core_dev *poll[CORE_DEVICES];
+    int npoll, nactive, ndevs;
+    uint32_t polls;
+    struct core_dev
+        *poll[CORE_DEVICES]; /* those that reach others; the first nactive ones are always looked at */
     struct core_dev devs[CORE_DEVICES];
     struct pmi_job job;
     struct dev_world world;
@@ -169,6 +172,7 @@ extern struct core MPID_core;
 int MPID_Devset_open(void);
 void MPID_Devset_close(void);
 void MPID_Devset_fini(void);
+void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress from now on */
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
 void MPID_Peer_tune(struct peer *p);                         /* its thresholds, again */
 void MPID_Peer_busy(struct peer *p);                         /* it has something to send: not fast, polled */

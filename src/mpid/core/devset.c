@@ -97,8 +97,10 @@ static bool open_one(const struct dev_ops *ops, void *library)
         return false;
     *d = (struct core_dev){ .ops = *ops, .library = library, .world = MPID_core.world };
     d->world.area_off = area;
+    d->services = MPID_core.services;
+    d->services.core = d;
     fill_in(&d->ops);
-    s = d->ops.open(&MPID_core.services, &d->world, &d->dev);
+    s = d->ops.open(&d->services, &d->world, &d->dev);
     if (s != DEV_OK) {
         MPID_Debug("device %s does not serve here: %s", ops->name, ku_err_last()->text);
         return false;
@@ -161,6 +163,33 @@ static int open_plugins(void)
     return err;
 }
 
+void MPID_Dev_active(struct core_dev *d)
+{
+    for (int i = MPID_core.nactive; i < MPID_core.npoll; i++)
+        if (MPID_core.poll[i] == d) {
+            MPID_core.poll[i] = MPID_core.poll[MPID_core.nactive];
+            MPID_core.poll[MPID_core.nactive++] = d;
+        }
+}
+
+static bool better(const struct core_dev *a, const struct core_dev *b)
+{
+    if (b == NULL || a->caps.latency_ns != b->caps.latency_ns)
+        return b == NULL || a->caps.latency_ns < b->caps.latency_ns;
+    return a->caps.priority > b->caps.priority;
+}
+
+/* The device most peers will use is looked at from the start. */
+static void expect_best(void)
+{
+    struct core_dev *best = NULL;
+    for (int i = 0; i < MPID_core.npoll; i++)
+        if (better(MPID_core.poll[i], best))
+            best = MPID_core.poll[i];
+    if (best != NULL)
+        MPID_Dev_active(best);
+}
+
 int MPID_Devset_open(void)
 {
     int err;
@@ -172,6 +201,8 @@ int MPID_Devset_open(void)
         err = ku_err_set(MPI_ERR_OTHER, NULL,
                          "no device of KEEL_DEVICES=%.100s can serve a job of %d ranks here",
                          ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", (int)MPID_core.npeers);
+    if (err == 0)
+        expect_best();
     return err;
 }
 
@@ -201,7 +232,7 @@ void MPID_Devset_fini(void)
         if (MPID_core.devs[i].library != NULL)
             dlclose(MPID_core.devs[i].library);
     }
-    MPID_core.ndevs = MPID_core.npoll = 0;
+    MPID_core.ndevs = MPID_core.npoll = MPID_core.nactive = 0;
 }
 
 /* ---- Peers ---- */
@@ -232,13 +263,6 @@ void MPID_Peer_busy(struct peer *p)
         p->busy_next = MPID_core.busy;
         MPID_core.busy = p;
     }
-}
-
-static bool better(const struct core_dev *a, const struct core_dev *b)
-{
-    if (b == NULL || a->caps.latency_ns != b->caps.latency_ns)
-        return b == NULL || a->caps.latency_ns < b->caps.latency_ns;
-    return a->caps.priority > b->caps.priority;
 }
 
 static bool reaches(const struct core_dev *d, int32_t grank)
@@ -286,6 +310,7 @@ struct peer *MPID_Peer_make(int32_t grank, int *error_code)
         return NULL;
     }
     p->send_short = p->cd->ops.send_short;
+    MPID_Dev_active(p->cd);
     MPID_Peer_tune(p);
     MPID_Peer_update(p);
     MPID_core.peers[grank] = p;

@@ -38,10 +38,12 @@ static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof ro
 
 /* ---- Services to devices ---- */
 
+/* Only the device that talks to the peer may say so: another does not know what is still to be delivered. */
 static void service_gone(void *arg, int32_t grank)
 {
-    (void)arg;
-    MPID_Peer_gone(grank);
+    const struct peer *p = grank >= 0 && grank < MPID_core.npeers ? MPID_core.peers[grank] : NULL;
+    if (p != NULL ? p->cd == arg : MPID_core.npoll > 0 && MPID_core.poll[0] == arg)
+        MPID_Peer_gone(grank);
 }
 
 static void service_error(void *arg, const char *text)
@@ -92,7 +94,6 @@ static int setup_world(void)
                              .universe_size = MPID_core.job.universe_size,
                              .node_of = h->nnodes > 1 ? ku_segment_node_of(&MPID_core.job.segment) : NULL };
     MPID_core.services = (struct dev_services){ .version = DEV_VERSION,
-                                                .core = &MPID_core,
                                                 .deliver = MPID_Deliver,
                                                 .sent = MPID_Sent,
                                                 .peer_gone = service_gone,

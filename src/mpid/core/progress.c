@@ -5,11 +5,12 @@
  *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (MPID_core.gone), and its
  *      requests are failed at the end of the next MPID_Progress, when nobody walks their queues.
  *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h).  With something to send that waits
- *      for room it is woken by the device, and sleeps shortly in case that device cannot. */
+ *      for room it is woken by the device, and sleeps shortly in case that device cannot.
+ *   4. A device that no peer uses is looked at now and then only; once it brings something, always. */
 #include "core.h"
 #include <poll.h>
 
-enum { SLEEP_MS = 1000, BUSY_MS = 1, CHECK_EVENTS = 16, DRAIN_MAX = 10000 };
+enum { SLEEP_MS = 1000, BUSY_MS = 1, CHECK_EVENTS = 16, DRAIN_MAX = 10000, IDLE_EVERY = 64 };
 
 /* ---- Lost peers ---- */
 
@@ -77,6 +78,19 @@ static int reap(void)
     return 1;
 }
 
+static int look_at_idle(void)
+{
+    int n = 0;
+    for (int i = MPID_core.nactive; i < MPID_core.npoll; i++) {
+        struct core_dev *d = MPID_core.poll[i];
+        int got = d->ops.progress(d->dev);
+        n += got;
+        if (got > 0)
+            MPID_Dev_active(d);
+    }
+    return n;
+}
+
 /* The launcher has seen processes die.  What they sent before is delivered first. */
 static void check_failed(void)
 {
@@ -85,7 +99,7 @@ static void check_failed(void)
     if (likely(failed == MPID_core.failed_seen))
         return;
     MPID_core.failed_seen = failed;
-    for (int i = 0; i < DRAIN_MAX && MPID_Progress() > 0; i++)
+    for (int i = 0; i < DRAIN_MAX && MPID_Progress() + look_at_idle() > 0; i++)
         ;
     for (uint32_t l = 0; l < s->head->nlocal; l++)
         if (atomic_load(&ku_segment_rank(s, l)->state) == KU_RANK_DEAD)
@@ -122,8 +136,10 @@ static int drive_busy(void)
 int MPID_Progress(void)
 {
     int n = 0;
-    for (int i = 0; i < MPID_core.npoll; i++)
+    for (int i = 0; i < MPID_core.nactive; i++)
         n += MPID_core.poll[i]->ops.progress(MPID_core.poll[i]->dev);
+    if (unlikely(MPID_core.nactive < MPID_core.npoll) && unlikely(++MPID_core.polls % IDLE_EVERY == 0))
+        n += look_at_idle();
     if (unlikely(MPID_core.busy != NULL))
         n += drive_busy();
     if (unlikely(MPID_core.gone_pending))
@@ -166,7 +182,7 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     bool fence = fence_all();
     for (int i = 0; i < n; i++)
         ku_wait_prepare(words[i], fence);
-    int met = MPID_Progress();
+    int met = MPID_Progress() + look_at_idle();
     if (met > 0) {
         ku_wait_reset(w);
         for (int i = 0; i < n; i++)
