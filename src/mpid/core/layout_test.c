@@ -466,6 +466,89 @@ START_TEST(typed_to_typed)
 }
 END_TEST
 
+/* ---- out of memory: the N-th allocation fails, for all N ---- */
+
+static int64_t failing = -1; /* allocations until the one that fails; < 0: none */
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+
+static bool fails(void)
+{
+    return failing >= 0 && failing-- == 0;
+}
+void *__wrap_malloc(size_t n)
+{
+    return fails() ? NULL : __real_malloc(n);
+}
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+void *__wrap_realloc(void *p, size_t n)
+{
+    return fails() ? NULL : __real_realloc(p, n);
+}
+
+/* Several types of every kind; the first error, all of them freed. */
+static int make_many(const struct MPIR_DATATYPE *basic)
+{
+    enum { N = 20 };
+    struct MPIR_DATATYPE t[6] = { 0 };
+    int64_t disp[N], one[N];
+    struct MPIR_DATATYPE *types[3] = { &t[0], &t[1], &t[2] };
+    for (int i = 0; i < N; i++) {
+        disp[i] = i * i * 1000 % 4001;
+        one[i] = 1 + i % 3;
+    }
+    int err = MPID_Type_hvector(&t[0], 5, 2, 24, basic), made = 1;
+    if (!err && (made = 2))
+        err = MPID_Type_hindexed(&t[1], N, counts(one), 0, counts(disp), 8, basic);
+    if (!err && (made = 3))
+        err = MPID_Type_hindexed(&t[2], N, counts(one), 0, counts(disp), 100, &t[0]);
+    if (!err && (made = 4))
+        err = MPID_Type_struct(&t[3], 3, counts(one), counts(disp), types);
+    if (!err && (made = 5))
+        err = MPID_Type_resized(&t[4], -8, 100000, &t[3]);
+    for (int64_t i = 0; !err && i < 6; i++) { /* more loops than one layout has */
+        err = MPID_Type_hvector(&t[5], 3, 1, 200000 << (2 * i), &t[4]);
+        if (!err) {
+            MPID_Type_fini(&t[4]);
+            t[4] = t[5];
+        }
+    }
+    for (int i = 0; i < made; i++)
+        if (!err || i < made - 1 || made == 5)
+            MPID_Type_fini(&t[i]);
+    return err;
+}
+
+START_TEST(out_of_memory)
+{
+    struct both d;
+    int64_t n = 0;
+    int err = -1;
+    make_basic(&d, 8);
+    while (err && n < 1000) {
+        failing = n++;
+        err = make_many(&d.t);
+        bool met = failing < 0;
+        failing = -1;
+        if (err && (err != MPI_ERR_NO_MEM || ku_err_last()->code != MPI_ERR_NO_MEM))
+            ck_abort_msg("allocation %lld failing: error %d", (long long)n, err);
+        if (met && !err)
+            ck_abort_msg("allocation %lld failed and nobody noticed", (long long)n);
+    }
+    ck_assert_int_gt(n, 15);
+    ck_assert_int_eq(err, 0);
+    drop(&d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("layout");
@@ -478,6 +561,7 @@ int main(void)
     tcase_add_test(c, deep_nesting_is_refused);
     tcase_add_test(c, pack_and_unpack);
     tcase_add_test(c, typed_to_typed);
+    tcase_add_test(c, out_of_memory);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
