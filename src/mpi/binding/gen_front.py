@@ -268,6 +268,8 @@ class Front:
         name, kind = p.name, p.kind.name
         if kind == "VARARGS":
             return
+        if kind == "C" and "MPI_T_" in p.kind.small:
+            raise Bad("%s: the handles of MPI_T are not described yet" % self.call)
         if p.has("large-only") and not self.large:
             self.add_absent(p)
         elif p.kind.handle:
