@@ -21,7 +21,7 @@ enum {
     EXIT_NOT_FOUND = 127, /* there is no such program */
 };
 
-enum inherit { INHERIT_ALL, INHERIT_NONE, INHERIT_LIST };
+enum inherit { INHERIT_UNSAID /* all */, INHERIT_ALL, INHERIT_NONE, INHERIT_LIST };
 
 /* NAME=VALUE to set, or NAME to unset, in the ranks' environment. */
 struct env_edits {

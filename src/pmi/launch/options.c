@@ -432,7 +432,7 @@ static void end_section(struct parse *p, char **argv, int argc)
     memcpy(p->app.argv, argv, (size_t)argc * sizeof *argv);
     l->apps = xgrow(l->apps, (size_t)l->napps + 1, sizeof *l->apps);
     l->apps[l->napps++] = p->app;
-    p->app = (struct app){ .inherit = (enum inherit) - 1 };
+    p->app = (struct app){ 0 };
 }
 
 /* One section: options, then the program and its arguments up to `end`. */
@@ -461,7 +461,7 @@ static void complete(struct parse *p)
         struct app *a = &l->apps[i];
         if (a->n == 0)
             a->n = l->napps == 1 && p->per_node ? p->per_node : 1;
-        if (a->inherit == (enum inherit) - 1) {
+        if (a->inherit == INHERIT_UNSAID) {
             a->inherit = p->all.inherit;
             a->inherit_list = p->all.inherit_list;
         }
@@ -477,7 +477,8 @@ static void complete(struct parse *p)
 
 bool options_parse(struct launch *l, char **argv, int *code)
 {
-    struct parse p = { .launch = l, .app.inherit = (enum inherit) - 1 };
+    static struct parse p; /* kept: the job points into its pieces */
+    p.launch = l;
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     if (limit && *limit) {
         strcpy(p.name, "MPIEXEC_TIMEOUT");

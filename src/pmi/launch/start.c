@@ -107,9 +107,10 @@ static void env_inherit(struct starter *s)
     while (environ[total])
         total++;
     s->env = xgrow(s->env, total + 2, sizeof *s->env);
+    enum inherit inherit = s->app->inherit;
     for (char **e = environ; *e; e++)
-        if (s->app->inherit == INHERIT_ALL ||
-            (s->app->inherit == INHERIT_LIST && in_list(s->app->inherit_list, *e)))
+        if (inherit == INHERIT_UNSAID || inherit == INHERIT_ALL ||
+            (inherit == INHERIT_LIST && in_list(s->app->inherit_list, *e)))
             s->env[s->nenv++] = *e;
     s->env[s->nenv] = NULL;
     for (int i = 0; i < s->app->edits.n; i++) {
