@@ -27,6 +27,17 @@ def arguments():
     return args
 
 
+def with_headers(source):
+    """A program's text and that of the headers of its folder."""
+    with open(source, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    for name in re.findall(r'#include "([^"]+)"', text):
+        path = os.path.join(os.path.dirname(source), name)
+        if os.path.exists(path):
+            text += with_headers(path)
+    return text
+
+
 class Tests:
     """The programs of tests/mpi: what they call, and whether they pass as they are."""
 
@@ -34,8 +45,9 @@ class Tests:
         self.runner, self.ctx, self.ok, self.compiled = runner, runner.Context(args), {}, {}
         self.mutant = os.path.join(args.builddir, "src/mpi/binding/mutant/libmpi_abi.so.1")
         self.calls = {}  # {source: names called}
+        self.text = {}
         for source in runner.mpi_sources():
-            text = open(source, encoding="utf-8", errors="replace").read()
+            text = self.text[source] = with_headers(source)
             if runner.directives(source).get("part", ["quick"])[0] == "quick":
                 self.calls[source] = set(re.findall(r"\b(MPI_\w+?)(?:_c)?\b\s*[(,)]", text))
 
@@ -84,7 +96,7 @@ class Tests:
     def digest(self, name):
         h = hashlib.sha256()
         for source in self.of(name):
-            h.update(open(source, "rb").read())
+            h.update(self.text[source].encode())
         return h.hexdigest()[:16]
 
 

@@ -36,6 +36,14 @@ static void types(void)
     CHECK_ERR(MPI_Type_hindexed(2, lengths, at, MPI_CHAR, &h), MPI_SUCCESS);
     CHECK_ERR(MPI_Type_get_extent(h, &lb, &extent), MPI_SUCCESS);
     CHECK_EQ(extent, offsetof(struct pair, d) + 1);
+    MPI_Count lb_x = -1, extent_x = -1;
+    CHECK_ERR(MPI_Type_get_extent_x(h, &lb_x, &extent_x), MPI_SUCCESS);
+    CHECK(lb_x == 0 && extent_x == extent, "lower bound %lld, extent %lld", (long long)lb_x,
+          (long long)extent_x);
+    lb_x = extent_x = -1;
+    CHECK_ERR(MPI_Type_get_true_extent_x(h, &lb_x, &extent_x), MPI_SUCCESS);
+    CHECK(lb_x == 0 && extent_x == extent, "true lower bound %lld, extent %lld", (long long)lb_x,
+          (long long)extent_x);
     MPI_Type_free(&h);
     MPI_Type_free(&v);
     MPI_Type_free(&s);
