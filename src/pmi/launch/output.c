@@ -16,6 +16,7 @@ enum {
     READ_BYTES = 64 << 10,
     ROOM = 256 << 10,     /* bytes that may wait for a destination */
     LINE_BYTES = 1 << 20, /* a longer line is passed on in pieces */
+    CATCH_UP = 100,       /* rounds of reading before a message: ranks may write without end */
     PIPE_CHUNK = 4096     /* POLLOUT of a pipe promises that this much does not block */
 };
 
@@ -250,7 +251,7 @@ void output_move(void)
 void output_catch_up(void)
 {
     for (int i = 0; i < 2; i++)
-        while (has_room(&dests[i]) && collect(&dests[i]))
+        for (int n = 0; n < CATCH_UP && has_room(&dests[i]) && collect(&dests[i]); n++)
             drain(&dests[i]);
 }
 
