@@ -218,8 +218,22 @@ void MPID_Wait_request(struct MPIR_HANDLE *r)
     }
 }
 
+/* A program that asks again and again (MPI_Test, MPI_Iprobe in a loop) waits too, and must leave the core to whom it
+ * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung.  NULL: something
+ * was met. */
+static void asked_in_vain(struct ku_wait *w)
+{
+    enum { PATIENCE = 8 };
+    static uint32_t calls;
+    if (w == NULL)
+        calls = 0;
+    else if (++calls > PATIENCE && ku_wait_step(w) == KU_WAIT_SLEEP)
+        ku_wait_reset(w);
+}
+
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
 {
+    static struct ku_wait asking;
     struct ku_wait w = { 0 };
     int n;
     if (!MPID_core.up)
@@ -230,6 +244,7 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     if (blocking == MPID_NOTBLOCKING) { /* a device may deliver one packet a call */
         for (int i = 1, more = n; more > 0 && i < CHECK_EVENTS; i++)
             n += more = MPID_Progress();
+        asked_in_vain(n == 0 ? &asking : NULL);
         return n;
     }
     int32_t gone = MPID_core.ngone;
