@@ -219,21 +219,21 @@ void MPID_Wait_request(struct MPIR_HANDLE *r)
 }
 
 /* A program that asks again and again (MPI_Test, MPI_Iprobe in a loop) waits too, and must leave the core to whom it
- * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung.  NULL: something
- * was met. */
-static void asked_in_vain(struct ku_wait *w)
+ * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung. */
+static void asked(bool in_vain)
 {
     enum { PATIENCE = 8 };
+    static struct ku_wait w;
     static uint32_t calls;
-    if (w == NULL)
+    if (!in_vain) {
         calls = 0;
-    else if (++calls > PATIENCE && ku_wait_step(w) == KU_WAIT_SLEEP)
-        ku_wait_reset(w);
+        ku_wait_reset(&w);
+    } else if (++calls > PATIENCE && ku_wait_step(&w) == KU_WAIT_SLEEP)
+        ku_wait_reset(&w);
 }
 
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
 {
-    static struct ku_wait asking;
     struct ku_wait w = { 0 };
     int n;
     if (!MPID_core.up)
@@ -244,7 +244,7 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     if (blocking == MPID_NOTBLOCKING) { /* a device may deliver one packet a call */
         for (int i = 1, more = n; more > 0 && i < CHECK_EVENTS; i++)
             n += more = MPID_Progress();
-        asked_in_vain(n == 0 ? &asking : NULL);
+        asked(n == 0);
         return n;
     }
     int32_t gone = MPID_core.ngone;

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     exchange(1000, 0, 0);
     double small = exchange(MANY / 10, 0, 1), large = exchange(MANY, 0, 1);
     CHECK(large < 100 * small + 1.0, "10,000 requests took %.3f s, 100,000 took %.3f s", small, large);
-    exchange(MANY, 1, 0);
+    exchange(MANY / 5, 1, 0);
     exchange(2000, 2, 1);
     return check_done();
 }
