@@ -1,5 +1,6 @@
 /* Peers that are lost: by a signal in the middle of everything, seen through the segment; by the device's word.  What
  * named them fails with MPI_ERR_PROC_ABORTED and a text that names the rank; everything else goes on; nothing hangs. */
+#define _GNU_SOURCE 1
 #include "harness.h"
 #include <sys/mman.h>
 #include "mock.h"
@@ -128,6 +129,33 @@ static int last_words_rank(int rank, void *arg)
     return 0;
 }
 
+/* MPID_Message and MPID_Abort reach the launcher. */
+static int abort_rank(int rank, void *arg)
+{
+    char facility[] = "the test", why[] = "enough is enough";
+    (void)arg;
+    init();
+    if (rank == 1) {
+        MPID_Message("a message for all to see");
+        MPID_Abort(NULL, 5, facility, why);
+    }
+    return 0;
+}
+
+static int abort_test(void)
+{
+    struct job j;
+    int bad = 0;
+    job_run_in(&j, 2, 20, abort_rank, NULL);
+    bad += j.result[1] != 5;
+    bad += memmem(j.control, j.ncontrol, "a message for all to see", 24) == NULL;
+    bad += memmem(j.control, j.ncontrol, "the test: enough is enough", 26) == NULL;
+    printf("%s: abort: exit code %d, %zu bytes to the launcher\n", bad ? "FAILED" : "ok", j.result[1],
+           j.ncontrol);
+    fflush(stdout);
+    return bad;
+}
+
 /* The mock loses rank 2 after some packets, in both directions; its process goes on, and learns of it. */
 static int lost_rank(int rank, void *arg)
 {
@@ -209,6 +237,7 @@ int main(void)
         bad += run("a receiver is killed as it streams", 2, 1, streaming_rank, &bad);
         bad += run("last words", 2, 1, last_words_rank, NULL);
     }
+    bad += abort_test();
     for (uint32_t k = 0; k < 12; k++) {
         int b = lost_on_mock(1 + k * 13, k);
         printf("%s: mock loses rank 2 after %u packets\n", b ? "FAILED" : "ok", 1 + k * 13);

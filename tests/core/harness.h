@@ -35,6 +35,8 @@ struct job {
     int n;
     pid_t pid[JOB_MAX];
     int result[JOB_MAX]; /* exit code, or JOB_KILLED + signal */
+    char control[4096];  /* what the ranks told the launcher: records with their texts */
+    size_t ncontrol;
 };
 
 static inline double job_now(void)
@@ -115,6 +117,8 @@ static inline int job_run_in(struct job *j, int n, double seconds, int (*fn)(int
     }
     close(control[1]);
     bad = job_wait(j, seconds);
+    ssize_t got = read(control[0], j->control, sizeof j->control);
+    j->ncontrol = got > 0 ? (size_t)got : 0;
     close(control[0]);
     ku_segment_detach(&j->segment);
     return bad;

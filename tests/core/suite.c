@@ -476,6 +476,20 @@ static void frees(void)
     expect(q, 100000, from, "freed request");
     while (requests_freed < before + 2)
         MPID_DeviceCheck(MPID_BLOCKING);
+    a = calloc(1, sizeof *a);
+    MPID_IrecvContig(comm, q, 8, from, 9, CTX, a, &err);
+    MPID_RecvFree(a);
+    barrier();
+    struct MPIR_HANDLE w, x;
+    MPID_IrecvContig(comm, q + 8, 8, from, 10, CTX, &x, &err);
+    MPID_IsendContig(comm, p, 8, ME, 9, CTX, to, 0, &w, &err);
+    CHECK(MPID_WaitForCompleteSend(&w) == 0, "wait for a send");
+    MPID_IsendContig(comm, p, 9, ME, 10, CTX, to, 0, &w, &err);
+    CHECK(MPID_WaitForCompleteRecv(&x) == MPI_ERR_TRUNCATE, "wait for a receive that is too short");
+    CHECK(MPID_WaitForCompleteSend(&w) == 0, "wait for a send");
+    while (requests_freed < before + 3)
+        MPID_DeviceCheck(MPID_BLOCKING);
+    expect(q, 8, from, "a freed receive");
     make_stride(&t, 30000);
     struct MPIR_HANDLE r;
     MPID_IrecvDatatype(comm, q, 1, &t, from, 8, CTX, &r, &err);
@@ -572,6 +586,46 @@ static void self(void)
     free(q);
 }
 
+/* ---- Pack and unpack (4.1), and sending what was packed ---- */
+
+static void packing(void)
+{
+    enum { PARTS = 100 };
+    int to = (ME + 1) % N, from = (ME + N - 1) % N;
+    unsigned char p[2 * PARTS], q[2 * PARTS], packed[PARTS + 20];
+    struct MPIR_DATATYPE t;
+    MPID_Msgrep_t rep = -1;
+    MPID_Msg_pack_t act = -1;
+    int64_t at = 0, out = 0, size = 0;
+    make_stride(&t, PARTS);
+    fill(p, 2 * PARTS, ME);
+    MPID_Msg_rep(comm, to, &t, &rep, &act);
+    CHECK(rep == MPID_MSGFORM_NATIVE && act == MPID_MSG_OK, "equal machines use representation %d, action %d",
+          rep, act);
+    MPID_Pack_size(1, &t, act, &size);
+    CHECK(size >= PARTS && size <= PARTS + 20, "pack size %lld", (long long)size);
+    MPID_Pack(p, 1, &t, packed, PARTS - 1, &at, comm, to, rep, act, &err);
+    expect_err(MPI_ERR_TRUNCATE, "", "pack into too little");
+    at = 0;
+    MPID_Pack(p, 1, &t, packed, size, &at, comm, to, rep, act, &err);
+    ok("pack");
+    CHECK(at == PARTS, "packed to %lld", (long long)at);
+    MPID_SendContig(comm, packed, at, ME, 6, CTX, to, rep, &err);
+    MPID_RecvContig(comm, packed, sizeof packed, from, 6, CTX, NULL, &err);
+    ok("packed");
+    memset(q, 0, sizeof q);
+    at = 0;
+    act = -1;
+    MPID_Msg_act(comm, from, &t, rep, &act);
+    CHECK(act == MPID_MSG_OK, "action %d", act);
+    MPID_Unpack(packed, PARTS, rep, &at, q, 1, &t, &out, comm, from, &err);
+    ok("unpack");
+    CHECK(at == PARTS, "unpacked to %lld", (long long)at);
+    for (int i = 0; i < 2 * PARTS; i++)
+        CHECK(q[i] == (i % 2 ? 0 : pattern(i, from)), "byte %d", i);
+    MPID_Type_fini(&t);
+}
+
 /* ---- Section 5 ---- */
 
 static void surroundings(void)
@@ -596,6 +650,8 @@ static void surroundings(void)
     MPID_Set_tracefile(NULL);
     MPID_SetDebugFile("/dev/null");
     MPID_SetDebugFlag(0);
+    MPID_SetSpaceDebugFlag(1);
+    MPID_SetSpaceDebugFlag(0);
     MPID_SetPktSize(1); /* everything by rendezvous */
     one_mode(STANDARD, 8, 0);
     one_mode(I_STANDARD, 0, 3);
@@ -603,17 +659,12 @@ static void surroundings(void)
     barrier();
 }
 
-const struct suite_test suite[] = { { "modes", modes },
-                                    { "order", order },
-                                    { "reverse_tags", reverse_tags },
-                                    { "exchange", exchange },
-                                    { "probes", probes },
-                                    { "errors", errors },
-                                    { "cancel", cancel },
-                                    { "frees", frees },
-                                    { "parking", parking },
-                                    { "self", self },
-                                    { "surroundings", surroundings } };
+const struct suite_test suite[] = {
+    { "modes", modes },       { "order", order },     { "reverse_tags", reverse_tags },
+    { "exchange", exchange }, { "probes", probes },   { "errors", errors },
+    { "cancel", cancel },     { "frees", frees },     { "parking", parking },
+    { "self", self },         { "packing", packing }, { "surroundings", surroundings }
+};
 const int suite_n = sizeof suite / sizeof suite[0];
 
 int suite_rank(int rank, void *arg)
