@@ -61,7 +61,7 @@ static void message_in(const struct dev_head *h, const void *body, size_t len)
         keep(c, h, body, len);
         return;
     }
-    int64_t capacity = MPID_Req_capacity(r), n = (int64_t)len < capacity ? (int64_t)len : capacity;
+    int64_t capacity = req_bytes(r), n = (int64_t)len < capacity ? (int64_t)len : capacity;
     if (n > 0)
         req_write(r, 0, body, n);
     recv_finish(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len, capacity);

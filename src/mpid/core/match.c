@@ -86,7 +86,7 @@ static void posted_emptied(struct posted *q)
     }
 }
 
-void MPID_Posted_add(struct posted *q, struct MPIR_HANDLE *r)
+void MPID_Posted_add_slow(struct posted *q, struct MPIR_HANDLE *r)
 {
     r->moved = (int64_t)q->number++;
     q->n++;

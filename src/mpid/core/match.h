@@ -71,7 +71,7 @@ struct unexp {
 };
 
 /* Posted receives.  next, aux and moved of a posted request belong to the queue. */
-void MPID_Posted_add(struct posted *q, struct MPIR_HANDLE *r);
+void MPID_Posted_add_slow(struct posted *q, struct MPIR_HANDLE *r);
 struct MPIR_HANDLE *MPID_Posted_take_slow(struct posted *q, int source, int tag);
 void MPID_Posted_remove(struct posted *q, struct MPIR_HANDLE *r);
 /* Call fn for each; fn may remove the one it is given. */
@@ -87,6 +87,19 @@ void MPID_Unexp_fini(struct unexp *q);
 static inline bool match_accepts(const struct MPIR_HANDLE *r, int source, int tag)
 {
     return (r->rank == source || r->rank == MPI_ANY_SOURCE) && (r->tag == tag || r->tag == MPI_ANY_TAG);
+}
+
+static inline void MPID_Posted_add(struct posted *q, struct MPIR_HANDLE *r)
+{
+    if (q->n != 0) {
+        MPID_Posted_add_slow(q, r);
+        return;
+    }
+    r->moved = (int64_t)q->number++; /* an empty queue is a list */
+    r->next = NULL;
+    r->aux = NULL;
+    q->head = q->tail = r;
+    q->n = 1;
 }
 
 /* The receive that gets the message (source, tag), taken out of the queue; or NULL. */
