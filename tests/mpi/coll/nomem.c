@@ -1,0 +1,136 @@
+/* One rank's k-th allocation in a call fails, for all k: every rank returns, with an error or with what is right, and
+ * the next call works. */
+/* ranks: 2 3 4 5 */
+#include "../check.h"
+
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t n, size_t m);
+extern void *__libc_realloc(void *p, size_t n);
+
+static long left; /* allocations until one fails; 0: none does */
+static int failed;
+
+static int fails(void)
+{
+    if (left == 0 || --left > 0)
+        return 0;
+    failed = 1;
+    return 1;
+}
+
+void *malloc(size_t n)
+{
+    return fails() ? NULL : __libc_malloc(n);
+}
+void *calloc(size_t n, size_t m)
+{
+    return fails() ? NULL : __libc_calloc(n, m);
+}
+void *realloc(void *p, size_t n)
+{
+    return fails() ? NULL : __libc_realloc(p, n);
+}
+
+enum { N = 3000, KINDS = 15 };
+
+static MPI_Comm comm;
+static MPI_Group group; /* of all but rank 0 */
+static int *in, *out;
+
+static int call(int kind, MPI_Comm *made)
+{
+    int root = check_size - 1, cnt[64], dsp[64];
+    for (int i = 0; i < check_size; i++) {
+        cnt[i] = N;
+        dsp[i] = i * N;
+    }
+    switch (kind) {
+    case 0:
+        return MPI_Bcast(in, N, MPI_INT, root, comm);
+    case 1:
+        return MPI_Gather(in, N, MPI_INT, out, N, MPI_INT, root, comm);
+    case 2:
+        return MPI_Scatter(in, N, MPI_INT, out, N, MPI_INT, root, comm);
+    case 3:
+        return MPI_Allgather(in, N, MPI_INT, out, N, MPI_INT, comm);
+    case 4:
+        return MPI_Allgatherv(in, N, MPI_INT, out, cnt, dsp, MPI_INT, comm);
+    case 5:
+        return MPI_Alltoall(in, N, MPI_INT, out, N, MPI_INT, comm);
+    case 6:
+        return MPI_Alltoall(MPI_IN_PLACE, N, MPI_INT, out, N, MPI_INT, comm);
+    case 7:
+        return MPI_Reduce(in, out, N, MPI_INT, MPI_SUM, root, comm);
+    case 8:
+        return MPI_Allreduce(in, out, N, MPI_INT, MPI_SUM, comm);
+    case 9:
+        return MPI_Reduce_scatter_block(in, out, N, MPI_INT, MPI_SUM, comm);
+    case 10:
+        return MPI_Scan(in, out, N, MPI_INT, MPI_SUM, comm);
+    case 11:
+        return MPI_Exscan(in, out, N, MPI_INT, MPI_SUM, comm);
+    case 12:
+        return MPI_Comm_dup(comm, made);
+    case 13:
+        return MPI_Comm_split(comm, 0, -check_rank, made);
+    default:
+        return MPI_Comm_create(comm, group, made);
+    }
+}
+
+/* The result of allreduce, if it says success. */
+static void check_sum(int kind, int err)
+{
+    for (int i = 0; kind == 8 && err == MPI_SUCCESS && i < N; i++)
+        if (out[i] != check_size * i + check_size * (check_size - 1) / 2) {
+            CHECK_EQ(out[i], check_size * i + check_size * (check_size - 1) / 2, "element %d", i);
+            break;
+        }
+}
+
+/* Returns whether an allocation failed in the victim. */
+static int attempt(int kind, int victim, long k)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int err, v = 1, hit;
+    for (int i = 0; i < N * check_size; i++) {
+        in[i] = check_rank + i;
+        out[i] = 0;
+    }
+    failed = 0;
+    left = check_rank == victim ? k : 0;
+    err = call(kind, &made);
+    left = 0;
+    hit = failed;
+    CHECK(hit || check_rank != victim || err == MPI_SUCCESS, "call %d fails by itself", kind);
+    check_sum(kind, err);
+    if (made != MPI_COMM_NULL)
+        MPI_Comm_free(&made);
+    MPI_Allreduce(MPI_IN_PLACE, &v, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQ(v, check_size, "after call %d without memory", kind);
+    MPI_Bcast(&hit, 1, MPI_INT, victim, MPI_COMM_WORLD);
+    return hit;
+}
+
+int main(int argc, char **argv)
+{
+    int zero = 0;
+    MPI_Group all;
+    check_init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_group(comm, &all);
+    MPI_Group_excl(all, 1, &zero, &group);
+    MPI_Group_free(&all);
+    in = malloc(sizeof *in * N * (size_t)check_size);
+    out = malloc(sizeof *out * N * (size_t)check_size);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int victim = 0; victim < check_size; victim++)
+            for (long k = 1; attempt(kind, victim, k); k++)
+                ;
+    MPI_Group_free(&group);
+    MPI_Comm_free(&comm);
+    free(in);
+    free(out);
+    return check_done();
+}
