@@ -1,6 +1,6 @@
 /* comm_make.c: new communicators out of old ones: dup, create, create_group, split.
  *
- * Each takes one exchange among those who call it.  What a process finds wrong before the exchange travels with it, so
+ * Each begins with one exchange among those who call it.  What a process finds wrong before the exchange travels with it, so
  * that the others report it too and nobody waits. */
 #include "make.h"
 #include "err.h"
@@ -134,7 +134,6 @@ int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Com
 /* What a process says to all others. */
 struct wish {
     int32_t color, key;
-    uint32_t next_context;
 };
 enum { WISH_WORDS = sizeof(struct wish) / sizeof(int32_t) };
 
@@ -159,8 +158,8 @@ static int check_colors(const struct wish *wishes, int32_t n)
     return 0;
 }
 
-/* The group of those with this process's color, by key and then rank, and the context they agree on. */
-static int group_of_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Group **group, uint32_t *context)
+/* The group of those with this process's color, by key and then rank. */
+static int group_of_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Group **group)
 {
     int32_t n = comm->adi.size, m = 0, color = wishes[comm->adi.rank].color;
     struct member *list = malloc((size_t)n * sizeof *list);
@@ -170,12 +169,9 @@ static int group_of_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Group
         free(granks);
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory to sort %d processes", n);
     }
-    *context = 0;
     for (int32_t i = 0; i < n; i++)
-        if (wishes[i].color == color) {
+        if (wishes[i].color == color)
             list[m++] = (struct member){ wishes[i].key, i };
-            *context = wishes[i].next_context > *context ? wishes[i].next_context : *context;
-        }
     qsort(list, (size_t)m, sizeof *list, by_key);
     for (int32_t i = 0; i < m; i++)
         granks[i] = MPIR_Comm_grank(comm, list[i].rank);
@@ -183,17 +179,14 @@ static int group_of_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Group
     return MPIR_Group_adopt(m, granks, group);
 }
 
-static int make_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Comm **newcomm)
+static int make_color(MPIR_Comm *comm, const struct wish *wishes, uint32_t context, MPIR_Comm **newcomm)
 {
     MPIR_Group *group = NULL;
     MPIR_Comm *c = NULL;
-    uint32_t context = 0;
-    int err = group_of_color(comm, wishes, &group, &context);
+    int err = group_of_color(comm, wishes, &group);
     if (err)
         return err;
-    err = comm_take_context(context);
-    if (!err)
-        err = comm_prepare(comm, group, &c);
+    err = comm_prepare(comm, group, &c);
     MPIR_Group_release(group);
     if (err)
         return err;
@@ -212,16 +205,23 @@ int MPIR_Comm_split(MPIR_Comm *comm, int color, int key, MPIR_Comm **newcomm)
     int err = check_intra(comm);
     if (err)
         return err;
-    struct wish mine = { color, key, comm_next_context };
+    struct wish mine = { color, key };
     struct wish *wishes = malloc((size_t)comm->adi.size * sizeof *wishes);
     if (!wishes)
-        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the colors of %d processes", comm->adi.size);
+        err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the colors of %d processes", comm->adi.size);
+    struct party p = everybody(comm);
+    uint32_t context; /* one for all colors: their groups are disjoint */
+    err = agree_context(&p, err, &context);
+    if (err) {
+        free(wishes);
+        return err;
+    }
     MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
     err = MPIR_Allgather(&mine, WISH_WORDS, type, wishes, WISH_WORDS, type, comm);
     if (!err)
         err = check_colors(wishes, comm->adi.size);
     if (!err && color != MPI_UNDEFINED)
-        err = make_color(comm, wishes, newcomm);
+        err = make_color(comm, wishes, context, newcomm);
     free(wishes);
     return err;
 }
