@@ -57,6 +57,9 @@ static inline void ku_wait_wake(_Atomic uint32_t *sleeping, bool fence_all)
 {
     if (__builtin_expect(fence_all, 0))
         atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(
+            memory_order_seq_cst); /* the compiler, too, must keep the order that membarrier relies on */
     if (__builtin_expect(atomic_load_explicit(sleeping, memory_order_relaxed) != 0, 0))
         ku_wait_wake_slow(sleeping);
 }

@@ -396,6 +396,8 @@ static inline void wake_stalled(struct dev *d, uint32_t lrank)
     _Atomic uint32_t *sleeping = &ku_segment_rank(d->seg, lrank)->sleeping;
     if (__builtin_expect(fence_all(d), 0))
         atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst); /* as in ku_wait_wake */
     if (__builtin_expect(atomic_load_explicit(sleeping, memory_order_relaxed) != 0, 0) &&
         atomic_load_explicit(&area_of(d, lrank)->stalled, memory_order_relaxed))
         ku_wait_wake_slow(sleeping);
@@ -409,6 +411,8 @@ static inline void pop(struct dev *d)
         return;
     if (fence_all(d))
         atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&d->rx.ring->tail, memory_order_relaxed) + KU_RING_PUBLISH >=
         d->rx.head + KU_RING_SLOTS)
         for (uint32_t r = 0; r < d->nlocal; r++)

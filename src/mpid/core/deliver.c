@@ -122,7 +122,11 @@ void MPID_Sync(void)
         struct pkt packet = { .head = pkt_signal_prepare(PKT_SYNC, MPID_core.rank, k) };
         bool sent = p == NULL;
         while (MPID_core.ngone == 0 && (!sent || sync_seen[k] < sync_round)) {
-            sent = sent || MPID_Peer_control(p, &packet) != DEV_AGAIN;
+            if (!sent) {
+                sent = MPID_Peer_control(p, &packet) != DEV_AGAIN;
+                if (sent)
+                    continue; /* the other side's may be here already, and then nothing more need come */
+            }
             if (MPID_Progress() > 0)
                 ku_wait_reset(&w);
             else
