@@ -5,8 +5,8 @@
 
 static void send_recv_blocks(struct coll *c, int64_t out, int to, int64_t in, int from)
 {
-    struct coll_block s = coll_rblock(c, out), r = coll_rblock(c, in);
-    coll_sendrecv(c, s.buf, s.count, s.type, to, r.buf, r.count, r.type, from);
+    struct coll_block s = MPIR_Coll_rblock(c, out), r = MPIR_Coll_rblock(c, in);
+    MPIR_Coll_sendrecv(c, s.buf, s.count, s.type, to, r.buf, r.count, r.type, from);
 }
 
 static void ring(struct coll *c)
@@ -21,8 +21,8 @@ static void doubling(struct coll *c)
 {
     for (int64_t k = 1; k < c->size; k *= 2) {
         int64_t other = c->rank ^ k, mine = c->rank & ~(k - 1), theirs = other & ~(k - 1), n = k * c->rcount;
-        coll_sendrecv(c, coll_at(c->rbuf, mine * c->rcount, c->rtype), n, c->rtype, (int)other,
-                      coll_at(c->rbuf, theirs * c->rcount, c->rtype), n, c->rtype, (int)other);
+        MPIR_Coll_sendrecv(c, coll_at(c->rbuf, mine * c->rcount, c->rtype), n, c->rtype, (int)other,
+                           coll_at(c->rbuf, theirs * c->rcount, c->rtype), n, c->rtype, (int)other);
     }
 }
 
@@ -30,15 +30,15 @@ static void doubling(struct coll *c)
 static void bruck(struct coll *c)
 {
     int64_t p = c->size, r = c->rank, n = c->rcount;
-    char *t = coll_temp(c, p * n, c->rtype);
-    coll_copy(c, coll_at(c->rbuf, r * n, c->rtype), n, c->rtype, t, n, c->rtype);
+    char *t = MPIR_Coll_temp(c, p * n, c->rtype);
+    MPIR_Coll_copy(c, coll_at(c->rbuf, r * n, c->rtype), n, c->rtype, t, n, c->rtype);
     for (int64_t k = 1; k < p; k *= 2) {
         int64_t blocks = k < p - k ? k : p - k;
-        coll_sendrecv(c, t, blocks * n, c->rtype, (int)((r - k + p) % p), coll_at(t, k * n, c->rtype),
-                      blocks * n, c->rtype, (int)((r + k) % p));
+        MPIR_Coll_sendrecv(c, t, blocks * n, c->rtype, (int)((r - k + p) % p), coll_at(t, k * n, c->rtype),
+                           blocks * n, c->rtype, (int)((r + k) % p));
     }
-    coll_copy(c, t, (p - r) * n, c->rtype, coll_at(c->rbuf, r * n, c->rtype), (p - r) * n, c->rtype);
-    coll_copy(c, coll_at(t, (p - r) * n, c->rtype), r * n, c->rtype, c->rbuf, r * n, c->rtype);
+    MPIR_Coll_copy(c, t, (p - r) * n, c->rtype, coll_at(c->rbuf, r * n, c->rtype), (p - r) * n, c->rtype);
+    MPIR_Coll_copy(c, coll_at(t, (p - r) * n, c->rtype), r * n, c->rtype, c->rbuf, r * n, c->rtype);
 }
 
 /* ---- To rank 0 and back: few turns of the scheduler ------------------------------------------------------------------ */
@@ -46,18 +46,18 @@ static void bruck(struct coll *c)
 static void gather_to_0(struct coll *c)
 {
     struct coll g = *c;
-    struct coll_block mine = coll_rblock(c, c->rank);
+    struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
     g.root = 0;
     g.sbuf = c->rank == 0 ? MPI_IN_PLACE : mine.buf;
     g.scount = mine.count;
     g.stype = mine.type;
-    coll_gather_linear(&g);
+    MPIR_Coll_gather_linear(&g);
 }
 
 static void wide(struct coll *c)
 {
     gather_to_0(c);
-    coll_bcast_tree(c, c->rbuf, c->size * c->rcount, c->rtype, 0, COLL_WIDE);
+    MPIR_Coll_bcast_tree(c, c->rbuf, c->size * c->rcount, c->rtype, 0, COLL_WIDE);
 }
 
 /* The same, with one datatype for all blocks wherever they lie. */
@@ -69,8 +69,8 @@ static void wide_v(struct coll *c)
                                  &c->rtype->adi);
     if (!err)
         err = MPID_Type_commit(&all.adi);
-    coll_note(c, err);
-    coll_bcast_tree(c, c->rbuf, 1, err ? c->rtype : &all, 0, COLL_WIDE);
+    MPIR_Coll_note(c, err);
+    MPIR_Coll_bcast_tree(c, c->rbuf, 1, err ? c->rtype : &all, 0, COLL_WIDE);
     if (!err)
         MPID_Type_fini(&all.adi);
 }
@@ -89,7 +89,7 @@ static struct coll_cost ring_cost(const struct coll_size *s)
 
 static struct coll_cost doubling_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels,
                                .bytes = n * (p - 1) / p,
@@ -107,7 +107,7 @@ static struct coll_cost bruck_cost(const struct coll_size *s)
 
 static struct coll_cost wide_cost(const struct coll_size *s)
 {
-    struct coll_cost down = coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
+    struct coll_cost down = MPIR_Coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
     down.rounds += 1;
     down.messages += s->p - 1;
     down.bytes += (double)s->bytes;
@@ -116,7 +116,7 @@ static struct coll_cost wide_cost(const struct coll_size *s)
     return down;
 }
 
-const struct coll_alg coll_allgather_algs[] = {
+const struct coll_alg MPIR_Coll_allgather_algs[] = {
     { "doubling", COLL_NEEDS_POW2, doubling_cost, doubling },
     { "bruck", 0, bruck_cost, bruck },
     { "ring", 0, ring_cost, ring },
@@ -124,7 +124,7 @@ const struct coll_alg coll_allgather_algs[] = {
     { 0 },
 };
 
-const struct coll_alg coll_allgatherv_algs[] = {
+const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
     { "ring", 0, ring_cost, ring },
     { "wide", 0, wide_cost, wide_v },
     { 0 },
@@ -132,9 +132,9 @@ const struct coll_alg coll_allgatherv_algs[] = {
 
 static void own_block(struct coll *c)
 {
-    struct coll_block b = coll_rblock(c, c->rank);
+    struct coll_block b = MPIR_Coll_rblock(c, c->rank);
     if (!coll_in_place(c->sbuf))
-        coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
+        MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
 }
 
 int MPIR_Allgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
@@ -147,15 +147,15 @@ int MPIR_Allgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *send
                       .rbuf = recvbuf,
                       .rcount = recvcount,
                       .rtype = recvtype };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     own_block(&c);
     if (recvcount * recvtype->adi.size == 0 || c.size == 1)
-        return coll_end(&c);
-    return coll_run(COLL_ALLGATHER, &c,
-                    &(struct coll_size){ .bytes = c.size * recvcount * recvtype->adi.size });
+        return MPIR_Coll_end(&c);
+    return MPIR_Coll_run(COLL_ALLGATHER, &c,
+                         &(struct coll_size){ .bytes = c.size * recvcount * recvtype->adi.size });
 }
 
 int MPIR_Allgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
@@ -169,16 +169,16 @@ int MPIR_Allgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sen
                       .rcounts = recvcounts,
                       .rdispls = displs,
                       .rtype = recvtype };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
-    err = coll_check_counts("recvcounts", recvcounts, c.size);
+    MPIR_Coll_begin(&c, &st, comm);
+    err = MPIR_Coll_check_counts("recvcounts", recvcounts, c.size);
     if (err)
         return err;
     own_block(&c);
-    int64_t bytes = coll_total(recvcounts, c.size) * recvtype->adi.size;
+    int64_t bytes = MPIR_Coll_total(recvcounts, c.size) * recvtype->adi.size;
     if (bytes == 0 || c.size == 1)
-        return coll_end(&c);
-    return coll_run(COLL_ALLGATHERV, &c, &(struct coll_size){ .bytes = bytes });
+        return MPIR_Coll_end(&c);
+    return MPIR_Coll_run(COLL_ALLGATHERV, &c, &(struct coll_size){ .bytes = bytes });
 }

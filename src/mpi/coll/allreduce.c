@@ -8,7 +8,7 @@
 static void bring_input(struct coll *c)
 {
     if (!coll_in_place(c->sbuf))
-        coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
 }
 
 /* ---- Recursive doubling --------------------------------------------------------------------------------------------- */
@@ -21,10 +21,10 @@ struct doubling {
 static void merge(struct coll *c, struct doubling *d, bool other_is_lower)
 {
     if (other_is_lower) {
-        coll_combine(c, d->spare, d->acc, c->rcount);
+        MPIR_Coll_combine(c, d->spare, d->acc, c->rcount);
         return;
     }
-    coll_combine(c, d->acc, d->spare, c->rcount);
+    MPIR_Coll_combine(c, d->acc, d->spare, c->rcount);
     void *t = d->acc;
     d->acc = d->spare;
     d->spare = t;
@@ -34,7 +34,7 @@ static void exchange(struct coll *c, struct doubling *d, int32_t n, int32_t pow2
 {
     for (int32_t mask = 1; mask < pow2; mask *= 2) {
         int32_t other = n ^ mask, partner = other < rem ? 2 * other + 1 : other + rem;
-        coll_sendrecv(c, d->acc, c->rcount, c->rtype, partner, d->spare, c->rcount, c->rtype, partner);
+        MPIR_Coll_sendrecv(c, d->acc, c->rcount, c->rtype, partner, d->spare, c->rcount, c->rtype, partner);
         merge(c, d, partner < c->rank);
     }
 }
@@ -42,25 +42,25 @@ static void exchange(struct coll *c, struct doubling *d, int32_t n, int32_t pow2
 /* Ranks beyond a power of two are taken in by pairs first, and told the result at the end. */
 static void doubling(struct coll *c)
 {
-    struct doubling d = { c->rbuf, coll_temp(c, c->rcount, c->rtype) };
+    struct doubling d = { c->rbuf, MPIR_Coll_temp(c, c->rcount, c->rtype) };
     int32_t pow2 = 1, rem, rank = c->rank;
     while (pow2 <= c->size / 2)
         pow2 *= 2;
     rem = c->size - pow2;
     bring_input(c);
     if (rank < 2 * rem && rank % 2 == 0) {
-        coll_send(c, d.acc, c->rcount, c->rtype, rank + 1);
-        coll_recv(c, c->rbuf, c->rcount, c->rtype, rank + 1);
+        MPIR_Coll_send(c, d.acc, c->rcount, c->rtype, rank + 1);
+        MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, rank + 1);
         return;
     }
     if (rank < 2 * rem) {
-        coll_recv(c, d.spare, c->rcount, c->rtype, rank - 1);
+        MPIR_Coll_recv(c, d.spare, c->rcount, c->rtype, rank - 1);
         merge(c, &d, true);
     }
     exchange(c, &d, rank < 2 * rem ? rank / 2 : rank - rem, pow2, rem);
     if (rank < 2 * rem)
-        coll_send(c, d.acc, c->rcount, c->rtype, rank - 1);
-    coll_copy(c, d.acc, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_send(c, d.acc, c->rcount, c->rtype, rank - 1);
+    MPIR_Coll_copy(c, d.acc, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
 }
 
 /* ---- Halving, then doubling (Rabenseifner) ------------------------------------------------------------------------- */
@@ -68,15 +68,15 @@ static void doubling(struct coll *c)
 static void halving(struct coll *c)
 {
     struct halving h;
-    coll_halve(c, &h, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rbuf, MPI_UNDEFINED);
+    MPIR_Coll_halve(c, &h, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rbuf, MPI_UNDEFINED);
     if (h.rank >= 0)
-        coll_halving_allgather(c, &h, c->rbuf);
+        MPIR_Coll_halving_allgather(c, &h, c->rbuf);
     if (c->rank >= 2 * h.rem)
         return;
     if (h.rank >= 0)
-        coll_send(c, c->rbuf, c->rcount, c->rtype, c->rank - 1);
+        MPIR_Coll_send(c, c->rbuf, c->rcount, c->rtype, c->rank - 1);
     else
-        coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank + 1);
+        MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank + 1);
 }
 
 /* ---- Ring ---------------------------------------------------------------------------------------------------------- */
@@ -96,18 +96,18 @@ static void ring(struct coll *c)
 {
     int64_t p = c->size, r = c->rank;
     int right = (int)((r + 1) % p), left = (int)((r + p - 1) % p);
-    void *spare = coll_temp(c, part_len(c, 0), c->rtype);
+    void *spare = MPIR_Coll_temp(c, part_len(c, 0), c->rtype);
     bring_input(c);
     for (int64_t s = 0; s < p - 1; s++) {
         int64_t out = (r - s + p) % p, in = (r - s - 1 + p) % p;
-        coll_sendrecv(c, part_at(c, out), part_len(c, out), c->rtype, right, spare, part_len(c, in), c->rtype,
-                      left);
-        coll_combine(c, spare, part_at(c, in), part_len(c, in));
+        MPIR_Coll_sendrecv(c, part_at(c, out), part_len(c, out), c->rtype, right, spare, part_len(c, in),
+                           c->rtype, left);
+        MPIR_Coll_combine(c, spare, part_at(c, in), part_len(c, in));
     }
     for (int64_t s = 0; s < p - 1; s++) {
         int64_t out = (r + 1 - s + p) % p, in = (r - s + p) % p;
-        coll_sendrecv(c, part_at(c, out), part_len(c, out), c->rtype, right, part_at(c, in), part_len(c, in),
-                      c->rtype, left);
+        MPIR_Coll_sendrecv(c, part_at(c, out), part_len(c, out), c->rtype, right, part_at(c, in),
+                           part_len(c, in), c->rtype, left);
     }
 }
 
@@ -115,13 +115,13 @@ static void ring(struct coll *c)
 
 static void wide(struct coll *c)
 {
-    coll_reduce_tree(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rbuf, c->rcount, 0, COLL_WIDE);
-    coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, 0, COLL_WIDE);
+    MPIR_Coll_reduce_tree(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rbuf, c->rcount, 0, COLL_WIDE);
+    MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, 0, COLL_WIDE);
 }
 
 static struct coll_cost doubling_cost(const struct coll_size *s)
 {
-    double rounds = coll_levels(s->p, 2) + ((s->p & (s->p - 1)) ? 1 : 0), n = (double)s->bytes;
+    double rounds = MPIR_Coll_levels(s->p, 2) + ((s->p & (s->p - 1)) ? 1 : 0), n = (double)s->bytes;
     return (struct coll_cost){ .rounds = rounds,
                                .messages = rounds,
                                .bytes = rounds * n,
@@ -141,12 +141,12 @@ static struct coll_cost ring_cost(const struct coll_size *s)
 
 static struct coll_cost wide_cost(const struct coll_size *s)
 {
-    return coll_tree_cost(s, COLL_WIDE, 2, (double)s->bytes);
+    return MPIR_Coll_tree_cost(s, COLL_WIDE, 2, (double)s->bytes);
 }
 
-const struct coll_alg coll_allreduce_algs[] = {
+const struct coll_alg MPIR_Coll_allreduce_algs[] = {
     { "doubling", 0, doubling_cost, doubling },
-    { "halving", COLL_NEEDS_SPREAD, coll_halving_cost, halving },
+    { "halving", COLL_NEEDS_SPREAD, MPIR_Coll_halving_cost, halving },
     { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE, ring_cost, ring },
     { "wide", 0, wide_cost, wide },
     { 0 },
@@ -157,19 +157,19 @@ int MPIR_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dat
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (!err)
         err = MPIR_Op_check(op, datatype);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (count == 0)
         return 0;
     if (c.size == 1)
         return coll_in_place(sendbuf) ? 0
                                       : MPIR_Localcopy(sendbuf, count, datatype, recvbuf, count, datatype);
-    return coll_run(COLL_ALLREDUCE, &c,
-                    &(struct coll_size){ .bytes = count * datatype->adi.size,
-                                         .elements = count,
-                                         .commutative = op->commutative });
+    return MPIR_Coll_run(COLL_ALLREDUCE, &c,
+                         &(struct coll_size){ .bytes = count * datatype->adi.size,
+                                              .elements = count,
+                                              .commutative = op->commutative });
 }

@@ -4,8 +4,8 @@
 
 static void own_block(struct coll *c)
 {
-    struct coll_block s = coll_sblock(c, c->rank), r = coll_rblock(c, c->rank);
-    coll_copy(c, s.buf, s.count, s.type, r.buf, r.count, r.type);
+    struct coll_block s = MPIR_Coll_sblock(c, c->rank), r = MPIR_Coll_rblock(c, c->rank);
+    MPIR_Coll_copy(c, s.buf, s.count, s.type, r.buf, r.count, r.type);
 }
 
 /* One peer after the other: step k to the rank k further on, from the rank k before. */
@@ -15,13 +15,13 @@ static void pairwise(struct coll *c)
     own_block(c);
     for (int64_t k = 1; k < p; k++) {
         int to = (int)((r + k) % p), from = (int)((r - k + p) % p);
-        struct coll_block s = coll_sblock(c, to), d = coll_rblock(c, from);
+        struct coll_block s = MPIR_Coll_sblock(c, to), d = MPIR_Coll_rblock(c, from);
         if (coll_empty(&s) && !coll_empty(&d))
-            coll_recv(c, d.buf, d.count, d.type, from);
+            MPIR_Coll_recv(c, d.buf, d.count, d.type, from);
         else if (coll_empty(&d) && !coll_empty(&s))
-            coll_send(c, s.buf, s.count, s.type, to);
+            MPIR_Coll_send(c, s.buf, s.count, s.type, to);
         else if (!coll_empty(&s))
-            coll_sendrecv(c, s.buf, s.count, s.type, to, d.buf, d.count, d.type, from);
+            MPIR_Coll_sendrecv(c, s.buf, s.count, s.type, to, d.buf, d.count, d.type, from);
     }
 }
 
@@ -33,14 +33,14 @@ static void linear(struct coll *c)
     coll_batch_begin(&b, c);
     for (int64_t k = 1; k < p; k++) {
         int to = (int)((r + k) % p), from = (int)((r - k + p) % p);
-        struct coll_block s = coll_sblock(c, to), d = coll_rblock(c, from);
+        struct coll_block s = MPIR_Coll_sblock(c, to), d = MPIR_Coll_rblock(c, from);
         if (!coll_empty(&d))
-            coll_batch_recv(&b, d.buf, d.count, d.type, from);
+            MPIR_Coll_batch_recv(&b, d.buf, d.count, d.type, from);
         if (!coll_empty(&s))
-            coll_batch_send(&b, s.buf, s.count, s.type, to);
+            MPIR_Coll_batch_send(&b, s.buf, s.count, s.type, to);
     }
     own_block(c);
-    coll_batch_end(&b);
+    MPIR_Coll_batch_end(&b);
 }
 
 /* ---- Bruck: log p messages of half of the data each -------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static int64_t move_blocks(struct coll *c, char *t, char *packed, int64_t k, boo
     for (int64_t i = k; i < c->size; i++)
         if (i & k) {
             void *a = coll_at(t, i * c->rcount, c->rtype), *b = coll_at(packed, n++ * c->rcount, c->rtype);
-            coll_copy(c, out ? a : b, c->rcount, c->rtype, out ? b : a, c->rcount, c->rtype);
+            MPIR_Coll_copy(c, out ? a : b, c->rcount, c->rtype, out ? b : a, c->rcount, c->rtype);
         }
     return n;
 }
@@ -60,21 +60,21 @@ static int64_t move_blocks(struct coll *c, char *t, char *packed, int64_t k, boo
 static void bruck(struct coll *c)
 {
     int64_t p = c->size, r = c->rank;
-    char *t = coll_temp(c, p * c->rcount, c->rtype);
-    char *out = coll_temp(c, (p + 1) / 2 * c->rcount, c->rtype),
-         *in = coll_temp(c, (p + 1) / 2 * c->rcount, c->rtype);
+    char *t = MPIR_Coll_temp(c, p * c->rcount, c->rtype);
+    char *out = MPIR_Coll_temp(c, (p + 1) / 2 * c->rcount, c->rtype),
+         *in = MPIR_Coll_temp(c, (p + 1) / 2 * c->rcount, c->rtype);
     for (int64_t i = 0; i < p; i++) {
-        struct coll_block s = coll_sblock(c, (r + i) % p);
-        coll_copy(c, s.buf, s.count, s.type, coll_at(t, i * c->rcount, c->rtype), c->rcount, c->rtype);
+        struct coll_block s = MPIR_Coll_sblock(c, (r + i) % p);
+        MPIR_Coll_copy(c, s.buf, s.count, s.type, coll_at(t, i * c->rcount, c->rtype), c->rcount, c->rtype);
     }
     for (int64_t k = 1; k < p; k *= 2) {
         int64_t n = move_blocks(c, t, out, k, true) * c->rcount;
-        coll_sendrecv(c, out, n, c->rtype, (int)((r + k) % p), in, n, c->rtype, (int)((r - k + p) % p));
+        MPIR_Coll_sendrecv(c, out, n, c->rtype, (int)((r + k) % p), in, n, c->rtype, (int)((r - k + p) % p));
         move_blocks(c, t, in, k, false);
     }
     for (int64_t i = 0; i < p; i++) {
-        struct coll_block d = coll_rblock(c, (r - i + p) % p);
-        coll_copy(c, coll_at(t, i * c->rcount, c->rtype), c->rcount, c->rtype, d.buf, d.count, d.type);
+        struct coll_block d = MPIR_Coll_rblock(c, (r - i + p) % p);
+        MPIR_Coll_copy(c, coll_at(t, i * c->rcount, c->rtype), c->rcount, c->rtype, d.buf, d.count, d.type);
     }
 }
 
@@ -84,11 +84,11 @@ static void *room_for_any_block(struct coll *c)
 {
     int64_t most = 0, gap;
     for (int32_t i = 0; i < c->size; i++) {
-        struct coll_block b = coll_rblock(c, i);
+        struct coll_block b = MPIR_Coll_rblock(c, i);
         int64_t span = coll_empty(&b) ? 0 : MPIR_Datatype_span(b.type, b.count, &gap);
         most = span > most ? span : most;
     }
-    return coll_temp(c, most, MPIR_Datatype_predefined(KEEL_MPI_BYTE));
+    return MPIR_Coll_temp(c, most, MPIR_Datatype_predefined(KEEL_MPI_BYTE));
 }
 
 /* In round k ranks whose sum is k modulo p meet. */
@@ -98,13 +98,13 @@ static void in_place(struct coll *c)
     char *room = room_for_any_block(c);
     for (int64_t k = 0; k < p; k++) {
         int other = (int)((k - c->rank + p) % p);
-        struct coll_block b = coll_rblock(c, other);
+        struct coll_block b = MPIR_Coll_rblock(c, other);
         int64_t gap = 0;
         if (other == c->rank || coll_empty(&b))
             continue;
         MPIR_Datatype_span(b.type, b.count, &gap);
-        coll_copy(c, b.buf, b.count, b.type, room - gap, b.count, b.type);
-        coll_sendrecv(c, room - gap, b.count, b.type, other, b.buf, b.count, b.type, other);
+        MPIR_Coll_copy(c, b.buf, b.count, b.type, room - gap, b.count, b.type);
+        MPIR_Coll_sendrecv(c, room - gap, b.count, b.type, other, b.buf, b.count, b.type, other);
     }
 }
 
@@ -132,7 +132,7 @@ static struct coll_cost linear_cost(const struct coll_size *s)
 
 static struct coll_cost bruck_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels + p / 4, /* copying blocks one by one */
                                .bytes = 1.5 * n * p * levels,
@@ -140,7 +140,7 @@ static struct coll_cost bruck_cost(const struct coll_size *s)
                                .total_bytes = 1.5 * n * p * p * levels };
 }
 
-const struct coll_alg coll_alltoall_algs[] = {
+const struct coll_alg MPIR_Coll_alltoall_algs[] = {
     { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
@@ -148,14 +148,14 @@ const struct coll_alg coll_alltoall_algs[] = {
     { 0 },
 };
 
-const struct coll_alg coll_alltoallv_algs[] = {
+const struct coll_alg MPIR_Coll_alltoallv_algs[] = {
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
     { 0 },
 };
 
-const struct coll_alg coll_alltoallw_algs[] = {
+const struct coll_alg MPIR_Coll_alltoallw_algs[] = {
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
@@ -172,25 +172,25 @@ int MPIR_Alltoall(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendt
                       .rbuf = recvbuf,
                       .rcount = recvcount,
                       .rtype = recvtype };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     int64_t bytes = recvcount * recvtype->adi.size;
     if (bytes == 0)
         return 0;
-    return coll_run(COLL_ALLTOALL, &c,
-                    &(struct coll_size){ .bytes = bytes, .in_place = coll_in_place(sendbuf) });
+    return MPIR_Coll_run(COLL_ALLTOALL, &c,
+                         &(struct coll_size){ .bytes = bytes, .in_place = coll_in_place(sendbuf) });
 }
 
 /* The vector forms: blocks of unknown size elsewhere, so the choice goes by the number of ranks alone. */
 static int run_vector(enum coll_kind kind, struct coll *c)
 {
     bool in_place = coll_in_place(c->sbuf);
-    int err = in_place ? 0 : coll_check_counts("sendcounts", c->scounts, c->size);
+    int err = in_place ? 0 : MPIR_Coll_check_counts("sendcounts", c->scounts, c->size);
     if (!err)
-        err = coll_check_counts("recvcounts", c->rcounts, c->size);
-    return err ? err : coll_run(kind, c, &(struct coll_size){ .in_place = in_place });
+        err = MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);
+    return err ? err : MPIR_Coll_run(kind, c, &(struct coll_size){ .in_place = in_place });
 }
 
 int MPIR_Alltoallv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls, MPIR_Datatype *sendtype,
@@ -206,10 +206,10 @@ int MPIR_Alltoallv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdis
                       .rcounts = recvcounts,
                       .rdispls = rdispls,
                       .rtype = recvtype };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     return run_vector(COLL_ALLTOALLV, &c);
 }
 
@@ -226,9 +226,9 @@ int MPIR_Alltoallw(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdis
                       .rcounts = recvcounts,
                       .rdispls = rdispls,
                       .rtypes = recvtypes };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     return run_vector(COLL_ALLTOALLW, &c);
 }

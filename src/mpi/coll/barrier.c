@@ -6,33 +6,33 @@
 static void dissemination(struct coll *c)
 {
     for (int64_t k = 1; k < c->size; k *= 2)
-        coll_sendrecv(c, NULL, 0, c->stype, (int)((c->rank + k) % c->size), NULL, 0, c->stype,
-                      (int)((c->rank + c->size - k) % c->size));
+        MPIR_Coll_sendrecv(c, NULL, 0, c->stype, (int)((c->rank + k) % c->size), NULL, 0, c->stype,
+                           (int)((c->rank + c->size - k) % c->size));
 }
 
 static void hear(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     (void)arg;
     (void)span;
-    coll_recv(c, NULL, 0, c->stype, (int)child);
+    MPIR_Coll_recv(c, NULL, 0, c->stype, (int)child);
 }
 
 static void release(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     (void)arg;
     (void)span;
-    coll_send(c, NULL, 0, c->stype, (int)child);
+    MPIR_Coll_send(c, NULL, 0, c->stype, (int)child);
 }
 
 static void tree(struct coll *c, int radix)
 {
-    struct coll_tree t = coll_tree_of(c->rank, c->size, radix);
-    coll_each_child(c, c->rank, c->size, radix, true, hear, NULL);
+    struct coll_tree t = MPIR_Coll_tree_of(c->rank, c->size, radix);
+    MPIR_Coll_each_child(c, c->rank, c->size, radix, true, hear, NULL);
     if (t.parent >= 0) {
-        coll_send(c, NULL, 0, c->stype, (int)t.parent);
-        coll_recv(c, NULL, 0, c->stype, (int)t.parent);
+        MPIR_Coll_send(c, NULL, 0, c->stype, (int)t.parent);
+        MPIR_Coll_recv(c, NULL, 0, c->stype, (int)t.parent);
     }
-    coll_each_child(c, c->rank, c->size, radix, false, release, NULL);
+    MPIR_Coll_each_child(c, c->rank, c->size, radix, false, release, NULL);
 }
 
 static void binomial(struct coll *c)
@@ -47,21 +47,21 @@ static void wide(struct coll *c)
 
 static struct coll_cost dissemination_cost(const struct coll_size *s)
 {
-    double rounds = coll_levels(s->p, 2);
+    double rounds = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = rounds, .messages = rounds, .waits = rounds * s->p };
 }
 
 static struct coll_cost binomial_cost(const struct coll_size *s)
 {
-    return coll_tree_cost(s, 2, 2, 0);
+    return MPIR_Coll_tree_cost(s, 2, 2, 0);
 }
 
 static struct coll_cost wide_cost(const struct coll_size *s)
 {
-    return coll_tree_cost(s, COLL_WIDE, 2, 0);
+    return MPIR_Coll_tree_cost(s, COLL_WIDE, 2, 0);
 }
 
-const struct coll_alg coll_barrier_algs[] = {
+const struct coll_alg MPIR_Coll_barrier_algs[] = {
     { "dissemination", 0, dissemination_cost, dissemination },
     { "wide", 0, wide_cost, wide },
     { "binomial", 0, binomial_cost, binomial },
@@ -72,11 +72,11 @@ int MPIR_Barrier(MPIR_Comm *comm)
 {
     struct coll_state st;
     struct coll c = { .stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (c.size == 1)
         return 0;
-    return coll_run(COLL_BARRIER, &c, &(struct coll_size){ 0 });
+    return MPIR_Coll_run(COLL_BARRIER, &c, &(struct coll_size){ 0 });
 }

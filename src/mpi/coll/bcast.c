@@ -16,29 +16,29 @@ static void pass_on(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     struct tree_bcast *b = arg;
     (void)span;
-    coll_batch_send(&b->batch, b->buf, b->count, b->type, coll_real(c, b->root, child));
+    MPIR_Coll_batch_send(&b->batch, b->buf, b->count, b->type, coll_real(c, b->root, child));
 }
 
-void coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix)
+void MPIR_Coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix)
 {
     struct tree_bcast b = { .buf = buf, .count = count, .type = type, .root = root };
     int32_t v = coll_vrank(c, root);
-    struct coll_tree t = coll_tree_of(v, c->size, radix);
+    struct coll_tree t = MPIR_Coll_tree_of(v, c->size, radix);
     if (t.parent >= 0)
-        coll_recv(c, buf, count, type, coll_real(c, root, t.parent));
+        MPIR_Coll_recv(c, buf, count, type, coll_real(c, root, t.parent));
     coll_batch_begin(&b.batch, c);
-    coll_each_child(c, v, c->size, radix, false, pass_on, &b);
-    coll_batch_end(&b.batch);
+    MPIR_Coll_each_child(c, v, c->size, radix, false, pass_on, &b);
+    MPIR_Coll_batch_end(&b.batch);
 }
 
 static void binomial(struct coll *c)
 {
-    coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, c->root, 2);
+    MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, c->root, 2);
 }
 
 static void wide(struct coll *c)
 {
-    coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, c->root, COLL_WIDE);
+    MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, c->root, COLL_WIDE);
 }
 
 /* ---- Scatter, then a ring ---------------------------------------------------------------------------------------- */
@@ -56,8 +56,8 @@ static void *part_at(const struct coll *c, int64_t i)
 
 static void scatter_child(struct coll *c, void *arg, int64_t child, int64_t span)
 {
-    coll_batch_send(arg, part_at(c, child), parts(c, child, child + span), c->rtype,
-                    coll_real(c, c->root, child));
+    MPIR_Coll_batch_send(arg, part_at(c, child), parts(c, child, child + span), c->rtype,
+                         coll_real(c, c->root, child));
 }
 
 /* Each subtree gets its parts, then every process passes on in a ring what it has got. */
@@ -65,17 +65,17 @@ static void scatter_ring(struct coll *c)
 {
     struct coll_batch b;
     int64_t v = coll_vrank(c, c->root), p = c->size;
-    struct coll_tree t = coll_tree_of(v, p, 2);
+    struct coll_tree t = MPIR_Coll_tree_of(v, p, 2);
     if (t.parent >= 0)
-        coll_recv(c, part_at(c, v), parts(c, v, v + t.span), c->rtype, coll_real(c, c->root, t.parent));
+        MPIR_Coll_recv(c, part_at(c, v), parts(c, v, v + t.span), c->rtype, coll_real(c, c->root, t.parent));
     coll_batch_begin(&b, c);
-    coll_each_child(c, v, p, 2, false, scatter_child, &b);
-    coll_batch_end(&b);
+    MPIR_Coll_each_child(c, v, p, 2, false, scatter_child, &b);
+    MPIR_Coll_batch_end(&b);
     for (int64_t s = 0; s < p - 1; s++) {
         int64_t mine = (v - s + p) % p, next = (v - s - 1 + p) % p;
-        coll_sendrecv(c, part_at(c, mine), parts(c, mine, mine + 1), c->rtype,
-                      coll_real(c, c->root, (v + 1) % p), part_at(c, next), parts(c, next, next + 1),
-                      c->rtype, coll_real(c, c->root, (v + p - 1) % p));
+        MPIR_Coll_sendrecv(c, part_at(c, mine), parts(c, mine, mine + 1), c->rtype,
+                           coll_real(c, c->root, (v + 1) % p), part_at(c, next), parts(c, next, next + 1),
+                           c->rtype, coll_real(c, c->root, (v + p - 1) % p));
     }
 }
 
@@ -99,28 +99,28 @@ static void chain(struct coll *c)
         int64_t len = c->rcount / n + (i < c->rcount % n);
         void *seg = coll_at(c->rbuf, at, c->rtype);
         if (v > 0)
-            coll_recv(c, seg, len, c->rtype, coll_real(c, c->root, v - 1));
+            MPIR_Coll_recv(c, seg, len, c->rtype, coll_real(c, c->root, v - 1));
         if (v < c->size - 1)
-            coll_batch_send(&b, seg, len, c->rtype, coll_real(c, c->root, v + 1));
+            MPIR_Coll_batch_send(&b, seg, len, c->rtype, coll_real(c, c->root, v + 1));
     }
-    coll_batch_end(&b);
+    MPIR_Coll_batch_end(&b);
 }
 
 /* ---- Costs --------------------------------------------------------------------------------------------------------- */
 
 static struct coll_cost binomial_cost(const struct coll_size *s)
 {
-    return coll_tree_cost(s, 2, 1, (double)s->bytes);
+    return MPIR_Coll_tree_cost(s, 2, 1, (double)s->bytes);
 }
 
 static struct coll_cost wide_cost(const struct coll_size *s)
 {
-    return coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
+    return MPIR_Coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
 }
 
 static struct coll_cost scatter_ring_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels + p - 1,
                                .messages = levels + p - 1,
                                .bytes = 2 * n * (p - 1) / p,
@@ -138,7 +138,7 @@ static struct coll_cost chain_cost(const struct coll_size *s)
                                .total_bytes = n * (p - 1) };
 }
 
-const struct coll_alg coll_bcast_algs[] = {
+const struct coll_alg MPIR_Coll_bcast_algs[] = {
     { "binomial", 0, binomial_cost, binomial },
     { "wide", 0, wide_cost, wide },
     { "scatter_ring", COLL_NEEDS_SPREAD, scatter_ring_cost, scatter_ring },
@@ -150,12 +150,12 @@ int MPIR_Bcast(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root,
 {
     struct coll_state st;
     struct coll c = { .rbuf = buffer, .rcount = count, .rtype = datatype, .root = root };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (c.size == 1)
         return 0;
-    return coll_run(COLL_BCAST, &c,
-                    &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
+    return MPIR_Coll_run(COLL_BCAST, &c,
+                         &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
 }

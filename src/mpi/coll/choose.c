@@ -10,23 +10,23 @@
 #include "util/knob.h"
 #include "util/wait.h"
 
-const struct coll_table coll_tables[COLL_KINDS] = {
-    [COLL_BARRIER] = { "barrier", coll_barrier_algs },
-    [COLL_BCAST] = { "bcast", coll_bcast_algs },
-    [COLL_GATHER] = { "gather", coll_gather_algs },
-    [COLL_GATHERV] = { "gatherv", coll_gatherv_algs },
-    [COLL_SCATTER] = { "scatter", coll_scatter_algs },
-    [COLL_SCATTERV] = { "scatterv", coll_scatterv_algs },
-    [COLL_ALLGATHER] = { "allgather", coll_allgather_algs },
-    [COLL_ALLGATHERV] = { "allgatherv", coll_allgatherv_algs },
-    [COLL_ALLTOALL] = { "alltoall", coll_alltoall_algs },
-    [COLL_ALLTOALLV] = { "alltoallv", coll_alltoallv_algs },
-    [COLL_ALLTOALLW] = { "alltoallw", coll_alltoallw_algs },
-    [COLL_REDUCE] = { "reduce", coll_reduce_algs },
-    [COLL_ALLREDUCE] = { "allreduce", coll_allreduce_algs },
-    [COLL_REDUCE_SCATTER] = { "reduce_scatter", coll_reduce_scatter_algs },
-    [COLL_SCAN] = { "scan", coll_scan_algs },
-    [COLL_EXSCAN] = { "exscan", coll_exscan_algs },
+const struct coll_table MPIR_Coll_tables[COLL_KINDS] = {
+    [COLL_BARRIER] = { "barrier", MPIR_Coll_barrier_algs },
+    [COLL_BCAST] = { "bcast", MPIR_Coll_bcast_algs },
+    [COLL_GATHER] = { "gather", MPIR_Coll_gather_algs },
+    [COLL_GATHERV] = { "gatherv", MPIR_Coll_gatherv_algs },
+    [COLL_SCATTER] = { "scatter", MPIR_Coll_scatter_algs },
+    [COLL_SCATTERV] = { "scatterv", MPIR_Coll_scatterv_algs },
+    [COLL_ALLGATHER] = { "allgather", MPIR_Coll_allgather_algs },
+    [COLL_ALLGATHERV] = { "allgatherv", MPIR_Coll_allgatherv_algs },
+    [COLL_ALLTOALL] = { "alltoall", MPIR_Coll_alltoall_algs },
+    [COLL_ALLTOALLV] = { "alltoallv", MPIR_Coll_alltoallv_algs },
+    [COLL_ALLTOALLW] = { "alltoallw", MPIR_Coll_alltoallw_algs },
+    [COLL_REDUCE] = { "reduce", MPIR_Coll_reduce_algs },
+    [COLL_ALLREDUCE] = { "allreduce", MPIR_Coll_allreduce_algs },
+    [COLL_REDUCE_SCATTER] = { "reduce_scatter", MPIR_Coll_reduce_scatter_algs },
+    [COLL_SCAN] = { "scan", MPIR_Coll_scan_algs },
+    [COLL_EXSCAN] = { "exscan", MPIR_Coll_exscan_algs },
 };
 _Static_assert((int)COLL_KINDS <= (int)MPIR_COLL_FORCED, "each kind has a place in the facts");
 
@@ -48,7 +48,7 @@ __attribute__((constructor)) static void register_knobs(void)
  * places the crossings between algorithms, and all processes must use the same numbers. */
 static const double round_ns = 300, message_ns = 80, bytes_per_ns = 8, wait_ns = 1500;
 
-double coll_ns(const struct coll_cost *cost, bool crowded)
+double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded)
 {
     if (crowded)
         return (cost->waits + cost->rounds) * wait_ns + cost->total_bytes / bytes_per_ns;
@@ -67,9 +67,9 @@ static bool force(MPIR_Coll_facts *f, const char *item, size_t len)
 {
     size_t eq = strcspn(item, "=");
     for (int k = 0; eq < len && k < COLL_KINDS; k++)
-        if (same_word(item, eq, coll_tables[k].name))
-            for (uint8_t i = 0; coll_tables[k].algs[i].name; i++)
-                if (same_word(item + eq + 1, len - eq - 1, coll_tables[k].algs[i].name)) {
+        if (same_word(item, eq, MPIR_Coll_tables[k].name))
+            for (uint8_t i = 0; MPIR_Coll_tables[k].algs[i].name; i++)
+                if (same_word(item + eq + 1, len - eq - 1, MPIR_Coll_tables[k].algs[i].name)) {
                     f->forced[k] = (uint8_t)(i + 1);
                     return true;
                 }
@@ -124,9 +124,10 @@ static bool can(const struct coll_alg *a, const struct coll_size *s)
              (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
 }
 
-const struct coll_alg *coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts, struct coll_size *s)
+const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
+                                        struct coll_size *s)
 {
-    const struct coll_alg *algs = coll_tables[kind].algs, *best = NULL;
+    const struct coll_alg *algs = MPIR_Coll_tables[kind].algs, *best = NULL;
     double least = 0;
     s->crowded = facts->crowded;
     if (facts->forced[kind] && can(&algs[facts->forced[kind] - 1], s))
@@ -135,7 +136,7 @@ const struct coll_alg *coll_choose(enum coll_kind kind, const MPIR_Coll_facts *f
         if (!can(a, s))
             continue;
         struct coll_cost cost = a->cost(s);
-        double ns = coll_ns(&cost, s->crowded);
+        double ns = MPIR_Coll_ns(&cost, s->crowded);
         if (!best || ns < least) {
             best = a;
             least = ns;
@@ -144,7 +145,7 @@ const struct coll_alg *coll_choose(enum coll_kind kind, const MPIR_Coll_facts *f
     return best;
 }
 
-void coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
+void MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
 {
     st->err = st->ntemps = 0;
     st->mute = false;
@@ -156,7 +157,7 @@ void coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     c->tag = (int)(comm->coll_seq++ & MPID_TAG_UB);
 }
 
-int coll_end(struct coll *c)
+int MPIR_Coll_end(struct coll *c)
 {
     struct coll_state *st = c->st;
     for (int i = 0; i < st->ntemps; i++)
@@ -166,30 +167,30 @@ int coll_end(struct coll *c)
     return st->err;
 }
 
-int coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *size)
+int MPIR_Coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *size)
 {
     struct coll_size s = *size;
     s.p = c->size;
     int err = MPIR_Coll_ready(c->comm);
     if (err)
         return err;
-    coll_choose(kind, &c->comm->facts, &s)->run(c);
-    return coll_end(c);
+    MPIR_Coll_choose(kind, &c->comm->facts, &s)->run(c);
+    return MPIR_Coll_end(c);
 }
 
-int coll_check_intra(const MPIR_Comm *comm)
+int MPIR_Coll_check_intra(const MPIR_Comm *comm)
 {
     if (!comm->remote_group)
         return 0;
     return MPIR_Err(MPI_ERR_COMM, "comm", "is an intercommunicator; expected an intracommunicator");
 }
 
-int coll_in_place_misuse(const char *arg, const char *where)
+int MPIR_Coll_in_place_misuse(const char *arg, const char *where)
 {
     return MPIR_Err(MPI_ERR_BUFFER, arg, "is MPI_IN_PLACE, which is allowed %s only", where);
 }
 
-int coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p)
+int MPIR_Coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p)
 {
     for (int32_t i = 0; MPIR_env.check_args && i < p; i++)
         if (MPIR_counts_get(counts, i) < 0)

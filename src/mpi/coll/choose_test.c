@@ -21,7 +21,7 @@ struct seen {
 static void see(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     struct seen *s = arg;
-    struct coll_tree t = coll_tree_of(child, s->p, s->radix);
+    struct coll_tree t = MPIR_Coll_tree_of(child, s->p, s->radix);
     (void)c;
     ck_assert_int_eq(t.parent, s->v);
     ck_assert_int_eq(t.span, span);
@@ -43,10 +43,10 @@ static void walk(int64_t p, int radix, bool up)
         s.v = v;
         s.covered = 1;
         s.last = v + 1;
-        coll_each_child(&c, v, p, radix, up, see, &s);
-        ck_assert_int_eq(coll_tree_of(v, p, radix).span, s.covered);
+        MPIR_Coll_each_child(&c, v, p, radix, up, see, &s);
+        ck_assert_int_eq(MPIR_Coll_tree_of(v, p, radix).span, s.covered);
     }
-    ck_assert_int_eq(coll_tree_of(0, p, radix).span, p);
+    ck_assert_int_eq(MPIR_Coll_tree_of(0, p, radix).span, p);
     for (int64_t v = 0; v < p; v++)
         children += s.parent[v] >= 0;
     ck_assert_int_eq(children, p - 1);
@@ -93,15 +93,15 @@ static bool allowed(const struct coll_alg *a, const struct coll_size *s)
 static void choose(enum coll_kind kind, struct coll_size s, bool crowded)
 {
     MPIR_Coll_facts facts = { .known = 1, .crowded = crowded };
-    const struct coll_alg *best = coll_choose(kind, &facts, &s);
+    const struct coll_alg *best = MPIR_Coll_choose(kind, &facts, &s);
     ck_assert_ptr_nonnull(best);
     ck_assert(allowed(best, &s));
     struct coll_cost b = best->cost(&s);
-    for (const struct coll_alg *a = coll_tables[kind].algs; a->name; a++) {
+    for (const struct coll_alg *a = MPIR_Coll_tables[kind].algs; a->name; a++) {
         struct coll_cost c = a->cost(&s);
-        double ns = coll_ns(&c, crowded);
-        ck_assert_msg(ns >= 0 && ns == ns, "%s %s costs %g", coll_tables[kind].name, a->name, ns);
-        ck_assert(!allowed(a, &s) || coll_ns(&b, crowded) <= ns);
+        double ns = MPIR_Coll_ns(&c, crowded);
+        ck_assert_msg(ns >= 0 && ns == ns, "%s %s costs %g", MPIR_Coll_tables[kind].name, a->name, ns);
+        ck_assert(!allowed(a, &s) || MPIR_Coll_ns(&b, crowded) <= ns);
     }
 }
 
@@ -125,7 +125,7 @@ static const char *chosen(enum coll_kind kind, int64_t bytes, int32_t p, bool cr
 {
     MPIR_Coll_facts facts = { .known = 1, .crowded = crowded };
     struct coll_size s = { .bytes = bytes, .elements = bytes / 4, .p = p, .commutative = true };
-    return coll_choose(kind, &facts, &s)->name;
+    return MPIR_Coll_choose(kind, &facts, &s)->name;
 }
 
 /* What is known to be right. */
@@ -149,11 +149,11 @@ START_TEST(forced)
     MPIR_Coll_facts facts = { .known = 1 };
     struct coll_size s = { .bytes = 8, .elements = 1, .p = 4 };
     facts.forced[COLL_ALLREDUCE] = 3; /* ring: needs a commutative operation and as many elements as ranks */
-    ck_assert_str_eq(coll_allreduce_algs[2].name, "ring");
-    ck_assert_str_ne(coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "ring");
+    ck_assert_str_eq(MPIR_Coll_allreduce_algs[2].name, "ring");
+    ck_assert_str_ne(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "ring");
     s.commutative = true;
     s.elements = 4;
-    ck_assert_str_eq(coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "ring");
+    ck_assert_str_eq(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "ring");
 }
 END_TEST
 
@@ -188,8 +188,8 @@ START_TEST(all_rows_are_tested)
 {
     char *all = forcing(), item[100];
     for (int k = 0; k < COLL_KINDS; k++)
-        for (const struct coll_alg *a = coll_tables[k].algs; a->name; a++) {
-            snprintf(item, sizeof item, ",%s=%s", coll_tables[k].name, a->name);
+        for (const struct coll_alg *a = MPIR_Coll_tables[k].algs; a->name; a++) {
+            snprintf(item, sizeof item, ",%s=%s", MPIR_Coll_tables[k].name, a->name);
             char *at = strstr(all, item);
             ck_assert_msg(at && strchr(", \n", at[strlen(item)]), "no test forces%s", item);
         }

@@ -81,34 +81,36 @@ struct coll_alg {
 };
 
 /* The algorithms of each kind; a row with name NULL ends them.  The last row works always. */
-extern const struct coll_alg coll_barrier_algs[], coll_bcast_algs[], coll_gather_algs[], coll_gatherv_algs[],
-    coll_scatter_algs[], coll_scatterv_algs[], coll_allgather_algs[], coll_allgatherv_algs[],
-    coll_alltoall_algs[], coll_alltoallv_algs[], coll_alltoallw_algs[], coll_reduce_algs[],
-    coll_allreduce_algs[], coll_reduce_scatter_algs[], coll_scan_algs[], coll_exscan_algs[];
+extern const struct coll_alg MPIR_Coll_barrier_algs[], MPIR_Coll_bcast_algs[], MPIR_Coll_gather_algs[],
+    MPIR_Coll_gatherv_algs[], MPIR_Coll_scatter_algs[], MPIR_Coll_scatterv_algs[], MPIR_Coll_allgather_algs[],
+    MPIR_Coll_allgatherv_algs[], MPIR_Coll_alltoall_algs[], MPIR_Coll_alltoallv_algs[],
+    MPIR_Coll_alltoallw_algs[], MPIR_Coll_reduce_algs[], MPIR_Coll_allreduce_algs[],
+    MPIR_Coll_reduce_scatter_algs[], MPIR_Coll_scan_algs[], MPIR_Coll_exscan_algs[];
 
 struct coll_table {
     const char *name; /* "allreduce" */
     const struct coll_alg *algs;
 };
-extern const struct coll_table coll_tables[COLL_KINDS];
+extern const struct coll_table MPIR_Coll_tables[COLL_KINDS];
 
 /* ---- A call ---------------------------------------------------------------------------------------------------- */
 
 /* Choose an algorithm and run it.  Returns the first error class. */
-int coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *s);
+int MPIR_Coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *s);
 /* Start a call: state, rank, size, tag. */
-void coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
-/* End one: free the temporaries; the first error class (coll_run does this). */
-int coll_end(struct coll *c);
+void MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
+/* End one: free the temporaries; the first error class (MPIR_Coll_run does this). */
+int MPIR_Coll_end(struct coll *c);
 /* The cheapest algorithm whose needs are met (or the forced one). */
-const struct coll_alg *coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts, struct coll_size *s);
-double coll_ns(const struct coll_cost *cost, bool crowded);
+const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
+                                        struct coll_size *s);
+double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded);
 
-int coll_check_intra(const MPIR_Comm *comm);
+int MPIR_Coll_check_intra(const MPIR_Comm *comm);
 /* No count may be negative (arg names the array). */
-int coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p);
+int MPIR_Coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p);
 /* MPI_IN_PLACE given where the standard does not allow it. */
-int coll_in_place_misuse(const char *arg, const char *where);
+int MPIR_Coll_in_place_misuse(const char *arg, const char *where);
 
 static inline bool coll_in_place(const void *buf)
 {
@@ -121,15 +123,15 @@ static inline bool coll_commutative(const struct coll *c)
 
 /* ---- Helpers of algorithms ------------------------------------------------------------------------------------- */
 
-void coll_note(struct coll *c, int err);
+void MPIR_Coll_note(struct coll *c, int err);
 
 /* count elements of type to or from a rank; a message of another length than expected is an error. */
-void coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest);
-void coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source);
-void coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
-                   void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source);
+void MPIR_Coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest);
+void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source);
+void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
+                        void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source);
 
-/* Several at a time.  coll_batch_end waits for all of them. */
+/* Several at a time.  MPIR_Coll_batch_end waits for all of them. */
 enum { COLL_BATCH = 32 };
 struct coll_batch {
     struct coll *c;
@@ -145,16 +147,17 @@ static inline void coll_batch_begin(struct coll_batch *b, struct coll *c)
     b->c = c;
     b->first = b->n = 0;
 }
-void coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, MPIR_Datatype *type, int dest);
-void coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source);
-void coll_batch_end(struct coll_batch *b);
+void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, MPIR_Datatype *type,
+                          int dest);
+void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source);
+void MPIR_Coll_batch_end(struct coll_batch *b);
 
 /* Room for count elements, freed when the call ends; never NULL (see mute). */
-void *coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type);
-void coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
-               int64_t dcount, MPIR_Datatype *dtype);
+void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type);
+void MPIR_Coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
+                    int64_t dcount, MPIR_Datatype *dtype);
 /* inout[i] = in[i] op inout[i], elements of c->rtype. */
-void coll_combine(struct coll *c, const void *in, void *inout, int64_t count);
+void MPIR_Coll_combine(struct coll *c, const void *in, void *inout, int64_t count);
 
 static inline void *coll_at(const void *buf, int64_t i, const MPIR_Datatype *type)
 {
@@ -174,11 +177,12 @@ struct coll_tree {
     int64_t span;   /* ranks in this subtree */
     int64_t step;   /* the power of k at which its children's largest subtrees begin */
 };
-struct coll_tree coll_tree_of(int64_t v, int64_t p, int radix);
+struct coll_tree MPIR_Coll_tree_of(int64_t v, int64_t p, int radix);
 
 /* Walk the children: for (i = coll_child_first...). Calls fn for each, nearest (smallest subtree) first if `up`. */
 typedef void (*coll_child_fn)(struct coll *c, void *arg, int64_t child, int64_t span);
-void coll_each_child(struct coll *c, int64_t v, int64_t p, int radix, bool up, coll_child_fn fn, void *arg);
+void MPIR_Coll_each_child(struct coll *c, int64_t v, int64_t p, int radix, bool up, coll_child_fn fn,
+                          void *arg);
 
 static inline int32_t coll_vrank(const struct coll *c, int root)
 {
@@ -191,8 +195,8 @@ static inline int32_t coll_real(const struct coll *c, int root, int64_t v)
 
 enum { COLL_WIDE = 32 /* radix of the trees with few levels */ };
 
-double coll_levels(int32_t p, int radix); /* smallest n with radix^n >= p */
-struct coll_cost coll_tree_cost(const struct coll_size *s, int radix, double ways, double bytes);
+double MPIR_Coll_levels(int32_t p, int radix); /* smallest n with radix^n >= p */
+struct coll_cost MPIR_Coll_tree_cost(const struct coll_size *s, int radix, double ways, double bytes);
 
 /* Blocks of the vector forms: what is sent to, or received from, rank i. */
 struct coll_block {
@@ -200,19 +204,19 @@ struct coll_block {
     int64_t count;
     MPIR_Datatype *type;
 };
-struct coll_block coll_sblock(const struct coll *c, int64_t i);
-struct coll_block coll_rblock(const struct coll *c, int64_t i);
+struct coll_block MPIR_Coll_sblock(const struct coll *c, int64_t i);
+struct coll_block MPIR_Coll_rblock(const struct coll *c, int64_t i);
 static inline bool coll_empty(const struct coll_block *b)
 {
     return b->count == 0 || b->type->adi.size == 0;
 }
 /* The bytes of all p counts. */
-int64_t coll_total(MPIR_Counts counts, int32_t p);
+int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p);
 
 /* Parts that composed algorithms use. */
-void coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix);
-void coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix);
-void coll_gather_linear(struct coll *c); /* blocks of any form; only the root uses rbuf */
-struct coll_cost coll_linear_cost(const struct coll_size *s); /* one process with all others in turn */
+void MPIR_Coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix);
+void MPIR_Coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix);
+void MPIR_Coll_gather_linear(struct coll *c); /* blocks of any form; only the root uses rbuf */
+struct coll_cost MPIR_Coll_linear_cost(const struct coll_size *s); /* one process with all others in turn */
 
 #endif

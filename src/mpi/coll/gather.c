@@ -4,27 +4,27 @@
 
 static void own_block(struct coll *c)
 {
-    struct coll_block b = coll_rblock(c, c->rank);
+    struct coll_block b = MPIR_Coll_rblock(c, c->rank);
     if (!coll_in_place(c->sbuf))
-        coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
+        MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
 }
 
-void coll_gather_linear(struct coll *c)
+void MPIR_Coll_gather_linear(struct coll *c)
 {
     struct coll_batch b;
     if (c->rank != c->root) {
         if (c->scount > 0 && c->stype->adi.size > 0)
-            coll_send(c, c->sbuf, c->scount, c->stype, c->root);
+            MPIR_Coll_send(c, c->sbuf, c->scount, c->stype, c->root);
         return;
     }
     coll_batch_begin(&b, c);
     for (int32_t i = 0; i < c->size; i++) {
-        struct coll_block from = coll_rblock(c, i);
+        struct coll_block from = MPIR_Coll_rblock(c, i);
         if (i != c->rank && !coll_empty(&from))
-            coll_batch_recv(&b, from.buf, from.count, from.type, i);
+            MPIR_Coll_batch_recv(&b, from.buf, from.count, from.type, i);
     }
     own_block(c);
-    coll_batch_end(&b);
+    MPIR_Coll_batch_end(&b);
 }
 
 /* ---- Binomial tree: a process collects the blocks of its subtree, a range of ranks counted from the root ------------- */
@@ -40,13 +40,13 @@ static void to_root(struct coll *c, int64_t child, int64_t span)
     int64_t start = coll_real(c, c->root, child), head = start + span > c->size ? c->size - start : span;
     int64_t n = c->rcount * span, cut = c->rcount * head;
     if (head == span) {
-        coll_recv(c, coll_at(c->rbuf, start * c->rcount, c->rtype), n, c->rtype, (int)start);
+        MPIR_Coll_recv(c, coll_at(c->rbuf, start * c->rcount, c->rtype), n, c->rtype, (int)start);
         return;
     }
-    void *t = coll_temp(c, n, c->rtype);
-    coll_recv(c, t, n, c->rtype, (int)start);
-    coll_copy(c, t, cut, c->rtype, coll_at(c->rbuf, start * c->rcount, c->rtype), cut, c->rtype);
-    coll_copy(c, coll_at(t, cut, c->rtype), n - cut, c->rtype, c->rbuf, n - cut, c->rtype);
+    void *t = MPIR_Coll_temp(c, n, c->rtype);
+    MPIR_Coll_recv(c, t, n, c->rtype, (int)start);
+    MPIR_Coll_copy(c, t, cut, c->rtype, coll_at(c->rbuf, start * c->rcount, c->rtype), cut, c->rtype);
+    MPIR_Coll_copy(c, coll_at(t, cut, c->rtype), n - cut, c->rtype, c->rbuf, n - cut, c->rtype);
 }
 
 static void collect(struct coll *c, void *arg, int64_t child, int64_t span)
@@ -55,28 +55,28 @@ static void collect(struct coll *c, void *arg, int64_t child, int64_t span)
     if (s->v == 0)
         to_root(c, child, span);
     else
-        coll_recv(c, coll_at(s->blocks, (child - s->v) * c->scount, c->stype), c->scount * span, c->stype,
-                  coll_real(c, c->root, child));
+        MPIR_Coll_recv(c, coll_at(s->blocks, (child - s->v) * c->scount, c->stype), c->scount * span,
+                       c->stype, coll_real(c, c->root, child));
 }
 
 static void binomial(struct coll *c)
 {
     struct subtree s = { .v = coll_vrank(c, c->root) };
-    struct coll_tree t = coll_tree_of(s.v, c->size, 2);
+    struct coll_tree t = MPIR_Coll_tree_of(s.v, c->size, 2);
     const void *out = c->sbuf;
     if (s.v == 0) {
         own_block(c);
     } else if (t.span > 1) {
-        s.blocks = coll_temp(c, c->scount * t.span, c->stype);
-        coll_copy(c, c->sbuf, c->scount, c->stype, s.blocks, c->scount, c->stype);
+        s.blocks = MPIR_Coll_temp(c, c->scount * t.span, c->stype);
+        MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, s.blocks, c->scount, c->stype);
         out = s.blocks;
     }
-    coll_each_child(c, s.v, c->size, 2, true, collect, &s);
+    MPIR_Coll_each_child(c, s.v, c->size, 2, true, collect, &s);
     if (t.parent >= 0)
-        coll_send(c, out, c->scount * t.span, c->stype, coll_real(c, c->root, t.parent));
+        MPIR_Coll_send(c, out, c->scount * t.span, c->stype, coll_real(c, c->root, t.parent));
 }
 
-struct coll_cost coll_linear_cost(const struct coll_size *s)
+struct coll_cost MPIR_Coll_linear_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes;
     return (struct coll_cost){
@@ -86,7 +86,7 @@ struct coll_cost coll_linear_cost(const struct coll_size *s)
 
 static struct coll_cost binomial_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels,
                                .bytes = n * (p - 1) * 1.5,
@@ -94,14 +94,14 @@ static struct coll_cost binomial_cost(const struct coll_size *s)
                                .total_bytes = n * p * (1 + levels / 2) };
 }
 
-const struct coll_alg coll_gather_algs[] = {
+const struct coll_alg MPIR_Coll_gather_algs[] = {
     { "binomial", 0, binomial_cost, binomial },
-    { "linear", 0, coll_linear_cost, coll_gather_linear },
+    { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };
 
-const struct coll_alg coll_gatherv_algs[] = {
-    { "linear", 0, coll_linear_cost, coll_gather_linear },
+const struct coll_alg MPIR_Coll_gatherv_algs[] = {
+    { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };
 
@@ -116,16 +116,16 @@ int MPIR_Gather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtyp
                       .rcount = recvcount,
                       .rtype = recvtype,
                       .root = root };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(sendbuf) && c.rank != root)
-        return coll_in_place_misuse("sendbuf", "at the root");
+        return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     int64_t bytes = c.rank == root ? recvcount * recvtype->adi.size : sendcount * sendtype->adi.size;
     if (bytes == 0)
         return 0;
-    return coll_run(COLL_GATHER, &c, &(struct coll_size){ .bytes = bytes });
+    return MPIR_Coll_run(COLL_GATHER, &c, &(struct coll_size){ .bytes = bytes });
 }
 
 int MPIR_Gatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
@@ -141,13 +141,13 @@ int MPIR_Gatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendty
                       .rdispls = displs,
                       .rtype = recvtype,
                       .root = root };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(sendbuf) && c.rank != root)
-        return coll_in_place_misuse("sendbuf", "at the root");
+        return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     if (c.rank == root)
-        err = coll_check_counts("recvcounts", recvcounts, c.size);
-    return err ? err : coll_run(COLL_GATHERV, &c, &(struct coll_size){ 0 });
+        err = MPIR_Coll_check_counts("recvcounts", recvcounts, c.size);
+    return err ? err : MPIR_Coll_run(COLL_GATHERV, &c, &(struct coll_size){ 0 });
 }

@@ -1,7 +1,7 @@
 /* halving.c: see halving.h. */
 #include "halving.h"
 
-int32_t coll_halving_real(const struct halving *h, int32_t n)
+int32_t MPIR_Coll_halving_real(const struct halving *h, int32_t n)
 {
     if (n >= h->rem)
         return n + h->rem;
@@ -18,10 +18,10 @@ static int32_t number(const struct halving *h, int32_t rank)
 static void merge(struct coll *c, void *acc, void *spare, int64_t count, bool other_is_lower)
 {
     if (other_is_lower || coll_commutative(c)) {
-        coll_combine(c, spare, acc, count);
+        MPIR_Coll_combine(c, spare, acc, count);
     } else {
-        coll_combine(c, acc, spare, count);
-        coll_copy(c, spare, count, c->rtype, acc, count, c->rtype);
+        MPIR_Coll_combine(c, acc, spare, count);
+        MPIR_Coll_copy(c, spare, count, c->rtype, acc, count, c->rtype);
     }
 }
 
@@ -31,13 +31,13 @@ static void fold(struct coll *c, struct halving *h, void *acc, void *spare)
         h->rank = c->rank - h->rem;
         return;
     }
-    int32_t stays = coll_halving_real(h, c->rank / 2), other = c->rank ^ 1;
+    int32_t stays = MPIR_Coll_halving_real(h, c->rank / 2), other = c->rank ^ 1;
     if (stays == c->rank) {
-        coll_recv(c, spare, c->rcount, c->rtype, other);
+        MPIR_Coll_recv(c, spare, c->rcount, c->rtype, other);
         merge(c, acc, spare, c->rcount, other < c->rank);
         h->rank = c->rank / 2;
     } else {
-        coll_send(c, acc, c->rcount, c->rtype, other);
+        MPIR_Coll_send(c, acc, c->rcount, c->rtype, other);
         h->rank = -1;
     }
 }
@@ -52,7 +52,7 @@ struct step {
 static struct step step_of(const struct halving *h, int level)
 {
     int64_t lo = h->lo[level], hi = h->hi[level], mid = lo + (hi - lo) / 2;
-    struct step s = { .partner = coll_halving_real(h, h->rank ^ 1 << level),
+    struct step s = { .partner = MPIR_Coll_halving_real(h, h->rank ^ 1 << level),
                       .lower = !(h->rank & 1 << level) };
     s.from = s.lower ? lo : mid;
     s.give = s.lower ? mid : lo;
@@ -70,13 +70,13 @@ static void halve_first(struct coll *c, const struct step *s, const void *in, vo
     bool swap = !s->lower && !coll_commutative(c);
     if (swap)
         theirs = spare;
-    coll_sendrecv(c, coll_at(in, s->give, c->rtype), s->away, c->rtype, s->partner, theirs, s->keep, c->rtype,
-                  s->partner);
+    MPIR_Coll_sendrecv(c, coll_at(in, s->give, c->rtype), s->away, c->rtype, s->partner, theirs, s->keep,
+                       c->rtype, s->partner);
     if (swap) {
-        coll_copy(c, operand, s->keep, c->rtype, mine, s->keep, c->rtype);
-        coll_combine(c, spare, mine, s->keep);
+        MPIR_Coll_copy(c, operand, s->keep, c->rtype, mine, s->keep, c->rtype);
+        MPIR_Coll_combine(c, spare, mine, s->keep);
     } else {
-        coll_combine(c, operand, mine, s->keep);
+        MPIR_Coll_combine(c, operand, mine, s->keep);
     }
 }
 
@@ -86,24 +86,24 @@ static void halve_once(struct coll *c, struct halving *h, int level, const void 
     if (in != acc) {
         halve_first(c, &s, in, acc, spare);
     } else {
-        coll_sendrecv(c, coll_at(acc, s.give, c->rtype), s.away, c->rtype, s.partner, spare, s.keep, c->rtype,
-                      s.partner);
+        MPIR_Coll_sendrecv(c, coll_at(acc, s.give, c->rtype), s.away, c->rtype, s.partner, spare, s.keep,
+                           c->rtype, s.partner);
         merge(c, coll_at(acc, s.from, c->rtype), spare, s.keep, !s.lower);
     }
     h->lo[level + 1] = s.from;
     h->hi[level + 1] = s.from + s.keep;
 }
 
-void coll_halve(struct coll *c, struct halving *h, const void *in, void *acc, int keep)
+void MPIR_Coll_halve(struct coll *c, struct halving *h, const void *in, void *acc, int keep)
 {
     h->keep = keep;
     h->levels = 0;
     for (h->pow2 = 1; h->pow2 <= c->size / 2; h->pow2 *= 2)
         ;
     h->rem = c->size - h->pow2;
-    void *spare = coll_temp(c, h->rem ? c->rcount : c->rcount / 2 + 1, c->rtype);
+    void *spare = MPIR_Coll_temp(c, h->rem ? c->rcount : c->rcount / 2 + 1, c->rtype);
     if (c->rank < 2 * h->rem) {
-        coll_copy(c, in, c->rcount, c->rtype, acc, c->rcount, c->rtype);
+        MPIR_Coll_copy(c, in, c->rcount, c->rtype, acc, c->rcount, c->rtype);
         in = acc;
     }
     fold(c, h, acc, spare);
@@ -122,37 +122,37 @@ static void partners(const struct halving *h, int level, int64_t *at, int64_t *c
     *count = (h->hi[level] - h->lo[level]) - (h->hi[level + 1] - h->lo[level + 1]);
 }
 
-void coll_halving_allgather(struct coll *c, const struct halving *h, void *acc)
+void MPIR_Coll_halving_allgather(struct coll *c, const struct halving *h, void *acc)
 {
     for (int level = h->levels - 1; level >= 0; level--) {
-        int32_t partner = coll_halving_real(h, h->rank ^ 1 << level);
+        int32_t partner = MPIR_Coll_halving_real(h, h->rank ^ 1 << level);
         int64_t at, count;
         partners(h, level, &at, &count);
-        coll_sendrecv(c, coll_at(acc, h->lo[level + 1], c->rtype), h->hi[level + 1] - h->lo[level + 1],
-                      c->rtype, partner, coll_at(acc, at, c->rtype), count, c->rtype, partner);
+        MPIR_Coll_sendrecv(c, coll_at(acc, h->lo[level + 1], c->rtype), h->hi[level + 1] - h->lo[level + 1],
+                           c->rtype, partner, coll_at(acc, at, c->rtype), count, c->rtype, partner);
     }
 }
 
-void coll_halving_gather(struct coll *c, const struct halving *h, void *acc, int root)
+void MPIR_Coll_halving_gather(struct coll *c, const struct halving *h, void *acc, int root)
 {
     int32_t target = number(h, root);
     for (int level = h->levels - 1; level >= 0; level--) {
-        int32_t partner = coll_halving_real(h, h->rank ^ 1 << level);
+        int32_t partner = MPIR_Coll_halving_real(h, h->rank ^ 1 << level);
         int64_t at, count;
         if ((h->rank ^ target) & 1 << level) {
-            coll_send(c, coll_at(acc, h->lo[level + 1], c->rtype), h->hi[level + 1] - h->lo[level + 1],
-                      c->rtype, partner);
+            MPIR_Coll_send(c, coll_at(acc, h->lo[level + 1], c->rtype), h->hi[level + 1] - h->lo[level + 1],
+                           c->rtype, partner);
             return;
         }
         partners(h, level, &at, &count);
-        coll_recv(c, coll_at(acc, at, c->rtype), count, c->rtype, partner);
+        MPIR_Coll_recv(c, coll_at(acc, at, c->rtype), count, c->rtype, partner);
     }
 }
 
 /* Halving and the way back. */
-struct coll_cost coll_halving_cost(const struct coll_size *s)
+struct coll_cost MPIR_Coll_halving_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     bool odd = (s->p & (s->p - 1)) != 0;
     return (struct coll_cost){ .rounds = 2 * levels,
                                .messages = 2 * levels,

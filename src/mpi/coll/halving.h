@@ -18,14 +18,14 @@ struct halving {
 
 /* in: this process's operand, c->rcount elements; acc: room for as many, which may be `in`, and takes the share.
  * `keep` (a rank or MPI_UNDEFINED) is to be among the 2^k. */
-void coll_halve(struct coll *c, struct halving *h, const void *in, void *acc, int keep);
+void MPIR_Coll_halve(struct coll *c, struct halving *h, const void *in, void *acc, int keep);
 /* The rank of c of number n among the 2^k. */
-int32_t coll_halving_real(const struct halving *h, int32_t n);
+int32_t MPIR_Coll_halving_real(const struct halving *h, int32_t n);
 /* All the 2^k get all shares. */
-void coll_halving_allgather(struct coll *c, const struct halving *h, void *acc);
+void MPIR_Coll_halving_allgather(struct coll *c, const struct halving *h, void *acc);
 /* The root, which was kept, gets all shares. */
-void coll_halving_gather(struct coll *c, const struct halving *h, void *acc, int root);
+void MPIR_Coll_halving_gather(struct coll *c, const struct halving *h, void *acc, int root);
 
-struct coll_cost coll_halving_cost(const struct coll_size *s);
+struct coll_cost MPIR_Coll_halving_cost(const struct coll_size *s);
 
 #endif

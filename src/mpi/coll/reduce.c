@@ -18,11 +18,11 @@ static void take_in(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     struct tree_reduce *r = arg;
     (void)span;
-    coll_recv(c, r->spare, r->count, c->rtype, coll_real(c, r->root, child));
+    MPIR_Coll_recv(c, r->spare, r->count, c->rtype, coll_real(c, r->root, child));
     if (coll_commutative(c)) {
-        coll_combine(c, r->spare, r->acc, r->count);
+        MPIR_Coll_combine(c, r->spare, r->acc, r->count);
     } else {
-        coll_combine(c, r->acc, r->spare, r->count);
+        MPIR_Coll_combine(c, r->acc, r->spare, r->count);
         void *t = r->acc;
         r->acc = r->spare;
         r->spare = t;
@@ -30,29 +30,29 @@ static void take_in(struct coll *c, void *arg, int64_t child, int64_t span)
 }
 
 /* Reduce into `out` of the root (elsewhere unused); `in` may be `out` there. */
-void coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix)
+void MPIR_Coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix)
 {
     int top = coll_commutative(c) ? root : 0;
     int64_t v = coll_vrank(c, top);
-    struct coll_tree t = coll_tree_of(v, c->size, radix);
+    struct coll_tree t = MPIR_Coll_tree_of(v, c->size, radix);
     const void *result = in;
     if (t.span > 1) {
         struct tree_reduce r = { .count = count, .root = top };
-        r.acc = c->rank == root ? out : coll_temp(c, count, c->rtype);
-        r.spare = coll_temp(c, count, c->rtype);
-        coll_copy(c, in, count, c->rtype, r.acc, count, c->rtype);
-        coll_each_child(c, v, c->size, radix, true, take_in, &r);
+        r.acc = c->rank == root ? out : MPIR_Coll_temp(c, count, c->rtype);
+        r.spare = MPIR_Coll_temp(c, count, c->rtype);
+        MPIR_Coll_copy(c, in, count, c->rtype, r.acc, count, c->rtype);
+        MPIR_Coll_each_child(c, v, c->size, radix, true, take_in, &r);
         result = r.acc;
     }
     if (t.parent >= 0)
-        coll_send(c, result, count, c->rtype, coll_real(c, top, t.parent));
+        MPIR_Coll_send(c, result, count, c->rtype, coll_real(c, top, t.parent));
     if (top == root) {
         if (c->rank == root)
-            coll_copy(c, result, count, c->rtype, out, count, c->rtype);
+            MPIR_Coll_copy(c, result, count, c->rtype, out, count, c->rtype);
     } else if (c->rank == top) {
-        coll_send(c, result, count, c->rtype, root);
+        MPIR_Coll_send(c, result, count, c->rtype, root);
     } else if (c->rank == root) {
-        coll_recv(c, out, count, c->rtype, top);
+        MPIR_Coll_recv(c, out, count, c->rtype, top);
     }
 }
 
@@ -63,12 +63,12 @@ static const void *input(const struct coll *c)
 
 static void binomial(struct coll *c)
 {
-    coll_reduce_tree(c, input(c), c->rbuf, c->rcount, c->root, 2);
+    MPIR_Coll_reduce_tree(c, input(c), c->rbuf, c->rcount, c->root, 2);
 }
 
 static void wide(struct coll *c)
 {
-    coll_reduce_tree(c, input(c), c->rbuf, c->rcount, c->root, COLL_WIDE);
+    MPIR_Coll_reduce_tree(c, input(c), c->rbuf, c->rcount, c->root, COLL_WIDE);
 }
 
 /* ---- Halving ------------------------------------------------------------------------------------------------------ */
@@ -76,28 +76,28 @@ static void wide(struct coll *c)
 static void halving(struct coll *c)
 {
     struct halving h;
-    void *acc = c->rank == c->root ? c->rbuf : coll_temp(c, c->rcount, c->rtype);
-    coll_halve(c, &h, input(c), acc, c->root);
+    void *acc = c->rank == c->root ? c->rbuf : MPIR_Coll_temp(c, c->rcount, c->rtype);
+    MPIR_Coll_halve(c, &h, input(c), acc, c->root);
     if (h.rank >= 0)
-        coll_halving_gather(c, &h, acc, c->root);
+        MPIR_Coll_halving_gather(c, &h, acc, c->root);
 }
 
 static struct coll_cost binomial_cost(const struct coll_size *s)
 {
-    return coll_tree_cost(s, 2, 1, (double)s->bytes);
+    return MPIR_Coll_tree_cost(s, 2, 1, (double)s->bytes);
 }
 
 static struct coll_cost wide_cost(const struct coll_size *s)
 {
-    return coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
+    return MPIR_Coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
 }
 
 static struct coll_cost halving_cost(const struct coll_size *s)
 {
-    return coll_halving_cost(s);
+    return MPIR_Coll_halving_cost(s);
 }
 
-const struct coll_alg coll_reduce_algs[] = {
+const struct coll_alg MPIR_Coll_reduce_algs[] = {
     { "binomial", 0, binomial_cost, binomial },
     { "wide", 0, wide_cost, wide },
     { "halving", COLL_NEEDS_SPREAD, halving_cost, halving },
@@ -111,21 +111,21 @@ int MPIR_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dataty
     struct coll c = {
         .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op, .root = root
     };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (!err)
         err = MPIR_Op_check(op, datatype);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(sendbuf) && c.rank != root)
-        return coll_in_place_misuse("sendbuf", "at the root");
+        return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     if (count == 0)
         return 0;
     if (c.size == 1)
         return coll_in_place(sendbuf) ? 0
                                       : MPIR_Localcopy(sendbuf, count, datatype, recvbuf, count, datatype);
-    return coll_run(COLL_REDUCE, &c,
-                    &(struct coll_size){ .bytes = count * datatype->adi.size,
-                                         .elements = count,
-                                         .commutative = op->commutative });
+    return MPIR_Coll_run(COLL_REDUCE, &c,
+                         &(struct coll_size){ .bytes = count * datatype->adi.size,
+                                              .elements = count,
+                                              .commutative = op->commutative });
 }

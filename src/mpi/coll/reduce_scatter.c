@@ -33,20 +33,20 @@ static void hand_out(struct coll *c, const void *all)
     coll_batch_begin(&b, c);
     for (int32_t i = 0; i < c->size; at += length(c, i++))
         if (i != 0 && length(c, i) > 0)
-            coll_batch_send(&b, coll_at(all, at, c->rtype), length(c, i), c->rtype, i);
-    coll_copy(c, all, length(c, 0), c->rtype, c->rbuf, length(c, 0), c->rtype);
-    coll_batch_end(&b);
+            MPIR_Coll_batch_send(&b, coll_at(all, at, c->rtype), length(c, i), c->rtype, i);
+    MPIR_Coll_copy(c, all, length(c, 0), c->rtype, c->rbuf, length(c, 0), c->rtype);
+    MPIR_Coll_batch_end(&b);
 }
 
 static void wide(struct coll *c)
 {
     int64_t n = lengths(c, 0, c->size);
-    void *all = c->rank == 0 ? coll_temp(c, n, c->rtype) : NULL;
-    coll_reduce_tree(c, input(c), all, n, 0, COLL_WIDE);
+    void *all = c->rank == 0 ? MPIR_Coll_temp(c, n, c->rtype) : NULL;
+    MPIR_Coll_reduce_tree(c, input(c), all, n, 0, COLL_WIDE);
     if (c->rank == 0)
         hand_out(c, all);
     else if (length(c, c->rank) > 0)
-        coll_recv(c, c->rbuf, length(c, c->rank), c->rtype, 0);
+        MPIR_Coll_recv(c, c->rbuf, length(c, c->rank), c->rtype, 0);
 }
 
 /* ---- Each block straight to the one it is for ------------------------------------------------------------------------------ */
@@ -55,17 +55,17 @@ static void pairwise(struct coll *c)
 {
     int64_t p = c->size, r = c->rank, mine = length(c, r), at = lengths(c, 0, r);
     const void *in = input(c);
-    void *acc = coll_in_place(c->sbuf) ? coll_temp(c, mine, c->rtype) : c->rbuf,
-         *spare = coll_temp(c, mine, c->rtype);
-    coll_copy(c, coll_at(in, at, c->rtype), mine, c->rtype, acc, mine, c->rtype);
+    void *acc = coll_in_place(c->sbuf) ? MPIR_Coll_temp(c, mine, c->rtype) : c->rbuf,
+         *spare = MPIR_Coll_temp(c, mine, c->rtype);
+    MPIR_Coll_copy(c, coll_at(in, at, c->rtype), mine, c->rtype, acc, mine, c->rtype);
     for (int64_t k = 1; k < p; k++) {
         int64_t to = (r + k) % p, from = (r - k + p) % p;
         at = to == 0 ? 0 : at + length(c, to - 1);
-        coll_sendrecv(c, coll_at(in, at, c->rtype), length(c, to), c->rtype, (int)to, spare, mine, c->rtype,
-                      (int)from);
-        coll_combine(c, spare, acc, mine);
+        MPIR_Coll_sendrecv(c, coll_at(in, at, c->rtype), length(c, to), c->rtype, (int)to, spare, mine,
+                           c->rtype, (int)from);
+        MPIR_Coll_combine(c, spare, acc, mine);
     }
-    coll_copy(c, acc, mine, c->rtype, c->rbuf, mine, c->rtype);
+    MPIR_Coll_copy(c, acc, mine, c->rtype, c->rbuf, mine, c->rtype);
 }
 
 /* ---- Halving: with the one half of the ranks away, then a quarter, ... ---------------------------------------------------- */
@@ -96,10 +96,10 @@ static void halve(struct coll *c, const struct halves *h, int32_t n)
         int32_t keep = lower ? lo : mid, give = lower ? mid : lo;
         int64_t at = lengths(c, 0, first_rank(h, keep)), away = lengths(c, 0, first_rank(h, give));
         int64_t len = lengths(c, first_rank(h, keep), first_rank(h, keep + half));
-        coll_sendrecv(c, coll_at(h->acc, away, c->rtype),
-                      lengths(c, first_rank(h, give), first_rank(h, give + half)), c->rtype, partner,
-                      h->spare, len, c->rtype, partner);
-        coll_combine(c, h->spare, coll_at(h->acc, at, c->rtype), len);
+        MPIR_Coll_sendrecv(c, coll_at(h->acc, away, c->rtype),
+                           lengths(c, first_rank(h, give), first_rank(h, give + half)), c->rtype, partner,
+                           h->spare, len, c->rtype, partner);
+        MPIR_Coll_combine(c, h->spare, coll_at(h->acc, at, c->rtype), len);
         lo = keep;
         hi = keep + half;
     }
@@ -114,21 +114,21 @@ static void halving(struct coll *c)
         h.pow2 *= 2;
     h.rem = c->size - h.pow2;
     if (r < 2 * h.rem && r % 2 == 0) {
-        coll_send(c, input(c), n, c->rtype, r + 1);
-        coll_recv(c, c->rbuf, mine, c->rtype, r + 1);
+        MPIR_Coll_send(c, input(c), n, c->rtype, r + 1);
+        MPIR_Coll_recv(c, c->rbuf, mine, c->rtype, r + 1);
         return;
     }
-    h.acc = coll_temp(c, n, c->rtype);
-    h.spare = coll_temp(c, n, c->rtype);
-    coll_copy(c, input(c), n, c->rtype, h.acc, n, c->rtype);
+    h.acc = MPIR_Coll_temp(c, n, c->rtype);
+    h.spare = MPIR_Coll_temp(c, n, c->rtype);
+    MPIR_Coll_copy(c, input(c), n, c->rtype, h.acc, n, c->rtype);
     if (r < 2 * h.rem) {
-        coll_recv(c, h.spare, n, c->rtype, r - 1);
-        coll_combine(c, h.spare, h.acc, n);
+        MPIR_Coll_recv(c, h.spare, n, c->rtype, r - 1);
+        MPIR_Coll_combine(c, h.spare, h.acc, n);
     }
     halve(c, &h, r < 2 * h.rem ? r / 2 : r - h.rem);
     if (r < 2 * h.rem)
-        coll_send(c, coll_at(h.acc, at - length(c, r - 1), c->rtype), length(c, r - 1), c->rtype, r - 1);
-    coll_copy(c, coll_at(h.acc, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
+        MPIR_Coll_send(c, coll_at(h.acc, at - length(c, r - 1), c->rtype), length(c, r - 1), c->rtype, r - 1);
+    MPIR_Coll_copy(c, coll_at(h.acc, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
 }
 
 /* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static void halving(struct coll *c)
 static struct coll_cost wide_cost(const struct coll_size *s)
 {
     double n = (double)s->bytes;
-    struct coll_cost cost = coll_tree_cost(s, COLL_WIDE, 1, n);
+    struct coll_cost cost = MPIR_Coll_tree_cost(s, COLL_WIDE, 1, n);
     cost.rounds += 1;
     cost.messages += s->p - 1;
     cost.bytes += n;
@@ -156,7 +156,7 @@ static struct coll_cost pairwise_cost(const struct coll_size *s)
 static struct coll_cost halving_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes, odd = (s->p & (s->p - 1)) ? 1 : 0,
-           levels = coll_levels(s->p, 2) + odd;
+           levels = MPIR_Coll_levels(s->p, 2) + odd;
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels,
                                .bytes = n * (2 + odd),
@@ -164,7 +164,7 @@ static struct coll_cost halving_cost(const struct coll_size *s)
                                .total_bytes = n * p * (2 + odd) };
 }
 
-const struct coll_alg coll_reduce_scatter_algs[] = {
+const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
     { "halving", COLL_NEEDS_COMMUTATIVE, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
     { "wide", 0, wide_cost, wide },
@@ -177,9 +177,10 @@ static int run(struct coll *c, int64_t n)
         return 0;
     if (c->size == 1)
         return coll_in_place(c->sbuf) ? 0 : MPIR_Localcopy(c->sbuf, n, c->rtype, c->rbuf, n, c->rtype);
-    return coll_run(COLL_REDUCE_SCATTER, c,
-                    &(struct coll_size){
-                        .bytes = n * c->rtype->adi.size, .elements = n, .commutative = c->op->commutative });
+    return MPIR_Coll_run(COLL_REDUCE_SCATTER, c,
+                         &(struct coll_size){ .bytes = n * c->rtype->adi.size,
+                                              .elements = n,
+                                              .commutative = c->op->commutative });
 }
 
 int MPIR_Reduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts, MPIR_Datatype *datatype,
@@ -187,15 +188,15 @@ int MPIR_Reduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcoun
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcounts = recvcounts, .rtype = datatype, .op = op };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (!err)
         err = MPIR_Op_check(op, datatype);
     if (!err)
-        err = coll_check_counts("recvcounts", recvcounts, comm->adi.size);
+        err = MPIR_Coll_check_counts("recvcounts", recvcounts, comm->adi.size);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
-    return run(&c, coll_total(recvcounts, c.size));
+    MPIR_Coll_begin(&c, &st, comm);
+    return run(&c, MPIR_Coll_total(recvcounts, c.size));
 }
 
 int MPIR_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
@@ -203,11 +204,11 @@ int MPIR_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recv
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = recvcount, .rtype = datatype, .op = op };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (!err)
         err = MPIR_Op_check(op, datatype);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     return run(&c, recvcount * c.size);
 }

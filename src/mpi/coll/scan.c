@@ -13,14 +13,14 @@ static const void *input(const struct coll *c)
 static void scan_linear(struct coll *c)
 {
     if (!coll_in_place(c->sbuf))
-        coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
     if (c->rank > 0) {
-        void *before = coll_temp(c, c->rcount, c->rtype);
-        coll_recv(c, before, c->rcount, c->rtype, c->rank - 1);
-        coll_combine(c, before, c->rbuf, c->rcount);
+        void *before = MPIR_Coll_temp(c, c->rcount, c->rtype);
+        MPIR_Coll_recv(c, before, c->rcount, c->rtype, c->rank - 1);
+        MPIR_Coll_combine(c, before, c->rbuf, c->rcount);
     }
     if (c->rank < c->size - 1)
-        coll_send(c, c->rbuf, c->rcount, c->rtype, c->rank + 1);
+        MPIR_Coll_send(c, c->rbuf, c->rcount, c->rtype, c->rank + 1);
 }
 
 /* What both algorithms of doubling keep: the combination of this process's group of 2^k ranks. */
@@ -30,25 +30,25 @@ struct doubling {
 
 static struct doubling begin_doubling(struct coll *c)
 {
-    struct doubling d = { coll_temp(c, c->rcount, c->rtype), coll_temp(c, c->rcount, c->rtype) };
-    coll_copy(c, input(c), c->rcount, c->rtype, d.group, c->rcount, c->rtype);
+    struct doubling d = { MPIR_Coll_temp(c, c->rcount, c->rtype), MPIR_Coll_temp(c, c->rcount, c->rtype) };
+    MPIR_Coll_copy(c, input(c), c->rcount, c->rtype, d.group, c->rcount, c->rtype);
     return d;
 }
 
 /* Fetch the other group's combination into d->theirs. */
 static void exchange(struct coll *c, struct doubling *d, int32_t other)
 {
-    coll_sendrecv(c, d->group, c->rcount, c->rtype, other, d->theirs, c->rcount, c->rtype, other);
+    MPIR_Coll_sendrecv(c, d->group, c->rcount, c->rtype, other, d->theirs, c->rcount, c->rtype, other);
 }
 
 /* The group of the next size; afterwards `theirs` is free. */
 static void grow(struct coll *c, struct doubling *d, int32_t other)
 {
     if (other < c->rank) {
-        coll_combine(c, d->theirs, d->group, c->rcount);
+        MPIR_Coll_combine(c, d->theirs, d->group, c->rcount);
         return;
     }
-    coll_combine(c, d->group, d->theirs, c->rcount);
+    MPIR_Coll_combine(c, d->group, d->theirs, c->rcount);
     void *t = d->group;
     d->group = d->theirs;
     d->theirs = t;
@@ -58,14 +58,14 @@ static void scan_doubling(struct coll *c)
 {
     struct doubling d = begin_doubling(c);
     if (!coll_in_place(c->sbuf))
-        coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
     for (int64_t k = 1; k < c->size; k *= 2) {
         int32_t other = (int32_t)(c->rank ^ k);
         if (other >= c->size)
             continue;
         exchange(c, &d, other);
         if (other < c->rank)
-            coll_combine(c, d.theirs, c->rbuf, c->rcount);
+            MPIR_Coll_combine(c, d.theirs, c->rbuf, c->rcount);
         grow(c, &d, other);
     }
 }
@@ -74,14 +74,14 @@ static void scan_doubling(struct coll *c)
 
 static void exscan_linear(struct coll *c)
 {
-    void *upto = coll_temp(c, c->rcount, c->rtype);
-    coll_copy(c, input(c), c->rcount, c->rtype, upto, c->rcount, c->rtype);
+    void *upto = MPIR_Coll_temp(c, c->rcount, c->rtype);
+    MPIR_Coll_copy(c, input(c), c->rcount, c->rtype, upto, c->rcount, c->rtype);
     if (c->rank > 0) {
-        coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank - 1);
-        coll_combine(c, c->rbuf, upto, c->rcount);
+        MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank - 1);
+        MPIR_Coll_combine(c, c->rbuf, upto, c->rcount);
     }
     if (c->rank < c->size - 1)
-        coll_send(c, upto, c->rcount, c->rtype, c->rank + 1);
+        MPIR_Coll_send(c, upto, c->rcount, c->rtype, c->rank + 1);
 }
 
 static void exscan_doubling(struct coll *c)
@@ -95,9 +95,9 @@ static void exscan_doubling(struct coll *c)
         exchange(c, &d, other);
         if (other < c->rank) {
             if (any)
-                coll_combine(c, d.theirs, c->rbuf, c->rcount);
+                MPIR_Coll_combine(c, d.theirs, c->rbuf, c->rcount);
             else
-                coll_copy(c, d.theirs, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+                MPIR_Coll_copy(c, d.theirs, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
             any = true;
         }
         grow(c, &d, other);
@@ -114,7 +114,7 @@ static struct coll_cost linear_cost(const struct coll_size *s)
 
 static struct coll_cost doubling_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels,
                                .bytes = 2 * n * levels,
@@ -122,13 +122,13 @@ static struct coll_cost doubling_cost(const struct coll_size *s)
                                .total_bytes = n * p * levels };
 }
 
-const struct coll_alg coll_scan_algs[] = {
+const struct coll_alg MPIR_Coll_scan_algs[] = {
     { "doubling", 0, doubling_cost, scan_doubling },
     { "linear", 0, linear_cost, scan_linear },
     { 0 },
 };
 
-const struct coll_alg coll_exscan_algs[] = {
+const struct coll_alg MPIR_Coll_exscan_algs[] = {
     { "doubling", 0, doubling_cost, exscan_doubling },
     { "linear", 0, linear_cost, exscan_linear },
     { 0 },
@@ -139,19 +139,19 @@ int MPIR_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (!err)
         err = MPIR_Op_check(op, datatype);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (count == 0)
         return 0;
     if (c.size == 1)
         return coll_in_place(sendbuf) ? 0
                                       : MPIR_Localcopy(sendbuf, count, datatype, recvbuf, count, datatype);
-    return coll_run(COLL_SCAN, &c,
-                    &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
+    return MPIR_Coll_run(COLL_SCAN, &c,
+                         &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
 }
 
 int MPIR_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
@@ -159,14 +159,14 @@ int MPIR_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dataty
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (!err)
         err = MPIR_Op_check(op, datatype);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (count == 0 || c.size == 1)
         return 0;
-    return coll_run(COLL_EXSCAN, &c,
-                    &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
+    return MPIR_Coll_run(COLL_EXSCAN, &c,
+                         &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
 }

@@ -5,9 +5,9 @@
 
 static void own_block(struct coll *c)
 {
-    struct coll_block b = coll_sblock(c, c->rank);
+    struct coll_block b = MPIR_Coll_sblock(c, c->rank);
     if (!coll_in_place(c->rbuf))
-        coll_copy(c, b.buf, b.count, b.type, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_copy(c, b.buf, b.count, b.type, c->rbuf, c->rcount, c->rtype);
 }
 
 static void linear(struct coll *c)
@@ -15,17 +15,17 @@ static void linear(struct coll *c)
     struct coll_batch b;
     if (c->rank != c->root) {
         if (c->rcount > 0 && c->rtype->adi.size > 0)
-            coll_recv(c, c->rbuf, c->rcount, c->rtype, c->root);
+            MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->root);
         return;
     }
     coll_batch_begin(&b, c);
     for (int32_t i = 0; i < c->size; i++) {
-        struct coll_block to = coll_sblock(c, i);
+        struct coll_block to = MPIR_Coll_sblock(c, i);
         if (i != c->rank && !coll_empty(&to))
-            coll_batch_send(&b, to.buf, to.count, to.type, i);
+            MPIR_Coll_batch_send(&b, to.buf, to.count, to.type, i);
     }
     own_block(c);
-    coll_batch_end(&b);
+    MPIR_Coll_batch_end(&b);
 }
 
 /* ---- Binomial tree: a process gets the blocks of its subtree, a range of ranks counted from the root ---------------- */
@@ -43,12 +43,12 @@ static void from_root(struct coll *c, struct subtree *s, int64_t child, int64_t 
     int64_t n = c->scount * span, cut = c->scount * head;
     const void *from = coll_at(c->sbuf, start * c->scount, c->stype);
     if (head < span) {
-        void *t = coll_temp(c, n, c->stype);
-        coll_copy(c, from, cut, c->stype, t, cut, c->stype);
-        coll_copy(c, c->sbuf, n - cut, c->stype, coll_at(t, cut, c->stype), n - cut, c->stype);
+        void *t = MPIR_Coll_temp(c, n, c->stype);
+        MPIR_Coll_copy(c, from, cut, c->stype, t, cut, c->stype);
+        MPIR_Coll_copy(c, c->sbuf, n - cut, c->stype, coll_at(t, cut, c->stype), n - cut, c->stype);
         from = t;
     }
-    coll_batch_send(&s->batch, from, n, c->stype, (int)start);
+    MPIR_Coll_batch_send(&s->batch, from, n, c->stype, (int)start);
 }
 
 static void hand_out(struct coll *c, void *arg, int64_t child, int64_t span)
@@ -57,30 +57,30 @@ static void hand_out(struct coll *c, void *arg, int64_t child, int64_t span)
     if (s->v == 0)
         from_root(c, s, child, span);
     else
-        coll_batch_send(&s->batch, coll_at(s->blocks, (child - s->v) * c->rcount, c->rtype), c->rcount * span,
-                        c->rtype, coll_real(c, c->root, child));
+        MPIR_Coll_batch_send(&s->batch, coll_at(s->blocks, (child - s->v) * c->rcount, c->rtype),
+                             c->rcount * span, c->rtype, coll_real(c, c->root, child));
 }
 
 static void binomial(struct coll *c)
 {
     struct subtree s = { .v = coll_vrank(c, c->root), .blocks = c->rbuf };
-    struct coll_tree t = coll_tree_of(s.v, c->size, 2);
+    struct coll_tree t = MPIR_Coll_tree_of(s.v, c->size, 2);
     if (s.v != 0 && t.span > 1)
-        s.blocks = coll_temp(c, c->rcount * t.span, c->rtype);
+        s.blocks = MPIR_Coll_temp(c, c->rcount * t.span, c->rtype);
     if (t.parent >= 0)
-        coll_recv(c, s.blocks, c->rcount * t.span, c->rtype, coll_real(c, c->root, t.parent));
+        MPIR_Coll_recv(c, s.blocks, c->rcount * t.span, c->rtype, coll_real(c, c->root, t.parent));
     coll_batch_begin(&s.batch, c);
-    coll_each_child(c, s.v, c->size, 2, false, hand_out, &s);
+    MPIR_Coll_each_child(c, s.v, c->size, 2, false, hand_out, &s);
     if (s.v == 0)
         own_block(c);
     else
-        coll_copy(c, s.blocks, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
-    coll_batch_end(&s.batch);
+        MPIR_Coll_copy(c, s.blocks, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+    MPIR_Coll_batch_end(&s.batch);
 }
 
 static struct coll_cost binomial_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, levels = coll_levels(s->p, 2);
+    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels,
                                .bytes = n * (p - 1) * 1.5,
@@ -88,14 +88,14 @@ static struct coll_cost binomial_cost(const struct coll_size *s)
                                .total_bytes = n * p * (1 + levels / 2) };
 }
 
-const struct coll_alg coll_scatter_algs[] = {
+const struct coll_alg MPIR_Coll_scatter_algs[] = {
     { "binomial", 0, binomial_cost, binomial },
-    { "linear", 0, coll_linear_cost, linear },
+    { "linear", 0, MPIR_Coll_linear_cost, linear },
     { 0 },
 };
 
-const struct coll_alg coll_scatterv_algs[] = {
-    { "linear", 0, coll_linear_cost, linear },
+const struct coll_alg MPIR_Coll_scatterv_algs[] = {
+    { "linear", 0, MPIR_Coll_linear_cost, linear },
     { 0 },
 };
 
@@ -110,16 +110,16 @@ int MPIR_Scatter(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendty
                       .rcount = recvcount,
                       .rtype = recvtype,
                       .root = root };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(recvbuf) && c.rank != root)
-        return coll_in_place_misuse("recvbuf", "at the root");
+        return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
     int64_t bytes = c.rank == root ? sendcount * sendtype->adi.size : recvcount * recvtype->adi.size;
     if (bytes == 0)
         return 0;
-    return coll_run(COLL_SCATTER, &c, &(struct coll_size){ .bytes = bytes });
+    return MPIR_Coll_run(COLL_SCATTER, &c, &(struct coll_size){ .bytes = bytes });
 }
 
 int MPIR_Scatterv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs, MPIR_Datatype *sendtype,
@@ -134,13 +134,13 @@ int MPIR_Scatterv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displ
                       .rcount = recvcount,
                       .rtype = recvtype,
                       .root = root };
-    int err = coll_check_intra(comm);
+    int err = MPIR_Coll_check_intra(comm);
     if (err)
         return err;
-    coll_begin(&c, &st, comm);
+    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(recvbuf) && c.rank != root)
-        return coll_in_place_misuse("recvbuf", "at the root");
+        return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
     if (c.rank == root)
-        err = coll_check_counts("sendcounts", sendcounts, c.size);
-    return err ? err : coll_run(COLL_SCATTERV, &c, &(struct coll_size){ 0 });
+        err = MPIR_Coll_check_counts("sendcounts", sendcounts, c.size);
+    return err ? err : MPIR_Coll_run(COLL_SCATTERV, &c, &(struct coll_size){ 0 });
 }

@@ -2,7 +2,7 @@
 #include "coll.h"
 #include <stdlib.h>
 
-void coll_note(struct coll *c, int err)
+void MPIR_Coll_note(struct coll *c, int err)
 {
     if (!err || c->st->err)
         return;
@@ -26,23 +26,23 @@ static void received(struct coll *c, int err, const MPIR_Status *status, int64_t
             MPIR_Err(MPI_ERR_TRUNCATE, NULL,
                      "rank %d sent %lld bytes; expected %lld: ranks differ in counts or types, or one failed",
                      source, (long long)status->count, (long long)expect);
-    coll_note(c, err);
+    MPIR_Coll_note(c, err);
 }
 
-void coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest)
+void MPIR_Coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest)
 {
-    coll_note(c, MPIR_P2p_send(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL));
+    MPIR_Coll_note(c, MPIR_P2p_send(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL));
 }
 
-void coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source)
+void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source)
 {
     MPIR_Status status = { 0 };
     int err = MPIR_P2p_recv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL, &status);
     received(c, err, &status, count * type->adi.size, source);
 }
 
-void coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
-                   void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source)
+void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
+                        void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source)
 {
     MPIR_Status status = { 0 };
     int err = MPIR_P2p_sendrecv(sbuf, quiet(c, scount), stype, dest, c->tag, rbuf, quiet(c, rcount), rtype,
@@ -60,7 +60,7 @@ static void batch_shift(struct coll_batch *b)
     b->n--;
     if (b->op[i].expect < 0) {
         MPID_SendComplete(r, &err);
-        coll_note(b->c, err);
+        MPIR_Coll_note(b->c, err);
     } else {
         MPIR_Status status = { 0 };
         MPID_RecvComplete(r, &status, &err);
@@ -80,31 +80,31 @@ static uint32_t batch_place(struct coll_batch *b, int64_t expect, int source)
     return i;
 }
 
-void coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, MPIR_Datatype *type, int dest)
+void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, MPIR_Datatype *type, int dest)
 {
     struct coll *c = b->c;
     uint32_t i = batch_place(b, -1, dest);
     int err = MPIR_P2p_isend(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL,
                              &b->op[i].request);
     if (err)
-        coll_note(c, err);
+        MPIR_Coll_note(c, err);
     else
         b->n++;
 }
 
-void coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source)
+void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source)
 {
     struct coll *c = b->c;
     uint32_t i = batch_place(b, count * type->adi.size, source);
     int err = MPIR_P2p_irecv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL,
                              &b->op[i].request);
     if (err)
-        coll_note(c, err);
+        MPIR_Coll_note(c, err);
     else
         b->n++;
 }
 
-void coll_batch_end(struct coll_batch *b)
+void MPIR_Coll_batch_end(struct coll_batch *b)
 {
     while (b->n)
         batch_shift(b);
@@ -114,12 +114,12 @@ void coll_batch_end(struct coll_batch *b)
 
 static void *no_memory(struct coll *c, int64_t bytes)
 {
-    coll_note(c,
-              MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of temporary data", (long long)bytes));
+    MPIR_Coll_note(
+        c, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of temporary data", (long long)bytes));
     return c->st->small;
 }
 
-void *coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
+void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
 {
     struct coll_state *st = c->st;
     int64_t gap = 0, span = count ? MPIR_Datatype_span(type, count, &gap) : 0;
@@ -136,14 +136,14 @@ void *coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
     return (char *)p - gap;
 }
 
-void coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
-               int64_t dcount, MPIR_Datatype *dtype)
+void MPIR_Coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
+                    int64_t dcount, MPIR_Datatype *dtype)
 {
     if (!c->st->mute && src != dst)
-        coll_note(c, MPIR_Localcopy(src, scount, stype, dst, dcount, dtype));
+        MPIR_Coll_note(c, MPIR_Localcopy(src, scount, stype, dst, dcount, dtype));
 }
 
-void coll_combine(struct coll *c, const void *in, void *inout, int64_t count)
+void MPIR_Coll_combine(struct coll *c, const void *in, void *inout, int64_t count)
 {
     if (!c->st->mute && count > 0)
         MPIR_Op_apply(c->op, in, inout, count, c->rtype);
@@ -151,7 +151,7 @@ void coll_combine(struct coll *c, const void *in, void *inout, int64_t count)
 
 /* ---- Trees ----------------------------------------------------------------------------------------------------- */
 
-struct coll_tree coll_tree_of(int64_t v, int64_t p, int radix)
+struct coll_tree MPIR_Coll_tree_of(int64_t v, int64_t p, int radix)
 {
     struct coll_tree t = { .parent = -1, .step = 1 };
     while (t.step < p && v % (t.step * radix) == 0)
@@ -172,9 +172,10 @@ static void each_child_at(struct coll *c, int64_t v, int64_t end, int64_t step, 
     }
 }
 
-void coll_each_child(struct coll *c, int64_t v, int64_t p, int radix, bool up, coll_child_fn fn, void *arg)
+void MPIR_Coll_each_child(struct coll *c, int64_t v, int64_t p, int radix, bool up, coll_child_fn fn,
+                          void *arg)
 {
-    struct coll_tree t = coll_tree_of(v, p, radix);
+    struct coll_tree t = MPIR_Coll_tree_of(v, p, radix);
     int64_t end = v + t.span;
     if (up)
         for (int64_t step = 1; step < t.step; step *= radix)
@@ -184,7 +185,7 @@ void coll_each_child(struct coll *c, int64_t v, int64_t p, int radix, bool up, c
             each_child_at(c, v, end, step, radix, up, fn, arg);
 }
 
-double coll_levels(int32_t p, int radix)
+double MPIR_Coll_levels(int32_t p, int radix)
 {
     double n = 0;
     for (int64_t k = 1; k < p; k *= radix)
@@ -193,9 +194,9 @@ double coll_levels(int32_t p, int radix)
 }
 
 /* A tree walked `ways` times (1: up or down; 2: both), with `bytes` in each message. */
-struct coll_cost coll_tree_cost(const struct coll_size *s, int radix, double ways, double bytes)
+struct coll_cost MPIR_Coll_tree_cost(const struct coll_size *s, int radix, double ways, double bytes)
 {
-    double levels = coll_levels(s->p, radix), fan = radix - 1 < s->p - 1 ? radix - 1 : s->p - 1;
+    double levels = MPIR_Coll_levels(s->p, radix), fan = radix - 1 < s->p - 1 ? radix - 1 : s->p - 1;
     return (struct coll_cost){ .rounds = ways * levels,
                                .messages = ways * levels * fan,
                                .bytes = ways * levels * fan * bytes,
@@ -217,17 +218,17 @@ static struct coll_block block(const void *buf, int64_t i, int64_t count, MPIR_D
     return (struct coll_block){ coll_at(buf, i * count, type), count, type };
 }
 
-struct coll_block coll_sblock(const struct coll *c, int64_t i)
+struct coll_block MPIR_Coll_sblock(const struct coll *c, int64_t i)
 {
     return block(c->sbuf, i, c->scount, c->stype, c->scounts, c->sdispls, c->stypes);
 }
 
-struct coll_block coll_rblock(const struct coll *c, int64_t i)
+struct coll_block MPIR_Coll_rblock(const struct coll *c, int64_t i)
 {
     return block(c->rbuf, i, c->rcount, c->rtype, c->rcounts, c->rdispls, c->rtypes);
 }
 
-int64_t coll_total(MPIR_Counts counts, int32_t p)
+int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p)
 {
     int64_t sum = 0;
     for (int32_t i = 0; i < p; i++)

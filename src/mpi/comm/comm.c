@@ -1,7 +1,7 @@
 /* comm.c: the communicator object: the predefined ones, making, referring to and freeing them.
  *
  * Invariants
- *   1. A process never uses a context id twice: each agreement ends above comm_next_context of all members.
+ *   1. A process never uses a context id twice: each agreement ends above MPIR_Comm_next_context of all members.
  *   2. What can fail for want of memory happens before the agreement on a context, and its failure is part of the
  *      agreement, so that either all members get the communicator or none does. */
 #include "make.h"
@@ -25,7 +25,7 @@
 MPIR_Comm MPIR_Comm_world = PREDEFINED_COMM(KEEL_MPI_COMM_WORLD, "MPI_COMM_WORLD");
 MPIR_Comm MPIR_Comm_self = PREDEFINED_COMM(KEEL_MPI_COMM_SELF, "MPI_COMM_SELF");
 
-uint32_t comm_next_context = CONTEXT_FIRST;
+uint32_t MPIR_Comm_next_context = CONTEXT_FIRST;
 
 static int set_group(MPIR_Comm *c, MPIR_Group *g)
 {
@@ -74,7 +74,7 @@ static void fini_predefined(MPIR_Comm *c)
 
 int MPIR_Comm_init_predefined(void)
 {
-    comm_next_context = CONTEXT_FIRST;
+    MPIR_Comm_next_context = CONTEXT_FIRST;
     int err = init_predefined(&MPIR_Comm_world, MPID_MyWorldSize, 0, CONTEXT_WORLD);
     if (err)
         return err;
@@ -90,7 +90,7 @@ void MPIR_Comm_fini_predefined(void)
     fini_predefined(&MPIR_Comm_world);
 }
 
-int comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
+int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
 {
     MPIR_Comm *c = MPIR_Object_alloc(MPIR_KIND_COMM);
     if (!c)
@@ -107,7 +107,7 @@ int comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
     return 0;
 }
 
-void comm_discard(MPIR_Comm *c)
+void MPIR_Comm_discard(MPIR_Comm *c)
 {
     MPIR_Bsend_comm_free(c);
     release_errhandler(c);
@@ -115,19 +115,19 @@ void comm_discard(MPIR_Comm *c)
     MPIR_Object_free(c);
 }
 
-int comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
+int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
 {
     c->adi.context_id = context;
     return MPID_CommInit(&parent->adi, &c->adi);
 }
 
-int comm_take_context(uint32_t context)
+int MPIR_Comm_take_context(uint32_t context)
 {
     if (context > MPID_MAX_CONTEXT_ID - 2 * MPID_CONTEXT_IDS)
         return MPIR_Err(MPI_ERR_OTHER, NULL,
                         "all %u context ids have been used: no more communicators can be made",
                         MPID_MAX_CONTEXT_ID / MPID_CONTEXT_IDS);
-    comm_next_context = context + MPID_CONTEXT_IDS;
+    MPIR_Comm_next_context = context + MPID_CONTEXT_IDS;
     return 0;
 }
 
@@ -136,7 +136,7 @@ void MPIR_Comm_release(MPIR_Comm *c)
     if (!MPIR_Object_unref(c))
         return;
     MPID_CommFree(&c->adi);
-    comm_discard(c);
+    MPIR_Comm_discard(c);
 }
 
 /* ---- Inquiry ------------------------------------------------------------------------------------------------- */

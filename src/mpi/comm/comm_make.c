@@ -19,14 +19,14 @@ struct party {
 /* The last error is the caller's own or somebody else's; ends with the same context in all. */
 static int agree_context(const struct party *p, int err, uint32_t *context)
 {
-    uint32_t v[2] = { comm_next_context, (uint32_t)err };
+    uint32_t v[2] = { MPIR_Comm_next_context, (uint32_t)err };
     int failed = MPIR_Agree_max(p->comm, p->members, p->n, p->me, MPID_CONTEXT_COMM, p->tag, v, 2);
     if (err || failed)
         return err ? err : failed;
     if (v[1])
         return MPIR_Err((int)v[1], NULL, "another process of the communicator failed with this error");
     *context = v[0];
-    return comm_take_context(v[0]);
+    return MPIR_Comm_take_context(v[0]);
 }
 
 /* Make a communicator of the group, NULL in processes that are in none; err: what went wrong so far. */
@@ -36,12 +36,12 @@ static int make(const struct party *p, MPIR_Group *group, int err, MPIR_Comm **n
     uint32_t context = 0;
     *newcomm = NULL;
     if (!err && group && group->rank != MPI_UNDEFINED)
-        err = comm_prepare(p->comm, group, &c);
+        err = MPIR_Comm_prepare(p->comm, group, &c);
     err = agree_context(p, err, &context);
     if (!err && c)
-        err = comm_start(p->comm, c, context);
+        err = MPIR_Comm_start(p->comm, c, context);
     if (err && c)
-        comm_discard(c);
+        MPIR_Comm_discard(c);
     else
         *newcomm = c;
     return err;
@@ -186,14 +186,14 @@ static int make_color(MPIR_Comm *comm, const struct wish *wishes, uint32_t conte
     int err = group_of_color(comm, wishes, &group);
     if (err)
         return err;
-    err = comm_prepare(comm, group, &c);
+    err = MPIR_Comm_prepare(comm, group, &c);
     MPIR_Group_release(group);
     if (err)
         return err;
     c->facts = comm->facts;
-    err = comm_start(comm, c, context);
+    err = MPIR_Comm_start(comm, c, context);
     if (err)
-        comm_discard(c);
+        MPIR_Comm_discard(c);
     else
         *newcomm = c;
     return err;

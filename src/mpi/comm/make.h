@@ -7,17 +7,17 @@
 enum { CONTEXT_WORLD = 0, CONTEXT_SELF = MPID_CONTEXT_IDS, CONTEXT_FIRST = 16 * MPID_CONTEXT_IDS };
 
 /* The first context id that this process has not used: where the next agreement starts. */
-extern uint32_t comm_next_context;
+extern uint32_t MPIR_Comm_next_context;
 
 /* A communicator of the group (a reference is taken) that inherits from parent, all its memory there, but without a
  * context yet.  Returns an error class. */
-int comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **c);
+int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **c);
 /* Give it its context, which all members have agreed on: it can be used. */
-int comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context);
-/* Undo comm_prepare. */
-void comm_discard(MPIR_Comm *c);
+int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context);
+/* Undo MPIR_Comm_prepare. */
+void MPIR_Comm_discard(MPIR_Comm *c);
 
 /* Note that ids up to this context's are taken; an error class if there are none left. */
-int comm_take_context(uint32_t context);
+int MPIR_Comm_take_context(uint32_t context);
 
 #endif

@@ -22,9 +22,9 @@ struct contents {
 };
 
 /* A new object with its contents filled in, but for the ADI's part; NULL without memory (recorded). */
-MPIR_Datatype *datatype_new(const struct contents *c);
+MPIR_Datatype *MPIR_Datatype_new(const struct contents *c);
 
 /* The ADI's part has been made, with `err`: hand the object out, or drop it if that is not 0.  Returns err. */
-int datatype_made(MPIR_Datatype *t, int err, MPIR_Datatype **newtype);
+int MPIR_Datatype_made(MPIR_Datatype *t, int err, MPIR_Datatype **newtype);
 
 #endif

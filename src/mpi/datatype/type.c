@@ -44,7 +44,7 @@ static void fill_contents(MPIR_Datatype *t, const struct contents *c)
     t->nc = large ? at : 0;
 }
 
-MPIR_Datatype *datatype_new(const struct contents *c)
+MPIR_Datatype *MPIR_Datatype_new(const struct contents *c)
 {
     MPIR_Datatype *t = MPIR_Object_alloc(MPIR_KIND_DATATYPE);
     int64_t n = c->nfixed + c->naddrs + array_entries(c, c->ints[0]) + array_entries(c, c->ints[1]) +
@@ -84,7 +84,7 @@ static int64_t count_elements(const MPIR_Datatype *t)
     return n;
 }
 
-int datatype_made(MPIR_Datatype *t, int err, MPIR_Datatype **newtype)
+int MPIR_Datatype_made(MPIR_Datatype *t, int err, MPIR_Datatype **newtype)
 {
     if (err) {
         MPIR_Datatype_release(t);

@@ -263,7 +263,7 @@ static op_kernel *const kernels[][MPIR_REPR_COUNT] = {
     OP(MINLOC) = { PAIRS(minloc) },
 };
 
-op_kernel *op_kernel_of(int32_t op, int repr)
+op_kernel *MPIR_Op_kernel_of(int32_t op, int repr)
 {
     size_t row = (size_t)(op - KEEL_MPI_OP_NULL);
     return row < sizeof kernels / sizeof *kernels ? kernels[row][repr] : NULL;

@@ -8,6 +8,6 @@
 typedef void op_kernel(const void *restrict in, void *restrict inout, int64_t n);
 
 /* The kernel of an operation (its ABI value) on a representation (enum MPIR_REPR); NULL: not defined. */
-op_kernel *op_kernel_of(int32_t op, int repr);
+op_kernel *MPIR_Op_kernel_of(int32_t op, int repr);
 
 #endif

@@ -105,7 +105,7 @@ int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type)
     if (!(op_classes[value - KEEL_MPI_OP_NULL] & b.class))
         return MPIR_Err(MPI_ERR_OP, "op", "is %s, which is not defined on %s; expected %s", op->name, t->name,
                         expected_types(value));
-    if (!op_kernel_of(value, b.repr))
+    if (!MPIR_Op_kernel_of(value, b.repr))
         return MPIR_Err(MPI_ERR_OP, "op", "is %s on %s, which this library's compiler could not compute with",
                         op->name, t->name);
     return MPI_SUCCESS;
@@ -134,7 +134,8 @@ void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count
     if (op->user)
         apply_user(op, in, inout, count, type);
     else
-        op_kernel_of(op->obj.self, basics[type->adi.basic - KEEL_MPI_DATATYPE_NULL].repr)(in, inout, count);
+        MPIR_Op_kernel_of(op->obj.self, basics[type->adi.basic - KEEL_MPI_DATATYPE_NULL].repr)(in, inout,
+                                                                                               count);
 }
 
 /* ---- the procedures ---- */
