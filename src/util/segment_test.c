@@ -145,6 +145,9 @@ START_TEST(no_address_space)
 {
     struct ku_segment s;
     struct rlimit r = { 1 << 20, 1 << 20 };
+#ifdef __SANITIZE_ADDRESS__
+    return; /* the sanitizer itself cannot live in so little */
+#endif
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &r), 0);
     ck_assert_int_ne(ku_segment_create(&s, 64, 64, 0, 1), 0);
     ck_assert(strstr(ku_err_last()->text, "ulimit -v") != NULL);
