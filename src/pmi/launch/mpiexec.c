@@ -81,12 +81,8 @@ static void on_signal(int sig, bool from_tty)
     }
     if (sig == SIGTSTP)
         front.stop_at = now() + PATIENCE_TO_STOP;
-}
-
-static void stop(void)
-{
-    front.stop_at = 0;
-    raise(SIGSTOP);
+    else if (ends || sig == SIGCONT)
+        front.stop_at = 0; /* what came after the stop counts, also if it came before we have stopped */
 }
 
 static void on_signalfd(void)
@@ -94,6 +90,15 @@ static void on_signalfd(void)
     struct signalfd_siginfo info;
     while (read(front.signals, &info, sizeof info) == sizeof info)
         on_signal((int)info.ssi_signo, info.ssi_code == SI_KERNEL);
+}
+
+static void stop(void)
+{
+    on_signalfd();
+    if (!front.stop_at)
+        return;
+    front.stop_at = 0;
+    raise(SIGSTOP);
 }
 
 /* End as a program ends that was ended by this signal: shells then stop their scripts. */
