@@ -537,16 +537,17 @@ static void reads_a_peers_memory(struct rank *r)
 {
     static char data[100000], got[100000];
     int other = (r->me + 1) % r->size;
+    char *own = r->threads ? malloc(sizeof got) : NULL; /* threads share `got` */
     dev_status st;
     rank_open(r);
     NEED(r, r->caps.has_get, "excluded otherwise");
     if (r->me == 0 || !r->threads)
         rank_fill(data, 0, 7, sizeof data);
     rank_meet(r);
-    st = r->ops->copy_from_peer(r->peer[other], r->threads ? malloc(sizeof got) : got,
-                                (uint64_t)(uintptr_t)data, sizeof data);
+    st = r->ops->copy_from_peer(r->peer[other], own ? own : got, (uint64_t)(uintptr_t)data, sizeof data);
     NEED(r, st == DEV_OK || st == DEV_NO_SUPPORT, "answered %d", st);
     NEED(r, st != DEV_OK || r->threads || !memcmp(got, data, sizeof data), "other bytes");
+    free(own);
     rank_meet(r);
     rank_close(r);
 }
