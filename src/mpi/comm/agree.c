@@ -10,14 +10,14 @@ enum {
 
 struct party {
     MPIR_Comm *comm;
-    const int32_t *members;
-    int32_t n, me;
+    MPIR_Group *group;
     int which, tag, words, err;
 };
 
 static int32_t local_rank(const struct party *p, int64_t i)
 {
-    return p->members ? p->members[i] : (int32_t)i;
+    int32_t at = (int32_t)i;
+    return p->group ? MPIR_Group_rank_of(p->comm->group, MPIR_Group_grank(p->group, at)) : at;
 }
 
 static void note(struct party *p, int err)
@@ -38,11 +38,11 @@ static void recv_from(struct party *p, int64_t i, uint32_t *values)
                           p->tag, p->comm, p->which, NULL));
 }
 
-int MPIR_Agree_max(MPIR_Comm *comm, const int32_t *members, int32_t n, int32_t me, int which, int tag,
-                   uint32_t *values, int words)
+int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words)
 {
-    struct party p = { comm, members, n, me, which, tag, words, 0 };
-    int64_t first = (int64_t)me * RADIX + 1, end = first + RADIX < n ? first + RADIX : n;
+    struct party p = { comm, group, which, tag, words, 0 };
+    int64_t n = group ? group->size : comm->adi.size, me = group ? group->rank : comm->adi.rank;
+    int64_t first = me * RADIX + 1, end = first + RADIX < n ? first + RADIX : n;
     uint32_t other[MAX_WORDS] = { 0 };
     for (int64_t i = first; i < end; i++) {
         recv_from(&p, i, other);

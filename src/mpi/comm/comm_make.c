@@ -11,8 +11,7 @@
 /* Those who agree on a context: some ranks of comm. */
 struct party {
     MPIR_Comm *comm;
-    const int32_t *members; /* NULL: all */
-    int32_t n, me;
+    MPIR_Group *group; /* NULL: all */
     int tag;
 };
 
@@ -20,7 +19,7 @@ struct party {
 static int agree_context(const struct party *p, int err, uint32_t *context)
 {
     uint32_t v[2] = { MPIR_Comm_next_context, (uint32_t)err };
-    int failed = MPIR_Agree_max(p->comm, p->members, p->n, p->me, MPID_CONTEXT_COMM, p->tag, v, 2);
+    int failed = MPIR_Agree_max(p->comm, p->group, MPID_CONTEXT_COMM, p->tag, v, 2);
     if (err || failed)
         return err ? err : failed;
     if (v[1])
@@ -49,8 +48,7 @@ static int make(const struct party *p, MPIR_Group *group, int err, MPIR_Comm **n
 
 static struct party everybody(MPIR_Comm *comm)
 {
-    return (struct party){ comm, NULL, comm->adi.size, comm->adi.rank,
-                           (int)(comm->coll_seq++ & MPID_TAG_UB) };
+    return (struct party){ comm, NULL, (int)(comm->coll_seq++ & MPID_TAG_UB) };
 }
 
 static int check_intra(const MPIR_Comm *comm)
@@ -82,16 +80,14 @@ int MPIR_Comm_dup(MPIR_Comm *comm, MPIR_Comm **newcomm)
 
 /* ---- create -------------------------------------------------------------------------------------------------- */
 
-/* Every member of the group must be one of comm.  Fills in the local ranks in comm where `members` is not NULL. */
-static int check_subset(MPIR_Comm *comm, MPIR_Group *group, int32_t *members)
+/* Every member of the group must be one of comm. */
+static int check_subset(MPIR_Comm *comm, MPIR_Group *group)
 {
     for (int32_t i = 0; i < group->size; i++) {
         int32_t r = MPIR_Group_rank_of(comm->group, MPIR_Group_grank(group, i));
         if (r == MPI_UNDEFINED)
             return MPIR_Err(MPI_ERR_GROUP, "group",
                             "has a member (rank %d of it) that is not in comm; expected a subset", i);
-        if (members)
-            members[i] = r;
     }
     return 0;
 }
@@ -104,7 +100,7 @@ int MPIR_Comm_create(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm)
     err = MPIR_Coll_ready(comm);
     struct party p = everybody(comm);
     if (!err)
-        err = check_subset(comm, group, NULL);
+        err = check_subset(comm, group);
     err = make(&p, group, err, newcomm);
     if (!err && *newcomm)
         (*newcomm)->facts = comm->facts;
@@ -117,16 +113,11 @@ int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Com
     int err = check_intra(comm);
     if (err || group->rank == MPI_UNDEFINED) /* only members take part: others have nothing to wait for */
         return err;
-    int32_t *members = malloc((size_t)group->size * sizeof *members);
-    if (!members)
-        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the ranks of %d processes", group->size);
-    err = check_subset(comm, group, members);
-    if (!err) {
-        struct party p = { comm, members, group->size, group->rank, tag };
-        err = make(&p, group, 0, newcomm);
-    }
-    free(members);
-    return err;
+    err = check_subset(comm, group);
+    if (err) /* for all of them: they pass the same group */
+        return err;
+    struct party p = { comm, group, tag };
+    return make(&p, group, 0, newcomm);
 }
 
 /* ---- split --------------------------------------------------------------------------------------------------- */

@@ -52,9 +52,8 @@ void MPIR_Comm_release(MPIR_Comm *c);
 /* Agree on comm->facts if that has not happened; collective (src/mpi/coll).  Returns an error class. */
 int MPIR_Coll_ready(MPIR_Comm *comm);
 
-/* The maximum over n processes of each of `words` values, by messages with the tag in a context of comm.  members[i] is
- * the local rank of process i, NULL: i itself; `me` is the caller's i.  Collective over them.  Returns an error class. */
-int MPIR_Agree_max(MPIR_Comm *comm, const int32_t *members, int32_t n, int32_t me, int which, int tag,
-                   uint32_t *values, int words);
+/* The maximum of each of `words` values over the members of `group`, a subset of comm (NULL: all of comm), by messages with
+ * the tag in a context of comm.  Collective over them.  Returns an error class. */
+int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words);
 
 #endif

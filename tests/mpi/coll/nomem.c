@@ -33,7 +33,7 @@ void *realloc(void *p, size_t n)
 }
 #endif
 
-enum { N = 3000, KINDS = 15 };
+enum { N = 3000, KINDS = 16 };
 
 static MPI_Comm comm;
 static MPI_Group group; /* of all but rank 0 */
@@ -75,8 +75,10 @@ static int call(int kind, MPI_Comm *made)
         return MPI_Comm_dup(comm, made);
     case 13:
         return MPI_Comm_split(comm, 0, -check_rank, made);
-    default:
+    case 14:
         return MPI_Comm_create(comm, group, made);
+    default: /* collective over the members alone */
+        return MPI_Comm_create_group(comm, group, 7, made);
     }
 }
 
