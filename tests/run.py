@@ -305,7 +305,9 @@ def part_coverage(ctx, done):
         yield failed
         return
     sub = Context(args, cflags=[], slow=2)
-    results = [*unit_tests(sub, done), *mpi_tests(sub, "quick", done), *script_tests(sub, "quick", done)]
+    results = [*unit_tests(sub, done), *mpi_tests(sub, "quick", done)]
+    for _ in script_tests(sub, "quick", done):
+        pass  # run for what they reach; what they say is judged in quick: gcov's symbols and files disturb some
     yield from (r for r in results if r.status == "failed")
     cmd = ["gcovr", "-r", TOP, "--object-directory", args.builddir, "-f", "src/mpi/", "-f", "src/mpid/", "-e", ".*_test\\.c",
            "--exclude-unreachable-branches", "--gcov-ignore-parse-errors", "-s", args.builddir]

@@ -103,8 +103,7 @@ int MPIR_Coll_ready(MPIR_Comm *comm)
     v[0] = f.crowded;
     for (int k = 0; k < COLL_KINDS; k++)
         v[1 + k] = f.forced[k];
-    int err =
-        MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, 1 + COLL_KINDS);
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, 1 + COLL_KINDS);
     f.crowded = v[0] != 0;
     for (int k = 0; k < COLL_KINDS; k++)
         f.forced[k] = (uint8_t)v[1 + k];
