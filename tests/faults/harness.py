@@ -1,6 +1,7 @@
 """What the scripts of this folder share: running mpiexec, finding what it left behind, counting checks."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -106,6 +107,27 @@ def nothing_left(what, seconds=5):
     check(what + ": no process is left", not left, left)
     for pid, _ in left:
         os.kill(pid, signal.SIGKILL)
+
+
+# Calls that never report an error, or whose failure is the kernel's business alone (exit, rt_sigreturn, execve of mpiexec).
+NOT = "execve|exit|exit_group|rt_sigreturn|getpid|getppid|gettid|getuid|geteuid|getgid|getegid|clock_gettime|brk|arch_prctl|set_tid_address|munmap|vfork|rseq|set_robust_list"
+# ENOSYS is a kernel without the call; EMFILE, ENOMEM a machine at its limits; EPERM a container that forbids it.
+ERRORS = {"default": "EPERM", "mmap": "ENOMEM", "openat": "EMFILE", "socketpair": "EMFILE", "pipe2": "EMFILE", "fork": "EAGAIN",
+          "clone": "EAGAIN", "memfd_create": "ENOSYS", "epoll_create1": "EMFILE", "signalfd4": "EMFILE", "getrandom": "ENOSYS",
+          "read": "EIO", "write": "EIO", "poll": "ENOMEM", "ftruncate": "ENOSPC", "waitid": "EINVAL", "wait4": "EINTR"}
+
+
+def need_strace():
+    if not shutil.which("strace"):
+        skip("strace is not installed")
+    if subprocess.run(["strace", "-o", "/dev/null", "-e", "inject=getpid:error=EPERM:when=1", "true"],
+                      capture_output=True).returncode != 0:
+        skip("strace cannot trace or inject here")
+
+
+def inject(call, nth):
+    """strace's word for: the nth call fails."""
+    return f"inject={call}:error={ERRORS.get(call, ERRORS['default'])}:when={nth}"
 
 
 def start(*args, **kw):
