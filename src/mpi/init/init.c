@@ -33,6 +33,13 @@ static void free_datatype(struct MPIR_DATATYPE *datatype)
     MPIR_Datatype_release((MPIR_Datatype *)datatype);
 }
 
+/* Variables of the environment that no table knows, or with a value that cannot be. */
+static void show_misspelt(void *arg, const char *text)
+{
+    (void)arg;
+    MPID_Message(text);
+}
+
 static int start(int *argc, char ***argv, int level)
 {
     static struct MPID_Config config = { .request_free = free_request, .datatype_free = free_datatype };
@@ -50,6 +57,8 @@ static int start(int *argc, char ***argv, int level)
         MPID_End();
         return err;
     }
+    if (MPID_MyWorldRank == 0)
+        ku_knob_check(show_misspelt, NULL);
     main_thread = pthread_self();
     MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
     MPIR_env.thread_level = level;
