@@ -39,8 +39,10 @@ LONGEST_FUNCTION, LONGEST_FILE = 120, 1200
 
 
 def sources(*suffixes):
-    out = subprocess.run(["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True,
-                         text=True, check=True).stdout.split()
+    """The files of the tree: what git tracks or does not ignore; in a tarball, all."""
+    r = subprocess.run(["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
+    out = r.stdout.split() if r.returncode == 0 else [
+        os.path.relpath(os.path.join(folder, f), TOP) for folder, _, files in os.walk(TOP) for f in files]
     return sorted(f for f in set(out) if f.endswith(suffixes) and os.path.exists(os.path.join(TOP, f)))
 
 
