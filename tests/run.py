@@ -148,7 +148,8 @@ def mpi_tests(ctx, part, skip_done):
         if d.get("part", ["quick"])[0] != part:
             continue
         base = os.path.relpath(source, os.path.join(TOP, "tests"))[:-2]
-        counts = ctx.ranks or [int(r) for r in d.get("ranks", ["1 2 4"])[0].split()]
+        counts = [int(r) for r in d.get("ranks", ["1 2 4"])[0].split()]
+        counts = [n for n in counts if n in (ctx.ranks or counts)] or counts[:1]
         names = [(f"{base}@{n}", n) for n in counts]
         names = [(name, n) for name, n in names if ctx.wanted(name) and name not in skip_done]
         if names:

@@ -1,6 +1,7 @@
 /* The mock device: a plug-in that carries packets through memory the test provides, in order for each pair of ranks, but
  * refusing, delaying, queueing and losing ranks as the test asks, and so reordering between peers. */
 #include "mock.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@ struct pending { /* a send that was DEV_QUEUED */
     struct pending *next;
     struct dev_peer *peer;
     struct dev_head head;
-    const void *base;
-    size_t len;
+    struct dev_iov iov[MOCK_IOV];
+    int n;
     void *cookie;
     int rounds;
 };
@@ -22,12 +23,18 @@ struct dev {
     struct pending *first, *last;
     struct mock_packet room; /* of reserve */
     int room_used, told_gone;
+    _Atomic int
+        refused; /* a send was refused by whim: the next progress is an event, as the contract wants */
+    atomic_flag sending;    /* any number of threads may send at once */
+    struct dev_peer *peers; /* all of them */
 };
 
 struct dev_peer {
     struct dev *dev;
     int32_t grank;
     int queued;
+    _Atomic int full; /* a send found no slot */
+    struct dev_peer *next;
 };
 
 static int percent(struct dev *d, uint32_t p)
@@ -55,6 +62,7 @@ static dev_status mock_open(const struct dev_services *services, const struct de
     d->world = world;
     d->shared = (struct mock_shared *)(uintptr_t)strtoull(where, NULL, 16);
     d->random = d->shared->how.seed * 1000003ull + (uint32_t)world->rank;
+    atomic_flag_clear(&d->sending);
     *dev = d;
     return DEV_OK;
 }
@@ -98,17 +106,38 @@ static void publish(struct dev_peer *p)
     d->services->wake(&ku_segment_rank(d->world->segment, (uint32_t)p->grank)->sleeping, true);
 }
 
-static dev_status put(struct dev_peer *p, const struct dev_head *head, const void *body, size_t len)
+static dev_status put_iov(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n)
 {
     struct mock_packet *k = slot_to(p);
-    if (k == NULL)
+    if (k == NULL) {
+        p->full = 1;
         return DEV_AGAIN;
+    }
     k->head = *head;
-    k->len = (uint32_t)len;
-    if (len > 0)
-        memcpy(k->body, body, len);
+    k->len = 0;
+    for (int i = 0; i < n; i++) {
+        if (iov[i].len > 0)
+            memcpy(k->body + k->len, iov[i].base, iov[i].len);
+        k->len += (uint32_t)iov[i].len;
+    }
     publish(p);
     return DEV_OK;
+}
+
+static dev_status put(struct dev_peer *p, const struct dev_head *head, const void *body, size_t len)
+{
+    return put_iov(p, head, &(struct dev_iov){ .base = body, .len = len }, 1);
+}
+
+static void lock(struct dev *d)
+{
+    while (atomic_flag_test_and_set(&d->sending))
+        sched_yield();
+}
+
+static void unlock(struct dev *d)
+{
+    atomic_flag_clear(&d->sending);
 }
 
 static dev_status refuse(struct dev_peer *p)
@@ -116,13 +145,20 @@ static dev_status refuse(struct dev_peer *p)
     struct dev *d = p->dev;
     if (lost(d, p->grank) || lost(d, d->world->rank))
         return DEV_PEER_GONE;
-    return p->queued || percent(d, d->shared->how.refuse) ? DEV_AGAIN : DEV_OK;
+    if (!p->queued && !percent(d, d->shared->how.refuse))
+        return DEV_OK;
+    d->refused = 1;
+    return DEV_AGAIN;
 }
 
 static dev_status mock_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
 {
-    dev_status s = refuse(p);
-    return s != DEV_OK ? s : put(p, head, body, head->len);
+    dev_status s;
+    lock(p->dev);
+    s = refuse(p);
+    s = s != DEV_OK ? s : put(p, head, body, head->len);
+    unlock(p->dev);
+    return s;
 }
 
 static dev_status mock_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
@@ -131,16 +167,14 @@ static dev_status mock_send(struct dev_peer *p, const struct dev_head *head, con
     struct dev *d = p->dev;
     dev_status s = refuse(p);
     struct pending *w;
-    if (s != DEV_OK || n != 1)
-        return s != DEV_OK ? s : DEV_ERROR;
-    if (!percent(d, d->shared->how.queue) || (w = malloc(sizeof *w)) == NULL)
-        return put(p, head, iov->base, iov->len);
-    *w = (struct pending){ .peer = p,
-                           .head = *head,
-                           .base = iov->base,
-                           .len = iov->len,
-                           .cookie = cookie,
-                           .rounds = (int)(d->random >> 61) };
+    if (s != DEV_OK)
+        return s;
+    if (n > MOCK_IOV || !percent(d, d->shared->how.queue) || (w = malloc(sizeof *w)) == NULL)
+        return put_iov(p, head, iov, n);
+    *w = (struct pending){
+        .peer = p, .head = *head, .n = n, .cookie = cookie, .rounds = (int)(d->random >> 61)
+    };
+    memcpy(w->iov, iov, (size_t)n * sizeof *iov);
     if (d->last != NULL)
         d->last->next = w;
     else
@@ -152,8 +186,10 @@ static dev_status mock_send(struct dev_peer *p, const struct dev_head *head, con
 
 static void *mock_reserve(struct dev_peer *p, size_t want)
 {
-    if (p->dev->room_used || want > MOCK_BODY || percent(p->dev, p->dev->shared->how.refuse))
+    if (p->dev->room_used || want > MOCK_BODY || percent(p->dev, p->dev->shared->how.refuse)) {
+        p->dev->refused = 1;
         return NULL;
+    }
     p->dev->room_used = 1;
     return p->dev->room.body;
 }
@@ -173,25 +209,34 @@ static dev_status mock_commit(struct dev_peer *p, const struct dev_head *head, v
     return s;
 }
 
-/* The first queued send, if its time has come. */
+/* The queued sends whose time has come, in order for each peer; one that must wait holds up its peer's alone. */
 static int progress_pending(struct dev *d)
 {
-    struct pending *w = d->first;
-    dev_status s;
-    if (w == NULL)
-        return 0;
-    if (w->rounds-- > 0)
-        return 1;
-    s = lost(d, w->peer->grank) ? DEV_PEER_GONE : put(w->peer, &w->head, w->base, w->len);
-    if (s == DEV_AGAIN)
-        return 0;
-    d->first = w->next;
-    if (d->first == NULL)
-        d->last = NULL;
-    w->peer->queued--;
-    d->services->sent(d->services->core, w->cookie, s);
-    free(w);
-    return 1;
+    uint32_t held = 0;
+    int events = 0;
+    for (struct pending **at = &d->first; *at != NULL;) {
+        struct pending *w = *at;
+        uint32_t bit = 1u << w->peer->grank;
+        dev_status s = DEV_AGAIN;
+        if (!(held & bit) && w->rounds-- <= 0)
+            s = lost(d, w->peer->grank) ? DEV_PEER_GONE : put_iov(w->peer, &w->head, w->iov, w->n);
+        else if (!(held & bit))
+            events++;
+        if (s == DEV_AGAIN) {
+            held |= bit;
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        w->peer->queued--;
+        d->services->sent(d->services->core, w->cookie, s);
+        free(w);
+        events++;
+    }
+    d->last = d->first;
+    while (d->last != NULL && d->last->next != NULL)
+        d->last = d->last->next;
+    return events;
 }
 
 static int progress_from(struct dev *d, int32_t from)
@@ -212,7 +257,13 @@ static int progress_from(struct dev *d, int32_t from)
 
 static int mock_progress(struct dev *d)
 {
-    int n = progress_pending(d), start = (int)(d->random >> 40) % d->world->size;
+    int n = progress_pending(d) + atomic_exchange(&d->refused, 0),
+        start = (int)(d->random >> 40) % d->world->size;
+    for (struct dev_peer *p = d->peers; p != NULL; p = p->next)
+        if (p->full && slot_to(p) != NULL) {
+            p->full = 0;
+            n++;
+        }
     for (int i = 0; i < d->world->size; i++)
         n += progress_from(d, (start + i) % d->world->size);
     if (atomic_load(&d->shared->is_lost) && !d->told_gone) {
@@ -240,11 +291,17 @@ static dev_status mock_peer_init(struct dev *d, int32_t grank, const void *addr,
                                  struct dev_peer **peer)
 {
     (void)addr, (void)len;
+    if (grank < 0 || grank >= d->world->size) {
+        d->services->error(d->services->core, "no such rank");
+        return DEV_NO_SUPPORT;
+    }
     *peer = calloc(1, sizeof **peer);
     if (*peer == NULL)
         return DEV_ERROR;
     (*peer)->dev = d;
     (*peer)->grank = grank;
+    (*peer)->next = d->peers;
+    d->peers = *peer;
     return DEV_OK;
 }
 
@@ -256,6 +313,12 @@ static void mock_peer_stop(struct dev_peer *p)
 
 static void mock_peer_fini(struct dev_peer *p)
 {
+    struct dev_peer **at;
+    if (p == NULL)
+        return;
+    for (at = &p->dev->peers; *at != p; at = &(*at)->next)
+        ;
+    *at = p->next;
     free(p);
 }
 

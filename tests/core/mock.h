@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include "device.h"
 
-enum { MOCK_RANKS = 5, MOCK_SLOTS = 32, MOCK_BODY = 5000 };
+enum { MOCK_RANKS = 5, MOCK_SLOTS = 32, MOCK_BODY = 5000, MOCK_IOV = 8 };
 
 struct mock_packet {
     struct dev_head head;

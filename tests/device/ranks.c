@@ -332,6 +332,8 @@ int ranks_run(const struct subject *s, int size, bool threads, void (*fn)(struct
     int failed;
     if (s->env)
         putenv((char *)(uintptr_t)s->env);
+    if (s->prepare)
+        s->prepare();
     ku_wait_register();
     if (ku_segment_create(&seg, (uint32_t)size, (uint32_t)size, 0, 1) != 0) {
         fprintf(stderr, "segment: %s\n", ku_err_last()->text);

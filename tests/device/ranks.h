@@ -18,6 +18,7 @@ struct subject {
     const char *env; /* KEEL_X=value to set, or NULL */
     /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such state. */
     void (*half_send)(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to);
+    void (*prepare)(void); /* before the ranks of a run start, or NULL */
 };
 
 /* What the ranks of one run share. */
