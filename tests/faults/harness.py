@@ -20,6 +20,9 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["TEST_MARK"] = MARK
 TMP = tempfile.TemporaryDirectory(prefix="faults")
+# Whoever runs us in the background may have these ignored, and mpiexec respects that.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 failures = 0
 
 
