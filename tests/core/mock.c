@@ -287,10 +287,8 @@ static void mock_fini(struct dev *d)
     free(d);
 }
 
-static dev_status mock_peer_init(struct dev *d, int32_t grank, const void *addr, size_t len,
-                                 struct dev_peer **peer)
+static dev_status mock_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
 {
-    (void)addr, (void)len;
     if (grank < 0 || grank >= d->world->size) {
         d->services->error(d->services->core, "no such rank");
         return DEV_NO_SUPPORT;

@@ -112,7 +112,7 @@ void rank_open(struct rank *r)
     NEED(r, st == DEV_OK, "open: %d, %s", st, ku_err_last()->text);
     r->ops->caps(r->dev, &r->caps);
     for (int p = 0; p < r->size; p++) {
-        st = r->ops->peer_init(r->dev, p, NULL, 0, &r->peer[p]);
+        st = r->ops->peer_init(r->dev, p, &r->peer[p]);
         NEED(r, st == DEV_OK, "peer_init of %d: %d, %s", p, st, ku_err_last()->text);
     }
 }

@@ -148,8 +148,8 @@ static void refuses_peers_out_of_reach(struct rank *r)
 {
     struct dev_peer *p = NULL;
     rank_open(r);
-    NEED(r, r->ops->peer_init(r->dev, r->size, NULL, 0, &p) == DEV_NO_SUPPORT, "took rank %d", r->size);
-    NEED(r, r->ops->peer_init(r->dev, -1, NULL, 0, &p) == DEV_NO_SUPPORT, "took rank -1");
+    NEED(r, r->ops->peer_init(r->dev, r->size, &p) == DEV_NO_SUPPORT, "took rank %d", r->size);
+    NEED(r, r->ops->peer_init(r->dev, -1, &p) == DEV_NO_SUPPORT, "took rank -1");
     rank_close(r);
 }
 
@@ -465,7 +465,7 @@ static void threads_send_short(struct rank *r)
         memset(from_thread, 0, sizeof from_thread);
     r->services.deliver = deliver_from_thread;
     NEED(r, r->ops->open(&r->services, &r->world, &r->dev) == DEV_OK, "open");
-    NEED(r, r->ops->peer_init(r->dev, 0, NULL, 0, &r->peer[0]) == DEV_OK, "peer_init");
+    NEED(r, r->ops->peer_init(r->dev, 0, &r->peer[0]) == DEV_OK, "peer_init");
     rank_meet(r);
     for (uint32_t i = 0; sender && i < THREADS; i++) {
         s[i] = (struct shorts){ r, i };

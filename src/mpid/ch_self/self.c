@@ -92,16 +92,8 @@ static void self_close(struct dev *d)
         ;
 }
 
-static size_t self_address(const struct dev *d, void *buf, size_t cap)
+static dev_status self_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
 {
-    (void)d, (void)buf, (void)cap;
-    return 0;
-}
-
-static dev_status self_peer_init(struct dev *d, int32_t grank, const void *addr, size_t len,
-                                 struct dev_peer **peer)
-{
-    (void)addr, (void)len;
     if (grank != d->world->rank) {
         ku_err_set(1, "rank", "is %d; expected %d, the rank of this process", grank, d->world->rank);
         return DEV_NO_SUPPORT;
@@ -282,7 +274,6 @@ const struct dev_ops dev_self_ops = {
     .caps = self_caps,
     .close = self_close,
     .fini = self_fini,
-    .address = self_address,
     .peer_init = self_peer_init,
     .peer_stop = self_peer_stop,
     .peer_fini = self_peer_fini,

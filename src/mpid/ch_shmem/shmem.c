@@ -171,12 +171,6 @@ static void shm_close(struct dev *d)
     ku_ring_rx_stop(&d->rx);
 }
 
-static size_t shm_address(const struct dev *d, void *buf, size_t cap)
-{
-    (void)d, (void)buf, (void)cap;
-    return 0;
-}
-
 static int32_t local_of(const struct dev *d, int32_t grank)
 {
     if (grank < 0 || grank >= d->world->size)
@@ -184,12 +178,10 @@ static int32_t local_of(const struct dev *d, int32_t grank)
     return d->world->local_of ? d->world->local_of[grank] : grank < (int32_t)d->nlocal ? grank : -1;
 }
 
-static dev_status shm_peer_init(struct dev *d, int32_t grank, const void *addr, size_t len,
-                                struct dev_peer **peer)
+static dev_status shm_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
 {
     int32_t lrank = local_of(d, grank);
     struct dev_peer *p;
-    (void)addr, (void)len;
     if (lrank < 0) {
         ku_err_set(1, "rank", "%d is not on this node", grank);
         return DEV_NO_SUPPORT;
@@ -582,7 +574,6 @@ const struct dev_ops dev_shmem_ops = {
     .caps = shm_caps,
     .close = shm_close,
     .fini = shm_fini,
-    .address = shm_address,
     .peer_init = shm_peer_init,
     .peer_stop = shm_peer_stop,
     .peer_fini = shm_peer_fini,

@@ -102,12 +102,6 @@ static void stub_close(struct dev *d)
     (void)d; /* a packet is in its mailbox when send returns: nothing is on its way */
 }
 
-static size_t stub_address(const struct dev *d, void *buf, size_t cap)
-{
-    (void)d, (void)buf, (void)cap;
-    return 0; /* reaches this node only */
-}
-
 static int32_t local_of(const struct dev *d, int32_t grank)
 {
     if (grank < 0 || grank >= d->world.size)
@@ -115,11 +109,9 @@ static int32_t local_of(const struct dev *d, int32_t grank)
     return d->world.local_of ? d->world.local_of[grank] : grank < d->world.local_size ? grank : -1;
 }
 
-static dev_status stub_peer_init(struct dev *d, int32_t grank, const void *addr, size_t len,
-                                 struct dev_peer **peer)
+static dev_status stub_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
 {
     int32_t lrank = local_of(d, grank);
-    (void)addr, (void)len;
     if (lrank < 0)
         return DEV_NO_SUPPORT;
     *peer = malloc(sizeof **peer);
@@ -271,7 +263,6 @@ extern const struct dev_ops dev_stub_ops;
         .caps = stub_caps,
         .close = stub_close,
         .fini = stub_fini,
-        .address = stub_address,
         .peer_init = stub_peer_init,
         .peer_stop = stub_peer_stop,
         .peer_fini = stub_peer_fini,

@@ -281,7 +281,7 @@ static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
                 best = &MPID_core.devs[i];
         if (best == NULL)
             return NULL;
-        if (best->ops.peer_init(best->dev, grank, NULL, 0, dp) == DEV_OK)
+        if (best->ops.peer_init(best->dev, grank, dp) == DEV_OK)
             return best;
         tried[best - MPID_core.devs] = true;
     }

@@ -64,10 +64,16 @@ struct dev_caps {
 struct dev;      /* one open device */
 struct dev_peer; /* one peer of it */
 
+enum { DEV_ADDRESS_MAX = 256 };
+#define DEV_ADDRESS_NEVER ((size_t)-1)
+
 /* What a device is told of the job. */
 struct dev_world {
     int32_t rank, size;             /* of this process in the job */
     int32_t local_rank, local_size; /* on this node */
+    uint32_t
+        epoch; /* which MPID_Init of this process it is, the same in all ranks: packets and addresses of another
+                       epoch are stale */
     const struct ku_segment *segment;
     const int32_t *grank_of; /* [local_size] global rank of each local rank */
     const int32_t *local_of; /* [size] local rank of a global rank, -1 if on another node; NULL: identity */
@@ -90,6 +96,9 @@ struct dev_services {
     void (*error)(void *core, const char *text);
     const char *(*knob)(void *core, const char *name);        /* value of KEEL_<name>, or NULL */
     void (*wake)(_Atomic uint32_t *sleeping, bool fence_all); /* ku_wait_wake */
+    /* What address() of the same device wrote in the rank `grank`: its length, and at most cap bytes of it in buf.
+     * 0: not known yet, as the rank has not come so far: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
+    size_t (*address)(void *core, int32_t grank, void *buf, size_t cap);
 };
 
 struct dev_ops {
@@ -108,13 +117,13 @@ struct dev_ops {
     /* Free; never blocks; dev may be NULL. */
     void (*fini)(struct dev *dev);
 
-    /* This process's address for peers of other nodes: writes at most cap bytes, returns the bytes needed (0:
-     * none). */
+    /* This process's address for its peers, at most DEV_ADDRESS_MAX bytes: writes at most cap bytes, returns the bytes
+     * needed (0: none).  The core asks once, after open, and makes it known to all ranks of the job. */
     size_t (*address)(const struct dev *dev, void *buf, size_t cap);
 
-    /* Can (and will) this device talk to the peer?  DEV_NO_SUPPORT: it cannot reach it. */
-    dev_status (*peer_init)(struct dev *dev, int32_t grank, const void *addr, size_t len,
-                            struct dev_peer **peer);
+    /* Can (and will) this device talk to the peer?  DEV_NO_SUPPORT: it cannot reach it.  Never blocks, and connects to
+     * nobody: a device with connections makes them when something is to be sent, and answers DEV_AGAIN until then. */
+    dev_status (*peer_init)(struct dev *dev, int32_t grank, struct dev_peer **peer);
     void (*peer_stop)(struct dev_peer *peer); /* may block until what was queued is on its way */
     void (*peer_fini)(struct dev_peer *peer); /* never blocks; may be NULL */
 
