@@ -71,9 +71,7 @@ enum { DEV_ADDRESS_MAX = 256 };
 struct dev_world {
     int32_t rank, size;             /* of this process in the job */
     int32_t local_rank, local_size; /* on this node */
-    uint32_t
-        epoch; /* which MPID_Init of this process it is, the same in all ranks: packets and addresses of another
-                       epoch are stale */
+    uint32_t epoch; /* which MPID_Init it is, the same in all ranks: what another epoch left is stale */
     const struct ku_segment *segment;
     const int32_t *grank_of; /* [local_size] global rank of each local rank */
     const int32_t *local_of; /* [size] local rank of a global rank, -1 if on another node; NULL: identity */
