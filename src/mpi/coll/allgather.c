@@ -130,13 +130,6 @@ const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
     { 0 },
 };
 
-static void own_block(struct coll *c)
-{
-    struct coll_block b = MPIR_Coll_rblock(c, c->rank);
-    if (!coll_in_place(c->sbuf))
-        MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
-}
-
 int MPIR_Allgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
                    MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm)
 {
@@ -147,11 +140,10 @@ int MPIR_Allgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *send
                       .rbuf = recvbuf,
                       .rcount = recvcount,
                       .rtype = recvtype };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
-    own_block(&c);
+    MPIR_Coll_own_block(&c);
     if (recvcount * recvtype->adi.size == 0 || c.size == 1)
         return MPIR_Coll_end(&c);
     return MPIR_Coll_run(COLL_ALLGATHER, &c,
@@ -169,14 +161,13 @@ int MPIR_Allgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sen
                       .rcounts = recvcounts,
                       .rdispls = displs,
                       .rtype = recvtype };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     err = MPIR_Coll_check_counts("recvcounts", recvcounts, c.size);
     if (err)
         return err;
-    own_block(&c);
+    MPIR_Coll_own_block(&c);
     int64_t bytes = MPIR_Coll_total(recvcounts, c.size) * recvtype->adi.size;
     if (bytes == 0 || c.size == 1)
         return MPIR_Coll_end(&c);

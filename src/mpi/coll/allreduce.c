@@ -157,12 +157,9 @@ int MPIR_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dat
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_check_intra(comm);
-    if (!err)
-        err = MPIR_Op_check(op, datatype);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (count == 0)
         return 0;
     if (c.size == 1)

@@ -172,10 +172,9 @@ int MPIR_Alltoall(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendt
                       .rbuf = recvbuf,
                       .rcount = recvcount,
                       .rtype = recvtype };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     int64_t bytes = recvcount * recvtype->adi.size;
     if (bytes == 0)
         return 0;
@@ -206,10 +205,9 @@ int MPIR_Alltoallv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdis
                       .rcounts = recvcounts,
                       .rdispls = rdispls,
                       .rtype = recvtype };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     return run_vector(COLL_ALLTOALLV, &c);
 }
 
@@ -226,9 +224,8 @@ int MPIR_Alltoallw(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdis
                       .rcounts = recvcounts,
                       .rdispls = rdispls,
                       .rtypes = recvtypes };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     return run_vector(COLL_ALLTOALLW, &c);
 }

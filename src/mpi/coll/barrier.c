@@ -72,10 +72,9 @@ int MPIR_Barrier(MPIR_Comm *comm)
 {
     struct coll_state st;
     struct coll c = { .stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (c.size == 1)
         return 0;
     return MPIR_Coll_run(COLL_BARRIER, &c, &(struct coll_size){ 0 });

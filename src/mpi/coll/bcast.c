@@ -150,10 +150,9 @@ int MPIR_Bcast(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root,
 {
     struct coll_state st;
     struct coll c = { .rbuf = buffer, .rcount = count, .rtype = datatype, .root = root };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (c.size == 1)
         return 0;
     return MPIR_Coll_run(COLL_BCAST, &c,

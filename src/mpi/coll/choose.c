@@ -123,14 +123,10 @@ static bool can(const struct coll_alg *a, const struct coll_size *s)
              (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
 }
 
-const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
-                                        struct coll_size *s)
+static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct coll_size *s)
 {
-    const struct coll_alg *algs = MPIR_Coll_tables[kind].algs, *best = NULL;
+    const struct coll_alg *best = NULL;
     double least = 0;
-    s->crowded = facts->crowded;
-    if (facts->forced[kind] && can(&algs[facts->forced[kind] - 1], s))
-        return &algs[facts->forced[kind] - 1];
     for (const struct coll_alg *a = algs; a->name; a++) {
         if (!can(a, s))
             continue;
@@ -144,8 +140,36 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
     return best;
 }
 
-void MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
+static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
+    return a->bytes == b->bytes && a->elements == b->elements && a->p == b->p &&
+           a->commutative == b->commutative && a->in_place == b->in_place && a->crowded == b->crowded;
+}
+
+/* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */
+const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
+                                        struct coll_size *s)
+{
+    static struct {
+        struct coll_size size;
+        const struct coll_alg *best;
+    } last[COLL_KINDS];
+    const struct coll_alg *algs = MPIR_Coll_tables[kind].algs;
+    s->crowded = facts->crowded;
+    if (facts->forced[kind] && can(&algs[facts->forced[kind] - 1], s))
+        return &algs[facts->forced[kind] - 1];
+    if (!last[kind].best || !same_size(s, &last[kind].size)) {
+        last[kind].best = cheapest(algs, s);
+        last[kind].size = *s;
+    }
+    return last[kind].best;
+}
+
+int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
+{
+    int err = MPIR_Comm_check_intra(comm);
+    if (!err && c->op)
+        err = MPIR_Op_check(c->op, c->rtype);
     st->err = st->ntemps = 0;
     st->mute = false;
     st->used = 0;
@@ -153,7 +177,8 @@ void MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     c->comm = comm;
     c->rank = comm->adi.rank;
     c->size = comm->adi.size;
-    c->tag = (int)(comm->coll_seq++ & MPID_TAG_UB);
+    c->tag = (int)(comm->coll_seq++ & MPID_TAG_UB); /* also after an error: the others may have found none */
+    return err;
 }
 
 int MPIR_Coll_end(struct coll *c)
@@ -175,13 +200,6 @@ int MPIR_Coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *s
         return err;
     MPIR_Coll_choose(kind, &c->comm->facts, &s)->run(c);
     return MPIR_Coll_end(c);
-}
-
-int MPIR_Coll_check_intra(const MPIR_Comm *comm)
-{
-    if (!comm->remote_group)
-        return 0;
-    return MPIR_Err(MPI_ERR_COMM, "comm", "is an intercommunicator; expected an intracommunicator");
 }
 
 int MPIR_Coll_in_place_misuse(const char *arg, const char *where)

@@ -97,8 +97,9 @@ extern const struct coll_table MPIR_Coll_tables[COLL_KINDS];
 
 /* Choose an algorithm and run it.  Returns the first error class. */
 int MPIR_Coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *s);
-/* Start a call: state, rank, size, tag. */
-void MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
+/* Start a call: state, rank, size, tag; checks the kind of communicator, and the operation if there is one.  Returns an
+ * error class. */
+int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
 /* End one: free the temporaries; the first error class (MPIR_Coll_run does this). */
 int MPIR_Coll_end(struct coll *c);
 /* The cheapest algorithm whose needs are met (or the forced one). */
@@ -106,7 +107,6 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
                                         struct coll_size *s);
 double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded);
 
-int MPIR_Coll_check_intra(const MPIR_Comm *comm);
 /* No count may be negative (arg names the array). */
 int MPIR_Coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p);
 /* MPI_IN_PLACE given where the standard does not allow it. */
@@ -210,6 +210,8 @@ static inline bool coll_empty(const struct coll_block *b)
 {
     return b->count == 0 || b->type->adi.size == 0;
 }
+/* sbuf, unless it is MPI_IN_PLACE, to this rank's block of rbuf. */
+void MPIR_Coll_own_block(struct coll *c);
 /* The bytes of all p counts. */
 int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p);
 
@@ -217,6 +219,8 @@ int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p);
 void MPIR_Coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix);
 void MPIR_Coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix);
 void MPIR_Coll_gather_linear(struct coll *c); /* blocks of any form; only the root uses rbuf */
+struct coll_cost
+MPIR_Coll_binomial_cost(const struct coll_size *s); /* blocks gathered or scattered in a binomial tree */
 struct coll_cost MPIR_Coll_linear_cost(const struct coll_size *s); /* one process with all others in turn */
 
 #endif

@@ -2,13 +2,6 @@
 #include "bodies.h"
 #include "coll.h"
 
-static void own_block(struct coll *c)
-{
-    struct coll_block b = MPIR_Coll_rblock(c, c->rank);
-    if (!coll_in_place(c->sbuf))
-        MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
-}
-
 void MPIR_Coll_gather_linear(struct coll *c)
 {
     struct coll_batch b;
@@ -23,7 +16,7 @@ void MPIR_Coll_gather_linear(struct coll *c)
         if (i != c->rank && !coll_empty(&from))
             MPIR_Coll_batch_recv(&b, from.buf, from.count, from.type, i);
     }
-    own_block(c);
+    MPIR_Coll_own_block(c);
     MPIR_Coll_batch_end(&b);
 }
 
@@ -65,7 +58,7 @@ static void binomial(struct coll *c)
     struct coll_tree t = MPIR_Coll_tree_of(s.v, c->size, 2);
     const void *out = c->sbuf;
     if (s.v == 0) {
-        own_block(c);
+        MPIR_Coll_own_block(c);
     } else if (t.span > 1) {
         s.blocks = MPIR_Coll_temp(c, c->scount * t.span, c->stype);
         MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, s.blocks, c->scount, c->stype);
@@ -84,7 +77,7 @@ struct coll_cost MPIR_Coll_linear_cost(const struct coll_size *s)
     };
 }
 
-static struct coll_cost binomial_cost(const struct coll_size *s)
+struct coll_cost MPIR_Coll_binomial_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
@@ -95,7 +88,7 @@ static struct coll_cost binomial_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_gather_algs[] = {
-    { "binomial", 0, binomial_cost, binomial },
+    { "binomial", 0, MPIR_Coll_binomial_cost, binomial },
     { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };
@@ -116,10 +109,9 @@ int MPIR_Gather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtyp
                       .rcount = recvcount,
                       .rtype = recvtype,
                       .root = root };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(sendbuf) && c.rank != root)
         return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     int64_t bytes = c.rank == root ? recvcount * recvtype->adi.size : sendcount * sendtype->adi.size;
@@ -141,10 +133,9 @@ int MPIR_Gatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendty
                       .rdispls = displs,
                       .rtype = recvtype,
                       .root = root };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(sendbuf) && c.rank != root)
         return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     if (c.rank == root)

@@ -111,12 +111,9 @@ int MPIR_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dataty
     struct coll c = {
         .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op, .root = root
     };
-    int err = MPIR_Coll_check_intra(comm);
-    if (!err)
-        err = MPIR_Op_check(op, datatype);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(sendbuf) && c.rank != root)
         return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     if (count == 0)

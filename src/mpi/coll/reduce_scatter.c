@@ -188,14 +188,11 @@ int MPIR_Reduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcoun
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcounts = recvcounts, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (!err)
-        err = MPIR_Op_check(op, datatype);
-    if (!err)
-        err = MPIR_Coll_check_counts("recvcounts", recvcounts, comm->adi.size);
+        err = MPIR_Coll_check_counts("recvcounts", recvcounts, c.size);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     return run(&c, MPIR_Coll_total(recvcounts, c.size));
 }
 
@@ -204,11 +201,8 @@ int MPIR_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recv
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = recvcount, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_check_intra(comm);
-    if (!err)
-        err = MPIR_Op_check(op, datatype);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     return run(&c, recvcount * c.size);
 }

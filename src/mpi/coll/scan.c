@@ -139,12 +139,9 @@ int MPIR_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_check_intra(comm);
-    if (!err)
-        err = MPIR_Op_check(op, datatype);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (count == 0)
         return 0;
     if (c.size == 1)
@@ -159,12 +156,9 @@ int MPIR_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dataty
 {
     struct coll_state st;
     struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_check_intra(comm);
-    if (!err)
-        err = MPIR_Op_check(op, datatype);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (count == 0 || c.size == 1)
         return 0;
     return MPIR_Coll_run(COLL_EXSCAN, &c,

@@ -78,18 +78,8 @@ static void binomial(struct coll *c)
     MPIR_Coll_batch_end(&s.batch);
 }
 
-static struct coll_cost binomial_cost(const struct coll_size *s)
-{
-    double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
-    return (struct coll_cost){ .rounds = levels,
-                               .messages = levels,
-                               .bytes = n * (p - 1) * 1.5,
-                               .waits = 1.5 * p,
-                               .total_bytes = n * p * (1 + levels / 2) };
-}
-
 const struct coll_alg MPIR_Coll_scatter_algs[] = {
-    { "binomial", 0, binomial_cost, binomial },
+    { "binomial", 0, MPIR_Coll_binomial_cost, binomial },
     { "linear", 0, MPIR_Coll_linear_cost, linear },
     { 0 },
 };
@@ -110,10 +100,9 @@ int MPIR_Scatter(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendty
                       .rcount = recvcount,
                       .rtype = recvtype,
                       .root = root };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(recvbuf) && c.rank != root)
         return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
     int64_t bytes = c.rank == root ? sendcount * sendtype->adi.size : recvcount * recvtype->adi.size;
@@ -134,10 +123,9 @@ int MPIR_Scatterv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displ
                       .rcount = recvcount,
                       .rtype = recvtype,
                       .root = root };
-    int err = MPIR_Coll_check_intra(comm);
+    int err = MPIR_Coll_begin(&c, &st, comm);
     if (err)
         return err;
-    MPIR_Coll_begin(&c, &st, comm);
     if (coll_in_place(recvbuf) && c.rank != root)
         return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
     if (c.rank == root)

@@ -228,6 +228,13 @@ struct coll_block MPIR_Coll_rblock(const struct coll *c, int64_t i)
     return block(c->rbuf, i, c->rcount, c->rtype, c->rcounts, c->rdispls, c->rtypes);
 }
 
+void MPIR_Coll_own_block(struct coll *c)
+{
+    struct coll_block b = MPIR_Coll_rblock(c, c->rank);
+    if (!coll_in_place(c->sbuf))
+        MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
+}
+
 int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p)
 {
     int64_t sum = 0;

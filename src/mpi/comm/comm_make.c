@@ -51,7 +51,7 @@ static struct party everybody(MPIR_Comm *comm)
     return (struct party){ comm, NULL, (int)(comm->coll_seq++ & MPID_TAG_UB) };
 }
 
-static int check_intra(const MPIR_Comm *comm)
+int MPIR_Comm_check_intra(const MPIR_Comm *comm)
 {
     if (!comm->remote_group)
         return 0;
@@ -94,7 +94,7 @@ static int check_subset(MPIR_Comm *comm, MPIR_Group *group)
 
 int MPIR_Comm_create(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm)
 {
-    int err = check_intra(comm);
+    int err = MPIR_Comm_check_intra(comm);
     if (err)
         return err;
     err = MPIR_Coll_ready(comm);
@@ -110,7 +110,7 @@ int MPIR_Comm_create(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm)
 int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Comm **newcomm)
 {
     *newcomm = NULL;
-    int err = check_intra(comm);
+    int err = MPIR_Comm_check_intra(comm);
     if (err || group->rank == MPI_UNDEFINED) /* only members take part: others have nothing to wait for */
         return err;
     err = check_subset(comm, group);
@@ -193,7 +193,7 @@ static int make_color(MPIR_Comm *comm, const struct wish *wishes, uint32_t conte
 int MPIR_Comm_split(MPIR_Comm *comm, int color, int key, MPIR_Comm **newcomm)
 {
     *newcomm = NULL;
-    int err = check_intra(comm);
+    int err = MPIR_Comm_check_intra(comm);
     if (err)
         return err;
     struct wish mine = { color, key };

@@ -49,6 +49,9 @@ void MPIR_Comm_fini_predefined(void);
 /* Drop a reference (MPIR_Object_ref takes one); the last one frees. */
 void MPIR_Comm_release(MPIR_Comm *c);
 
+/* MPI_ERR_COMM, recorded, for an intercommunicator. */
+int MPIR_Comm_check_intra(const MPIR_Comm *comm);
+
 /* Agree on comm->facts if that has not happened; collective (src/mpi/coll).  Returns an error class. */
 int MPIR_Coll_ready(MPIR_Comm *comm);
 
