@@ -12,9 +12,10 @@ static struct ku_knob_table *tables;
 /* What the launcher tells its ranks (src/pmi). */
 static struct ku_knob intern_rows[] = {
     { .name = "JOB", .type = KU_KNOB_INTERN, .help = "how a rank finds its job" },
+    { .name = "MAXPROCS", .type = KU_KNOB_INTERN, .help = "ranks of its section of the command line" },
     { .name = "RANK", .type = KU_KNOB_INTERN, .help = "its rank in the job" },
 };
-static struct ku_knob_table intern = { .rows = intern_rows, .n = 2 };
+static struct ku_knob_table intern = { .rows = intern_rows, .n = sizeof intern_rows / sizeof intern_rows[0] };
 
 static bool parse_bool(const char *s, int64_t *v)
 {

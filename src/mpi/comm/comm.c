@@ -68,6 +68,7 @@ static void fini_predefined(MPIR_Comm *c)
     MPIR_Group_release(c->group);
     c->group = NULL;
     MPIR_Bsend_comm_free(c);
+    MPIR_Comm_hints_clear(&c->hints);
     release_errhandler(c);
     c->adi.errhandler = &MPIR_Errors_are_fatal;
 }
@@ -110,6 +111,7 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
 void MPIR_Comm_discard(MPIR_Comm *c)
 {
     MPIR_Bsend_comm_free(c);
+    MPIR_Comm_hints_clear(&c->hints);
     release_errhandler(c);
     MPIR_Group_release(c->group);
     MPIR_Object_free(c);

@@ -62,12 +62,17 @@ int MPIR_Comm_check_intra(const MPIR_Comm *comm)
 
 int MPIR_Comm_dup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcomm)
 {
-    (void)info; /* hints; none has a meaning yet */
+    MPIR_Comm_hints hints = { 0 };
     int err = MPIR_Coll_ready(comm);
     struct party p = everybody(comm);
+    if (!err)
+        err = MPIR_Comm_hints_read(&hints, info);
     err = make(&p, comm->group, err, newcomm);
-    if (err)
+    if (err) {
+        MPIR_Comm_hints_clear(&hints);
         return err;
+    }
+    (*newcomm)->hints = hints;
     (*newcomm)->facts = comm->facts;
     /* Attributes: the copy callbacks of comm's key values run here, as soon as there are any (MPI_Comm_set_attr). */
     return 0;
@@ -219,7 +224,6 @@ int MPIR_Comm_split(MPIR_Comm *comm, int color, int key, MPIR_Comm **newcomm)
 
 int MPIR_Comm_split_type(MPIR_Comm *comm, int split_type, int key, MPIR_Info *info, MPIR_Comm **newcomm)
 {
-    (void)info;
     int color = MPI_UNDEFINED;
     const struct MPID_World *world = MPID_World();
     switch (split_type) {
@@ -235,5 +239,12 @@ int MPIR_Comm_split_type(MPIR_Comm *comm, int split_type, int key, MPIR_Info *in
         return MPIR_Err(MPI_ERR_ARG, "split_type",
                         "is %d; expected a MPI_COMM_TYPE_ constant or MPI_UNDEFINED", split_type);
     }
-    return MPIR_Comm_split(comm, color, key, newcomm);
+    int err = MPIR_Comm_split(comm, color, key, newcomm);
+    if (!err && *newcomm)
+        err = MPIR_Comm_hints_read(&(*newcomm)->hints, info);
+    if (err && *newcomm) {
+        MPIR_Comm_release(*newcomm);
+        *newcomm = NULL;
+    }
+    return err;
 }

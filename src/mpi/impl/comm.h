@@ -15,6 +15,19 @@ typedef struct MPIR_Coll_facts {
     uint8_t forced[MPIR_COLL_FORCED]; /* by enum coll_kind: number of the forced algorithm + 1, or 0 */
 } MPIR_Coll_facts;
 
+/* The hints of a communicator (src/mpi/comm/hints.c); what the user promised not to do. */
+enum MPIR_HINT {
+    MPIR_HINT_NO_ANY_TAG = 1,
+    MPIR_HINT_NO_ANY_SOURCE = 2,
+    MPIR_HINT_EXACT_LENGTH = 4,
+    MPIR_HINT_ALLOW_OVERTAKING = 8,
+    MPIR_HINT_STRICT_PERSISTENT = 16
+};
+typedef struct MPIR_Comm_hints {
+    uint32_t asserted;  /* MPIR_HINT_*; 0 at first */
+    char *memory_kinds; /* mpi_assert_memory_alloc_kinds; NULL: not set */
+} MPIR_Comm_hints;
+
 typedef struct MPIR_Comm {
     struct MPIR_COMMUNICATOR
         adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
@@ -25,6 +38,7 @@ typedef struct MPIR_Comm {
     void *attributes;         /* src/mpi/attr */
     void *bsend;              /* buffer attached to the communicator */
     MPIR_Coll_facts facts;
+    MPIR_Comm_hints hints;
 } MPIR_Comm;
 
 extern MPIR_Comm MPIR_Comm_world, MPIR_Comm_self;

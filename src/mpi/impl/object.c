@@ -27,6 +27,7 @@ struct ku_slab MPIR_slab[MPIR_KIND_COUNT] = {
 #pragma weak MPIR_Errors_are_fatal
 #pragma weak MPIR_Errors_abort
 #pragma weak MPIR_Errors_return
+#pragma weak MPIR_Info_env
 #pragma weak MPIR_Message_no_proc
 #pragma weak MPIR_Datatype_predefined
 #pragma weak MPIR_Op_predefined
@@ -48,6 +49,8 @@ static void *find_predefined(int32_t value)
         return &MPIR_Errors_abort;
     case KEEL_MPI_ERRORS_RETURN:
         return &MPIR_Errors_return;
+    case KEEL_MPI_INFO_ENV:
+        return &MPIR_Info_env;
     case KEEL_MPI_MESSAGE_NO_PROC:
         return &MPIR_Message_no_proc;
     }

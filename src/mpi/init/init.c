@@ -5,6 +5,7 @@
 #include "comm.h"
 #include "env.h"
 #include "err.h"
+#include "info.h"
 #include "request.h"
 #include "type.h"
 #include "util/knob.h"
@@ -61,6 +62,7 @@ static int start(int *argc, char ***argv, int level)
         ku_knob_check(show_misspelt, NULL);
     main_thread = pthread_self();
     MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
+    MPIR_Info_env_init(argc ? *argc : 0, argv ? *argv : NULL);
     MPIR_env.thread_level = level;
     MPIR_env.phase = MPIR_RUNNING;
     return 0;

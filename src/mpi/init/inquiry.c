@@ -44,3 +44,10 @@ double MPIR_Wtick(void)
     MPID_Wtick(&tick);
     return tick;
 }
+
+/* For profiling libraries, which put their own in its place (16.2); nothing here has levels. */
+int MPIR_Pcontrol(int level)
+{
+    (void)level;
+    return 0;
+}

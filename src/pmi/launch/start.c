@@ -49,7 +49,7 @@ struct starter {
     char **env; /* NVARS strings of `value` first, then the rest, NULL */
     size_t nenv;
     char value[NVARS][VAR_BYTES];
-    char *job, *pwd;
+    char *job, *maxprocs, *pwd;
     char **script; /* for a file without #!: run by sh, as execvp does */
 };
 
@@ -130,6 +130,8 @@ static void env_build(struct starter *s, int appnum)
     s->job = xformat("KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), st->segment_fd, st->control_fd,
                      st->job_id, appnum);
     env_set(s, s->job);
+    s->maxprocs = xformat("KEEL_MAXPROCS=%d", s->app->n);
+    env_set(s, s->maxprocs);
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
         env_add(s, fortran);
     if (s->app->wdir && s->app->wdir[0] == '/') {
@@ -234,6 +236,7 @@ void starter_free(struct starter *s)
 {
     free(s->env); /* but for these the strings are others' */
     free(s->job);
+    free(s->maxprocs);
     free(s->pwd);
     free(s->script);
     free(s);

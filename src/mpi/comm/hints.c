@@ -1,0 +1,106 @@
+/* hints.c: what info says about a communicator (8.4.4), kept until MPI_Comm_get_info asks.
+ *
+ * Every assertion is false until the user sets it; other keys are ignored, as is a list of memory kinds of which one is not
+ * supported (12.4.3).  No communicator gets hints from another. */
+#include "make.h"
+#include <stdlib.h>
+#include <string.h>
+#include "bodies.h"
+#include "err.h"
+
+static const struct {
+    const char *key;
+    enum MPIR_HINT hint;
+} assertions[] = {
+    { "mpi_assert_no_any_tag", MPIR_HINT_NO_ANY_TAG },
+    { "mpi_assert_no_any_source", MPIR_HINT_NO_ANY_SOURCE },
+    { "mpi_assert_exact_length", MPIR_HINT_EXACT_LENGTH },
+    { "mpi_assert_allow_overtaking", MPIR_HINT_ALLOW_OVERTAKING },
+    { "mpi_assert_strict_persistent_collective_ordering", MPIR_HINT_STRICT_PERSISTENT },
+};
+enum { ASSERTIONS = sizeof assertions / sizeof *assertions };
+static const char kinds_key[] = "mpi_assert_memory_alloc_kinds";
+
+/* ---- Kinds of memory ----------------------------------------------------------------------------------------- */
+
+/* The kinds and restrictors that any memory of this library's processes has. */
+static const char *const supported[] = { "system", "mpi", "mpi:alloc_mem", "mpi:win_allocate",
+                                         "mpi:win_allocate_shared" };
+
+static bool is_supported(const char *kind, size_t n)
+{
+    for (size_t i = 0; i < sizeof supported / sizeof *supported; i++)
+        if (strlen(supported[i]) == n && !memcmp(kind, supported[i], n))
+            return true;
+    return n == 0; /* the empty list */
+}
+
+static bool all_supported(const char *list)
+{
+    for (;;) {
+        list += strspn(list, " ");
+        size_t n = strcspn(list, ","), word = n;
+        while (word && list[word - 1] == ' ')
+            word--;
+        if (!is_supported(list, word))
+            return false;
+        if (!list[n])
+            return true;
+        list += n + 1;
+    }
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+int MPIR_Comm_hints_read(MPIR_Comm_hints *hints, const MPIR_Info *info)
+{
+    uint32_t asserted = hints->asserted;
+    const char *kinds = MPIR_Info_value(info, kinds_key);
+    int err = 0;
+    for (int i = 0; i < ASSERTIONS && !err; i++) {
+        bool is = false;
+        if (!MPIR_Info_bool(info, assertions[i].key, &is, &err))
+            continue;
+        asserted &= ~(uint32_t)assertions[i].hint;
+        asserted |= is ? (uint32_t)assertions[i].hint : 0;
+    }
+    if (err)
+        return err;
+    if (kinds && all_supported(kinds)) {
+        char *copy = strdup(kinds);
+        if (!copy)
+            return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the hints of a communicator");
+        free(hints->memory_kinds);
+        hints->memory_kinds = copy;
+    }
+    hints->asserted = asserted;
+    return 0;
+}
+
+void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints)
+{
+    free(hints->memory_kinds);
+    *hints = (MPIR_Comm_hints){ 0 };
+}
+
+int MPIR_Comm_set_info(MPIR_Comm *comm, MPIR_Info *info)
+{
+    return MPIR_Comm_hints_read(&comm->hints, info);
+}
+
+int MPIR_Comm_get_info(MPIR_Comm *comm, MPIR_Info **info_used)
+{
+    int err = MPIR_Info_create(info_used);
+    if (err)
+        return err;
+    for (int i = 0; i < ASSERTIONS && !err; i++)
+        err = MPIR_Info_set(*info_used, assertions[i].key,
+                            comm->hints.asserted & assertions[i].hint ? "true" : "false");
+    if (!err)
+        err = MPIR_Info_set(*info_used, "mpi_memory_alloc_kinds", "mpi,system");
+    if (!err && comm->hints.memory_kinds)
+        err = MPIR_Info_set(*info_used, kinds_key, comm->hints.memory_kinds);
+    if (err)
+        MPIR_Info_free(info_used);
+    return err;
+}

@@ -1,0 +1,103 @@
+/* env.c: MPI_INFO_ENV and MPI_Info_create_env: how this process was started (12.2.2).
+ *
+ *   command, argv   from argc and argv if they are given, else as the kernel knows them
+ *   maxprocs        ranks of this section of mpiexec's command line; 1 without a launcher
+ *   host, arch      of this machine
+ *   wdir            the working directory now
+ *
+ * A value that is not known, or longer than a value may be, is left out (argv is cut). */
+#define _GNU_SOURCE
+#include "config.h"
+#include "table.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "bodies.h"
+#include "err.h"
+#include "mpid.h"
+
+MPIR_Info MPIR_Info_env = {
+    .obj = { .index = KEEL_NO_INDEX,
+             .gen = 1,
+             .kind = MPIR_KIND_INFO,
+             .flags = KEEL_OBJ_PREDEFINED,
+             .refs = 1,
+             .self = KEEL_MPI_INFO_ENV },
+};
+
+static bool put(MPIR_Info *info, const char *key, const char *value)
+{
+    return !value || !value[0] || strlen(value) >= MPI_MAX_INFO_VAL || MPIR_Info_put(info, key, value);
+}
+
+/* The arguments with spaces between; what does not fit is cut. */
+static bool put_argv(MPIR_Info *info, int argc, char *const *argv)
+{
+    char text[MPI_MAX_INFO_VAL] = "";
+    size_t n = 0;
+    for (int i = 1; i < argc && argv[i] && n + 1 < sizeof text; i++) {
+        snprintf(text + n, sizeof text - n, "%s%s", i > 1 ? " " : "", argv[i]);
+        n += strlen(text + n);
+    }
+    return put(info, "argv", text);
+}
+
+static bool put_command(MPIR_Info *info, int argc, char *const *argv)
+{
+    return put(info, "command", argv[0]) && put_argv(info, argc, argv);
+}
+
+/* The command line as the kernel has it: the beginning is enough for the longest value. */
+static bool put_cmdline(MPIR_Info *info)
+{
+    enum { ARGS = 512 };
+    char text[PATH_MAX + MPI_MAX_INFO_VAL + 1], *argv[ARGS];
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), argc = 0;
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return true;
+    text[n] = 0;
+    for (char *p = text; p < text + n && argc < ARGS; p += strlen(p) + 1)
+        argv[argc++] = p;
+    return put_command(info, argc, argv);
+}
+
+static bool fill(MPIR_Info *info, int argc, char *const *argv)
+{
+    struct utsname machine;
+    char wdir[PATH_MAX];
+    const char *maxprocs = getenv("KEEL_JOB") ? getenv("KEEL_MAXPROCS") : "1";
+    bool done = argc > 0 && argv && argv[0] ? put_command(info, argc, argv) : put_cmdline(info);
+    done = done && put(info, "maxprocs", maxprocs);
+    if (done && uname(&machine) == 0)
+        done = put(info, "host", machine.nodename) && put(info, "arch", machine.machine);
+    if (done && getcwd(wdir, sizeof wdir))
+        done = put(info, "wdir", wdir);
+    return done;
+}
+
+void MPIR_Info_env_init(int argc, char **argv)
+{
+    MPIR_Info_clear(&MPIR_Info_env);
+    fill(&MPIR_Info_env, argc, argv);
+}
+
+/* It stays readable after MPI_Finalize, until the library goes. */
+__attribute__((destructor)) static void forget(void)
+{
+    MPIR_Info_clear(&MPIR_Info_env);
+}
+
+int MPIR_Info_create_env(int argc, char **argv, MPIR_Info **info)
+{
+    int err = MPIR_Info_create(info);
+    if (err || fill(*info, argc, argv))
+        return err;
+    MPIR_Info_free(info);
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for an info object");
+}

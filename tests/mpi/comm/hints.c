@@ -1,0 +1,131 @@
+/* Hints of communicators: known keys are kept, per communicator; others ignored; wrong values are errors. */
+/* ranks: 1 2 3 5 */
+#include "../check.h"
+
+static const char *const assertions[] = { "mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                          "mpi_assert_exact_length", "mpi_assert_allow_overtaking",
+                                          "mpi_assert_strict_persistent_collective_ordering" };
+
+/* NULL: the key is not there. */
+static void expect(MPI_Comm comm, const char *key, const char *value)
+{
+    MPI_Info used = MPI_INFO_NULL;
+    char text[MPI_MAX_INFO_VAL] = "";
+    int flag = -1, len = sizeof text;
+    MPI_Comm_get_info(comm, &used);
+    CHECK(used != MPI_INFO_NULL);
+    MPI_Info_get_string(used, key, &len, text, &flag);
+    CHECK_EQ(flag, value != NULL, "%s", key);
+    CHECK(!value || !strcmp(value, text), "%s is %s; expected %s", key, text, value);
+    MPI_Info_free(&used);
+}
+
+static void expect_defaults(MPI_Comm comm)
+{
+    for (int i = 0; i < 5; i++)
+        expect(comm, assertions[i], "false");
+    expect(comm, "mpi_memory_alloc_kinds", "mpi,system");
+    expect(comm, "mpi_assert_memory_alloc_kinds", NULL);
+}
+
+static MPI_Info one(const char *key, const char *value)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    return info;
+}
+
+static void set(MPI_Comm comm, const char *key, const char *value)
+{
+    MPI_Info info = one(key, value);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+static void set_and_get(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    expect_defaults(comm);
+    for (int i = 0; i < 5; i++) {
+        set(comm, assertions[i], "true");
+        for (int k = 0; k < 5; k++)
+            expect(comm, assertions[k], k <= i ? "true" : "false");
+    }
+    set(comm, "somebody_elses", "value");
+    expect(comm, "somebody_elses", NULL);
+    MPI_Comm_set_info(comm, MPI_INFO_NULL);
+    expect(comm, assertions[0], "true");
+    set(comm, assertions[0], "  false ");
+    expect(comm, assertions[0], "false");
+    expect(comm, assertions[1], "true");
+    expect_defaults(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
+static void memory_kinds(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    set(comm, "mpi_assert_memory_alloc_kinds", "system, mpi:alloc_mem");
+    expect(comm, "mpi_assert_memory_alloc_kinds", "system, mpi:alloc_mem");
+    set(comm, "mpi_assert_memory_alloc_kinds", "gpu:device,system"); /* not supported: ignored */
+    expect(comm, "mpi_assert_memory_alloc_kinds", "system, mpi:alloc_mem");
+    set(comm, "mpi_assert_memory_alloc_kinds", "");
+    expect(comm, "mpi_assert_memory_alloc_kinds", "");
+    set(comm, "mpi_memory_alloc_kinds", "gpu");
+    expect(comm, "mpi_memory_alloc_kinds", "mpi,system");
+    MPI_Comm_free(&comm);
+}
+
+/* Hints come from the info given, not from the communicator copied. */
+static void copies(void)
+{
+    MPI_Comm comm, copy;
+    MPI_Info info = one(assertions[2], "true");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    expect(comm, assertions[2], "true");
+    expect(comm, assertions[1], "false");
+    MPI_Comm_dup(comm, &copy);
+    expect_defaults(copy);
+    MPI_Comm_free(&copy);
+    MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", "system");
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, info, &copy);
+    expect(copy, assertions[2], "true");
+    expect(copy, "mpi_assert_memory_alloc_kinds", "system");
+    MPI_Comm_free(&copy);
+    MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &copy);
+    expect_defaults(copy);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&info);
+}
+
+static void wrong(void)
+{
+    MPI_Comm comm, copy = MPI_COMM_NULL;
+    MPI_Info bad = one(assertions[1], "yes"), good = one(assertions[1], "true");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Info_set(bad, assertions[0], "true");
+    CHECK_ERR(MPI_Comm_set_info(comm, bad), MPI_ERR_INFO_VALUE);
+    CHECK_SAYS("the value \"yes\" for mpi_assert_no_any_source; expected true or false");
+    expect_defaults(comm);
+    CHECK_ERR(MPI_Comm_dup_with_info(comm, check_rank == 0 ? bad : good, &copy), MPI_ERR_INFO_VALUE);
+    CHECK(copy == MPI_COMM_NULL);
+    CHECK_ERR(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, bad, &copy), MPI_ERR_INFO_VALUE);
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&bad);
+    MPI_Info_free(&good);
+}
+
+int main(int argc, char **argv)
+{
+    check_init(&argc, &argv);
+    set_and_get();
+    memory_kinds();
+    copies();
+    wrong();
+    return check_done();
+}
