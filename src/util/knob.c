@@ -9,11 +9,13 @@ extern char **environ;
 
 static struct ku_knob_table *tables;
 
-/* What the launcher tells its ranks (src/pmi). */
+/* What the launcher tells its ranks (src/pmi), and what the compiler wrappers read (src/tools). */
 static struct ku_knob intern_rows[] = {
     { .name = "JOB", .type = KU_KNOB_INTERN, .help = "how a rank finds its job" },
     { .name = "MAXPROCS", .type = KU_KNOB_INTERN, .help = "ranks of its section of the command line" },
     { .name = "RANK", .type = KU_KNOB_INTERN, .help = "its rank in the job" },
+    { .name = "CC", .type = KU_KNOB_INTERN, .help = "mpicc: the compiler" },
+    { .name = "CXX", .type = KU_KNOB_INTERN, .help = "mpicxx: the compiler" },
 };
 static struct ku_knob_table intern = { .rows = intern_rows, .n = sizeof intern_rows / sizeof intern_rows[0] };
 
