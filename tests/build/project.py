@@ -1,0 +1,55 @@
+"""What the scripts of this folder share: a project's files, an MPI program, and running it."""
+import os
+import re
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "faults"))
+from harness import *
+
+BIN = os.path.dirname(MPICC)
+PREFIX = os.path.dirname(BIN)
+for name in list(os.environ):
+    if re.match(r"(KEEL|MPI|MPICH|OMPI|I_MPI)_(CC|CXX|\w*FLAGS|LIBS|HOME)$|(CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS)$", name):
+        del os.environ[name]
+
+# A token goes round; C and C++.
+RING = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, size, token = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank > 0)
+        MPI_Recv(&token, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    token++;
+    MPI_Send(&token, 1, MPI_INT, rank + 1 < size ? rank + 1 : MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    if (rank == size - 1)
+        printf("%d of %d\n", token, size);
+    MPI_Finalize();
+    return rank == size - 1 && (token != size || size < 2);
+}
+"""
+
+
+def need(*programs):
+    """Skip without these, or without an installed tree around mpicc."""
+    for p in programs:
+        if not shutil.which(p):
+            skip(p + " is not installed")
+    if not os.path.exists(os.path.join(PREFIX, "include", "mpi.h")):
+        skip("no installed tree around mpicc")
+
+
+def write(name, text):
+    path = os.path.join(TMP.name, name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def runs(what, program, env=None):
+    Run("-n", 4, program, env=env).expect(what + ": runs", out="4 of 4\n", err="")
