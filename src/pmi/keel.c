@@ -140,6 +140,9 @@ static int take_rank(struct pmi_job *job)
                           "rank %d of this job is process %d already; start an MPI program from an MPI "
                           "program by \"mpiexec -n 1 program\"",
                           job->rank, old);
+    job->epoch = atomic_fetch_add(&me->epoch, 1) + 1;
+    if (job->epoch > 1)
+        ku_segment_wake_all(&job->segment); /* who is in pmi_join */
     atomic_store(&me->state, KU_RANK_RUNNING);
     return 0;
 }
@@ -159,7 +162,7 @@ int pmi_keel_init(struct pmi_job *job)
     job->local_rank = local_rank(&job->segment, t.rank);
     job->local_size = (int32_t)h->nlocal;
     job->appnum = t.appnum;
-    job->universe_size = (int32_t)(h->cpus > h->size ? h->cpus : h->size);
+    job->universe_size = (int32_t)(h->universe > h->size ? h->universe : h->size);
     if (job->local_rank < 0)
         err = ku_err_set(EINVAL, NULL, "KEEL_RANK is %d; this node's ranks are %d, the job's %d", t.rank,
                          job->local_size, job->size);
@@ -172,20 +175,20 @@ int pmi_keel_init(struct pmi_job *job)
     return err;
 }
 
-bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const char *text)
+bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len)
 {
     struct ticket t;
     if (!pmi_keel_is_there() || read_ticket(&t) != 0 || (control_fd < 0 && open_control(&t) != 0))
         return false;
     char buf[PIPE_BUF];
-    size_t len = strlen(text);
     if (len > sizeof buf - sizeof(struct pmi_record))
         len = sizeof buf - sizeof(struct pmi_record);
     struct pmi_record r = {
         .job_id = t.job_id, .rank = (uint32_t)t.rank, .kind = kind, .value = value, .len = (uint32_t)len
     };
     memcpy(buf, &r, sizeof r);
-    memcpy(buf + sizeof r, text, len);
+    if (len > 0)
+        memcpy(buf + sizeof r, bytes, len);
     /* A launcher that is gone must not kill us here: its end reaches us by another way. */
     struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
     sigaction(SIGPIPE, &ignore, &old);

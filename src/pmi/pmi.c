@@ -1,10 +1,13 @@
 /* pmi.c: which wire, and what is common to all. */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "pmi.h"
 #include "util/err.h"
+#include "util/wait.h"
 #include "wire.h"
 
 int pmi_init(struct pmi_job *job)
@@ -17,6 +20,49 @@ int pmi_init(struct pmi_job *job)
     return err ? err : pmi_singleton_init(job);
 }
 
+/* Every rank here that may still come is in job's epoch. */
+static bool all_here(const struct pmi_job *job)
+{
+    for (int32_t i = 0; i < job->local_size; i++) {
+        struct ku_seg_rank *r = ku_segment_rank(&job->segment, (uint32_t)i);
+        if ((int32_t)(atomic_load(&r->epoch) - job->epoch) < 0 && atomic_load(&r->state) != KU_RANK_DEAD)
+            return false;
+    }
+    return true;
+}
+
+void pmi_join(const struct pmi_job *job)
+{
+    enum { AT_MOST_MS = 100 };
+    _Atomic uint32_t *sleeping = &ku_segment_rank(&job->segment, (uint32_t)job->local_rank)->sleeping;
+    struct ku_wait w = { 0 };
+    while (job->epoch > 1 && !all_here(job)) {
+        if (ku_wait_step(&w) == KU_WAIT_AGAIN)
+            continue;
+        ku_wait_prepare(sleeping, true);
+        if (all_here(job))
+            ku_wait_cancel(sleeping);
+        else
+            ku_wait_sleep(sleeping, AT_MOST_MS);
+    }
+}
+
+void pmi_undo(struct pmi_job *job)
+{
+    atomic_fetch_sub(&ku_segment_rank(&job->segment, (uint32_t)job->local_rank)->epoch, 1);
+}
+
+int pmi_card(const struct pmi_job *job, const void *bytes, uint32_t len)
+{
+    if (len > KU_CARD_BYTES)
+        return ku_err_set(E2BIG, NULL, "the addresses of this process take %u bytes; expected at most %d",
+                          len, KU_CARD_BYTES);
+    if (job->segment.head->nnodes > 1 && !pmi_keel_send(PMI_CARD, job->epoch, bytes, len))
+        return ku_err_set(EPIPE, NULL, "mpiexec did not take this process's addresses");
+    ku_segment_card_write(&job->segment, (uint32_t)job->rank, job->epoch, bytes, len);
+    return 0;
+}
+
 void pmi_finalized(struct pmi_job *job)
 {
     struct ku_seg_rank *me = ku_segment_rank(&job->segment, (uint32_t)job->local_rank);
@@ -26,7 +72,7 @@ void pmi_finalized(struct pmi_job *job)
 void pmi_message(struct pmi_job *job, const char *text)
 {
     (void)job;
-    if (!pmi_keel_send(PMI_MESSAGE, 0, text))
+    if (!pmi_keel_send(PMI_MESSAGE, 0, text, strlen(text)))
         fprintf(stderr, "%s\n", text);
 }
 
@@ -38,7 +84,7 @@ _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text)
         atomic_store(&me->state, KU_RANK_ABORTED);
     }
     /* The record goes first: whatever the flush runs into, the launcher ends this process too. */
-    if (!pmi_keel_send(PMI_ABORT, (uint32_t)code, text ? text : "") && text && *text)
+    if (!pmi_keel_send(PMI_ABORT, (uint32_t)code, text, text ? strlen(text) : 0) && text && *text)
         fprintf(stderr, "%s\n", text);
     fflush(NULL);
     _exit(code != 0 && (code & 255) == 0 ? 1 : code & 255);

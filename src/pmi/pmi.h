@@ -11,7 +11,7 @@
  * launcher left in the environment.  A descriptor that was closed on the way (a shell, a Python
  * subprocess) is opened again through
  * /proc/<pid>/fd. The control descriptor is a pipe to the launcher; each record is one write of at most
- * PIPE_BUF bytes: struct pmi_record, then `len` bytes of text.  The launcher answers through the segment
+ * PIPE_BUF bytes: struct pmi_record, then `len` bytes of text or other.  The launcher answers through the segment
  * alone. */
 #ifndef PMI_H
 #define PMI_H
@@ -24,6 +24,7 @@ struct pmi_job {
     int32_t local_rank, local_size;
     int32_t appnum;            /* number of the ':' section; -1 without a launcher */
     int32_t universe_size;     /* cores the launcher would give this job; -1 if unknown */
+    uint32_t epoch;            /* which pmi_init of this rank it is, from 1: of whichever process */
     struct ku_segment segment; /* always there: a singleton makes its own */
     const char *wire;          /* "keel", "singleton" */
 };
@@ -31,6 +32,7 @@ struct pmi_job {
 enum pmi_record_kind {
     PMI_ABORT = 1,   /* value: the code to end the job with; text: why */
     PMI_MESSAGE = 2, /* text: an error report to be shown once, equal ones of several ranks merged */
+    PMI_CARD = 3,    /* value: the epoch; bytes: this rank's card, for the segments of the other nodes */
 };
 
 struct pmi_record {
@@ -41,6 +43,17 @@ struct pmi_record {
 /* Join the job: fills in `job` and marks this rank KU_RANK_RUNNING, by this process.  0, or a nonzero
  * errno-like value with the reason in ku_err_last()->text. */
 int pmi_init(struct pmi_job *job);
+
+/* Wait until every living rank of this node has come as far as this one: to the same epoch.  In the first there is
+ * nothing to wait for; later nobody may send to a rank whose process of the epoch before may still receive. */
+void pmi_join(const struct pmi_job *job);
+
+/* What should have followed pmi_init has failed: this epoch of the rank has not been.  pmi_fini follows. */
+void pmi_undo(struct pmi_job *job);
+
+/* Make `len` (at most KU_CARD_BYTES) bytes known to all ranks of the job as this rank's card of this epoch.  0, or an
+ * errno value with a text in ku_err_last(). */
+int pmi_card(const struct pmi_job *job, const void *bytes, uint32_t len);
 
 /* This rank has left MPI (KU_RANK_FINALIZED); its exit with 0 is then right. */
 void pmi_finalized(struct pmi_job *job);

@@ -11,6 +11,7 @@ int pmi_singleton_init(struct pmi_job *job)
     job->size = job->local_size = 1;
     job->appnum = -1;
     job->universe_size = -1;
+    job->epoch = 1;
     struct ku_seg_rank *me = ku_segment_rank(&job->segment, 0);
     atomic_store(&me->pid, (int32_t)getpid());
     atomic_store(&me->state, KU_RANK_RUNNING);

@@ -3,6 +3,7 @@
 #define PMI_WIRE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include "pmi.h"
 
 /* The environment has KEEL_JOB. */
@@ -12,7 +13,7 @@ bool pmi_keel_is_there(void);
 int pmi_keel_init(struct pmi_job *job);
 
 /* Send one record to the launcher; false if there is none, or it is gone.  Works before pmi_keel_init. */
-bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const char *text);
+bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len);
 void pmi_keel_fini(void);
 
 /* A job of this process alone; as pmi_init. */

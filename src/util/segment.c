@@ -11,6 +11,7 @@
 #include "cpus.h"
 #include "err.h"
 #include "segment.h"
+#include "wait.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3; older kernels answer EINVAL */
@@ -34,7 +35,9 @@ static void lay_out(struct ku_seg_head *h)
     uint64_t map_words = h->nlocal + (h->nnodes > 1 ? h->size : 0);
     h->rank_off = round_up(sizeof *h, PAGE);
     h->map_off = h->rank_off + h->nlocal * sizeof(struct ku_seg_rank);
-    h->dev_off = round_up(h->map_off + map_words * sizeof(int32_t), PAGE);
+    h->gone_off = h->map_off + map_words * sizeof(int32_t);
+    h->card_off = round_up(h->gone_off + h->size, PAGE);
+    h->dev_off = round_up(h->card_off + h->size * sizeof(struct ku_seg_card), PAGE);
     h->dev_bytes = KU_SEG_DEV_BYTES;
     h->total = h->dev_off + h->nlocal * h->dev_bytes;
 }
@@ -80,6 +83,7 @@ int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint
                              .node = node,
                              .nnodes = nnodes,
                              .cpus = ku_cpus() };
+    h.universe = h.cpus;
     lay_out(&h);
     if (getrandom(&h.job_id, sizeof h.job_id, 0) != sizeof h.job_id ||
         getrandom(h.secret, sizeof h.secret, 0) != sizeof h.secret)
@@ -100,6 +104,20 @@ int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint
     return 0;
 }
 
+void ku_segment_join(struct ku_segment *s, const struct ku_segment *first, const int32_t *node_of)
+{
+    struct ku_seg_head *h = s->head;
+    int32_t *grank_of = ku_segment_grank_of(s);
+    uint32_t local = 0;
+    h->job_id = first->head->job_id;
+    memcpy(h->secret, first->head->secret, sizeof h->secret);
+    for (uint32_t r = 0; r < h->size; r++)
+        if (node_of[r] == (int32_t)h->node && local < h->nlocal)
+            grank_of[local++] = (int32_t)r;
+    if (h->nnodes > 1)
+        memcpy(ku_segment_node_of(s), node_of, h->size * sizeof *node_of);
+}
+
 /* What is wrong with a mapped head, or NULL.  Nothing behind an offset is touched before this says yes. */
 static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
 {
@@ -113,7 +131,9 @@ static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
     bool sane = h->nlocal >= 1 && h->nlocal <= h->size && h->node < h->nnodes && h->total <= bytes &&
                 h->rank_off >= sizeof *h && h->rank_off % 64 == 0 &&
                 h->map_off >= h->rank_off + h->nlocal * sizeof(struct ku_seg_rank) &&
-                h->dev_off >= h->map_off + map_words * sizeof(int32_t) && h->dev_off <= h->total &&
+                h->gone_off >= h->map_off + map_words * sizeof(int32_t) &&
+                h->card_off >= h->gone_off + h->size && h->card_off % 64 == 0 &&
+                h->dev_off >= h->card_off + h->size * sizeof(struct ku_seg_card) && h->dev_off <= h->total &&
                 h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
     return sane ? NULL : "its sizes do not fit together";
 }
@@ -144,4 +164,63 @@ void ku_segment_detach(struct ku_segment *s)
     if (s->fd >= 0)
         close(s->fd);
     *s = (struct ku_segment){ .fd = -1 };
+}
+
+/* ---- cards and deaths ---- */
+
+static struct ku_seg_card *card_of(const struct ku_segment *s, uint32_t rank)
+{
+    return (struct ku_seg_card *)((char *)s->head + s->head->card_off) + rank;
+}
+
+void ku_segment_card_write(const struct ku_segment *s, uint32_t rank, uint32_t epoch, const void *bytes,
+                           uint32_t len)
+{
+    struct ku_seg_card *c = card_of(s, rank);
+    atomic_store(&c->epoch, 0);
+    atomic_thread_fence(memory_order_seq_cst);
+    c->len = len;
+    if (len > 0)
+        memcpy(c->bytes, bytes, len);
+    atomic_store(&c->epoch, epoch);
+    if (atomic_exchange(&s->head->card_wanted, 0))
+        ku_segment_wake_all(s);
+}
+
+/* What the card holds, if that is of this epoch.  Its writer may begin the next one meanwhile: then nothing was read. */
+static int card_look(struct ku_seg_card *c, uint32_t epoch, void *buf)
+{
+    uint32_t is = atomic_load(&c->epoch), len = c->len;
+    if (is != epoch || len > KU_CARD_BYTES)
+        return is != 0 && (int32_t)(is - epoch) > 0 ? KU_CARD_PAST : KU_CARD_NONE;
+    memcpy(buf, c->bytes, len);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load(&c->epoch) == epoch ? (int)len : KU_CARD_PAST;
+}
+
+int ku_segment_card_read(const struct ku_segment *s, uint32_t rank, uint32_t epoch, void *buf)
+{
+    struct ku_seg_card *c = card_of(s, rank);
+    int len = card_look(c, epoch, buf);
+    if (len != KU_CARD_NONE)
+        return len;
+    atomic_store(&s->head->card_wanted,
+                 1); /* and then look again: the writer stores first and looks at this next */
+    return card_look(c, epoch, buf);
+}
+
+void ku_segment_wake_all(const struct ku_segment *s)
+{
+    for (uint32_t i = 0; i < s->head->nlocal; i++)
+        ku_wait_wake(&ku_segment_rank(s, i)->sleeping, true);
+}
+
+void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank)
+{
+    for (uint32_t i = 0; i < s->head->nlocal; i++)
+        if (ku_segment_grank_of(s)[i] == (int32_t)rank)
+            atomic_store(&ku_segment_rank(s, i)->state, KU_RANK_DEAD);
+    atomic_store(&ku_segment_gone(s)[rank], 1);
+    atomic_fetch_add(&s->head->failed, 1);
+    ku_segment_wake_all(s);
 }

@@ -4,6 +4,8 @@
  *   rank_off    struct ku_seg_rank [nlocal]
  *   map_off     int32_t grank_of[nlocal]   global rank of each local rank
  *               int32_t node_of[size]      only if nnodes > 1
+ *   gone_off    uint8_t gone[size]         1: the launcher has seen this rank die, on whichever node
+ *   card_off    struct ku_seg_card [size]  where each rank of the job can be reached
  *   dev_off     nlocal areas of dev_bytes each, zero at the start, for the devices to lay out
  *
  * The file is sparse and sealed against shrinking: what nobody touches costs nothing, nothing has a name in
@@ -12,12 +14,19 @@
 #define KU_SEGMENT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
-enum { KU_SEG_VERSION = 1, KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */, KU_SECRET_BYTES = 32 };
+enum {
+    KU_SEG_VERSION = 2,
+    KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
+    KU_SECRET_BYTES = 32,
+    KU_CARD_BYTES = 1016,
+    KU_BELL_BYTES = 8
+};
 
 enum ku_rank_state {
     KU_RANK_STARTED = 0,   /* forked; perhaps not an MPI program at all */
@@ -35,18 +44,31 @@ struct ku_seg_head {
     uint8_t secret[KU_SECRET_BYTES];
     uint32_t size, nlocal; /* ranks of the job, ranks on this node */
     uint32_t node, nnodes; /* this node's number, nodes of the job */
-    uint32_t cpus; /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
-    uint64_t rank_off, map_off, dev_off, dev_bytes;
+    uint32_t cpus;     /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
+    uint32_t universe; /* the same of all nodes together */
+    uint64_t rank_off, map_off, gone_off, card_off, dev_off, dev_bytes;
     _Alignas(64) _Atomic uint32_t
-        fence_all;           /* 1: some rank could not register with membarrier: all senders fence */
-    _Atomic uint32_t failed; /* ranks that are KU_RANK_DEAD; a change means: look at the states */
+        fence_all;                /* 1: some rank could not register with membarrier: all senders fence */
+    _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
+    _Atomic uint32_t card_wanted; /* 1: a rank here waits for a card; who writes one wakes them all */
 };
 
 struct ku_seg_rank {
     _Alignas(64) _Atomic uint32_t state; /* enum ku_rank_state */
     _Atomic int32_t pid;                 /* of the process that called MPID_Init; 0 before */
     int32_t abort_code;
-    _Alignas(64) _Atomic uint32_t sleeping; /* 1: asleep (or about to be) on this word, see wait.h */
+    _Atomic uint32_t epoch;                 /* how often this rank has begun MPI, the last time included */
+    _Alignas(64) _Atomic uint32_t sleeping; /* nonzero: asleep (or about to be); by which means, see wait.h */
+    _Atomic uint32_t bell_mute;             /* 1: somebody could not ring the bell */
+    uint8_t bell_len;                       /* bytes of the abstract name of its doorbell; 0: it has none */
+    char bell[KU_BELL_BYTES];
+};
+
+/* One rank's addresses.  It writes its own card into its node's segment, the launcher into those of the other nodes. */
+struct ku_seg_card {
+    _Atomic uint32_t epoch; /* in which the bytes are valid; 0: none yet, or being written */
+    uint32_t len;
+    uint8_t bytes[KU_CARD_BYTES];
 };
 
 struct ku_segment {
@@ -55,8 +77,13 @@ struct ku_segment {
     int fd;
 };
 
-/* Make a segment (launcher; a rank without launcher).  Returns 0, or an errno value with a text in ku_err_last(). */
+/* Make a segment (launcher; a rank without launcher).  Returns 0, or an errno value with a text in ku_err_last().
+ * With one node it is ready for use; with several, ku_segment_join next. */
 int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint32_t node, uint32_t nnodes);
+
+/* Make the segment that of its node in the job of `first` (its id and secret; may be the same): each rank's node is
+ * node_of[rank], and the ranks of a node are numbered in the order of their global ranks. */
+void ku_segment_join(struct ku_segment *s, const struct ku_segment *first, const int32_t *node_of);
 
 /* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size, length. */
 int ku_segment_attach(struct ku_segment *s, int fd);
@@ -76,9 +103,28 @@ static inline int32_t *ku_segment_node_of(const struct ku_segment *s)
 {
     return ku_segment_grank_of(s) + s->head->nlocal;
 }
+static inline _Atomic uint8_t *ku_segment_gone(const struct ku_segment *s)
+{
+    return (_Atomic uint8_t *)((char *)s->head + s->head->gone_off);
+}
 static inline void *ku_segment_dev(const struct ku_segment *s, uint32_t lrank)
 {
     return (char *)s->head + s->head->dev_off + lrank * s->head->dev_bytes;
 }
+
+/* Write the card of `rank` and wake who waits for one; len is at most KU_CARD_BYTES. */
+void ku_segment_card_write(const struct ku_segment *s, uint32_t rank, uint32_t epoch, const void *bytes,
+                           uint32_t len);
+
+/* The card of `rank` in this epoch into buf[KU_CARD_BYTES]: its length; KU_CARD_NONE: not written yet (who writes it will
+ * wake all ranks here); KU_CARD_PAST: the rank is in a later epoch already. */
+enum { KU_CARD_NONE = -1, KU_CARD_PAST = -2 };
+int ku_segment_card_read(const struct ku_segment *s, uint32_t rank, uint32_t epoch, void *buf);
+
+/* Wake every rank here that sleeps. */
+void ku_segment_wake_all(const struct ku_segment *s);
+
+/* The launcher has seen `rank` end without finalizing: mark it so in this segment, and wake all. */
+void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank);
 
 #endif

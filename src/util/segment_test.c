@@ -46,7 +46,58 @@ START_TEST(nodes_map)
 {
     struct ku_segment s = make(1000, 3, 4);
     ku_segment_node_of(&s)[999] = 3;
-    ck_assert((char *)(ku_segment_node_of(&s) + 1000) <= (char *)ku_segment_dev(&s, 0));
+    ck_assert((char *)(ku_segment_node_of(&s) + 1000) <= (char *)ku_segment_gone(&s));
+    ku_segment_gone(&s)[999] = 1;
+    ck_assert((char *)(ku_segment_gone(&s) + 1000) <= (char *)ku_segment_dev(&s, 0));
+    ku_segment_detach(&s);
+}
+END_TEST
+
+START_TEST(nodes_join)
+{
+    static const int32_t node_of[] = { 0, 1, 1, 0, 1 };
+    struct ku_segment a, b;
+    ck_assert_int_eq(ku_segment_create(&a, 5, 2, 0, 2), 0);
+    ck_assert_int_eq(ku_segment_create(&b, 5, 3, 1, 2), 0);
+    ku_segment_join(&a, &a, node_of);
+    ku_segment_join(&b, &a, node_of);
+    ck_assert_uint_eq(a.head->job_id, b.head->job_id);
+    ck_assert_int_eq(memcmp(a.head->secret, b.head->secret, KU_SECRET_BYTES), 0);
+    ck_assert_int_eq(memcmp(ku_segment_grank_of(&a), (int32_t[]){ 0, 3 }, 8), 0);
+    ck_assert_int_eq(memcmp(ku_segment_grank_of(&b), (int32_t[]){ 1, 2, 4 }, 12), 0);
+    ck_assert_int_eq(memcmp(ku_segment_node_of(&b), node_of, sizeof node_of), 0);
+    ku_segment_mark_gone(&b, 4);
+    ck_assert_uint_eq(ku_segment_rank(&b, 2)->state, KU_RANK_DEAD);
+    ck_assert_uint_eq(ku_segment_gone(&b)[4], 1);
+    ck_assert_uint_eq(b.head->failed, 1);
+    ku_segment_mark_gone(&a, 4); /* of another node */
+    ck_assert_uint_eq(ku_segment_gone(&a)[4], 1);
+    ck_assert_uint_eq(ku_segment_rank(&a, 0)->state, KU_RANK_STARTED);
+    ku_segment_detach(&a);
+    ku_segment_detach(&b);
+}
+END_TEST
+
+START_TEST(cards)
+{
+    struct ku_segment s = make(70, 2, 2);
+    char full[KU_CARD_BYTES], got[KU_CARD_BYTES];
+    memset(full, 'x', sizeof full);
+    ck_assert_int_eq(ku_segment_card_read(&s, 69, 1, got), KU_CARD_NONE);
+    ck_assert_uint_eq(s.head->card_wanted, 1);
+    ku_segment_rank(&s, 1)->sleeping = 1;
+    ku_segment_card_write(&s, 69, 1, full, sizeof full);
+    ck_assert_uint_eq(s.head->card_wanted, 0);
+    ck_assert_uint_eq(ku_segment_rank(&s, 1)->sleeping, 0); /* woken */
+    ck_assert_int_eq(ku_segment_card_read(&s, 69, 1, got), KU_CARD_BYTES);
+    ck_assert_int_eq(memcmp(got, full, sizeof full), 0);
+    ck_assert_uint_eq(s.head->card_wanted, 0);
+    ck_assert_int_eq(ku_segment_card_read(&s, 69, 2, got), KU_CARD_NONE); /* of an epoch to come */
+    ku_segment_card_write(&s, 69, 2, NULL, 0);
+    ck_assert_int_eq(ku_segment_card_read(&s, 69, 2, got), 0);
+    ck_assert_int_eq(ku_segment_card_read(&s, 69, 1, got), KU_CARD_PAST);
+    ck_assert_int_eq(ku_segment_card_read(&s, 68, 1, got), KU_CARD_NONE);
+    ck_assert_int_eq(*(char *)ku_segment_dev(&s, 0), 0);
     ku_segment_detach(&s);
 }
 END_TEST
@@ -130,6 +181,9 @@ START_TEST(sizes_that_do_not_fit)
                 { offsetof(struct ku_seg_head, rank_off), 8, 0 },
                 { offsetof(struct ku_seg_head, rank_off), 8, 4097 },
                 { offsetof(struct ku_seg_head, map_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, gone_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, card_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, card_off), 8, 1ull << 50 },
                 { offsetof(struct ku_seg_head, dev_off), 8, 4096 },
                 { offsetof(struct ku_seg_head, dev_off), 8, 1ull << 50 },
                 { offsetof(struct ku_seg_head, dev_bytes), 8, 1ull << 62 } };
@@ -211,6 +265,8 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_test(t, layout);
     tcase_add_test(t, nodes_map);
+    tcase_add_test(t, nodes_join);
+    tcase_add_test(t, cards);
     tcase_add_test(t, attach_sees_the_same);
     tcase_add_test(t, grows_but_never_shrinks);
     tcase_add_test(t, untouched_costs_nothing);

@@ -1,11 +1,16 @@
 #include "wait.h"
 #include "clock.h"
 #include "knob.h"
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -132,14 +137,19 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w)
     return KU_WAIT_AGAIN;
 }
 
-void ku_wait_prepare(_Atomic uint32_t *sleeping, bool fence_all)
+static void prepare(_Atomic uint32_t *sleeping, uint32_t how, bool fence_all)
 {
-    atomic_store_explicit(sleeping, 1, memory_order_seq_cst);
+    atomic_store_explicit(sleeping, how, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     /* Even when all senders fence by now: one that looked at fence_all long ago may not yet. */
     if (atomic_load_explicit(&has_membarrier, memory_order_relaxed) &&
         syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0 && !fence_all)
         must_nap = true;
+}
+
+void ku_wait_prepare(_Atomic uint32_t *sleeping, bool fence_all)
+{
+    prepare(sleeping, KU_ASLEEP, fence_all);
 }
 
 void ku_wait_cancel(_Atomic uint32_t *sleeping)
@@ -161,9 +171,112 @@ void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
     ku_wait_cancel(sleeping);
 }
 
+/* ---- the doorbell ---- */
+
+enum { MUTE_MS = 2, PATIENCE_MS = 50, PATIENCE_MAX = 1 << 30 };
+
+/* This process's socket, to ring others' and, once bound, to be rung; -1: none yet. */
+static _Atomic int bell = -1;
+/* Until the bell has rung for the first time nobody knows that it can be heard: another's word on that takes a wake-up
+ * that fails, and that must not cost long.  This long a sleep may be, twice as long after each in which nothing came. */
+static int bell_patience;
+
+static int bell_socket(void)
+{
+    int fd = atomic_load(&bell), none = -1;
+    if (fd >= 0)
+        return fd;
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && !atomic_compare_exchange_strong(&bell, &none, fd)) { /* another thread was faster */
+        close(fd);
+        fd = none;
+    }
+    return fd;
+}
+
+/* Bind to a name of the kernel's choice, and publish it. */
+static void bell_hang(struct ku_seg_rank *rank)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    socklen_t bytes = sizeof at;
+    int fd = bell_socket();
+    atomic_store(&rank->bell_mute, 1);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at.sun_family) != 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &bytes) != 0)
+        return;
+    bytes -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
+    if (bytes == 0 || bytes > KU_BELL_BYTES)
+        return;
+    memcpy(rank->bell, at.sun_path, bytes);
+    rank->bell_len = (uint8_t)bytes;
+    bell_patience = PATIENCE_MS;
+    atomic_store(&rank->bell_mute, 0);
+}
+
+void ku_wait_bell_close(struct ku_seg_rank *rank)
+{
+    int fd = atomic_exchange(&bell, -1);
+    rank->bell_len = 0;
+    atomic_store(&rank->bell_mute, 0);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void bell_ring(struct ku_seg_rank *rank)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    size_t len = rank->bell_len;
+    int fd = bell_socket();
+    if (len == 0 || len > KU_BELL_BYTES)
+        return; /* it has taken the bell away, so it is awake */
+    memcpy(to.sun_path, rank->bell, len);
+    if (fd < 0 || (sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&to,
+                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0 &&
+                   errno != EAGAIN)) /* a full queue wakes, too */
+        atomic_store(&rank->bell_mute, 1);
+}
+
+void ku_wait_prepare_poll(struct ku_seg_rank *rank, bool fence_all)
+{
+    if (rank->bell_len == 0 && !atomic_load_explicit(&rank->bell_mute, memory_order_relaxed))
+        bell_hang(rank);
+    if (!atomic_load_explicit(&rank->bell_mute, memory_order_relaxed))
+        prepare(&rank->sleeping, KU_IN_POLL, fence_all);
+}
+
+static int bell_limit(const struct ku_seg_rank *rank, int timeout_ms)
+{
+    int most = must_nap ? 1 : bell_patience;
+    if (atomic_load_explicit(&rank->bell_mute, memory_order_relaxed) && most > MUTE_MS)
+        most = MUTE_MS;
+    return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;
+}
+
+void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms)
+{
+    struct pollfd p[KU_WAIT_FDS + 1];
+    char byte[8];
+    int fd = atomic_load(&bell), bells = fd >= 0 && rank->bell_len > 0, ready;
+    for (int i = 0; i < n && i < KU_WAIT_FDS; i++)
+        p[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+    p[n] = (struct pollfd){ .fd = fd, .events = POLLIN };
+    ready = poll(p, (nfds_t)(n + bells), bell_limit(rank, timeout_ms));
+    ku_wait_cancel(&rank->sleeping);
+    if (ready == 0 && bell_patience < PATIENCE_MAX)
+        bell_patience *= 2;
+    while (bells && ready > 0 && p[n].revents != 0 && recv(fd, byte, sizeof byte, MSG_DONTWAIT) > 0)
+        bell_patience = PATIENCE_MAX;
+}
+
+/* ---- waking ---- */
+
 void ku_wait_wake_slow(_Atomic uint32_t *sleeping)
 {
-    uint32_t one = 1;
-    if (atomic_compare_exchange_strong(sleeping, &one, 0))
+    uint32_t is = atomic_load(sleeping);
+    if (is == KU_AWAKE || !atomic_compare_exchange_strong(sleeping, &is, KU_AWAKE))
+        return;
+    if (is == KU_IN_POLL)
+        bell_ring((struct ku_seg_rank *)((char *)sleeping - offsetof(struct ku_seg_rank, sleeping)));
+    else
         syscall(SYS_futex, sleeping, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

@@ -1,9 +1,13 @@
-/* wait.h: sleeping on a word in the segment and being woken, and the ladder that leads there.
+/* wait.h: sleeping on a word in the segment, or on descriptors, and being woken; and the ladder that leads there.
  *
  * Invariants
  *   1. A sleeper publishes sleeping = 1, makes every producer's earlier stores visible (membarrier, or the
  * producers fence), looks again, and only then sleeps.  So no wake is lost.
  *   2. A waker that sees sleeping = 1 takes it to 0 by compare-and-swap and alone calls futex: one wake an episode.
+ *   2b. A rank that sleeps in poll on descriptors says sleeping = 2 instead; the waker takes that to 0 likewise and sends a
+ * byte to the rank's doorbell, a datagram socket that it polls besides.  The byte stays until it is read, and it is read
+ * after poll only, before the rank looks again: so a wake between the last look and poll is not lost either.  Where the
+ * byte cannot be sent the waker says so (bell_mute) and the rank never sleeps for more than MUTE_MS again.
  *   3. Rungs: spin while every rank has a core; sched_yield a few tens of times; sleep.  (Sleeping at once
  * costs five times the yielding barrier, never sleeping burns the machine.) */
 #ifndef KU_WAIT_H
@@ -44,6 +48,9 @@ static inline void ku_wait_reset(struct ku_wait *w)
     *w = (struct ku_wait){ 0 };
 }
 
+/* Values of the word. */
+enum { KU_AWAKE = 0, KU_ASLEEP = 1, KU_IN_POLL = 2 };
+
 /* Invariant 1, first half.  After it the caller polls once more; then ku_wait_cancel or ku_wait_sleep. */
 void ku_wait_prepare(_Atomic uint32_t *sleeping, bool fence_all);
 void ku_wait_cancel(_Atomic uint32_t *sleeping);
@@ -51,7 +58,15 @@ void ku_wait_cancel(_Atomic uint32_t *sleeping);
 /* Sleep while *sleeping is 1, at most `timeout_ms` (-1: for ever).  Spurious returns are allowed. */
 void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms);
 
-/* The producer's side, after its data is published. */
+/* Sleeping on descriptors too.  The rank's doorbell is made by the first ku_wait_prepare_poll and removed by
+ * ku_wait_bell_close; without one (the system refuses abstract sockets) ku_wait_poll returns after MUTE_MS at most.
+ * Between the two the caller polls once more, or calls ku_wait_cancel(&rank->sleeping). */
+enum { KU_WAIT_FDS = 8 };
+void ku_wait_prepare_poll(struct ku_seg_rank *rank, bool fence_all);
+void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms);
+void ku_wait_bell_close(struct ku_seg_rank *rank);
+
+/* The producer's side, after its data is published.  A word that may be KU_IN_POLL is that of a struct ku_seg_rank. */
 void ku_wait_wake_slow(_Atomic uint32_t *sleeping);
 static inline void ku_wait_wake(_Atomic uint32_t *sleeping, bool fence_all)
 {

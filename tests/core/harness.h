@@ -52,10 +52,7 @@ static inline void job_mark(struct job *j, int rank)
     uint32_t state = atomic_load(&r->state);
     if (state == KU_RANK_FINALIZED || state == KU_RANK_ABORTED)
         return;
-    atomic_store(&r->state, KU_RANK_DEAD);
-    atomic_fetch_add(&j->segment.head->failed, 1);
-    for (int i = 0; i < j->n; i++)
-        ku_wait_wake(&ku_segment_rank(&j->segment, (uint32_t)i)->sleeping, true);
+    ku_segment_mark_gone(&j->segment, (uint32_t)rank);
 }
 
 static inline void job_child(struct job *j, int rank, int control, int (*fn)(int, void *), void *arg)

@@ -270,6 +270,7 @@ static dev_status self_copy_from_peer(struct dev_peer *p, void *local, uint64_t 
 const struct dev_ops dev_self_ops = {
     .version = DEV_VERSION,
     .name = "self",
+    .reach = DEV_REACH_SELF,
     .open = self_open,
     .caps = self_caps,
     .close = self_close,

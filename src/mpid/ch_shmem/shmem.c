@@ -55,9 +55,9 @@ static struct ku_knob rows[] = {
       .type = KU_KNOB_BOOL,
       .def = "0",
       .unit = "",
-      .help = "let large messages be read straight out of the sender's memory (process_vm_readv) where the "
-              "kernel allows "
-              "it; two copies through the cache are usually faster" },
+      .help = "offer the core to read large messages straight out of the sender's memory (process_vm_readv) "
+              "where "
+              "the kernel allows it; the core does not use that yet" },
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 1 };
 
@@ -570,6 +570,7 @@ const struct dev_ops dev_shmem_ops = {
     .version = DEV_VERSION,
     .name = "shmem",
     .area_bytes = SHM_AREA_BYTES,
+    .reach = DEV_REACH_NODE,
     .open = shm_open,
     .caps = shm_caps,
     .close = shm_close,

@@ -172,6 +172,8 @@ extern struct core MPID_core;
 int MPID_Devset_open(void);
 void MPID_Devset_close(void);
 void MPID_Devset_fini(void);
+bool MPID_Dev_serves(const struct core_dev *d, int32_t grank); /* it is what talks to that rank, or would */
+size_t MPID_Dev_address(void *dev, int32_t grank, void *buf, size_t cap); /* dev_services.address */
 void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress from now on */
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
 void MPID_Peer_tune(struct peer *p);                         /* its thresholds, again */

@@ -2,7 +2,10 @@
  *
  * The choice: of the devices that reach a peer, are ordered and take the peer, the one of least latency, then of
  * highest priority.  Nothing here knows a device by name; built-in ones are rows of dev_builtin.h, plug-ins come by
- * path (KEEL_PLUGINS), KEEL_DEVICES limits both to the names it lists. */
+ * path (KEEL_PLUGINS), KEEL_DEVICES limits both to the names it lists.
+ *
+ * What is opened: built-in devices in the order of the table, which begins with the cheapest, until they reach every rank
+ * of the job; one that adds no rank is left closed and costs nothing.  Plug-ins always. */
 #include "core.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -84,7 +87,30 @@ static bool listed(const char *list, const char *name)
     return false;
 }
 
-/* Open one; a device that cannot serve here is no failure of the job. */
+/* What the devices that are open do not reach yet: bits of DEV_REACH_NODE, DEV_REACH_ANY. */
+static uint32_t lacking(void)
+{
+    const struct dev_world *w = &MPID_core.world;
+    uint32_t lack =
+        (w->local_size > 1 ? DEV_REACH_NODE : 0u) | (w->size > w->local_size ? DEV_REACH_ANY : 0u);
+    for (int i = 0; i < MPID_core.ndevs; i++) {
+        const struct dev_caps *c = &MPID_core.devs[i].caps;
+        if (c->ordered && (c->reach & DEV_REACH_ANY))
+            return 0;
+        if (c->ordered && (c->reach & DEV_REACH_NODE))
+            lack &= ~(uint32_t)DEV_REACH_NODE;
+    }
+    return lack;
+}
+
+/* Is it of use besides those before it?  (A process needs no device to reach itself.) */
+static bool of_use(const struct dev_ops *ops)
+{
+    uint32_t lack = lacking();
+    return lack != 0 && (ops->reach == 0 || (ops->reach & (lack | DEV_REACH_ANY)) != 0);
+}
+
+/* Open one; a device that cannot serve here is no failure of the job.  A plug-in was asked for: it is always tried. */
 static bool open_one(const struct dev_ops *ops, void *library)
 {
     struct core_dev *d = &MPID_core.devs[MPID_core.ndevs];
@@ -93,7 +119,8 @@ static bool open_one(const struct dev_ops *ops, void *library)
     MPID_core.area_off +=
         (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
     if (MPID_core.ndevs == CORE_DEVICES || MPID_core.area_off > MPID_core.job.segment.head->dev_bytes ||
-        ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name))
+        ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name) ||
+        (library == NULL && !of_use(ops)))
         return false;
     *d = (struct core_dev){ .ops = *ops, .library = library, .world = MPID_core.world };
     d->world.area_off = area;
@@ -179,16 +206,102 @@ static bool better(const struct core_dev *a, const struct core_dev *b)
     return a->caps.priority > b->caps.priority;
 }
 
-/* The device most peers will use is looked at from the start. */
-static void expect_best(void)
+/* Does it reach this node's other ranks; the other nodes'? */
+static bool reaches_part(const struct core_dev *d, bool here)
+{
+    return d->caps.ordered && (d->caps.reach & (here ? DEV_REACH_NODE | DEV_REACH_ANY : DEV_REACH_ANY)) != 0;
+}
+
+static struct core_dev *best_for_part(bool here, const bool tried[CORE_DEVICES])
 {
     struct core_dev *best = NULL;
-    for (int i = 0; i < MPID_core.npoll; i++)
-        if (better(MPID_core.poll[i], best))
-            best = MPID_core.poll[i];
-    if (best != NULL)
-        MPID_Dev_active(best);
+    for (int i = 0; i < MPID_core.ndevs; i++)
+        if (!(tried != NULL && tried[i]) && reaches_part(&MPID_core.devs[i], here) &&
+            better(&MPID_core.devs[i], best))
+            best = &MPID_core.devs[i];
+    return best;
 }
+
+static bool is_here(int32_t grank)
+{
+    return MPID_core.world.local_of == NULL || MPID_core.world.local_of[grank] >= 0;
+}
+
+bool MPID_Dev_serves(const struct core_dev *d, int32_t grank)
+{
+    const struct peer *p = MPID_core.peers[grank];
+    return d == (p != NULL ? p->cd : best_for_part(is_here(grank), NULL));
+}
+
+/* The devices that the peers here, and those elsewhere, will use are looked at from the start. */
+static void expect_best(void)
+{
+    struct core_dev *here = MPID_core.world.local_size > 1 ? best_for_part(true, NULL) : NULL;
+    struct core_dev *far =
+        MPID_core.world.size > MPID_core.world.local_size ? best_for_part(false, NULL) : NULL;
+    if (here != NULL)
+        MPID_Dev_active(here);
+    if (far != NULL)
+        MPID_Dev_active(far);
+}
+
+/* ---- Addresses.  A card is, for each device with an address: the length of its name, the name, the length of the
+ * address in two bytes, the address. ---- */
+
+enum { CARD_LEN = 2 };
+
+static int write_card(void)
+{
+    unsigned char card[KU_CARD_BYTES], address[DEV_ADDRESS_MAX];
+    uint32_t at = 0;
+    if (MPID_core.npeers == 1)
+        return 0;
+    for (int i = 0; i < MPID_core.ndevs; i++) {
+        const struct core_dev *d = &MPID_core.devs[i];
+        size_t name = strlen(d->ops.name), n = d->ops.address(d->dev, address, sizeof address);
+        if (n == 0)
+            continue;
+        if (n > sizeof address || name > 255 || at + 1 + name + CARD_LEN + n > sizeof card)
+            return ku_err_set(MPI_ERR_OTHER, NULL,
+                              "the address of device %.40s has %zu bytes; there is no room", d->ops.name, n);
+        card[at++] = (unsigned char)name;
+        memcpy(card + at, d->ops.name, name);
+        at += (uint32_t)name;
+        card[at++] = (unsigned char)(n & 255);
+        card[at++] = (unsigned char)(n >> 8);
+        memcpy(card + at, address, n);
+        at += (uint32_t)n;
+    }
+    return pmi_card(&MPID_core.job, card, at) == 0 ? 0 : (ku_err_last()->code = MPI_ERR_OTHER);
+}
+
+size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
+{
+    const char *device = ((const struct core_dev *)arg)->ops.name;
+    const struct ku_segment *s = &MPID_core.job.segment;
+    unsigned char card[KU_CARD_BYTES];
+    if (grank < 0 || grank >= MPID_core.npeers || MPID_core.gone[grank] || ku_segment_gone(s)[grank])
+        return DEV_ADDRESS_NEVER;
+    int len = ku_segment_card_read(s, (uint32_t)grank, MPID_core.world.epoch, card);
+    if (len == KU_CARD_NONE)
+        return 0;
+    for (int at = 0; at + 1 < len;) {
+        int name = card[at], lens = at + 1 + name, address = lens + CARD_LEN;
+        if (address > len)
+            break;
+        size_t n = card[lens] | (size_t)card[lens + 1] << 8;
+        if (n > (size_t)(len - address))
+            break;
+        if ((size_t)name == strlen(device) && memcmp(card + at + 1, device, (size_t)name) == 0) {
+            memcpy(buf, card + address, n < cap ? n : cap);
+            return n;
+        }
+        at = address + (int)n;
+    }
+    return DEV_ADDRESS_NEVER;
+}
+
+/* ---- Opening and closing ---- */
 
 int MPID_Devset_open(void)
 {
@@ -197,13 +310,16 @@ int MPID_Devset_open(void)
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], NULL);
     err = open_plugins();
-    if (err == 0 && MPID_core.npoll == 0 && MPID_core.npeers > 1)
-        err = ku_err_set(MPI_ERR_OTHER, NULL,
-                         "no device of KEEL_DEVICES=%.100s can serve a job of %d ranks here",
-                         ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", (int)MPID_core.npeers);
-    if (err == 0)
-        expect_best();
-    return err;
+    if (err == 0 && lacking() != 0)
+        err =
+            ku_err_set(MPI_ERR_OTHER, NULL, "no device %s%.100s can reach the ranks %s; the job has %d ranks",
+                       ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
+                       ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "",
+                       lacking() & DEV_REACH_NODE ? "of this node" : "of other nodes", (int)MPID_core.npeers);
+    if (err != 0)
+        return err;
+    expect_best();
+    return write_card();
 }
 
 void MPID_Devset_close(void)
@@ -265,20 +381,11 @@ void MPID_Peer_busy(struct peer *p)
     }
 }
 
-static bool reaches(const struct core_dev *d, int32_t grank)
-{
-    bool here = MPID_core.world.local_of == NULL || MPID_core.world.local_of[grank] >= 0;
-    return d->caps.ordered && (d->caps.reach & (here ? DEV_REACH_NODE | DEV_REACH_ANY : DEV_REACH_ANY)) != 0;
-}
-
 static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
 {
     bool tried[CORE_DEVICES] = { false };
     for (;;) {
-        struct core_dev *best = NULL;
-        for (int i = 0; i < MPID_core.ndevs; i++)
-            if (!tried[i] && reaches(&MPID_core.devs[i], grank) && better(&MPID_core.devs[i], best))
-                best = &MPID_core.devs[i];
+        struct core_dev *best = best_for_part(is_here(grank), tried);
         if (best == NULL)
             return NULL;
         if (best->ops.peer_init(best->dev, grank, dp) == DEV_OK)

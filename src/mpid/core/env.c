@@ -41,8 +41,7 @@ static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof ro
 /* Only the device that talks to the peer may say so: another does not know what is still to be delivered. */
 static void service_gone(void *arg, int32_t grank)
 {
-    const struct peer *p = grank >= 0 && grank < MPID_core.npeers ? MPID_core.peers[grank] : NULL;
-    if (p != NULL ? p->cd == arg : MPID_core.npoll > 0 && MPID_core.poll[0] == arg)
+    if (grank >= 0 && grank < MPID_core.npeers && MPID_Dev_serves(arg, grank))
         MPID_Peer_gone(grank);
 }
 
@@ -84,6 +83,7 @@ static int setup_world(void)
                                           .size = MPID_core.job.size,
                                           .local_rank = MPID_core.job.local_rank,
                                           .local_size = MPID_core.job.local_size,
+                                          .epoch = MPID_core.job.epoch,
                                           .segment = &MPID_core.job.segment,
                                           .grank_of = grank_of,
                                           .local_of = MPID_core.local_of };
@@ -99,7 +99,8 @@ static int setup_world(void)
                                                 .peer_gone = service_gone,
                                                 .error = service_error,
                                                 .knob = service_knob,
-                                                .wake = ku_wait_wake };
+                                                .wake = ku_wait_wake,
+                                                .address = MPID_Dev_address };
     return 0;
 }
 
@@ -134,12 +135,12 @@ static void teardown(void)
     MPID_core.npeers = MPID_core.ngone = 0;
     MPID_core.lost = MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
     MPID_core.failed_seen = 0;
+    ku_wait_bell_close(ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank));
     pmi_fini(&MPID_core.job);
 }
 
 void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
 {
-    static bool again;
     int err;
     (void)argc, (void)argv;
     if (MPID_core.up) {
@@ -161,6 +162,7 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     if (err != 0) {
         for (int i = 0; i < MPID_core.ndevs; i++)
             MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
+        pmi_undo(&MPID_core.job);
         teardown();
         *error_code = err;
         return;
@@ -168,9 +170,7 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     MPID_MyWorldRank = MPID_core.job.rank;
     MPID_MyWorldSize = MPID_core.job.size;
     MPID_core.up = true;
-    if (again)
-        MPID_Sync(); /* nobody sends for the new epoch to a process that is still in the old one */
-    again = true;
+    pmi_join(&MPID_core.job); /* nobody sends for the new epoch to a process that is still in the old one */
 }
 
 static void report_space(void)

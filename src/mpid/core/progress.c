@@ -91,19 +91,35 @@ static int look_at_idle(void)
     return n;
 }
 
+/* A device with a descriptor has something to look at, whatever its progress said: it may not have looked. */
+static bool readable(void)
+{
+    struct pollfd fds[CORE_DEVICES];
+    nfds_t n = 0;
+    for (int i = 0; i < MPID_core.npoll; i++)
+        if (MPID_core.poll[i]->fd >= 0)
+            fds[n++] = (struct pollfd){ .fd = MPID_core.poll[i]->fd, .events = POLLIN };
+    return n > 0 && poll(fds, n, 0) > 0;
+}
+
+static bool failed_more(void)
+{
+    return atomic_load_explicit(&MPID_core.job.segment.head->failed, memory_order_acquire) !=
+           MPID_core.failed_seen;
+}
+
 /* The launcher has seen processes die.  What they sent before is delivered first. */
 static void check_failed(void)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
-    uint32_t failed = atomic_load_explicit(&s->head->failed, memory_order_acquire);
-    if (likely(failed == MPID_core.failed_seen))
+    if (likely(!failed_more()))
         return;
-    MPID_core.failed_seen = failed;
-    for (int i = 0; i < DRAIN_MAX && MPID_Progress() + look_at_idle() > 0; i++)
+    MPID_core.failed_seen = atomic_load_explicit(&s->head->failed, memory_order_acquire);
+    for (int i = 0; i < DRAIN_MAX && (MPID_Progress() + look_at_idle() > 0 || readable()); i++)
         ;
-    for (uint32_t l = 0; l < s->head->nlocal; l++)
-        if (atomic_load(&ku_segment_rank(s, l)->state) == KU_RANK_DEAD)
-            MPID_Peer_gone(MPID_core.world.grank_of[l]);
+    for (int32_t r = 0; r < MPID_core.npeers; r++)
+        if (atomic_load_explicit(&ku_segment_gone(s)[r], memory_order_relaxed))
+            MPID_Peer_gone(r);
     if (MPID_core.gone_pending)
         reap();
 }
@@ -154,48 +170,67 @@ static bool fence_all(void)
     return atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed) != 0;
 }
 
-/* Each word that a device's senders wake, once; the number of descriptors to watch besides. */
-static int sources(_Atomic uint32_t *words[], struct pollfd *fds, int *nfds)
+/* How to be woken: this rank's word always (the launcher wakes it, and most devices' senders); what other words devices
+ * have, once each; and their descriptors. */
+struct sources {
+    struct ku_seg_rank *me;
+    _Atomic uint32_t *word[CORE_DEVICES];
+    int fd[CORE_DEVICES], nwords, nfds;
+};
+
+static void sources_find(struct sources *s)
 {
-    int n = 0;
-    *nfds = 0;
+    s->me = ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
+    s->nwords = s->nfds = 0;
     for (int i = 0; i < MPID_core.npoll; i++) {
+        _Atomic uint32_t *word = MPID_core.poll[i]->word;
         int j = 0;
-        while (j < n && words[j] != MPID_core.poll[i]->word)
+        while (j < s->nwords && s->word[j] != word)
             j++;
-        if (j == n && MPID_core.poll[i]->word != NULL)
-            words[n++] = MPID_core.poll[i]->word;
-        if (MPID_core.poll[i]->word == NULL && MPID_core.poll[i]->fd >= 0)
-            fds[(*nfds)++] = (struct pollfd){ .fd = MPID_core.poll[i]->fd, .events = POLLIN };
+        if (j == s->nwords && word != NULL && word != &s->me->sleeping)
+            s->word[s->nwords++] = word;
+        if (MPID_core.poll[i]->fd >= 0)
+            s->fd[s->nfds++] = MPID_core.poll[i]->fd;
     }
-    if (n == 0 && *nfds == 0) /* alone: only the launcher could wake it */
-        words[n++] = &ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->sleeping;
-    return n;
+}
+
+static void sources_prepare(const struct sources *s)
+{
+    bool fence = fence_all();
+    if (s->nfds > 0)
+        ku_wait_prepare_poll(s->me, fence);
+    else
+        ku_wait_prepare(&s->me->sleeping, fence);
+    for (int i = 0; i < s->nwords; i++)
+        ku_wait_prepare(s->word[i], fence);
+}
+
+static void sources_cancel(const struct sources *s)
+{
+    ku_wait_cancel(&s->me->sleeping);
+    for (int i = 0; i < s->nwords; i++)
+        ku_wait_cancel(s->word[i]);
 }
 
 /* The number of events that the last look before sleeping met. */
 static int sleep_now(struct ku_wait *w, int most_ms)
 {
-    _Atomic uint32_t *words[CORE_DEVICES + 1];
-    struct pollfd fds[CORE_DEVICES];
-    int nfds, n = sources(words, fds, &nfds);
-    bool fence = fence_all();
-    for (int i = 0; i < n; i++)
-        ku_wait_prepare(words[i], fence);
+    struct sources s;
+    sources_find(&s);
+    sources_prepare(&s);
     int met = MPID_Progress() + look_at_idle();
-    if (met > 0) {
+    if (met > 0 || failed_more()) {
         ku_wait_reset(w);
-        for (int i = 0; i < n; i++)
-            ku_wait_cancel(words[i]);
+        sources_cancel(&s);
         return met;
     }
-    if (n == 1 && nfds == 0)
-        ku_wait_sleep(words[0], most_ms);
-    else { /* several ways to be woken: none of them alone may be slept on for long */
-        poll(fds, (nfds_t)nfds, n == 0 ? most_ms : 1);
-        for (int i = 0; i < n; i++)
-            ku_wait_cancel(words[i]);
-    }
+    if (s.nwords > 0)
+        most_ms = BUSY_MS; /* words that nobody can sleep on together */
+    if (s.nfds > 0)
+        ku_wait_poll(s.me, s.fd, s.nfds, most_ms);
+    else
+        ku_wait_sleep(&s.me->sleeping, most_ms);
+    sources_cancel(&s);
     return 0;
 }
 

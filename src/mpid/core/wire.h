@@ -27,7 +27,7 @@ enum pkt_kind {
     PKT_CANCEL_ACK, /* the answer: struct pkt_cancel */
     PKT_XOFF,       /* source: global rank; send to it no more messages eagerly */
     PKT_XON,        /* source: global rank; eager messages are welcome again */
-    PKT_SYNC,       /* source: global rank; tag: round of the barrier of MPID_Init and MPID_End */
+    PKT_SYNC,       /* source: global rank; tag: round of the barrier of MPID_End */
     PKT_KINDS
 };
 

@@ -105,6 +105,9 @@ struct dev_ops {
     /* Bytes it lays out in each rank's area of the segment, zero at the start; world.area_off says where. The
      * core hands out parts in the order of its table, the same in all ranks. */
     uint32_t area_bytes;
+    /* caps.reach, as far as it is known without opening; 0: open it to find out.  The core opens a device only if that
+     * reaches ranks which the devices before it in the table do not. */
+    uint32_t reach;
 
     /* Open the device for this process.  DEV_NO_SUPPORT: cannot serve here (the reason in the error text);
      * not a failure of the job.  After any answer but DEV_OK nothing is left behind. */

@@ -45,6 +45,7 @@ struct launch {
     bool tag, merge_stderr, verbose;
     double timeout;   /* seconds; 0: none */
     int stdin_rank;   /* who reads mpiexec's stdin; -1: nobody */
+    int nodes;        /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
     const char *host; /* of this machine, for reports only; never resolved */
     sigset_t sigmask; /* as mpiexec was started: the ranks' own */
     struct sigaction sigpipe, sigttou;

@@ -33,7 +33,6 @@
 #include "start.h"
 #include "util/err.h"
 #include "util/segment.h"
-#include "util/wait.h"
 
 static const double LINGER_SECONDS = 0.05, STOP_SECONDS = 0.3, GRACE_SECONDS = 2, KILL_SECONDS = 10;
 enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */, CONTROL_BYTES = 4 * PIPE_BUF };
@@ -43,12 +42,13 @@ enum phase { RUN, LINGER, TERM, KILL };
 struct rank {
     pid_t pid; /* 0: not started, or reaped */
     const struct app *app;
+    int node, local; /* its number there */
 };
 
 static struct node {
     struct launch *launch;
     int front, signals, control[2];
-    struct ku_segment segment;
+    struct ku_segment *segments; /* one a node: all are simulated here */
     struct rank *ranks;
     int *by_pid; /* hash: rank + 1, 0 for empty */
     unsigned hash_mask;
@@ -84,6 +84,11 @@ static int rank_of(pid_t pid)
         if (node.ranks[node.by_pid[i] - 1].pid == pid)
             return node.by_pid[i] - 1;
     return -1;
+}
+
+static struct ku_seg_rank *seg_rank(int rank)
+{
+    return ku_segment_rank(&node.segments[node.ranks[rank].node], (uint32_t)node.ranks[rank].local);
 }
 
 /* ---- ending the job ---- */
@@ -159,6 +164,14 @@ static void on_abort(int rank, uint32_t code, const char *text, size_t len)
     end_soon();
 }
 
+/* A rank's card, for the nodes where it could not write it itself. */
+static void on_card(const struct pmi_record *r, const char *bytes)
+{
+    for (int i = 0; i < node.launch->nodes && r->len <= KU_CARD_BYTES; i++)
+        if (i != node.ranks[r->rank].node)
+            ku_segment_card_write(&node.segments[i], r->rank, r->value, bytes, r->len);
+}
+
 static void on_record(const struct pmi_record *r, const char *text)
 {
     if (node.phase >= TERM)
@@ -167,6 +180,8 @@ static void on_record(const struct pmi_record *r, const char *text)
         on_abort((int)r->rank, r->value, r->len ? text : NULL, r->len);
     else if (r->kind == PMI_MESSAGE)
         report_text((int)r->rank, text, r->len);
+    else if (r->kind == PMI_CARD)
+        on_card(r, text);
 }
 
 /* Bytes of the first record in the buffer; 0 if it is not whole yet. */
@@ -176,7 +191,8 @@ static size_t first_record(void)
     if (node.nrecords < sizeof r)
         return 0;
     memcpy(&r, node.records, sizeof r);
-    if (r.job_id != node.segment.head->job_id || r.rank >= (uint32_t)node.launch->size || r.len > PIPE_BUF) {
+    if (r.job_id != node.segments[0].head->job_id || r.rank >= (uint32_t)node.launch->size ||
+        r.len > PIPE_BUF) {
         say("a process of the job wrote bytes into mpiexec's control pipe that are no record; they are "
             "dropped");
         node.nrecords = 0;
@@ -203,14 +219,11 @@ static void on_control(void)
 
 /* ---- ranks' ends ---- */
 
-/* For those who stay a little longer: the rank is dead, look at its state. */
+/* For those who stay a little longer. */
 static void publish_death(int rank)
 {
-    struct ku_seg_head *h = node.segment.head;
-    atomic_store(&ku_segment_rank(&node.segment, (uint32_t)rank)->state, KU_RANK_DEAD);
-    atomic_fetch_add(&h->failed, 1);
-    for (uint32_t i = 0; i < h->nlocal; i++)
-        ku_wait_wake(&ku_segment_rank(&node.segment, i)->sleeping, true);
+    for (int i = 0; i < node.launch->nodes; i++)
+        ku_segment_mark_gone(&node.segments[i], (uint32_t)rank);
 }
 
 static bool is_ending(int sig)
@@ -221,7 +234,7 @@ static bool is_ending(int sig)
 /* Invariant 2: a rank ended, and not through us. */
 static void judge(int rank, pid_t pid, int status)
 {
-    struct ku_seg_rank *sr = ku_segment_rank(&node.segment, (uint32_t)rank);
+    struct ku_seg_rank *sr = seg_rank(rank);
     const char *program = node.ranks[rank].app->argv[0];
     uint32_t state = atomic_load(&sr->state);
     bool running = state == KU_RANK_RUNNING;
@@ -422,16 +435,39 @@ static rlim_t raise_files(void)
     return soft;
 }
 
+/* Deal the ranks out to the nodes in blocks whose sizes differ by one at most, and make each node's segment.  The cores
+ * are shared out too: a node believes that it has as many of them as its ranks are of the job's, and at least one. */
+static void make_nodes(void)
+{
+    int size = node.launch->size, nodes = node.launch->nodes, rank = 0;
+    int32_t *node_of = xalloc((size_t)size, sizeof *node_of);
+    node.segments = xalloc((size_t)nodes, sizeof *node.segments);
+    for (int i = 0; i < nodes; i++) {
+        int nlocal = size / nodes + (i < size % nodes);
+        for (int l = 0; l < nlocal; l++, rank++) {
+            node_of[rank] = node.ranks[rank].node = i;
+            node.ranks[rank].local = l;
+        }
+        struct ku_segment *s = &node.segments[i];
+        if (ku_segment_create(s, (uint32_t)size, (uint32_t)nlocal, (uint32_t)i, (uint32_t)nodes) != 0)
+            die("the job's %s", ku_err_last()->text);
+        uint64_t share = (uint64_t)s->head->universe * (uint64_t)nlocal / (uint64_t)size;
+        s->head->cpus = share > 0 ? (uint32_t)share : 1;
+        s->fd = high_fd(s->fd);
+    }
+    for (int i = 0; i < nodes; i++)
+        ku_segment_join(&node.segments[i], &node.segments[0], node_of);
+    free(node_of);
+}
+
 static void make_job(void)
 {
     uint32_t n = (uint32_t)node.launch->size;
-    if (ku_segment_create(&node.segment, n, n, 0, 1) != 0)
-        die("the job's %s", ku_err_last()->text);
+    node.ranks = xalloc(n, sizeof *node.ranks);
+    make_nodes();
     if (pipe2(node.control, O_CLOEXEC) != 0 || fcntl(node.control[0], F_SETFL, O_NONBLOCK) != 0)
         die("pipe failed: %s", strerror(errno));
-    node.segment.fd = high_fd(node.segment.fd);
     node.control[1] = high_fd(node.control[1]);
-    node.ranks = xalloc(n, sizeof *node.ranks);
     for (node.hash_mask = 15; node.hash_mask < 2 * n; node.hash_mask = 2 * node.hash_mask + 1)
         ;
     node.by_pid = xalloc(node.hash_mask + 1, sizeof *node.by_pid);
@@ -456,7 +492,9 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
     bool tty = (fd[0] == 0 && isatty(0)) || (direct && (isatty(1) || isatty(2)));
     for (int i = 1; i < 3 && !direct; i++)
         make_pipe(rank, i - 1, &fd[i]);
-    pid_t pid = starter_run(s, rank, fd, tty, code);
+    const struct ku_segment *seg = &node.segments[node.ranks[rank].node];
+    struct place at = { rank, node.ranks[rank].local, (int)seg->head->nlocal, seg->fd };
+    pid_t pid = starter_run(s, &at, fd, tty, code);
     for (int i = 1; i < 3 && !direct; i++)
         close(fd[i]);
     if (pid < 0)
@@ -552,9 +590,8 @@ int node_main(struct launch *l, int front)
     watch_signals();
     struct start st = { .launch = l, .nofile = raise_files() };
     make_job();
-    st.segment_fd = node.segment.fd;
     st.control_fd = node.control[1];
-    st.job_id = node.segment.head->job_id;
+    st.job_id = node.segments[0].head->job_id;
     output_init(l->size, l->tag, l->merge_stderr);
     report_init(l->size, l->host);
     if (l->timeout > 0)

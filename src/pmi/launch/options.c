@@ -165,6 +165,11 @@ static void do_ppn(struct parse *p, char **v)
     p->per_node = (int)whole_number(p, v[0], 1, 1 << 20);
 }
 
+static void do_fake_nodes(struct parse *p, char **v)
+{
+    p->launch->nodes = (int)whole_number(p, v[0], 1, 1 << 20);
+}
+
 static void do_wdir(struct parse *p, char **v)
 {
     p->app.wdir = v[0];
@@ -471,6 +476,8 @@ static void complete(struct parse *p)
             refuse(p, "the job would have more than %d ranks", 1 << 20);
     }
     free(p->all.edits.edit);
+    if (l->nodes < 1 || l->nodes > l->size)
+        l->nodes = l->nodes < 1 ? 1 : l->size;
     if (l->stdin_rank >= l->size)
         refuse(p, "--stdin is %d; the job's ranks are 0 to %d, or none", l->stdin_rank, l->size - 1);
 }

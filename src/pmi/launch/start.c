@@ -17,9 +17,8 @@
 
 extern char **environ;
 
-/* What each rank is told, in the names of all families.  %r the rank, %s the ranks of the job; the ranks of a
- * node are numbered like those of the job while there is one node. */
-enum what { RANK, SIZE };
+/* What each rank is told, in the names of all families: its number in the job and on its node, and how many there are. */
+enum what { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE };
 static const struct var {
     const char *name;
     enum what what;
@@ -27,20 +26,20 @@ static const struct var {
     { "KEEL_RANK", RANK },
     { "PMI_RANK", RANK },
     { "PMI_SIZE", SIZE },
-    { "MPI_LOCALRANKID", RANK },
-    { "MPI_LOCALNRANKS", SIZE },
+    { "MPI_LOCALRANKID", LOCAL_RANK },
+    { "MPI_LOCALNRANKS", LOCAL_SIZE },
     { "OMPI_COMM_WORLD_RANK", RANK },
     { "OMPI_COMM_WORLD_SIZE", SIZE },
-    { "OMPI_COMM_WORLD_LOCAL_RANK", RANK },
-    { "OMPI_COMM_WORLD_LOCAL_SIZE", SIZE },
-    { "OMPI_COMM_WORLD_NODE_RANK", RANK },
+    { "OMPI_COMM_WORLD_LOCAL_RANK", LOCAL_RANK },
+    { "OMPI_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE },
+    { "OMPI_COMM_WORLD_NODE_RANK", LOCAL_RANK },
     { "RANK", RANK },
     { "WORLD_SIZE", SIZE },
-    { "LOCAL_RANK", RANK },
-    { "LOCAL_WORLD_SIZE", SIZE },
+    { "LOCAL_RANK", LOCAL_RANK },
+    { "LOCAL_WORLD_SIZE", LOCAL_SIZE },
 };
 static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
-enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48 };
+enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48, JOB_BYTES = 128 };
 
 struct starter {
     const struct start *start;
@@ -49,7 +48,9 @@ struct starter {
     char **env; /* NVARS strings of `value` first, then the rest, NULL */
     size_t nenv;
     char value[NVARS][VAR_BYTES];
-    char *job, *maxprocs, *pwd;
+    char job[JOB_BYTES]; /* KEEL_JOB=... */
+    int appnum;
+    char *maxprocs, *pwd;
     char **script; /* for a file without #!: run by sh, as execvp does */
 };
 
@@ -125,10 +126,9 @@ static void env_inherit(struct starter *s)
 /* Keel's own variables go over the user's. */
 static void env_build(struct starter *s, int appnum)
 {
-    const struct start *st = s->start;
     env_inherit(s);
-    s->job = xformat("KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), st->segment_fd, st->control_fd,
-                     st->job_id, appnum);
+    s->appnum = appnum;
+    strcpy(s->job, "KEEL_JOB="); /* its value, and those of `vars`, when a rank is started */
     env_set(s, s->job);
     s->maxprocs = xformat("KEEL_MAXPROCS=%d", s->app->n);
     env_set(s, s->maxprocs);
@@ -139,7 +139,7 @@ static void env_build(struct starter *s, int appnum)
         env_set(s, s->pwd);
     }
     for (int i = 0; i < NVARS; i++) {
-        snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, st->launch->size);
+        snprintf(s->value[i], VAR_BYTES, "%s=", vars[i].name);
         env_set(s, s->value[i]);
     }
 }
@@ -235,7 +235,6 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
 void starter_free(struct starter *s)
 {
     free(s->env); /* but for these the strings are others' */
-    free(s->job);
     free(s->maxprocs);
     free(s->pwd);
     free(s->script);
@@ -282,20 +281,31 @@ static void become_rank(struct starter *s, const int fd[3], bool join_front, pid
     why->err = errno;
 }
 
-pid_t starter_run(struct starter *s, int rank, const int fd[3], bool join_front, int *code)
+/* What differs from rank to rank. */
+static void env_place(struct starter *s, const struct place *at)
+{
+    const int value[] = { [RANK] = at->rank,
+                          [SIZE] = s->start->launch->size,
+                          [LOCAL_RANK] = at->local,
+                          [LOCAL_SIZE] = at->nlocal };
+    for (int i = 0; i < NVARS; i++)
+        snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, value[vars[i].what]);
+    snprintf(s->job, sizeof s->job, "KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), at->segment_fd,
+             s->start->control_fd, s->start->job_id, s->appnum);
+}
+
+pid_t starter_run(struct starter *s, const struct place *at, const int fd[3], bool join_front, int *code)
 {
     volatile struct failure why = { 0, false };
     pid_t daemon = getpid();
-    for (int i = 0; i < NVARS; i++)
-        if (vars[i].what == RANK)
-            snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, rank);
+    env_place(s, at);
     pid_t pid = vfork();
     if (pid == 0) {
         become_rank(s, fd, join_front, daemon, &why);
         _exit(EXIT_NOT_EXEC);
     }
     if (pid < 0) {
-        say("starting rank %d failed: %s%s", rank, strerror(errno),
+        say("starting rank %d failed: %s%s", at->rank, strerror(errno),
             errno == EAGAIN ? " (is the number of processes limited, ulimit -u or pids.max?)" : "");
         *code = EXIT_MPIEXEC;
     } else if (why.err) {

@@ -9,9 +9,14 @@
 /* What all ranks share. */
 struct start {
     const struct launch *launch;
-    int segment_fd, control_fd;
+    int control_fd;
     unsigned long long job_id;
     rlim_t nofile; /* the soft limit mpiexec was started with */
+};
+
+/* Where a rank is: its number there, how many there are, its node's segment. */
+struct place {
+    int rank, local, nlocal, segment_fd;
 };
 
 /* How one section's ranks are started: made once, used for each rank. */
@@ -21,9 +26,9 @@ struct starter;
 struct starter *starter_new(const struct start *s, const struct app *app, int appnum, int *code);
 void starter_free(struct starter *s);
 
-/* Start `rank`.  fd[0..2] become its stdin, stdout and stderr; join_front: it stays in the front's process
+/* Start the rank of `at`.  fd[0..2] become its stdin, stdout and stderr; join_front: it stays in the front's process
  * group (it may read the terminal), else it gets a group of its own.  Its pid, or -1 with *code and a message
  * said. */
-pid_t starter_run(struct starter *s, int rank, const int fd[3], bool join_front, int *code);
+pid_t starter_run(struct starter *s, const struct place *at, const int fd[3], bool join_front, int *code);
 
 #endif
