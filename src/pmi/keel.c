@@ -74,10 +74,18 @@ static int attach_fd(struct ku_segment *s, const struct ticket *t, int fd)
     return err;
 }
 
+/* We have what we need: programs that this one starts get none of the launcher's descriptors. */
+static void close_on_exec(int fd)
+{
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 static int attach(struct ku_segment *s, const struct ticket *t)
 {
-    if (attach_fd(s, t, fcntl(t->segment_fd, F_DUPFD_CLOEXEC, 3)) == 0)
+    if (attach_fd(s, t, fcntl(t->segment_fd, F_DUPFD_CLOEXEC, 3)) == 0) {
+        close_on_exec(t->segment_fd);
         return 0;
+    }
     struct ku_err first = *ku_err_last();
     ku_err_clear();
     int err = attach_fd(s, t, reopen(t, t->segment_fd, O_RDWR));
@@ -104,8 +112,10 @@ static bool is_control(const struct ticket *t)
 
 static int open_control(const struct ticket *t)
 {
-    if (control_fd < 0 && is_control(t))
+    if (control_fd < 0 && is_control(t)) {
         control_fd = fcntl(t->control_fd, F_DUPFD_CLOEXEC, 3);
+        close_on_exec(t->control_fd);
+    }
     if (control_fd < 0)
         control_fd = reopen(t, t->control_fd, O_WRONLY | O_NONBLOCK);
     if (control_fd < 0)

@@ -139,9 +139,13 @@ int MPIR_Err_none(const char *function, int errclass)
 
 int MPIR_Err_state(const char *function)
 {
+    static const char *const when[] = {
+        [MPIR_BEFORE_INIT] = "before MPI_Init",
+        [MPIR_AFTER_FINALIZE] = "after MPI_Finalize",
+        [MPIR_FORKED] = "in a child that a rank made by fork; expected calls by the rank alone",
+    };
     forget_request();
-    const char *when = MPIR_env.phase == MPIR_AFTER_FINALIZE ? "after MPI_Finalize" : "before MPI_Init";
-    MPIR_Err(MPI_ERR_OTHER, NULL, "called %s", when);
+    MPIR_Err(MPI_ERR_OTHER, NULL, "called %s", when[MPIR_env.phase]);
     return MPIR_Err_none(function, MPI_ERR_OTHER);
 }
 

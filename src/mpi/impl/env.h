@@ -4,7 +4,12 @@
 
 #include <stdbool.h>
 
-enum MPIR_PHASE { MPIR_BEFORE_INIT = 0, MPIR_RUNNING, MPIR_AFTER_FINALIZE };
+enum MPIR_PHASE {
+    MPIR_BEFORE_INIT = 0,
+    MPIR_RUNNING,
+    MPIR_AFTER_FINALIZE,
+    MPIR_FORKED /* a child that a rank made by fork: no rank, and MPI is over for it */
+};
 
 extern struct MPIR_env {
     enum MPIR_PHASE phase;

@@ -41,14 +41,22 @@ static void show_misspelt(void *arg, const char *text)
     MPID_Message(text);
 }
 
+/* What fork copies is the rank's: its place in the job, messages half done.  A child may do anything but MPI. */
+static void become_child(void)
+{
+    if (MPIR_env.phase == MPIR_RUNNING)
+        MPIR_env.phase = MPIR_FORKED;
+}
+
 static int start(int *argc, char ***argv, int level)
 {
     static struct MPID_Config config = { .request_free = free_request, .datatype_free = free_datatype };
     int err = 0;
     if (MPIR_env.phase != MPIR_BEFORE_INIT)
         return MPIR_Err(MPI_ERR_OTHER, NULL, "called %s; expected one call in a program",
-                        MPIR_env.phase == MPIR_RUNNING ? "although MPI is initialized already"
-                                                       : "after MPI_Finalize");
+                        MPIR_env.phase == MPIR_RUNNING  ? "although MPI is initialized already"
+                        : MPIR_env.phase == MPIR_FORKED ? "in a child that a rank made by fork"
+                                                        : "after MPI_Finalize");
     ku_knob_register(&knobs);
     MPID_Init(argc, argv, &config, &err);
     if (err)
@@ -60,6 +68,7 @@ static int start(int *argc, char ***argv, int level)
     }
     if (MPID_MyWorldRank == 0)
         ku_knob_check(show_misspelt, NULL);
+    pthread_atfork(NULL, NULL, become_child); /* without memory for it children are not told apart */
     main_thread = pthread_self();
     MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
     MPIR_Info_env_init(argc ? *argc : 0, argv ? *argv : NULL);
@@ -94,7 +103,8 @@ int MPIR_Initialized(int *flag)
 
 int MPIR_Finalized(int *flag)
 {
-    *flag = MPIR_env.phase == MPIR_AFTER_FINALIZE;
+    *flag = MPIR_env.phase >=
+            MPIR_AFTER_FINALIZE; /* in a forked child too: nobody is to call MPI_Finalize there */
     return 0;
 }
 
