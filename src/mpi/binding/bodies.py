@@ -2,7 +2,7 @@
 
 import re
 from api import Bad
-from headers import with_name
+from headers import told, with_name
 
 START = re.compile(r"^(int|double|MPI_Aint) MPIR_(\w+)\(", re.M)
 WIDE = {"int64_t", "MPI_Offset", "MPI_Aint", "intptr_t", "ssize_t"}
@@ -75,10 +75,12 @@ def fits(want, got):
 def match(proc, body):
     """Checks the body's signature against the description; returns the names of parameters to widen."""
     params = [p for p in proc.params if p.kind.body]
-    expect = "%s MPIR_%s(%s)" % (body.returns, body.name, ", ".join(with_name(p.kind.body, p.name) for p in params))
-    if len(params) != len(body.types):
+    more = told(proc)
+    expect = "%s MPIR_%s(%s)" % (body.returns, body.name,
+                                 ", ".join([with_name(p.kind.body, p.name) for p in params] + more))
+    if len(params) + len(more) != len(body.types) or body.types[len(params):] != [param_type(m) for m in more]:
         raise Bad("%s: MPIR_%s has %d parameters, expected %d: %s" % (body.where, body.name, len(body.types),
-                                                                      len(params), expect))
+                                                                      len(params) + len(more), expect))
     wide = set()
     for p, got in zip(params, body.types):
         how = fits(p.kind.body, got)

@@ -461,6 +461,8 @@ class Front:
             self.add(p)
             args[p.name] = self.args[at:]
         ordered = [a for p in self.proc.params for a in args[p.name]]
+        if self.proc.has("tells-large"):
+            ordered.append("true" if self.large else "false")
         call = "MPIR_%s(%s)" % (self.body, ", ".join(ordered))
         if self.mutant:
             call = 'front_mutated("%s") ? 0 : %s' % (self.proc.name, call)

@@ -203,8 +203,13 @@ def const_h(abi):
                 CONSTANTS="\n\n".join(parts))
 
 
+def told(proc):
+    """What a body gets besides the procedure's own parameters."""
+    return ["bool large"] if proc.has("tells-large") else []
+
+
 def body_prototype(proc):
-    params = [with_name(p.kind.body, p.name) for p in proc.params if p.kind.body]
+    params = [with_name(p.kind.body, p.name) for p in proc.params if p.kind.body] + told(proc)
     return "%s MPIR_%s(%s)" % (proc.returns, proc.short, ", ".join(params) or "void")
 
 

@@ -5,24 +5,43 @@
 #include <stdbool.h>
 #include "type.h"
 
-/* The arguments of a constructor call, in the order of MPI_Type_get_contents: integers, then addresses, then types. */
+/* One argument of a constructor call, for MPI_Type_get_contents: where it comes there depends on its type in the call. */
+struct arg {
+    enum arg_type {
+        ARG_INT,   /* int in both calls: an integer */
+        ARG_COUNT, /* int, in the _c call MPI_Count: an integer or a large count */
+        ARG_AINT   /* MPI_Aint, in the _c call MPI_Count: an address or a large count */
+    } type;
+    const char *array_name; /* NULL: a number, which is `value` */
+    int64_t value;
+    int64_t n;
+    MPIR_Counts array; /* n entries */
+};
+
+#define ARG(TYPE, VALUE) \
+    { \
+        ARG_##TYPE, NULL, (VALUE), 1, \
+        { \
+            NULL, 0 \
+        } \
+    }
+#define ARG_ARRAY(TYPE, N, ARRAY) \
+    { \
+        ARG_##TYPE, #ARRAY, 0, (N), (ARRAY) \
+    }
+
+/* A constructor call: its arguments in the order of the standard, and its old types. */
 struct contents {
     int32_t combiner;
-    bool large; /* given as large counts (they count as such whatever their values) */
-    int nfixed; /* integers that are arguments by themselves: fixed[] */
-    int64_t fixed[3];
-    int64_t count;       /* entries in each of the arrays */
-    MPIR_Counts ints[2]; /* arrays of integers; p NULL: none */
-    int naddrs;          /* addresses that are arguments by themselves: addrs[] */
-    int64_t addrs[2];
-    MPIR_Counts addr_array; /* p NULL: none */
+    bool large; /* the _c call */
+    int nargs;
+    const struct arg *args;
     int64_t ntypes;
-    MPIR_Datatype *type; /* the one type, or */
     MPIR_Datatype *const *types;
 };
 
-/* A new object with its contents filled in, but for the ADI's part; NULL without memory (recorded). */
-MPIR_Datatype *MPIR_Datatype_new(const struct contents *c);
+/* A new object with its contents filled in, but for the ADI's part; MPI_ERR_ARG if an array that is needed is NULL. */
+int MPIR_Datatype_new(const struct contents *c, MPIR_Datatype **newtype);
 
 /* The ADI's part has been made, with `err`: hand the object out, or drop it if that is not 0.  Returns err. */
 int MPIR_Datatype_made(MPIR_Datatype *t, int err, MPIR_Datatype **newtype);

@@ -5,10 +5,10 @@
 
 static int needs_large(const MPIR_Datatype *t)
 {
-    return MPIR_Err(MPI_ERR_TYPE, "datatype",
-                    "was made with %lld large counts; expected one that the call without _c "
-                    "can describe",
-                    (long long)t->nc);
+    return MPIR_Err(
+        MPI_ERR_TYPE, "datatype",
+        "was made with %lld large counts; expected one that was made with none, or the call with _c",
+        (long long)t->nc);
 }
 
 int MPIR_Type_get_envelope(MPIR_Datatype *datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
@@ -25,10 +25,13 @@ int MPIR_Type_get_envelope(MPIR_Datatype *datatype, MPI_Count *num_integers, MPI
     return MPI_SUCCESS;
 }
 
-static int check_max(const char *arg, int64_t max, int64_t need)
+/* An array of `max` entries that `need` are to go into. */
+static int check_max(const char *arg, int64_t max, int64_t need, const char *array, const void *p)
 {
-    if (max >= need)
+    if (max >= need && (p || need == 0))
         return MPI_SUCCESS;
+    if (max >= need)
+        return MPIR_Err(MPI_ERR_ARG, array, "is NULL; expected an array of at least %lld", (long long)need);
     return MPIR_Err(MPI_ERR_ARG, arg, "is %lld; expected at least %lld, as MPI_Type_get_envelope says",
                     (long long)max, (long long)need);
 }
@@ -44,17 +47,21 @@ int MPIR_Type_get_contents(MPIR_Datatype *datatype, MPI_Count max_integers, MPI_
                         datatype->name);
     if (datatype->nc && array_of_large_counts == NULL && max_large_counts == 0)
         return needs_large(datatype);
-    if ((err = check_max("max_integers", max_integers, datatype->ni)) ||
-        (err = check_max("max_addresses", max_addresses, datatype->na)) ||
-        (err = check_max("max_large_counts", max_large_counts, datatype->nc)) ||
-        (err = check_max("max_datatypes", max_datatypes, datatype->nt)))
+    if ((err =
+             check_max("max_integers", max_integers, datatype->ni, "array_of_integers", array_of_integers)) ||
+        (err = check_max("max_addresses", max_addresses, datatype->na, "array_of_addresses",
+                         array_of_addresses)) ||
+        (err = check_max("max_large_counts", max_large_counts, datatype->nc, "array_of_large_counts",
+                         array_of_large_counts)) ||
+        (err = check_max("max_datatypes", max_datatypes, datatype->nt, "array_of_datatypes",
+                         array_of_datatypes)))
         return err;
     for (int64_t i = 0; i < datatype->ni; i++)
         array_of_integers[i] = (int)datatype->contents[i];
     for (int64_t i = 0; i < datatype->na; i++)
         array_of_addresses[i] = (MPI_Aint)datatype->contents[datatype->ni + i];
     for (int64_t i = 0; i < datatype->nc; i++)
-        array_of_large_counts[i] = datatype->contents[i];
+        array_of_large_counts[i] = datatype->contents[datatype->ni + datatype->na + i];
     for (int64_t i = 0; i < datatype->nt; i++) {
         array_of_datatypes[i] = datatype->types[i];
         MPIR_Object_ref(datatype->types[i]);

@@ -2,7 +2,6 @@
  *
  * A type references the types it was made of (for MPI_Type_get_contents and for counting elements); their layouts are
  * shared by the ADI on its own account. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "type.h"
@@ -10,45 +9,45 @@
 #include "construct.h"
 #include "bodies.h"
 
-/* Append n values to the contents; true if one of them is no int. */
-static bool add_contents(MPIR_Datatype *t, int64_t *at, const int64_t *fixed, MPIR_Counts array, int64_t n)
+/* The arguments that get_contents gives as one of its three kinds, appended; returns how many. */
+static int64_t add_args(MPIR_Datatype *t, int64_t at, const struct contents *c, bool want_counts,
+                        enum arg_type first, enum arg_type last)
 {
-    bool large = false;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t x = fixed ? fixed[i] : MPIR_counts_get(array, i);
-        large |= x > INT_MAX || x < INT_MIN;
-        t->contents[(*at)++] = x;
+    int64_t n = 0;
+    for (int k = 0; k < c->nargs; k++) {
+        const struct arg *a = &c->args[k];
+        bool is_count = c->large && a->type != ARG_INT;
+        if (a->type < first || a->type > last || is_count != want_counts)
+            continue;
+        for (int64_t i = 0; i < a->n; i++)
+            t->contents[at + n++] = a->array_name ? MPIR_counts_get(a->array, i) : a->value;
     }
-    return large;
+    return n;
 }
 
-static int64_t array_entries(const struct contents *c, MPIR_Counts array)
-{
-    return array.p ? c->count : 0;
-}
-
-/* Integers, then addresses.  Integers that are no ints make the whole call one with large counts. */
 static void fill_contents(MPIR_Datatype *t, const struct contents *c)
 {
-    MPIR_Counts none = { NULL, 0 };
-    bool large = c->large;
-    int64_t at = 0;
-    large |= add_contents(t, &at, c->fixed, none, c->nfixed);
-    for (int i = 0; i < 2; i++)
-        large |= add_contents(t, &at, NULL, c->ints[i], array_entries(c, c->ints[i]));
-    int64_t nints = at;
-    add_contents(t, &at, c->addrs, none, c->naddrs);
-    add_contents(t, &at, NULL, c->addr_array, array_entries(c, c->addr_array));
-    t->ni = large ? 0 : nints;
-    t->na = large ? 0 : at - nints;
-    t->nc = large ? at : 0;
+    t->ni = add_args(t, 0, c, false, ARG_INT, ARG_COUNT);
+    t->na = add_args(t, t->ni, c, false, ARG_AINT, ARG_AINT);
+    t->nc = add_args(t, t->ni + t->na, c, true, ARG_INT, ARG_AINT);
+    t->nt = c->ntypes;
+    for (int64_t i = 0; i < c->ntypes; i++) {
+        t->types[i] = c->types[i];
+        MPIR_Object_ref(t->types[i]);
+    }
 }
 
-MPIR_Datatype *MPIR_Datatype_new(const struct contents *c)
+int MPIR_Datatype_new(const struct contents *c, MPIR_Datatype **newtype)
 {
+    int64_t n = 0;
+    for (int k = 0; k < c->nargs; k++) {
+        const struct arg *a = &c->args[k];
+        if (a->array_name && a->array.p == NULL && a->n > 0)
+            return MPIR_Err(MPI_ERR_ARG, a->array_name, "is NULL; expected an array of %lld",
+                            (long long)a->n);
+        n += a->n;
+    }
     MPIR_Datatype *t = MPIR_Object_alloc(MPIR_KIND_DATATYPE);
-    int64_t n = c->nfixed + c->naddrs + array_entries(c, c->ints[0]) + array_entries(c, c->ints[1]) +
-                array_entries(c, c->addr_array);
     if (t) {
         t->combiner = c->combiner;
         t->contents = n ? malloc((size_t)n * sizeof *t->contents) : NULL;
@@ -57,16 +56,11 @@ MPIR_Datatype *MPIR_Datatype_new(const struct contents *c)
     if (t == NULL || (n && t->contents == NULL) || (c->ntypes && t->types == NULL)) {
         if (t)
             MPIR_Datatype_release(t);
-        MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a new datatype");
-        return NULL;
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a new datatype");
     }
     fill_contents(t, c);
-    t->nt = c->ntypes;
-    for (int64_t i = 0; i < c->ntypes; i++) {
-        t->types[i] = c->types ? c->types[i] : c->type;
-        MPIR_Object_ref(t->types[i]);
-    }
-    return t;
+    *newtype = t;
+    return MPI_SUCCESS;
 }
 
 /* Basic elements in one: those of its parts, as often as they fit. */

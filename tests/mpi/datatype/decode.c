@@ -53,28 +53,105 @@ static void try_derived(void)
     OK(MPI_Type_free(&types[0]));
 }
 
-static void try_large(void)
+static void expect_large(int line, MPI_Datatype t, int combiner, int ni, const int *wi, int nl,
+                         const MPI_Count *wl, int nt)
 {
-    MPI_Datatype t;
-    MPI_Count ni = -1, na = -1, nl = -1, nt = -1, big = (MPI_Count)1 << 33, bl[2] = { 1, 2 },
-              disp[2] = { 0, 5 };
-    int i1, i2, i3, combiner = -1;
-    OK(MPI_Type_vector_c(big, 1, 2, MPI_INT, &t));
-    OK(MPI_Type_get_envelope_c(t, &ni, &na, &nl, &nt, &combiner));
-    CHECK(ni == 0 && na == 0 && nl == 3 && nt == 1 && combiner == MPI_COMBINER_VECTOR, "a large vector");
-    OK(MPI_Type_get_contents_c(t, 0, 0, 3, 1, ints, addrs, larges, types));
-    CHECK(larges[0] == big && larges[1] == 1 && larges[2] == 2 && types[0] == MPI_INT, "its contents");
-    CHECK_ERR(MPI_Type_get_envelope(t, &i1, &i2, &i3, &combiner), MPI_ERR_TYPE);
+    MPI_Count gi = -1, ga = -1, gl = -1, gt = -1;
+    int gc = -1, i1, i2, i3;
+    OK(MPI_Type_get_envelope_c(t, &gi, &ga, &gl, &gt, &gc));
+    CHECK(gi == ni && ga == 0 && gl == nl && gt == nt && gc == combiner, "line %d: envelope %d %d %d %d %d",
+          line, (int)gi, (int)ga, (int)gl, (int)gt, gc);
+    OK(MPI_Type_get_contents_c(t, ni, 0, nl, nt, ints, addrs, larges, types));
+    for (int i = 0; i < ni; i++)
+        CHECK_EQ(ints[i], wi[i], "line %d: integer %d", line, i);
+    for (int i = 0; i < nl; i++)
+        CHECK_EQ(larges[i], wl[i], "line %d: large count %d", line, i);
+    CHECK(types[0] == (combiner == MPI_COMBINER_STRUCT ? MPI_SHORT : MPI_INT), "line %d: the old type", line);
+    CHECK_ERR(MPI_Type_get_envelope(t, &i1, &i2, &i3, &gc), MPI_ERR_TYPE);
     CHECK_ERR(MPI_Type_get_contents(t, 20, 20, 20, ints, addrs, types), MPI_ERR_TYPE);
-    CHECK_ERR(MPI_Type_get_contents_c(t, 0, 0, 2, 1, ints, addrs, larges, types), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Type_get_contents_c(t, ni, 0, nl - 1, nt, ints, addrs, larges, types), MPI_ERR_ARG);
     CHECK_SAYS("max_large_counts");
     OK(MPI_Type_free(&t));
+}
+#define C(...) \
+    (int)(sizeof((MPI_Count[]){ __VA_ARGS__ }) / sizeof(MPI_Count)), (MPI_Count[]) \
+    { \
+        __VA_ARGS__ \
+    }
+#define EXPECT_LARGE(...) expect_large(__LINE__, __VA_ARGS__)
+
+/* Whatever the call with _c takes as MPI_Count is a large count, also when it is small; what it takes as int is not. */
+static void try_large(void)
+{
+    MPI_Datatype t, both[2] = { MPI_SHORT, MPI_INT };
+    MPI_Count big = (MPI_Count)1 << 33, bl[2] = { 1, 2 }, disp[2] = { 0, 5 }, size[2] = { 9, big };
+    const int distribs[2] = { MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC }, dargs[2] = { 5, 6 },
+              psizes[2] = { 1, 3 };
+    OK(MPI_Type_contiguous_c(5, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_CONTIGUOUS, NONE, C(5), 1);
+    OK(MPI_Type_vector_c(big, 1, 2, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_VECTOR, NONE, C(big, 1, 2), 1);
+    OK(MPI_Type_create_hvector_c(4, 3, -2 * big, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_HVECTOR, NONE, C(4, 3, -2 * big), 1);
     OK(MPI_Type_indexed_c(2, bl, disp, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_INDEXED, NONE, C(2, 1, 2, 0, 5), 1);
+    OK(MPI_Type_create_hindexed_c(2, bl, disp, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_HINDEXED, NONE, C(2, 1, 2, 0, 5), 1);
+    OK(MPI_Type_create_indexed_block_c(2, 3, disp, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_INDEXED_BLOCK, NONE, C(2, 3, 0, 5), 1);
+    OK(MPI_Type_create_hindexed_block_c(2, 3, disp, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_HINDEXED_BLOCK, NONE, C(2, 3, 0, 5), 1);
+    OK(MPI_Type_create_struct_c(2, bl, disp, both, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_STRUCT, NONE, C(2, 1, 2, 0, 5), 2);
+    OK(MPI_Type_create_resized_c(MPI_INT, -4, big, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_RESIZED, NONE, C(-4, big), 1);
+    OK(MPI_Type_create_subarray_c(2, size, bl, disp, MPI_ORDER_C, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_SUBARRAY, I(2, MPI_ORDER_C), C(9, big, 1, 2, 0, 5), 1);
+    OK(MPI_Type_create_darray_c(3, 1, 2, size, distribs, dargs, psizes, MPI_ORDER_FORTRAN, MPI_INT, &t));
+    EXPECT_LARGE(t, MPI_COMBINER_DARRAY,
+                 I(3, 1, 2, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC, 5, 6, 1, 3, MPI_ORDER_FORTRAN),
+                 C(9, big), 1);
+}
+
+/* Types of the other calls, asked with _c. */
+static void try_small_asked_large(void)
+{
+    MPI_Datatype t;
+    MPI_Count ni = -1, na = -1, nl = -1, nt = -1;
+    int combiner = -1;
+    OK(MPI_Type_create_hvector(2, 3, 40, MPI_INT, &t));
     OK(MPI_Type_get_envelope_c(t, &ni, &na, &nl, &nt, &combiner));
-    CHECK(ni == 0 && na == 0 && nl == 5 && nt == 1, "indexed with large counts: %lld", (long long)nl);
-    OK(MPI_Type_get_contents_c(t, 0, 0, 5, 1, ints, addrs, larges, types));
-    CHECK(larges[0] == 2 && larges[2] == 2 && larges[4] == 5, "its contents");
+    CHECK(ni == 2 && na == 1 && nl == 0 && nt == 1 && combiner == MPI_COMBINER_HVECTOR, "a small hvector");
+    OK(MPI_Type_get_contents_c(t, 2, 1, 0, 1, ints, addrs, NULL, types));
+    CHECK(ints[0] == 2 && ints[1] == 3 && addrs[0] == 40 && types[0] == MPI_INT, "its contents");
+    CHECK_ERR(MPI_Type_get_contents(t, 2, 1, 1, NULL, addrs, types), MPI_ERR_ARG);
+    CHECK_SAYS("array_of_integers");
     OK(MPI_Type_free(&t));
+    OK(MPI_Type_get_envelope_c(MPI_DOUBLE, &ni, &na, &nl, &nt, &combiner));
+    CHECK(ni == 0 && na == 0 && nl == 0 && nt == 0 && combiner == MPI_COMBINER_NAMED, "a named type");
+}
+
+/* What is returned are references: they outlive the type, and must be freed unless they are predefined. */
+static void try_references(void)
+{
+    MPI_Datatype inner[2], t, dup;
+    int bl[2] = { 1, 1 };
+    MPI_Aint at[2] = { 0, 64 }, lb, extent;
+    OK(MPI_Type_vector(2, 3, 4, MPI_CHAR, &inner[0]));
+    inner[1] = MPI_INT;
+    OK(MPI_Type_create_struct(2, bl, at, inner, &t));
+    OK(MPI_Type_dup(t, &dup));
+    OK(MPI_Type_free(&t));
+    OK(MPI_Type_get_contents(dup, 0, 0, 1, NULL, NULL, &t)); /* the struct again */
+    OK(MPI_Type_free(&dup));
+    OK(MPI_Type_free(&inner[0]));
+    OK(MPI_Type_get_contents(t, 3, 2, 2, ints, addrs, inner));
+    OK(MPI_Type_free(&t));
+    CHECK(inner[1] == MPI_INT, "the predefined type itself");
+    CHECK_ERR(MPI_Type_free(&inner[1]), MPI_ERR_TYPE);
+    OK(MPI_Type_get_extent(inner[0], &lb, &extent));
+    CHECK_EQ(extent, 7);
+    OK(MPI_Type_free(&inner[0]));
 }
 
 int main(int argc, char **argv)
@@ -105,6 +182,16 @@ int main(int argc, char **argv)
     EXPECT(t, MPI_COMBINER_STRUCT, I(2, 3, 1), A(40, -8), 2, MPI_SHORT);
     OK(MPI_Type_create_resized(MPI_INT, -4, 100, &t));
     EXPECT(t, MPI_COMBINER_RESIZED, NONE, A(-4, 100), 1, MPI_INT);
+    OK(MPI_Type_create_subarray(2, (int[]){ 9, 8 }, (int[]){ 3, 2 }, (int[]){ 1, 0 }, MPI_ORDER_FORTRAN,
+                                MPI_INT, &t));
+    EXPECT(t, MPI_COMBINER_SUBARRAY, I(2, 9, 8, 3, 2, 1, 0, MPI_ORDER_FORTRAN), NONE, 1, MPI_INT);
+    OK(MPI_Type_create_darray(
+        6, 4, 2, (int[]){ 9, 8 }, (int[]){ MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC },
+        (int[]){ MPI_DISTRIBUTE_DFLT_DARG, 2 }, (int[]){ 2, 3 }, MPI_ORDER_C, MPI_INT, &t));
+    EXPECT(t, MPI_COMBINER_DARRAY,
+           I(6, 4, 2, 9, 8, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG, 2, 2, 3,
+             MPI_ORDER_C),
+           NONE, 1, MPI_INT);
     CHECK_ERR(MPI_Type_get_contents(MPI_INT, 20, 20, 20, ints, addrs, types), MPI_ERR_TYPE);
     CHECK_SAYS("MPI_INT");
     OK(MPI_Type_vector(5, 2, 3, MPI_INT, &t));
@@ -119,5 +206,7 @@ int main(int argc, char **argv)
     OK(MPI_Type_free(&t));
     try_derived();
     try_large();
+    try_small_asked_large();
+    try_references();
     return check_done();
 }

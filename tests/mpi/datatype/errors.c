@@ -69,6 +69,53 @@ static void try_counts(void)
     CHECK_ERR(MPI_Get_address(buf, NULL), MPI_ERR_ARG);
 }
 
+static void try_arrays(void)
+{
+    const int two[2] = { 4, 5 }, one[2] = { 1, 1 }, zero[2] = { 0, 0 }, six[2] = { 6, 1 }, four[2] = { 3, 5 },
+              big[2] = { 1 << 30, 1 << 30 }, minus[2] = { 0, -1 };
+    const int d[2] = { MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC }, odd[2] = { MPI_DISTRIBUTE_NONE, 77 },
+              dflt[2] = { MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG }, grid[2] = { 2, 3 };
+    const MPI_Count huge[2] = { (MPI_Count)1 << 40, (MPI_Count)1 << 40 };
+    const int C = MPI_ORDER_C;
+#define SUB(n, sizes, subs, starts, order) \
+    MPI_Type_create_subarray(n, sizes, subs, starts, order, MPI_INT, &nt)
+    BAD(SUB(0, two, one, zero, C), MPI_ERR_ARG, "ndims is 0");
+    BAD(SUB(-3, two, one, zero, C), MPI_ERR_ARG, "ndims is -3");
+    BAD(SUB(2, two, one, zero, 99), MPI_ERR_ARG, "order is 99");
+    BAD(SUB(2, zero, one, zero, C), MPI_ERR_ARG, "array_of_sizes has 0 at index 0");
+    BAD(SUB(2, minus, one, zero, C), MPI_ERR_ARG, "array_of_sizes has 0 at index 0");
+    BAD(SUB(2, two, six, zero, C), MPI_ERR_ARG, "array_of_subsizes has 6 at index 0; expected 1 to 4");
+    BAD(SUB(2, two, zero, zero, C), MPI_ERR_ARG, "array_of_subsizes has 0 at index 0");
+    BAD(SUB(2, two, one, minus, C), MPI_ERR_ARG, "array_of_starts has -1 at index 1");
+    BAD(SUB(2, two, one, four, C), MPI_ERR_ARG, "array_of_starts has 5 at index 1; expected 0 to 4");
+    BAD(SUB(2, NULL, one, zero, C), MPI_ERR_ARG, "array_of_sizes is NULL");
+    BAD(SUB(2, two, one, NULL, C), MPI_ERR_ARG, "array_of_starts is NULL");
+    BAD(MPI_Type_create_subarray_c(2, huge, huge, (MPI_Count[]){ 0, 0 }, C, MPI_INT, &nt), MPI_ERR_TYPE,
+        "array_of_sizes has 1099511627776");
+    BAD(MPI_Type_create_subarray(2, two, one, zero, C, MPI_DATATYPE_NULL, &nt), MPI_ERR_TYPE, "oldtype");
+    OK(SUB(2, big, one, zero, C));
+    OK(MPI_Type_free(&nt));
+#define DA(size, rank, n, g, dist, darg, p, order) \
+    MPI_Type_create_darray(size, rank, n, g, dist, darg, p, order, MPI_INT, &nt)
+    BAD(DA(0, 0, 2, two, d, dflt, grid, C), MPI_ERR_ARG, "size is 0");
+    BAD(DA(6, 6, 2, two, d, dflt, grid, C), MPI_ERR_ARG, "rank is 6; expected 0 to 5");
+    BAD(DA(6, -1, 2, two, d, dflt, grid, C), MPI_ERR_ARG, "rank is -1");
+    BAD(DA(6, 0, 0, two, d, dflt, grid, C), MPI_ERR_ARG, "ndims is 0");
+    BAD(DA(6, 0, 2, two, d, dflt, grid, -1), MPI_ERR_ARG, "order is -1");
+    BAD(DA(6, 0, 2, zero, d, dflt, grid, C), MPI_ERR_ARG, "array_of_gsizes has 0 at index 0");
+    BAD(DA(6, 0, 2, two, odd, dflt, grid, C), MPI_ERR_ARG, "array_of_distribs has 77 at index 1");
+    BAD(DA(6, 0, 2, two, d, zero, grid, C), MPI_ERR_ARG, "array_of_dargs has 0 at index 0");
+    BAD(DA(6, 0, 2, two, d, one, grid, C), MPI_ERR_ARG, "array_of_dargs has 1 at index 0");
+    BAD(DA(6, 0, 2, two, d, dflt, zero, C), MPI_ERR_ARG, "array_of_psizes has 0 at index 0");
+    BAD(DA(7, 0, 2, two, d, dflt, grid, C), MPI_ERR_ARG, "array_of_psizes multiply to 6; expected 7");
+    BAD(DA(6, 0, 2, two, d, dflt, big, C), MPI_ERR_ARG, "array_of_psizes multiply to 1152921504606846976");
+    BAD(DA(6, 0, 2, two, NULL, dflt, grid, C), MPI_ERR_ARG, "array_of_distribs is NULL");
+    BAD(DA(6, 0, 2, two, d, dflt, NULL, C), MPI_ERR_ARG, "array_of_psizes is NULL");
+    BAD(MPI_Type_create_darray(6, 0, 2, two, d, dflt, grid, C, garbage, &nt), MPI_ERR_TYPE, "oldtype");
+    BAD(MPI_Type_indexed(2, one, NULL, MPI_INT, &nt), MPI_ERR_ARG, "array_of_displacements is NULL");
+    BAD(MPI_Type_create_hindexed_block(2, 1, NULL, MPI_INT, &nt), MPI_ERR_ARG, "array_of_displacements");
+}
+
 static void try_packing(void)
 {
     at = 0;
@@ -117,6 +164,7 @@ int main(int argc, char **argv)
     try_handles((MPI_Datatype)buf);
     try_handles((MPI_Datatype)MPI_COMM_WORLD);
     try_counts();
+    try_arrays();
     try_packing();
     try_uncommitted();
     return check_done();
