@@ -152,6 +152,24 @@ static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int
     }
 }
 
+static int call_copy_attr(const MPIR_Callback *cb, int kind, void *object, int keyval, void *in, void **out, int *flag)
+{
+    uint64_t value = MPIR_Object_handle(object);
+    switch (kind) {
+@COPY_CASES@
+    }
+    return MPI_ERR_INTERN;
+}
+
+static int call_delete_attr(const MPIR_Callback *cb, int kind, void *object, int keyval, void *attribute)
+{
+    uint64_t value = MPIR_Object_handle(object);
+    switch (kind) {
+@DELETE_CASES@
+    }
+    return MPI_ERR_INTERN;
+}
+
 static void call_op_int(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len, MPIR_Datatype *datatype)
 {
     ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
@@ -176,7 +194,11 @@ static void call_op(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_
 }
 
 const struct MPIR_Abi MPIR_Abi_@ABI@ = {
-    .name = "@ABI@", .call_errhandler = call_errhandler, .call_op = call_op
+    .name = "@ABI@",
+    .call_errhandler = call_errhandler,
+    .call_copy_attr = call_copy_attr,
+    .call_delete_attr = call_delete_attr,
+    .call_op = call_op,
 };
 """
 
@@ -186,6 +208,16 @@ ERRHANDLER_CASE = """\
         ((void (*)(ABI_@SHORT@ *, int *, ...))cb->fn)(&handle, errcode);
         break;
     }"""
+
+COPY_CASE = """\
+    case MPIR_KIND_@KIND@:
+        return ((int (*)(ABI_@SHORT@, int, void *, void *, void *, int *))cb->fn)(front_native_@SHORT@(value), keyval,
+                                                                        cb->extra_state, in, out, flag);"""
+
+DELETE_CASE = """\
+    case MPIR_KIND_@KIND@:
+        return ((int (*)(ABI_@SHORT@, int, void *, void *))cb->fn)(front_native_@SHORT@(value), keyval, attribute,
+                                                                  cb->extra_state);"""
 
 
 def abi_h(abi):
@@ -208,7 +240,9 @@ def abi_h(abi):
 def abi_c(abi):
     cases = [fill(ERRHANDLER_CASE, KIND=k, SHORT=HANDLES[k].short, NULL=HANDLES[k].null)
              for k in ("COMM", "WIN", "FILE", "SESSION")]
-    return fill(ABI_C, ABI=abi.name, CASES="\n".join(cases))
+    copy, delete = ("\n".join(fill(case, KIND=k, SHORT=HANDLES[k].short) for k in ("COMM", "DATATYPE", "WIN"))
+                    for case in (COPY_CASE, DELETE_CASE))
+    return fill(ABI_C, ABI=abi.name, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete)
 
 
 def abi_type(decl):

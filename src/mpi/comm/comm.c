@@ -5,6 +5,7 @@
  *   2. What can fail for want of memory happens before the agreement on a context, and its failure is part of the
  *      agreement, so that either all members get the communicator or none does. */
 #include "make.h"
+#include "attr.h"
 #include "bsend.h"
 #include "err.h"
 #include "bodies.h"
@@ -102,6 +103,7 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
         return err;
     }
     MPIR_Object_ref(group);
+    c->adi.context_id = CONTEXT_NONE;
     c->adi.errhandler = parent->adi.errhandler;
     MPIR_Object_ref(c->adi.errhandler);
     *newcomm = c;
@@ -110,6 +112,7 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
 
 void MPIR_Comm_discard(MPIR_Comm *c)
 {
+    MPIR_Attr_drop(c); /* there are none unless a dup failed */
     MPIR_Bsend_comm_free(c);
     MPIR_Comm_hints_clear(&c->hints);
     release_errhandler(c);
@@ -213,7 +216,7 @@ int MPIR_Comm_set_name(MPIR_Comm *comm, const char *comm_name)
 
 int MPIR_Comm_get_name(MPIR_Comm *comm, char *comm_name, int *resultlen)
 {
-    *resultlen = snprintf(comm_name, sizeof comm->name, "%s", comm->name);
+    *resultlen = snprintf(comm_name, sizeof comm->name, "%s", comm ? comm->name : "MPI_COMM_NULL");
     return 0;
 }
 
@@ -222,6 +225,9 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     MPIR_Comm *c = *comm;
     if (c->adi.obj.flags & KEEL_OBJ_PREDEFINED)
         return MPIR_Err(MPI_ERR_COMM, "comm", "is %s; expected a communicator that a program made", c->name);
+    int err = MPIR_Attr_delete_all(c);
+    if (err)
+        return err;
     MPIR_Comm_release(c);
     *comm = NULL;
     return 0;

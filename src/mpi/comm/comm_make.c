@@ -3,6 +3,7 @@
  * Each begins with one exchange among those who call it.  What a process finds wrong before the exchange travels with it, so
  * that the others report it too and nobody waits. */
 #include "make.h"
+#include "attr.h"
 #include "err.h"
 #include "bodies.h"
 #include "type.h"
@@ -28,14 +29,17 @@ static int agree_context(const struct party *p, int err, uint32_t *context)
     return MPIR_Comm_take_context(v[0]);
 }
 
-/* Make a communicator of the group, NULL in processes that are in none; err: what went wrong so far. */
-static int make(const struct party *p, MPIR_Group *group, int err, MPIR_Comm **newcomm)
+/* Make a communicator of the group, NULL in processes that are in none; err: what went wrong so far.  dup: with copies of
+ * comm's attributes.  The callbacks run before the agreement, so that nobody gets a communicator if one fails. */
+static int make(const struct party *p, MPIR_Group *group, bool dup, int err, MPIR_Comm **newcomm)
 {
     MPIR_Comm *c = NULL;
     uint32_t context = 0;
     *newcomm = NULL;
     if (!err && group && group->rank != MPI_UNDEFINED)
         err = MPIR_Comm_prepare(p->comm, group, &c);
+    if (!err && dup)
+        err = MPIR_Attr_copy_all(p->comm, c);
     err = agree_context(p, err, &context);
     if (!err && c)
         err = MPIR_Comm_start(p->comm, c, context);
@@ -67,14 +71,13 @@ int MPIR_Comm_dup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcom
     struct party p = everybody(comm);
     if (!err)
         err = MPIR_Comm_hints_read(&hints, info);
-    err = make(&p, comm->group, err, newcomm);
+    err = make(&p, comm->group, true, err, newcomm);
     if (err) {
         MPIR_Comm_hints_clear(&hints);
         return err;
     }
     (*newcomm)->hints = hints;
     (*newcomm)->facts = comm->facts;
-    /* Attributes: the copy callbacks of comm's key values run here, as soon as there are any (MPI_Comm_set_attr). */
     return 0;
 }
 
@@ -106,7 +109,7 @@ int MPIR_Comm_create(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm)
     struct party p = everybody(comm);
     if (!err)
         err = check_subset(comm, group);
-    err = make(&p, group, err, newcomm);
+    err = make(&p, group, false, err, newcomm);
     if (!err && *newcomm)
         (*newcomm)->facts = comm->facts;
     return err;
@@ -122,7 +125,7 @@ int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Com
     if (err) /* for all of them: they pass the same group */
         return err;
     struct party p = { comm, group, tag };
-    return make(&p, group, 0, newcomm);
+    return make(&p, group, false, 0, newcomm);
 }
 
 /* ---- split --------------------------------------------------------------------------------------------------- */

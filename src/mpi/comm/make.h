@@ -5,7 +5,13 @@
 #include "comm.h"
 #include "info.h"
 
-enum { CONTEXT_WORLD = 0, CONTEXT_SELF = MPID_CONTEXT_IDS, CONTEXT_FIRST = 16 * MPID_CONTEXT_IDS };
+enum {
+    CONTEXT_WORLD = 0,
+    CONTEXT_SELF = MPID_CONTEXT_IDS,
+    CONTEXT_NONE =
+        2 * MPID_CONTEXT_IDS, /* until there is an agreement: attribute callbacks may see the communicator */
+    CONTEXT_FIRST = 16 * MPID_CONTEXT_IDS
+};
 
 /* The first context id that this process has not used: where the next agreement starts. */
 extern uint32_t MPIR_Comm_next_context;

@@ -1,6 +1,7 @@
 /* construct.c: the datatype constructors but those of arrays (array.c).  The arithmetic (bounds, overflow, layout) is the
  * ADI's. */
 #include <stddef.h>
+#include "attr.h"
 #include "type.h"
 #include "err.h"
 #include "construct.h"
@@ -168,5 +169,8 @@ int MPIR_Type_dup(MPIR_Datatype *oldtype, MPIR_Datatype **newtype)
     int err = new_of(MPI_COMBINER_DUP, false, 0, NULL, oldtype, &t);
     if (err)
         return err;
-    return MPIR_Datatype_made(t, MPID_Type_dup(&t->adi, &oldtype->adi), newtype);
+    err = MPIR_Datatype_made(t, MPID_Type_dup(&t->adi, &oldtype->adi), newtype);
+    if (!err && (err = MPIR_Attr_copy_all(oldtype, t)))
+        MPIR_Datatype_release(t);
+    return err;
 }

@@ -65,6 +65,7 @@ int MPIR_Type_get_contents(MPIR_Datatype *datatype, MPI_Count max_integers, MPI_
     for (int64_t i = 0; i < datatype->nt; i++) {
         array_of_datatypes[i] = datatype->types[i];
         MPIR_Object_ref(datatype->types[i]);
+        datatype->types[i]->more_handles++;
     }
     return MPI_SUCCESS;
 }

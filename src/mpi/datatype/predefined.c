@@ -1,5 +1,6 @@
 /* predefined.c: the predefined datatypes: static objects, made at compile time from the rows of basic.h. */
 #include <stddef.h>
+#include <stdlib.h>
 #include "type.h"
 #include "basic.h"
 
@@ -20,7 +21,8 @@
                .basic = KEEL_##NAME }, \
       .combiner = MPI_COMBINER_NAMED, \
       .nelements = 1, \
-      .name = #NAME },
+      .name = #NAME, \
+      .default_name = #NAME },
 
 static MPIR_Datatype basic_types[] = { MPIR_BASIC_TYPES(BASIC) };
 
@@ -44,7 +46,8 @@ MPIR_PAIR_TYPES(PAIR_STRUCT)
                .layout = sizeof(struct_##NAME) == sizeof(VALUE) + sizeof(INDEX) ? NULL : (LAYOUT) }, \
       .combiner = MPI_COMBINER_NAMED, \
       .nelements = 2, \
-      .name = #NAME },
+      .name = #NAME, \
+      .default_name = #NAME },
 
 static MPIR_Datatype pair_types[] = { MPIR_PAIR_TYPES(PAIR) };
 
@@ -60,4 +63,19 @@ MPIR_Datatype *MPIR_Datatype_predefined(int32_t value)
 {
     MPIR_Datatype *t = find(basic_types, sizeof basic_types / sizeof *basic_types, value);
     return t ? t : find(pair_types, sizeof pair_types / sizeof *pair_types, value);
+}
+
+static void forget_names(MPIR_Datatype *types, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (types[i].name != types[i].default_name) {
+            free((char *)types[i].name);
+            types[i].name = types[i].default_name;
+        }
+}
+
+void MPIR_Datatype_fini_predefined(void)
+{
+    forget_names(basic_types, sizeof basic_types / sizeof *basic_types);
+    forget_names(pair_types, sizeof pair_types / sizeof *pair_types);
 }

@@ -1,4 +1,9 @@
-/* query.c: sizes, bounds and addresses. */
+/* query.c: sizes, bounds, addresses and names. */
+#include "config.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "err.h"
 #include "type.h"
 #include "bodies.h"
 
@@ -19,6 +24,24 @@ int MPIR_Type_get_true_extent(MPIR_Datatype *datatype, MPI_Count *true_lb, MPI_C
 {
     *true_lb = datatype->adi.true_lb;
     *true_extent = datatype->adi.true_extent;
+    return MPI_SUCCESS;
+}
+
+int MPIR_Type_set_name(MPIR_Datatype *datatype, const char *type_name)
+{
+    char *name = strndup(type_name, MPI_MAX_OBJECT_NAME - 1);
+    if (!name)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the name of a datatype");
+    if (datatype->name != datatype->default_name)
+        free((char *)datatype->name);
+    datatype->name = name;
+    return MPI_SUCCESS;
+}
+
+int MPIR_Type_get_name(MPIR_Datatype *datatype, char *type_name, int *resultlen)
+{
+    const char *name = datatype ? datatype->name : "MPI_DATATYPE_NULL";
+    *resultlen = snprintf(type_name, MPI_MAX_OBJECT_NAME, "%s", name ? name : "");
     return MPI_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
  * shared by the ADI on its own account. */
 #include <stdlib.h>
 #include <string.h>
+#include "attr.h"
 #include "type.h"
 #include "err.h"
 #include "construct.h"
@@ -122,6 +123,11 @@ int MPIR_Type_free(MPIR_Datatype **datatype)
     if ((*datatype)->adi.obj.flags & KEEL_OBJ_PREDEFINED)
         return MPIR_Err(MPI_ERR_TYPE, "datatype", "is %s; expected a datatype that is not predefined",
                         (*datatype)->name);
+    int err = (*datatype)->more_handles ? 0 : MPIR_Attr_delete_all(*datatype);
+    if (err)
+        return err;
+    if ((*datatype)->more_handles)
+        (*datatype)->more_handles--;
     MPIR_Datatype_release(*datatype);
     *datatype = NULL;
     return MPI_SUCCESS;

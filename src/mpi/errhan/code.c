@@ -19,7 +19,8 @@ struct code {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct code *table;
-static int used, room; /* table[used - 1] is alive */
+static int used, room;                   /* table[used - 1] is alive */
+static int last_used = MPI_ERR_LASTCODE; /* MPI_ERR_LASTCODE + used */
 
 static struct code *find(int errorcode)
 {
@@ -40,6 +41,7 @@ static int add(int errclass)
     }
     int value = FIRST + used;
     table[used++] = (struct code){ .errclass = errclass ? errclass : value };
+    last_used = MPI_ERR_LASTCODE + used;
     return value;
 }
 
@@ -47,6 +49,7 @@ static void trim(void)
 {
     while (used && !table[used - 1].errclass)
         used--;
+    last_used = MPI_ERR_LASTCODE + used;
 }
 
 static int no_memory(void)
@@ -113,15 +116,17 @@ int MPIR_Remove_error_code(int errorcode)
 {
     pthread_mutex_lock(&lock);
     struct code *c = find(errorcode);
-    bool is_code = c && c->errclass != errorcode;
-    if (is_code) {
+    bool is_code = c && c->errclass != errorcode, has_text = is_code && c->text;
+    if (is_code && !has_text) {
         if (find(c->errclass))
             find(c->errclass)->codes--;
-        free(c->text);
         *c = (struct code){ 0 };
         trim();
     }
     pthread_mutex_unlock(&lock);
+    if (has_text)
+        return MPIR_Err(MPI_ERR_ARG, "errorcode",
+                        "is %d, which still has a string; expected that to be removed first", errorcode);
     return is_code ? 0 : not_users(MPI_ERR_ARG, "errorcode", errorcode, "a code made by MPI_Add_error_code");
 }
 
@@ -180,12 +185,12 @@ const char *MPIR_Err_user_text(int errorcode)
     return text;
 }
 
-int MPIR_Err_lastusedcode(void)
+int *MPIR_Err_lastusedcode(void)
 {
     pthread_mutex_lock(&lock);
-    int last = MPI_ERR_LASTCODE + used;
+    last_used = MPI_ERR_LASTCODE + used;
     pthread_mutex_unlock(&lock);
-    return last;
+    return &last_used;
 }
 
 /* dlclose leaves nothing behind. */

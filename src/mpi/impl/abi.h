@@ -23,6 +23,10 @@ struct MPIR_Abi {
     const char *name;
     /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND. */
     void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);
+    /* MPI_Comm_copy_attr_function and MPI_Comm_delete_attr_function and their like; they return what the function does. */
+    int (*call_copy_attr)(const MPIR_Callback *cb, int kind, void *object, int keyval, void *value_in,
+                          void **value_out, int *flag);
+    int (*call_delete_attr)(const MPIR_Callback *cb, int kind, void *object, int keyval, void *value);
     /* MPI_User_function: inoutvec[i] = invec[i] op inoutvec[i]. */
     void (*call_op)(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len,
                     struct MPIR_Datatype *datatype);

@@ -44,7 +44,7 @@ const char *MPIR_Err_class_name(int errclass);
 /* Text of a user-defined class or code ("" if none was added), or NULL if the code is unknown; valid until it
  * is changed or removed. */
 const char *MPIR_Err_user_text(int errorcode);
-/* The largest class or code in use: the value of the attribute MPI_LASTUSEDCODE. */
-int MPIR_Err_lastusedcode(void);
+/* Where the largest class or code in use stands, always up to date: the attribute MPI_LASTUSEDCODE. */
+int *MPIR_Err_lastusedcode(void);
 
 #endif

@@ -13,10 +13,15 @@ typedef struct MPIR_Datatype {
     struct MPIR_Datatype **types; /* [nt], each referenced */
     int64_t nelements;            /* basic elements in one element of this type */
     const char *name;             /* "MPI_INT"; user types: NULL or owned */
+    const char *default_name;     /* predefined types: what `name` is until the program renames it */
+    int32_t more_handles; /* given out by MPI_Type_get_contents: attributes go with the last one freed */
     void *attributes;
 } MPIR_Datatype;
 
 void MPIR_Datatype_release(MPIR_Datatype *t);
+
+/* MPI_Finalize: the predefined types have their own names again. */
+void MPIR_Datatype_fini_predefined(void);
 
 /* The predefined type with this ABI value; never NULL for a value of the ABI header. */
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value);

@@ -1,12 +1,13 @@
 /* finalize.c: leaving MPI, in order or at once.
  *
- * When MPI_Finalize returns, nobody needs this process any more:
+ * First the delete callbacks of attributes run.  When MPI_Finalize returns, nobody needs this process any more:
  *   1. what it has buffered or detached (MPI_Bsend, MPI_Request_free) has left it;
  *   2. all ranks have come to the barrier, so each has received what it waits for;
  *   3. MPID_End hands the last packets over and lets the devices go. */
 #include "config.h"
 #include "bodies.h"
 #include <stdio.h>
+#include "attr.h"
 #include "bsend.h"
 #include "comm.h"
 #include "env.h"
@@ -30,12 +31,17 @@ static int barrier(MPIR_Comm *comm)
 
 int MPIR_Finalize(void)
 {
-    int err = MPIR_Bsend_drain();
+    int err =
+        MPIR_Attr_finalize(); /* the program's callbacks: while MPI works, and nothing is lost if one fails */
+    if (err)
+        return err;
+    err = MPIR_Bsend_drain();
     MPIR_Request_drain();
     int late = barrier(&MPIR_Comm_world);
     if (err || late)
         return err ? err : late;
     MPIR_Comm_fini_predefined();
+    MPIR_Datatype_fini_predefined();
     MPID_End();
     MPIR_env.phase = MPIR_AFTER_FINALIZE;
     return 0;

@@ -63,6 +63,10 @@ static void misuse(void)
     CHECK_SAYS("still has 1 error code");
     CHECK_ERR(MPI_Add_error_string(a, longer), MPI_ERR_ARG);
     CHECK_ERR(MPI_Remove_error_string(code), MPI_ERR_ARG);
+    CHECK_EQ(MPI_Add_error_string(code, "x"), MPI_SUCCESS);
+    CHECK_ERR(MPI_Remove_error_code(code), MPI_ERR_ARG);
+    CHECK_SAYS("still has a string");
+    CHECK_EQ(MPI_Remove_error_string(code), MPI_SUCCESS);
     CHECK_EQ(MPI_Remove_error_code(code), MPI_SUCCESS);
     CHECK_ERR(MPI_Remove_error_code(code), MPI_ERR_ARG);
     CHECK_ERR(MPI_Error_class(code, &errclass), MPI_ERR_ARG);
