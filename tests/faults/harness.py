@@ -66,9 +66,10 @@ class Run:
         self.out, self.err = out.decode(errors="replace"), err.decode(errors="replace")
 
     def expect(self, what, rc=0, out=None, err=None):
-        """out: exact, or a compiled pattern; err: '' or a pattern."""
+        """rc, out: exact, or a compiled pattern; err: '' or a pattern."""
         shown = f"$ {' '.join(self.cmd)}\n  rc {self.rc}\n  out {self.out[-600:]!r}\n  err {self.err[-900:]!r}"
-        check(what + f": exit code, expected {rc}", self.rc == rc, shown)
+        ok = rc.search(str(self.rc)) if hasattr(rc, "search") else self.rc == rc
+        check(what + f": exit code, expected {rc}", ok, shown)
         if out is not None:
             ok = out.search(self.out) if hasattr(out, "search") else out == self.out
             check(what + f": stdout, expected {out!r}", ok, shown)

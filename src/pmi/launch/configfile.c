@@ -1,6 +1,7 @@
 /* configfile.c: -configfile: each line of the file is one section of the command line. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,17 +43,33 @@ static void split(struct words *w, char *line)
     }
 }
 
-static char **read_file(const char *name)
+/* A line with those that continue it: it ends with a backslash. */
+static bool next_line(FILE *f, char **line, size_t *cap)
+{
+    ssize_t n = getline(line, cap, f), k;
+    char *more = NULL;
+    size_t room = 0;
+    while (n >= 2 && (*line)[n - 1] == '\n' && (*line)[n - 2] == '\\' &&
+           (k = getline(&more, &room, f)) >= 0) {
+        *line = xgrow(*line, *cap = (size_t)(n + k), 1);
+        memcpy(*line + n - 2, more, (size_t)k + 1);
+        n += k - 2;
+    }
+    free(more);
+    return n >= 0;
+}
+
+char **config_file(const char *option, const char *name)
 {
     FILE *f = fopen(name, "re");
     static struct words w; /* kept: options point into it */
     char *line = NULL;
     size_t cap = 0;
     if (!f) {
-        say("-configfile: %s: %s", name, strerror(errno));
+        say("%s: %s: %s", option, name, strerror(errno));
         return NULL;
     }
-    while (getline(&line, &cap, f) >= 0) {
+    while (next_line(f, &line, &cap)) {
         struct words here = { NULL, 0 };
         split(&here, xformat("%s", line));
         if (here.n && w.n && strcmp(w.word[w.n - 1], ":") != 0)
@@ -63,27 +80,14 @@ static char **read_file(const char *name)
     }
     bool whole = feof(f);
     if (!whole)
-        say("-configfile: %s cannot be read: %s", name, strerror(errno));
+        say("%s: %s cannot be read: %s", option, name, strerror(errno));
     free(line);
     fclose(f);
     if (!whole)
         return NULL;
     if (!w.n) {
-        say("-configfile: %s holds no line that starts a program", name);
+        say("%s: %s holds no line that starts a program", option, name);
         return NULL;
     }
     return w.word;
-}
-
-char **config_file(char **argv)
-{
-    const char *a = argv[0];
-    if (!a || a[0] != '-')
-        return argv;
-    a += 1 + (a[1] == '-');
-    if (strcmp(a, "configfile") == 0 && argv[1])
-        return read_file(argv[1]);
-    if (strncmp(a, "configfile=", 11) == 0)
-        return read_file(a + 11);
-    return argv;
 }

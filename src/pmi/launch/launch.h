@@ -42,9 +42,13 @@ struct app {
 struct launch {
     struct app *apps;
     int napps, size;
-    bool tag, merge_stderr, verbose;
-    double timeout;   /* seconds; 0: none */
-    int stdin_rank;   /* who reads mpiexec's stdin; -1: nobody */
+    bool merge_stderr, verbose, print_codes;
+    const char *prefix;     /* of each line of output, a pattern (output_file.h); NULL: none */
+    const char *pattern[2]; /* the names of the files that stdout, stderr go to; NULL: to none */
+    bool no_copy;           /* what goes to files goes nowhere else */
+    double timeout;         /* seconds; 0: none */
+    int universe;           /* -usize; 0: not said */
+    int stdin_rank;         /* who reads mpiexec's stdin; -1: nobody */
     int nodes;        /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
     const char *host; /* of this machine, for reports only; never resolved */
     sigset_t sigmask; /* as mpiexec was started: the ranks' own */

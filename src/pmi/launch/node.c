@@ -40,7 +40,8 @@ enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */, CONTROL_B
 enum phase { RUN, LINGER, TERM, KILL };
 
 struct rank {
-    pid_t pid; /* 0: not started, or reaped */
+    pid_t pid;  /* 0: not started, or reaped */
+    int status; /* then, as waitpid has it */
     const struct app *app;
     int node, local; /* its number there */
 };
@@ -274,6 +275,7 @@ static void on_child(void)
         if (rank < 0)
             continue; /* interrupted, or an orphan that became ours */
         node.ranks[rank].pid = 0;
+        node.ranks[rank].status = status;
         node.alive--;
         node.all_zero = node.all_zero && status == 0;
         on_control();
@@ -453,6 +455,8 @@ static void make_nodes(void)
             die("the job's %s", ku_err_last()->text);
         uint64_t share = (uint64_t)s->head->universe * (uint64_t)nlocal / (uint64_t)size;
         s->head->cpus = share > 0 ? (uint32_t)share : 1;
+        if (node.launch->universe)
+            s->head->universe = (uint32_t)node.launch->universe;
         s->fd = high_fd(s->fd);
     }
     for (int i = 0; i < nodes; i++)
@@ -487,7 +491,7 @@ static void make_pipe(int rank, int which, int *end)
 static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
 {
     const struct launch *l = node.launch;
-    bool direct = l->size == 1 && !l->tag;
+    bool direct = output_direct(l);
     int fd[3] = { rank == l->stdin_rank ? 0 : null_fd, 1, l->merge_stderr ? 1 : 2 };
     bool tty = (fd[0] == 0 && isatty(0)) || (direct && (isatty(1) || isatty(2)));
     for (int i = 1; i < 3 && !direct; i++)
@@ -559,12 +563,30 @@ static bool give_up(double since)
            (node.timeout_due && now() > node.timeout_due);
 }
 
+/* --print-all-exitcodes: by rank. */
+static void print_codes(void)
+{
+    char *text = xformat("mpiexec: exit codes: [%s] ", node.launch->host);
+    size_t n = strlen(text);
+    text = xgrow(text, n + 5 * (size_t)node.launch->size + 2, 1);
+    for (int i = 0; i < node.launch->size; i++) {
+        int status = node.ranks[i].status;
+        n += (size_t)sprintf(text + n, "%s%d", i ? "," : "",
+                             WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    }
+    strcpy(text + n, "\n");
+    output_message(text);
+    free(text);
+}
+
 static void finish(void)
 {
     if (!tree_end())
         say("some processes of the job do not end even by SIGKILL");
     output_close();
     report_flush();
+    if (node.launch->print_codes)
+        print_codes();
     for (double since = now(); !output_done() && !give_up(since);)
         step(100);
     if (output_failed()) {
@@ -592,7 +614,7 @@ int node_main(struct launch *l, int front)
     make_job();
     st.control_fd = node.control[1];
     st.job_id = node.segments[0].head->job_id;
-    output_init(l->size, l->tag, l->merge_stderr);
+    output_init(l);
     report_init(l->size, l->host);
     if (l->timeout > 0)
         node.timeout_due = now() + l->timeout;

@@ -14,24 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include "launch.h"
 #include "options.h"
 
-struct parse {
-    struct launch *launch;
-    struct app all; /* what -genv and its like say for every section */
-    struct app app; /* the section being read */
-    int per_node;   /* -ppn; the number of ranks if -n is not given */
-    bool stop;      /* mpiexec has done what it was asked for (--help), or cannot go on */
-    int code;       /* then its exit code */
-    char name[80];  /* of the option at hand, as written */
-};
-
 /* ---- complaints ---- */
 
-static void refuse(struct parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void refuse(struct parse *p, const char *fmt, ...)
+void refuse(struct parse *p, const char *fmt, ...)
 {
     if (p->stop)
         return;
@@ -45,7 +35,7 @@ static void refuse(struct parse *p, const char *fmt, ...)
     p->code = EXIT_MPIEXEC;
 }
 
-static long whole_number(struct parse *p, const char *text, long min, long max)
+long whole_number(struct parse *p, const char *text, long min, long max)
 {
     char *end;
     errno = 0;
@@ -69,91 +59,6 @@ static double seconds(struct parse *p, const char *text)
 }
 
 /* ---- what options do ---- */
-
-static void edit_env(struct app *a, char *edit)
-{
-    a->edits.edit = xgrow(a->edits.edit, (size_t)a->edits.n + 1, sizeof *a->edits.edit);
-    a->edits.edit[a->edits.n++] = edit;
-}
-
-static void set_pair(struct parse *p, struct app *a, char **v)
-{
-    if (!v[0][0] || strchr(v[0], '='))
-        refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
-    else
-        edit_env(a, xformat("%s=%s", v[0], v[1]));
-}
-
-static void do_env(struct parse *p, char **v)
-{
-    set_pair(p, &p->app, v);
-}
-
-static void do_genv(struct parse *p, char **v)
-{
-    set_pair(p, &p->all, v);
-}
-
-/* -x NAME (ranks have mpiexec's environment anyway) or NAME=VALUE. */
-static void do_x(struct parse *p, char **v)
-{
-    if (!v[0][0] || v[0][0] == '=')
-        refuse(p, "%s is \"%s\"; expected NAME or NAME=VALUE", p->name, v[0]);
-    else if (strchr(v[0], '='))
-        edit_env(&p->all, v[0]);
-    else if (getenv(v[0]))
-        edit_env(&p->all, xformat("%s=%s", v[0], getenv(v[0])));
-    else
-        say("note: %s %s: there is no such variable in the environment", p->name, v[0]);
-}
-
-static void do_unset(struct parse *p, char **v)
-{
-    if (!v[0][0] || strchr(v[0], '='))
-        refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
-    else
-        edit_env(&p->all, v[0]);
-}
-
-static void inherit_list(struct app *a, char **v)
-{
-    a->inherit = INHERIT_LIST;
-    a->inherit_list = v[0];
-}
-
-static void do_envlist(struct parse *p, char **v)
-{
-    inherit_list(&p->app, v);
-}
-
-static void do_genvlist(struct parse *p, char **v)
-{
-    inherit_list(&p->all, v);
-}
-
-static void do_envnone(struct parse *p, char **v)
-{
-    (void)v;
-    p->app.inherit = INHERIT_NONE;
-}
-
-static void do_genvnone(struct parse *p, char **v)
-{
-    (void)v;
-    p->all.inherit = INHERIT_NONE;
-}
-
-static void do_envall(struct parse *p, char **v)
-{
-    (void)v;
-    p->app.inherit = INHERIT_ALL;
-}
-
-static void do_genvall(struct parse *p, char **v)
-{
-    (void)v;
-    p->all.inherit = INHERIT_ALL;
-}
 
 static void do_n(struct parse *p, char **v)
 {
@@ -182,12 +87,6 @@ static void do_path(struct parse *p, char **v)
     p->app.path = v[0];
 }
 
-static void do_tag(struct parse *p, char **v)
-{
-    (void)v;
-    p->launch->tag = true;
-}
-
 static void do_merge(struct parse *p, char **v)
 {
     (void)v;
@@ -213,6 +112,105 @@ static void do_stdin(struct parse *p, char **v)
         refuse(p, "%s all: standard input can go to one rank only; expected a rank or none", p->name);
     else
         p->launch->stdin_rank = (int)whole_number(p, v[0], 0, (1 << 20) - 1);
+}
+
+/* One of the standard's triplets "a:b:c" (a, a+b, ... up to c), "a:b" or "a": the largest number of it up to `max`; 0 if
+ * there is none, -1 if this is no triplet. */
+static long largest(const char *t, size_t n, long max)
+{
+    long v[3] = { 0, 0, 1 }; /* first, last, step */
+    int k = 0;
+    for (const char *end = t + n; t < end && k < 3; k++) {
+        char *next;
+        v[k] = strtol(t, &next, 10);
+        if (next == t || v[k] < 0 || v[k] > 1 << 20 || (next < end && *next != ':'))
+            return -1;
+        t = next + 1;
+        if (next == end)
+            n = 0;
+    }
+    if (k == 0 || n || (k == 3 && v[2] == 0))
+        return -1;
+    long last = k == 1 ? v[0] : v[1] < max ? v[1] : max;
+    return v[0] > max || v[0] > last ? 0 : last - (last - v[0]) % v[2];
+}
+
+/* -soft: as many ranks as it allows, up to -n if that is given. */
+static void apply_soft(struct parse *p)
+{
+    long best = 0, max = p->app.n ? p->app.n : 1 << 20;
+    for (const char *t = p->soft; *t; t += strcspn(t, ","), t += *t == ',') {
+        long n = largest(t, strcspn(t, ","), max);
+        if (n < 0) {
+            refuse(p,
+                   "-soft is \"%s\"; expected numbers of ranks, first:last or first:last:step, separated by "
+                   "commas",
+                   p->soft);
+            return;
+        }
+        best = n > best ? n : best;
+    }
+    if (best == 0)
+        refuse(p, "-soft %s allows no number of ranks from 1 to %ld", p->soft, max);
+    p->app.n = (int)best;
+    p->soft = NULL;
+}
+
+static void do_soft(struct parse *p, char **v)
+{
+    p->soft = v[0];
+}
+
+static void do_arch(struct parse *p, char **v)
+{
+    struct utsname here;
+    if (uname(&here) == 0 && strcasecmp(here.machine, v[0]) != 0)
+        say("note: %s %s: ignored: ranks are started on this machine (%s)", p->name, v[0], here.machine);
+}
+
+/* ppr:N:node is -ppn; every other policy is about binding and order. */
+static void do_map_by(struct parse *p, char **v)
+{
+    const char *n = strncasecmp(v[0], "ppr:", 4) == 0 ? v[0] + 4 : v[0];
+    char *end;
+    long k = strtol(n, &end, 10);
+    if (end > n && strncasecmp(end, ":node", 5) == 0 && k >= 1 && k <= 1 << 20)
+        p->per_node = (int)k;
+}
+
+static void do_usize(struct parse *p, char **v)
+{
+    if (strcasecmp(v[0], "infinite") == 0)
+        p->launch->universe = INT_MAX;
+    else if (strcasecmp(v[0], "system") != 0)
+        p->launch->universe = (int)whole_number(p, v[0], 0, INT_MAX);
+}
+
+static void do_print_codes(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->print_codes = true;
+}
+
+/* - is stdout, + is stderr. */
+static void do_report_pid(struct parse *p, char **v)
+{
+    FILE *f = strcmp(v[0], "-") == 0 ? stdout : strcmp(v[0], "+") == 0 ? stderr : fopen(v[0], "we");
+    if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fflush(f) != 0)
+        refuse(p, "%s: %s cannot be written: %s", p->name, v[0], strerror(errno));
+    if (f && f != stdout && f != stderr)
+        fclose(f);
+}
+
+static void do_configfile(struct parse *p, char **v)
+{
+    if (p->had_file)
+        refuse(p, "%s %s: only one file is read", p->name, v[0]);
+    else if (!(p->file = config_file(p->name, v[0]))) {
+        p->stop = true;
+        p->code = EXIT_MPIEXEC;
+    }
+    p->had_file = true;
 }
 
 /* Is this a name of the machine we are on?  Nothing is looked up. */
@@ -276,7 +274,7 @@ static void do_help(struct parse *p, char **v);
 
 /* ---- the rows ---- */
 
-enum { IGNORE_MAX = 2 };
+enum { IGNORE_MAX = 2, PAIR = 12 /* two values, or one that has a '=' in it */ };
 
 static const struct option {
     const char *names; /* without dashes, separated by | */
@@ -391,7 +389,8 @@ static int read_option(struct parse *p, char **argv)
     size_t n = strcspn(name, "=");
     char *value = name[n] ? (char *)name + n + 1 : NULL, *values[IGNORE_MAX + 1] = { NULL };
     const struct option *o = find_option(name, n);
-    int taken = 1, want = o ? abs(o->values) : 0, have = 0;
+    int taken = 1, have = 0;
+    int want = !o ? 0 : o->values == PAIR ? value ? 1 : 2 : abs(o->values);
     snprintf(p->name, sizeof p->name, "%.*s", (int)(name + n - argv[0]), argv[0]);
     if (!o) {
         unknown(p, argv[0], name, n);
@@ -403,8 +402,11 @@ static int read_option(struct parse *p, char **argv)
     }
     if (value)
         values[have++] = value;
-    while (have < want && o->values > 0 && argv[taken])
+    while (have < want && o->values > 0 && argv[taken]) {
         values[have++] = argv[taken++];
+        if (o->values == PAIR)
+            want = strchr(values[0], '=') ? 1 : 2;
+    }
     if (have < want && o->values > 0)
         refuse(p, "%s needs %s", p->name, want == 1 ? "a value" : "two values");
     else if (o->set)
@@ -433,6 +435,8 @@ static void end_section(struct parse *p, char **argv, int argc)
                    : "no program given; expected mpiexec [options] program [arguments] (mpiexec --help)");
         return;
     }
+    if (p->soft)
+        apply_soft(p);
     p->app.argv = xalloc((size_t)argc + 1, sizeof *p->app.argv);
     memcpy(p->app.argv, argv, (size_t)argc * sizeof *argv);
     l->apps = xgrow(l->apps, (size_t)l->napps + 1, sizeof *l->apps);
@@ -449,6 +453,12 @@ static char **read_section(struct parse *p, char **argv)
             break;
         }
         argv += read_option(p, argv);
+        if (p->file && *argv) {
+            refuse(p, "after -configfile FILE comes nothing; \"%s\" was given", *argv);
+        } else if (p->file) {
+            argv = p->file;
+            p->file = NULL;
+        }
     }
     int argc = 0;
     while (argv[argc] && strcmp(argv[argc], ":") != 0)
@@ -478,6 +488,7 @@ static void complete(struct parse *p)
     free(p->all.edits.edit);
     if (l->nodes < 1 || l->nodes > l->size)
         l->nodes = l->nodes < 1 ? 1 : l->size;
+    options_prefix(p);
     if (l->stdin_rank >= l->size)
         refuse(p, "--stdin is %d; the job's ranks are 0 to %d, or none", l->stdin_rank, l->size - 1);
 }
@@ -491,12 +502,7 @@ bool options_parse(struct launch *l, char **argv, int *code)
         strcpy(p.name, "MPIEXEC_TIMEOUT");
         l->timeout = seconds(&p, limit);
     }
-    argv = config_file(argv + 1);
-    if (!argv) {
-        *code = EXIT_MPIEXEC;
-        return false;
-    }
-    for (argv = read_section(&p, argv); !p.stop && *argv; argv = read_section(&p, argv + 1))
+    for (argv = read_section(&p, argv + 1); !p.stop && *argv; argv = read_section(&p, argv + 1))
         ; /* *argv is ':' */
     if (!p.stop)
         complete(&p);

@@ -2,8 +2,58 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-/* configfile.c: if the words are `-configfile F`, the words of the file, its lines joined by ':' (as the
- * standard has it); else the same words.  NULL with a message said if it cannot be read. */
-char **config_file(char **argv);
+#include <stdbool.h>
+#include "launch.h"
+
+struct parse {
+    struct launch *launch;
+    struct app all;   /* what -genv and its like say for every section */
+    struct app app;   /* the section being read */
+    int per_node;     /* -ppn; the number of ranks if -n is not given */
+    const char *soft; /* of this section: numbers of ranks that will do; NULL: any */
+    char **file;      /* the words of -configfile, to be read next */
+    bool had_file;
+    bool stop;     /* mpiexec has done what it was asked for (--help), or cannot go on */
+    int code;      /* then its exit code */
+    char name[80]; /* of the option at hand, as written */
+    /* What the prefix of each line of output is made of. */
+    bool tag_rank, tag_job, timestamp;
+    const char *prepend;
+};
+
+/* "mpiexec: ...", and nothing is started. */
+void refuse(struct parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+long whole_number(struct parse *p, const char *text, long min, long max);
+
+/* configfile.c: the words of the file, its lines joined by ':' (as the standard has it).  NULL with a message said if it
+ * cannot be read. */
+char **config_file(const char *option, const char *name);
+
+/* options_output.c */
+void do_outfile(struct parse *p, char **v);
+void do_errfile(struct parse *p, char **v);
+void do_output_filename(struct parse *p, char **v);
+void do_output(struct parse *p, char **v);
+void do_prepend_pattern(struct parse *p, char **v);
+void do_tag_rank(struct parse *p, char **v);
+void do_tag_job(struct parse *p, char **v);
+void do_timestamp(struct parse *p, char **v);
+/* All options are read: the prefix of the lines. */
+void options_prefix(struct parse *p);
+
+/* options_env.c: the ranks' environment. */
+void do_env(struct parse *p, char **v);
+void do_genv(struct parse *p, char **v);
+void do_x(struct parse *p, char **v);
+void do_set(struct parse *p, char **v);
+void do_unset(struct parse *p, char **v);
+void do_prepend(struct parse *p, char **v);
+void do_append(struct parse *p, char **v);
+void do_envlist(struct parse *p, char **v);
+void do_genvlist(struct parse *p, char **v);
+void do_envnone(struct parse *p, char **v);
+void do_genvnone(struct parse *p, char **v);
+void do_envall(struct parse *p, char **v);
+void do_genvall(struct parse *p, char **v);
 
 #endif

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,35 +12,41 @@
 #include <unistd.h>
 #include "launch.h"
 #include "output.h"
+#include "output_file.h"
 
 enum {
     READ_BYTES = 64 << 10,
     ROOM = 256 << 10,     /* bytes that may wait for a destination */
     LINE_BYTES = 1 << 20, /* a longer line is passed on in pieces */
     CATCH_UP = 100,       /* rounds of reading before a message: ranks may write without end */
-    PIPE_CHUNK = 4096     /* POLLOUT of a pipe promises that this much does not block */
+    PIPE_CHUNK = 4096,    /* POLLOUT of a pipe promises that this much does not block */
+    PREFIX_BYTES = 512
 };
 
 struct stream {
-    int fd, rank;
-    struct dest *dest;
-    char *part; /* a line that has no end yet */
+    int fd, rank, which;
+    struct dest *dest, *file; /* file: NULL without */
+    char *part;               /* a line that has no end yet */
     size_t len, cap;
 };
 
 struct dest {
-    int fd, epoll; /* epoll: the streams that come here */
+    int fd, epoll;            /* epoll: the streams that come here */
+    struct output_file *file; /* then there is neither of them */
     bool gone, is_file, midline;
     const struct stream *owner; /* of the open line */
     char *buf;
     size_t off, len, cap; /* buf[off .. len) waits */
 };
 
-static struct dest dests[2];
-static struct dest *to[2]; /* where the ranks' stdout and stderr go; equal if both are one file */
+enum { NOWHERE = 2, NDESTS };
+static struct dest dests[NDESTS]; /* our stdout and stderr; and for streams that go to a file alone */
+static struct dest *to[2];        /* where the ranks' stdout and stderr go; equal if both are one file */
+static struct dest *files;        /* 2 * rank + which */
 static struct stream *streams;
 static int nstreams;
-static bool tagging, reader_gone;
+static const struct launch *job;
+static bool reader_gone;
 static int failed;
 
 static bool same_file(int a, int b)
@@ -48,6 +55,7 @@ static bool same_file(int a, int b)
     return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* A destination of ours: stdout, stderr, or none. */
 static void dest_init(struct dest *d, int fd)
 {
     struct stat st;
@@ -57,23 +65,60 @@ static void dest_init(struct dest *d, int fd)
     d->is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-void output_init(int nranks, bool tag, bool merge)
+bool output_direct(const struct launch *l)
 {
-    tagging = tag;
-    streams = xalloc(2 * (size_t)nranks, sizeof *streams);
-    nstreams = 2 * nranks;
-    for (int i = 0; i < nstreams; i++)
-        streams[i].fd = -1;
-    for (int i = 0; i < 2; i++)
+    return l->size == 1 && !l->prefix && !l->pattern[0] && !l->pattern[1];
+}
+
+/* The file that `which` of `rank` goes to, made when it is first asked for; NULL: to none. */
+static struct dest *file_for(int rank, int which)
+{
+    char path[PATH_MAX];
+    const char *out = job->pattern[0], *err = job->pattern[1];
+    if (job->merge_stderr || (out && err && strcmp(out, err) == 0 && !pattern_has(out, "s")))
+        which = 0;
+    const char *pattern = job->pattern[which];
+    if (!pattern)
+        return NULL;
+    if (!pattern_has(pattern, "rR"))
+        rank = 0;
+    struct dest *d = &files[2 * rank + which];
+    if (d->file)
+        return d;
+    struct pattern_values v = { job->host, rank, job->size, which };
+    size_t n = pattern_expand(path, sizeof path, pattern, &v);
+    d->file = n + 1 < sizeof path ? output_file_create(path) : NULL;
+    d->is_file = true;
+    if (!d->file)
+        die("%s, for the %s of rank %d, cannot be created: %s", path, which ? "stderr" : "stdout", rank,
+            errno == ENOTSUP ? "it is neither a file nor a device"
+                             : strerror(n + 1 < sizeof path ? errno : ENAMETOOLONG));
+    return d;
+}
+
+void output_init(const struct launch *l)
+{
+    job = l;
+    output_file_leave(l->size);
+    nstreams = 2 * l->size;
+    streams = xalloc((size_t)nstreams, sizeof *streams);
+    files = xalloc((size_t)nstreams, sizeof *files);
+    for (int i = 0; i < NDESTS; i++)
         dest_init(&dests[i], i + 1);
+    dests[NOWHERE].gone = true;
     to[0] = &dests[0];
-    to[1] = merge || same_file(1, 2) ? &dests[0] : &dests[1];
+    to[1] = l->merge_stderr || same_file(1, 2) ? &dests[0] : &dests[1];
+    for (int i = 0; i < nstreams; i++) {
+        struct dest *file = file_for(i / 2, i % 2);
+        struct dest *dest = file && l->no_copy ? &dests[NOWHERE] : to[i % 2];
+        streams[i] = (struct stream){ .fd = -1, .rank = i / 2, .which = i % 2, .dest = dest, .file = file };
+    }
 }
 
 void output_add(int rank, int which, int fd)
 {
     struct stream *s = &streams[2 * rank + which];
-    *s = (struct stream){ .fd = fd, .rank = rank, .dest = to[which] };
+    s->fd = fd;
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = s };
     if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || epoll_ctl(s->dest->epoll, EPOLL_CTL_ADD, fd, &ev) != 0)
         die("watching the output of rank %d failed: %s", rank, strerror(errno));
@@ -105,23 +150,40 @@ static void emit(struct dest *d, const struct stream *who, const char *data, siz
     d->midline = data[n - 1] != '\n';
 }
 
-static void emit_lines(struct stream *s, const char *data, size_t n)
+/* Each line with its prefix, to one destination. */
+static void emit_prefixed(struct dest *d, const struct stream *s, const char *data, size_t n)
 {
-    if (!tagging) {
-        emit(s->dest, s, data, n);
-        return;
-    }
-    char tag[32];
-    size_t taglen = (size_t)snprintf(tag, sizeof tag, "[%d] ", s->rank);
+    char prefix[PREFIX_BYTES];
+    struct pattern_values v = { job->host, s->rank, job->size, s->which };
+    size_t len = pattern_expand(prefix, sizeof prefix, job->prefix, &v);
     while (n > 0) {
         const char *end = memchr(data, '\n', n);
-        size_t len = end ? (size_t)(end - data) + 1 : n;
-        if (!(s->dest->midline && s->dest->owner == s))
-            emit(s->dest, s, tag, taglen);
-        emit(s->dest, s, data, len);
-        data += len;
-        n -= len;
+        size_t line = end ? (size_t)(end - data) + 1 : n;
+        if (!(d->midline && d->owner == s))
+            emit(d, s, prefix, len);
+        emit(d, s, data, line);
+        data += line;
+        n -= line;
     }
+}
+
+static void emit_lines(struct stream *s, const char *data, size_t n)
+{
+    struct dest *const both[] = { s->dest, s->file };
+    for (int i = 0; i < 2; i++)
+        if (both[i] && job->prefix)
+            emit_prefixed(both[i], s, data, n);
+        else if (both[i])
+            emit(both[i], s, data, n);
+}
+
+/* A last line without an end: with a prefix, lines have ends. */
+static void emit_end(struct stream *s)
+{
+    emit_lines(s, s->part, s->len);
+    if (s->len && job->prefix)
+        emit_lines(s, "\n", 1);
+    s->len = 0;
 }
 
 static void keep_part(struct stream *s, const char *data, size_t n)
@@ -151,16 +213,18 @@ static void take(struct stream *s, const char *data, size_t n)
         keep_part(s, data + whole, n - whole);
 }
 
+static void drain(struct dest *d);
+
 static void stream_close(struct stream *s)
 {
-    emit_lines(s, s->part, s->len);
-    if (s->len && tagging)
-        emit(s->dest, s, "\n", 1);
+    emit_end(s);
     free(s->part);
     s->part = NULL;
-    s->len = s->cap = 0;
+    s->cap = 0;
     close(s->fd); /* and leaves the epoll set */
     s->fd = -1;
+    if (s->file)
+        drain(s->file);
 }
 
 /* One read; false when there is nothing (more) to be had from this stream now. */
@@ -175,6 +239,8 @@ static bool stream_read(struct stream *s)
             failed = errno;
         stream_close(s);
     }
+    if (n > 0 && s->file)
+        drain(s->file);
     return n > 0;
 }
 
@@ -196,17 +262,26 @@ static bool collect(struct dest *d)
     return any;
 }
 
-/* The reader is gone, or the disk is full: invariant 3. */
+/* The reader is gone, or the disk is full: invariant 3.  What has a file besides goes on without it. */
 static void lose(struct dest *d, int why)
 {
     d->gone = true;
     d->off = d->len = 0;
-    reader_gone = true;
     if (why != EPIPE && !failed)
         failed = why;
+    if (d->file) {
+        char *text = xformat("mpiexec: writing to %s failed: %s\n", output_file_path(d->file), strerror(why));
+        output_message(text);
+        free(text);
+    }
     for (int i = 0; i < nstreams; i++)
-        if (streams[i].fd >= 0 && streams[i].dest == d)
-            stream_close(&streams[i]);
+        if (streams[i].file == d && streams[i].dest != &dests[NOWHERE]) {
+            streams[i].file = NULL;
+        } else if (streams[i].dest == d || streams[i].file == d) {
+            reader_gone = true;
+            if (streams[i].fd >= 0)
+                stream_close(&streams[i]);
+        }
 }
 
 /* Write what the destination takes without blocking. */
@@ -217,7 +292,8 @@ static void drain(struct dest *d)
         if (!d->is_file && poll(&p, 1, 0) == 0)
             return;
         size_t n = d->len - d->off;
-        ssize_t k = write(d->fd, d->buf + d->off, !d->is_file && n > PIPE_CHUNK ? PIPE_CHUNK : n);
+        int fd = d->file ? output_file_fd(d->file) : d->fd;
+        ssize_t k = fd < 0 ? -1 : write(fd, d->buf + d->off, !d->is_file && n > PIPE_CHUNK ? PIPE_CHUNK : n);
         if (k > 0)
             d->off += (size_t)k;
         else if (k < 0 && errno == EAGAIN)
@@ -230,7 +306,7 @@ static void drain(struct dest *d)
 int output_polls(struct pollfd *p)
 {
     int n = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < NDESTS; i++) {
         struct dest *d = &dests[i];
         if (has_room(d))
             p[n++] = (struct pollfd){ .fd = d->epoll, .events = POLLIN };
@@ -242,7 +318,7 @@ int output_polls(struct pollfd *p)
 
 void output_move(void)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < NDESTS; i++) {
         collect(&dests[i]);
         drain(&dests[i]);
     }
@@ -250,7 +326,7 @@ void output_move(void)
 
 void output_catch_up(void)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < NDESTS; i++)
         for (int n = 0; n < CATCH_UP && has_room(&dests[i]) && collect(&dests[i]); n++)
             drain(&dests[i]);
 }
@@ -272,6 +348,13 @@ void output_close(void)
     }
     for (int i = 0; i < 2; i++)
         drain(&dests[i]);
+    for (int i = 0; i < nstreams; i++) {
+        int late = files[i].file ? output_file_close(files[i].file) : 0;
+        if (late && !failed)
+            failed = late;
+        files[i].file = NULL;
+        files[i].gone = true;
+    }
 }
 
 bool output_done(void)

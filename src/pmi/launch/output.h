@@ -6,7 +6,9 @@
  *   2. Nothing is thrown away while the destination takes it; when it does not (a slow reader), at most ROOM
  * bytes wait here and the ranks' pipes are not read: the ranks wait, mpiexec does not.
  *   3. When a destination is gone (its reader has left) the ranks' pipes are closed: they see SIGPIPE as
- * under a shell. */
+ * under a shell.
+ *   4. What goes to a file (-outfile-pattern, --output-filename) is written before more is read: a file takes all, or
+ * is lost (a full disk), which is said. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -14,14 +16,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Prepare for 2 * nranks streams.  merge: the ranks' stderr goes to our stdout.  Dies on errors. */
-void output_init(int nranks, bool tag, bool merge);
+struct launch;
+
+/* Does the job's one rank have our own descriptors, as under a shell? */
+bool output_direct(const struct launch *l);
+
+/* Prepare for the ranks' streams: their files are there when this returns.  Dies on errors. */
+void output_init(const struct launch *l);
 
 /* Take the read end of rank's stdout (which = 0) or stderr (1); owned from here on. */
 void output_add(int rank, int which, int fd);
 
 /* For the main loop: fill up to OUTPUT_POLLS entries of `p`; then, after poll, move what can be moved. */
-enum { OUTPUT_POLLS = 4 };
+enum { OUTPUT_POLLS = 6 };
 int output_polls(struct pollfd *p);
 void output_move(void);
 

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "needs.h"
 #include "start.h"
 #include "util/segment.h"
 
@@ -33,11 +34,16 @@ static const struct var {
     { "OMPI_COMM_WORLD_LOCAL_RANK", LOCAL_RANK },
     { "OMPI_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE },
     { "OMPI_COMM_WORLD_NODE_RANK", LOCAL_RANK },
+    { "MV2_COMM_WORLD_RANK", RANK },
+    { "MV2_COMM_WORLD_SIZE", SIZE },
+    { "MV2_COMM_WORLD_LOCAL_RANK", LOCAL_RANK },
+    { "MV2_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE },
     { "RANK", RANK },
     { "WORLD_SIZE", SIZE },
     { "LOCAL_RANK", LOCAL_RANK },
     { "LOCAL_WORLD_SIZE", LOCAL_SIZE },
 };
+static char master[] = "MASTER_ADDR=127.0.0.1"; /* for torch.distributed: all ranks are on this machine */
 static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
 enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48, JOB_BYTES = 128 };
 
@@ -134,6 +140,8 @@ static void env_build(struct starter *s, int appnum)
     env_set(s, s->maxprocs);
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
         env_add(s, fortran);
+    if (!env_get(s, "MASTER_ADDR"))
+        env_add(s, master);
     if (s->app->wdir && s->app->wdir[0] == '/') {
         s->pwd = xformat("PWD=%s", s->app->wdir);
         env_set(s, s->pwd);
@@ -222,6 +230,12 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
         starter_free(s);
         return NULL;
     }
+    char other[256];
+    if (st->launch->size > 1 && needs_other_mpi(s->program, other, sizeof other))
+        say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1; "
+            "expected a program "
+            "made with %s/mpicc",
+            app->argv[0], other, KEEL_BINDIR);
     size_t argc = 0;
     while (app->argv[argc])
         argc++;

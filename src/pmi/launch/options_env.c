@@ -1,0 +1,144 @@
+/* options_env.c: the options that shape the ranks' environment. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include "options.h"
+
+static void edit_env(struct app *a, char *edit)
+{
+    a->edits.edit = xgrow(a->edits.edit, (size_t)a->edits.n + 1, sizeof *a->edits.edit);
+    a->edits.edit[a->edits.n++] = edit;
+}
+
+static void set_pair(struct parse *p, struct app *a, char **v)
+{
+    if (!v[0][0] || strchr(v[0], '='))
+        refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
+    else
+        edit_env(a, xformat("%s=%s", v[0], v[1]));
+}
+
+void do_env(struct parse *p, char **v)
+{
+    set_pair(p, &p->app, v);
+}
+
+void do_genv(struct parse *p, char **v)
+{
+    set_pair(p, &p->all, v);
+}
+
+/* -x NAME (ranks have mpiexec's environment anyway) or NAME=VALUE. */
+void do_x(struct parse *p, char **v)
+{
+    if (!v[0][0] || v[0][0] == '=')
+        refuse(p, "%s is \"%s\"; expected NAME or NAME=VALUE", p->name, v[0]);
+    else if (strchr(v[0], '='))
+        edit_env(&p->all, v[0]);
+    else if (getenv(v[0]))
+        edit_env(&p->all, xformat("%s=%s", v[0], getenv(v[0])));
+    else
+        say("note: %s %s: there is no such variable in the environment", p->name, v[0]);
+}
+
+/* NAME VALUE, or NAME=VALUE. */
+void do_set(struct parse *p, char **v)
+{
+    if (v[1])
+        do_genv(p, v);
+    else if (v[0][0] == '=')
+        refuse(p, "%s is \"%s\"; expected NAME VALUE or NAME=VALUE", p->name, v[0]);
+    else
+        edit_env(&p->all, v[0]);
+}
+
+/* What the ranks would find under this name so far. */
+static const char *value_now(const struct parse *p, const char *name)
+{
+    size_t n = strlen(name);
+    for (int i = p->all.edits.n; i-- > 0;) {
+        const char *edit = p->all.edits.edit[i];
+        if (strncmp(edit, name, n) == 0 && (edit[n] == '=' || !edit[n]))
+            return edit[n] ? edit + n + 1 : NULL;
+    }
+    return getenv(name);
+}
+
+/* NAME VALUE or NAME=VALUE, also NAME[c]: c goes between the values instead of ':'. */
+static void join(struct parse *p, char **v, bool before)
+{
+    char *value = v[1] ? v[1] : strchr(v[0], '='), separator = ':';
+    char *name = xformat("%.*s", (int)(v[1] ? strlen(v[0]) : strcspn(v[0], "=")), v[0]);
+    size_t n = strlen(name);
+    if (n > 3 && name[n - 1] == ']' && name[n - 3] == '[') {
+        separator = name[n - 2];
+        name[n - 3] = '\0';
+    }
+    if (!*name || strpbrk(name, "=[]"))
+        refuse(p, "%s: \"%s\" is not the name of a variable", p->name, name);
+    value += !v[1];
+    const char *old = value_now(p, name);
+    if (!old || !*old)
+        edit_env(&p->all, xformat("%s=%s", name, value));
+    else
+        edit_env(&p->all, xformat("%s=%s%c%s", name, before ? value : old, separator, before ? old : value));
+    free(name);
+}
+
+void do_prepend(struct parse *p, char **v)
+{
+    join(p, v, true);
+}
+
+void do_append(struct parse *p, char **v)
+{
+    join(p, v, false);
+}
+
+void do_unset(struct parse *p, char **v)
+{
+    if (!v[0][0] || strchr(v[0], '='))
+        refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
+    else
+        edit_env(&p->all, v[0]);
+}
+
+static void inherit_list(struct app *a, char **v)
+{
+    a->inherit = INHERIT_LIST;
+    a->inherit_list = v[0];
+}
+
+void do_envlist(struct parse *p, char **v)
+{
+    inherit_list(&p->app, v);
+}
+
+void do_genvlist(struct parse *p, char **v)
+{
+    inherit_list(&p->all, v);
+}
+
+void do_envnone(struct parse *p, char **v)
+{
+    (void)v;
+    p->app.inherit = INHERIT_NONE;
+}
+
+void do_genvnone(struct parse *p, char **v)
+{
+    (void)v;
+    p->all.inherit = INHERIT_NONE;
+}
+
+void do_envall(struct parse *p, char **v)
+{
+    (void)v;
+    p->app.inherit = INHERIT_ALL;
+}
+
+void do_genvall(struct parse *p, char **v)
+{
+    (void)v;
+    p->all.inherit = INHERIT_ALL;
+}
