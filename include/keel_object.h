@@ -17,7 +17,10 @@ struct keel_object {
     int32_t self; /* predefined objects: the Standard ABI's handle value (paper, 2: "self field"); others 0 */
 };
 
-enum { KEEL_OBJ_PREDEFINED = 1 /* never freed, found in a table */ };
+enum {
+    KEEL_OBJ_PREDEFINED = 1, /* never freed, found in a table */
+    KEEL_OBJ_PENDING = 2     /* the operation that makes it is not complete: its handle is not valid yet */
+};
 
 #define KEEL_NO_INDEX UINT32_MAX
 

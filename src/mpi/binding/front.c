@@ -34,6 +34,12 @@ int MPIR_front_fail(struct front_target target, const char *call, int errclass)
     return MPIR_Err_none(call, errclass);
 }
 
+static bool is_pending(enum MPIR_KIND kind, uint64_t handle)
+{
+    const struct keel_object *o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);
+    return (o->gen & 1) && (o->flags & KEEL_OBJ_PENDING);
+}
+
 /* What a value that is no live handle of the wanted kind might be. */
 static void describe(char *text, size_t size, int kind, const struct kind_row *want, uint64_t handle)
 {
@@ -55,6 +61,10 @@ static void describe(char *text, size_t size, int kind, const struct kind_row *w
         if (MPIR_Object_of((enum MPIR_KIND)kind,
                            handle)) /* alive: a request where a message is wanted or vice versa */
             snprintf(text, size, "is a %s", want == &message ? kinds[MPIR_KIND_REQUEST].word : message.word);
+        else if (is_pending((enum MPIR_KIND)kind, handle))
+            snprintf(text, size,
+                     "is %s %s whose making is not complete (MPI_Comm_idup: wait for its request)",
+                     want->article, want->word);
         else
             snprintf(text, size, "is %s %s that was freed", want->article, want->word);
         return;

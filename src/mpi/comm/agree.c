@@ -1,59 +1,163 @@
-/* agree.c: the maximum of a few numbers over some processes: up a wide tree, and down again. */
-#include "comm.h"
+/* agree.c: the maximum of a few numbers over some processes: up a wide tree, and down again, without ever blocking.
+ *
+ * A process is in one of these stages; MPIR_Agree_step takes each arrow when the messages it stands for have come or gone:
+ *   HEAR   -> REPORT   every child has said its maximum; the one of this subtree goes to the parent
+ *   REPORT -> SPREAD   the parent has said the maximum of all; it goes to the children
+ *   SPREAD -> DONE
+ * Invariants
+ *   1. Whoever takes part in one stage takes part in all: a message fails when its peer is lost, and then it goes on.
+ *   2. Who could not hear somebody says so in AGREE_ERROR, up and down, so that nobody believes in a result while another
+ *      has given up.  A child that can no longer be told is lost itself. */
+#include "agree.h"
 #include "err.h"
 #include "p2p.h"
 
-enum {
-    RADIX = 16, /* few levels: when ranks share cores, each level costs a turn of the scheduler */
-    MAX_WORDS = 24
-};
+enum { HEAR, REPORT, SPREAD, DONE };
 
-struct party {
-    MPIR_Comm *comm;
-    MPIR_Group *group;
-    int which, tag, words, err;
-};
-
-static int32_t local_rank(const struct party *p, int64_t i)
+static int32_t local_rank(const struct agree *a, int64_t i)
 {
     int32_t at = (int32_t)i;
-    return p->group ? MPIR_Group_rank_of(p->comm->group, MPIR_Group_grank(p->group, at)) : at;
+    return a->group ? MPIR_Group_rank_of(a->comm->group, MPIR_Group_grank(a->group, at)) : at;
 }
 
-static void note(struct party *p, int err)
+static void note(struct agree *a, int err)
 {
-    if (err && !p->err)
-        p->err = err;
+    if (!err)
+        return;
+    if (!a->err) {
+        a->err = err;
+        a->words_of_err = *ku_err_last();
+    }
+    if ((uint32_t)err > a->value[AGREE_ERROR])
+        a->value[AGREE_ERROR] = (uint32_t)err;
 }
 
-static void send_to(struct party *p, int64_t i, const uint32_t *values)
+static MPIR_Request *fresh(MPIR_Request *r)
 {
-    note(p, MPIR_P2p_send(values, p->words, MPIR_Datatype_predefined(KEEL_MPI_UINT32_T), local_rank(p, i),
-                          p->tag, p->comm, p->which));
+    r->obj = (struct keel_object){ .index = KEEL_NO_INDEX, .gen = 1, .refs = 1 };
+    return r;
 }
 
-static void recv_from(struct party *p, int64_t i, uint32_t *values)
+/* Begin a message from or to member i; a request that could not begin counts as complete. */
+static void hear(struct agree *a, int64_t i, struct agree_peer *p)
 {
-    note(p, MPIR_P2p_recv(values, p->words, MPIR_Datatype_predefined(KEEL_MPI_UINT32_T), local_rank(p, i),
-                          p->tag, p->comm, p->which, NULL));
+    note(a, MPIR_P2p_irecv(p->value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT32_T), local_rank(a, i),
+                           a->tag, a->comm, a->which, fresh(&p->request)));
+}
+
+static int tell(struct agree *a, int64_t i, const uint32_t *value, MPIR_Request *r)
+{
+    return MPIR_P2p_isend(value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT32_T), local_rank(a, i),
+                          a->tag, a->comm, a->which, fresh(r));
+}
+
+static bool is_over(struct agree *a, MPIR_Request *r)
+{
+    int err = 0;
+    if (!MPIR_Request_is_complete(r))
+        return false;
+    if (r->errval && a->stage != SPREAD) {
+        MPID_RecvIcomplete(r, NULL, &err); /* records the words */
+        note(a, err);
+    }
+    return true;
+}
+
+/* The children are waited for in their order: each is looked at until it is over, and never again. */
+static bool children_over(struct agree *a)
+{
+    while (a->over < a->children && is_over(a, &a->child[a->over].request))
+        a->over++;
+    return a->over == a->children;
+}
+
+void MPIR_Agree_begin(struct agree *a, MPIR_Comm *comm, MPIR_Group *group, int which, int tag, int words)
+{
+    int64_t n = group ? group->size : comm->adi.size;
+    a->comm = comm;
+    a->group = group;
+    a->which = which;
+    a->tag = tag;
+    a->words = words;
+    a->stage = HEAR;
+    a->err = 0;
+    a->over = 0;
+    a->me = group ? group->rank : comm->adi.rank;
+    int64_t first = (int64_t)a->me * AGREE_RADIX + 1, end = first + AGREE_RADIX < n ? first + AGREE_RADIX : n;
+    a->children = end > first ? (int)(end - first) : 0;
+    for (int i = 0; i < a->children; i++)
+        hear(a, first + i, &a->child[i]);
+}
+
+static void merge(struct agree *a)
+{
+    for (int i = 0; i < a->children; i++)
+        for (int w = 0; w < a->words; w++)
+            if (!a->child[i].request.errval && a->child[i].value[w] > a->value[w])
+                a->value[w] = a->child[i].value[w];
+}
+
+static void report(struct agree *a)
+{
+    int64_t parent = (a->me - 1) / AGREE_RADIX;
+    merge(a);
+    a->stage = REPORT;
+    if (a->me == 0)
+        return;
+    for (int w = 0; w < a->words; w++)
+        a->sent[w] = a->value[w];
+    hear(a, parent, &a->parent);
+    note(a, tell(a, parent, a->sent, &a->up));
+}
+
+static void spread(struct agree *a)
+{
+    int64_t first = (int64_t)a->me * AGREE_RADIX + 1;
+    if (a->me != 0 && !a->parent.request.errval)
+        for (int w = 0; w < a->words; w++)
+            a->value[w] = a->parent.value[w];
+    if ((uint32_t)a->err > a->value[AGREE_ERROR])
+        a->value[AGREE_ERROR] = (uint32_t)a->err;
+    a->stage = SPREAD;
+    a->over = 0;
+    for (int i = 0; i < a->children; i++) {
+        for (int w = 0; w < a->words; w++)
+            a->child[i].value[w] = a->value[w];
+        tell(a, first + i, a->child[i].value, &a->child[i].request);
+    }
+}
+
+bool MPIR_Agree_step(struct agree *a)
+{
+    if (a->stage == HEAR && children_over(a))
+        report(a);
+    if (a->stage == REPORT && (a->me == 0 || (is_over(a, &a->up) && is_over(a, &a->parent.request))))
+        spread(a);
+    if (a->stage == SPREAD && children_over(a))
+        a->stage = DONE;
+    return a->stage == DONE;
+}
+
+int MPIR_Agree_result(const struct agree *a)
+{
+    if (a->err)
+        *ku_err_last() = a->words_of_err;
+    else if (a->value[AGREE_ERROR])
+        return MPIR_Err((int)a->value[AGREE_ERROR], NULL,
+                        "another process of the communicator failed with this error");
+    return a->err;
 }
 
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words)
 {
-    struct party p = { comm, group, which, tag, words, 0 };
-    int64_t n = group ? group->size : comm->adi.size, me = group ? group->rank : comm->adi.rank;
-    int64_t first = me * RADIX + 1, end = first + RADIX < n ? first + RADIX : n;
-    uint32_t other[MAX_WORDS] = { 0 };
-    for (int64_t i = first; i < end; i++) {
-        recv_from(&p, i, other);
-        for (int w = 0; w < words; w++)
-            values[w] = other[w] > values[w] ? other[w] : values[w];
-    }
-    if (me > 0) {
-        send_to(&p, (me - 1) / RADIX, values);
-        recv_from(&p, (me - 1) / RADIX, values);
-    }
-    for (int64_t i = first; i < end; i++)
-        send_to(&p, i, values);
-    return p.err;
+    struct agree a;
+    a.value[AGREE_ERROR] = 0;
+    for (int w = 0; w < words; w++)
+        a.value[AGREE_FIRST + w] = values[w];
+    MPIR_Agree_begin(&a, comm, group, which, tag, AGREE_FIRST + words);
+    while (!MPIR_Agree_step(&a))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    for (int w = 0; w < words; w++)
+        values[w] = a.value[AGREE_FIRST + w];
+    return MPIR_Agree_result(&a);
 }

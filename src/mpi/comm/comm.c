@@ -1,9 +1,10 @@
 /* comm.c: the communicator object: the predefined ones, making, referring to and freeing them.
  *
  * Invariants
- *   1. A process never uses a context id twice: each agreement ends above MPIR_Comm_next_context of all members.
+ *   1. A process never uses a context id twice (context.c).
  *   2. What can fail for want of memory happens before the agreement on a context, and its failure is part of the
  *      agreement, so that either all members get the communicator or none does. */
+#include "agree.h"
 #include "make.h"
 #include "attr.h"
 #include "bsend.h"
@@ -25,8 +26,6 @@
 
 MPIR_Comm MPIR_Comm_world = PREDEFINED_COMM(KEEL_MPI_COMM_WORLD, "MPI_COMM_WORLD");
 MPIR_Comm MPIR_Comm_self = PREDEFINED_COMM(KEEL_MPI_COMM_SELF, "MPI_COMM_SELF");
-
-uint32_t MPIR_Comm_next_context = CONTEXT_FIRST;
 
 static int set_group(MPIR_Comm *c, MPIR_Group *g)
 {
@@ -76,7 +75,7 @@ static void fini_predefined(MPIR_Comm *c)
 
 int MPIR_Comm_init_predefined(void)
 {
-    MPIR_Comm_next_context = CONTEXT_FIRST;
+    MPIR_Context_reset();
     int err = init_predefined(&MPIR_Comm_world, MPID_MyWorldSize, 0, CONTEXT_WORLD);
     if (err)
         return err;
@@ -124,16 +123,6 @@ int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
 {
     c->adi.context_id = context;
     return MPID_CommInit(&parent->adi, &c->adi);
-}
-
-int MPIR_Comm_take_context(uint32_t context)
-{
-    if (context > MPID_MAX_CONTEXT_ID - 2 * MPID_CONTEXT_IDS)
-        return MPIR_Err(MPI_ERR_OTHER, NULL,
-                        "all %u context ids have been used: no more communicators can be made",
-                        MPID_MAX_CONTEXT_ID / MPID_CONTEXT_IDS);
-    MPIR_Comm_next_context = context + MPID_CONTEXT_IDS;
-    return 0;
 }
 
 void MPIR_Comm_release(MPIR_Comm *c)

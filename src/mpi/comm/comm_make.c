@@ -2,6 +2,7 @@
  *
  * Each begins with one exchange among those who call it.  What a process finds wrong before the exchange travels with it, so
  * that the others report it too and nobody waits. */
+#include "agree.h"
 #include "make.h"
 #include "attr.h"
 #include "err.h"
@@ -13,46 +14,45 @@
 struct party {
     MPIR_Comm *comm;
     MPIR_Group *group; /* NULL: all */
-    int tag;
+    int which, tag;
 };
 
-/* The last error is the caller's own or somebody else's; ends with the same context in all. */
+/* err: what this process has met; the last error is the caller's own or somebody else's; ends with the same context in all. */
 static int agree_context(const struct party *p, int err, uint32_t *context)
 {
-    uint32_t v[2] = { MPIR_Comm_next_context, (uint32_t)err };
-    int failed = MPIR_Agree_max(p->comm, p->group, MPID_CONTEXT_COMM, p->tag, v, 2);
-    if (err || failed)
-        return err ? err : failed;
-    if (v[1])
-        return MPIR_Err((int)v[1], NULL, "another process of the communicator failed with this error");
-    *context = v[0];
-    return MPIR_Comm_take_context(v[0]);
+    struct context_vote v;
+    MPIR_Context_begin(&v, p->comm, p->group, p->which, p->tag, err);
+    while (!MPIR_Context_step(&v))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    *context = v.context;
+    return v.err;
 }
 
-/* Make a communicator of the group, NULL in processes that are in none; err: what went wrong so far.  dup: with copies of
- * comm's attributes.  The callbacks run before the agreement, so that nobody gets a communicator if one fails. */
-static int make(const struct party *p, MPIR_Group *group, bool dup, int err, MPIR_Comm **newcomm)
+/* Agree on the context of c and let it be used; NULL in processes that get no communicator.  err: what went wrong so far. */
+static int finish(const struct party *p, MPIR_Comm *c, int err, MPIR_Comm **newcomm)
 {
-    MPIR_Comm *c = NULL;
     uint32_t context = 0;
-    *newcomm = NULL;
-    if (!err && group && group->rank != MPI_UNDEFINED)
-        err = MPIR_Comm_prepare(p->comm, group, &c);
-    if (!err && dup)
-        err = MPIR_Attr_copy_all(p->comm, c);
     err = agree_context(p, err, &context);
     if (!err && c)
         err = MPIR_Comm_start(p->comm, c, context);
     if (err && c)
         MPIR_Comm_discard(c);
-    else
-        *newcomm = c;
+    *newcomm = err ? NULL : c;
     return err;
+}
+
+/* Make a communicator of the group, NULL in processes that are in none. */
+static int make(const struct party *p, MPIR_Group *group, int err, MPIR_Comm **newcomm)
+{
+    MPIR_Comm *c = NULL;
+    if (!err && group->rank != MPI_UNDEFINED)
+        err = MPIR_Comm_prepare(p->comm, group, &c);
+    return finish(p, c, err, newcomm);
 }
 
 static struct party everybody(MPIR_Comm *comm)
 {
-    return (struct party){ comm, NULL, (int)(comm->coll_seq++ & MPID_TAG_UB) };
+    return (struct party){ comm, NULL, MPID_CONTEXT_COLL, comm_next_tag(comm) };
 }
 
 int MPIR_Comm_check_intra(const MPIR_Comm *comm)
@@ -64,21 +64,30 @@ int MPIR_Comm_check_intra(const MPIR_Comm *comm)
 
 /* ---- dup ----------------------------------------------------------------------------------------------------- */
 
+int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c)
+{
+    int err = MPIR_Comm_prepare(comm, comm->group, c);
+    if (err)
+        return err;
+    (*c)->facts = comm->facts;
+    err = MPIR_Comm_hints_read(&(*c)->hints, info);
+    if (!err)
+        err = MPIR_Attr_copy_all(comm, *c);
+    if (err) {
+        MPIR_Comm_discard(*c);
+        *c = NULL;
+    }
+    return err;
+}
+
 int MPIR_Comm_dup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcomm)
 {
-    MPIR_Comm_hints hints = { 0 };
+    MPIR_Comm *c = NULL;
     int err = MPIR_Coll_ready(comm);
     struct party p = everybody(comm);
     if (!err)
-        err = MPIR_Comm_hints_read(&hints, info);
-    err = make(&p, comm->group, true, err, newcomm);
-    if (err) {
-        MPIR_Comm_hints_clear(&hints);
-        return err;
-    }
-    (*newcomm)->hints = hints;
-    (*newcomm)->facts = comm->facts;
-    return 0;
+        err = MPIR_Comm_copy(comm, info, &c);
+    return finish(&p, c, err, newcomm);
 }
 
 int MPIR_Comm_dup(MPIR_Comm *comm, MPIR_Comm **newcomm)
@@ -109,7 +118,7 @@ int MPIR_Comm_create(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm)
     struct party p = everybody(comm);
     if (!err)
         err = check_subset(comm, group);
-    err = make(&p, group, false, err, newcomm);
+    err = make(&p, group, err, newcomm);
     if (!err && *newcomm)
         (*newcomm)->facts = comm->facts;
     return err;
@@ -124,8 +133,8 @@ int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Com
     err = check_subset(comm, group);
     if (err) /* for all of them: they pass the same group */
         return err;
-    struct party p = { comm, group, tag };
-    return make(&p, group, false, 0, newcomm);
+    struct party p = { comm, group, MPID_CONTEXT_COMM, tag };
+    return make(&p, group, 0, newcomm);
 }
 
 /* ---- split --------------------------------------------------------------------------------------------------- */
@@ -198,15 +207,13 @@ static int make_color(MPIR_Comm *comm, const struct wish *wishes, uint32_t conte
     return err;
 }
 
-int MPIR_Comm_split(MPIR_Comm *comm, int color, int key, MPIR_Comm **newcomm)
+/* err: what this process has met so far. */
+static int split(MPIR_Comm *comm, int color, int key, int err, MPIR_Comm **newcomm)
 {
     *newcomm = NULL;
-    int err = MPIR_Comm_check_intra(comm);
-    if (err)
-        return err;
     struct wish mine = { color, key };
     struct wish *wishes = malloc((size_t)comm->adi.size * sizeof *wishes);
-    if (!wishes)
+    if (!wishes && !err)
         err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the colors of %d processes", comm->adi.size);
     struct party p = everybody(comm);
     uint32_t context; /* one for all colors: their groups are disjoint */
@@ -225,24 +232,39 @@ int MPIR_Comm_split(MPIR_Comm *comm, int color, int key, MPIR_Comm **newcomm)
     return err;
 }
 
-int MPIR_Comm_split_type(MPIR_Comm *comm, int split_type, int key, MPIR_Info *info, MPIR_Comm **newcomm)
+int MPIR_Comm_split(MPIR_Comm *comm, int color, int key, MPIR_Comm **newcomm)
 {
-    int color = MPI_UNDEFINED;
+    int err = MPIR_Comm_check_intra(comm);
+    return err ? err : split(comm, color, key, 0, newcomm);
+}
+
+/* The color that a type of split gives this process. */
+static int color_of_type(int split_type, int *color)
+{
     const struct MPID_World *world = MPID_World();
+    *color = MPI_UNDEFINED;
     switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-        color = world->node_of ? world->node_of[MPID_MyWorldRank] : 0;
-        break;
+        *color = world->node_of ? world->node_of[MPID_MyWorldRank] : 0;
+        return 0;
     case MPI_UNDEFINED:
     case MPI_COMM_TYPE_HW_GUIDED: /* no kind of resource has a name yet: all get MPI_COMM_NULL, as 8.4.2 says */
     case MPI_COMM_TYPE_HW_UNGUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
-        break;
+        return 0;
     default:
         return MPIR_Err(MPI_ERR_ARG, "split_type",
                         "is %d; expected a MPI_COMM_TYPE_ constant or MPI_UNDEFINED", split_type);
     }
-    int err = MPIR_Comm_split(comm, color, key, newcomm);
+}
+
+int MPIR_Comm_split_type(MPIR_Comm *comm, int split_type, int key, MPIR_Info *info, MPIR_Comm **newcomm)
+{
+    int color, err = MPIR_Comm_check_intra(comm);
+    if (err)
+        return err;
+    err = color_of_type(split_type, &color);
+    err = split(comm, color, key, err, newcomm);
     if (!err && *newcomm)
         err = MPIR_Comm_hints_read(&(*newcomm)->hints, info);
     if (err && *newcomm) {

@@ -13,9 +13,6 @@ enum {
     CONTEXT_FIRST = 16 * MPID_CONTEXT_IDS
 };
 
-/* The first context id that this process has not used: where the next agreement starts. */
-extern uint32_t MPIR_Comm_next_context;
-
 /* A communicator of the group (a reference is taken) that inherits from parent, all its memory there, but without a
  * context yet.  Returns an error class. */
 int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **c);
@@ -28,7 +25,14 @@ void MPIR_Comm_discard(MPIR_Comm *c);
 int MPIR_Comm_hints_read(MPIR_Comm_hints *hints, const MPIR_Info *info);
 void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints);
 
-/* Note that ids up to this context's are taken; an error class if there are none left. */
-int MPIR_Comm_take_context(uint32_t context);
+/* What MPI_Comm_dup and its kin do before the processes agree: a communicator like comm, with what info says, without a
+ * context yet.  On an error *c is NULL. */
+int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c);
+
+/* The tag of one more collective exchange of all of comm, in MPID_CONTEXT_COLL. */
+static inline int comm_next_tag(MPIR_Comm *comm)
+{
+    return (int)(comm->coll_seq++ & MPID_TAG_UB);
+}
 
 #endif

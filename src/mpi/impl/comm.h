@@ -43,10 +43,6 @@ typedef struct MPIR_Comm {
 
 extern MPIR_Comm MPIR_Comm_world, MPIR_Comm_self;
 
-static inline int MPIR_Comm_rank_of(const MPIR_Comm *c)
-{
-    return c->adi.rank;
-}
 static inline uint32_t MPIR_Comm_context(const MPIR_Comm *c, int which) /* MPID_CONTEXT_* */
 {
     return c->adi.context_id + (uint32_t)which;

@@ -10,6 +10,7 @@
 #include "attr.h"
 #include "bsend.h"
 #include "comm.h"
+#include "drive.h"
 #include "env.h"
 #include "err.h"
 #include "p2p.h"
@@ -40,6 +41,7 @@ int MPIR_Finalize(void)
     int late = barrier(&MPIR_Comm_world);
     if (err || late)
         return err ? err : late;
+    MPIR_Drive_stop();
     MPIR_Comm_fini_predefined();
     MPIR_Datatype_fini_predefined();
     MPID_End();

@@ -109,10 +109,8 @@ int MPID_CommInit(struct MPIR_COMMUNICATOR *oldcomm, struct MPIR_COMMUNICATOR *n
             return MPI_ERR_NO_MEM;
         }
     }
-    for (uint32_t i = 0; i < MPID_CONTEXT_IDS; i++) {
-        a->context[i]->announced = true;
+    for (uint32_t i = 0; i < MPID_CONTEXT_IDS; i++)
         a->context[i]->comm = newcomm;
-    }
     newcomm->adi = a;
     return 0;
 }

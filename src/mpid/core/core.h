@@ -110,7 +110,6 @@ struct rndv {
 
 struct context {
     uint32_t id;
-    bool announced; /* by CommInit */
     struct context *chain;
     struct MPIR_COMMUNICATOR *comm;
     struct posted posted;

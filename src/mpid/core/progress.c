@@ -126,6 +126,8 @@ static void check_failed(void)
 
 /* ---- Polling ---- */
 
+int (*MPID_Progress_also)(void);
+
 static bool has_work(const struct peer *p)
 {
     return !MPID_core.gone[p->grank] &&
@@ -160,6 +162,8 @@ int MPID_Progress(void)
         n += drive_busy();
     if (unlikely(MPID_core.gone_pending))
         n += reap();
+    if (unlikely(MPID_Progress_also != NULL))
+        n += MPID_Progress_also();
     return n;
 }
 

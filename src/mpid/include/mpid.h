@@ -306,6 +306,11 @@ const struct MPID_World *MPID_World(void);
 /* Show a report through the launcher, equal ones of several ranks once. */
 void MPID_Message(const char *text);
 
+/* Called after each look at the devices while it is not NULL: the layer above goes on with operations of several steps,
+ * whatever this process waits for.  It may start operations of the ADI and must not wait; returns nonzero if it did
+ * something. */
+extern int (*MPID_Progress_also)(void);
+
 /* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
  * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE
  * when a size or extent leaves 63 bits. */

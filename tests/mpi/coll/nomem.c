@@ -33,11 +33,23 @@ void *realloc(void *p, size_t n)
 }
 #endif
 
-enum { N = 3000, KINDS = 16 };
+enum { N = 3000, KINDS = 17 };
 
 static MPI_Comm comm;
 static MPI_Group group; /* of all but rank 0 */
 static int *in, *out;
+
+/* An error at the call in one process is an error of the request in the others; there is no communicator then. */
+static int idup(MPI_Comm *made)
+{
+    MPI_Request r;
+    int err = MPI_Comm_idup(comm, made, &r);
+    if (err == MPI_SUCCESS)
+        err = MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (err != MPI_SUCCESS)
+        *made = MPI_COMM_NULL;
+    return err;
+}
 
 static int call(int kind, MPI_Comm *made)
 {
@@ -77,6 +89,8 @@ static int call(int kind, MPI_Comm *made)
         return MPI_Comm_split(comm, 0, -check_rank, made);
     case 14:
         return MPI_Comm_create(comm, group, made);
+    case 15:
+        return idup(made);
     default: /* collective over the members alone */
         return MPI_Comm_create_group(comm, group, 7, made);
     }

@@ -1,0 +1,166 @@
+/* idup.c: MPI_Comm_idup: as dup, but the agreement on the context goes on by itself (drive.h).
+ *
+ * The new communicator is there at once, complete but for its context: error handler, attributes and hints are those of the
+ * moment of the call.  Until the operation is over its handle is not valid: the object keeps another generation than the
+ * handle, so that a program that uses it too early is told. */
+#include "agree.h"
+#include "make.h"
+#include "bodies.h"
+#include "drive.h"
+#include "err.h"
+#include "type.h"
+#include <stdlib.h>
+
+enum { OTHER_GENERATION = 0x8000 };
+
+struct idup {
+    struct MPIR_Closure closure;
+    struct MPIR_Driven driven;
+    struct context_vote vote;
+    MPIR_Comm *parent;     /* a reference */
+    MPIR_Comm *newcomm;    /* until it is the program's; NULL if it could not be made here */
+    MPIR_Request *request; /* NULL: the call has reported an error, and only plays its part to the end */
+    struct ku_err words;
+    struct keel_object face; /* what the handle is made from: the object's header, as it will be */
+};
+
+static void hide(struct idup *d)
+{
+    struct keel_object *o = &d->newcomm->adi.obj;
+    d->face = *o;
+    o->gen ^= OTHER_GENERATION;
+    o->flags |= KEEL_OBJ_PENDING;
+}
+
+static void reveal(MPIR_Comm *c)
+{
+    c->adi.obj.gen ^= OTHER_GENERATION;
+    c->adi.obj.flags &= (uint8_t)~KEEL_OBJ_PENDING;
+}
+
+static void free_idup(struct idup *d)
+{
+    if (d->newcomm) { /* failed: only now, as delete callbacks may run */
+        reveal(d->newcomm);
+        MPIR_Comm_discard(d->newcomm);
+    }
+    MPIR_Comm_release(d->parent);
+    free(d);
+}
+
+static void poll_nothing(MPIR_Request *r)
+{
+    (void)r; /* whoever polls has looked at the devices before, which advances it */
+}
+
+static void free_closure(MPIR_Request *r)
+{
+    free_idup(r->aux);
+}
+
+static void explain(const MPIR_Request *r)
+{
+    *ku_err_last() = ((const struct idup *)r->aux)->words;
+}
+
+static const struct MPIR_Request_ops idup_ops = { .poll = poll_nothing,
+                                                  .free = free_closure,
+                                                  .explain = explain };
+
+static void complete(struct idup *d, int err)
+{
+    MPIR_Request *r = d->request;
+    if (d->newcomm && !err)
+        err = MPIR_Comm_start(d->parent, d->newcomm, d->vote.context);
+    if (d->newcomm && !err) {
+        reveal(d->newcomm);
+        d->newcomm = NULL; /* the program's */
+    }
+    if (!r) {
+        free_idup(d);
+        return;
+    }
+    if (err) {
+        d->words = *ku_err_last();
+        MPID_Request_errors++;
+    }
+    MPIR_Status_empty(&r->s);
+    r->errval = err;
+    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+}
+
+static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
+{
+    struct idup *d = (struct idup *)((char *)driven - offsetof(struct idup, driven));
+    int stage = d->vote.agree.stage, round = d->vote.round;
+    if (MPIR_Context_step(&d->vote)) {
+        complete(d, d->vote.err);
+        return MPIR_DRIVE_DONE;
+    }
+    return d->vote.agree.stage != stage || d->vote.round != round ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
+}
+
+/* There is no memory to wait for the others later: tell them now, which blocks until they have come. */
+static int refuse(MPIR_Comm *comm, int tag)
+{
+    struct context_vote v;
+    int err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a request");
+    MPIR_Context_begin(&v, comm, NULL, MPID_CONTEXT_COLL, tag, err);
+    while (!MPIR_Context_step(&v))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    return err;
+}
+
+static struct idup *alloc(MPIR_Comm *comm)
+{
+    struct idup *d = calloc(1, sizeof *d);
+    MPIR_Request *r = d ? MPIR_Request_alloc(comm) : NULL;
+    if (!r) {
+        free(d);
+        return NULL;
+    }
+    d->closure.ops = &idup_ops;
+    d->driven.advance = advance;
+    d->parent = comm;
+    MPIR_Object_ref(comm);
+    d->request = r;
+    r->handle_type = MPIR_SCHED;
+    r->aux = d;
+    return d;
+}
+
+/* The call itself fails: it has no request, but the others must hear of it. */
+static void drop_request(struct idup *d)
+{
+    d->request->aux = NULL;
+    MPIR_Request_release(d->request);
+    d->request = NULL;
+}
+
+int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcomm, MPIR_Request **request)
+{
+    int tag = comm_next_tag(comm);
+    struct idup *d = alloc(comm);
+    if (!d)
+        return refuse(comm, tag);
+    int err = MPIR_Comm_copy(comm, info, &d->newcomm);
+    struct ku_err words = *ku_err_last();
+    if (err) {
+        drop_request(d);
+    } else {
+        hide(d);
+        *newcomm = (MPIR_Comm *)&d->face;
+        *request = d->request;
+    }
+    MPIR_Context_begin(&d->vote, comm, NULL, MPID_CONTEXT_COLL, tag, err);
+    if (advance(&d->driven) != MPIR_DRIVE_DONE)
+        MPIR_Drive(&d->driven);
+    if (err)
+        *ku_err_last() = words;
+    return err;
+}
+
+int MPIR_Comm_idup(MPIR_Comm *comm, MPIR_Comm **newcomm, MPIR_Request **request)
+{
+    return MPIR_Comm_idup_with_info(comm, NULL, newcomm, request);
+}
