@@ -521,7 +521,8 @@ class Front:
         lines += self.loads + ["    err = %s;" % call] + self.after
         if any("goto done" in line for line in lines):
             lines.append("done:")
-        lines += self.frees + ["    return likely(!err) ? MPI_SUCCESS : MPIR_front_fail(%s, call, err);" % target]
+        fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_Err_no_file(call, err)"
+        lines += self.frees + ["    return likely(!err) ? MPI_SUCCESS : %s;" % fail]
         return "\n".join(lines)
 
 

@@ -1,9 +1,13 @@
-/* handler.c: error handlers as objects, and those of communicators. */
+/* handler.c: error handlers as objects, those of communicators, the default one of files, and the initial one. */
 #include "config.h"
 #include "bodies.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <strings.h>
 #include "comm.h"
 #include "err.h"
 #include "errhandler.h"
+#include "util/knob.h"
 
 #define PREDEFINED(value, kind_of) \
     { \
@@ -47,6 +51,7 @@ static int create(MPIR_Callback fn, enum MPIR_KIND kind, MPIR_Errhandler **errha
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more error handler");
     h->what = MPIR_ERRHANDLER_USER;
     h->object_kind = kind;
+    h->handles = 1;
     h->callback = fn;
     *errhandler = h;
     return 0;
@@ -57,30 +62,128 @@ int MPIR_Comm_create_errhandler(MPIR_Callback comm_errhandler_fn, MPIR_Errhandle
     return create(comm_errhandler_fn, MPIR_KIND_COMM, errhandler);
 }
 
-int MPIR_Comm_set_errhandler(MPIR_Comm *comm, MPIR_Errhandler *errhandler)
+int MPIR_Win_create_errhandler(MPIR_Callback win_errhandler_fn, MPIR_Errhandler **errhandler)
 {
-    if (errhandler->what == MPIR_ERRHANDLER_USER && errhandler->object_kind != MPIR_KIND_COMM)
-        return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler",
-                        "is an error handler for %s; expected one for communicators",
-                        kind_name(errhandler->object_kind));
-    MPIR_Errhandler *old = comm->adi.errhandler;
+    return create(win_errhandler_fn, MPIR_KIND_WIN, errhandler);
+}
+
+int MPIR_File_create_errhandler(MPIR_Callback file_errhandler_fn, MPIR_Errhandler **errhandler)
+{
+    return create(file_errhandler_fn, MPIR_KIND_FILE, errhandler);
+}
+
+int MPIR_Session_create_errhandler(MPIR_Callback session_errhandler_fn, MPIR_Errhandler **errhandler)
+{
+    return create(session_errhandler_fn, MPIR_KIND_SESSION, errhandler);
+}
+
+/* Put the handler into the place of an object of this kind. */
+static int set(enum MPIR_KIND kind, MPIR_Errhandler *errhandler, MPIR_Errhandler **place)
+{
+    if (errhandler->what == MPIR_ERRHANDLER_USER && errhandler->object_kind != kind)
+        return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler", "is an error handler for %s; expected one for %s",
+                        kind_name(errhandler->object_kind), kind_name(kind));
+    MPIR_Errhandler *old = *place;
     MPIR_Object_ref(errhandler);
-    comm->adi.errhandler = errhandler;
+    *place = errhandler;
     MPIR_Errhandler_release(old);
     return 0;
 }
 
-int MPIR_Comm_get_errhandler(MPIR_Comm *comm, MPIR_Errhandler **errhandler)
+/* One more handle, which the user frees. */
+static int get(MPIR_Errhandler *h, MPIR_Errhandler **errhandler)
 {
-    MPIR_Errhandler *h = comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal;
     MPIR_Object_ref(h);
+    h->handles++;
     *errhandler = h;
     return 0;
 }
 
+int MPIR_Comm_set_errhandler(MPIR_Comm *comm, MPIR_Errhandler *errhandler)
+{
+    MPIR_Errhandler *h = comm->adi.errhandler;
+    int err = set(MPIR_KIND_COMM, errhandler, &h);
+    comm->adi.errhandler = h;
+    return err;
+}
+
+int MPIR_Comm_get_errhandler(MPIR_Comm *comm, MPIR_Errhandler **errhandler)
+{
+    return get(comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal, errhandler);
+}
+
+/* There is no file yet but MPI_FILE_NULL, which stands for the default handler. */
+MPIR_Errhandler *MPIR_File_errhandler = &MPIR_Errors_return;
+
+int MPIR_File_set_errhandler(MPIR_File *file, MPIR_Errhandler *errhandler)
+{
+    (void)file;
+    return set(MPIR_KIND_FILE, errhandler, &MPIR_File_errhandler);
+}
+
+int MPIR_File_get_errhandler(MPIR_File *file, MPIR_Errhandler **errhandler)
+{
+    (void)file;
+    return get(MPIR_File_errhandler, errhandler);
+}
+
+/* The references of objects are not the user's to drop. */
 int MPIR_Errhandler_free(MPIR_Errhandler **errhandler)
 {
-    MPIR_Errhandler_release(*errhandler);
+    MPIR_Errhandler *h = *errhandler;
+    if (!(h->obj.flags & KEEL_OBJ_PREDEFINED) && h->handles == 0)
+        return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler",
+                        "is an error handler that was freed, though objects still have it");
+    if (!(h->obj.flags & KEEL_OBJ_PREDEFINED))
+        h->handles--;
+    MPIR_Errhandler_release(h);
     *errhandler = NULL;
     return 0;
+}
+
+/* ---- The initial handler ------------------------------------------------------------------------------------- */
+
+static struct ku_knob knob_rows[] = {
+    { .name = "INITIAL_ERRHANDLER",
+      .type = KU_KNOB_STR,
+      .def = "mpi_errors_are_fatal",
+      .unit = "",
+      .help = "the initial error handler: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return "
+              "(mpiexec -initial-errhandler)" },
+};
+static struct ku_knob_table knobs = { knob_rows, 1, NULL };
+
+static MPIR_Errhandler *initial = &MPIR_Errors_are_fatal;
+static const char *not_a_handler; /* what the variable says instead; NULL: it is right */
+
+static void read_initial(void)
+{
+    ku_knob_register(&knobs);
+    const char *name = ku_knob_str("INITIAL_ERRHANDLER");
+    if (!strcasecmp(name, "mpi_errors_return"))
+        initial = &MPIR_Errors_return;
+    else if (!strcasecmp(name, "mpi_errors_abort"))
+        initial = &MPIR_Errors_abort;
+    else if (strcasecmp(name, "mpi_errors_are_fatal") != 0)
+        not_a_handler = name;
+}
+
+MPIR_Errhandler *MPIR_Errhandler_initial(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_initial);
+    return initial;
+}
+
+void MPIR_Errhandler_init(void)
+{
+    MPIR_Comm_world.adi.errhandler = MPIR_Comm_self.adi.errhandler = MPIR_Errhandler_initial();
+    if (not_a_handler && MPID_MyWorldRank == 0) {
+        char text[240];
+        snprintf(text, sizeof text,
+                 "KEEL_INITIAL_ERRHANDLER is \"%.80s\"; expected mpi_errors_are_fatal, mpi_errors_abort or "
+                 "mpi_errors_return; the first is used",
+                 not_a_handler);
+        MPID_Message(text);
+    }
 }

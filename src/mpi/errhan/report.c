@@ -69,38 +69,80 @@ static void compose(char *out, size_t cap, const char *function, const char *whe
              words ? e->arg : "", words && e->arg[0] ? " " : "", words ? e->text : "", which);
 }
 
-static void call_handler(MPIR_Comm *object, MPIR_Errhandler *handler, const char *fatal_text, int code)
+/* How deep error handlers are in one another.  A handler may be left by longjmp, so what counts is whether the stack frame of
+ * an earlier report can still be there. */
+enum { DEEPEST = 50 };
+static _Thread_local struct {
+    uintptr_t frame[DEEPEST];
+    int n;
+} nested;
+
+static int enter(uintptr_t frame)
 {
-    switch (handler ? handler->what : MPIR_ERRHANDLER_FATAL) {
-    case MPIR_ERRHANDLER_RETURN:
-        return;
-    case MPIR_ERRHANDLER_USER: {
-        int code_arg = code;
-        MPIR_Object_ref(handler); /* it may free itself */
-        handler->callback.abi->call_errhandler(&handler->callback, MPIR_KIND_COMM, object, &code_arg);
-        MPIR_Errhandler_release(handler);
-        return;
-    }
-    case MPIR_ERRHANDLER_FATAL:
-    case MPIR_ERRHANDLER_ABORT:
-        MPID_Abort(&object->adi, MPIR_Err_exit_code(code), NULL, (char *)fatal_text);
-    }
+    while (nested.n > 0 && nested.frame[nested.n - 1] <= frame)
+        nested.n--;
+    if (nested.n < DEEPEST)
+        nested.frame[nested.n++] = frame;
+    return nested.n;
 }
 
-/* Compose both texts and run the handler of `object`.  named: the communicator to name in the text, or NULL.
- */
-static void raise_error(MPIR_Comm *object, MPIR_Comm *named, const char *function, int code)
+static _Noreturn void end_job(const MPIR_Comm *comm, int code, const char *text)
+{
+    MPID_Abort(comm ? (struct MPIR_COMMUNICATOR *)&comm->adi : NULL, MPIR_Err_exit_code(code), NULL,
+               (char *)text);
+}
+
+/* Nothing is held while the user's function runs, which may never return (longjmp, a C++ exception), nor is anything touched
+ * afterwards: it may free the handler and the object. */
+static void call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void *object, int code)
+{
+    MPIR_Callback callback = handler->callback;
+    int depth = enter((uintptr_t)__builtin_frame_address(0));
+    if (depth == DEEPEST) {
+        char text[MPI_MAX_ERROR_STRING + 80];
+        snprintf(text, sizeof text, "error handlers have called one another %d deep; the latest error: %s",
+                 DEEPEST, latest.text);
+        end_job(NULL, code, text);
+    }
+    callback.abi->call_errhandler(&callback, kind, object, &code);
+    nested.n = depth - 1;
+}
+
+/* An error, and where it belongs. */
+struct raised {
+    enum MPIR_KIND kind;
+    void *object; /* what a handler of the user's gets; NULL: the null handle */
+    MPIR_Errhandler *handler;
+    const MPIR_Comm *named; /* the communicator to name in the text, or NULL */
+    int code;
+};
+
+/* Compose both texts and run the handler. */
+static void raise_error(const struct raised *r, const char *function)
 {
     char fatal_text[1024], where[160];
     name_process(where, sizeof where);
-    compose(fatal_text, sizeof fatal_text, function, "", code, named);
-    compose(latest.text, sizeof latest.text, function, where, code, named);
-    latest.code = code;
+    compose(fatal_text, sizeof fatal_text, function, "", r->code, r->named);
+    compose(latest.text, sizeof latest.text, function, where, r->code, r->named);
+    latest.code = r->code;
     ku_err_clear();
-    MPIR_Errhandler *handler = MPIR_env.phase == MPIR_RUNNING
-                                   ? object->adi.errhandler
-                                   : &MPIR_Errors_are_fatal; /* the initial handler */
-    call_handler(object, handler, fatal_text, code);
+    MPIR_Errhandler *handler = MPIR_env.phase == MPIR_RUNNING ? r->handler : MPIR_Errhandler_initial();
+    const MPIR_Comm *comm = r->kind == MPIR_KIND_COMM ? r->object : NULL;
+    if (handler->what == MPIR_ERRHANDLER_USER)
+        call_user(handler, r->kind, r->object, r->code);
+    else if (handler->what != MPIR_ERRHANDLER_RETURN)
+        end_job(comm, r->code, fatal_text);
+}
+
+static void raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *function, int code)
+{
+    raise_error(
+        &(struct raised){ .kind = MPIR_KIND_COMM,
+                          .object = comm,
+                          .handler = comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal,
+                          .named = named,
+                          .code = code },
+        function);
 }
 
 static void forget_request(void)
@@ -121,7 +163,7 @@ static int report(MPIR_Comm *comm, const char *function, int errclass)
     request_comm = NULL;
     if (of_request && (in_status || recorded == errclass))
         comm = of_request;
-    raise_error(comm ? comm : &MPIR_Comm_self, comm, function, in_status ? recorded : errclass);
+    raise_on_comm(comm ? comm : &MPIR_Comm_self, comm, function, in_status ? recorded : errclass);
     if (of_request)
         MPIR_Comm_release(of_request);
     return errclass;
@@ -180,10 +222,32 @@ int MPIR_Error_string(int errorcode, char *string, int *resultlen)
     return 0;
 }
 
-/* This body alone calls the handler itself: it is what the call is for. */
+/* These bodies alone call the handler themselves: it is what the call is for. */
 int MPIR_Comm_call_errhandler(MPIR_Comm *comm, int errorcode)
 {
     ku_err_clear();
-    raise_error(comm, comm, "MPI_Comm_call_errhandler", errorcode);
+    raise_on_comm(comm, comm, "MPI_Comm_call_errhandler", errorcode);
     return 0;
+}
+
+static void raise_on_no_file(const char *function, int code)
+{
+    raise_error(&(struct raised){ .kind = MPIR_KIND_FILE, .handler = MPIR_File_errhandler, .code = code },
+                function);
+}
+
+/* MPI_FILE_NULL has a handler, so it can be called. */
+int MPIR_File_call_errhandler(MPIR_File *fh, int errorcode)
+{
+    (void)fh;
+    ku_err_clear();
+    raise_on_no_file("MPI_File_call_errhandler", errorcode);
+    return 0;
+}
+
+int MPIR_Err_no_file(const char *function, int errclass)
+{
+    forget_request();
+    raise_on_no_file(function, errclass);
+    return errclass;
 }

@@ -25,6 +25,8 @@ int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __
 /* The same where no argument names a communicator: MPI_COMM_SELF's handler; the initial one outside MPI_Init ..
  * Finalize. */
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
+/* I/O calls that have no valid file (MPI_File_open, a handle that is none): the default handler of files. */
+int MPIR_Err_no_file(const char *function, int errclass) __attribute__((cold));
 /* Called before MPI_Init or after MPI_Finalize: the text says which; then as MPIR_Err_none. */
 int MPIR_Err_state(const char *function) __attribute__((cold));
 

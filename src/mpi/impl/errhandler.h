@@ -17,9 +17,18 @@ typedef struct MPIR_Errhandler {
     enum MPIR_ERRHANDLER what;
     enum MPIR_KIND object_kind; /* user handlers: of communicators, windows, files or sessions */
     MPIR_Callback callback;
+    int32_t handles; /* the user's references among obj.refs */
 } MPIR_Errhandler;
 
 extern MPIR_Errhandler MPIR_Errors_are_fatal, MPIR_Errors_abort, MPIR_Errors_return;
+
+/* The one of files that are opened, and of I/O calls without a valid file: MPI_FILE_NULL's. */
+extern MPIR_Errhandler *MPIR_File_errhandler;
+
+/* The one before MPI_Init and after MPI_Finalize, chosen by mpiexec -initial-errhandler; legal at any time. */
+MPIR_Errhandler *MPIR_Errhandler_initial(void);
+/* MPI_Init: it is that of MPI_COMM_WORLD and MPI_COMM_SELF, too. */
+void MPIR_Errhandler_init(void);
 
 /* Drop a reference (NULL allowed); the last one frees.  Take one with MPIR_Object_ref. */
 void MPIR_Errhandler_release(MPIR_Errhandler *errhandler);

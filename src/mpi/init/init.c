@@ -66,6 +66,7 @@ static int start(int *argc, char ***argv, int level)
         MPID_End();
         return err;
     }
+    MPIR_Errhandler_init();
     if (MPID_MyWorldRank == 0)
         ku_knob_check(show_misspelt, NULL);
     pthread_atfork(NULL, NULL, become_child); /* without memory for it children are not told apart */

@@ -44,6 +44,7 @@ void options_prefix(struct parse *p);
 /* options_env.c: the ranks' environment. */
 void do_env(struct parse *p, char **v);
 void do_genv(struct parse *p, char **v);
+void do_initial_errhandler(struct parse *p, char **v);
 void do_x(struct parse *p, char **v);
 void do_set(struct parse *p, char **v);
 void do_unset(struct parse *p, char **v);

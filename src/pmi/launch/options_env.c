@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "options.h"
 
 static void edit_env(struct app *a, char *edit)
@@ -26,6 +27,17 @@ void do_env(struct parse *p, char **v)
 void do_genv(struct parse *p, char **v)
 {
     set_pair(p, &p->all, v);
+}
+
+/* The library reads the variable (src/mpi/errhan). */
+void do_initial_errhandler(struct parse *p, char **v)
+{
+    if (strcasecmp(v[0], "mpi_errors_are_fatal") != 0 && strcasecmp(v[0], "mpi_errors_abort") != 0 &&
+        strcasecmp(v[0], "mpi_errors_return") != 0)
+        refuse(p, "%s is \"%s\"; expected mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+               p->name, v[0]);
+    else
+        edit_env(&p->app, xformat("KEEL_INITIAL_ERRHANDLER=%s", v[0]));
 }
 
 /* -x NAME (ranks have mpiexec's environment anyway) or NAME=VALUE. */
