@@ -182,6 +182,8 @@ int pmi_keel_init(struct pmi_job *job)
         err = take_rank(job);
     if (err)
         pmi_fini(job);
+    while (!err && atomic_load(&job->segment.head->held))
+        usleep(10000); /* until the debugger that started mpiexec lets us go */
     return err;
 }
 

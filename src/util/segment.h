@@ -51,6 +51,7 @@ struct ku_seg_head {
         fence_all;                /* 1: some rank could not register with membarrier: all senders fence */
     _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
     _Atomic uint32_t card_wanted; /* 1: a rank here waits for a card; who writes one wakes them all */
+    _Atomic uint32_t held;        /* 1: ranks wait in pmi_init, for a debugger */
 };
 
 struct ku_seg_rank {

@@ -50,6 +50,8 @@ struct launch {
     int universe;           /* -usize; 0: not said */
     int stdin_rank;         /* who reads mpiexec's stdin; -1: nobody */
     int nodes;        /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
+    bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
+    int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */
     sigset_t sigmask; /* as mpiexec was started: the ranks' own */
     struct sigaction sigpipe, sigttou;
@@ -68,6 +70,8 @@ enum front_word {
     WORD_SIGNAL, /* to the daemon: value is the signal, from_tty whether the terminal sent it to its group too
                   */
     WORD_KILL,   /* to the daemon: end everything at once */
+    WORD_RELEASE, /* to the daemon: ranks that are held go on */
+    WORD_STARTED, /* to the front: every rank is */
     WORD_STOPPED, /* to the front: every rank that lets itself be stopped is */
     WORD_DONE     /* to the front: value is the exit code; all_zero: every rank exited with 0 */
 };
@@ -75,6 +79,12 @@ struct front_message {
     int word, value;
     bool from_tty, all_zero;
 };
+
+/* debugger.c: the tables and variables that a debugger looks at in the front. */
+bool debugger_waits(void); /* a debugger started mpiexec */
+void debugger_table(
+    const struct launch *l);     /* every rank is started: fill the table and stop where the debugger wants */
+void debugger_failure(int code); /* the job has failed */
 
 /* util.c: memory that does not fail (mpiexec ends the job and exits with EXIT_MPIEXEC), and saying so. */
 void *xalloc(size_t n, size_t size);

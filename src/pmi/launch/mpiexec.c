@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -19,6 +20,7 @@
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
 
 static struct front {
+    const struct launch *launch;
     int daemon; /* socket */
     pid_t pid;  /* of the daemon */
     int signals, asked, by_signal;
@@ -119,6 +121,8 @@ static _Noreturn void done(const struct front_message *m)
 {
     while (waitpid(front.pid, NULL, 0) < 0 && errno == EINTR)
         ;
+    if (m->value)
+        debugger_failure(m->value);
     if (front.by_signal && !m->all_zero)
         die_of(front.by_signal);
     _exit(front.by_signal ? 0 : m->value);
@@ -143,6 +147,13 @@ static _Noreturn void daemon_is_gone(void)
     die_of(front.by_signal);
 }
 
+static void started(void)
+{
+    debugger_table(front.launch);
+    if (front.launch->held)
+        tell(WORD_RELEASE, 0, false);
+}
+
 static _Noreturn void front_main(void)
 {
     for (;;) {
@@ -163,6 +174,8 @@ static _Noreturn void front_main(void)
                 done(&m);
             if (n == sizeof m && m.word == WORD_STOPPED && front.stop_at)
                 stop();
+            if (n == sizeof m && m.word == WORD_STARTED)
+                started();
             if (n == 0 || (n < 0 && errno == ECONNRESET))
                 daemon_is_gone();
             if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -186,6 +199,12 @@ int main(int argc, char **argv)
         l.host = "localhost";
     l.front_pgid = getpgrp();
     take_signals(&l);
+    front.launch = &l;
+    l.held = debugger_waits();
+    l.pids = mmap(NULL, (size_t)l.size * sizeof *l.pids, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                  -1, 0);
+    if (l.pids == MAP_FAILED)
+        die("no memory for the table of %d ranks", l.size);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)

@@ -292,11 +292,17 @@ static bool is_stopped(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
+/* If it cannot be told it is gone, and we shall see that. */
+static void tell_front(int word)
+{
+    struct front_message m = { .word = word };
+    send(node.front, &m, sizeof m, MSG_NOSIGNAL);
+}
+
 /* The front stops itself, and the shell goes on, when the ranks stand still: before that, rank 0 could still read what
  * is typed to the shell.  A rank may catch the signal and not stop, so there is an end to waiting. */
 static void stop_all(pid_t but)
 {
-    struct front_message m = { .word = WORD_STOPPED };
     double until = now() + STOP_SECONDS;
     int rank = 0;
     signal_all(SIGTSTP, but);
@@ -305,7 +311,7 @@ static void stop_all(pid_t but)
             rank++;
         else
             usleep(500);
-    send(node.front, &m, sizeof m, MSG_NOSIGNAL);
+    tell_front(WORD_STOPPED);
 }
 
 static void on_signal(int sig, bool from_tty)
@@ -330,6 +336,13 @@ static void on_signal(int sig, bool from_tty)
     }
 }
 
+/* Do the ranks wait in MPI_Init? */
+static void hold_ranks(bool hold)
+{
+    for (int i = 0; i < node.launch->nodes; i++)
+        atomic_store(&node.segments[i].head->held, hold);
+}
+
 static void on_front(void)
 {
     struct front_message m;
@@ -342,6 +355,8 @@ static void on_front(void)
         on_signal(m.value, m.from_tty);
     else if (n == sizeof m && m.word == WORD_KILL)
         end_at_once();
+    else if (n == sizeof m && m.word == WORD_RELEASE)
+        hold_ranks(false);
 }
 
 static void on_signalfd(void)
@@ -503,7 +518,7 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
         close(fd[i]);
     if (pid < 0)
         return false;
-    node.ranks[rank].pid = pid;
+    node.ranks[rank].pid = l->pids[rank] = pid;
     node.alive++;
     remember(rank);
     if (l->verbose)
@@ -612,6 +627,7 @@ int node_main(struct launch *l, int front)
     watch_signals();
     struct start st = { .launch = l, .nofile = raise_files() };
     make_job();
+    hold_ranks(l->held);
     st.control_fd = node.control[1];
     st.job_id = node.segments[0].head->job_id;
     output_init(l);
@@ -619,7 +635,9 @@ int node_main(struct launch *l, int front)
     if (l->timeout > 0)
         node.timeout_due = now() + l->timeout;
     int code = 0;
-    if (!start_all(&st, &code)) {
+    if (start_all(&st, &code)) {
+        tell_front(WORD_STARTED);
+    } else {
         set_code(code);
         end_at_once();
     }
