@@ -656,6 +656,10 @@ static void surroundings(void)
     one_mode(STANDARD, 8, 0);
     one_mode(I_STANDARD, 0, 3);
     MPID_SetPktSize(0);
+    for (int i = 0; i < 3; i++) {
+        MPID_Wake();
+        MPID_DeviceCheck(MPID_BLOCKING); /* returns, though nothing comes */
+    }
     barrier();
 }
 

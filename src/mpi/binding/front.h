@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "abi.h"
+#include "any.h"
 #include "comm.h"
 #include "env.h"
 #include "err.h"

@@ -58,6 +58,20 @@ static inline void front_statuses_out(const MPIR_Status *s, ABI_Status *a, int64
 
 @ARRAYS@
 
+/* The place of a request that an earlier look at this array found complete (any.h), or -1. */
+static inline int front_noted(const ABI_Request *handles, int count)
+{
+    while (unlikely(handles && handles == MPIR_Any.array)) {
+        const struct MPIR_Found *f = &MPIR_Any.found[MPIR_Any.next];
+        int place = f->index < count && MPIR_Any_holds(f, front_value_Request(handles[f->index])) ? f->index : -1;
+        if (++MPIR_Any.next == MPIR_Any.n)
+            MPIR_Any_forget();
+        if (place >= 0)
+            return place;
+    }
+    return -1;
+}
+
 #endif
 """
 
@@ -193,12 +207,35 @@ static void call_op(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_
     ((void (*)(void *, void *, MPI_Count *, ABI_Datatype *))cb->fn)(invec, inoutvec, &n, &handle);
 }
 
+static int call_grequest_query(const MPIR_Callback *cb, MPIR_Status *s)
+{
+    ABI_Status status = { .MPI_ERROR = s->MPI_ERROR };
+    front_status_out(s, &status);
+    int code = ((int (*)(void *, ABI_Status *))cb->fn)(cb->extra_state, &status);
+    status.MPI_ERROR = s->MPI_ERROR;
+    front_status_in(s, &status);
+    return code;
+}
+
+static int call_grequest_free(const MPIR_Callback *cb)
+{
+    return ((int (*)(void *))cb->fn)(cb->extra_state);
+}
+
+static int call_grequest_cancel(const MPIR_Callback *cb, int complete)
+{
+    return ((int (*)(void *, int))cb->fn)(cb->extra_state, complete);
+}
+
 const struct MPIR_Abi MPIR_Abi_@ABI@ = {
     .name = "@ABI@",
     .call_errhandler = call_errhandler,
     .call_copy_attr = call_copy_attr,
     .call_delete_attr = call_delete_attr,
     .call_op = call_op,
+    .call_grequest_query = call_grequest_query,
+    .call_grequest_free = call_grequest_free,
+    .call_grequest_cancel = call_grequest_cancel,
 };
 """
 
@@ -263,6 +300,7 @@ class Front:
         self.mutant, self.uses_target = mutant, False
         # What completes requests records itself whose error it met (MPIR_Err_request).
         self.completes = proc.short.startswith(("Wait", "Test"))
+        self.picks = proc.short in ("Waitany", "Testany") # one of many: what others they find complete is noted
         self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
 
     # -- conditions ------------------------------------------------------------------------------------------------
@@ -514,6 +552,11 @@ class Front:
             steps.insert(at, "    at_root = front_is_root({0}_o, root);\n    at_leaf = front_is_leaf({0}_o, root);\n"
                              "    (void)at_leaf;".format(self.comm.name))
             lines.insert(2, "    bool at_root = false, at_leaf = false;")
+        if self.picks:
+            lines += ["    int noted = front_noted(array_of_requests, count);",
+                      "    const ABI_Request *all = array_of_requests;",
+                      "    if (noted >= 0) {\n        array_of_requests += noted;\n        count = 1;\n    }"]
+            self.after += ["    if (noted >= 0 && *indx == 0)\n        *indx = noted;\n    else\n        MPIR_Any_of(all);"]
         lines += steps
         if self.checks:
             lines.append("    if (likely(MPIR_env.check_args) &&\n        unlikely(%s))\n        goto done;" %

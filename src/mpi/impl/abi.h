@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct MPIR_Datatype;
+struct MPIR_STATUS;
 
 enum MPIR_CONVENTION { MPIR_CALL_C = 0, MPIR_CALL_C_LARGE, MPIR_CALL_FORTRAN };
 
@@ -30,6 +31,11 @@ struct MPIR_Abi {
     /* MPI_User_function: inoutvec[i] = invec[i] op inoutvec[i]. */
     void (*call_op)(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len,
                     struct MPIR_Datatype *datatype);
+    /* The functions of a generalized request; each returns the user's error code.  The status goes both ways, but for
+     * MPI_ERROR, which is left alone. */
+    int (*call_grequest_query)(const MPIR_Callback *cb, struct MPIR_STATUS *status);
+    int (*call_grequest_free)(const MPIR_Callback *cb);
+    int (*call_grequest_cancel)(const MPIR_Callback *cb, int complete);
 };
 
 #endif

@@ -8,40 +8,69 @@
 
 typedef struct MPIR_HANDLE MPIR_Request;
 
+/* ---- obj.flags of a request, beside KEEL_OBJ_PREDEFINED ----
+ * A persistent request is inactive, active (started, perhaps complete), and inactive again when its completion has been
+ * taken.  While inactive it is complete, without error and with the empty status: so whoever only asks whether a
+ * request is complete need not know; who counts active ones asks MPIR_Request_is_active. */
+enum {
+    MPIR_REQUEST_PERSISTENT = 2,
+    MPIR_REQUEST_INACTIVE = 4,
+    MPIR_REQUEST_MODE = 8 /* and the bits above it: how MPIR_P2p_restart begins it (src/mpi/pt2pt) */
+};
+static inline bool MPIR_Request_is_active(const MPIR_Request *r)
+{
+    return r && !(r->obj.flags & MPIR_REQUEST_INACTIVE);
+}
+
 /* A new request that holds a reference to comm (NULL allowed).  NULL without memory (recorded). */
 MPIR_Request *MPIR_Request_alloc(MPIR_Comm *comm);
 /* Drop it now (it is complete, or the ADI was never given it). */
 void MPIR_Request_release(MPIR_Request *request);
 
-/* What MPI_MESSAGE_NO_PROC names: a predefined object (obj.self is KEEL_MPI_MESSAGE_NO_PROC, handle_type MPIR_MESSAGE). */
-extern MPIR_Request MPIR_Message_no_proc;
-
 /* Block until it is complete, take status (may be NULL) and error class, and release it. */
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status);
 
-/* What stands behind a request that is not one operation of the ADI (two of them, a buffer's flush, later:
- * schedules, generalized requests): handle_type is MPIR_USER to MPIR_IO and `aux` points to a struct that
- * begins with: */
+/* What stands behind a request that is not one operation of the ADI (two of them, a buffer's flush, a generalized
+ * request, later schedules): handle_type is MPIR_USER to MPIR_IO and `aux` points to a struct that begins with a
+ * struct MPIR_Closure.  Slots may be NULL but for poll and free. */
 struct MPIR_Request_ops {
     /* Look whether it is complete; if so fill in s and errval and store is_complete.  Never blocks. */
     void (*poll)(MPIR_Request *request);
-    /* The request, complete, goes: free the closure. */
+    /* The request, complete or inactive, goes: free the closure. */
     void (*free)(MPIR_Request *request);
-    void (*cancel)(MPIR_Request *request);        /* NULL: cannot be cancelled */
+    /* Ask for its end; also when it is complete already.  NULL: cannot be cancelled.  Returns an error class. */
+    int (*cancel)(MPIR_Request *request);
     void (*explain)(const MPIR_Request *request); /* record the words of its error; NULL: there are none */
+    /* Persistent: begin again; is_complete is 0, s empty.  After an error (returned, recorded) it stays inactive. */
+    int (*start)(MPIR_Request *request);
+    /* For results that are known only when somebody wants them: poll stores MPIR_REQUEST_UNSETTLED as errval.
+     * query fills in s (a call that does not complete asks; may be called again) and returns an error code;
+     * settle fills in s and errval once, for the call that completes it. */
+    int (*query)(MPIR_Request *request);
+    void (*settle)(MPIR_Request *request);
+    /* The user's MPI_Request_free, instead of what is done otherwise.  Returns an error code. */
+    int (*let_go)(MPIR_Request *request);
 };
 struct MPIR_Closure {
     const struct MPIR_Request_ops *ops;
 };
+#define MPIR_REQUEST_UNSETTLED INT32_MIN
 
 static inline bool MPIR_Request_has_closure(const MPIR_Request *r)
 {
     return r->handle_type >= MPIR_USER && r->handle_type <= MPIR_IO;
 }
+static inline const struct MPIR_Request_ops *MPIR_Request_ops_of(const MPIR_Request *r)
+{
+    return ((const struct MPIR_Closure *)r->aux)->ops;
+}
 static inline bool MPIR_Request_is_complete(MPIR_Request *r)
 {
-    if (!atomic_load_explicit(&r->is_complete, memory_order_acquire) && MPIR_Request_has_closure(r))
-        ((struct MPIR_Closure *)r->aux)->ops->poll(r);
+    if (atomic_load_explicit(&r->is_complete, memory_order_acquire))
+        return true;
+    if (!MPIR_Request_has_closure(r))
+        return false;
+    MPIR_Request_ops_of(r)->poll(r);
     return atomic_load_explicit(&r->is_complete, memory_order_acquire);
 }
 
@@ -49,13 +78,21 @@ static inline bool MPIR_Request_is_complete(MPIR_Request *r)
  * (recorded). */
 MPIR_Request *MPIR_Request_alloc_complete(MPIR_Comm *comm, MPIR_OPTYPE kind);
 
+/* The user is done with a complete request: a persistent one becomes inactive, any other is released and its handle
+ * becomes the null handle. */
+void MPIR_Request_retire(MPIR_Request **slot);
+/* Make a persistent request inactive: how it begins, and where retire leaves it. */
+void MPIR_Request_rest(MPIR_Request *request);
+/* Start a persistent request that is one operation of the ADI (src/mpi/pt2pt).  Returns an error class. */
+int MPIR_P2p_restart(MPIR_Request *request);
+
 /* The user's MPI_Request_free: the operation goes on and the request is released when it is complete. */
 void MPIR_Request_detach(MPIR_Request *request);
 /* Wait for all detached requests with a closure (MPI_Finalize; those of the ADI are waited for by MPID_End).
  */
 void MPIR_Request_drain(void);
 
-/* MPI_MESSAGE_NO_PROC. */
+/* What MPI_MESSAGE_NO_PROC names: a predefined object (obj.self is KEEL_MPI_MESSAGE_NO_PROC, handle_type MPIR_MESSAGE). */
 extern MPIR_Request MPIR_Message_no_proc;
 
 /* The status of a receive from MPI_PROC_NULL; MPI_ERROR is left alone.  NULL allowed. */

@@ -13,6 +13,7 @@ struct message {
     struct message *next;
     struct buffer *buffer;
     MPIR_Comm *comm;
+    MPIR_Request *waits; /* for whether it is cancelled; NULL */
     int64_t counted;
     int64_t offset, size; /* in the ring; offset -1: in memory of its own */
     _Alignas(ALIGN) char data[];
@@ -61,9 +62,23 @@ static int64_t ring_place(const struct buffer *b, int64_t size)
     return b->start >= size ? 0 : -1;
 }
 
+/* Tell the request that waits for what becomes of a complete message; what a cancelled one counted is free. */
+static void tell(struct message *m)
+{
+    MPIR_Request *r = m->waits;
+    m->waits = NULL;
+    if (!r)
+        return;
+    r->s.cancelled = m->request.s.cancelled;
+    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+    m->buffer->counted -= m->counted;
+    m->counted = 0;
+}
+
 static void forget(struct message *m)
 {
     MPIR_Comm *comm = m->comm;
+    tell(m);
     m->buffer->counted -= m->counted;
     m->buffer->done++;
     if (m->offset < 0)
@@ -86,17 +101,39 @@ static void reap(struct buffer *b)
     }
 }
 
-static struct message *no_room(const struct buffer *b, int64_t size)
+int MPIR_Buffer_cancel(const struct place *place, MPIR_Request *request)
+{
+    int err = 0;
+    if (place->number >= place->buffer->done && !MPIR_Request_is_complete(&place->message->request)) {
+        place->message->waits = request;
+        MPID_SendCancel(&place->message->request, &err);
+    }
+    MPIR_Buffer_cancelled(place, request);
+    return err;
+}
+
+void MPIR_Buffer_cancelled(const struct place *place, MPIR_Request *request)
+{
+    struct message *m = place->message;
+    bool inside = place->number >= place->buffer->done;
+    if (inside && !MPIR_Request_is_complete(&m->request))
+        return;
+    if (inside)
+        tell(m); /* it stays in the queue while older ones are in front of it */
+    atomic_store_explicit(&request->is_complete, 1, memory_order_release);
+}
+
+static struct place no_room(const struct buffer *b, int64_t size)
 {
     MPIR_Err(
         MPI_ERR_BUFFER, NULL,
         "the message needs %lld + %d bytes (MPI_BSEND_OVERHEAD), the attached buffer has %lld, of which %lld "
         "are in use by messages not sent yet",
         (long long)size, MPI_BSEND_OVERHEAD, (long long)b->user_size, (long long)b->counted);
-    return NULL;
+    return (struct place){ NULL, NULL, 0 };
 }
 
-struct message *MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size, void **data)
+struct place MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size, void **data)
 {
     int64_t counted = size + MPI_BSEND_OVERHEAD;
     int64_t bytes = ((int64_t)sizeof(struct message) + size + ALIGN - 1) / ALIGN * ALIGN;
@@ -111,7 +148,7 @@ struct message *MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size
     struct message *m = offset < 0 ? aligned_alloc(ALIGN, (size_t)bytes) : (void *)(b->base + offset);
     if (!m) {
         MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a copy of the message of %lld bytes", (long long)size);
-        return NULL;
+        return (struct place){ NULL, NULL, 0 };
     }
     *m = (struct message){ .request = { .obj = { .index = KEEL_NO_INDEX, .gen = 1, .refs = 1 } },
                            .buffer = b,
@@ -121,7 +158,7 @@ struct message *MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size
                            .size = bytes };
     MPIR_Object_ref(comm);
     b->counted += counted;
-    b->sent++;
+    uint64_t number = b->sent++;
     if (offset >= 0) {
         b->start = b->inside ? b->start : offset;
         b->stop = offset + bytes;
@@ -130,7 +167,7 @@ struct message *MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size
     *(b->last ? &b->last->next : &b->first) = m;
     b->last = m;
     *data = m->data;
-    return m;
+    return (struct place){ b, m, number };
 }
 
 void MPIR_Buffer_give_back(struct buffer *b, struct message *m)
@@ -214,7 +251,7 @@ static void flush_free(MPIR_Request *r)
     free(r->aux);
 }
 
-static const struct MPIR_Request_ops flush_ops = { flush_poll, flush_free, NULL, NULL };
+static const struct MPIR_Request_ops flush_ops = { .poll = flush_poll, .free = flush_free };
 
 static int iflush(struct buffer *b, MPIR_Comm *comm, MPIR_Request **request, const char *whose)
 {

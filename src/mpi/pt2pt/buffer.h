@@ -31,11 +31,23 @@ struct buffer {
 /* The buffer in charge of sends on comm; NULL if none is attached. */
 struct buffer *MPIR_Buffer_of(MPIR_Comm *comm);
 
-/* Room for a message of `size` packed bytes, linked at the queue's end, or NULL (recorded); where to pack it:
- * *data. */
-struct message *MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size, void **data);
+/* A message that may have left long ago: the `number`-th that came to the buffer. */
+struct place {
+    struct buffer *buffer;
+    struct message *message;
+    uint64_t number;
+};
+
+/* Room for a message of `size` packed bytes, linked at the queue's end, or none (message NULL, recorded); where to pack
+ * it: *data. */
+struct place MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size, void **data);
 /* The youngest message is not sent after all. */
 void MPIR_Buffer_give_back(struct buffer *b, struct message *m);
 MPIR_Request *MPIR_Buffer_request(struct message *m);
+
+/* Try to cancel a message for the request that stands for it, which is complete when that is decided, s.cancelled
+ * telling: at once, or by a later call of MPIR_Buffer_cancelled.  Returns an error class. */
+int MPIR_Buffer_cancel(const struct place *place, MPIR_Request *request);
+void MPIR_Buffer_cancelled(const struct place *place, MPIR_Request *request);
 
 #endif

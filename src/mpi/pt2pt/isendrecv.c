@@ -34,7 +34,9 @@ static void pair_explain(const MPIR_Request *r)
     MPIR_Err_request(p->recv->errval ? p->recv : p->send);
 }
 
-static const struct MPIR_Request_ops pair_ops = { pair_poll, pair_free, NULL, pair_explain };
+static const struct MPIR_Request_ops pair_ops = { .poll = pair_poll,
+                                                  .free = pair_free,
+                                                  .explain = pair_explain };
 
 /* A request with a pair behind it and room for `extra` bytes; nothing is started yet. */
 static MPIR_Request *pair_alloc(MPIR_Comm *comm, int64_t extra)

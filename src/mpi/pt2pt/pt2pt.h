@@ -30,6 +30,11 @@ static inline int started(MPIR_Request *r, int err, MPIR_Request **request)
     return 0;
 }
 
+/* An inactive persistent request that keeps these arguments (contiguous data as bytes, datatype NULL) and references to
+ * the datatype and to comm; handle_type, and whatever else it needs to be started, is the caller's.  NULL: recorded. */
+MPIR_Request *MPIR_Persistent_alloc(const void *buf, MPI_Count count, MPIR_Datatype *type, int peer, int tag,
+                                    MPIR_Comm *comm);
+
 /* A request for an operation with MPI_PROC_NULL. */
 static inline int start_nothing(MPIR_Comm *comm, MPIR_OPTYPE kind, MPIR_Request **request)
 {

@@ -1,5 +1,5 @@
-/* get_status.c: looking at requests without completing them (4.7.6).  An error of the operation is reported
- * by the call that completes it; here it shows in the status of the forms that look at many. */
+/* get_status.c: looking at requests without completing them (4.7.6).  An error of the operation is reported by the call
+ * that completes it; here only that a generalized request's query function failed. */
 #include "config.h"
 #include "bodies.h"
 #include "retire.h"
@@ -9,12 +9,29 @@ static bool look(MPIR_Request *r)
     return !r || MPIR_Request_is_complete(r);
 }
 
-static void show(const MPIR_Request *r, MPIR_Status *s)
+/* Returns an error code, recorded. */
+static int show(MPIR_Request *r, MPIR_Status *s)
 {
-    if (r)
-        take_status(r, s);
-    else
+    int err = 0;
+    if (!r) {
         empty_status(s);
+        return 0;
+    }
+    if (__builtin_expect(r->errval == MPIR_REQUEST_UNSETTLED, 0))
+        err = MPIR_Request_ops_of(r)->query(r);
+    take_status(r, s);
+    return err;
+}
+
+/* The same for the k-th status of many, NULL for none: from the first error on all statuses tell (4.7.5). */
+static int show_one_of(MPIR_Request *r, MPIR_Status *statuses, int k, int before)
+{
+    int err = show(r, statuses ? &statuses[k] : NULL);
+    for (int i = 0; statuses && err && !before && i < k; i++)
+        statuses[i].MPI_ERROR = 0;
+    if (statuses && (err || before))
+        statuses[k].MPI_ERROR = err;
+    return err || before ? MPI_ERR_IN_STATUS : 0;
 }
 
 int MPIR_Request_get_status(MPIR_Request *request, int *flag, MPIR_Status *status)
@@ -22,9 +39,7 @@ int MPIR_Request_get_status(MPIR_Request *request, int *flag, MPIR_Status *statu
     if (!look(request))
         MPID_DeviceCheck(MPID_NOTBLOCKING);
     *flag = look(request);
-    if (*flag)
-        show(request, status);
-    return 0;
+    return *flag ? show(request, status) : 0;
 }
 
 int MPIR_Request_get_status_any(int count, MPIR_Request *const *array_of_requests, int *indx, int *flag,
@@ -33,14 +48,13 @@ int MPIR_Request_get_status_any(int count, MPIR_Request *const *array_of_request
     bool active = false;
     MPID_DeviceCheck(MPID_NOTBLOCKING);
     for (int i = 0; i < count; i++) {
-        if (!array_of_requests[i])
+        if (!MPIR_Request_is_active(array_of_requests[i]))
             continue;
         active = true;
         if (MPIR_Request_is_complete(array_of_requests[i])) {
             *indx = i;
             *flag = 1;
-            take_status(array_of_requests[i], status);
-            return 0;
+            return show(array_of_requests[i], status);
         }
     }
     *indx = MPI_UNDEFINED;
@@ -53,29 +67,32 @@ int MPIR_Request_get_status_any(int count, MPIR_Request *const *array_of_request
 int MPIR_Request_get_status_all(int count, MPIR_Request *const *array_of_requests, int *flag,
                                 MPIR_Status *array_of_statuses)
 {
+    int err = 0;
     MPID_DeviceCheck(MPID_NOTBLOCKING);
     *flag = 1;
     for (int i = 0; i < count && *flag; i++)
         *flag = look(array_of_requests[i]);
-    for (int i = 0; *flag && array_of_statuses && i < count; i++)
-        show(array_of_requests[i], &array_of_statuses[i]);
-    return 0;
+    for (int i = 0; *flag && i < count; i++)
+        err = show_one_of(array_of_requests[i], array_of_statuses, i, err);
+    return err;
 }
 
 int MPIR_Request_get_status_some(int incount, MPIR_Request *const *array_of_requests, int *outcount,
                                  int *array_of_indices, MPIR_Status *array_of_statuses)
 {
-    int n = 0;
+    int n = 0, err = 0;
     bool active = false;
     MPID_DeviceCheck(MPID_NOTBLOCKING);
     for (int i = 0; i < incount; i++) {
         MPIR_Request *r = array_of_requests[i];
-        active |= r != NULL;
-        if (!r || !MPIR_Request_is_complete(r))
+        if (!MPIR_Request_is_active(r))
             continue;
-        show(r, array_of_statuses ? &array_of_statuses[n] : NULL);
+        active = true;
+        if (!MPIR_Request_is_complete(r))
+            continue;
+        err = show_one_of(r, array_of_statuses, n, err);
         array_of_indices[n++] = i;
     }
     *outcount = active ? n : MPI_UNDEFINED;
-    return 0;
+    return err;
 }

@@ -3,44 +3,12 @@
  * A pass over n requests is O(n), and so is a whole Waitall: it waits for one after the other, and each
  * waiting step looks at the one request it waits for.  MPID_Request_errors tells when some request has
  * failed: only then, all are looked at, so that a failed one is reported though another will never complete.
- */
+ *
+ * A request whose result is still to be settled (generalized requests) has errval set, so it leaves the fast way like a
+ * failed one; it is settled when it is certain that this call completes it, and before any is retired. */
 #include "config.h"
 #include "bodies.h"
 #include "retire.h"
-
-/* Every status but the failed ones' tells what became of its request (4.7.5); the first failure is recorded.
- */
-static int report_in_status(int count, MPIR_Request **requests, MPIR_Status *statuses)
-{
-    MPIR_Request *first = NULL;
-    for (int i = 0; i < count && !first; i++)
-        if (requests[i] && MPIR_Request_is_complete(requests[i]) && requests[i]->errval)
-            first = requests[i];
-    MPIR_Err_request(first);
-    for (int i = 0; i < count; i++) {
-        bool complete = requests[i] && MPIR_Request_is_complete(requests[i]);
-        if (statuses) {
-            if (complete)
-                take_status(requests[i], &statuses[i]);
-            else
-                empty_status(&statuses[i]);
-            statuses[i].MPI_ERROR = complete      ? requests[i]->errval
-                                    : requests[i] ? MPI_ERR_PENDING
-                                                  : MPI_SUCCESS;
-        }
-        if (complete)
-            retire(&requests[i]);
-    }
-    return MPI_ERR_IN_STATUS;
-}
-
-static bool any_failed(int count, MPIR_Request **requests)
-{
-    for (int i = 0; i < count; i++)
-        if (requests[i] && MPIR_Request_is_complete(requests[i]) && requests[i]->errval)
-            return true;
-    return false;
-}
 
 /* Retire requests that are all complete and without error. */
 static void finish_all(int count, MPIR_Request **requests, MPIR_Status *statuses)
@@ -52,22 +20,61 @@ static void finish_all(int count, MPIR_Request **requests, MPIR_Status *statuses
             continue;
         }
         take_status(requests[i], s);
-        retire(&requests[i]);
+        MPIR_Request_retire(&requests[i]);
     }
 }
 
-/* Drive the devices as long as something happens, at most once for every few requests asked for: a test of many should
- * not need one call for each handful of packets. */
-static void progress(int count)
+/* Settle the complete ones; the first that has failed. */
+static MPIR_Request *settle_all(int count, MPIR_Request **requests)
 {
-    for (int i = 0; i <= count / 16 && MPID_DeviceCheck(MPID_NOTBLOCKING); i++)
-        ;
+    MPIR_Request *first = NULL;
+    for (int i = 0; i < count; i++)
+        if (requests[i] && MPIR_Request_is_complete(requests[i]) && settle(requests[i]) && !first)
+            first = requests[i];
+    return first;
+}
+
+/* Retire the complete ones, of which some have failed unless all are complete.  Every status tells what became of its
+ * request (4.7.5); the first failure is recorded. */
+static int report_in_status(int count, MPIR_Request **requests, MPIR_Status *statuses)
+{
+    MPIR_Request *first = settle_all(count, requests);
+    if (!first) {
+        finish_all(count, requests, statuses);
+        return 0;
+    }
+    MPIR_Err_request(first);
+    for (int i = 0; i < count; i++) {
+        bool complete = requests[i] &&
+                        atomic_load_explicit(&requests[i]->is_complete, memory_order_acquire) &&
+                        requests[i]->errval != MPIR_REQUEST_UNSETTLED;
+        if (statuses) {
+            if (complete)
+                take_status(requests[i], &statuses[i]);
+            else
+                empty_status(&statuses[i]);
+            statuses[i].MPI_ERROR = complete      ? requests[i]->errval
+                                    : requests[i] ? MPI_ERR_PENDING
+                                                  : MPI_SUCCESS;
+        }
+        if (complete)
+            MPIR_Request_retire(&requests[i]);
+    }
+    return MPI_ERR_IN_STATUS;
+}
+
+static bool any_failed(int count, MPIR_Request **requests)
+{
+    for (int i = 0; i < count; i++)
+        if (requests[i] && MPIR_Request_is_complete(requests[i]) && has_failed(requests[i]))
+            return true;
+    return false;
 }
 
 int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array_of_statuses)
 {
     uint32_t errors = 0; /* as many had failed when all were looked at last */
-    bool failed = false;
+    bool odd = false;    /* some failed, or to be settled */
     for (int i = 0; i < count; i++) {
         MPIR_Request *r = array_of_requests[i];
         if (!r)
@@ -80,27 +87,34 @@ int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array
             }
             MPID_DeviceCheck(MPID_BLOCKING);
         }
-        failed |= r->errval != 0;
+        odd |= r->errval != 0;
     }
-    if (failed)
+    if (odd)
         return report_in_status(count, array_of_requests, array_of_statuses);
     finish_all(count, array_of_requests, array_of_statuses);
     return 0;
 }
 
-static bool all_complete(int count, MPIR_Request **requests)
+/* Are all complete?  *odd: and some of them failed, or to be settled. */
+static bool all_complete(int count, MPIR_Request **requests, bool *odd)
 {
-    for (int i = 0; i < count; i++)
-        if (requests[i] && !MPIR_Request_is_complete(requests[i]))
+    *odd = false;
+    for (int i = 0; i < count; i++) {
+        if (!requests[i])
+            continue;
+        if (!MPIR_Request_is_complete(requests[i]))
             return false;
+        *odd |= requests[i]->errval != 0;
+    }
     return true;
 }
 
 int MPIR_Testall(int count, MPIR_Request **array_of_requests, int *flag, MPIR_Status *array_of_statuses)
 {
-    progress(count);
-    *flag = all_complete(count, array_of_requests);
-    if (MPID_Request_errors && any_failed(count, array_of_requests))
+    bool odd;
+    drive_for_many(count);
+    *flag = all_complete(count, array_of_requests, &odd);
+    if ((*flag && odd) || (MPID_Request_errors && any_failed(count, array_of_requests)))
         return report_in_status(count, array_of_requests, array_of_statuses);
     if (*flag)
         finish_all(count, array_of_requests, array_of_statuses);
@@ -112,7 +126,7 @@ static int count_complete(int count, MPIR_Request *const *requests)
 {
     int active = 0, complete = 0;
     for (int i = 0; i < count; i++)
-        if (requests[i]) {
+        if (MPIR_Request_is_active(requests[i])) {
             active++;
             complete += MPIR_Request_is_complete(requests[i]);
         }
@@ -122,25 +136,28 @@ static int count_complete(int count, MPIR_Request *const *requests)
 /* Hand out the requests that are complete. */
 static int finish_some(int count, MPIR_Request **requests, int *outcount, int *indices, MPIR_Status *statuses)
 {
-    int n = 0, err = 0;
+    int n = 0;
+    MPIR_Request *failed = NULL;
     for (int i = 0; i < count; i++) {
         MPIR_Request *r = requests[i];
-        if (!r || !MPIR_Request_is_complete(r))
+        if (!MPIR_Request_is_active(r) || !MPIR_Request_is_complete(r))
             continue;
-        if (r->errval && !err)
-            err = MPIR_Err_request(r) ? MPI_ERR_IN_STATUS : 0;
+        if (r->errval && settle(r) && !failed)
+            failed = r;
         indices[n++] = i;
     }
+    if (failed)
+        MPIR_Err_request(failed);
     for (int k = 0; k < n; k++) {
         MPIR_Status *s = statuses ? &statuses[k] : NULL;
         MPIR_Request *r = requests[indices[k]];
         take_status(r, s);
-        if (s && err)
+        if (s && failed)
             s->MPI_ERROR = r->errval;
-        retire(&requests[indices[k]]);
+        MPIR_Request_retire(&requests[indices[k]]);
     }
     *outcount = n;
-    return err;
+    return failed ? MPI_ERR_IN_STATUS : 0;
 }
 
 int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, int *array_of_indices,
@@ -148,7 +165,7 @@ int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, 
 {
     int n;
     while (!(n = count_complete(incount, array_of_requests)))
-        MPID_DeviceCheck(MPID_BLOCKING);
+        wait_for_many(incount);
     *outcount = MPI_UNDEFINED;
     if (n == MPI_UNDEFINED)
         return 0;
@@ -158,7 +175,7 @@ int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, 
 int MPIR_Testsome(int incount, MPIR_Request **array_of_requests, int *outcount, int *array_of_indices,
                   MPIR_Status *array_of_statuses)
 {
-    progress(incount);
+    drive_for_many(incount);
     *outcount = count_complete(incount, array_of_requests);
     if (*outcount == MPI_UNDEFINED || *outcount == 0)
         return 0;

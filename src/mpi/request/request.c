@@ -1,8 +1,10 @@
-/* request.c: requests as objects: made, released, detached, cancelled. */
+/* request.c: requests as objects: made, at rest, released, detached, cancelled. */
 #include "config.h"
 #include "bodies.h"
+#include "any.h"
 #include "err.h"
 #include "request.h"
+#include "type.h"
 
 MPIR_Request MPIR_Message_no_proc = {
     .obj = { .index = KEEL_NO_INDEX,
@@ -44,16 +46,47 @@ MPIR_Request *MPIR_Request_alloc_complete(MPIR_Comm *comm, MPIR_OPTYPE kind)
     return r;
 }
 
-void MPIR_Request_release(MPIR_Request *request)
+/* What a persistent request holds beside what every request does. */
+static void release_arguments(MPIR_Request *r)
+{
+    if (r->datatype)
+        MPIR_Datatype_release((MPIR_Datatype *)r->datatype);
+}
+
+static inline void release(MPIR_Request *request)
 {
     MPIR_Comm *comm = (MPIR_Comm *)request->comm;
-    if (request->obj.flags & KEEL_OBJ_PREDEFINED)
-        return;
     if (MPIR_Request_has_closure(request) && request->aux)
-        ((struct MPIR_Closure *)request->aux)->ops->free(request);
-    MPIR_Object_free(request);
+        MPIR_Request_ops_of(request)->free(request);
+    ku_slab_free(&MPIR_slab[MPIR_KIND_REQUEST], request);
     if (comm && !(comm->adi.obj.flags & KEEL_OBJ_PREDEFINED))
         MPIR_Comm_release(comm);
+}
+
+void MPIR_Request_release(MPIR_Request *request)
+{
+    if (__builtin_expect(request->obj.flags & MPIR_REQUEST_PERSISTENT, 0))
+        release_arguments(request);
+    release(request);
+}
+
+void MPIR_Request_rest(MPIR_Request *request)
+{
+    request->obj.flags |= MPIR_REQUEST_INACTIVE;
+    request->errval = 0;
+    MPIR_Status_empty(&request->s);
+    atomic_store_explicit(&request->is_complete, 1, memory_order_release);
+}
+
+void MPIR_Request_retire(MPIR_Request **slot)
+{
+    MPIR_Request *r = *slot;
+    if (__builtin_expect(r->obj.flags & MPIR_REQUEST_PERSISTENT, 0)) {
+        MPIR_Request_rest(r);
+        return;
+    }
+    *slot = NULL;
+    release(r);
 }
 
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status)
@@ -97,6 +130,7 @@ void MPIR_Request_detach(MPIR_Request *request)
 
 void MPIR_Request_drain(void)
 {
+    MPIR_Any_forget();
     for (sweep(); detached; sweep())
         MPID_DeviceCheck(MPID_BLOCKING);
 }
@@ -107,6 +141,8 @@ int MPIR_Request_free(MPIR_Request **request)
     if (!r)
         return MPIR_Err(MPI_ERR_REQUEST, "request", "is MPI_REQUEST_NULL; expected a request");
     *request = NULL;
+    if (MPIR_Request_has_closure(r) && MPIR_Request_ops_of(r)->let_go)
+        return MPIR_Request_ops_of(r)->let_go(r);
     if (atomic_load_explicit(&r->is_complete, memory_order_acquire))
         MPIR_Request_release(r);
     else
@@ -120,15 +156,18 @@ int MPIR_Cancel(MPIR_Request **request)
     int err = 0;
     if (!r)
         return MPIR_Err(MPI_ERR_REQUEST, "request", "is MPI_REQUEST_NULL; expected an active request");
-    if (MPIR_Request_is_complete(r))
+    if (!MPIR_Request_is_active(r))
+        return MPIR_Err(MPI_ERR_REQUEST, "request", "is inactive; expected an active request");
+    if (MPIR_Request_has_closure(r)) {
+        if (!MPIR_Request_ops_of(r)->cancel)
+            return MPIR_Err(MPI_ERR_REQUEST, "request", "is of an operation that cannot be cancelled");
+        return MPIR_Request_ops_of(r)->cancel(r);
+    }
+    if (atomic_load_explicit(&r->is_complete, memory_order_acquire))
         return 0;
     if (r->handle_type == MPIR_SEND)
         MPID_SendCancel(r, &err);
-    else if (r->handle_type == MPIR_RECV)
-        MPID_RecvCancel(r, &err);
-    else if (MPIR_Request_has_closure(r) && ((struct MPIR_Closure *)r->aux)->ops->cancel)
-        ((struct MPIR_Closure *)r->aux)->ops->cancel(r);
     else
-        return MPIR_Err(MPI_ERR_REQUEST, "request", "is of an operation that cannot be cancelled");
+        MPID_RecvCancel(r, &err);
     return err;
 }

@@ -25,19 +25,45 @@ static inline void empty_status(MPIR_Status *s)
     s->MPI_ERROR = kept;
 }
 
-/* The user is done with a complete request: its handle becomes the null handle. */
-static inline void retire(MPIR_Request **slot)
+/* The error of a complete request that is about to be retired; its status is settled from here on. */
+static inline int settle(MPIR_Request *r)
 {
-    MPIR_Request_release(*slot);
-    *slot = NULL;
+    if (__builtin_expect(r->errval == MPIR_REQUEST_UNSETTLED, 0))
+        MPIR_Request_ops_of(r)->settle(r);
+    return r->errval;
+}
+
+/* Has a complete request failed, as far as one can tell without settling it? */
+static inline bool has_failed(const MPIR_Request *r)
+{
+    return r->errval && r->errval != MPIR_REQUEST_UNSETTLED;
+}
+
+/* Drive the devices as long as something happens, at most once for every few requests asked for: a look at many should
+ * not be needed for each handful of packets.  True if something happened. */
+static inline bool drive_for_many(int count)
+{
+    int i;
+    for (i = 0; i <= count / 16 && MPID_DeviceCheck(MPID_NOTBLOCKING); i++)
+        ;
+    return i > 0;
+}
+
+/* Wait until something has happened that may complete one of many requests. */
+static inline void wait_for_many(int count)
+{
+    enum { MANY = 64 };
+    MPID_DeviceCheck(MPID_BLOCKING);
+    if (count >= MANY)
+        drive_for_many(count);
 }
 
 /* For the forms that complete one request: status, error (recorded), and away. */
 static inline int finish(MPIR_Request **slot, MPIR_Status *status)
 {
-    int err = __builtin_expect((*slot)->errval != 0, 0) ? MPIR_Err_request(*slot) : 0;
+    int err = __builtin_expect((*slot)->errval != 0, 0) && settle(*slot) ? MPIR_Err_request(*slot) : 0;
     take_status(*slot, status);
-    retire(slot);
+    MPIR_Request_retire(slot);
     return err;
 }
 

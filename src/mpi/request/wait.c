@@ -1,6 +1,7 @@
 /* wait.c: completion of one request, or of one of many. */
 #include "config.h"
 #include "bodies.h"
+#include "any.h"
 #include "retire.h"
 
 int MPIR_Wait(MPIR_Request **request, MPIR_Status *status)
@@ -34,10 +35,10 @@ int MPIR_Test(MPIR_Request **request, int *flag, MPIR_Status *status)
  * to come in the order they were sent. */
 static int find_complete(int count, MPIR_Request **requests)
 {
-    int found = MPI_UNDEFINED;
+    int found = MPI_UNDEFINED, complete = 0;
     uint32_t oldest = 0;
     for (int i = 0; i < count; i++) {
-        if (!requests[i])
+        if (!MPIR_Request_is_active(requests[i]))
             continue;
         if (MPIR_Request_is_complete(requests[i])) {
             uint32_t stamp = (uint32_t)atomic_load_explicit(&requests[i]->is_complete, memory_order_relaxed);
@@ -45,10 +46,13 @@ static int find_complete(int count, MPIR_Request **requests)
                 found = i;
                 oldest = stamp;
             }
+            complete++;
         } else if (found == MPI_UNDEFINED) {
             found = -1;
         }
     }
+    if (count >= MPIR_ANY_MANY && complete > 1)
+        MPIR_Any_note(count, requests, found, oldest);
     return found;
 }
 
@@ -66,14 +70,14 @@ int MPIR_Waitany(int count, MPIR_Request **array_of_requests, int *indx, MPIR_St
 {
     int found;
     while ((found = find_complete(count, array_of_requests)) == -1)
-        MPID_DeviceCheck(MPID_BLOCKING);
+        wait_for_many(count);
     return finish_any(found, array_of_requests, indx, status);
 }
 
 int MPIR_Testany(int count, MPIR_Request **array_of_requests, int *indx, int *flag, MPIR_Status *status)
 {
     int found = find_complete(count, array_of_requests);
-    if (found == -1 && MPID_DeviceCheck(MPID_NOTBLOCKING))
+    if (found == -1 && drive_for_many(count))
         found = find_complete(count, array_of_requests);
     *flag = found != -1;
     *indx = MPI_UNDEFINED;

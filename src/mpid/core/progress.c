@@ -216,6 +216,23 @@ static void sources_cancel(const struct sources *s)
         ku_wait_cancel(s->word[i]);
 }
 
+/* Counts MPID_Wake; the last one this thread has returned for. */
+static _Atomic uint32_t wakes;
+static _Thread_local uint32_t wakes_seen;
+
+static bool woken(void)
+{
+    return atomic_load_explicit(&wakes, memory_order_acquire) != wakes_seen;
+}
+
+void MPID_Wake(void)
+{
+    atomic_fetch_add_explicit(&wakes, 1, memory_order_release);
+    if (MPID_core.up)
+        ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->sleeping,
+                     true);
+}
+
 /* The number of events that the last look before sleeping met. */
 static int sleep_now(struct ku_wait *w, int most_ms)
 {
@@ -223,7 +240,7 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     sources_find(&s);
     sources_prepare(&s);
     int met = MPID_Progress() + look_at_idle();
-    if (met > 0 || failed_more()) {
+    if (met > 0 || failed_more() || woken()) {
         ku_wait_reset(w);
         sources_cancel(&s);
         return met;
@@ -287,10 +304,11 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
         return n;
     }
     int32_t gone = MPID_core.ngone;
-    while (n == 0 && gone == MPID_core.ngone) {
+    while (n == 0 && gone == MPID_core.ngone && likely(!woken())) {
         n = MPID_Wait_step(&w); /* what it met may be what the caller waits for: no other event need follow */
         if (n == 0)
             n = MPID_Progress();
     }
+    wakes_seen = atomic_load_explicit(&wakes, memory_order_acquire);
     return n;
 }

@@ -47,7 +47,8 @@ struct MPIR_COMMUNICATOR;
 
 /* A request: 128 bytes, the first line hot.  The layer above allocates it (slab, or stack for the paper's
  * programs); the ADI fills in everything but `obj`.  Only obj, handle_type, is_complete, s and errval are
- * shared; the rest belongs to the ADI while the operation is active. */
+ * shared; the rest belongs to the ADI while the operation is active.  Then comm, context_id, tag, rank, a send's peer,
+ * buf, len and datatype are as the call gave them (contiguous types as bytes): enough to begin it again. */
 typedef struct MPIR_HANDLE {
     struct keel_object obj;
     int32_t handle_type;         /* MPIR_OPTYPE */
@@ -230,6 +231,9 @@ void MPID_Unpack(const void *src, int64_t maxcount, MPID_Msgrep_t msgrep, int64_
  * sleeping while nothing does; it returns at once if progress was made, and may return at any time.  Nonzero:
  * something happened. */
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking);
+/* Another thread has done what the caller of a blocking call may wait for (extension): MPID_DeviceCheck(MPID_BLOCKING)
+ * returns soon, in every thread.  May be called by any thread at any time between MPID_Init and MPID_End. */
+void MPID_Wake(void);
 /* How many requests of this process have completed with an error so far (extension): tells a wait for many requests
  * that it should look at all of them. */
 extern uint32_t MPID_Request_errors;
