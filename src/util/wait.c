@@ -175,17 +175,23 @@ void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
 
 enum { MUTE_MS = 2, PATIENCE_MS = 50, PATIENCE_MAX = 1 << 30 };
 
-/* This process's socket, to ring others' and, once bound, to be rung; -1: none yet. */
-static _Atomic int bell = -1;
+/* The socket of process bell_pid (a child of fork has its parent's, which is not its own), to ring others' and, once bound, to
+ * be rung; -1: none yet. */
+static _Atomic int bell = -1, bell_pid;
 /* Until the bell has rung for the first time nobody knows that it can be heard: another's word on that takes a wake-up
  * that fails, and that must not cost long.  This long a sleep may be, twice as long after each in which nothing came. */
 static int bell_patience;
 
 static int bell_socket(void)
 {
-    int fd = atomic_load(&bell), none = -1;
+    int fd = atomic_load(&bell), none = -1, pid = getpid();
+    if (fd >= 0 && atomic_load(&bell_pid) != pid && atomic_compare_exchange_strong(&bell, &fd, -1)) {
+        close(fd);
+        fd = -1;
+    }
     if (fd >= 0)
         return fd;
+    atomic_store(&bell_pid, pid);
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 && !atomic_compare_exchange_strong(&bell, &none, fd)) { /* another thread was faster */
         close(fd);

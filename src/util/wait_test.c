@@ -4,6 +4,7 @@
 #include "wait.h"
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,6 +115,87 @@ START_TEST(the_knob_overrides_the_census)
 }
 END_TEST
 
+/* The same by poll and doorbells; something to read on a descriptor of its own also ends a sleep. */
+static void await_poll(struct ku_seg_rank *me, _Atomic int32_t *data, int32_t v, int fd)
+{
+    while (atomic_load_explicit(data, memory_order_acquire) != v) {
+        ku_wait_prepare_poll(me, false);
+        if (atomic_load_explicit(data, memory_order_acquire) == v)
+            ku_wait_cancel(&me->sleeping);
+        else
+            ku_wait_poll(me, &fd, 1, 5000);
+    }
+}
+
+START_TEST(no_wake_is_lost_in_poll)
+{
+    enum { ROUNDS = 2000 };
+    struct ku_seg_rank *r =
+        mmap(NULL, 2 * sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t t = ku_clock_ns();
+    int status, quiet[2];
+    ck_assert_int_eq(pipe(quiet), 0);
+    ck_assert(ku_wait_register());
+    pid_t child = fork();
+    for (int32_t i = 1; i <= ROUNDS; i++) {
+        struct ku_seg_rank *me = &r[child == 0], *other = &r[child != 0];
+        if (child == 0)
+            await_poll(me, &other->pid, i, quiet[0]);
+        atomic_store_explicit(&me->pid, i, memory_order_release);
+        ku_wait_wake(&other->sleeping, false);
+        if (child != 0)
+            await_poll(me, &other->pid, i, quiet[0]);
+    }
+    ck_assert(r[child == 0].bell_len > 0 && !r[child == 0].bell_mute);
+    ku_wait_bell_close(&r[child == 0]);
+    if (child == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_lt(ku_clock_ns() - t, 4000000000u);
+    munmap(r, 2 * sizeof *r);
+    close(quiet[0]);
+    close(quiet[1]);
+}
+END_TEST
+
+static uint64_t poll_ms(struct ku_seg_rank *r, int fd, int ms)
+{
+    uint64_t t = ku_clock_ns();
+    ku_wait_poll(r, &fd, 1, ms);
+    return (ku_clock_ns() - t) / 1000000;
+}
+
+START_TEST(a_bell_that_cannot_ring)
+{
+    static struct ku_seg_rank r;
+    int fds[2];
+    ck_assert_int_eq(pipe(fds), 0);
+    ku_wait_prepare_poll(&r, false);
+    ck_assert_uint_eq(r.sleeping, KU_IN_POLL);
+    ku_wait_wake(&r.sleeping, false);
+    ck_assert_uint_lt(poll_ms(&r, fds[0], 1000), 500); /* the byte was there already */
+    ku_wait_prepare_poll(&r, false);
+    ck_assert_int_eq(write(fds[1], "", 1), 1);
+    ck_assert_uint_lt(poll_ms(&r, fds[0], 1000), 500);
+    ck_assert_uint_eq(r.sleeping, 0);
+    ku_wait_prepare_poll(&r, false);
+    memcpy(r.bell + 1, "nobod", 5);
+    ck_assert_int_eq(read(fds[0], &(char){ 0 }, 1), 1);
+    ku_wait_wake(&r.sleeping, false);
+    ck_assert_uint_eq(r.bell_mute, 1);
+    ck_assert_uint_lt(poll_ms(&r, fds[0], 1000), 500);
+    ku_wait_prepare_poll(&r, false);
+    ck_assert_uint_eq(r.sleeping, 0); /* nobody need try */
+    ck_assert_uint_lt(poll_ms(&r, fds[0], 1000), 500);
+    ku_wait_bell_close(&r);
+    ck_assert_uint_eq(r.bell_len, 0);
+    ck_assert_uint_eq(r.bell_mute, 0);
+    close(fds[0]);
+    close(fds[1]);
+}
+END_TEST
+
 START_TEST(errors_are_kept_in_words)
 {
     ck_assert_int_eq(ku_err_set(5, "count", "is %d; expected at least 0", -3), 5);
@@ -138,6 +220,8 @@ int main(void)
     tcase_add_test(c, the_ladder_ends_in_sleep);
     tcase_add_test(c, a_sleep_ends_at_its_time_and_leaves_the_word_clear);
     tcase_add_test(c, the_knob_overrides_the_census);
+    tcase_add_test(c, no_wake_is_lost_in_poll);
+    tcase_add_test(c, a_bell_that_cannot_ring);
     tcase_add_test(c, errors_are_kept_in_words);
     suite_add_tcase(suite, c);
     srunner_run_all(r, CK_NORMAL);

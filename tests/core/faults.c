@@ -2,6 +2,7 @@
  * named them fails with MPI_ERR_PROC_ABORTED and a text that names the rank; everything else goes on; nothing hangs. */
 #define _GNU_SOURCE 1
 #include "harness.h"
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include "mock.h"
 
@@ -193,21 +194,34 @@ static int lost_rank(int rank, void *arg)
     return 0;
 }
 
-static int lost_on_mock(uint32_t after, uint32_t seed)
+static void use_mock(const char *devices, struct mock_how how)
 {
     char where[32];
+    int bell[MOCK_RANKS];
+    for (int i = 0; i < MOCK_RANKS; i++) {
+        if (shared->bell[i] > 0)
+            close(shared->bell[i]);
+        bell[i] = how.far ? eventfd(0, EFD_NONBLOCK) : 0;
+    }
     memset(shared, 0, sizeof *shared);
-    shared->how = (struct mock_how){ .seed = seed,
-                                     .lost = 2,
-                                     .lost_after = after,
-                                     .refuse = seed % 3 * 20,
-                                     .delay = seed % 5 * 10,
-                                     .queue = seed % 2 * 40,
-                                     .no_reserve = seed % 2 };
+    memcpy(shared->bell, bell, sizeof bell);
+    shared->how = how;
     snprintf(where, sizeof where, "%llx", (unsigned long long)(uintptr_t)shared);
     setenv("KEEL_MOCK", where, 1);
     setenv("KEEL_PLUGINS", MOCK_PLUGIN, 1);
-    setenv("KEEL_DEVICES", "mock", 1);
+    setenv("KEEL_DEVICES", devices, 1);
+}
+
+static int lost_on_mock(uint32_t after, uint32_t seed)
+{
+    struct mock_how how = (struct mock_how){ .seed = seed,
+                                             .lost = 2,
+                                             .lost_after = after,
+                                             .refuse = seed % 3 * 20,
+                                             .delay = seed % 5 * 10,
+                                             .queue = seed % 2 * 40,
+                                             .no_reserve = seed % 2 };
+    use_mock("mock", how);
     return job_run(3, 20, lost_rank, NULL);
 }
 
@@ -224,19 +238,58 @@ static int run(const char *name, int n, int dead, int (*fn)(int, void *), void *
     return bad;
 }
 
+/* Rank 0 sleeps in a receive from rank 1, or from any, when rank 1 is killed. */
+static int sleeper_rank(int rank, void *arg)
+{
+    int v;
+    init();
+    if (rank == 1) {
+        MPID_SendContig(NULL, &rank, sizeof rank, 1, 1, CTX, 0, 0, &err);
+        usleep(5000);
+        kill(getpid(), SIGKILL);
+    }
+    MPID_RecvContig(NULL, &v, sizeof v, 1, 1, CTX, NULL, &err);
+    CHECK(err == 0, "before: %s", MPID_Error_text());
+    MPID_RecvContig(NULL, &v, sizeof v, arg != NULL ? MPI_ANY_SOURCE : 1, 1, CTX, NULL, &err);
+    expect_gone(1, "asleep");
+    MPID_End();
+    return 0;
+}
+
+static int sleepers(void)
+{
+    double t = job_now();
+    int bad = 0;
+    for (int i = 0; i < 50; i++) {
+        struct job j;
+        job_run_in(&j, 2, 20, sleeper_rank, i % 2 ? &bad : NULL);
+        bad += j.result[0] != 0;
+    }
+    t = job_now() - t;
+    bad += t > 15; /* a second each if nobody were woken */
+    printf("%s: rank 0 sleeps when rank 1 is killed, 50 times in %.1f s\n", bad ? "FAILED" : "ok", t);
+    fflush(stdout);
+    return bad;
+}
+
 int main(void)
 {
-    static const char *const devices[] = { "shmem", "stub" };
+    static const char *const devices[] = { "shmem", "stub", "shmem,mock", "mock" };
     int bad = 0;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < 4; d++) {
         setenv("KEEL_DEVICES", devices[d], 1);
-        printf("%s\n", devices[d]);
+        if (d >= 2)
+            use_mock(devices[d], (struct mock_how){ .far = 1, .delay = 10 });
+        job_nodes = d < 2 ? 1 : 2;
+        printf("%s, %d nodes\n", devices[d], job_nodes);
         bad += run("a rank is killed", 3, 2, killed_rank, NULL);
         bad += run("a sender is killed as it streams", 2, 1, streaming_rank, NULL);
         bad += run("a receiver is killed as it streams", 2, 1, streaming_rank, &bad);
         bad += run("last words", 2, 1, last_words_rank, NULL);
+        bad += sleepers();
     }
+    job_nodes = 1;
     bad += abort_test();
     for (uint32_t k = 0; k < 12; k++) {
         int b = lost_on_mock(1 + k * 13, k);

@@ -1,11 +1,13 @@
-/* harness.h: a launcher small enough for a test: a segment, n forked ranks, a deadline.
+/* harness.h: a launcher small enough for a test: a segment a (simulated) node, n forked ranks, a deadline.
  *
- * Ranks that die by a signal, or exit without having left the ADI, are marked dead in the segment, as mpiexec does.
+ * Ranks that die by a signal, or exit without having left the ADI, are marked dead in the segments, and cards are taken
+ * from node to node, as mpiexec does.
  * Under a real launcher (KEEL_JOB is set) job_run runs the one rank that this process is. */
 #ifndef TESTS_CORE_HARNESS_H
 #define TESTS_CORE_HARNESS_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 #include "mpid.h"
+#include "pmi/pmi.h"
 #include "util/segment.h"
 #include "util/wait.h"
 
-enum { JOB_MAX = 64, JOB_KILLED = 1000 /* a rank's result: ended by this signal number more */ };
+enum {
+    JOB_MAX = 64,
+    JOB_NODES = 4,
+    JOB_KILLED = 1000 /* a rank's result: ended by this signal number more */
+};
 
 #define CHECK(cond, ...) \
     do { \
@@ -30,12 +37,17 @@ enum { JOB_MAX = 64, JOB_KILLED = 1000 /* a rank's result: ended by this signal 
         } \
     } while (0)
 
+/* The ranks are dealt out to that many nodes in turn, so that ranks of a node are not neighbours. */
+static int job_nodes = 1;
+
 struct job {
-    struct ku_segment segment;
-    int n;
+    struct ku_segment segment[JOB_NODES];
+    int n, nodes;
+    int32_t node_of[JOB_MAX];
     pid_t pid[JOB_MAX];
     int result[JOB_MAX]; /* exit code, or JOB_KILLED + signal */
-    char control[4096];  /* what the ranks told the launcher: records with their texts */
+    int from_ranks;      /* the control pipe */
+    char control[8192];  /* what came through it: records with their texts, but for cards */
     size_t ncontrol;
 };
 
@@ -48,19 +60,45 @@ static inline double job_now(void)
 
 static inline void job_mark(struct job *j, int rank)
 {
-    struct ku_seg_rank *r = ku_segment_rank(&j->segment, (uint32_t)rank);
-    uint32_t state = atomic_load(&r->state);
+    uint32_t local = 0;
+    const struct ku_segment *s = &j->segment[j->node_of[rank]];
+    while (ku_segment_grank_of(s)[local] != rank)
+        local++;
+    uint32_t state = atomic_load(&ku_segment_rank(s, local)->state);
     if (state == KU_RANK_FINALIZED || state == KU_RANK_ABORTED)
         return;
-    ku_segment_mark_gone(&j->segment, (uint32_t)rank);
+    for (int i = 0; i < j->nodes; i++)
+        ku_segment_mark_gone(&j->segment[i], (uint32_t)rank);
+}
+
+/* Take in what the ranks say; pass cards on. */
+static inline void job_listen(struct job *j)
+{
+    ssize_t got;
+    size_t at = 0;
+    while ((got = read(j->from_ranks, j->control + j->ncontrol, sizeof j->control - j->ncontrol)) > 0)
+        j->ncontrol += (size_t)got;
+    for (struct pmi_record r; at + sizeof r <= j->ncontrol;) {
+        memcpy(&r, j->control + at, sizeof r);
+        size_t bytes = sizeof r + r.len;
+        if (at + bytes > j->ncontrol)
+            break;
+        for (int i = 0; r.kind == PMI_CARD && i < j->nodes; i++)
+            if (i != j->node_of[r.rank])
+                ku_segment_card_write(&j->segment[i], r.rank, r.value, j->control + at + sizeof r, r.len);
+        if (r.kind == PMI_CARD)
+            memmove(j->control + at, j->control + at + bytes, (j->ncontrol -= bytes) - at);
+        else
+            at += bytes;
+    }
 }
 
 static inline void job_child(struct job *j, int rank, int control, int (*fn)(int, void *), void *arg)
 {
     char text[128];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    snprintf(text, sizeof text, "%d:%d:%d:%d:%llx:0", KU_SEG_VERSION, (int)getppid(), j->segment.fd, control,
-             (unsigned long long)j->segment.head->job_id);
+    snprintf(text, sizeof text, "%d:%d:%d:%d:%llx:0", KU_SEG_VERSION, (int)getppid(),
+             j->segment[j->node_of[rank]].fd, control, (unsigned long long)j->segment[0].head->job_id);
     setenv("KEEL_JOB", text, 1);
     snprintf(text, sizeof text, "%d", rank);
     setenv("KEEL_RANK", text, 1);
@@ -73,6 +111,7 @@ static inline int job_wait(struct job *j, double seconds)
     double end = job_now() + seconds;
     int left = j->n, bad = 0;
     while (left > 0) {
+        job_listen(j);
         for (int i = 0; i < j->n; i++) {
             int status;
             if (j->pid[i] <= 0 || waitpid(j->pid[i], &status, WNOHANG) != j->pid[i])
@@ -96,6 +135,21 @@ static inline int job_wait(struct job *j, double seconds)
     return bad;
 }
 
+static inline int job_segments(struct job *j)
+{
+    j->nodes = job_nodes < j->n ? job_nodes : j->n;
+    for (int i = 0; i < j->n; i++)
+        j->node_of[i] = i % j->nodes;
+    for (int i = 0; i < j->nodes; i++)
+        if (ku_segment_create(&j->segment[i], (uint32_t)j->n,
+                              (uint32_t)((j->n - i + j->nodes - 1) / j->nodes), (uint32_t)i,
+                              (uint32_t)j->nodes) != 0)
+            return -1;
+    for (int i = 0; i < j->nodes; i++)
+        ku_segment_join(&j->segment[i], &j->segment[0], j->node_of);
+    return 0;
+}
+
 /* Run fn(rank, arg) as n ranks.  Returns the number of ranks whose result is not 0; j->result has each. */
 static inline int job_run_in(struct job *j, int n, double seconds, int (*fn)(int, void *), void *arg)
 {
@@ -103,7 +157,7 @@ static inline int job_run_in(struct job *j, int n, double seconds, int (*fn)(int
     fflush(NULL);
     memset(j, 0, sizeof *j);
     j->n = n;
-    if (ku_segment_create(&j->segment, (uint32_t)n, (uint32_t)n, 0, 1) != 0 || pipe(control) != 0) {
+    if (job_segments(j) != 0 || pipe(control) != 0 || fcntl(control[0], F_SETFL, O_NONBLOCK) != 0) {
         perror("job_run");
         return n;
     }
@@ -112,12 +166,13 @@ static inline int job_run_in(struct job *j, int n, double seconds, int (*fn)(int
         if (j->pid[i] == 0)
             job_child(j, i, control[1], fn, arg);
     }
-    close(control[1]);
+    j->from_ranks = control[0];
     bad = job_wait(j, seconds);
-    ssize_t got = read(control[0], j->control, sizeof j->control);
-    j->ncontrol = got > 0 ? (size_t)got : 0;
+    job_listen(j);
     close(control[0]);
-    ku_segment_detach(&j->segment);
+    close(control[1]); /* not before: ranks compare theirs with this one */
+    for (int i = 0; i < j->nodes; i++)
+        ku_segment_detach(&j->segment[i]);
     return bad;
 }
 

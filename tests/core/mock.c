@@ -1,9 +1,16 @@
 /* The mock device: a plug-in that carries packets through memory the test provides, in order for each pair of ranks, but
  * refusing, delaying, queueing and losing ranks as the test asks, and so reordering between peers. */
 #include "mock.h"
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+struct address {
+    int32_t grank;
+    uint32_t epoch;
+};
 
 struct pending { /* a send that was DEV_QUEUED */
     struct pending *next;
@@ -30,6 +37,7 @@ struct dev {
 };
 
 struct dev_peer {
+    bool known; /* far: its address has come */
     struct dev *dev;
     int32_t grank;
     int queued;
@@ -69,12 +77,11 @@ static dev_status mock_open(const struct dev_services *services, const struct de
 
 static void mock_caps(const struct dev *d, struct dev_caps *caps)
 {
-    (void)d;
     *caps = (struct dev_caps){ .max_short = 48,
                                .max_send = MOCK_BODY,
-                               .latency_ns = 50,
+                               .latency_ns = d->shared->how.far ? 5000 : 50,
                                .bandwidth_mbs = 1000,
-                               .reach = DEV_REACH_NODE,
+                               .reach = d->shared->how.far ? DEV_REACH_ANY : DEV_REACH_NODE,
                                .ordered = true,
                                .mem_kinds = 1 };
 }
@@ -93,6 +100,16 @@ static int lost(struct dev *d, int32_t grank)
     return atomic_load(&d->shared->is_lost) && d->shared->how.lost == grank;
 }
 
+static void ring(struct dev *d, int32_t grank)
+{
+    uint64_t one = 1;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!d->shared->how.far)
+        d->services->wake(&ku_segment_rank(d->world->segment, (uint32_t)grank)->sleeping, true);
+    else if (write(d->shared->bell[grank], &one, sizeof one) < 0)
+        abort();
+}
+
 static void publish(struct dev_peer *p)
 {
     struct dev *d = p->dev;
@@ -102,8 +119,7 @@ static void publish(struct dev_peer *p)
     atomic_fetch_add_explicit(&r->put, 1, memory_order_release);
     if (s->how.lost_after != 0 && s->how.lost == d->world->rank && n >= s->how.lost_after)
         atomic_store(&s->is_lost, 1);
-    atomic_thread_fence(memory_order_seq_cst);
-    d->services->wake(&ku_segment_rank(d->world->segment, (uint32_t)p->grank)->sleeping, true);
+    ring(d, p->grank);
 }
 
 static dev_status put_iov(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n)
@@ -140,11 +156,26 @@ static void unlock(struct dev *d)
     atomic_flag_clear(&d->sending);
 }
 
+/* Has the peer told where it is?  (It is where it always was; but nobody may send to it before.) */
+static bool look_up(struct dev_peer *p)
+{
+    const struct dev_services *s = p->dev->services;
+    struct address a = { 0 };
+    size_t n = s->address(s->core, p->grank, &a, sizeof a);
+    if (n == sizeof a && (a.grank != p->grank || a.epoch != p->dev->world->epoch))
+        abort();
+    return n == sizeof a;
+}
+
 static dev_status refuse(struct dev_peer *p)
 {
     struct dev *d = p->dev;
     if (lost(d, p->grank) || lost(d, d->world->rank))
         return DEV_PEER_GONE;
+    if (!p->known && (p->known = !d->shared->how.far || look_up(p)) == false) {
+        p->full = 1;
+        return DEV_AGAIN;
+    }
     if (!p->queued && !percent(d, d->shared->how.refuse))
         return DEV_OK;
     d->refused = 1;
@@ -249,18 +280,17 @@ static int progress_from(struct dev *d, int32_t from)
     if (!percent(d, d->shared->how.delay)) {
         d->services->deliver(d->services->core, &k->head, k->body, k->len);
         atomic_store_explicit(&r->got, got + 1, memory_order_release);
-        atomic_thread_fence(memory_order_seq_cst);
-        d->services->wake(&ku_segment_rank(d->world->segment, (uint32_t)from)->sleeping, true);
+        ring(d, from);
     }
     return 1;
 }
 
-static int mock_progress(struct dev *d)
+static int progress(struct dev *d)
 {
     int n = progress_pending(d) + atomic_exchange(&d->refused, 0),
         start = (int)(d->random >> 40) % d->world->size;
     for (struct dev_peer *p = d->peers; p != NULL; p = p->next)
-        if (p->full && slot_to(p) != NULL) {
+        if (p->full && slot_to(p) != NULL && (p->known || !d->shared->how.far || look_up(p))) {
             p->full = 0;
             n++;
         }
@@ -274,6 +304,15 @@ static int mock_progress(struct dev *d)
         n++;
     }
     return n;
+}
+
+static int mock_progress(struct dev *d)
+{
+    uint64_t rung;
+    if (d->shared->how.far && read(d->shared->bell[d->world->rank], &rung, sizeof rung) < 0 &&
+        errno != EAGAIN)
+        abort();
+    return progress(d);
 }
 
 static void mock_close(struct dev *d)
@@ -320,8 +359,24 @@ static void mock_peer_fini(struct dev_peer *p)
     free(p);
 }
 
+static int mock_wait_fd(struct dev *d)
+{
+    return d->shared->how.far ? d->shared->bell[d->world->rank] : -1;
+}
+
+static size_t mock_address(const struct dev *d, void *buf, size_t cap)
+{
+    struct address a = { .grank = d->world->rank, .epoch = d->world->epoch };
+    if (!d->shared->how.far)
+        return 0;
+    memcpy(buf, &a, cap < sizeof a ? cap : sizeof a);
+    return sizeof a;
+}
+
 static _Atomic uint32_t *mock_wait_word(struct dev *d)
 {
+    if (d->shared->how.far)
+        return NULL;
     return &ku_segment_rank(d->world->segment, (uint32_t)d->world->local_rank)->sleeping;
 }
 
@@ -340,6 +395,8 @@ __attribute__((visibility("default"))) const struct dev_ops *keel_device(void)
                                   .send_short = mock_send_short,
                                   .send = mock_send,
                                   .progress = mock_progress,
+                                  .address = mock_address,
+                                  .wait_fd = mock_wait_fd,
                                   .wait_word = mock_wait_word };
     const char *where = getenv("KEEL_MOCK");
     const struct mock_shared *s = where ? (struct mock_shared *)(uintptr_t)strtoull(where, NULL, 16) : NULL;

@@ -1,7 +1,8 @@
 /* mock.h: what the mock device and the tests that use it agree on.
  *
  * The test maps struct mock_shared before it forks, puts its address into KEEL_MOCK (hexadecimal), and says how the
- * device shall misbehave by filling in `how`. */
+ * device shall misbehave by filling in `how`.  A mock that is `far` serves ranks of other nodes only, has an address to tell,
+ * and wakes by a descriptor. */
 #ifndef TESTS_CORE_MOCK_H
 #define TESTS_CORE_MOCK_H
 
@@ -32,12 +33,14 @@ struct mock_how {
     uint32_t no_reserve; /* 1: the device has no room to pack into */
     int32_t lost;        /* this rank is lost ... */
     uint32_t lost_after; /* ... when it has sent that many packets; 0: never */
+    uint32_t far;        /* 1: a network */
 };
 
 struct mock_shared {
     struct mock_how how;
     _Atomic uint32_t sent[MOCK_RANKS]; /* packets, by rank */
     _Atomic uint32_t is_lost;
+    int bell[MOCK_RANKS];                          /* far: an eventfd a rank, made before the fork */
     struct mock_ring ring[MOCK_RANKS][MOCK_RANKS]; /* [to][from] */
 };
 

@@ -1,5 +1,8 @@
 /* MPID_Init and MPID_End, again and again in one process, with messages in each epoch that must not reach another. */
 #include "harness.h"
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include "mock.h"
 
 enum { CTX = 0, EPOCHS = 30 };
 
@@ -44,6 +47,31 @@ static int rank_main(int rank, void *arg)
     return 0;
 }
 
+/* On two nodes: near ones by shmem, far ones by the mock, whose addresses belong to an epoch. */
+static int far(void)
+{
+    struct mock_shared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char where[32];
+    int bad = 0;
+    snprintf(where, sizeof where, "%llx", (unsigned long long)(uintptr_t)shared);
+    setenv("KEEL_MOCK", where, 1);
+    setenv("KEEL_PLUGINS", MOCK_PLUGIN, 1);
+    setenv("KEEL_DEVICES", "shmem,mock", 1);
+    shared->how = (struct mock_how){ .far = 1 };
+    job_nodes = 2;
+    for (int i = 0; i < MOCK_RANKS; i++)
+        shared->bell[i] = eventfd(0, EFD_NONBLOCK);
+    for (int n = 2; n <= MOCK_RANKS; n++) {
+        int b = job_run(n, 30, rank_main, NULL);
+        printf("%s: two nodes, %d ranks\n", b ? "FAILED" : "ok", n);
+        fflush(stdout);
+        bad += b;
+    }
+    unsetenv("KEEL_PLUGINS");
+    return bad;
+}
+
 static int alone(void)
 {
     unsetenv("KEEL_JOB");
@@ -63,6 +91,6 @@ int main(void)
             bad += b;
         }
     }
-    bad += alone();
+    bad += far() + alone();
     return bad != 0;
 }

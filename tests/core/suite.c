@@ -630,6 +630,7 @@ static void packing(void)
 
 static void surroundings(void)
 {
+    int here = 0, before = 0;
     char name[128];
     double a = -1, b = -1, tick = 0;
     MPID_Wtime(&a);
@@ -644,7 +645,14 @@ static void surroundings(void)
     CHECK(name[1] == 0, "node name cut");
     MPID_Version_name(name);
     CHECK(strstr(name, "Keel") != NULL, "version %s", name);
-    CHECK(MPID_World()->local_size == N && MPID_World()->local_rank == ME, "world");
+    for (int i = 0; i < N; i++)
+        if (MPID_World()->node_of == NULL || MPID_World()->node_of[i] == MPID_World()->node_of[ME]) {
+            here++;
+            before += i < ME;
+        }
+    CHECK(MPID_World()->local_size == here && MPID_World()->local_rank == before,
+          "world: rank %d of %d here, expected %d of %d", MPID_World()->local_rank, MPID_World()->local_size,
+          before, here);
     MPID_Set_tracefile("/dev/null");
     barrier();
     MPID_Set_tracefile(NULL);

@@ -1,6 +1,7 @@
 /* The suite over each built-in device and over the mock device in its moods.
  *   suite_run [device or mood [test [ranks]]] */
 #include "suite.h"
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include "mock.h"
 
@@ -9,6 +10,7 @@ static struct mock_shared *shared;
 struct mood {
     const char *name, *devices, *eager;
     bool mock;
+    int nodes; /* 0: one */
     struct mock_how how;
 };
 
@@ -24,19 +26,38 @@ static const struct mood moods[] = {
     { .name = "mock, all at once",
       .mock = true,
       .how = { .seed = 5, .no_reserve = 1, .queue = 30, .delay = 30, .refuse = 30 } },
+    { .name = "two nodes: shmem and mock",
+      .devices = "shmem,mock",
+      .mock = true,
+      .nodes = 2,
+      .how = { .seed = 6, .far = 1 } },
+    { .name = "two nodes: mock alone", .mock = true, .nodes = 2, .how = { .seed = 7, .far = 1 } },
+    { .name = "four nodes, all at once",
+      .devices = "mock,shmem",
+      .mock = true,
+      .nodes = 4,
+      .how = { .seed = 8, .far = 1, .no_reserve = 1, .queue = 30, .delay = 30, .refuse = 30 } },
 };
 
 static void set_mood(const struct mood *m)
 {
     char where[32];
-    setenv("KEEL_DEVICES", m->mock ? "mock" : m->devices, 1);
+    int bell[MOCK_RANKS];
+    setenv("KEEL_DEVICES", m->devices ? m->devices : "mock", 1);
+    job_nodes = m->nodes ? m->nodes : 1;
     setenv("KEEL_EAGER_MAX", m->eager ? m->eager : "0", 1);
     if (!m->mock) {
         unsetenv("KEEL_PLUGINS");
         return;
     }
+    for (int i = 0; i < MOCK_RANKS; i++) {
+        if (shared->bell[i] > 0)
+            close(shared->bell[i]);
+        bell[i] = m->how.far ? eventfd(0, EFD_NONBLOCK) : 0;
+    }
     memset(shared, 0, sizeof *shared);
     shared->how = m->how;
+    memcpy(shared->bell, bell, sizeof bell);
     snprintf(where, sizeof where, "%llx", (unsigned long long)(uintptr_t)shared);
     setenv("KEEL_MOCK", where, 1);
     setenv("KEEL_PLUGINS", MOCK_PLUGIN, 1);

@@ -1,12 +1,14 @@
 /* sleep.pml: sleeping and waking of src/util/wait.h: two producers with a store buffer each, one consumer that sleeps.
  * The producers' path has no fence: the consumer's membarrier empties their buffers between its saying that it sleeps and
- * its last look.  With FENCE_ALL the producers fence instead and the consumer has no membarrier.
+ * its last look.  With FENCE_ALL the producers fence instead and the consumer has no membarrier.  With BELL it sleeps in poll:
+ * the waker sends a byte, which stays until the consumer reads it, and something else may end a poll once, too.
  *
  * Checked: everything sent is received: a lost wake-up leaves the consumer asleep for ever, an invalid end state.
  *
  * Broken on purpose by -D: NO_MEMBARRIER  the consumer does not use it
  *                          NO_RECHECK     it does not look again after saying that it sleeps
- *                          FENCE_ALL with NO_FENCE  nor do the producers fence */
+ *                          FENCE_ALL with NO_FENCE  nor do the producers fence
+ *                          BELL with DRAIN_LATE     bytes are read after the last look, not after poll */
 
 #ifndef MESSAGES
 #define MESSAGES 2 /* of each producer */
@@ -16,6 +18,8 @@
 byte sent[2];  /* as visible to all */
 byte store[2]; /* stores of the producer that are still in its buffer */
 bit sleeping, asleep;
+byte rung;         /* bytes at the doorbell */
+bit other_event = 1; /* may still happen */
 byte received;
 
 #define ALL_SENT (sent[0] + sent[1])
@@ -46,7 +50,11 @@ proctype producer(byte p) {
                 fi
             }
             if
+#ifdef BELL
+            :: saw -> rung++
+#else
             :: saw -> asleep = 0 /* futex wake */
+#endif
             :: else
             fi
         :: else
@@ -75,6 +83,19 @@ active proctype consumer() {
 #else
         :: true ->
 #endif
+#ifdef BELL
+#ifdef DRAIN_LATE
+            rung = 0;
+#endif
+            if
+            :: rung > 0
+            :: other_event -> other_event = 0
+            fi
+            sleeping = 0;
+#ifndef DRAIN_LATE
+            rung = 0
+#endif
+#else
             atomic { /* futex wait: sleeps only while the word is 1 */
                 if
                 :: sleeping -> asleep = 1
@@ -83,6 +104,7 @@ active proctype consumer() {
             }
             (!asleep);
             sleeping = 0
+#endif
         fi
     od
 }

@@ -108,12 +108,12 @@ static bool failed_more(void)
            MPID_core.failed_seen;
 }
 
-/* The launcher has seen processes die.  What they sent before is delivered first. */
-static void check_failed(void)
+/* Events: 1 if the launcher has seen processes die.  What they sent before is delivered first. */
+static int check_failed(void)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
     if (likely(!failed_more()))
-        return;
+        return 0;
     MPID_core.failed_seen = atomic_load_explicit(&s->head->failed, memory_order_acquire);
     for (int i = 0; i < DRAIN_MAX && (MPID_Progress() + look_at_idle() > 0 || readable()); i++)
         ;
@@ -122,6 +122,7 @@ static void check_failed(void)
             MPID_Peer_gone(r);
     if (MPID_core.gone_pending)
         reap();
+    return 1;
 }
 
 /* ---- Polling ---- */
@@ -257,7 +258,8 @@ static int sleep_now(struct ku_wait *w, int most_ms)
 
 int MPID_Wait_step(struct ku_wait *w)
 {
-    check_failed();
+    if (unlikely(check_failed()))
+        return 1; /* what is waited for may have failed by that */
     if (ku_wait_step(w) == KU_WAIT_AGAIN)
         return 0;
     return sleep_now(w, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
@@ -296,7 +298,7 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
         return 0;
     n = MPID_Progress();
     if (n == 0)
-        check_failed();
+        n = check_failed();
     if (blocking == MPID_NOTBLOCKING) { /* a device may deliver one packet a call */
         for (int i = 1, more = n; more > 0 && i < CHECK_EVENTS; i++)
             n += more = MPID_Progress();
