@@ -8,7 +8,8 @@ one of the words.  --resume skips what passed in the part's last run on the same
 
 What is a test:
   tests/mpi/<chapter>/<name>.c   an MPI program, compiled with mpicc and started by mpiexec once a rank count; directives
-                                 in its comments (ranks, exit, stdout, stderr, env, mpiexec, args, timeout, part)
+                                 in its comments (ranks, exit, stdout, stderr, env, mpiexec, args, timeout, part; "nodes: one,
+                                 because ..." if it does not make sense on several)
   tests/**/*.test                an executable: exit 0 passed, 77 skipped (reason on the last line), else failed;
                                  a line "part: NAME" near its top puts it into another part than quick
   the programs of TESTS in the build tree (Check programs and others that exit with 0)
@@ -25,7 +26,7 @@ import sys
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DIRECTIVE = re.compile(r"/\*\s*(ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip):\s*(.*?)\s*\*/")
+DIRECTIVE = re.compile(r"/\*\s*(ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip|nodes):\s*(.*?)\s*\*/")
 LEFTOVER_DIRS = ("/dev/shm",)
 
 
@@ -55,12 +56,12 @@ def run(cmd, timeout, env=None, cwd=None, stdin=subprocess.DEVNULL):
 class Context:
     """Where things are; and how a program is compiled and started."""
 
-    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1):
+    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1):
         self.builddir, self.prefix, self.jobs = args.builddir, args.prefix, args.jobs
         self.mpicc = os.path.join(self.prefix, "bin", "mpicc")
         self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
         self.bindir = os.path.join(self.builddir, "tests", "bin")
-        self.wrapper, self.cflags, self.ranks, self.slow = list(wrapper), list(cflags), ranks, slow
+        self.wrapper, self.cflags, self.ranks, self.slow, self.nodes = list(wrapper), list(cflags), ranks, slow, nodes
         self.env = dict(os.environ, MPICC=self.mpicc, MPIEXEC=self.mpiexec, TOP_SRCDIR=TOP,
                         TOP_BUILDDIR=self.builddir, PREFIX=self.prefix)
         self.env.update(env or {})
@@ -126,7 +127,8 @@ def mpi_run(ctx, program, d, name, ranks):
         key, _, value = pair.partition("=")
         env[key] = value
     timeout = int(d.get("timeout", ["60"])[0]) * ctx.slow
-    cmd = [ctx.mpiexec, "-n", str(ranks), *" ".join(d.get("mpiexec", [])).split(), *ctx.wrapper, program,
+    nodes = ["-fake-nodes", str(ctx.nodes)] if ctx.nodes > 1 else []
+    cmd = [ctx.mpiexec, *nodes, "-n", str(ranks), *" ".join(d.get("mpiexec", [])).split(), *ctx.wrapper, program,
            *" ".join(d.get("args", [])).split()]
     start = time.time()
     code, out, err = run(cmd, timeout, env)
@@ -150,7 +152,7 @@ def mpi_tests(ctx, part, skip_done):
         base = os.path.relpath(source, os.path.join(TOP, "tests"))[:-2]
         counts = [int(r) for r in d.get("ranks", ["1 2 4"])[0].split()]
         counts = [n for n in counts if n in (ctx.ranks or counts)] or counts[:1]
-        names = [(f"{base}@{n}", n) for n in counts]
+        names = [(f"{base}@{n}", n) for n in counts if n >= ctx.nodes]
         names = [(name, n) for name, n in names if ctx.wanted(name) and name not in skip_done]
         if names:
             todo.append((source, base, names))
@@ -160,8 +162,8 @@ def mpi_tests(ctx, part, skip_done):
         if code != 0:
             yield Result(base, "failed", 0, "does not compile\n" + tail(err, 20))
             continue
-        if "skip" in d:
-            yield Result(base, "skipped", 0, d["skip"][0])
+        if "skip" in d or (ctx.nodes > 1 and "nodes" in d):
+            yield Result(base, "skipped", 0, d.get("skip", d.get("nodes"))[0])
             continue
         if err.strip():
             yield Result(base + " (warnings)", "failed", 0, tail(err, 20))
@@ -294,6 +296,24 @@ def part_valgrind(ctx, done):
     yield from mpi_tests(sub, "quick", done)
 
 
+def network(ctx, done, **how):
+    """The quick set's programs over ch_tcp."""
+    with open(os.path.join(ctx.builddir, "include", "dev_builtin.h")) as f:
+        if "DEV(tcp)" not in f.read():
+            yield Result("ch_tcp", "skipped", 0, "configure --with-devices leaves it out")
+            return
+    args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
+    yield from mpi_tests(Context(args, **how), "quick", done)
+
+
+def part_tcp(ctx, done):
+    yield from network(ctx, done, env={"KEEL_DEVICES": "self,tcp"}, slow=2)
+
+
+def part_split(ctx, done):
+    yield from network(ctx, done, nodes=2, slow=2)
+
+
 def part_clang(ctx, done):
     args, failed = variant_build(ctx, "clang", ["CC=clang"])
     yield failed or Result("builds with clang", "passed", 0)
@@ -322,6 +342,8 @@ def part_coverage(ctx, done):
 PARTS = {
     "quick": (part_quick, "unit tests, MPI programs by chapter, scripts: the fixed set of ./runtests"),
     "long": (part_long, "big messages, floods, N-th failures for all N"),
+    "tcp": (part_tcp, "the quick set's MPI programs over TCP alone"),
+    "split": (part_split, "the quick set's MPI programs with their ranks on two simulated nodes"),
     "clang": (part_clang, "builds with clang without a warning"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
