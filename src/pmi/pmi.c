@@ -76,6 +76,11 @@ void pmi_message(struct pmi_job *job, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
+static int exit_code(int code)
+{
+    return code != 0 && (code & 255) == 0 ? 1 : code & 255;
+}
+
 _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text)
 {
     if (job && job->segment.head) {
@@ -87,7 +92,23 @@ _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text)
     if (!pmi_keel_send(PMI_ABORT, (uint32_t)code, text, text ? strlen(text) : 0) && text && *text)
         fprintf(stderr, "%s\n", text);
     fflush(NULL);
-    _exit(code != 0 && (code & 255) == 0 ? 1 : code & 255);
+    _exit(exit_code(code));
+}
+
+_Noreturn void pmi_abort_some(struct pmi_job *job, const int32_t *ranks, int32_t n, int code,
+                              const char *text)
+{
+    char record[PMI_SOME_TEXT + PMI_SOME_MAX * sizeof *ranks + sizeof n];
+    size_t list = (size_t)n * sizeof *ranks, len = strnlen(text, PMI_SOME_TEXT);
+    if (n > PMI_SOME_MAX)
+        pmi_abort(job, code, text);
+    memcpy(record, &n, sizeof n);
+    memcpy(record + sizeof n, ranks, list);
+    memcpy(record + sizeof n + list, text, len);
+    if (!pmi_keel_send(PMI_ABORT_SOME, (uint32_t)code, record, sizeof n + list + len))
+        pmi_abort(job, code, text);
+    fflush(NULL);
+    _exit(exit_code(code));
 }
 
 void pmi_fini(struct pmi_job *job)

@@ -33,7 +33,10 @@ enum pmi_record_kind {
     PMI_ABORT = 1,   /* value: the code to end the job with; text: why */
     PMI_MESSAGE = 2, /* text: an error report to be shown once, equal ones of several ranks merged */
     PMI_CARD = 3,    /* value: the epoch; bytes: this rank's card, for the segments of the other nodes */
+    PMI_ABORT_SOME =
+        4, /* value: the job's exit code; n, n ranks (int32_t), text: these end, the job goes on */
 };
+enum { PMI_SOME_MAX = 700, PMI_SOME_TEXT = 1000 /* what one record holds */ };
 
 struct pmi_record {
     uint64_t job_id;
@@ -64,6 +67,11 @@ void pmi_message(struct pmi_job *job, const char *text);
 /* End the whole job with `code`, showing `text` once (NULL or "": the launcher makes one).  Flushes stdio.
  * Does not return; works in any state, even before pmi_init (job NULL). */
 _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text);
+
+/* End these `n` ranks (this one among them) and no others: their peers find them gone.  The job's exit code is `code`, if nothing
+ * failed before.  Where there is no telling the launcher, or more ranks than a record holds, the whole job ends. */
+_Noreturn void pmi_abort_some(struct pmi_job *job, const int32_t *ranks, int32_t n, int code,
+                              const char *text);
 
 /* Undo pmi_init (MPID_End): unmap the segment, close what is open.  pmi_init may be called again afterwards.
  */

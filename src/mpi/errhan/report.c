@@ -117,6 +117,14 @@ struct raised {
     int code;
 };
 
+/* MPI_ERRORS_ABORT ends the communicator's processes; NULL: the whole job. */
+static const MPIR_Comm *abort_group(const struct raised *r, const MPIR_Errhandler *handler)
+{
+    bool some = handler->what == MPIR_ERRHANDLER_ABORT && r->kind == MPIR_KIND_COMM &&
+                MPIR_env.phase == MPIR_RUNNING && !((MPIR_Comm *)r->object)->remote_group;
+    return some ? r->object : NULL;
+}
+
 /* Compose both texts and run the handler. */
 static void raise_error(const struct raised *r, const char *function)
 {
@@ -127,11 +135,10 @@ static void raise_error(const struct raised *r, const char *function)
     latest.code = r->code;
     ku_err_clear();
     MPIR_Errhandler *handler = MPIR_env.phase == MPIR_RUNNING ? r->handler : MPIR_Errhandler_initial();
-    const MPIR_Comm *comm = r->kind == MPIR_KIND_COMM ? r->object : NULL;
     if (handler->what == MPIR_ERRHANDLER_USER)
         call_user(handler, r->kind, r->object, r->code);
     else if (handler->what != MPIR_ERRHANDLER_RETURN)
-        end_job(comm, r->code, fatal_text);
+        end_job(abort_group(r, handler), r->code, fatal_text);
 }
 
 static void raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *function, int code)

@@ -16,7 +16,8 @@
 #include "p2p.h"
 #include "request.h"
 
-/* Dissemination: in round k hear from the rank 2^k before, tell the one 2^k after. */
+/* Dissemination: in round k hear from the rank 2^k before, tell the one 2^k after.  Ranks that are gone (MPI_ERRORS_ABORT) are not
+ * waited for. */
 static int barrier(MPIR_Comm *comm)
 {
     const int tag = MPID_TAG_UB; /* no collective uses it */
@@ -26,6 +27,10 @@ static int barrier(MPIR_Comm *comm)
         int to = (int)((rank + step) % size), from = (int)((rank - step + size) % size);
         err = MPIR_P2p_sendrecv(NULL, 0, byte, to, tag, NULL, 0, byte, from, tag, comm, MPID_CONTEXT_COLL,
                                 NULL);
+        if (err == MPI_ERR_PROC_ABORTED) { /* one of the two is gone; the other may still wait */
+            MPIR_P2p_send(NULL, 0, byte, to, tag, comm, MPID_CONTEXT_COLL);
+            err = 0;
+        }
     }
     return err;
 }
@@ -57,5 +62,5 @@ int MPIR_Abort(MPIR_Comm *comm, int errorcode)
                  comm->name);
     else
         snprintf(text, sizeof text, "MPI_Abort: called with error code %d", errorcode);
-    MPID_Abort(&comm->adi, errorcode, NULL, text);
+    MPID_Abort(NULL, errorcode, NULL, text); /* the whole job, as users expect even of MPI_COMM_SELF */
 }

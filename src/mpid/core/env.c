@@ -196,15 +196,25 @@ void MPID_End(void)
 
 /* ---- The rest of section 5 ---- */
 
+static _Noreturn void abort_some(const struct MPIR_COMMUNICATOR *comm, int error_code, const char *text)
+{
+    enum { MANY = PMI_SOME_MAX + 1 }; /* then the whole job ends */
+    int32_t granks[MANY], n = comm->size < MANY ? comm->size : MANY;
+    for (int32_t i = 0; i < n; i++)
+        granks[i] = comm->lrank_to_grank ? comm->lrank_to_grank[i] : i;
+    pmi_abort_some(&MPID_core.job, granks, n, error_code, text);
+}
+
 void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string)
 {
     char text[1024];
-    (void)comm;
     if (string == NULL)
         snprintf(text, sizeof text, "%s%sthe job was ended with code %d", facility ? facility : "",
                  facility ? ": " : "", error_code);
     else
         snprintf(text, sizeof text, "%s%s%s", facility ? facility : "", facility ? ": " : "", string);
+    if (comm && MPID_core.up && comm->size < MPID_MyWorldSize)
+        abort_some(comm, error_code, text);
     pmi_abort(MPID_core.up ? &MPID_core.job : NULL, error_code, text);
 }
 

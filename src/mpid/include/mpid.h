@@ -141,7 +141,8 @@ struct MPID_Config {
 
 void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code);
 void MPID_End(void);
-/* End the job: `string` (or a default text) is shown once, `facility` (may be NULL) says who called. */
+/* End the processes of comm, the job if it is NULL (or they cannot be ended alone): `string` (or a default text) is shown once,
+ * `facility` (may be NULL) says who called. */
 void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string)
     __attribute__((noreturn));
 void MPID_Node_name(char *name, int len);

@@ -44,6 +44,7 @@ struct rank {
     int status; /* then, as waitpid has it */
     const struct app *app;
     int node, local; /* its number there */
+    bool let_go;     /* it ends alone (PMI_ABORT_SOME) */
 };
 
 static struct node {
@@ -165,6 +166,27 @@ static void on_abort(int rank, uint32_t code, const char *text, size_t len)
     end_soon();
 }
 
+/* Some ranks end, and the job goes on.  That they do is no failure to be judged. */
+static void on_abort_some(const struct pmi_record *r, const char *bytes)
+{
+    int32_t n = 0;
+    if (r->len >= sizeof n)
+        memcpy(&n, bytes, sizeof n);
+    size_t text = sizeof n + (size_t)n * sizeof n;
+    if (n < 1 || n > PMI_SOME_MAX || r->len < text)
+        return;
+    report_text((int)r->rank, bytes + text, r->len - text);
+    set_code(abort_exit_code(r->value));
+    for (int32_t i = 0, rank; i < n; i++) {
+        memcpy(&rank, bytes + sizeof n + (size_t)i * sizeof n, sizeof rank);
+        if (rank < 0 || rank >= node.launch->size)
+            continue;
+        node.ranks[rank].let_go = true;
+        if (node.ranks[rank].pid && rank != (int32_t)r->rank) /* that one flushes its output and leaves */
+            kill(node.ranks[rank].pid, SIGKILL);
+    }
+}
+
 /* A rank's card, for the nodes where it could not write it itself. */
 static void on_card(const struct pmi_record *r, const char *bytes)
 {
@@ -179,6 +201,8 @@ static void on_record(const struct pmi_record *r, const char *text)
         return;
     if (r->kind == PMI_ABORT)
         on_abort((int)r->rank, r->value, r->len ? text : NULL, r->len);
+    else if (r->kind == PMI_ABORT_SOME)
+        on_abort_some(r, text);
     else if (r->kind == PMI_MESSAGE)
         report_text((int)r->rank, text, r->len);
     else if (r->kind == PMI_CARD)
@@ -239,6 +263,10 @@ static void judge(int rank, pid_t pid, int status)
     const char *program = node.ranks[rank].app->argv[0];
     uint32_t state = atomic_load(&sr->state);
     bool running = state == KU_RANK_RUNNING;
+    if (node.ranks[rank].let_go) {
+        publish_death(rank);
+        return;
+    }
     if (state == KU_RANK_ABORTED) {
         if (node.code < 0) /* its record did not come through */
             on_abort(rank, (uint32_t)sr->abort_code, NULL, 0);

@@ -129,6 +129,30 @@ static void predefined(MPI_Comm comm)
     }
 }
 
+/* The nonblocking dups copy, too. */
+static void nonblocking(MPI_Comm comm)
+{
+    char a[2];
+    MPI_Comm dup[2];
+    MPI_Request request[2];
+    int k;
+    MPI_Comm_create_keyval(copy, delete_fn, &k, &extra);
+    seen_keyval = k;
+    MPI_Comm_set_attr(comm, k, a);
+    copies = deletes = 0;
+    MPI_Comm_idup(comm, &dup[0], &request[0]);
+    MPI_Comm_idup_with_info(comm, MPI_INFO_NULL, &dup[1], &request[1]);
+    CHECK_EQ(MPI_Waitall(2, request, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(copies, 2);
+    for (int i = 0; i < 2; i++) {
+        has(dup[i], k, a + 1);
+        MPI_Comm_free(&dup[i]);
+    }
+    MPI_Comm_delete_attr(comm, k);
+    CHECK_EQ(deletes, 3);
+    MPI_Comm_free_keyval(&k);
+}
+
 /* A freed key lives on as long as an attribute has it. */
 static void freed_key(void)
 {
@@ -165,6 +189,7 @@ int main(int argc, char **argv)
     life(dup);
     predefined(dup);
     predefined(MPI_COMM_WORLD);
+    nonblocking(dup);
     MPI_Comm_free(&dup);
     freed_key();
     return check_done();
