@@ -12,8 +12,8 @@ static struct ku_knob_table *tables;
 /* What the launcher tells its ranks (src/pmi), and what the compiler wrappers read (src/tools). */
 static struct ku_knob intern_rows[] = {
     { .name = "JOB", .type = KU_KNOB_INTERN, .help = "how a rank finds its job" },
-    { .name = "MAXPROCS", .type = KU_KNOB_INTERN, .help = "ranks of its section of the command line" },
     { .name = "RANK", .type = KU_KNOB_INTERN, .help = "its rank in the job" },
+    { .name = "SECTION", .type = KU_KNOB_INTERN, .help = "what its section of the command line says" },
     { .name = "CC", .type = KU_KNOB_INTERN, .help = "mpicc: the compiler" },
     { .name = "CXX", .type = KU_KNOB_INTERN, .help = "mpicxx: the compiler" },
 };

@@ -1,9 +1,11 @@
 /* env.c: MPI_INFO_ENV and MPI_Info_create_env: how this process was started (12.2.2).
  *
  *   command, argv   from argc and argv if they are given, else as the kernel knows them
- *   maxprocs        ranks of this section of mpiexec's command line; 1 without a launcher
  *   host, arch      of this machine
  *   wdir            the working directory now
+ *   maxprocs        ranks of this section of mpiexec's command line; 1 without a launcher
+ *   host, arch, soft, path, mpi_initial_errhandler, mpi_memory_alloc_kinds
+ *                   the values of mpiexec's options of these names, where they were given
  *
  * A value that is not known, or longer than a value may be, is left out (argv is cut). */
 #define _GNU_SOURCE
@@ -67,18 +69,34 @@ static bool put_cmdline(MPIR_Info *info)
     return put_command(info, argc, argv);
 }
 
+/* What mpiexec says of this section: lines "key=value". */
+static bool put_section(MPIR_Info *info, const char *lines)
+{
+    bool done = true;
+    while (*lines && done) {
+        char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL];
+        size_t n = strcspn(lines, "\n"), key = strcspn(lines, "=\n");
+        if (n < sizeof line && key < n) {
+            memcpy(line, lines, n);
+            line[key] = line[n] = 0;
+            done = put(info, line, line + key + 1);
+        }
+        lines += n + (lines[n] == '\n');
+    }
+    return done;
+}
+
 static bool fill(MPIR_Info *info, int argc, char *const *argv)
 {
     struct utsname machine;
     char wdir[PATH_MAX];
-    const char *maxprocs = getenv("KEEL_JOB") ? getenv("KEEL_MAXPROCS") : "1";
+    const char *section = getenv("KEEL_JOB") ? getenv("KEEL_SECTION") : "maxprocs=1";
     bool done = argc > 0 && argv && argv[0] ? put_command(info, argc, argv) : put_cmdline(info);
-    done = done && put(info, "maxprocs", maxprocs);
     if (done && uname(&machine) == 0)
         done = put(info, "host", machine.nodename) && put(info, "arch", machine.machine);
     if (done && getcwd(wdir, sizeof wdir))
         done = put(info, "wdir", wdir);
-    return done;
+    return done && (!section || put_section(info, section));
 }
 
 void MPIR_Info_env_init(int argc, char **argv)

@@ -37,6 +37,9 @@ struct app {
     enum inherit inherit;
     const char *inherit_list; /* names with commas, for INHERIT_LIST */
     struct env_edits edits;
+    int maxprocs; /* ranks asked for; -soft may have made n less */
+    const char
+        *said; /* lines "key=value": what MPI_INFO_ENV is to say of the command line besides; NULL: nothing */
 };
 
 struct launch {

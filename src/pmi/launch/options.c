@@ -60,6 +60,13 @@ static double seconds(struct parse *p, const char *text)
 
 /* ---- what options do ---- */
 
+void said(struct parse *p, const char *key, const char *value)
+{
+    const char *before = p->app.said ? p->app.said : "";
+    if (!strchr(value, '\n'))
+        p->app.said = xformat("%s%s=%s\n", before, key, value);
+}
+
 static void do_n(struct parse *p, char **v)
 {
     p->app.n = (int)whole_number(p, v[0], 1, 1 << 20);
@@ -85,6 +92,7 @@ static void do_wdir(struct parse *p, char **v)
 static void do_path(struct parse *p, char **v)
 {
     p->app.path = v[0];
+    said(p, "path", v[0]);
 }
 
 static void do_merge(struct parse *p, char **v)
@@ -159,11 +167,13 @@ static void apply_soft(struct parse *p)
 static void do_soft(struct parse *p, char **v)
 {
     p->soft = v[0];
+    said(p, "soft", v[0]);
 }
 
 static void do_arch(struct parse *p, char **v)
 {
     struct utsname here;
+    said(p, "arch", v[0]);
     if (uname(&here) == 0 && strcasecmp(here.machine, v[0]) != 0)
         say("note: %s %s: ignored: ranks are started on this machine (%s)", p->name, v[0], here.machine);
 }
@@ -243,8 +253,15 @@ static void check_host(struct parse *p, const char *entry, size_t n)
 
 static void do_host(struct parse *p, char **v)
 {
+    said(p, "host", v[0]);
     for (const char *h = v[0]; *h; h += strcspn(h, ","), h += *h == ',')
         check_host(p, h, strcspn(h, ","));
+}
+
+/* All memory that a rank can have is supported anyway. */
+static void do_memory_alloc_kinds(struct parse *p, char **v)
+{
+    said(p, "mpi_memory_alloc_kinds", v[0]);
 }
 
 static void do_hostfile(struct parse *p, char **v)
@@ -435,6 +452,7 @@ static void end_section(struct parse *p, char **argv, int argc)
                    : "no program given; expected mpiexec [options] program [arguments] (mpiexec --help)");
         return;
     }
+    p->app.maxprocs = p->app.n;
     if (p->soft)
         apply_soft(p);
     p->app.argv = xalloc((size_t)argc + 1, sizeof *p->app.argv);
@@ -476,6 +494,8 @@ static void complete(struct parse *p)
         struct app *a = &l->apps[i];
         if (a->n == 0)
             a->n = l->napps == 1 && p->per_node ? p->per_node : 1;
+        if (a->maxprocs == 0)
+            a->maxprocs = a->n;
         if (a->inherit == INHERIT_UNSAID) {
             a->inherit = p->all.inherit;
             a->inherit_list = p->all.inherit_list;

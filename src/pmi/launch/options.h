@@ -23,6 +23,8 @@ struct parse {
 
 /* "mpiexec: ...", and nothing is started. */
 void refuse(struct parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Keep a key and its value for MPI_INFO_ENV of this section's ranks. */
+void said(struct parse *p, const char *key, const char *value);
 long whole_number(struct parse *p, const char *text, long min, long max);
 
 /* configfile.c: the words of the file, its lines joined by ':' (as the standard has it).  NULL with a message said if it

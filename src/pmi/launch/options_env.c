@@ -36,8 +36,10 @@ void do_initial_errhandler(struct parse *p, char **v)
         strcasecmp(v[0], "mpi_errors_return") != 0)
         refuse(p, "%s is \"%s\"; expected mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
                p->name, v[0]);
-    else
+    else {
         edit_env(&p->app, xformat("KEEL_INITIAL_ERRHANDLER=%s", v[0]));
+        said(p, "mpi_initial_errhandler", v[0]);
+    }
 }
 
 /* -x NAME (ranks have mpiexec's environment anyway) or NAME=VALUE. */

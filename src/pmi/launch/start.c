@@ -56,7 +56,7 @@ struct starter {
     char value[NVARS][VAR_BYTES];
     char job[JOB_BYTES]; /* KEEL_JOB=... */
     int appnum;
-    char *maxprocs, *pwd;
+    char *section, *pwd;
     char **script; /* for a file without #!: run by sh, as execvp does */
 };
 
@@ -136,8 +136,8 @@ static void env_build(struct starter *s, int appnum)
     s->appnum = appnum;
     strcpy(s->job, "KEEL_JOB="); /* its value, and those of `vars`, when a rank is started */
     env_set(s, s->job);
-    s->maxprocs = xformat("KEEL_MAXPROCS=%d", s->app->n);
-    env_set(s, s->maxprocs);
+    s->section = xformat("KEEL_SECTION=maxprocs=%d\n%s", s->app->maxprocs, s->app->said ? s->app->said : "");
+    env_set(s, s->section);
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
         env_add(s, fortran);
     if (!env_get(s, "MASTER_ADDR"))
@@ -249,7 +249,7 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
 void starter_free(struct starter *s)
 {
     free(s->env); /* but for these the strings are others' */
-    free(s->maxprocs);
+    free(s->section);
     free(s->pwd);
     free(s->script);
     free(s);
