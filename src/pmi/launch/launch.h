@@ -21,6 +21,8 @@ enum {
     EXIT_NOT_FOUND = 127, /* there is no such program */
 };
 
+enum { STDIN_NONE = -1, STDIN_ALL = -2 };
+
 enum inherit { INHERIT_UNSAID /* all */, INHERIT_ALL, INHERIT_NONE, INHERIT_LIST };
 
 /* NAME=VALUE to set, or NAME to unset, in the ranks' environment. */
@@ -51,7 +53,7 @@ struct launch {
     bool no_copy;           /* what goes to files goes nowhere else */
     double timeout;         /* seconds; 0: none */
     int universe;           /* -usize; 0: not said */
-    int stdin_rank;         /* who reads mpiexec's stdin; -1: nobody */
+    int stdin_rank;         /* who reads mpiexec's stdin; or STDIN_NONE, STDIN_ALL */
     int nodes;        /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
     bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
     int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */

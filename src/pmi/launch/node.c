@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "feed.h"
 #include "launch.h"
 #include "output.h"
 #include "pmi/pmi.h"
@@ -535,7 +536,8 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
 {
     const struct launch *l = node.launch;
     bool direct = output_direct(l);
-    int fd[3] = { rank == l->stdin_rank ? 0 : null_fd, 1, l->merge_stderr ? 1 : 2 };
+    bool fed = l->stdin_rank == STDIN_ALL;
+    int fd[3] = { fed ? feed_take(rank) : rank == l->stdin_rank ? 0 : null_fd, 1, l->merge_stderr ? 1 : 2 };
     bool tty = (fd[0] == 0 && isatty(0)) || (direct && (isatty(1) || isatty(2)));
     for (int i = 1; i < 3 && !direct; i++)
         make_pipe(rank, i - 1, &fd[i]);
@@ -544,6 +546,8 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
     pid_t pid = starter_run(s, &at, fd, tty, code);
     for (int i = 1; i < 3 && !direct; i++)
         close(fd[i]);
+    if (fed)
+        close(fd[0]);
     if (pid < 0)
         return false;
     node.ranks[rank].pid = l->pids[rank] = pid;
@@ -654,6 +658,8 @@ int node_main(struct launch *l, int front)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
     watch_signals();
     struct start st = { .launch = l, .nofile = raise_files() };
+    if (l->stdin_rank == STDIN_ALL)
+        feed_start(l, front, node.signals);
     make_job();
     hold_ranks(l->held);
     st.control_fd = node.control[1];

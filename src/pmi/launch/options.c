@@ -115,9 +115,9 @@ static void do_timeout(struct parse *p, char **v)
 static void do_stdin(struct parse *p, char **v)
 {
     if (strcmp(v[0], "none") == 0)
-        p->launch->stdin_rank = -1;
+        p->launch->stdin_rank = STDIN_NONE;
     else if (strcmp(v[0], "all") == 0)
-        refuse(p, "%s all: standard input can go to one rank only; expected a rank or none", p->name);
+        p->launch->stdin_rank = STDIN_ALL;
     else
         p->launch->stdin_rank = (int)whole_number(p, v[0], 0, (1 << 20) - 1);
 }
@@ -509,8 +509,10 @@ static void complete(struct parse *p)
     if (l->nodes < 1 || l->nodes > l->size)
         l->nodes = l->nodes < 1 ? 1 : l->size;
     options_prefix(p);
+    if (l->stdin_rank == STDIN_ALL && l->size == 1)
+        l->stdin_rank = 0;
     if (l->stdin_rank >= l->size)
-        refuse(p, "--stdin is %d; the job's ranks are 0 to %d, or none", l->stdin_rank, l->size - 1);
+        refuse(p, "--stdin is %d; the job's ranks are 0 to %d, or none, or all", l->stdin_rank, l->size - 1);
 }
 
 bool options_parse(struct launch *l, char **argv, int *code)

@@ -116,12 +116,13 @@ void do_output(struct parse *p, char **v)
                 break;
             end += 1 + next;
         }
-        char *one = xformat("%.*s", (int)(end - word), word); /* kept */
+        char *one = xformat("%.*s", (int)(end - word), word);
         if (!output_word(p, one))
             refuse(p,
                    "%s: \"%s\" is not known; expected tag, rank, timestamp, merge, dir=DIR or file=NAME "
                    "(with :nojobid, :nocopy)",
                    p->name, one);
+        free(one);
     }
 }
 

@@ -1,0 +1,14 @@
+/* feed.h: mpiexec's stdin for every rank (-stdin all). */
+#ifndef FEED_H
+#define FEED_H
+
+#include "launch.h"
+
+/* Before anything else of the job is made: start what will copy stdin.  `front` and `signals` are this process's
+ * descriptors that the copier must not keep.  Dies on errors. */
+void feed_start(const struct launch *l, int front, int signals);
+
+/* The stdin of `rank`, to be closed when it has been started. */
+int feed_take(int rank);
+
+#endif
