@@ -259,6 +259,7 @@ extern const struct dev_ops dev_stub_ops;
         .version = DEV_VERSION,
         .name = "stub",
         .area_bytes = sizeof(struct stub_box),
+        .reach = DEV_REACH_NODE,
         .open = stub_open,
         .caps = stub_caps,
         .close = stub_close,
