@@ -626,6 +626,45 @@ static void packing(void)
     MPID_Type_fini(&t);
 }
 
+/* The same in external32: {char, int} pairs, numbers most significant byte first, in two pieces. */
+static void packing_external(void)
+{
+    enum { PAIRS = 50 };
+    struct pair {
+        char c;
+        int32_t i;
+    } p[PAIRS], q[PAIRS] = { { 0 } };
+    unsigned char packed[PAIRS * 5 + 1];
+    const int64_t lengths[2] = { 1, 1 }, places[2] = { 0, offsetof(struct pair, i) };
+    struct MPIR_DATATYPE c = { 0 }, i4 = { 0 }, t = { 0 }, *types[2] = { &c, &i4 };
+    MPID_Msg_pack_t act = -1;
+    int64_t size = 0, at = 0, out = 0;
+    MPID_Type_basic(&c, 1, 1, KEEL_MPI_CHAR);
+    MPID_Type_basic(&i4, 4, 4, KEEL_MPI_INT);
+    CHECK(MPID_Type_struct(&t, 2, (MPIR_Counts){ lengths, 1 }, (MPIR_Counts){ places, 1 }, types) == 0,
+          "struct");
+    MPID_Type_commit(&t);
+    for (int i = 0; i < PAIRS; i++)
+        p[i] = (struct pair){ (char)i, 0x01020300 + i };
+    MPID_Msg_act(comm, ME, &t, MPID_MSGFORM_EXTERNAL32, &act);
+    CHECK(act == MPID_MSG_CONVERT, "action %d", act);
+    MPID_Pack_size(PAIRS, &t, act, &size);
+    CHECK(size == PAIRS * 5, "pack size %lld", (long long)size);
+    MPID_Pack(p, PAIRS, &t, packed, size, &at, comm, ME, MPID_MSGFORM_EXTERNAL32, act, &err);
+    ok("pack");
+    for (int i = 0; i < PAIRS; i++)
+        CHECK(packed[5 * i] == i && packed[5 * i + 1] == 1 && packed[5 * i + 4] == i, "pair %d", i);
+    at = 0;
+    MPID_Unpack(packed, 53, MPID_MSGFORM_EXTERNAL32, &at, q, PAIRS, &t, &out, comm, ME, &err);
+    ok("the first ten pairs and a char");
+    CHECK(at == 51 && out == 51, "unpacked to %lld", (long long)at);
+    MPID_Unpack(packed, size, MPID_MSGFORM_EXTERNAL32, &at, q, PAIRS, &t, &out, comm, ME, &err);
+    ok("the rest");
+    for (int i = 0; i < PAIRS; i++)
+        CHECK(q[i].c == p[i].c && q[i].i == p[i].i, "pair %d", i);
+    MPID_Type_fini(&t);
+}
+
 /* ---- Section 5 ---- */
 
 static void surroundings(void)
@@ -671,12 +710,19 @@ static void surroundings(void)
     barrier();
 }
 
-const struct suite_test suite[] = {
-    { "modes", modes },       { "order", order },     { "reverse_tags", reverse_tags },
-    { "exchange", exchange }, { "probes", probes },   { "errors", errors },
-    { "cancel", cancel },     { "frees", frees },     { "parking", parking },
-    { "self", self },         { "packing", packing }, { "surroundings", surroundings }
-};
+const struct suite_test suite[] = { { "modes", modes },
+                                    { "order", order },
+                                    { "reverse_tags", reverse_tags },
+                                    { "exchange", exchange },
+                                    { "probes", probes },
+                                    { "errors", errors },
+                                    { "cancel", cancel },
+                                    { "frees", frees },
+                                    { "parking", parking },
+                                    { "self", self },
+                                    { "packing", packing },
+                                    { "packing_external", packing_external },
+                                    { "surroundings", surroundings } };
 const int suite_n = sizeof suite / sizeof suite[0];
 
 int suite_rank(int rank, void *arg)

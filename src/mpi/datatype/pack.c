@@ -1,4 +1,5 @@
-/* pack.c: MPI_Pack and its like, and copies within the process. */
+/* pack.c: MPI_Pack and MPI_Pack_external with their like, and copies within the process. */
+#include <string.h>
 #include "type.h"
 #include "comm.h"
 #include "err.h"
@@ -23,27 +24,78 @@ int MPIR_Pack(const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype, voi
     return err;
 }
 
-int MPIR_Unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
-                MPIR_Datatype *datatype, MPIR_Comm *comm)
+static int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
+                  MPIR_Datatype *datatype, MPID_Msgrep_t rep, struct MPIR_COMMUNICATOR *comm)
 {
     int64_t size, done = 0;
+    MPID_Msg_pack_t act;
     int err = check_position(*position, insize);
     if (err)
         return err;
-    MPID_Pack_size(outcount, &datatype->adi, MPID_MSG_OK, &size);
+    MPID_Msg_act(comm, MPI_ANY_SOURCE, &datatype->adi, rep, &act);
+    MPID_Pack_size(outcount, &datatype->adi, act, &size);
     if (size > insize - *position)
         return MPIR_Err(MPI_ERR_TRUNCATE, "insize",
                         "is %lld; expected at least %lld more than position, which is %lld",
                         (long long)insize, (long long)size, (long long)*position);
-    MPID_Unpack(inbuf, *position + size, MPID_MSGFORM_NATIVE, position, outbuf, outcount, &datatype->adi,
-                &done, &comm->adi, MPI_ANY_SOURCE, &err);
+    MPID_Unpack(inbuf, *position + size, rep, position, outbuf, outcount, &datatype->adi, &done, comm,
+                MPI_ANY_SOURCE, &err);
     return err;
+}
+
+int MPIR_Unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
+                MPIR_Datatype *datatype, MPIR_Comm *comm)
+{
+    return unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_NATIVE, &comm->adi);
 }
 
 int MPIR_Pack_size(MPI_Count incount, MPIR_Datatype *datatype, MPIR_Comm *comm, MPI_Count *size)
 {
     (void)comm;
     MPID_Pack_size(incount, &datatype->adi, MPID_MSG_OK, size);
+    if (*size == INT64_MAX)
+        *size = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+/* ---- external32 ---- */
+
+static int check_datarep(const char *datarep)
+{
+    if (datarep && strcmp(datarep, "external32") == 0)
+        return MPI_SUCCESS;
+    return MPIR_Err(MPI_ERR_ARG, "datarep", "is %s%.40s%s; expected \"external32\", the only one there is",
+                    datarep ? "\"" : "", datarep ? datarep : "NULL", datarep ? "\"" : "");
+}
+
+int MPIR_Pack_external(const char *datarep, const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype,
+                       void *outbuf, MPI_Count outsize, MPI_Count *position)
+{
+    int err = check_datarep(datarep);
+    if (!err)
+        err = check_position(*position, outsize);
+    if (!err)
+        MPID_Pack(inbuf, incount, &datatype->adi, outbuf, outsize, position, NULL, MPI_ANY_SOURCE,
+                  MPID_MSGFORM_EXTERNAL32, MPID_MSG_CONVERT, &err);
+    return err;
+}
+
+int MPIR_Unpack_external(const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position,
+                         void *outbuf, MPI_Count outcount, MPIR_Datatype *datatype)
+{
+    int err = check_datarep(datarep);
+    return err ? err
+               : unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_EXTERNAL32, NULL);
+}
+
+int MPIR_Pack_external_size(const char *datarep, MPI_Count incount, MPIR_Datatype *datatype, MPI_Count *size)
+{
+    int err = check_datarep(datarep);
+    if (err)
+        return err;
+    MPID_Pack_size(incount, &datatype->adi, MPID_MSG_CONVERT, size);
+    if (*size < 0)
+        return MPIR_Err(MPI_ERR_TYPE, "datatype", "is nested too deep for external32");
     if (*size == INT64_MAX)
         *size = MPI_UNDEFINED;
     return MPI_SUCCESS;

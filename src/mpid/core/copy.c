@@ -1,4 +1,4 @@
-/* copy.c: packing, unpacking and walking layouts.
+/* copy.c: packing and unpacking.
  *
  * A range of the packed form is at most two partial iterations of each loop around full ones: the walkers
  * below (move_*) find them by division, and give the full ones to kernels (full_*) that know whole iterations
@@ -311,62 +311,6 @@ void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count,
                         const void *src, int64_t len)
 {
     move_typed((struct mover){ .packing = false }, t, (uintptr_t)buf, count, offset, (char *)src, len);
-}
-
-/* ---- runs ---- */
-
-/* The contiguous run that begins with packed byte `at` of the layout at `base`. */
-static struct iovec run_at(const struct MPID_LAYOUT *l, uintptr_t base, int64_t at)
-{
-    for (;;) {
-        base += (uintptr_t)l->off;
-        for (int i = 0; i < l->depth; i++) {
-            base += (uintptr_t)(at / l->loop[i].bytes * l->loop[i].stride);
-            at %= l->loop[i].bytes;
-        }
-        if (l->list == NULL)
-            return (struct iovec){ (void *)(base + (uintptr_t)at), (size_t)(l->leaf - at) };
-        int64_t e = entry_at(l->list, at);
-        at -= l->list->start ? l->list->start[e] : e * l->list->block;
-        base += (uintptr_t)l->list->off[e];
-        if (l->list->sub == NULL || l->list->sub[e] == NULL)
-            return (struct iovec){ (void *)(base + (uintptr_t)at), (size_t)(entry_bytes(l->list, e) - at) };
-        l = l->list->sub[e];
-    }
-}
-
-int MPID_Layout_iov(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t *offset,
-                    struct iovec *iov, int max)
-{
-    int n = 0;
-    int64_t total = count * t->size;
-    if (t->is_contig && max > 0 && *offset < total) {
-        iov[0] = (struct iovec){ (void *)((uintptr_t)buf + (uintptr_t)*offset), (size_t)(total - *offset) };
-        *offset = total;
-        return 1;
-    }
-    while (*offset < total) {
-        int64_t element = *offset / t->size;
-        struct iovec run =
-            run_at(t->layout, (uintptr_t)buf + (uintptr_t)(element * t->extent), *offset - element * t->size);
-        if (n > 0 && (uintptr_t)iov[n - 1].iov_base + iov[n - 1].iov_len == (uintptr_t)run.iov_base)
-            iov[n - 1].iov_len += run.iov_len;
-        else if (n == max)
-            break;
-        else
-            iov[n++] = run;
-        *offset += (int64_t)run.iov_len;
-    }
-    return n;
-}
-
-int64_t MPID_Layout_mean_run(const struct MPIR_DATATYPE *t)
-{
-    if (t->is_contig)
-        return INT64_MAX;
-    const struct MPID_LAYOUT *l = t->layout;
-    int64_t mean = l->list ? (int64_t)((double)l->leaf / l->list->runs) : l->leaf;
-    return mean > 0 ? mean : 1;
 }
 
 /* ---- from one typed buffer to another ---- */

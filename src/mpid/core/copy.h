@@ -8,7 +8,6 @@
 #define MPID_COPY_H
 
 #include <stdint.h>
-#include <sys/uio.h>
 #include "mpid.h"
 
 /* Bytes [offset, offset + len) of the packed form, to or from dst/src.  The range must lie within the packed
@@ -17,13 +16,5 @@ void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t co
                       void *dst, int64_t len);
 void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
                         const void *src, int64_t len);
-
-/* The next contiguous runs of memory from *offset on, at most `max`, neighbours merged; *offset moves past
- * them. Returns how many; 0 at the end. */
-int MPID_Layout_iov(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t *offset,
-                    struct iovec *iov, int max);
-
-/* Mean bytes of a contiguous run: what tells whether an iov or packing is cheaper. */
-int64_t MPID_Layout_mean_run(const struct MPIR_DATATYPE *t);
 
 #endif

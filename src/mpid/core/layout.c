@@ -115,12 +115,9 @@ static void list_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece)
     list->bytes += piece.bytes;
     if (list->start)
         list->start[i + 1] = list->bytes;
-    if (sub == NULL) {
-        list->runs += 1;
+    if (sub == NULL)
         return;
-    }
     list->sub[i] = MPID_Layout_ref(sub);
-    list->runs += (double)(sub->size / sub->leaf) * (sub->list ? sub->list->runs : 1);
     if (list->nesting <= MPID_Layout_nesting(sub))
         list->nesting = MPID_Layout_nesting(sub) + 1;
 }

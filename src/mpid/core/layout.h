@@ -44,7 +44,6 @@ struct MPID_LIST {
     int64_t n;
     int64_t bytes;                  /* packed bytes of all */
     int64_t block;                  /* BLOCKS */
-    double runs;                    /* contiguous runs of memory in it */
     int32_t nesting;                /* layouts below layouts, at most MPID_LAYOUT_NESTING */
     int64_t *off;                   /* [n] bytes from the list's origin */
     int64_t *start;                 /* [n + 1] packed offset of each entry; NULL for BLOCKS */

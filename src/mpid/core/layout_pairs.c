@@ -16,7 +16,6 @@
                                             .n = 2, \
                                             .bytes = sizeof(VALUE) + sizeof(int), \
                                             .block = sizeof(VALUE), \
-                                            .runs = 2, \
                                             .off = off_##NAME, \
                                             .start = start_##NAME }; \
     struct MPID_LAYOUT MPID_Layout_##NAME = { .refs = 1, \

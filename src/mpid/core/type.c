@@ -1,18 +1,19 @@
-/* type.c: the MPID_Type_* calls: sizes, bounds and layouts of datatypes.
+/* type.c: the MPID_Type_* calls: sizes, bounds, layouts and signatures of datatypes.
  *
- * Bounds follow the type map's definition (MPI 5.0, 5.1.6 to 5.1.8): without markers lb and ub are those of
- * the data, and the extent is rounded up to the strictest alignment in the type map; once MPID_Type_resized
- * has set markers in any part, the markers alone tell.  Parts that are repeated no times are not in the type
- * map. */
+ * Bounds follow the type map's definition (MPI 5.0, 6.1.6 to 6.1.8): without markers lb and ub are those of
+ * the data, and the extent is rounded up to the strictest alignment in the type map; once a part has a marker
+ * (of MPID_Type_resized, or MPI-1's MPI_LB and MPI_UB), the markers of that kind alone tell.  Parts that are
+ * repeated no times are not in the type map. */
 #include <stdlib.h>
 #include "mpid.h"
 #include "mpid/core/layout.h"
+#include "mpid/core/sign.h"
 #include "util/err.h"
 
 /* ---- bounds ---- */
 
 struct bounds {
-    bool any, any_marker;
+    bool any, any_lb, any_ub;
     bool overflow;
     int64_t true_lb, true_ub;
     int64_t lb, ub; /* of the markers */
@@ -66,10 +67,15 @@ static struct span repeated(struct bounds *b, struct span s, int64_t n, int64_t 
 /* `times` elements of `t`, displaced by s.min at least and s.max at most. */
 static void include(struct bounds *b, const struct MPIR_DATATYPE *t, int64_t times, struct span s)
 {
-    if (t->has_markers) {
-        int64_t ub = add(b, t->lb, t->extent);
-        widen(!b->any_marker, &b->lb, &b->ub, add(b, s.min, t->lb), add(b, s.max, ub));
-        b->any_marker = true;
+    if (t->has_lb) {
+        int64_t lb = add(b, s.min, t->lb);
+        b->lb = b->any_lb && b->lb < lb ? b->lb : lb;
+        b->any_lb = true;
+    }
+    if (t->has_ub) {
+        int64_t ub = add(b, s.max, add(b, t->lb, t->extent));
+        b->ub = b->any_ub && b->ub > ub ? b->ub : ub;
+        b->any_ub = true;
     }
     if (t->size == 0)
         return;
@@ -107,25 +113,30 @@ static int set_bounds(struct MPIR_DATATYPE *t, struct bounds *b)
     struct keel_object obj = t->obj;
     int64_t align = b->align ? b->align : 1;
     *t = (struct MPIR_DATATYPE){
-        .obj = obj, .size = b->size, .align = (uint8_t)align, .has_markers = b->any_marker
+        .obj = obj, .size = b->size, .align = (uint8_t)align, .has_lb = b->any_lb, .has_ub = b->any_ub
     };
     t->basic = b->mixed ? 0 : b->basic;
     t->true_lb = b->true_lb;
     t->true_extent = sub(b, b->true_ub, b->true_lb);
-    t->lb = b->any_marker ? b->lb : b->true_lb;
-    t->extent = b->any_marker ? sub(b, b->ub, b->lb) : round_up(b, t->true_extent, align);
+    if (!b->any) /* of one marker alone, lb and ub are where it is */
+        b->true_lb = b->true_ub = b->any_lb ? b->lb : b->ub;
+    t->lb = b->any_lb ? b->lb : b->true_lb;
+    t->extent = b->any_ub ? sub(b, b->ub, t->lb) : round_up(b, sub(b, b->true_ub, t->lb), align);
     add(b, t->lb, t->extent); /* ub */
     t->is_contig = b->size == 0;
     return b->overflow ? too_large() : 0;
 }
 
-/* Give the type its layout (a reference taken over; NULL: there was no memory). */
+/* The last step: give the type its layout (a reference taken over; NULL: there was no memory). */
 static int set_layout(struct MPIR_DATATYPE *t, struct MPID_LAYOUT *l, int64_t pieces)
 {
-    if (l == NULL)
+    if (l == NULL) {
+        MPID_Type_fini(t);
         return no_memory(pieces);
+    }
     if (MPID_Layout_nesting(l) > MPID_LAYOUT_NESTING) {
         MPID_Layout_unref(l);
+        MPID_Type_fini(t);
         return ku_err_set(MPI_ERR_TYPE, NULL, "datatypes are nested more than %d deep", MPID_LAYOUT_NESTING);
     }
     t->is_contig = MPID_Layout_is_run(l) && l->off == 0 && t->extent == t->size;
@@ -134,6 +145,21 @@ static int set_layout(struct MPIR_DATATYPE *t, struct MPID_LAYOUT *l, int64_t pi
     else
         t->layout = l;
     return 0;
+}
+
+/* A type of several basic types, all of them those of `old`, gets its signature. */
+static int repeat_sign(struct MPIR_DATATYPE *t, const struct MPIR_DATATYPE *old)
+{
+    struct MPID_SIGNS s = { 0 };
+    if (t->basic)
+        return 0;
+    if (t->size == old->size) {
+        t->sign = MPID_Sign_ref(old->sign);
+        return 0;
+    }
+    MPID_Signs_add(&s, old, t->size / old->size);
+    t->sign = MPID_Signs_made(&s);
+    return s.no_memory ? no_memory(1) : 0;
 }
 
 /* ---- parts ---- */
@@ -200,7 +226,7 @@ static void collect(struct collector *c, const struct MPIR_DATATYPE *t, int64_t 
 /* The collected pieces become the layout of `t`. */
 static int set_collected(struct MPIR_DATATYPE *t, struct collector *c, int64_t pieces)
 {
-    int err = c->pieces.no_memory ? no_memory(pieces) : set_layout(t, MPID_Layout_list(&c->pieces), pieces);
+    int err = set_layout(t, c->pieces.no_memory ? NULL : MPID_Layout_list(&c->pieces), pieces);
     for (int64_t i = 0; i < c->nmade; i++)
         MPID_Layout_unref(c->made[i]);
     free(c->made);
@@ -229,6 +255,7 @@ int MPID_Type_dup(struct MPIR_DATATYPE *t, const struct MPIR_DATATYPE *old)
     t->obj = obj;
     if (t->layout)
         MPID_Layout_ref(t->layout);
+    MPID_Sign_ref(t->sign);
     return 0;
 }
 
@@ -240,7 +267,7 @@ int MPID_Type_hvector(struct MPIR_DATATYPE *t, int64_t count, int64_t blocklengt
         include(&b, old, mul(&b, count, blocklength),
                 repeated(&b, repeated(&b, (struct span){ 0 }, blocklength, old->extent), count, stride));
     int err = set_bounds(t, &b);
-    if (err || t->size == 0)
+    if (err || t->size == 0 || (err = repeat_sign(t, old)))
         return err;
     struct MPID_PIECE block;
     struct MPID_LAYOUT *made, *l = NULL;
@@ -262,7 +289,7 @@ int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts block
         include(&b, old, n, repeated(&b, (struct span){ at, at }, n, old->extent));
     }
     int err = set_bounds(t, &b);
-    if (err || t->size == 0)
+    if (err || t->size == 0 || (err = repeat_sign(t, old)))
         return err;
     struct collector c = { 0 };
     for (int64_t i = 0; i < count; i++) {
@@ -285,6 +312,12 @@ int MPID_Type_struct(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts blockle
     int err = set_bounds(t, &b);
     if (err || t->size == 0)
         return err;
+    struct MPID_SIGNS s = { 0 };
+    for (int64_t i = 0; i < count && !t->basic; i++)
+        MPID_Signs_add(&s, types[i], MPIR_counts_get(blocklengths, i));
+    t->sign = t->basic ? NULL : MPID_Signs_made(&s);
+    if (s.no_memory)
+        return no_memory(count);
     struct collector c = { 0 };
     for (int64_t i = 0; i < count; i++)
         collect(&c, types[i], MPIR_counts_get(blocklengths, i), MPIR_counts_get(displacements, i));
@@ -301,9 +334,10 @@ int MPID_Type_resized(struct MPIR_DATATYPE *t, int64_t lb, int64_t extent, const
     t->obj = obj;
     t->lb = lb;
     t->extent = extent;
-    t->has_markers = true;
+    t->has_lb = t->has_ub = true;
     t->is_committed = false;
     t->layout = NULL;
+    MPID_Sign_ref(t->sign);
     if (t->size == 0)
         return 0;
     return set_layout(t, old->layout ? MPID_Layout_ref(old->layout) : MPID_Layout_run(0, old->size), 1);
@@ -318,5 +352,7 @@ int MPID_Type_commit(struct MPIR_DATATYPE *t)
 void MPID_Type_fini(struct MPIR_DATATYPE *t)
 {
     MPID_Layout_unref(t->layout);
+    MPID_Sign_unref(t->sign);
     t->layout = NULL;
+    t->sign = NULL;
 }

@@ -101,11 +101,13 @@ struct MPIR_DATATYPE {
     int64_t true_extent, true_lb;
     bool is_contig; /* n elements at buf are the n * size bytes there, for every n (also if size is 0) */
     bool is_committed;
-    uint8_t align;    /* of the strictest basic type in it, for the extent of structs; at least 1 */
-    bool has_markers; /* lb and extent were set by MPID_Type_resized (of it or of a part): no padding */
-    uint32_t basic;   /* predefined: the Standard ABI's handle value; else the one basic type all of it is
+    uint8_t align; /* of the strictest basic type in it, for the extent of structs; at least 1 */
+    bool has_lb,
+        has_ub; /* lb, and the upper bound, were set by markers in it (MPID_Type_resized sets both): no padding */
+    uint32_t basic; /* predefined: the Standard ABI's handle value; else the one basic type all of it is
                                   made of, or 0 if it is mixed */
     struct MPID_LAYOUT *layout; /* where the bytes lie; NULL for contiguous types */
+    struct MPID_SIGN *sign;     /* which basic types it is made of, where they are several */
 };
 
 /* An array of counts or displacements as the caller has it: int or 64-bit elements, never copied. */
@@ -121,8 +123,8 @@ static inline int64_t MPIR_counts_get(MPIR_Counts c, int64_t i)
 typedef int
     MPID_Msgrep_t; /* how the data of a message is represented; 0: the native layout of equal machines */
 typedef int MPID_Msg_pack_t;
-enum { MPID_MSGFORM_NATIVE = 0 };
-enum { MPID_MSG_OK = 0 /* just copy */ };
+enum { MPID_MSGFORM_NATIVE = 0, MPID_MSGFORM_EXTERNAL32 = 1 /* MPI 5.0, 15.5.2 */ };
+enum { MPID_MSG_OK = 0 /* just copy */, MPID_MSG_CONVERT = 1 /* to or from external32 */ };
 
 typedef enum MPID_BLOCKING_TYPE { MPID_NOTBLOCKING = 0, MPID_BLOCKING } MPID_BLOCKING_TYPE;
 
@@ -213,7 +215,9 @@ void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count
                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
                         MPID_Request request, int *error_code);
 
-/* Pack and unpack (4.1).  Positions are in bytes; too small a destination: MPI_ERR_TRUNCATE. */
+/* Pack and unpack (4.1), natively or in external32, as msgrep says; msgact is what MPID_Msg_act says of it.  Positions are
+ * in bytes; too small a destination: MPI_ERR_TRUNCATE.  A number without room in external32: MPI_ERR_VALUE_TOO_LARGE.
+ * MPID_Pack_size is exact; INT64_MAX: 63 bits do not hold it; -1: the datatype cannot be converted. */
 void MPID_Msg_rep(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype,
                   MPID_Msgrep_t *msgrep, MPID_Msg_pack_t *msgact);
 void MPID_Msg_act(struct MPIR_COMMUNICATOR *comm, int partner, struct MPIR_DATATYPE *datatype,

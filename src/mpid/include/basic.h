@@ -1,4 +1,5 @@
-/* basic.h: the predefined datatypes, one row each: what both their sizes and the operations on them are made from.
+/* basic.h: the predefined datatypes, one row each: what their sizes, the operations on them and their
+ * conversion are made from.
  *
  * Fortran's types are those of gfortran (and of all common compilers on the machines we know): default INTEGER, REAL and
  * LOGICAL take 4 bytes, DOUBLE PRECISION 8; a LOGICAL is true when it is not 0.  Optional types that the C compiler
