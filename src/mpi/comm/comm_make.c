@@ -170,13 +170,16 @@ static int check_colors(const struct wish *wishes, int32_t n)
 static int group_of_color(MPIR_Comm *comm, const struct wish *wishes, MPIR_Group **group)
 {
     int32_t n = comm->adi.size, m = 0, color = wishes[comm->adi.rank].color;
-    struct member *list = malloc((size_t)n * sizeof *list);
-    int32_t *granks = malloc((size_t)n * sizeof *granks);
+    for (int32_t i = 0; i < n; i++)
+        m += wishes[i].color == color;
+    struct member *list = malloc((size_t)m * sizeof *list);
+    int32_t *granks = malloc((size_t)m * sizeof *granks);
     if (!list || !granks) {
         free(list);
         free(granks);
-        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory to sort %d processes", n);
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory to sort %d processes", m);
     }
+    m = 0;
     for (int32_t i = 0; i < n; i++)
         if (wishes[i].color == color)
             list[m++] = (struct member){ wishes[i].key, i };

@@ -30,12 +30,6 @@ struct group_index {
     int32_t slot[];
 };
 
-static uint32_t hash_rank(int32_t grank)
-{
-    uint32_t h = (uint32_t)grank * 0x9e3779b1u;
-    return h ^ h >> 15;
-}
-
 static struct group_index *make_index(const int32_t *granks, int32_t size)
 {
     uint64_t slots = 2;
@@ -46,7 +40,7 @@ static struct group_index *make_index(const int32_t *granks, int32_t size)
         return NULL;
     x->mask = (uint32_t)(slots - 1);
     for (int32_t i = 0; i < size; i++) {
-        uint32_t at = hash_rank(granks[i]) & x->mask;
+        uint32_t at = MPIR_Group_hash(granks[i]) & x->mask;
         while (x->slot[at])
             at = (at + 1) & x->mask;
         x->slot[at] = i + 1;
@@ -83,7 +77,7 @@ int32_t MPIR_Group_rank_of(MPIR_Group *g, int32_t grank)
     const struct group_index *x = g->index;
     if (!x) /* short of memory: slow, but right */
         return scan(g, grank);
-    for (uint32_t at = hash_rank(grank) & x->mask; x->slot[at]; at = (at + 1) & x->mask)
+    for (uint32_t at = MPIR_Group_hash(grank) & x->mask; x->slot[at]; at = (at + 1) & x->mask)
         if (g->granks[x->slot[at] - 1] == grank)
             return x->slot[at] - 1;
     return MPI_UNDEFINED;
@@ -137,8 +131,9 @@ int MPIR_Group_adopt(int32_t size, int32_t *granks, MPIR_Group **group)
         free(granks);
         return MPI_ERR_NO_MEM;
     }
+    int32_t *exact = realloc(granks, (size_t)size * sizeof *granks);
     g->size = size;
-    g->granks = granks;
+    g->granks = exact ? exact : granks;
     g->rank = scan(g, MPID_MyWorldRank);
     *group = g;
     return 0;
@@ -198,7 +193,7 @@ int MPIR_Group_relation(MPIR_Group *a, MPIR_Group *b)
         return MPI_IDENT;
     if (a->size != b->size)
         return MPI_UNEQUAL;
-    if (!a->granks && !b->granks && a->first == b->first && a->stride == b->stride)
+    if (a->granks == b->granks && (a->granks || (a->first == b->first && a->stride == b->stride)))
         return MPI_IDENT;
     int32_t i = 0;
     while (i < a->size && MPIR_Group_grank(a, i) == MPIR_Group_grank(b, i))

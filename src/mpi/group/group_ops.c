@@ -1,4 +1,5 @@
-/* group_ops.c: the procedures on groups (8.3): all O(n), sets of ranks as bitmaps. */
+/* group_ops.c: the procedures on groups (8.3): all O(n) in what they are given, whatever the lists hold; what they keep is
+ * O(result). */
 #include "group.h"
 #include "err.h"
 #include "bodies.h"
@@ -59,19 +60,53 @@ int MPIR_Group_translate_ranks(MPIR_Group *group1, int n, const int *ranks1, MPI
 
 /* ---- Sets of ranks of one group ------------------------------------------------------------------------------ */
 
+enum {
+    FEW = 128 /* a set of less than a FEWth of a group's ranks is hashed: no more memory than they need */
+};
+
+/* A bitmap of the group's ranks, or a hash with open addressing whose slots hold rank + 1. */
 typedef struct rank_set {
     uint64_t *bits;
+    int32_t *slot;
+    uint32_t mask;
 } rank_set;
 
-static int set_init(rank_set *s, const MPIR_Group *g)
+/* For at most n ranks of g. */
+static int set_init(rank_set *s, const MPIR_Group *g, int64_t n)
 {
-    s->bits = calloc(((size_t)g->size + 63) / 64 + 1, sizeof *s->bits);
-    return s->bits ? 0 : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a set of %d ranks", g->size);
+    uint64_t slots = 2;
+    *s = (rank_set){ 0 };
+    if (n < g->size / FEW) {
+        while (slots < 2 * (uint64_t)n)
+            slots *= 2;
+        s->slot = calloc(slots, sizeof *s->slot);
+        s->mask = (uint32_t)(slots - 1);
+    } else {
+        s->bits = calloc(((size_t)g->size + 63) / 64 + 1, sizeof *s->bits);
+    }
+    if (s->slot || s->bits)
+        return 0;
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a set of %lld ranks", (long long)n);
+}
+
+static void set_fini(rank_set *s)
+{
+    free(s->bits);
+    free(s->slot);
+}
+
+/* Where the rank is in the hash, or would be. */
+static int32_t *set_slot(const rank_set *s, int64_t rank)
+{
+    uint32_t at = MPIR_Group_hash((int32_t)rank) & s->mask;
+    while (s->slot[at] && s->slot[at] != rank + 1)
+        at = (at + 1) & s->mask;
+    return &s->slot[at];
 }
 
 static bool set_has(const rank_set *s, int64_t rank)
 {
-    return s->bits[rank / 64] >> rank % 64 & 1;
+    return s->slot ? *set_slot(s, rank) != 0 : s->bits[rank / 64] >> rank % 64 & 1;
 }
 
 /* True if the rank was new. */
@@ -79,7 +114,10 @@ static bool set_add(rank_set *s, int64_t rank)
 {
     if (set_has(s, rank))
         return false;
-    s->bits[rank / 64] |= 1ull << rank % 64;
+    if (s->slot)
+        *set_slot(s, rank) = (int32_t)rank + 1;
+    else
+        s->bits[rank / 64] |= 1ull << rank % 64;
     return true;
 }
 
@@ -106,7 +144,7 @@ static int members_where(const MPIR_Group *g, const rank_set *s, bool inside, MP
 /* The members of a that are (inside) or are not in b too. */
 static int members_by(MPIR_Group *a, MPIR_Group *b, bool inside, MPIR_Group **newgroup)
 {
-    int32_t *t = new_granks(a->size), n = 0;
+    int32_t *t = new_granks(inside && b->size < a->size ? b->size : a->size), n = 0;
     if (!t)
         return MPI_ERR_NO_MEM;
     for (int32_t i = 0; i < a->size; i++)
@@ -149,13 +187,19 @@ static int duplicate_rank(const int *ranks, int i)
                     ranks[i], j);
 }
 
-/* Check a list of n ranks and put it into the set. */
+/* Make the set of a list of n ranks, checked. */
 static int collect_ranks(const MPIR_Group *g, int n, const int *ranks, rank_set *s)
 {
     int err = check_n(n);
+    if (!err)
+        err = set_init(s, g, n);
+    if (err)
+        return err;
     for (int i = 0; i < n && !err; i++)
         if (!(err = check_rank(g, "ranks", i, ranks[i])) && !set_add(s, ranks[i]))
             err = duplicate_rank(ranks, i);
+    if (err)
+        set_fini(s);
     return err;
 }
 
@@ -172,24 +216,22 @@ static int include(const MPIR_Group *g, int n, const int *ranks, MPIR_Group **ne
 int MPIR_Group_incl(MPIR_Group *group, int n, const int *ranks, MPIR_Group **newgroup)
 {
     rank_set s;
-    int err = set_init(&s, group);
-    if (!err)
-        err = collect_ranks(group, n, ranks, &s);
-    if (!err)
-        err = include(group, n, ranks, newgroup);
-    free(s.bits);
+    int err = collect_ranks(group, n, ranks, &s);
+    if (err)
+        return err;
+    err = include(group, n, ranks, newgroup);
+    set_fini(&s);
     return err;
 }
 
 int MPIR_Group_excl(MPIR_Group *group, int n, const int *ranks, MPIR_Group **newgroup)
 {
     rank_set s;
-    int err = set_init(&s, group);
-    if (!err)
-        err = collect_ranks(group, n, ranks, &s);
-    if (!err)
-        err = members_where(group, &s, false, newgroup);
-    free(s.bits);
+    int err = collect_ranks(group, n, ranks, &s);
+    if (err)
+        return err;
+    err = members_where(group, &s, false, newgroup);
+    set_fini(&s);
     return err;
 }
 
@@ -215,23 +257,37 @@ static int check_range(const MPIR_Group *g, int i, const int r[3])
     return err ? err : check_rank(g, "ranges", i, r[0] + (len - 1) * r[2]);
 }
 
-/* Check n ranges and put their ranks into the set; *count: how many. */
-static int collect_ranges(const MPIR_Group *g, int n, int (*ranges)[3], rank_set *s, int64_t *count)
+/* The number of ranks in n ranges, each checked. */
+static int count_ranges(const MPIR_Group *g, int n, int (*ranges)[3], int64_t *count)
 {
     int err = check_n(n);
     *count = 0;
-    for (int i = 0; i < n && !err; i++) {
-        if ((err = check_range(g, i, ranges[i])))
-            break;
+    for (int i = 0; i < n && !err; i++)
+        if (!(err = check_range(g, i, ranges[i])))
+            *count += range_length(ranges[i]);
+    return err;
+}
+
+/* Make the set of the ranks in n ranges, checked; ends at the first rank that comes twice, so ranges that overlap cost no
+ * more than others.  *count: how many. */
+static int collect_ranges(const MPIR_Group *g, int n, int (*ranges)[3], rank_set *s, int64_t *count)
+{
+    int err = count_ranges(g, n, ranges, count);
+    if (!err)
+        err = set_init(s, g, *count);
+    if (err)
+        return err;
+    for (int i = 0; i < n; i++) {
         int64_t len = range_length(ranges[i]), rank = ranges[i][0];
         for (int64_t k = 0; k < len; k++, rank += ranges[i][2])
-            if (!set_add(s, rank))
+            if (!set_add(s, rank)) {
+                set_fini(s);
                 return MPIR_Err(MPI_ERR_RANK, "ranges",
                                 "[%d] holds rank %lld, which came before; expected different ranks", i,
                                 (long long)rank);
-        *count += len;
+            }
     }
-    return err;
+    return 0;
 }
 
 static int include_ranges(const MPIR_Group *g, int n, int (*ranges)[3], int64_t count, MPIR_Group **newgroup)
@@ -259,12 +315,11 @@ int MPIR_Group_range_incl(MPIR_Group *group, int n, int (*ranges)[3], MPIR_Group
         int32_t stride = len > 1 ? group->stride * ranges[0][2] : 1;
         return MPIR_Group_new_range((int32_t)len, MPIR_Group_grank(group, ranges[0][0]), stride, newgroup);
     }
-    int err = set_init(&s, group);
-    if (!err)
-        err = collect_ranges(group, n, ranges, &s, &count);
-    if (!err)
-        err = include_ranges(group, n, ranges, count, newgroup);
-    free(s.bits);
+    int err = collect_ranges(group, n, ranges, &s, &count);
+    if (err)
+        return err;
+    err = include_ranges(group, n, ranges, count, newgroup);
+    set_fini(&s);
     return err;
 }
 
@@ -272,11 +327,10 @@ int MPIR_Group_range_excl(MPIR_Group *group, int n, int (*ranges)[3], MPIR_Group
 {
     rank_set s;
     int64_t count;
-    int err = set_init(&s, group);
-    if (!err)
-        err = collect_ranges(group, n, ranges, &s, &count);
-    if (!err)
-        err = members_where(group, &s, false, newgroup);
-    free(s.bits);
+    int err = collect_ranges(group, n, ranges, &s, &count);
+    if (err)
+        return err;
+    err = members_where(group, &s, false, newgroup);
+    set_fini(&s);
     return err;
 }

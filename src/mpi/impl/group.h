@@ -24,13 +24,19 @@ static inline int32_t MPIR_Group_grank(const MPIR_Group *g, int32_t i)
     return g->granks ? g->granks[i] : g->first + i * g->stride;
 }
 
+static inline uint32_t MPIR_Group_hash(int32_t rank)
+{
+    uint32_t h = (uint32_t)rank * 0x9e3779b1u;
+    return h ^ h >> 15;
+}
+
 /* Rank in g of a global rank, or MPI_UNDEFINED.  O(1) amortised. */
 int32_t MPIR_Group_rank_of(MPIR_Group *g, int32_t grank);
 
 /* A new group of `size` members from granks[] (copied; recognised as a range if it is one).  Size 0 gives
  * MPIR_Group_empty.  Returns an error class. */
 int MPIR_Group_new(int32_t size, const int32_t *granks, MPIR_Group **group);
-/* The same, of a malloc'd array that the group takes over (it is freed on errors too). */
+/* The same, of a malloc'd array that the group takes over (it is freed on errors too); what it has too much is given back. */
 int MPIR_Group_adopt(int32_t size, int32_t *granks, MPIR_Group **group);
 /* Another handle's object for the same members, sharing the tables: O(1). */
 int MPIR_Group_share(MPIR_Group *g, MPIR_Group **group);
