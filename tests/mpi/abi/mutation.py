@@ -90,6 +90,8 @@ class Tests:
 
     def killer(self, name):
         """The first test that fails without the body of `name` and passes with it, or None."""
+        if name in NO_OPS:
+            return "it does nothing by definition"
         for source in self.of(name):
             for ranks in self.ranks(source):
                 seconds = self.usual(source, ranks)
@@ -107,7 +109,7 @@ class Tests:
 def exported(mutant):
     out = subprocess.run(["nm", "-D", "--defined-only", mutant], capture_output=True, text=True, check=True).stdout
     names = {w[1:] for w in re.findall(r" T (PMPI_\w+)", out)}
-    return sorted(n for n in names - NO_OPS if not (n.endswith("_c") and n[:-2] in names))
+    return sorted(n for n in names if not (n.endswith("_c") and n[:-2] in names))
 
 
 def main():
