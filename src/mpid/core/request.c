@@ -152,20 +152,12 @@ void MPID_RecvCancel(MPID_Request request, int *error_code)
 static void unqueue(struct MPIR_HANDLE *r)
 {
     struct peer *p = MPID_core.peers[r->peer];
-    struct MPIR_HANDLE *list = p->msg_head;
-    p->msg_head = p->msg_tail = NULL;
-    while (list != NULL) {
-        struct MPIR_HANDLE *next = list->next;
-        list->next = NULL;
-        if (list != r) {
-            if (p->msg_tail != NULL)
-                p->msg_tail->next = list;
-            else
-                p->msg_head = list;
-            p->msg_tail = list;
-        }
-        list = next;
-    }
+    struct MPIR_HANDLE **link = &p->msg_head, *before = NULL;
+    for (; *link != r; link = &before->next)
+        before = *link;
+    *link = r->next;
+    if (p->msg_tail == r)
+        p->msg_tail = before;
     if (r->aux != NULL)
         MPID_Rndv_free(r->aux);
 }

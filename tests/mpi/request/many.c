@@ -53,8 +53,9 @@ int main(int argc, char **argv)
     double small = exchange(MANY / 10, 0, 1), large = exchange(MANY, 0, 1);
     CHECK(large < 100 * small + 1.0, "10,000 requests took %.3f s, 100,000 took %.3f s", small, large);
     exchange(MANY / 5, 1, 0);
-    exchange(MANY, 2, 1);
-    exchange(MANY, 3, 1); /* calls that look at all of them each time would take minutes */
-    exchange(MANY, 4, 0);
+    int n = check_size <= 2 ? MANY : MANY / 5;
+    exchange(n, 2, 1);
+    exchange(n, 3, 1); /* calls that look at all of them each time would take minutes */
+    exchange(n, 4, 0);
     return check_done();
 }
