@@ -425,7 +425,8 @@ static void errors(void)
 static void cancel(void)
 {
     int to = (ME + 1) % N, from = (ME + N - 1) % N, flag = 1;
-    unsigned char *p = calloc(1, 100000);
+    enum { LONG = 500000 /* more than any device sends at once */ };
+    unsigned char *p = calloc(1, LONG);
     struct MPIR_HANDLE r, t;
     MPIR_Status s;
     MPID_IrecvContig(comm, p, 100, MPI_ANY_SOURCE, 77, CTX, &r, &err);
@@ -436,7 +437,7 @@ static void cancel(void)
     MPID_RecvCancel(&r, &err);          /* complete: nothing happens */
     for (int big = 0; big < 2; big++) { /* a send that nobody receives: large, or synchronous */
         if (big)
-            MPID_IsendContig(comm, p, 100000, ME, 78, CTX, to, 0, &t, &err);
+            MPID_IsendContig(comm, p, LONG, ME, 78, CTX, to, 0, &t, &err);
         else
             MPID_IssendContig(comm, p, 8, ME, 78, CTX, to, 0, &t, &err);
         ok("isend");
@@ -448,12 +449,12 @@ static void cancel(void)
     barrier();
     MPID_Iprobe(comm, 78, CTX, from, &flag, &err, &s);
     CHECK(!flag, "the cancelled message is there");
-    MPID_IsendContig(comm, p, 100000, ME, 79, CTX, to, 0, &t, &err); /* too late to cancel: received */
-    MPID_RecvContig(comm, p, 100000, from, 79, CTX, &s, &err);
+    MPID_IsendContig(comm, p, LONG, ME, 79, CTX, to, 0, &t, &err); /* too late to cancel: received */
+    MPID_RecvContig(comm, p, LONG, from, 79, CTX, &s, &err);
     MPID_SendComplete(&t, &err);
     MPID_SendCancel(&t, &err);
     ok("late cancel");
-    CHECK(t.s.cancelled == 0 && s.count == 100000, "a late cancel did something");
+    CHECK(t.s.cancelled == 0 && s.count == LONG, "a late cancel did something");
     free(p);
 }
 

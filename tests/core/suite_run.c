@@ -18,6 +18,8 @@ static const struct mood moods[] = {
     { .name = "shmem", .devices = "shmem" },
     { .name = "shmem, 100 bytes eager", .devices = "shmem", .eager = "100" },
     { .name = "stub", .devices = "stub" },
+    { .name = "tcp", .devices = "tcp" },
+    { .name = "tcp, 100 bytes eager", .devices = "tcp", .eager = "100" },
     { .name = "mock", .mock = true },
     { .name = "mock refuses", .mock = true, .how = { .seed = 1, .refuse = 50 } },
     { .name = "mock delays", .mock = true, .how = { .seed = 2, .delay = 70 } },

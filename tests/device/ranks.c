@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "util/clock.h"
 #include "util/err.h"
 #include "util/wait.h"
 
@@ -88,11 +89,36 @@ static void wake(_Atomic uint32_t *sleeping, bool fence_all)
     ku_wait_wake(sleeping, fence_all);
 }
 
+static size_t address(void *core, int32_t grank, void *buf, size_t cap)
+{
+    struct rank *r = core;
+    struct card *c = &r->board->card[grank];
+    uint32_t epoch = atomic_load(&c->epoch);
+    size_t len = c->len;
+    NEED(r, grank >= 0 && grank < r->size, "rank %d", grank);
+    NEED(r, cap >= DEV_ADDRESS_MAX, "room for %zu bytes", cap);
+    if (epoch != r->epoch)
+        return epoch < r->epoch ? 0 : DEV_ADDRESS_NEVER;
+    memcpy(buf, c->bytes, len);
+    if (r->on_address)
+        r->on_address(r, grank, buf, &len);
+    return len;
+}
+
+static void write_card(struct rank *r)
+{
+    struct card *c = &r->board->card[r->me];
+    if (r->ops->address) {
+        c->len = (uint32_t)r->ops->address(r->dev, c->bytes, sizeof c->bytes);
+        NEED(r, c->len <= DEV_ADDRESS_MAX, "an address of %u bytes", c->len);
+        atomic_store(&c->epoch, r->epoch);
+    }
+}
+
 /* ---- a rank ---- */
 
-void rank_open(struct rank *r)
+void rank_prepare(struct rank *r)
 {
-    dev_status st;
     r->services = (struct dev_services){ .version = DEV_VERSION,
                                          .core = r,
                                          .deliver = deliver,
@@ -100,19 +126,42 @@ void rank_open(struct rank *r)
                                          .peer_gone = peer_gone,
                                          .error = error,
                                          .knob = knob,
-                                         .wake = wake };
+                                         .wake = wake,
+                                         .address = address };
     r->world = (struct dev_world){ .rank = r->me,
                                    .size = r->size,
                                    .local_rank = r->me,
                                    .local_size = r->size,
+                                   .epoch = ++r->epoch,
                                    .segment = &r->seg,
                                    .grank_of = ku_segment_grank_of(&r->seg),
                                    .area_off = 8192 };
+}
+
+void rank_open(struct rank *r)
+{
+    rank_prepare(r);
+    rank_open_prepared(r);
+}
+
+void rank_open_prepared(struct rank *r)
+{
+    static pthread_mutex_t one_at_a_time =
+        PTHREAD_MUTEX_INITIALIZER; /* devices read their knobs, as in MPID_Init */
+    dev_status st;
+    pthread_mutex_lock(&one_at_a_time);
     st = r->ops->open(&r->services, &r->world, &r->dev);
+    pthread_mutex_unlock(&one_at_a_time);
     NEED(r, st == DEV_OK, "open: %d, %s", st, ku_err_last()->text);
     r->ops->caps(r->dev, &r->caps);
+    write_card(r);
     for (int p = 0; p < r->size; p++) {
+        r->peer[p] = NULL;
         st = r->ops->peer_init(r->dev, p, &r->peer[p]);
+        if (p == r->me && r->subject->connects) {
+            NEED(r, st == DEV_NO_SUPPORT, "peer_init of itself: %d", st);
+            continue;
+        }
         NEED(r, st == DEV_OK, "peer_init of %d: %d, %s", p, st, ku_err_last()->text);
     }
 }
@@ -120,7 +169,8 @@ void rank_open(struct rank *r)
 void rank_close(struct rank *r)
 {
     for (int p = 0; p < r->size; p++)
-        r->ops->peer_stop(r->peer[p]);
+        if (r->peer[p])
+            r->ops->peer_stop(r->peer[p]);
     r->ops->close(r->dev);
     for (int p = 0; p < r->size; p++)
         r->ops->peer_fini(r->peer[p]);
@@ -162,30 +212,54 @@ int rank_pump(struct rank *r)
     return n;
 }
 
+void rank_connect(struct rank *r)
+{
+    for (int p = 0; p < r->size; p++)
+        if (r->peer[p])
+            rank_short(r, p, 1);
+    for (int p = 0; p < r->size; p++)
+        if (r->peer[p])
+            rank_pump_until(r, p, 1);
+    rank_meet_pumping(r);
+}
+
+void rank_settle(struct rank *r)
+{
+    uint64_t last = ku_clock_ns();
+    while (ku_clock_ns() - last < 20000000)
+        if (rank_pump(r) > 0)
+            last = ku_clock_ns();
+}
+
 void rank_pump_until(struct rank *r, int from, uint32_t packets)
 {
     while (r->next_in[from] < packets)
         rank_pump(r);
 }
 
+/* Say that it sleeps, look once more, sleep: on the device's word, or in poll on its descriptor. */
 bool rank_sleep(struct rank *r)
 {
     _Atomic uint32_t *word = r->ops->wait_word(r->dev);
-    uint64_t events;
-    NEED(r, word, "the suite knows how to sleep on a word only");
-    ku_wait_prepare(word, false);
-    events = (uint64_t)r->ops->progress(r->dev);
-    if (events) {
-        ku_wait_cancel(word);
+    int fd = r->ops->wait_fd(r->dev);
+    struct ku_seg_rank *me = ku_segment_rank(&r->seg, (uint32_t)r->me);
+    uint64_t before, slept;
+    if (fd >= 0)
+        ku_wait_prepare_poll(me, false);
+    else
+        ku_wait_prepare(word, false);
+    if (r->ops->progress(r->dev)) {
+        ku_wait_cancel(fd >= 0 ? &me->sleeping : word);
         return false;
     }
-    {
-        struct timespec a, b;
-        clock_gettime(CLOCK_MONOTONIC, &a);
+    before = ku_clock_ns();
+    if (fd >= 0)
+        ku_wait_poll(me, &fd, 1, SLEEP_MS);
+    else
         ku_wait_sleep(word, SLEEP_MS);
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        return (b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 >= SLEEP_MS - 10;
-    }
+    slept = ku_clock_ns() - before;
+    ku_wait_cancel(fd >= 0 ? &me->sleeping : word);
+    return slept >= (SLEEP_MS - 10) * 1000000ull;
 }
 
 static struct dev_head head_for(struct rank *r, int to, uint8_t kind, size_t len)
@@ -225,7 +299,7 @@ void rank_short(struct rank *r, int to, size_t len)
 dev_status rank_try_send(struct rank *r, int to, size_t len, int pieces, void *buf)
 {
     struct dev_head head = head_for(r, to, 2, len);
-    struct dev_iov iov[8];
+    struct dev_iov iov[16];
     size_t done = 0;
     for (int i = 0; i < pieces; i++) {
         size_t part = i == pieces - 1 ? len - done : (len - done) / 3;

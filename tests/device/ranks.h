@@ -14,8 +14,10 @@ enum { MAX_RANKS = 8, SLEEP_MS = 5000 /* nobody sleeps that long unless a wake-u
 struct subject {
     const char *name;
     const struct dev_ops *(*ops)(void);
-    int max_ranks;
+    int min_ranks, max_ranks;
     const char *env; /* KEEL_X=value to set, or NULL */
+    bool deaths;     /* it finds out that a peer has died */
+    bool connects;   /* it reaches others by connections, and not itself */
     /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such state. */
     void (*half_send)(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to);
     void (*prepare)(void); /* before the ranks of a run start, or NULL */
@@ -25,6 +27,11 @@ struct subject {
 struct board {
     _Atomic uint32_t arrived, round;
     _Atomic uint32_t word[8]; /* for the tests */
+    struct card {             /* addresses, as the core carries them */
+        _Atomic uint32_t epoch;
+        uint32_t len;
+        uint8_t bytes[DEV_ADDRESS_MAX];
+    } card[MAX_RANKS];
 };
 
 struct rank {
@@ -36,13 +43,16 @@ struct rank {
     struct ku_segment seg;
     struct board *board;
     struct dev *dev;
-    struct dev_peer *peer[MAX_RANKS];
+    struct dev_peer *peer[MAX_RANKS]; /* NULL: this rank, where the device does not reach it */
     int me, size;
     bool threads;
+    uint32_t epoch;                                   /* how often it was opened */
     uint32_t next_out[MAX_RANKS], next_in[MAX_RANKS]; /* sequence numbers, by peer */
     uint64_t packets, bytes;
     uint32_t sent_calls, gone_calls[MAX_RANKS], again, owed;
     void (*on_packet)(struct rank *r, const struct dev_head *head); /* after the checks, inside deliver */
+    void (*on_address)(struct rank *r, int32_t grank, void *buf,
+                       size_t *len); /* may change what a peer is told */
 };
 
 /* Fail the test: say what differs, and end. */
@@ -62,9 +72,17 @@ _Noreturn void rank_fail(void);
  * does it.  Returns the number of ranks that failed. */
 int ranks_run(const struct subject *s, int size, bool threads, void (*fn)(struct rank *r));
 
-/* Within fn: open the device and all peers; undo it. */
-void rank_open(struct rank *r);
+/* Within fn: fill in services and world, then open the device and all peers; undo it. */
+void rank_prepare(struct rank *r);
+void rank_open_prepared(struct rank *r);
+void rank_open(struct rank *r); /* both */
 void rank_close(struct rank *r);
+
+/* All ranks: exchange a packet with every peer, so that there are connections where the device needs them. */
+void rank_connect(struct rank *r);
+
+/* Give what was sent the time to leave the process. */
+void rank_settle(struct rank *r);
 
 /* Meet the other ranks, without driving the device (rank_meet) or driving it (rank_meet_pumping). */
 void rank_meet(struct rank *r);

@@ -18,7 +18,7 @@
 
 /* ---- the devices --------------------------------------------------------------------------------------------- */
 
-extern const struct dev_ops dev_self_ops, dev_shmem_ops, dev_stub_ops;
+extern const struct dev_ops dev_self_ops, dev_shmem_ops, dev_stub_ops, dev_tcp_ops;
 
 static const struct dev_ops *self_ops(void)
 {
@@ -33,6 +33,11 @@ static const struct dev_ops *shmem_ops(void)
 static const struct dev_ops *stub_ops(void)
 {
     return &dev_stub_ops;
+}
+
+static const struct dev_ops *tcp_ops(void)
+{
+    return &dev_tcp_ops;
 }
 
 static const struct dev_ops *load(const char *path)
@@ -113,13 +118,14 @@ static void stub_half_send(const struct ku_segment *seg, uint64_t off, uint32_t 
 }
 
 static const struct subject subjects[] = {
-    { "self", self_ops, 1, NULL, NULL, NULL },
-    { "shmem", shmem_ops, MAX_RANKS, NULL, shmem_half_send, NULL },
-    { "shmem with KEEL_SHMEM_CMA=1", shmem_ops, MAX_RANKS, "KEEL_SHMEM_CMA=1", shmem_half_send, NULL },
-    { "stub", stub_ops, MAX_RANKS, NULL, stub_half_send, NULL },
-    { "stub as a plug-in", plugin_ops, MAX_RANKS, NULL, stub_half_send, NULL },
-    { "mock", mock_ops, MOCK_RANKS, NULL, NULL, mock_plain },
-    { "mock that refuses, delays and queues", mock_ops, MOCK_RANKS, NULL, NULL, mock_moody },
+    { "self", self_ops, 1, 1, .deaths = false },
+    { "shmem", shmem_ops, 1, MAX_RANKS, .deaths = true, .half_send = shmem_half_send },
+    { "shmem with KEEL_SHMEM_CMA=1", shmem_ops, 1, MAX_RANKS, .env = "KEEL_SHMEM_CMA=1" },
+    { "stub", stub_ops, 1, MAX_RANKS, .deaths = true, .half_send = stub_half_send },
+    { "stub as a plug-in", plugin_ops, 1, MAX_RANKS, .deaths = true, .half_send = stub_half_send },
+    { "mock", mock_ops, 1, MOCK_RANKS, .prepare = mock_plain },
+    { "mock that refuses, delays and queues", mock_ops, 1, MOCK_RANKS, .prepare = mock_moody },
+    { "tcp", tcp_ops, 2, MAX_RANKS, .deaths = true, .connects = true },
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
@@ -160,11 +166,14 @@ static void everybody(struct rank *r, uint32_t n, void (*send)(struct rank *r, i
     rank_meet(r);
     for (uint32_t i = 0; i < n; i++)
         for (int to = 0; to < r->size; to++)
-            send(r, to, i);
+            if (r->peer[to])
+                send(r, to, i);
     for (int from = 0; from < r->size; from++)
-        rank_pump_until(r, from, n);
+        if (r->peer[from])
+            rank_pump_until(r, from, n);
     rank_meet_pumping(r);
-    NEED(r, r->packets == (uint64_t)n * (uint64_t)r->size, "%llu packets", (unsigned long long)r->packets);
+    NEED(r, r->packets == (uint64_t)n * (uint64_t)(r->size - r->subject->connects), "%llu packets",
+         (unsigned long long)r->packets);
     rank_close(r);
 }
 
@@ -238,7 +247,10 @@ static void dropped_rooms(struct rank *r)
     enum { MAX = 300 };
     void *room[MAX];
     int to = (r->me + 1) % r->size;
+    uint64_t before;
     rank_open(r);
+    rank_connect(r);
+    before = r->packets;
     for (int round = 0; round < 20; round++) {
         size_t want = some_size(r, (uint32_t)round);
         int n = 0;
@@ -249,9 +261,9 @@ static void dropped_rooms(struct rank *r)
             r->ops->drop(r->peer[to], room[--n]);
     }
     rank_meet(r);
-    NEED(r, r->packets == 0, "a dropped room was sent");
+    NEED(r, r->packets == before, "a dropped room was sent");
     one_reserved(r, to, 5);
-    rank_pump_until(r, (r->me + r->size - 1) % r->size, 1);
+    rank_pump_until(r, (r->me + r->size - 1) % r->size, 2);
     rank_meet_pumping(r);
     rank_close(r);
 }
@@ -259,10 +271,10 @@ static void dropped_rooms(struct rank *r)
 /* The last rank sends (to rank 0, or itself) until refused, while nobody receives. */
 static void fill_up(struct rank *r, size_t len)
 {
-    enum { MANY = 100000 };
+    enum { MANY = 1000000 };
     uint32_t n = 0;
     rank_open(r);
-    rank_meet(r);
+    rank_connect(r);
     if (r->me == r->size - 1) {
         for (;; n++) {
             void *buf = malloc(len + 1);
@@ -274,7 +286,7 @@ static void fill_up(struct rank *r, size_t len)
             NEED(r, n < MANY, "%d packets were taken and nobody received", MANY);
         }
         NEED(r, n > 0, "not one packet was taken");
-        atomic_store(&r->board->word[0], n);
+        atomic_store(&r->board->word[0], n + 1); /* and that of rank_connect */
     }
     rank_meet(r);
     if (r->me == 0)
@@ -302,7 +314,7 @@ static void refuses_large_packets_when_full(struct rank *r)
 static void a_deaf_peer_blocks_no_other(struct rank *r)
 {
     rank_open(r);
-    rank_meet(r);
+    rank_connect(r);
     if (r->me == 1) {
         for (dev_status st = DEV_OK; st != DEV_AGAIN;) {
             void *buf = malloc(4096);
@@ -314,7 +326,7 @@ static void a_deaf_peer_blocks_no_other(struct rank *r)
             rank_send(r, 2, 4096, 1);
     }
     if (r->me == 2)
-        rank_pump_until(r, 1, 50);
+        rank_pump_until(r, 1, 51);
     if (r->me == 0)
         rank_meet(r);
     else
@@ -378,29 +390,34 @@ static void wakes_a_sleeper(struct rank *r)
     rank_close(r);
 }
 
-/* Send packet i to rank 0 asleep whenever refused; tell the first refusal. */
+/* Send packet i to rank 0 asleep whenever refused; tell at which packet that was first, plus 1. */
 static void send_asleep(struct rank *r, size_t len, uint32_t i)
 {
     void *buf = malloc(len + 1);
     dev_status st;
     while ((st = len <= 48 ? rank_try_short(r, 0, len) : rank_try_send(r, 0, len, 1, buf)) == DEV_AGAIN) {
-        atomic_store(&r->board->word[3], 1);
+        uint32_t never = 0;
+        atomic_compare_exchange_strong(&r->board->word[3], &never, i + 1);
         NEED(r, !rank_sleep(r), "a refused sender was not woken (packet %u)", i);
     }
     if (st != DEV_QUEUED)
         free(buf);
 }
 
-/* A sender that was refused sleeps, and is woken when there is room.  Rank 0 does not look before the first refusal. */
+/* A sender that was refused sleeps, and is woken when there is room.  Rank 0 does not look before the first refusal, after
+ * which n more packets follow. */
 static void wake_the_refused(struct rank *r, size_t len, uint32_t n)
 {
+    uint32_t first = 0;
     rank_open(r);
-    rank_meet(r);
-    for (uint32_t i = 0; r->me == 1 && i < n; i++)
+    rank_connect(r);
+    for (uint32_t i = 0; r->me == 1 && (first == 0 || i < first - 1 + n); i++) {
         send_asleep(r, len, i);
-    while (r->me == 0 && atomic_load(&r->board->word[3]) == 0)
+        first = atomic_load(&r->board->word[3]);
+    }
+    while (r->me == 0 && (first = atomic_load(&r->board->word[3])) == 0)
         sched_yield();
-    while (r->me == 0 && r->next_in[1] < n)
+    while (r->me == 0 && r->next_in[1] < first + n) /* one of them is rank_connect's */
         NEED(r, !rank_sleep(r), "a wake-up was lost (packet %u)", r->next_in[1]);
     rank_meet_pumping(r);
     rank_close(r);
@@ -421,6 +438,7 @@ static void wakes_a_refused_sender_large(struct rank *r)
 struct shorts {
     struct rank *r;
     uint32_t id;
+    _Atomic uint32_t *done;
 };
 enum { THREADS = 4, SHORTS = 3000 };
 
@@ -450,6 +468,7 @@ static void *send_shorts(void *arg)
             sched_yield();
         NEED(s->r, st == DEV_OK, "send_short answered %d", st);
     }
+    atomic_fetch_add(s->done, 1);
     return NULL;
 }
 
@@ -459,27 +478,27 @@ static void threads_send_short(struct rank *r)
     pthread_t t[THREADS];
     struct shorts s[THREADS];
     bool sender = r->me == r->size - 1;
+    _Atomic uint32_t done = 0;
     rank_open(r);
     rank_close(r);
+    rank_prepare(r);
     if (r->me == 0)
         memset(from_thread, 0, sizeof from_thread);
     r->services.deliver = deliver_from_thread;
-    NEED(r, r->ops->open(&r->services, &r->world, &r->dev) == DEV_OK, "open");
-    NEED(r, r->ops->peer_init(r->dev, 0, &r->peer[0]) == DEV_OK, "peer_init");
+    rank_open_prepared(r);
     rank_meet(r);
     for (uint32_t i = 0; sender && i < THREADS; i++) {
-        s[i] = (struct shorts){ r, i };
+        s[i] = (struct shorts){ r, i, &done };
         NEED(r, pthread_create(&t[i], NULL, send_shorts, &s[i]) == 0, "no thread");
     }
     while (r->me == 0 && r->packets < THREADS * SHORTS)
         rank_pump(r);
+    while (sender && done < THREADS)
+        rank_pump(r);
     for (int i = 0; sender && i < THREADS; i++)
         pthread_join(t[i], NULL);
     rank_meet_pumping(r);
-    r->ops->peer_stop(r->peer[0]);
-    r->ops->close(r->dev);
-    r->ops->peer_fini(r->peer[0]);
-    r->ops->fini(r->dev);
+    rank_close(r);
 }
 
 /* ---- death ---- */
@@ -488,10 +507,11 @@ static void threads_send_short(struct rank *r)
 static void lose_a_peer(struct rank *r, bool half)
 {
     rank_open(r);
-    rank_meet(r);
+    rank_connect(r);
     if (r->me == 2) {
         for (int i = 0; i < 100; i++)
             one_of_any_kind(r, 0, (uint32_t)i);
+        rank_settle(r);
         if (half)
             r->subject->half_send(&r->seg, r->world.area_off, 2, 0);
         raise(SIGKILL);
@@ -501,14 +521,14 @@ static void lose_a_peer(struct rank *r, bool half)
     while (r->gone_calls[2] == 0)
         NEED(r, !rank_sleep(r), "nobody was told of the death");
     if (r->me == 0) {
-        rank_pump_until(r, 1, 300);
-        NEED(r, r->next_in[2] == 100, "%u packets of the dead instead of 100", r->next_in[2]);
+        rank_pump_until(r, 1, 301);
+        NEED(r, r->next_in[2] == 101, "%u packets of the dead instead of 101", r->next_in[2]);
     }
     NEED(r, rank_try_short(r, 2, 8) == DEV_PEER_GONE, "a short packet to a dead rank");
     NEED(r, rank_try_send(r, 2, 0, 1, r) == DEV_PEER_GONE, "a packet to a dead rank");
     for (int i = 0; i < 50; i++)
         one_of_any_kind(r, 1 - r->me, (uint32_t)i);
-    rank_pump_until(r, 1 - r->me, r->me == 0 ? 350 : 50);
+    rank_pump_until(r, 1 - r->me, r->me == 0 ? 351 : 51);
     NEED(r, r->gone_calls[2] == 1, "told %u times", r->gone_calls[2]);
     NEED(r, r->gone_calls[0] + r->gone_calls[1] == 0, "told of the death of the living");
 }
@@ -527,7 +547,7 @@ static void a_peer_dies_in_the_middle_of_a_send(struct rank *r)
 static void a_refused_senders_peer_dies(struct rank *r)
 {
     rank_open(r);
-    rank_meet(r);
+    rank_connect(r);
     if (r->me == 2) {
         while (atomic_load(&r->board->word[1]) == 0)
             sched_yield();
@@ -535,8 +555,10 @@ static void a_refused_senders_peer_dies(struct rank *r)
     }
     if (r->me == 1) {
         void *buf = malloc(4096);
-        while (rank_try_send(r, 2, 4096, 1, buf) == DEV_OK)
-            ;
+        dev_status st;
+        while ((st = rank_try_send(r, 2, 4096, 1, buf)) != DEV_AGAIN)
+            if (st == DEV_QUEUED)
+                buf = malloc(4096);
         atomic_store(&r->board->word[1], 1);
         while (rank_try_send(r, 2, 4096, 1, buf) == DEV_AGAIN)
             NEED(r, !rank_sleep(r), "stuck on a dead rank");
@@ -546,7 +568,7 @@ static void a_refused_senders_peer_dies(struct rank *r)
             one_send(r, 0, i);
     }
     if (r->me == 0)
-        rank_pump_until(r, 1, 200);
+        rank_pump_until(r, 1, 201);
     atomic_fetch_add(&r->board->word[2], 1);
     while (atomic_load(&r->board->word[2]) < 2)
         rank_pump(r);
@@ -576,6 +598,26 @@ static void open_again_with_packets_unread(struct rank *r)
     rank_close(r);
 }
 
+/* Open, exchange, close, again and again; where epochs tell the rounds apart nobody waits for the others to have closed. */
+static void opens_again_after_traffic(struct rank *r)
+{
+    enum { ROUNDS = 5, PACKETS = 40 };
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        rank_open(r);
+        for (uint32_t i = 0; i < PACKETS; i++)
+            for (int to = 0; to < r->size; to++)
+                if (r->peer[to])
+                    one_of_any_kind(r, to, i);
+        for (int from = 0; from < r->size; from++)
+            if (r->peer[from])
+                rank_pump_until(r, from, round * PACKETS);
+        rank_meet_pumping(r);
+        rank_close(r);
+        if (!r->subject->connects)
+            rank_meet(r);
+    }
+}
+
 static void reads_a_peers_memory(struct rank *r)
 {
     static char data[100000], got[100000];
@@ -597,7 +639,7 @@ static void reads_a_peers_memory(struct rank *r)
 
 /* ---- the table of tests -------------------------------------------------------------------------------------- */
 
-enum { PROCESSES = 1, THREADED = 2, BOTH = 3, KILLS = 4 /* needs half_send */, GETS = 8 };
+enum { PROCESSES = 1, THREADED = 2, BOTH = 3, KILLS = 4, HALVES = 8 /* needs half_send */, GETS = 16 };
 
 static const struct test {
     const char *name;
@@ -621,9 +663,10 @@ static const struct test {
     { "wakes a refused sender (large)", wakes_a_refused_sender_large, 2, 2, BOTH },
     { "threads send short packets", threads_send_short, 1, 2, PROCESSES },
     { "a peer dies", a_peer_dies, 3, 3, PROCESSES | KILLS },
-    { "a peer dies in the middle of a send", a_peer_dies_in_the_middle_of_a_send, 3, 3, PROCESSES | KILLS },
+    { "a peer dies in the middle of a send", a_peer_dies_in_the_middle_of_a_send, 3, 3, PROCESSES | HALVES },
     { "a refused sender's peer dies", a_refused_senders_peer_dies, 3, 3, PROCESSES | KILLS },
     { "open again with packets unread", open_again_with_packets_unread, 1, 3, BOTH },
+    { "opens again after traffic", opens_again_after_traffic, 1, 4, BOTH },
     { "reads a peer's memory", reads_a_peers_memory, 1, 2, BOTH | GETS },
 };
 enum { TESTS = sizeof tests / sizeof *tests };
@@ -640,13 +683,17 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device reaches the process itself only";
     if (t->fn == open_again_with_packets_unread && s->max_ranks == 1)
         return "what a process sent to itself ends with it";
+    if (t->fn == open_again_with_packets_unread && s->connects)
+        return "what nobody has read ends with the connection";
     if ((t->fn == dropped_rooms || t->fn == reserved_packets) && !s->ops()->reserve)
         return "the device has no reserve";
     if (t->fn == dropped_rooms && s->prepare == mock_moody)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)
         return "what the device has queued is handed over while others receive";
-    if (t->flags & KILLS && !s->half_send)
+    if (t->flags & KILLS && !s->deaths)
+        return "the device is not told of deaths";
+    if (t->flags & HALVES && !s->half_send)
         return "no way to die in the middle of a send is known";
     if (t->flags & GETS && !has_get(s))
         return "the device has no copy_from_peer";
@@ -661,10 +708,11 @@ START_TEST(conforms)
     const struct subject *s = &subjects[_i / 2 / TESTS];
     const struct test *t = &tests[_i / 2 % TESTS];
     bool threads = _i & 1;
+    int least = t->least > s->min_ranks ? t->least : s->min_ranks;
     int most = t->most < s->max_ranks ? t->most : s->max_ranks;
     if (!(t->flags & (threads ? THREADED : PROCESSES)) || excluded(s, t))
         return;
-    for (int size = t->least; size <= most; size += most > t->least ? most - t->least : 1)
+    for (int size = least; size <= most; size += most > least ? most - least : 1)
         if (ranks_run(s, size, threads, t->fn))
             ck_abort_msg("%s: %s, %d ranks as %s", s->name, t->name, size, threads ? "threads" : "processes");
 }

@@ -1,0 +1,419 @@
+#define _GNU_SOURCE
+#include "tcp.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum {
+    COPY_MAX = 2048 /* a body that is copied behind what waits, instead of being left where it is */,
+    LENT_MAX = 16
+};
+
+/* ---- sending: what waits --------------------------------------------------------------------- */
+
+bool dev_tcp_open_out(struct dev_peer *p)
+{
+    p->out = dev_tcp_buffer(p->dev);
+    p->cap = p->out ? TCP_BUFFER : TCP_SPILL;
+    p->sent = p->end = 0;
+    if (p->out)
+        return true;
+    p->out = p->spill;
+    return false;
+}
+
+void dev_tcp_drop_out(struct dev_peer *p)
+{
+    if (p->out && p->out != p->spill)
+        dev_tcp_release(p->dev, p->out);
+    p->out = NULL;
+    p->sent = p->end = p->cap = 0;
+}
+
+static void append(struct dev_peer *p, const struct iovec *v, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (v[i].iov_len)
+            memcpy(p->out + p->end, v[i].iov_base, v[i].iov_len);
+        p->end += (uint32_t)v[i].iov_len;
+    }
+}
+
+/* The first `bytes` bytes are done with. */
+static int advance(struct iovec *v, int n, size_t bytes)
+{
+    int i = 0;
+    while (i < n && bytes >= v[i].iov_len)
+        bytes -= v[i++].iov_len;
+    memmove(v, v + i, (size_t)(n - i) * sizeof *v);
+    if (i < n) {
+        v[0].iov_base = (char *)v[0].iov_base + bytes;
+        v[0].iov_len -= bytes;
+    }
+    return n - i;
+}
+
+static void watch(struct dev_peer *p, bool writable)
+{
+    struct epoll_event ev = { .events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = &p->source };
+    if (p->watched != writable && p->fd >= 0 && epoll_ctl(p->dev->epoll, EPOLL_CTL_MOD, p->fd, &ev) == 0)
+        p->watched = writable;
+}
+
+/* The bytes that the socket took; 0 also when it is broken.  What the peer had sent before can still be read, after which
+ * the reader finds the end. */
+static size_t write_some(struct dev_peer *p, struct iovec *v, int n)
+{
+    struct msghdr m = { .msg_iov = v, .msg_iovlen = (size_t)n };
+    ssize_t sent;
+    if (p->cut)
+        return 0;
+    do
+        sent = sendmsg(p->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent >= 0)
+        return (size_t)sent;
+    if (!ku_sock_not_now(errno)) {
+        p->cut = true;
+        p->error = errno;
+        if (p->state != TCP_CONNECTING)
+            shutdown(p->fd, SHUT_RDWR);
+    }
+    return 0;
+}
+
+static void write_out(struct dev_peer *p)
+{
+    struct iovec v[TCP_PIECES + 3];
+    int n = 0, before;
+    size_t done;
+    v[0] = (struct iovec){ p->out + p->sent, p->end - p->sent };
+    before = v[0].iov_len > 0;
+    n = before;
+    for (int i = 0; p->keeps && i < p->nrest; i++)
+        v[n++] = p->rest[i];
+    done = write_some(p, v, n);
+    if (before && done >= v[0].iov_len) {
+        done -= v[0].iov_len;
+        p->sent = p->end;
+    } else if (before) {
+        p->sent += (uint32_t)done;
+        return;
+    }
+    if (p->keeps)
+        p->nrest = advance(p->rest, p->nrest, done);
+}
+
+void dev_tcp_flush(struct dev_peer *p)
+{
+    bool more;
+    if (p->sent < p->end || (p->keeps && p->nrest > 0))
+        write_out(p);
+    more = p->sent < p->end || (p->keeps && p->nrest > 0);
+    if (!more && p->state == TCP_OPEN)
+        dev_tcp_drop_out(p);
+    watch(p, (more && !p->cut) || p->state == TCP_CONNECTING);
+}
+
+int dev_tcp_write(struct dev_peer *p)
+{
+    void *cookie;
+    bool done;
+    int events;
+    pthread_mutex_lock(&p->lock);
+    dev_tcp_flush(p);
+    done = p->keeps && p->nrest == 0;
+    cookie = p->cookie;
+    if (done) {
+        p->keeps = false;
+        if (p->room)
+            dev_tcp_release(p->dev, p->room);
+        done = p->room == NULL;
+        p->room = NULL;
+    }
+    events = p->refused && p->out == NULL && !p->keeps;
+    if (events)
+        p->refused = false;
+    pthread_mutex_unlock(&p->lock);
+    if (done)
+        p->dev->up.sent(p->dev->up.core, cookie, DEV_OK);
+    return events + done;
+}
+
+/* ---- sending: packets ------------------------------------------------------------------------ */
+
+static dev_status refuse(struct dev_peer *p)
+{
+    p->refused = true;
+    return DEV_AGAIN;
+}
+
+/* May bytes be handed in?  DEV_OK: yes. */
+static dev_status may_send(struct dev_peer *p)
+{
+    switch ((enum tcp_state)p->state) {
+    case TCP_GREETED:
+    case TCP_OPEN:
+        return p->cut ? refuse(p) : DEV_OK; /* cut: gone, or begun again, as soon as what came is read */
+    case TCP_LEFT:
+    case TCP_GONE:
+        return DEV_PEER_GONE;
+    case TCP_IDLE:
+        dev_tcp_want(p);
+        return refuse(p);
+    default:
+        return refuse(p);
+    }
+}
+
+/* Put a whole frame of `len` bytes.  DEV_QUEUED (only if `borrow`): what is left is in `rest`. */
+static dev_status put(struct dev_peer *p, struct iovec *v, int n, size_t len, bool borrow)
+{
+    size_t done;
+    if (p->state == TCP_OPEN && p->out == NULL && !p->keeps) {
+        done = write_some(p, v, n);
+        if (done == len)
+            return DEV_OK;
+        if (done == 0 && p->cut)
+            return refuse(p);
+        n = advance(v, n, done);
+        if (!borrow) {
+            dev_tcp_open_out(p);
+            append(p, v, n);
+        }
+    } else if (!p->keeps && (!borrow || p->state != TCP_OPEN || len <= COPY_MAX) && p->cap - p->end >= len) {
+        bool idle = p->sent == p->end;
+        append(p, v, n);
+        if (idle)
+            dev_tcp_flush(p);
+        return DEV_OK;
+    } else if (p->keeps || !borrow || p->state != TCP_OPEN) {
+        return refuse(p);
+    }
+    if (borrow) {
+        memmove(p->rest, v, (size_t)n * sizeof *v);
+        p->nrest = n;
+        p->keeps = true;
+    }
+    watch(p, true);
+    return borrow ? DEV_QUEUED : DEV_OK;
+}
+
+dev_status dev_tcp_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
+{
+    struct {
+        struct tcp_frame f;
+        uint8_t body[TCP_MAX_SHORT];
+    } frame = { .f = tcp_frame_prepare(TCP_PACKET, head, head->len) };
+    struct iovec v = { &frame, tcp_frame_bytes(head->len) };
+    dev_status st;
+    if (head->len)
+        memcpy(frame.body, body, head->len);
+    pthread_mutex_lock(&p->lock);
+    st = may_send(p);
+    if (st == DEV_OK)
+        st = put(p, &v, 1, v.iov_len, false);
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+dev_status dev_tcp_bye(struct dev_peer *p)
+{
+    struct tcp_frame f = tcp_frame_prepare(TCP_BYE, NULL, 0);
+    struct iovec v = { &f, sizeof f };
+    return put(p, &v, 1, sizeof f, false);
+}
+
+static const uint64_t zeros;
+
+static dev_status send_pieces(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov,
+                              int n, size_t len, void *cookie)
+{
+    struct iovec v[TCP_PIECES + 2];
+    int k = 1;
+    dev_status st;
+    pthread_mutex_lock(&p->lock);
+    st = may_send(p);
+    if (st == DEV_OK && p->keeps)
+        st = refuse(p);
+    if (st == DEV_OK) {
+        p->head = tcp_frame_prepare(TCP_PACKET, head, len);
+        v[0] = (struct iovec){ &p->head, sizeof p->head };
+        for (int i = 0; i < n; i++)
+            v[k++] = (struct iovec){ (void *)(uintptr_t)iov[i].base, iov[i].len };
+        v[k++] = (struct iovec){ (void *)(uintptr_t)&zeros, -len & 7 };
+        st = put(p, v, k, tcp_frame_bytes((uint32_t)len), true);
+        if (st == DEV_QUEUED)
+            p->cookie = cookie;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+dev_status dev_tcp_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
+                        void *cookie)
+{
+    size_t len = 0;
+    uint8_t *room;
+    dev_status st;
+    for (int i = 0; i < n; i++)
+        len += iov[i].len;
+    if (n <= TCP_PIECES)
+        return send_pieces(p, head, iov, n, len, cookie);
+    room = dev_tcp_reserve(p, len);
+    if (!room)
+        return p->state >= TCP_LEFT ? DEV_PEER_GONE : DEV_AGAIN;
+    for (int i = 0, at = 0; i < n; at += (int)iov[i++].len)
+        if (iov[i].len)
+            memcpy(room + at, iov[i].base, iov[i].len);
+    st = dev_tcp_commit(p, head, room, len);
+    if (st == DEV_AGAIN)
+        dev_tcp_drop(p, room);
+    return st;
+}
+
+/* ---- rooms: a buffer that begins with a frame's head ------------------------------------------- */
+
+static uint8_t *buffer_of(void *room)
+{
+    return (uint8_t *)room - sizeof(struct tcp_frame);
+}
+
+void *dev_tcp_reserve(struct dev_peer *p, size_t want)
+{
+    uint8_t *b = NULL;
+    dev_status st;
+    (void)want;
+    pthread_mutex_lock(&p->lock);
+    st = may_send(p);
+    if (st == DEV_OK && (p->keeps || p->dev->lent >= LENT_MAX))
+        refuse(p);
+    else if (st == DEV_OK)
+        b = dev_tcp_buffer(p->dev);
+    pthread_mutex_unlock(&p->lock);
+    if (!b)
+        return NULL;
+    p->dev->lent++;
+    return b + sizeof(struct tcp_frame);
+}
+
+void dev_tcp_drop(struct dev_peer *p, void *room)
+{
+    p->dev->lent--;
+    dev_tcp_release(p->dev, buffer_of(room));
+}
+
+dev_status dev_tcp_commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
+{
+    struct tcp_frame f = tcp_frame_prepare(TCP_PACKET, head, len);
+    struct iovec v = { buffer_of(room), tcp_frame_bytes((uint32_t)len) };
+    dev_status st;
+    memcpy(v.iov_base, &f, sizeof f);
+    memset((uint8_t *)room + len, 0, -len & 7);
+    pthread_mutex_lock(&p->lock);
+    st = may_send(p);
+    if (st == DEV_OK)
+        st = p->keeps ? refuse(p) : put(p, &v, 1, v.iov_len, true);
+    if (st == DEV_QUEUED)
+        p->room = buffer_of(room);
+    pthread_mutex_unlock(&p->lock);
+    if (st == DEV_QUEUED) {
+        p->dev->lent--;
+        return DEV_OK;
+    }
+    if (st != DEV_AGAIN)
+        dev_tcp_drop(p, room);
+    return st;
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+/* The frame at the front: its bytes; 0: not all there; -1: nonsense. */
+static int32_t frame_at(const struct dev_peer *p, struct tcp_frame *f)
+{
+    uint32_t n = p->have - p->at;
+    if (n < sizeof *f)
+        return 0;
+    memcpy(f, p->in + p->at, sizeof *f);
+    if (!tcp_frame_check(f))
+        return -1;
+    return n < tcp_frame_bytes(f->len) ? 0 : (int32_t)tcp_frame_bytes(f->len);
+}
+
+void dev_tcp_unread(struct dev_peer *p)
+{
+    if (p->in)
+        dev_tcp_release(p->dev, p->in);
+    p->in = NULL;
+    p->at = p->have = 0;
+}
+
+static void to_pending(struct dev *d, struct dev_peer *p)
+{
+    p->next_pending = NULL;
+    p->pending = true;
+    if (d->pending)
+        d->pending_last->next_pending = p;
+    else
+        d->pending = p;
+    d->pending_last = p;
+}
+
+/* What lies at the front decides what is next: a packet to deliver, more to read, or the end. */
+static int look_at_front(struct dev_peer *p)
+{
+    struct tcp_frame f;
+    int32_t n = p->in ? frame_at(p, &f) : 0;
+    if (n > 0) {
+        to_pending(p->dev, p);
+    } else if (n < 0) {
+        snprintf(p->why, sizeof p->why, "sent something that is not a frame");
+        return dev_tcp_gone(p, TCP_GONE);
+    } else if (p->at == p->have) {
+        dev_tcp_unread(p);
+    }
+    return 0;
+}
+
+int dev_tcp_read(struct dev_peer *p)
+{
+    ssize_t n;
+    if (p->pending || (!p->in && !(p->in = dev_tcp_buffer(p->dev))))
+        return 0; /* without memory: later, as the descriptor stays readable */
+    if (p->at > 0) {
+        memmove(p->in, p->in + p->at, p->have - p->at);
+        p->have -= p->at;
+        p->at = 0;
+    }
+    do
+        n = recv(p->fd, p->in + p->have, TCP_BUF - p->have, MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        p->have += (uint32_t)n;
+        p->dev->hot = p;
+        return 1 + look_at_front(p);
+    }
+    if (n < 0 && ku_sock_not_now(errno)) {
+        if (p->have == 0)
+            dev_tcp_unread(p);
+        return 0;
+    }
+    snprintf(p->why, sizeof p->why, "ended the connection without a goodbye: %s",
+             n ? strerror(errno) : "end of file");
+    return dev_tcp_gone(p, TCP_GONE);
+}
+
+int dev_tcp_deliver(struct dev *d)
+{
+    struct dev_peer *p = d->pending;
+    struct tcp_frame f;
+    int32_t n = frame_at(p, &f);
+    d->pending = p->next_pending;
+    p->pending = false;
+    if (f.kind == TCP_BYE)
+        return dev_tcp_gone(p, TCP_LEFT);
+    d->up.deliver(d->up.core, &f.head, p->in + p->at + sizeof f, f.len);
+    p->at += (uint32_t)n;
+    return 1 + look_at_front(p);
+}

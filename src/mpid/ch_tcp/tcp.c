@@ -1,0 +1,388 @@
+/* tcp.c: the device for ranks that reach each other by TCP: opening, progress, closing.  See tcp.h. */
+#include "tcp.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "util/clock.h"
+#include "util/err.h"
+#include "util/knob.h"
+
+extern const struct dev_ops dev_tcp_ops;
+
+enum {
+    EVENTS = 16,    /* of the epoll set a look */
+    HOT_LOOKS = 3,  /* of 4 looks go to the connection that brought something last */
+    RUN = 16,       /* packets delivered from buffers between two looks */
+    PATIENCE = 64,  /* looks in vain after which they become rarer: */
+    RAREST = 4,     /* one in 2^RAREST calls */
+    CLOSE_MS = 5000 /* most that close() waits for peers that do not take what was sent */
+};
+
+static struct ku_knob rows[] = {
+    { .name = "TCP_HOST",
+      .type = KU_KNOB_STR,
+      .def = "127.0.0.1",
+      .unit = "",
+      .help = "the IPv4 address at which ch_tcp of this process listens, and which it tells its peers" },
+    { .name = "TCP_CONNECT_S",
+      .type = KU_KNOB_INT,
+      .def = "10",
+      .unit = "s",
+      .min = 1,
+      .max = 3600,
+      .help = "how long ch_tcp tries to connect to a peer that does not take the connection, before it "
+              "counts as lost" },
+};
+static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof *rows };
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+uint8_t *dev_tcp_buffer(struct dev *d)
+{
+    uint8_t *b;
+    pthread_mutex_lock(&d->pool_lock);
+    b = d->pool;
+    if (b)
+        memcpy(&d->pool, b, sizeof d->pool);
+    pthread_mutex_unlock(&d->pool_lock);
+    return b ? b : malloc(TCP_BUFFER);
+}
+
+void dev_tcp_release(struct dev *d, uint8_t *b)
+{
+    pthread_mutex_lock(&d->pool_lock);
+    memcpy(b, &d->pool, sizeof d->pool);
+    d->pool = b;
+    pthread_mutex_unlock(&d->pool_lock);
+}
+
+/* ---- the timer ------------------------------------------------------------------------------- */
+
+static void set_timer(struct dev *d, uint64_t at)
+{
+    struct itimerspec t = { .it_value = { .tv_sec = (time_t)(at / 1000000000u),
+                                          .tv_nsec = (long)(at % 1000000000u) } };
+    timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+/* Some thread wants a connection: let the device's thread look, also if it sleeps. */
+void dev_tcp_ring(struct dev *d)
+{
+    set_timer(d, 1);
+}
+
+void dev_tcp_alarm(struct dev *d, uint64_t at)
+{
+    if (d->alarm && d->alarm <= at)
+        return;
+    d->alarm = at;
+    set_timer(d, at);
+    if (atomic_load(&d->wanted)) /* perhaps rung between the last look and this setting, which undid it */
+        dev_tcp_ring(d);
+}
+
+static int timer_ready(struct dev *d, struct source *s, uint32_t events)
+{
+    uint64_t times;
+    (void)s, (void)events;
+    if (read(d->timer_fd, &times, sizeof times) < 0 && errno == EAGAIN)
+        return 0;
+    d->alarm = 0;
+    return dev_tcp_due(d);
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
+static void tcp_fini(struct dev *d)
+{
+    if (!d)
+        return;
+    for (int32_t i = 0; d->peers && i < d->world.size; i++)
+        if (d->peers[i]) {
+            dev_tcp_hang_up(d->peers[i]);
+            dev_tcp_drop_out(d->peers[i]);
+            dev_tcp_unread(d->peers[i]);
+            if (d->peers[i]->room)
+                dev_tcp_release(d, d->peers[i]->room);
+            pthread_mutex_destroy(&d->peers[i]->lock);
+            free(d->peers[i]);
+        }
+    for (int i = 0; i < TCP_GUESTS; i++)
+        dev_tcp_dismiss(d, &d->guests[i]);
+    if (d->listen_fd >= 0)
+        close(d->listen_fd);
+    if (d->timer_fd >= 0)
+        close(d->timer_fd);
+    if (d->epoll >= 0)
+        close(d->epoll);
+    while (d->pool) {
+        uint8_t *b = d->pool;
+        memcpy(&d->pool, b, sizeof d->pool);
+        free(b);
+    }
+    pthread_mutex_destroy(&d->pool_lock);
+    free(d->peers);
+    free(d);
+}
+
+static bool watch(struct dev *d, int fd, struct source *s)
+{
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = s };
+    return epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) == 0;
+}
+
+static bool set_up(struct dev *d)
+{
+    const char *host = ku_knob_str("TCP_HOST");
+    d->listener.ready = dev_tcp_accept;
+    d->timer.ready = timer_ready;
+    d->listen_fd = ku_sock_listen(host, &d->at);
+    if (d->listen_fd < 0) {
+        ku_err_set(errno, "KEEL_TCP_HOST",
+                   "is %.60s, where this process cannot listen: %s; expected an IPv4 address of "
+                   "this machine",
+                   host, strerror(errno));
+        return false;
+    }
+    d->epoll = epoll_create1(EPOLL_CLOEXEC);
+    d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (d->epoll >= 0 && d->timer_fd >= 0 && watch(d, d->listen_fd, &d->listener) &&
+        watch(d, d->timer_fd, &d->timer))
+        return true;
+    ku_err_set(errno, NULL, "the system refused a descriptor: %s", strerror(errno));
+    return false;
+}
+
+static dev_status tcp_open(const struct dev_services *services, const struct dev_world *world,
+                           struct dev **dev)
+{
+    struct dev *d;
+    if (world->size < 2) {
+        ku_err_set(1, NULL, "there is nobody to talk to");
+        return DEV_NO_SUPPORT;
+    }
+    d = calloc(1, sizeof *d);
+    if (d)
+        d->peers = calloc((size_t)world->size, sizeof *d->peers);
+    if (!d || !d->peers) {
+        free(d);
+        ku_err_set(1, NULL, "out of memory opening the device for %d ranks", world->size);
+        return DEV_ERROR;
+    }
+    ku_knob_register(&knobs);
+    d->patience = (uint64_t)ku_knob_int("TCP_CONNECT_S") * 1000 * TCP_MS;
+    d->up = *services;
+    d->world = *world;
+    d->epoll = d->listen_fd = d->timer_fd = -1;
+    for (int i = 0; i < TCP_GUESTS; i++)
+        d->guests[i].fd = -1;
+    pthread_mutex_init(&d->pool_lock, NULL);
+    if (!set_up(d)) {
+        tcp_fini(d);
+        return DEV_NO_SUPPORT;
+    }
+    *dev = d;
+    return DEV_OK;
+}
+
+static void tcp_caps(const struct dev *d, struct dev_caps *caps)
+{
+    (void)d;
+    *caps = (struct dev_caps){ .max_short = TCP_MAX_SHORT,
+                               .max_send = TCP_MAX_SEND,
+                               .latency_ns = 6000,
+                               .bandwidth_mbs = 3000,
+                               .reach = DEV_REACH_ANY,
+                               .ordered = true,
+                               .has_get = false,
+                               .mem_kinds = 1u << DEV_MEM_HOST,
+                               .priority = 0 };
+}
+
+static size_t tcp_address(const struct dev *d, void *buf, size_t cap)
+{
+    struct tcp_address a = tcp_address_prepare(&d->at);
+    memcpy(buf, &a, cap < sizeof a ? cap : sizeof a);
+    return sizeof a;
+}
+
+struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank)
+{
+    struct dev_peer *p = d->peers[grank];
+    if (p)
+        return p;
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->source.ready = dev_tcp_ready;
+    p->dev = d;
+    p->grank = grank;
+    p->fd = -1;
+    pthread_mutex_init(&p->lock, NULL);
+    return d->peers[grank] = p;
+}
+
+static dev_status tcp_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
+{
+    if (grank < 0 || grank >= d->world.size || grank == d->world.rank) {
+        ku_err_set(1, "rank", "%d is not another rank of the job", grank);
+        return DEV_NO_SUPPORT;
+    }
+    *peer = dev_tcp_peer(d, grank);
+    if (*peer)
+        return DEV_OK;
+    ku_err_set(1, NULL, "out of memory for rank %d", grank);
+    return DEV_ERROR;
+}
+
+static void tcp_peer_stop(struct dev_peer *p)
+{
+    (void)p; /* close() does it for all at once */
+}
+
+static void tcp_peer_fini(struct dev_peer *p)
+{
+    (void)p; /* it goes with the device: the peer may have a connection that no send asked for */
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+static int look(struct dev *d)
+{
+    struct epoll_event ev[EVENTS];
+    int events = 0, n;
+    if (d->trying || d->nguests || d->deaf || atomic_load_explicit(&d->wanted, memory_order_relaxed))
+        events += dev_tcp_due(d);
+    if (d->hot && d->turn++ % (HOT_LOOKS + 1) != HOT_LOOKS)
+        return events + dev_tcp_read(d->hot);
+    n = epoll_wait(d->epoll, ev, EVENTS, 0);
+    for (int i = 0; i < n; i++) {
+        struct source *s = ev[i].data.ptr;
+        events += s->ready(d, s, ev[i].events);
+    }
+    return events;
+}
+
+static bool about_to_sleep(const struct dev *d)
+{
+    return atomic_load_explicit(&ku_segment_rank(d->world.segment, (uint32_t)d->world.local_rank)->sleeping,
+                                memory_order_relaxed) != 0;
+}
+
+/* A look is a system call, and others than this device are polled in the same loops.  So as long as the looks find nothing,
+ * they become rarer, down to one in 16 calls: some 0.3 us later for who only waits.  Who sleeps looks before, and is woken by
+ * the descriptor in any case.
+ * One packet a call is handed up: who waits for one returns when it is there, and gets the next ones where he wants them. */
+static int tcp_progress(struct dev *d)
+{
+    int n = 0;
+    bool delivered = d->pending != NULL, sleeps = about_to_sleep(d);
+    if (delivered) {
+        n = dev_tcp_deliver(d);
+        if (++d->turn % RUN != 0)
+            return n;
+    } else if (d->skip > 0 && !sleeps && atomic_load_explicit(&d->wanted, memory_order_relaxed) == NULL) {
+        d->skip--;
+        return 0;
+    }
+    n += look(d);
+    if (!delivered && d->pending)
+        n += dev_tcp_deliver(d);
+    d->idle = n > 0 ? 0 : d->idle + 1;
+    d->skip = sleeps ? 0 : (1u << (d->idle / PATIENCE < RAREST ? d->idle / PATIENCE : RAREST)) - 1;
+    return n;
+}
+
+static _Atomic uint32_t *tcp_wait_word(struct dev *d)
+{
+    (void)d;
+    return NULL;
+}
+
+static int tcp_wait_fd(struct dev *d)
+{
+    return d->epoll;
+}
+
+/* ---- close ----------------------------------------------------------------------------------- */
+
+/* Nothing more can be done for the peer.  What it sends from here on is for nobody. */
+static bool has_left(struct dev_peer *p)
+{
+    char unread[4096];
+    ssize_t n;
+    if (p->state != TCP_OPEN)
+        return p->state != TCP_GREETED || p->end == sizeof(struct tcp_hello); /* no packet was taken */
+    pthread_mutex_lock(&p->lock);
+    if (!p->said_bye && dev_tcp_bye(p) == DEV_OK)
+        p->said_bye = true;
+    pthread_mutex_unlock(&p->lock);
+    dev_tcp_write(p);
+    while ((n = recv(p->fd, unread, sizeof unread, MSG_DONTWAIT)) > 0)
+        ;
+    if (n == 0 || p->cut || !ku_sock_not_now(errno))
+        return true;
+    if (!p->said_bye || p->out || p->keeps)
+        return false;
+    if (!p->shut)
+        shutdown(p->fd, SHUT_WR);
+    p->shut = true;
+    return ku_sock_unsent(p->fd) == 0;
+}
+
+static int still_there(struct dev *d)
+{
+    int n = 0;
+    for (int32_t i = 0; i < d->world.size; i++) {
+        struct dev_peer *p = d->peers[i];
+        if (!p || p->fd < 0)
+            continue;
+        if (p->state == TCP_GREETED)
+            dev_tcp_ready(d, &p->source, EPOLLIN);
+        if (has_left(p))
+            dev_tcp_gone(p, TCP_LEFT);
+        else
+            n++;
+    }
+    return n;
+}
+
+static void tcp_close(struct dev *d)
+{
+    uint64_t end = ku_clock_ns() + CLOSE_MS * TCP_MS;
+    dev_tcp_forget_fd(d, d->listen_fd);
+    d->listen_fd = -1;
+    d->pending = d->hot = NULL;
+    while (still_there(d) && ku_clock_ns() < end)
+        poll(NULL, 0, 1);
+    for (int32_t i = 0; i < d->world.size; i++)
+        if (d->peers[i] && d->peers[i]->fd >= 0)
+            dev_tcp_gone(d->peers[i], TCP_LEFT);
+}
+
+const struct dev_ops dev_tcp_ops = {
+    .version = DEV_VERSION,
+    .name = "tcp",
+    .reach = DEV_REACH_ANY,
+    .open = tcp_open,
+    .caps = tcp_caps,
+    .close = tcp_close,
+    .fini = tcp_fini,
+    .address = tcp_address,
+    .peer_init = tcp_peer_init,
+    .peer_stop = tcp_peer_stop,
+    .peer_fini = tcp_peer_fini,
+    .send_short = dev_tcp_send_short,
+    .send = dev_tcp_send,
+    .reserve = dev_tcp_reserve,
+    .commit = dev_tcp_commit,
+    .drop = dev_tcp_drop,
+    .progress = tcp_progress,
+    .wait_word = tcp_wait_word,
+    .wait_fd = tcp_wait_fd,
+};
