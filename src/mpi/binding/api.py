@@ -112,6 +112,7 @@ class Abi:
         self.name = self.library = self.coding = None
         self.handles, self.opaque, self.integers, self.status = [], [], [], []
         self.groups = []  # (class, C type, form, [(name, value)])
+        self.outside = []  # the same, for the second part of mpi.h
 
     def values(self):
         return {name: value for _, _, _, rows in self.groups for name, value in rows}
@@ -134,9 +135,12 @@ def read_abi(path):
         elif part[0] == "status":
             abi.status.append(tuple(part[1:3]))
         elif part[0] == "constants":
-            abi.groups.append((part[1], " ".join(part[2:-1]), part[-1], []))
+            groups = abi.outside if part[-1] == "outside" else abi.groups
+            part = part[:-1] if part[-1] == "outside" else part
+            groups.append((part[1], " ".join(part[2:-1]), part[-1], []))
+            rows = groups[-1][3]
         elif len(part) == 2 and abi.groups:
-            abi.groups[-1][3].append((part[0], int(part[1], 0)))
+            rows.append((part[0], int(part[1], 0)))
         else:
             raise Bad("%s:%d: what is '%s'?" % (path, number, line.strip()))
     return abi

@@ -56,6 +56,8 @@ typedef struct {
 #define MPI_F08_STATUS_IGNORE ((MPI_F08_status *)0)
 #define MPI_F08_STATUSES_IGNORE ((MPI_F08_status *)0)
 
+@OUTSIDE_CONSTANTS@
+
 @OUTSIDE_CALLBACKS@
 
 @OUTSIDE@
@@ -128,10 +130,10 @@ def enum_of(rows, name=None):
     return ("typedef enum %s {\n%s\n} %s;" % (name, body, name)) if name else "enum {\n%s\n};" % body
 
 
-def constants(abi):
+def constants(groups):
     """The constants of mpi.h, but for those that need the callbacks' types."""
     parts, late = [], []
-    for cls, ctype, form, rows in abi.groups:
+    for cls, ctype, form, rows in groups:
         if form == "enum":
             text = enum_of(rows, None if ctype == "int" else ctype)
         else:
@@ -157,7 +159,7 @@ def prototypes(procs):
 
 def mpi_h(api, abi):
     values = abi.values()
-    early, late = constants(abi)
+    early, late = constants(abi.groups)
     fields = [re.sub(r"^(\w+)\s*(\S+?)(\[\d+\])?$", r"\1 \2\3", field_decl(n, t)) for n, t in abi.status]
     handles = ["typedef struct %s *%s;" % (s, n) for n, _, s in abi.handles] + \
               ["typedef struct %s *%s;" % (s, n) for n, s in abi.opaque]
@@ -177,6 +179,7 @@ def mpi_h(api, abi):
         CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if not outside),
         CALLBACK_CONSTANTS=late,
         PROTOTYPES="\n\n".join(by_chapter),
+        OUTSIDE_CONSTANTS=constants(abi.outside)[0],
         OUTSIDE_CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if outside),
         OUTSIDE=prototypes([p for p in api.procs if p.has("outside")]),
     )
@@ -189,7 +192,7 @@ def field_decl(name, ctype):
 
 def const_h(abi):
     parts = []
-    for cls, ctype, form, rows in abi.groups:
+    for cls, ctype, form, rows in abi.groups + abi.outside:
         if ctype in ("int", "MPI_Offset") or form == "enum":
             text = enum_of(rows)
         elif cls.startswith("handle:") or "_function" in ctype:

@@ -19,16 +19,19 @@ static int64_t pair_value_size(uint32_t basic)
     return 0;
 }
 
-/* One part of a type: `times` elements of `type`.  Structs have one a block, all others one. */
+/* One part of a type: `times` elements of `type`.  Structs have one a block, pairs without a name two, predefined types
+ * none, all others one. */
 static int64_t parts_of(const MPIR_Datatype *t)
 {
-    return t->combiner == MPI_COMBINER_STRUCT ? t->nt : t->combiner == MPI_COMBINER_NAMED ? 0 : 1;
+    return t->nt;
 }
 
 static int64_t part_times(const MPIR_Datatype *t, int64_t i)
 {
     if (t->combiner == MPI_COMBINER_STRUCT)
         return t->contents[1 + i];
+    if (t->combiner == MPI_COMBINER_VALUE_INDEX)
+        return 1;
     return t->types[0]->adi.size ? t->adi.size / t->types[0]->adi.size : 0;
 }
 

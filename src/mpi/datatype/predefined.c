@@ -51,6 +51,18 @@ MPIR_PAIR_TYPES(PAIR_STRUCT)
 
 static MPIR_Datatype pair_types[] = { MPIR_PAIR_TYPES(PAIR) };
 
+/* MPI-1's markers: no data, but the bounds of what they are a part of. */
+static MPIR_Datatype marker_types[] = {
+    { .adi = { .obj = HEADER(MPI_LB), .is_contig = true, .is_committed = true, .align = 1, .has_lb = true },
+      .combiner = MPI_COMBINER_NAMED,
+      .name = "MPI_LB",
+      .default_name = "MPI_LB" },
+    { .adi = { .obj = HEADER(MPI_UB), .is_contig = true, .is_committed = true, .align = 1, .has_ub = true },
+      .combiner = MPI_COMBINER_NAMED,
+      .name = "MPI_UB",
+      .default_name = "MPI_UB" },
+};
+
 static MPIR_Datatype *find(MPIR_Datatype *types, size_t n, int32_t value)
 {
     for (size_t i = 0; i < n; i++)
@@ -62,7 +74,9 @@ static MPIR_Datatype *find(MPIR_Datatype *types, size_t n, int32_t value)
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value)
 {
     MPIR_Datatype *t = find(basic_types, sizeof basic_types / sizeof *basic_types, value);
-    return t ? t : find(pair_types, sizeof pair_types / sizeof *pair_types, value);
+    if (t == NULL)
+        t = find(pair_types, sizeof pair_types / sizeof *pair_types, value);
+    return t ? t : find(marker_types, sizeof marker_types / sizeof *marker_types, value);
 }
 
 static void forget_names(MPIR_Datatype *types, size_t n)
@@ -78,4 +92,6 @@ void MPIR_Datatype_fini_predefined(void)
 {
     forget_names(basic_types, sizeof basic_types / sizeof *basic_types);
     forget_names(pair_types, sizeof pair_types / sizeof *pair_types);
+    forget_names(marker_types, sizeof marker_types / sizeof *marker_types);
+    MPIR_Datatype_fini_unnamed();
 }

@@ -122,7 +122,7 @@ int MPIR_Type_free(MPIR_Datatype **datatype)
 {
     if ((*datatype)->adi.obj.flags & KEEL_OBJ_PREDEFINED)
         return MPIR_Err(MPI_ERR_TYPE, "datatype", "is %s; expected a datatype that is not predefined",
-                        (*datatype)->name);
+                        (*datatype)->name ? (*datatype)->name : "a predefined type without a name");
     int err = (*datatype)->more_handles ? 0 : MPIR_Attr_delete_all(*datatype);
     if (err)
         return err;

@@ -20,8 +20,11 @@ typedef struct MPIR_Datatype {
 
 void MPIR_Datatype_release(MPIR_Datatype *t);
 
-/* MPI_Finalize: the predefined types have their own names again. */
+/* MPI_Finalize: the predefined types have their own names again, and those without a name are gone. */
 void MPIR_Datatype_fini_predefined(void);
+
+/* Drop the predefined types without a name (MPI_Type_create_f90_*, MPI_Type_get_value_index). */
+void MPIR_Datatype_fini_unnamed(void);
 
 /* The predefined type with this ABI value; never NULL for a value of the ABI header. */
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value);

@@ -86,7 +86,35 @@ static const MPIR_Datatype *predefined_of(const MPIR_Datatype *type)
 {
     while (type->combiner == MPI_COMBINER_DUP)
         type = type->types[0];
-    return type->combiner == MPI_COMBINER_NAMED ? type : NULL;
+    switch (type->combiner) {
+    case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_INTEGER:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+        return type->adi.basic ? type : NULL; /* not MPI_LB */
+    case MPI_COMBINER_VALUE_INDEX:
+        return type;
+    }
+    return NULL;
+}
+
+static struct basic basic_of(const MPIR_Datatype *t)
+{
+    return basics[t->adi.basic - KEEL_MPI_DATATYPE_NULL];
+}
+
+/* A pair without a name has no representation of its own. */
+static struct basic predefined_basic(const MPIR_Datatype *t)
+{
+    return t->combiner == MPI_COMBINER_VALUE_INDEX ? (struct basic){ MPIR_CLASS_PAIR, 0 } : basic_of(t);
+}
+
+static bool can_compute(int32_t op, const MPIR_Datatype *t)
+{
+    if (t->combiner == MPI_COMBINER_VALUE_INDEX)
+        return MPIR_Op_pair_known(basic_of(t->types[0]).repr) &&
+               MPIR_Op_pair_known(basic_of(t->types[1]).repr);
+    return MPIR_Op_kernel_of(op, basic_of(t).repr) != NULL;
 }
 
 int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type)
@@ -101,13 +129,13 @@ int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type)
         return MPIR_Err(MPI_ERR_OP, "op",
                         "is %s with a derived datatype; expected %s, or an operation of your own", op->name,
                         expected_types(value));
-    struct basic b = basics[t->adi.basic - KEEL_MPI_DATATYPE_NULL];
-    if (!(op_classes[value - KEEL_MPI_OP_NULL] & b.class))
-        return MPIR_Err(MPI_ERR_OP, "op", "is %s, which is not defined on %s; expected %s", op->name, t->name,
+    const char *name = t->name ? t->name : "a predefined type without a name";
+    if (!(op_classes[value - KEEL_MPI_OP_NULL] & predefined_basic(t).class))
+        return MPIR_Err(MPI_ERR_OP, "op", "is %s, which is not defined on %s; expected %s", op->name, name,
                         expected_types(value));
-    if (!MPIR_Op_kernel_of(value, b.repr))
+    if (!can_compute(value, t))
         return MPIR_Err(MPI_ERR_OP, "op", "is %s on %s, which this library's compiler could not compute with",
-                        op->name, t->name);
+                        op->name, name);
     return MPI_SUCCESS;
 }
 
@@ -127,15 +155,31 @@ static void apply_user(const MPIR_Op *op, const void *in, void *inout, int64_t c
     }
 }
 
+static bool apply_pairs(const MPIR_Op *op, const void *in, void *inout, int64_t count,
+                        const MPIR_Datatype *type)
+{
+    const MPIR_Datatype *t = predefined_of(type);
+    if (t->combiner != MPI_COMBINER_VALUE_INDEX)
+        return false;
+    const MPIR_Datatype *value = t->types[0], *index = t->types[1];
+    struct op_pair p = { basic_of(value).repr,
+                         basic_of(index).repr,
+                         value->adi.size,
+                         index->adi.size,
+                         t->adi.true_extent - index->adi.size,
+                         t->adi.extent };
+    MPIR_Op_pairs(op->obj.self == KEEL_MPI_MAXLOC, &p, in, inout, count);
+    return true;
+}
+
 void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type)
 {
     if (count <= 0)
         return;
     if (op->user)
         apply_user(op, in, inout, count, type);
-    else
-        MPIR_Op_kernel_of(op->obj.self, basics[type->adi.basic - KEEL_MPI_DATATYPE_NULL].repr)(in, inout,
-                                                                                               count);
+    else if (type->combiner == MPI_COMBINER_NAMED || !apply_pairs(op, in, inout, count, type))
+        MPIR_Op_kernel_of(op->obj.self, basic_of(type).repr)(in, inout, count);
 }
 
 /* ---- the procedures ---- */
