@@ -444,12 +444,11 @@ static void on_time(void)
 
 /* ---- start ---- */
 
-/* A descriptor for the ranks to inherit, out of the way of what scripts do with theirs. */
+/* A descriptor for ranks to have, out of the way of what scripts do with theirs.  It is become_rank that lets one through
+ * exec, as not all are for each rank. */
 static int high_fd(int fd)
 {
-    int high = fcntl(fd, F_DUPFD, HIGH_FD);
-    if (high < 0 && fcntl(fd, F_SETFD, 0) != 0)
-        die("preparing a descriptor for the ranks failed: %s", strerror(errno));
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
     if (high < 0)
         return fd;
     close(fd);

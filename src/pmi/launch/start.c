@@ -263,8 +263,8 @@ struct failure {
 };
 
 /* In the child: its memory is the parent's, so nothing may be changed but `why`, and nothing allocated. */
-static void become_rank(struct starter *s, const int fd[3], bool join_front, pid_t daemon,
-                        volatile struct failure *why)
+static void become_rank(struct starter *s, const struct place *at, const int fd[3], bool join_front,
+                        pid_t daemon, volatile struct failure *why)
 {
     const struct launch *l = s->start->launch;
     struct rlimit files;
@@ -280,6 +280,10 @@ static void become_rank(struct starter *s, const int fd[3], bool join_front, pid
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = s->start->nofile;
         setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (fcntl(at->segment_fd, F_SETFD, 0) != 0 || fcntl(s->start->control_fd, F_SETFD, 0) != 0) {
+        why->err = errno;
+        return;
     }
     if (s->app->wdir && chdir(s->app->wdir) != 0) {
         why->err = errno;
@@ -315,7 +319,7 @@ pid_t starter_run(struct starter *s, const struct place *at, const int fd[3], bo
     env_place(s, at);
     pid_t pid = vfork();
     if (pid == 0) {
-        become_rank(s, fd, join_front, daemon, &why);
+        become_rank(s, at, fd, join_front, daemon, &why);
         _exit(EXIT_NOT_EXEC);
     }
     if (pid < 0) {
