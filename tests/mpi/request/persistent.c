@@ -7,9 +7,9 @@ static int to, from;
 
 typedef int init_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 typedef int init_c_function(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-static init_function *const inits[] = { MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init, MPI_Rsend_init };
-static init_c_function *const inits_c[] = { MPI_Send_init_c, MPI_Ssend_init_c, MPI_Bsend_init_c,
-                                            MPI_Rsend_init_c };
+static init_function *const inits[] = { MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init, MPI_Bsend_init };
+static init_c_function *const inits_c[] = { MPI_Send_init_c, MPI_Ssend_init_c, MPI_Rsend_init_c,
+                                            MPI_Bsend_init_c };
 
 static void finished(const MPI_Status *s, MPI_Datatype type, int expected)
 {
