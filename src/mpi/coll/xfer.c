@@ -139,7 +139,8 @@ void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
 void MPIR_Coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
                     int64_t dcount, MPIR_Datatype *dtype)
 {
-    if (!c->st->mute && src != dst)
+    /* absolute types may lead from one address, MPI_BOTTOM, to different data */
+    if (!c->st->mute && (src != dst || stype != dtype))
         MPIR_Coll_note(c, MPIR_Localcopy(src, scount, stype, dst, dcount, dtype));
 }
 

@@ -12,10 +12,17 @@
 
 static unsigned char wire[4096];
 
+/* What an assignment writes into the 6 bytes behind x87's 10 is anything. */
+static int has_padding(MPI_Datatype t)
+{
+    return t == MPI_LONG_DOUBLE || t == MPI_LONG_DOUBLE_INT || t == MPI_C_LONG_DOUBLE_COMPLEX ||
+           t == MPI_CXX_LONG_DOUBLE_COMPLEX;
+}
+
 /* n of `in` must be the bytes `want` at an odd position in the middle of a buffer, and come back. */
 static void both_ways(int line, MPI_Datatype t, const void *in, int n, const unsigned char *want, int bytes)
 {
-    unsigned char back[512];
+    unsigned char back[512], again[512];
     MPI_Aint size = -1, at = 5, extent, lb;
     MPI_Count size_c = -1, at_c = 5;
     OK(MPI_Pack_external_size(REP, n, t, &size));
@@ -41,7 +48,11 @@ static void both_ways(int line, MPI_Datatype t, const void *in, int n, const uns
         else
             OK(MPI_Unpack_external(REP, wire, 5 + bytes, &at, back, n, t));
         CHECK_EQ(large ? at_c : at, 5 + bytes, "line %d", line);
-        CHECK(memcmp(back, in, (size_t)(n * extent)) == 0, "line %d: what comes back", line);
+        CHECK(has_padding(t) || memcmp(back, in, (size_t)(n * extent)) == 0, "line %d: what comes back",
+              line);
+        at = 0;
+        OK(MPI_Pack_external(REP, back, n, t, again, bytes, &at));
+        CHECK(memcmp(again, want, (size_t)bytes) == 0, "line %d: packed once more", line);
     }
 }
 #define W(...) (const unsigned char[]){ __VA_ARGS__ }, (int)sizeof((const unsigned char[]){ __VA_ARGS__ })
@@ -136,6 +147,13 @@ static void reals(void)
 #endif
 }
 
+/* Valgrind computes with 64 bits of the 80. */
+static int has_80_bits(void)
+{
+    volatile long double one = 1, more = LDBL_EPSILON;
+    return one + more != one;
+}
+
 /* long double is binary128 there: x87's 80 bits are converted, exactly. */
 static void long_doubles(void)
 {
@@ -146,6 +164,8 @@ static void long_doubles(void)
     BOTH(MPI_LONG_DOUBLE, long double, -0.0L, 0x80, 0, Z7, Z7);
     BOTH(MPI_LONG_DOUBLE, long double, (long double)INFINITY, 0x7f, 0xff, Z7, Z7);
     BOTH(MPI_LONG_DOUBLE, long double, -(long double)INFINITY, 0xff, 0xff, Z7, Z7);
+    if (!has_80_bits())
+        return;
 #if LDBL_MANT_DIG == 64
     BOTH(MPI_LONG_DOUBLE, long double, 1.0L + LDBL_EPSILON, 0x3f, 0xff, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0,
          0);
@@ -356,7 +376,8 @@ int main(int argc, char **argv)
     truths();
     reals();
     long_doubles();
-    rounding();
+    if (has_80_bits())
+        rounding();
     pairs();
     derived();
     sent();
