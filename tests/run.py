@@ -340,10 +340,10 @@ def part_coverage(ctx, done):
 
 
 PARTS = {
-    "quick": (part_quick, "unit tests, MPI programs by chapter, scripts: the fixed set of ./runtests"),
+    "quick": (part_quick, "unit tests, MPI programs by chapter, scripts"),
     "long": (part_long, "big messages, floods, N-th failures for all N"),
-    "tcp": (part_tcp, "the quick set's MPI programs over TCP alone"),
-    "split": (part_split, "the quick set's MPI programs with their ranks on two simulated nodes"),
+    "tcp": (part_tcp, "the same MPI programs over TCP alone"),
+    "split": (part_split, "the same MPI programs with their ranks on two simulated nodes"),
     "clang": (part_clang, "builds with clang without a warning"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
@@ -352,6 +352,8 @@ PARTS = {
     "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est"),
     "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),
 }
+
+DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
 
 
 def run_part(name, ctx, args):
@@ -397,7 +399,7 @@ def main():
         return 0
     ctx = Context(args)
     passed = failed = 0
-    for name in args.part or (PARTS if args.all else ["quick"]):
+    for name in args.part or (PARTS if args.all else ["quick"] if args.filter else DEFAULT):
         p_, f_ = run_part(name, ctx, args)
         passed, failed = passed + p_, failed + f_
     print(f"{passed} passed, {failed} failed")
