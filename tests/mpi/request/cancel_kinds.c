@@ -48,6 +48,7 @@ static void persistent_receive(void)
         CHECK(r != MPI_REQUEST_NULL, "cancelling freed it");
         CHECK_EQ(MPI_Wait(&r, &s), MPI_SUCCESS); /* inactive */
         CHECK_EQ(was_cancelled(&s), 0);
+        MPI_Barrier(MPI_COMM_WORLD); /* nobody sends while another still has a receive to cancel */
         MPI_Start(&r);
         MPI_Send(&k, 1, MPI_INT, to, 1, MPI_COMM_WORLD);
         MPI_Wait(&r, &s);
