@@ -1,4 +1,4 @@
-# KEEL_LIBS: libraries of the launcher, the tools and the tests.  libmpi itself needs libc alone.
+# KEEL_LIBS: headers (hwloc: mpiexec opens the library itself, when it is needed) and libraries of the launcher, the tools and the tests.  libmpi itself needs libc alone.
 AC_DEFUN([KEEL_LIBS], [
 PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.0],
                   [have_hwloc=yes; AC_DEFINE([HAVE_HWLOC], [1], [hwloc is there, for mpiexec])], [have_hwloc=no])

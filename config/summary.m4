@@ -8,7 +8,7 @@ AC_MSG_NOTICE([
     compiler         $CC $CFLAGS
     sanitizers       $enable_sanitize, coverage $enable_coverage
     devices          $KEEL_DEVICE_LIST
-    hwloc            $have_hwloc (mpiexec: counts cores as hwloc sees them)
+    hwloc            $have_hwloc (mpiexec: packages, caches, simulated machines; without it: cores and NUMA nodes)
     check            $have_check (unit tests)
     python           $PYTHON (generates mpi.h and the entry points)
     installs to      $prefix

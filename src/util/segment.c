@@ -34,7 +34,8 @@ static void lay_out(struct ku_seg_head *h)
 {
     uint64_t map_words = h->nlocal + (h->nnodes > 1 ? h->size : 0);
     h->rank_off = round_up(sizeof *h, PAGE);
-    h->map_off = h->rank_off + h->nlocal * sizeof(struct ku_seg_rank);
+    h->place_off = h->rank_off + h->nlocal * sizeof(struct ku_seg_rank);
+    h->map_off = h->place_off + h->nlocal * sizeof(struct ku_seg_place);
     h->gone_off = h->map_off + map_words * sizeof(int32_t);
     h->card_off = round_up(h->gone_off + h->size, PAGE);
     h->dev_off = round_up(h->card_off + h->size * sizeof(struct ku_seg_card), PAGE);
@@ -128,13 +129,14 @@ static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
     if (h->word_bytes != sizeof(void *))
         return "it was made by a launcher of another word size";
     uint64_t map_words = (uint64_t)h->nlocal + (h->nnodes > 1 ? h->size : 0);
-    bool sane = h->nlocal >= 1 && h->nlocal <= h->size && h->node < h->nnodes && h->total <= bytes &&
-                h->rank_off >= sizeof *h && h->rank_off % 64 == 0 &&
-                h->map_off >= h->rank_off + h->nlocal * sizeof(struct ku_seg_rank) &&
-                h->gone_off >= h->map_off + map_words * sizeof(int32_t) &&
-                h->card_off >= h->gone_off + h->size && h->card_off % 64 == 0 &&
-                h->dev_off >= h->card_off + h->size * sizeof(struct ku_seg_card) && h->dev_off <= h->total &&
-                h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
+    bool sane =
+        h->nlocal >= 1 && h->nlocal <= h->size && h->node < h->nnodes && h->total <= bytes &&
+        h->rank_off >= sizeof *h && h->rank_off % 64 == 0 &&
+        h->place_off >= h->rank_off + h->nlocal * sizeof(struct ku_seg_rank) && h->place_off % 64 == 0 &&
+        h->map_off >= h->place_off + h->nlocal * sizeof(struct ku_seg_place) &&
+        h->gone_off >= h->map_off + map_words * sizeof(int32_t) && h->card_off >= h->gone_off + h->size &&
+        h->card_off % 64 == 0 && h->dev_off >= h->card_off + h->size * sizeof(struct ku_seg_card) &&
+        h->dev_off <= h->total && h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
     return sane ? NULL : "its sizes do not fit together";
 }
 

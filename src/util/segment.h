@@ -2,6 +2,7 @@
  *
  *   page 0      struct ku_seg_head
  *   rank_off    struct ku_seg_rank [nlocal]
+ *   place_off   struct ku_seg_place [nlocal]   where each may run, as the launcher knows it
  *   map_off     int32_t grank_of[nlocal]   global rank of each local rank
  *               int32_t node_of[size]      only if nnodes > 1
  *   gone_off    uint8_t gone[size]         1: the launcher has seen this rank die, on whichever node
@@ -21,7 +22,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 2,
+    KU_SEG_VERSION = 3,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SECRET_BYTES = 32,
     KU_CARD_BYTES = 1016,
@@ -36,6 +37,12 @@ enum ku_rank_state {
     KU_RANK_DEAD = 4,      /* set by the launcher: the process is gone without having finalized */
 };
 
+/* The machine, as the launcher had to know it: 0: not known. */
+struct ku_seg_machine {
+    uint16_t cpus, cores; /* hardware threads and cores; equal if there is no SMT */
+    uint16_t l3s, numas, packages;
+};
+
 struct ku_seg_head {
     uint64_t magic;
     uint32_t version, word_bytes; /* word_bytes: sizeof(void *) of its maker */
@@ -46,7 +53,8 @@ struct ku_seg_head {
     uint32_t node, nnodes; /* this node's number, nodes of the job */
     uint32_t cpus;     /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
     uint32_t universe; /* the same of all nodes together */
-    uint64_t rank_off, map_off, gone_off, card_off, dev_off, dev_bytes;
+    struct ku_seg_machine machine;
+    uint64_t rank_off, place_off, map_off, gone_off, card_off, dev_off, dev_bytes;
     _Alignas(64) _Atomic uint32_t
         fence_all;                /* 1: some rank could not register with membarrier: all senders fence */
     _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
@@ -63,6 +71,18 @@ struct ku_seg_rank {
     _Atomic uint32_t bell_mute;             /* 1: somebody could not ring the bell */
     uint8_t bell_len;                       /* bytes of the abstract name of its doorbell; 0: it has none */
     char bell[KU_BELL_BYTES];
+};
+
+/* Where a rank may run: written by the launcher before the rank is started, never changed, zero if it had no reason to
+ * look.  The numbers of objects are the machine's, in its order, KU_PLACE_SEVERAL if the rank's cpus lie in several of
+ * the kind. */
+enum { KU_PLACE_KNOWN = 1, KU_PLACE_BOUND = 2 /* to these cpus; else they are what it may use anyway */ };
+enum { KU_PLACE_UNKNOWN = 0xffff, KU_PLACE_SEVERAL = 0xfffe, KU_PLACE_CPUS = 1024 };
+struct ku_seg_place {
+    _Alignas(64) uint32_t flags;
+    uint16_t cpus, cores;             /* hardware threads and cores of its own share */
+    uint16_t l3, numa, package;       /* the one in which they lie */
+    uint64_t set[KU_PLACE_CPUS / 64]; /* bit c % 64 of set[c / 64]: the kernel's cpu c */
 };
 
 /* One rank's addresses.  It writes its own card into its node's segment, the launcher into those of the other nodes. */
@@ -95,6 +115,10 @@ void ku_segment_detach(struct ku_segment *s);
 static inline struct ku_seg_rank *ku_segment_rank(const struct ku_segment *s, uint32_t lrank)
 {
     return (struct ku_seg_rank *)((char *)s->head + s->head->rank_off) + lrank;
+}
+static inline struct ku_seg_place *ku_segment_place(const struct ku_segment *s, uint32_t lrank)
+{
+    return (struct ku_seg_place *)((char *)s->head + s->head->place_off) + lrank;
 }
 static inline int32_t *ku_segment_grank_of(const struct ku_segment *s)
 {

@@ -180,6 +180,8 @@ START_TEST(sizes_that_do_not_fit)
                 { offsetof(struct ku_seg_head, total), 8, 1ull << 40 },
                 { offsetof(struct ku_seg_head, rank_off), 8, 0 },
                 { offsetof(struct ku_seg_head, rank_off), 8, 4097 },
+                { offsetof(struct ku_seg_head, place_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, place_off), 8, 1ull << 50 },
                 { offsetof(struct ku_seg_head, map_off), 8, 4096 },
                 { offsetof(struct ku_seg_head, gone_off), 8, 4096 },
                 { offsetof(struct ku_seg_head, card_off), 8, 4096 },

@@ -1,5 +1,5 @@
 /* A program that uses nothing but pmi.h, for tests of mpiexec and of the wire: does what its arguments say, in order.
- *   init  finalized  fini  print  message TEXT  abort CODE TEXT  exit CODE  signal NUMBER  sleep SECONDS
+ *   init  finalized  fini  print  place  message TEXT  abort CODE TEXT  exit CODE  signal NUMBER  sleep SECONDS
  *   only RANK (the next action is done by this rank alone)   closefds (as a careless daemon does) */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -44,6 +44,19 @@ static void do_print(char **arg)
     }
 }
 
+/* Where the launcher says it may run, and the census. */
+static void do_place(char **arg)
+{
+    const struct ku_seg_head *h = job.segment.head;
+    const struct ku_seg_place *p = ku_segment_place(&job.segment, (uint32_t)job.local_rank);
+    (void)arg;
+    printf("rank %d flags %u cpus %u cores %u l3 %d numa %d package %d set %llx:%llx machine %u %u %u %u %u "
+           "census %u\n",
+           job.rank, p->flags, p->cpus, p->cores, (int16_t)p->l3, (int16_t)p->numa, (int16_t)p->package,
+           (unsigned long long)p->set[1], (unsigned long long)p->set[0], h->machine.cpus, h->machine.cores,
+           h->machine.l3s, h->machine.numas, h->machine.packages, h->cpus);
+}
+
 static void do_message(char **arg)
 {
     pmi_message(&job, arg[0]);
@@ -80,10 +93,10 @@ static const struct action {
     const char *name;
     int args;
     void (*run)(char **arg);
-} actions[] = { { "init", 0, do_init },        { "finalized", 0, do_finalized }, { "fini", 0, do_fini },
-                { "print", 0, do_print },      { "message", 1, do_message },     { "abort", 2, do_abort },
-                { "exit", 1, do_exit },        { "signal", 1, do_signal },       { "sleep", 1, do_sleep },
-                { "closefds", 0, do_closefds } };
+} actions[] = { { "init", 0, do_init },   { "finalized", 0, do_finalized }, { "fini", 0, do_fini },
+                { "print", 0, do_print }, { "place", 0, do_place },         { "message", 1, do_message },
+                { "abort", 2, do_abort }, { "exit", 1, do_exit },           { "signal", 1, do_signal },
+                { "sleep", 1, do_sleep }, { "closefds", 0, do_closefds } };
 
 int main(int argc, char **argv)
 {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include "bind.h"
 
 /* Exit codes of mpiexec's own making (those of env(1), timeout(1) and the shell). */
 enum {
@@ -54,7 +55,8 @@ struct launch {
     double timeout;         /* seconds; 0: none */
     int universe;           /* -usize; 0: not said */
     int stdin_rank;         /* who reads mpiexec's stdin; or STDIN_NONE, STDIN_ALL */
-    int nodes;        /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
+    int nodes; /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
+    struct bind_policy bind;
     bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
     int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */

@@ -504,6 +504,7 @@ static void make_nodes(void)
     }
     for (int i = 0; i < nodes; i++)
         ku_segment_join(&node.segments[i], &node.segments[0], node_of);
+    bind_plan(node.launch, node.segments, node_of);
     free(node_of);
 }
 
@@ -541,12 +542,14 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
     for (int i = 1; i < 3 && !direct; i++)
         make_pipe(rank, i - 1, &fd[i]);
     const struct ku_segment *seg = &node.segments[node.ranks[rank].node];
-    struct place at = { rank, node.ranks[rank].local, (int)seg->head->nlocal, seg->fd };
+    struct place at = { rank, node.ranks[rank].local, (int)seg->head->nlocal, seg->fd, bind_of(rank), 0 };
     pid_t pid = starter_run(s, &at, fd, tty, code);
     for (int i = 1; i < 3 && !direct; i++)
         close(fd[i]);
     if (fed)
         close(fd[0]);
+    if (at.unbound)
+        bind_refused(rank, at.unbound);
     if (pid < 0)
         return false;
     node.ranks[rank].pid = l->pids[rank] = pid;
@@ -668,6 +671,10 @@ int node_main(struct launch *l, int front)
     if (l->timeout > 0)
         node.timeout_due = now() + l->timeout;
     int code = 0;
+    if (l->bind.no_launch) {
+        finish();
+        return 0;
+    }
     if (start_all(&st, &code)) {
         tell_front(WORD_STARTED);
     } else {

@@ -178,16 +178,6 @@ static void do_arch(struct parse *p, char **v)
         say("note: %s %s: ignored: ranks are started on this machine (%s)", p->name, v[0], here.machine);
 }
 
-/* ppr:N:node is -ppn; every other policy is about binding and order. */
-static void do_map_by(struct parse *p, char **v)
-{
-    const char *n = strncasecmp(v[0], "ppr:", 4) == 0 ? v[0] + 4 : v[0];
-    char *end;
-    long k = strtol(n, &end, 10);
-    if (end > n && strncasecmp(end, ":node", 5) == 0 && k >= 1 && k <= 1 << 20)
-        p->per_node = (int)k;
-}
-
 static void do_usize(struct parse *p, char **v)
 {
     if (strcasecmp(v[0], "infinite") == 0)
@@ -322,9 +312,8 @@ static void do_help(struct parse *p, char **v)
                      (int)strcspn(n, "|"), n);
         printf("%s %s\n          %s\n", left, o->args, o->help);
     }
-    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--oversubscribe, --bind-to "
-          "none, --mca ...)"
-          "\nare taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
+    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--oversubscribe, --mca ...)\n"
+          "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
           "Environment: MPIEXEC_TIMEOUT (seconds).\n"
           "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
           "  123 a rank exited with 0 without calling MPI_Finalize    124 --timeout    125 mpiexec itself "
@@ -493,7 +482,9 @@ static void complete(struct parse *p)
     for (int i = 0; i < l->napps; i++) {
         struct app *a = &l->apps[i];
         if (a->n == 0)
-            a->n = l->napps == 1 && p->per_node ? p->per_node : 1;
+            a->n = l->napps > 1 ? 1 : p->per_node ? p->per_node : options_ppr(p);
+        if (a->n < 1)
+            a->n = 1;
         if (a->maxprocs == 0)
             a->maxprocs = a->n;
         if (a->inherit == INHERIT_UNSAID) {

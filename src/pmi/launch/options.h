@@ -43,6 +43,26 @@ void do_timestamp(struct parse *p, char **v);
 /* All options are read: the prefix of the lines. */
 void options_prefix(struct parse *p);
 
+/* options_bind.c: where ranks run. */
+void do_bind_to(struct parse *p, char **v);
+void do_bind_core(struct parse *p, char **v);
+void do_bind_socket(struct parse *p, char **v);
+void do_bind_none(struct parse *p, char **v);
+void do_map_by(struct parse *p, char **v);
+void do_map_word(struct parse *p, char **v);
+void do_npersocket(struct parse *p, char **v);
+void do_rank_by(struct parse *p, char **v);
+void do_cpus_per_rank(struct parse *p, char **v);
+void do_cpu_set(struct parse *p, char **v);
+void do_hwthreads(struct parse *p, char **v);
+void do_no_oversubscribe(struct parse *p, char **v);
+void do_report_bindings(struct parse *p, char **v);
+void do_display_map(struct parse *p, char **v);
+void do_display(struct parse *p, char **v);
+void do_no_launch(struct parse *p, char **v);
+/* The number of ranks that ppr:N:level makes; 0: nothing of the kind was said. */
+int options_ppr(struct parse *p);
+
 /* options_env.c: the ranks' environment. */
 void do_env(struct parse *p, char **v);
 void do_genv(struct parse *p, char **v);

@@ -258,7 +258,7 @@ void starter_free(struct starter *s)
 /* ---- the process ---- */
 
 struct failure {
-    int err;
+    int err, unbound;
     bool at_chdir;
 };
 
@@ -290,6 +290,8 @@ static void become_rank(struct starter *s, const struct place *at, const int fd[
         why->at_chdir = true;
         return;
     }
+    if (at->cpus && sched_setaffinity(0, sizeof *at->cpus, at->cpus) != 0)
+        why->unbound = errno;
     sigaction(SIGPIPE, &l->sigpipe, NULL);
     sigaction(SIGTTOU, &l->sigttou, NULL);
     sigprocmask(SIG_SETMASK, &l->sigmask, NULL);
@@ -312,9 +314,9 @@ static void env_place(struct starter *s, const struct place *at)
              s->start->control_fd, s->start->job_id, s->appnum);
 }
 
-pid_t starter_run(struct starter *s, const struct place *at, const int fd[3], bool join_front, int *code)
+pid_t starter_run(struct starter *s, struct place *at, const int fd[3], bool join_front, int *code)
 {
-    volatile struct failure why = { 0, false };
+    volatile struct failure why = { 0, 0, false };
     pid_t daemon = getpid();
     env_place(s, at);
     pid_t pid = vfork();
@@ -322,6 +324,7 @@ pid_t starter_run(struct starter *s, const struct place *at, const int fd[3], bo
         become_rank(s, at, fd, join_front, daemon, &why);
         _exit(EXIT_NOT_EXEC);
     }
+    at->unbound = why.unbound;
     if (pid < 0) {
         say("starting rank %d failed: %s%s", at->rank, strerror(errno),
             errno == EAGAIN ? " (is the number of processes limited, ulimit -u or pids.max?)" : "");

@@ -2,6 +2,7 @@
 #ifndef START_H
 #define START_H
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include "launch.h"
@@ -17,6 +18,8 @@ struct start {
 /* Where a rank is: its number there, how many there are, its node's segment. */
 struct place {
     int rank, local, nlocal, segment_fd;
+    const cpu_set_t *cpus; /* to be bound to; NULL: not at all */
+    int unbound;           /* out: the error if the kernel refused that */
 };
 
 /* How one section's ranks are started: made once, used for each rank. */
@@ -29,6 +32,6 @@ void starter_free(struct starter *s);
 /* Start the rank of `at`.  fd[0..2] become its stdin, stdout and stderr; join_front: it stays in the front's process
  * group (it may read the terminal), else it gets a group of its own.  Its pid, or -1 with *code and a message
  * said. */
-pid_t starter_run(struct starter *s, const struct place *at, const int fd[3], bool join_front, int *code);
+pid_t starter_run(struct starter *s, struct place *at, const int fd[3], bool join_front, int *code);
 
 #endif

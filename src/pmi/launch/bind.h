@@ -1,0 +1,87 @@
+/* bind.h: which cores each rank of the job gets (doc/mpiexec.md, "Cores").
+ *
+ * The order of work: the options fill a policy (options_bind.c); the daemon makes the plan once it knows each rank's node
+ * (bind.c), from the machine (topology.c), by rules that know nothing but numbers (bind_map.c), and claims the cores, so
+ * that jobs side by side take different ones (bind_claim.c); it tells the plan (bind_report.c, bind_svg.c) and leaves it
+ * in the nodes' segments; each rank's process is bound before it becomes the program, so that all its threads are. */
+#ifndef BIND_H
+#define BIND_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include "topology.h"
+
+struct launch;
+struct ku_segment;
+
+enum bind_to {
+    BIND_DEFAULT, /* each rank its share, if that does no harm */
+    BIND_NONE,
+    BIND_LEVEL, /* the objects of to_level in which the rank's cores lie */
+    BIND_LIST,  /* `list`: the node's rank i gets the i-th set */
+    BIND_SET    /* all that may be used */
+};
+
+/* What the options say. */
+struct bind_policy {
+    enum bind_to to;
+    enum level to_level;
+    enum level
+        map_level; /* ranks are dealt out to the objects of this level in turn; AT_MACHINE: core after core */
+    enum level rank_level;
+    bool share;          /* --bind-to share: what the default does, whatever others do */
+    bool mapped;         /* --map-by names a level */
+    bool ranked;         /* --rank-by: by rank_level in turn; AT_MACHINE: in the order of the cores */
+    int pe;              /* cores a rank; 0: not said */
+    int ppr;             /* ranks an object of map_level; 0: in turn */
+    const char *list;    /* of sets, separated by ',', their parts by '+' */
+    const char *cpu_set; /* use these only */
+    bool hwthreads;      /* a hardware thread counts as a core */
+    bool no_oversubscribe, overload_ok;
+    bool report, display, no_launch;
+    const char *svg;
+};
+
+/* One rank of a node, as bind_map.c sees it. */
+struct seat {
+    int threads; /* OMP_NUM_THREADS; at least 1 */
+    bool bound;
+    cpu_set_t cpus; /* where it may run, also if it is not bound */
+};
+
+/* bind_map.c: seat `n` ranks of one node on `avail`.  False, with a text in *why, if that cannot be: then it is the
+ * default, which leaves them unbound, or (if *refused) a wish that cannot be granted. */
+bool bind_map(const struct topology *t, const struct bind_policy *p, const cpu_set_t *avail,
+              struct seat *seats, int n, const char **why, bool *refused);
+/* The part of `avail` that is node i's, of nodes with so many ranks before it and on it, of all. */
+void bind_slice(const struct topology *t, const struct bind_policy *p, const cpu_set_t *avail, int before,
+                int n, int all, cpu_set_t *slice);
+/* Cores of `avail`, or threads if these count. */
+int bind_units(const struct topology *t, const struct bind_policy *p, const cpu_set_t *avail);
+/* Did the policy leave the choice to us? */
+bool bind_is_default(const struct bind_policy *p);
+/* Add to `set` what `avail` has of the object at `level` around hardware thread `pu`. */
+void bind_widen(const struct topology *t, const cpu_set_t *avail, int pu, enum level level, cpu_set_t *set);
+
+/* bind_claim.c: claim these cpus for as long as this process lives.  False: nothing is claimed, and *taken are those that
+ * others hold (empty: claims are not possible here). */
+bool bind_claim(const cpu_set_t *cpus, cpu_set_t *taken);
+
+/* bind.c */
+/* Make the plan and tell it as the policy asks.  Ends mpiexec with a text if the user's wish cannot be granted. */
+void bind_plan(const struct launch *l, const struct ku_segment *segments, const int *node_of);
+/* Where the process of this rank is to be bound; NULL: it is not. */
+const cpu_set_t *bind_of(int rank);
+/* The kernel refused to bind this rank. */
+void bind_refused(int rank, int err);
+/* Before anything is started: the ranks that ppr:N:level makes when -n is not given; 0 with *why. */
+int bind_count(const struct bind_policy *p, const char **why);
+
+/* bind_report.c, bind_svg.c */
+void bind_report(const struct launch *l, const struct topology *t, const struct seat *seats, const char *why);
+void bind_display(const struct launch *l, const struct topology *t, const struct seat *seats,
+                  const int *node_of);
+/* False with errno. */
+bool bind_draw(const char *file, const struct topology *t, const struct seat *seats, int n);
+
+#endif

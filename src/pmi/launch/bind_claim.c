@@ -1,0 +1,48 @@
+/* bind_claim.c: who has bound ranks to which cpus.
+ *
+ * A claim is a lock on byte CLAIMS + cpu of /dev/null: a file that everybody may open for writing, on which nobody else
+ * locks such bytes, and which leaves nothing behind: the lock belongs to the open file and goes with the last process that
+ * holds it, however that ends.  Jobs in containers with a /dev of their own do not see each other's; there the load is
+ * looked at instead (bind.c). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include "bind.h"
+
+static const off_t CLAIMS = (off_t)1 << 40;
+
+static bool lock(int fd, int first, int n)
+{
+    struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CLAIMS + first, .l_len = n };
+    return fcntl(fd, F_OFD_SETLK, &range) == 0;
+}
+
+/* Lock the cpus from `first` to before `end`; where that fails, find out which are taken. */
+static bool claim_range(int fd, int first, int end, cpu_set_t *taken)
+{
+    if (lock(fd, first, end - first))
+        return true;
+    for (int c = first; c < end; c++)
+        if (!lock(fd, c, 1) && (errno == EAGAIN || errno == EACCES))
+            CPU_SET((size_t)c, taken);
+    return false;
+}
+
+bool bind_claim(const cpu_set_t *cpus, cpu_set_t *taken)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC); /* kept open: it is the claim */
+    bool ok = fd >= 0;
+    CPU_ZERO(taken);
+    for (int c = 0; fd >= 0 && c < CPU_SETSIZE; c++) {
+        int end = c;
+        while (end < CPU_SETSIZE && CPU_ISSET((size_t)end, cpus))
+            end++;
+        if (end > c && !claim_range(fd, c, end, taken))
+            ok = false;
+        c = end;
+    }
+    if (fd >= 0 && !ok)
+        close(fd);
+    return ok;
+}
