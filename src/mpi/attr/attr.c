@@ -181,8 +181,12 @@ static int no_memory(void)
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more attribute");
 }
 
+static bool
+    on_predefined_types; /* some predefined datatype has had an attribute: MPI_Finalize has to look for them */
+
 static int put(void *object, MPIR_Keyval *key, void *value)
 {
+    const struct keel_object *o = object;
     struct set *s = set_of(object);
     if (!s && !(s = *slot_of(object) = calloc(1, sizeof *s)))
         return no_memory();
@@ -191,11 +195,13 @@ static int put(void *object, MPIR_Keyval *key, void *value)
     int err = old ? delete_attr(object, old) : 0;
     if (!err && !reserve(s)) /* again: the callback may have taken the room */
         err = no_memory();
-    if (err)
+    if (err) {
         MPIR_Keyval_release(key);
-    else
-        append(s, (struct attr){ .key = key, .value = value });
-    return err;
+        return err;
+    }
+    append(s, (struct attr){ .key = key, .value = value });
+    on_predefined_types |= o->kind == MPIR_KIND_DATATYPE && (o->flags & KEEL_OBJ_PREDEFINED);
+    return 0;
 }
 
 /* ---- All attributes of an object ----------------------------------------------------------------------------- */
@@ -281,7 +287,7 @@ int MPIR_Attr_finalize(void)
     int err = MPIR_Attr_delete_all(&MPIR_Comm_self);
     if (!err)
         err = MPIR_Attr_delete_all(&MPIR_Comm_world);
-    for (int i = 0; i < MPIR_PREDEFINED_MAX && !err; i++) {
+    for (int i = 0; on_predefined_types && i < MPIR_PREDEFINED_MAX && !err; i++) {
         struct keel_object *o = MPIR_Object_table[i];
         if (o && o->kind == MPIR_KIND_DATATYPE)
             err = MPIR_Attr_delete_all(o);
