@@ -38,7 +38,13 @@ static void lay_out(struct ku_seg_head *h)
     h->map_off = h->place_off + h->nlocal * sizeof(struct ku_seg_place);
     h->gone_off = h->map_off + map_words * sizeof(int32_t);
     h->card_off = round_up(h->gone_off + h->size, PAGE);
-    h->dev_off = round_up(h->card_off + h->size * sizeof(struct ku_seg_card), PAGE);
+    h->team_off = round_up(h->card_off + h->size * sizeof(struct ku_seg_card), PAGE);
+    h->nteams = h->nlocal > 1 ? KU_SEG_TEAMS : 0;
+    h->room_bytes = KU_SEG_ROOM_MAX;
+    while (h->room_bytes > KU_SEG_ROOM_MIN && h->nteams * h->nlocal * 2 * h->room_bytes > KU_SEG_ROOMS)
+        h->room_bytes /= 2;
+    h->team_bytes = ku_segment_team_bytes(h);
+    h->dev_off = round_up(h->team_off + h->nteams * h->team_bytes, PAGE);
     h->dev_bytes = KU_SEG_DEV_BYTES;
     h->total = h->dev_off + h->nlocal * h->dev_bytes;
 }
@@ -135,8 +141,11 @@ static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
         h->place_off >= h->rank_off + h->nlocal * sizeof(struct ku_seg_rank) && h->place_off % 64 == 0 &&
         h->map_off >= h->place_off + h->nlocal * sizeof(struct ku_seg_place) &&
         h->gone_off >= h->map_off + map_words * sizeof(int32_t) && h->card_off >= h->gone_off + h->size &&
-        h->card_off % 64 == 0 && h->dev_off >= h->card_off + h->size * sizeof(struct ku_seg_card) &&
-        h->dev_off <= h->total && h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
+        h->card_off % 64 == 0 && h->team_off >= h->card_off + h->size * sizeof(struct ku_seg_card) &&
+        h->team_off % 64 == 0 && h->nteams <= KU_SEG_TEAMS && h->room_bytes <= KU_SEG_ROOM_MAX &&
+        h->room_bytes % 64 == 0 && h->team_bytes == ku_segment_team_bytes(h) &&
+        h->dev_off >= h->team_off + h->nteams * h->team_bytes && h->dev_off <= h->total &&
+        h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
     return sane ? NULL : "its sizes do not fit together";
 }
 

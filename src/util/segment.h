@@ -7,6 +7,8 @@
  *               int32_t node_of[size]      only if nnodes > 1
  *   gone_off    uint8_t gone[size]         1: the launcher has seen this rank die, on whichever node
  *   card_off    struct ku_seg_card [size]  where each rank of the job can be reached
+ *   team_off    nteams areas of team_bytes each, zero at the start, for groups of ranks that wait for each other; none for
+ *               a rank alone
  *   dev_off     nlocal areas of dev_bytes each, zero at the start, for the devices to lay out
  *
  * The file is sparse and sealed against shrinking: what nobody touches costs nothing, nothing has a name in
@@ -22,8 +24,14 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 3,
+    KU_SEG_VERSION = 4,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
+    KU_SEG_TEAMS = 32,
+    KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
+    KU_SEG_TEAM_LINE = 64 /* bytes of a member besides its two rooms */,
+    KU_SEG_ROOM_MAX = 64 << 10,
+    KU_SEG_ROOM_MIN = 1 << 10,
+    KU_SEG_ROOMS = 256 << 20 /* virtual: all rooms of all teams, unless they are of the least size */,
     KU_SECRET_BYTES = 32,
     KU_CARD_BYTES = 1016,
     KU_BELL_BYTES = 8
@@ -54,7 +62,8 @@ struct ku_seg_head {
     uint32_t cpus;     /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
     uint32_t universe; /* the same of all nodes together */
     struct ku_seg_machine machine;
-    uint64_t rank_off, place_off, map_off, gone_off, card_off, dev_off, dev_bytes;
+    uint64_t rank_off, place_off, map_off, gone_off, card_off, team_off, team_bytes, dev_off, dev_bytes;
+    uint64_t nteams, room_bytes; /* a room: what a member of a team may show the others in one operation */
     _Alignas(64) _Atomic uint32_t
         fence_all;                /* 1: some rank could not register with membarrier: all senders fence */
     _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
@@ -131,6 +140,15 @@ static inline int32_t *ku_segment_node_of(const struct ku_segment *s)
 static inline _Atomic uint8_t *ku_segment_gone(const struct ku_segment *s)
 {
     return (_Atomic uint8_t *)((char *)s->head + s->head->gone_off);
+}
+/* Bytes of a team of all ranks here. */
+static inline uint64_t ku_segment_team_bytes(const struct ku_seg_head *h)
+{
+    return KU_SEG_TEAM_HEAD + h->nlocal * (KU_SEG_TEAM_LINE + 2 * h->room_bytes);
+}
+static inline void *ku_segment_team(const struct ku_segment *s, uint32_t team)
+{
+    return (char *)s->head + s->head->team_off + team * s->head->team_bytes;
 }
 static inline void *ku_segment_dev(const struct ku_segment *s, uint32_t lrank)
 {

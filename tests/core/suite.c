@@ -666,6 +666,64 @@ static void packing_external(void)
     MPID_Type_fini(&t);
 }
 
+/* ---- Teams ---- */
+
+static int values(struct MPIR_COMMUNICATOR *c, uint32_t when, int n)
+{
+    enum MPID_TEAM_TURN turn = MPID_Team_arrive(c, when, 77);
+    int sum = 0;
+    CHECK(turn != MPID_TEAM_BROKEN, "operation %u", when);
+    if (turn == MPID_TEAM_LAST) {
+        for (int i = 0; i < n; i++)
+            *((int *)MPID_Team_room(c, i) + 1) = 1000 + i;
+        CHECK(MPID_Team_release(c), "released %u", when);
+    } else {
+        CHECK(MPID_Team_wait(c), "waited for %u", when);
+    }
+    for (int i = 0; i < n; i++) {
+        int *room = MPID_Team_room(c, i);
+        CHECK(room[1] == 1000 + i, "%d in the room of %d, expected %d", room[1], i, 1000 + i);
+        sum += room[0];
+    }
+    return sum;
+}
+
+/* Everybody sees what all have shown; a rank that says it is absent, or means another operation, breaks the team. */
+static void teams(void)
+{
+    for (int round = 0; round < 3; round++) {
+        struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = 4000 };
+        uint32_t number = 0;
+        CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
+        if (ME == 0)
+            number = MPID_Team_allot(&c);
+        for (int i = 1; i < N; i++)
+            if (ME == 0)
+                MPID_SendContig(&c, &number, sizeof number, 0, 1, CTX, i, 0, &err);
+            else if (ME == i)
+                MPID_RecvContig(&c, &number, sizeof number, 0, 1, CTX, NULL, &err);
+        MPID_Team_join(&c, number);
+        if (number == 0) { /* alone, or on several nodes */
+            CHECK(MPID_Team_arrive(&c, 1, 77) == MPID_TEAM_BROKEN, "no team");
+        } else {
+            for (uint32_t when = 0; when < 100; when++) {
+                *(int *)MPID_Team_own(&c) = ME + (int)when;
+                CHECK(values(&c, when - 50, N) == N * (N - 1) / 2 + (int)when * N, "sum of %u", when);
+            }
+            if (round == 0 && ME == N - 1)
+                MPID_Team_absent(&c, 60);
+            else if (round == 1 && ME == N - 1)
+                MPID_Team_break(&c);
+            else if (MPID_Team_arrive(&c, 60, round == 2 && ME == N - 1) == MPID_TEAM_WAIT)
+                CHECK(!MPID_Team_wait(&c), "a wait for who does not come");
+            barrier();
+            CHECK(MPID_Team_arrive(&c, 61, 77) == MPID_TEAM_BROKEN, "broken");
+        }
+        barrier();
+        MPID_CommFree(&c);
+    }
+}
+
 /* ---- Section 5 ---- */
 
 static void surroundings(void)
@@ -723,6 +781,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "self", self },
                                     { "packing", packing },
                                     { "packing_external", packing_external },
+                                    { "teams", teams },
                                     { "surroundings", surroundings } };
 const int suite_n = sizeof suite / sizeof suite[0];
 

@@ -75,6 +75,21 @@ static void wide_v(struct coll *c)
         MPID_Type_fini(&all.adi);
 }
 
+/* ---- At a team ------------------------------------------------------------------------------------------------------- */
+
+static void team(struct coll *c)
+{
+    struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
+    MPIR_Coll_team_put(c, mine.buf, mine.count, mine.type);
+    if (!MPIR_Coll_team_meet(c, NULL))
+        return;
+    for (int64_t i = 0; i < c->size; i++) {
+        struct coll_block b = MPIR_Coll_rblock(c, i);
+        if (i != c->rank)
+            MPIR_Coll_team_get(c, i, 0, b.buf, b.count, b.type);
+    }
+}
+
 /* ---- Costs; s->bytes is the sum of all blocks --------------------------------------------------------------------------- */
 
 static struct coll_cost ring_cost(const struct coll_size *s)
@@ -117,6 +132,7 @@ static struct coll_cost wide_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_allgather_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
     { "doubling", COLL_NEEDS_POW2, doubling_cost, doubling },
     { "bruck", 0, bruck_cost, bruck },
     { "ring", 0, ring_cost, ring },
@@ -125,6 +141,7 @@ const struct coll_alg MPIR_Coll_allgather_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
     { "ring", 0, ring_cost, ring },
     { "wide", 0, wide_cost, wide_v },
     { 0 },
@@ -147,7 +164,8 @@ int MPIR_Allgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *send
     if (recvcount * recvtype->adi.size == 0 || c.size == 1)
         return MPIR_Coll_end(&c);
     return MPIR_Coll_run(COLL_ALLGATHER, &c,
-                         &(struct coll_size){ .bytes = c.size * recvcount * recvtype->adi.size });
+                         &(struct coll_size){ .bytes = c.size * recvcount * recvtype->adi.size,
+                                              .room = recvcount * recvtype->adi.size });
 }
 
 int MPIR_Allgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
@@ -168,8 +186,9 @@ int MPIR_Allgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sen
     if (err)
         return err;
     MPIR_Coll_own_block(&c);
-    int64_t bytes = MPIR_Coll_total(recvcounts, c.size) * recvtype->adi.size;
+    int64_t most, bytes = MPIR_Coll_total(recvcounts, c.size, &most) * recvtype->adi.size;
     if (bytes == 0 || c.size == 1)
         return MPIR_Coll_end(&c);
-    return MPIR_Coll_run(COLL_ALLGATHERV, &c, &(struct coll_size){ .bytes = bytes });
+    return MPIR_Coll_run(COLL_ALLGATHERV, &c,
+                         &(struct coll_size){ .bytes = bytes, .room = most * recvtype->adi.size });
 }

@@ -119,6 +119,15 @@ static void wide(struct coll *c)
     MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, 0, COLL_WIDE);
 }
 
+/* ---- At a team: the last to arrive combines for all ------------------------------------------------------------------- */
+
+static void team(struct coll *c)
+{
+    MPIR_Coll_team_put(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rcount, c->rtype);
+    if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
+        MPIR_Coll_team_get(c, c->size - 1, 0, c->rbuf, c->rcount, c->rtype);
+}
+
 static struct coll_cost doubling_cost(const struct coll_size *s)
 {
     double rounds = MPIR_Coll_levels(s->p, 2) + ((s->p & (s->p - 1)) ? 1 : 0), n = (double)s->bytes;
@@ -145,6 +154,7 @@ static struct coll_cost wide_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_allreduce_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
     { "doubling", 0, doubling_cost, doubling },
     { "halving", COLL_NEEDS_SPREAD, MPIR_Coll_halving_cost, halving },
     { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE, ring_cost, ring },
@@ -168,5 +178,6 @@ int MPIR_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dat
     return MPIR_Coll_run(COLL_ALLREDUCE, &c,
                          &(struct coll_size){ .bytes = count * datatype->adi.size,
                                               .elements = count,
+                                              .room = MPIR_Coll_team_operand(count, datatype),
                                               .commutative = op->commutative });
 }

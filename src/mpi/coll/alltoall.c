@@ -108,6 +108,22 @@ static void in_place(struct coll *c)
     }
 }
 
+/* ---- At a team: each shows all its blocks ---------------------------------------------------------------------------------- */
+
+static void team(struct coll *c)
+{
+    int64_t bytes = c->rcount * c->rtype->adi.size;
+    if (coll_in_place(c->sbuf))
+        MPIR_Coll_team_put(c, c->rbuf, c->size * c->rcount, c->rtype);
+    else
+        MPIR_Coll_team_put(c, c->sbuf, c->size * c->scount, c->stype);
+    if (!MPIR_Coll_team_meet(c, NULL))
+        return;
+    for (int64_t i = 0; i < c->size; i++)
+        MPIR_Coll_team_get(c, i, c->rank * bytes, coll_at(c->rbuf, i * c->rcount, c->rtype), c->rcount,
+                           c->rtype);
+}
+
 /* ---- Costs; s->bytes is one block --------------------------------------------------------------------------------------- */
 
 static struct coll_cost pairwise_cost(const struct coll_size *s)
@@ -141,6 +157,7 @@ static struct coll_cost bruck_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_alltoall_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
     { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
@@ -178,8 +195,11 @@ int MPIR_Alltoall(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendt
     int64_t bytes = recvcount * recvtype->adi.size;
     if (bytes == 0)
         return 0;
-    return MPIR_Coll_run(COLL_ALLTOALL, &c,
-                         &(struct coll_size){ .bytes = bytes, .in_place = coll_in_place(sendbuf) });
+    return MPIR_Coll_run(
+        COLL_ALLTOALL, &c,
+        &(struct coll_size){ .bytes = bytes,
+                             .room = bytes < COLL_NO_ROOM / c.size ? bytes * c.size : COLL_NO_ROOM,
+                             .in_place = coll_in_place(sendbuf) });
 }
 
 /* The vector forms: blocks of unknown size elsewhere, so the choice goes by the number of ranks alone. */

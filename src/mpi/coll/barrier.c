@@ -61,7 +61,13 @@ static struct coll_cost wide_cost(const struct coll_size *s)
     return MPIR_Coll_tree_cost(s, COLL_WIDE, 2, 0);
 }
 
+static void team(struct coll *c)
+{
+    MPIR_Coll_team_meet(c, NULL);
+}
+
 const struct coll_alg MPIR_Coll_barrier_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
     { "dissemination", 0, dissemination_cost, dissemination },
     { "wide", 0, wide_cost, wide },
     { "binomial", 0, binomial_cost, binomial },

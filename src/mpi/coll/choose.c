@@ -46,12 +46,13 @@ __attribute__((constructor)) static void register_knobs(void)
 
 /* What messages cost between the ranks of a job (nanoseconds, bytes a nanosecond).  Order of magnitude is enough: it
  * places the crossings between algorithms, and all processes must use the same numbers. */
-static const double round_ns = 300, message_ns = 80, bytes_per_ns = 8, wait_ns = 1500;
+static const double round_ns = 300, message_ns = 80, bytes_per_ns = 8, wait_ns = 1500, turn_ns = 1000;
 
 double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded)
 {
     if (crowded)
-        return (cost->waits + cost->rounds) * wait_ns + cost->total_bytes / bytes_per_ns;
+        return (cost->waits + cost->rounds) * wait_ns + cost->turns * turn_ns +
+               cost->total_bytes / bytes_per_ns;
     return cost->rounds * round_ns + cost->messages * message_ns + cost->bytes / bytes_per_ns;
 }
 
@@ -93,17 +94,22 @@ static void own_facts(MPIR_Coll_facts *f)
     }
 }
 
+/* A communicator asks for a team when it has been used for so many collectives; many are used once. */
+enum { TEAM_AFTER = 4 };
+
 int MPIR_Coll_ready(MPIR_Comm *comm)
 {
     MPIR_Coll_facts f;
-    uint32_t v[1 + COLL_KINDS];
+    uint32_t v[2 + COLL_KINDS];
     if (comm->facts.known)
         return 0;
     own_facts(&f);
     v[0] = f.crowded;
     for (int k = 0; k < COLL_KINDS; k++)
         v[1 + k] = f.forced[k];
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, 1 + COLL_KINDS);
+    v[1 + COLL_KINDS] = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, 2 + COLL_KINDS);
+    MPIR_Coll_team_join(comm, err ? 0 : v[1 + COLL_KINDS]);
     f.crowded = v[0] != 0;
     for (int k = 0; k < COLL_KINDS; k++)
         f.forced[k] = (uint8_t)v[1 + k];
@@ -120,6 +126,7 @@ static bool can(const struct coll_alg *a, const struct coll_size *s)
     return !((a->needs & COLL_NEEDS_COMMUTATIVE && !s->commutative) ||
              (a->needs & COLL_NEEDS_POW2 && (s->p & (s->p - 1))) ||
              (a->needs & COLL_NEEDS_SPREAD && s->elements < s->p) ||
+             (a->needs & COLL_NEEDS_TEAM && (!s->team || s->room > MPID_World()->team_room)) ||
              (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
 }
 
@@ -143,7 +150,8 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return a->bytes == b->bytes && a->elements == b->elements && a->p == b->p &&
-           a->commutative == b->commutative && a->in_place == b->in_place && a->crowded == b->crowded;
+           a->commutative == b->commutative && a->in_place == b->in_place && a->crowded == b->crowded &&
+           a->team == b->team && a->room == b->room;
 }
 
 /* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */
@@ -171,13 +179,15 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     if (!err && c->op)
         err = MPIR_Op_check(c->op, c->rtype);
     st->err = st->ntemps = 0;
-    st->mute = false;
+    st->mute = st->team_broke = false;
     st->used = 0;
     c->st = st;
     c->comm = comm;
     c->rank = comm->adi.rank;
     c->size = comm->adi.size;
     c->tag = (int)(comm->coll_seq++ & MPID_TAG_UB); /* also after an error: the others may have found none */
+    if (err)
+        MPIR_Coll_team_give_up(comm);
     return err;
 }
 
@@ -191,14 +201,30 @@ int MPIR_Coll_end(struct coll *c)
     return st->err;
 }
 
+static void run(const struct coll_alg *a, struct coll *c)
+{
+    if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & COLL_NEEDS_TEAM))
+        MPID_Team_absent(&c->comm->adi, c->comm->coll_seq);
+    a->run(c);
+}
+
 int MPIR_Coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *size)
 {
     struct coll_size s = *size;
     s.p = c->size;
     int err = MPIR_Coll_ready(c->comm);
+    if (!err && c->comm->team == MPIR_TEAM_UNASKED && c->size > 1 && c->comm->coll_seq > TEAM_AFTER)
+        err = MPIR_Coll_team_ask(c->comm);
     if (err)
         return err;
-    MPIR_Coll_choose(kind, &c->comm->facts, &s)->run(c);
+    c->kind = kind;
+    c->room = s.room;
+    s.team = c->comm->team == MPIR_TEAM_HAS;
+    run(MPIR_Coll_choose(kind, &c->comm->facts, &s), c);
+    if (c->st->team_broke) {
+        s.team = c->st->team_broke = false;
+        run(MPIR_Coll_choose(kind, &c->comm->facts, &s), c);
+    }
     return MPIR_Coll_end(c);
 }
 

@@ -22,6 +22,7 @@ struct coll_state {
     int err;             /* first error class; 0 */
     struct ku_err words; /* and its text */
     bool mute;           /* an error was noted: send and receive nothing any more */
+    bool team_broke;     /* the call is still to be done, by messages */
     int ntemps;
     size_t used; /* of small */
     void *temps[COLL_TEMPS];
@@ -33,6 +34,8 @@ struct coll {
     struct coll_state *st;
     MPIR_Comm *comm;
     int32_t rank, size;
+    enum coll_kind kind;
+    int64_t room; /* see struct coll_size */
     int root, tag;
     MPIR_Op *op;
     const void *sbuf;
@@ -53,7 +56,8 @@ enum coll_need {
     COLL_NEEDS_POW2 = 2,     /* ranks are a power of two */
     COLL_NEEDS_SPREAD = 4,   /* at least as many elements as ranks */
     COLL_NEEDS_IN_PLACE = 8, /* sbuf is MPI_IN_PLACE */
-    COLL_NEEDS_SEND = 16     /* sbuf is not MPI_IN_PLACE */
+    COLL_NEEDS_SEND = 16,    /* sbuf is not MPI_IN_PLACE */
+    COLL_NEEDS_TEAM = 32     /* a team, and what is shown there fits its rooms */
 };
 
 /* What the choice depends on: the same in all processes. */
@@ -62,7 +66,11 @@ struct coll_size {
     int64_t elements;
     int32_t p;
     bool commutative, in_place, crowded;
+    bool team;    /* the communicator has a team */
+    int64_t room; /* bytes a process would show in it, or COLL_NO_ROOM */
 };
+
+#define COLL_NO_ROOM INT64_MAX
 
 /* What an algorithm costs: its critical path where each rank has a core, its total where ranks share cores. */
 struct coll_cost {
@@ -71,6 +79,7 @@ struct coll_cost {
     double bytes;       /* moved one after the other */
     double waits;       /* times any process must wait for another, all added up */
     double total_bytes; /* moved by all */
+    double turns;       /* times a process must come by at a team; those of all, where ranks share cores */
 };
 
 struct coll_alg {
@@ -212,8 +221,29 @@ static inline bool coll_empty(const struct coll_block *b)
 }
 /* sbuf, unless it is MPI_IN_PLACE, to this rank's block of rbuf. */
 void MPIR_Coll_own_block(struct coll *c);
-/* The bytes of all p counts. */
-int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p);
+/* The sum of all p counts, and the largest (most may be NULL). */
+int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p, int64_t *most);
+
+/* ---- Teams (team.c) ---------------------------------------------------------------------------------------------- */
+
+/* Run once, by the last process to arrive, which may read and write the rooms of all. */
+typedef void (*coll_team_fn)(struct coll *c);
+/* All arrive; false: the team broke, and the call is to be done by messages. */
+bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last);
+/* Before: count elements to this process's room.  After: from a rank's room, from byte `offset` on. */
+void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type);
+void MPIR_Coll_team_get(struct coll *c, int64_t rank, int64_t offset, void *buf, int64_t count,
+                        MPIR_Datatype *type);
+/* A coll_team_fn: into the room of each rank the combination, in rank order, of what is in the rooms up to it. */
+void MPIR_Coll_team_fold(struct coll *c);
+/* What operands of `count` elements take in a room; those that are not contiguous no team can combine. */
+int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type);
+struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s);
+
+/* Agree on a team of comm; collective. */
+int MPIR_Coll_team_ask(MPIR_Comm *comm);
+void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */
+void MPIR_Coll_team_give_up(MPIR_Comm *comm); /* this process will not come to the present call */
 
 /* Parts that composed algorithms use. */
 void MPIR_Coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix);

@@ -131,6 +131,16 @@ static void halving(struct coll *c)
     MPIR_Coll_copy(c, coll_at(h.acc, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
 }
 
+/* ---- At a team: the last to arrive combines for all ------------------------------------------------------------------------ */
+
+static void team(struct coll *c)
+{
+    MPIR_Coll_team_put(c, input(c), lengths(c, 0, c->size), c->rtype);
+    if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
+        MPIR_Coll_team_get(c, c->size - 1, lengths(c, 0, c->rank) * c->rtype->adi.size, c->rbuf,
+                           length(c, c->rank), c->rtype);
+}
+
 /* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------------------- */
 
 static struct coll_cost wide_cost(const struct coll_size *s)
@@ -165,6 +175,7 @@ static struct coll_cost halving_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
     { "halving", COLL_NEEDS_COMMUTATIVE, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
     { "wide", 0, wide_cost, wide },
@@ -180,6 +191,7 @@ static int run(struct coll *c, int64_t n)
     return MPIR_Coll_run(COLL_REDUCE_SCATTER, c,
                          &(struct coll_size){ .bytes = n * c->rtype->adi.size,
                                               .elements = n,
+                                              .room = MPIR_Coll_team_operand(n, c->rtype),
                                               .commutative = c->op->commutative });
 }
 
@@ -193,7 +205,7 @@ int MPIR_Reduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcoun
         err = MPIR_Coll_check_counts("recvcounts", recvcounts, c.size);
     if (err)
         return err;
-    return run(&c, MPIR_Coll_total(recvcounts, c.size));
+    return run(&c, MPIR_Coll_total(recvcounts, c.size, NULL));
 }
 
 int MPIR_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,

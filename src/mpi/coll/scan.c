@@ -104,6 +104,22 @@ static void exscan_doubling(struct coll *c)
     }
 }
 
+/* ---- At a team: the last to arrive combines for all -------------------------------------------------------------------------- */
+
+static void scan_team(struct coll *c)
+{
+    MPIR_Coll_team_put(c, input(c), c->rcount, c->rtype);
+    if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
+        MPIR_Coll_team_get(c, c->rank, 0, c->rbuf, c->rcount, c->rtype);
+}
+
+static void exscan_team(struct coll *c)
+{
+    MPIR_Coll_team_put(c, input(c), c->rcount, c->rtype);
+    if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold) && c->rank > 0)
+        MPIR_Coll_team_get(c, c->rank - 1, 0, c->rbuf, c->rcount, c->rtype);
+}
+
 static struct coll_cost linear_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes;
@@ -123,12 +139,14 @@ static struct coll_cost doubling_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_scan_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, scan_team },
     { "doubling", 0, doubling_cost, scan_doubling },
     { "linear", 0, linear_cost, scan_linear },
     { 0 },
 };
 
 const struct coll_alg MPIR_Coll_exscan_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, exscan_team },
     { "doubling", 0, doubling_cost, exscan_doubling },
     { "linear", 0, linear_cost, exscan_linear },
     { 0 },
@@ -148,7 +166,9 @@ int MPIR_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype
         return coll_in_place(sendbuf) ? 0
                                       : MPIR_Localcopy(sendbuf, count, datatype, recvbuf, count, datatype);
     return MPIR_Coll_run(COLL_SCAN, &c,
-                         &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
+                         &(struct coll_size){ .bytes = count * datatype->adi.size,
+                                              .elements = count,
+                                              .room = MPIR_Coll_team_operand(count, datatype) });
 }
 
 int MPIR_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
@@ -162,5 +182,7 @@ int MPIR_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Dataty
     if (count == 0 || c.size == 1)
         return 0;
     return MPIR_Coll_run(COLL_EXSCAN, &c,
-                         &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
+                         &(struct coll_size){ .bytes = count * datatype->adi.size,
+                                              .elements = count,
+                                              .room = MPIR_Coll_team_operand(count, datatype) });
 }

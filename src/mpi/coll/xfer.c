@@ -236,10 +236,15 @@ void MPIR_Coll_own_block(struct coll *c)
         MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
 }
 
-int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p)
+int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p, int64_t *most)
 {
-    int64_t sum = 0;
-    for (int32_t i = 0; i < p; i++)
-        sum += MPIR_counts_get(counts, i);
+    int64_t sum = 0, max = 0;
+    for (int32_t i = 0; i < p; i++) {
+        int64_t n = MPIR_counts_get(counts, i);
+        sum += n;
+        max = n > max ? n : max;
+    }
+    if (most)
+        *most = max;
     return sum;
 }

@@ -28,6 +28,9 @@ typedef struct MPIR_Comm_hints {
     char *memory_kinds; /* mpi_assert_memory_alloc_kinds; NULL: not set */
 } MPIR_Comm_hints;
 
+/* Do its members have a team (mpid.h) for their collectives? */
+enum MPIR_COMM_TEAM { MPIR_TEAM_UNASKED = 0, MPIR_TEAM_NONE, MPIR_TEAM_HAS };
+
 typedef struct MPIR_Comm {
     struct MPIR_COMMUNICATOR
         adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
@@ -38,6 +41,7 @@ typedef struct MPIR_Comm {
     void *attributes;         /* src/mpi/attr */
     void *bsend;              /* buffer attached to the communicator */
     MPIR_Coll_facts facts;
+    uint8_t team; /* enum MPIR_COMM_TEAM */
     MPIR_Comm_hints hints;
 } MPIR_Comm;
 

@@ -111,6 +111,7 @@ int MPID_CommInit(struct MPIR_COMMUNICATOR *oldcomm, struct MPIR_COMMUNICATOR *n
     }
     for (uint32_t i = 0; i < MPID_CONTEXT_IDS; i++)
         a->context[i]->comm = newcomm;
+    a->team = (struct team){ 0 };
     newcomm->adi = a;
     return 0;
 }
@@ -120,6 +121,8 @@ int MPID_CommFree(struct MPIR_COMMUNICATOR *comm)
     struct comm_adi *a = comm->adi;
     if (a == NULL)
         return 0;
+    if (MPID_core.up)
+        MPID_Team_drop(&a->team);
     for (int i = 0; MPID_core.up && i < MPID_CONTEXT_IDS; i++)
         unlink_free(a->context[i]);
     free(a);

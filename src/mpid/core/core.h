@@ -2,7 +2,7 @@
  *
  * Owners: devset.c devices and peers; context.c contexts; match.c the queues of a context; send.c and recv.c the two
  * ends of a message; rndv.c what takes more than one packet; deliver.c what comes in; progress.c polling, waiting,
- * lost peers; env.c beginning and end. */
+ * lost peers; team.c waiting for each other through the segment; env.c beginning and end. */
 #ifndef MPID_CORE_H
 #define MPID_CORE_H
 
@@ -116,8 +116,20 @@ struct context {
     struct unexp unexp;
 };
 
+/* A communicator's team (team.c). */
+struct team {
+    struct team_head *head; /* in the segment; NULL: none */
+    struct MPIR_COMMUNICATOR *comm;
+    uint32_t epoch;  /* operations that have ended */
+    uint32_t shown;  /* the one whose rooms are read: of the last arrival */
+    int32_t ngone;   /* MPID_core.ngone when the members were looked at last */
+    int patience_ms; /* how long the next sleep may be */
+    bool member_gone;
+};
+
 struct comm_adi { /* comm->adi */
     struct context *context[MPID_CONTEXT_IDS];
+    struct team team;
 };
 
 /* ---- The state ---- */
@@ -134,6 +146,7 @@ struct core {
     int32_t ngone;
     struct peer *busy;    /* peers with something to send */
     struct context *last; /* the context looked up last */
+    struct team *waits;   /* this process waits for that team's members */
     struct context **contexts;
     uint32_t ncontexts, context_mask;
     int npoll, nactive, ndevs;
@@ -314,6 +327,12 @@ int MPID_Wait_step(
 void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
+
+/* team.c */
+bool MPID_Team_may_sleep(struct team *t,
+                         int *most_ms); /* the last look before sleeping; then MPID_Team_awake */
+void MPID_Team_awake(struct team *t);
+void MPID_Team_drop(struct team *t); /* its communicator ends */
 
 /* debug.c */
 void MPID_Trace_packet(char direction, int32_t grank, const struct dev_head *h, size_t len);

@@ -92,6 +92,7 @@ static int setup_world(void)
                              .local_size = MPID_core.job.local_size,
                              .appnum = MPID_core.job.appnum,
                              .universe_size = MPID_core.job.universe_size,
+                             .team_room = (int32_t)h->room_bytes,
                              .node_of = h->nnodes > 1 ? ku_segment_node_of(&MPID_core.job.segment) : NULL };
     MPID_core.services = (struct dev_services){ .version = DEV_VERSION,
                                                 .deliver = MPID_Deliver,

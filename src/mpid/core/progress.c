@@ -238,10 +238,15 @@ void MPID_Wake(void)
 static int sleep_now(struct ku_wait *w, int most_ms)
 {
     struct sources s;
+    struct team *team = MPID_core.waits;
     sources_find(&s);
     sources_prepare(&s);
     int met = MPID_Progress() + look_at_idle();
-    if (met > 0 || failed_more() || woken()) {
+    if (woken()) { /* whoever waits looks whether that was for him, and may sleep the next time */
+        wakes_seen = atomic_load_explicit(&wakes, memory_order_acquire);
+        met++;
+    }
+    if (met > 0 || failed_more() || (team != NULL && !MPID_Team_may_sleep(team, &most_ms))) {
         ku_wait_reset(w);
         sources_cancel(&s);
         return met;
@@ -253,6 +258,8 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     else
         ku_wait_sleep(&s.me->sleeping, most_ms);
     sources_cancel(&s);
+    if (team != NULL)
+        MPID_Team_awake(team);
     return 0;
 }
 

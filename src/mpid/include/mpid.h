@@ -309,6 +309,7 @@ void MPID_ImrecvDatatype(void *buf, int64_t count, struct MPIR_DATATYPE *datatyp
 /* What the job looks like (valid between MPID_Init and MPID_End). */
 struct MPID_World {
     int32_t local_rank, local_size, appnum, universe_size;
+    int32_t team_room;      /* bytes of a room of a team; the same for all processes of a node */
     const int32_t *node_of; /* [MPID_MyWorldSize]; NULL: all on node 0 */
 };
 const struct MPID_World *MPID_World(void);
@@ -319,6 +320,31 @@ void MPID_Message(const char *text);
  * whatever this process waits for.  It may start operations of the ADI and must not wait; returns nonzero if it did
  * something. */
 extern int (*MPID_Progress_also)(void);
+
+/* Teams: processes of one node that wait for each other, and show each other a few bytes, through memory.  A communicator has
+ * at most one.  One of its processes allots it, tells the others its number, and all join; it ends with the communicator.
+ *
+ * An operation has these steps.  Each process may write at most MPID_World()->team_room bytes to its own room.  All
+ * arrive, with the same `what`.  The last to arrive (MPID_TEAM_LAST) may read and write all rooms and
+ * then calls MPID_Team_release; the others (MPID_TEAM_WAIT) call MPID_Team_wait, which drives the devices and sleeps as any
+ * blocking call does.  After both have returned true all rooms may be read until the process arrives at the next
+ * operation, for which MPID_Team_own is other memory already.
+ *
+ * A team that is broken stays so: its operations end with MPID_TEAM_BROKEN or false, in all processes for which the operation had
+ * not ended well, and in no other.  It breaks when a process calls MPID_Team_break, is lost, arrives with another `what`,
+ * or says by MPID_Team_absent that it takes no part.  The caller then does by messages what the operation was for. */
+enum MPID_TEAM_TURN { MPID_TEAM_BROKEN = 0, MPID_TEAM_WAIT, MPID_TEAM_LAST };
+/* A number for a team of comm's processes; 0: they lie on several nodes, or there is no memory for one more team. */
+uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm);
+void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number);
+/* For operation `when` of the program (it counts up, the same in all) this process uses messages. */
+void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when);
+enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
+void *MPID_Team_own(const struct MPIR_COMMUNICATOR *comm); /* before MPID_Team_arrive: to write */
+void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank); /* after it: to read */
+bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
+bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);
+void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
 
 /* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
  * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE

@@ -1,0 +1,86 @@
+/* team.c: small collectives at a team (mpid.h): each process shows a few bytes, the last to come combines, all read.  It takes one
+ * turn of a process, which is what counts where ranks share cores.
+ *
+ * A team that breaks has changed nothing of the user's: the call is then done by messages, which find out what was wrong. */
+#include "coll.h"
+
+static uint32_t mix(uint32_t h, uint64_t v)
+{
+    h = (h ^ (uint32_t)v ^ (uint32_t)(v >> 32)) * 0x85ebca6bu;
+    return h ^ h >> 15;
+}
+
+bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
+{
+    struct MPIR_COMMUNICATOR *comm = &c->comm->adi;
+    uint32_t when = c->comm->coll_seq, what = mix(mix(mix(when, (uint64_t)c->kind), (uint64_t)c->room), 1);
+    if (c->st->mute)
+        MPID_Team_break(comm);
+    enum MPID_TEAM_TURN turn = MPID_Team_arrive(comm, when, what);
+    bool met = false;
+    if (turn == MPID_TEAM_LAST) {
+        if (last)
+            last(c);
+        met = MPID_Team_release(comm);
+    } else if (turn == MPID_TEAM_WAIT) {
+        met = MPID_Team_wait(comm);
+    }
+    if (!met) {
+        c->comm->team = MPIR_TEAM_NONE;
+        c->st->team_broke = true;
+    }
+    return met;
+}
+
+void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
+{
+    MPIR_Coll_copy(c, buf, count, type, MPID_Team_own(&c->comm->adi), count * type->adi.size,
+                   MPIR_Datatype_predefined(KEEL_MPI_BYTE));
+}
+
+void MPIR_Coll_team_get(struct coll *c, int64_t rank, int64_t offset, void *buf, int64_t count,
+                        MPIR_Datatype *type)
+{
+    char *room = MPID_Team_room(&c->comm->adi, (int32_t)rank);
+    MPIR_Coll_copy(c, room + offset, count * type->adi.size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), buf,
+                   count, type);
+}
+
+void MPIR_Coll_team_fold(struct coll *c)
+{
+    int64_t count = c->rtype->adi.size ? c->room / c->rtype->adi.size : 0;
+    for (int32_t i = 1; i < c->size; i++)
+        MPIR_Coll_combine(c, MPID_Team_room(&c->comm->adi, i - 1), MPID_Team_room(&c->comm->adi, i), count);
+}
+
+int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type)
+{
+    return type->adi.is_contig ? count * type->adi.size : COLL_NO_ROOM;
+}
+
+struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s)
+{
+    double n = (double)s->room * s->p;
+    return (struct coll_cost){ .rounds = 0, .messages = s->p, .bytes = n, .turns = s->p, .total_bytes = n };
+}
+
+void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number)
+{
+    comm->team = number ? MPIR_TEAM_HAS : MPIR_TEAM_NONE;
+    MPID_Team_join(&comm->adi, number);
+}
+
+int MPIR_Coll_team_ask(MPIR_Comm *comm)
+{
+    uint32_t number = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
+    int tag = (int)(comm->coll_seq++ & MPID_TAG_UB);
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &number, 1);
+    MPIR_Coll_team_join(comm, err ? 0 : number);
+    return err;
+}
+
+void MPIR_Coll_team_give_up(MPIR_Comm *comm)
+{
+    if (comm->team == MPIR_TEAM_HAS)
+        MPID_Team_break(&comm->adi);
+}

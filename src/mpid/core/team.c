@@ -1,0 +1,247 @@
+/* team.c: processes of one node that wait for each other through memory of the segment.
+ *
+ * Where ranks share cores a message to each of them costs each a turn of the scheduler; here all arrive at one counter, the
+ * last of them advances one word, and nobody is woken who does not sleep.
+ *
+ * Invariants
+ *   1. `word` is twice the number of operations that have ended, plus 1 once the team is broken.  The last to arrive advances it
+ *      by compare-and-swap, who breaks the team sets the lowest bit: so an operation ends for all or for nobody.
+ *   2. Before anybody arrives at operation n + 1 all have left operation n - 1, so two sets of rooms suffice: a
+ *      process writes to those of n + 1 only when n has ended, that is when all have arrived at n.
+ *   3. `arrived` counts, in its low bits, who is here; above them it adds up what each said the operation is.  If that is not
+ *      what one says times their number, they mean different operations.
+ *   4. A member waits for the others with the ladder of util/wait.h.  It counts itself in `sleepers` before its last look at the word,
+ *      and the one who changes the word looks at `sleepers` afterwards, so it is woken or does not sleep. */
+#include "core.h"
+
+enum { COUNT_BITS = 20, PATIENCE_MS = 20, PATIENCE_MAX = 1000, NOT_HERE = 1 };
+
+struct team_head {
+    _Atomic uint32_t owner; /* the epoch of the job in which it was allotted; 0: free */
+    _Atomic uint32_t users; /* members that have not left */
+    _Alignas(64) _Atomic uint64_t arrived;
+    _Alignas(64) _Atomic uint32_t word;
+    _Atomic uint32_t sleepers;
+};
+_Static_assert(sizeof(struct team_head) <= KU_SEG_TEAM_HEAD, "room in the segment");
+
+/* Its own line in each member's part: twice the number of the last operation it came to, plus NOT_HERE if by messages. */
+struct team_member {
+    _Alignas(64) _Atomic uint64_t at;
+};
+_Static_assert(sizeof(struct team_member) == KU_SEG_TEAM_LINE, "room in the segment");
+
+static struct team *team_of(const struct MPIR_COMMUNICATOR *comm)
+{
+    return &((struct comm_adi *)comm->adi)->team;
+}
+
+static struct team_member *member(const struct team *t, int32_t rank)
+{
+    return (struct team_member *)((char *)t->head + KU_SEG_TEAM_HEAD) + rank;
+}
+
+static void *room(const struct team *t, int32_t rank, uint32_t operation)
+{
+    const struct ku_seg_head *h = MPID_core.job.segment.head;
+    char *rooms = (char *)member(t, (int32_t)h->nlocal);
+    return rooms + (2 * (uint64_t)rank + (operation & 1)) * h->room_bytes;
+}
+
+/* ---- Making and ending ---- */
+
+static int32_t local_of(const struct MPIR_COMMUNICATOR *comm, int32_t rank)
+{
+    int32_t g = grank_of(comm, rank);
+    return MPID_core.local_of != NULL && g >= 0 ? MPID_core.local_of[g] : g;
+}
+
+static bool on_this_node(const struct MPIR_COMMUNICATOR *comm)
+{
+    for (int32_t i = 0; i < comm->size; i++)
+        if (local_of(comm, i) < 0)
+            return false;
+    return comm->size > 1 && comm->size < 1 << COUNT_BITS;
+}
+
+uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm)
+{
+    const struct ku_segment *s = &MPID_core.job.segment;
+    uint32_t epoch = MPID_core.job.epoch;
+    for (uint32_t i = 0; i < s->head->nteams && on_this_node(comm); i++) {
+        struct team_head *h = ku_segment_team(s, i);
+        uint32_t owner = atomic_load(&h->owner);
+        if (owner == epoch || !atomic_compare_exchange_strong(&h->owner, &owner, epoch))
+            continue; /* one of an earlier epoch has no users any more */
+        atomic_store(&h->users, (uint32_t)comm->size);
+        atomic_store(&h->arrived, 0);
+        atomic_store(&h->word, 0);
+        atomic_store(&h->sleepers, 0);
+        for (int32_t m = 0; m < comm->size; m++)
+            atomic_store(&member(&(struct team){ .head = h }, m)->at, 0);
+        return i + 1;
+    }
+    return 0;
+}
+
+void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number)
+{
+    const struct ku_segment *s = &MPID_core.job.segment;
+    if (number > 0 && number <= s->head->nteams)
+        *team_of(comm) = (struct team){ .head = ku_segment_team(s, number - 1), .comm = comm };
+}
+
+void MPID_Team_drop(struct team *t)
+{
+    if (t->head != NULL && atomic_fetch_sub(&t->head->users, 1) == 1)
+        atomic_store(&t->head->owner, 0);
+    t->head = NULL;
+}
+
+/* ---- Who is there ---- */
+
+/* Has a member died? */
+static bool member_gone(struct team *t)
+{
+    if (t->ngone != MPID_core.ngone) {
+        t->ngone = MPID_core.ngone;
+        for (int32_t i = 0; i < t->comm->size; i++)
+            t->member_gone = t->member_gone || MPID_core.gone[grank_of(t->comm, i)];
+    }
+    return t->member_gone;
+}
+
+/* Does some member do the operation this process is in by messages, or has it gone past it?  (Also when it has ended.) */
+static bool member_absent(const struct team *t)
+{
+    uint64_t mine = atomic_load_explicit(&member(t, t->comm->rank)->at, memory_order_relaxed);
+    for (int32_t i = 0; i < t->comm->size; i++)
+        if (atomic_load_explicit(&member(t, i)->at, memory_order_acquire) > mine)
+            return true;
+    return false;
+}
+
+static void wake_sleepers(const struct team *t)
+{
+    if (atomic_load(&t->head->sleepers) == 0)
+        return;
+    for (int32_t i = 0; i < t->comm->size; i++)
+        if (i != t->comm->rank)
+            ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)local_of(t->comm, i))->sleeping,
+                         true);
+}
+
+/* Break the team unless the operation has ended. */
+static void break_operation(const struct team *t)
+{
+    uint32_t now = 2 * t->epoch;
+    if (atomic_compare_exchange_strong(&t->head->word, &now, now + 1))
+        wake_sleepers(t);
+}
+
+void MPID_Team_break(struct MPIR_COMMUNICATOR *comm)
+{
+    const struct team *t = team_of(comm);
+    if (t->head != NULL && (atomic_fetch_or(&t->head->word, 1) & 1) == 0)
+        wake_sleepers(t);
+}
+
+/* ---- An operation ---- */
+
+void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank)
+{
+    return room(team_of(comm), rank, team_of(comm)->shown);
+}
+
+void *MPID_Team_own(const struct MPIR_COMMUNICATOR *comm)
+{
+    return room(team_of(comm), comm->rank, team_of(comm)->epoch);
+}
+
+/* The number grows from call to call although `when` may begin again at 0 after 2^32. */
+static void tell_where(const struct team *t, uint32_t when, uint64_t how)
+{
+    _Atomic uint64_t *at = &member(t, t->comm->rank)->at;
+    uint64_t before = atomic_load_explicit(at, memory_order_relaxed) / 2;
+    uint64_t now = before + (uint32_t)(when - (uint32_t)before);
+    atomic_store_explicit(at, 2 * now + how, memory_order_relaxed);
+}
+
+void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)
+{
+    if (team_of(comm)->head != NULL)
+        tell_where(team_of(comm), when, NOT_HERE);
+}
+
+enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
+{
+    struct team *t = team_of(comm);
+    uint64_t says = (uint64_t)what << COUNT_BITS, size = (uint64_t)comm->size, sum;
+    if (t->head == NULL || atomic_load_explicit(&t->head->word, memory_order_acquire) != 2 * t->epoch)
+        return MPID_TEAM_BROKEN;
+    t->shown = t->epoch;
+    tell_where(t, when, 0);
+    sum = atomic_fetch_add(&t->head->arrived, says + 1) + says + 1;
+    if ((sum & ((1u << COUNT_BITS) - 1)) != size)
+        return MPID_TEAM_WAIT;
+    atomic_store_explicit(&t->head->arrived, 0, memory_order_relaxed);
+    if (sum == (says + 1) * size)
+        return MPID_TEAM_LAST;
+    break_operation(t);
+    return MPID_TEAM_BROKEN;
+}
+
+bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm)
+{
+    struct team *t = team_of(comm);
+    uint32_t now = 2 * t->epoch;
+    if (!atomic_compare_exchange_strong(&t->head->word, &now, now + 2))
+        return false;
+    t->epoch++;
+    wake_sleepers(t);
+    return true;
+}
+
+bool MPID_Team_may_sleep(struct team *t, int *most_ms)
+{
+    if (t->patience_ms < *most_ms)
+        *most_ms = t->patience_ms;
+    t->patience_ms = t->patience_ms < PATIENCE_MAX / 2 ? 2 * t->patience_ms : PATIENCE_MAX;
+    atomic_fetch_add(&t->head->sleepers, 1);
+    if (member_absent(t))
+        break_operation(t);
+    if (atomic_load(&t->head->word) == 2 * t->epoch && !member_gone(t))
+        return true;
+    MPID_Team_awake(t);
+    return false;
+}
+
+void MPID_Team_awake(struct team *t)
+{
+    atomic_fetch_sub(&t->head->sleepers, 1);
+}
+
+bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
+{
+    struct team *t = team_of(comm);
+    struct ku_wait w = { 0 };
+    uint32_t word;
+    t->patience_ms = PATIENCE_MS;
+    while ((word = atomic_load_explicit(&t->head->word, memory_order_acquire)) == 2 * t->epoch) {
+        if (unlikely(t->ngone != MPID_core.ngone || t->member_gone) && member_gone(t)) {
+            break_operation(t);
+            continue;
+        }
+        if (MPID_Progress() > 0) {
+            ku_wait_reset(&w);
+            continue;
+        }
+        MPID_core.waits = t;
+        MPID_Wait_step(&w);
+        MPID_core.waits = NULL;
+    }
+    if (word == 2 * t->epoch + 1)
+        return false;
+    t->epoch++;
+    return true;
+}
