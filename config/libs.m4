@@ -1,7 +1,10 @@
 # KEEL_LIBS: headers (hwloc: mpiexec opens the library itself, when it is needed) and libraries of the launcher, the tools and the tests.  libmpi itself needs libc alone.
 AC_DEFUN([KEEL_LIBS], [
-PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.0],
-                  [have_hwloc=yes; AC_DEFINE([HAVE_HWLOC], [1], [hwloc is there, for mpiexec])], [have_hwloc=no])
+AC_ARG_WITH([hwloc], [AS_HELP_STRING([--without-hwloc], [build mpiexec without hwloc])])
+have_hwloc=no
+AS_IF([test "x$with_hwloc" != xno],
+      [PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.0],
+                         [have_hwloc=yes; AC_DEFINE([HAVE_HWLOC], [1], [hwloc is there, for mpiexec])], [have_hwloc=no])])
 PKG_CHECK_MODULES([CHECK], [check >= 0.10], [have_check=yes], [have_check=no])
 AM_CONDITIONAL([HAVE_CHECK], [test "$have_check" = yes])
 ])

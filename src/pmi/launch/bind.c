@@ -121,34 +121,44 @@ static void without(const struct bind_policy *p, const cpu_set_t *taken, cpu_set
     CPU_XOR(avail, avail, &out);
 }
 
-/* Claim what the plan takes.  Where another job was first, plan again on the rest; where the rest is too little, the default
- * binds nothing, and who asked for it gets what he asked for. */
-static void claim(const struct launch *l, const int *node_of, cpu_set_t avail)
+/* Claim what the plan takes in this tier; where another job was first, plan again on the rest.  False: the rest is too
+ * little, or (if not *possible) claims do not work here. */
+static bool claim_tier(const struct launch *l, const int *node_of, cpu_set_t avail, int tier, bool *possible)
 {
     const struct bind_policy *p = &l->bind;
-    bool movable = !p->cpu_set && p->to != BIND_LIST, by_default = bind_is_default(p);
-    const cpu_set_t all = avail;
+    bool movable = !p->cpu_set && p->to != BIND_LIST;
     cpu_set_t want, taken;
-    while (all_bound(l, &want) > 0 && !bind_claim(&want, &taken)) {
-        if (CPU_COUNT(&taken) == 0) {
-            if (by_default)
-                unbind_all(
-                    l,
-                    "cores cannot be claimed here, so that jobs side by side could not take different ones");
-            return;
-        }
+    while (all_bound(l, &want) > 0 && !bind_claim(tier, &want, &taken)) {
+        *possible = CPU_COUNT(&taken) > 0;
         without(p, &taken, &avail);
-        int units = bind_units(&plan.t, p, &avail), need = l->size * (p->pe ? p->pe : 1);
-        if (movable && units >= need) {
-            plan.why = map_nodes(l, node_of, &avail);
-        } else if (by_default) {
-            unbind_all(l, "another job's ranks are bound to these cores");
-        } else {
-            plan.why = p->overload_ok ? NULL : "another job's ranks are bound to the same cores";
-            map_nodes(l, node_of, &all);
+        if (!*possible || !movable || bind_units(&plan.t, p, &avail) < l->size * (p->pe ? p->pe : 1))
+            return false;
+        plan.why = map_nodes(l, node_of, &avail);
+    }
+    return true;
+}
+
+/* Where other jobs leave too few cores the default binds nothing; who asked for it gets what he asked for, on those that
+ * the fewest jobs have. */
+static void claim(const struct launch *l, const int *node_of, const cpu_set_t *avail)
+{
+    bool by_default = bind_is_default(&l->bind), possible = true;
+    int tier = 0;
+    while (!claim_tier(l, node_of, *avail, tier, &possible)) {
+        if (by_default) {
+            unbind_all(l, possible ? "another job's ranks are bound to these cores"
+                                   : "cores cannot be claimed here, so that jobs side by side could not take "
+                                     "different ones");
             return;
         }
+        plan.why = map_nodes(l, node_of, avail);
+        if (!possible)
+            return;
+        if (++tier == BIND_TIERS)
+            break;
     }
+    if (tier > 0 && !l->bind.overload_ok)
+        plan.why = "another job's ranks are bound to the same cores";
 }
 
 /* Nothing to gain, or to lose: why the default does not even look at the machine. */
@@ -299,7 +309,8 @@ static void leave_digest(const struct launch *l, const struct ku_segment *segmen
                                               .packages = (uint16_t)count[AT_PACKAGE] };
         for (uint32_t k = 0; k < h->nlocal; k++)
             leave_place(ku_segment_place(&segments[i], k), &plan.seats[ku_segment_grank_of(&segments[i])[k]]);
-        if (plan.real && plan.asked && h->cpus >= h->nlocal && crowded(plan.seats, node_of, i, l->size))
+        if (plan.real && (plan.asked || l->bind.cpu_set) && h->cpus >= h->nlocal &&
+            crowded(plan.seats, node_of, i, l->size))
             h->cpus = h->nlocal > 1 ? h->nlocal - 1 : 1;
     }
 }
@@ -343,7 +354,7 @@ static void choose(const struct launch *l, const int *node_of)
     if (p->to == BIND_NONE)
         plan.why = NULL;
     if (plan.real && !(p->to == BIND_LEVEL && p->to_level > AT_L2))
-        claim(l, node_of, avail);
+        claim(l, node_of, &avail);
     if (plan.real && by_default)
         check_load(l);
     for (int i = 0; i < l->size && p->cpu_set; i++)

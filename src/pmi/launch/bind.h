@@ -63,9 +63,11 @@ bool bind_is_default(const struct bind_policy *p);
 /* Add to `set` what `avail` has of the object at `level` around hardware thread `pu`. */
 void bind_widen(const struct topology *t, const cpu_set_t *avail, int pu, enum level level, cpu_set_t *set);
 
-/* bind_claim.c: claim these cpus for as long as this process lives.  False: nothing is claimed, and *taken are those that
- * others hold (empty: claims are not possible here). */
-bool bind_claim(const cpu_set_t *cpus, cpu_set_t *taken);
+/* bind_claim.c: claim these cpus for as long as this process lives.  Tier 0: nobody else has them in any tier; who shares cpus
+ * with others claims them in the first tier in which nobody else does.  False: nothing is claimed, and *taken are those
+ * that others hold (empty: claims are not possible here). */
+enum { BIND_TIERS = 4 };
+bool bind_claim(int tier, const cpu_set_t *cpus, cpu_set_t *taken);
 
 /* bind.c */
 /* Make the plan and tell it as the policy asks.  Ends mpiexec with a text if the user's wish cannot be granted. */

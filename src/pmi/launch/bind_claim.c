@@ -1,6 +1,6 @@
 /* bind_claim.c: who has bound ranks to which cpus.
  *
- * A claim is a lock on byte CLAIMS + cpu of /dev/null: a file that everybody may open for writing, on which nobody else
+ * A claim is a lock on a byte (tier, cpu) of /dev/null: a file that everybody may open for writing, on which nobody else
  * locks such bytes, and which leaves nothing behind: the lock belongs to the open file and goes with the last process that
  * holds it, however that ends.  Jobs in containers with a /dev of their own do not see each other's; there the load is
  * looked at instead (bind.c). */
@@ -10,26 +10,45 @@
 #include <unistd.h>
 #include "bind.h"
 
-static const off_t CLAIMS = (off_t)1 << 40;
-
-static bool lock(int fd, int first, int n)
+static off_t byte_of(int tier, int cpu)
 {
-    struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CLAIMS + first, .l_len = n };
+    return ((off_t)1 << 40) + ((off_t)tier << 20) + cpu;
+}
+
+static bool lock(int fd, int tier, int first, int n)
+{
+    struct flock range = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte_of(tier, first), .l_len = n
+    };
     return fcntl(fd, F_OFD_SETLK, &range) == 0;
 }
 
-/* Lock the cpus from `first` to before `end`; where that fails, find out which are taken. */
-static bool claim_range(int fd, int first, int end, cpu_set_t *taken)
+/* Does anybody else hold one of these in a higher tier? */
+static bool shared(int fd, int first, int n)
 {
-    if (lock(fd, first, end - first))
+    for (int tier = 1; tier < BIND_TIERS; tier++) {
+        struct flock range = {
+            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte_of(tier, first), .l_len = n
+        };
+        if (fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK)
+            return true;
+    }
+    return false;
+}
+
+/* Lock the cpus from `first` to before `end`; where that fails, find out which are taken. */
+static bool claim_range(int fd, int tier, int first, int end, cpu_set_t *taken)
+{
+    if (lock(fd, tier, first, end - first) && !(tier == 0 && shared(fd, first, end - first)))
         return true;
     for (int c = first; c < end; c++)
-        if (!lock(fd, c, 1) && (errno == EAGAIN || errno == EACCES))
+        if ((!lock(fd, tier, c, 1) && (errno == EAGAIN || errno == EACCES)) ||
+            (tier == 0 && shared(fd, c, 1)))
             CPU_SET((size_t)c, taken);
     return false;
 }
 
-bool bind_claim(const cpu_set_t *cpus, cpu_set_t *taken)
+bool bind_claim(int tier, const cpu_set_t *cpus, cpu_set_t *taken)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC); /* kept open: it is the claim */
     bool ok = fd >= 0;
@@ -38,9 +57,9 @@ bool bind_claim(const cpu_set_t *cpus, cpu_set_t *taken)
         int end = c;
         while (end < CPU_SETSIZE && CPU_ISSET((size_t)end, cpus))
             end++;
-        if (end > c && !claim_range(fd, c, end, taken))
+        if (end > c && !claim_range(fd, tier, c, end, taken))
             ok = false;
-        c = end;
+        c = end > c ? end : c;
     }
     if (fd >= 0 && !ok)
         close(fd);

@@ -542,7 +542,11 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
     for (int i = 1; i < 3 && !direct; i++)
         make_pipe(rank, i - 1, &fd[i]);
     const struct ku_segment *seg = &node.segments[node.ranks[rank].node];
-    struct place at = { rank, node.ranks[rank].local, (int)seg->head->nlocal, seg->fd, bind_of(rank), 0 };
+    struct place at = {
+        rank,    node.ranks[rank].local, (int)seg->head->nlocal,
+        seg->fd, bind_of(rank),          ku_segment_place(seg, (uint32_t)node.ranks[rank].local),
+        0
+    };
     pid_t pid = starter_run(s, &at, fd, tty, code);
     for (int i = 1; i < 3 && !direct; i++)
         close(fd[i]);

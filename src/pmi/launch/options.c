@@ -312,7 +312,7 @@ static void do_help(struct parse *p, char **v)
                      (int)strcspn(n, "|"), n);
         printf("%s %s\n          %s\n", left, o->args, o->help);
     }
-    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--oversubscribe, --mca ...)\n"
+    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--prefix, --mca ...)\n"
           "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
           "Environment: MPIEXEC_TIMEOUT (seconds).\n"
           "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"

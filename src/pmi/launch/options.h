@@ -55,6 +55,7 @@ void do_rank_by(struct parse *p, char **v);
 void do_cpus_per_rank(struct parse *p, char **v);
 void do_cpu_set(struct parse *p, char **v);
 void do_hwthreads(struct parse *p, char **v);
+void do_oversubscribe(struct parse *p, char **v);
 void do_no_oversubscribe(struct parse *p, char **v);
 void do_report_bindings(struct parse *p, char **v);
 void do_display_map(struct parse *p, char **v);

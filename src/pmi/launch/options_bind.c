@@ -79,6 +79,7 @@ void do_bind_to(struct parse *p, char **v)
     const char *at = v[0];
     size_t n = next_word(&at, ":");
     b->to = BIND_LEVEL;
+    b->share = false;
     if (is(at, n, "user") && at[n]) {
         b->to = BIND_LIST;
         b->list = at + n + 1;
@@ -88,9 +89,10 @@ void do_bind_to(struct parse *p, char **v)
         b->to = BIND_NONE;
     else if (is(at, n, "cpuset"))
         b->to = BIND_SET;
-    else if (is(at, n, "cpu-list"))
-        b->to = strstr(at, "ordered") ? BIND_LEVEL : BIND_SET, b->to_level = AT_HWTHREAD;
-    else if (n == 0) /* --bind-to :overload-allowed */
+    else if (is(at, n, "cpu-list")) {
+        b->to = strstr(at, "ordered") ? BIND_LEVEL : BIND_SET;
+        b->to_level = AT_HWTHREAD;
+    } else if (n == 0) /* --bind-to :overload-allowed */
         b->to = BIND_DEFAULT;
     else if (is(at, n, "share")) {
         b->to = BIND_DEFAULT;
@@ -173,6 +175,7 @@ static bool map_level(struct bind_policy *b, const char *word, size_t n)
 {
     if (is(word, n, "board") || is(word, n, "machine") || !level_named(word, n, &b->map_level))
         return false;
+    b->ppr = 0;
     b->mapped = !is(word, n, "slot") && !is(word, n, "node");
     return true;
 }
@@ -277,6 +280,12 @@ void do_hwthreads(struct parse *p, char **v)
 {
     (void)v;
     p->launch->bind.hwthreads = true;
+}
+
+void do_oversubscribe(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->bind.overload_ok = true;
 }
 
 void do_no_oversubscribe(struct parse *p, char **v)

@@ -262,7 +262,7 @@ struct failure {
     bool at_chdir;
 };
 
-/* In the child: its memory is the parent's, so nothing may be changed but `why`, and nothing allocated. */
+/* In the child: its memory is the parent's, so nothing may be changed but `why` and the segment, and nothing allocated. */
 static void become_rank(struct starter *s, const struct place *at, const int fd[3], bool join_front,
                         pid_t daemon, volatile struct failure *why)
 {
@@ -290,8 +290,10 @@ static void become_rank(struct starter *s, const struct place *at, const int fd[
         why->at_chdir = true;
         return;
     }
-    if (at->cpus && sched_setaffinity(0, sizeof *at->cpus, at->cpus) != 0)
+    if (at->cpus && sched_setaffinity(0, sizeof *at->cpus, at->cpus) != 0) {
         why->unbound = errno;
+        at->where->flags = 0;
+    }
     sigaction(SIGPIPE, &l->sigpipe, NULL);
     sigaction(SIGTTOU, &l->sigttou, NULL);
     sigprocmask(SIG_SETMASK, &l->sigmask, NULL);

@@ -7,6 +7,8 @@
 #include <sys/types.h>
 #include "launch.h"
 
+struct ku_seg_place;
+
 /* What all ranks share. */
 struct start {
     const struct launch *launch;
@@ -18,8 +20,9 @@ struct start {
 /* Where a rank is: its number there, how many there are, its node's segment. */
 struct place {
     int rank, local, nlocal, segment_fd;
-    const cpu_set_t *cpus; /* to be bound to; NULL: not at all */
-    int unbound;           /* out: the error if the kernel refused that */
+    const cpu_set_t *cpus;      /* to be bound to; NULL: not at all */
+    struct ku_seg_place *where; /* what its segment says of that */
+    int unbound;                /* out: the error if the kernel refused that */
 };
 
 /* How one section's ranks are started: made once, used for each rank. */
