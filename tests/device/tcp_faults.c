@@ -575,6 +575,8 @@ END_TEST
 static void flood(struct rank *r)
 {
     enum { AT_ONCE = 400, ALL = 4000 };
+    static const char lost[] =
+        "GET / HTTP/1.1\r\nHost: a web browser that has come to the wrong door, as they do\r\n\r\n";
     struct ku_sock_addr at = address_of(r, 0);
     int fd[AT_ONCE];
     memset(fd, -1, sizeof fd);
@@ -584,9 +586,7 @@ static void flood(struct rank *r)
             close(*f);
         *f = ku_sock_connect(&at);
         if (*f >= 0 && i % 3 == 0)
-            send(*f,
-                 "GET / HTTP/1.1\r\nHost: a web browser that has come to the wrong door, as they do\r\n\r\n",
-                 85, MSG_NOSIGNAL);
+            send(*f, lost, sizeof lost - 1, MSG_NOSIGNAL);
         if (i == ALL / 2)
             atomic_store(&r->board->word[0], 1);
         if (i % 50 == 0)
