@@ -1,6 +1,6 @@
 /* bench: the hot paths, one metric a line "name value unit", lower is better for us, higher for MB/s and M/s.
  *
- *   bench latency|bandwidth|rate|collective [seconds a metric]
+ *   bench latency|bandwidth|rate|collective|crowd|idle [seconds a metric]
  * Plain MPI-1 calls only, so that the same source compiles with any MPI.  Run by compare.py, which puts the
  * libraries side by side.  Each metric runs for about the time given; rank 0 decides how many rounds that is.
  */
@@ -62,6 +62,32 @@ static void alltoall(long n)
     MPI_Alltoall(a, (int)n, MPI_CHAR, b, (int)n, MPI_CHAR, MPI_COMM_WORLD);
 }
 
+/* To the next, from the one before. */
+static void ring(long n)
+{
+    MPI_Sendrecv(a, (int)n, MPI_CHAR, (rank + 1) % size, 3, b, (int)n, MPI_CHAR, (rank + size - 1) % size, 3,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static volatile double sink;
+
+static void work(double seconds)
+{
+    double start = MPI_Wtime();
+    while (MPI_Wtime() - start < seconds)
+        for (int i = 0; i < 100; i++)
+            sink += 1.0 / (i + 1);
+}
+
+/* A step of a solver: some work, borders to both sides, a residual. */
+static void mix(long n)
+{
+    for (int i = 0; i < 2000; i++)
+        sink += 1.0 / (i + 1);
+    ring(n);
+    allreduce(8);
+}
+
 /* Seconds a round, after a warm-up that also finds out how many rounds fill the budget. */
 static double time_rounds(round_fn *fn, long n)
 {
@@ -87,6 +113,7 @@ static void report(const char *what, long n, double value, const char *unit)
 {
     if (rank == 0)
         printf("%s_%ld@%d %.6g %s\n", what, n, size, value, unit);
+    fflush(stdout); /* who stops a slow run sees how far it came */
 }
 
 int main(int argc, char **argv)
@@ -117,6 +144,19 @@ int main(int argc, char **argv)
         report("allreduce", 8, time_rounds(allreduce, 8) * 1e6, "us");
         report("allreduce", 65536, time_rounds(allreduce, 65536) * 1e6, "us");
         report("alltoall", 1024, time_rounds(alltoall, 1024) * 1e6, "us");
+    }
+    if (strcmp(what, "crowd") == 0) {
+        report("barrier", 0, time_rounds(barrier, 0) * 1e6, "us");
+        report("allreduce", 8, time_rounds(allreduce, 8) * 1e6, "us");
+        report("alltoall", 1024, time_rounds(alltoall, 1024) * 1e6, "us");
+        report("ring", 8, time_rounds(ring, 8) * 1e6, "us");
+        report("bcast", 1 << 20, time_rounds(bcast, 1 << 20) * 1e6, "us");
+        report("mix", 1024, time_rounds(mix, 1024) * 1e6, "us");
+    }
+    if (strcmp(what, "idle") == 0) {
+        if (rank == 0)
+            work(budget);
+        MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Finalize();
     return 0;

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""More ranks than cores: Keel, the installed peers at their defaults and at their best documented settings, and the floor.
+
+  oversubscribe.py [--rounds N] [--seconds S] [--limit S] [--ranks 4,8,...] [--work S]
+All take turns; ratios are medians of those of a round, above 1: Keel is better.  `floor` is a barrier with no library
+(floor_barrier.c).  A run longer than the limit counts as far as it came.  The last rows are the CPU seconds of a job in which
+one rank works and seven wait.  Nothing here fails on a time."""
+import argparse
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from compare import TOP, libraries
+
+# What their documentation advises where ranks outnumber cores.
+BEST = {"mpich": ([], {"UCX_TLS": "posix,cma,self"}),
+        "openmpi": (["--mca", "mpi_yield_when_idle", "1", "--bind-to", "none"], {})}
+
+
+def contestants():
+    """(name, compiler's name, command of mpiexec, environment)"""
+    found = []
+    for name, mpicc, mpiexec, env in libraries():
+        found.append((name, name, mpicc, mpiexec, env))
+        if name in BEST:
+            options, more = BEST[name]
+            found.append((name + "+", name, mpicc, [*mpiexec, *options], {**env, **more}))
+    return found
+
+
+def run(command, env, limit):
+    """{metric: value} as far as it came in the time."""
+    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+                         env={**os.environ, **env})
+    try:
+        out = p.communicate(timeout=limit)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(p.pid, signal.SIGTERM)
+        try:
+            out = p.communicate(timeout=5)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(p.pid, signal.SIGKILL)
+            out = p.communicate()[0]
+    return {f[0]: float(f[1]) for f in (row.split() for row in (out or "").splitlines()) if len(f) == 3}
+
+
+def cpu_seconds(command, env, limit):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(command, env, limit)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def table(results, names):
+    print(f"{'metric':16} " + " ".join(f"{n:>9}" for n in names) + "   " + " ".join(f"vs {n:>8}" for n in names[1:]))
+    for metric, row in results.items():
+        mid = " ".join(f"{statistics.median(row[n]):9.4g}" if row.get(n) else f"{'-':>9}" for n in names)
+        ratios = ([q / k for k, q in zip(row.get("keel", []), row.get(n, []))] for n in names[1:])
+        print(f"{metric:16} {mid}   " + " ".join(f"{statistics.median(r):11.2f}" if r else f"{'-':>11}" for r in ratios))
+    sys.stdout.flush()
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--seconds", type=float, default=0.1)
+    p.add_argument("--limit", type=float, default=20)
+    p.add_argument("--ranks", default="4,8,16,32,64")
+    p.add_argument("--work", type=float, default=5)
+    args = p.parse_args()
+    all_of = contestants()
+    names = [c[0] for c in all_of]
+    with tempfile.TemporaryDirectory() as tmp:
+        for _, library, mpicc, _, _ in all_of:
+            subprocess.run([mpicc, "-O2", "-w", "-o", f"{tmp}/{library}", f"{TOP}/tests/perf/bench.c"], check=True)
+        subprocess.run(["cc", "-O2", "-o", f"{tmp}/floor", f"{TOP}/tests/perf/floor_barrier.c"], check=True)
+        came = 0
+        for n in args.ranks.split(","):
+            results = {}
+            for r in range(args.rounds):
+                for name, library, _, mpiexec, env in all_of[r % len(all_of):] + all_of[:r % len(all_of)]:
+                    got = run([*mpiexec, "-n", n, f"{tmp}/{library}", "crowd", str(args.seconds)], env, args.limit)
+                    came += name == "keel" and len(got)
+                    for metric, value in got.items():
+                        results.setdefault(metric, {}).setdefault(name, []).append(value)
+                for metric, value in run([f"{tmp}/floor", n], {}, args.limit).items():
+                    results.setdefault(metric, {}).setdefault("floor", []).append(value)
+            table(results, [*names, "floor"])
+        cpu = {name: [cpu_seconds([*mpiexec, "-n", "8", f"{tmp}/{library}", "idle", str(args.work)], env, args.work * 10 + 60)]
+               for name, library, _, mpiexec, env in all_of}
+        table({"cpu_seconds@8": cpu}, names)
+    return 0 if came else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
