@@ -58,10 +58,12 @@ int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type)
     return type->adi.is_contig ? count * type->adi.size : COLL_NO_ROOM;
 }
 
+/* A message's byte is copied twice, and combined besides, which other rows do not count. */
 struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s)
 {
     double n = (double)s->room * s->p;
-    return (struct coll_cost){ .rounds = 0, .messages = s->p, .bytes = n, .turns = s->p, .total_bytes = n };
+    return (
+        struct coll_cost){ .rounds = 2, .messages = s->p, .bytes = 0.4 * n, .turns = s->p, .total_bytes = n };
 }
 
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number)
