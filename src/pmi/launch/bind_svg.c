@@ -63,7 +63,7 @@ static int end_of(const struct drawing *d, int first, int end, enum level level)
 /* How many boxes of `level` stand side by side, of so many. */
 static int columns(enum level level, int boxes)
 {
-    int most = level == AT_HWTHREAD ? 1 : level == AT_CORE ? 8 : 2;
+    int most = level == AT_CORE ? (boxes > 16 ? 8 : 4) : level == AT_NUMA || level == AT_L3 ? 2 : 1;
     return boxes < most ? boxes : most;
 }
 
