@@ -5,6 +5,8 @@ have_hwloc=no
 AS_IF([test "x$with_hwloc" != xno],
       [PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.0],
                          [have_hwloc=yes; AC_DEFINE([HAVE_HWLOC], [1], [hwloc is there, for mpiexec])], [have_hwloc=no])])
+PKG_CHECK_MODULES([LIBDW], [libdw],
+                  [have_libdw=yes; AC_DEFINE([HAVE_LIBDW], [1], [libdw's headers are there, for mpiexec])], [have_libdw=no])
 PKG_CHECK_MODULES([CHECK], [check >= 0.10], [have_check=yes], [have_check=no])
 AM_CONDITIONAL([HAVE_CHECK], [test "$have_check" = yes])
 ])

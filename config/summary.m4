@@ -9,6 +9,7 @@ AC_MSG_NOTICE([
     sanitizers       $enable_sanitize, coverage $enable_coverage
     devices          $KEEL_DEVICE_LIST
     hwloc            $have_hwloc (mpiexec: packages, caches, simulated machines; without it: cores and NUMA nodes)
+    libdw            $have_libdw (mpiexec: source lines of ranks that hang)
     check            $have_check (unit tests)
     python           $PYTHON (generates mpi.h and the entry points)
     installs to      $prefix

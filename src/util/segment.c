@@ -37,7 +37,8 @@ static void lay_out(struct ku_seg_head *h)
     h->place_off = h->rank_off + h->nlocal * sizeof(struct ku_seg_rank);
     h->map_off = h->place_off + h->nlocal * sizeof(struct ku_seg_place);
     h->gone_off = h->map_off + map_words * sizeof(int32_t);
-    h->card_off = round_up(h->gone_off + h->size, PAGE);
+    h->call_off = round_up(h->gone_off + h->size, PAGE);
+    h->card_off = round_up(h->call_off + h->nlocal * sizeof(struct ku_seg_call), PAGE);
     h->team_off = round_up(h->card_off + h->size * sizeof(struct ku_seg_card), PAGE);
     h->nteams = h->nlocal > 1 ? KU_SEG_TEAMS : 0;
     h->room_bytes = KU_SEG_ROOM_MAX;
@@ -140,7 +141,8 @@ static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
         h->rank_off >= sizeof *h && h->rank_off % 64 == 0 &&
         h->place_off >= h->rank_off + h->nlocal * sizeof(struct ku_seg_rank) && h->place_off % 64 == 0 &&
         h->map_off >= h->place_off + h->nlocal * sizeof(struct ku_seg_place) &&
-        h->gone_off >= h->map_off + map_words * sizeof(int32_t) && h->card_off >= h->gone_off + h->size &&
+        h->gone_off >= h->map_off + map_words * sizeof(int32_t) && h->call_off >= h->gone_off + h->size &&
+        h->call_off % 64 == 0 && h->card_off >= h->call_off + h->nlocal * sizeof(struct ku_seg_call) &&
         h->card_off % 64 == 0 && h->team_off >= h->card_off + h->size * sizeof(struct ku_seg_card) &&
         h->team_off % 64 == 0 && h->nteams <= KU_SEG_TEAMS && h->room_bytes <= KU_SEG_ROOM_MAX &&
         h->room_bytes % 64 == 0 && h->team_bytes == ku_segment_team_bytes(h) &&

@@ -6,6 +6,7 @@
  *   map_off     int32_t grank_of[nlocal]   global rank of each local rank
  *               int32_t node_of[size]      only if nnodes > 1
  *   gone_off    uint8_t gone[size]         1: the launcher has seen this rank die, on whichever node
+ *   call_off    struct ku_seg_call [nlocal] what each rank here waits for, written when it is asked
  *   card_off    struct ku_seg_card [size]  where each rank of the job can be reached
  *   team_off    nteams areas of team_bytes each, zero at the start, for groups of ranks that wait for each other; none for
  *               a rank alone
@@ -24,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 4,
+    KU_SEG_VERSION = 5,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -62,13 +63,15 @@ struct ku_seg_head {
     uint32_t cpus;     /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
     uint32_t universe; /* the same of all nodes together */
     struct ku_seg_machine machine;
-    uint64_t rank_off, place_off, map_off, gone_off, card_off, team_off, team_bytes, dev_off, dev_bytes;
+    uint64_t rank_off, place_off, map_off, gone_off, call_off, card_off, team_off, team_bytes, dev_off,
+        dev_bytes;
     uint64_t nteams, room_bytes; /* a room: what a member of a team may show the others in one operation */
     _Alignas(64) _Atomic uint32_t
         fence_all;                /* 1: some rank could not register with membarrier: all senders fence */
     _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
     _Atomic uint32_t card_wanted; /* 1: a rank here waits for a card; who writes one wakes them all */
     _Atomic uint32_t held;        /* 1: ranks wait in pmi_init, for a debugger */
+    _Atomic uint32_t asked;       /* counts the launcher's questions what the ranks wait for (ku_seg_call) */
 };
 
 struct ku_seg_rank {
@@ -100,6 +103,37 @@ struct ku_seg_card {
     uint32_t len;
     uint8_t bytes[KU_CARD_BYTES];
 };
+
+/* What a rank waits for: `since` always, the rest as an answer to head->asked, given by a rank that sleeps (or polls in vain)
+ * in a call.  The launcher reads it when answered == asked; then the rank does not write again before it is asked again. */
+enum { KU_CALL_OPS = 16, KU_CALL_MSGS = 8, KU_CALL_NAME = 40, KU_CALL_MEMBERS = 512 };
+enum { KU_OTHERS_REQUESTS = 1 /* generalized */, KU_OTHERS_THREADS = 2 /* they may call MPI */ };
+enum ku_op_kind { KU_OP_RECV = 1, KU_OP_SEND, KU_OP_PROBE, KU_OP_MESSAGE /* that came before its receive */ };
+struct ku_seg_op {
+    uint8_t kind;
+    uint8_t context; /* which of the communicator's; 0: the user's messages between two ranks */
+    bool waited;     /* the call ends when this does; if none is marked, it may be any of them */
+    int32_t grank, lrank,
+        tag;           /* the other side; -1: any or not known (grank); may be wildcards (lrank, tag) */
+    uint32_t comm;     /* context id of the communicator */
+    int32_t comm_size; /* 0: not known */
+    int64_t bytes;     /* of the message, or of the room for it */
+    char comm_name[KU_CALL_NAME]; /* "" : it has none */
+};
+struct ku_seg_call {
+    _Alignas(64) _Atomic uint64_t since; /* ns: the rank has met no event from then on, if it sleeps */
+    _Atomic uint32_t answered;
+    bool polls;              /* it is in a call that does not wait, again and again */
+    uint8_t others;          /* what else than a message may end its wait: KU_OTHERS_* */
+    int32_t nops, nmsgs;     /* how many there are; the first ones follow */
+    uint64_t caller;         /* where the call was made: an address in the rank */
+    char call[KU_CALL_NAME]; /* "": not known */
+    uint32_t comm; /* the communicator of the first operation waited for: its context id, and who is in it */
+    int32_t comm_size;                    /* 0: not known */
+    uint8_t members[KU_CALL_MEMBERS / 8]; /* a bit a rank of the job; in jobs that are not larger */
+    struct ku_seg_op op[KU_CALL_OPS], msg[KU_CALL_MSGS];
+};
+_Static_assert(sizeof(struct ku_seg_call) <= 4096, "a page a rank");
 
 struct ku_segment {
     struct ku_seg_head *head;
@@ -140,6 +174,10 @@ static inline int32_t *ku_segment_node_of(const struct ku_segment *s)
 static inline _Atomic uint8_t *ku_segment_gone(const struct ku_segment *s)
 {
     return (_Atomic uint8_t *)((char *)s->head + s->head->gone_off);
+}
+static inline struct ku_seg_call *ku_segment_call(const struct ku_segment *s, uint32_t lrank)
+{
+    return (struct ku_seg_call *)((char *)s->head + s->head->call_off) + lrank;
 }
 /* Bytes of a team of all ranks here. */
 static inline uint64_t ku_segment_team_bytes(const struct ku_seg_head *h)

@@ -639,7 +639,8 @@ def conversion(proc):
 def hot_function(proc, large, front):
     """The slow form does everything; the exported one tries the short way first."""
     slow = abi_type(proc.prototype("", large)).replace(" " + front.call, " slow_" + front.call)
-    return "static FRONT_COLD %s\n{\n%s\n}\n" % (slow, front.code()) + function(proc, large, short_way(front))
+    code = front.code().replace("\n\n", "\n\n    MPID_Call_name = call; /* the stack has no symbol for this part */\n", 1)
+    return "static FRONT_COLD %s\n{\n%s\n}\n" % (slow, code) + function(proc, large, short_way(front))
 
 
 def function(proc, large, code):

@@ -92,6 +92,9 @@ void MPIR_Request_detach(MPIR_Request *request);
  */
 void MPIR_Request_drain(void);
 
+/* Generalized requests that the program has not completed yet. */
+extern _Atomic int MPIR_Greq_under_way;
+
 /* What MPI_MESSAGE_NO_PROC names: a predefined object (obj.self is KEEL_MPI_MESSAGE_NO_PROC, handle_type MPIR_MESSAGE). */
 extern MPIR_Request MPIR_Message_no_proc;
 

@@ -9,6 +9,7 @@
 #include "request.h"
 #include "type.h"
 #include "util/knob.h"
+#include "util/segment.h"
 
 struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
 
@@ -48,9 +49,23 @@ static void become_child(void)
         MPIR_env.phase = MPIR_FORKED;
 }
 
+static const char *comm_name(const struct MPIR_COMMUNICATOR *comm)
+{
+    return ((const MPIR_Comm *)comm)->name;
+}
+
+static int others_end(void)
+{
+    return (atomic_load(&MPIR_Greq_under_way) > 0 ? KU_OTHERS_REQUESTS : 0) |
+           (MPIR_env.thread_level >= MPI_THREAD_SERIALIZED ? KU_OTHERS_THREADS : 0);
+}
+
 static int start(int *argc, char ***argv, int level)
 {
-    static struct MPID_Config config = { .request_free = free_request, .datatype_free = free_datatype };
+    static struct MPID_Config config = { .request_free = free_request,
+                                         .datatype_free = free_datatype,
+                                         .comm_name = comm_name,
+                                         .others_end = others_end };
     int err = 0;
     if (MPIR_env.phase != MPIR_BEFORE_INIT)
         return MPIR_Err(MPI_ERR_OTHER, NULL, "called %s; expected one call in a program",

@@ -20,6 +20,8 @@ struct greq {
     MPIR_Callback query_fn, free_fn, cancel_fn;
 };
 
+_Atomic int MPIR_Greq_under_way;
+
 /* The words for a code that a user's function returned; a code of no class at all is taken for an error of the
  * program's. */
 static int failed(const char *function, int code)
@@ -119,6 +121,7 @@ int MPIR_Grequest_start(MPIR_Callback query_fn, MPIR_Callback free_fn, MPIR_Call
     *g = (struct greq){ { &greq_ops }, UNDER_WAY, query_fn, free_fn, cancel_fn };
     r->handle_type = MPIR_USER;
     r->aux = g;
+    atomic_fetch_add(&MPIR_Greq_under_way, 1);
     *request = r;
     return 0;
 }
@@ -131,11 +134,14 @@ int MPIR_Grequest_complete(MPIR_Request *request)
                         "is of an operation of MPI; expected a generalized request");
     struct greq *g = request->aux;
     if (atomic_compare_exchange_strong(&g->state, &state, COMPLETE)) {
+        atomic_fetch_sub(&MPIR_Greq_under_way, 1);
         MPID_Wake();
         return 0;
     }
-    if (state == FREED)
+    if (state == FREED) {
+        atomic_fetch_sub(&MPIR_Greq_under_way, 1);
         return finish(request);
+    }
     return MPIR_Err(MPI_ERR_REQUEST, "request",
                     "has been completed before; expected one call for each request");
 }

@@ -134,6 +134,14 @@ struct comm_adi { /* comm->adi */
 
 /* ---- The state ---- */
 
+/* What a blocking probe waits for. */
+struct core_probe {
+    const struct MPIR_COMMUNICATOR *comm;
+    uint32_t context_id;
+    int32_t source, tag;
+    bool on;
+};
+
 struct core {
     bool up;
     bool lost;            /* messages could not be kept for want of memory: receives that wait fail */
@@ -162,6 +170,8 @@ struct core {
     struct MPID_World info;
     struct MPID_Config config;
     uint32_t failed_seen;
+    uint32_t answered; /* the launcher's question that was answered last (report.c) */
+    struct core_probe probe;
     struct ku_slab rndvs;
     /* unexpected messages */
     struct umsg *free_msgs;
@@ -322,8 +332,9 @@ void MPID_Sync(void); /* a barrier of all living ranks */
 
 /* progress.c */
 int MPID_Progress(void);
-int MPID_Wait_step(
-    struct ku_wait *w); /* after a poll that found nothing; the events it met before sleeping */
+/* After a poll that found nothing; the events it met before sleeping.  `r` is what the caller waits for, if that is one
+ * request; for reports only. */
+int MPID_Wait_step(struct ku_wait *w, const struct MPIR_HANDLE *r);
 void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
@@ -332,7 +343,16 @@ bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, in
 bool MPID_Team_may_sleep(struct team *t,
                          int *most_ms); /* the last look before sleeping; then MPID_Team_awake */
 void MPID_Team_awake(struct team *t);
-void MPID_Team_drop(struct team *t); /* its communicator ends */
+void MPID_Team_drop(struct team *t);             /* its communicator ends */
+int32_t MPID_Team_missing(const struct team *t); /* global rank of a member that has not come; -1: none */
+
+/* report.c: answer the launcher's question what is waited for. */
+void MPID_Report(const struct MPIR_HANDLE *waited, bool polls);
+static inline bool report_wanted(void)
+{
+    return atomic_load_explicit(&MPID_core.job.segment.head->asked, memory_order_relaxed) !=
+           MPID_core.answered;
+}
 
 /* debug.c */
 void MPID_Trace_packet(char direction, int32_t grank, const struct dev_head *h, size_t len);

@@ -130,7 +130,7 @@ void MPID_Sync(void)
             if (MPID_Progress() > 0)
                 ku_wait_reset(&w);
             else
-                MPID_Wait_step(&w);
+                MPID_Wait_step(&w, NULL);
         }
     }
 }

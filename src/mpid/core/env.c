@@ -135,7 +135,8 @@ static void teardown(void)
     MPID_core.busy = NULL;
     MPID_core.npeers = MPID_core.ngone = 0;
     MPID_core.lost = MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
-    MPID_core.failed_seen = 0;
+    MPID_core.failed_seen = MPID_core.answered = 0;
+    MPID_core.probe.on = false;
     ku_wait_bell_close(ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank));
     pmi_fini(&MPID_core.job);
 }

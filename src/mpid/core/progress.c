@@ -9,6 +9,7 @@
  *   4. A device that no peer uses is looked at now and then only; once it brings something, always. */
 #include "core.h"
 #include <poll.h>
+#include "util/clock.h"
 
 enum { SLEEP_MS = 1000, BUSY_MS = 1, CHECK_EVENTS = 16, DRAIN_MAX = 10000, IDLE_EVERY = 64 };
 
@@ -234,17 +235,34 @@ void MPID_Wake(void)
                      true);
 }
 
+/* For whoever asks why nothing moves: since when this wait has met no event.  Said before the word says that it sleeps. */
+static void say_since(struct ku_wait *w)
+{
+    struct ku_seg_call *call = ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
+    if (w->since == 0)
+        w->since = ku_clock_ns();
+    atomic_store_explicit(&call->since, w->since, memory_order_relaxed);
+}
+
 /* The number of events that the last look before sleeping met. */
-static int sleep_now(struct ku_wait *w, int most_ms)
+static int sleep_now(struct ku_wait *w, const struct MPIR_HANDLE *r, int most_ms)
 {
     struct sources s;
     struct team *team = MPID_core.waits;
+    say_since(w);
+    if (unlikely(report_wanted()))
+        MPID_Report(r, false);
     sources_find(&s);
     sources_prepare(&s);
     int met = MPID_Progress() + look_at_idle();
     if (woken()) { /* whoever waits looks whether that was for him, and may sleep the next time */
         wakes_seen = atomic_load_explicit(&wakes, memory_order_acquire);
         met++;
+    }
+    if (met == 0 &&
+        unlikely(report_wanted())) { /* since the last look: this wait goes on, and comes here again */
+        sources_cancel(&s);
+        return 0;
     }
     if (met > 0 || failed_more() || (team != NULL && !MPID_Team_may_sleep(team, &most_ms))) {
         ku_wait_reset(w);
@@ -263,13 +281,13 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     return 0;
 }
 
-int MPID_Wait_step(struct ku_wait *w)
+int MPID_Wait_step(struct ku_wait *w, const struct MPIR_HANDLE *r)
 {
     if (unlikely(check_failed()))
         return 1; /* what is waited for may have failed by that */
     if (ku_wait_step(w) == KU_WAIT_AGAIN)
         return 0;
-    return sleep_now(w, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
+    return sleep_now(w, r, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
 }
 
 void MPID_Wait_request(struct MPIR_HANDLE *r)
@@ -279,7 +297,7 @@ void MPID_Wait_request(struct MPIR_HANDLE *r)
         if (MPID_Progress() > 0)
             ku_wait_reset(&w);
         else
-            MPID_Wait_step(&w);
+            MPID_Wait_step(&w, r);
     }
 }
 
@@ -293,8 +311,12 @@ static void asked(bool in_vain)
     if (!in_vain) {
         calls = 0;
         ku_wait_reset(&w);
-    } else if (++calls > PATIENCE && ku_wait_step(&w) == KU_WAIT_SLEEP)
-        ku_wait_reset(&w);
+    } else if (++calls > PATIENCE) {
+        if (unlikely(report_wanted()))
+            MPID_Report(NULL, true);
+        if (ku_wait_step(&w) == KU_WAIT_SLEEP)
+            ku_wait_reset(&w);
+    }
 }
 
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
@@ -314,7 +336,8 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     }
     int32_t gone = MPID_core.ngone;
     while (n == 0 && gone == MPID_core.ngone && likely(!woken())) {
-        n = MPID_Wait_step(&w); /* what it met may be what the caller waits for: no other event need follow */
+        n = MPID_Wait_step(
+            &w, NULL); /* what it met may be what the caller waits for: no other event need follow */
         if (n == 0)
             n = MPID_Progress();
     }

@@ -177,6 +177,14 @@ void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
         *error_code = err;
 }
 
+/* Nothing yet, for a probe that waits. */
+static void wait_for_message(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank)
+{
+    MPID_core.probe = (struct core_probe){ comm, context_id, src_lrank, tag, true };
+    MPID_DeviceCheck(MPID_BLOCKING);
+    MPID_core.probe.on = false;
+}
+
 void MPID_Probe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *error_code,
                 MPIR_Status *status)
 {
@@ -185,7 +193,7 @@ void MPID_Probe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, in
         MPID_Iprobe(comm, tag, context_id, src_lrank, &flag, &err, status);
         if (flag || err != 0)
             break;
-        MPID_DeviceCheck(MPID_BLOCKING);
+        wait_for_message(comm, tag, context_id, src_lrank);
     }
     if (err != 0)
         *error_code = err;
@@ -220,7 +228,7 @@ void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
         MPID_Improbe(comm, tag, context_id, src_lrank, &flag, message, &err, status);
         if (flag || err != 0)
             break;
-        MPID_DeviceCheck(MPID_BLOCKING);
+        wait_for_message(comm, tag, context_id, src_lrank);
     }
     if (err != 0)
         *error_code = err;

@@ -121,6 +121,15 @@ static bool member_absent(const struct team *t)
     return false;
 }
 
+int32_t MPID_Team_missing(const struct team *t)
+{
+    uint64_t mine = atomic_load_explicit(&member(t, t->comm->rank)->at, memory_order_relaxed);
+    for (int32_t i = 0; i < t->comm->size; i++)
+        if (atomic_load_explicit(&member(t, i)->at, memory_order_relaxed) < mine)
+            return grank_of(t->comm, i);
+    return -1;
+}
+
 static void wake_sleepers(const struct team *t)
 {
     if (atomic_load(&t->head->sleepers) == 0)
@@ -237,7 +246,7 @@ bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
             continue;
         }
         MPID_core.waits = t;
-        MPID_Wait_step(&w);
+        MPID_Wait_step(&w, NULL);
         MPID_core.waits = NULL;
     }
     if (word == 2 * t->epoch + 1)

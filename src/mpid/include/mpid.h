@@ -139,6 +139,10 @@ extern int MPID_MyWorldSize, MPID_MyWorldRank;
 struct MPID_Config {
     void (*request_free)(MPID_Request);            /* a request given to MPID_Request_free is done with */
     void (*datatype_free)(struct MPIR_DATATYPE *); /* the ADI dropped the last reference */
+    /* For the report on a job that hangs: what the user knows a communicator by (NULL: no name); may something else than
+     * messages end a wait? */
+    const char *(*comm_name)(const struct MPIR_COMMUNICATOR *);
+    int (*others_end)(void); /* KU_OTHERS_* (util/segment.h), or 0 */
 };
 
 void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code);
@@ -157,6 +161,10 @@ void MPID_Wtick(double *tick);
 #define MPID_WTIME_IS_GLOBAL 0
 #define MPID_HOST MPI_PROC_NULL
 #define MPID_MAX_CONTEXT_ID UINT32_MAX
+
+/* The procedure that the program is in, where the stack does not tell (extension); set by the layer above, read for the report on
+ * a job that hangs. */
+extern const char *MPID_Call_name;
 
 /* ---- Contiguous messages (3) ---------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 
 /* Exit codes of mpiexec's own making (those of env(1), timeout(1) and the shell). */
 enum {
+    EXIT_HANG = 122,          /* the job hung, and --kill was given */
     EXIT_NOT_FINALIZED = 123, /* a rank exited with 0 between MPI_Init and MPI_Finalize */
     EXIT_TIMEOUT = 124,
     EXIT_MPIEXEC = 125,   /* mpiexec itself failed, or its command line is wrong */
@@ -57,6 +58,9 @@ struct launch {
     int stdin_rank;         /* who reads mpiexec's stdin; or STDIN_NONE, STDIN_ALL */
     int nodes; /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
     struct bind_policy bind;
+    double
+        hang_seconds; /* --hang-report=S: report when nothing moves for so long; 0: a certain deadlock only */
+    bool hang_kill;   /* and end the job then */
     bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
     int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */
@@ -77,6 +81,7 @@ enum front_word {
     WORD_SIGNAL, /* to the daemon: value is the signal, from_tty whether the terminal sent it to its group too
                   */
     WORD_KILL,   /* to the daemon: end everything at once */
+    WORD_REPORT, /* to the daemon: say what the ranks wait for */
     WORD_RELEASE, /* to the daemon: ranks that are held go on */
     WORD_STARTED, /* to the front: every rank is */
     WORD_STOPPED, /* to the front: every rank that lets itself be stopped is */

@@ -18,12 +18,14 @@
 
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
+static const double TWICE_SECONDS = 2; /* a second SIGQUIT within this time is meant for the ranks */
 
 static struct front {
     const struct launch *launch;
     int daemon; /* socket */
     pid_t pid;  /* of the daemon */
     int signals, asked, by_signal;
+    double quit_at;  /* of the last SIGQUIT, which asked for a report */
     double force_at; /* the daemon is killed at this time; 0: not yet */
     double
         stop_at; /* we stop at this time, if the daemon has not said before that the ranks stand still; 0: no */
@@ -68,8 +70,22 @@ static void tell(int word, int value, bool from_tty)
         die("passing on signal %d failed: %s; the job is ended", value, strerror(errno));
 }
 
+/* Ctrl-\ asks what the ranks wait for; twice, it ends them. */
+static bool asks_for_report(int sig)
+{
+    double t = now();
+    if (sig != SIGQUIT || front.asked || (front.quit_at && t < front.quit_at + TWICE_SECONDS))
+        return false;
+    front.quit_at = t;
+    return true;
+}
+
 static void on_signal(int sig, bool from_tty)
 {
+    if (asks_for_report(sig)) {
+        tell(WORD_REPORT, 0, false);
+        return;
+    }
     bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
     if (ends && front.asked++) {
         tell(WORD_KILL, 0, false);

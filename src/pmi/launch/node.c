@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "feed.h"
+#include "hang.h"
 #include "launch.h"
 #include "output.h"
 #include "pmi/pmi.h"
@@ -92,6 +93,15 @@ static int rank_of(pid_t pid)
 static struct ku_seg_rank *seg_rank(int rank)
 {
     return ku_segment_rank(&node.segments[node.ranks[rank].node], (uint32_t)node.ranks[rank].local);
+}
+
+/* For hang.c. */
+static void look_at_rank(int rank, struct hang_rank *r)
+{
+    r->pid = node.ranks[rank].pid;
+    r->status = node.ranks[rank].status;
+    r->seg = seg_rank(rank);
+    r->call = ku_segment_call(&node.segments[node.ranks[rank].node], (uint32_t)node.ranks[rank].local);
 }
 
 /* ---- ending the job ---- */
@@ -386,6 +396,8 @@ static void on_front(void)
         end_at_once();
     else if (n == sizeof m && m.word == WORD_RELEASE)
         hold_ranks(false);
+    else if (n == sizeof m && m.word == WORD_REPORT)
+        hang_report("what the ranks wait for (SIGQUIT; twice within 2 s: passed on to them)");
 }
 
 static void on_signalfd(void)
@@ -407,6 +419,7 @@ static double sooner(double a, double b)
 static int poll_ms(void)
 {
     double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due), report_due());
+    due = sooner(due, node.phase == RUN ? hang_due() : 0);
     if (due == 0)
         return -1;
     double ms = (due - now()) * 1000 + 1;
@@ -417,9 +430,8 @@ static void on_timeout(void)
 {
     node.timeout_due = 0;
     report_flush();
-    char *text =
-        xformat("mpiexec: the job has not ended within %g s (--timeout); ending it\n", node.launch->timeout);
-    output_message(text);
+    char *text = xformat("the job has not ended within %g s (--timeout); ending it", node.launch->timeout);
+    hang_report(text);
     free(text);
     set_code(EXIT_TIMEOUT);
     end_by(SIGTERM, 0);
@@ -432,6 +444,11 @@ static void on_time(void)
         report_flush();
     if (node.timeout_due && t >= node.timeout_due)
         on_timeout();
+    if (node.phase == RUN && t >= hang_due() && hang_on_time()) {
+        set_code(EXIT_HANG);
+        end_by(SIGTERM, 0);
+        return;
+    }
     if (node.phase == RUN || t < node.phase_due)
         return;
     if (node.phase == LINGER) {
@@ -672,6 +689,7 @@ int node_main(struct launch *l, int front)
     st.job_id = node.segments[0].head->job_id;
     output_init(l);
     report_init(l->size, l->host);
+    hang_init(l, node.segments, look_at_rank);
     if (l->timeout > 0)
         node.timeout_due = now() + l->timeout;
     int code = 0;

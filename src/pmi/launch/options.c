@@ -112,6 +112,19 @@ static void do_timeout(struct parse *p, char **v)
     p->launch->timeout = seconds(p, v[0]);
 }
 
+/* A certain deadlock is reported anyway. */
+static void do_hang_report(struct parse *p, char **v)
+{
+    if (v[0])
+        p->launch->hang_seconds = seconds(p, v[0]);
+}
+
+static void do_kill(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->hang_kill = true;
+}
+
 static void do_stdin(struct parse *p, char **v)
 {
     if (strcmp(v[0], "none") == 0)
@@ -316,7 +329,8 @@ static void do_help(struct parse *p, char **v)
           "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
           "Environment: MPIEXEC_TIMEOUT (seconds).\n"
           "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
-          "  123 a rank exited with 0 without calling MPI_Finalize    124 --timeout    125 mpiexec itself "
+          "  122 the job hung (--kill)    123 a rank exited with 0 without calling MPI_Finalize    124 "
+          "--timeout    125 mpiexec itself "
           "failed\n"
           "  126 the program cannot be executed    127 it is not found\n",
           stdout);

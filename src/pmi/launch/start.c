@@ -296,6 +296,8 @@ static void become_rank(struct starter *s, const struct place *at, const int fd[
     }
     sigaction(SIGPIPE, &l->sigpipe, NULL);
     sigaction(SIGTTOU, &l->sigttou, NULL);
+    if (join_front) /* the terminal's Ctrl-\ asks mpiexec what the ranks wait for */
+        signal(SIGQUIT, SIG_IGN);
     sigprocmask(SIG_SETMASK, &l->sigmask, NULL);
     execve(s->program, s->app->argv, s->env);
     if (errno == ENOEXEC)

@@ -1,0 +1,217 @@
+/* What this process waits for, written into its part of the segment when the launcher asks (struct ku_seg_call).
+ *
+ * Nothing is kept for this while the program runs: a rank that is about to sleep, or polls in vain, sees that the launcher's
+ * count of questions has changed, and looks at its own stack (whose call is this, made where?) and at its queues. */
+#include "config.h"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "core.h"
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <string.h>
+
+enum { FRAMES = 32 };
+
+struct report {
+    struct ku_seg_call *call;
+    const struct MPIR_HANDLE *waited;
+    const struct MPIR_COMMUNICATOR
+        *comm; /* of the first operation, one that is waited for if there is such */
+    bool found;
+};
+
+/* "MPI_Recv" of MPI_Recv or PMPI_Recv; NULL for other symbols. */
+static const char *procedure(const char *symbol)
+{
+    if (symbol != NULL && symbol[0] == 'P')
+        symbol++;
+    return symbol != NULL && strncmp(symbol, "MPI_", 4) == 0 ? symbol : NULL;
+}
+
+const char *MPID_Call_name;
+
+/* The procedure of MPI that the program is in, and who called it.  In the part of a procedure that compilers put elsewhere
+ * its symbol is of no use: then the caller is whoever is not in this library, and the name was left behind. */
+static void find_call(struct ku_seg_call *call)
+{
+    void *frame[FRAMES];
+    Dl_info info, here = { 0 };
+    int n = backtrace(frame, FRAMES);
+    dladdr((void *)&MPID_Call_name, &here);
+    for (int i = 1; i < n; i++) {
+        bool known = dladdr((char *)frame[i] - 1, &info) != 0,
+             outside = !known || info.dli_fbase != here.dli_fbase;
+        const char *name = outside ? MPID_Call_name : procedure(info.dli_sname);
+        if (name != NULL) {
+            snprintf(call->call, sizeof call->call, "%s", name);
+            call->caller =
+                outside || i + 1 == n ? (uint64_t)(uintptr_t)frame[i] : (uint64_t)(uintptr_t)frame[i + 1];
+        }
+        if (name != NULL || outside)
+            return;
+    }
+}
+
+static void describe_comm(struct ku_seg_op *op, const struct MPIR_COMMUNICATOR *comm, uint32_t context_id)
+{
+    const char *name = NULL;
+    op->comm = context_id;
+    if (comm == NULL)
+        return;
+    if (context_id - comm->context_id < MPID_CONTEXT_IDS) {
+        op->comm = comm->context_id;
+        op->context = (uint8_t)(context_id - comm->context_id);
+    }
+    op->comm_size = comm->size;
+    if (MPID_core.config.comm_name != NULL)
+        name = MPID_core.config.comm_name(comm);
+    snprintf(op->comm_name, sizeof op->comm_name, "%s", name != NULL ? name : "");
+}
+
+/* The next entry for an operation, or NULL if there is no room; those that are waited for come first. */
+static struct ku_seg_op *next_op(struct report *rep, const struct MPIR_COMMUNICATOR *comm, bool waited)
+{
+    struct ku_seg_call *call = rep->call;
+    int32_t at = call->nops++;
+    if (waited || !rep->found)
+        rep->comm = comm;
+    rep->found = true;
+    if (at >= KU_CALL_OPS && !waited)
+        return NULL;
+    if (waited && at > 0) {
+        if (at < KU_CALL_OPS)
+            call->op[at] = call->op[0];
+        at = 0;
+    }
+    call->op[at] = (struct ku_seg_op){ .waited = waited };
+    return &call->op[at];
+}
+
+static void add_recv(struct MPIR_HANDLE *r, void *arg)
+{
+    struct report *rep = arg;
+    struct ku_seg_op *op = next_op(rep, r->comm, r == rep->waited);
+    if (op == NULL)
+        return;
+    op->kind = KU_OP_RECV;
+    op->lrank = r->rank;
+    op->tag = r->tag;
+    op->grank = r->rank == MPI_ANY_SOURCE ? -1 : grank_of(r->comm, r->rank);
+    op->bytes = MPID_Req_capacity(r);
+    describe_comm(op, r->comm, r->context_id);
+}
+
+static void add_send(const struct MPIR_HANDLE *r, struct report *rep)
+{
+    struct ku_seg_op *op = next_op(rep, r->comm, r == rep->waited);
+    if (op == NULL)
+        return;
+    op->kind = KU_OP_SEND;
+    op->grank = op->lrank = r->peer;
+    op->tag = r->tag;
+    op->bytes = req_bytes(r);
+    for (int32_t i = 0; r->comm != NULL && i < r->comm->remote_size; i++)
+        if (grank_of(r->comm, i) == r->peer)
+            op->lrank = i;
+    describe_comm(op, r->comm, r->context_id);
+}
+
+/* An operation under way: a send that the other side has not asked for yet, or whose rest it does not take. */
+static void add_rndv(void *obj, void *arg)
+{
+    struct rndv *v = obj;
+    if (v->req == NULL || v->state == RNDV_RTS) /* that one is in its peer's queue */
+        return;
+    if (v->state == RNDV_CTS || v->state == RNDV_RECV) {
+        add_recv(v->req, arg);
+        return;
+    }
+    add_send(v->req, arg);
+}
+
+static void add_message(struct ku_seg_call *call, const struct context *c, const struct umsg *m)
+{
+    struct ku_seg_op op = { .kind = KU_OP_MESSAGE, .lrank = m->source, .tag = m->tag, .bytes = m->len };
+    describe_comm(&op, c->comm, c->id);
+    op.grank = grank_of(c->comm, m->source);
+    if (op.context != MPID_CONTEXT_PT2PT)
+        return; /* the library's own */
+    if (call->nmsgs < KU_CALL_MSGS)
+        call->msg[call->nmsgs] = op;
+    call->nmsgs++;
+}
+
+static void look_at_context(struct context *c, void *arg)
+{
+    struct report *rep = arg;
+    MPID_Posted_each(&c->posted, add_recv, rep);
+    for (const struct umsg *m = c->unexp.head; m != NULL; m = m->next)
+        add_message(rep->call, c, m);
+}
+
+static void add_probe(struct report *rep)
+{
+    const struct core_probe *p = &MPID_core.probe;
+    struct ku_seg_op *op = p->on ? next_op(rep, p->comm, true) : NULL;
+    if (op == NULL)
+        return;
+    op->kind = KU_OP_PROBE;
+    op->lrank = p->source;
+    op->tag = p->tag;
+    op->grank = p->source == MPI_ANY_SOURCE ? -1 : grank_of(p->comm, p->source);
+    describe_comm(op, p->comm, p->context_id);
+}
+
+/* A collective operation through memory: it waits for a member that has not come. */
+static void add_team(struct report *rep)
+{
+    const struct team *t = MPID_core.waits;
+    struct ku_seg_op *op = t != NULL ? next_op(rep, t->comm, true) : NULL;
+    if (op == NULL)
+        return;
+    op->kind = KU_OP_RECV;
+    op->grank = op->lrank = MPID_Team_missing(t);
+    describe_comm(op, t->comm, t->comm->context_id + MPID_CONTEXT_COLL);
+}
+
+static void add_members(struct ku_seg_call *call, const struct MPIR_COMMUNICATOR *comm)
+{
+    memset(call->members, 0, sizeof call->members);
+    call->comm_size = 0;
+    if (comm == NULL || MPID_core.npeers > KU_CALL_MEMBERS)
+        return;
+    call->comm = comm->context_id;
+    call->comm_size = comm->size;
+    for (int32_t i = 0; i < comm->remote_size; i++) {
+        int32_t g = grank_of(comm, i);
+        if (g >= 0 && g < KU_CALL_MEMBERS)
+            call->members[g / 8] |= (uint8_t)(1 << g % 8);
+    }
+}
+
+void MPID_Report(const struct MPIR_HANDLE *waited, bool polls)
+{
+    const struct ku_segment *s = &MPID_core.job.segment;
+    struct report rep = { .call = ku_segment_call(s, (uint32_t)MPID_core.job.local_rank), .waited = waited };
+    struct ku_seg_call *call = rep.call;
+    uint32_t asked = atomic_load_explicit(&s->head->asked, memory_order_acquire);
+    atomic_store_explicit(&call->answered, asked - 1, memory_order_release);
+    call->polls = polls;
+    call->others = MPID_core.config.others_end != NULL ? (uint8_t)MPID_core.config.others_end() : 0;
+    call->nops = call->nmsgs = 0;
+    call->call[0] = '\0';
+    call->caller = 0;
+    find_call(call);
+    add_probe(&rep);
+    add_team(&rep);
+    MPID_Contexts_each(look_at_context, &rep);
+    for (int32_t i = 0; i < MPID_core.npeers; i++)
+        for (const struct MPIR_HANDLE *r = MPID_core.peers[i] != NULL ? MPID_core.peers[i]->msg_head : NULL;
+             r != NULL; r = r->next)
+            add_send(r, &rep);
+    ku_slab_each(&MPID_core.rndvs, add_rndv, &rep);
+    add_members(call, rep.comm);
+    MPID_core.answered = asked;
+    atomic_store_explicit(&call->answered, asked, memory_order_release);
+}

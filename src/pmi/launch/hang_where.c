@@ -1,0 +1,189 @@
+/* hang_where.c: where in a program an address lies.
+ *
+ * The process's map tells the file; libdw, if this machine has it, the function and the line.  It is loaded when first
+ * needed: mpiexec starts without it. */
+#define _GNU_SOURCE
+#include "config.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "hang.h"
+#include "launch.h"
+
+/* What has been looked up: ranks of one program ask for the same places. */
+struct place {
+    struct place *next;
+    char *file;
+    uint64_t offset;
+    char *text;
+};
+static struct place *places;
+
+/* The file that is mapped at the address, and the place in it. */
+static bool mapped(pid_t pid, uint64_t address, char *file, size_t size, uint64_t *offset)
+{
+    char path[64], line[4096 + 256];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        unsigned long long from, to, at;
+        int name = 0;
+        if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &at, &name) < 3 || !name)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        found = address >= from && address < to && line[name];
+        *offset = address - from + at;
+        snprintf(file, size, "%s", line + name);
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static const char *base(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+#ifdef HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+
+static struct {
+    bool tried, usable;
+    __typeof__(dwfl_begin) *begin;
+    __typeof__(dwfl_end) *end;
+    __typeof__(dwfl_linux_proc_report) *report;
+    __typeof__(dwfl_report_end) *report_end;
+    __typeof__(dwfl_addrmodule) *addrmodule;
+    __typeof__(dwfl_module_addrname) *addrname;
+    __typeof__(dwfl_module_getsrc) *getsrc;
+    __typeof__(dwfl_lineinfo) *lineinfo;
+    __typeof__(dwfl_linux_proc_find_elf) *find_elf;
+    __typeof__(dwfl_standard_find_debuginfo) *find_debuginfo;
+} dw;
+
+static bool load(void)
+{
+    void *lib = dw.tried ? NULL : dlopen("libdw.so.1", RTLD_NOW);
+    dw.tried = true;
+    if (!lib)
+        return dw.usable;
+    unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from a network */
+#define FIND(field, symbol) ((dw.field = (__typeof__(dw.field))dlsym(lib, #symbol)) != NULL)
+    dw.usable = FIND(begin, dwfl_begin) && FIND(end, dwfl_end) && FIND(report, dwfl_linux_proc_report) &&
+                FIND(report_end, dwfl_report_end) && FIND(addrmodule, dwfl_addrmodule) &&
+                FIND(addrname, dwfl_module_addrname) && FIND(getsrc, dwfl_module_getsrc) &&
+                FIND(lineinfo, dwfl_lineinfo) && FIND(find_elf, dwfl_linux_proc_find_elf) &&
+                FIND(find_debuginfo, dwfl_standard_find_debuginfo);
+#undef FIND
+    return dw.usable;
+}
+
+static char *describe(Dwfl *dwfl, uint64_t address, const char *file)
+{
+    Dwfl_Module *module = dw.addrmodule(dwfl, address);
+    const char *name = module ? dw.addrname(module, address) : NULL, *source = NULL;
+    Dwfl_Line *line = module ? dw.getsrc(module, address) : NULL;
+    int number = 0;
+    if (line)
+        source = dw.lineinfo(line, NULL, &number, NULL, NULL, NULL);
+    if (source && name)
+        return xformat("%s:%d (%s)", base(source), number, name);
+    if (source)
+        return xformat("%s:%d", base(source), number);
+    return name ? xformat("%s in %s", name, base(file)) : NULL;
+}
+
+static char *by_libdw(pid_t pid, uint64_t address, const char *file)
+{
+    static char *paths;
+    Dwfl_Callbacks callbacks = { .debuginfo_path = &paths };
+    char *text = NULL;
+    if (!load())
+        return NULL;
+    callbacks.find_elf = dw.find_elf;
+    callbacks.find_debuginfo = dw.find_debuginfo;
+    Dwfl *dwfl = dw.begin(&callbacks);
+    if (!dwfl)
+        return NULL;
+    if (dw.report(dwfl, pid) == 0 && dw.report_end(dwfl, NULL, NULL) == 0)
+        text = describe(dwfl, address, file);
+    dw.end(dwfl);
+    return text;
+}
+#else
+static char *by_libdw(pid_t pid, uint64_t address, const char *file)
+{
+    (void)pid, (void)address, (void)file;
+    return NULL;
+}
+#endif
+
+char *hang_where(pid_t pid, uint64_t address)
+{
+    char file[4096];
+    uint64_t offset;
+    address--; /* it is where the call returns to: perhaps the next line */
+    if (!mapped(pid, address, file, sizeof file, &offset))
+        return NULL;
+    for (struct place *p = places; p; p = p->next)
+        if (p->offset == offset && strcmp(p->file, file) == 0)
+            return xformat("%s", p->text);
+    struct place *p = xalloc(1, sizeof *p);
+    *p = (struct place){ places, xformat("%s", file), offset, by_libdw(pid, address, file) };
+    if (!p->text)
+        p->text = xformat("%s+0x%llx", base(file), (unsigned long long)offset);
+    places = p;
+    return xformat("%s", p->text);
+}
+
+/* ---- processes ---- */
+
+static void read_line(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+}
+
+void hang_process(pid_t pid, char *text, size_t size)
+{
+    char stat[1024], wchan[128], state = 0;
+    unsigned long long user = 0, system = 0;
+    read_line(pid, "stat", stat, sizeof stat);
+    read_line(pid, "wchan", wchan, sizeof wchan);
+    const char *end = strrchr(stat, ')');
+    if (end)
+        sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &state, &user, &system);
+    double cpu = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+    bool known = wchan[0] && strcmp(wchan, "0") != 0;
+    switch (state) {
+    case 'R':
+        snprintf(text, size, "computing (%.1f s of processor time so far)", cpu);
+        break;
+    case 'S':
+    case 'D':
+        snprintf(text, size, "in a system call%s%s%s", known ? " (" : "", known ? wchan : "",
+                 known ? ")" : "");
+        break;
+    case 'T':
+    case 't':
+        snprintf(text, size, "stopped");
+        break;
+    case 'Z':
+        snprintf(text, size, "ending");
+        break;
+    default:
+        snprintf(text, size, "its process cannot be looked at");
+    }
+}
