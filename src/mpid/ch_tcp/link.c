@@ -299,27 +299,38 @@ static int guest_ready(struct dev *d, struct source *s, uint32_t events)
     return g->got == sizeof g->hello ? judge(d, g) : 0;
 }
 
-/* A free place; if there is none, that of who has been silent for longest: a process of the job says hello at once. */
-static struct guest *guest_place(struct dev *d)
+/* A process of the job says hello at once, so who has been silent for longest is none. */
+static struct guest *oldest_guest(struct dev *d)
 {
-    struct guest *oldest = &d->guests[0];
+    struct guest *oldest = NULL;
     for (int i = 0; i < TCP_GUESTS; i++) {
         struct guest *g = &d->guests[i];
-        if (g->fd < 0)
-            return g;
-        if (g->since < oldest->since)
+        if (g->fd >= 0 && (!oldest || g->since < oldest->since))
             oldest = g;
     }
+    return oldest;
+}
+
+static struct guest *guest_place(struct dev *d)
+{
+    struct guest *oldest;
+    for (int i = 0; i < TCP_GUESTS; i++)
+        if (d->guests[i].fd < 0)
+            return &d->guests[i];
+    oldest = oldest_guest(d);
     dev_tcp_dismiss(d, oldest);
     return oldest;
 }
 
-/* No descriptor or memory for another connection: the queue of the kernel keeps them until there is. */
+/* No descriptor or memory for another connection.  The guest that has been silent for longest makes place; without guests,
+ * the queue of the kernel keeps them for a while. */
 static void deafen(struct dev *d)
 {
     struct epoll_event none = { .events = 0, .data.ptr = &d->listener };
-    if (d->nguests > 0)
-        dev_tcp_dismiss(d, guest_place(d));
+    if (d->nguests > 0) {
+        dev_tcp_dismiss(d, oldest_guest(d));
+        return;
+    }
     epoll_ctl(d->epoll, EPOLL_CTL_MOD, d->listen_fd, &none);
     d->deaf = ku_clock_ns() + DEAF_MS * TCP_MS;
     dev_tcp_alarm(d, d->deaf);

@@ -15,12 +15,13 @@
 extern const struct dev_ops dev_tcp_ops;
 
 enum {
-    EVENTS = 16,    /* of the epoll set a look */
-    HOT_LOOKS = 3,  /* of 4 looks go to the connection that brought something last */
-    RUN = 16,       /* packets delivered from buffers between two looks */
-    PATIENCE = 64,  /* looks in vain after which they become rarer: */
-    RAREST = 4,     /* one in 2^RAREST calls */
-    CLOSE_MS = 5000 /* most that close() waits for peers that do not take what was sent */
+    EVENTS = 16,      /* of the epoll set a look */
+    RUN = 16,         /* packets delivered from buffers between two looks */
+    PATIENCE = 64,    /* looks in vain after which they become rarer: */
+    RARER_NS = 20,    /* so much later for each look in vain, */
+    RAREST_NS = 5000, /* and so much at most */
+    CALLS = 8,        /* calls for which the clock is read once */
+    CLOSE_MS = 5000   /* most that close() waits for peers that do not take what was sent */
 };
 
 static struct ku_knob rows[] = {
@@ -178,6 +179,7 @@ static dev_status tcp_open(const struct dev_services *services, const struct dev
     d->patience = (uint64_t)ku_knob_int("TCP_CONNECT_S") * 1000 * TCP_MS;
     d->up = *services;
     d->world = *world;
+    d->sleeping = &ku_segment_rank(world->segment, (uint32_t)world->local_rank)->sleeping;
     d->epoll = d->listen_fd = d->timer_fd = -1;
     for (int i = 0; i < TCP_GUESTS; i++)
         d->guests[i].fd = -1;
@@ -258,7 +260,7 @@ static int look(struct dev *d)
     int events = 0, n;
     if (d->trying || d->nguests || d->deaf || atomic_load_explicit(&d->wanted, memory_order_relaxed))
         events += dev_tcp_due(d);
-    if (d->hot && d->turn++ % (HOT_LOOKS + 1) != HOT_LOOKS)
+    if (d->hot && d->idle < PATIENCE && d->turn++ % 2 == 0) /* as long as more may come soon */
         return events + dev_tcp_read(d->hot);
     n = epoll_wait(d->epoll, ev, EVENTS, 0);
     for (int i = 0; i < n; i++) {
@@ -268,34 +270,58 @@ static int look(struct dev *d)
     return events;
 }
 
-static bool about_to_sleep(const struct dev *d)
-{
-    return atomic_load_explicit(&ku_segment_rank(d->world.segment, (uint32_t)d->world.local_rank)->sleeping,
-                                memory_order_relaxed) != 0;
-}
-
-/* A look is a system call, and others than this device are polled in the same loops.  So as long as the looks find nothing,
- * they become rarer, down to one in 16 calls: some 0.3 us later for who only waits.  Who sleeps looks before, and is woken by
- * the descriptor in any case.
- * One packet a call is handed up: who waits for one returns when it is there, and gets the next ones where he wants them. */
-static int tcp_progress(struct dev *d)
+/* One packet a call is handed up: who waits for one returns when it is there, and gets the next ones where he wants them. */
+static int deliver_or_look(struct dev *d)
 {
     int n = 0;
-    bool delivered = d->pending != NULL, sleeps = about_to_sleep(d);
+    bool delivered = d->pending != NULL;
     if (delivered) {
         n = dev_tcp_deliver(d);
         if (++d->turn % RUN != 0)
             return n;
-    } else if (d->skip > 0 && !sleeps && atomic_load_explicit(&d->wanted, memory_order_relaxed) == NULL) {
-        d->skip--;
-        return 0;
     }
     n += look(d);
     if (!delivered && d->pending)
         n += dev_tcp_deliver(d);
     d->idle = n > 0 ? 0 : d->idle + 1;
-    d->skip = sleeps ? 0 : (1u << (d->idle / PATIENCE < RAREST ? d->idle / PATIENCE : RAREST)) - 1;
     return n;
+}
+
+/* A look is a system call, and others than this device are polled in the same loops.  So as long as the looks find nothing,
+ * they become rarer: a wait for something to come here is longer by a twentieth, and by 5 us at most.  Where the calls are
+ * that far apart, each is a look. */
+static bool too_early(struct dev *d)
+{
+    uint64_t now, pause = (uint64_t)d->idle * RARER_NS;
+    bool early;
+    if (d->idle < PATIENCE)
+        return false;
+    now = ku_clock_ns();
+    if (pause > RAREST_NS)
+        pause = RAREST_NS;
+    early = now - d->looked < pause;
+    d->skip = early || now - d->asked < pause ? CALLS - 1 : 0;
+    d->asked = now;
+    if (!early)
+        d->looked = now;
+    return early;
+}
+
+/* Who sleeps looks before and after, and is woken by the descriptor in any case. */
+static int tcp_progress(struct dev *d)
+{
+    if (d->pending == NULL && atomic_load_explicit(d->sleeping, memory_order_relaxed) == 0 &&
+        atomic_load_explicit(&d->wanted, memory_order_relaxed) == NULL) {
+        if (d->skip > 0) {
+            d->skip--;
+            return 0;
+        }
+        if (too_early(d))
+            return 0;
+    } else {
+        d->skip = 0;
+    }
+    return deliver_or_look(d);
 }
 
 static _Atomic uint32_t *tcp_wait_word(struct dev *d)

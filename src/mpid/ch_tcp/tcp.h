@@ -86,6 +86,11 @@ struct dev_peer {
 };
 
 struct dev {
+    uint32_t skip, idle, turn;  /* calls of progress that do nothing; looks in vain; looks and packets */
+    uint64_t looked, asked;     /* ns: the last look, the last reading of the clock, when looks are rare */
+    _Atomic uint32_t *sleeping; /* of this rank, in the segment */
+    _Atomic(struct dev_peer *) wanted; /* not yet in `trying` */
+    struct dev_peer *pending, *pending_last, *trying, *hot;
     struct dev_services up;
     struct dev_world world;
     struct source listener;
@@ -96,9 +101,6 @@ struct dev {
     uint64_t alarm;    /* when the timer fires; 0: not set */
     uint64_t deaf;     /* accepts again at this time; 0: does now */
     bool warned;
-    _Atomic(struct dev_peer *) wanted; /* not yet in `trying` */
-    struct dev_peer *trying, *pending, *pending_last, *hot;
-    uint32_t turn, skip, idle;
     struct dev_peer **peers; /* [size] */
     int nguests;
     struct guest guests[TCP_GUESTS];

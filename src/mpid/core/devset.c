@@ -110,6 +110,8 @@ static bool of_use(const struct dev_ops *ops)
     return lack != 0 && (ops->reach == 0 || (ops->reach & (lack | DEV_REACH_ANY)) != 0);
 }
 
+static char why_not[160]; /* the device that could not be opened last: its words */
+
 /* Open one; a device that cannot serve here is no failure of the job.  A plug-in was asked for: it is always tried. */
 static bool open_one(const struct dev_ops *ops, void *library)
 {
@@ -130,6 +132,8 @@ static bool open_one(const struct dev_ops *ops, void *library)
     s = d->ops.open(&d->services, &d->world, &d->dev);
     if (s != DEV_OK) {
         MPID_Debug("device %s does not serve here: %s", ops->name, ku_err_last()->text);
+        snprintf(why_not, sizeof why_not, "; %.20s: %.31s %.100s", ops->name, ku_err_last()->arg,
+                 ku_err_last()->text);
         return false;
     }
     d->ops.caps(d->dev, &d->caps);
@@ -307,15 +311,16 @@ int MPID_Devset_open(void)
 {
     int err;
     MPID_core.area_off = 0;
+    why_not[0] = 0;
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], NULL);
     err = open_plugins();
     if (err == 0 && lacking() != 0)
-        err =
-            ku_err_set(MPI_ERR_OTHER, NULL, "no device %s%.100s can reach the ranks %s; the job has %d ranks",
-                       ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
-                       ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "",
-                       lacking() & DEV_REACH_NODE ? "of this node" : "of other nodes", (int)MPID_core.npeers);
+        err = ku_err_set(
+            MPI_ERR_OTHER, NULL, "no device %s%.50s can reach the ranks %s; the job has %d ranks%s",
+            ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
+            ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "",
+            lacking() & DEV_REACH_NODE ? "of this node" : "of other nodes", (int)MPID_core.npeers, why_not);
     if (err != 0)
         return err;
     expect_best();
