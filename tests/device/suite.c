@@ -531,6 +531,9 @@ static void lose_a_peer(struct rank *r, bool half)
     rank_pump_until(r, 1 - r->me, r->me == 0 ? 351 : 51);
     NEED(r, r->gone_calls[2] == 1, "told %u times", r->gone_calls[2]);
     NEED(r, r->gone_calls[0] + r->gone_calls[1] == 0, "told of the death of the living");
+    atomic_fetch_add(&r->board->word[2], 1); /* an end without close is a death, too: together */
+    while (atomic_load(&r->board->word[2]) < 2)
+        rank_pump(r);
 }
 
 static void a_peer_dies(struct rank *r)
