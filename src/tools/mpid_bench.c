@@ -250,7 +250,7 @@ static void print_json(void)
            WINDOW);
     for (int i = 0; i < nrows; i++)
         printf(
-            "  {\"data\": \"%s\", \"mode\": \"%s\", \"bytes\": %lld, \"latency\": %.4f, \"bandwidth\": %.1f, "
+            "  {\"data\": \"%s\", \"mode\": \"%s\", \"bytes\": %lld, \"latency\": %.4f, \"bandwidth\": %.4f, "
             "\"rate\": %.5f}%s\n",
             rows[i].data, rows[i].mode, (long long)rows[i].bytes, rows[i].latency_us, rows[i].bandwidth,
             rows[i].rate, i + 1 < nrows ? "," : "");
