@@ -436,7 +436,7 @@ static void strangers(struct rank *r)
     }
     rank_open(r);
     while (atomic_load(&r->board->word[0]) == 0 || r->next_in[!r->me] <= 10) {
-        if (r->next_out[!r->me] - r->next_in[!r->me] < 10)
+        if (r->next_out[!r->me] < r->next_in[!r->me] + 10)
             rank_try_short(r, !r->me, 8);
         rank_pump(r);
     }
