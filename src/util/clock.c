@@ -1,5 +1,4 @@
 #include "clock.h"
-#include <errno.h>
 
 uint64_t ku_clock_tick_ns(void)
 {
@@ -7,11 +6,4 @@ uint64_t ku_clock_tick_ns(void)
     if (clock_getres(CLOCK_MONOTONIC, &t) != 0 || (t.tv_sec == 0 && t.tv_nsec == 0))
         return 1;
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-void ku_clock_sleep_ns(uint64_t ns)
-{
-    struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-    while (nanosleep(&t, &t) != 0 && errno == EINTR)
-        ;
 }

@@ -17,7 +17,4 @@ static inline uint64_t ku_clock_ns(void)
 /* The clock's step in nanoseconds. */
 uint64_t ku_clock_tick_ns(void);
 
-/* Sleep that long, at least. */
-void ku_clock_sleep_ns(uint64_t ns);
-
 #endif
