@@ -25,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 5,
+    KU_SEG_VERSION = 6,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -78,7 +78,9 @@ struct ku_seg_rank {
     _Alignas(64) _Atomic uint32_t state; /* enum ku_rank_state */
     _Atomic int32_t pid;                 /* of the process that called MPID_Init; 0 before */
     int32_t abort_code;
-    _Atomic uint32_t epoch;                 /* how often this rank has begun MPI, the last time included */
+    _Atomic uint32_t epoch; /* how often this rank has begun MPI, the last time included */
+    _Atomic uint32_t
+        found_gone; /* 1: it has found a rank gone that had not finished: perhaps that is why it ends */
     _Alignas(64) _Atomic uint32_t sleeping; /* nonzero: asleep (or about to be); by which means, see wait.h */
     _Atomic uint32_t bell_mute;             /* 1: somebody could not ring the bell */
     uint8_t bell_len;                       /* bytes of the abstract name of its doorbell; 0: it has none */

@@ -22,6 +22,7 @@ void MPID_Peer_gone(int32_t grank)
     MPID_core.gone[grank] = 1;
     MPID_core.ngone++;
     MPID_core.gone_pending = true;
+    atomic_store(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->found_gone, 1);
     if (MPID_core.peers[grank] != NULL)
         MPID_core.peers[grank]->fast = false;
     MPID_Debug("rank %d is gone", (int)grank);

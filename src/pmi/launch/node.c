@@ -9,7 +9,8 @@
  *
  * Invariants
  *   1. Before a rank's end is judged, what it sent through the control pipe has been read.
- *   2. node.code is set once, by the first failure; what ranks do after TERM is our doing and is not judged.
+ *   2. node.code is set once, by the first failure that is no consequence of another (the rank had not found anybody gone), if
+ *      there is one; what ranks do after TERM is our doing and is not judged.
  *   3. When the front is gone, every process of the job is killed, and this one exits. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,6 +30,7 @@
 #include "feed.h"
 #include "hang.h"
 #include "launch.h"
+#include "oom.h"
 #include "output.h"
 #include "pmi/pmi.h"
 #include "report.h"
@@ -36,7 +38,8 @@
 #include "util/err.h"
 #include "util/segment.h"
 
-static const double LINGER_SECONDS = 0.05, STOP_SECONDS = 0.3, GRACE_SECONDS = 2, KILL_SECONDS = 10;
+static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, STOP_SECONDS = 0.3, GRACE_SECONDS = 2,
+                    KILL_SECONDS = 10;
 enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */, CONTROL_BYTES = 4 * PIPE_BUF };
 
 enum phase { RUN, LINGER, TERM, KILL };
@@ -47,6 +50,7 @@ struct rank {
     const struct app *app;
     int node, local; /* its number there */
     bool let_go;     /* it ends alone (PMI_ABORT_SOME) */
+    bool aborts;     /* it has said so */
 };
 
 static struct node {
@@ -58,8 +62,9 @@ static struct node {
     unsigned hash_mask;
     int alive;
     enum phase phase;
-    double phase_due, timeout_due, kill_until;
-    int code; /* -1: nothing has failed */
+    double phase_due, linger_until, timeout_due, kill_until;
+    int code;       /* -1: nothing has failed */
+    int code_after; /* of what may be a consequence only; -1: none */
     int user_signal;
     bool perhaps_user; /* a rank died of what a terminal sends to all: the front's word may be on its way */
     bool all_zero;
@@ -112,12 +117,38 @@ static void set_code(int code)
         node.code = code;
 }
 
+/* Had this rank found another gone?  Its end may then have come to our notice before that of the other, whose sockets the
+ * kernel closes first. */
+static bool is_after(int rank)
+{
+    return atomic_load(&seg_rank(rank)->found_gone) != 0;
+}
+
+static void set_code_of(int rank, int code)
+{
+    if (!is_after(rank))
+        set_code(code);
+    else if (node.code_after < 0)
+        node.code_after = code;
+}
+
+/* No cause has come: what looked like a consequence decides. */
+static void settle_code(void)
+{
+    if (node.code_after >= 0)
+        set_code(node.code_after);
+}
+
+/* Whoever fails meanwhile prolongs it a little: many ranks may have much the same to say. */
 static void end_soon(void)
 {
+    double t = now();
     if (node.phase == RUN) {
         node.phase = LINGER;
-        node.phase_due = now() + LINGER_SECONDS;
+        node.linger_until = t + LINGER_MOST_SECONDS;
     }
+    if (node.phase == LINGER)
+        node.phase_due = t + LINGER_SECONDS < node.linger_until ? t + LINGER_SECONDS : node.linger_until;
 }
 
 static void signal_ranks(int sig)
@@ -138,6 +169,7 @@ static void end_by(int sig, pid_t but)
 {
     signal_all(sig, but);
     signal_all(SIGCONT, 0);
+    settle_code();
     if (node.phase < TERM) {
         node.phase = TERM;
         node.phase_due = now() + GRACE_SECONDS;
@@ -172,8 +204,9 @@ static void on_abort(int rank, uint32_t code, const char *text, size_t len)
     char standard[64];
     if (len == 0)
         len = (size_t)snprintf(standard, sizeof standard, "ended the job with code %d", (int)code);
-    report_text(rank, text ? text : standard, len);
-    set_code(abort_exit_code(code));
+    node.ranks[rank].aborts = true;
+    report_text(rank, text ? text : standard, len, is_after(rank));
+    set_code_of(rank, abort_exit_code(code));
     end_soon();
 }
 
@@ -186,8 +219,8 @@ static void on_abort_some(const struct pmi_record *r, const char *bytes)
     size_t text = sizeof n + (size_t)n * sizeof n;
     if (n < 1 || n > PMI_SOME_MAX || r->len < text)
         return;
-    report_text((int)r->rank, bytes + text, r->len - text);
-    set_code(abort_exit_code(r->value));
+    report_text((int)r->rank, bytes + text, r->len - text, is_after((int)r->rank));
+    set_code_of((int)r->rank, abort_exit_code(r->value));
     for (int32_t i = 0, rank; i < n; i++) {
         memcpy(&rank, bytes + sizeof n + (size_t)i * sizeof n, sizeof rank);
         if (rank < 0 || rank >= node.launch->size)
@@ -215,7 +248,7 @@ static void on_record(const struct pmi_record *r, const char *text)
     else if (r->kind == PMI_ABORT_SOME)
         on_abort_some(r, text);
     else if (r->kind == PMI_MESSAGE)
-        report_text((int)r->rank, text, r->len);
+        report_text((int)r->rank, text, r->len, false);
     else if (r->kind == PMI_CARD)
         on_card(r, text);
 }
@@ -267,11 +300,16 @@ static bool is_ending(int sig)
     return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
 }
 
+/* As a shell's $?. */
+static int status_code(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 /* Invariant 2: a rank ended, and not through us. */
 static void judge(int rank, pid_t pid, int status)
 {
     struct ku_seg_rank *sr = seg_rank(rank);
-    const char *program = node.ranks[rank].app->argv[0];
     uint32_t state = atomic_load(&sr->state);
     bool running = state == KU_RANK_RUNNING;
     if (node.ranks[rank].let_go) {
@@ -279,7 +317,7 @@ static void judge(int rank, pid_t pid, int status)
         return;
     }
     if (state == KU_RANK_ABORTED) {
-        if (node.code < 0) /* its record did not come through */
+        if (!node.ranks[rank].aborts) /* its record did not come through */
             on_abort(rank, (uint32_t)sr->abort_code, NULL, 0);
         return;
     }
@@ -289,17 +327,22 @@ static void judge(int rank, pid_t pid, int status)
         set_code(output_failed() ? EXIT_MPIEXEC : 128 + SIGPIPE);
         return;
     }
+    struct failure_facts facts = { .kind = FAILED_CODE,
+                                   .mpi = running,
+                                   .program = node.ranks[rank].app->argv[0] };
+    facts.value = status_code(status);
     if (WIFSIGNALED(status)) {
-        node.perhaps_user = node.perhaps_user || is_ending(WTERMSIG(status));
-        report_failure(rank, FAILED_SIGNAL, WTERMSIG(status), WCOREDUMP(status), running, pid, program);
-        set_code(128 + WTERMSIG(status));
+        facts.kind = FAILED_SIGNAL;
+        facts.value = WTERMSIG(status);
+        facts.core = WCOREDUMP(status);
+        if (facts.value == SIGKILL)
+            oom_was(&facts.oom, &facts.oom_perhaps);
+        node.perhaps_user = node.perhaps_user || is_ending(facts.value);
     } else if (status == 0) {
-        report_failure(rank, FAILED_NOT_FINALIZED, 0, false, running, pid, program);
-        set_code(EXIT_NOT_FINALIZED);
-    } else {
-        report_failure(rank, FAILED_CODE, WEXITSTATUS(status), false, running, pid, program);
-        set_code(WEXITSTATUS(status));
+        facts.kind = FAILED_NOT_FINALIZED;
     }
+    report_failure(rank, &facts, pid, is_after(rank));
+    set_code_of(rank, status == 0 ? EXIT_NOT_FINALIZED : status_code(status));
     if (state != KU_RANK_FINALIZED) {
         publish_death(rank);
         end_soon();
@@ -639,11 +682,8 @@ static void print_codes(void)
     char *text = xformat("mpiexec: exit codes: [%s] ", node.launch->host);
     size_t n = strlen(text);
     text = xgrow(text, n + 5 * (size_t)node.launch->size + 2, 1);
-    for (int i = 0; i < node.launch->size; i++) {
-        int status = node.ranks[i].status;
-        n += (size_t)sprintf(text + n, "%s%d", i ? "," : "",
-                             WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    }
+    for (int i = 0; i < node.launch->size; i++)
+        n += (size_t)sprintf(text + n, "%s%d", i ? "," : "", status_code(node.ranks[i].status));
     strcpy(text + n, "\n");
     output_message(text);
     free(text);
@@ -651,6 +691,7 @@ static void print_codes(void)
 
 static void finish(void)
 {
+    settle_code();
     if (!tree_end())
         say("some processes of the job do not end even by SIGKILL");
     output_close();
@@ -674,7 +715,7 @@ int node_main(struct launch *l, int front)
 {
     node.launch = l;
     node.front = front;
-    node.code = -1;
+    node.code = node.code_after = -1;
     node.all_zero = true;
     setpgid(0, 0);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
@@ -689,6 +730,7 @@ int node_main(struct launch *l, int front)
     st.job_id = node.segments[0].head->job_id;
     output_init(l);
     report_init(l->size, l->host);
+    oom_init();
     hang_init(l, node.segments, look_at_rank);
     if (l->timeout > 0)
         node.timeout_due = now() + l->timeout;

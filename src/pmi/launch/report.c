@@ -1,11 +1,10 @@
-/* report.c: equal reports of several ranks are shown once, as "ranks 0-3, 7: ...". */
+/* report.c: equal reports of several ranks are shown once, as "ranks 0-3, 7: ..."; causes before consequences. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "launch.h"
+#include "oom.h"
 #include "output.h"
 #include "report.h"
 
@@ -13,14 +12,12 @@ static const double MERGE_SECONDS = 0.05; /* how long a text waits for its equal
 enum { MAX_TEXTS = 256 };                 /* distinct texts kept; more are shown at once */
 
 struct entry {
-    char *text;
-    bool failure; /* else a rank's own message */
-    enum failure_kind kind;
-    int value;
-    bool core, mpi;
+    char *text;    /* a rank's own message; NULL: a failure */
+    char *program; /* of a failure; facts.program is this */
+    struct failure_facts facts;
     pid_t pid; /* of the first rank */
-    char *program;
     int first;
+    bool after;           /* every rank that says this had found another gone before */
     unsigned char *ranks; /* bit set */
     int n;
 };
@@ -30,84 +27,76 @@ static const char *host;
 static struct entry entries[MAX_TEXTS];
 static int nentries;
 static double due;
-static long long oom_before;
-
-/* Processes the kernel's out-of-memory killer has ended since boot; -1 if it does not say. */
-static long long oom_kills(void)
-{
-    char text[16384], *p;
-    int fd = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    p = strstr(text, "\noom_kill ");
-    return p ? atoll(p + 10) : -1;
-}
 
 void report_init(int n, const char *hostname)
 {
     nranks = n;
     host = hostname;
-    oom_before = oom_kills();
 }
 
-static void add_rank(struct entry *e, int rank)
-{
-    if (!(e->ranks[rank / 8] & 1 << rank % 8))
-        e->n++;
-    e->ranks[rank / 8] |= (unsigned char)(1 << rank % 8);
-}
-
-static struct entry *new_entry(int rank)
+static struct entry *new_entry(void)
 {
     if (nentries == MAX_TEXTS)
         report_flush();
     if (due == 0)
         due = now() + MERGE_SECONDS;
     struct entry *e = &entries[nentries++];
-    *e = (struct entry){ .first = rank, .ranks = xalloc((size_t)nranks / 8 + 1, 1) };
+    *e = (struct entry){ .ranks = xalloc((size_t)nranks / 8 + 1, 1), .first = -1, .after = true };
     return e;
 }
 
-void report_text(int rank, const char *text, size_t len)
+static void add_rank(struct entry *e, int rank, pid_t pid, bool after)
 {
+    if (!(e->ranks[rank / 8] & 1 << rank % 8))
+        e->n++;
+    e->ranks[rank / 8] |= (unsigned char)(1 << rank % 8);
+    e->after = e->after && after;
+    if (e->first < 0) {
+        e->first = rank;
+        e->pid = pid;
+    }
+}
+
+static bool same_text(const struct entry *e, const char *text, size_t len)
+{
+    return e->text && strlen(e->text) == len && memcmp(e->text, text, len) == 0;
+}
+
+void report_text(int rank, const char *text, size_t len, bool after)
+{
+    struct entry *e = entries;
     while (len > 0 && text[len - 1] == '\n')
         len--;
     if (len == 0)
         return;
-    for (int i = 0; i < nentries; i++)
-        if (!entries[i].failure && strlen(entries[i].text) == len &&
-            memcmp(entries[i].text, text, len) == 0) {
-            add_rank(&entries[i], rank);
-            return;
-        }
-    struct entry *e = new_entry(rank);
-    e->text = xformat("%.*s", (int)len, text);
-    add_rank(e, rank);
+    while (e < entries + nentries && !same_text(e, text, len))
+        e++;
+    if (e == entries + nentries) {
+        e = new_entry();
+        e->text = xformat("%.*s", (int)len, text);
+    }
+    add_rank(e, rank, 0, after);
 }
 
-void report_failure(int rank, enum failure_kind kind, int value, bool core, bool mpi, pid_t pid,
-                    const char *program)
+static bool same_failure(const struct entry *e, const struct failure_facts *f)
 {
-    for (int i = 0; i < nentries; i++) {
-        struct entry *e = &entries[i];
-        if (e->failure && e->kind == kind && e->value == value && e->mpi == mpi &&
-            !strcmp(e->program, program)) {
-            add_rank(e, rank);
-            return;
-        }
+    return !e->text && e->facts.kind == f->kind && e->facts.value == f->value && e->facts.mpi == f->mpi &&
+           e->facts.oom == f->oom && e->facts.oom_perhaps == f->oom_perhaps &&
+           !strcmp(e->program, f->program);
+}
+
+void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool after)
+{
+    struct entry *e = entries;
+    while (e < entries + nentries && !same_failure(e, facts))
+        e++;
+    if (e == entries + nentries) {
+        e = new_entry();
+        e->facts = *facts;
+        e->program = xformat("%s", facts->program);
     }
-    struct entry *e = new_entry(rank);
-    e->failure = true;
-    e->kind = kind;
-    e->value = value;
-    e->core = core;
-    e->mpi = mpi;
-    e->pid = pid;
-    e->program = xformat("%s", program);
-    add_rank(e, rank);
+    e->facts.core = e->facts.core || facts->core;
+    add_rank(e, rank, pid, after);
 }
 
 double report_due(void)
@@ -126,7 +115,7 @@ void report_forget(int sig)
 {
     int kept = 0;
     for (int i = 0; i < nentries; i++)
-        if (entries[i].failure && entries[i].kind == FAILED_SIGNAL && entries[i].value == sig)
+        if (!entries[i].text && entries[i].facts.kind == FAILED_SIGNAL && entries[i].facts.value == sig)
             entry_free(&entries[i]);
         else
             entries[kept++] = entries[i];
@@ -156,32 +145,33 @@ static char *rank_list(const struct entry *e)
 
 static char *signal_text(const struct entry *e)
 {
-    const char *name = sigabbrev_np(e->value), *what = sigdescr_np(e->value);
-    long long oom = e->value == SIGKILL ? oom_kills() : -1;
-    return xformat(
-        "%s killed by signal %d (%s%s%s%s%s)%s", e->n > 1 ? "were" : "was", e->value, name ? "SIG" : "",
-        name ? name : "unknown", what ? ", " : "", what ? what : "", e->core ? ", core dumped" : "",
-        oom > oom_before && oom_before >= 0
-            ? "; the kernel's out-of-memory killer was at work: the ranks need more memory than there is"
-            : "");
+    const struct failure_facts *f = &e->facts;
+    const char *name = sigabbrev_np(f->value), *what = sigdescr_np(f->value);
+    char *oom = f->oom || f->oom_perhaps ? oom_text(f->oom) : xformat("%s", "");
+    char *text = xformat("%s killed by signal %d (%s%s%s%s%s)%s%s", e->n > 1 ? "were" : "was", f->value,
+                         name ? "SIG" : "", name ? name : "unknown", what ? ", " : "", what ? what : "",
+                         f->core ? ", core dumped" : "", *oom ? "; " : "", oom);
+    free(oom);
+    return text;
 }
 
 static char *failure_text(const struct entry *e)
 {
-    switch (e->kind) {
+    switch (e->facts.kind) {
     case FAILED_SIGNAL:
         return signal_text(e);
     case FAILED_NOT_FINALIZED:
         return xformat("exited with 0 without calling MPI_Finalize");
     default:
-        return xformat("exited with code %d%s", e->value, e->mpi ? " without calling MPI_Finalize" : "");
+        return xformat("exited with code %d%s", e->facts.value,
+                       e->facts.mpi ? " without calling MPI_Finalize" : "");
     }
 }
 
 static void show(const struct entry *e)
 {
     char *ranks = rank_list(e), *line;
-    if (e->failure) {
+    if (!e->text) {
         char *what = failure_text(e);
         if (e->n > 1)
             line = xformat("mpiexec: %s (%s on %s; first rank %d, pid %d) %s\n", ranks, e->program, host,
@@ -197,14 +187,41 @@ static void show(const struct entry *e)
     free(ranks);
 }
 
+/* All consequences but the first, in one line. */
+static void show_rest(void)
+{
+    struct entry all = { .ranks = xalloc((size_t)nranks / 8 + 1, 1) };
+    bool first = true;
+    for (int i = 0; i < nentries; i++) {
+        if (entries[i].after && !first)
+            for (int r = 0; r < nranks; r++)
+                if (entries[i].ranks[r / 8] & 1 << r % 8)
+                    add_rank(&all, r, 0, true);
+        first = first && !entries[i].after;
+    }
+    char *ranks = rank_list(&all),
+         *line = xformat("mpiexec: %s failed, too, having found others gone\n", ranks);
+    output_message(line);
+    free(line);
+    free(ranks);
+    free(all.ranks);
+}
+
 void report_flush(void)
 {
+    int consequences = 0;
     due = 0;
     if (nentries)
         output_catch_up();
-    for (int i = 0; i < nentries; i++) {
-        show(&entries[i]);
+    for (int i = 0; i < nentries; i++)
+        if (!entries[i].after)
+            show(&entries[i]);
+    for (int i = 0; i < nentries; i++)
+        if (entries[i].after && (consequences++ == 0 || nentries == 2))
+            show(&entries[i]);
+    if (consequences > 1 && nentries > 2)
+        show_rest();
+    for (int i = 0; i < nentries; i++)
         entry_free(&entries[i]);
-    }
     nentries = 0;
 }

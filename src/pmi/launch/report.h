@@ -13,13 +13,21 @@ enum failure_kind {
 
 void report_init(int nranks, const char *host);
 
-/* A rank's message (PMI_MESSAGE, PMI_ABORT): kept until report_flush, equal texts of several ranks become
- * one. */
-void report_text(int rank, const char *text, size_t len);
+/* Whatever is reported is kept until report_flush; what is equal of several ranks becomes one.  `after`: the rank had found
+ * another gone before, so that this may be a consequence: it is shown after the causes, and not at length.
+ *
+ * A rank's message (PMI_MESSAGE, PMI_ABORT). */
+void report_text(int rank, const char *text, size_t len, bool after);
 
-/* A rank ended badly by itself. `mpi`: between init and finalize. */
-void report_failure(int rank, enum failure_kind kind, int value, bool core, bool mpi, pid_t pid,
-                    const char *program);
+/* A rank ended badly by itself. */
+struct failure_facts {
+    enum failure_kind kind;
+    int value;
+    bool core, mpi;        /* mpi: between init and finalize */
+    bool oom, oom_perhaps; /* killed by the kernel for lack of memory (oom.h) */
+    const char *program;
+};
+void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool after);
 
 /* The user sent `sig`: that ranks died of it is no news. */
 void report_forget(int sig);

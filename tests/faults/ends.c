@@ -1,0 +1,66 @@
+/* The MPI program of ends.test: ends in the way its argument says; the rank in the middle is the first. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, value;
+
+static bool is(const char *what, const char *arg)
+{
+    return strcmp(what, arg) == 0;
+}
+
+/* All make a mistake. */
+static void mistake(const char *how)
+{
+    fprintf(stderr, "own line\n");
+    if (is(how, "same"))
+        MPI_Send(&value, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    else if (is(how, "twokinds") && rank % 2)
+        MPI_Send(&value, 1, MPI_INT, 0, -5, MPI_COMM_WORLD);
+    else
+        MPI_Send(&value, 1, MPI_INT, size + (is(how, "different") ? rank : 0), 0, MPI_COMM_WORLD);
+}
+
+static void end_one(const char *how)
+{
+    if (is(how, "crash"))
+        raise(SIGSEGV);
+    if (is(how, "kill"))
+        raise(SIGKILL);
+    if (is(how, "exit"))
+        _exit(4);
+    if (is(how, "abort"))
+        MPI_Abort(MPI_COMM_WORLD, 17);
+    if (is(how, "error"))
+        MPI_Send(&value, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    if (is(how, "leave"))
+        exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    const char *how = argc > 1 ? argv[1] : "", *others = argc > 2 ? argv[2] : "";
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (is(how, "same") || is(how, "twokinds") || is(how, "different"))
+        mistake(how);
+    if (is(others, "return") || is(others, "quit"))
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size / 2)
+        end_one(how);
+    /* Each waits for its neighbour: one after the other finds that gone. */
+    int err = MPI_Recv(&value, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (err != MPI_SUCCESS && is(others, "quit"))
+        exit(9);
+    if (err != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 8);
+    MPI_Finalize();
+    return 0;
+}
