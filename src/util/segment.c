@@ -92,6 +92,7 @@ int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint
                              .nnodes = nnodes,
                              .cpus = ku_cpus() };
     h.universe = h.cpus;
+    h.fence_all = nlocal > h.cpus ? KU_FENCE_ALL : KU_FENCE_NONE;
     lay_out(&h);
     if (getrandom(&h.job_id, sizeof h.job_id, 0) != sizeof h.job_id ||
         getrandom(h.secret, sizeof h.secret, 0) != sizeof h.secret)

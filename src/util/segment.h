@@ -66,8 +66,8 @@ struct ku_seg_head {
     uint64_t rank_off, place_off, map_off, gone_off, call_off, card_off, team_off, team_bytes, dev_off,
         dev_bytes;
     uint64_t nteams, room_bytes; /* a room: what a member of a team may show the others in one operation */
-    _Alignas(64) _Atomic uint32_t
-        fence_all;                /* 1: some rank could not register with membarrier: all senders fence */
+    /* enum ku_fences: do all senders fence, and have they from the start? */
+    _Alignas(64) _Atomic uint32_t fence_all;
     _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
     _Atomic uint32_t card_wanted; /* 1: a rank here waits for a card; who writes one wakes them all */
     _Atomic uint32_t held;        /* 1: ranks wait in pmi_init, for a debugger */

@@ -16,11 +16,17 @@
 
 enum {
     PAUSELESS = 256 /* polls before the loop pauses between them */,
+    NEAR = 128 /* looks at a word that another core is about to change: about 2 us */,
     CLOCK_EVERY = 32 /* polls a look at the clock, and a yield */,
     CROWDED_NS = 1500 /* a yield with nobody to yield to takes less */,
-    HOGGED_NS = 500000 /* a yield among ranks that all wait takes less */,
-    HOGGED_WAITS = 16,
-    CROWDED_WAITS = 64
+    CROWDED_WAITS = 64,
+    HOGGED_NS = 500000 /* two ranks: of ku_wait_policy.hogged_ns; and for each more on a core */,
+    HOGGED_RANK_NS = 60000,
+    HOGGED_MOST_NS =
+        3000000 /* somebody who does not step aside keeps the core for a tick or more: 4 ms as a rule */,
+    HOGGED_WAITS = 4 /* at first; twice as many each time that a yield meets him again */,
+    HOGGED_WAITS_MOST = 64,
+    HOGGED_PAST = 256 /* yields that did not meet him */
 };
 
 static struct ku_knob rows[] = {
@@ -42,7 +48,7 @@ static struct ku_knob rows[] = {
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 2 };
 
-struct ku_wait_policy ku_wait_policy = { .spin_ns = 0, .yields = 20 };
+struct ku_wait_policy ku_wait_policy = { .spin_ns = 0, .yields = 20, .hogged_ns = HOGGED_NS };
 
 /* Does membarrier reach the senders?  Without it a sleeper relies on the senders' fences (fence_all). */
 static _Atomic bool has_membarrier;
@@ -56,6 +62,9 @@ void ku_wait_init(uint32_t ranks, uint32_t cpus)
     if (ranks > cpus && !ku_knob_is_set("SPIN_US"))
         ku_wait_policy.spin_ns = 0;
     ku_wait_policy.yields = (uint32_t)ku_knob_int("YIELDS");
+    ku_wait_policy.hogged_ns = HOGGED_MOST_NS;
+    if (ranks / cpus < (HOGGED_MOST_NS - HOGGED_NS) / HOGGED_RANK_NS)
+        ku_wait_policy.hogged_ns = HOGGED_NS + ranks / cpus * HOGGED_RANK_NS;
 }
 
 bool ku_wait_register(void)
@@ -79,6 +88,8 @@ static void pause_cpu(void)
  * hogged:  somebody ran for long, who computes and does not step aside: sleep at once, because a wake-up takes the core
  *          from him and a yield waits for the end of his time slice. */
 static _Atomic int crowded, hogged;
+static _Atomic int hogged_waits = HOGGED_WAITS; /* what hogged counts down from the next time */
+static _Atomic int hogged_past;                 /* yields until that begins anew */
 
 static void count_down(_Atomic int *counter)
 {
@@ -87,14 +98,32 @@ static void count_down(_Atomic int *counter)
         atomic_store_explicit(counter, c - 1, memory_order_relaxed);
 }
 
+/* One such yield may be a chance; the next ones tell. */
+static void be_hogged(void)
+{
+    int waits = atomic_load_explicit(&hogged_waits, memory_order_relaxed);
+    atomic_store_explicit(&hogged, waits, memory_order_relaxed);
+    atomic_store_explicit(&hogged_waits, waits < HOGGED_WAITS_MOST ? 2 * waits : waits, memory_order_relaxed);
+    atomic_store_explicit(&hogged_past, HOGGED_PAST, memory_order_relaxed);
+}
+
+static void be_free(void)
+{
+    count_down(&hogged_past);
+    if (atomic_load_explicit(&hogged_past, memory_order_relaxed) == 0)
+        atomic_store_explicit(&hogged_waits, HOGGED_WAITS, memory_order_relaxed);
+}
+
 /* sched_yield, and learn from how long it took. */
 static void yield(uint64_t now)
 {
     uint64_t took;
     sched_yield();
     took = ku_clock_ns() - now;
-    if (took > HOGGED_NS)
-        atomic_store_explicit(&hogged, HOGGED_WAITS, memory_order_relaxed);
+    if (took > ku_wait_policy.hogged_ns)
+        be_hogged();
+    else if (atomic_load_explicit(&hogged_waits, memory_order_relaxed) != HOGGED_WAITS)
+        be_free();
     if (took > CROWDED_NS)
         atomic_store_explicit(&crowded, CROWDED_WAITS, memory_order_relaxed);
     else
@@ -122,6 +151,16 @@ static bool may_spin(struct ku_wait *w)
     return now < w->spin_until;
 }
 
+bool ku_wait_near(_Atomic uint32_t *word, uint32_t is)
+{
+    for (int i = 0; i < NEAR; i++) {
+        if (atomic_load_explicit(word, memory_order_acquire) != is)
+            return true;
+        pause_cpu();
+    }
+    return false;
+}
+
 enum ku_wait_step ku_wait_step(struct ku_wait *w)
 {
     if (may_spin(w))
@@ -137,19 +176,19 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w)
     return KU_WAIT_AGAIN;
 }
 
-static void prepare(_Atomic uint32_t *sleeping, uint32_t how, bool fence_all)
+static void prepare(_Atomic uint32_t *sleeping, uint32_t how, uint32_t fences)
 {
     atomic_store_explicit(sleeping, how, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     /* Even when all senders fence by now: one that looked at fence_all long ago may not yet. */
-    if (atomic_load_explicit(&has_membarrier, memory_order_relaxed) &&
-        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0 && !fence_all)
+    if (!(fences & KU_FENCE_ALL) && atomic_load_explicit(&has_membarrier, memory_order_relaxed) &&
+        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0 && fences == KU_FENCE_NONE)
         must_nap = true;
 }
 
-void ku_wait_prepare(_Atomic uint32_t *sleeping, bool fence_all)
+void ku_wait_prepare(_Atomic uint32_t *sleeping, uint32_t fences)
 {
-    prepare(sleeping, KU_ASLEEP, fence_all);
+    prepare(sleeping, KU_ASLEEP, fences);
 }
 
 void ku_wait_cancel(_Atomic uint32_t *sleeping)
@@ -157,11 +196,15 @@ void ku_wait_cancel(_Atomic uint32_t *sleeping)
     atomic_store_explicit(sleeping, 0, memory_order_relaxed);
 }
 
+static int nap(int timeout_ms)
+{
+    return must_nap && (timeout_ms < 0 || timeout_ms > 1) ? 1 : timeout_ms;
+}
+
 void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
 {
     struct timespec t, *tp = NULL;
-    if (must_nap && (timeout_ms < 0 || timeout_ms > 1))
-        timeout_ms = 1;
+    timeout_ms = nap(timeout_ms);
     if (timeout_ms >= 0) {
         t = (struct timespec){ timeout_ms / 1000, timeout_ms % 1000 * 1000000l };
         tp = &t;
@@ -169,6 +212,74 @@ void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
     if (atomic_load_explicit(sleeping, memory_order_relaxed) == 1)
         syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, tp, NULL, 0);
     ku_wait_cancel(sleeping);
+}
+
+/* ---- a word for many ---- */
+
+#ifdef SYS_futex_waitv
+
+/* As the kernel has it; older headers do not. */
+struct waitv {
+    uint64_t value, address;
+    uint32_t flags, reserved;
+};
+enum { WAITV_U32 = 2 };
+
+/* 1: the kernel has the call, -1: it has not, or it is refused; 0: not tried yet. */
+static _Atomic int has_waitv;
+
+static long waitv(struct waitv *of, unsigned n, const struct timespec *until)
+{
+    return syscall(SYS_futex_waitv, of, n, 0, until, CLOCK_MONOTONIC);
+}
+
+bool ku_wait_can_sleep_on(void)
+{
+    _Atomic uint32_t word = 0;
+    struct waitv one = { .value = 1, .address = (uintptr_t)&word, .flags = WAITV_U32 };
+    if (has_waitv == 0)
+        has_waitv = waitv(&one, 1, NULL) < 0 && errno == EAGAIN ? 1 : -1;
+    return has_waitv > 0;
+}
+
+bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32_t is, int timeout_ms)
+{
+    struct waitv both[] = {
+        { .value = KU_ASLEEP, .address = (uintptr_t)sleeping, .flags = WAITV_U32 },
+        { .value = is, .address = (uintptr_t)word, .flags = WAITV_U32 },
+    };
+    struct timespec t, *until = NULL;
+    if (!ku_wait_can_sleep_on())
+        return false;
+    timeout_ms = nap(timeout_ms);
+    if (timeout_ms >= 0) {
+        uint64_t end = ku_clock_ns() + (uint64_t)timeout_ms * 1000000u;
+        t = (struct timespec){ (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+        until = &t;
+    }
+    waitv(both, 2, until);
+    ku_wait_cancel(sleeping);
+    return true;
+}
+
+#else
+
+bool ku_wait_can_sleep_on(void)
+{
+    return false;
+}
+
+bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32_t is, int timeout_ms)
+{
+    (void)sleeping, (void)word, (void)is, (void)timeout_ms;
+    return false;
+}
+
+#endif
+
+void ku_wait_wake_all(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* ---- the doorbell ---- */
@@ -242,12 +353,12 @@ static void bell_ring(struct ku_seg_rank *rank)
         atomic_store(&rank->bell_mute, 1);
 }
 
-void ku_wait_prepare_poll(struct ku_seg_rank *rank, bool fence_all)
+void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences)
 {
     if (rank->bell_len == 0 && !atomic_load_explicit(&rank->bell_mute, memory_order_relaxed))
         bell_hang(rank);
     if (!atomic_load_explicit(&rank->bell_mute, memory_order_relaxed))
-        prepare(&rank->sleeping, KU_IN_POLL, fence_all);
+        prepare(&rank->sleeping, KU_IN_POLL, fences);
 }
 
 static int bell_limit(const struct ku_seg_rank *rank, int timeout_ms)

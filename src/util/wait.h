@@ -26,13 +26,18 @@ struct ku_wait {
 };
 
 struct ku_wait_policy {
-    uint32_t spin_ns; /* 0 when ranks outnumber cores */
-    uint32_t yields;  /* sched_yields before sleeping */
+    uint32_t spin_ns;   /* 0 when ranks outnumber cores */
+    uint32_t yields;    /* sched_yields before sleeping */
+    uint32_t hogged_ns; /* a yield among ranks that all wait, or do a little each, takes less */
 };
 
 /* Set once from the census (ranks here, cores usable) and the KEEL_SPIN_US / KEEL_YIELDS knobs. */
 extern struct ku_wait_policy ku_wait_policy;
 void ku_wait_init(uint32_t ranks, uint32_t cpus);
+
+/* Who fences between its stores and its look at a word: those that could not register, and their peers, or, where ranks
+ * outnumber cores and sleep often, all from the start, which spares every sleeper its membarrier. */
+enum ku_fences { KU_FENCE_NONE = 0, KU_FENCE_SOME = 1, KU_FENCE_ALL = 2 };
 
 /* Register this process with membarrier.  Call while single-threaded; false if the kernel refuses: then set
  * fence_all in the segment's head before anything is sent.  A process that is not registered (the launcher)
@@ -49,21 +54,31 @@ static inline void ku_wait_reset(struct ku_wait *w)
     *w = (struct ku_wait){ 0 };
 }
 
+/* Somebody who runs now, on another core, is about to change *word from `is`: look at it for about as long as it takes to step
+ * aside and come back.  True: it has changed. */
+bool ku_wait_near(_Atomic uint32_t *word, uint32_t is);
+
 /* Values of the word. */
 enum { KU_AWAKE = 0, KU_ASLEEP = 1, KU_IN_POLL = 2 };
 
 /* Invariant 1, first half.  After it the caller polls once more; then ku_wait_cancel or ku_wait_sleep. */
-void ku_wait_prepare(_Atomic uint32_t *sleeping, bool fence_all);
+void ku_wait_prepare(_Atomic uint32_t *sleeping, uint32_t fences);
 void ku_wait_cancel(_Atomic uint32_t *sleeping);
 
 /* Sleep while *sleeping is 1, at most `timeout_ms` (-1: for ever).  Spurious returns are allowed. */
 void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms);
 
+/* The same also while *word is `is`, a word on which many sleep and which ku_wait_wake_all wakes; false at once, and nothing
+ * done, where the kernel has no such call (Linux before 5.16). */
+bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32_t is, int timeout_ms);
+bool ku_wait_can_sleep_on(void);
+void ku_wait_wake_all(_Atomic uint32_t *word);
+
 /* Sleeping on descriptors too.  The rank's doorbell is made by the first ku_wait_prepare_poll and removed by
  * ku_wait_bell_close; without one (the system refuses abstract sockets) ku_wait_poll returns after MUTE_MS at most.
  * Between the two the caller polls once more, or calls ku_wait_cancel(&rank->sleeping). */
 enum { KU_WAIT_FDS = 8 };
-void ku_wait_prepare_poll(struct ku_seg_rank *rank, bool fence_all);
+void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences);
 void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms);
 void ku_wait_bell_close(struct ku_seg_rank *rank);
 

@@ -3,6 +3,7 @@
 #include "knob.h"
 #include "wait.h"
 #include <check.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,10 +21,10 @@ static struct shared *map_shared(void)
 }
 
 /* Wait, asleep after one look, for *data to become `v`. */
-static void await(_Atomic uint32_t *sleeping, _Atomic uint32_t *data, uint32_t v, bool fence_all)
+static void await(_Atomic uint32_t *sleeping, _Atomic uint32_t *data, uint32_t v, uint32_t fences)
 {
     while (atomic_load_explicit(data, memory_order_acquire) != v) {
-        ku_wait_prepare(sleeping, fence_all);
+        ku_wait_prepare(sleeping, fences);
         if (atomic_load_explicit(data, memory_order_acquire) == v)
             ku_wait_cancel(sleeping);
         else
@@ -32,7 +33,7 @@ static void await(_Atomic uint32_t *sleeping, _Atomic uint32_t *data, uint32_t v
 }
 
 /* Two processes hand a number to and fro, asleep in between: one lost wake-up would cost five seconds. */
-static void ping_pong(bool fence_all)
+static void ping_pong(uint32_t fences)
 {
     enum { ROUNDS = 2000 };
     struct shared *s = map_shared();
@@ -44,16 +45,16 @@ static void ping_pong(bool fence_all)
     if (child == 0) {
         ku_wait_register();
         for (uint32_t i = 1; i <= ROUNDS; i++) {
-            await(&s->sleeping, &s->data, i, fence_all);
+            await(&s->sleeping, &s->data, i, fences);
             atomic_store_explicit(&s->data2, i, memory_order_release);
-            ku_wait_wake(&s->sleeping2, fence_all);
+            ku_wait_wake(&s->sleeping2, fences != 0);
         }
         _exit(0);
     }
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         atomic_store_explicit(&s->data, i, memory_order_release);
-        ku_wait_wake(&s->sleeping, fence_all);
-        await(&s->sleeping2, &s->data2, i, fence_all);
+        ku_wait_wake(&s->sleeping, fences != 0);
+        await(&s->sleeping2, &s->data2, i, fences);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
@@ -63,13 +64,14 @@ static void ping_pong(bool fence_all)
 
 START_TEST(no_wake_is_lost_with_membarrier)
 {
-    ping_pong(false);
+    ping_pong(KU_FENCE_NONE);
 }
 END_TEST
 
 START_TEST(no_wake_is_lost_with_fences)
 {
-    ping_pong(true);
+    ping_pong(KU_FENCE_SOME);
+    ping_pong(KU_FENCE_ALL);
 }
 END_TEST
 
@@ -104,6 +106,79 @@ START_TEST(a_sleep_ends_at_its_time_and_leaves_the_word_clear)
     ck_assert_uint_eq(s->sleeping, 0);
     ck_assert_uint_ge(ku_clock_tick_ns(), 1);
     munmap(s, sizeof *s);
+}
+END_TEST
+
+/* Many sleep on one word, each on its own besides. */
+START_TEST(one_call_wakes_all)
+{
+    enum { SLEEPERS = 5, ROUNDS = 200 };
+    struct sleeper {
+        _Alignas(64) _Atomic uint32_t sleeping, seen;
+    } *s = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    _Atomic uint32_t *word = &s[SLEEPERS].seen;
+    uint64_t t = ku_clock_ns();
+    if (!ku_wait_can_sleep_on()) {
+        ck_assert(!ku_wait_sleep_on(&s[0].sleeping, word, 0, -1));
+        return;
+    }
+    for (int i = 0; i < SLEEPERS; i++)
+        if (fork() == 0) {
+            for (uint32_t v = 0; v < ROUNDS; v++) {
+                while (atomic_load(word) == v) {
+                    ku_wait_prepare(&s[i].sleeping, KU_FENCE_ALL);
+                    ku_wait_sleep_on(&s[i].sleeping, word, v, 5000);
+                }
+                atomic_store(&s[i].seen, v + 1);
+            }
+            _exit(0);
+        }
+    for (uint32_t v = 0; v < ROUNDS; v++) {
+        for (int i = 0; i < SLEEPERS; i++)
+            while (atomic_load(&s[i].seen) < v)
+                sched_yield();
+        atomic_store(word, v + 1);
+        ku_wait_wake_all(word);
+    }
+    for (int i = 0; i < SLEEPERS; i++)
+        ck_assert_int_gt(wait(NULL), 0);
+    ck_assert_uint_lt(ku_clock_ns() - t, 4000000000u);
+    munmap(s, 4096);
+}
+END_TEST
+
+START_TEST(ones_own_word_ends_such_a_sleep)
+{
+    struct shared *s = map_shared();
+    uint64_t t = ku_clock_ns();
+    pid_t child;
+    if (!ku_wait_can_sleep_on())
+        return;
+    ku_wait_prepare(&s->sleeping, KU_FENCE_ALL);
+    ck_assert(ku_wait_sleep_on(&s->sleeping, &s->data, 0, 20)); /* nobody wakes it */
+    ck_assert_uint_ge(ku_clock_ns() - t, 19000000u);
+    ck_assert_uint_eq(s->sleeping, 0);
+    ku_wait_prepare(&s->sleeping, KU_FENCE_ALL);
+    child = fork();
+    if (child == 0) {
+        ku_wait_wake(&s->sleeping, true);
+        _exit(0);
+    }
+    ku_wait_sleep_on(&s->sleeping, &s->data, 0, 5000);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_uint_lt(ku_clock_ns() - t, 4000000000u);
+    munmap(s, sizeof *s);
+}
+END_TEST
+
+START_TEST(many_ranks_on_a_core_are_no_hog)
+{
+    ku_wait_init(2, 2);
+    uint32_t two = ku_wait_policy.hogged_ns;
+    ku_wait_init(64, 2);
+    ck_assert_uint_gt(ku_wait_policy.hogged_ns, 3 * two);
+    ku_wait_init(4000, 2);
+    ck_assert_uint_lt(ku_wait_policy.hogged_ns, 4000000); /* a tick of the scheduler */
 }
 END_TEST
 
@@ -219,6 +294,9 @@ int main(void)
     tcase_add_test(c, no_wake_is_lost_with_fences);
     tcase_add_test(c, the_ladder_ends_in_sleep);
     tcase_add_test(c, a_sleep_ends_at_its_time_and_leaves_the_word_clear);
+    tcase_add_test(c, one_call_wakes_all);
+    tcase_add_test(c, ones_own_word_ends_such_a_sleep);
+    tcase_add_test(c, many_ranks_on_a_core_are_no_hog);
     tcase_add_test(c, the_knob_overrides_the_census);
     tcase_add_test(c, no_wake_is_lost_in_poll);
     tcase_add_test(c, a_bell_that_cannot_ring);

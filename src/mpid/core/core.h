@@ -120,11 +120,13 @@ struct context {
 struct team {
     struct team_head *head; /* in the segment; NULL: none */
     struct MPIR_COMMUNICATOR *comm;
-    uint32_t epoch;  /* operations that have ended */
-    uint32_t shown;  /* the one whose rooms are read: of the last arrival */
-    int32_t ngone;   /* MPID_core.ngone when the members were looked at last */
-    int patience_ms; /* how long the next sleep may be */
+    uint32_t epoch;   /* operations that have ended */
+    uint32_t shown;   /* the one whose rooms are read: of the last arrival */
+    int32_t ngone;    /* MPID_core.ngone when the members were looked at last */
+    int patience_ms;  /* how long the next sleep may be */
+    uint32_t missing; /* members that had not come when this process did */
     bool member_gone;
+    bool on_word; /* the present sleep is on the team's word, too */
 };
 
 struct comm_adi { /* comm->adi */
@@ -340,8 +342,9 @@ void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
 
 /* team.c */
-bool MPID_Team_may_sleep(struct team *t,
-                         int *most_ms); /* the last look before sleeping; then MPID_Team_awake */
+/* The last look before sleeping, on the team's word too (MPID_Team_sleep) if on_word; then MPID_Team_awake. */
+bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms);
+void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
 void MPID_Team_awake(struct team *t);
 void MPID_Team_drop(struct team *t);             /* its communicator ends */
 int32_t MPID_Team_missing(const struct team *t); /* global rank of a member that has not come; -1: none */

@@ -157,7 +157,7 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     ku_knob_register(&knobs);
     ku_wait_init((uint32_t)MPID_core.job.local_size, MPID_core.job.segment.head->cpus);
     if (!ku_wait_register())
-        atomic_store(&MPID_core.job.segment.head->fence_all, 1);
+        atomic_fetch_or(&MPID_core.job.segment.head->fence_all, KU_FENCE_SOME);
     err = setup_tables();
     if (err == 0)
         err = MPID_Devset_open();

@@ -172,9 +172,9 @@ int MPID_Progress(void)
 
 /* ---- Waiting ---- */
 
-static bool fence_all(void)
+static uint32_t fences(void)
 {
-    return atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed);
 }
 
 /* How to be woken: this rank's word always (the launcher wakes it, and most devices' senders); what other words devices
@@ -203,13 +203,13 @@ static void sources_find(struct sources *s)
 
 static void sources_prepare(const struct sources *s)
 {
-    bool fence = fence_all();
+    uint32_t who = fences();
     if (s->nfds > 0)
-        ku_wait_prepare_poll(s->me, fence);
+        ku_wait_prepare_poll(s->me, who);
     else
-        ku_wait_prepare(&s->me->sleeping, fence);
+        ku_wait_prepare(&s->me->sleeping, who);
     for (int i = 0; i < s->nwords; i++)
-        ku_wait_prepare(s->word[i], fence);
+        ku_wait_prepare(s->word[i], who);
 }
 
 static void sources_cancel(const struct sources *s)
@@ -265,7 +265,8 @@ static int sleep_now(struct ku_wait *w, const struct MPIR_HANDLE *r, int most_ms
         sources_cancel(&s);
         return 0;
     }
-    if (met > 0 || failed_more() || (team != NULL && !MPID_Team_may_sleep(team, &most_ms))) {
+    if (met > 0 || failed_more() ||
+        (team != NULL && !MPID_Team_may_sleep(team, s.nfds + s.nwords == 0, &most_ms))) {
         ku_wait_reset(w);
         sources_cancel(&s);
         return met;
@@ -274,6 +275,8 @@ static int sleep_now(struct ku_wait *w, const struct MPIR_HANDLE *r, int most_ms
         most_ms = BUSY_MS; /* words that nobody can sleep on together */
     if (s.nfds > 0)
         ku_wait_poll(s.me, s.fd, s.nfds, most_ms);
+    else if (team != NULL && team->on_word)
+        MPID_Team_sleep(team, &s.me->sleeping, most_ms);
     else
         ku_wait_sleep(&s.me->sleeping, most_ms);
     sources_cancel(&s);

@@ -11,23 +11,38 @@
  *   3. `arrived` counts, in its low bits, who is here; above them it adds up what each said the operation is.  If that is not
  *      what one says times their number, they mean different operations.
  *   4. A member waits for the others with the ladder of util/wait.h.  It counts itself in `sleepers` before its last look at the word,
- *      and the one who changes the word looks at `sleepers` afterwards, so it is woken or does not sleep. */
+ *      and the one who changes the word looks at `sleepers` afterwards, so it is woken or does not sleep.  Sleepers wait for a
+ *      change of the word besides their own word, and one call wakes them all; those that cannot are in `alone`, too, and woken one
+ *      by one.
+ *   5. Where ranks share cores a turn of a waiting process should be as short as can be: it looks at the word, and at messages
+ *      only if it has come in vain before.  Stepping aside costs two turns, there and back; so who misses but one member, which
+ *      came from another core the last time and thus is at work there, looks at the word a little longer first. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include "core.h"
 
-enum { COUNT_BITS = 20, PATIENCE_MS = 20, PATIENCE_MAX = 1000, NOT_HERE = 1 };
+enum {
+    COUNT_BITS = 20,
+    PATIENCE_MS = 20,
+    PATIENCE_MAX = 1000,
+    NOT_HERE = 1,
+    IN_VAIN = 2 /* turns before the first look at messages */,
+    FEW = 16 /* members whose cores it pays to look at */
+};
 
 struct team_head {
     _Atomic uint32_t owner; /* the epoch of the job in which it was allotted; 0: free */
     _Atomic uint32_t users; /* members that have not left */
     _Alignas(64) _Atomic uint64_t arrived;
     _Alignas(64) _Atomic uint32_t word;
-    _Atomic uint32_t sleepers;
+    _Atomic uint32_t sleepers, alone;
 };
 _Static_assert(sizeof(struct team_head) <= KU_SEG_TEAM_HEAD, "room in the segment");
 
 /* Its own line in each member's part: twice the number of the last operation it came to, plus NOT_HERE if by messages. */
 struct team_member {
     _Alignas(64) _Atomic uint64_t at;
+    _Atomic int32_t cpu; /* where it was then, in small teams of ranks that share cores */
 };
 _Static_assert(sizeof(struct team_member) == KU_SEG_TEAM_LINE, "room in the segment");
 
@@ -77,6 +92,7 @@ uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm)
         atomic_store(&h->arrived, 0);
         atomic_store(&h->word, 0);
         atomic_store(&h->sleepers, 0);
+        atomic_store(&h->alone, 0);
         for (int32_t m = 0; m < comm->size; m++)
             atomic_store(&member(&(struct team){ .head = h }, m)->at, 0);
         return i + 1;
@@ -134,6 +150,9 @@ static void wake_sleepers(const struct team *t)
 {
     if (atomic_load(&t->head->sleepers) == 0)
         return;
+    ku_wait_wake_all(&t->head->word);
+    if (atomic_load(&t->head->alone) == 0)
+        return;
     for (int32_t i = 0; i < t->comm->size; i++)
         if (i != t->comm->rank)
             ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)local_of(t->comm, i))->sleeping,
@@ -190,8 +209,11 @@ enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t wh
         return MPID_TEAM_BROKEN;
     t->shown = t->epoch;
     tell_where(t, when, 0);
+    if (ku_wait_policy.spin_ns == 0 && size <= FEW)
+        atomic_store_explicit(&member(t, comm->rank)->cpu, sched_getcpu(), memory_order_relaxed);
     sum = atomic_fetch_add(&t->head->arrived, says + 1) + says + 1;
-    if ((sum & ((1u << COUNT_BITS) - 1)) != size)
+    t->missing = (uint32_t)(size - (sum & ((1u << COUNT_BITS) - 1)));
+    if (t->missing > 0)
         return MPID_TEAM_WAIT;
     atomic_store_explicit(&t->head->arrived, 0, memory_order_relaxed);
     if (sum == (says + 1) * size)
@@ -211,11 +233,29 @@ bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm)
     return true;
 }
 
-bool MPID_Team_may_sleep(struct team *t, int *most_ms)
+/* Invariant 5. */
+static bool last_is_near(const struct team *t)
+{
+    int32_t here = member(t, t->comm->rank)->cpu;
+    uint64_t mine = atomic_load_explicit(&member(t, t->comm->rank)->at, memory_order_relaxed);
+    if (t->missing != 1 || t->comm->size > FEW)
+        return false;
+    for (int32_t i = 0; i < t->comm->size; i++) {
+        const struct team_member *m = member(t, i);
+        if (atomic_load_explicit(&m->at, memory_order_relaxed) < mine)
+            return atomic_load_explicit(&m->cpu, memory_order_relaxed) != here;
+    }
+    return true; /* it has just come */
+}
+
+bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms)
 {
     if (t->patience_ms < *most_ms)
         *most_ms = t->patience_ms;
     t->patience_ms = t->patience_ms < PATIENCE_MAX / 2 ? 2 * t->patience_ms : PATIENCE_MAX;
+    t->on_word = on_word && ku_wait_can_sleep_on();
+    if (!t->on_word)
+        atomic_fetch_add(&t->head->alone, 1);
     atomic_fetch_add(&t->head->sleepers, 1);
     if (member_absent(t))
         break_operation(t);
@@ -225,9 +265,16 @@ bool MPID_Team_may_sleep(struct team *t, int *most_ms)
     return false;
 }
 
+void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms)
+{
+    ku_wait_sleep_on(sleeping, &t->head->word, 2 * t->epoch, most_ms);
+}
+
 void MPID_Team_awake(struct team *t)
 {
     atomic_fetch_sub(&t->head->sleepers, 1);
+    if (!t->on_word)
+        atomic_fetch_sub(&t->head->alone, 1);
 }
 
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
@@ -235,12 +282,17 @@ bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
     struct team *t = team_of(comm);
     struct ku_wait w = { 0 };
     uint32_t word;
+    bool crowded = ku_wait_policy.spin_ns == 0;
     t->patience_ms = PATIENCE_MS;
+    if (crowded && last_is_near(t))
+        ku_wait_near(&t->head->word, 2 * t->epoch);
     while ((word = atomic_load_explicit(&t->head->word, memory_order_acquire)) == 2 * t->epoch) {
         if (unlikely(t->ngone != MPID_core.ngone || t->member_gone) && member_gone(t)) {
             break_operation(t);
             continue;
         }
+        if (crowded && w.yields < IN_VAIN && ku_wait_step(&w) == KU_WAIT_AGAIN)
+            continue;
         if (MPID_Progress() > 0) {
             ku_wait_reset(&w);
             continue;
