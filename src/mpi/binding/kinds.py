@@ -1,7 +1,7 @@
 """The kinds of parameters: their C types in MPI_X and MPI_X_c, and what a body gets.
 
 A row is NAME small large body, where % stands for the parameter's name; `=` repeats the column before.  gen_front.py says
-how each is converted and checked."""
+how each is converted and checked.  Weights are pointers, not arrays: gcc warns of an array at MPI_UNWEIGHTED's address."""
 
 ROWS = """
 BUFFER           | void *%               | =                     | void *
@@ -45,6 +45,8 @@ OFFSET_OUT       | MPI_Offset *%         | =                     | MPI_Offset *
 INTS             | const int %[]         | =                     | const int *
 INTS_OUT         | int %[]               | =                     | int *
 INTS_INOUT       | int %[]               | =                     | int *
+WEIGHTS          | const int *%          | =                     | const int *
+WEIGHTS_OUT      | int *%                | =                     | int *
 RANGES           | int %[][3]            | =                     | int (*)[3]
 AINTS_OUT        | MPI_Aint %[]          | =                     | MPI_Aint *
 COUNTS64_OUT     | MPI_Count %[]         | =                     | MPI_Count *

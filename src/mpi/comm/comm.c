@@ -10,6 +10,7 @@
 #include "bsend.h"
 #include "err.h"
 #include "bodies.h"
+#include "topo.h"
 #include <stdio.h>
 
 #define PREDEFINED_COMM(handle, text) \
@@ -115,6 +116,7 @@ void MPIR_Comm_discard(MPIR_Comm *c)
     MPIR_Attr_drop(c); /* there are none unless a dup failed */
     MPIR_Bsend_comm_free(c);
     MPIR_Comm_hints_clear(&c->hints);
+    MPIR_Topo_release(c->topo);
     release_errhandler(c);
     MPIR_Group_release(c->group);
     MPIR_Object_free(c);

@@ -7,6 +7,7 @@
 #include "attr.h"
 #include "err.h"
 #include "bodies.h"
+#include "topo.h"
 #include "type.h"
 #include <stdlib.h>
 
@@ -45,14 +46,14 @@ static int finish(const struct party *p, MPIR_Comm *c, int err, MPIR_Comm **newc
 static int make(const struct party *p, MPIR_Group *group, int err, MPIR_Comm **newcomm)
 {
     MPIR_Comm *c = NULL;
-    if (!err && group->rank != MPI_UNDEFINED)
+    if (!err && group && group->rank != MPI_UNDEFINED)
         err = MPIR_Comm_prepare(p->comm, group, &c);
     return finish(p, c, err, newcomm);
 }
 
 static struct party everybody(MPIR_Comm *comm)
 {
-    return (struct party){ comm, NULL, MPID_CONTEXT_COLL, comm_next_tag(comm) };
+    return (struct party){ comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm) };
 }
 
 int MPIR_Comm_check_intra(const MPIR_Comm *comm)
@@ -70,6 +71,7 @@ int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c)
     if (err)
         return err;
     (*c)->facts = comm->facts;
+    (*c)->topo = MPIR_Topo_share(comm->topo);
     err = MPIR_Comm_hints_read(&(*c)->hints, info);
     if (!err)
         err = MPIR_Attr_copy_all(comm, *c);
@@ -109,19 +111,25 @@ static int check_subset(MPIR_Comm *comm, MPIR_Group *group)
     return 0;
 }
 
+int MPIR_Comm_make(MPIR_Comm *comm, MPIR_Group *group, int err, MPIR_Comm **newcomm)
+{
+    struct ku_err words = *ku_err_last();
+    int unready = MPIR_Coll_ready(comm);
+    if (err)
+        *ku_err_last() = words;
+    struct party p = everybody(comm);
+    err = make(&p, group, err ? err : unready, newcomm);
+    if (!err && *newcomm)
+        (*newcomm)->facts = comm->facts;
+    return err;
+}
+
 int MPIR_Comm_create(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm)
 {
     int err = MPIR_Comm_check_intra(comm);
     if (err)
         return err;
-    err = MPIR_Coll_ready(comm);
-    struct party p = everybody(comm);
-    if (!err)
-        err = check_subset(comm, group);
-    err = make(&p, group, err, newcomm);
-    if (!err && *newcomm)
-        (*newcomm)->facts = comm->facts;
-    return err;
+    return MPIR_Comm_make(comm, group, check_subset(comm, group), newcomm);
 }
 
 int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Comm **newcomm)

@@ -139,7 +139,7 @@ static void drop_request(struct idup *d)
 
 int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcomm, MPIR_Request **request)
 {
-    int tag = comm_next_tag(comm);
+    int tag = MPIR_Comm_next_tag(comm);
     struct idup *d = alloc(comm);
     if (!d)
         return refuse(comm, tag);

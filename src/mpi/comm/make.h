@@ -29,10 +29,4 @@ void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints);
  * context yet.  On an error *c is NULL. */
 int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c);
 
-/* The tag of one more collective exchange of all of comm, in MPID_CONTEXT_COLL. */
-static inline int comm_next_tag(MPIR_Comm *comm)
-{
-    return (int)(comm->coll_seq++ & MPID_TAG_UB);
-}
-
 #endif

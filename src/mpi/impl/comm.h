@@ -40,6 +40,7 @@ typedef struct MPIR_Comm {
     uint32_t coll_seq;        /* collectives started: the tag of the next one's messages */
     void *attributes;         /* src/mpi/attr */
     void *bsend;              /* buffer attached to the communicator */
+    struct MPIR_Topo *topo;   /* virtual topology (topo.h); NULL: none */
     MPIR_Coll_facts facts;
     uint8_t team; /* enum MPIR_COMM_TEAM */
     MPIR_Comm_hints hints;
@@ -62,6 +63,17 @@ void MPIR_Comm_fini_predefined(void);
 
 /* Drop a reference (MPIR_Object_ref takes one); the last one frees. */
 void MPIR_Comm_release(MPIR_Comm *c);
+
+/* The tag of one more collective exchange of all of comm, in MPID_CONTEXT_COLL. */
+static inline int MPIR_Comm_next_tag(MPIR_Comm *comm)
+{
+    return (int)(comm->coll_seq++ & MPID_TAG_UB);
+}
+
+/* What a constructor of communicators does once each process knows its group, a subset of comm's (NULL or without this
+ * process: it gets none): all of comm agree, and get their communicators or an error each.  err: what this process has met
+ * so far (recorded).  Collective over comm, an intracommunicator; groups of different processes are equal or disjoint. */
+int MPIR_Comm_make(MPIR_Comm *comm, MPIR_Group *group, int err, MPIR_Comm **newcomm);
 
 /* MPI_ERR_COMM, recorded, for an intercommunicator. */
 int MPIR_Comm_check_intra(const MPIR_Comm *comm);
