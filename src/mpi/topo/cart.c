@@ -3,6 +3,7 @@
 #include "topology.h"
 #include <stdlib.h>
 #include "bodies.h"
+#include "remap.h"
 
 /* ---- Grids as arguments ---------------------------------------------------------------------------------------- */
 
@@ -59,7 +60,7 @@ int MPIR_Cart_create(MPIR_Comm *comm_old, int ndims, const int *dims, const int 
                      MPIR_Comm **comm_cart)
 {
     MPIR_Topo *t = NULL;
-    int32_t cells = 0;
+    int32_t cells = 0, *order = NULL;
     int err = MPIR_Comm_check_intra(comm_old);
     if (err)
         return err;
@@ -72,7 +73,11 @@ int MPIR_Cart_create(MPIR_Comm *comm_old, int ndims, const int *dims, const int 
                                       { "periods", t ? MPIR_Topo_digest(t->cart.periods, n) : 0 },
                                       { "reorder", reorder != 0 } };
     err = MPIR_Topo_agree(comm_old, err, same, 4);
-    return MPIR_Topo_create(comm_old, cells, NULL, t, err, comm_cart);
+    if (!err && reorder)
+        err = MPIR_Remap(comm_old, t, cells, &order);
+    err = MPIR_Topo_create(comm_old, cells, order, t, err, comm_cart);
+    free(order);
+    return err;
 }
 
 /* comm's ranks whose coordinates in the dropped dimensions are this process's, in order. */
@@ -150,12 +155,16 @@ int MPIR_Cart_sub(MPIR_Comm *comm, const int *remain_dims, MPIR_Comm **newcomm)
 
 int MPIR_Cart_map(MPIR_Comm *comm, int ndims, const int *dims, const int *periods, int *newrank)
 {
+    MPIR_Topo *t = NULL;
     int32_t cells;
     int err = MPIR_Comm_check_intra(comm);
     if (!err)
         err = check_grid(comm, ndims, dims, periods, &cells);
     if (!err)
-        *newrank = comm->adi.rank < cells ? comm->adi.rank : MPI_UNDEFINED;
+        err = make_cart(ndims, dims, periods, &t);
+    if (!err)
+        err = MPIR_Remap_own(comm, t, cells, newrank);
+    MPIR_Topo_release(t);
     return err;
 }
 

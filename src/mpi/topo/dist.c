@@ -2,12 +2,16 @@
  *
  * MPI_Dist_graph_create brings each edge to its two ends: who knows edges of a process sends it one message, and a
  * reduction tells each process how many will come, so that nobody sends a message of nothing.  Edges of one process are kept in the
- * order of who told them and then in the order in which he did: so the k-th edge from a to b is the same one on both. */
+ * order of who told them and then in the order in which he did: so the k-th edge from a to b is the same one on both.
+ *
+ * If ranks are reordered, the edges of rank r go to the process that has got rank r. */
+#include "topo.h"
 #include "topology.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"
+#include "remap.h"
 #include "env.h"
 #include "op.h"
 #include "p2p.h"
@@ -51,10 +55,18 @@ static int agree(MPIR_Comm *comm, int err, uint32_t *votes, int reorder)
 
 /* ---- The object ------------------------------------------------------------------------------------------------ */
 
+static int64_t ints_for(int in, int out, bool weighted)
+{
+    return ((int64_t)in + out) * (weighted ? 2 : 1);
+}
+static int64_t ints_of(const MPIR_Topo *t)
+{
+    return ints_for(t->dist.in, t->dist.out, t->dist.weighted);
+}
+
 static MPIR_Topo *alloc_dist(int in, int out, bool weighted)
 {
-    int64_t ints = ((int64_t)in + out) * (weighted ? 2 : 1);
-    MPIR_Topo *t = MPIR_Topo_alloc(MPI_DIST_GRAPH, (size_t)ints);
+    MPIR_Topo *t = MPIR_Topo_alloc(MPI_DIST_GRAPH, (size_t)ints_for(in, out, weighted));
     if (!t)
         return NULL;
     t->dist.in = in;
@@ -147,6 +159,42 @@ static MPIR_Topo *copy_adjacent(const struct adjacent *a, bool weighted)
     return t;
 }
 
+/* The lists of rank r, which the process with that rank in comm has passed, to the one that has got it: a header, then the
+ * object's data. */
+static int hand_over(MPIR_Comm *comm, const int32_t *order, MPIR_Topo **topo)
+{
+    MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
+    MPIR_Topo *t = *topo, *mine = NULL;
+    bool weighted = t->dist.weighted;
+    int head[2] = { t->dist.in, t->dist.out }, got[2], to = order[comm->adi.rank], from = 0;
+    int tag = MPIR_Comm_next_tag(comm), err;
+    while (order[from] != comm->adi.rank)
+        from++;
+    err = MPIR_P2p_sendrecv(head, 2, type, to, tag, got, 2, type, from, tag, comm, MPID_CONTEXT_COLL, NULL);
+    if (!err && !(mine = alloc_dist(got[0], got[1], weighted)))
+        err = MPI_ERR_NO_MEM;
+    if ((err = MPIR_Topo_largest(comm, err, NULL, 0)) == 0)
+        err = MPIR_P2p_sendrecv(t->data, ints_of(t), type, to, tag, mine->data, ints_of(mine), type, from,
+                                tag, comm, MPID_CONTEXT_COLL, NULL);
+    MPIR_Topo_release(t);
+    *topo = mine;
+    return err;
+}
+
+/* Edges that lead out of this process. */
+static int remap_adjacent(MPIR_Comm *comm, const MPIR_Topo *t, int32_t **order)
+{
+    struct fit_line *lines = malloc((size_t)t->dist.out * sizeof *lines + 1);
+    int err = MPIR_Topo_largest(comm, lines ? 0 : MPIR_Topo_no_memory(), NULL, 0);
+    for (int i = 0; i < t->dist.out && !err; i++)
+        lines[i] = (struct fit_line){ comm->adi.rank, t->dist.destinations[i],
+                                      t->dist.weighted ? t->dist.dest_weights[i] : 1 };
+    if (!err)
+        err = MPIR_Remap_lines(comm, lines, t->dist.out, order);
+    free(lines);
+    return err;
+}
+
 int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int *sources,
                                     const int *sourceweights, int outdegree, const int *destinations,
                                     const int *destweights, MPIR_Info *info, int reorder,
@@ -155,6 +203,7 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     const struct adjacent a = { indegree, outdegree, sources, sourceweights, destinations, destweights };
     uint32_t votes[VOTES] = { 0 };
     MPIR_Topo *t = NULL;
+    int32_t *order = NULL;
     (void)info; /* no hint is known */
     int err = MPIR_Comm_check_intra(comm_old);
     if (err)
@@ -163,11 +212,17 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     err = agree(comm_old, err, votes, reorder);
     if (!err && !(t = copy_adjacent(&a, votes[HAS_WEIGHTS])))
         err = MPI_ERR_NO_MEM;
-    if (MPIR_env.check_args) {
-        if ((err = MPIR_Topo_largest(comm_old, err, NULL, 0)) == 0)
-            err = check_edges(comm_old, t);
-    }
-    return MPIR_Topo_create(comm_old, comm_old->adi.size, NULL, t, err, comm_dist_graph);
+    if (MPIR_env.check_args || reorder)
+        err = MPIR_Topo_largest(comm_old, err, NULL, 0);
+    if (MPIR_env.check_args && !err)
+        err = check_edges(comm_old, t);
+    if (reorder && !err)
+        err = remap_adjacent(comm_old, t, &order);
+    if (order && !err)
+        err = hand_over(comm_old, order, &t);
+    err = MPIR_Topo_create(comm_old, comm_old->adi.size, order, t, err, comm_dist_graph);
+    free(order);
+    return err;
 }
 
 /* ---- MPI_Dist_graph_create ---------------------------------------------------------------------------------------- */
@@ -209,6 +264,8 @@ struct exchange {
 struct pieces {
     int n;
     const int *sources, *degrees, *destinations, *weights;
+    bool weighted;        /* else weights is MPI_UNWEIGHTED */
+    const int32_t *order; /* which process gets each rank; NULL: the one that has it */
 };
 
 static int check_pieces(const MPIR_Comm *comm, const struct pieces *p, uint32_t *votes)
@@ -231,14 +288,14 @@ static int check_pieces(const MPIR_Comm *comm, const struct pieces *p, uint32_t 
 
 /* Call for both ends of each edge. */
 typedef void (*end_fn)(void *arg, int32_t to, struct end end);
-static void each_end(const struct pieces *p, bool weighted, end_fn fn, void *arg)
+static void each_end(const struct pieces *p, end_fn fn, void *arg)
 {
     int64_t k = 0;
     for (int i = 0; i < p->n; i++)
         for (int j = 0; j < p->degrees[i]; j++, k++) {
-            int32_t w = weighted ? p->weights[k] : 0;
-            fn(arg, p->sources[i], (struct end){ p->destinations[k], 1, w });
-            fn(arg, p->destinations[k], (struct end){ p->sources[i], 0, w });
+            int32_t s = p->sources[i], d = p->destinations[k], w = p->weighted ? p->weights[k] : 0;
+            fn(arg, p->order ? p->order[s] : s, (struct end){ d, 1, w });
+            fn(arg, p->order ? p->order[d] : d, (struct end){ s, 0, w });
         }
 }
 
@@ -262,7 +319,7 @@ static void put_end(void *arg, int32_t to, struct end end)
 }
 
 /* Sort the ends by where they go, without comparing. */
-static int pack(struct exchange *x, const struct pieces *p, bool weighted, const uint64_t *counts)
+static int pack(struct exchange *x, const struct pieces *p, const uint64_t *counts)
 {
     int32_t size = x->comm->adi.size;
     for (int32_t r = 0; r < size; r++) {
@@ -283,21 +340,21 @@ static int pack(struct exchange *x, const struct pieces *p, bool weighted, const
             x->parcels[k++] = (struct parcel){ .to = r, .first = at, .n = (int64_t)counts[2 * r + 1] };
         at += (int64_t)counts[2 * r + 1];
     }
-    each_end(p, weighted, put_end, &(struct filler){ x, next });
+    each_end(p, put_end, &(struct filler){ x, next });
     free(next);
     return 0;
 }
 
 /* Pack, and learn how much will come. */
-static int prepare(struct exchange *x, const struct pieces *p, bool weighted)
+static int prepare(struct exchange *x, const struct pieces *p)
 {
     uint64_t *counts = calloc((size_t)x->comm->adi.size, 2 * sizeof *counts);
     int err = 0;
     if (!counts) {
         err = MPIR_Topo_no_memory();
     } else {
-        each_end(p, weighted, count_end, counts);
-        err = pack(x, p, weighted, counts);
+        each_end(p, count_end, counts);
+        err = pack(x, p, counts);
     }
     if (!(err = MPIR_Topo_largest(x->comm, err, NULL, 0)))
         err = MPIR_Reduce_scatter_block(counts, x->expect, 2, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T),
@@ -391,10 +448,10 @@ static MPIR_Topo *unpack(const struct exchange *x, bool weighted)
     return t;
 }
 
-static int exchange(MPIR_Comm *comm, const struct pieces *p, bool weighted, MPIR_Topo **topo)
+static int exchange(MPIR_Comm *comm, const struct pieces *p, MPIR_Topo **topo)
 {
     struct exchange x = { .comm = comm };
-    int err = prepare(&x, p, weighted), sent = 0;
+    int err = prepare(&x, p), sent = 0;
     x.tag = MPIR_Comm_next_tag(comm);
     if (!err) {
         err = send_parcels(&x);
@@ -403,7 +460,7 @@ static int exchange(MPIR_Comm *comm, const struct pieces *p, bool weighted, MPIR
         sent = finish_sends(&x);
         err = err ? err : sent;
     }
-    if (!err && !(*topo = unpack(&x, weighted)))
+    if (!err && !(*topo = unpack(&x, p->weighted)))
         err = MPI_ERR_NO_MEM;
     free(x.ends);
     free(x.parcels);
@@ -412,22 +469,46 @@ static int exchange(MPIR_Comm *comm, const struct pieces *p, bool weighted, MPIR
     return err;
 }
 
+static int remap_pieces(MPIR_Comm *comm, const struct pieces *p, int32_t **order)
+{
+    int64_t n = 0, k = 0;
+    for (int i = 0; i < p->n; i++)
+        n += p->degrees[i];
+    struct fit_line *lines = malloc((size_t)n * sizeof *lines + 1);
+    int err = MPIR_Topo_largest(comm, lines ? 0 : MPIR_Topo_no_memory(), NULL, 0);
+    for (int i = 0; i < p->n && !err; i++)
+        for (int j = 0; j < p->degrees[i]; j++, k++)
+            lines[k] =
+                (struct fit_line){ p->sources[i], p->destinations[k], p->weighted ? p->weights[k] : 1 };
+    if (!err)
+        err = MPIR_Remap_lines(comm, lines, n, order);
+    free(lines);
+    return err;
+}
+
 int MPIR_Dist_graph_create(MPIR_Comm *comm_old, int n, const int *sources, const int *degrees,
                            const int *destinations, const int *weights, MPIR_Info *info, int reorder,
                            MPIR_Comm **comm_dist_graph)
 {
-    const struct pieces p = { n, sources, degrees, destinations, weights };
+    struct pieces p = { n, sources, degrees, destinations, weights, false, NULL };
     uint32_t votes[VOTES] = { 0 };
     MPIR_Topo *t = NULL;
+    int32_t *order = NULL;
     (void)info; /* no hint is known */
     int err = MPIR_Comm_check_intra(comm_old);
     if (err)
         return err;
     err = check_pieces(comm_old, &p, votes);
     err = agree(comm_old, err, votes, reorder);
+    p.weighted = votes[HAS_WEIGHTS];
+    if (!err && reorder)
+        err = remap_pieces(comm_old, &p, &order);
+    p.order = order;
     if (!err)
-        err = exchange(comm_old, &p, votes[HAS_WEIGHTS], &t);
-    return MPIR_Topo_create(comm_old, comm_old->adi.size, NULL, t, err, comm_dist_graph);
+        err = exchange(comm_old, &p, &t);
+    err = MPIR_Topo_create(comm_old, comm_old->adi.size, order, t, err, comm_dist_graph);
+    free(order);
+    return err;
 }
 
 /* ---- Inquiry --------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"
+#include "remap.h"
 
 /* ---- Graphs as arguments --------------------------------------------------------------------------------------- */
 
@@ -59,6 +60,7 @@ int MPIR_Graph_create(MPIR_Comm *comm_old, int nnodes, const int *indx, const in
                       MPIR_Comm **comm_graph)
 {
     MPIR_Topo *t = NULL;
+    int32_t *order = NULL;
     int err = MPIR_Comm_check_intra(comm_old);
     if (err)
         return err;
@@ -70,16 +72,24 @@ int MPIR_Graph_create(MPIR_Comm *comm_old, int nnodes, const int *indx, const in
                                       { "edges", t ? MPIR_Topo_digest(t->graph.edges, t->graph.nedges) : 0 },
                                       { "reorder", reorder != 0 } };
     err = MPIR_Topo_agree(comm_old, err, same, 4);
-    return MPIR_Topo_create(comm_old, nnodes, NULL, t, err, comm_graph);
+    if (!err && reorder)
+        err = MPIR_Remap(comm_old, t, nnodes, &order);
+    err = MPIR_Topo_create(comm_old, nnodes, order, t, err, comm_graph);
+    free(order);
+    return err;
 }
 
 int MPIR_Graph_map(MPIR_Comm *comm, int nnodes, const int *indx, const int *edges, int *newrank)
 {
+    MPIR_Topo *t = NULL;
     int err = MPIR_Comm_check_intra(comm);
     if (!err)
         err = check_graph(comm, nnodes, indx, edges);
     if (!err)
-        *newrank = comm->adi.rank < nnodes ? comm->adi.rank : MPI_UNDEFINED;
+        err = make_graph(nnodes, indx, edges, &t);
+    if (!err)
+        err = MPIR_Remap_own(comm, t, nnodes, newrank);
+    MPIR_Topo_release(t);
     return err;
 }
 

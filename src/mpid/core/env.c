@@ -93,7 +93,10 @@ static int setup_world(void)
                              .appnum = MPID_core.job.appnum,
                              .universe_size = MPID_core.job.universe_size,
                              .team_room = (int32_t)h->room_bytes,
-                             .node_of = h->nnodes > 1 ? ku_segment_node_of(&MPID_core.job.segment) : NULL };
+                             .node_of = h->nnodes > 1 ? ku_segment_node_of(&MPID_core.job.segment) : NULL,
+                             .machine = &h->machine,
+                             .place = ku_segment_place(&MPID_core.job.segment,
+                                                       (uint32_t)MPID_core.job.local_rank) };
     MPID_core.services = (struct dev_services){ .version = DEV_VERSION,
                                                 .deliver = MPID_Deliver,
                                                 .sent = MPID_Sent,

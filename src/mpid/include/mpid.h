@@ -44,6 +44,8 @@ typedef enum MPIR_OPTYPE {
 
 struct MPIR_DATATYPE;
 struct MPIR_COMMUNICATOR;
+struct ku_seg_machine;
+struct ku_seg_place;
 
 /* A request: 128 bytes, the first line hot.  The layer above allocates it (slab, or stack for the paper's
  * programs); the ADI fills in everything but `obj`.  Only obj, handle_type, is_complete, s and errval are
@@ -319,6 +321,9 @@ struct MPID_World {
     int32_t local_rank, local_size, appnum, universe_size;
     int32_t team_room;      /* bytes of a room of a team; the same for all processes of a node */
     const int32_t *node_of; /* [MPID_MyWorldSize]; NULL: all on node 0 */
+    /* What the launcher knows of the machine and of where this process may run (util/segment.h). */
+    const struct ku_seg_machine *machine;
+    const struct ku_seg_place *place;
 };
 const struct MPID_World *MPID_World(void);
 /* Show a report through the launcher, equal ones of several ranks once. */

@@ -1,0 +1,21 @@
+/* tiles.h: orders of the cells of a grid, for dividing it into blocks. */
+#ifndef TOPO_TILES_H
+#define TOPO_TILES_H
+
+#include "fit.h"
+
+enum { TILES_DIMS = 32 };
+struct tiles {
+    struct fit_orders orders; /* first: what MPIR_Fit gets */
+    int ndims;
+    int32_t dims[TILES_DIMS]; /* those above 1 */
+    int nshapes, next;
+    int32_t *shapes; /* [nshapes][ndims] */
+};
+
+void MPIR_Tiles_init(struct tiles *t, int ndims, const int *dims);
+/* Add the orders by tiles of so many cells; false without memory. */
+bool MPIR_Tiles_of(struct tiles *t, int32_t cells);
+void MPIR_Tiles_free(struct tiles *t);
+
+#endif
