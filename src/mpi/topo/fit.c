@@ -1,7 +1,8 @@
 /* fit.c: dividing a graph into parts of given sizes.
  *
  * Several divisions are tried: vertices in ascending order cut into pieces, the same of orders that the caller knows to be good
- * ones, and parts that grow from a vertex by the neighbor that has most to do with them.  The best of these, and the
+ * ones, and parts that grow from a vertex by the neighbor that has most to do with them (of several the one that has been a
+ * neighbor for longest, which makes compact parts in a grid; or the one that has least to do with what is left).  The best of these, and the
  * division that is there already, are then improved by swapping pairs as long as that helps.  All work is counted, so
  * that a large graph gets less of it, and the same on all processes. */
 #include "fit.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum { PASSES = 16 };
-static const int64_t work_most = 30 * 1000 * 1000; /* edges looked at, more or less */
+static const int64_t work_most = 20 * 1000 * 1000; /* edges looked at, more or less */
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
 
@@ -87,7 +88,8 @@ int64_t MPIR_Fit_cut(const struct fit_graph *g, const int32_t *part)
 
 /* A vertex that a part could grow by. */
 struct bud {
-    int64_t in, open; /* its weight to the part, and to what is in no part yet, when it was noted */
+    int64_t in;   /* its weight to the part when it was noted */
+    int64_t rank; /* the smaller, the sooner */
     int32_t v;
 };
 
@@ -99,8 +101,12 @@ struct fit {
     int32_t *order;      /* [n] */
     int32_t *try, *best; /* [n]: divisions */
     int64_t best_cut;
-    int64_t *in, *open; /* [n], growing; `in` is also what a vertex has to do with each part, improving */
-    struct bud *heap;   /* [edges + n] */
+    int64_t *in,
+        *open; /* [n], growing: weight to the part, and to what is in none; `in` is also used for improving */
+    int64_t *since; /* [n], growing: when a vertex became a neighbor of the part */
+    int64_t now;
+    bool oldest;      /* first */
+    struct bud *heap; /* [edges + n] */
     int64_t buds;
     int32_t *start, *member,
         *slot; /* [nparts + 1], [n], [n]: who is in each part; where each is in member[] */
@@ -115,6 +121,7 @@ static void fit_free(struct fit *f)
     free(f->best);
     free(f->in);
     free(f->open);
+    free(f->since);
     free(f->heap);
     free(f->start);
     free(f->member);
@@ -131,12 +138,13 @@ static bool fit_alloc(struct fit *f)
     f->best = malloc(n * sizeof *f->best);
     f->in = calloc(n > k ? n : k, sizeof *f->in);
     f->open = malloc(n * sizeof *f->open);
+    f->since = malloc(n * sizeof *f->since);
     f->heap = malloc(((size_t)f->g->first[n] + n) * sizeof *f->heap);
     f->start = malloc((k + 1) * sizeof *f->start);
     f->member = malloc(n * sizeof *f->member);
     f->slot = malloc(n * sizeof *f->slot);
-    return f->cap && f->turn && f->order && f->try && f->best && f->in && f->open && f->heap && f->start &&
-           f->member && f->slot;
+    return f->cap && f->turn && f->order && f->try && f->best && f->in && f->open && f->since && f->heap &&
+           f->start && f->member && f->slot;
 }
 
 static void measure_parts(struct fit *f, const int32_t *part)
@@ -170,19 +178,23 @@ static void cut_order(struct fit *f)
 
 /* ---- Growing --------------------------------------------------------------------------------------------------- */
 
-/* Much to do with the part, then little with what is left, then the first. */
 static bool before(const struct bud *a, const struct bud *b)
 {
     if (a->in != b->in)
         return a->in > b->in;
-    if (a->open != b->open)
-        return a->open < b->open;
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
     return a->v < b->v;
+}
+
+static int64_t rank_of(const struct fit *f, int32_t v)
+{
+    return f->oldest ? f->since[v] : f->open[v];
 }
 
 static void push(struct fit *f, int32_t v)
 {
-    struct bud bud = { f->in[v], f->open[v], v };
+    struct bud bud = { f->in[v], rank_of(f, v), v };
     int64_t i = f->buds++;
     for (; i > 0 && before(&bud, &f->heap[(i - 1) / 2]); i = (i - 1) / 2)
         f->heap[i] = f->heap[(i - 1) / 2];
@@ -222,6 +234,8 @@ static void take(struct fit *f, int32_t v, int32_t part)
     f->try[v] = part;
     for (int64_t e = g->first[v]; e < g->first[v + 1]; e++) {
         int32_t u = g->edge[e].to;
+        if (f->in[u] == 0)
+            f->since[u] = f->now++;
         f->in[u] += g->edge[e].weight;
         f->open[u] -= g->edge[e].weight;
         if (f->try[u] < 0)
@@ -229,11 +243,12 @@ static void take(struct fit *f, int32_t v, int32_t part)
     }
 }
 
-static void grow(struct fit *f)
+static void grow(struct fit *f, bool oldest)
 {
     const struct fit_graph *g = f->g;
     if (f->work + 2 * g->first[g->n] + (int64_t)g->n * f->nparts > work_most)
         return;
+    f->oldest = oldest;
     for (int32_t v = 0; v < g->n; v++) {
         f->try[v] = -1;
         f->open[v] = 0;
@@ -250,7 +265,7 @@ static void grow(struct fit *f)
             struct bud b = { .v = -1 };
             while (f->buds && b.v < 0) { /* what has changed since it was noted was noted again */
                 b = pop(f);
-                if (f->try[b.v] >= 0 || b.in != f->in[b.v] || b.open != f->open[b.v])
+                if (f->try[b.v] >= 0 || b.in != f->in[b.v] || b.rank != rank_of(f, b.v))
                     b.v = -1;
             }
             take(f, b.v >= 0 ? b.v : seed(f), f->turn[t]);
@@ -357,7 +372,8 @@ static void try_all(struct fit *f, struct fit_orders *orders, int32_t *part)
     cut_order(f);
     while (orders && f->work < work_most / 2 && orders->next(orders, f->order))
         cut_order(f);
-    grow(f);
+    grow(f, true);
+    grow(f, false);
     memcpy(f->try, part, bytes);
     f->work /= 2; /* what is there already gets its share */
     improve(f, f->try);

@@ -7,19 +7,39 @@
 enum { SHAPES_MOST = 2048 };
 
 /* All shapes of so many cells that fit the grid. */
-static void list_shapes(struct tiles *t, int dim, int32_t cells, int32_t *shape)
+static void list_shapes(struct tiles *t, int dim, int32_t cells, struct tile_shape *shape)
 {
     if (dim == t->ndims) {
-        if (cells == 1 && t->nshapes < SHAPES_MOST)
-            memcpy(t->shapes + (size_t)t->nshapes++ * (size_t)t->ndims, shape,
-                   (size_t)t->ndims * sizeof *shape);
+        if (cells == 1)
+            t->shapes[t->nshapes++] = *shape;
         return;
     }
     for (int32_t b = 1; b <= t->dims[dim] && b <= cells && t->nshapes < SHAPES_MOST; b++)
         if (cells % b == 0) {
-            shape[dim] = b;
+            shape->size[dim] = b;
             list_shapes(t, dim + 1, cells / b, shape);
         }
+}
+
+/* Those with little surface first: what is tried before the time is up. */
+static int by_surface(const void *a, const void *b)
+{
+    const struct tile_shape *x = a, *y = b;
+    if (x->surface != y->surface)
+        return x->surface < y->surface ? -1 : 1;
+    for (int i = 0; i < TILES_DIMS; i++)
+        if (x->size[i] != y->size[i])
+            return x->size[i] < y->size[i] ? -1 : 1;
+    return 0;
+}
+
+/* Cells on the sides at which a tile has neighbors. */
+static int64_t surface_of(const struct tiles *t, const struct tile_shape *shape, int32_t cells)
+{
+    int64_t surface = 0;
+    for (int i = 0; i < t->ndims; i++)
+        surface += shape->size[i] < t->dims[i] ? cells / shape->size[i] : 0;
+    return surface;
 }
 
 /* Where a counter over the dimensions goes from `at`, in steps, from `low` up to below `high`; false at the end. */
@@ -57,7 +77,7 @@ static bool next_order(struct fit_orders *o, int32_t *order)
     int32_t low[TILES_DIMS] = { 0 };
     if (t->next == t->nshapes)
         return false;
-    const int32_t *shape = t->shapes + (size_t)t->next++ * (size_t)t->ndims;
+    const int32_t *shape = t->shapes[t->next++].size;
     do
         order = write_tile(t, low, shape, order);
     while (count_up(t->ndims, low, zero, t->dims, shape));
@@ -74,12 +94,17 @@ void MPIR_Tiles_init(struct tiles *t, int ndims, const int *dims)
 
 bool MPIR_Tiles_of(struct tiles *t, int32_t cells)
 {
-    int32_t shape[TILES_DIMS];
+    struct tile_shape shape = { 0 };
+    int before = t->nshapes;
     if (!t->shapes)
-        t->shapes = malloc((size_t)SHAPES_MOST * (size_t)t->ndims * sizeof *t->shapes + 1);
-    if (t->shapes)
-        list_shapes(t, 0, cells, shape);
-    return t->shapes != NULL;
+        t->shapes = malloc(SHAPES_MOST * sizeof *t->shapes);
+    if (!t->shapes)
+        return false;
+    list_shapes(t, 0, cells, &shape);
+    for (int i = before; i < t->nshapes; i++)
+        t->shapes[i].surface = surface_of(t, &t->shapes[i], cells);
+    qsort(t->shapes + before, (size_t)(t->nshapes - before), sizeof *t->shapes, by_surface);
+    return true;
 }
 
 void MPIR_Tiles_free(struct tiles *t)

@@ -5,12 +5,16 @@
 #include "fit.h"
 
 enum { TILES_DIMS = 32 };
+struct tile_shape {
+    int64_t surface;
+    int32_t size[TILES_DIMS];
+};
 struct tiles {
     struct fit_orders orders; /* first: what MPIR_Fit gets */
     int ndims;
     int32_t dims[TILES_DIMS]; /* those above 1 */
     int nshapes, next;
-    int32_t *shapes; /* [nshapes][ndims] */
+    struct tile_shape *shapes; /* [nshapes] */
 };
 
 void MPIR_Tiles_init(struct tiles *t, int ndims, const int *dims);
