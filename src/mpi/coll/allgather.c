@@ -1,4 +1,4 @@
-/* allgather.c: MPI_Allgather and MPI_Allgatherv (7.7).  Each process's block is in its place in rbuf before an
+/* allgather.c: MPI_Allgather, MPI_Allgatherv and their kin (7.7).  Each process's block is in its place in rbuf before an
  * algorithm starts; from there on all is done in rbuf, in blocks of rtype. */
 #include "bodies.h"
 #include "coll.h"
@@ -63,16 +63,15 @@ static void wide(struct coll *c)
 /* The same, with one datatype for all blocks wherever they lie. */
 static void wide_v(struct coll *c)
 {
-    MPIR_Datatype all = { .adi.obj = { .index = KEEL_NO_INDEX, .refs = 1 } };
+    MPIR_Datatype *all = MPIR_Coll_temp_type(c);
     gather_to_0(c);
-    int err = MPID_Type_hindexed(&all.adi, c->size, c->rcounts, 0, c->rdispls, c->rtype->adi.extent,
-                                 &c->rtype->adi);
-    if (!err)
-        err = MPID_Type_commit(&all.adi);
+    int err = all ? MPID_Type_hindexed(&all->adi, c->size, c->rcounts, 0, c->rdispls, c->rtype->adi.extent,
+                                       &c->rtype->adi)
+                  : 0;
+    if (all && !err)
+        err = MPID_Type_commit(&all->adi);
     MPIR_Coll_note(c, err);
-    MPIR_Coll_bcast_tree(c, c->rbuf, 1, err ? c->rtype : &all, 0, COLL_WIDE);
-    if (!err)
-        MPID_Type_fini(&all.adi);
+    MPIR_Coll_bcast_tree(c, c->rbuf, 1, c->st->err ? c->rtype : all, 0, COLL_WIDE);
 }
 
 /* ---- At a team ------------------------------------------------------------------------------------------------------- */
@@ -147,48 +146,97 @@ const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
     { 0 },
 };
 
+int MPIR_Coll_allgather_is(struct coll *c, struct coll_size *s)
+{
+    s->room = c->rcount * c->rtype->adi.size;
+    s->bytes = c->size * s->room;
+    s->local = s->bytes == 0 || c->size == 1;
+    c->before = MPIR_Coll_own_block;
+    return 0;
+}
+
+int MPIR_Coll_allgatherv_is(struct coll *c, struct coll_size *s)
+{
+    int64_t most;
+    int err = MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);
+    if (err)
+        return err;
+    s->bytes = MPIR_Coll_total(c->rcounts, c->size, &most) * c->rtype->adi.size;
+    s->room = most * c->rtype->adi.size;
+    s->local = s->bytes == 0 || c->size == 1;
+    c->before = MPIR_Coll_own_block;
+    return 0;
+}
+
+static struct coll allgather_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
+                                  void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype)
+{
+    return (struct coll){ .kind = COLL_ALLGATHER,
+                          .sbuf = sendbuf,
+                          .scount = sendcount,
+                          .stype = sendtype,
+                          .rbuf = recvbuf,
+                          .rcount = recvcount,
+                          .rtype = recvtype };
+}
+
 int MPIR_Allgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
                    MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf,
-                      .scount = sendcount,
-                      .stype = sendtype,
-                      .rbuf = recvbuf,
-                      .rcount = recvcount,
-                      .rtype = recvtype };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    MPIR_Coll_own_block(&c);
-    if (recvcount * recvtype->adi.size == 0 || c.size == 1)
-        return MPIR_Coll_end(&c);
-    return MPIR_Coll_run(COLL_ALLGATHER, &c,
-                         &(struct coll_size){ .bytes = c.size * recvcount * recvtype->adi.size,
-                                              .room = recvcount * recvtype->adi.size });
+    struct coll c = allgather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Iallgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c = allgather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                        MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm, MPIR_Info *info,
+                        MPIR_Request **request)
+{
+    struct coll c = allgather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
+}
+
+static struct coll allgatherv_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
+                                   void *recvbuf, MPIR_Counts recvcounts, MPIR_Counts displs,
+                                   MPIR_Datatype *recvtype)
+{
+    return (struct coll){ .kind = COLL_ALLGATHERV,
+                          .sbuf = sendbuf,
+                          .scount = sendcount,
+                          .stype = sendtype,
+                          .rbuf = recvbuf,
+                          .rcounts = recvcounts,
+                          .rdispls = displs,
+                          .rtype = recvtype };
 }
 
 int MPIR_Allgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
                     MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf,
-                      .scount = sendcount,
-                      .stype = sendtype,
-                      .rbuf = recvbuf,
-                      .rcounts = recvcounts,
-                      .rdispls = displs,
-                      .rtype = recvtype };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    err = MPIR_Coll_check_counts("recvcounts", recvcounts, c.size);
-    if (err)
-        return err;
-    MPIR_Coll_own_block(&c);
-    int64_t most, bytes = MPIR_Coll_total(recvcounts, c.size, &most) * recvtype->adi.size;
-    if (bytes == 0 || c.size == 1)
-        return MPIR_Coll_end(&c);
-    return MPIR_Coll_run(COLL_ALLGATHERV, &c,
-                         &(struct coll_size){ .bytes = bytes, .room = most * recvtype->adi.size });
+    struct coll c = allgatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Iallgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                     MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, MPIR_Comm *comm,
+                     MPIR_Request **request)
+{
+    struct coll c = allgatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Allgatherv_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                         MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, MPIR_Comm *comm,
+                         MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c = allgatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,15 +1,8 @@
-/* allreduce.c: MPI_Allreduce (7.9.6).  All processes get the same bits: each element of the result is computed once
+/* allreduce.c: MPI_Allreduce and its kin (7.9.6).  All processes get the same bits: each element of the result is computed once
  * and copied, or by all in the same order of operands. */
 #include "bodies.h"
 #include "coll.h"
 #include "halving.h"
-
-/* This process's operand, in rbuf. */
-static void bring_input(struct coll *c)
-{
-    if (!coll_in_place(c->sbuf))
-        MPIR_Coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
-}
 
 /* ---- Recursive doubling --------------------------------------------------------------------------------------------- */
 
@@ -47,7 +40,7 @@ static void doubling(struct coll *c)
     while (pow2 <= c->size / 2)
         pow2 *= 2;
     rem = c->size - pow2;
-    bring_input(c);
+    MPIR_Coll_bring_input(c);
     if (rank < 2 * rem && rank % 2 == 0) {
         MPIR_Coll_send(c, d.acc, c->rcount, c->rtype, rank + 1);
         MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, rank + 1);
@@ -97,7 +90,7 @@ static void ring(struct coll *c)
     int64_t p = c->size, r = c->rank;
     int right = (int)((r + 1) % p), left = (int)((r + p - 1) % p);
     void *spare = MPIR_Coll_temp(c, part_len(c, 0), c->rtype);
-    bring_input(c);
+    MPIR_Coll_bring_input(c);
     for (int64_t s = 0; s < p - 1; s++) {
         int64_t out = (r - s + p) % p, in = (r - s - 1 + p) % p;
         MPIR_Coll_sendrecv(c, part_at(c, out), part_len(c, out), c->rtype, right, spare, part_len(c, in),
@@ -162,22 +155,39 @@ const struct coll_alg MPIR_Coll_allreduce_algs[] = {
     { 0 },
 };
 
+int MPIR_Coll_allreduce_is(struct coll *c, struct coll_size *s)
+{
+    MPIR_Coll_reduction_is(c, s);
+    s->room = MPIR_Coll_team_operand(c->rcount, c->rtype);
+    return 0;
+}
+
+static struct coll allreduce_call(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                  MPIR_Datatype *datatype, MPIR_Op *op)
+{
+    return (struct coll){
+        .kind = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op
+    };
+}
+
 int MPIR_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
                    MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    if (count == 0)
-        return 0;
-    if (c.size == 1)
-        return coll_in_place(sendbuf) ? 0
-                                      : MPIR_Localcopy(sendbuf, count, datatype, recvbuf, count, datatype);
-    return MPIR_Coll_run(COLL_ALLREDUCE, &c,
-                         &(struct coll_size){ .bytes = count * datatype->adi.size,
-                                              .elements = count,
-                                              .room = MPIR_Coll_team_operand(count, datatype),
-                                              .commutative = op->commutative });
+    struct coll c = allreduce_call(sendbuf, recvbuf, count, datatype, op);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
+                    MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c = allreduce_call(sendbuf, recvbuf, count, datatype, op);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
+                        MPIR_Op *op, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c = allreduce_call(sendbuf, recvbuf, count, datatype, op);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

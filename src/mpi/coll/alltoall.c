@@ -1,4 +1,4 @@
-/* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (7.8).  What the three do with a block is the same. */
+/* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their kin (7.8).  What the three do with a block is the same. */
 #include "bodies.h"
 #include "coll.h"
 
@@ -179,73 +179,142 @@ const struct coll_alg MPIR_Coll_alltoallw_algs[] = {
     { 0 },
 };
 
-int MPIR_Alltoall(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                  MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm)
+int MPIR_Coll_alltoall_is(struct coll *c, struct coll_size *s)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf,
-                      .scount = sendcount,
-                      .stype = sendtype,
-                      .rbuf = recvbuf,
-                      .rcount = recvcount,
-                      .rtype = recvtype };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    int64_t bytes = recvcount * recvtype->adi.size;
-    if (bytes == 0)
-        return 0;
-    return MPIR_Coll_run(
-        COLL_ALLTOALL, &c,
-        &(struct coll_size){ .bytes = bytes,
-                             .room = bytes < COLL_NO_ROOM / c.size ? bytes * c.size : COLL_NO_ROOM,
-                             .in_place = coll_in_place(sendbuf) });
+    s->bytes = c->rcount * c->rtype->adi.size;
+    s->room = s->bytes < COLL_NO_ROOM / c->size ? s->bytes * c->size : COLL_NO_ROOM;
+    s->in_place = coll_in_place(c->sbuf);
+    s->local = s->bytes == 0;
+    return 0;
 }
 
 /* The vector forms: blocks of unknown size elsewhere, so the choice goes by the number of ranks alone. */
-static int run_vector(enum coll_kind kind, struct coll *c)
+int MPIR_Coll_alltoallv_is(struct coll *c, struct coll_size *s)
 {
-    bool in_place = coll_in_place(c->sbuf);
-    int err = in_place ? 0 : MPIR_Coll_check_counts("sendcounts", c->scounts, c->size);
-    if (!err)
-        err = MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);
-    return err ? err : MPIR_Coll_run(kind, c, &(struct coll_size){ .in_place = in_place });
+    s->in_place = coll_in_place(c->sbuf);
+    int err = s->in_place ? 0 : MPIR_Coll_check_counts("sendcounts", c->scounts, c->size);
+    return err ? err : MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);
+}
+
+static struct coll alltoall_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
+                                 void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype)
+{
+    return (struct coll){ .kind = COLL_ALLTOALL,
+                          .sbuf = sendbuf,
+                          .scount = sendcount,
+                          .stype = sendtype,
+                          .rbuf = recvbuf,
+                          .rcount = recvcount,
+                          .rtype = recvtype };
+}
+
+int MPIR_Alltoall(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm)
+{
+    struct coll c = alltoall_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ialltoall(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c = alltoall_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Alltoall_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                       MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm, MPIR_Info *info,
+                       MPIR_Request **request)
+{
+    struct coll c = alltoall_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
+}
+
+static struct coll alltoallv_call(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls,
+                                  MPIR_Datatype *sendtype, void *recvbuf, MPIR_Counts recvcounts,
+                                  MPIR_Counts rdispls, MPIR_Datatype *recvtype)
+{
+    return (struct coll){ .kind = COLL_ALLTOALLV,
+                          .sbuf = sendbuf,
+                          .scounts = sendcounts,
+                          .sdispls = sdispls,
+                          .stype = sendtype,
+                          .rbuf = recvbuf,
+                          .rcounts = recvcounts,
+                          .rdispls = rdispls,
+                          .rtype = recvtype };
 }
 
 int MPIR_Alltoallv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls, MPIR_Datatype *sendtype,
                    void *recvbuf, MPIR_Counts recvcounts, MPIR_Counts rdispls, MPIR_Datatype *recvtype,
                    MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf,
-                      .scounts = sendcounts,
-                      .sdispls = sdispls,
-                      .stype = sendtype,
-                      .rbuf = recvbuf,
-                      .rcounts = recvcounts,
-                      .rdispls = rdispls,
-                      .rtype = recvtype };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    return run_vector(COLL_ALLTOALLV, &c);
+    struct coll c =
+        alltoallv_call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ialltoallv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls, MPIR_Datatype *sendtype,
+                    void *recvbuf, MPIR_Counts recvcounts, MPIR_Counts rdispls, MPIR_Datatype *recvtype,
+                    MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c =
+        alltoallv_call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Alltoallv_init(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls,
+                        MPIR_Datatype *sendtype, void *recvbuf, MPIR_Counts recvcounts, MPIR_Counts rdispls,
+                        MPIR_Datatype *recvtype, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c =
+        alltoallv_call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
+}
+
+static struct coll alltoallw_call(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls,
+                                  MPIR_Datatype *const *sendtypes, void *recvbuf, MPIR_Counts recvcounts,
+                                  MPIR_Counts rdispls, MPIR_Datatype *const *recvtypes)
+{
+    return (struct coll){ .kind = COLL_ALLTOALLW,
+                          .sbuf = sendbuf,
+                          .scounts = sendcounts,
+                          .sdispls = sdispls,
+                          .stypes = sendtypes,
+                          .rbuf = recvbuf,
+                          .rcounts = recvcounts,
+                          .rdispls = rdispls,
+                          .rtypes = recvtypes };
 }
 
 int MPIR_Alltoallw(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls,
                    MPIR_Datatype *const *sendtypes, void *recvbuf, MPIR_Counts recvcounts,
                    MPIR_Counts rdispls, MPIR_Datatype *const *recvtypes, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf,
-                      .scounts = sendcounts,
-                      .sdispls = sdispls,
-                      .stypes = sendtypes,
-                      .rbuf = recvbuf,
-                      .rcounts = recvcounts,
-                      .rdispls = rdispls,
-                      .rtypes = recvtypes };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    return run_vector(COLL_ALLTOALLW, &c);
+    struct coll c =
+        alltoallw_call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ialltoallw(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls,
+                    MPIR_Datatype *const *sendtypes, void *recvbuf, MPIR_Counts recvcounts,
+                    MPIR_Counts rdispls, MPIR_Datatype *const *recvtypes, MPIR_Comm *comm,
+                    MPIR_Request **request)
+{
+    struct coll c =
+        alltoallw_call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Alltoallw_init(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts sdispls,
+                        MPIR_Datatype *const *sendtypes, void *recvbuf, MPIR_Counts recvcounts,
+                        MPIR_Counts rdispls, MPIR_Datatype *const *recvtypes, MPIR_Comm *comm,
+                        MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c =
+        alltoallw_call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,4 +1,4 @@
-/* barrier.c: MPI_Barrier (7.3). */
+/* barrier.c: MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init (7.3, 7.12, 7.13). */
 #include "bodies.h"
 #include "coll.h"
 
@@ -74,14 +74,32 @@ const struct coll_alg MPIR_Coll_barrier_algs[] = {
     { 0 },
 };
 
+int MPIR_Coll_barrier_is(struct coll *c, struct coll_size *s)
+{
+    s->local = c->size == 1;
+    return 0;
+}
+
+static struct coll barrier_call(void)
+{
+    return (struct coll){ .kind = COLL_BARRIER, .stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
+}
+
 int MPIR_Barrier(MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    if (c.size == 1)
-        return 0;
-    return MPIR_Coll_run(COLL_BARRIER, &c, &(struct coll_size){ 0 });
+    struct coll c = barrier_call();
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ibarrier(MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c = barrier_call();
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Barrier_init(MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c = barrier_call();
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

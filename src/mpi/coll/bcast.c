@@ -1,4 +1,4 @@
-/* bcast.c: MPI_Bcast (7.4).  The data is what rbuf, rcount, rtype say, in all processes. */
+/* bcast.c: MPI_Bcast and its kin (7.4).  The data is what rbuf, rcount, rtype say, in all processes. */
 #include "bodies.h"
 #include "coll.h"
 
@@ -146,15 +146,37 @@ const struct coll_alg MPIR_Coll_bcast_algs[] = {
     { 0 },
 };
 
+int MPIR_Coll_bcast_is(struct coll *c, struct coll_size *s)
+{
+    s->local = c->size == 1;
+    s->elements = c->rcount;
+    s->bytes = c->rcount * c->rtype->adi.size;
+    return 0;
+}
+
+static struct coll bcast_call(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root)
+{
+    return (
+        struct coll){ .kind = COLL_BCAST, .rbuf = buffer, .rcount = count, .rtype = datatype, .root = root };
+}
+
 int MPIR_Bcast(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .rbuf = buffer, .rcount = count, .rtype = datatype, .root = root };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    if (c.size == 1)
-        return 0;
-    return MPIR_Coll_run(COLL_BCAST, &c,
-                         &(struct coll_size){ .bytes = count * datatype->adi.size, .elements = count });
+    struct coll c = bcast_call(buffer, count, datatype, root);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ibcast(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root, MPIR_Comm *comm,
+                MPIR_Request **request)
+{
+    struct coll c = bcast_call(buffer, count, datatype, root);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Bcast_init(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root, MPIR_Comm *comm,
+                    MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c = bcast_call(buffer, count, datatype, root);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

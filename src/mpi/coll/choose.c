@@ -2,7 +2,8 @@
  *
  * Every process computes the choice for itself from things that are the same in all: the size of the call, the number
  * of ranks, and the facts of the communicator, which are agreed on once.  KEEL_COLL forces algorithms by name. */
-#include "coll.h"
+#include "sched.h"
+#include "drive.h"
 #include "env.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +12,22 @@
 #include "util/wait.h"
 
 const struct coll_table MPIR_Coll_tables[COLL_KINDS] = {
-    [COLL_BARRIER] = { "barrier", MPIR_Coll_barrier_algs },
-    [COLL_BCAST] = { "bcast", MPIR_Coll_bcast_algs },
-    [COLL_GATHER] = { "gather", MPIR_Coll_gather_algs },
-    [COLL_GATHERV] = { "gatherv", MPIR_Coll_gatherv_algs },
-    [COLL_SCATTER] = { "scatter", MPIR_Coll_scatter_algs },
-    [COLL_SCATTERV] = { "scatterv", MPIR_Coll_scatterv_algs },
-    [COLL_ALLGATHER] = { "allgather", MPIR_Coll_allgather_algs },
-    [COLL_ALLGATHERV] = { "allgatherv", MPIR_Coll_allgatherv_algs },
-    [COLL_ALLTOALL] = { "alltoall", MPIR_Coll_alltoall_algs },
-    [COLL_ALLTOALLV] = { "alltoallv", MPIR_Coll_alltoallv_algs },
-    [COLL_ALLTOALLW] = { "alltoallw", MPIR_Coll_alltoallw_algs },
-    [COLL_REDUCE] = { "reduce", MPIR_Coll_reduce_algs },
-    [COLL_ALLREDUCE] = { "allreduce", MPIR_Coll_allreduce_algs },
-    [COLL_REDUCE_SCATTER] = { "reduce_scatter", MPIR_Coll_reduce_scatter_algs },
-    [COLL_SCAN] = { "scan", MPIR_Coll_scan_algs },
-    [COLL_EXSCAN] = { "exscan", MPIR_Coll_exscan_algs },
+    [COLL_BARRIER] = { "barrier", MPIR_Coll_barrier_algs, MPIR_Coll_barrier_is },
+    [COLL_BCAST] = { "bcast", MPIR_Coll_bcast_algs, MPIR_Coll_bcast_is },
+    [COLL_GATHER] = { "gather", MPIR_Coll_gather_algs, MPIR_Coll_gather_is },
+    [COLL_GATHERV] = { "gatherv", MPIR_Coll_gatherv_algs, MPIR_Coll_gatherv_is },
+    [COLL_SCATTER] = { "scatter", MPIR_Coll_scatter_algs, MPIR_Coll_scatter_is },
+    [COLL_SCATTERV] = { "scatterv", MPIR_Coll_scatterv_algs, MPIR_Coll_scatterv_is },
+    [COLL_ALLGATHER] = { "allgather", MPIR_Coll_allgather_algs, MPIR_Coll_allgather_is },
+    [COLL_ALLGATHERV] = { "allgatherv", MPIR_Coll_allgatherv_algs, MPIR_Coll_allgatherv_is },
+    [COLL_ALLTOALL] = { "alltoall", MPIR_Coll_alltoall_algs, MPIR_Coll_alltoall_is },
+    [COLL_ALLTOALLV] = { "alltoallv", MPIR_Coll_alltoallv_algs, MPIR_Coll_alltoallv_is },
+    [COLL_ALLTOALLW] = { "alltoallw", MPIR_Coll_alltoallw_algs, MPIR_Coll_alltoallv_is },
+    [COLL_REDUCE] = { "reduce", MPIR_Coll_reduce_algs, MPIR_Coll_reduce_is },
+    [COLL_ALLREDUCE] = { "allreduce", MPIR_Coll_allreduce_algs, MPIR_Coll_allreduce_is },
+    [COLL_REDUCE_SCATTER] = { "reduce_scatter", MPIR_Coll_reduce_scatter_algs, MPIR_Coll_reduce_scatter_is },
+    [COLL_SCAN] = { "scan", MPIR_Coll_scan_algs, MPIR_Coll_scan_is },
+    [COLL_EXSCAN] = { "exscan", MPIR_Coll_exscan_algs, MPIR_Coll_exscan_is },
 };
 _Static_assert((int)COLL_KINDS <= (int)MPIR_COLL_FORCED, "each kind has a place in the facts");
 
@@ -97,26 +98,88 @@ static void own_facts(MPIR_Coll_facts *f)
 /* A communicator asks for a team when it has been used for so many collectives; many are used once. */
 enum { TEAM_AFTER = 4 };
 
-int MPIR_Coll_ready(MPIR_Comm *comm)
+enum { FACTS = 2 + COLL_KINDS };
+
+static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
 {
     MPIR_Coll_facts f;
-    uint32_t v[2 + COLL_KINDS];
-    if (comm->facts.known)
-        return 0;
     own_facts(&f);
     v[0] = f.crowded;
     for (int k = 0; k < COLL_KINDS; k++)
         v[1 + k] = f.forced[k];
     v[1 + COLL_KINDS] = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, 2 + COLL_KINDS);
+}
+
+static void facts_take(MPIR_Comm *comm, const uint32_t v[FACTS], int err)
+{
+    MPIR_Coll_facts *f = &comm->facts;
     MPIR_Coll_team_join(comm, err ? 0 : v[1 + COLL_KINDS]);
-    f.crowded = v[0] != 0;
+    if (err)
+        return;
+    f->crowded = v[0] != 0;
     for (int k = 0; k < COLL_KINDS; k++)
-        f.forced[k] = (uint8_t)v[1 + k];
-    f.known = 1;
-    if (!err)
-        comm->facts = f;
-    return err;
+        f->forced[k] = (uint8_t)v[1 + k];
+    f->heard = 1;
+}
+
+/* The agreement that a nonblocking call has begun, which goes on by itself. */
+struct facts_asked {
+    struct MPIR_Driven driven;
+    struct MPIR_Agreement *agreement;
+    MPIR_Comm *comm; /* which the call that waits for this refers to */
+};
+
+static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
+{
+    struct facts_asked *a = (struct facts_asked *)driven;
+    uint32_t v[FACTS];
+    int err = 0;
+    if (!MPIR_Agreement_step(a->agreement, v, FACTS, &err))
+        return MPIR_DRIVE_WAITS;
+    a->comm->facts.asked = 0;
+    a->comm->facts.failed = err;
+    facts_take(a->comm, v, err);
+    free(a);
+    return MPIR_DRIVE_DONE;
+}
+
+int MPIR_Coll_facts_ask(MPIR_Comm *comm)
+{
+    uint32_t v[FACTS];
+    struct facts_asked *a = comm->facts.asked ? NULL : malloc(sizeof *a);
+    if (comm->facts.asked)
+        return 0;
+    facts_ask(comm, v);
+    if (a)
+        a->agreement = MPIR_Agreement_begin(comm, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), v, FACTS);
+    if (!a || !a->agreement) {
+        free(a);
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a request");
+    }
+    a->driven.advance = facts_go_on;
+    a->comm = comm;
+    comm->facts.asked = 1;
+    if (facts_go_on(&a->driven) != MPIR_DRIVE_DONE)
+        MPIR_Drive(&a->driven);
+    return 0;
+}
+
+int MPIR_Coll_ready(MPIR_Comm *comm)
+{
+    uint32_t v[FACTS];
+    if (comm->facts.known)
+        return 0;
+    while (comm->facts.asked)
+        MPID_DeviceCheck(MPID_BLOCKING);
+    if (!comm->facts.heard) {
+        facts_ask(comm, v);
+        int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, FACTS);
+        facts_take(comm, v, err);
+        if (err)
+            return err;
+    }
+    comm->facts.known = 1;
+    return 0;
 }
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
@@ -180,22 +243,33 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
         err = MPIR_Op_check(c->op, c->rtype);
     st->err = st->ntemps = 0;
     st->mute = st->team_broke = false;
+    st->sched = NULL;
+    st->made = NULL;
     st->used = 0;
     c->st = st;
     c->comm = comm;
     c->rank = comm->adi.rank;
     c->size = comm->adi.size;
-    c->tag = (int)(comm->coll_seq++ & MPID_TAG_UB); /* also after an error: the others may have found none */
+    c->tag = MPIR_Comm_next_tag(comm); /* also after an error: the others may have found none */
     if (err)
         MPIR_Coll_team_give_up(comm);
     return err;
 }
 
+void MPIR_Coll_drop(struct coll_state *st)
+{
+    for (int i = 0; i < st->ntemps; i++)
+        free(st->temps[i]);
+    if (st->made) {
+        MPID_Type_fini(&st->made->adi);
+        free(st->made);
+    }
+}
+
 int MPIR_Coll_end(struct coll *c)
 {
     struct coll_state *st = c->st;
-    for (int i = 0; i < st->ntemps; i++)
-        free(st->temps[i]);
+    MPIR_Coll_drop(st);
     if (st->err)
         *ku_err_last() = st->words;
     return st->err;
@@ -208,24 +282,36 @@ static void run(const struct coll_alg *a, struct coll *c)
     a->run(c);
 }
 
-int MPIR_Coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *size)
+/* Choose an algorithm and run it. */
+static int choose_and_run(struct coll *c, struct coll_size *s)
 {
-    struct coll_size s = *size;
-    s.p = c->size;
     int err = MPIR_Coll_ready(c->comm);
     if (!err && c->comm->team == MPIR_TEAM_UNASKED && c->size > 1 && c->comm->coll_seq > TEAM_AFTER)
         err = MPIR_Coll_team_ask(c->comm);
     if (err)
         return err;
-    c->kind = kind;
-    c->room = s.room;
-    s.team = c->comm->team == MPIR_TEAM_HAS;
-    run(MPIR_Coll_choose(kind, &c->comm->facts, &s), c);
+    c->room = s->room;
+    s->team = c->comm->team == MPIR_TEAM_HAS;
+    run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c);
     if (c->st->team_broke) {
-        s.team = c->st->team_broke = false;
-        run(MPIR_Coll_choose(kind, &c->comm->facts, &s), c);
+        s->team = c->st->team_broke = false;
+        run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c);
     }
     return MPIR_Coll_end(c);
+}
+
+int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll_size s = { .p = comm->adi.size };
+    int err = MPIR_Coll_begin(c, &st, comm);
+    if (!err)
+        err = MPIR_Coll_tables[c->kind].describe(c, &s);
+    if (err)
+        return err;
+    if (c->before)
+        c->before(c);
+    return s.local ? MPIR_Coll_end(c) : choose_and_run(c, &s);
 }
 
 int MPIR_Coll_in_place_misuse(const char *arg, const char *where)

@@ -23,6 +23,9 @@ struct coll_state {
     struct ku_err words; /* and its text */
     bool mute;           /* an error was noted: send and receive nothing any more */
     bool team_broke;     /* the call is still to be done, by messages */
+    struct coll_sched
+        *sched;          /* NULL: helpers act at once; else they note down what is to be done (sched.h) */
+    MPIR_Datatype *made; /* of MPIR_Coll_temp_type; NULL */
     int ntemps;
     size_t used; /* of small */
     void *temps[COLL_TEMPS];
@@ -38,6 +41,7 @@ struct coll {
     int64_t room; /* see struct coll_size */
     int root, tag;
     MPIR_Op *op;
+    void (*before)(struct coll *c); /* what is to be done whatever the algorithm; NULL: nothing */
     const void *sbuf;
     int64_t scount;
     MPIR_Datatype *stype;
@@ -66,6 +70,7 @@ struct coll_size {
     int64_t elements;
     int32_t p;
     bool commutative, in_place, crowded;
+    bool local;   /* nobody else is needed: what `before` does is all */
     bool team;    /* the communicator has a team */
     int64_t room; /* bytes a process would show in it, or COLL_NO_ROOM */
 };
@@ -96,21 +101,37 @@ extern const struct coll_alg MPIR_Coll_barrier_algs[], MPIR_Coll_bcast_algs[], M
     MPIR_Coll_alltoallw_algs[], MPIR_Coll_reduce_algs[], MPIR_Coll_allreduce_algs[],
     MPIR_Coll_reduce_scatter_algs[], MPIR_Coll_scan_algs[], MPIR_Coll_exscan_algs[];
 
+/* Check the arguments of a call that has begun, and say what the choice depends on (*s is zeroed).  Returns an error
+ * class. */
+typedef int coll_describe(struct coll *c, struct coll_size *s);
+extern coll_describe MPIR_Coll_barrier_is, MPIR_Coll_bcast_is, MPIR_Coll_gather_is, MPIR_Coll_gatherv_is,
+    MPIR_Coll_scatter_is, MPIR_Coll_scatterv_is, MPIR_Coll_allgather_is, MPIR_Coll_allgatherv_is,
+    MPIR_Coll_alltoall_is, MPIR_Coll_alltoallv_is, MPIR_Coll_reduce_is, MPIR_Coll_allreduce_is,
+    MPIR_Coll_reduce_scatter_is, MPIR_Coll_scan_is, MPIR_Coll_exscan_is;
+
 struct coll_table {
     const char *name; /* "allreduce" */
     const struct coll_alg *algs;
+    coll_describe *describe;
 };
 extern const struct coll_table MPIR_Coll_tables[COLL_KINDS];
 
 /* ---- A call ---------------------------------------------------------------------------------------------------- */
 
-/* Choose an algorithm and run it.  Returns the first error class. */
-int MPIR_Coll_run(enum coll_kind kind, struct coll *c, const struct coll_size *s);
+/* The three forms of a collective.  c: its kind and its arguments.  Return an error class. */
+int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm);
+int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request);
+int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request);
+
 /* Start a call: state, rank, size, tag; checks the kind of communicator, and the operation if there is one.  Returns an
  * error class. */
 int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
-/* End one: free the temporaries; the first error class (MPIR_Coll_run does this). */
+/* End one: free the temporaries (drop does this alone); the first error class. */
 int MPIR_Coll_end(struct coll *c);
+void MPIR_Coll_drop(struct coll_state *st);
+/* For a call that may not wait: begin to agree on comm->facts, unless somebody has; they are there when `heard` is set, and
+ * never will when neither it nor `asked` is.  Returns an error class. */
+int MPIR_Coll_facts_ask(MPIR_Comm *comm);
 /* The cheapest algorithm whose needs are met (or the forced one). */
 const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
                                         struct coll_size *s);
@@ -118,6 +139,8 @@ double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded);
 
 /* No count may be negative (arg names the array). */
 int MPIR_Coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p);
+/* What the choice of a reduction of rcount elements depends on, but for its room at a team. */
+void MPIR_Coll_reduction_is(struct coll *c, struct coll_size *s);
 /* MPI_IN_PLACE given where the standard does not allow it. */
 int MPIR_Coll_in_place_misuse(const char *arg, const char *where);
 
@@ -130,9 +153,13 @@ static inline bool coll_commutative(const struct coll *c)
     return c->op->commutative;
 }
 
-/* ---- Helpers of algorithms ------------------------------------------------------------------------------------- */
+/* ---- Helpers of algorithms -------------------------------------------------------------------------------------
+ * They act at once, or note down a step that will be done later, in the same order (st->sched): so an algorithm looks
+ * neither at data nor at what a receive brought. */
 
 void MPIR_Coll_note(struct coll *c, int err);
+/* A receive of `expect` bytes from `source` has ended with err and status: note what was wrong. */
+void MPIR_Coll_received(struct coll *c, int err, const MPIR_Status *status, int64_t expect, int source);
 
 /* count elements of type to or from a rank; a message of another length than expected is an error. */
 void MPIR_Coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest);
@@ -149,6 +176,7 @@ struct coll_batch {
         MPIR_Request request;
         int64_t expect; /* bytes; -1: a send */
         int source;
+        uint32_t step; /* noted down: which one */
     } op[COLL_BATCH];
 };
 static inline void coll_batch_begin(struct coll_batch *b, struct coll *c)
@@ -163,6 +191,8 @@ void MPIR_Coll_batch_end(struct coll_batch *b);
 
 /* Room for count elements, freed when the call ends; never NULL (see mute). */
 void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type);
+/* A datatype to be constructed, gone when the call ends; one a call.  NULL without memory (noted). */
+MPIR_Datatype *MPIR_Coll_temp_type(struct coll *c);
 void MPIR_Coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
                     int64_t dcount, MPIR_Datatype *dtype);
 /* inout[i] = in[i] op inout[i], elements of c->rtype. */
@@ -219,8 +249,9 @@ static inline bool coll_empty(const struct coll_block *b)
 {
     return b->count == 0 || b->type->adi.size == 0;
 }
-/* sbuf, unless it is MPI_IN_PLACE, to this rank's block of rbuf. */
+/* sbuf, unless it is MPI_IN_PLACE, to this rank's block of rbuf; or all of it, rcount elements, to rbuf. */
 void MPIR_Coll_own_block(struct coll *c);
+void MPIR_Coll_bring_input(struct coll *c);
 /* The sum of all p counts, and the largest (most may be NULL). */
 int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p, int64_t *most);
 

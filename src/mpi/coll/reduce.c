@@ -1,4 +1,4 @@
-/* reduce.c: MPI_Reduce (7.9.1).  Input: sbuf, or rbuf at the root with MPI_IN_PLACE; rcount elements of rtype.
+/* reduce.c: MPI_Reduce and its kin (7.9.1).  Input: sbuf, or rbuf at the root with MPI_IN_PLACE; rcount elements of rtype.
  *
  * Operands are combined in rank order: a tree's subtrees are ranges of ranks.  Where the operation does not commute the
  * tree is rooted at rank 0, which sends the result on. */
@@ -104,25 +104,44 @@ const struct coll_alg MPIR_Coll_reduce_algs[] = {
     { 0 },
 };
 
+int MPIR_Coll_reduce_is(struct coll *c, struct coll_size *s)
+{
+    if (coll_in_place(c->sbuf) && c->rank != c->root)
+        return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
+    MPIR_Coll_reduction_is(c, s);
+    return 0;
+}
+
+static struct coll reduce_call(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
+                               MPIR_Op *op, int root)
+{
+    return (struct coll){ .kind = COLL_REDUCE,
+                          .sbuf = sendbuf,
+                          .rbuf = recvbuf,
+                          .rcount = count,
+                          .rtype = datatype,
+                          .op = op,
+                          .root = root };
+}
+
 int MPIR_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
                 int root, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = {
-        .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op, .root = root
-    };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    if (coll_in_place(sendbuf) && c.rank != root)
-        return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
-    if (count == 0)
-        return 0;
-    if (c.size == 1)
-        return coll_in_place(sendbuf) ? 0
-                                      : MPIR_Localcopy(sendbuf, count, datatype, recvbuf, count, datatype);
-    return MPIR_Coll_run(COLL_REDUCE, &c,
-                         &(struct coll_size){ .bytes = count * datatype->adi.size,
-                                              .elements = count,
-                                              .commutative = op->commutative });
+    struct coll c = reduce_call(sendbuf, recvbuf, count, datatype, op, root);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ireduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
+                 int root, MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c = reduce_call(sendbuf, recvbuf, count, datatype, op, root);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
+                     MPIR_Op *op, int root, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c = reduce_call(sendbuf, recvbuf, count, datatype, op, root);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,4 +1,4 @@
-/* reduce_scatter.c: MPI_Reduce_scatter and MPI_Reduce_scatter_block (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
+/* reduce_scatter.c: MPI_Reduce_scatter, MPI_Reduce_scatter_block and their kin (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
  * block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start of rbuf. */
 #include "bodies.h"
 #include "coll.h"
@@ -182,39 +182,93 @@ const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
     { 0 },
 };
 
-static int run(struct coll *c, int64_t n)
+/* The only process's operand is the result. */
+static void alone(struct coll *c)
 {
-    if (n == 0)
-        return 0;
-    if (c->size == 1)
-        return coll_in_place(c->sbuf) ? 0 : MPIR_Localcopy(c->sbuf, n, c->rtype, c->rbuf, n, c->rtype);
-    return MPIR_Coll_run(COLL_REDUCE_SCATTER, c,
-                         &(struct coll_size){ .bytes = n * c->rtype->adi.size,
-                                              .elements = n,
-                                              .room = MPIR_Coll_team_operand(n, c->rtype),
-                                              .commutative = c->op->commutative });
+    int64_t n = length(c, 0);
+    if (!coll_in_place(c->sbuf))
+        MPIR_Coll_copy(c, c->sbuf, n, c->rtype, c->rbuf, n, c->rtype);
+}
+
+int MPIR_Coll_reduce_scatter_is(struct coll *c, struct coll_size *s)
+{
+    int err = c->rcounts.p ? MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size) : 0;
+    if (err)
+        return err;
+    int64_t n = lengths(c, 0, c->size);
+    s->elements = n;
+    s->bytes = n * c->rtype->adi.size;
+    s->room = MPIR_Coll_team_operand(n, c->rtype);
+    s->commutative = c->op->commutative;
+    s->local = n == 0 || c->size == 1;
+    c->before = c->size == 1 ? alone : NULL;
+    return 0;
+}
+
+static struct coll reduce_scatter_call(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts,
+                                       MPIR_Datatype *datatype, MPIR_Op *op)
+{
+    return (struct coll){ .kind = COLL_REDUCE_SCATTER,
+                          .sbuf = sendbuf,
+                          .rbuf = recvbuf,
+                          .rcounts = recvcounts,
+                          .rtype = datatype,
+                          .op = op };
 }
 
 int MPIR_Reduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts, MPIR_Datatype *datatype,
                         MPIR_Op *op, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcounts = recvcounts, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (!err)
-        err = MPIR_Coll_check_counts("recvcounts", recvcounts, c.size);
-    if (err)
-        return err;
-    return run(&c, MPIR_Coll_total(recvcounts, c.size, NULL));
+    struct coll c = reduce_scatter_call(sendbuf, recvbuf, recvcounts, datatype, op);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ireduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts, MPIR_Datatype *datatype,
+                         MPIR_Op *op, MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c = reduce_scatter_call(sendbuf, recvbuf, recvcounts, datatype, op);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Reduce_scatter_init(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts,
+                             MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm, MPIR_Info *info,
+                             MPIR_Request **request)
+{
+    struct coll c = reduce_scatter_call(sendbuf, recvbuf, recvcounts, datatype, op);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
+}
+
+static struct coll block_call(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                              MPIR_Datatype *datatype, MPIR_Op *op)
+{
+    return (struct coll){ .kind = COLL_REDUCE_SCATTER,
+                          .sbuf = sendbuf,
+                          .rbuf = recvbuf,
+                          .rcount = recvcount,
+                          .rtype = datatype,
+                          .op = op };
 }
 
 int MPIR_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
                               MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf, .rbuf = recvbuf, .rcount = recvcount, .rtype = datatype, .op = op };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    return run(&c, recvcount * c.size);
+    struct coll c = block_call(sendbuf, recvbuf, recvcount, datatype, op);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                               MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm, MPIR_Request **request)
+{
+    struct coll c = block_call(sendbuf, recvbuf, recvcount, datatype, op);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                   MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm, MPIR_Info *info,
+                                   MPIR_Request **request)
+{
+    struct coll c = block_call(sendbuf, recvbuf, recvcount, datatype, op);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,4 +1,4 @@
-/* scatter.c: MPI_Scatter and MPI_Scatterv (7.6).  Only the root looks at sbuf, scount(s), stype; rbuf may be
+/* scatter.c: MPI_Scatter, MPI_Scatterv and their kin (7.6).  Only the root looks at sbuf, scount(s), stype; rbuf may be
  * MPI_IN_PLACE there. */
 #include "bodies.h"
 #include "coll.h"
@@ -89,46 +89,96 @@ const struct coll_alg MPIR_Coll_scatterv_algs[] = {
     { 0 },
 };
 
+int MPIR_Coll_scatter_is(struct coll *c, struct coll_size *s)
+{
+    bool at_root = c->rank == c->root;
+    if (coll_in_place(c->rbuf) && !at_root)
+        return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
+    s->bytes = at_root ? c->scount * c->stype->adi.size : c->rcount * c->rtype->adi.size;
+    s->local = s->bytes == 0;
+    return 0;
+}
+
+int MPIR_Coll_scatterv_is(struct coll *c, struct coll_size *s)
+{
+    (void)s;
+    if (coll_in_place(c->rbuf) && c->rank != c->root)
+        return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
+    return c->rank == c->root ? MPIR_Coll_check_counts("sendcounts", c->scounts, c->size) : 0;
+}
+
+static struct coll scatter_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
+                                void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int root)
+{
+    return (struct coll){ .kind = COLL_SCATTER,
+                          .sbuf = sendbuf,
+                          .scount = sendcount,
+                          .stype = sendtype,
+                          .rbuf = recvbuf,
+                          .rcount = recvcount,
+                          .rtype = recvtype,
+                          .root = root };
+}
+
 int MPIR_Scatter(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
                  MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf,
-                      .scount = sendcount,
-                      .stype = sendtype,
-                      .rbuf = recvbuf,
-                      .rcount = recvcount,
-                      .rtype = recvtype,
-                      .root = root };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    if (coll_in_place(recvbuf) && c.rank != root)
-        return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
-    int64_t bytes = c.rank == root ? sendcount * sendtype->adi.size : recvcount * recvtype->adi.size;
-    if (bytes == 0)
-        return 0;
-    return MPIR_Coll_run(COLL_SCATTER, &c, &(struct coll_size){ .bytes = bytes });
+    struct coll c = scatter_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Iscatter(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm,
+                  MPIR_Request **request)
+{
+    struct coll c = scatter_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Scatter_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
+                      MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm,
+                      MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c = scatter_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
+}
+
+static struct coll scatterv_call(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs,
+                                 MPIR_Datatype *sendtype, void *recvbuf, MPI_Count recvcount,
+                                 MPIR_Datatype *recvtype, int root)
+{
+    return (struct coll){ .kind = COLL_SCATTERV,
+                          .sbuf = sendbuf,
+                          .scounts = sendcounts,
+                          .sdispls = displs,
+                          .stype = sendtype,
+                          .rbuf = recvbuf,
+                          .rcount = recvcount,
+                          .rtype = recvtype,
+                          .root = root };
 }
 
 int MPIR_Scatterv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs, MPIR_Datatype *sendtype,
                   void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm)
 {
-    struct coll_state st;
-    struct coll c = { .sbuf = sendbuf,
-                      .scounts = sendcounts,
-                      .sdispls = displs,
-                      .stype = sendtype,
-                      .rbuf = recvbuf,
-                      .rcount = recvcount,
-                      .rtype = recvtype,
-                      .root = root };
-    int err = MPIR_Coll_begin(&c, &st, comm);
-    if (err)
-        return err;
-    if (coll_in_place(recvbuf) && c.rank != root)
-        return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
-    if (c.rank == root)
-        err = MPIR_Coll_check_counts("sendcounts", sendcounts, c.size);
-    return err ? err : MPIR_Coll_run(COLL_SCATTERV, &c, &(struct coll_size){ 0 });
+    struct coll c = scatterv_call(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root);
+    return MPIR_Coll_blocking(&c, comm);
+}
+
+int MPIR_Iscatterv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs, MPIR_Datatype *sendtype,
+                   void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm,
+                   MPIR_Request **request)
+{
+    struct coll c = scatterv_call(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root);
+    return MPIR_Coll_nonblocking(&c, comm, request);
+}
+
+int MPIR_Scatterv_init(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs,
+                       MPIR_Datatype *sendtype, void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype,
+                       int root, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
+{
+    struct coll c = scatterv_call(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root);
+    (void)info;
+    return MPIR_Coll_persistent(&c, comm, request);
 }

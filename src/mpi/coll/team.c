@@ -75,7 +75,7 @@ void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number)
 int MPIR_Coll_team_ask(MPIR_Comm *comm)
 {
     uint32_t number = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
-    int tag = (int)(comm->coll_seq++ & MPID_TAG_UB);
+    int tag = MPIR_Comm_next_tag(comm);
     int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &number, 1);
     MPIR_Coll_team_join(comm, err ? 0 : number);
     return err;

@@ -1,5 +1,5 @@
 /* xfer.c: what algorithms are written with: messages, temporary buffers, trees, blocks. */
-#include "coll.h"
+#include "sched.h"
 #include <stdlib.h>
 
 void MPIR_Coll_note(struct coll *c, int err)
@@ -18,8 +18,7 @@ static int64_t quiet(const struct coll *c, int64_t count)
     return c->st->mute ? 0 : count;
 }
 
-/* A receive has ended with err and status. */
-static void received(struct coll *c, int err, const MPIR_Status *status, int64_t expect, int source)
+void MPIR_Coll_received(struct coll *c, int err, const MPIR_Status *status, int64_t expect, int source)
 {
     if (!err && status->count != expect && !c->st->mute)
         err =
@@ -31,23 +30,37 @@ static void received(struct coll *c, int err, const MPIR_Status *status, int64_t
 
 void MPIR_Coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest)
 {
+    if (coll_noting(c)) {
+        MPIR_Sched_send(c, buf, count, type, dest, true);
+        return;
+    }
     MPIR_Coll_note(c, MPIR_P2p_send(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL));
 }
 
 void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source)
 {
+    if (coll_noting(c)) {
+        MPIR_Sched_recv(c, buf, count, type, source, true);
+        return;
+    }
     MPIR_Status status = { 0 };
     int err = MPIR_P2p_recv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL, &status);
-    received(c, err, &status, count * type->adi.size, source);
+    MPIR_Coll_received(c, err, &status, count * type->adi.size, source);
 }
 
 void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
                         void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source)
 {
+    if (coll_noting(c)) {
+        uint32_t step = MPIR_Sched_recv(c, rbuf, rcount, rtype, source, false);
+        MPIR_Sched_send(c, sbuf, scount, stype, dest, true);
+        MPIR_Sched_wait(c, step);
+        return;
+    }
     MPIR_Status status = { 0 };
     int err = MPIR_P2p_sendrecv(sbuf, quiet(c, scount), stype, dest, c->tag, rbuf, quiet(c, rcount), rtype,
                                 source, c->tag, c->comm, MPID_CONTEXT_COLL, &status);
-    received(c, err, &status, rcount * rtype->adi.size, source);
+    MPIR_Coll_received(c, err, &status, rcount * rtype->adi.size, source);
 }
 
 /* Wait for the oldest request of the batch. */
@@ -58,13 +71,17 @@ static void batch_shift(struct coll_batch *b)
     int err = 0;
     b->first++;
     b->n--;
+    if (coll_noting(b->c)) {
+        MPIR_Sched_wait(b->c, b->op[i].step);
+        return;
+    }
     if (b->op[i].expect < 0) {
         MPID_SendComplete(r, &err);
         MPIR_Coll_note(b->c, err);
     } else {
         MPIR_Status status = { 0 };
         MPID_RecvComplete(r, &status, &err);
-        received(b->c, err, &status, b->op[i].expect, b->op[i].source);
+        MPIR_Coll_received(b->c, err, &status, b->op[i].expect, b->op[i].source);
     }
 }
 
@@ -84,6 +101,11 @@ void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, 
 {
     struct coll *c = b->c;
     uint32_t i = batch_place(b, -1, dest);
+    if (coll_noting(c)) {
+        b->op[i].step = MPIR_Sched_send(c, buf, count, type, dest, false);
+        b->n++;
+        return;
+    }
     int err = MPIR_P2p_isend(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL,
                              &b->op[i].request);
     if (err)
@@ -96,6 +118,11 @@ void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_D
 {
     struct coll *c = b->c;
     uint32_t i = batch_place(b, count * type->adi.size, source);
+    if (coll_noting(c)) {
+        b->op[i].step = MPIR_Sched_recv(c, buf, count, type, source, false);
+        b->n++;
+        return;
+    }
     int err = MPIR_P2p_irecv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL,
                              &b->op[i].request);
     if (err)
@@ -136,17 +163,37 @@ void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
     return (char *)p - gap;
 }
 
+MPIR_Datatype *MPIR_Coll_temp_type(struct coll *c)
+{
+    MPIR_Datatype *t = calloc(1, sizeof *t);
+    if (!t) {
+        no_memory(c, sizeof *t);
+        return NULL;
+    }
+    t->adi.obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
+    c->st->made = t;
+    return t;
+}
+
 void MPIR_Coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
                     int64_t dcount, MPIR_Datatype *dtype)
 {
     /* absolute types may lead from one address, MPI_BOTTOM, to different data */
-    if (!c->st->mute && (src != dst || stype != dtype))
+    if (c->st->mute || (src == dst && stype == dtype))
+        return;
+    if (coll_noting(c))
+        MPIR_Sched_copy(c, src, scount, stype, dst, dcount, dtype);
+    else
         MPIR_Coll_note(c, MPIR_Localcopy(src, scount, stype, dst, dcount, dtype));
 }
 
 void MPIR_Coll_combine(struct coll *c, const void *in, void *inout, int64_t count)
 {
-    if (!c->st->mute && count > 0)
+    if (c->st->mute || count <= 0)
+        return;
+    if (coll_noting(c))
+        MPIR_Sched_combine(c, in, inout, count);
+    else
         MPIR_Op_apply(c->op, in, inout, count, c->rtype);
 }
 
@@ -234,6 +281,22 @@ void MPIR_Coll_own_block(struct coll *c)
     struct coll_block b = MPIR_Coll_rblock(c, c->rank);
     if (!coll_in_place(c->sbuf))
         MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, b.buf, b.count, b.type);
+}
+
+void MPIR_Coll_bring_input(struct coll *c)
+{
+    if (!coll_in_place(c->sbuf))
+        MPIR_Coll_copy(c, c->sbuf, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+}
+
+void MPIR_Coll_reduction_is(struct coll *c, struct coll_size *s)
+{
+    s->elements = c->rcount;
+    s->bytes = c->rcount * c->rtype->adi.size;
+    s->commutative = c->op->commutative;
+    s->local = c->rcount == 0 || c->size == 1;
+    if (c->size == 1 && c->rcount > 0)
+        c->before = MPIR_Coll_bring_input;
 }
 
 int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p, int64_t *most)

@@ -11,6 +11,7 @@
 #include "agree.h"
 #include "err.h"
 #include "p2p.h"
+#include <stdlib.h>
 
 enum { HEAR, REPORT, SPREAD, DONE };
 
@@ -160,4 +161,32 @@ int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint3
     for (int w = 0; w < words; w++)
         values[w] = a.value[AGREE_FIRST + w];
     return MPIR_Agree_result(&a);
+}
+
+struct MPIR_Agreement {
+    struct agree agree;
+};
+
+struct MPIR_Agreement *MPIR_Agreement_begin(MPIR_Comm *comm, int which, int tag, const uint32_t *values,
+                                            int words)
+{
+    struct MPIR_Agreement *a = malloc(sizeof *a);
+    if (!a)
+        return NULL;
+    a->agree.value[AGREE_ERROR] = 0;
+    for (int w = 0; w < words; w++)
+        a->agree.value[AGREE_FIRST + w] = values[w];
+    MPIR_Agree_begin(&a->agree, comm, NULL, which, tag, AGREE_FIRST + words);
+    return a;
+}
+
+bool MPIR_Agreement_step(struct MPIR_Agreement *a, uint32_t *values, int words, int *err)
+{
+    if (!MPIR_Agree_step(&a->agree))
+        return false;
+    for (int w = 0; w < words; w++)
+        values[w] = a->agree.value[AGREE_FIRST + w];
+    *err = MPIR_Agree_result(&a->agree);
+    free(a);
+    return true;
 }

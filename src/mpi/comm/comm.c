@@ -43,7 +43,7 @@ static int init_predefined(MPIR_Comm *c, int32_t size, int32_t first, uint32_t c
     if (err)
         return err;
     c->adi.context_id = context;
-    c->coll_seq = 0;
+    c->coll_seq = c->persistent_seq = 0;
     c->facts = (MPIR_Coll_facts){ 0 };
     c->team = MPIR_TEAM_UNASKED;
     err = set_group(c, g);

@@ -70,7 +70,8 @@ int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c)
     int err = MPIR_Comm_prepare(comm, comm->group, c);
     if (err)
         return err;
-    (*c)->facts = comm->facts;
+    if (comm->facts.known)
+        (*c)->facts = comm->facts;
     (*c)->topo = MPIR_Topo_share(comm->topo);
     err = MPIR_Comm_hints_read(&(*c)->hints, info);
     if (!err)
@@ -209,7 +210,8 @@ static int make_color(MPIR_Comm *comm, const struct wish *wishes, uint32_t conte
     MPIR_Group_release(group);
     if (err)
         return err;
-    c->facts = comm->facts;
+    if (comm->facts.known)
+        c->facts = comm->facts;
     err = MPIR_Comm_start(comm, c, context);
     if (err)
         MPIR_Comm_discard(c);

@@ -2,6 +2,7 @@
 #ifndef MPIR_COMM_H
 #define MPIR_COMM_H
 
+#include <stdbool.h>
 #include "mpid.h"
 #include "object.h"
 #include "group.h"
@@ -10,8 +11,11 @@
 /* What the members have agreed on about their collectives (src/mpi/coll), so that all choose alike. */
 enum { MPIR_COLL_FORCED = 22 };
 typedef struct MPIR_Coll_facts {
-    uint8_t known;                    /* agreed; else the next collective agrees first */
-    uint8_t crowded;                  /* some node has more ranks than cores */
+    uint8_t known;   /* agreed, and a call that waits for the others has seen it: so in all of them */
+    uint8_t heard;   /* agreed; else the next collective agrees first */
+    uint8_t asked;   /* a nonblocking call has begun to agree */
+    int failed;      /* the error class with which that ended; 0 */
+    uint8_t crowded; /* some node has more ranks than cores */
     uint8_t forced[MPIR_COLL_FORCED]; /* by enum coll_kind: number of the forced algorithm + 1, or 0 */
 } MPIR_Coll_facts;
 
@@ -38,6 +42,7 @@ typedef struct MPIR_Comm {
     MPIR_Group *remote_group; /* intercommunicators only */
     char name[128];           /* MPI_MAX_OBJECT_NAME */
     uint32_t coll_seq;        /* collectives started: the tag of the next one's messages */
+    uint32_t persistent_seq;  /* persistent ones made: likewise */
     void *attributes;         /* src/mpi/attr */
     void *bsend;              /* buffer attached to the communicator */
     struct MPIR_Topo *topo;   /* virtual topology (topo.h); NULL: none */
@@ -64,12 +69,6 @@ void MPIR_Comm_fini_predefined(void);
 /* Drop a reference (MPIR_Object_ref takes one); the last one frees. */
 void MPIR_Comm_release(MPIR_Comm *c);
 
-/* The tag of one more collective exchange of all of comm, in MPID_CONTEXT_COLL. */
-static inline int MPIR_Comm_next_tag(MPIR_Comm *comm)
-{
-    return (int)(comm->coll_seq++ & MPID_TAG_UB);
-}
-
 /* What a constructor of communicators does once each process knows its group, a subset of comm's (NULL or without this
  * process: it gets none): all of comm agree, and get their communicators or an error each.  err: what this process has met
  * so far (recorded).  Collective over comm, an intracommunicator; groups of different processes are equal or disjoint. */
@@ -84,5 +83,19 @@ int MPIR_Coll_ready(MPIR_Comm *comm);
 /* The maximum of each of `words` values over the members of `group`, a subset of comm (NULL: all of comm), by messages with
  * the tag in a context of comm.  Collective over them.  Returns an error class. */
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words);
+
+/* The same without blocking, over all of comm.  NULL without memory. */
+struct MPIR_Agreement;
+struct MPIR_Agreement *MPIR_Agreement_begin(MPIR_Comm *comm, int which, int tag, const uint32_t *values,
+                                            int words);
+/* Go on as far as possible.  True: it is over and gone; the values, and the error class (recorded). */
+bool MPIR_Agreement_step(struct MPIR_Agreement *a, uint32_t *values, int words, int *err);
+
+/* The tag of the next collective's messages.  Persistent ones have the other half of the tags (src/mpi/coll). */
+enum { MPIR_COMM_TAGS = 1 << 30 };
+static inline int MPIR_Comm_next_tag(MPIR_Comm *comm)
+{
+    return (int)(comm->coll_seq++ & (MPIR_COMM_TAGS - 1));
+}
 
 #endif

@@ -31,7 +31,7 @@ void MPIR_Request_release(MPIR_Request *request);
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status);
 
 /* What stands behind a request that is not one operation of the ADI (two of them, a buffer's flush, a generalized
- * request, later schedules): handle_type is MPIR_USER to MPIR_IO and `aux` points to a struct that begins with a
+ * request, a collective): handle_type is MPIR_USER to MPIR_IO and `aux` points to a struct that begins with a
  * struct MPIR_Closure.  Slots may be NULL but for poll and free. */
 struct MPIR_Request_ops {
     /* Look whether it is complete; if so fill in s and errval and store is_complete.  Never blocks. */
@@ -50,6 +50,8 @@ struct MPIR_Request_ops {
     void (*settle)(MPIR_Request *request);
     /* The user's MPI_Request_free, instead of what is done otherwise.  Returns an error code. */
     int (*let_go)(MPIR_Request *request);
+    /* May the user free it now?  NULL: yes.  Returns an error class, and then nothing has been done. */
+    int (*may_go)(const MPIR_Request *request);
 };
 struct MPIR_Closure {
     const struct MPIR_Request_ops *ops;

@@ -140,9 +140,13 @@ int MPIR_Request_free(MPIR_Request **request)
     MPIR_Request *r = *request;
     if (!r)
         return MPIR_Err(MPI_ERR_REQUEST, "request", "is MPI_REQUEST_NULL; expected a request");
+    const struct MPIR_Request_ops *ops = MPIR_Request_has_closure(r) ? MPIR_Request_ops_of(r) : NULL;
+    int err = ops && ops->may_go ? ops->may_go(r) : 0;
+    if (err)
+        return err;
     *request = NULL;
-    if (MPIR_Request_has_closure(r) && MPIR_Request_ops_of(r)->let_go)
-        return MPIR_Request_ops_of(r)->let_go(r);
+    if (ops && ops->let_go)
+        return ops->let_go(r);
     if (atomic_load_explicit(&r->is_complete, memory_order_acquire))
         MPIR_Request_release(r);
     else

@@ -1,9 +1,9 @@
-/* forced.h: every collective, on all sorts of arguments; included by programs that each force other algorithms
+/* forced.h: every collective, in all forms, on all sorts of arguments; included by programs that each force other algorithms
  * (KEEL_COLL).  Results are compared with what one process computes by itself. */
 #ifndef FORCED_H
 #define FORCED_H
 
-#include "../check.h"
+#include "forms.h"
 
 #define W MPI_COMM_WORLD
 
@@ -734,7 +734,8 @@ static void run_all(void)
 int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
-    run_all();
+    for (form = BLOCKING; form < FORMS; form++)
+        run_all();
     return check_done();
 }
 

@@ -1,0 +1,514 @@
+/* sched.c: nonblocking and persistent collectives: schedules, noted down and carried out.
+ *
+ * An algorithm is run once, in a manner in which its helpers note down what they would do (sched.h).  The schedule is
+ * then advanced by whatever drives the devices (drive.h), in the order of its steps: a step begins when all before it have
+ * been taken; a send or receive is taken when it has begun, or (at_once) when it is over, a WAIT when the send or receive it
+ * names is over.
+ *
+ *   waits for facts -> noted -> under way -> over -> (persistent: under way again, by a start)
+ *
+ * Invariants
+ *   1. Of each send and receive the end is looked at once, by itself or by its WAIT: so all are over when the schedule is.
+ *   2. While a send or receive is under way it has a slot; slots are dealt out as the steps are noted, since steps end in the
+ *      order in which they were noted.
+ *   3. The schedule holds references to the operation and to all datatypes of its steps; its request, to the communicator.
+ *   4. After the first error the steps go on, but with empty messages and without touching data (coll.h). */
+#include "sched.h"
+#include <stdlib.h>
+#include <string.h>
+#include "drive.h"
+
+enum step_kind { STEP_SEND, STEP_RECV, STEP_WAIT, STEP_COPY, STEP_COMBINE };
+
+struct step {
+    uint8_t kind;
+    uint8_t slot;
+    bool at_once;
+    int32_t peer;
+    void *from, *to; /* a message's buffer: from */
+    int64_t count, to_count;
+    MPIR_Datatype *type, *to_type;
+};
+
+struct slot {
+    MPIR_Request request;
+    bool live;
+};
+
+enum { FEW_STEPS = 12, FEW_SLOTS = 3, FEW_TYPES = 4, MAX_SLOTS = 64 };
+
+struct coll_sched {
+    struct MPIR_Closure closure;
+    struct MPIR_Driven driven;
+    MPIR_Request *request;
+    bool noted;
+    bool broken; /* there was no memory for all steps */
+    bool begun;  /* the step at `at` has, and is not over */
+    uint32_t nsteps, steps_room, at, ntypes, types_room, nslots;
+    uint64_t busy; /* slots, while noting */
+    struct step *steps;
+    struct slot *slots;
+    MPIR_Datatype **types; /* held */
+    void *copied;          /* the arrays of datatypes of MPI_Ialltoallw, while it waits for facts */
+    struct coll call;
+    struct coll_size size;
+    struct step few_steps[FEW_STEPS];
+    struct slot few_slots[FEW_SLOTS];
+    MPIR_Datatype *few_types[FEW_TYPES];
+    struct coll_state st;
+};
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+
+/* An array that begins in the schedule itself; NULL without memory. */
+static void *grow(void *array, void *few, uint32_t n, uint32_t *room, size_t each)
+{
+    void *p = array == few ? malloc(2 * *room * each) : realloc(array, 2 * *room * each);
+    if (!p)
+        return NULL;
+    if (array == few)
+        memcpy(p, few, n * each);
+    *room *= 2;
+    return p;
+}
+
+static int no_memory(void)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the steps of a collective operation");
+}
+
+static void give_up(struct coll *c)
+{
+    c->st->sched->broken = true;
+    MPIR_Coll_note(c, no_memory());
+}
+
+/* A reference to a type, which the steps after this one most probably use, too. */
+static void hold(struct coll *c, MPIR_Datatype *type)
+{
+    struct coll_sched *d = c->st->sched;
+    if (!type || type->adi.obj.flags & KEEL_OBJ_PREDEFINED || type == c->st->made)
+        return;
+    for (uint32_t i = d->ntypes; i > 0 && i + FEW_TYPES > d->ntypes; i--)
+        if (d->types[i - 1] == type)
+            return;
+    if (d->ntypes == d->types_room) {
+        void *p = grow(d->types, d->few_types, d->ntypes, &d->types_room, sizeof *d->types);
+        if (!p) {
+            give_up(c);
+            return;
+        }
+        d->types = p;
+    }
+    MPIR_Object_ref(type);
+    d->types[d->ntypes++] = type;
+}
+
+static void destroy(struct coll_sched *d)
+{
+    for (uint32_t i = 0; i < d->ntypes; i++)
+        MPIR_Datatype_release(d->types[i]);
+    if (d->call.op)
+        MPIR_Op_release(d->call.op);
+    MPIR_Coll_drop(&d->st);
+    if (d->types != d->few_types)
+        free(d->types);
+    if (d->steps != d->few_steps)
+        free(d->steps);
+    if (d->slots != d->few_slots)
+        free(d->slots);
+    free(d->copied);
+    free(d);
+}
+
+/* ---- Noting ------------------------------------------------------------------------------------------------------- */
+
+/* The next step; after a failure some place that nobody looks at. */
+static struct step *next_step(struct coll *c, enum step_kind kind)
+{
+    static struct step nowhere;
+    struct coll_sched *d = c->st->sched;
+    if (d->nsteps == d->steps_room) {
+        void *p = grow(d->steps, d->few_steps, d->nsteps, &d->steps_room, sizeof *d->steps);
+        if (!p) {
+            give_up(c);
+            return &nowhere;
+        }
+        d->steps = p;
+    }
+    struct step *s = &d->steps[d->nsteps++];
+    s->kind = (uint8_t)kind;
+    return s;
+}
+
+static uint32_t last_step(const struct coll *c)
+{
+    return c->st->sched->nsteps - 1;
+}
+
+static uint8_t take_slot(struct coll *c)
+{
+    struct coll_sched *d = c->st->sched;
+    if (d->busy == UINT64_MAX) { /* no algorithm has so many in flight */
+        give_up(c);
+        return 0;
+    }
+    uint32_t i = (uint32_t)__builtin_ctzll(~d->busy);
+    d->busy |= 1ull << i;
+    d->nslots = i < d->nslots ? d->nslots : i + 1;
+    return (uint8_t)i;
+}
+
+static uint32_t message(struct coll *c, enum step_kind kind, void *buf, int64_t count, MPIR_Datatype *type,
+                        int peer, bool at_once)
+{
+    struct step *s = next_step(c, kind);
+    s->slot = take_slot(c);
+    s->at_once = at_once;
+    s->peer = peer;
+    s->from = buf;
+    s->count = count;
+    s->type = type;
+    hold(c, type);
+    if (at_once)
+        c->st->sched->busy &= ~(1ull << s->slot);
+    return last_step(c);
+}
+
+uint32_t MPIR_Sched_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest,
+                         bool at_once)
+{
+    return message(c, STEP_SEND, (void *)(uintptr_t)buf, count, type, dest, at_once);
+}
+
+uint32_t MPIR_Sched_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source,
+                         bool at_once)
+{
+    return message(c, STEP_RECV, buf, count, type, source, at_once);
+}
+
+void MPIR_Sched_wait(struct coll *c, uint32_t step)
+{
+    struct coll_sched *d = c->st->sched;
+    if (d->broken)
+        return;
+    next_step(c, STEP_WAIT)->count = step;
+    d->busy &= ~(1ull << d->steps[step].slot);
+}
+
+void MPIR_Sched_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
+                     int64_t dcount, MPIR_Datatype *dtype)
+{
+    struct step *s = next_step(c, STEP_COPY);
+    s->from = (void *)(uintptr_t)src;
+    s->count = scount;
+    s->type = stype;
+    s->to = dst;
+    s->to_count = dcount;
+    s->to_type = dtype;
+    hold(c, stype);
+    hold(c, dtype);
+}
+
+void MPIR_Sched_combine(struct coll *c, const void *in, void *inout, int64_t count)
+{
+    struct step *s = next_step(c, STEP_COMBINE);
+    s->from = (void *)(uintptr_t)in;
+    s->to = inout;
+    s->count = count;
+    s->type = c->rtype;
+    hold(c, c->rtype);
+}
+
+/* Run the algorithm to note down its steps.  Returns an error class if there was no memory for them. */
+static int note_steps(struct coll_sched *d)
+{
+    struct coll *c = &d->call;
+    d->st.sched = d;
+    if (c->before)
+        c->before(c);
+    if (!d->size.local) {
+        c->room = COLL_NO_ROOM;
+        MPIR_Coll_choose(c->kind, &c->comm->facts, &d->size)->run(c);
+    }
+    d->st.sched = NULL;
+    if (!d->broken && d->nslots > FEW_SLOTS) {
+        d->slots = malloc(d->nslots * sizeof *d->slots);
+        d->broken = !d->slots;
+    }
+    d->noted = true;
+    return d->broken ? no_memory() : 0;
+}
+
+/* ---- Carrying out --------------------------------------------------------------------------------------------------- */
+
+static void begin(struct coll_sched *d, const struct step *s)
+{
+    struct slot *slot = &d->slots[s->slot];
+    MPIR_Request *r = &slot->request;
+    int64_t count = d->st.mute ? 0 : s->count;
+    r->obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
+    int err = s->kind == STEP_SEND ? MPIR_P2p_isend(s->from, count, s->type, s->peer, d->call.tag,
+                                                    d->call.comm, MPID_CONTEXT_COLL, r)
+                                   : MPIR_P2p_irecv(s->from, count, s->type, s->peer, d->call.tag,
+                                                    d->call.comm, MPID_CONTEXT_COLL, r);
+    slot->live = !err;
+    MPIR_Coll_note(&d->call, err);
+}
+
+/* Is the send or receive over? */
+static bool ended(struct coll_sched *d, const struct step *s)
+{
+    struct slot *slot = &d->slots[s->slot];
+    MPIR_Request *r = &slot->request;
+    int err = 0;
+    if (!slot->live)
+        return true;
+    if (!atomic_load_explicit(&r->is_complete, memory_order_acquire))
+        return false;
+    slot->live = false;
+    if (s->kind == STEP_SEND) {
+        MPID_SendComplete(r, &err);
+        MPIR_Coll_note(&d->call, err);
+    } else {
+        MPIR_Status status = { 0 };
+        MPID_RecvComplete(r, &status, &err);
+        MPIR_Coll_received(&d->call, err, &status, s->count * s->type->adi.size, s->peer);
+    }
+    return true;
+}
+
+/* False: it is not over. */
+static bool take_message(struct coll_sched *d, const struct step *s, bool *moved)
+{
+    if (!d->begun) {
+        begin(d, s);
+        *moved = true;
+    }
+    d->begun = s->at_once && !ended(d, s);
+    return !d->begun;
+}
+
+static bool take(struct coll_sched *d, const struct step *s, bool *moved)
+{
+    switch (s->kind) {
+    case STEP_SEND:
+    case STEP_RECV:
+        return take_message(d, s, moved);
+    case STEP_WAIT:
+        return ended(d, &d->steps[s->count]);
+    case STEP_COPY:
+        if (!d->st.mute)
+            MPIR_Coll_note(&d->call,
+                           MPIR_Localcopy(s->from, s->count, s->type, s->to, s->to_count, s->to_type));
+        return true;
+    default:
+        if (!d->st.mute)
+            MPIR_Op_apply(d->call.op, s->from, s->to, s->count, s->type);
+        return true;
+    }
+}
+
+static enum MPIR_DRIVE complete(struct coll_sched *d)
+{
+    MPIR_Request *r = d->request;
+    if (d->st.err)
+        MPID_Request_errors++;
+    MPIR_Status_empty(&r->s);
+    r->errval = d->st.err;
+    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+    return MPIR_DRIVE_DONE;
+}
+
+/* The facts are there, or will never be. */
+static void facts_over(struct coll_sched *d)
+{
+    const MPIR_Coll_facts *f = &d->call.comm->facts;
+    if (f->heard)
+        MPIR_Coll_note(&d->call, note_steps(d));
+    else
+        MPIR_Coll_note(&d->call, MPIR_Err(f->failed, NULL, "the processes could not agree how to do this"));
+    if (!f->heard || d->broken)
+        d->nsteps = 0;
+    d->noted = true;
+}
+
+static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
+{
+    struct coll_sched *d = (struct coll_sched *)((char *)driven - offsetof(struct coll_sched, driven));
+    bool moved = false;
+    if (!d->noted) {
+        if (d->call.comm->facts.asked)
+            return MPIR_DRIVE_WAITS;
+        facts_over(d);
+    }
+    for (; d->at < d->nsteps; d->at++) {
+        if (!take(d, &d->steps[d->at], &moved))
+            return moved ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
+        moved = true;
+    }
+    return complete(d);
+}
+
+/* ---- Requests ------------------------------------------------------------------------------------------------------- */
+
+static void poll_nothing(MPIR_Request *r)
+{
+    (void)r; /* whoever polls has looked at the devices before, which advances it */
+}
+
+static void free_closure(MPIR_Request *r)
+{
+    destroy(r->aux);
+}
+
+static void explain(const MPIR_Request *r)
+{
+    *ku_err_last() = ((const struct coll_sched *)r->aux)->st.words;
+}
+
+static int start(MPIR_Request *r)
+{
+    struct coll_sched *d = r->aux;
+    d->at = 0;
+    d->st.err = 0;
+    d->st.mute = false;
+    if (advance(&d->driven) != MPIR_DRIVE_DONE)
+        MPIR_Drive(&d->driven);
+    return 0;
+}
+
+static int may_go(const MPIR_Request *r)
+{
+    if (!MPIR_Request_is_active(r))
+        return 0;
+    return MPIR_Err(
+        MPI_ERR_REQUEST, "request",
+        "is of a collective operation that has been started; expected one that is completed first");
+}
+
+static const struct MPIR_Request_ops ops = {
+    .poll = poll_nothing, .free = free_closure, .explain = explain, .start = start, .may_go = may_go
+};
+
+static void init(struct coll_sched *d)
+{
+    d->closure.ops = &ops;
+    d->driven.advance = advance;
+    d->request = NULL;
+    d->noted = d->broken = d->begun = false;
+    d->nsteps = d->at = d->ntypes = d->nslots = 0;
+    d->busy = 0;
+    d->copied = NULL;
+    d->steps = d->few_steps;
+    d->steps_room = FEW_STEPS;
+    d->slots = d->few_slots;
+    d->types = d->few_types;
+    d->types_room = FEW_TYPES;
+}
+
+/* A schedule for a call that has begun, with its request.  NULL: *err says why not. */
+static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
+{
+    struct coll_sched *d = malloc(sizeof *d);
+    if (!d) {
+        MPIR_Comm_next_tag(comm);
+        *err = no_memory();
+        return NULL;
+    }
+    init(d);
+    d->size = (struct coll_size){ .p = comm->adi.size };
+    *err = MPIR_Coll_begin(c, &d->st, comm);
+    d->call = *c;
+    if (!*err)
+        *err = MPIR_Coll_tables[c->kind].describe(&d->call, &d->size);
+    if (d->call.op)
+        MPIR_Object_ref(d->call.op);
+    if (!*err && !(d->request = MPIR_Request_alloc(comm)))
+        *err = ku_err_last()->code;
+    if (*err) {
+        destroy(d);
+        return NULL;
+    }
+    d->request->handle_type = MPIR_SCHED;
+    d->request->aux = d;
+    return d;
+}
+
+/* While it waits for facts: the front's arrays of datatypes go. */
+static int keep_types(struct coll_sched *d)
+{
+    struct coll *c = &d->call;
+    int32_t p = c->comm->adi.remote_size;
+    MPIR_Datatype **copy;
+    d->st.sched = d;
+    hold(c, c->stype);
+    hold(c, c->rtype);
+    if (c->rtypes) {
+        d->copied = copy = malloc(2 * (size_t)p * sizeof *copy);
+        if (!copy)
+            return no_memory();
+        for (int32_t i = 0; i < p; i++) {
+            hold(c, copy[i] = c->rtypes[i]);
+            hold(c, copy[p + i] = c->stypes ? c->stypes[i] : NULL);
+        }
+        c->rtypes = copy;
+        c->stypes = c->stypes ? copy + p : NULL;
+    }
+    d->st.sched = NULL;
+    return d->broken ? no_memory() : 0;
+}
+
+static int failed(struct coll_sched *d, int err)
+{
+    d->request->aux = NULL;
+    MPIR_Request_release(d->request);
+    destroy(d);
+    return err;
+}
+
+int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
+{
+    int err;
+    struct coll_sched *d = prepare(c, comm, &err);
+    if (!d)
+        return err;
+    if (comm->team == MPIR_TEAM_HAS)
+        MPID_Team_absent(&comm->adi, comm->coll_seq);
+    if (d->size.local || comm->facts.heard) {
+        err = note_steps(d);
+    } else {
+        err = keep_types(d);
+        if (!err)
+            err = MPIR_Coll_facts_ask(comm);
+    }
+    if (err)
+        return failed(d, err);
+    if (advance(&d->driven) != MPIR_DRIVE_DONE)
+        MPIR_Drive(&d->driven);
+    *request = d->request;
+    return 0;
+}
+
+int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
+{
+    int err;
+    struct coll_sched *d = prepare(c, comm, &err);
+    if (!d)
+        return err;
+    d->call.tag = MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1));
+    if (!d->size.local)
+        err = MPIR_Coll_ready(comm);
+    if (!err)
+        err = note_steps(d);
+    if (!err && d->st.err) {
+        *ku_err_last() = d->st.words;
+        err = d->st.err;
+    }
+    if (err)
+        return failed(d, err);
+    d->request->obj.flags |= MPIR_REQUEST_PERSISTENT;
+    MPIR_Request_rest(d->request);
+    *request = d->request;
+    return 0;
+}

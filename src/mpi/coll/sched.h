@@ -1,0 +1,25 @@
+/* sched.h: schedules: what an algorithm would do, noted down as steps that are done later (sched.c).
+ *
+ * The helpers of coll.h call these while a call is being noted. */
+#ifndef COLL_SCHED_H
+#define COLL_SCHED_H
+
+#include "coll.h"
+
+static inline bool coll_noting(const struct coll *c)
+{
+    return __builtin_expect(c->st->sched != NULL, 0);
+}
+
+/* Each returns the number of its step.  at_once: nothing later begins before it is over; else MPIR_Sched_wait says when. */
+uint32_t MPIR_Sched_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest,
+                         bool at_once);
+uint32_t MPIR_Sched_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source,
+                         bool at_once);
+/* Nothing later begins before that step is over.  Once for each step that is not at_once. */
+void MPIR_Sched_wait(struct coll *c, uint32_t step);
+void MPIR_Sched_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
+                     int64_t dcount, MPIR_Datatype *dtype);
+void MPIR_Sched_combine(struct coll *c, const void *in, void *inout, int64_t count);
+
+#endif
