@@ -142,13 +142,18 @@ static bool may_spin(struct ku_wait *w)
         if (w->spins % CLOCK_EVERY)
             return true;
     }
-    if (atomic_load_explicit(&hogged, memory_order_relaxed))
+    if (ku_wait_hogged())
         return false;
     now = ku_clock_ns();
     if (w->spin_until == 0)
         w->spin_until = now + ku_wait_policy.spin_ns;
     yield(now);
     return now < w->spin_until;
+}
+
+bool ku_wait_hogged(void)
+{
+    return atomic_load_explicit(&hogged, memory_order_relaxed) != 0;
 }
 
 bool ku_wait_near(_Atomic uint32_t *word, uint32_t is)
@@ -165,7 +170,7 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w)
 {
     if (may_spin(w))
         return KU_WAIT_AGAIN;
-    if (atomic_load_explicit(&hogged, memory_order_relaxed)) {
+    if (ku_wait_hogged()) {
         count_down(&hogged);
         return KU_WAIT_SLEEP;
     }

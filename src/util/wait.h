@@ -49,6 +49,8 @@ enum ku_wait_step { KU_WAIT_AGAIN /* poll again */, KU_WAIT_SLEEP /* prepare to 
 /* One step up the ladder after a poll that found nothing: pauses or yields; tells when it is time to sleep.
  */
 enum ku_wait_step ku_wait_step(struct ku_wait *w);
+/* Has a yield met somebody who does not step aside?  Then the next waits sleep at once. */
+bool ku_wait_hogged(void);
 static inline void ku_wait_reset(struct ku_wait *w)
 {
     *w = (struct ku_wait){ 0 };

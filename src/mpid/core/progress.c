@@ -172,6 +172,12 @@ int MPID_Progress(void)
 
 /* ---- Waiting ---- */
 
+/* Calls in a row that asked and met nothing, and how far that has led up the ladder. */
+static struct {
+    struct ku_wait w;
+    uint32_t calls;
+} asking;
+
 static uint32_t fences(void)
 {
     return atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed);
@@ -217,6 +223,16 @@ static void sources_cancel(const struct sources *s)
     ku_wait_cancel(&s->me->sleeping);
     for (int i = 0; i < s->nwords; i++)
         ku_wait_cancel(s->word[i]);
+}
+
+static void sources_sleep(const struct sources *s, int most_ms)
+{
+    if (s->nwords > 0)
+        most_ms = BUSY_MS; /* words that nobody can sleep on together */
+    if (s->nfds > 0)
+        ku_wait_poll(s->me, s->fd, s->nfds, most_ms);
+    else
+        ku_wait_sleep(&s->me->sleeping, most_ms);
 }
 
 /* Counts MPID_Wake; the last one this thread has returned for. */
@@ -271,14 +287,10 @@ static int sleep_now(struct ku_wait *w, const struct MPIR_HANDLE *r, int most_ms
         sources_cancel(&s);
         return met;
     }
-    if (s.nwords > 0)
-        most_ms = BUSY_MS; /* words that nobody can sleep on together */
-    if (s.nfds > 0)
-        ku_wait_poll(s.me, s.fd, s.nfds, most_ms);
-    else if (team != NULL && team->on_word)
+    if (team != NULL && team->on_word)
         MPID_Team_sleep(team, &s.me->sleeping, most_ms);
     else
-        ku_wait_sleep(&s.me->sleeping, most_ms);
+        sources_sleep(&s, most_ms);
     sources_cancel(&s);
     if (team != NULL)
         MPID_Team_awake(team);
@@ -305,22 +317,36 @@ void MPID_Wait_request(struct MPIR_HANDLE *r)
     }
 }
 
-/* A program that asks again and again (MPI_Test, MPI_Iprobe in a loop) waits too, and must leave the core to whom it
- * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung. */
-static void asked(bool in_vain)
+/* A millisecond's sleep, or less if something comes, of a program that asks: the events met.  It is not `since` then that the
+ * program waits, because it asks, and may have other things to do. */
+static int nap(void)
 {
-    enum { PATIENCE = 8 };
-    static struct ku_wait w;
-    static uint32_t calls;
-    if (!in_vain) {
-        calls = 0;
-        ku_wait_reset(&w);
-    } else if (++calls > PATIENCE) {
-        if (unlikely(report_wanted()))
-            MPID_Report(NULL, true);
-        if (ku_wait_step(&w) == KU_WAIT_SLEEP)
-            ku_wait_reset(&w);
-    }
+    struct sources s;
+    sources_find(&s);
+    sources_prepare(&s);
+    int met = MPID_Progress() + look_at_idle();
+    if (met == 0 && !failed_more() && !woken())
+        sources_sleep(&s, BUSY_MS);
+    sources_cancel(&s);
+    return met;
+}
+
+/* A program that asks again and again (MPI_Test, MPI_Iprobe in a loop) waits too, and must leave the core to whom it
+ * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung.  Only where somebody
+ * has the core who does not step aside it naps now and then: a yield would wait for the end of his time slice, whatever comes
+ * meanwhile.  The events met. */
+static int asked_in_vain(void)
+{
+    enum { PATIENCE = 8, NAP_EVERY = 64 };
+    bool hogged = ku_wait_hogged();
+    if (++asking.calls <= PATIENCE || (hogged && asking.calls % NAP_EVERY != 0))
+        return 0;
+    if (unlikely(report_wanted()))
+        MPID_Report(NULL, true);
+    if (ku_wait_step(&asking.w) == KU_WAIT_AGAIN)
+        return 0;
+    ku_wait_reset(&asking.w);
+    return hogged ? nap() : 0;
 }
 
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
@@ -335,7 +361,10 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     if (blocking == MPID_NOTBLOCKING) { /* a device may deliver one packet a call */
         for (int i = 1, more = n; more > 0 && i < CHECK_EVENTS; i++)
             n += more = MPID_Progress();
-        asked(n == 0);
+        if (n == 0)
+            return asked_in_vain();
+        asking.calls = 0;
+        ku_wait_reset(&asking.w);
         return n;
     }
     int32_t gone = MPID_core.ngone;

@@ -1,5 +1,6 @@
 /* A rank that waits for a second uses less than 1% of a core, whatever it waits in. */
-/* ranks: 2 4 */
+/* ranks: 2 9 */
+/* timeout: 120 */
 #include "../check.h"
 #include <time.h>
 
@@ -27,7 +28,7 @@ static void begin(void)
 static void end(const char *what)
 {
     double used = cpu() - cpu_before;
-    CHECK(getenv("LD_PRELOAD") /* Valgrind */ || used < 0.01,
+    CHECK(getenv("LD_PRELOAD") /* Valgrind */ || check_rank == 0 || used < 0.01,
           "%s: %g s of processor time in a second; expected less than 0.01", what, used);
 }
 
@@ -41,55 +42,102 @@ static int end_finalized(void)
     return 1;
 }
 
-static void tell(int n)
+/* ---- One other ---- */
+
+/* Ways to wait for three messages from rank 0, of tags 0 to 2, or for it to receive one of tag 3. */
+static const char *const ways[] = {
+    "MPI_Recv",  "MPI_Wait",   "MPI_Waitall",  "MPI_Waitany", "MPI_Waitsome",
+    "MPI_Probe", "MPI_Mprobe", "MPI_Sendrecv", "MPI_Ssend",   "MPI_Send (big)"
+};
+enum { WAYS = sizeof ways / sizeof *ways, BIG = 1 << 18 };
+
+static char *big;
+
+static void three(int way, int *v)
 {
-    for (int k = 0; k < n; k++)
+    MPI_Request r[3];
+    int n = 0, at[3], got = 0;
+    for (int k = 0; k < 3; k++)
+        MPI_Irecv(&v[k], 1, MPI_INT, k == 1 ? MPI_ANY_SOURCE : 0, k, W, &r[k]);
+    if (way == 1) {
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    } else if (way == 3) {
+        MPI_Waitany(3, r, &n, MPI_STATUS_IGNORE);
+    } else if (way == 4) {
+        MPI_Waitsome(3, r, &got, at, MPI_STATUSES_IGNORE);
+    }
+    MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+}
+
+static void receive(int *v, int from)
+{
+    for (int k = from; k < 3; k++)
+        MPI_Recv(&v[k], 1, MPI_INT, 0, k, W, MPI_STATUS_IGNORE);
+}
+
+static void wait_so(int way, int *v)
+{
+    MPI_Message m;
+    switch (way) {
+    case 0:
+        receive(v, 0);
+        return;
+    case 5:
+        MPI_Probe(0, 0, W, MPI_STATUS_IGNORE);
+        receive(v, 0);
+        return;
+    case 6:
+        MPI_Mprobe(MPI_ANY_SOURCE, 0, W, &m, MPI_STATUS_IGNORE);
+        MPI_Mrecv(&v[0], 1, MPI_INT, &m, MPI_STATUS_IGNORE);
+        receive(v, 1);
+        return;
+    case 7:
+        MPI_Sendrecv(NULL, 0, MPI_INT, 0, 3, &v[0], 1, MPI_INT, 0, 0, W, MPI_STATUS_IGNORE);
+        receive(v, 1);
+        return;
+    case 8:
+        MPI_Ssend(NULL, 0, MPI_INT, 0, 3, W);
+        receive(v, 0);
+        return;
+    case 9:
+        MPI_Send(big, BIG, MPI_CHAR, 0, 3, W);
+        receive(v, 0);
+        return;
+    default:
+        three(way, v);
+    }
+}
+
+static int way_of(int rank, int first)
+{
+    return (rank - 1 + first) % WAYS;
+}
+
+/* Rank r waits in way first + r - 1. */
+static void messages(int first)
+{
+    int v[3] = { -1, -1, -1 }, way = way_of(check_rank + WAYS, first);
+    begin();
+    if (check_rank > 0) {
+        wait_so(way, v);
+        end(ways[way]);
+        CHECK(v[0] == 0 && v[1] == 1 && v[2] == 2, "%s: got %d, %d, %d", ways[way], v[0], v[1], v[2]);
+        return;
+    }
+    for (int r = 1; r < check_size; r++)
+        if (way_of(r, first) >= 7)
+            MPI_Recv(big, BIG, MPI_CHAR, r, 3, W, MPI_STATUS_IGNORE);
+    for (int k = 0; k < 3; k++)
         for (int r = 1; r < check_size; r++)
             MPI_Send(&k, 1, MPI_INT, r, k, W);
 }
 
-static void messages(void)
-{
-    int v[3];
-    MPI_Request r[3];
-    begin();
-    if (check_rank == 0)
-        tell(1);
-    else
-        MPI_Recv(v, 1, MPI_INT, 0, 0, W, MPI_STATUS_IGNORE);
-    end("MPI_Recv");
-    begin();
-    if (check_rank == 0) {
-        tell(1);
-    } else {
-        MPI_Irecv(v, 1, MPI_INT, MPI_ANY_SOURCE, 0, W, r);
-        MPI_Wait(r, MPI_STATUS_IGNORE);
-    }
-    end("MPI_Wait");
-    begin();
-    if (check_rank == 0) {
-        tell(3);
-    } else {
-        for (int k = 0; k < 3; k++)
-            MPI_Irecv(&v[k], 1, MPI_INT, 0, k, W, &r[k]);
-        MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
-    }
-    end("MPI_Waitall");
-    begin();
-    if (check_rank == 0) {
-        tell(1);
-    } else {
-        MPI_Probe(0, 0, W, MPI_STATUS_IGNORE);
-        end("MPI_Probe");
-        MPI_Recv(v, 1, MPI_INT, 0, 0, W, MPI_STATUS_IGNORE);
-    }
-}
+/* ---- All others ---- */
 
-int main(int argc, char **argv)
+static void collectives(void)
 {
-    int v = 1;
-    check_init(&argc, &argv);
-    messages();
+    int v = 1, *all = calloc((size_t)check_size, sizeof *all),
+        *mine = calloc((size_t)check_size, sizeof *mine);
     begin();
     MPI_Barrier(W);
     end("MPI_Barrier");
@@ -97,6 +145,41 @@ int main(int argc, char **argv)
     MPI_Allreduce(MPI_IN_PLACE, &v, 1, MPI_INT, MPI_SUM, W);
     end("MPI_Allreduce");
     CHECK_EQ(v, check_size);
+    begin();
+    v = check_rank == 0 ? 7 : 0;
+    MPI_Bcast(&v, 1, MPI_INT, 0, W);
+    end("MPI_Bcast");
+    CHECK_EQ(v, 7);
+    begin();
+    MPI_Bcast(big, BIG, MPI_CHAR, 0, W);
+    end("MPI_Bcast (big)");
+    begin();
+    MPI_Alltoall(mine, 1, MPI_INT, all, 1, MPI_INT, W);
+    end("MPI_Alltoall");
+    begin();
+    MPI_Gather(&check_rank, 1, MPI_INT, all, 1, MPI_INT, check_size - 1, W);
+    end("MPI_Gather");
+    begin();
+    MPI_Scan(&check_rank, &v, 1, MPI_INT, MPI_SUM, W);
+    end("MPI_Scan");
+    CHECK_EQ(v, check_rank * (check_rank + 1) / 2);
+    MPI_Comm dup;
+    begin();
+    MPI_Comm_dup(W, &dup);
+    end("MPI_Comm_dup");
+    MPI_Comm_free(&dup);
+    free(all);
+    free(mine);
+}
+
+int main(int argc, char **argv)
+{
+    check_init(&argc, &argv);
+    big = calloc(1, BIG);
+    for (int first = 0; first < WAYS; first += check_size - 1)
+        messages(first);
+    collectives();
+    free(big);
     begin();
     int failed = check_done();
     return end_finalized() || failed;

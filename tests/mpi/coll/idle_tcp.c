@@ -1,0 +1,5 @@
+/* The same as idle.c over sockets, where ranks sleep in poll. */
+/* ranks: 9 */
+/* timeout: 120 */
+/* env: KEEL_DEVICES=self,tcp */
+#include "idle.c"
