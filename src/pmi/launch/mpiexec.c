@@ -41,7 +41,16 @@ static void open_standard(void)
         close(fd);
 }
 
-static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT };
+/* Not passed on: what says that mpiexec itself is broken, what concerns its own descriptors and children, and what nobody can catch. */
+static bool is_forwarded(int sig)
+{
+    static const int own[] = { SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGTRAP,
+                               SIGABRT, SIGSYS,  SIGCHLD, SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (sig == own[i])
+            return false;
+    return sig < 32 || sig >= SIGRTMIN; /* of the real-time signals, from 32, libc keeps some for itself */
+}
 
 /* Signals come through a descriptor; but what mpiexec was started to ignore (nohup, background jobs) stays
  * ignored. */
@@ -49,11 +58,11 @@ static void take_signals(struct launch *l)
 {
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
+    for (int sig = 1; sig <= SIGRTMAX; sig++) {
         struct sigaction old;
-        if (sigaction(forwarded[i], NULL, &old) == 0 &&
-            (old.sa_handler != SIG_IGN || forwarded[i] == SIGCONT))
-            sigaddset(&set, forwarded[i]);
+        if (is_forwarded(sig) && sigaction(sig, NULL, &old) == 0 &&
+            (old.sa_handler != SIG_IGN || sig == SIGCONT))
+            sigaddset(&set, sig);
     }
     sigaction(SIGPIPE, NULL, &l->sigpipe);
     sigaction(SIGTTOU, NULL, &l->sigttou);

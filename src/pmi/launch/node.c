@@ -151,17 +151,18 @@ static void end_soon(void)
         node.phase_due = t + LINGER_SECONDS < node.linger_until ? t + LINGER_SECONDS : node.linger_until;
 }
 
-static void signal_ranks(int sig)
+/* But not those in process group `but` (0: no exception). */
+static void signal_ranks(int sig, pid_t but)
 {
     for (int i = 0; i < node.launch->size; i++)
-        if (node.ranks[i].pid)
+        if (node.ranks[i].pid && !(but && getpgid(node.ranks[i].pid) == but))
             kill(node.ranks[i].pid, sig);
 }
 
 static void signal_all(int sig, pid_t but)
 {
     if (tree_signal(sig, but) < 0)
-        signal_ranks(sig);
+        signal_ranks(sig, but);
 }
 
 /* Forward `sig` and give the processes time to end by it. */
@@ -399,22 +400,17 @@ static void stop_all(pid_t but)
 static void on_signal(int sig, bool from_tty)
 {
     pid_t but = from_tty ? node.launch->front_pgid : 0;
-    switch (sig) {
-    case SIGUSR1:
-    case SIGUSR2:
-        signal_ranks(sig);
-        break;
-    case SIGTSTP:
-        stop_all(but);
-        break;
-    case SIGCONT:
-        signal_all(sig, but);
-        break;
-    default:
+    if (is_ending(sig)) {
         node.user_signal = sig;
         report_forget(sig);
         set_code(128 + sig);
         end_by(sig, but);
+    } else if (sig == SIGTSTP) {
+        stop_all(but);
+    } else if (sig == SIGCONT) {
+        signal_all(sig, but);
+    } else {
+        signal_ranks(sig, but);
     }
 }
 
