@@ -529,6 +529,10 @@ class Front:
         """The communicator first: errors go to it, and conditions need it; then the rest as they come."""
         return [self.comm] + [p for p in self.proc.params if p is not self.comm] if self.comm else self.proc.params
 
+    def counted(self):
+        """The body numbers the collectives of the communicator as they are called; so does a call that does not come so far."""
+        return self.proc.chapter == "coll" and self.proc.has("collective") and self.comm and not self.proc.short.endswith("_init")
+
     def code(self):
         args = {}
         for p in self.order():
@@ -564,9 +568,14 @@ class Front:
         if self.checks:
             lines.append("    if (likely(MPIR_env.check_args) &&\n        unlikely(%s))\n        goto done;" %
                          (" ||\n                 ".join(self.checks)))
-        lines += self.loads + ["    err = %s;" % call] + self.after
+        counted = self.counted() and any("goto done" in line for line in lines)
+        if counted:
+            lines.insert(2, "    bool refused = true;")
+        lines += self.loads + ["    refused = false;"] * counted + ["    err = %s;" % call] + self.after
         if any("goto done" in line for line in lines):
             lines.append("done:")
+        if counted:
+            lines.append("    if (unlikely(refused && %s_o))\n        MPIR_Coll_refused(%s_o);" % (self.comm.name, self.comm.name))
         fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_Err_no_file(call, err)"
         lines += self.frees + ["    return likely(!err) ? MPI_SUCCESS : %s;" % fail]
         return "\n".join(lines)

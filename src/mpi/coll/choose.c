@@ -256,6 +256,12 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     return err;
 }
 
+void MPIR_Coll_refused(MPIR_Comm *comm)
+{
+    (void)MPIR_Comm_next_tag(comm);
+    MPIR_Coll_team_give_up(comm);
+}
+
 void MPIR_Coll_drop(struct coll_state *st)
 {
     for (int i = 0; i < st->ntemps; i++)

@@ -80,6 +80,10 @@ int MPIR_Comm_check_intra(const MPIR_Comm *comm);
 /* Agree on comm->facts if that has not happened; collective (src/mpi/coll).  Returns an error class. */
 int MPIR_Coll_ready(MPIR_Comm *comm);
 
+/* The arguments of a collective over comm have been refused here before its body was called.  The others may have found nothing
+ * wrong: it counts all the same (src/mpi/coll). */
+void MPIR_Coll_refused(MPIR_Comm *comm);
+
 /* The maximum of each of `words` values over the members of `group`, a subset of comm (NULL: all of comm), by messages with
  * the tag in a context of comm.  Collective over them.  Returns an error class. */
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words);
