@@ -65,8 +65,9 @@ static int make_file(uint64_t bytes, int *fd)
     }
     int err = errno;
     close(*fd);
-    return ku_err_set(err, NULL, "shared memory: %s of %llu bytes failed: %s", what,
-                      (unsigned long long)bytes, strerror(err));
+    return ku_err_set(err, NULL, "shared memory: %s of %llu bytes failed: %s%s", what,
+                      (unsigned long long)bytes, strerror(err),
+                      err == EFBIG ? " (is the size of files limited, ulimit -f?)" : "");
 }
 
 static void *map_file(int fd, uint64_t bytes)

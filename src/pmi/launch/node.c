@@ -41,6 +41,9 @@
 static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, STOP_SECONDS = 0.3, GRACE_SECONDS = 2,
                     KILL_SECONDS = 10;
 enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */, CONTROL_BYTES = 4 * PIPE_BUF };
+enum {
+    OWN_FDS = 24 /* descriptors besides those of ranks' output: pipes, signals, what is read now and then */
+};
 
 enum phase { RUN, LINGER, TERM, KILL };
 
@@ -511,9 +514,17 @@ static int high_fd(int fd)
     return high;
 }
 
+/* A file, or the job's memory, that is larger than ulimit -f allows is an error of the call that makes it so.  Caught rather
+ * than ignored: the ranks shall have it as it was. */
+static void too_large(int sig)
+{
+    (void)sig;
+}
+
 static void watch_signals(void)
 {
     sigset_t set;
+    signal(SIGXFSZ, too_large);
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTERM);
@@ -526,14 +537,27 @@ static void watch_signals(void)
     signal(SIGTTOU, SIG_IGN); /* we are not in the foreground, but write to the terminal */
 }
 
-static rlim_t raise_files(void)
+/* Have as many descriptors as we may, or more if we need them and are allowed to.  The limits before that. */
+static struct rlimit raise_files(void)
 {
-    struct rlimit r = { .rlim_cur = 1024, .rlim_max = 1024 };
-    getrlimit(RLIMIT_NOFILE, &r);
-    rlim_t soft = r.rlim_cur;
+    const struct launch *l = node.launch;
+    rlim_t ranks = (output_direct(l) ? 0 : 2) + (l->stdin_rank == STDIN_ALL ? 2 : 0);
+    rlim_t need = OWN_FDS + (rlim_t)l->nodes + ranks * (rlim_t)l->size;
+    struct rlimit before = { .rlim_cur = need, .rlim_max = need }, r;
+    getrlimit(RLIMIT_NOFILE, &before);
+    r = before;
     r.rlim_cur = r.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &r);
-    return soft;
+    if (r.rlim_max < need)
+        r.rlim_cur = r.rlim_max = need;
+    if (setrlimit(RLIMIT_NOFILE, &r) != 0 && before.rlim_max < need)
+        die("%d ranks take about %llu descriptors in mpiexec, but it may have %llu (ulimit -Hn); raise that, "
+            "or start "
+            "at most %d ranks",
+            l->size, (unsigned long long)need, (unsigned long long)before.rlim_max,
+            before.rlim_max > OWN_FDS + (rlim_t)l->nodes + ranks
+                ? (int)((before.rlim_max - OWN_FDS - (rlim_t)l->nodes) / ranks)
+                : 1);
+    return before;
 }
 
 /* Deal the ranks out to the nodes in blocks whose sizes differ by one at most, and make each node's segment.  The cores

@@ -13,6 +13,7 @@
 #include "launch.h"
 #include "output.h"
 #include "output_file.h"
+#include "report.h"
 
 enum {
     READ_BYTES = 64 << 10,
@@ -28,6 +29,7 @@ struct stream {
     struct dest *dest, *file; /* file: NULL without */
     char *part;               /* a line that has no end yet */
     size_t len, cap;
+    bool begun; /* something has come */
 };
 
 struct dest {
@@ -200,8 +202,27 @@ static void keep_part(struct stream *s, const char *data, size_t n)
     }
 }
 
+/* What the loader says instead of the program's first word concerns every rank: it is told once. */
+static bool is_loaders(const struct stream *s, const char *data, size_t n)
+{
+    static const char *const words[] = { ": error while loading shared libraries: ",
+                                         ": symbol lookup error: " };
+    if (s->begun || s->which != 1 || s->file || s->dest->gone || memchr(data, '\n', n) != data + n - 1)
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(data, n, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
 static void take(struct stream *s, const char *data, size_t n)
 {
+    bool loaders = is_loaders(s, data, n);
+    s->begun = true;
+    if (loaders) {
+        report_text(s->rank, data, n, false);
+        return;
+    }
     const char *end = memrchr(data, '\n', n);
     size_t whole = end ? (size_t)(end - data) + 1 : 0;
     if (whole) {

@@ -267,7 +267,6 @@ static void become_rank(struct starter *s, const struct place *at, const int fd[
                         pid_t daemon, volatile struct failure *why)
 {
     const struct launch *l = s->start->launch;
-    struct rlimit files;
     setpgid(0, join_front ? l->front_pgid : 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != daemon)
@@ -277,10 +276,7 @@ static void become_rank(struct starter *s, const struct place *at, const int fd[
             why->err = errno;
             return;
         }
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = s->start->nofile;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    setrlimit(RLIMIT_NOFILE, &s->start->nofile);
     if (fcntl(at->segment_fd, F_SETFD, 0) != 0 || fcntl(s->start->control_fd, F_SETFD, 0) != 0) {
         why->err = errno;
         return;

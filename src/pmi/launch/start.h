@@ -14,7 +14,7 @@ struct start {
     const struct launch *launch;
     int control_fd;
     unsigned long long job_id;
-    rlim_t nofile; /* the soft limit mpiexec was started with */
+    struct rlimit nofile; /* as mpiexec was started */
 };
 
 /* Where a rank is: its number there, how many there are, its node's segment. */
