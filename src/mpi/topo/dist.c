@@ -19,7 +19,7 @@
 
 /* ---- Weights: all processes have them or none ------------------------------------------------------------------ */
 
-enum { HAS_WEIGHTS, HAS_NONE, REORDER, NO_REORDER, VOTES };
+enum { HAS_WEIGHTS, HAS_NONE, REORDER, NO_REORDER, CHECK, VOTES };
 
 static int vote(uint32_t *votes, const int *weights, int64_t n, const char *arg)
 {
@@ -42,6 +42,7 @@ static int agree(MPIR_Comm *comm, int err, uint32_t *votes, int reorder)
 {
     votes[REORDER] = reorder != 0;
     votes[NO_REORDER] = reorder == 0;
+    votes[CHECK] = MPIR_env.check_args; /* it is an environment variable, which may differ */
     err = MPIR_Topo_largest(comm, err, votes, VOTES);
     if (!err && votes[HAS_WEIGHTS] && votes[HAS_NONE])
         err = MPIR_Err(MPI_ERR_ARG, "weights",
@@ -212,9 +213,9 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     err = agree(comm_old, err, votes, reorder);
     if (!err && !(t = copy_adjacent(&a, votes[HAS_WEIGHTS])))
         err = MPI_ERR_NO_MEM;
-    if (MPIR_env.check_args || reorder)
+    if (votes[CHECK] || reorder)
         err = MPIR_Topo_largest(comm_old, err, NULL, 0);
-    if (MPIR_env.check_args && !err)
+    if (votes[CHECK] && !err)
         err = check_edges(comm_old, t);
     if (reorder && !err)
         err = remap_adjacent(comm_old, t, &order);

@@ -120,6 +120,28 @@ static void isolated(void)
     }
 }
 
+/* Keys that nobody knows, in an info object that goes away. */
+static void hints(void)
+{
+    static struct list g;
+    MPI_Info info;
+    MPI_Comm c;
+    int zero = 0;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_such_hint", "42");
+    CHECK_ERR(MPI_Dist_graph_create(MPI_COMM_WORLD, 0, &zero, &zero, &zero, MPI_UNWEIGHTED, info, 1, &c),
+              MPI_SUCCESS);
+    get(c, &g, 0);
+    MPI_Comm_free(&c);
+    CHECK_ERR(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &check_rank, MPI_UNWEIGHTED, 1, &check_rank,
+                                             MPI_UNWEIGHTED, info, 0, &c),
+              MPI_SUCCESS);
+    MPI_Info_free(&info);
+    get(c, &g, 0);
+    CHECK(g.in == 1 && g.out == 1);
+    MPI_Comm_free(&c);
+}
+
 /* The standard's example, told by each process, and by one. */
 static void example(void)
 {
@@ -258,6 +280,7 @@ int main(int argc, char **argv)
     adjacent(1);
     parts();
     isolated();
+    hints();
     example();
     for (int weighted = 0; weighted < 2; weighted++) {
         anywhere(1, weighted);
