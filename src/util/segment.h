@@ -25,11 +25,18 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 6,
+    KU_SEG_VERSION = 7,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
     KU_SEG_TEAM_LINE = 64 /* bytes of a member besides its two rooms */,
+    KU_SEG_STREAM_HEAD = 64,
+    KU_SEG_STREAM_LINE = 64 /* bytes of a member */,
+    KU_SEG_SLOTS = 32,
+    KU_SEG_SLOT_BYTES = 1024,
+    KU_SEG_PIECES = 32 /* of a team */,
+    KU_SEG_PIECES_CACHED = 8 /* so many are used where all have a core */,
+    KU_SEG_PIECE_BYTES = 32 << 10,
     KU_SEG_ROOM_MAX = 64 << 10,
     KU_SEG_ROOM_MIN = 1 << 10,
     KU_SEG_ROOMS = 256 << 20 /* virtual: all rooms of all teams, unless they are of the least size */,
@@ -181,14 +188,23 @@ static inline struct ku_seg_call *ku_segment_call(const struct ku_segment *s, ui
 {
     return (struct ku_seg_call *)((char *)s->head + s->head->call_off) + lrank;
 }
-/* Bytes of a team of all ranks here. */
-static inline uint64_t ku_segment_team_bytes(const struct ku_seg_head *h)
+/* A team of all ranks here: what belongs to their meetings, with the rooms; then what belongs to streams (mpid/core/stream.c). */
+static inline uint64_t ku_segment_meeting_bytes(const struct ku_seg_head *h)
 {
     return KU_SEG_TEAM_HEAD + h->nlocal * (KU_SEG_TEAM_LINE + 2 * h->room_bytes);
+}
+static inline uint64_t ku_segment_team_bytes(const struct ku_seg_head *h)
+{
+    return ku_segment_meeting_bytes(h) + KU_SEG_STREAM_HEAD + h->nlocal * KU_SEG_STREAM_LINE +
+           KU_SEG_SLOTS * KU_SEG_SLOT_BYTES + KU_SEG_PIECES * KU_SEG_PIECE_BYTES;
 }
 static inline void *ku_segment_team(const struct ku_segment *s, uint32_t team)
 {
     return (char *)s->head + s->head->team_off + team * s->head->team_bytes;
+}
+static inline void *ku_segment_stream(const struct ku_segment *s, void *team)
+{
+    return (char *)team + ku_segment_meeting_bytes(s->head);
 }
 static inline void *ku_segment_dev(const struct ku_segment *s, uint32_t lrank)
 {

@@ -688,6 +688,34 @@ static int values(struct MPIR_COMMUNICATOR *c, uint32_t when, int n)
     return sum;
 }
 
+/* Ranks show the others `bytes` bytes by turns, the last one taking no part now and then. */
+static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes)
+{
+    struct MPID_Stream s;
+    int source = (int)when % N;
+    int64_t n;
+    if (source != N - 1 && when % 5 == 0 && ME == N - 1) {
+        MPID_Stream_skip(c, when);
+    } else if (source == ME) {
+        MPID_Stream_show(&s, c, when, bytes);
+        for (int64_t at = 0; at < bytes; at += n) {
+            char *place = MPID_Stream_place(&s, &n);
+            memset(place, (int)(when + at % 7), (size_t)n);
+            MPID_Stream_give(&s, n);
+        }
+        MPID_Stream_shown(&s);
+    } else {
+        CHECK(MPID_Stream_see(&s, c, when, source) == bytes, "bytes of stream %u", when);
+        for (int64_t at = 0; at < bytes; at += n) {
+            const char *from = MPID_Stream_next(&s, &n);
+            CHECK(from != NULL && from[0] == (char)(when + at % 7) && from[n - 1] == from[0],
+                  "stream %u at %lld", when, (long long)at);
+            MPID_Stream_took(&s, n);
+        }
+        MPID_Stream_end(&s);
+    }
+}
+
 /* Everybody sees what all have shown; a rank that says it is absent, or means another operation, breaks the team. */
 static void teams(void)
 {
@@ -710,6 +738,8 @@ static void teams(void)
                 *(int *)MPID_Team_own(&c) = ME + (int)when;
                 CHECK(values(&c, when - 50, N) == N * (N - 1) / 2 + (int)when * N, "sum of %u", when);
             }
+            for (uint32_t when = 50; when < 60; when++) /* short, or more than there is memory between */
+                streamed(&c, when, when % 5 == 0 || when % 2 ? 10 : 3000000);
             if (round == 0 && ME == N - 1)
                 MPID_Team_absent(&c, 60);
             else if (round == 1 && ME == N - 1)
@@ -718,6 +748,8 @@ static void teams(void)
                 CHECK(!MPID_Team_wait(&c), "a wait for who does not come");
             barrier();
             CHECK(MPID_Team_arrive(&c, 61, 77) == MPID_TEAM_BROKEN, "broken");
+            for (uint32_t when = 62; when < 140; when++) /* which does not matter to streams */
+                streamed(&c, when, when % 4);
         }
         barrier();
         MPID_CommFree(&c);

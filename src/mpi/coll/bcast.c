@@ -106,6 +106,16 @@ static void chain(struct coll *c)
     MPIR_Coll_batch_end(&b);
 }
 
+/* ---- At a team ----------------------------------------------------------------------------------------------------- */
+
+static void team(struct coll *c)
+{
+    if (c->rank == c->root)
+        MPIR_Coll_stream_out(c, c->rbuf, c->rcount, c->rtype);
+    else
+        MPIR_Coll_stream_in(c, c->rbuf, c->rcount, c->rtype);
+}
+
 /* ---- Costs --------------------------------------------------------------------------------------------------------- */
 
 static struct coll_cost binomial_cost(const struct coll_size *s)
@@ -139,6 +149,7 @@ static struct coll_cost chain_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_bcast_algs[] = {
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_stream_cost, team },
     { "binomial", 0, binomial_cost, binomial },
     { "wide", 0, wide_cost, wide },
     { "scatter_ring", COLL_NEEDS_SPREAD, scatter_ring_cost, scatter_ring },

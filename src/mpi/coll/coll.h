@@ -271,6 +271,11 @@ void MPIR_Coll_team_fold(struct coll *c);
 int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type);
 struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s);
 
+/* From the root to all others: count elements of type, here and there. */
+void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type);
+void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type);
+struct coll_cost MPIR_Coll_stream_cost(const struct coll_size *s);
+
 /* Agree on a team of comm; collective. */
 int MPIR_Coll_team_ask(MPIR_Comm *comm);
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */

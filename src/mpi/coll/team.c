@@ -1,7 +1,11 @@
-/* team.c: small collectives at a team (mpid.h): each process shows a few bytes, the last to come combines, all read.  It takes one
- * turn of a process, which is what counts where ranks share cores.
+/* team.c: collectives at a team (mpid.h).
  *
- * A team that breaks has changed nothing of the user's: the call is then done by messages, which find out what was wrong. */
+ * A meeting: each process shows a few bytes, the last to come combines, all read.  It takes one turn of a process, which is
+ * what counts where ranks share cores.  A team that breaks has changed nothing of the user's: the call is then done by messages,
+ * which find out what was wrong.
+ *
+ * A stream: the root shows bytes, with their number, and does not wait; each of the others finds out for itself whether it had
+ * expected something else. */
 #include "coll.h"
 
 static uint32_t mix(uint32_t h, uint64_t v)
@@ -83,6 +87,62 @@ int MPIR_Coll_team_ask(MPIR_Comm *comm)
 
 void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 {
-    if (comm->team == MPIR_TEAM_HAS)
+    if (comm->team == MPIR_TEAM_HAS) {
         MPID_Team_break(&comm->adi);
+        MPID_Stream_skip(&comm->adi, comm->coll_seq);
+    }
+}
+
+/* ---- Streams ------------------------------------------------------------------------------------------------------ */
+
+enum { FAILED = -1 }; /* in place of the number of bytes: the source has nothing to show */
+
+void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
+{
+    struct MPID_Stream s;
+    int64_t bytes = c->st->mute ? FAILED : count * type->adi.size, n;
+    MPID_Stream_show(&s, &c->comm->adi, c->comm->coll_seq, bytes);
+    for (int64_t at = 0; at < bytes; at += n) {
+        void *place = MPID_Stream_place(&s, &n);
+        MPID_Layout_pack(&type->adi, buf, count, at, place, n);
+        MPID_Stream_give(&s, n);
+    }
+    MPID_Stream_shown(&s);
+}
+
+/* The source is lost: messages will say so. */
+static void lost(struct coll *c, MPIR_Datatype *type)
+{
+    char nothing;
+    MPIR_Coll_recv(c, &nothing, 0, type, c->root);
+}
+
+void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type)
+{
+    struct MPID_Stream s;
+    int64_t bytes = count * type->adi.size, n, there;
+    there = MPID_Stream_see(&s, &c->comm->adi, c->comm->coll_seq, c->root);
+    for (int64_t at = 0, all = there; at < all; at += n) {
+        const void *from = MPID_Stream_next(&s, &n);
+        if (!from) {
+            there = MPID_STREAM_LOST;
+            break;
+        }
+        if (all == bytes)
+            MPID_Layout_unpack(&type->adi, buf, count, at, from, n);
+        MPID_Stream_took(&s, n);
+    }
+    MPID_Stream_end(&s);
+    if (there == MPID_STREAM_LOST)
+        lost(c, type);
+    else
+        MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = there == FAILED ? 0 : there }, bytes, c->root);
+}
+
+/* All processes must take a row with a stream whatever the sizes they think of, as the source does not wait for the others to
+ * find out: so it is the cheapest. */
+struct coll_cost MPIR_Coll_stream_cost(const struct coll_size *s)
+{
+    (void)s;
+    return (struct coll_cost){ 0 };
 }

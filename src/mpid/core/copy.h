@@ -10,11 +10,6 @@
 #include <stdint.h>
 #include "mpid.h"
 
-/* Bytes [offset, offset + len) of the packed form, to or from dst/src.  The range must lie within the packed
- * form. */
-void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
-                      void *dst, int64_t len);
-void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
-                        const void *src, int64_t len);
+/* MPID_Layout_pack, MPID_Layout_unpack: see mpid.h. */
 
 #endif

@@ -126,7 +126,11 @@ struct team {
     int patience_ms;  /* how long the next sleep may be */
     uint32_t missing; /* members that had not come when this process did */
     bool member_gone;
-    bool on_word; /* the present sleep is on the team's word, too */
+    bool on_word;               /* the present sleep is on the team's word, too */
+    struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */
+    uint64_t streamed;          /* number of this process's last stream */
+    uint64_t all_done;          /* streams up to this one all members have done, and all pieces before */
+    uint64_t free_to;           /* this one all have taken */
 };
 
 struct comm_adi { /* comm->adi */
@@ -346,8 +350,17 @@ bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, in
 bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms);
 void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
 void MPID_Team_awake(struct team *t);
+void MPID_Team_wake_each(const struct team *t);  /* its members that sleep, on their own words */
 void MPID_Team_drop(struct team *t);             /* its communicator ends */
 int32_t MPID_Team_missing(const struct team *t); /* global rank of a member that has not come; -1: none */
+
+/* stream.c, for team.c */
+void MPID_Stream_reset(struct team_head *team, int32_t size);
+void MPID_Stream_join(struct team *t);
+bool MPID_Stream_may_sleep(struct team *t, bool on_word);
+void MPID_Stream_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
+void MPID_Stream_awake(struct team *t);
+int32_t MPID_Stream_missing(const struct team *t); /* rank in the team of the member that is waited for */
 
 /* report.c: answer the launcher's question what is waited for. */
 void MPID_Report(const struct MPIR_HANDLE *waited, bool polls);

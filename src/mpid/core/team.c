@@ -95,6 +95,7 @@ uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm)
         atomic_store(&h->alone, 0);
         for (int32_t m = 0; m < comm->size; m++)
             atomic_store(&member(&(struct team){ .head = h }, m)->at, 0);
+        MPID_Stream_reset(h, comm->size);
         return i + 1;
     }
     return 0;
@@ -103,8 +104,10 @@ uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm)
 void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
-    if (number > 0 && number <= s->head->nteams)
-        *team_of(comm) = (struct team){ .head = ku_segment_team(s, number - 1), .comm = comm };
+    if (number == 0 || number > s->head->nteams)
+        return;
+    *team_of(comm) = (struct team){ .head = ku_segment_team(s, number - 1), .comm = comm };
+    MPID_Stream_join(team_of(comm));
 }
 
 void MPID_Team_drop(struct team *t)
@@ -140,10 +143,20 @@ static bool member_absent(const struct team *t)
 int32_t MPID_Team_missing(const struct team *t)
 {
     uint64_t mine = atomic_load_explicit(&member(t, t->comm->rank)->at, memory_order_relaxed);
+    if (t->stream != NULL)
+        return grank_of(t->comm, MPID_Stream_missing(t));
     for (int32_t i = 0; i < t->comm->size; i++)
         if (atomic_load_explicit(&member(t, i)->at, memory_order_relaxed) < mine)
             return grank_of(t->comm, i);
     return -1;
+}
+
+void MPID_Team_wake_each(const struct team *t)
+{
+    for (int32_t i = 0; i < t->comm->size; i++)
+        if (i != t->comm->rank)
+            ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)local_of(t->comm, i))->sleeping,
+                         true);
 }
 
 static void wake_sleepers(const struct team *t)
@@ -151,12 +164,8 @@ static void wake_sleepers(const struct team *t)
     if (atomic_load(&t->head->sleepers) == 0)
         return;
     ku_wait_wake_all(&t->head->word);
-    if (atomic_load(&t->head->alone) == 0)
-        return;
-    for (int32_t i = 0; i < t->comm->size; i++)
-        if (i != t->comm->rank)
-            ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)local_of(t->comm, i))->sleeping,
-                         true);
+    if (atomic_load(&t->head->alone) != 0)
+        MPID_Team_wake_each(t);
 }
 
 /* Break the team unless the operation has ended. */
@@ -250,6 +259,8 @@ static bool last_is_near(const struct team *t)
 
 bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms)
 {
+    if (t->stream != NULL)
+        return MPID_Stream_may_sleep(t, on_word);
     if (t->patience_ms < *most_ms)
         *most_ms = t->patience_ms;
     t->patience_ms = t->patience_ms < PATIENCE_MAX / 2 ? 2 * t->patience_ms : PATIENCE_MAX;
@@ -267,11 +278,18 @@ bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms)
 
 void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms)
 {
-    ku_wait_sleep_on(sleeping, &t->head->word, 2 * t->epoch, most_ms);
+    if (t->stream != NULL)
+        MPID_Stream_sleep(t, sleeping, most_ms);
+    else
+        ku_wait_sleep_on(sleeping, &t->head->word, 2 * t->epoch, most_ms);
 }
 
 void MPID_Team_awake(struct team *t)
 {
+    if (t->stream != NULL) {
+        MPID_Stream_awake(t);
+        return;
+    }
     atomic_fetch_sub(&t->head->sleepers, 1);
     if (!t->on_word)
         atomic_fetch_sub(&t->head->alone, 1);

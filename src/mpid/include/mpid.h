@@ -359,6 +359,32 @@ bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);
 void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
 
+/* Streams: one member of a team shows the others bytes, and goes on when they are written, not read.  `when` is as for
+ * MPID_Team_absent; all members take part, with the same `source`.  A meeting is no stream and the other way round, but
+ * both may be used by turns.
+ *
+ * The source: MPID_Stream_show (bytes may be less than 0: it has a message for the readers, but no data); then, until all bytes
+ * are given, MPID_Stream_place and MPID_Stream_give; then MPID_Stream_shown.  A reader: MPID_Stream_see, which tells the number of
+ * bytes or MPID_STREAM_LOST; MPID_Stream_next and MPID_Stream_took, until all is taken (also if it is not wanted);
+ * then MPID_Stream_end.  Next is NULL if the source is lost.  Whether the team is broken does not matter. */
+enum { MPID_STREAM_SHORT = 1000 /* bytes that cost the least */, MPID_STREAM_LOST = -2 };
+struct MPID_Stream {
+    struct MPIR_COMMUNICATOR *comm;
+    uint64_t operation, last, first, piece;
+    int64_t bytes, at;
+    int32_t source;
+};
+void MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes);
+void *MPID_Stream_place(struct MPID_Stream *s, int64_t *bytes); /* where the next so many bytes go */
+void MPID_Stream_give(struct MPID_Stream *s, int64_t bytes);
+void MPID_Stream_shown(struct MPID_Stream *s);
+int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source);
+const void *MPID_Stream_next(struct MPID_Stream *s, int64_t *bytes);
+void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes);
+void MPID_Stream_end(struct MPID_Stream *s);
+/* This process takes no part in stream `when`, if it is one. */
+void MPID_Stream_skip(struct MPIR_COMMUNICATOR *comm, uint32_t when);
+
 /* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
  * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE
  * when a size or extent leaves 63 bits. */
@@ -387,5 +413,10 @@ extern struct MPID_LAYOUT MPID_Layout_float_int, MPID_Layout_double_int, MPID_La
  * have so many. */
 void MPID_Copy(const void *src, int64_t scount, const struct MPIR_DATATYPE *stype, void *dest, int64_t dcount,
                const struct MPIR_DATATYPE *dtype, int64_t len);
+/* Bytes [offset, offset + len) of the packed form, to dst or from src.  The range must lie within the packed form. */
+void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
+                      void *dst, int64_t len);
+void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
+                        const void *src, int64_t len);
 
 #endif
