@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launch.h"
+#include "oom.h"
 
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
@@ -153,6 +154,15 @@ static _Noreturn void done(const struct front_message *m)
     _exit(front.by_signal ? 0 : m->value);
 }
 
+static _Noreturn void daemon_was_killed(int sig)
+{
+    bool oom = false, perhaps = false;
+    if (sig == SIGKILL)
+        oom_was(&oom, &perhaps);
+    die("the node daemon (process %d) was killed by signal %d; %s%sthe job is ended", front.pid, sig,
+        oom || perhaps ? oom_text(oom) : "", oom || perhaps ? "; " : "");
+}
+
 /* The daemon ended without its last word, or does not end: all its processes are ours now. */
 static _Noreturn void daemon_is_gone(void)
 {
@@ -167,8 +177,7 @@ static _Noreturn void daemon_is_gone(void)
     if (front.by_signal)
         tree_end();
     else
-        die("the node daemon (process %d) was killed by signal %d; the job is ended", front.pid,
-            WTERMSIG(status));
+        daemon_was_killed(WTERMSIG(status));
     die_of(front.by_signal);
 }
 
@@ -234,6 +243,7 @@ int main(int argc, char **argv)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
         die("socketpair failed: %s", strerror(errno));
+    oom_init();
     front.daemon = sockets[0];
     front.pid = fork();
     if (front.pid < 0)

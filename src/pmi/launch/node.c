@@ -738,6 +738,7 @@ int node_main(struct launch *l, int front)
     node.code = node.code_after = -1;
     node.all_zero = true;
     setpgid(0, 0);
+    prctl(PR_SET_NAME, "keel-node"); /* killall -9 mpiexec leaves this one to clean up */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
     watch_signals();
@@ -750,7 +751,6 @@ int node_main(struct launch *l, int front)
     st.job_id = node.segments[0].head->job_id;
     output_init(l);
     report_init(l->size, l->host);
-    oom_init();
     hang_init(l, node.segments, look_at_rank);
     if (l->timeout > 0)
         node.timeout_due = now() + l->timeout;
