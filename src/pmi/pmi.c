@@ -76,6 +76,12 @@ void pmi_message(struct pmi_job *job, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
+void pmi_still(struct pmi_job *job)
+{
+    (void)job;
+    pmi_keel_send(PMI_STILL, 0, NULL, 0);
+}
+
 static int exit_code(int code)
 {
     return code != 0 && (code & 255) == 0 ? 1 : code & 255;

@@ -34,7 +34,8 @@ enum pmi_record_kind {
     PMI_MESSAGE = 2, /* text: an error report to be shown once, equal ones of several ranks merged */
     PMI_CARD = 3,    /* value: the epoch; bytes: this rank's card, for the segments of the other nodes */
     PMI_ABORT_SOME =
-        4, /* value: the job's exit code; n, n ranks (int32_t), text: these end, the job goes on */
+        4,         /* value: the job's exit code; n, n ranks (int32_t), text: these end, the job goes on */
+    PMI_STILL = 5, /* every rank of this node sleeps, for seconds by now */
 };
 enum { PMI_SOME_MAX = 700, PMI_SOME_TEXT = 1000 /* what one record holds */ };
 
@@ -60,6 +61,9 @@ int pmi_card(const struct pmi_job *job, const void *bytes, uint32_t len);
 
 /* This rank has left MPI (KU_RANK_FINALIZED); its exit with 0 is then right. */
 void pmi_finalized(struct pmi_job *job);
+
+/* Every rank here sleeps: the launcher may want to know whether any can go on. */
+void pmi_still(struct pmi_job *job);
 
 /* Show `text` through the launcher (merged with equal ones), or on stderr without one. */
 void pmi_message(struct pmi_job *job, const char *text);

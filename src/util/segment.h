@@ -79,6 +79,8 @@ struct ku_seg_head {
     _Atomic uint32_t card_wanted; /* 1: a rank here waits for a card; who writes one wakes them all */
     _Atomic uint32_t held;        /* 1: ranks wait in pmi_init, for a debugger */
     _Atomic uint32_t asked;       /* counts the launcher's questions what the ranks wait for (ku_seg_call) */
+    _Atomic uint32_t
+        still; /* 1: the launcher has been told that every rank here sleeps; it takes that back */
 };
 
 struct ku_seg_rank {
@@ -113,15 +115,21 @@ struct ku_seg_card {
     uint8_t bytes[KU_CARD_BYTES];
 };
 
-/* What a rank waits for: `since` always, the rest as an answer to head->asked, given by a rank that sleeps (or polls in vain)
+/* What a rank waits for: the times always, the rest as an answer to head->asked, given by a rank that sleeps (or polls)
  * in a call.  The launcher reads it when answered == asked; then the rank does not write again before it is asked again. */
 enum { KU_CALL_OPS = 16, KU_CALL_MSGS = 8, KU_CALL_NAME = 40, KU_CALL_MEMBERS = 512 };
 enum { KU_OTHERS_REQUESTS = 1 /* generalized */, KU_OTHERS_THREADS = 2 /* they may call MPI */ };
-enum ku_op_kind { KU_OP_RECV = 1, KU_OP_SEND, KU_OP_PROBE, KU_OP_MESSAGE /* that came before its receive */ };
+enum ku_op_kind {
+    KU_OP_RECV = 1,
+    KU_OP_SEND,
+    KU_OP_PROBE,
+    KU_OP_MESSAGE /* that came before its receive */,
+    KU_OP_OTHER /* several messages, or none */
+};
 struct ku_seg_op {
     uint8_t kind;
     uint8_t context; /* which of the communicator's; 0: the user's messages between two ranks */
-    bool waited;     /* the call ends when this does; if none is marked, it may be any of them */
+    bool waited;     /* the call is for this one; if none is marked, it may be any of them */
     int32_t grank, lrank,
         tag;           /* the other side; -1: any or not known (grank); may be wildcards (lrank, tag) */
     uint32_t comm;     /* context id of the communicator */
@@ -131,9 +139,12 @@ struct ku_seg_op {
 };
 struct ku_seg_call {
     _Alignas(64) _Atomic uint64_t since; /* ns: the rank has met no event from then on, if it sleeps */
+    _Atomic uint64_t seen;               /* ns: when it woke last, or answered: it was in MPI then */
     _Atomic uint32_t answered;
     bool polls;              /* it is in a call that does not wait, again and again */
+    bool any;                /* the call ends when one of those waited for does, not all */
     uint8_t others;          /* what else than a message may end its wait: KU_OTHERS_* */
+    uint32_t progress;       /* changes as its operations complete */
     int32_t nops, nmsgs;     /* how many there are; the first ones follow */
     uint64_t caller;         /* where the call was made: an address in the rank */
     char call[KU_CALL_NAME]; /* "": not known */

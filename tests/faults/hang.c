@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static int rank, size;
-static char big[1 << 20], small[8];
+static char big[1 << 20], small[64];
 
 static void recv_cycle(void)
 {
@@ -41,17 +41,14 @@ static void returned(void)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void compute(double seconds)
-{
-    time_t end = time(NULL) + (time_t)seconds;
-    while (time(NULL) < end)
-        small[0]++;
-}
-
+/* Until the file is there that HANG_UNTIL names. */
 static void computing(void)
 {
+    const char *file = getenv("HANG_UNTIL");
     if (rank == size - 1)
-        compute(6);
+        while (file == NULL || access(file, F_OK) != 0)
+            for (int i = 0; i < 1000000; i++)
+                ((volatile char *)small)[0]++;
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -78,6 +75,58 @@ static void waitall(void)
         MPI_Irecv(&small[i], 1, MPI_BYTE, (rank + 1) % size, 10 + i, MPI_COMM_WORLD, &request[i]);
     MPI_Send(small, 1, MPI_BYTE, (rank + size - 1) % size, 11, MPI_COMM_WORLD);
     MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
+}
+
+static void waitany(void)
+{
+    MPI_Request request[6];
+    int i, peers = size - 1;
+    for (i = 0; i < 6; i++)
+        MPI_Irecv(&small[i], 1, MPI_BYTE, (rank + 1 + i % peers) % size, 10 + i, MPI_COMM_WORLD, &request[i]);
+    MPI_Waitany(5, request + 1, &i, MPI_STATUSES_IGNORE);
+}
+
+static void itself(void)
+{
+    MPI_Recv(small, 1, MPI_BYTE, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
+/* Nobody sends to ranks 0 and 1, and the others wait for rank 0. */
+static void any_source(void)
+{
+    MPI_Recv(small, 8, MPI_BYTE, rank < 2 ? MPI_ANY_SOURCE : 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void wrong_comm(void)
+{
+    MPI_Comm twin;
+    MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+    MPI_Comm_set_name(twin, "twin");
+    if (rank == 1)
+        MPI_Send(small, 8, MPI_BYTE, 0, 7, twin);
+    MPI_Recv(small, 8, MPI_BYTE, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void three_operations(void)
+{
+    if (rank == 0)
+        MPI_Allreduce(small, small + 8, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else if (rank == size - 1)
+        MPI_Bcast(small, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 1 ends alone; rank 0 would hear of that only if it waited for rank 1. */
+static void ended(void)
+{
+    MPI_Comm self;
+    MPI_Comm_dup(MPI_COMM_SELF, &self);
+    MPI_Comm_set_errhandler(self, MPI_ERRORS_ABORT);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1)
+        MPI_Send(small, 1, MPI_BYTE, 99, 1, self);
+    MPI_Recv(small, 8, MPI_BYTE, rank == 0 ? 2 : 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void probe(void)
@@ -172,6 +221,75 @@ static void threads(void)
         MPI_Send(small, 8, MPI_BYTE, i, 1, MPI_COMM_WORLD);
 }
 
+/* A thread that cannot call MPI is at work; or a handler may do something. */
+static void *work(void *arg)
+{
+    time_t end = time(NULL) + 6;
+    while (time(NULL) < end)
+        ((volatile char *)arg)[0]++;
+    _exit(0);
+}
+
+static void worker(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, small + 8);
+    recv_cycle();
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+static void handler(void)
+{
+    signal(SIGALRM, on_alarm);
+    alarm(6);
+    recv_cycle();
+}
+
+/* Healthy, but all but one rank sleep for longer than it takes to be suspected, again and again. */
+static void rounds(void)
+{
+    for (int i = 0; i < 6; i++) {
+        int busy = i * 5 % size;
+        if (rank == busy)
+            usleep(2000000 + 150000 * (unsigned)i);
+        if (i % 2)
+            MPI_Barrier(MPI_COMM_WORLD);
+        else if (rank == busy)
+            for (int k = 1; k < size; k++)
+                MPI_Send(small, 8, MPI_BYTE, (rank + k) % size, i, MPI_COMM_WORLD);
+        else
+            MPI_Recv(small, 8, MPI_BYTE, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Ranks 0 and 1 have a message under way all the time, until the file is there. */
+static void ping_pong(void)
+{
+    for (int stop = 0; rank < 2 && !stop;) {
+        if (rank == 0)
+            stop = access(getenv("HANG_UNTIL"), F_OK) == 0;
+        for (int i = 0; i < 2; i++)
+            if (i == rank)
+                MPI_Send(&stop, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+            else
+                MPI_Recv(&stop, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Two ranks hang, and the last one computes. */
+static void two_of_three(void)
+{
+    if (rank == size - 1)
+        computing();
+    recv_cycle();
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -180,10 +298,15 @@ static const struct {
     { "long_sends", long_sends }, { "recv_and_barrier", recv_and_barrier },
     { "returned", returned },     { "computing", computing },
     { "sleeping", sleeping },     { "wrong_tag", wrong_tag },
-    { "waitall", waitall },       { "probe", probe },
+    { "waitall", waitall },       { "waitany", waitany },
+    { "itself", itself },         { "any_source", any_source },
+    { "wrong_comm", wrong_comm }, { "three_operations", three_operations },
+    { "ended", ended },           { "probe", probe },
     { "mixed", mixed },           { "part", part },
     { "polls", polls },           { "generalized", generalized },
-    { "threads", threads },
+    { "threads", threads },       { "worker", worker },
+    { "handler", handler },       { "rounds", rounds },
+    { "ping_pong", ping_pong },   { "two_of_three", two_of_three },
 };
 
 int main(int argc, char **argv)

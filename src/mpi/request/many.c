@@ -85,7 +85,7 @@ int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array
                 if (any_failed(count, array_of_requests))
                     return report_in_status(count, array_of_requests, array_of_statuses);
             }
-            MPID_DeviceCheck(MPID_BLOCKING);
+            wait_for(count - i, array_of_requests + i, false);
         }
         odd |= r->errval != 0;
     }
@@ -165,7 +165,7 @@ int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, 
 {
     int n;
     while (!(n = count_complete(incount, array_of_requests)))
-        wait_for_many(incount);
+        wait_for_many(incount, array_of_requests);
     *outcount = MPI_UNDEFINED;
     if (n == MPI_UNDEFINED)
         return 0;

@@ -49,11 +49,19 @@ static inline bool drive_for_many(int count)
     return i > 0;
 }
 
-/* Wait until something has happened that may complete one of many requests. */
-static inline void wait_for_many(int count)
+/* Wait until something has happened that may complete one of these requests; all are wanted, or any. */
+static inline void wait_for(int count, MPIR_Request *const *requests, bool any)
+{
+    MPID_Waited = (struct MPID_Waited){ requests, count, any };
+    MPID_DeviceCheck(MPID_BLOCKING);
+    MPID_Waited.n = 0;
+}
+
+/* The same for any of perhaps many. */
+static inline void wait_for_many(int count, MPIR_Request *const *requests)
 {
     enum { MANY = 64 };
-    MPID_DeviceCheck(MPID_BLOCKING);
+    wait_for(count, requests, true);
     if (count >= MANY)
         drive_for_many(count);
 }

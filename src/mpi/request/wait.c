@@ -11,7 +11,7 @@ int MPIR_Wait(MPIR_Request **request, MPIR_Status *status)
         return 0;
     }
     while (!MPIR_Request_is_complete(*request))
-        MPID_DeviceCheck(MPID_BLOCKING);
+        wait_for(1, request, false);
     return finish(request, status);
 }
 
@@ -70,7 +70,7 @@ int MPIR_Waitany(int count, MPIR_Request **array_of_requests, int *indx, MPIR_St
 {
     int found;
     while ((found = find_complete(count, array_of_requests)) == -1)
-        wait_for_many(count);
+        wait_for_many(count, array_of_requests);
     return finish_any(found, array_of_requests, indx, status);
 }
 

@@ -340,7 +340,7 @@ void MPID_Sync(void); /* a barrier of all living ranks */
 int MPID_Progress(void);
 /* After a poll that found nothing; the events it met before sleeping.  `r` is what the caller waits for, if that is one
  * request; for reports only. */
-int MPID_Wait_step(struct ku_wait *w, const struct MPIR_HANDLE *r);
+int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r);
 void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
@@ -363,7 +363,8 @@ void MPID_Stream_awake(struct team *t);
 int32_t MPID_Stream_missing(const struct team *t); /* rank in the team of the member that is waited for */
 
 /* report.c: answer the launcher's question what is waited for. */
-void MPID_Report(const struct MPIR_HANDLE *waited, bool polls);
+void MPID_Report(struct MPIR_HANDLE *waited, bool polls);
+void MPID_Report_still(void); /* this process sleeps in vain for long: do all here? */
 static inline bool report_wanted(void)
 {
     return atomic_load_explicit(&MPID_core.job.segment.head->asked, memory_order_relaxed) !=

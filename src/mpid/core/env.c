@@ -175,6 +175,8 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     MPID_MyWorldRank = MPID_core.job.rank;
     MPID_MyWorldSize = MPID_core.job.size;
     MPID_core.up = true;
+    atomic_store(&ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->seen,
+                 ku_clock_ns());
     pmi_join(&MPID_core.job); /* nobody sends for the new epoch to a process that is still in the old one */
 }
 

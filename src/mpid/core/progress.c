@@ -12,6 +12,7 @@
 #include "util/clock.h"
 
 enum { SLEEP_MS = 1000, BUSY_MS = 1, CHECK_EVENTS = 16, DRAIN_MAX = 10000, IDLE_EVERY = 64 };
+static const uint64_t STILL_NS = 1900000000; /* a sleep in which nothing came for so long may be for ever */
 
 /* ---- Lost peers ---- */
 
@@ -252,23 +253,28 @@ void MPID_Wake(void)
                      true);
 }
 
+static struct ku_seg_call *my_call(void)
+{
+    return ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
+}
+
 /* For whoever asks why nothing moves: since when this wait has met no event.  Said before the word says that it sleeps. */
 static void say_since(struct ku_wait *w)
 {
-    struct ku_seg_call *call = ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
+    uint64_t now = ku_clock_ns();
     if (w->since == 0)
-        w->since = ku_clock_ns();
-    atomic_store_explicit(&call->since, w->since, memory_order_relaxed);
+        w->since = now;
+    else if (now - w->since > STILL_NS)
+        MPID_Report_still();
+    atomic_store_explicit(&my_call()->since, w->since, memory_order_relaxed);
 }
 
 /* The number of events that the last look before sleeping met. */
-static int sleep_now(struct ku_wait *w, const struct MPIR_HANDLE *r, int most_ms)
+static int sleep_now(struct ku_wait *w, int most_ms)
 {
     struct sources s;
     struct team *team = MPID_core.waits;
     say_since(w);
-    if (unlikely(report_wanted()))
-        MPID_Report(r, false);
     sources_find(&s);
     sources_prepare(&s);
     int met = MPID_Progress() + look_at_idle();
@@ -292,18 +298,21 @@ static int sleep_now(struct ku_wait *w, const struct MPIR_HANDLE *r, int most_ms
     else
         sources_sleep(&s, most_ms);
     sources_cancel(&s);
+    atomic_store_explicit(&my_call()->seen, ku_clock_ns(), memory_order_relaxed);
     if (team != NULL)
         MPID_Team_awake(team);
     return 0;
 }
 
-int MPID_Wait_step(struct ku_wait *w, const struct MPIR_HANDLE *r)
+int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
     if (unlikely(check_failed()))
         return 1; /* what is waited for may have failed by that */
+    if (unlikely(report_wanted()))
+        MPID_Report(r, false);
     if (ku_wait_step(w) == KU_WAIT_AGAIN)
         return 0;
-    return sleep_now(w, r, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
+    return sleep_now(w, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
 }
 
 void MPID_Wait_request(struct MPIR_HANDLE *r)

@@ -10,15 +10,14 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <string.h>
+#include "util/clock.h"
 
 enum { FRAMES = 32 };
 
 struct report {
     struct ku_seg_call *call;
-    const struct MPIR_HANDLE *waited;
-    const struct MPIR_COMMUNICATOR
-        *comm; /* of the first operation, one that is waited for if there is such */
-    bool found;
+    const struct MPIR_COMMUNICATOR *comm; /* of the first operation */
+    bool waited;                          /* the call is for the operations that are added now */
 };
 
 /* "MPI_Recv" of MPI_Recv or PMPI_Recv; NULL for other symbols. */
@@ -30,6 +29,7 @@ static const char *procedure(const char *symbol)
 }
 
 const char *MPID_Call_name;
+struct MPID_Waited MPID_Waited;
 
 /* The procedure of MPI that the program is in, and who called it.  In the part of a procedure that compilers put elsewhere
  * its symbol is of no use: then the caller is whoever is not in this library, and the name was left behind. */
@@ -69,29 +69,23 @@ static void describe_comm(struct ku_seg_op *op, const struct MPIR_COMMUNICATOR *
     snprintf(op->comm_name, sizeof op->comm_name, "%s", name != NULL ? name : "");
 }
 
-/* The next entry for an operation, or NULL if there is no room; those that are waited for come first. */
-static struct ku_seg_op *next_op(struct report *rep, const struct MPIR_COMMUNICATOR *comm, bool waited)
+/* The next entry for an operation, or NULL if there is no room. */
+static struct ku_seg_op *next_op(struct report *rep, const struct MPIR_COMMUNICATOR *comm)
 {
     struct ku_seg_call *call = rep->call;
     int32_t at = call->nops++;
-    if (waited || !rep->found)
+    if (at == 0)
         rep->comm = comm;
-    rep->found = true;
-    if (at >= KU_CALL_OPS && !waited)
+    if (at >= KU_CALL_OPS)
         return NULL;
-    if (waited && at > 0) {
-        if (at < KU_CALL_OPS)
-            call->op[at] = call->op[0];
-        at = 0;
-    }
-    call->op[at] = (struct ku_seg_op){ .waited = waited };
+    call->op[at] = (struct ku_seg_op){ .waited = rep->waited, .grank = -1, .lrank = -1 };
     return &call->op[at];
 }
 
 static void add_recv(struct MPIR_HANDLE *r, void *arg)
 {
     struct report *rep = arg;
-    struct ku_seg_op *op = next_op(rep, r->comm, r == rep->waited);
+    struct ku_seg_op *op = next_op(rep, r->comm);
     if (op == NULL)
         return;
     op->kind = KU_OP_RECV;
@@ -104,7 +98,7 @@ static void add_recv(struct MPIR_HANDLE *r, void *arg)
 
 static void add_send(const struct MPIR_HANDLE *r, struct report *rep)
 {
-    struct ku_seg_op *op = next_op(rep, r->comm, r == rep->waited);
+    struct ku_seg_op *op = next_op(rep, r->comm);
     if (op == NULL)
         return;
     op->kind = KU_OP_SEND;
@@ -115,6 +109,23 @@ static void add_send(const struct MPIR_HANDLE *r, struct report *rep)
         if (grank_of(r->comm, i) == r->peer)
             op->lrank = i;
     describe_comm(op, r->comm, r->context_id);
+}
+
+/* A request that the call waits for. */
+static void add_request(struct MPIR_HANDLE *r, struct report *rep)
+{
+    struct ku_seg_op *op;
+    if (r == NULL || atomic_load_explicit(&r->is_complete, memory_order_relaxed))
+        return;
+    if (r->handle_type == MPIR_SEND || r->handle_type == MPIR_PERSISTENT_SEND) {
+        add_send(r, rep);
+    } else if (r->handle_type == MPIR_RECV || r->handle_type == MPIR_PERSISTENT_RECV) {
+        add_recv(r, rep);
+    } else if ((op = next_op(rep, r->comm)) != NULL) {
+        op->kind = KU_OP_OTHER;
+        if (r->comm != NULL)
+            describe_comm(op, r->comm, r->comm->context_id);
+    }
 }
 
 /* An operation under way: a send that the other side has not asked for yet, or whose rest it does not take. */
@@ -130,6 +141,22 @@ static void add_rndv(void *obj, void *arg)
     add_send(v->req, arg);
 }
 
+/* What this process has begun, where the call does not say which of it it is for. */
+static void add_posted(struct context *c, void *rep)
+{
+    MPID_Posted_each(&c->posted, add_recv, rep);
+}
+
+static void add_all(struct report *rep)
+{
+    MPID_Contexts_each(add_posted, rep);
+    for (int32_t i = 0; i < MPID_core.npeers; i++)
+        for (const struct MPIR_HANDLE *r = MPID_core.peers[i] != NULL ? MPID_core.peers[i]->msg_head : NULL;
+             r != NULL; r = r->next)
+            add_send(r, rep);
+    ku_slab_each(&MPID_core.rndvs, add_rndv, rep);
+}
+
 static void add_message(struct ku_seg_call *call, const struct context *c, const struct umsg *m)
 {
     struct ku_seg_op op = { .kind = KU_OP_MESSAGE, .lrank = m->source, .tag = m->tag, .bytes = m->len };
@@ -142,20 +169,16 @@ static void add_message(struct ku_seg_call *call, const struct context *c, const
     call->nmsgs++;
 }
 
-static void look_at_context(struct context *c, void *arg)
+static void add_messages(struct context *c, void *rep)
 {
-    struct report *rep = arg;
-    MPID_Posted_each(&c->posted, add_recv, rep);
     for (const struct umsg *m = c->unexp.head; m != NULL; m = m->next)
-        add_message(rep->call, c, m);
+        add_message(((struct report *)rep)->call, c, m);
 }
 
 static void add_probe(struct report *rep)
 {
     const struct core_probe *p = &MPID_core.probe;
-    struct ku_seg_op *op = p->on ? next_op(rep, p->comm, true) : NULL;
-    if (op == NULL)
-        return;
+    struct ku_seg_op *op = next_op(rep, p->comm);
     op->kind = KU_OP_PROBE;
     op->lrank = p->source;
     op->tag = p->tag;
@@ -167,9 +190,7 @@ static void add_probe(struct report *rep)
 static void add_team(struct report *rep)
 {
     const struct team *t = MPID_core.waits;
-    struct ku_seg_op *op = t != NULL ? next_op(rep, t->comm, true) : NULL;
-    if (op == NULL)
-        return;
+    struct ku_seg_op *op = next_op(rep, t->comm);
     op->kind = KU_OP_RECV;
     op->grank = op->lrank = MPID_Team_missing(t);
     describe_comm(op, t->comm, t->comm->context_id + MPID_CONTEXT_COLL);
@@ -190,10 +211,30 @@ static void add_members(struct ku_seg_call *call, const struct MPIR_COMMUNICATOR
     }
 }
 
-void MPID_Report(const struct MPIR_HANDLE *waited, bool polls)
+/* What the call is for: a collective operation in memory, a probe, one request, several; or it does not say. */
+static void add_waited(struct report *rep, struct MPIR_HANDLE *waited)
+{
+    const struct MPID_Waited *w = &MPID_Waited;
+    rep->waited = true;
+    if (MPID_core.waits != NULL)
+        add_team(rep);
+    else if (MPID_core.probe.on)
+        add_probe(rep);
+    else if (waited != NULL)
+        add_request(waited, rep);
+    else
+        for (int i = 0; i < w->n; i++)
+            add_request(w->requests[i], rep);
+    rep->call->any = w->n > 0 && w->any;
+    rep->waited = false;
+    if (rep->call->nops == 0)
+        add_all(rep);
+}
+
+void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
-    struct report rep = { .call = ku_segment_call(s, (uint32_t)MPID_core.job.local_rank), .waited = waited };
+    struct report rep = { .call = ku_segment_call(s, (uint32_t)MPID_core.job.local_rank) };
     struct ku_seg_call *call = rep.call;
     uint32_t asked = atomic_load_explicit(&s->head->asked, memory_order_acquire);
     atomic_store_explicit(&call->answered, asked - 1, memory_order_release);
@@ -202,16 +243,36 @@ void MPID_Report(const struct MPIR_HANDLE *waited, bool polls)
     call->nops = call->nmsgs = 0;
     call->call[0] = '\0';
     call->caller = 0;
+    call->progress =
+        MPID_core.completions + MPID_core.sends + (MPID_core.waits != NULL ? MPID_core.waits->epoch : 0);
     find_call(call);
-    add_probe(&rep);
-    add_team(&rep);
-    MPID_Contexts_each(look_at_context, &rep);
-    for (int32_t i = 0; i < MPID_core.npeers; i++)
-        for (const struct MPIR_HANDLE *r = MPID_core.peers[i] != NULL ? MPID_core.peers[i]->msg_head : NULL;
-             r != NULL; r = r->next)
-            add_send(r, &rep);
-    ku_slab_each(&MPID_core.rndvs, add_rndv, &rep);
+    add_waited(&rep, waited);
+    MPID_Contexts_each(add_messages, &rep);
     add_members(call, rep.comm);
+    atomic_store_explicit(&call->seen, ku_clock_ns(), memory_order_relaxed);
     MPID_core.answered = asked;
     atomic_store_explicit(&call->answered, asked, memory_order_release);
+}
+
+/* Does every process here sleep in MPI, or has ended? */
+static bool all_sleep(const struct ku_segment *s)
+{
+    for (uint32_t i = 0; i < s->head->nlocal; i++) {
+        const struct ku_seg_rank *r = ku_segment_rank(s, i);
+        uint32_t state = atomic_load_explicit(&r->state, memory_order_relaxed);
+        if (i != (uint32_t)MPID_core.job.local_rank && state != KU_RANK_DEAD && state != KU_RANK_FINALIZED &&
+            (state != KU_RANK_RUNNING ||
+             atomic_load_explicit(&r->sleeping, memory_order_relaxed) != KU_ASLEEP))
+            return false;
+    }
+    return true;
+}
+
+void MPID_Report_still(void)
+{
+    const struct ku_segment *s = &MPID_core.job.segment;
+    uint32_t none = 0;
+    if (s->head->nnodes == 1 && atomic_load_explicit(&s->head->still, memory_order_relaxed) == 0 &&
+        all_sleep(s) && atomic_compare_exchange_strong(&s->head->still, &none, 1))
+        pmi_still(&MPID_core.job);
 }

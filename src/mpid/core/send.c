@@ -228,8 +228,11 @@ static int begin(struct MPIR_HANDLE *r, bool may_queue)
 
 static void send_poll(void)
 {
-    if (unlikely(++MPID_core.sends % POLL_EVERY == 0) && MPID_core.up)
-        MPID_Progress();
+    if (likely(++MPID_core.sends % POLL_EVERY != 0) || !MPID_core.up)
+        return;
+    MPID_Progress();
+    if (unlikely(report_wanted()))
+        MPID_Report(NULL, true);
 }
 
 static void send_start(struct MPIR_HANDLE *r, int *error_code)

@@ -167,6 +167,14 @@ void MPID_Wtick(double *tick);
 /* The procedure that the program is in, where the stack does not tell (extension); set by the layer above, read for the report on
  * a job that hangs. */
 extern const char *MPID_Call_name;
+/* For the same report: the requests that the caller of MPID_DeviceCheck(MPID_BLOCKING) waits for, all of them or any; n is 0
+ * where it does not say. */
+struct MPID_Waited {
+    struct MPIR_HANDLE *const *requests;
+    int n;
+    bool any;
+};
+extern struct MPID_Waited MPID_Waited;
 
 /* ---- Contiguous messages (3) ---------------------------------------------------------------- */
 

@@ -1,20 +1,23 @@
 /* hang.c: asking the ranks what they wait for, and watching for a job in which nothing can go on.
  *
- * A deadlock is certain when every rank of the only node sleeps for messages and none has met an event for QUIET seconds:
- * who sleeps looks at its devices every second, and who sleeps sends nothing.  Whether something else than a message may end a wait
- * (a thread, a generalized request) is in the ranks' answers; a rank that gives none may be stopped. */
+ * A deadlock is certain when every rank of the only node sleeps for messages and none has met an event for QUIET seconds, has
+ * looked at its devices again when asked, and sleeps on: who sleeps sends nothing.  Whether something else than a message may
+ * end a wait (a thread, a generalized request, a signal) is in the ranks' answers and in what the system says of their
+ * processes; a rank that gives no answer may be stopped.
+ *
+ * Nobody watches a job that is well: the last rank that has fallen asleep for long says so (PMI_STILL), and only then, and
+ * ever less often while that lasts, is there something to look at. */
 #define _GNU_SOURCE
 #include "hang.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <dirent.h>
 #include "launch.h"
 #include "output.h"
 #include "util/clock.h"
 #include "util/wait.h"
 
-static const double TICK = 1, QUIET = 2.5, PATIENCE = 0.7, PATIENCE_AWAKE = 0.2;
+static const double TICK = 1, TICK_MOST = 30, QUIET = 1.9, PATIENCE = 0.7, PATIENCE_AWAKE = 0.2;
 enum { LOOK_US = 2000 };
 
 static struct {
@@ -22,9 +25,12 @@ static struct {
     const struct ku_segment *segments;
     void (*look)(int rank, struct hang_rank *r);
     struct hang_rank *ranks;
-    uint64_t *moved; /* of each rank: its `since` when it was looked at last */
+    uint64_t *moved;    /* of each rank: its `since` when it was looked at last */
+    uint32_t *progress; /* what it answered last */
     uint64_t moved_at;
-    double due;
+    uint64_t continued; /* ns: the job was stopped before */
+    bool stopped;
+    double due, tick;
     bool told; /* of this standstill */
 } hang;
 
@@ -36,13 +42,28 @@ void hang_init(const struct launch *l, const struct ku_segment *segments,
     hang.look = look;
     hang.ranks = xalloc((size_t)l->size, sizeof *hang.ranks);
     hang.moved = xalloc((size_t)l->size, sizeof *hang.moved);
+    hang.progress = xalloc((size_t)l->size, sizeof *hang.progress);
     hang.moved_at = ku_clock_ns();
-    hang.due = now() + TICK;
+    hang.tick = l->hang_seconds > 0 && l->hang_seconds < 4 * TICK ? l->hang_seconds / 4 : TICK;
+    if (l->hang_seconds > 0)
+        hang.due = now() + hang.tick;
 }
 
 double hang_due(void)
 {
     return hang.due;
+}
+
+void hang_still(void)
+{
+    hang.tick = TICK;
+    hang.due = now();
+}
+
+void hang_stopped(bool stopped)
+{
+    hang.stopped = stopped;
+    hang.continued = ku_clock_ns();
 }
 
 /* ---- asking ---- */
@@ -62,6 +83,7 @@ static void look_at(int rank)
     r->state = atomic_load(&r->seg->state);
     r->asleep = in_mpi(r) && atomic_load(&r->seg->sleeping) != KU_AWAKE;
     r->since = atomic_load(&r->call->since);
+    r->seen = atomic_load(&r->call->seen);
     if (r->pid != 0 && atomic_load(&r->seg->pid) > 0)
         r->pid = atomic_load(&r->seg->pid); /* a script's child */
 }
@@ -132,34 +154,22 @@ static double seconds_since(uint64_t ns)
     return t > ns ? (double)(t - ns) * 1e-9 : 0;
 }
 
-/* Does any rank sleep, and has none that does so met an event for so long? */
+/* Does any rank sleep, and has none that does so met an event for so long?  `all`: each does, or has ended.  The word is
+ * read before the time, which is written before the word. */
 static bool quiet(double seconds, bool all)
 {
     int asleep = 0;
     for (int i = 0; i < hang.launch->size; i++) {
-        const struct hang_rank *r = &hang.ranks[i];
-        bool over = r->pid == 0 || r->state == KU_RANK_FINALIZED;
-        if (r->asleep && seconds_since(atomic_load(&r->call->since)) < seconds)
+        struct hang_rank *r = &hang.ranks[i];
+        r->asleep = in_mpi(r) && atomic_load(&r->seg->sleeping) != KU_AWAKE;
+        r->since = atomic_load(&r->call->since);
+        if (r->asleep && seconds_since(r->since > hang.continued ? r->since : hang.continued) < seconds)
             return false;
-        if (all && !over && !(in_mpi(r) && atomic_load(&r->seg->sleeping) == KU_ASLEEP))
+        if (all && r->pid != 0 && !(in_mpi(r) && atomic_load(&r->seg->sleeping) == KU_ASLEEP))
             return false;
         asleep += r->asleep;
     }
     return asleep > 0;
-}
-
-static bool several_threads(pid_t pid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *dir = opendir(path);
-    int n = 0;
-    if (!dir)
-        return true;
-    for (const struct dirent *e; n < 2 && (e = readdir(dir)) != NULL;)
-        n += e->d_name[0] != '.';
-    closedir(dir);
-    return n > 1;
 }
 
 /* All have answered, and nothing but a message can help any of them. */
@@ -167,10 +177,8 @@ static bool hopeless(void)
 {
     for (int i = 0; i < hang.launch->size; i++) {
         const struct hang_rank *r = &hang.ranks[i];
-        if (!in_mpi(r))
-            continue;
-        if (!r->answered || r->call->polls || r->call->others & KU_OTHERS_REQUESTS ||
-            (r->call->others & KU_OTHERS_THREADS && several_threads(r->pid)))
+        if (in_mpi(r) && (!r->answered || r->call->polls || r->call->others & KU_OTHERS_REQUESTS ||
+                          hang_has_others(r->pid, r->call->others & KU_OTHERS_THREADS)))
             return false;
     }
     return true;
@@ -202,26 +210,64 @@ static bool has_moved(void)
     return moved;
 }
 
+/* Does any rank that is awake in MPI get on?  Asked again and again; the first answers do not tell. */
+static bool gets_on(void)
+{
+    bool more = false;
+    ask();
+    for (int i = 0; i < hang.launch->size; i++) {
+        const struct hang_rank *r = &hang.ranks[i];
+        if (!r->answered)
+            continue;
+        more |= !r->asleep && r->call->progress != hang.progress[i];
+        hang.progress[i] = r->call->progress;
+    }
+    if (more)
+        hang.moved_at = ku_clock_ns();
+    return more;
+}
+
+/* When to look again.  Without --hang-report: not before the ranks say that they are still, unless they are. */
+static void plan(void)
+{
+    struct ku_seg_head *head = hang.segments[0].head;
+    bool still = quiet(QUIET, true);
+    hang.due = now() + hang.tick;
+    if (hang.launch->hang_seconds > 0)
+        return;
+    hang.tick = hang.tick < TICK_MOST / 2 ? 2 * hang.tick : TICK_MOST;
+    if (!still && hang.told) { /* something helped; from now on they tell again */
+        hang.told = false;
+    } else if (!still &&
+               hang.tick > 4 * TICK) { /* looked at several times, as one may be awake for a moment */
+        atomic_store(&head->still, 0);
+        hang.due = 0;
+    }
+}
+
 bool hang_on_time(void)
 {
     const struct launch *l = hang.launch;
     double limit = l->hang_seconds;
-    hang.due = now() + TICK;
+    bool found = false;
     look_at_all();
     if (has_moved())
         hang.told = false;
-    if (hang.told)
-        return false;
-    if (deadlock()) {
+    if (hang.stopped) {
+        hang.moved_at = ku_clock_ns();
+    } else if (!hang.told && deadlock()) {
         tell(l->hang_kill ? "every rank waits for another, and nothing can go on; ending the job (--kill)"
                           : "every rank waits for another, and nothing can go on");
-    } else if (limit > 0 && seconds_since(hang.moved_at) >= limit && quiet(limit, false)) {
+        found = true;
+    } else if (!hang.told && limit > 0 && seconds_since(hang.moved_at) >= limit && quiet(limit, false) &&
+               !gets_on()) {
         char *why = xformat("nothing has moved for %g s (--hang-report)%s", limit,
                             l->hang_kill ? "; ending the job (--kill)" : "");
-        hang_report(why);
+        tell(why);
         free(why);
-    } else
-        return false;
-    hang.told = true;
-    return l->hang_kill;
+        found = true;
+    }
+    hang.told = hang.told || found;
+    plan();
+    return found && l->hang_kill;
 }

@@ -23,6 +23,7 @@ struct hang_rank {
     bool asleep;     /* in MPI, for messages */
     bool answered;   /* *call says what it waits for */
     uint64_t since;  /* ns: no event since then, if it sleeps */
+    uint64_t seen;   /* ns: it was in MPI then, at the latest */
     char *where;     /* of the call, "file.c:12"; NULL: not known */
     char *waits_for; /* in words */
 };
@@ -34,7 +35,12 @@ void hang_init(const struct launch *l, const struct ku_segment *segments,
 /* The roll-call on stderr, under this headline. */
 void hang_report(const char *why);
 
-/* When (now()) hang_on_time wants to look; 0: never. */
+/* The ranks say that all of them sleep. */
+void hang_still(void);
+/* The user has stopped the job, or lets it go on. */
+void hang_stopped(bool stopped);
+
+/* When (now()) hang_on_time wants to look; 0: not before hang_still. */
 double hang_due(void);
 /* Look whether the job hangs, and report that once; true: the job is to be ended for it. */
 bool hang_on_time(void);
@@ -42,11 +48,18 @@ bool hang_on_time(void);
 /* hang_text.c: the roll-call of `n` ranks. */
 void hang_text(FILE *out, struct hang_rank *ranks, int n);
 
-/* hang_where.c: where an address of a process lies: "file.c:12 (function)", "function in program" or "program+0x12"; NULL: unknown.
- * To be freed. */
+/* hang_where.c: where an address of a process lies: "file.c:12 (function)", "function+0x1c in program" or "program+0x12"; NULL:
+ * unknown.  To be freed. */
 char *hang_where(pid_t pid, uint64_t address);
 
-/* What the system says of a process: "running", "asleep in the kernel (hrtimer_nanosleep)", ... */
+/* hang_elf.c: "function+0x1c" for a place in an ELF file; NULL: it has no such symbol.  To be freed. */
+char *hang_symbol(const char *path, uint64_t offset);
+
+/* hang_proc.c.  What the system says of a process: "computing", "in a system call (hrtimer_nanosleep)", ... */
 void hang_process(pid_t pid, char *text, size_t size);
+
+/* Can anything but the call that this process waits in go on, or go on for it: a thread (any, if those may call MPI; else one that
+ * computes or sleeps for a time), a handler of a signal?  Also if that cannot be told. */
+bool hang_has_others(pid_t pid, bool threads_may_call);
 
 #endif

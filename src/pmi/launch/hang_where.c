@@ -1,6 +1,6 @@
 /* hang_where.c: where in a program an address lies.
  *
- * The process's map tells the file; libdw, if this machine has it, the function and the line.  It is loaded when first
+ * The process's map tells the file; libdw, if this machine has it, the line; else the file's symbols (hang_elf.c) the function.  It is loaded when first
  * needed: mpiexec starts without it. */
 #define _GNU_SOURCE
 #include "config.h"
@@ -84,7 +84,7 @@ static bool load(void)
     return dw.usable;
 }
 
-static char *describe(Dwfl *dwfl, uint64_t address, const char *file)
+static char *describe(Dwfl *dwfl, uint64_t address)
 {
     Dwfl_Module *module = dw.addrmodule(dwfl, address);
     const char *name = module ? dw.addrname(module, address) : NULL, *source = NULL;
@@ -96,10 +96,10 @@ static char *describe(Dwfl *dwfl, uint64_t address, const char *file)
         return xformat("%s:%d (%s)", base(source), number, name);
     if (source)
         return xformat("%s:%d", base(source), number);
-    return name ? xformat("%s in %s", name, base(file)) : NULL;
+    return NULL;
 }
 
-static char *by_libdw(pid_t pid, uint64_t address, const char *file)
+static char *by_libdw(pid_t pid, uint64_t address)
 {
     static char *paths;
     Dwfl_Callbacks callbacks = { .debuginfo_path = &paths };
@@ -112,14 +112,14 @@ static char *by_libdw(pid_t pid, uint64_t address, const char *file)
     if (!dwfl)
         return NULL;
     if (dw.report(dwfl, pid) == 0 && dw.report_end(dwfl, NULL, NULL) == 0)
-        text = describe(dwfl, address, file);
+        text = describe(dwfl, address);
     dw.end(dwfl);
     return text;
 }
 #else
-static char *by_libdw(pid_t pid, uint64_t address, const char *file)
+static char *by_libdw(pid_t pid, uint64_t address)
 {
-    (void)pid, (void)address, (void)file;
+    (void)pid, (void)address;
     return NULL;
 }
 #endif
@@ -135,55 +135,13 @@ char *hang_where(pid_t pid, uint64_t address)
         if (p->offset == offset && strcmp(p->file, file) == 0)
             return xformat("%s", p->text);
     struct place *p = xalloc(1, sizeof *p);
-    *p = (struct place){ places, xformat("%s", file), offset, by_libdw(pid, address, file) };
+    *p = (struct place){ places, xformat("%s", file), offset, by_libdw(pid, address) };
+    char *symbol = p->text ? NULL : hang_symbol(file, offset);
+    if (symbol)
+        p->text = xformat("%s in %s", symbol, base(file));
     if (!p->text)
         p->text = xformat("%s+0x%llx", base(file), (unsigned long long)offset);
+    free(symbol);
     places = p;
     return xformat("%s", p->text);
-}
-
-/* ---- processes ---- */
-
-static void read_line(pid_t pid, const char *name, char *text, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-}
-
-void hang_process(pid_t pid, char *text, size_t size)
-{
-    char stat[1024], wchan[128], state = 0;
-    unsigned long long user = 0, system = 0;
-    read_line(pid, "stat", stat, sizeof stat);
-    read_line(pid, "wchan", wchan, sizeof wchan);
-    const char *end = strrchr(stat, ')');
-    if (end)
-        sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &state, &user, &system);
-    double cpu = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-    bool known = wchan[0] && strcmp(wchan, "0") != 0;
-    switch (state) {
-    case 'R':
-        snprintf(text, size, "computing (%.1f s of processor time so far)", cpu);
-        break;
-    case 'S':
-    case 'D':
-        snprintf(text, size, "in a system call%s%s%s", known ? " (" : "", known ? wchan : "",
-                 known ? ")" : "");
-        break;
-    case 'T':
-    case 't':
-        snprintf(text, size, "stopped");
-        break;
-    case 'Z':
-        snprintf(text, size, "ending");
-        break;
-    default:
-        snprintf(text, size, "its process cannot be looked at");
-    }
 }

@@ -255,6 +255,8 @@ static void on_record(const struct pmi_record *r, const char *text)
         report_text((int)r->rank, text, r->len, false);
     else if (r->kind == PMI_CARD)
         on_card(r, text);
+    else if (r->kind == PMI_STILL)
+        hang_still();
 }
 
 /* Bytes of the first record in the buffer; 0 if it is not whole yet. */
@@ -391,6 +393,7 @@ static void stop_all(pid_t but)
 {
     double until = now() + STOP_SECONDS;
     int rank = 0;
+    hang_stopped(true);
     signal_all(SIGTSTP, but);
     while (rank < node.launch->size && now() < until)
         if (node.ranks[rank].pid == 0 || is_stopped(node.ranks[rank].pid))
@@ -411,6 +414,7 @@ static void on_signal(int sig, bool from_tty)
     } else if (sig == SIGTSTP) {
         stop_all(but);
     } else if (sig == SIGCONT) {
+        hang_stopped(false);
         signal_all(sig, but);
     } else {
         signal_ranks(sig, but);
@@ -486,7 +490,7 @@ static void on_time(void)
         report_flush();
     if (node.timeout_due && t >= node.timeout_due)
         on_timeout();
-    if (node.phase == RUN && t >= hang_due() && hang_on_time()) {
+    if (node.phase == RUN && hang_due() && t >= hang_due() && hang_on_time()) {
         set_code(EXIT_HANG);
         end_by(SIGTERM, 0);
         return;
