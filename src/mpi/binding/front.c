@@ -1,5 +1,6 @@
 /* front.c: the cold half of the generated front ends: what the texts of argument errors are. */
 #include "front.h"
+#include "topo.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,6 +98,14 @@ int MPIR_front_bad_count(int64_t n, const char *arg, const char *call, bool narr
                         "%d call %s_c",
                         n, INT_MAX, call);
     return MPIR_Err(MPI_ERR_COUNT, arg, "is %" PRId64 "; expected 0 or more", n);
+}
+
+int32_t MPIR_front_neighbors(const MPIR_Comm *comm, bool out)
+{
+    int in_degree, out_degree;
+    if (!comm->topo || MPIR_Topo_degrees(comm, &in_degree, &out_degree))
+        return 0;
+    return out ? out_degree : in_degree;
 }
 
 int MPIR_front_check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow)

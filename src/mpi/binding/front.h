@@ -148,6 +148,8 @@ static inline int check_count(int64_t n, const char *arg, const char *call, bool
 {
     return likely(n >= 0) ? MPI_SUCCESS : MPIR_front_bad_count(n, arg, call, narrow);
 }
+/* The length of neighborhood collectives' arrays, of the send (out) or receive side; 0 without a topology. */
+int32_t MPIR_front_neighbors(const MPIR_Comm *comm, bool out);
 int MPIR_front_check_counts(MPIR_Counts counts, int64_t n, const char *arg, const char *call, bool narrow);
 static inline int check_rank(const MPIR_Comm *comm, int rank, const char *arg)
 {

@@ -331,7 +331,7 @@ class Front:
         if n == "size":
             return "%s_o->adi.remote_size" % self.comm.name
         if n == "neighbors":
-            raise Bad("%s: the lengths of neighbor arrays are not described yet" % self.call)
+            return "MPIR_front_neighbors(%s_o, %s)" % (self.comm.name, "true" if p.name.startswith("s") else "false")
         return n
 
     # -- one method a family of kinds ------------------------------------------------------------------------------
@@ -352,7 +352,7 @@ class Front:
             self.add_callback(p)
         elif p.kind.body == "MPIR_Counts":
             self.args.append("FRONT_COUNTS(%s)" % name)
-            if p.has("len") and p.arg("len") != "neighbors":
+            if p.has("len"):
                 self.check(p, 'MPIR_front_check_counts(FRONT_COUNTS(%s), %s, "%s", "%s", %s)' %
                            (name, self.length(p), name, self.proc.name, self.narrow()))
         elif p.kind.body == "MPI_Count *" and kind not in ("COUNT64_OUT", "OFFSET_OUT", "COUNTS64_OUT") \
@@ -395,7 +395,7 @@ class Front:
             return
         if count == "1" or self.names[count].kind.name == "COUNT":
             self.check(p, 'check_buffer(%s, %s, %s_o, "%s")' % (name, count, ctype, name))
-        elif self.names[count].arg("len") != "neighbors":
+        else:
             displs = next((d for d in ("displs", name[0] + "displs") if d in self.names), None)
             self.check(p, 'check_buffers(%s, FRONT_COUNTS(%s), %s, %s, %s_o, "%s")' %
                        (name, count, "FRONT_COUNTS(%s)" % displs if displs else "(MPIR_Counts){ NULL, 0 }",

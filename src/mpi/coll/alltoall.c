@@ -192,6 +192,7 @@ int MPIR_Coll_alltoall_is(struct coll *c, struct coll_size *s)
 int MPIR_Coll_alltoallv_is(struct coll *c, struct coll_size *s)
 {
     s->in_place = coll_in_place(c->sbuf);
+    c->nstypes = c->nrtypes = c->size;
     int err = s->in_place ? 0 : MPIR_Coll_check_counts("sendcounts", c->scounts, c->size);
     return err ? err : MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);
 }

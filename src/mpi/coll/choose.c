@@ -28,6 +28,10 @@ const struct coll_table MPIR_Coll_tables[COLL_KINDS] = {
     [COLL_REDUCE_SCATTER] = { "reduce_scatter", MPIR_Coll_reduce_scatter_algs, MPIR_Coll_reduce_scatter_is },
     [COLL_SCAN] = { "scan", MPIR_Coll_scan_algs, MPIR_Coll_scan_is },
     [COLL_EXSCAN] = { "exscan", MPIR_Coll_exscan_algs, MPIR_Coll_exscan_is },
+    [COLL_NEIGHBOR_ALLGATHER] = { "neighbor_allgather", MPIR_Coll_neighbor_allgather_algs,
+                                  MPIR_Coll_neighbor_is },
+    [COLL_NEIGHBOR_ALLTOALL] = { "neighbor_alltoall", MPIR_Coll_neighbor_alltoall_algs,
+                                 MPIR_Coll_neighbor_is },
 };
 _Static_assert((int)COLL_KINDS <= (int)MPIR_COLL_FORCED, "each kind has a place in the facts");
 
@@ -226,7 +230,7 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
         const struct coll_alg *best;
     } last[COLL_KINDS];
     const struct coll_alg *algs = MPIR_Coll_tables[kind].algs;
-    s->crowded = facts->crowded;
+    s->crowded = facts->crowded && !s->anywhere;
     if (facts->forced[kind] && can(&algs[facts->forced[kind] - 1], s))
         return &algs[facts->forced[kind] - 1];
     if (!last[kind].best || !same_size(s, &last[kind].size)) {
@@ -297,7 +301,8 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
     if (err)
         return err;
     c->room = s->room;
-    s->team = c->comm->team == MPIR_TEAM_HAS;
+    s->anywhere = coll_anywhere(c);
+    s->team = c->comm->team == MPIR_TEAM_HAS && !s->anywhere;
     run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c);
     if (c->st->team_broke) {
         s->team = c->st->team_broke = false;

@@ -38,7 +38,8 @@ struct coll {
     MPIR_Comm *comm;
     int32_t rank, size;
     enum coll_kind kind;
-    int64_t room; /* see struct coll_size */
+    int64_t room;             /* see struct coll_size */
+    int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
     int root, tag;
     MPIR_Op *op;
     void (*before)(struct coll *c); /* what is to be done whatever the algorithm; NULL: nothing */
@@ -70,9 +71,10 @@ struct coll_size {
     int64_t elements;
     int32_t p;
     bool commutative, in_place, crowded;
-    bool local;   /* nobody else is needed: what `before` does is all */
-    bool team;    /* the communicator has a team */
-    int64_t room; /* bytes a process would show in it, or COLL_NO_ROOM */
+    bool anywhere; /* the choice must not depend on where ranks are */
+    bool local;    /* nobody else is needed: what `before` does is all */
+    bool team;     /* the communicator has a team */
+    int64_t room;  /* bytes a process would show in it, or COLL_NO_ROOM */
 };
 
 #define COLL_NO_ROOM INT64_MAX
@@ -99,7 +101,8 @@ extern const struct coll_alg MPIR_Coll_barrier_algs[], MPIR_Coll_bcast_algs[], M
     MPIR_Coll_gatherv_algs[], MPIR_Coll_scatter_algs[], MPIR_Coll_scatterv_algs[], MPIR_Coll_allgather_algs[],
     MPIR_Coll_allgatherv_algs[], MPIR_Coll_alltoall_algs[], MPIR_Coll_alltoallv_algs[],
     MPIR_Coll_alltoallw_algs[], MPIR_Coll_reduce_algs[], MPIR_Coll_allreduce_algs[],
-    MPIR_Coll_reduce_scatter_algs[], MPIR_Coll_scan_algs[], MPIR_Coll_exscan_algs[];
+    MPIR_Coll_reduce_scatter_algs[], MPIR_Coll_scan_algs[], MPIR_Coll_exscan_algs[],
+    MPIR_Coll_neighbor_allgather_algs[], MPIR_Coll_neighbor_alltoall_algs[];
 
 /* Check the arguments of a call that has begun, and say what the choice depends on (*s is zeroed).  Returns an error
  * class. */
@@ -107,7 +110,7 @@ typedef int coll_describe(struct coll *c, struct coll_size *s);
 extern coll_describe MPIR_Coll_barrier_is, MPIR_Coll_bcast_is, MPIR_Coll_gather_is, MPIR_Coll_gatherv_is,
     MPIR_Coll_scatter_is, MPIR_Coll_scatterv_is, MPIR_Coll_allgather_is, MPIR_Coll_allgatherv_is,
     MPIR_Coll_alltoall_is, MPIR_Coll_alltoallv_is, MPIR_Coll_reduce_is, MPIR_Coll_allreduce_is,
-    MPIR_Coll_reduce_scatter_is, MPIR_Coll_scan_is, MPIR_Coll_exscan_is;
+    MPIR_Coll_reduce_scatter_is, MPIR_Coll_scan_is, MPIR_Coll_exscan_is, MPIR_Coll_neighbor_is;
 
 struct coll_table {
     const char *name; /* "allreduce" */
@@ -148,6 +151,11 @@ static inline bool coll_in_place(const void *buf)
 {
     return buf == MPI_IN_PLACE;
 }
+/* Has the user asked for the same bits whatever the placement of ranks (info key keel_same_bits)? */
+static inline bool coll_anywhere(const struct coll *c)
+{
+    return __builtin_expect((c->comm->hints.asserted & MPIR_HINT_SAME_BITS) != 0, 0) && c->op;
+}
 static inline bool coll_commutative(const struct coll *c)
 {
     return c->op->commutative;
@@ -172,6 +180,7 @@ enum { COLL_BATCH = 32 };
 struct coll_batch {
     struct coll *c;
     uint32_t first, n; /* requests in flight: first .. first + n - 1, modulo COLL_BATCH */
+    uint32_t limit;    /* at most so many; COLL_BATCH unless the algorithm says otherwise */
     struct {
         MPIR_Request request;
         int64_t expect; /* bytes; -1: a send */
@@ -183,6 +192,7 @@ static inline void coll_batch_begin(struct coll_batch *b, struct coll *c)
 {
     b->c = c;
     b->first = b->n = 0;
+    b->limit = COLL_BATCH;
 }
 void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, MPIR_Datatype *type,
                           int dest);

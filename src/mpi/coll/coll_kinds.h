@@ -19,6 +19,8 @@ enum coll_kind {
     COLL_REDUCE_SCATTER, /* and reduce_scatter_block */
     COLL_SCAN,
     COLL_EXSCAN,
+    COLL_NEIGHBOR_ALLGATHER, /* and _allgatherv */
+    COLL_NEIGHBOR_ALLTOALL,  /* and _alltoallv, _alltoallw */
     COLL_KINDS
 };
 

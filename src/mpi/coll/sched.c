@@ -229,6 +229,7 @@ static int note_steps(struct coll_sched *d)
         c->before(c);
     if (!d->size.local) {
         c->room = COLL_NO_ROOM;
+        d->size.anywhere = coll_anywhere(c);
         MPIR_Coll_choose(c->kind, &c->comm->facts, &d->size)->run(c);
     }
     d->st.sched = NULL;
@@ -439,21 +440,20 @@ static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
 static int keep_types(struct coll_sched *d)
 {
     struct coll *c = &d->call;
-    int32_t p = c->comm->adi.remote_size;
     MPIR_Datatype **copy;
     d->st.sched = d;
     hold(c, c->stype);
     hold(c, c->rtype);
-    if (c->rtypes) {
-        d->copied = copy = malloc(2 * (size_t)p * sizeof *copy);
+    if (c->stypes || c->rtypes) {
+        d->copied = copy = malloc((size_t)(c->nstypes + c->nrtypes + 1) * sizeof *copy);
         if (!copy)
             return no_memory();
-        for (int32_t i = 0; i < p; i++) {
-            hold(c, copy[i] = c->rtypes[i]);
-            hold(c, copy[p + i] = c->stypes ? c->stypes[i] : NULL);
-        }
-        c->rtypes = copy;
-        c->stypes = c->stypes ? copy + p : NULL;
+        for (int32_t i = 0; c->stypes && i < c->nstypes; i++)
+            hold(c, copy[i] = c->stypes[i]);
+        for (int32_t i = 0; i < c->nrtypes; i++)
+            hold(c, copy[c->nstypes + i] = c->rtypes[i]);
+        c->stypes = c->stypes ? copy : NULL;
+        c->rtypes = copy + c->nstypes;
     }
     d->st.sched = NULL;
     return d->broken ? no_memory() : 0;

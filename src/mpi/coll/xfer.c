@@ -88,7 +88,7 @@ static void batch_shift(struct coll_batch *b)
 /* A free place in the batch. */
 static uint32_t batch_place(struct coll_batch *b, int64_t expect, int source)
 {
-    if (b->n == COLL_BATCH)
+    if (b->n == b->limit)
         batch_shift(b);
     uint32_t i = (b->first + b->n) % COLL_BATCH;
     b->op[i].expect = expect;

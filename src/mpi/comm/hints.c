@@ -1,6 +1,6 @@
 /* hints.c: what info says about a communicator (8.4.4), kept until MPI_Comm_get_info asks.
  *
- * Every assertion is false until the user sets it; other keys are ignored, as is a list of memory kinds of which one is not
+ * Every assertion and wish is false until the user sets it; other keys are ignored, as is a list of memory kinds of which one is not
  * supported (12.4.3).  No communicator gets hints from another. */
 #include "make.h"
 #include <stdlib.h>
@@ -17,6 +17,7 @@ static const struct {
     { "mpi_assert_exact_length", MPIR_HINT_EXACT_LENGTH },
     { "mpi_assert_allow_overtaking", MPIR_HINT_ALLOW_OVERTAKING },
     { "mpi_assert_strict_persistent_collective_ordering", MPIR_HINT_STRICT_PERSISTENT },
+    { "keel_same_bits", MPIR_HINT_SAME_BITS }, /* src/mpi/coll */
 };
 enum { ASSERTIONS = sizeof assertions / sizeof *assertions };
 static const char kinds_key[] = "mpi_assert_memory_alloc_kinds";

@@ -25,7 +25,8 @@ enum MPIR_HINT {
     MPIR_HINT_NO_ANY_SOURCE = 2,
     MPIR_HINT_EXACT_LENGTH = 4,
     MPIR_HINT_ALLOW_OVERTAKING = 8,
-    MPIR_HINT_STRICT_PERSISTENT = 16
+    MPIR_HINT_STRICT_PERSISTENT = 16,
+    MPIR_HINT_SAME_BITS = 32 /* results of reductions do not depend on where ranks are */
 };
 typedef struct MPIR_Comm_hints {
     uint32_t asserted;  /* MPIR_HINT_*; 0 at first */

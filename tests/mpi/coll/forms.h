@@ -73,4 +73,25 @@ CHECK_UNUSED static int form_run(int err)
 #define MPI_Exscan(...) FORM(MPI_Exscan, MPI_Iexscan, MPI_Exscan_init, __VA_ARGS__)
 #define MPI_Exscan_c(...) FORM(MPI_Exscan_c, MPI_Iexscan_c, MPI_Exscan_init_c, __VA_ARGS__)
 
+#define MPI_Neighbor_allgather(...) \
+    FORM(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather_init, __VA_ARGS__)
+#define MPI_Neighbor_allgather_c(...) \
+    FORM(MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c, MPI_Neighbor_allgather_init_c, __VA_ARGS__)
+#define MPI_Neighbor_allgatherv(...) \
+    FORM(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPI_Neighbor_allgatherv_init, __VA_ARGS__)
+#define MPI_Neighbor_allgatherv_c(...) \
+    FORM(MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c, MPI_Neighbor_allgatherv_init_c, __VA_ARGS__)
+#define MPI_Neighbor_alltoall(...) \
+    FORM(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall_init, __VA_ARGS__)
+#define MPI_Neighbor_alltoall_c(...) \
+    FORM(MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c, MPI_Neighbor_alltoall_init_c, __VA_ARGS__)
+#define MPI_Neighbor_alltoallv(...) \
+    FORM(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPI_Neighbor_alltoallv_init, __VA_ARGS__)
+#define MPI_Neighbor_alltoallv_c(...) \
+    FORM(MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c, MPI_Neighbor_alltoallv_init_c, __VA_ARGS__)
+#define MPI_Neighbor_alltoallw(...) \
+    FORM(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init, __VA_ARGS__)
+#define MPI_Neighbor_alltoallw_c(...) \
+    FORM(MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c, __VA_ARGS__)
+
 #endif
