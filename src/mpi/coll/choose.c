@@ -3,6 +3,7 @@
  * Every process computes the choice for itself from things that are the same in all: the size of the call, the number
  * of ranks, and the facts of the communicator, which are agreed on once.  KEEL_COLL forces algorithms by name. */
 #include "sched.h"
+#include "tune.h"
 #include "drive.h"
 #include "env.h"
 #include <stdio.h>
@@ -63,33 +64,36 @@ double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded)
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
-static bool same_word(const char *word, size_t len, const char *name)
-{
-    return strlen(name) == len && !memcmp(word, name, len);
-}
-
 /* Take one item "kind=algorithm" of KEEL_COLL; false if there is no such thing. */
 static bool force(MPIR_Coll_facts *f, const char *item, size_t len)
 {
     size_t eq = strcspn(item, "=");
-    for (int k = 0; eq < len && k < COLL_KINDS; k++)
-        if (same_word(item, eq, MPIR_Coll_tables[k].name))
-            for (uint8_t i = 0; MPIR_Coll_tables[k].algs[i].name; i++)
-                if (same_word(item + eq + 1, len - eq - 1, MPIR_Coll_tables[k].algs[i].name)) {
-                    f->forced[k] = (uint8_t)(i + 1);
-                    return true;
-                }
-    return false;
+    int k = eq < len ? MPIR_Coll_kind_of(item, eq) : -1;
+    uint8_t row = k >= 0 ? MPIR_Coll_row_of(k, item + eq + 1, len - eq - 1) : 0;
+    if (row)
+        f->forced[k] = row;
+    return row != 0;
+}
+
+/* An item of KEEL_COLL; rules are taken the first time. */
+static bool take(MPIR_Coll_facts *f, const char *item, size_t len, bool first)
+{
+    if (!memchr(item, ':', len))
+        return force(f, item, len);
+    return !first || MPIR_Coll_tune_add(item, len);
 }
 
 /* What KEEL_COLL and this process's node say. */
 static void own_facts(MPIR_Coll_facts *f)
 {
+    static bool again;
+    bool first = !again;
     char text[200];
+    again = true;
     *f = (MPIR_Coll_facts){ .crowded = ku_wait_policy.spin_ns == 0 };
     for (const char *item = ku_knob_str("COLL"); item && *item;) {
         size_t len = strcspn(item, ",");
-        if (!force(f, item, len) && MPID_MyWorldRank == 0) {
+        if (!take(f, item, len, first) && MPID_MyWorldRank == 0) {
             snprintf(text, sizeof text,
                      "KEEL_COLL: \"%.*s\" names no algorithm; see KEEL_COLL in doc/collectives.md",
                      len < 100 ? (int)len : 100, item);
@@ -102,7 +106,7 @@ static void own_facts(MPIR_Coll_facts *f)
 /* A communicator asks for a team when it has been used for so many collectives; many are used once. */
 enum { TEAM_AFTER = 4 };
 
-enum { FACTS = 2 + COLL_KINDS };
+enum { FACTS = 4 + COLL_KINDS, FACT_TEAM = 1 + COLL_KINDS, FACT_RULES, FACT_NOT_RULES };
 
 static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
 {
@@ -111,18 +115,21 @@ static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
     v[0] = f.crowded;
     for (int k = 0; k < COLL_KINDS; k++)
         v[1 + k] = f.forced[k];
-    v[1 + COLL_KINDS] = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
+    v[FACT_TEAM] = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
+    v[FACT_RULES] = MPIR_Coll_tune_hash();
+    v[FACT_NOT_RULES] = ~v[FACT_RULES];
 }
 
 static void facts_take(MPIR_Comm *comm, const uint32_t v[FACTS], int err)
 {
     MPIR_Coll_facts *f = &comm->facts;
-    MPIR_Coll_team_join(comm, err ? 0 : v[1 + COLL_KINDS]);
+    MPIR_Coll_team_join(comm, err ? 0 : v[FACT_TEAM]);
     if (err)
         return;
     f->crowded = v[0] != 0;
     for (int k = 0; k < COLL_KINDS; k++)
         f->forced[k] = (uint8_t)v[1 + k];
+    f->ruled = v[FACT_RULES] != 0 && v[FACT_RULES] == ~v[FACT_NOT_RULES]; /* the same in all */
     f->heard = 1;
 }
 
@@ -231,6 +238,9 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
     } last[COLL_KINDS];
     const struct coll_alg *algs = MPIR_Coll_tables[kind].algs;
     s->crowded = facts->crowded && !s->anywhere;
+    uint8_t ruled = facts->ruled ? MPIR_Coll_tuned(kind, s) : 0;
+    if (ruled && can(&algs[ruled - 1], s))
+        return &algs[ruled - 1];
     if (facts->forced[kind] && can(&algs[facts->forced[kind] - 1], s))
         return &algs[facts->forced[kind] - 1];
     if (!last[kind].best || !same_size(s, &last[kind].size)) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "coll.h"
+#include "tune.h"
 
 enum { MOST = 100 };
 
@@ -157,6 +158,51 @@ START_TEST(forced)
 }
 END_TEST
 
+static bool rule(const char *item)
+{
+    return MPIR_Coll_tune_add(item, strlen(item));
+}
+
+static const char *ruled(int64_t bytes, int32_t p)
+{
+    MPIR_Coll_facts facts = { .known = 1, .ruled = 1 };
+    struct coll_size s = { .bytes = bytes, .elements = bytes / 4, .p = p, .commutative = true };
+    return MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name;
+}
+
+START_TEST(rules)
+{
+    static const char *const wrong[] = { "allreduce=ring",
+                                         "allreduce:1",
+                                         "allreduce:1=",
+                                         "allreduce:1=none",
+                                         "none:1=ring",
+                                         "allreduce:x=ring",
+                                         "allreduce:1-x=ring",
+                                         "allreduce:-=ring",
+                                         "allreduce:1:2:3=ring",
+                                         "allreduce:1-2-3=ring",
+                                         "" };
+    ck_assert_uint_eq(MPIR_Coll_tune_hash(), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(!rule(wrong[i]), "%s was taken", wrong[i]);
+    ck_assert_uint_eq(MPIR_Coll_tune_hash(), 0);
+    ck_assert(rule("allreduce:1k-2K:4-8=ring"));
+    ck_assert(rule("allreduce:1m-:*=doubling"));
+    ck_assert(rule("allreduce::-3=wide"));
+    ck_assert(rule("allreduce:64=halving"));
+    ck_assert_uint_ne(MPIR_Coll_tune_hash(), 0);
+    ck_assert_str_eq(ruled(1024, 4), "ring");
+    ck_assert_str_eq(ruled(2048, 8), "ring");
+    ck_assert_str_eq(ruled(1024, 3), "wide");
+    ck_assert_str_eq(ruled(1 << 20, 2), "doubling");
+    ck_assert_str_eq(ruled(16 << 20, 16), "doubling");
+    ck_assert_str_eq(ruled(64, 16), "halving");
+    ck_assert_str_ne(ruled(64, 17), "halving"); /* it needs an element a rank */
+    ck_assert_str_eq(ruled(1 << 20, 3), "doubling");
+}
+END_TEST
+
 /* ---- Every row is forced by some test program --------------------------------------------------------------------- */
 
 /* All lines of the programs that force something. */
@@ -206,6 +252,7 @@ int main(void)
     tcase_add_test(c, choices);
     tcase_add_test(c, landmarks);
     tcase_add_test(c, forced);
+    tcase_add_test(c, rules);
     tcase_add_test(c, all_rows_are_tested);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);

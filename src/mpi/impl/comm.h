@@ -14,6 +14,7 @@ typedef struct MPIR_Coll_facts {
     uint8_t known;   /* agreed, and a call that waits for the others has seen it: so in all of them */
     uint8_t heard;   /* agreed; else the next collective agrees first */
     uint8_t asked;   /* a nonblocking call has begun to agree */
+    uint8_t ruled;   /* all have the same rules for sizes (src/mpi/coll/tune.c) */
     int failed;      /* the error class with which that ended; 0 */
     uint8_t crowded; /* some node has more ranks than cores */
     uint8_t forced[MPIR_COLL_FORCED]; /* by enum coll_kind: number of the forced algorithm + 1, or 0 */

@@ -1,5 +1,7 @@
 /* options_env.c: the options that shape the ranks' environment. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -115,6 +117,34 @@ void do_unset(struct parse *p, char **v)
         refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
     else
         edit_env(&p->all, v[0]);
+}
+
+/* The rules of the file behind what KEEL_COLL says so far, for the first that fits a call counts. */
+void do_coll_tuning(struct parse *p, char **v)
+{
+    FILE *f = fopen(v[0], "r");
+    const char *old = value_now(p, "KEEL_COLL");
+    char *line = NULL, *rules = xformat("%s", old ? old : "");
+    size_t room = 0;
+    if (!f)
+        refuse(p, "%s %s: %s", p->name, v[0], strerror(errno));
+    for (int at = 1; f && getline(&line, &room, f) >= 0; at++) {
+        char *word = line + strspn(line, " \t");
+        word[strcspn(word, " \t\r\n#")] = '\0';
+        if (*word && (!strchr(word, '=') || strchr(word, ',')))
+            refuse(p, "%s %s, line %d: \"%s\"; expected collective:BYTES:RANKS=algorithm", p->name, v[0], at,
+                   word);
+        else if (*word) {
+            char *more = xformat("%s%s%s", rules, *rules ? "," : "", word);
+            free(rules);
+            rules = more;
+        }
+    }
+    if (f)
+        fclose(f);
+    edit_env(&p->all, xformat("KEEL_COLL=%s", rules));
+    free(line);
+    free(rules);
 }
 
 static void inherit_list(struct app *a, char **v)
