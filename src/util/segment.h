@@ -25,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 7,
+    KU_SEG_VERSION = 8,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -104,7 +104,7 @@ enum { KU_PLACE_UNKNOWN = 0xffff, KU_PLACE_SEVERAL = 0xfffe, KU_PLACE_CPUS = 102
 struct ku_seg_place {
     _Alignas(64) uint32_t flags;
     uint16_t cpus, cores;             /* hardware threads and cores of its own share */
-    uint16_t l3, numa, package;       /* the one in which they lie */
+    uint16_t l3, numa, package, core; /* the one in which they lie */
     uint64_t set[KU_PLACE_CPUS / 64]; /* bit c % 64 of set[c / 64]: the kernel's cpu c */
 };
 

@@ -518,7 +518,9 @@ static void parking(void)
         MPID_SendContig(comm, &x, sizeof x, ME, i / 2, 1000 + (uint32_t)(i % 4), to, 0, &err);
     }
     barrier();
+    CHECK(!MPID_Context_in_use(1000) && !MPID_Context_in_use(2000), "contexts in use without a communicator");
     CHECK(MPID_CommInit(NULL, &c) == 0 && MPID_CommInit(&c, &d) == 0, "comminit: %s", MPID_Error_text());
+    CHECK(MPID_Context_in_use(1000) && MPID_Context_in_use(2000), "contexts of a communicator, not in use");
     for (int i = 8; i-- > 0;) {
         MPID_RecvContig(&c, &v, sizeof v, from, i / 2, 1000 + (uint32_t)(i % 4), NULL, &err);
         ok("recv");
@@ -529,6 +531,7 @@ static void parking(void)
     ok("second communicator");
     barrier();
     CHECK(MPID_CommFree(&c) == 0 && MPID_CommFree(&d) == 0, "commfree");
+    CHECK(!MPID_Context_in_use(1000), "a context in use after its communicator");
     for (uint32_t i = 0; i < 1000; i++) { /* many, some left */
         struct MPIR_COMMUNICATOR e = { .rank = ME, .size = N, .remote_size = N, .context_id = 5000 + 4 * i };
         CHECK(MPID_CommInit(NULL, &e) == 0, "comminit");

@@ -123,6 +123,9 @@ int MPIR_front_check_counts(MPIR_Counts counts, int64_t n, const char *arg, cons
 
 int MPIR_front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null)
 {
+    if (any && rank == MPI_ANY_SOURCE)
+        return MPIR_Err(MPI_ERR_RANK, arg,
+                        "is MPI_ANY_SOURCE, on a communicator with the hint mpi_assert_no_any_source");
     return MPIR_Err(MPI_ERR_RANK, arg, "is %d; expected 0 to %d%s%s", rank, comm->adi.remote_size - 1,
                     any ? ", MPI_ANY_SOURCE" : "", null ? " or MPI_PROC_NULL" : "");
 }
@@ -133,14 +136,21 @@ int MPIR_front_bad_root(const MPIR_Comm *comm, int root)
                     comm->remote_group ? ", MPI_ROOT or MPI_PROC_NULL" : "");
 }
 
-int MPIR_front_bad_tag(int tag, const char *arg, bool any)
+int MPIR_front_bad_tag(int tag, const char *arg)
 {
     if (tag == MPI_ANY_TAG)
         return MPIR_Err(MPI_ERR_TAG, arg,
                         "is MPI_ANY_TAG, which only a receive or probe may use; expected 0 to %d",
                         MPID_TAG_UB);
-    return MPIR_Err(MPI_ERR_TAG, arg, "is %d; expected 0 to %d%s", tag, MPID_TAG_UB,
-                    any ? " or MPI_ANY_TAG" : "");
+    return MPIR_Err(MPI_ERR_TAG, arg, "is %d; expected 0 to %d", tag, MPID_TAG_UB);
+}
+
+int MPIR_front_bad_tag_any(const MPIR_Comm *comm, int tag, const char *arg)
+{
+    if (tag == MPI_ANY_TAG && !check_any_tag(comm, tag))
+        return MPIR_Err(MPI_ERR_TAG, arg,
+                        "is MPI_ANY_TAG, on a communicator with the hint mpi_assert_no_any_tag");
+    return MPIR_Err(MPI_ERR_TAG, arg, "is %d; expected 0 to %d or MPI_ANY_TAG", tag, MPID_TAG_UB);
 }
 
 int MPIR_front_bad_pointer(const char *arg)

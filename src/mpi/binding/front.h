@@ -134,7 +134,8 @@ static inline void front_free(void *p, void *small)
 int MPIR_front_bad_count(int64_t n, const char *arg, const char *call, bool narrow) FRONT_COLD;
 int MPIR_front_bad_rank(const MPIR_Comm *comm, int rank, const char *arg, bool any, bool null) FRONT_COLD;
 int MPIR_front_bad_root(const MPIR_Comm *comm, int root) FRONT_COLD;
-int MPIR_front_bad_tag(int tag, const char *arg, bool any) FRONT_COLD;
+int MPIR_front_bad_tag(int tag, const char *arg) FRONT_COLD;
+int MPIR_front_bad_tag_any(const MPIR_Comm *comm, int tag, const char *arg) FRONT_COLD;
 int MPIR_front_bad_pointer(const char *arg) FRONT_COLD;
 int MPIR_front_bad_in_place(const char *arg) FRONT_COLD;
 int MPIR_front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index) FRONT_COLD;
@@ -157,10 +158,19 @@ static inline int check_rank(const MPIR_Comm *comm, int rank, const char *arg)
                ? MPI_SUCCESS
                : MPIR_front_bad_rank(comm, rank, arg, false, true);
 }
+/* MPI_ANY_SOURCE and MPI_ANY_TAG, where the program has not promised to do without. */
+static inline bool check_any_source(const MPIR_Comm *comm, int rank)
+{
+    return rank == MPI_ANY_SOURCE && !(comm->hints.asserted & MPIR_HINT_NO_ANY_SOURCE);
+}
+static inline bool check_any_tag(const MPIR_Comm *comm, int tag)
+{
+    return tag == MPI_ANY_TAG && !(comm->hints.asserted & MPIR_HINT_NO_ANY_TAG);
+}
 static inline int check_rank_any(const MPIR_Comm *comm, int rank, const char *arg)
 {
     return likely((uint32_t)rank < (uint32_t)comm->adi.remote_size || rank == MPI_PROC_NULL ||
-                  rank == MPI_ANY_SOURCE)
+                  check_any_source(comm, rank))
                ? MPI_SUCCESS
                : MPIR_front_bad_rank(comm, rank, arg, true, true);
 }
@@ -179,11 +189,12 @@ static inline int check_root(const MPIR_Comm *comm, int root)
 }
 static inline int check_tag(int tag, const char *arg)
 {
-    return likely(tag >= 0) ? MPI_SUCCESS : MPIR_front_bad_tag(tag, arg, false);
+    return likely(tag >= 0) ? MPI_SUCCESS : MPIR_front_bad_tag(tag, arg);
 }
-static inline int check_tag_any(int tag, const char *arg)
+static inline int check_tag_any(const MPIR_Comm *comm, int tag, const char *arg)
 {
-    return likely(tag >= 0 || tag == MPI_ANY_TAG) ? MPI_SUCCESS : MPIR_front_bad_tag(tag, arg, true);
+    return likely(tag >= 0 || check_any_tag(comm, tag)) ? MPI_SUCCESS
+                                                        : MPIR_front_bad_tag_any(comm, tag, arg);
 }
 static inline int check_pointer(const void *p, const char *arg)
 {

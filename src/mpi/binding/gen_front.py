@@ -375,8 +375,10 @@ class Front:
             self.check(p, 'check_count(%s, "%s", "%s", %s)' % (name, name, self.proc.name, self.narrow()))
         elif kind in ("RANK", "RANK_ANY", "RANK_IN") and comm:
             self.check(p, 'check_%s(%s, %s, "%s")' % (kind.lower(), comm, name, name))
-        elif kind in ("TAG", "TAG_ANY"):
-            self.check(p, 'check_%s(%s, "%s")' % (kind.lower(), name, name))
+        elif kind == "TAG":
+            self.check(p, 'check_tag(%s, "%s")' % (name, name))
+        elif kind == "TAG_ANY":
+            self.check(p, 'check_tag_any(%s, %s, "%s")' % (comm, name, name))
         elif kind in ("INT_OUT", "INT_INOUT", "AINT_OUT", "COUNT64_OUT", "OFFSET_OUT", "POINTER_OUT", "STRING") \
                 or kind == "STRING_OUT" and self.proc.chapter != "info":
             self.check(p, 'check_pointer(%s, "%s")' % (name, name))
@@ -585,8 +587,8 @@ class Front:
 SHORT = {
     "BUFFER": "(uintptr_t){0} >= FRONT_PAGE", "CBUFFER": "(uintptr_t){0} >= FRONT_PAGE", "COUNT": "{0} >= 0",
     "RANK": "(uint32_t){0} < (uint32_t){1}->adi.remote_size", "TAG": "{0} >= 0",
-    "RANK_ANY": "((uint32_t){0} < (uint32_t){1}->adi.remote_size || {0} == MPI_ANY_SOURCE)",
-    "TAG_ANY": "({0} >= 0 || {0} == MPI_ANY_TAG)", "COMM": "{0}_o", "DATATYPE_USE": "{0}_o && {0}_o->adi.is_committed",
+    "RANK_ANY": "((uint32_t){0} < (uint32_t){1}->adi.remote_size || check_any_source({1}, {0}))",
+    "TAG_ANY": "({0} >= 0 || check_any_tag({1}, {0}))", "COMM": "{0}_o", "DATATYPE_USE": "{0}_o && {0}_o->adi.is_committed",
     "REQUEST_OUT": "{0}", "REQUEST_INOUT": "{0}_o && {0}_o->handle_type != MPIR_MESSAGE", "INT_OUT": "{0}", "STATUS_OUT": None,
 }
 

@@ -1,8 +1,9 @@
-/* agree.c: the maximum of a few numbers over some processes: up a wide tree, and down again, without ever blocking.
+/* agree.c: the maximum of a few numbers over some processes: up a wide tree, and down again, without ever blocking.  Where
+ * there are two sides each has its tree, and the roots tell each other what they have heard.
  *
  * A process is in one of these stages; MPIR_Agree_step takes each arrow when the messages it stands for have come or gone:
- *   HEAR   -> REPORT   every child has said its maximum; the one of this subtree goes to the parent
- *   REPORT -> SPREAD   the parent has said the maximum of all; it goes to the children
+ *   HEAR   -> REPORT   every child has said its maximum; the one of this subtree goes to the parent, the root's to the other root
+ *   REPORT -> SPREAD   the parent has said the maximum of all, the other root that of its side; it goes to the children
  *   SPREAD -> DONE
  * Invariants
  *   1. Whoever takes part in one stage takes part in all: a message fails when its peer is lost, and then it goes on.
@@ -15,10 +16,27 @@
 
 enum { HEAR, REPORT, SPREAD, DONE };
 
-static int32_t local_rank(const struct agree *a, int64_t i)
+/* Where a message goes, or comes from. */
+struct place {
+    MPIR_Comm *comm;
+    int which, tag, rank;
+};
+
+static struct place place_in_tree(const struct agree *a, int64_t i)
 {
-    int32_t at = (int32_t)i;
-    return a->group ? MPIR_Group_rank_of(a->comm->group, MPIR_Group_grank(a->group, at)) : at;
+    const struct party *p = &a->party;
+    int32_t at = (int32_t)((i + p->root) % a->n);
+    if (p->group)
+        at = MPIR_Group_rank_of(p->comm->group, MPIR_Group_grank(p->group, at));
+    return (struct place){ p->comm, p->which, p->tag, at };
+}
+
+static struct place above(const struct agree *a)
+{
+    const struct party *p = &a->party;
+    if (a->me == 0)
+        return (struct place){ p->peer, p->peer_which, p->peer_tag, p->peer_rank };
+    return place_in_tree(a, (a->me - 1) / AGREE_RADIX);
 }
 
 static void note(struct agree *a, int err)
@@ -29,8 +47,8 @@ static void note(struct agree *a, int err)
         a->err = err;
         a->words_of_err = *ku_err_last();
     }
-    if ((uint32_t)err > a->value[AGREE_ERROR])
-        a->value[AGREE_ERROR] = (uint32_t)err;
+    if ((uint64_t)err > a->value[AGREE_ERROR])
+        a->value[AGREE_ERROR] = (uint64_t)err;
 }
 
 static MPIR_Request *fresh(MPIR_Request *r)
@@ -39,17 +57,17 @@ static MPIR_Request *fresh(MPIR_Request *r)
     return r;
 }
 
-/* Begin a message from or to member i; a request that could not begin counts as complete. */
-static void hear(struct agree *a, int64_t i, struct agree_peer *p)
+/* Begin a message; a request that could not begin counts as complete. */
+static void hear(struct agree *a, struct place from, struct agree_peer *p)
 {
-    note(a, MPIR_P2p_irecv(p->value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT32_T), local_rank(a, i),
-                           a->tag, a->comm, a->which, fresh(&p->request)));
+    note(a, MPIR_P2p_irecv(p->value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), from.rank,
+                           from.tag, from.comm, from.which, fresh(&p->request)));
 }
 
-static int tell(struct agree *a, int64_t i, const uint32_t *value, MPIR_Request *r)
+static int tell(struct agree *a, struct place to, const uint64_t *value, MPIR_Request *r)
 {
-    return MPIR_P2p_isend(value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT32_T), local_rank(a, i),
-                          a->tag, a->comm, a->which, fresh(r));
+    return MPIR_P2p_isend(value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), to.rank, to.tag,
+                          to.comm, to.which, fresh(r));
 }
 
 static bool is_over(struct agree *a, MPIR_Request *r)
@@ -72,59 +90,62 @@ static bool children_over(struct agree *a)
     return a->over == a->children;
 }
 
-void MPIR_Agree_begin(struct agree *a, MPIR_Comm *comm, MPIR_Group *group, int which, int tag, int words)
+void MPIR_Agree_begin(struct agree *a, const struct party *p, int words)
 {
-    int64_t n = group ? group->size : comm->adi.size;
-    a->comm = comm;
-    a->group = group;
-    a->which = which;
-    a->tag = tag;
+    int32_t n = p->group ? p->group->size : p->comm->adi.size;
+    int32_t rank = p->group ? p->group->rank : p->comm->adi.rank;
+    a->party = *p;
     a->words = words;
     a->stage = HEAR;
     a->err = 0;
     a->over = 0;
-    a->me = group ? group->rank : comm->adi.rank;
+    a->n = n;
+    a->me = rank >= p->root ? rank - p->root : rank - p->root + n;
     int64_t first = (int64_t)a->me * AGREE_RADIX + 1, end = first + AGREE_RADIX < n ? first + AGREE_RADIX : n;
     a->children = end > first ? (int)(end - first) : 0;
     for (int i = 0; i < a->children; i++)
-        hear(a, first + i, &a->child[i]);
+        hear(a, place_in_tree(a, first + i), &a->child[i]);
 }
 
-static void merge(struct agree *a)
+static void merge(struct agree *a, const struct agree_peer *p)
 {
-    for (int i = 0; i < a->children; i++)
-        for (int w = 0; w < a->words; w++)
-            if (!a->child[i].request.errval && a->child[i].value[w] > a->value[w])
-                a->value[w] = a->child[i].value[w];
+    for (int w = 0; w < a->words; w++)
+        if (!p->request.errval && p->value[w] > a->value[w])
+            a->value[w] = p->value[w];
+}
+
+/* Has nobody above it. */
+static bool is_top(const struct agree *a)
+{
+    return a->me == 0 && !a->party.peer;
 }
 
 static void report(struct agree *a)
 {
-    int64_t parent = (a->me - 1) / AGREE_RADIX;
-    merge(a);
+    for (int i = 0; i < a->children; i++)
+        merge(a, &a->child[i]);
     a->stage = REPORT;
-    if (a->me == 0)
+    if (is_top(a))
         return;
     for (int w = 0; w < a->words; w++)
         a->sent[w] = a->value[w];
-    hear(a, parent, &a->parent);
-    note(a, tell(a, parent, a->sent, &a->up));
+    hear(a, above(a), &a->parent);
+    note(a, tell(a, above(a), a->sent, &a->up));
 }
 
 static void spread(struct agree *a)
 {
     int64_t first = (int64_t)a->me * AGREE_RADIX + 1;
-    if (a->me != 0 && !a->parent.request.errval)
-        for (int w = 0; w < a->words; w++)
-            a->value[w] = a->parent.value[w];
-    if ((uint32_t)a->err > a->value[AGREE_ERROR])
-        a->value[AGREE_ERROR] = (uint32_t)a->err;
+    if (!is_top(a))
+        merge(a, &a->parent);
+    if ((uint64_t)a->err > a->value[AGREE_ERROR])
+        a->value[AGREE_ERROR] = (uint64_t)a->err;
     a->stage = SPREAD;
     a->over = 0;
     for (int i = 0; i < a->children; i++) {
         for (int w = 0; w < a->words; w++)
             a->child[i].value[w] = a->value[w];
-        tell(a, first + i, a->child[i].value, &a->child[i].request);
+        tell(a, place_in_tree(a, first + i), a->child[i].value, &a->child[i].request);
     }
 }
 
@@ -132,7 +153,7 @@ bool MPIR_Agree_step(struct agree *a)
 {
     if (a->stage == HEAR && children_over(a))
         report(a);
-    if (a->stage == REPORT && (a->me == 0 || (is_over(a, &a->up) && is_over(a, &a->parent.request))))
+    if (a->stage == REPORT && (is_top(a) || (is_over(a, &a->up) && is_over(a, &a->parent.request))))
         spread(a);
     if (a->stage == SPREAD && children_over(a))
         a->stage = DONE;
@@ -152,14 +173,15 @@ int MPIR_Agree_result(const struct agree *a)
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words)
 {
     struct agree a;
+    struct party p = { .comm = comm, .group = group, .which = which, .tag = tag };
     a.value[AGREE_ERROR] = 0;
     for (int w = 0; w < words; w++)
         a.value[AGREE_FIRST + w] = values[w];
-    MPIR_Agree_begin(&a, comm, group, which, tag, AGREE_FIRST + words);
+    MPIR_Agree_begin(&a, &p, AGREE_FIRST + words);
     while (!MPIR_Agree_step(&a))
         MPID_DeviceCheck(MPID_BLOCKING);
     for (int w = 0; w < words; w++)
-        values[w] = a.value[AGREE_FIRST + w];
+        values[w] = (uint32_t)a.value[AGREE_FIRST + w];
     return MPIR_Agree_result(&a);
 }
 
@@ -176,7 +198,8 @@ struct MPIR_Agreement *MPIR_Agreement_begin(MPIR_Comm *comm, int which, int tag,
     a->agree.value[AGREE_ERROR] = 0;
     for (int w = 0; w < words; w++)
         a->agree.value[AGREE_FIRST + w] = values[w];
-    MPIR_Agree_begin(&a->agree, comm, NULL, which, tag, AGREE_FIRST + words);
+    struct party p = { .comm = comm, .which = which, .tag = tag };
+    MPIR_Agree_begin(&a->agree, &p, AGREE_FIRST + words);
     return a;
 }
 
@@ -185,7 +208,7 @@ bool MPIR_Agreement_step(struct MPIR_Agreement *a, uint32_t *values, int words, 
     if (!MPIR_Agree_step(&a->agree))
         return false;
     for (int w = 0; w < words; w++)
-        values[w] = a->agree.value[AGREE_FIRST + w];
+        values[w] = (uint32_t)a->agree.value[AGREE_FIRST + w];
     *err = MPIR_Agree_result(&a->agree);
     free(a);
     return true;

@@ -7,6 +7,17 @@
 #include "request.h"
 #include "util/err.h"
 
+/* Who agrees: some ranks of comm; or, where they are one of two sides, those of the other side as well.  The sides talk
+ * to each other through their roots. */
+struct party {
+    MPIR_Comm *comm;
+    MPIR_Group *group; /* of comm's members; NULL: all */
+    int which, tag;    /* of the messages in comm */
+    int32_t root;      /* a rank in group, or in comm */
+    MPIR_Comm *peer;   /* at the root of a side, where it reaches the other root; else NULL */
+    int peer_which, peer_tag, peer_rank;
+};
+
 /* ---- The maximum of some numbers (agree.c) ------------------------------------------------------------------- */
 
 enum {
@@ -18,24 +29,23 @@ enum {
 
 struct agree_peer {
     MPIR_Request request;
-    uint32_t value[AGREE_WORDS];
+    uint64_t value[AGREE_WORDS];
 };
 
 struct agree {
-    MPIR_Comm *comm;
-    MPIR_Group *group; /* who takes part: a subset of comm; NULL: all */
-    int which, tag, words, stage;
+    struct party party;
+    int words, stage;
     int children, over; /* of this process in the tree; how many of them have answered or been told */
-    int32_t me;
-    int err; /* what this process could not hear or say */
+    int32_t me, n;      /* places in the tree: this process's, and how many there are; the root's is 0 */
+    int err;            /* what this process could not hear or say */
     struct ku_err words_of_err;
-    uint32_t value[AGREE_WORDS], sent[AGREE_WORDS];
+    uint64_t value[AGREE_WORDS], sent[AGREE_WORDS];
     MPIR_Request up;
     struct agree_peer parent, child[AGREE_RADIX];
 };
 
 /* Start with a->value[0 .. words - 1], which the caller has set. */
-void MPIR_Agree_begin(struct agree *a, MPIR_Comm *comm, MPIR_Group *group, int which, int tag, int words);
+void MPIR_Agree_begin(struct agree *a, const struct party *p, int words);
 /* Go on as far as possible; never blocks.  True: over, a->value is what all have, or a->err says why not. */
 bool MPIR_Agree_step(struct agree *a);
 /* The error class of the whole: a->err, or another process's (recorded with words); 0. */
@@ -43,20 +53,42 @@ int MPIR_Agree_result(const struct agree *a);
 
 /* ---- A context id (context.c) -------------------------------------------------------------------------------- */
 
-struct context_vote {
-    struct agree agree;
-    uint32_t mine; /* what this process has proposed last, in steps of MPID_CONTEXT_IDS */
-    int round, err;
-    struct ku_err words_of_err;
-    uint32_t context; /* the result */
+enum { CONTEXT_EXTRAS = 4 };
+
+/* What a process brings to a vote. */
+struct context_ask {
+    int err;    /* what it has met (recorded): the vote then ends with an error in all of them */
+    int ids;    /* how many ids: 1, or 2 for a communicator that has another one in it */
+    int extras; /* of further numbers, whose maxima are found by the way */
+    uint64_t extra[CONTEXT_EXTRAS];
+    /* Not NULL: the extras are pairs of context_same, and those must have given the same number who have given one;
+     * the argument it stands for, and the class of the error. */
+    const char *same_arg;
+    int same_class;
 };
 
-/* Those of comm (of group) start to agree.  err: what this process has met (recorded); the vote then ends with an error in
- * all of them. */
-void MPIR_Context_begin(struct context_vote *v, MPIR_Comm *comm, MPIR_Group *group, int which, int tag,
-                        int err);
+static inline void context_same(struct context_ask *ask, int pair, uint64_t number)
+{
+    ask->extra[2 * pair] = number;
+    ask->extra[2 * pair + 1] = ~number;
+}
+
+struct context_vote {
+    struct agree agree;
+    struct context_ask ask;
+    uint64_t mine; /* what this process has proposed last */
+    int round, err;
+    struct ku_err words_of_err;
+    uint32_t context[2];            /* the result */
+    uint64_t extra[CONTEXT_EXTRAS]; /* the maxima */
+};
+
+/* Those of the party start to agree. */
+void MPIR_Context_begin(struct context_vote *v, const struct party *p, const struct context_ask *ask);
 /* Never blocks.  True: over, with v->err (recorded) or v->context. */
 bool MPIR_Context_step(struct context_vote *v);
+/* Both, waiting; returns v->err. */
+int MPIR_Context_agree(struct context_vote *v, const struct party *p, const struct context_ask *ask);
 /* Before the first vote of a job. */
 void MPIR_Context_reset(void);
 

@@ -4,7 +4,6 @@
  *   1. A process never uses a context id twice (context.c).
  *   2. What can fail for want of memory happens before the agreement on a context, and its failure is part of the
  *      agreement, so that either all members get the communicator or none does. */
-#include "agree.h"
 #include "make.h"
 #include "attr.h"
 #include "bsend.h"
@@ -36,7 +35,7 @@ static int set_group(MPIR_Comm *c, MPIR_Group *g)
     return MPIR_Group_table(g, &c->adi.lrank_to_grank);
 }
 
-static int init_predefined(MPIR_Comm *c, int32_t size, int32_t first, uint32_t context)
+int MPIR_Comm_init_static(MPIR_Comm *c, int32_t size, int32_t first, uint32_t context)
 {
     MPIR_Group *g;
     int err = MPIR_Group_new_range(size, first, 1, &g);
@@ -62,7 +61,7 @@ static void release_errhandler(MPIR_Comm *c)
     c->adi.errhandler = NULL;
 }
 
-static void fini_predefined(MPIR_Comm *c)
+void MPIR_Comm_fini_static(MPIR_Comm *c)
 {
     if (!c->group)
         return;
@@ -78,22 +77,36 @@ static void fini_predefined(MPIR_Comm *c)
 int MPIR_Comm_init_predefined(void)
 {
     MPIR_Context_reset();
-    int err = init_predefined(&MPIR_Comm_world, MPID_MyWorldSize, 0, CONTEXT_WORLD);
+    int err = MPIR_Comm_init_static(&MPIR_Comm_world, MPID_MyWorldSize, 0, CONTEXT_WORLD);
     if (err)
         return err;
-    err = init_predefined(&MPIR_Comm_self, 1, MPID_MyWorldRank, CONTEXT_SELF);
+    err = MPIR_Comm_init_static(&MPIR_Comm_self, 1, MPID_MyWorldRank, CONTEXT_SELF);
     if (err)
-        fini_predefined(&MPIR_Comm_world);
+        MPIR_Comm_fini_static(&MPIR_Comm_world);
     return err;
 }
 
 void MPIR_Comm_fini_predefined(void)
 {
-    fini_predefined(&MPIR_Comm_self);
-    fini_predefined(&MPIR_Comm_world);
+    MPIR_Comm_boot_fini();
+    MPIR_Comm_fini_static(&MPIR_Comm_self);
+    MPIR_Comm_fini_static(&MPIR_Comm_world);
 }
 
-int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
+static int prepare_remote(MPIR_Comm *c, MPIR_Comm *parent, MPIR_Group *remote)
+{
+    int err = MPIR_Group_table(remote, &c->adi.lrank_to_grank);
+    if (!err)
+        err = MPIR_Comm_prepare(parent, c->group, NULL, &c->local);
+    if (err)
+        return err;
+    MPIR_Object_ref(remote);
+    c->remote_group = remote;
+    c->adi.remote_size = remote->size;
+    return 0;
+}
+
+int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Group *remote, MPIR_Comm **newcomm)
 {
     MPIR_Comm *c = MPIR_Object_alloc(MPIR_KIND_COMM);
     if (!c)
@@ -107,8 +120,19 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Comm **newcomm)
     c->adi.context_id = CONTEXT_NONE;
     c->adi.errhandler = parent->adi.errhandler;
     MPIR_Object_ref(c->adi.errhandler);
-    *newcomm = c;
-    return 0;
+    err = remote ? prepare_remote(c, parent, remote) : 0;
+    if (err)
+        MPIR_Comm_discard(c);
+    else
+        *newcomm = c;
+    return err;
+}
+
+void MPIR_Comm_handler(MPIR_Comm *c, MPIR_Errhandler *h)
+{
+    release_errhandler(c);
+    c->adi.errhandler = h;
+    MPIR_Object_ref(h);
 }
 
 void MPIR_Comm_discard(MPIR_Comm *c)
@@ -119,13 +143,23 @@ void MPIR_Comm_discard(MPIR_Comm *c)
     MPIR_Topo_release(c->topo);
     release_errhandler(c);
     MPIR_Group_release(c->group);
+    if (c->local)
+        MPIR_Comm_release(c->local);
+    if (c->remote_group)
+        MPIR_Group_release(c->remote_group);
     MPIR_Object_free(c);
 }
 
-int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
+static int start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
 {
     c->adi.context_id = context;
     return MPID_CommInit(&parent->adi, &c->adi);
+}
+
+int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, const uint32_t context[2])
+{
+    int err = c->local ? start(parent, c->local, context[1]) : 0;
+    return err ? err : start(parent, c, context[0]);
 }
 
 void MPIR_Comm_release(MPIR_Comm *c)
@@ -161,16 +195,16 @@ int MPIR_Comm_test_inter(MPIR_Comm *comm, int *flag)
     return 0;
 }
 
-static int check_inter(const MPIR_Comm *comm)
+int MPIR_Comm_check_inter(const MPIR_Comm *comm, const char *arg)
 {
     if (comm->remote_group)
         return 0;
-    return MPIR_Err(MPI_ERR_COMM, "comm", "is an intracommunicator; expected an intercommunicator");
+    return MPIR_Err(MPI_ERR_COMM, arg, "is an intracommunicator; expected an intercommunicator");
 }
 
 int MPIR_Comm_remote_size(MPIR_Comm *comm, int *size)
 {
-    int err = check_inter(comm);
+    int err = MPIR_Comm_check_inter(comm, "comm");
     if (!err)
         *size = comm->adi.remote_size;
     return err;
@@ -178,7 +212,7 @@ int MPIR_Comm_remote_size(MPIR_Comm *comm, int *size)
 
 int MPIR_Comm_remote_group(MPIR_Comm *comm, MPIR_Group **group)
 {
-    int err = check_inter(comm);
+    int err = MPIR_Comm_check_inter(comm, "comm");
     return err ? err : MPIR_Group_share(comm->remote_group, group);
 }
 

@@ -3,7 +3,6 @@
  * The new communicator is there at once, complete but for its context: error handler, attributes and hints are those of the
  * moment of the call.  Until the operation is over its handle is not valid: the object keeps another generation than the
  * handle, so that a program that uses it too early is told. */
-#include "agree.h"
 #include "make.h"
 #include "bodies.h"
 #include "drive.h"
@@ -101,14 +100,11 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
 }
 
 /* There is no memory to wait for the others later: tell them now, which blocks until they have come. */
-static int refuse(MPIR_Comm *comm, int tag)
+static int refuse(const struct party *p)
 {
     struct context_vote v;
-    int err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a request");
-    MPIR_Context_begin(&v, comm, NULL, MPID_CONTEXT_COLL, tag, err);
-    while (!MPIR_Context_step(&v))
-        MPID_DeviceCheck(MPID_BLOCKING);
-    return err;
+    struct context_ask ask = { .err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a request"), .ids = 1 };
+    return MPIR_Context_agree(&v, p, &ask);
 }
 
 static struct idup *alloc(MPIR_Comm *comm)
@@ -139,10 +135,10 @@ static void drop_request(struct idup *d)
 
 int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcomm, MPIR_Request **request)
 {
-    int tag = MPIR_Comm_next_tag(comm);
+    struct party p = MPIR_Comm_party(comm);
     struct idup *d = alloc(comm);
     if (!d)
-        return refuse(comm, tag);
+        return refuse(&p);
     int err = MPIR_Comm_copy(comm, info, &d->newcomm);
     struct ku_err words = *ku_err_last();
     if (err) {
@@ -152,7 +148,8 @@ int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newco
         *newcomm = (MPIR_Comm *)&d->face;
         *request = d->request;
     }
-    MPIR_Context_begin(&d->vote, comm, NULL, MPID_CONTEXT_COLL, tag, err);
+    struct context_ask ask = { .err = err, .ids = comm->local ? 2 : 1 };
+    MPIR_Context_begin(&d->vote, &p, &ask);
     if (advance(&d->driven) != MPIR_DRIVE_DONE)
         MPIR_Drive(&d->driven);
     if (err)

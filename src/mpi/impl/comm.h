@@ -41,13 +41,16 @@ typedef struct MPIR_Comm {
     struct MPIR_COMMUNICATOR
         adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
     MPIR_Group *group;
-    MPIR_Group *remote_group; /* intercommunicators only */
-    char name[128];           /* MPI_MAX_OBJECT_NAME */
-    uint32_t coll_seq;        /* collectives started: the tag of the next one's messages */
-    uint32_t persistent_seq;  /* persistent ones made: likewise */
-    void *attributes;         /* src/mpi/attr */
-    void *bsend;              /* buffer attached to the communicator */
-    struct MPIR_Topo *topo;   /* virtual topology (topo.h); NULL: none */
+    /* Intercommunicators only.  Messages go to ranks of the remote group; those among the local group go through `local`, an
+     * intracommunicator that no program sees, whose contexts are all the library's. */
+    MPIR_Group *remote_group;
+    struct MPIR_Comm *local;
+    char name[128];          /* MPI_MAX_OBJECT_NAME */
+    uint32_t coll_seq;       /* collectives started: the tag of the next one's messages */
+    uint32_t persistent_seq; /* persistent ones made: likewise */
+    void *attributes;        /* src/mpi/attr */
+    void *bsend;             /* buffer attached to the communicator */
+    struct MPIR_Topo *topo;  /* virtual topology (topo.h); NULL: none */
     MPIR_Coll_facts facts;
     uint8_t team; /* enum MPIR_COMM_TEAM */
     MPIR_Comm_hints hints;

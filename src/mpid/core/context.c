@@ -5,7 +5,7 @@
 #include "core.h"
 #include <stdlib.h>
 
-enum { CONTEXTS_FIRST = 64 };
+enum { CONTEXTS_FIRST = 64, CONTEXTS_AT_ONCE = MPID_CONTEXT_COLL + 1 /* others when they are first used */ };
 
 static uint32_t slot_of(uint32_t id, uint32_t mask)
 {
@@ -96,24 +96,38 @@ static void unlink_free(struct context *c)
     free(c);
 }
 
+struct context *MPID_Context_late(struct MPIR_COMMUNICATOR *comm, uint32_t which)
+{
+    struct comm_adi *a = comm->adi;
+    struct context *c = MPID_Context_get(comm->context_id + which);
+    if (c != NULL)
+        c->comm = comm;
+    return a->context[which] = c;
+}
+
 int MPID_CommInit(struct MPIR_COMMUNICATOR *oldcomm, struct MPIR_COMMUNICATOR *newcomm)
 {
-    struct comm_adi *a = malloc(sizeof *a);
+    struct comm_adi *a = calloc(1, sizeof *a);
     (void)oldcomm;
     if (a == NULL)
         return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for a communicator's queues");
-    for (uint32_t i = 0; i < MPID_CONTEXT_IDS; i++) {
-        a->context[i] = MPID_Context_get(newcomm->context_id + i);
-        if (a->context[i] == NULL) { /* those made already stay: they are as if a message had come for them */
-            free(a);
+    newcomm->adi = a;
+    for (uint32_t i = 0; i < CONTEXTS_AT_ONCE; i++)
+        if (MPID_Context_late(newcomm, i) == NULL) {
+            MPID_CommFree(newcomm);
             return MPI_ERR_NO_MEM;
         }
-    }
-    for (uint32_t i = 0; i < MPID_CONTEXT_IDS; i++)
-        a->context[i]->comm = newcomm;
-    a->team = (struct team){ 0 };
-    newcomm->adi = a;
     return 0;
+}
+
+/* Messages may wait in a context that has not been used here. */
+static void drop_context(struct MPIR_COMMUNICATOR *comm, uint32_t which)
+{
+    struct context *c = ((struct comm_adi *)comm->adi)->context[which];
+    if (c == NULL)
+        c = MPID_Context_find(comm->context_id + which);
+    if (c != NULL)
+        unlink_free(c);
 }
 
 int MPID_CommFree(struct MPIR_COMMUNICATOR *comm)
@@ -123,11 +137,17 @@ int MPID_CommFree(struct MPIR_COMMUNICATOR *comm)
         return 0;
     if (MPID_core.up)
         MPID_Team_drop(&a->team);
-    for (int i = 0; MPID_core.up && i < MPID_CONTEXT_IDS; i++)
-        unlink_free(a->context[i]);
+    for (uint32_t i = 0; MPID_core.up && i < MPID_CONTEXT_IDS; i++)
+        drop_context(comm, i);
     free(a);
     comm->adi = NULL;
     return 0;
+}
+
+bool MPID_Context_in_use(uint32_t context_id)
+{
+    const struct context *c = MPID_Context_find(context_id);
+    return c != NULL && c->comm != NULL;
 }
 
 int MPID_Contexts_init(void)

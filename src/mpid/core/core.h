@@ -133,8 +133,8 @@ struct team {
     uint64_t free_to;           /* this one all have taken */
 };
 
-struct comm_adi { /* comm->adi */
-    struct context *context[MPID_CONTEXT_IDS];
+struct comm_adi {                              /* comm->adi */
+    struct context *context[MPID_CONTEXT_IDS]; /* NULL: not used yet */
     struct team team;
 };
 
@@ -218,13 +218,16 @@ static inline struct peer *peer_get(int32_t grank, int *error_code)
 /* context.c */
 struct context *MPID_Context_find(uint32_t id); /* NULL: unknown */
 struct context *MPID_Context_get(uint32_t id);  /* made if unknown; NULL without memory */
+struct context *MPID_Context_late(struct MPIR_COMMUNICATOR *comm, uint32_t which); /* the same, of comm */
 void MPID_Contexts_each(void (*fn)(struct context *c, void *arg), void *arg);
 int MPID_Contexts_init(void);
 void MPID_Contexts_fini(void);
-static inline struct context *context_of(const struct MPIR_COMMUNICATOR *comm, uint32_t id)
+static inline struct context *context_of(struct MPIR_COMMUNICATOR *comm, uint32_t id)
 {
-    if (comm != NULL && comm->adi != NULL && id - comm->context_id < MPID_CONTEXT_IDS)
-        return ((const struct comm_adi *)comm->adi)->context[id - comm->context_id];
+    if (comm != NULL && comm->adi != NULL && id - comm->context_id < MPID_CONTEXT_IDS) {
+        struct context *c = ((const struct comm_adi *)comm->adi)->context[id - comm->context_id];
+        return likely(c != NULL) ? c : MPID_Context_late(comm, id - comm->context_id);
+    }
     if (likely(MPID_core.last != NULL && MPID_core.last->id == id))
         return MPID_core.last;
     return MPID_Context_get(id);

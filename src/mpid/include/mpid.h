@@ -285,6 +285,8 @@ void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
 /* Messages for a context id that no CommInit has announced are kept until it is.  Nonzero: an error code. */
 int MPID_CommInit(struct MPIR_COMMUNICATOR *oldcomm, struct MPIR_COMMUNICATOR *newcomm);
 int MPID_CommFree(struct MPIR_COMMUNICATOR *comm);
+/* Does a communicator of this process have the context id (extension)? */
+bool MPID_Context_in_use(uint32_t context_id);
 enum {
     MPID_CONTEXT_PT2PT = 0,
     MPID_CONTEXT_COLL = 1,

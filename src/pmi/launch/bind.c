@@ -275,7 +275,8 @@ static void leave_place(struct ku_seg_place *to, const struct seat *s)
                                  .cores = (uint16_t)cores,
                                  .l3 = common(s, AT_L3),
                                  .numa = common(s, AT_NUMA),
-                                 .package = common(s, AT_PACKAGE) };
+                                 .package = common(s, AT_PACKAGE),
+                                 .core = common(s, AT_CORE) };
     for (size_t c = 0; c < KU_PLACE_CPUS; c++)
         if (CPU_ISSET(c, &s->cpus))
             to->set[c / 64] |= 1ull << c % 64;

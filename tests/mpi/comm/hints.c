@@ -120,6 +120,41 @@ static void wrong(void)
     MPI_Info_free(&good);
 }
 
+/* A wildcard where the program promised none is told, in every call that takes one; on others it works. */
+static void promises(void)
+{
+    MPI_Comm comm, copy;
+    int v = 1, w = 0, flag;
+    MPI_Request r;
+    MPI_Status s;
+    MPI_Message m;
+    MPI_Info info = one(assertions[1], "true");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    CHECK_ERR(MPI_Recv(&w, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, &s), MPI_ERR_RANK);
+    CHECK_SAYS("mpi_assert_no_any_source");
+    CHECK_ERR(MPI_Irecv(&w, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, &r), MPI_ERR_RANK);
+    CHECK_ERR(MPI_Probe(MPI_ANY_SOURCE, 0, comm, &s), MPI_ERR_RANK);
+    CHECK_ERR(MPI_Improbe(MPI_ANY_SOURCE, 0, comm, &flag, &m, &s), MPI_ERR_RANK);
+    MPI_Isend(&v, 1, MPI_INT, check_rank, 3, comm, &r);
+    CHECK_ERR(MPI_Recv(&w, 1, MPI_INT, check_rank, MPI_ANY_TAG, comm, &s), MPI_SUCCESS);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    set(comm, assertions[0], "true");
+    CHECK_ERR(MPI_Recv(&w, 1, MPI_INT, check_rank, MPI_ANY_TAG, comm, &s), MPI_ERR_TAG);
+    CHECK_SAYS("mpi_assert_no_any_tag");
+    CHECK_ERR(MPI_Iprobe(check_rank, MPI_ANY_TAG, comm, &flag, &s), MPI_ERR_TAG);
+    CHECK_ERR(MPI_Recv_init(&w, 1, MPI_INT, check_rank, MPI_ANY_TAG, comm, &r), MPI_ERR_TAG);
+    CHECK_ERR(MPI_Recv(&w, 1, MPI_INT, check_rank, -9, comm, &s), MPI_ERR_TAG);
+    CHECK_SAYS("is -9");
+    MPI_Comm_dup(comm, &copy); /* promises are not inherited */
+    MPI_Isend(&v, 1, MPI_INT, check_rank, 3, copy, &r);
+    CHECK_ERR(MPI_Recv(&w, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, copy, &s), MPI_SUCCESS);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
@@ -127,5 +162,6 @@ int main(int argc, char **argv)
     memory_kinds();
     copies();
     wrong();
+    promises();
     return check_done();
 }
