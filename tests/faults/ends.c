@@ -52,6 +52,11 @@ int main(int argc, char **argv)
         mistake(how);
     if (is(others, "return") || is(others, "quit"))
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (is(how, "talk")) {
+        puts("y");
+        fflush(stdout);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     while (is(how, "work"))
         MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -331,6 +331,8 @@ static void judge(int rank, pid_t pid, int status)
         return;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE && output_reader_gone()) {
         set_code(output_failed() ? EXIT_MPIEXEC : 128 + SIGPIPE);
+        if (running) /* the others may wait for it */
+            end_by(SIGTERM, 0);
         return;
     }
     struct failure_facts facts = { .kind = FAILED_CODE,
