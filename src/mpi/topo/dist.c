@@ -216,7 +216,7 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     if (votes[CHECK] || reorder)
         err = MPIR_Topo_largest(comm_old, err, NULL, 0);
     if (votes[CHECK] && !err)
-        err = check_edges(comm_old, t);
+        err = MPIR_Topo_largest(comm_old, check_edges(comm_old, t), NULL, 0);
     if (reorder && !err)
         err = remap_adjacent(comm_old, t, &order);
     if (order && !err)

@@ -284,24 +284,29 @@ static bool nothing_to_choose(const MPIR_Comm *comm, const struct place *places)
     return true;
 }
 
-/* What the root found goes to all; *order, with room for n, is freed if all keep their ranks. */
+/* What one process has met, all know: a collective call may have failed in some only. */
+static int all_know(MPIR_Comm *comm, int err)
+{
+    return MPIR_Topo_largest(comm, err, NULL, 0);
+}
+
+/* What the root found goes to all: *order, which has room for two more, is freed if all keep their ranks. */
 static int tell(MPIR_Comm *comm, int err, int32_t n, int32_t **order)
 {
-    MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
-    int32_t said[2] = { err, 1 }; /* the error; does each keep its rank? */
+    int32_t *said = *order + n, stay = 1; /* the root's error; does each keep its rank? */
     for (int32_t r = 0; r < n && comm->adi.rank == ROOT && !err; r++)
-        said[1] &= (*order)[r] == r;
-    int e = MPIR_Bcast(said, 2, type, ROOT, comm);
-    if (!e && said[0])
-        return err ? err
-                   : MPIR_Err(said[0], NULL, "rank %d of the communicator failed with this error", ROOT);
-    if (!e && !said[1])
-        e = MPIR_Bcast(*order, n, type, ROOT, comm);
-    if (e || said[1]) {
+        stay &= (*order)[r] == r;
+    said[0] = err;
+    said[1] = stay;
+    int e = MPIR_Bcast(*order, (int64_t)n + 2, MPIR_Datatype_predefined(KEEL_MPI_INT32_T), ROOT, comm);
+    if (!err && !e && said[0])
+        e = MPIR_Err(said[0], NULL, "rank %d of the communicator failed with this error", ROOT);
+    err = err ? err : e;
+    if (err || said[1]) {
         free(*order);
         *order = NULL;
     }
-    return e;
+    return err;
 }
 
 /* The root has the edges: in t, or in lines[]. */
@@ -328,14 +333,14 @@ static int begin(MPIR_Comm *comm, struct remap *m, int32_t n, int32_t **order, b
     int err = 0;
     *order = NULL;
     *over = false;
-    if (!remap_alloc(m, comm->adi.size, -1) || !(*order = malloc((size_t)n * sizeof **order + 1)))
+    if (!remap_alloc(m, comm->adi.size, -1) || !(*order = malloc(((size_t)n + 2) * sizeof **order)))
         err = MPIR_Topo_no_memory();
     m->n = n;
-    if ((err = MPIR_Topo_largest(comm, err, NULL, 0)))
+    if ((err = all_know(comm, err)))
         return err;
     known_places(comm, comm->adi.size, m->place);
     *over = nothing_to_choose(comm, m->place);
-    return *over ? 0 : gather_places(comm, m->place);
+    return *over ? 0 : all_know(comm, gather_places(comm, m->place));
 }
 
 static int end(struct remap *m, int err, bool over, int32_t **order)
@@ -387,13 +392,13 @@ static int collect(MPIR_Comm *comm, const struct fit_line *lines, int64_t nlines
             err = MPIR_Topo_no_memory();
         c->displs = c->counts + comm->adi.size;
     }
-    if ((err = MPIR_Topo_largest(comm, err, NULL, 0)) ||
-        (err = MPIR_Gather(&ints, 1, wide, c->counts, 1, wide, ROOT, comm)))
+    if ((err = all_know(comm, err)) ||
+        (err = all_know(comm, MPIR_Gather(&ints, 1, wide, c->counts, 1, wide, ROOT, comm))))
         return err;
     for (int32_t i = 0; root && i < comm->adi.size; i++)
         c->displs[i] = i ? c->displs[i - 1] + c->counts[i - 1] : 0;
-    return MPIR_Gatherv(lines, ints, type, c->lines, (MPIR_Counts){ c->counts, 1 },
-                        (MPIR_Counts){ c->displs, 1 }, type, ROOT, comm);
+    return all_know(comm, MPIR_Gatherv(lines, ints, type, c->lines, (MPIR_Counts){ c->counts, 1 },
+                                       (MPIR_Counts){ c->displs, 1 }, type, ROOT, comm));
 }
 
 int MPIR_Remap_lines(MPIR_Comm *comm, const struct fit_line *lines, int64_t nlines, int32_t **order)
@@ -407,8 +412,8 @@ int MPIR_Remap_lines(MPIR_Comm *comm, const struct fit_line *lines, int64_t nlin
         return 0;
     int err = begin(comm, &m, n, order, &over);
     if (!err && !over) {
-        err = MPIR_Allreduce(&nlines, &c.n, 1, MPIR_Datatype_predefined(KEEL_MPI_INT64_T),
-                             MPIR_Op_predefined(KEEL_MPI_SUM), comm);
+        err = all_know(comm, MPIR_Allreduce(&nlines, &c.n, 1, MPIR_Datatype_predefined(KEEL_MPI_INT64_T),
+                                            MPIR_Op_predefined(KEEL_MPI_SUM), comm));
         over = c.n > LINES_MOST;
     }
     if (!err && !over)

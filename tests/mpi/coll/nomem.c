@@ -2,36 +2,7 @@
  * the next call works. */
 /* ranks: 2 3 4 5 */
 #include "../check.h"
-
-static long left; /* allocations until one fails; 0: none does */
-static int failed;
-
-#ifndef __SANITIZE_ADDRESS__ /* which has its own malloc: see main */
-extern void *__libc_malloc(size_t n);
-extern void *__libc_calloc(size_t n, size_t m);
-extern void *__libc_realloc(void *p, size_t n);
-
-static int fails(void)
-{
-    if (left == 0 || --left > 0)
-        return 0;
-    failed = 1;
-    return 1;
-}
-
-void *malloc(size_t n)
-{
-    return fails() ? NULL : __libc_malloc(n);
-}
-void *calloc(size_t n, size_t m)
-{
-    return fails() ? NULL : __libc_calloc(n, m);
-}
-void *realloc(void *p, size_t n)
-{
-    return fails() ? NULL : __libc_realloc(p, n);
-}
-#endif
+#include "../nomem.h"
 
 enum { N = 3000, KINDS = 17 };
 
