@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,26 +26,51 @@ bool pmi_keel_is_there(void)
     return getenv("KEEL_JOB") != NULL;
 }
 
+/* The number at *p, of digits of the base, which `end` follows; *p goes on behind that.  (libc's parsers would bring pages of
+ * theirs into every rank.) */
+static bool take_number(const char **p, unsigned base, char end, uint64_t *n)
+{
+    const char *at = *p;
+    *n = 0;
+    for (;; at++) {
+        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
+                                                    : base;
+        if (digit >= base || *n > (UINT64_MAX - digit) / base)
+            break;
+        *n = *n * base + digit;
+    }
+    if (at == *p || *at != end)
+        return false;
+    *p = at + 1;
+    return true;
+}
+
+static bool take_int(const char **p, char end, int *n)
+{
+    uint64_t value;
+    bool is = take_number(p, 10, end, &value) && value <= INT_MAX;
+    *n = is ? (int)value : 0;
+    return is;
+}
+
 static int read_ticket(struct ticket *t)
 {
-    const char *job = getenv("KEEL_JOB"), *rank = getenv("KEEL_RANK");
-    int version = 0, end = 0;
-    if (sscanf(job, "%d:%d:%d:%d:%" SCNx64 ":%d%n", &version, &t->pid, &t->segment_fd, &t->control_fd,
-               &t->job_id, &t->appnum, &end) != 6 ||
-        job[end] != '\0')
+    const char *job = getenv("KEEL_JOB"), *rank = getenv("KEEL_RANK"), *at = job;
+    int version = 0;
+    if (!take_int(&at, ':', &version) || !take_int(&at, ':', &t->pid) ||
+        !take_int(&at, ':', &t->segment_fd) || !take_int(&at, ':', &t->control_fd) ||
+        !take_number(&at, 16, ':', &t->job_id) || !take_int(&at, 0, &t->appnum))
         return ku_err_set(EINVAL, NULL, "KEEL_JOB is \"%.80s\"; expected what mpiexec sets", job);
     if (version != KU_SEG_VERSION)
         return ku_err_set(EINVAL, NULL,
                           "mpiexec speaks version %d of the job's protocol, this library version %d: "
                           "use the mpiexec installed with the library",
                           version, KU_SEG_VERSION);
-    char *rest = NULL;
-    errno = 0;
-    long n = rank ? strtol(rank, &rest, 10) : -1;
-    if (n < 0 || n > INT_MAX || rest == rank || *rest)
+    const char *digits = rank;
+    if (!rank || !take_int(&digits, 0, &t->rank))
         return ku_err_set(EINVAL, NULL, "KEEL_RANK is %s; expected this process's rank, as mpiexec sets it",
                           rank ? rank : "not set");
-    t->rank = (int)n;
     return 0;
 }
 
@@ -99,20 +123,23 @@ static int attach(struct ku_segment *s, const struct ticket *t)
     return err;
 }
 
-/* Is our descriptor still the launcher's pipe?  Where /proc cannot tell, being a pipe is enough. */
-static bool is_control(const struct ticket *t)
+/* Is our descriptor still the launcher's pipe?  The segment says, or /proc; where neither can tell, being a pipe is enough. */
+static bool is_control(const struct ticket *t, const struct ku_seg_head *h)
 {
     char path[64];
     struct stat ours, theirs;
     if (fstat(t->control_fd, &ours) != 0 || !S_ISFIFO(ours.st_mode))
         return false;
+    if (h && h->control_ino)
+        return h->control_ino == ours.st_ino;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->control_fd);
     return stat(path, &theirs) != 0 || (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
 }
 
-static int open_control(const struct ticket *t)
+/* `h`: of our segment; NULL: not mapped. */
+static int open_control(const struct ticket *t, const struct ku_seg_head *h)
 {
-    if (control_fd < 0 && is_control(t)) {
+    if (control_fd < 0 && is_control(t, h)) {
         control_fd = fcntl(t->control_fd, F_DUPFD_CLOEXEC, 3);
         close_on_exec(t->control_fd);
     }
@@ -177,7 +204,7 @@ int pmi_keel_init(struct pmi_job *job)
         err = ku_err_set(EINVAL, NULL, "KEEL_RANK is %d; this node's ranks are %d, the job's %d", t.rank,
                          job->local_size, job->size);
     if (!err)
-        err = open_control(&t);
+        err = open_control(&t, h);
     if (!err)
         err = take_rank(job);
     if (err)
@@ -190,7 +217,7 @@ int pmi_keel_init(struct pmi_job *job)
 bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len)
 {
     struct ticket t;
-    if (!pmi_keel_is_there() || read_ticket(&t) != 0 || (control_fd < 0 && open_control(&t) != 0))
+    if (!pmi_keel_is_there() || read_ticket(&t) != 0 || (control_fd < 0 && open_control(&t, NULL) != 0))
         return false;
     char buf[PIPE_BUF];
     if (len > sizeof buf - sizeof(struct pmi_record))

@@ -19,8 +19,22 @@ static struct ku_knob intern_rows[] = {
 };
 static struct ku_knob_table intern = { .rows = intern_rows, .n = sizeof intern_rows / sizeof intern_rows[0] };
 
+/* The rows are read in every process's MPI_Init: what most of them say takes none of libc's parsers, whose pages would have
+ * to be mapped for it. */
+static bool parse_digits(const char *s, int64_t *v)
+{
+    enum { MOST = 17 };
+    int n = 0;
+    *v = 0;
+    for (; s[n] >= '0' && s[n] <= '9' && n < MOST; n++)
+        *v = *v * 10 + (s[n] - '0');
+    return n > 0 && s[n] == 0 && (n == 1 || s[0] != '0');
+}
+
 static bool parse_bool(const char *s, int64_t *v)
 {
+    if (parse_digits(s, v) && *v <= 1)
+        return true;
     static const char *const words[] = { "0", "1", "no", "yes", "off", "on", "false", "true" };
     for (int i = 0; i < 8; i++)
         if (!strcasecmp(s, words[i])) {
@@ -34,6 +48,8 @@ static bool parse_int(const char *s, bool suffix, int64_t *v)
 {
     char *end;
     int shift = 0;
+    if (parse_digits(s, v))
+        return true;
     errno = 0;
     *v = strtoll(s, &end, 0);
     if (end == s || errno)
@@ -69,8 +85,11 @@ static bool parse(struct ku_knob *k, const char *s)
 
 static const char *env_of(const struct ku_knob *k)
 {
-    char name[64];
-    snprintf(name, sizeof name, "KEEL_%s", k->name);
+    char name[64] = "KEEL_";
+    size_t n = strlen(k->name);
+    if (n > sizeof name - sizeof "KEEL_")
+        return NULL;
+    memcpy(name + 5, k->name, n + 1);
     return getenv(name);
 }
 

@@ -192,19 +192,26 @@ void ku_segment_card_write(const struct ku_segment *s, uint32_t rank, uint32_t e
                            uint32_t len)
 {
     struct ku_seg_card *c = card_of(s, rank);
-    atomic_store(&c->epoch, 0);
-    atomic_thread_fence(memory_order_seq_cst);
-    c->len = len;
-    if (len > 0)
-        memcpy(c->bytes, bytes, len);
-    atomic_store(&c->epoch, epoch);
+    if (len == 0 && s->head->nnodes == 1) {
+        atomic_store(&ku_segment_rank(s, rank)->cardless, epoch);
+    } else {
+        atomic_store(&c->epoch, 0);
+        atomic_thread_fence(memory_order_seq_cst);
+        c->len = len;
+        if (len > 0)
+            memcpy(c->bytes, bytes, len);
+        atomic_store(&c->epoch, epoch);
+    }
     if (atomic_exchange(&s->head->card_wanted, 0))
         ku_segment_wake_all(s);
 }
 
 /* What the card holds, if that is of this epoch.  Its writer may begin the next one meanwhile: then nothing was read. */
-static int card_look(struct ku_seg_card *c, uint32_t epoch, void *buf)
+static int card_look(const struct ku_segment *s, uint32_t rank, uint32_t epoch, void *buf)
 {
+    struct ku_seg_card *c = card_of(s, rank);
+    if (s->head->nnodes == 1 && atomic_load(&ku_segment_rank(s, rank)->cardless) == epoch)
+        return 0;
     uint32_t is = atomic_load(&c->epoch), len = c->len;
     if (is != epoch || len > KU_CARD_BYTES)
         return is != 0 && (int32_t)(is - epoch) > 0 ? KU_CARD_PAST : KU_CARD_NONE;
@@ -215,13 +222,12 @@ static int card_look(struct ku_seg_card *c, uint32_t epoch, void *buf)
 
 int ku_segment_card_read(const struct ku_segment *s, uint32_t rank, uint32_t epoch, void *buf)
 {
-    struct ku_seg_card *c = card_of(s, rank);
-    int len = card_look(c, epoch, buf);
+    int len = card_look(s, rank, epoch, buf);
     if (len != KU_CARD_NONE)
         return len;
     atomic_store(&s->head->card_wanted,
                  1); /* and then look again: the writer stores first and looks at this next */
-    return card_look(c, epoch, buf);
+    return card_look(s, rank, epoch, buf);
 }
 
 void ku_segment_wake_all(const struct ku_segment *s)

@@ -25,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 8,
+    KU_SEG_VERSION = 10,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -72,6 +72,7 @@ struct ku_seg_head {
     struct ku_seg_machine machine;
     uint64_t rank_off, place_off, map_off, gone_off, call_off, card_off, team_off, team_bytes, dev_off,
         dev_bytes;
+    uint64_t control_ino;        /* of the pipe to the launcher; 0: not said */
     uint64_t nteams, room_bytes; /* a room: what a member of a team may show the others in one operation */
     /* enum ku_fences: do all senders fence, and have they from the start? */
     _Alignas(64) _Atomic uint32_t fence_all;
@@ -81,6 +82,7 @@ struct ku_seg_head {
     _Atomic uint32_t asked;       /* counts the launcher's questions what the ranks wait for (ku_seg_call) */
     _Atomic uint32_t
         still; /* 1: the launcher has been told that every rank here sleeps; it takes that back */
+    _Atomic uint32_t ended; /* ranks that have come to the barrier at their end, of all epochs */
 };
 
 struct ku_seg_rank {
@@ -90,6 +92,8 @@ struct ku_seg_rank {
     _Atomic uint32_t epoch; /* how often this rank has begun MPI, the last time included */
     _Atomic uint32_t
         found_gone; /* 1: it has found a rank gone that had not finished: perhaps that is why it ends */
+    _Atomic uint32_t
+        cardless; /* the epoch in which its card is empty, in jobs of one node: no page is touched for it */
     _Alignas(64) _Atomic uint32_t sleeping; /* nonzero: asleep (or about to be); by which means, see wait.h */
     _Atomic uint32_t bell_mute;             /* 1: somebody could not ring the bell */
     uint8_t bell_len;                       /* bytes of the abstract name of its doorbell; 0: it has none */

@@ -759,6 +759,29 @@ static void teams(void)
     }
 }
 
+/* One communicator of all finds a team ready in the first epoch, and only then. */
+static void team_given(void)
+{
+    static bool used;
+    struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = 4000 };
+    struct MPIR_COMMUNICATOR alone = { .rank = 0, .size = 1, .remote_size = 1, .context_id = 4100 };
+    bool here = N > 1 && MPID_World()->local_size == N;
+    uint32_t number = MPID_Team_given(&c);
+    CHECK(number == 0 || here, "number %u on several nodes", number);
+    CHECK(N == 1 || MPID_Team_given(&alone) == 0, "a team of one");
+    if (number > 0 && !used) {
+        CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
+        MPID_Team_join(&c, number);
+        *(int *)MPID_Team_own(&c) = ME;
+        CHECK(values(&c, 1, N) == N * (N - 1) / 2, "sum");
+        barrier();
+        MPID_CommFree(&c);
+        CHECK(MPID_Team_allot(&c) != number, "it is allotted, too");
+    }
+    CHECK(number > 0 || !here || used, "none is given");
+    used = true;
+}
+
 /* ---- Section 5 ---- */
 
 static void surroundings(void)
@@ -804,20 +827,13 @@ static void surroundings(void)
     barrier();
 }
 
-const struct suite_test suite[] = { { "modes", modes },
-                                    { "order", order },
-                                    { "reverse_tags", reverse_tags },
-                                    { "exchange", exchange },
-                                    { "probes", probes },
-                                    { "errors", errors },
-                                    { "cancel", cancel },
-                                    { "frees", frees },
-                                    { "parking", parking },
-                                    { "self", self },
-                                    { "packing", packing },
-                                    { "packing_external", packing_external },
-                                    { "teams", teams },
-                                    { "surroundings", surroundings } };
+const struct suite_test suite[] = {
+    { "modes", modes },       { "order", order },           { "reverse_tags", reverse_tags },
+    { "exchange", exchange }, { "probes", probes },         { "errors", errors },
+    { "cancel", cancel },     { "frees", frees },           { "parking", parking },
+    { "self", self },         { "packing", packing },       { "packing_external", packing_external },
+    { "teams", teams },       { "team_given", team_given }, { "surroundings", surroundings }
+};
 const int suite_n = sizeof suite / sizeof suite[0];
 
 int suite_rank(int rank, void *arg)

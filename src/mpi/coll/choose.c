@@ -120,6 +120,22 @@ static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
     v[FACT_NOT_RULES] = ~v[FACT_RULES];
 }
 
+/* At the team that MPI_COMM_WORLD has from the start the members find out that all think the same, if they do. */
+static bool facts_alike(MPIR_Comm *comm)
+{
+    MPIR_Coll_facts f;
+    own_facts(&f);
+    uint32_t rules = MPIR_Coll_tune_hash();
+    uint8_t bytes[1 + sizeof f.forced + sizeof rules] = { f.crowded };
+    memcpy(bytes + 1, f.forced, sizeof f.forced);
+    memcpy(bytes + 1 + sizeof f.forced, &rules, sizeof rules);
+    f.ruled = rules != 0;
+    f.heard = MPIR_Coll_team_alike(comm, bytes, sizeof bytes);
+    if (f.heard)
+        comm->facts = f;
+    return f.heard;
+}
+
 static void facts_take(MPIR_Comm *comm, const uint32_t v[FACTS], int err)
 {
     MPIR_Coll_facts *f = &comm->facts;
@@ -182,7 +198,7 @@ int MPIR_Coll_ready(MPIR_Comm *comm)
         return 0;
     while (comm->facts.asked)
         MPID_DeviceCheck(MPID_BLOCKING);
-    if (!comm->facts.heard) {
+    if (!comm->facts.heard && !facts_alike(comm)) {
         facts_ask(comm, v);
         int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, FACTS);
         facts_take(comm, v, err);

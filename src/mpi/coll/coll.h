@@ -286,6 +286,8 @@ void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_D
 void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type);
 struct coll_cost MPIR_Coll_stream_cost(const struct coll_size *s);
 
+/* Do all members of comm hold the same bytes?  Told by a team that is there without being asked for; false: perhaps not. */
+bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes);
 /* Agree on a team of comm; collective. */
 int MPIR_Coll_team_ask(MPIR_Comm *comm);
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */

@@ -14,26 +14,54 @@ static uint32_t mix(uint32_t h, uint64_t v)
     return h ^ h >> 15;
 }
 
-bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
+static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, coll_team_fn last)
 {
-    struct MPIR_COMMUNICATOR *comm = &c->comm->adi;
-    uint32_t when = c->comm->coll_seq, what = mix(mix(mix(when, (uint64_t)c->kind), (uint64_t)c->room), 1);
-    if (c->st->mute)
-        MPID_Team_break(comm);
-    enum MPID_TEAM_TURN turn = MPID_Team_arrive(comm, when, what);
+    enum MPID_TEAM_TURN turn = MPID_Team_arrive(&comm->adi, when, what);
     bool met = false;
     if (turn == MPID_TEAM_LAST) {
         if (last)
             last(c);
-        met = MPID_Team_release(comm);
+        met = MPID_Team_release(&comm->adi);
     } else if (turn == MPID_TEAM_WAIT) {
-        met = MPID_Team_wait(comm);
+        met = MPID_Team_wait(&comm->adi);
     }
-    if (!met) {
-        c->comm->team = MPIR_TEAM_NONE;
-        c->st->team_broke = true;
-    }
+    if (!met)
+        comm->team = MPIR_TEAM_NONE;
     return met;
+}
+
+bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
+{
+    uint32_t when = c->comm->coll_seq, what = mix(mix(mix(when, (uint64_t)c->kind), (uint64_t)c->room), 1);
+    if (c->st->mute)
+        MPID_Team_break(&c->comm->adi);
+    c->st->team_broke = !meet(c->comm, when, what, c, last);
+    return !c->st->team_broke;
+}
+
+/* MPI_COMM_WORLD has its team from the start. */
+static bool has_team(MPIR_Comm *comm)
+{
+    if (comm == &MPIR_Comm_world && comm->team == MPIR_TEAM_UNASKED) {
+        uint32_t number = MPID_Team_given(&comm->adi);
+        if (number > 0)
+            MPIR_Coll_team_join(comm, number);
+    }
+    return comm->team == MPIR_TEAM_HAS;
+}
+
+bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes)
+{
+    uint32_t what = 1;
+    for (size_t i = 0; i < bytes; i++)
+        what = mix(what, ((const uint8_t *)facts)[i]);
+    return has_team(comm) && meet(comm, 0, what, NULL, NULL);
+}
+
+bool MPIR_Coll_meet(MPIR_Comm *comm)
+{
+    uint32_t when = ++comm->coll_seq;
+    return has_team(comm) && meet(comm, when, mix(when, COLL_KINDS), NULL, NULL);
 }
 
 void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)

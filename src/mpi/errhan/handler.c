@@ -160,6 +160,8 @@ static void read_initial(void)
 {
     ku_knob_register(&knobs);
     const char *name = ku_knob_str("INITIAL_ERRHANDLER");
+    if (!ku_knob_is_set("INITIAL_ERRHANDLER"))
+        return;
     if (!strcasecmp(name, "mpi_errors_return"))
         initial = &MPIR_Errors_return;
     else if (!strcasecmp(name, "mpi_errors_abort"))

@@ -89,6 +89,9 @@ int MPIR_Coll_ready(MPIR_Comm *comm);
  * wrong: it counts all the same (src/mpi/coll). */
 void MPIR_Coll_refused(MPIR_Comm *comm);
 
+/* A barrier of comm through memory; false, in all members alike: there was none, and it is to be had by messages. */
+bool MPIR_Coll_meet(MPIR_Comm *comm);
+
 /* The maximum of each of `words` values over the members of `group`, a subset of comm (NULL: all of comm), by messages with
  * the tag in a context of comm.  Collective over them.  Returns an error class. */
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words);

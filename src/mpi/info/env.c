@@ -52,8 +52,9 @@ static bool put_command(MPIR_Info *info, int argc, char *const *argv)
     return put(info, "command", argv[0]) && put_argv(info, argc, argv);
 }
 
-/* The command line as the kernel has it: the beginning is enough for the longest value. */
-static bool put_cmdline(MPIR_Info *info)
+/* The command line as the kernel has it: the beginning is enough for the longest value.  (Not inline: most processes are
+ * spared the pages of this frame.) */
+__attribute__((noinline)) static bool put_cmdline(MPIR_Info *info)
 {
     enum { ARGS = 512 };
     char text[PATH_MAX + MPI_MAX_INFO_VAL + 1], *argv[ARGS];
@@ -89,7 +90,7 @@ static bool put_section(MPIR_Info *info, const char *lines)
 static bool fill(MPIR_Info *info, int argc, char *const *argv)
 {
     struct utsname machine;
-    char wdir[PATH_MAX];
+    char wdir[MPI_MAX_INFO_VAL];
     const char *section = getenv("KEEL_JOB") ? getenv("KEEL_SECTION") : "maxprocs=1";
     bool done = argc > 0 && argv && argv[0] ? put_command(info, argc, argv) : put_cmdline(info);
     if (done && uname(&machine) == 0)

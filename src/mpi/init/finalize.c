@@ -16,7 +16,7 @@
 #include "p2p.h"
 #include "request.h"
 
-/* Dissemination: in round k hear from the rank 2^k before, tell the one 2^k after.  Ranks that are gone (MPI_ERRORS_ABORT) are not
+/* Where memory does not do: dissemination.  In round k hear from the rank 2^k before, tell the one 2^k after.  Ranks that are gone (MPI_ERRORS_ABORT) are not
  * waited for. */
 static int barrier(MPIR_Comm *comm)
 {
@@ -43,7 +43,7 @@ int MPIR_Finalize(void)
         return err;
     err = MPIR_Bsend_drain();
     MPIR_Request_drain();
-    int late = barrier(&MPIR_Comm_world);
+    int late = MPIR_Coll_meet(&MPIR_Comm_world) ? 0 : barrier(&MPIR_Comm_world);
     if (err || late)
         return err ? err : late;
     MPIR_Drive_stop();

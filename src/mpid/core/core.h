@@ -161,6 +161,7 @@ struct core {
     struct peer *busy;    /* peers with something to send */
     struct context *last; /* the context looked up last */
     struct team *waits;   /* this process waits for that team's members */
+    bool ending;          /* it waits in MPID_Sync, for a count in the segment */
     struct context **contexts;
     uint32_t ncontexts, context_mask;
     int npoll, nactive, ndevs;
@@ -338,6 +339,7 @@ int MPID_Peer_drive(struct peer *p); /* send what waits; number of packets sent 
 void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t len);
 void MPID_Sent(void *arg, void *cookie, dev_status status);
 void MPID_Sync(void); /* a barrier of all living ranks */
+bool MPID_Sync_over(void);
 
 /* progress.c */
 int MPID_Progress(void);

@@ -110,7 +110,7 @@ static void xoff_in(int32_t grank, bool off)
 
 static uint32_t sync_seen[32], sync_round;
 
-void MPID_Sync(void)
+static void sync_by_messages(void)
 {
     int32_t n = MPID_core.npeers;
     sync_round++;
@@ -133,6 +133,38 @@ void MPID_Sync(void)
                 MPID_Wait_step(&w, NULL);
         }
     }
+}
+
+/* On one node a count in the segment does it: no messages, and one turn of each process. */
+bool MPID_Sync_over(void)
+{
+    const struct ku_seg_head *h = MPID_core.job.segment.head;
+    return (int32_t)(atomic_load(&h->ended) - MPID_core.job.epoch * h->nlocal) >= 0;
+}
+
+static void sync_here(void)
+{
+    struct ku_wait w = { 0 };
+    atomic_fetch_add(&MPID_core.job.segment.head->ended, 1);
+    if (MPID_Sync_over())
+        ku_segment_wake_all(&MPID_core.job.segment);
+    MPID_core.ending = true;
+    while (MPID_core.ngone == 0 && !MPID_Sync_over())
+        if (MPID_Progress() > 0)
+            ku_wait_reset(&w);
+        else
+            MPID_Wait_step(&w, NULL);
+    MPID_core.ending = false;
+    while (MPID_Progress() > 0) /* all is published by now: the next epoch finds nothing of this one */
+        ;
+}
+
+void MPID_Sync(void)
+{
+    if (MPID_core.npeers > 1 && MPID_core.job.segment.head->nlocal == (uint32_t)MPID_core.npeers)
+        sync_here();
+    else
+        sync_by_messages();
 }
 
 static void odd_in(const struct dev_head *h, const void *body)

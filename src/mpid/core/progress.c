@@ -287,7 +287,7 @@ static int sleep_now(struct ku_wait *w, int most_ms)
         sources_cancel(&s);
         return 0;
     }
-    if (met > 0 || failed_more() ||
+    if (met > 0 || failed_more() || (MPID_core.ending && MPID_Sync_over()) ||
         (team != NULL && !MPID_Team_may_sleep(team, s.nfds + s.nwords == 0, &most_ms))) {
         ku_wait_reset(w);
         sources_cancel(&s);

@@ -24,6 +24,7 @@
 enum {
     COUNT_BITS = 20,
     PATIENCE_MS = 20,
+    PATIENCE_RANKS = 32,
     PATIENCE_MAX = 1000,
     NOT_HERE = 1,
     IN_VAIN = 2 /* turns before the first look at messages */,
@@ -79,23 +80,49 @@ static bool on_this_node(const struct MPIR_COMMUNICATOR *comm)
     return comm->size > 1 && comm->size < 1 << COUNT_BITS;
 }
 
+static void begin(struct team_head *h, int32_t size)
+{
+    atomic_store(&h->users, (uint32_t)size);
+    atomic_store(&h->arrived, 0);
+    atomic_store(&h->word, 0);
+    atomic_store(&h->sleepers, 0);
+    atomic_store(&h->alone, 0);
+    for (int32_t m = 0; m < size; m++)
+        atomic_store(&member(&(struct team){ .head = h }, m)->at, 0);
+    MPID_Stream_reset(h, size);
+}
+
+/* Number of the team that nobody allots: the first of its members to ask for it begins it. */
+enum { GIVEN = 1 };
+#define BEGINNING UINT32_MAX /* an owner that is no epoch */
+
+uint32_t MPID_Team_given(const struct MPIR_COMMUNICATOR *comm)
+{
+    const struct ku_seg_head *h = MPID_core.job.segment.head;
+    bool whole = comm->size == MPID_core.npeers && h->nlocal == h->size && comm->lrank_to_grank == NULL;
+    if (!whole || h->nteams < GIVEN || MPID_core.job.epoch != 1 || !on_this_node(comm))
+        return 0;
+    struct team_head *t = ku_segment_team(&MPID_core.job.segment, GIVEN - 1);
+    uint32_t nobody = 0;
+    if (atomic_compare_exchange_strong(&t->owner, &nobody, BEGINNING)) {
+        begin(t, comm->size);
+        atomic_store(&t->owner, MPID_core.job.epoch);
+    }
+    while (atomic_load(&t->owner) == BEGINNING)
+        sched_yield();
+    return GIVEN;
+}
+
 uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
     uint32_t epoch = MPID_core.job.epoch;
-    for (uint32_t i = 0; i < s->head->nteams && on_this_node(comm); i++) {
+    for (uint32_t i = GIVEN; i < s->head->nteams && on_this_node(comm); i++) {
         struct team_head *h = ku_segment_team(s, i);
         uint32_t owner = atomic_load(&h->owner);
         if (owner == epoch || !atomic_compare_exchange_strong(&h->owner, &owner, epoch))
             continue; /* one of an earlier epoch has no users any more */
-        atomic_store(&h->users, (uint32_t)comm->size);
-        atomic_store(&h->arrived, 0);
-        atomic_store(&h->word, 0);
-        atomic_store(&h->sleepers, 0);
-        atomic_store(&h->alone, 0);
-        for (int32_t m = 0; m < comm->size; m++)
-            atomic_store(&member(&(struct team){ .head = h }, m)->at, 0);
-        MPID_Stream_reset(h, comm->size);
+        begin(h, comm->size);
         return i + 1;
     }
     return 0;
@@ -295,13 +322,20 @@ void MPID_Team_awake(struct team *t)
         atomic_fetch_sub(&t->head->alone, 1);
 }
 
+/* Many looks at many members would cost more than they wait for. */
+static int first_patience(const struct team *t)
+{
+    int32_t ms = PATIENCE_MS * (1 + t->comm->size / PATIENCE_RANKS);
+    return ms < PATIENCE_MAX ? ms : PATIENCE_MAX;
+}
+
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
 {
     struct team *t = team_of(comm);
     struct ku_wait w = { 0 };
     uint32_t word;
     bool crowded = ku_wait_policy.spin_ns == 0;
-    t->patience_ms = PATIENCE_MS;
+    t->patience_ms = first_patience(t);
     if (crowded && last_is_near(t))
         ku_wait_near(&t->head->word, 2 * t->epoch);
     while ((word = atomic_load_explicit(&t->head->word, memory_order_acquire)) == 2 * t->epoch) {

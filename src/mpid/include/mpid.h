@@ -359,6 +359,9 @@ extern int (*MPID_Progress_also)(void);
 enum MPID_TEAM_TURN { MPID_TEAM_BROKEN = 0, MPID_TEAM_WAIT, MPID_TEAM_LAST };
 /* A number for a team of comm's processes; 0: they lie on several nodes, or there is no memory for one more team. */
 uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm);
+/* The number of the team that is there from the start for one communicator of all processes of a job on one node, in the
+ * order of their ranks: the same in all of them, so nobody need tell it.  0: `comm` is not such a one, or MPI was begun before. */
+uint32_t MPID_Team_given(const struct MPIR_COMMUNICATOR *comm);
 void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number);
 /* For operation `when` of the program (it counts up, the same in all) this process uses messages. */
 void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when);

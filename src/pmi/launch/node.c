@@ -25,6 +25,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "feed.h"
@@ -509,15 +510,21 @@ static void on_time(void)
 
 /* ---- start ---- */
 
-/* A descriptor for ranks to have, out of the way of what scripts do with theirs.  It is become_rank that lets one through
- * exec, as not all are for each rank. */
-static int high_fd(int fd)
+/* The same as a descriptor not below `from`, if there is one left. */
+static int raise_fd(int fd, int from)
 {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, from);
     if (high < 0)
         return fd;
     close(fd);
     return high;
+}
+
+/* A descriptor for ranks to have, out of the way of what scripts do with theirs.  It is become_rank that lets one through
+ * exec, as not all are for each rank. */
+static int high_fd(int fd)
+{
+    return raise_fd(fd, HIGH_FD);
 }
 
 /* A file, or the job's memory, that is larger than ulimit -f allows is an error of the call that makes it so.  Caught rather
@@ -602,6 +609,9 @@ static void make_job(void)
     if (pipe2(node.control, O_CLOEXEC) != 0 || fcntl(node.control[0], F_SETFL, O_NONBLOCK) != 0)
         die("pipe failed: %s", strerror(errno));
     node.control[1] = high_fd(node.control[1]);
+    struct stat st;
+    for (int i = 0; i < node.launch->nodes && fstat(node.control[1], &st) == 0; i++)
+        node.segments[i].head->control_ino = st.st_ino;
     for (node.hash_mask = 15; node.hash_mask < 2 * n; node.hash_mask = 2 * node.hash_mask + 1)
         ;
     node.by_pid = xalloc(node.hash_mask + 1, sizeof *node.by_pid);
@@ -613,6 +623,8 @@ static void make_pipe(int rank, int which, int *end)
     if (pipe2(fds, O_CLOEXEC) != 0)
         die("a pipe for the output of rank %d failed: %s%s", rank, strerror(errno),
             errno == EMFILE ? " (each rank takes two descriptors; is ulimit -Hn too small?)" : "");
+    if (start_shares_files(node.launch))
+        fds[0] = raise_fd(fds[0], node.control[1] + 1);
     output_add(rank, which, fds[0]);
     *end = fds[1];
 }

@@ -1,5 +1,8 @@
-/* start.c: a rank's program, environment and descriptors; vfork and exec, so that starting costs no copied
- * pages. */
+/* start.c: a rank's program, environment and descriptors; vfork and exec, so that starting costs no copied pages.
+ *
+ * In a large job the daemon has two descriptors for each rank that runs already: a child that gets a copy of all of them, to
+ * close them at exec, makes starting the job quadratic.  There the child begins with the daemon's own table and leaves it
+ * with a copy of what lies low; the daemon keeps the rest above. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "needs.h"
 #include "start.h"
@@ -45,7 +49,7 @@ static const struct var {
 };
 static char master[] = "MASTER_ADDR=127.0.0.1"; /* for torch.distributed: all ranks are on this machine */
 static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
-enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48, JOB_BYTES = 128 };
+enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48, JOB_BYTES = 128, STACK_BYTES = 64 << 10 };
 
 struct starter {
     const struct start *start;
@@ -58,6 +62,7 @@ struct starter {
     int appnum;
     char *section, *pwd;
     char **script; /* for a file without #!: run by sh, as execvp does */
+    char *stack;   /* of a child that shares our descriptors; NULL: none does */
 };
 
 /* ---- environment ---- */
@@ -243,6 +248,8 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
     s->script[0] = "/bin/sh";
     s->script[1] = s->program;
     memcpy(s->script + 2, app->argv + 1, argc * sizeof *s->script);
+    if (start_shares_files(st->launch))
+        s->stack = xalloc(STACK_BYTES, 1);
     return s;
 }
 
@@ -252,6 +259,7 @@ void starter_free(struct starter *s)
     free(s->section);
     free(s->pwd);
     free(s->script);
+    free(s->stack);
     free(s);
 }
 
@@ -262,8 +270,18 @@ struct failure {
     bool at_chdir;
 };
 
-/* In the child: its memory is the parent's, so nothing may be changed but `why` and the segment, and nothing allocated. */
-static void become_rank(struct starter *s, const struct place *at, const int fd[3], bool join_front,
+/* What the child is to know.  Its memory is the parent's, so nothing may be changed but `why` and the segment, and nothing
+ * allocated. */
+struct child {
+    struct starter *s;
+    const struct place *at;
+    const int *fd;
+    bool join_front;
+    pid_t daemon;
+    volatile struct failure why;
+};
+
+static void become_rank(const struct starter *s, const struct place *at, const int fd[3], bool join_front,
                         pid_t daemon, volatile struct failure *why)
 {
     const struct launch *l = s->start->launch;
@@ -314,16 +332,53 @@ static void env_place(struct starter *s, const struct place *at)
              s->start->control_fd, s->start->job_id, s->appnum);
 }
 
+bool start_shares_files(const struct launch *l)
+{
+    enum { MANY = 32 };
+    return l->size > MANY;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* A table of our own, with what the rank needs. */
+static bool own_files(const struct child *c)
+{
+    int most = larger(c->at->segment_fd, c->s->start->control_fd);
+    for (int i = 0; i < 3; i++)
+        most = larger(most, c->fd[i]);
+#ifdef SYS_close_range
+    const unsigned unshare_too = 1u << 1; /* CLOSE_RANGE_UNSHARE; Linux 5.9 */
+    if (syscall(SYS_close_range, most + 1, ~0u, unshare_too) == 0)
+        return true;
+#endif
+    return unshare(CLONE_FILES) == 0;
+}
+
+static int sharing_child(void *arg)
+{
+    struct child *c = arg;
+    if (own_files(c))
+        become_rank(c->s, c->at, c->fd, c->join_front, c->daemon, &c->why);
+    else
+        c->why.err = errno;
+    _exit(EXIT_NOT_EXEC);
+}
+
 pid_t starter_run(struct starter *s, struct place *at, const int fd[3], bool join_front, int *code)
 {
-    volatile struct failure why = { 0, 0, false };
-    pid_t daemon = getpid();
+    struct child c = { s, at, fd, join_front, getpid(), { 0, 0, false } };
     env_place(s, at);
-    pid_t pid = vfork();
+    pid_t pid = s->stack ? clone(sharing_child, s->stack + STACK_BYTES,
+                                 CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &c)
+                         : vfork();
     if (pid == 0) {
-        become_rank(s, at, fd, join_front, daemon, &why);
+        become_rank(s, at, fd, join_front, c.daemon, &c.why);
         _exit(EXIT_NOT_EXEC);
     }
+    struct failure why = c.why;
     at->unbound = why.unbound;
     if (pid < 0) {
         say("starting rank %d failed: %s%s", at->rank, strerror(errno),

@@ -25,6 +25,9 @@ struct place {
     int unbound;                /* out: the error if the kernel refused that */
 };
 
+/* Is the job so large that the daemon keeps what ranks are not to have in descriptors above theirs? */
+bool start_shares_files(const struct launch *l);
+
 /* How one section's ranks are started: made once, used for each rank. */
 struct starter;
 

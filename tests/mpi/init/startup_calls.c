@@ -1,0 +1,117 @@
+/* MPI_Init asks the kernel for little: no exchange with other ranks, no file, no wait; and no library but this one and libc
+ * comes with it.  Each rank's calls are counted by its parent, which traces it. */
+/* ranks: 1 2 3 5 8 */
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../check.h"
+
+enum { MOST = 24 /* 16 on Linux 6 with glibc 2.36 */ };
+
+/* What would be an exchange, a look at files, another thread or process, or a wait. */
+static const int strange[] = {
+    SYS_openat,  SYS_socket, SYS_connect,    SYS_bind,      SYS_sendto,          SYS_recvfrom,
+    SYS_sendmsg, SYS_write,  SYS_writev,     SYS_read,      SYS_pread64,         SYS_getdents64,
+    SYS_clone,   SYS_execve, SYS_ppoll,      SYS_nanosleep, SYS_clock_nanosleep, SYS_sched_yield,
+    SYS_futex,   SYS_statfs, SYS_readlinkat,
+#ifdef SYS_open
+    SYS_open,    SYS_poll,   SYS_fork,       SYS_vfork,     SYS_epoll_wait,
+#endif
+};
+
+/* Only the shared memory of a launcher's node does without sockets, and sanitizers have calls of their own. */
+static int is_plain(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return 0;
+#endif
+    return getenv("KEEL_JOB") && !getenv("KEEL_DEVICES");
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void check_libraries(void)
+{
+    static const char *const known[] = { "libmpi_abi.so", "libc.so", "libc-", "ld-", "libm.so", "libm-" };
+    char line[1024];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        char *path = strchr(line, '/');
+        if (!path || !strstr(path, ".so"))
+            continue;
+        int is_known = 0;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            is_known |= strncmp(base_name(path), known[i], strlen(known[i])) == 0;
+        CHECK(is_known, "a library of its own is mapped: %s", path);
+    }
+    if (maps)
+        fclose(maps);
+}
+
+/* The rank: its parent counts from the one getppid to the other. */
+static int be_traced(int *argc, char ***argv)
+{
+    int traced = ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
+    if (traced)
+        raise(SIGSTOP);
+    syscall(SYS_getppid);
+    MPI_Init(argc, argv);
+    syscall(SYS_getppid);
+    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &check_size);
+    if (is_plain())
+        check_libraries();
+    return check_done();
+}
+
+/* The number of the call that the child is about to make; -1: it is something else. */
+static long call_of(pid_t child)
+{
+    struct __ptrace_syscall_info info;
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) <= 0 ||
+        info.op != PTRACE_SYSCALL_INFO_ENTRY)
+        return -1;
+    return (long)info.entry.nr;
+}
+
+static void count(pid_t child, int *status)
+{
+    int calls = 0, marks = 0;
+    while (marks < 2 && waitpid(child, status, 0) == child && WIFSTOPPED(*status)) {
+        int sig = WSTOPSIG(*status);
+        long call = sig == SIGTRAP ? call_of(child) : -1;
+        marks += call == SYS_getppid;
+        if (call >= 0 && call != SYS_getppid && marks == 1) {
+            calls++;
+            for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
+                CHECK(!is_plain() || call != strange[i], "MPI_Init makes system call %ld", call);
+        }
+        if (ptrace(PTRACE_SYSCALL, child, NULL, sig == SIGTRAP || sig == SIGSTOP ? 0 : sig) != 0)
+            break;
+    }
+    if (marks == 2)
+        CHECK(!is_plain() || calls <= MOST, "MPI_Init makes %d system calls; expected at most %d", calls,
+              MOST);
+    ptrace(PTRACE_DETACH, child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0)
+        return be_traced(&argc, &argv);
+    count(child, &status);
+    if (!WIFEXITED(status))
+        waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the rank ended with status %d", status);
+    return check_failures > 0;
+}
