@@ -7,6 +7,7 @@
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -230,7 +231,7 @@ struct waitv {
 };
 enum { WAITV_U32 = 2 };
 
-/* 1: the kernel has the call, -1: it has not, or it is refused; 0: not tried yet. */
+/* 1: the kernel has the call, -1: it has not, or it is refused, or Valgrind is here, which does not know it; 0: not tried yet. */
 static _Atomic int has_waitv;
 
 static long waitv(struct waitv *of, unsigned n, const struct timespec *until)
@@ -242,8 +243,11 @@ bool ku_wait_can_sleep_on(void)
 {
     _Atomic uint32_t word = 0;
     struct waitv one = { .value = 1, .address = (uintptr_t)&word, .flags = WAITV_U32 };
-    if (has_waitv == 0)
-        has_waitv = waitv(&one, 1, NULL) < 0 && errno == EAGAIN ? 1 : -1;
+    if (has_waitv == 0) {
+        const char *preloaded = getenv("LD_PRELOAD");
+        bool valgrind = preloaded && strstr(preloaded, "vgpreload");
+        has_waitv = !valgrind && waitv(&one, 1, NULL) < 0 && errno == EAGAIN ? 1 : -1;
+    }
     return has_waitv > 0;
 }
 

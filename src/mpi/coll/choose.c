@@ -342,8 +342,8 @@ int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm)
     struct coll_state st;
     struct coll_size s = { .p = comm->adi.size };
     int err = MPIR_Coll_begin(c, &st, comm);
-    if (!err)
-        err = MPIR_Coll_tables[c->kind].describe(c, &s);
+    if (!err && (err = MPIR_Coll_tables[c->kind].describe(c, &s)) != 0)
+        MPIR_Coll_team_give_up(comm);
     if (err)
         return err;
     if (c->before)

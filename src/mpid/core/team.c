@@ -40,7 +40,8 @@ struct team_head {
 };
 _Static_assert(sizeof(struct team_head) <= KU_SEG_TEAM_HEAD, "room in the segment");
 
-/* Its own line in each member's part: twice the number of the last operation it came to, plus NOT_HERE if by messages. */
+/* Its own line in each member's part: twice the number of the last operation it came to, counted from 1 (0: it has come to none),
+ * plus NOT_HERE if by messages. */
 struct team_member {
     _Alignas(64) _Atomic uint64_t at;
     _Atomic int32_t cpu; /* where it was then, in small teams of ranks that share cores */
@@ -226,9 +227,9 @@ void *MPID_Team_own(const struct MPIR_COMMUNICATOR *comm)
 static void tell_where(const struct team *t, uint32_t when, uint64_t how)
 {
     _Atomic uint64_t *at = &member(t, t->comm->rank)->at;
-    uint64_t before = atomic_load_explicit(at, memory_order_relaxed) / 2;
+    uint64_t before = atomic_load_explicit(at, memory_order_relaxed) / 2 - 1;
     uint64_t now = before + (uint32_t)(when - (uint32_t)before);
-    atomic_store_explicit(at, 2 * now + how, memory_order_relaxed);
+    atomic_store_explicit(at, 2 * (now + 1) + how, memory_order_relaxed);
 }
 
 void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)

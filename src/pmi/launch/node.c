@@ -564,8 +564,7 @@ static struct rlimit raise_files(void)
         r.rlim_cur = r.rlim_max = need;
     if (setrlimit(RLIMIT_NOFILE, &r) != 0 && before.rlim_max < need)
         die("%d ranks take about %llu descriptors in mpiexec, but it may have %llu (ulimit -Hn); raise that, "
-            "or start "
-            "at most %d ranks",
+            "or start at most %d",
             l->size, (unsigned long long)need, (unsigned long long)before.rlim_max,
             before.rlim_max > OWN_FDS + (rlim_t)l->nodes + ranks
                 ? (int)((before.rlim_max - OWN_FDS - (rlim_t)l->nodes) / ranks)
