@@ -120,3 +120,30 @@ uint32_t ku_cpus(void)
 {
     return ku_cpus_quota("/proc/self/cgroup", "/sys/fs/cgroup", affinity());
 }
+
+int32_t ku_cpus_spread(const int32_t cpu[], int32_t n, int32_t me)
+{
+    uint32_t on[CPU_SETSIZE] = { 0 };
+    int32_t here = cpu[me], best = here;
+    cpu_set_t may;
+    for (int32_t i = 0; i < n; i++) {
+        if (cpu[i] < 0 || cpu[i] >= CPU_SETSIZE || (i > me && cpu[i] == here))
+            return -1;
+        on[cpu[i]]++;
+    }
+    if (on[here] < 2 || sched_getaffinity(0, sizeof may, &may) != 0)
+        return -1;
+    for (int32_t c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, &may) && on[c] < on[best])
+            best = c;
+    return on[best] + 2 <= on[here] ? best : -1;
+}
+
+void ku_cpus_move(int32_t cpu)
+{
+    cpu_set_t may, one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_getaffinity(0, sizeof may, &may) == 0 && sched_setaffinity(0, sizeof one, &one) == 0)
+        sched_setaffinity(0, sizeof may, &may);
+}

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <check.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,11 +262,42 @@ START_TEST(cores_by_quota)
 }
 END_TEST
 
+/* Processes on the first two cpus that this one may use. */
+START_TEST(spread)
+{
+    cpu_set_t may;
+    int32_t a, b;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof may, &may), 0);
+    for (a = 0; !CPU_ISSET(a, &may); a++)
+        ;
+    for (b = a + 1; b < CPU_SETSIZE && !CPU_ISSET(b, &may); b++)
+        ;
+    if (b == CPU_SETSIZE || CPU_COUNT(&may) > 2)
+        return; /* one has nowhere to go, on more the answer is another */
+    const int32_t three[] = { a, a, b, a }, two[] = { a, b, a, b }, none[] = { a, a, -1, a },
+                  all[] = { b, b };
+    ck_assert_int_eq(ku_cpus_spread(three, 4, 3), b);
+    ck_assert_int_eq(ku_cpus_spread(three, 4, 0), -1);
+    ck_assert_int_eq(ku_cpus_spread(three, 4, 2), -1);
+    for (int32_t i = 0; i < 4; i++) {
+        ck_assert_int_eq(ku_cpus_spread(two, 4, i), -1);
+        ck_assert_int_eq(ku_cpus_spread(none, 4, i), -1);
+    }
+    ck_assert_int_eq(ku_cpus_spread(all, 2, 1), a);
+    ck_assert_int_eq(ku_cpus_spread(all, 1, 0), -1);
+    ku_cpus_move(b);
+    cpu_set_t after;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof after, &after), 0);
+    ck_assert(CPU_EQUAL(&may, &after));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("segment");
     TCase *t = tcase_create("all");
     tcase_add_test(t, layout);
+    tcase_add_test(t, spread);
     tcase_add_test(t, nodes_map);
     tcase_add_test(t, nodes_join);
     tcase_add_test(t, cards);

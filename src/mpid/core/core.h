@@ -126,6 +126,8 @@ struct team {
     int patience_ms;  /* how long the next sleep may be */
     uint32_t missing; /* members that had not come when this process did */
     bool member_gone;
+    uint32_t spread_at;         /* epoch in which the members' cpus are looked at next */
+    uint32_t spread_every;      /* epochs from one look to the next; 0: never */
     bool on_word;               /* the present sleep is on the team's word, too */
     struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */
     uint64_t streamed;          /* number of this process's last stream */

@@ -16,10 +16,13 @@
  *      by one.
  *   5. Where ranks share cores a turn of a waiting process should be as short as can be: it looks at the word, and at messages
  *      only if it has come in vain before.  Stepping aside costs two turns, there and back; so who misses but one member, which
- *      came from another core the last time and thus is at work there, looks at the word a little longer first. */
+ *      came from another core the last time and thus is at work there, looks at the word a little longer first.
+ *   6. Processes that step aside for each other all the time look busy to the kernel, which may leave three of them on one core
+ *      and one on the other for long.  So where a team is all that runs in a job here, its members move themselves. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include "core.h"
+#include "util/cpus.h"
 
 enum {
     COUNT_BITS = 20,
@@ -28,7 +31,10 @@ enum {
     PATIENCE_MAX = 1000,
     NOT_HERE = 1,
     IN_VAIN = 2 /* turns before the first look at messages */,
-    FEW = 16 /* members whose cores it pays to look at */
+    FEW = 16 /* members whose cores it pays to look at */,
+    SPREAD_EVERY = 64 /* operations; twice as many after each move, as somebody else may want that cpu */,
+    SPREAD_MOST = 1 << 11,
+    MOST_SPREAD = 1024 /* members */
 };
 
 struct team_head {
@@ -238,6 +244,30 @@ void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)
         tell_where(team_of(comm), when, NOT_HERE);
 }
 
+/* Invariant 6. */
+static void spread(struct team *t)
+{
+    int32_t cpu[MOST_SPREAD], n = t->comm->size, to;
+    for (int32_t i = 0; i < n; i++)
+        cpu[i] = atomic_load_explicit(&member(t, i)->cpu, memory_order_relaxed);
+    to = ku_cpus_spread(cpu, n, t->comm->rank);
+    if (to >= 0)
+        ku_cpus_move(to);
+    if (to >= 0 && t->spread_every < SPREAD_MOST)
+        t->spread_every *= 2;
+    else if (to < 0 && t->spread_every > SPREAD_EVERY)
+        t->spread_every /= 2;
+    t->spread_at = t->epoch + t->spread_every;
+}
+
+/* Where ranks share cores. */
+static void tell_cpu(struct team *t)
+{
+    atomic_store_explicit(&member(t, t->comm->rank)->cpu, sched_getcpu(), memory_order_relaxed);
+    if (t->spread_every > 0 && t->epoch == t->spread_at)
+        spread(t);
+}
+
 enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
 {
     struct team *t = team_of(comm);
@@ -246,8 +276,8 @@ enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t wh
         return MPID_TEAM_BROKEN;
     t->shown = t->epoch;
     tell_where(t, when, 0);
-    if (ku_wait_policy.spin_ns == 0 && size <= FEW)
-        atomic_store_explicit(&member(t, comm->rank)->cpu, sched_getcpu(), memory_order_relaxed);
+    if (ku_wait_policy.spin_ns == 0 && size <= MOST_SPREAD)
+        tell_cpu(t);
     sum = atomic_fetch_add(&t->head->arrived, says + 1) + says + 1;
     t->missing = (uint32_t)(size - (sum & ((1u << COUNT_BITS) - 1)));
     if (t->missing > 0)
