@@ -282,10 +282,10 @@ static inline void req_state(struct MPIR_HANDLE *r, enum req_state s)
 /* Bytes [offset, offset + n) of the message, from or to the user's buffer. */
 static inline void req_read(const struct MPIR_HANDLE *r, int64_t offset, void *dst, int64_t n)
 {
-    if (r->datatype == NULL)
-        memcpy(dst, (const char *)r->buf + offset, (size_t)n);
-    else
+    if (r->datatype != NULL)
         MPID_Layout_pack(r->datatype, r->buf, r->len, offset, dst, n);
+    else if (n > 0) /* no data may stand at NULL, which is nothing for memcpy */
+        memcpy(dst, (const char *)r->buf + offset, (size_t)n);
 }
 static inline void req_write(struct MPIR_HANDLE *r, int64_t offset, const void *src, int64_t n)
 {
