@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -27,6 +28,38 @@ def libraries():
         found.append(("openmpi", "mpicc.openmpi", ["mpiexec.openmpi", "--oversubscribe"],
                       {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}))
     return found
+
+
+# Files in /dev/shm of peers; they stay there when their job is ended.
+LEFT = ("vader_segment.", "ucx_shm_", "mpich_shar_")
+
+
+def run_within(limit, command, env):
+    """(what it printed, did it end well?).  What takes longer is ended, and its files in /dev/shm are removed."""
+    before = set(os.listdir("/dev/shm"))
+    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+                         env={**os.environ, **env})
+    try:
+        return p.communicate(timeout=limit)[0], p.returncode == 0
+    except subprocess.TimeoutExpired:
+        pass
+    out = None
+    for sig in signal.SIGTERM, signal.SIGKILL:
+        try:
+            os.killpg(p.pid, sig)
+            out = p.communicate(timeout=5)[0]
+            break
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            pass
+    for name in set(os.listdir("/dev/shm")) - before:
+        if name.startswith(LEFT):
+            os.unlink(f"/dev/shm/{name}")
+    return out or "", False
+
+
+def printed(out):
+    """{metric: value} of what a benchmark printed."""
+    return {f[0]: float(f[1]) for f in (row.split() for row in out.splitlines()) if len(f) == 3}
 
 
 def measure(lib, program, what, ranks, seconds):

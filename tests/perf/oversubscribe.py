@@ -8,13 +8,12 @@ one rank works and seven wait.  Nothing here fails on a time."""
 import argparse
 import os
 import resource
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from compare import TOP, libraries
+from compare import TOP, libraries, printed, run_within
 
 # What their documentation advises where ranks outnumber cores.
 BEST = {"mpich": ([], {"UCX_TLS": "posix,cma,self"}),
@@ -34,18 +33,7 @@ def contestants():
 
 def run(command, env, limit):
     """{metric: value} as far as it came in the time."""
-    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-                         env={**os.environ, **env})
-    try:
-        out = p.communicate(timeout=limit)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(p.pid, signal.SIGTERM)
-        try:
-            out = p.communicate(timeout=5)[0]
-        except subprocess.TimeoutExpired:
-            os.killpg(p.pid, signal.SIGKILL)
-            out = p.communicate()[0]
-    return {f[0]: float(f[1]) for f in (row.split() for row in (out or "").splitlines()) if len(f) == 3}
+    return printed(run_within(limit, command, env)[0])
 
 
 def cpu_seconds(command, env, limit):

@@ -9,13 +9,12 @@ The goal of a row is twice the floor plus 5 ms.  A contestant that takes longer 
 at larger ones.  Memory is the mean over the ranks after a barrier (smaps_rollup).  Nothing here fails on a time."""
 import argparse
 import os
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from compare import TOP, libraries
+from compare import TOP, libraries, printed, run_within
 
 MEMORY = (64, 256, 1024)
 SOURCE = f"{TOP}/tests/perf/startup.c"
@@ -24,21 +23,8 @@ UNUSED = "#include <mpi.h>\nint main(int argc, char **argv)\n{\n    return argc 
 
 def run(command, env, limit):
     """{metric: value}; {} if it failed or took too long."""
-    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-                         env={**os.environ, **env})
-    try:
-        out = p.communicate(timeout=limit)[0]
-    except subprocess.TimeoutExpired:
-        for sig in signal.SIGTERM, signal.SIGKILL:
-            try:
-                os.killpg(p.pid, sig)
-                p.communicate(timeout=5)
-                break
-            except (subprocess.TimeoutExpired, ProcessLookupError):
-                pass
-        return {}
-    rows = (row.split() for row in out.splitlines())
-    return {f[0]: float(f[1]) for f in rows if len(f) == 3} if p.returncode == 0 else {}
+    out, well = run_within(limit, command, env)
+    return printed(out) if well else {}
 
 
 class Contestant:
