@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates what src/mpi/binding describes: gen.py WHAT --out DIR [--srcdir DIR] [--mutant] [FILES...]
 
-    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h
+    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c
     front      src/mpi/binding/front_*.c for the bodies defined in FILES
     man        man/*.3, a page for each procedure that the front exports
     status     prints how much of MPI exists, by chapter
@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
+import gen_forms  # noqa: E402
 import gen_front  # noqa: E402
 import gen_man    # noqa: E402
 import headers    # noqa: E402
@@ -42,6 +43,7 @@ def make_headers(api, abi, out):
     write(out, "include/mpi.h", headers.mpi_h(api, abi))
     write(out, "include/mpi_const.h", headers.const_h(abi))
     write(out, "src/mpi/binding/bodies.h", headers.bodies_h(api))
+    write(out, "src/mpi/coll/forms.c", gen_forms.forms_c(api))
 
 
 def make_front(api, abi, out, bodies, mutant):
@@ -74,7 +76,7 @@ def main():
     args = parser.parse_intermixed_args()
     api, abi = read_api(os.path.join(HERE, "api.txt")), read_abi(args.abi)
     files = [f if os.path.exists(f) else os.path.join(args.srcdir, f) for f in args.files if f.endswith(".c")]
-    bodies = bodies_of(api, scan(files))
+    bodies = bodies_of(api, {**gen_forms.forms_bodies(api), **scan(files)})
     if args.what == "headers":
         make_headers(api, abi, args.out)
     elif args.what == "front":

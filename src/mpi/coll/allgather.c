@@ -1,6 +1,5 @@
 /* allgather.c: MPI_Allgather, MPI_Allgatherv and their kin (7.7).  Each process's block is in its place in rbuf before an
  * algorithm starts; from there on all is done in rbuf, in blocks of rtype. */
-#include "bodies.h"
 #include "coll.h"
 
 static void send_recv_blocks(struct coll *c, int64_t out, int to, int64_t in, int from)
@@ -166,77 +165,4 @@ int MPIR_Coll_allgatherv_is(struct coll *c, struct coll_size *s)
     s->local = s->bytes == 0 || c->size == 1;
     c->before = MPIR_Coll_own_block;
     return 0;
-}
-
-static struct coll allgather_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
-                                  void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype)
-{
-    return (struct coll){ .kind = COLL_ALLGATHER,
-                          .sbuf = sendbuf,
-                          .scount = sendcount,
-                          .stype = sendtype,
-                          .rbuf = recvbuf,
-                          .rcount = recvcount,
-                          .rtype = recvtype };
-}
-
-int MPIR_Allgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                   MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm)
-{
-    struct coll c = allgather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Iallgather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                    MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = allgather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                        MPI_Count recvcount, MPIR_Datatype *recvtype, MPIR_Comm *comm, MPIR_Info *info,
-                        MPIR_Request **request)
-{
-    struct coll c = allgather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
-}
-
-static struct coll allgatherv_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
-                                   void *recvbuf, MPIR_Counts recvcounts, MPIR_Counts displs,
-                                   MPIR_Datatype *recvtype)
-{
-    return (struct coll){ .kind = COLL_ALLGATHERV,
-                          .sbuf = sendbuf,
-                          .scount = sendcount,
-                          .stype = sendtype,
-                          .rbuf = recvbuf,
-                          .rcounts = recvcounts,
-                          .rdispls = displs,
-                          .rtype = recvtype };
-}
-
-int MPIR_Allgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                    MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, MPIR_Comm *comm)
-{
-    struct coll c = allgatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Iallgatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                     MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, MPIR_Comm *comm,
-                     MPIR_Request **request)
-{
-    struct coll c = allgatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Allgatherv_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                         MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, MPIR_Comm *comm,
-                         MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = allgatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,6 +1,5 @@
 /* allreduce.c: MPI_Allreduce and its kin (7.9.6).  All processes get the same bits: each element of the result is computed once
  * and copied, or by all in the same order of operands. */
-#include "bodies.h"
 #include "coll.h"
 #include "halving.h"
 
@@ -160,34 +159,4 @@ int MPIR_Coll_allreduce_is(struct coll *c, struct coll_size *s)
     MPIR_Coll_reduction_is(c, s);
     s->room = MPIR_Coll_team_operand(c->rcount, c->rtype);
     return 0;
-}
-
-static struct coll allreduce_call(const void *sendbuf, void *recvbuf, MPI_Count count,
-                                  MPIR_Datatype *datatype, MPIR_Op *op)
-{
-    return (struct coll){
-        .kind = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op
-    };
-}
-
-int MPIR_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-                   MPIR_Comm *comm)
-{
-    struct coll c = allreduce_call(sendbuf, recvbuf, count, datatype, op);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-                    MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = allreduce_call(sendbuf, recvbuf, count, datatype, op);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
-                        MPIR_Op *op, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = allreduce_call(sendbuf, recvbuf, count, datatype, op);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,5 +1,4 @@
-/* barrier.c: MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init (7.3, 7.12, 7.13). */
-#include "bodies.h"
+/* barrier.c: MPI_Barrier and its kin (7.3). */
 #include "coll.h"
 
 /* Round k: tell the process 2^k further on, hear from the one 2^k before. */
@@ -77,29 +76,6 @@ const struct coll_alg MPIR_Coll_barrier_algs[] = {
 int MPIR_Coll_barrier_is(struct coll *c, struct coll_size *s)
 {
     s->local = c->size == 1;
+    c->stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE); /* of its empty messages */
     return 0;
-}
-
-static struct coll barrier_call(void)
-{
-    return (struct coll){ .kind = COLL_BARRIER, .stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
-}
-
-int MPIR_Barrier(MPIR_Comm *comm)
-{
-    struct coll c = barrier_call();
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Ibarrier(MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = barrier_call();
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Barrier_init(MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = barrier_call();
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

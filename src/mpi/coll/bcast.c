@@ -1,5 +1,4 @@
 /* bcast.c: MPI_Bcast and its kin (7.4).  The data is what rbuf, rcount, rtype say, in all processes. */
-#include "bodies.h"
 #include "coll.h"
 
 /* ---- Tree -------------------------------------------------------------------------------------------------------- */
@@ -163,31 +162,4 @@ int MPIR_Coll_bcast_is(struct coll *c, struct coll_size *s)
     s->elements = c->rcount;
     s->bytes = c->rcount * c->rtype->adi.size;
     return 0;
-}
-
-static struct coll bcast_call(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root)
-{
-    return (
-        struct coll){ .kind = COLL_BCAST, .rbuf = buffer, .rcount = count, .rtype = datatype, .root = root };
-}
-
-int MPIR_Bcast(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root, MPIR_Comm *comm)
-{
-    struct coll c = bcast_call(buffer, count, datatype, root);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Ibcast(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root, MPIR_Comm *comm,
-                MPIR_Request **request)
-{
-    struct coll c = bcast_call(buffer, count, datatype, root);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Bcast_init(void *buffer, MPI_Count count, MPIR_Datatype *datatype, int root, MPIR_Comm *comm,
-                    MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = bcast_call(buffer, count, datatype, root);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

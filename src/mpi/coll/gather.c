@@ -1,5 +1,4 @@
 /* gather.c: MPI_Gather, MPI_Gatherv and their kin (7.5).  Only the root looks at rbuf, rcount(s), rtype. */
-#include "bodies.h"
 #include "coll.h"
 
 void MPIR_Coll_gather_linear(struct coll *c)
@@ -114,81 +113,4 @@ int MPIR_Coll_gatherv_is(struct coll *c, struct coll_size *s)
     if (coll_in_place(c->sbuf) && c->rank != c->root)
         return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     return c->rank == c->root ? MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size) : 0;
-}
-
-static struct coll gather_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
-                               void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int root)
-{
-    return (struct coll){ .kind = COLL_GATHER,
-                          .sbuf = sendbuf,
-                          .scount = sendcount,
-                          .stype = sendtype,
-                          .rbuf = recvbuf,
-                          .rcount = recvcount,
-                          .rtype = recvtype,
-                          .root = root };
-}
-
-int MPIR_Gather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm)
-{
-    struct coll c = gather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Igather(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                 MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm,
-                 MPIR_Request **request)
-{
-    struct coll c = gather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Gather_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                     MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm, MPIR_Info *info,
-                     MPIR_Request **request)
-{
-    struct coll c = gather_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
-}
-
-static struct coll gatherv_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
-                                void *recvbuf, MPIR_Counts recvcounts, MPIR_Counts displs,
-                                MPIR_Datatype *recvtype, int root)
-{
-    return (struct coll){ .kind = COLL_GATHERV,
-                          .sbuf = sendbuf,
-                          .scount = sendcount,
-                          .stype = sendtype,
-                          .rbuf = recvbuf,
-                          .rcounts = recvcounts,
-                          .rdispls = displs,
-                          .rtype = recvtype,
-                          .root = root };
-}
-
-int MPIR_Gatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                 MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, int root,
-                 MPIR_Comm *comm)
-{
-    struct coll c = gatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Igatherv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                  MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, int root,
-                  MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = gatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Gatherv_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                      MPIR_Counts recvcounts, MPIR_Counts displs, MPIR_Datatype *recvtype, int root,
-                      MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = gatherv_call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -2,7 +2,6 @@
  *
  * Operands are combined in rank order: a tree's subtrees are ranges of ranks.  Where the operation does not commute the
  * tree is rooted at rank 0, which sends the result on. */
-#include "bodies.h"
 #include "coll.h"
 #include "halving.h"
 
@@ -110,38 +109,4 @@ int MPIR_Coll_reduce_is(struct coll *c, struct coll_size *s)
         return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     MPIR_Coll_reduction_is(c, s);
     return 0;
-}
-
-static struct coll reduce_call(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
-                               MPIR_Op *op, int root)
-{
-    return (struct coll){ .kind = COLL_REDUCE,
-                          .sbuf = sendbuf,
-                          .rbuf = recvbuf,
-                          .rcount = count,
-                          .rtype = datatype,
-                          .op = op,
-                          .root = root };
-}
-
-int MPIR_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-                int root, MPIR_Comm *comm)
-{
-    struct coll c = reduce_call(sendbuf, recvbuf, count, datatype, op, root);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Ireduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-                 int root, MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = reduce_call(sendbuf, recvbuf, count, datatype, op, root);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
-                     MPIR_Op *op, int root, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = reduce_call(sendbuf, recvbuf, count, datatype, op, root);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,6 +1,5 @@
 /* reduce_scatter.c: MPI_Reduce_scatter, MPI_Reduce_scatter_block and their kin (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
  * block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start of rbuf. */
-#include "bodies.h"
 #include "coll.h"
 
 static int64_t length(const struct coll *c, int64_t i)
@@ -203,72 +202,4 @@ int MPIR_Coll_reduce_scatter_is(struct coll *c, struct coll_size *s)
     s->local = n == 0 || c->size == 1;
     c->before = c->size == 1 ? alone : NULL;
     return 0;
-}
-
-static struct coll reduce_scatter_call(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts,
-                                       MPIR_Datatype *datatype, MPIR_Op *op)
-{
-    return (struct coll){ .kind = COLL_REDUCE_SCATTER,
-                          .sbuf = sendbuf,
-                          .rbuf = recvbuf,
-                          .rcounts = recvcounts,
-                          .rtype = datatype,
-                          .op = op };
-}
-
-int MPIR_Reduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts, MPIR_Datatype *datatype,
-                        MPIR_Op *op, MPIR_Comm *comm)
-{
-    struct coll c = reduce_scatter_call(sendbuf, recvbuf, recvcounts, datatype, op);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Ireduce_scatter(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts, MPIR_Datatype *datatype,
-                         MPIR_Op *op, MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = reduce_scatter_call(sendbuf, recvbuf, recvcounts, datatype, op);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Reduce_scatter_init(const void *sendbuf, void *recvbuf, MPIR_Counts recvcounts,
-                             MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm, MPIR_Info *info,
-                             MPIR_Request **request)
-{
-    struct coll c = reduce_scatter_call(sendbuf, recvbuf, recvcounts, datatype, op);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
-}
-
-static struct coll block_call(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                              MPIR_Datatype *datatype, MPIR_Op *op)
-{
-    return (struct coll){ .kind = COLL_REDUCE_SCATTER,
-                          .sbuf = sendbuf,
-                          .rbuf = recvbuf,
-                          .rcount = recvcount,
-                          .rtype = datatype,
-                          .op = op };
-}
-
-int MPIR_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                              MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm)
-{
-    struct coll c = block_call(sendbuf, recvbuf, recvcount, datatype, op);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                               MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = block_call(sendbuf, recvbuf, recvcount, datatype, op);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                                   MPIR_Datatype *datatype, MPIR_Op *op, MPIR_Comm *comm, MPIR_Info *info,
-                                   MPIR_Request **request)
-{
-    struct coll c = block_call(sendbuf, recvbuf, recvcount, datatype, op);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

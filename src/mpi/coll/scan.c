@@ -1,5 +1,4 @@
 /* scan.c: MPI_Scan, MPI_Exscan and their kin (7.11).  Operands are combined in rank order. */
-#include "bodies.h"
 #include "coll.h"
 
 static const void *input(const struct coll *c)
@@ -164,64 +163,4 @@ int MPIR_Coll_exscan_is(struct coll *c, struct coll_size *s)
     int err = MPIR_Coll_scan_is(c, s);
     c->before = NULL;
     return err;
-}
-
-static struct coll scan_call(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
-                             MPIR_Op *op)
-{
-    return (struct coll){
-        .kind = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op
-    };
-}
-
-int MPIR_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-              MPIR_Comm *comm)
-{
-    struct coll c = scan_call(sendbuf, recvbuf, count, datatype, op);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Iscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-               MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = scan_call(sendbuf, recvbuf, count, datatype, op);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Scan_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-                   MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = scan_call(sendbuf, recvbuf, count, datatype, op);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
-}
-
-static struct coll exscan_call(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
-                               MPIR_Op *op)
-{
-    return (struct coll){
-        .kind = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .rtype = datatype, .op = op
-    };
-}
-
-int MPIR_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-                MPIR_Comm *comm)
-{
-    struct coll c = exscan_call(sendbuf, recvbuf, count, datatype, op);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Iexscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Op *op,
-                 MPIR_Comm *comm, MPIR_Request **request)
-{
-    struct coll c = exscan_call(sendbuf, recvbuf, count, datatype, op);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Exscan_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPIR_Datatype *datatype,
-                     MPIR_Op *op, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = exscan_call(sendbuf, recvbuf, count, datatype, op);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }

@@ -1,6 +1,5 @@
 /* scatter.c: MPI_Scatter, MPI_Scatterv and their kin (7.6).  Only the root looks at sbuf, scount(s), stype; rbuf may be
  * MPI_IN_PLACE there. */
-#include "bodies.h"
 #include "coll.h"
 
 static void own_block(struct coll *c)
@@ -105,80 +104,4 @@ int MPIR_Coll_scatterv_is(struct coll *c, struct coll_size *s)
     if (coll_in_place(c->rbuf) && c->rank != c->root)
         return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
     return c->rank == c->root ? MPIR_Coll_check_counts("sendcounts", c->scounts, c->size) : 0;
-}
-
-static struct coll scatter_call(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype,
-                                void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int root)
-{
-    return (struct coll){ .kind = COLL_SCATTER,
-                          .sbuf = sendbuf,
-                          .scount = sendcount,
-                          .stype = sendtype,
-                          .rbuf = recvbuf,
-                          .rcount = recvcount,
-                          .rtype = recvtype,
-                          .root = root };
-}
-
-int MPIR_Scatter(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                 MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm)
-{
-    struct coll c = scatter_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Iscatter(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                  MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm,
-                  MPIR_Request **request)
-{
-    struct coll c = scatter_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Scatter_init(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, void *recvbuf,
-                      MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm,
-                      MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = scatter_call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
-}
-
-static struct coll scatterv_call(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs,
-                                 MPIR_Datatype *sendtype, void *recvbuf, MPI_Count recvcount,
-                                 MPIR_Datatype *recvtype, int root)
-{
-    return (struct coll){ .kind = COLL_SCATTERV,
-                          .sbuf = sendbuf,
-                          .scounts = sendcounts,
-                          .sdispls = displs,
-                          .stype = sendtype,
-                          .rbuf = recvbuf,
-                          .rcount = recvcount,
-                          .rtype = recvtype,
-                          .root = root };
-}
-
-int MPIR_Scatterv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs, MPIR_Datatype *sendtype,
-                  void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm)
-{
-    struct coll c = scatterv_call(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root);
-    return MPIR_Coll_blocking(&c, comm);
-}
-
-int MPIR_Iscatterv(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs, MPIR_Datatype *sendtype,
-                   void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int root, MPIR_Comm *comm,
-                   MPIR_Request **request)
-{
-    struct coll c = scatterv_call(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root);
-    return MPIR_Coll_nonblocking(&c, comm, request);
-}
-
-int MPIR_Scatterv_init(const void *sendbuf, MPIR_Counts sendcounts, MPIR_Counts displs,
-                       MPIR_Datatype *sendtype, void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype,
-                       int root, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
-{
-    struct coll c = scatterv_call(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root);
-    (void)info;
-    return MPIR_Coll_persistent(&c, comm, request);
 }
