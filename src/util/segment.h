@@ -128,7 +128,9 @@ enum ku_op_kind {
     KU_OP_SEND,
     KU_OP_PROBE,
     KU_OP_MESSAGE /* that came before its receive */,
-    KU_OP_OTHER /* several messages, or none */
+    KU_OP_OTHER, /* several messages, or none */
+    KU_OP_PART_RECV,
+    KU_OP_PART_SEND /* bytes: partitions that are not ready */
 };
 struct ku_seg_op {
     uint8_t kind;

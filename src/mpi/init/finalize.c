@@ -14,6 +14,7 @@
 #include "env.h"
 #include "err.h"
 #include "p2p.h"
+#include "partitioned.h"
 #include "request.h"
 
 /* Where memory does not do: dissemination.  In round k hear from the rank 2^k before, tell the one 2^k after.  Ranks that are gone (MPI_ERRORS_ABORT) are not
@@ -43,6 +44,7 @@ int MPIR_Finalize(void)
         return err;
     err = MPIR_Bsend_drain();
     MPIR_Request_drain();
+    MPIR_Part_fini();
     int late = MPIR_Coll_meet(&MPIR_Comm_world) ? 0 : barrier(&MPIR_Comm_world);
     if (err || late)
         return err ? err : late;

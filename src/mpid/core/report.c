@@ -111,6 +111,17 @@ static void add_send(const struct MPIR_HANDLE *r, struct report *rep)
     describe_comm(op, r->comm, r->context_id);
 }
 
+/* The layer above keeps what it needs for this in the request (src/mpi/part): `peer` of a send, `moved` too. */
+static void describe_part(struct ku_seg_op *op, const struct MPIR_HANDLE *r)
+{
+    bool sends = r->peer >= 0;
+    op->kind = sends ? KU_OP_PART_SEND : KU_OP_PART_RECV;
+    op->tag = r->tag;
+    op->bytes = sends ? r->moved : MPID_Req_capacity(r);
+    op->lrank = r->rank;
+    op->grank = sends ? r->peer : grank_of(r->comm, r->rank);
+}
+
 /* A request that the call waits for. */
 static void add_request(struct MPIR_HANDLE *r, struct report *rep)
 {
@@ -123,6 +134,8 @@ static void add_request(struct MPIR_HANDLE *r, struct report *rep)
         add_recv(r, rep);
     } else if ((op = next_op(rep, r->comm)) != NULL) {
         op->kind = KU_OP_OTHER;
+        if (r->handle_type == MPIR_PART)
+            describe_part(op, r);
         if (r->comm != NULL)
             describe_comm(op, r->comm, r->comm->context_id);
     }

@@ -290,7 +290,8 @@ bool MPID_Context_in_use(uint32_t context_id);
 enum {
     MPID_CONTEXT_PT2PT = 0,
     MPID_CONTEXT_COLL = 1,
-    MPID_CONTEXT_RMA = 2,
+    MPID_CONTEXT_RMA = 2,  /* of a window, which has a communicator of its own */
+    MPID_CONTEXT_PART = 2, /* partitioned messages */
     MPID_CONTEXT_COMM = 3 /* making communicators */,
     MPID_CONTEXT_IDS = 4 /* ids a comm takes */
 };

@@ -92,7 +92,17 @@ static void put_op(FILE *out, const struct ku_seg_op *op, int self)
         fputs("for a request that is no single message", out);
         return;
     }
-    if (op->kind == KU_OP_SEND) {
+    if (op->kind == KU_OP_PART_SEND) {
+        fputs("to send partitions with ", out);
+        put_tag(out, op);
+        if (op->bytes)
+            fprintf(out, " (%lld not ready)", (long long)op->bytes);
+        fputs(" to ", out);
+    } else if (op->kind == KU_OP_PART_RECV) {
+        fputs("for partitions with ", out);
+        put_tag(out, op);
+        fputs(" from ", out);
+    } else if (op->kind == KU_OP_SEND) {
         if (self < 0)
             fputs("to send with ", out);
         else

@@ -1,0 +1,173 @@
+/* engine.c: channels that go on by themselves, whatever the process waits for, and those whose request has been freed.
+ *
+ * A channel is listed while it is in a round, owes an acknowledgement, or is an orphan: freed by the user while a message of it is
+ * still under way that must be taken (an acknowledgement), or matched in its turn (INIT). */
+#include "config.h"
+#include <stdlib.h>
+#include "drive.h"
+#include "part.h"
+#include "partitioned.h"
+
+static struct {
+    struct part *first;
+    bool inside, driven;
+} engine;
+
+bool MPIR_Part_enter(void)
+{
+    if (engine.inside)
+        return false;
+    engine.inside = true;
+    return true;
+}
+
+void MPIR_Part_leave(void)
+{
+    engine.inside = false;
+}
+
+static void unlist(struct part *p)
+{
+    if (p->prev)
+        p->prev->next = p->next;
+    else
+        engine.first = p->next;
+    if (p->next)
+        p->next->prev = p->prev;
+    p->listed = false;
+}
+
+static void destroy(struct part *p)
+{
+    if (p->listed)
+        unlist(p);
+    if (p->sends)
+        MPIR_Part_send_free((struct part_send *)p);
+    else
+        MPIR_Part_recv_free((struct part_recv *)p);
+    if (p->orphan && !(p->comm->adi.obj.flags & KEEL_OBJ_PREDEFINED))
+        MPIR_Comm_release(p->comm);
+    free(p);
+}
+
+static bool has_more(const struct part *p)
+{
+    const struct part_send *s = (const struct part_send *)p;
+    if (!part_done(&p->init) || !part_done(&p->ack))
+        return true;
+    return p->sends ? s->nflight > 0 || (s->asked != s->acked && !p->err)
+                    : ((const struct part_recv *)p)->ack_due;
+}
+
+static bool advance_one(struct part *p)
+{
+    bool moved = p->sends ? MPIR_Part_send_advance((struct part_send *)p)
+                          : MPIR_Part_recv_advance((struct part_recv *)p);
+    if (p->orphan) {
+        if (!has_more(p))
+            destroy(p);
+    } else if (!p->active && !(!p->sends && ((struct part_recv *)p)->ack_due)) {
+        unlist(p);
+    }
+    return moved;
+}
+
+static enum MPIR_DRIVE advance(struct MPIR_Driven *d)
+{
+    bool moved = false;
+    (void)d;
+    if (!MPIR_Part_enter())
+        return MPIR_DRIVE_WAITS;
+    for (struct part *p = engine.first, *next; p; p = next) {
+        next = p->next;
+        moved |= advance_one(p);
+    }
+    MPIR_Part_leave();
+    engine.driven = engine.first != NULL;
+    return !engine.driven ? MPIR_DRIVE_DONE : moved ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
+}
+
+void MPIR_Part_list(struct part *p)
+{
+    static struct MPIR_Driven driven = { .advance = advance };
+    if (!p->listed) {
+        p->listed = true;
+        p->prev = NULL;
+        p->next = engine.first;
+        if (p->next)
+            p->next->prev = p;
+        engine.first = p;
+    }
+    if (!engine.driven) {
+        engine.driven = true;
+        MPIR_Drive(&driven);
+    }
+}
+
+void MPIR_Part_fail(struct part *p, int err)
+{
+    if (p->err)
+        return;
+    p->err = err;
+    p->words = *ku_err_last();
+}
+
+void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r)
+{
+    int err = r->errval;
+    MPID_RecvIcomplete(r, NULL, &err); /* the ADI records the words, again */
+    MPIR_Part_fail(p, err);
+}
+
+void MPIR_Part_complete(struct part *p, MPIR_Status s)
+{
+    MPIR_Request *r = p->request;
+    p->active = false;
+    r->s = s;
+    r->errval = p->err;
+    if (p->err)
+        MPID_Request_errors++;
+    atomic_store_explicit(&r->is_complete, p->stamp ? p->stamp : 1, memory_order_release);
+}
+
+void MPIR_Part_close(MPIR_Request *r)
+{
+    struct part *p = r->aux;
+    p->request = NULL;
+    if (!has_more(p)) {
+        destroy(p);
+        return;
+    }
+    p->orphan = true;
+    MPIR_Object_ref(p->comm);
+    MPIR_Part_list(p);
+}
+
+static void end(struct MPIR_HANDLE *r, bool sends)
+{
+    int ignored = 0;
+    if (part_done(r))
+        return;
+    if (sends)
+        MPID_SendCancel(r, &ignored);
+    else
+        MPID_RecvCancel(r, &ignored);
+    while (!part_done(r))
+        MPID_DeviceCheck(MPID_BLOCKING);
+}
+
+void MPIR_Part_fini(void)
+{
+    MPIR_Part_enter();
+    while (engine.first) {
+        struct part *p = engine.first;
+        unlist(p);
+        if (!p->orphan) /* started, and never completed: an error of the program */
+            continue;
+        end(&p->init, p->sends);
+        end(&p->ack, !p->sends);
+        destroy(p);
+    }
+    engine.driven = false;
+    MPIR_Part_leave();
+}

@@ -1,0 +1,421 @@
+/* send.c: the sending end of a channel: partitions become ready, and travel. */
+#include "config.h"
+#include "bodies.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "part.h"
+
+static inline int64_t size_of(const struct part *p)
+{
+    return p->type->adi.size;
+}
+
+/* ---- Pieces ---- */
+
+static struct part_piece *piece_new(struct part_send *s, size_t data)
+{
+    struct part_piece *f = malloc(sizeof *f + data);
+    if (!f) {
+        MPIR_Part_fail(&s->p, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more piece of a message"));
+        return NULL;
+    }
+    f->next = s->flight;
+    s->flight = f;
+    s->nflight++;
+    return f;
+}
+
+/* HEAD, with the data if they are short.  Most are gone when this returns; others wait in a copy. */
+static void send_head(struct part_send *s, const void *message, int64_t len)
+{
+    struct part *p = &s->p;
+    int err = 0;
+    MPID_BsendContig(&p->comm->adi, message, len, p->comm->adi.rank, part_tag(p->channel, PART_HEAD),
+                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), MPIR_Comm_grank(p->comm, p->peer),
+                     MPID_MSGFORM_NATIVE, &err);
+    if (err == MPIR_ERR_MAY_BLOCK) {
+        struct part_piece *f = piece_new(s, (size_t)len);
+        if (!f)
+            return;
+        memcpy(f->data, message, (size_t)len);
+        part_isend(p, f->data, len, PART_HEAD, &f->request); /* an error stays in the request */
+    } else if (err)
+        MPIR_Part_fail(p, err);
+}
+
+static void send_data(struct part_send *s, const char *at, int64_t elements)
+{
+    struct part *p = &s->p;
+    struct part_piece *f = piece_new(s, 0);
+    if (f)
+        MPIR_P2p_isend(at, elements, p->type, p->peer, part_tag(p->channel, PART_DATA), p->comm,
+                       MPID_CONTEXT_PART, &f->request);
+}
+
+/* Elements [at, at + elements) of the buffer, which are `count` partitions from `first` on, or a part of that one. */
+static void send_piece(struct part_send *s, uint32_t first, uint32_t count, int64_t at, int64_t elements,
+                       uint64_t flags)
+{
+    struct part *p = &s->p;
+    int64_t bytes = elements * size_of(p);
+    const char *from = p->buf + at * p->type->adi.extent;
+    bool alone = bytes > PART_INLINE || s->split;
+    struct {
+        struct part_head head;
+        char data[PART_INLINE];
+    } message;
+    s->pieces++;
+    if (!(flags & PART_MORE))
+        s->nsent += count;
+    if (s->pieces - s->asked >= PART_ASK || s->nsent == p->n) {
+        flags |= PART_ASKED;
+        s->asked = s->pieces;
+    }
+    message.head = (struct part_head){ first, count, (uint64_t)bytes | flags };
+    if (!alone)
+        MPID_Layout_pack(&p->type->adi, from, elements, 0, message.data, bytes);
+    send_head(s, &message, (int64_t)sizeof message.head + (alone ? 0 : bytes));
+    if (alone && !p->err)
+        send_data(s, from, elements);
+}
+
+/* The next elements of a partition that is too long for a piece. */
+static void send_part_of_one(struct part_send *s)
+{
+    struct part *p = &s->p;
+    int64_t at = s->split_at, most = PART_PIECE / size_of(p) + !(PART_PIECE / size_of(p)),
+            left = p->count - at, k = left < most ? left : most;
+    s->split_at += k;
+    send_piece(s, s->split_of, 1, s->split_of * p->count + at, k, k < left ? PART_MORE : 0);
+    s->split = k < left;
+}
+
+/* The next partitions that wait: as many neighbours as fit in one piece. */
+static void send_run(struct part_send *s)
+{
+    struct part *p = &s->p;
+    int64_t each = p->count * size_of(p), most = PART_PIECE / each;
+    uint32_t low = bits_find(s->pending, s->cursor, p->n - 1, true), high;
+    if (low == p->n)
+        low = bits_find(s->pending, 0, p->n - 1, true);
+    high = most > p->n - low ? p->n - 1 : low + (uint32_t)(most > 1 ? most - 1 : 0);
+    high = bits_find(s->pending, low, high, false) - 1;
+    bits_fill(s->pending, low, high, false);
+    s->npending -= high - low + 1;
+    s->cursor = high + 1 < p->n ? high + 1 : 0;
+    s->split = most == 0 && p->count > 1;
+    if (s->split) {
+        s->split_of = low;
+        s->split_at = 0;
+        send_part_of_one(s);
+    } else
+        send_piece(s, low, high - low + 1, low * p->count, (high - low + 1) * p->count, 0);
+}
+
+static void send_whole(struct part_send *s)
+{
+    struct part *p = &s->p;
+    s->whole = true;
+    s->npending = 0;
+    s->nsent = p->n;
+    MPIR_P2p_isend(p->buf, p->n * p->count, p->type, p->peer, part_tag(p->channel, PART_WHOLE), p->comm,
+                   MPID_CONTEXT_PART, &p->whole);
+}
+
+static bool may_send(const struct part_send *s)
+{
+    return s->nflight < PART_FLIGHT && s->pieces - s->acked < PART_WINDOW && !s->p.err;
+}
+
+/* Send what may go now. */
+static void flush(struct part_send *s)
+{
+    struct part *p = &s->p;
+    if (p->peer == MPI_PROC_NULL || p->err)
+        s->npending = 0;
+    else if (s->nready == p->n && s->nsent == 0 && !s->split && !s->whole && s->acked == s->pieces)
+        send_whole(s);
+    else if (p->bytes > 0)
+        while ((s->split || s->npending > 0) && may_send(s)) {
+            if (s->split)
+                send_part_of_one(s);
+            else
+                send_run(s);
+        }
+}
+
+/* ---- Going on ---- */
+
+static bool reap(struct part_send *s)
+{
+    bool moved = false;
+    for (struct part_piece **link = &s->flight; *link;) {
+        struct part_piece *f = *link;
+        if (!part_done(&f->request)) {
+            link = &f->next;
+            continue;
+        }
+        if (f->request.errval)
+            MPIR_Part_fail_by(&s->p, &f->request);
+        s->p.stamp = f->request.is_complete;
+        *link = f->next;
+        s->nflight--;
+        free(f);
+        moved = true;
+    }
+    return moved;
+}
+
+/* One acknowledgement is waited for at a time. */
+static bool hear(struct part_send *s)
+{
+    struct part *p = &s->p;
+    bool moved = false;
+    while (s->asked != s->acked && part_done(&p->ack) && !p->err) {
+        s->hears = !s->hears;
+        moved |= !s->hears;
+        if (s->hears)
+            part_irecv(p, &p->ack_value, sizeof p->ack_value, PART_ACK, &p->ack);
+        else if (p->ack.errval)
+            MPIR_Part_fail_by(p, &p->ack);
+        else
+            s->acked = p->ack_value;
+    }
+    return moved;
+}
+
+static void finish(struct part_send *s)
+{
+    struct part *p = &s->p;
+    MPIR_Status empty;
+    if (part_done(&p->init) && p->init.errval)
+        MPIR_Part_fail_by(p, &p->init);
+    if ((s->nready < p->n || s->npending > 0 || s->split) && !p->err)
+        return;
+    if (s->nflight > 0 || !part_done(&p->whole))
+        return;
+    if (s->whole && p->whole.errval)
+        MPIR_Part_fail_by(p, &p->whole);
+    if (s->whole)
+        p->stamp = p->whole.is_complete;
+    MPIR_Status_empty(&empty);
+    MPIR_Part_complete(p, empty);
+}
+
+bool MPIR_Part_send_advance(struct part_send *s)
+{
+    bool moved = s->flight && reap(s);
+    uint32_t before = s->pieces + s->whole;
+    moved |= hear(s);
+    if (!s->p.active)
+        return moved;
+    flush(s);
+    hear(s);
+    finish(s);
+    return moved || s->pieces + s->whole != before || !s->p.active;
+}
+
+static int start(MPIR_Request *r)
+{
+    struct part_send *s = r->aux;
+    if (s->marked)
+        memset(s->bits, 0, 2 * bits_words(s->p.n) * sizeof s->bits[0]);
+    s->marked = s->whole = s->split = false;
+    s->nready = s->npending = s->nsent = s->cursor = 0;
+    s->p.err = 0;
+    s->p.stamp = 0;
+    s->p.active = true;
+    r->moved = s->p.n;
+    MPIR_Part_list(&s->p);
+    return 0;
+}
+
+void MPIR_Part_send_free(struct part_send *s)
+{
+    while (s->flight) { /* none, unless the operation was never given to the ADI */
+        struct part_piece *f = s->flight;
+        s->flight = f->next;
+        free(f);
+    }
+}
+
+static void poll_nothing(MPIR_Request *r)
+{
+    (void)r; /* whoever polls has looked at the devices before, which advances it */
+}
+
+static void explain(const MPIR_Request *r)
+{
+    *ku_err_last() = ((const struct part *)r->aux)->words;
+}
+
+static int cancel(MPIR_Request *r)
+{
+    (void)r;
+    return MPIR_Err(MPI_ERR_REQUEST, "request", "is of a partitioned send, which cannot be cancelled");
+}
+
+static int may_go(const MPIR_Request *r)
+{
+    const struct part_send *s = r->aux;
+    if (!MPIR_Request_is_active(r))
+        return 0;
+    return MPIR_Err(
+        MPI_ERR_REQUEST, "request",
+        "is of a partitioned send that has been started (%u of %u partitions are ready); expected one "
+        "that is completed first",
+        (unsigned)s->nready, (unsigned)s->p.n);
+}
+
+const struct MPIR_Request_ops MPIR_Part_send_ops = { .poll = poll_nothing,
+                                                     .free = MPIR_Part_close,
+                                                     .explain = explain,
+                                                     .cancel = cancel,
+                                                     .start = start,
+                                                     .may_go = may_go };
+
+/* ---- MPI_Pready and its kin ---- */
+
+static int find_send(MPIR_Request *r, struct part_send **send)
+{
+    bool part = r && r->handle_type == MPIR_PART;
+    if (!part || MPIR_Request_ops_of(r) != &MPIR_Part_send_ops)
+        return MPIR_Err(MPI_ERR_REQUEST, "request", "is of %s; expected one of MPI_Psend_init",
+                        part ? "a partitioned receive" : "an operation that is not partitioned");
+    if (!MPIR_Request_is_active(r))
+        return MPIR_Err(MPI_ERR_REQUEST, "request", "is inactive; expected one that MPI_Start has started");
+    *send = r->aux;
+    return 0;
+}
+
+static int check_number(const struct part_send *s, int partition, const char *arg)
+{
+    if (partition >= 0 && (uint32_t)partition < s->p.n)
+        return 0;
+    return MPIR_Err(MPI_ERR_ARG, arg, "is %d; expected 0 to %u", partition, (unsigned)s->p.n - 1);
+}
+
+static int twice(uint32_t partition, const char *arg)
+{
+    return MPIR_Err(MPI_ERR_ARG, arg,
+                    "is %u, which is ready already; expected each partition once after a start",
+                    (unsigned)partition);
+}
+
+static void mark(struct part_send *s, uint32_t low, uint32_t high)
+{
+    bits_fill(s->ready, low, high, true);
+    bits_fill(s->pending, low, high, true);
+    if (s->npending == 0)
+        s->cursor = low;
+    s->nready += high - low + 1;
+    s->npending += high - low + 1;
+    s->marked = true;
+}
+
+/* Some have become ready.  Where they cannot go yet the devices must be looked at now and then: what they wait for may have
+ * come, and the program may mark many before it waits. */
+static void push(struct part_send *s)
+{
+    enum { LOOK_EVERY = 32 };
+    s->p.request->moved = s->p.n - s->nready; /* for the report on a job that hangs */
+    if (MPIR_Part_enter()) {
+        MPIR_Part_send_advance(s);
+        MPIR_Part_leave();
+    }
+    if (s->p.active && s->npending > 0 && ++s->stalls % LOOK_EVERY == 0)
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+}
+
+int MPIR_Pready(int partition, MPIR_Request *request)
+{
+    struct part_send *s;
+    int err = find_send(request, &s);
+    if (!err)
+        err = check_number(s, partition, "partition");
+    if (!err && bits_find(s->ready, (uint32_t)partition, (uint32_t)partition, true) == (uint32_t)partition)
+        err = twice((uint32_t)partition, "partition");
+    if (err)
+        return err;
+    mark(s, (uint32_t)partition, (uint32_t)partition);
+    push(s);
+    return 0;
+}
+
+int MPIR_Pready_range(int partition_low, int partition_high, MPIR_Request *request)
+{
+    struct part_send *s;
+    int err = find_send(request, &s);
+    if (!err)
+        err = check_number(s, partition_low, "partition_low");
+    if (!err)
+        err = check_number(s, partition_high, "partition_high");
+    if (err)
+        return err;
+    if (partition_low > partition_high)
+        return MPIR_Err(MPI_ERR_ARG, "partition_low", "is %d; expected at most partition_high, which is %d",
+                        partition_low, partition_high);
+    uint32_t low = (uint32_t)partition_low, high = (uint32_t)partition_high,
+             ready = bits_find(s->ready, low, high, true);
+    if (ready <= high)
+        return MPIR_Err(
+            MPI_ERR_ARG, "partition_low",
+            "to partition_high is %u to %u, of which %u is ready already; expected each partition "
+            "once after a start",
+            (unsigned)low, (unsigned)high, (unsigned)ready);
+    mark(s, low, high);
+    push(s);
+    return 0;
+}
+
+/* Take back what has been marked and not sent. */
+static void unmark(struct part_send *s, const int *partitions, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t k = (uint32_t)partitions[i];
+        bits_fill(s->ready, k, k, false);
+        bits_fill(s->pending, k, k, false);
+    }
+    s->nready -= (uint32_t)n;
+    s->npending -= (uint32_t)n;
+}
+
+int MPIR_Pready_list(int length, const int *array_of_partitions, MPIR_Request *request)
+{
+    struct part_send *s;
+    char arg[48];
+    int err = find_send(request, &s);
+    for (int i = 0; i < length && !err; i++) {
+        uint32_t k = (uint32_t)array_of_partitions[i];
+        snprintf(arg, sizeof arg, "array_of_partitions[%d]", i);
+        err = check_number(s, array_of_partitions[i], arg);
+        if (!err && bits_find(s->ready, k, k, true) == k)
+            err = twice(k, arg);
+        if (err)
+            unmark(s, array_of_partitions, i);
+        else
+            mark(s, k, k);
+    }
+    if (!err && length > 0)
+        push(s);
+    return err;
+}
+
+/* ---- Making one ---- */
+
+void MPIR_Part_send_init(struct part *p)
+{
+    struct part_send *s = (struct part_send *)p;
+    static uint32_t channels;
+    int err = 0;
+    s->ready = s->bits;
+    s->pending = s->bits + bits_words(p->n);
+    if (p->peer == MPI_PROC_NULL)
+        return;
+    p->channel = channels++ % PART_CHANNELS;
+    p->first = (struct part_init){ p->channel, p->n, p->bytes };
+    MPID_IsendContig(&p->comm->adi, &p->first, sizeof p->first, p->comm->adi.rank, p->tag,
+                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), MPIR_Comm_grank(p->comm, p->peer),
+                     MPID_MSGFORM_NATIVE, &p->init, &err);
+}
