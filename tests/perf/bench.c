@@ -5,15 +5,11 @@
  * libraries side by side.  Each metric runs for about the time given; rank 0 decides how many rounds that is.
  */
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "perf.h"
 
-static int rank, size;
-static double budget = 0.2;
 static char *a, *b;
-
-typedef void round_fn(long n);
 
 static void ping_pong(long n)
 {
@@ -86,34 +82,6 @@ static void mix(long n)
         sink += 1.0 / (i + 1);
     ring(n);
     allreduce(8);
-}
-
-/* Seconds a round, after a warm-up that also finds out how many rounds fill the budget. */
-static double time_rounds(round_fn *fn, long n)
-{
-    int rounds = 1;
-    double seconds = 0;
-    for (;;) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start = MPI_Wtime();
-        for (int i = 0; i < rounds; i++)
-            fn(n);
-        seconds = MPI_Wtime() - start;
-        int next = 0;
-        if (seconds < budget / 2)
-            next = seconds < budget / 64 ? rounds * 8 : (int)(rounds * budget / seconds) + 1;
-        MPI_Bcast(&next, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (next <= rounds)
-            return seconds / rounds;
-        rounds = next;
-    }
-}
-
-static void report(const char *what, long n, double value, const char *unit)
-{
-    if (rank == 0)
-        printf("%s_%ld@%d %.6g %s\n", what, n, size, value, unit);
-    fflush(stdout); /* who stops a slow run sees how far it came */
 }
 
 int main(int argc, char **argv)

@@ -62,16 +62,56 @@ def printed(out):
     return {f[0]: float(f[1]) for f in (row.split() for row in out.splitlines()) if len(f) == 3}
 
 
+def build(libs, source, folder):
+    """{name: program}: the source of this folder compiled with each library's compiler."""
+    programs = {lib[0]: os.path.join(folder, lib[0]) for lib in libs}
+    for lib in libs:
+        subprocess.run([lib[1], "-O2", "-w", "-o", programs[lib[0]], os.path.join(TOP, "tests", "perf", source)], check=True)
+    return programs
+
+
+def turns(contestants, r):
+    """Who goes first changes from round to round."""
+    return contestants[r % len(contestants):] + contestants[:r % len(contestants)]
+
+
+def command(lib, program, ranks, *args):
+    """That starts the benchmark; a rank has a core of its own where there are as many."""
+    name, _, mpiexec, _ = lib
+    bind = ["--bind-to", "core"] if ranks <= (os.cpu_count() or 1) and name != "keel" else []
+    return [*mpiexec, *bind, "-n", str(ranks), program, *(str(a) for a in args)]
+
+
+def in_rounds(libs, programs, rounds, limit, ranks, *args):
+    """{metric: {name: [value of each round, None where it did not come]}}: the libraries take turns."""
+    results = {}
+    for r in range(rounds):
+        for lib in turns(libs, r):
+            out, _ = run_within(limit, command(lib, programs[lib[0]], ranks, *args), lib[3])
+            for metric, value in printed(out).items():
+                results.setdefault(metric, {}).setdefault(lib[0], [None] * rounds)[r] = value
+    return results
+
+
+def median_of(values):
+    """Of those that are there; None if none is."""
+    there = [v for v in values or [] if v is not None]
+    return statistics.median(there) if there else None
+
+
+def median_ratio(over, under):
+    """Of over/under of the same rounds; None if there is none."""
+    return median_of([o / u for o, u in zip(over or [], under or []) if o is not None and u])
+
+
+def cell(value, width):
+    return f"{value:{width}.4g}" if value is not None else f"{'-':>{width}}"
+
+
 def measure(lib, program, what, ranks, seconds):
     """{metric: (value, unit)} of one run, {} if it failed or took too long."""
-    name, _, mpiexec, env = lib
-    bind = ["--bind-to", "core"] if ranks <= (os.cpu_count() or 1) and name != "keel" else []
-    try:
-        r = subprocess.run([*mpiexec, *bind, "-n", str(ranks), program, what, str(seconds)], capture_output=True, text=True,
-                           timeout=120, env={**os.environ, **env})
-    except subprocess.TimeoutExpired:
-        return {}
-    return {f[0]: (float(f[1]), f[2]) for f in (row.split() for row in r.stdout.splitlines()) if len(f) == 3}
+    out, well = run_within(120, command(lib, program, ranks, what, seconds), lib[3])
+    return {f[0]: (float(f[1]), f[2]) for f in (row.split() for row in out.splitlines()) if len(f) == 3} if well else {}
 
 
 def ratio(unit, keel, peer):
@@ -87,16 +127,12 @@ def main():
     args = p.parse_args()
     libs, results = libraries(), {}
     with tempfile.TemporaryDirectory() as tmp:
-        programs = {}
-        for lib in libs:
-            programs[lib[0]] = os.path.join(tmp, "bench-" + lib[0])
-            subprocess.run([lib[1], "-O2", "-w", "-o", programs[lib[0]], os.path.join(TOP, "tests", "perf", "bench.c")], check=True)
+        programs = build(libs, "bench.c", tmp)
         for what, ranks in SETS:
             if args.only not in f"{what}@{ranks}":
                 continue
             for r in range(args.rounds):
-                order = libs[r % len(libs):] + libs[:r % len(libs)]
-                for lib in order:
+                for lib in turns(libs, r):
                     for metric, (value, unit) in measure(lib, programs[lib[0]], what, ranks, args.seconds).items():
                         results.setdefault(metric, {"unit": unit}).setdefault(lib[0], []).append(value)
     names = [lib[0] for lib in libs]

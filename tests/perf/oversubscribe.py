@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from compare import TOP, libraries, printed, run_within
+from compare import TOP, build, libraries, printed, run_within, turns
 
 # What their documentation advises where ranks outnumber cores.
 BEST = {"mpich": ([], {"UCX_TLS": "posix,cma,self"}),
@@ -63,14 +63,13 @@ def main():
     all_of = contestants()
     names = [c[0] for c in all_of]
     with tempfile.TemporaryDirectory() as tmp:
-        for _, library, mpicc, _, _ in all_of:
-            subprocess.run([mpicc, "-O2", "-w", "-o", f"{tmp}/{library}", f"{TOP}/tests/perf/bench.c"], check=True)
+        build(libraries(), "bench.c", tmp)
         subprocess.run(["cc", "-O2", "-o", f"{tmp}/floor", f"{TOP}/tests/perf/floor_barrier.c"], check=True)
         came = 0
         for n in args.ranks.split(","):
             results = {}
             for r in range(args.rounds):
-                for name, library, _, mpiexec, env in all_of[r % len(all_of):] + all_of[:r % len(all_of)]:
+                for name, library, _, mpiexec, env in turns(all_of, r):
                     got = run([*mpiexec, "-n", n, f"{tmp}/{library}", "crowd", str(args.seconds)], env, args.limit)
                     came += name == "keel" and len(got)
                     for metric, value in got.items():

@@ -1,10 +1,12 @@
 /* cells.h: the cells of this rank, as their owner sees them.
  *
  * Invariants
- *   1. A cell is in exactly one place: on the free stack, reserved by the caller, or in flight.
+ *   1. A cell is in exactly one place: free, reserved by the caller, or in flight.
  *   2. In flight in the order of sending; `busy` of a cell in flight becomes 0 when the receiver is done with it.
- *   3. Taking a cell first looks at the one longest in flight, then at the stack: no more cells go round than
- * are really in flight, so they stay in the cache.
+ *   3. Taking a cell first looks at the one longest in flight. Of small cells the one given back last is taken: no more go
+ *      round than are really in flight, so they stay in the cache. Large ones are taken in turn: a cell whose lines have
+ *      left the two processors' own caches for the one they share goes from one to the other three times as fast as
+ *      one that is written while the reader still has it.
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others. */
 #ifndef SHMEM_CELLS_H
 #define SHMEM_CELLS_H
@@ -18,8 +20,10 @@ struct cell_pool {
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
     _Atomic uint32_t *used; /* in the area */
-    uint32_t nfree, first, nflight;
-    uint8_t stack[SHM_MAX_CELLS], flight[SHM_MAX_CELLS]; /* flight: a circle from `first` */
+    struct cell_circle {
+        uint32_t first, n;
+        uint8_t cell[SHM_MAX_CELLS];
+    } free, flight; /* in the order of giving back, of sending */
 };
 
 /* `again`: the area was used before; cells that are still busy count as in flight. */

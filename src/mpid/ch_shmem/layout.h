@@ -8,6 +8,7 @@
 #ifndef SHMEM_LAYOUT_H
 #define SHMEM_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "util/linering.h"
 
@@ -46,6 +47,7 @@ enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };
 struct shm_class {
     uint32_t cells, room, data, stride; /* room: bytes of body; data: offset of the body */
     uint32_t off;                       /* of cell 0 in the area */
+    bool in_turn;                       /* cells.h, invariant 3 */
 };
 
 /* Strides are odd multiples of a line, so that equal offsets of cells do not share a cache set. */
@@ -55,9 +57,9 @@ struct shm_class {
 #define SHM_C1_OFF (SHM_CELLS_OFF + 64 * SHM_C0_STRIDE)
 #define SHM_C2_OFF (SHM_C1_OFF + 64 * SHM_C1_STRIDE)
 static const struct shm_class shm_class[SHM_CLASSES] = {
-    { 64, SHM_C0_STRIDE - 16, 16, SHM_C0_STRIDE, SHM_CELLS_OFF },
-    { 64, 4096, 64, SHM_C1_STRIDE, SHM_C1_OFF },
-    { 32, 32768, 64, SHM_C2_STRIDE, SHM_C2_OFF },
+    { 64, SHM_C0_STRIDE - 16, 16, SHM_C0_STRIDE, SHM_CELLS_OFF, false },
+    { 64, 4096, 64, SHM_C1_STRIDE, SHM_C1_OFF, false },
+    { 32, 32768, 64, SHM_C2_STRIDE, SHM_C2_OFF, true },
 };
 enum { SHM_MAX_SEND = 32768, SHM_AREA_BYTES = SHM_C2_OFF + 32 * SHM_C2_STRIDE };
 
