@@ -158,9 +158,10 @@ int MPIR_front_bad_pointer(const char *arg)
     return MPIR_Err(MPI_ERR_ARG, arg, "is NULL; expected an address");
 }
 
-int MPIR_front_bad_in_place(const char *arg)
+int MPIR_front_bad_in_place(const MPIR_Comm *comm, const char *arg)
 {
-    return MPIR_Err(MPI_ERR_BUFFER, arg, "is MPI_IN_PLACE; expected a buffer: only the root may pass it");
+    return MPIR_Err(MPI_ERR_BUFFER, arg, "is MPI_IN_PLACE; expected a buffer: %s",
+                    comm->remote_group ? "comm is an intercommunicator" : "only the root may pass it");
 }
 
 int MPIR_front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index)

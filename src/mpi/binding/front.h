@@ -137,7 +137,7 @@ int MPIR_front_bad_root(const MPIR_Comm *comm, int root) FRONT_COLD;
 int MPIR_front_bad_tag(int tag, const char *arg) FRONT_COLD;
 int MPIR_front_bad_tag_any(const MPIR_Comm *comm, int tag, const char *arg) FRONT_COLD;
 int MPIR_front_bad_pointer(const char *arg) FRONT_COLD;
-int MPIR_front_bad_in_place(const char *arg) FRONT_COLD;
+int MPIR_front_bad_in_place(const MPIR_Comm *comm, const char *arg) FRONT_COLD;
 int MPIR_front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index) FRONT_COLD;
 int MPIR_front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg) FRONT_COLD;
 int MPIR_front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,

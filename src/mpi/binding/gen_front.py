@@ -330,6 +330,8 @@ class Front:
         n = p.arg("len")
         if n == "size":
             return "%s_o->adi.remote_size" % self.comm.name
+        if n == "local":
+            return "%s_o->adi.size" % self.comm.name
         if n == "neighbors":
             return "MPIR_front_neighbors(%s_o, %s)" % (self.comm.name, "true" if p.name.startswith("s") else "false")
         return n
@@ -388,7 +390,8 @@ class Front:
     def add_buffer_check(self, p):
         name, of = p.name, p.arg("of").split(",")
         if p.has("inplace") and p.has("leaf"):
-            self.checks.append('(%s == MPI_IN_PLACE && !at_root && (err = MPIR_front_bad_in_place("%s")))' % (name, name))
+            self.checks.append('(%s == MPI_IN_PLACE && !at_root && (err = MPIR_front_bad_in_place(%s_o, "%s")))' %
+                               (name, self.comm.name, name))
         if len(of) == 1:
             self.check(p, 'check_bytes(%s, %s, "%s")' % (name, of[0], name))
             return

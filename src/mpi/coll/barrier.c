@@ -23,15 +23,26 @@ static void release(struct coll *c, void *arg, int64_t child, int64_t span)
     MPIR_Coll_send(c, NULL, 0, c->stype, (int)child);
 }
 
-static void tree(struct coll *c, int radix)
+void MPIR_Coll_tree_up(struct coll *c, int radix)
 {
     struct coll_tree t = MPIR_Coll_tree_of(c->rank, c->size, radix);
     MPIR_Coll_each_child(c, c->rank, c->size, radix, true, hear, NULL);
-    if (t.parent >= 0) {
+    if (t.parent >= 0)
         MPIR_Coll_send(c, NULL, 0, c->stype, (int)t.parent);
+}
+
+void MPIR_Coll_tree_down(struct coll *c, int radix)
+{
+    struct coll_tree t = MPIR_Coll_tree_of(c->rank, c->size, radix);
+    if (t.parent >= 0)
         MPIR_Coll_recv(c, NULL, 0, c->stype, (int)t.parent);
-    }
     MPIR_Coll_each_child(c, c->rank, c->size, radix, false, release, NULL);
+}
+
+static void tree(struct coll *c, int radix)
+{
+    MPIR_Coll_tree_up(c, radix);
+    MPIR_Coll_tree_down(c, radix);
 }
 
 static void binomial(struct coll *c)

@@ -3,6 +3,7 @@
  * Every process computes the choice for itself from things that are the same in all: the size of the call, the number
  * of ranks, and the facts of the communicator, which are agreed on once.  KEEL_COLL forces algorithms by name. */
 #include "sched.h"
+#include "inter.h"
 #include "tune.h"
 #include "drive.h"
 #include "env.h"
@@ -12,7 +13,7 @@
 #include "util/knob.h"
 #include "util/wait.h"
 
-const struct coll_table MPIR_Coll_tables[COLL_KINDS] = {
+const struct coll_table MPIR_Coll_tables[COLL_TABLES] = {
     [COLL_BARRIER] = { "barrier", MPIR_Coll_barrier_algs, MPIR_Coll_barrier_is },
     [COLL_BCAST] = { "bcast", MPIR_Coll_bcast_algs, MPIR_Coll_bcast_is },
     [COLL_GATHER] = { "gather", MPIR_Coll_gather_algs, MPIR_Coll_gather_is },
@@ -33,6 +34,22 @@ const struct coll_table MPIR_Coll_tables[COLL_KINDS] = {
                                   MPIR_Coll_neighbor_is },
     [COLL_NEIGHBOR_ALLTOALL] = { "neighbor_alltoall", MPIR_Coll_neighbor_alltoall_algs,
                                  MPIR_Coll_neighbor_is },
+    [COLL_INTER + COLL_BARRIER] = { "inter_barrier", MPIR_Inter_barrier_algs, MPIR_Inter_barrier_is },
+    [COLL_INTER + COLL_BCAST] = { "inter_bcast", MPIR_Inter_bcast_algs, MPIR_Inter_bcast_is },
+    [COLL_INTER + COLL_GATHER] = { "inter_gather", MPIR_Inter_gather_algs, MPIR_Inter_gather_is },
+    [COLL_INTER + COLL_GATHERV] = { "inter_gatherv", MPIR_Inter_gatherv_algs, MPIR_Inter_gather_is },
+    [COLL_INTER + COLL_SCATTER] = { "inter_scatter", MPIR_Inter_scatter_algs, MPIR_Inter_scatter_is },
+    [COLL_INTER + COLL_SCATTERV] = { "inter_scatterv", MPIR_Inter_scatterv_algs, MPIR_Inter_scatter_is },
+    [COLL_INTER + COLL_ALLGATHER] = { "inter_allgather", MPIR_Inter_allgather_algs, MPIR_Inter_allgather_is },
+    [COLL_INTER +
+        COLL_ALLGATHERV] = { "inter_allgatherv", MPIR_Inter_allgatherv_algs, MPIR_Inter_allgather_is },
+    [COLL_INTER + COLL_ALLTOALL] = { "inter_alltoall", MPIR_Inter_alltoall_algs, MPIR_Inter_alltoall_is },
+    [COLL_INTER + COLL_ALLTOALLV] = { "inter_alltoallv", MPIR_Inter_alltoall_algs, MPIR_Inter_alltoall_is },
+    [COLL_INTER + COLL_ALLTOALLW] = { "inter_alltoallw", MPIR_Inter_alltoall_algs, MPIR_Inter_alltoall_is },
+    [COLL_INTER + COLL_REDUCE] = { "inter_reduce", MPIR_Inter_reduce_algs, MPIR_Inter_reduce_is },
+    [COLL_INTER + COLL_ALLREDUCE] = { "inter_allreduce", MPIR_Inter_allreduce_algs, MPIR_Inter_allreduce_is },
+    [COLL_INTER + COLL_REDUCE_SCATTER] = { "inter_reduce_scatter", MPIR_Inter_reduce_scatter_algs,
+                                           MPIR_Inter_reduce_scatter_is },
 };
 _Static_assert((int)COLL_KINDS <= (int)MPIR_COLL_FORCED, "each kind has a place in the facts");
 
@@ -64,27 +81,28 @@ double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded)
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
-/* Take one item "kind=algorithm" of KEEL_COLL; false if there is no such thing. */
-static bool force(MPIR_Coll_facts *f, const char *item, size_t len)
+/* Take one item "kind=algorithm" of KEEL_COLL, which says something about communicators of one sort; false if there is no such
+ * thing. */
+static bool force(MPIR_Coll_facts *f, bool inter, const char *item, size_t len)
 {
     size_t eq = strcspn(item, "=");
     int k = eq < len ? MPIR_Coll_kind_of(item, eq) : -1;
     uint8_t row = k >= 0 ? MPIR_Coll_row_of(k, item + eq + 1, len - eq - 1) : 0;
-    if (row)
-        f->forced[k] = row;
+    if (row && inter == (k >= COLL_INTER))
+        f->forced[k % COLL_INTER] = row;
     return row != 0;
 }
 
 /* An item of KEEL_COLL; rules are taken the first time. */
-static bool take(MPIR_Coll_facts *f, const char *item, size_t len, bool first)
+static bool take(MPIR_Coll_facts *f, bool inter, const char *item, size_t len, bool first)
 {
     if (!memchr(item, ':', len))
-        return force(f, item, len);
+        return force(f, inter, item, len);
     return !first || MPIR_Coll_tune_add(item, len);
 }
 
 /* What KEEL_COLL and this process's node say. */
-static void own_facts(MPIR_Coll_facts *f)
+static void own_facts(MPIR_Coll_facts *f, const MPIR_Comm *comm)
 {
     static bool again;
     bool first = !again;
@@ -93,7 +111,7 @@ static void own_facts(MPIR_Coll_facts *f)
     *f = (MPIR_Coll_facts){ .crowded = ku_wait_policy.spin_ns == 0 };
     for (const char *item = ku_knob_str("COLL"); item && *item;) {
         size_t len = strcspn(item, ",");
-        if (!take(f, item, len, first) && MPID_MyWorldRank == 0) {
+        if (!take(f, comm->local != NULL, item, len, first) && MPID_MyWorldRank == 0) {
             snprintf(text, sizeof text,
                      "KEEL_COLL: \"%.*s\" names no algorithm; see KEEL_COLL in doc/collectives.md",
                      len < 100 ? (int)len : 100, item);
@@ -111,11 +129,11 @@ enum { FACTS = 4 + COLL_KINDS, FACT_TEAM = 1 + COLL_KINDS, FACT_RULES, FACT_NOT_
 static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
 {
     MPIR_Coll_facts f;
-    own_facts(&f);
+    own_facts(&f, comm);
     v[0] = f.crowded;
     for (int k = 0; k < COLL_KINDS; k++)
         v[1 + k] = f.forced[k];
-    v[FACT_TEAM] = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
+    v[FACT_TEAM] = comm->adi.rank == 0 && !comm->local ? MPID_Team_allot(&comm->adi) : 0;
     v[FACT_RULES] = MPIR_Coll_tune_hash();
     v[FACT_NOT_RULES] = ~v[FACT_RULES];
 }
@@ -124,7 +142,7 @@ static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
 static bool facts_alike(MPIR_Comm *comm)
 {
     MPIR_Coll_facts f;
-    own_facts(&f);
+    own_facts(&f, comm);
     uint32_t rules = MPIR_Coll_tune_hash();
     uint8_t bytes[1 + sizeof f.forced + sizeof rules] = { f.crowded };
     memcpy(bytes + 1, f.forced, sizeof f.forced);
@@ -139,7 +157,8 @@ static bool facts_alike(MPIR_Comm *comm)
 static void facts_take(MPIR_Comm *comm, const uint32_t v[FACTS], int err)
 {
     MPIR_Coll_facts *f = &comm->facts;
-    MPIR_Coll_team_join(comm, err ? 0 : v[FACT_TEAM]);
+    if (!comm->local)
+        MPIR_Coll_team_join(comm, err ? 0 : v[FACT_TEAM]);
     if (err)
         return;
     f->crowded = v[0] != 0;
@@ -198,7 +217,7 @@ int MPIR_Coll_ready(MPIR_Comm *comm)
         return 0;
     while (comm->facts.asked)
         MPID_DeviceCheck(MPID_BLOCKING);
-    if (!comm->facts.heard && !facts_alike(comm)) {
+    if (!comm->facts.heard && (comm->local || !facts_alike(comm))) {
         facts_ask(comm, v);
         int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, FACTS);
         facts_take(comm, v, err);
@@ -239,7 +258,7 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
 
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
-    return a->bytes == b->bytes && a->elements == b->elements && a->p == b->p &&
+    return a->bytes == b->bytes && a->elements == b->elements && a->p == b->p && a->most == b->most &&
            a->commutative == b->commutative && a->in_place == b->in_place && a->crowded == b->crowded &&
            a->team == b->team && a->room == b->room;
 }
@@ -251,14 +270,15 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
     static struct {
         struct coll_size size;
         const struct coll_alg *best;
-    } last[COLL_KINDS];
+    } last[COLL_TABLES];
     const struct coll_alg *algs = MPIR_Coll_tables[kind].algs;
     s->crowded = facts->crowded && !s->anywhere;
     uint8_t ruled = facts->ruled ? MPIR_Coll_tuned(kind, s) : 0;
     if (ruled && can(&algs[ruled - 1], s))
         return &algs[ruled - 1];
-    if (facts->forced[kind] && can(&algs[facts->forced[kind] - 1], s))
-        return &algs[facts->forced[kind] - 1];
+    uint8_t forced = facts->forced[kind % COLL_INTER];
+    if (forced && can(&algs[forced - 1], s))
+        return &algs[forced - 1];
     if (!last[kind].best || !same_size(s, &last[kind].size)) {
         last[kind].best = cheapest(algs, s);
         last[kind].size = *s;
@@ -268,7 +288,11 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
 
 int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
 {
-    int err = MPIR_Comm_check_intra(comm);
+    int err = 0;
+    if (comm->local && !MPIR_Coll_tables[c->kind + COLL_INTER].algs)
+        err = MPIR_Comm_check_intra(comm);
+    else if (comm->local)
+        c->kind = (enum coll_kind)(c->kind + COLL_INTER);
     if (!err && c->op)
         err = MPIR_Op_check(c->op, c->rtype);
     st->err = st->ntemps = 0;
@@ -280,6 +304,7 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     c->comm = comm;
     c->rank = comm->adi.rank;
     c->size = comm->adi.size;
+    c->which = MPID_CONTEXT_COLL;
     c->tag = MPIR_Comm_next_tag(comm); /* also after an error: the others may have found none */
     if (err)
         MPIR_Coll_team_give_up(comm);
@@ -322,7 +347,8 @@ static void run(const struct coll_alg *a, struct coll *c)
 static int choose_and_run(struct coll *c, struct coll_size *s)
 {
     int err = MPIR_Coll_ready(c->comm);
-    if (!err && c->comm->team == MPIR_TEAM_UNASKED && c->size > 1 && c->comm->coll_seq > TEAM_AFTER)
+    if (!err && c->comm->team == MPIR_TEAM_UNASKED && !c->comm->local && c->size > 1 &&
+        c->comm->coll_seq > TEAM_AFTER)
         err = MPIR_Coll_team_ask(c->comm);
     if (err)
         return err;

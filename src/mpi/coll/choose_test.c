@@ -108,14 +108,15 @@ static void choose(enum coll_kind kind, struct coll_size s, bool crowded)
 
 START_TEST(choices)
 {
-    for (int kind = 0; kind < COLL_KINDS; kind++)
-        for (int32_t p = 2; p <= 1 << 20; p = p < 9 ? p + 1 : p * 5)
+    for (int kind = 0; kind < COLL_TABLES; kind++)
+        for (int32_t p = MPIR_Coll_tables[kind].algs ? 2 : INT32_MAX; p <= 1 << 20; p = p < 9 ? p + 1 : p * 5)
             for (int64_t n = 0; n < 1ll << 33; n = n * 3 + 1)
                 for (int bits = 0; bits < 8; bits++)
                     choose(kind,
                            (struct coll_size){ .bytes = n * 4,
                                                .elements = n,
                                                .p = p,
+                                               .most = (p + 1) / 2,
                                                .commutative = bits & 1,
                                                .in_place = (bits & 2) != 0 },
                            bits & 4);
@@ -127,6 +128,14 @@ static const char *chosen(enum coll_kind kind, int64_t bytes, int32_t p, bool cr
     MPIR_Coll_facts facts = { .known = 1, .crowded = crowded };
     struct coll_size s = { .bytes = bytes, .elements = bytes / 4, .p = p, .commutative = true };
     return MPIR_Coll_choose(kind, &facts, &s)->name;
+}
+
+/* On an intercommunicator, with n ranks in a group and m in the larger. */
+static const char *between(enum coll_kind kind, int32_t n, int32_t m)
+{
+    MPIR_Coll_facts facts = { .known = 1 };
+    struct coll_size s = { .p = n + m, .most = m };
+    return MPIR_Coll_choose((enum coll_kind)(kind + COLL_INTER), &facts, &s)->name;
 }
 
 /* What is known to be right. */
@@ -142,6 +151,10 @@ START_TEST(landmarks)
     ck_assert_str_eq(chosen(COLL_ALLTOALL, 4, 256, false), "bruck");
     ck_assert_str_ne(chosen(COLL_ALLTOALL, 1 << 20, 16, false), "bruck");
     ck_assert_str_ne(chosen(COLL_ALLGATHER, 64 << 20, 12, false), "bruck");
+    ck_assert_str_eq(between(COLL_ALLREDUCE, 2, 2), "direct");
+    ck_assert_str_eq(between(COLL_ALLREDUCE, 64, 64), "leaders");
+    ck_assert_str_eq(between(COLL_BCAST, 1, 2), "direct");
+    ck_assert_str_eq(between(COLL_BCAST, 1, 500), "leader");
 }
 END_TEST
 
@@ -233,8 +246,8 @@ static char *forcing(void)
 START_TEST(all_rows_are_tested)
 {
     char *all = forcing(), item[100];
-    for (int k = 0; k < COLL_KINDS; k++)
-        for (const struct coll_alg *a = MPIR_Coll_tables[k].algs; a->name; a++) {
+    for (int k = 0; k < COLL_TABLES; k++)
+        for (const struct coll_alg *a = MPIR_Coll_tables[k].algs; a && a->name; a++) {
             snprintf(item, sizeof item, ",%s=%s", MPIR_Coll_tables[k].name, a->name);
             char *at = strstr(all, item);
             ck_assert_msg(at && strchr(", \n", at[strlen(item)]), "no test forces%s", item);

@@ -41,6 +41,7 @@ struct coll {
     int64_t room;             /* see struct coll_size */
     int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
     int root, tag;
+    int which; /* MPID_CONTEXT_*: of its messages in comm */
     MPIR_Op *op;
     void (*before)(struct coll *c); /* what is to be done whatever the algorithm; NULL: nothing */
     const void *sbuf;
@@ -69,7 +70,8 @@ enum coll_need {
 struct coll_size {
     int64_t bytes; /* as each row of tables says: of a block, or of the whole vector */
     int64_t elements;
-    int32_t p;
+    int32_t p;    /* ranks; on an intercommunicator (inter.h): of both groups */
+    int32_t most; /* on an intercommunicator: of the larger one */
     bool commutative, in_place, crowded;
     bool anywhere; /* the choice must not depend on where ranks are */
     bool local;    /* nobody else is needed: what `before` does is all */
@@ -113,11 +115,11 @@ extern coll_describe MPIR_Coll_barrier_is, MPIR_Coll_bcast_is, MPIR_Coll_gather_
     MPIR_Coll_reduce_scatter_is, MPIR_Coll_scan_is, MPIR_Coll_exscan_is, MPIR_Coll_neighbor_is;
 
 struct coll_table {
-    const char *name; /* "allreduce" */
-    const struct coll_alg *algs;
+    const char *name;            /* "allreduce" */
+    const struct coll_alg *algs; /* NULL: there is no such collective */
     coll_describe *describe;
 };
-extern const struct coll_table MPIR_Coll_tables[COLL_KINDS];
+extern const struct coll_table MPIR_Coll_tables[COLL_TABLES]; /* by kind, and kind + COLL_INTER */
 
 /* ---- A call ---------------------------------------------------------------------------------------------------- */
 
@@ -294,9 +296,13 @@ void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none 
 void MPIR_Coll_team_give_up(MPIR_Comm *comm); /* this process will not come to the present call */
 
 /* Parts that composed algorithms use. */
+void MPIR_Coll_tree_up(struct coll *c, int radix);   /* rank 0 has heard of all */
+void MPIR_Coll_tree_down(struct coll *c, int radix); /* all have heard of rank 0 */
 void MPIR_Coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix);
 void MPIR_Coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix);
 void MPIR_Coll_gather_linear(struct coll *c); /* blocks of any form; only the root uses rbuf */
+void MPIR_Coll_hand_out(struct coll *c,
+                        const void *all); /* rank 0's vector, in the blocks of a reduce_scatter */
 struct coll_cost
 MPIR_Coll_binomial_cost(const struct coll_size *s); /* blocks gathered or scattered in a binomial tree */
 struct coll_cost MPIR_Coll_linear_cost(const struct coll_size *s); /* one process with all others in turn */

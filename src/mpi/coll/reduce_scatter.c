@@ -25,10 +25,15 @@ static const void *input(const struct coll *c)
 
 /* ---- To rank 0, and from there to each its block ------------------------------------------------------------------------ */
 
-static void hand_out(struct coll *c, const void *all)
+void MPIR_Coll_hand_out(struct coll *c, const void *all)
 {
     struct coll_batch b;
     int64_t at = 0;
+    if (c->rank != 0) {
+        if (length(c, c->rank) > 0)
+            MPIR_Coll_recv(c, c->rbuf, length(c, c->rank), c->rtype, 0);
+        return;
+    }
     coll_batch_begin(&b, c);
     for (int32_t i = 0; i < c->size; at += length(c, i++))
         if (i != 0 && length(c, i) > 0)
@@ -42,10 +47,7 @@ static void wide(struct coll *c)
     int64_t n = lengths(c, 0, c->size);
     void *all = c->rank == 0 ? MPIR_Coll_temp(c, n, c->rtype) : NULL;
     MPIR_Coll_reduce_tree(c, input(c), all, n, 0, COLL_WIDE);
-    if (c->rank == 0)
-        hand_out(c, all);
-    else if (length(c, c->rank) > 0)
-        MPIR_Coll_recv(c, c->rbuf, length(c, c->rank), c->rtype, 0);
+    MPIR_Coll_hand_out(c, all);
 }
 
 /* ---- Each block straight to the one it is for ------------------------------------------------------------------------------ */

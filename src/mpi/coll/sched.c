@@ -24,6 +24,7 @@ struct step {
     uint8_t kind;
     uint8_t slot;
     bool at_once;
+    uint8_t which; /* MPID_CONTEXT_*: of a message */
     int32_t peer;
     void *from, *to; /* a message's buffer: from */
     int64_t count, to_count;
@@ -165,6 +166,7 @@ static uint32_t message(struct coll *c, enum step_kind kind, void *buf, int64_t 
     struct step *s = next_step(c, kind);
     s->slot = take_slot(c);
     s->at_once = at_once;
+    s->which = (uint8_t)c->which;
     s->peer = peer;
     s->from = buf;
     s->count = count;
@@ -248,11 +250,11 @@ static void begin(struct coll_sched *d, const struct step *s)
     struct slot *slot = &d->slots[s->slot];
     MPIR_Request *r = &slot->request;
     int64_t count = d->st.mute ? 0 : s->count;
+    MPIR_Comm *comm = s->which == MPID_CONTEXT_COLL ? d->call.comm : d->call.comm->local; /* inter.h */
     r->obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
-    int err = s->kind == STEP_SEND ? MPIR_P2p_isend(s->from, count, s->type, s->peer, d->call.tag,
-                                                    d->call.comm, MPID_CONTEXT_COLL, r)
-                                   : MPIR_P2p_irecv(s->from, count, s->type, s->peer, d->call.tag,
-                                                    d->call.comm, MPID_CONTEXT_COLL, r);
+    int err = s->kind == STEP_SEND
+                  ? MPIR_P2p_isend(s->from, count, s->type, s->peer, d->call.tag, comm, s->which, r)
+                  : MPIR_P2p_irecv(s->from, count, s->type, s->peer, d->call.tag, comm, s->which, r);
     slot->live = !err;
     MPIR_Coll_note(&d->call, err);
 }

@@ -21,8 +21,8 @@ static bool same_word(const char *word, size_t len, const char *name)
 
 int MPIR_Coll_kind_of(const char *word, size_t len)
 {
-    for (int k = 0; k < COLL_KINDS; k++)
-        if (same_word(word, len, MPIR_Coll_tables[k].name))
+    for (int k = 0; k < COLL_TABLES; k++)
+        if (MPIR_Coll_tables[k].name && same_word(word, len, MPIR_Coll_tables[k].name))
             return k;
     return -1;
 }

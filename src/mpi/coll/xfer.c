@@ -34,7 +34,7 @@ void MPIR_Coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatyp
         MPIR_Sched_send(c, buf, count, type, dest, true);
         return;
     }
-    MPIR_Coll_note(c, MPIR_P2p_send(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL));
+    MPIR_Coll_note(c, MPIR_P2p_send(buf, quiet(c, count), type, dest, c->tag, c->comm, c->which));
 }
 
 void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int source)
@@ -44,7 +44,7 @@ void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *typ
         return;
     }
     MPIR_Status status = { 0 };
-    int err = MPIR_P2p_recv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL, &status);
+    int err = MPIR_P2p_recv(buf, quiet(c, count), type, source, c->tag, c->comm, c->which, &status);
     MPIR_Coll_received(c, err, &status, count * type->adi.size, source);
 }
 
@@ -59,7 +59,7 @@ void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_D
     }
     MPIR_Status status = { 0 };
     int err = MPIR_P2p_sendrecv(sbuf, quiet(c, scount), stype, dest, c->tag, rbuf, quiet(c, rcount), rtype,
-                                source, c->tag, c->comm, MPID_CONTEXT_COLL, &status);
+                                source, c->tag, c->comm, c->which, &status);
     MPIR_Coll_received(c, err, &status, rcount * rtype->adi.size, source);
 }
 
@@ -106,8 +106,7 @@ void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, 
         b->n++;
         return;
     }
-    int err = MPIR_P2p_isend(buf, quiet(c, count), type, dest, c->tag, c->comm, MPID_CONTEXT_COLL,
-                             &b->op[i].request);
+    int err = MPIR_P2p_isend(buf, quiet(c, count), type, dest, c->tag, c->comm, c->which, &b->op[i].request);
     if (err)
         MPIR_Coll_note(c, err);
     else
@@ -123,8 +122,8 @@ void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_D
         b->n++;
         return;
     }
-    int err = MPIR_P2p_irecv(buf, quiet(c, count), type, source, c->tag, c->comm, MPID_CONTEXT_COLL,
-                             &b->op[i].request);
+    int err =
+        MPIR_P2p_irecv(buf, quiet(c, count), type, source, c->tag, c->comm, c->which, &b->op[i].request);
     if (err)
         MPIR_Coll_note(c, err);
     else

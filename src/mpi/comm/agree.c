@@ -170,10 +170,26 @@ int MPIR_Agree_result(const struct agree *a)
     return a->err;
 }
 
+struct party MPIR_Agree_party(MPIR_Comm *comm, int which, int tag)
+{
+    struct party p = { .comm = comm, .which = which, .tag = tag };
+    if (!comm->local)
+        return p;
+    p.comm = comm->local;
+    if (which == MPID_CONTEXT_COLL)
+        p.which = MPID_CONTEXT_PT2PT; /* its collectives have tags of their own */
+    if (comm->adi.rank == 0)
+        p.peer = comm;
+    p.peer_which = which;
+    p.peer_tag = tag;
+    return p;
+}
+
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words)
 {
     struct agree a;
-    struct party p = { .comm = comm, .group = group, .which = which, .tag = tag };
+    struct party p = MPIR_Agree_party(comm, which, tag);
+    p.group = group;
     a.value[AGREE_ERROR] = 0;
     for (int w = 0; w < words; w++)
         a.value[AGREE_FIRST + w] = values[w];
@@ -198,7 +214,7 @@ struct MPIR_Agreement *MPIR_Agreement_begin(MPIR_Comm *comm, int which, int tag,
     a->agree.value[AGREE_ERROR] = 0;
     for (int w = 0; w < words; w++)
         a->agree.value[AGREE_FIRST + w] = values[w];
-    struct party p = { .comm = comm, .which = which, .tag = tag };
+    struct party p = MPIR_Agree_party(comm, which, tag);
     MPIR_Agree_begin(&a->agree, &p, AGREE_FIRST + words);
     return a;
 }

@@ -18,6 +18,9 @@ struct party {
     int peer_which, peer_tag, peer_rank;
 };
 
+/* All of comm, on an intercommunicator both sides, with messages in its context `which`. */
+struct party MPIR_Agree_party(MPIR_Comm *comm, int which, int tag);
+
 /* ---- The maximum of some numbers (agree.c) ------------------------------------------------------------------- */
 
 enum {

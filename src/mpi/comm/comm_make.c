@@ -11,16 +11,7 @@
 
 struct party MPIR_Comm_party(MPIR_Comm *comm)
 {
-    struct party p = { .comm = comm, .which = MPID_CONTEXT_COLL, .tag = MPIR_Comm_next_tag(comm) };
-    if (!comm->local)
-        return p;
-    p.comm = comm->local;
-    p.which = MPID_CONTEXT_PT2PT; /* its collectives have tags of their own */
-    if (comm->adi.rank == 0)
-        p.peer = comm;
-    p.peer_which = MPID_CONTEXT_COLL;
-    p.peer_tag = p.tag;
-    return p;
+    return MPIR_Agree_party(comm, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm));
 }
 
 int MPIR_Comm_finish(const struct party *p, const struct context_ask *ask, MPIR_Comm *c, MPIR_Comm **newcomm)

@@ -1,0 +1,3 @@
+/* Collectives on intercommunicators, with the algorithms that the costs choose. */
+/* ranks: 2 3 4 5 8 16 */
+#include "inters.h"
