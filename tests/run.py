@@ -349,7 +349,7 @@ PARTS = {
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
     "coverage": (part_coverage, "line coverage of src/mpi and src/mpid"),
     "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
-    "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est"),
+    "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est, PT-Scotch, SUNDIALS, DUNE"),
     "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),
 }
 
