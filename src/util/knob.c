@@ -67,6 +67,16 @@ static bool parse_int(const char *s, bool suffix, int64_t *v)
     return true;
 }
 
+static bool parse_choice(const struct ku_names *choices, const char *s, int64_t *v)
+{
+    for (int i = 0; i < choices->n; i++)
+        if (!strcasecmp(s, choices->item[i])) {
+            *v = i;
+            return true;
+        }
+    return false;
+}
+
 /* Is `s` a value of this row?  Stores it if so. */
 static bool parse(struct ku_knob *k, const char *s)
 {
@@ -77,7 +87,8 @@ static bool parse(struct ku_knob *k, const char *s)
     } else if (k->type == KU_KNOB_INT || k->type == KU_KNOB_SIZE) {
         if (!parse_int(s, k->type == KU_KNOB_SIZE, &v) || v < k->min || v > k->max)
             return false;
-    }
+    } else if (k->choices && !parse_choice(k->choices, s, &v))
+        return false;
     k->num = v;
     k->str = s;
     return true;
@@ -95,8 +106,9 @@ static const char *env_of(const struct ku_knob *k)
 
 static void read_row(struct ku_knob *k)
 {
-    const char *s = env_of(k);
-    k->is_set = s && parse(k, s);
+    const char *s = k->own ? k->own : env_of(k);
+    bool unset = s && s == k->own && !*s && !k->def;
+    k->is_set = s && !unset && parse(k, s);
     if (k->is_set)
         return;
     k->num = 0;
@@ -105,7 +117,7 @@ static void read_row(struct ku_knob *k)
         abort(); /* the table is wrong */
 }
 
-static void add(struct ku_knob_table *table)
+void ku_knob_add(struct ku_knob_table *table)
 {
     struct ku_knob_table **p;
     for (p = &tables; *p; p = &(*p)->next)
@@ -114,12 +126,18 @@ static void add(struct ku_knob_table *table)
     *p = table;
 }
 
-void ku_knob_register(struct ku_knob_table *table)
+static void read_table(struct ku_knob_table *table)
 {
-    add(&intern);
-    add(table);
+    table->is_read = true;
     for (int i = 0; i < table->n; i++)
         read_row(&table->rows[i]);
+}
+
+void ku_knob_register(struct ku_knob_table *table)
+{
+    ku_knob_add(&intern);
+    ku_knob_add(table);
+    read_table(table);
 }
 
 static struct ku_knob *find(const char *name)
@@ -204,7 +222,14 @@ static const char *nearest(const char *name)
 
 static void expected(const struct ku_knob *k, char *buf, size_t cap)
 {
-    if (k->type == KU_KNOB_BOOL)
+    if (k->choices)
+        for (int i = 0, n = 0; i < k->choices->n && n < (int)cap; i++)
+            n += snprintf(buf + n, cap - (size_t)n, "%s%s",
+                          i == 0                   ? ""
+                          : i + 1 == k->choices->n ? " or "
+                                                   : ", ",
+                          k->choices->item[i]);
+    else if (k->type == KU_KNOB_BOOL)
         snprintf(buf, cap, "0 or 1");
     else
         snprintf(buf, cap, "a number from %lld to %lld%s%s", (long long)k->min, (long long)k->max,
@@ -216,7 +241,7 @@ static bool complaint(const char *name, const char *value, char *buf, size_t cap
 {
     const struct ku_knob *k = find(name);
     const char *near;
-    char want[96];
+    char want[128];
     if (k && (k->is_set || k->type == KU_KNOB_INTERN))
         return false;
     if (k) {
@@ -251,10 +276,46 @@ void ku_knob_check(void (*show)(void *arg, const char *text), void *arg)
     }
 }
 
-void ku_knob_each(void (*fn)(void *arg, const struct ku_knob *row), void *arg)
+struct ku_knob *ku_knob_at(int index, const char **area)
+{
+    for (struct ku_knob_table *t = tables; t; t = t->next) {
+        if (t == &intern)
+            continue;
+        if (index < t->n) {
+            if (!t->is_read)
+                read_table(t);
+            *area = t->area;
+            return &t->rows[index];
+        }
+        index -= t->n;
+    }
+    return NULL;
+}
+
+bool ku_knob_set(struct ku_knob *row, const char *text)
+{
+    char *copy = strdup(text), *old = row->own;
+    bool unset = row->type == KU_KNOB_STR && !*text && !row->def;
+    if (!copy || (!unset && !parse(row, copy))) {
+        free(copy);
+        return false;
+    }
+    row->own = copy;
+    row->is_set = !unset;
+    if (unset) {
+        row->num = 0;
+        row->str = NULL;
+    }
+    free(old);
+    return true;
+}
+
+/* What tools have set goes with the library. */
+__attribute__((destructor)) static void forget(void)
 {
     for (struct ku_knob_table *t = tables; t; t = t->next)
-        for (int i = 0; i < t->n; i++)
-            if (t->rows[i].type != KU_KNOB_INTERN)
-                fn(arg, &t->rows[i]);
+        for (int i = 0; i < t->n; i++) {
+            free(t->rows[i].own);
+            t->rows[i].own = NULL;
+        }
 }

@@ -88,21 +88,34 @@ START_TEST(unknown_names_are_told_with_the_nearest)
 }
 END_TEST
 
-static void count(void *arg, const struct ku_knob *row)
-{
-    ck_assert_ptr_nonnull(row->help);
-    ++*(int *)arg;
-}
-
 START_TEST(rows_are_listed_once_and_without_the_internal_ones)
 {
+    const char *area;
     int n = 0;
     ku_knob_register(&table);
     ku_knob_register(&table);
-    ku_knob_each(count, &n);
+    for (; ku_knob_at(n, &area); n++)
+        ck_assert_ptr_nonnull(ku_knob_at(n, &area)->help);
     ck_assert_int_eq(n, 4);
     ck_assert_ptr_nonnull(ku_knob_find("T_STR"));
     ck_assert_ptr_null(ku_knob_find("T_NONE"));
+}
+END_TEST
+
+START_TEST(what_a_tool_sets_goes_before_the_environment)
+{
+    const char *area;
+    struct ku_knob *row;
+    setenv("KEEL_T_INT", "7", 1);
+    ku_knob_register(&table);
+    row = ku_knob_at(0, &area);
+    ck_assert_str_eq(row->name, "T_INT");
+    ck_assert(ku_knob_set(row, "8"));
+    ck_assert(!ku_knob_set(row, "eight"));
+    ku_knob_register(&table);
+    ck_assert_int_eq(ku_knob_int("T_INT"), 8);
+    ck_assert(ku_knob_is_set("T_INT"));
+    unsetenv("KEEL_T_INT");
 }
 END_TEST
 
@@ -117,6 +130,7 @@ int main(void)
     tcase_add_test(c, bad_values_keep_the_default_and_are_told);
     tcase_add_test(c, unknown_names_are_told_with_the_nearest);
     tcase_add_test(c, rows_are_listed_once_and_without_the_internal_ones);
+    tcase_add_test(c, what_a_tool_sets_goes_before_the_environment);
     suite_add_tcase(suite, c);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

@@ -1,5 +1,6 @@
 #include "wait.h"
 #include "clock.h"
+#include "counter.h"
 #include "knob.h"
 #include <errno.h>
 #include <limits.h>
@@ -30,6 +31,18 @@ enum {
     HOGGED_PAST = 256 /* yields that did not meet him */
 };
 
+struct ku_wait_policy ku_wait_policy = { .spin_ns = 0, .yields = 20, .hogged_ns = HOGGED_NS };
+
+static void set_spin(const struct ku_knob *row)
+{
+    ku_wait_policy.spin_ns = (uint32_t)row->num * 1000u;
+}
+
+static void set_yields(const struct ku_knob *row)
+{
+    ku_wait_policy.yields = (uint32_t)row->num;
+}
+
 static struct ku_knob rows[] = {
     { .name = "SPIN_US",
       .type = KU_KNOB_INT,
@@ -37,6 +50,8 @@ static struct ku_knob rows[] = {
       .unit = "us",
       .min = 0,
       .max = 10000000,
+      .audience = KU_FOR_TUNERS,
+      .changed = set_spin,
       .help =
           "how long a waiting rank polls before it steps aside; unless set, 0 when ranks outnumber cores" },
     { .name = "YIELDS",
@@ -45,11 +60,16 @@ static struct ku_knob rows[] = {
       .unit = "",
       .min = 0,
       .max = 1000000,
+      .audience = KU_FOR_TUNERS,
+      .changed = set_yields,
       .help = "how often a waiting rank lets others run on its core before it sleeps" },
 };
-static struct ku_knob_table knobs = { .rows = rows, .n = 2 };
+static struct ku_knob_table knobs = { .rows = rows, .n = 2, .area = "process.waiting" };
 
-struct ku_wait_policy ku_wait_policy = { .spin_ns = 0, .yields = 20, .hogged_ns = HOGGED_NS };
+__attribute__((constructor)) static void add_knobs(void)
+{
+    ku_knob_add(&knobs);
+}
 
 /* Does membarrier reach the senders?  Without it a sleeper relies on the senders' fences (fence_all). */
 static _Atomic bool has_membarrier;
@@ -115,11 +135,38 @@ static void be_free(void)
         atomic_store_explicit(&hogged_waits, HOGGED_WAITS, memory_order_relaxed);
 }
 
+static struct {
+    _Atomic uint64_t yields, wakes;
+} counts;
+
+static void count(_Atomic uint64_t *n)
+{
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+static const struct ku_counter count_rows[] = {
+    { .name = "yields",
+      .of = KU_COUNT,
+      KU_AT(counts.yields),
+      .help = "times that the process, waiting, let others run on its core" },
+    { .name = "wakes",
+      .of = KU_COUNT,
+      KU_AT(counts.wakes),
+      .help = "times that the process woke another that slept" },
+};
+static struct ku_counter_table count_table = { .rows = count_rows, .n = 2, .area = "process.waiting" };
+
+__attribute__((constructor)) static void add_counts(void)
+{
+    ku_counter_add(&count_table);
+}
+
 /* sched_yield, and learn from how long it took. */
 static void yield(uint64_t now)
 {
     uint64_t took;
     sched_yield();
+    count(&counts.yields);
     took = ku_clock_ns() - now;
     if (took > ku_wait_policy.hogged_ns)
         be_hogged();
@@ -401,6 +448,7 @@ void ku_wait_wake_slow(_Atomic uint32_t *sleeping)
     uint32_t is = atomic_load(sleeping);
     if (is == KU_AWAKE || !atomic_compare_exchange_strong(sleeping, &is, KU_AWAKE))
         return;
+    count(&counts.wakes);
     if (is == KU_IN_POLL)
         bell_ring((struct ku_seg_rank *)((char *)sleeping - offsetof(struct ku_seg_rank, sleeping)));
     else

@@ -261,6 +261,7 @@ def abi_h(abi):
     assert abi.coding == "pointer", "no template for handle coding " + str(abi.coding)
     handles = [HANDLES[kind] for _, kind, _ in abi.handles]
     types = ["typedef struct %s *ABI_%s;" % (struct, HANDLES[kind].short) for _, kind, struct in abi.handles]
+    types += ["typedef struct %s *%s;" % (struct, name.replace("MPI_", "ABI_")) for name, struct in abi.opaque]
     types += ["typedef struct %s %s;" % (h.obj, h.obj) for h in handles if h.obj != "MPIR_Request"]
     arrays = []
     for h in (HANDLES["REQUEST"], HANDLES["DATATYPE"], HANDLES["INFO"]):
@@ -285,6 +286,8 @@ def abi_c(abi):
 def abi_type(decl):
     """The declaration with the ABI's own types, which the front ends know under other names."""
     decl = re.sub(r"\bMPI_\w+_function(_c|_fn)? ", "ABI_Function ", decl)
+    decl = re.sub(r"\bMPI_T_(cb_safety|source_order)\b", "int", decl)
+    decl = re.sub(r"\bMPI_T_(enum|[cp]var_handle|pvar_session|event_registration|event_instance)\b", r"ABI_T_\1", decl)
     decl = decl.replace("MPI_Fint", "int").replace("MPI_F08_status", "ABI_Status")
     return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
 
@@ -342,8 +345,6 @@ class Front:
         name, kind = p.name, p.kind.name
         if kind == "VARARGS":
             return
-        if kind == "C" and "MPI_T_" in p.kind.small:
-            raise Bad("%s: the handles of MPI_T are not described yet" % self.call)
         if p.has("large-only") and not self.large:
             self.add_absent(p)
         elif p.kind.handle:
@@ -586,6 +587,65 @@ class Front:
         return "\n".join(lines)
 
 
+class ToolFront:
+    """A procedure of MPI_T: errors go to nobody but the caller, and nearly every pointer may be NULL, so its body checks them.
+
+    The handles of MPI_T are passed on as numbers, which the body looks up."""
+
+    def __init__(self, proc, mutant):
+        self.proc, self.mutant = proc, mutant
+        self.before, self.args, self.after = [], [], []
+
+    def add(self, p):
+        name, kind = p.name, p.kind.name
+        local = name + "_o"
+        if kind == "TOOL":
+            self.add_tool(p)
+        elif kind == "FUNCTION":
+            data = "user_data" if any(q.name == "user_data" for q in self.proc.params) else "NULL"
+            self.args.append("(MPIR_Callback){ .fn = %s, .extra_state = %s }" % (name, data))
+        elif kind == "INFO":
+            self.before += ["MPIR_Info *%s = NULL;" % local,
+                            "if (front_value_Info(%s) != KEEL_MPI_INFO_NULL &&\n"
+                            "        !(%s = MPIR_Object_of(MPIR_KIND_INFO, front_value_Info(%s))))\n"
+                            "        return MPI_T_ERR_INVALID;" % (name, local, name)]
+            self.args.append(local)
+        elif kind in ("INFO_OUT", "DATATYPE_OUT"):
+            h = p.kind.handle
+            self.before.append("%s *%s = NULL;" % (h.obj, local))
+            self.args.append("%s ? &%s : NULL" % (name, local))
+            self.after.append("if (%s)\n        *%s = front_native_%s(MPIR_Object_handle(%s));" %
+                              (local, name, h.short, local))
+        elif kind == "DATATYPES_OUT":
+            self.before.append("MPIR_Datatype *%s[FRONT_SMALL] = { NULL };" % local)
+            self.args.append("%s ? %s : NULL" % (name, local))
+            self.after.append("for (int i = 0; i < FRONT_SMALL && %s[i]; i++)\n"
+                              "        %s[i] = front_native_Datatype(MPIR_Object_handle(%s[i]));" % (local, name, local))
+        else:
+            self.args.append(name)
+
+    def add_tool(self, p):
+        name, local, ctype = p.name, p.name + "_o", abi_type(p.kind.small.replace("%", "")).strip()
+        if not ctype.endswith("*"):
+            self.args.append(name if ctype == "int" else "(MPIR_T_handle)%s" % name)
+            return
+        base = ctype[:-1].strip()
+        inner, outer = ("int", "") if base == "int" else ("MPIR_T_handle", "(%s)" % base)
+        self.before.append("%s %s = %s ? (%s)*%s : 0;" % (inner, local, name, inner, name))
+        self.args.append("%s ? &%s : NULL" % (name, local))
+        self.after.append("if (%s && !err)\n        *%s = %s%s;" % (name, name, outer, local))
+
+    def code(self):
+        for p in self.proc.params:
+            self.add(p)
+        call = "MPIR_%s(%s)" % (self.proc.short, ", ".join(self.args))
+        if self.mutant:
+            call = 'front_mutated("%s") ? 0 : %s' % (self.proc.name, call)
+        lines = ["if (!MPIR_T_users)\n        return MPI_T_ERR_NOT_INITIALIZED;"] * (self.proc.short != "T_init_thread")
+        lines += self.before + ["int err = %s;" % call] + self.after + ["return err;"]
+        return "\n".join("    " + line for line in lines)
+
+
 # What must hold for the short way of a hot procedure, by kind: {0} is the parameter, {1} the communicator's object.
 SHORT = {
     "BUFFER": "(uintptr_t){0} >= FRONT_PAGE", "CBUFFER": "(uintptr_t){0} >= FRONT_PAGE", "COUNT": "{0} >= 0",
@@ -691,6 +751,9 @@ def chapter_c(chapter, api, bodies, abi, mutant=False):
         protos.append(body.prototype())
         for large in (False, True):
             if large and not proc.has("large"):
+                continue
+            if proc.short.startswith("T_"):
+                functions.append(function(proc, False, ToolFront(proc, mutant).code()))
                 continue
             front = Front(proc, large, wide, abi, mutant)
             front.body = body.name

@@ -195,7 +195,7 @@ def const_h(abi):
     for cls, ctype, form, rows in abi.groups + abi.outside:
         if ctype in ("int", "MPI_Offset") or form == "enum":
             text = enum_of(rows)
-        elif cls.startswith("handle:") or "_function" in ctype:
+        elif cls.startswith("handle:") or cls == "mpi_t-handle" or "_function" in ctype:
             text = enum_of([("KEEL_" + n, v) for n, v in rows])
         elif ctype.startswith("MPI_"):
             continue
@@ -225,7 +225,7 @@ def with_name(ctype, name):
 def has_body(proc):
     """Could a body be written for it?  (Not the conversions, which are generated, nor the Fortran statuses.)"""
     foreign = any(p.kind.name in ("FINT", "C") and "MPI_" in p.kind.small for p in proc.params)
-    return proc.chapter not in ("tool",) and proc.returns in ("int", "double", "MPI_Aint") and not foreign \
+    return proc.returns in ("int", "double", "MPI_Aint") and not foreign \
         and not proc.has("body") and not proc.short.endswith("_toint")
 
 

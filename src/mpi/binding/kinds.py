@@ -86,6 +86,9 @@ FILE       | MPI_File       | MPIR_File       | file              | MPI_ERR_FILE
 SESSION    | MPI_Session    | MPIR_Session    | session           | MPI_ERR_SESSION
 """
 
+# The types of MPI_T that are no handles, and what a body gets; its handles are opaque numbers there (MPIR_T_handle).
+TOOL_BODY = {"MPI_T_cb_safety": "int", "MPI_T_source_order": "int"}
+
 
 class Handle:
     def __init__(self, kind, ctype, obj, word, errclass):
@@ -124,6 +127,9 @@ def kind_of(word):
     if word.startswith("FUNCTION("):
         types = word[9:-1].split(",")
         return Kind("FUNCTION", types[0] + " *%", types[-1] + " *%", "MPIR_Callback")
+    if word.startswith("C(MPI_T_"):
+        ctype = declarator(word[2:-1])
+        return Kind("TOOL", ctype, ctype, TOOL_BODY.get(word[2:-1].rstrip(" *"), "MPIR_T_handle") + ctype[-3:-1] * ("*" in ctype))
     if word.startswith("C("):
         types = [declarator(t) for t in word[2:-1].split(";")]
         return Kind("C", types[0], types[-1], word[2:-1].split(";")[-1].replace("[]", "*").replace("* *", "**"))

@@ -57,9 +57,11 @@ static struct ku_knob rows[] = {
     { .name = "COLL",
       .type = KU_KNOB_STR,
       .unit = "",
+      .audience = KU_FOR_TUNERS,
+      .scope = KU_KNOB_EQUAL,
       .help = "algorithms to use for collectives, e.g. allreduce=ring,bcast=binomial" },
 };
-static struct ku_knob_table knobs = { .rows = rows, .n = 1 };
+static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpi.coll" };
 
 /* Known before MPI_Init looks for misspelt variables. */
 __attribute__((constructor)) static void register_knobs(void)
@@ -336,8 +338,9 @@ int MPIR_Coll_end(struct coll *c)
     return st->err;
 }
 
-static void run(const struct coll_alg *a, struct coll *c)
+static void run(const struct coll_alg *a, struct coll *c, const struct coll_size *s)
 {
+    MPIR_Coll_count(c, a, s);
     if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & COLL_NEEDS_TEAM))
         MPID_Team_absent(&c->comm->adi, c->comm->coll_seq);
     a->run(c);
@@ -355,10 +358,10 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
     c->room = s->room;
     s->anywhere = coll_anywhere(c);
     s->team = c->comm->team == MPIR_TEAM_HAS && !s->anywhere;
-    run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c);
+    run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
     if (c->st->team_broke) {
         s->team = c->st->team_broke = false;
-        run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c);
+        run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
     }
     return MPIR_Coll_end(c);
 }

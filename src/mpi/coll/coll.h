@@ -121,6 +121,9 @@ struct coll_table {
 };
 extern const struct coll_table MPIR_Coll_tables[COLL_TABLES]; /* by kind, and kind + COLL_INTER */
 
+/* An algorithm is about to run (count.c). */
+void MPIR_Coll_count(const struct coll *c, const struct coll_alg *a, const struct coll_size *s);
+
 /* ---- A call ---------------------------------------------------------------------------------------------------- */
 
 /* The three forms of a collective.  c: its kind and its arguments.  Return an error class. */

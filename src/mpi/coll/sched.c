@@ -232,7 +232,9 @@ static int note_steps(struct coll_sched *d)
     if (!d->size.local) {
         c->room = COLL_NO_ROOM;
         d->size.anywhere = coll_anywhere(c);
-        MPIR_Coll_choose(c->kind, &c->comm->facts, &d->size)->run(c);
+        const struct coll_alg *a = MPIR_Coll_choose(c->kind, &c->comm->facts, &d->size);
+        MPIR_Coll_count(c, a, &d->size);
+        a->run(c);
     }
     d->st.sched = NULL;
     if (!d->broken && d->nslots > FEW_SLOTS) {

@@ -34,9 +34,11 @@ static struct ku_knob rows[] = {
       .unit = "",
       .min = 2 * WINDOW,
       .max = STEPS,
+      .audience = KU_FOR_DEVELOPERS,
+      .scope = KU_KNOB_EQUAL,
       .help = "communicators made before context ids are used again; for tests, the same in all ranks" },
 };
-static struct ku_knob_table knobs = { .rows = rows, .n = 1 };
+static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpi.comm" };
 
 /* Known before MPI_Init looks for misspelt variables. */
 __attribute__((constructor)) static void register_knobs(void)

@@ -143,31 +143,36 @@ int MPIR_Errhandler_free(MPIR_Errhandler **errhandler)
 
 /* ---- The initial handler ------------------------------------------------------------------------------------- */
 
+static const char *const handler_words[] = { "mpi_errors_are_fatal", "mpi_errors_abort",
+                                             "mpi_errors_return" };
+static const struct ku_names handlers = { "keel_initial_errhandler", 3, handler_words };
+
 static struct ku_knob knob_rows[] = {
     { .name = "INITIAL_ERRHANDLER",
       .type = KU_KNOB_STR,
       .def = "mpi_errors_are_fatal",
       .unit = "",
+      .choices = &handlers,
+      .once = true,
       .help = "the initial error handler: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return "
               "(mpiexec -initial-errhandler)" },
 };
-static struct ku_knob_table knobs = { knob_rows, 1, NULL };
+static struct ku_knob_table knobs = { .rows = knob_rows, .n = 1, .area = "mpi.errors" };
 
-static MPIR_Errhandler *initial = &MPIR_Errors_are_fatal;
-static const char *not_a_handler; /* what the variable says instead; NULL: it is right */
+__attribute__((constructor)) static void add_knobs(void)
+{
+    ku_knob_add(&knobs);
+}
+
+static MPIR_Errhandler *initial;
 
 static void read_initial(void)
 {
+    static MPIR_Errhandler *const rows[] = { &MPIR_Errors_are_fatal, &MPIR_Errors_abort,
+                                             &MPIR_Errors_return };
     ku_knob_register(&knobs);
-    const char *name = ku_knob_str("INITIAL_ERRHANDLER");
-    if (!ku_knob_is_set("INITIAL_ERRHANDLER"))
-        return;
-    if (!strcasecmp(name, "mpi_errors_return"))
-        initial = &MPIR_Errors_return;
-    else if (!strcasecmp(name, "mpi_errors_abort"))
-        initial = &MPIR_Errors_abort;
-    else if (strcasecmp(name, "mpi_errors_are_fatal") != 0)
-        not_a_handler = name;
+    knob_rows[0].is_used = true;
+    initial = rows[ku_knob_int("INITIAL_ERRHANDLER")];
 }
 
 MPIR_Errhandler *MPIR_Errhandler_initial(void)
@@ -180,12 +185,4 @@ MPIR_Errhandler *MPIR_Errhandler_initial(void)
 void MPIR_Errhandler_init(void)
 {
     MPIR_Comm_world.adi.errhandler = MPIR_Comm_self.adi.errhandler = MPIR_Errhandler_initial();
-    if (not_a_handler && MPID_MyWorldRank == 0) {
-        char text[240];
-        snprintf(text, sizeof text,
-                 "KEEL_INITIAL_ERRHANDLER is \"%.80s\"; expected mpi_errors_are_fatal, mpi_errors_abort or "
-                 "mpi_errors_return; the first is used",
-                 not_a_handler);
-        MPID_Message(text);
-    }
 }

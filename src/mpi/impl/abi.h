@@ -10,6 +10,9 @@
 struct MPIR_Datatype;
 struct MPIR_STATUS;
 
+/* A handle of MPI_T, as its bodies get it: a number that they look up, or 0 for the null handle. */
+typedef uint64_t MPIR_T_handle;
+
 enum MPIR_CONVENTION { MPIR_CALL_C = 0, MPIR_CALL_C_LARGE, MPIR_CALL_FORTRAN };
 
 typedef struct MPIR_Callback {

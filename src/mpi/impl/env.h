@@ -17,4 +17,7 @@ extern struct MPIR_env {
     bool check_args;                              /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
 } MPIR_env __attribute__((visibility("hidden"))); /* the front ends read it without a detour */
 
+/* How often MPI_T_init_thread has been called more than MPI_T_finalize. */
+extern int MPIR_T_users __attribute__((visibility("hidden")));
+
 #endif

@@ -15,14 +15,25 @@ struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
 
 static pthread_t main_thread;
 
+static void set_check_args(const struct ku_knob *row)
+{
+    MPIR_env.check_args = row->num != 0;
+}
+
 static struct ku_knob knob_rows[] = {
     { .name = "CHECK_ARGS",
       .type = KU_KNOB_BOOL,
       .def = "1",
       .unit = "",
+      .changed = set_check_args,
       .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
 };
-static struct ku_knob_table knobs = { knob_rows, 1, NULL };
+static struct ku_knob_table knobs = { .rows = knob_rows, .n = 1, .area = "mpi" };
+
+__attribute__((constructor)) static void add_knobs(void)
+{
+    ku_knob_add(&knobs);
+}
 
 /* What the ADI gives back to this layer. */
 static void free_request(MPID_Request request)

@@ -55,11 +55,17 @@ static struct ku_knob rows[] = {
       .type = KU_KNOB_BOOL,
       .def = "0",
       .unit = "",
+      .audience = KU_FOR_TUNERS,
       .help = "offer the core to read large messages straight out of the sender's memory (process_vm_readv) "
               "where "
               "the kernel allows it; the core does not use that yet" },
 };
-static struct ku_knob_table knobs = { .rows = rows, .n = 1 };
+static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpid.shmem" };
+
+__attribute__((constructor)) static void add_knobs(void)
+{
+    ku_knob_add(&knobs);
+}
 
 static struct shm_area *area_of(const struct dev *d, uint32_t lrank)
 {

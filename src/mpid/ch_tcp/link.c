@@ -36,6 +36,8 @@ int dev_tcp_gone(struct dev_peer *p, enum tcp_state state)
     const struct dev_services *up = &p->dev->up;
     bool owned;
     char text[160];
+    if (p->state == TCP_OPEN)
+        dev_tcp_closed(p->grank);
     pthread_mutex_lock(&p->lock);
     dev_tcp_hang_up(p);
     p->state = (uint8_t)state;
@@ -204,6 +206,7 @@ static int answered(struct dev_peer *p)
     p->state = TCP_OPEN;
     p->since = p->pause = 0;
     pthread_mutex_unlock(&p->lock);
+    dev_tcp_opened(p->grank);
     return 1 + dev_tcp_write(p);
 }
 
@@ -260,6 +263,8 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
         greet(p, TCP_ANSWER);
     }
     pthread_mutex_unlock(&p->lock);
+    if (yes)
+        dev_tcp_opened(p->grank);
     return yes;
 }
 

@@ -36,10 +36,16 @@ static struct ku_knob rows[] = {
       .unit = "s",
       .min = 1,
       .max = 3600,
+      .audience = KU_FOR_TUNERS,
       .help = "how long ch_tcp tries to connect to a peer that does not take the connection, before it "
               "counts as lost" },
 };
-static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof *rows };
+static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof *rows, .area = "mpid.tcp" };
+
+__attribute__((constructor)) static void add_knobs(void)
+{
+    ku_knob_add(&knobs);
+}
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
@@ -105,6 +111,8 @@ static void tcp_fini(struct dev *d)
         return;
     for (int32_t i = 0; d->peers && i < d->world.size; i++)
         if (d->peers[i]) {
+            if (d->peers[i]->state == TCP_OPEN)
+                dev_tcp_closed(i);
             dev_tcp_hang_up(d->peers[i]);
             dev_tcp_drop_out(d->peers[i]);
             dev_tcp_unread(d->peers[i]);

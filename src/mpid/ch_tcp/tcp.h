@@ -127,6 +127,10 @@ void dev_tcp_forget_fd(struct dev *d, int fd);
 void dev_tcp_hang_up(struct dev_peer *p);
 void dev_tcp_dismiss(struct dev *d, struct guest *g);
 
+/* count.c: a connection stands, or has ended */
+void dev_tcp_opened(int32_t grank);
+void dev_tcp_closed(int32_t grank);
+
 /* stream.c */
 bool dev_tcp_open_out(struct dev_peer *p);  /* locked; false: only `spill` was there */
 void dev_tcp_drop_out(struct dev_peer *p);  /* locked */

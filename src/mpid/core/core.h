@@ -13,7 +13,9 @@
 #include "wire.h"
 #include "copy.h"
 #include "pmi/pmi.h"
+#include "util/counter.h"
 #include "util/err.h"
+#include "util/event.h"
 #include "util/slab.h"
 #include "util/wait.h"
 
@@ -142,6 +144,25 @@ struct comm_adi {                              /* comm->adi */
 
 /* ---- The state ---- */
 
+/* What is counted where the way is long anyway (counts.c); marks are of the time since somebody looked. */
+struct core_counts {
+    uint64_t eager, rndv, self, self_bytes, unexpected;
+    uint64_t sleeps, asleep; /* asleep: ns */
+    uint32_t most_msgs, least_msgs;
+    int64_t most_bytes;
+};
+
+/* What is told, by row of MPID_events. */
+enum core_event {
+    EVENT_UNEXPECTED,
+    EVENT_RNDV_BEGUN,
+    EVENT_RNDV_ENDED,
+    EVENT_SLEPT,
+    EVENT_GONE,
+    CORE_EVENTS
+};
+extern struct ku_event MPID_events[CORE_EVENTS];
+
 /* What a blocking probe waits for. */
 struct core_probe {
     const struct MPIR_COMMUNICATOR *comm;
@@ -154,8 +175,9 @@ struct core {
     bool up;
     bool lost;            /* messages could not be kept for want of memory: receives that wait fail */
     bool gone_pending;    /* peers have gone since the last reap */
-    uint32_t sends;       /* counts to POLL_EVERY */
     uint32_t completions; /* for req_stamp */
+    uint64_t sends;       /* every POLL_EVERY-th polls */
+    uint64_t sent_bytes, received, received_bytes; /* of other processes' messages */
     int32_t rank, npeers;
     struct peer **peers; /* [npeers], NULL until used */
     uint8_t *gone;       /* [npeers] 1: will never answer */
@@ -192,6 +214,7 @@ struct core {
     FILE *trace, *debug;
     bool debug_on, space_on;
     int pkt_size;
+    struct core_counts counts;
 };
 
 extern struct core MPID_core;

@@ -15,6 +15,13 @@ static void fail_context(struct context *c, void *arg)
     MPID_Posted_each(&c->posted, fail_posted, &c->posted);
 }
 
+static void count_unexpected(const struct dev_head *h, int64_t len)
+{
+    MPID_core.counts.unexpected++;
+    ku_event_tell(&MPID_events[EVENT_UNEXPECTED],
+                  (const int64_t[]){ (int32_t)h->source, (int32_t)h->tag, (int32_t)h->context, len });
+}
+
 /* A message is gone, for want of even a descriptor: nobody can tell any more which receive waits in vain. */
 static void lose(void)
 {
@@ -40,6 +47,7 @@ static void keep(struct context *c, const struct dev_head *h, const void *body, 
     m->len = (int64_t)len;
     m->grank = -1;
     MPID_Unexp_add(&c->unexp, m);
+    count_unexpected(h, (int64_t)len);
     MPID_Umsg_pressure(c, (int32_t)h->source);
 }
 
@@ -52,6 +60,8 @@ static void message_in(const struct dev_head *h, const void *body, size_t len)
 {
     struct context *c = context_in(h->context);
     struct MPIR_HANDLE *r;
+    MPID_core.received++;
+    MPID_core.received_bytes += len;
     if (unlikely(c == NULL)) {
         lose();
         return;
@@ -75,6 +85,8 @@ static void rts_in(const struct dev_head *h, const void *body)
     struct pkt_rts rts;
     const unsigned char *payload = (const unsigned char *)body + sizeof rts;
     memcpy(&rts, body, sizeof rts);
+    MPID_core.received++;
+    MPID_core.received_bytes += rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r != NULL) {
         MPID_Rndv_recv(r, (int32_t)h->source, (int32_t)h->tag, &rts, payload);
@@ -93,6 +105,7 @@ static void rts_in(const struct dev_head *h, const void *body)
     m->rts.sender = rts.sender;
     memcpy(m->rts.payload, payload, rts.bytes);
     MPID_Unexp_add(&c->unexp, m);
+    count_unexpected(h, (int64_t)rts.total);
 }
 
 static void xoff_in(int32_t grank, bool off)

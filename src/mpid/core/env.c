@@ -9,6 +9,21 @@
 struct core MPID_core;
 int MPID_MyWorldSize = 1, MPID_MyWorldRank;
 
+static void set_unexpected(const struct ku_knob *row)
+{
+    MPID_core.unexp_limit = row->num << 20;
+}
+
+static void set_eager(const struct ku_knob *row)
+{
+    MPID_core.pkt_size = (int)row->num;
+    for (int32_t i = 0; MPID_core.peers && i < MPID_core.npeers; i++)
+        if (MPID_core.peers[i]) {
+            MPID_Peer_tune(MPID_core.peers[i]);
+            MPID_Peer_update(MPID_core.peers[i]);
+        }
+}
+
 static struct ku_knob rows[] = {
     { .name = "DEVICES",
       .type = KU_KNOB_STR,
@@ -24,6 +39,8 @@ static struct ku_knob rows[] = {
       .unit = "MB",
       .min = 1,
       .max = 1 << 20,
+      .audience = KU_FOR_TUNERS,
+      .changed = set_unexpected,
       .help = "memory a process spends on messages that come before their receives, before it tells senders "
               "to wait" },
     { .name = "EAGER_MAX",
@@ -32,9 +49,18 @@ static struct ku_knob rows[] = {
       .unit = "bytes",
       .min = 0,
       .max = 1 << 30,
+      .changed = set_eager,
+      .audience = KU_FOR_TUNERS,
       .help = "longest message sent without asking the receiver; 0: computed from what the device costs" },
 };
-static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof rows[0] };
+static struct ku_knob_table knobs = { .rows = rows,
+                                      .n = sizeof rows / sizeof rows[0],
+                                      .area = "mpid.messages" };
+
+__attribute__((constructor)) static void add_knobs(void)
+{
+    ku_knob_add(&knobs);
+}
 
 /* ---- Services to devices ---- */
 

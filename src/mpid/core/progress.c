@@ -27,6 +27,7 @@ void MPID_Peer_gone(int32_t grank)
     if (MPID_core.peers[grank] != NULL)
         MPID_core.peers[grank]->fast = false;
     MPID_Debug("rank %d is gone", (int)grank);
+    ku_event_tell(&MPID_events[EVENT_GONE], (const int64_t[]){ grank });
 }
 
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
@@ -259,7 +260,7 @@ static struct ku_seg_call *my_call(void)
 }
 
 /* For whoever asks why nothing moves: since when this wait has met no event.  Said before the word says that it sleeps. */
-static void say_since(struct ku_wait *w)
+static uint64_t say_since(struct ku_wait *w)
 {
     uint64_t now = ku_clock_ns();
     if (w->since == 0)
@@ -267,6 +268,14 @@ static void say_since(struct ku_wait *w)
     else if (now - w->since > STILL_NS)
         MPID_Report_still();
     atomic_store_explicit(&my_call()->since, w->since, memory_order_relaxed);
+    return now;
+}
+
+static void count_sleep(uint64_t from, uint64_t to)
+{
+    MPID_core.counts.sleeps++;
+    MPID_core.counts.asleep += to - from;
+    ku_event_tell(&MPID_events[EVENT_SLEPT], (const int64_t[]){ (int64_t)(to - from) });
 }
 
 /* The number of events that the last look before sleeping met. */
@@ -274,7 +283,7 @@ static int sleep_now(struct ku_wait *w, int most_ms)
 {
     struct sources s;
     struct team *team = MPID_core.waits;
-    say_since(w);
+    uint64_t from = say_since(w), to;
     sources_find(&s);
     sources_prepare(&s);
     int met = MPID_Progress() + look_at_idle();
@@ -298,7 +307,9 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     else
         sources_sleep(&s, most_ms);
     sources_cancel(&s);
-    atomic_store_explicit(&my_call()->seen, ku_clock_ns(), memory_order_relaxed);
+    to = ku_clock_ns();
+    atomic_store_explicit(&my_call()->seen, to, memory_order_relaxed);
+    count_sleep(from, to);
     if (team != NULL)
         MPID_Team_awake(team);
     return 0;

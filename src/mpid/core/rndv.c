@@ -36,8 +36,16 @@ static struct rndv *rndv_alloc(struct peer *p, struct MPIR_HANDLE *r, enum rndv_
     return v;
 }
 
+static void tell(enum core_event event, const struct rndv *v)
+{
+    if (v->req != NULL)
+        ku_event_tell(&MPID_events[event],
+                      (const int64_t[]){ v->peer->grank, v->state < RNDV_CTS, v->total });
+}
+
 void MPID_Rndv_free(struct rndv *v)
 {
+    tell(EVENT_RNDV_ENDED, v);
     free(v->bounce);
     ku_slab_free(&MPID_core.rndvs, v);
 }
@@ -89,10 +97,14 @@ struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r)
         goto no_memory;
     v->total = req_bytes(r);
     if (r->datatype != NULL && !p->cd->has_reserve && (v->bounce = malloc(p->cd->caps.max_send)) == NULL) {
+        v->req = NULL;
         MPID_Rndv_free(v);
         goto no_memory;
     }
     r->aux = v;
+    MPID_core.counts.rndv++;
+    MPID_core.sent_bytes += (uint64_t)v->total;
+    tell(EVENT_RNDV_BEGUN, v);
     return v;
 no_memory:
     ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to send a message of %lld bytes to rank %d",
@@ -267,6 +279,7 @@ static void ask(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int
     v->want = want;
     r->aux = v;
     req_state(r, REQ_RNDV);
+    tell(EVENT_RNDV_BEGUN, v);
     if (p->ctl_head == NULL && send_cts(p, sender, rndv_op(v), want, 0) == DEV_OK)
         v->state = RNDV_RECV;
     else

@@ -46,6 +46,8 @@ static dev_status send_short(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
         body = packed;
     }
     s = p->send_short(p->dp, &h, body);
+    if (likely(s == DEV_OK))
+        MPID_core.sent_bytes += (uint64_t)bytes;
     if (unlikely(MPID_core.trace != NULL) && s == DEV_OK)
         MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
     return s;
@@ -67,6 +69,10 @@ static dev_status send_eager(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
         s = p->cd->ops.commit(p->dp, &h, room, (size_t)bytes);
         if (s == DEV_AGAIN)
             p->cd->ops.drop(p->dp, room);
+    }
+    if (s == DEV_OK || s == DEV_QUEUED) {
+        MPID_core.counts.eager++;
+        MPID_core.sent_bytes += (uint64_t)bytes;
     }
     if (unlikely(MPID_core.trace != NULL) && (s == DEV_OK || s == DEV_QUEUED))
         MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
@@ -182,6 +188,8 @@ static int self_send(struct MPIR_HANDLE *s)
     struct MPIR_HANDLE *r;
     if (c == NULL)
         return MPI_ERR_NO_MEM;
+    MPID_core.counts.self++;
+    MPID_core.counts.self_bytes += (uint64_t)req_bytes(s);
     r = MPID_Posted_take(&c->posted, s->rank, s->tag);
     if (r == NULL)
         return self_keep(s, c);
@@ -271,7 +279,8 @@ static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64
     }
     if (err != 0)
         *error_code = err;
-    else if (!atomic_load_explicit(&r.is_complete, memory_order_relaxed))
+    MPID_core.sends++;
+    if (err == 0 && !atomic_load_explicit(&r.is_complete, memory_order_relaxed))
         MPID_SendComplete(&r, error_code); /* the device copies it out: soon, whatever the receiver does */
 }
 
@@ -286,6 +295,7 @@ void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t le
         if (likely(p != NULL && p->fast)) {
             struct dev_head h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
             if (likely(p->send_short(p->dp, &h, buf) == DEV_OK)) {
+                MPID_core.sent_bytes += (uint64_t)len;
                 send_poll();
                 return;
             }

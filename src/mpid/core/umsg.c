@@ -46,9 +46,13 @@ struct umsg *MPID_Umsg_make(int64_t heap)
     m = MPID_core.free_msgs;
     MPID_core.free_msgs = m->next;
     MPID_core.live_msgs++;
+    if (MPID_core.live_msgs > MPID_core.counts.most_msgs)
+        MPID_core.counts.most_msgs = MPID_core.live_msgs;
     MPID_core.unexp_bytes += (int64_t)sizeof *m + heap;
     if (MPID_core.unexp_bytes > MPID_core.unexp_peak)
         MPID_core.unexp_peak = MPID_core.unexp_bytes;
+    if (MPID_core.unexp_bytes > MPID_core.counts.most_bytes)
+        MPID_core.counts.most_bytes = MPID_core.unexp_bytes;
     m->len = heap;
     m->kind = UMSG_SHORT;
     if (heap > 0) {
@@ -94,7 +98,9 @@ void MPID_Umsg_free(struct umsg *m)
     }
     m->next = MPID_core.free_msgs;
     MPID_core.free_msgs = m;
-    if (--MPID_core.live_msgs == 0 && MPID_core.chunks->next != NULL)
+    if (--MPID_core.live_msgs < MPID_core.counts.least_msgs)
+        MPID_core.counts.least_msgs = MPID_core.live_msgs;
+    if (MPID_core.live_msgs == 0 && MPID_core.chunks->next != NULL)
         free_chunks();
     if (unlikely(MPID_core.xoff_any) && MPID_core.unexp_bytes < MPID_core.unexp_limit / 2)
         xon_all();
