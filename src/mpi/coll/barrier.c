@@ -87,6 +87,6 @@ const struct coll_alg MPIR_Coll_barrier_algs[] = {
 int MPIR_Coll_barrier_is(struct coll *c, struct coll_size *s)
 {
     s->local = c->size == 1;
-    c->stype = MPIR_Datatype_predefined(KEEL_MPI_BYTE); /* of its empty messages */
+    c->stype = coll_bytes(); /* of its empty messages */
     return 0;
 }

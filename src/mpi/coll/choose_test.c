@@ -147,6 +147,9 @@ START_TEST(landmarks)
     ck_assert_str_eq(chosen(COLL_ALLREDUCE, 8, 16, true), "wide");
     ck_assert_str_ne(chosen(COLL_ALLREDUCE, 16 << 20, 16, false), "doubling");
     ck_assert_str_eq(chosen(COLL_BCAST, 8, 64, false), "binomial");
+    ck_assert_str_eq(chosen(COLL_GATHERV, 0, 64, false), "packed");
+    ck_assert_str_eq(chosen(COLL_SCATTERV, 0, 8, false), "linear");
+    ck_assert_str_eq(chosen(COLL_SCATTERV, 0, 64, true), "linear");
     ck_assert_str_ne(chosen(COLL_BCAST, 64 << 20, 16, false), "binomial");
     ck_assert_str_eq(chosen(COLL_ALLTOALL, 4, 256, false), "bruck");
     ck_assert_str_ne(chosen(COLL_ALLTOALL, 1 << 20, 16, false), "bruck");

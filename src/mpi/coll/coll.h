@@ -161,6 +161,10 @@ static inline bool coll_anywhere(const struct coll *c)
 {
     return __builtin_expect((c->comm->hints.asserted & MPIR_HINT_SAME_BITS) != 0, 0) && c->op;
 }
+static inline MPIR_Datatype *coll_bytes(void)
+{
+    return MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+}
 static inline bool coll_commutative(const struct coll *c)
 {
     return c->op->commutative;
@@ -168,7 +172,7 @@ static inline bool coll_commutative(const struct coll *c)
 
 /* ---- Helpers of algorithms -------------------------------------------------------------------------------------
  * They act at once, or note down a step that will be done later, in the same order (st->sched): so an algorithm looks
- * neither at data nor at what a receive brought. */
+ * neither at data nor at what a receive brought, but in functions that it notes down as steps (MPIR_Coll_call). */
 
 void MPIR_Coll_note(struct coll *c, int err);
 /* A receive of `expect` bytes from `source` has ended with err and status: note what was wrong. */
@@ -203,6 +207,23 @@ void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, 
                           int dest);
 void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source);
 void MPIR_Coll_batch_end(struct coll_batch *b);
+
+/* What a receive brought may decide two things later: how long messages are, and what a function does.
+ *
+ * A heap is bytes whose number shows as they come: the first `used` at `data`, at most `room`. */
+struct coll_heap {
+    char *data;
+    int64_t used, room;
+};
+/* Add a message of any length for which there is room; send what is there by then. */
+void MPIR_Coll_recv_heap(struct coll *c, struct coll_heap *h, int source);
+void MPIR_Coll_batch_send_heap(struct coll_batch *b, const struct coll_heap *h, int dest);
+/* Receive only if *wanted by then. */
+void MPIR_Coll_batch_recv_if(struct coll_batch *b, const bool *wanted, void *buf, int64_t count,
+                             MPIR_Datatype *type, int source);
+/* Call fn(c, arg), which may read and write memory, copy, combine and note errors, but neither send nor receive. */
+typedef void coll_call(struct coll *c, void *arg);
+void MPIR_Coll_call(struct coll *c, coll_call *fn, void *arg);
 
 /* Room for count elements, freed when the call ends; never NULL (see mute). */
 void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type);
@@ -267,6 +288,8 @@ static inline bool coll_empty(const struct coll_block *b)
 /* sbuf, unless it is MPI_IN_PLACE, to this rank's block of rbuf; or all of it, rcount elements, to rbuf. */
 void MPIR_Coll_own_block(struct coll *c);
 void MPIR_Coll_bring_input(struct coll *c);
+/* In a scatter: the root's own block of sbuf to rbuf, unless that is MPI_IN_PLACE. */
+void MPIR_Coll_take_own_block(struct coll *c);
 /* The sum of all p counts, and the largest (most may be NULL). */
 int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p, int64_t *most);
 
@@ -306,6 +329,10 @@ void MPIR_Coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t co
 void MPIR_Coll_gather_linear(struct coll *c); /* blocks of any form; only the root uses rbuf */
 void MPIR_Coll_hand_out(struct coll *c,
                         const void *all); /* rank 0's vector, in the blocks of a reduce_scatter */
+/* Rows of gatherv and scatterv (packed.c). */
+void MPIR_Coll_gather_packed(struct coll *c);
+void MPIR_Coll_scatter_packed(struct coll *c);
+struct coll_cost MPIR_Coll_packed_cost(const struct coll_size *s);
 struct coll_cost
 MPIR_Coll_binomial_cost(const struct coll_size *s); /* blocks gathered or scattered in a binomial tree */
 struct coll_cost MPIR_Coll_linear_cost(const struct coll_size *s); /* one process with all others in turn */

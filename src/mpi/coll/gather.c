@@ -93,6 +93,7 @@ const struct coll_alg MPIR_Coll_gather_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_gatherv_algs[] = {
+    { "packed", 0, MPIR_Coll_packed_cost, MPIR_Coll_gather_packed },
     { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };

@@ -2,7 +2,7 @@
  * MPI_IN_PLACE there. */
 #include "coll.h"
 
-static void own_block(struct coll *c)
+void MPIR_Coll_take_own_block(struct coll *c)
 {
     struct coll_block b = MPIR_Coll_sblock(c, c->rank);
     if (!coll_in_place(c->rbuf))
@@ -23,7 +23,7 @@ static void linear(struct coll *c)
         if (i != c->rank && !coll_empty(&to))
             MPIR_Coll_batch_send(&b, to.buf, to.count, to.type, i);
     }
-    own_block(c);
+    MPIR_Coll_take_own_block(c);
     MPIR_Coll_batch_end(&b);
 }
 
@@ -71,7 +71,7 @@ static void binomial(struct coll *c)
     coll_batch_begin(&s.batch, c);
     MPIR_Coll_each_child(c, s.v, c->size, 2, false, hand_out, &s);
     if (s.v == 0)
-        own_block(c);
+        MPIR_Coll_take_own_block(c);
     else
         MPIR_Coll_copy(c, s.blocks, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
     MPIR_Coll_batch_end(&s.batch);
@@ -84,6 +84,7 @@ const struct coll_alg MPIR_Coll_scatter_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_scatterv_algs[] = {
+    { "packed", 0, MPIR_Coll_packed_cost, MPIR_Coll_scatter_packed },
     { "linear", 0, MPIR_Coll_linear_cost, linear },
     { 0 },
 };

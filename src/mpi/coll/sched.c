@@ -18,7 +18,18 @@
 #include <string.h>
 #include "drive.h"
 
-enum step_kind { STEP_SEND, STEP_RECV, STEP_WAIT, STEP_COPY, STEP_COMBINE };
+/* The first five are messages. */
+enum step_kind {
+    STEP_SEND,
+    STEP_SEND_HEAP, /* to: the heap */
+    STEP_RECV,
+    STEP_RECV_IF,   /* to: is it wanted? */
+    STEP_RECV_HEAP, /* to: the heap */
+    STEP_WAIT,
+    STEP_COPY,
+    STEP_COMBINE,
+    STEP_CALL /* to: its argument */
+};
 
 struct step {
     uint8_t kind;
@@ -26,7 +37,11 @@ struct step {
     bool at_once;
     uint8_t which; /* MPID_CONTEXT_*: of a message */
     int32_t peer;
-    void *from, *to; /* a message's buffer: from */
+    union {
+        void *from; /* a message's buffer */
+        coll_call *fn;
+    };
+    void *to;
     int64_t count, to_count;
     MPIR_Datatype *type, *to_type;
 };
@@ -177,6 +192,15 @@ static uint32_t message(struct coll *c, enum step_kind kind, void *buf, int64_t 
     return last_step(c);
 }
 
+/* What besides the message itself its step refers to. */
+static uint32_t set_to(struct coll *c, uint32_t step, const void *to)
+{
+    struct coll_sched *d = c->st->sched;
+    if (!d->broken)
+        d->steps[step].to = (void *)(uintptr_t)to;
+    return step;
+}
+
 uint32_t MPIR_Sched_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, int dest,
                          bool at_once)
 {
@@ -187,6 +211,34 @@ uint32_t MPIR_Sched_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype
                          bool at_once)
 {
     return message(c, STEP_RECV, buf, count, type, source, at_once);
+}
+
+void MPIR_Sched_recv_heap(struct coll *c, struct coll_heap *h, int source)
+{
+    uint32_t i = message(c, STEP_RECV_HEAP, NULL, 0, coll_bytes(), source, true);
+    set_to(c, i, h);
+}
+
+uint32_t MPIR_Sched_send_heap(struct coll *c, const struct coll_heap *h, int dest)
+{
+    uint32_t i = message(c, STEP_SEND_HEAP, NULL, 0, coll_bytes(), dest, false);
+    return set_to(c, i, h);
+}
+
+uint32_t MPIR_Sched_recv_if(struct coll *c, const bool *wanted, void *buf, int64_t count, MPIR_Datatype *type,
+                            int source)
+{
+    uint32_t i = message(c, STEP_RECV_IF, buf, count, type, source, false);
+    return set_to(c, i, wanted);
+}
+
+void MPIR_Sched_call(struct coll *c, coll_call *fn, void *arg)
+{
+    struct step *s = next_step(c, STEP_CALL);
+    s->fn = fn;
+    s->to = arg;
+    hold(c, c->stype);
+    hold(c, c->rtype);
 }
 
 void MPIR_Sched_wait(struct coll *c, uint32_t step)
@@ -247,18 +299,52 @@ static int note_steps(struct coll_sched *d)
 
 /* ---- Carrying out --------------------------------------------------------------------------------------------------- */
 
+/* What a message carries, which may have turned out only now; false: there is none. */
+static bool find_data(const struct step *s, void **buf, int64_t *count)
+{
+    const struct coll_heap *h = s->to;
+    *buf = s->from;
+    *count = s->count;
+    if (s->kind == STEP_RECV_IF)
+        return *(const bool *)s->to;
+    if (s->kind == STEP_SEND_HEAP || s->kind == STEP_RECV_HEAP) {
+        *buf = s->kind == STEP_SEND_HEAP ? h->data : h->data + h->used;
+        *count = s->kind == STEP_SEND_HEAP ? h->used : h->room - h->used;
+    }
+    return true;
+}
+
 static void begin(struct coll_sched *d, const struct step *s)
 {
     struct slot *slot = &d->slots[s->slot];
     MPIR_Request *r = &slot->request;
-    int64_t count = d->st.mute ? 0 : s->count;
-    MPIR_Comm *comm = s->which == MPID_CONTEXT_COLL ? d->call.comm : d->call.comm->local; /* inter.h */
+    struct coll *c = &d->call;
+    void *buf;
+    int64_t count;
+    MPIR_Comm *comm = s->which == MPID_CONTEXT_COLL ? c->comm : c->comm->local; /* inter.h */
+    slot->live = false;
+    if (!find_data(s, &buf, &count))
+        return;
+    if (d->st.mute)
+        count = 0;
     r->obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
-    int err = s->kind == STEP_SEND
-                  ? MPIR_P2p_isend(s->from, count, s->type, s->peer, d->call.tag, comm, s->which, r)
-                  : MPIR_P2p_irecv(s->from, count, s->type, s->peer, d->call.tag, comm, s->which, r);
+    int err = s->kind <= STEP_SEND_HEAP
+                  ? MPIR_P2p_isend(buf, count, s->type, s->peer, c->tag, comm, s->which, r)
+                  : MPIR_P2p_irecv(buf, count, s->type, s->peer, c->tag, comm, s->which, r);
     slot->live = !err;
-    MPIR_Coll_note(&d->call, err);
+    MPIR_Coll_note(c, err);
+}
+
+/* A receive has ended. */
+static void received(struct coll_sched *d, const struct step *s, MPIR_Request *r)
+{
+    MPIR_Status status = { 0 };
+    int err = 0;
+    MPID_RecvComplete(r, &status, &err);
+    if (s->kind == STEP_RECV_HEAP)
+        ((struct coll_heap *)s->to)->used += status.count;
+    MPIR_Coll_received(&d->call, err, &status,
+                       s->kind == STEP_RECV_HEAP ? status.count : s->count * s->type->adi.size, s->peer);
 }
 
 /* Is the send or receive over? */
@@ -272,13 +358,11 @@ static bool ended(struct coll_sched *d, const struct step *s)
     if (!atomic_load_explicit(&r->is_complete, memory_order_acquire))
         return false;
     slot->live = false;
-    if (s->kind == STEP_SEND) {
+    if (s->kind > STEP_SEND_HEAP) {
+        received(d, s, r);
+    } else {
         MPID_SendComplete(r, &err);
         MPIR_Coll_note(&d->call, err);
-    } else {
-        MPIR_Status status = { 0 };
-        MPID_RecvComplete(r, &status, &err);
-        MPIR_Coll_received(&d->call, err, &status, s->count * s->type->adi.size, s->peer);
     }
     return true;
 }
@@ -297,9 +381,11 @@ static bool take_message(struct coll_sched *d, const struct step *s, bool *moved
 static bool take(struct coll_sched *d, const struct step *s, bool *moved)
 {
     switch (s->kind) {
-    case STEP_SEND:
-    case STEP_RECV:
+    default:
         return take_message(d, s, moved);
+    case STEP_CALL:
+        s->fn(&d->call, s->to);
+        return true;
     case STEP_WAIT:
         return ended(d, &d->steps[s->count]);
     case STEP_COPY:
@@ -307,7 +393,7 @@ static bool take(struct coll_sched *d, const struct step *s, bool *moved)
             MPIR_Coll_note(&d->call,
                            MPIR_Localcopy(s->from, s->count, s->type, s->to, s->to_count, s->to_type));
         return true;
-    default:
+    case STEP_COMBINE:
         if (!d->st.mute)
             MPIR_Op_apply(d->call.op, s->from, s->to, s->count, s->type);
         return true;

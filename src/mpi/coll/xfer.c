@@ -48,6 +48,18 @@ void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *typ
     MPIR_Coll_received(c, err, &status, count * type->adi.size, source);
 }
 
+void MPIR_Coll_recv_heap(struct coll *c, struct coll_heap *h, int source)
+{
+    if (coll_noting(c)) {
+        MPIR_Sched_recv_heap(c, h, source);
+        return;
+    }
+    MPIR_Status status = { 0 };
+    MPIR_Coll_note(c, MPIR_P2p_recv(h->data + h->used, quiet(c, h->room - h->used), coll_bytes(), source,
+                                    c->tag, c->comm, c->which, &status));
+    h->used += status.count;
+}
+
 void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest,
                         void *rbuf, int64_t rcount, MPIR_Datatype *rtype, int source)
 {
@@ -130,6 +142,30 @@ void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_D
         b->n++;
 }
 
+void MPIR_Coll_batch_send_heap(struct coll_batch *b, const struct coll_heap *h, int dest)
+{
+    if (!coll_noting(b->c)) {
+        MPIR_Coll_batch_send(b, h->data, h->used, coll_bytes(), dest);
+        return;
+    }
+    uint32_t i = batch_place(b, -1, dest);
+    b->op[i].step = MPIR_Sched_send_heap(b->c, h, dest);
+    b->n++;
+}
+
+void MPIR_Coll_batch_recv_if(struct coll_batch *b, const bool *wanted, void *buf, int64_t count,
+                             MPIR_Datatype *type, int source)
+{
+    if (!coll_noting(b->c)) {
+        if (*wanted)
+            MPIR_Coll_batch_recv(b, buf, count, type, source);
+        return;
+    }
+    uint32_t i = batch_place(b, 0, source);
+    b->op[i].step = MPIR_Sched_recv_if(b->c, wanted, buf, count, type, source);
+    b->n++;
+}
+
 void MPIR_Coll_batch_end(struct coll_batch *b)
 {
     while (b->n)
@@ -194,6 +230,14 @@ void MPIR_Coll_combine(struct coll *c, const void *in, void *inout, int64_t coun
         MPIR_Sched_combine(c, in, inout, count);
     else
         MPIR_Op_apply(c->op, in, inout, count, c->rtype);
+}
+
+void MPIR_Coll_call(struct coll *c, coll_call *fn, void *arg)
+{
+    if (coll_noting(c))
+        MPIR_Sched_call(c, fn, arg);
+    else
+        fn(c, arg);
 }
 
 /* ---- Trees ----------------------------------------------------------------------------------------------------- */

@@ -1,10 +1,11 @@
 /* One rank's k-th allocation in a call fails, for all k: every rank returns, with an error or with what is right, and
  * the next call works. */
 /* ranks: 2 3 4 5 */
+/* env: KEEL_COLL=gatherv=packed,scatterv=packed */
 #include "../check.h"
 #include "../nomem.h"
 
-enum { N = 3000, KINDS = 17 };
+enum { N = 3000, KINDS = 19 };
 
 static MPI_Comm comm;
 static MPI_Group group; /* of all but rank 0 */
@@ -26,7 +27,7 @@ static int call(int kind, MPI_Comm *made)
 {
     int root = check_size - 1, cnt[64], dsp[64];
     for (int i = 0; i < check_size; i++) {
-        cnt[i] = N;
+        cnt[i] = kind >= 16 && i % 2 ? 7 : N;
         dsp[i] = i * N;
     }
     switch (kind) {
@@ -62,6 +63,10 @@ static int call(int kind, MPI_Comm *made)
         return MPI_Comm_create(comm, group, made);
     case 15:
         return idup(made);
+    case 16:
+        return MPI_Gatherv(in, cnt[check_rank], MPI_INT, out, cnt, dsp, MPI_INT, root, comm);
+    case 17:
+        return MPI_Scatterv(out, cnt, dsp, MPI_INT, in, cnt[check_rank], MPI_INT, root, comm);
     default: /* collective over the members alone */
         return MPI_Comm_create_group(comm, group, 7, made);
     }
