@@ -21,6 +21,14 @@ static void request_freed(MPID_Request r)
     requests_freed++;
 }
 
+static struct MPIR_HANDLE *request_told;
+static int requests_told;
+static void request_done(MPID_Request r)
+{
+    request_told = r;
+    requests_told++;
+}
+
 static unsigned char pattern(int64_t i, int seed)
 {
     return (unsigned char)((uint64_t)i * 167u + (uint64_t)seed * 31u + (uint64_t)(i >> 8));
@@ -458,6 +466,29 @@ static void cancel(void)
     free(p);
 }
 
+/* The layer above hears of the end of what it watches, once, and of nothing else. */
+static void watching(void)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, before = requests_told;
+    unsigned char in[16], out[16] = { 1 };
+    struct MPIR_HANDLE r[2], s;
+    MPIR_Status status;
+    MPID_IrecvContig(comm, in, 8, from, 11, CTX, &r[0], &err);
+    MPID_IrecvContig(comm, in + 8, 8, from, 12, CTX, &r[1], &err);
+    CHECK(MPID_Request_watch(&r[0]), "a receive that nothing has come for is not complete");
+    barrier();
+    for (int i = 1; i >= 0; i--) {
+        MPID_IsendContig(comm, out, 8, ME, 11 + i, CTX, to, 0, &s, &err);
+        MPID_SendComplete(&s, &err);
+        MPID_RecvComplete(&r[i], &status, &err);
+        CHECK(requests_told == before + 1 - i, "told of %d requests", requests_told - before);
+        barrier();
+    }
+    CHECK(request_told == &r[0], "told of another request");
+    CHECK(!MPID_Request_watch(&r[0]) && requests_told == before + 1, "it is complete already");
+    ok("watching");
+}
+
 static void frees(void)
 {
     int to = (ME + 1) % N, from = (ME + N - 1) % N;
@@ -827,18 +858,29 @@ static void surroundings(void)
     barrier();
 }
 
-const struct suite_test suite[] = {
-    { "modes", modes },       { "order", order },           { "reverse_tags", reverse_tags },
-    { "exchange", exchange }, { "probes", probes },         { "errors", errors },
-    { "cancel", cancel },     { "frees", frees },           { "parking", parking },
-    { "self", self },         { "packing", packing },       { "packing_external", packing_external },
-    { "teams", teams },       { "team_given", team_given }, { "surroundings", surroundings }
-};
+const struct suite_test suite[] = { { "modes", modes },
+                                    { "order", order },
+                                    { "reverse_tags", reverse_tags },
+                                    { "exchange", exchange },
+                                    { "probes", probes },
+                                    { "errors", errors },
+                                    { "cancel", cancel },
+                                    { "frees", frees },
+                                    { "watching", watching },
+                                    { "parking", parking },
+                                    { "self", self },
+                                    { "packing", packing },
+                                    { "packing_external", packing_external },
+                                    { "teams", teams },
+                                    { "team_given", team_given },
+                                    { "surroundings", surroundings } };
 const int suite_n = sizeof suite / sizeof suite[0];
 
 int suite_rank(int rank, void *arg)
 {
-    struct MPID_Config config = { .request_free = request_freed, .datatype_free = type_freed };
+    struct MPID_Config config = { .request_free = request_freed,
+                                  .datatype_free = type_freed,
+                                  .request_done = request_done };
     const char *only = arg;
     MPID_Init(NULL, NULL, &config, &err);
     CHECK(err == 0, "MPID_Init: %s", MPID_Error_text());

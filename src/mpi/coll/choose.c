@@ -177,6 +177,27 @@ struct facts_asked {
     MPIR_Comm *comm; /* which the call that waits for this refers to */
 };
 
+void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d)
+{
+    d->next = comm->awaiting;
+    comm->awaiting = d;
+}
+
+/* In the order in which they came, since the last has been put first. */
+static void wake_awaiting(MPIR_Comm *comm)
+{
+    struct MPIR_Driven *in_order = NULL, *d;
+    while ((d = comm->awaiting) != NULL) {
+        comm->awaiting = d->next;
+        d->next = in_order;
+        in_order = d;
+    }
+    while ((d = in_order) != NULL) {
+        in_order = d->next;
+        MPIR_Drive(d);
+    }
+}
+
 static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
 {
     struct facts_asked *a = (struct facts_asked *)driven;
@@ -187,6 +208,7 @@ static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
     a->comm->facts.asked = 0;
     a->comm->facts.failed = err;
     facts_take(a->comm, v, err);
+    wake_awaiting(a->comm);
     free(a);
     return MPIR_DRIVE_DONE;
 }

@@ -140,6 +140,8 @@ void MPIR_Coll_drop(struct coll_state *st);
 /* For a call that may not wait: begin to agree on comm->facts, unless somebody has; they are there when `heard` is set, and
  * never will when neither it nor `asked` is.  Returns an error class. */
 int MPIR_Coll_facts_ask(MPIR_Comm *comm);
+/* While they are asked for: call MPIR_Drive(d) when that is over. */
+void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d);
 /* The cheapest algorithm whose needs are met (or the forced one). */
 const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
                                         struct coll_size *s);

@@ -1,7 +1,7 @@
 /* sched.c: nonblocking and persistent collectives: schedules, noted down and carried out.
  *
  * An algorithm is run once, in a manner in which its helpers note down what they would do (sched.h).  The schedule is
- * then advanced by whatever drives the devices (drive.h), in the order of its steps: a step begins when all before it have
+ * then advanced whenever a message completes that it could not go on without (drive.h), in the order of its steps: a step begins when all before it have
  * been taken; a send or receive is taken when it has begun, or (at_once) when it is over, a WAIT when the send or receive it
  * names is over.
  *
@@ -47,7 +47,7 @@ struct step {
 };
 
 struct slot {
-    MPIR_Request request;
+    struct MPIR_Watched watched;
     bool live;
 };
 
@@ -317,7 +317,7 @@ static bool find_data(const struct step *s, void **buf, int64_t *count)
 static void begin(struct coll_sched *d, const struct step *s)
 {
     struct slot *slot = &d->slots[s->slot];
-    MPIR_Request *r = &slot->request;
+    MPIR_Request *r = &slot->watched.request;
     struct coll *c = &d->call;
     void *buf;
     int64_t count;
@@ -351,7 +351,7 @@ static void received(struct coll_sched *d, const struct step *s, MPIR_Request *r
 static bool ended(struct coll_sched *d, const struct step *s)
 {
     struct slot *slot = &d->slots[s->slot];
-    MPIR_Request *r = &slot->request;
+    MPIR_Request *r = &slot->watched.request;
     int err = 0;
     if (!slot->live)
         return true;
@@ -368,21 +368,20 @@ static bool ended(struct coll_sched *d, const struct step *s)
 }
 
 /* False: it is not over. */
-static bool take_message(struct coll_sched *d, const struct step *s, bool *moved)
+static bool take_message(struct coll_sched *d, const struct step *s)
 {
-    if (!d->begun) {
+    if (!d->begun)
         begin(d, s);
-        *moved = true;
-    }
     d->begun = s->at_once && !ended(d, s);
     return !d->begun;
 }
 
-static bool take(struct coll_sched *d, const struct step *s, bool *moved)
+/* False: the message it is about is under way. */
+static bool take(struct coll_sched *d, const struct step *s)
 {
     switch (s->kind) {
     default:
-        return take_message(d, s, moved);
+        return take_message(d, s);
     case STEP_CALL:
         s->fn(&d->call, s->to);
         return true;
@@ -411,6 +410,14 @@ static enum MPIR_DRIVE complete(struct coll_sched *d)
     return MPIR_DRIVE_DONE;
 }
 
+/* Until the message of the step it is at is over; false: it is already. */
+static bool sleep_on(struct coll_sched *d)
+{
+    const struct step *s = &d->steps[d->at];
+    struct slot *slot = &d->slots[s->kind == STEP_WAIT ? d->steps[s->count].slot : s->slot];
+    return MPIR_Drive_watch(&d->driven, &slot->watched);
+}
+
 /* The facts are there, or will never be. */
 static void facts_over(struct coll_sched *d)
 {
@@ -427,17 +434,18 @@ static void facts_over(struct coll_sched *d)
 static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
 {
     struct coll_sched *d = (struct coll_sched *)((char *)driven - offsetof(struct coll_sched, driven));
-    bool moved = false;
     if (!d->noted) {
-        if (d->call.comm->facts.asked)
-            return MPIR_DRIVE_WAITS;
+        if (d->call.comm->facts.asked) {
+            MPIR_Coll_facts_await(d->call.comm, driven);
+            return MPIR_DRIVE_SLEEPS;
+        }
         facts_over(d);
     }
-    for (; d->at < d->nsteps; d->at++) {
-        if (!take(d, &d->steps[d->at], &moved))
-            return moved ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
-        moved = true;
-    }
+    while (d->at < d->nsteps)
+        if (take(d, &d->steps[d->at]))
+            d->at++;
+        else if (sleep_on(d))
+            return MPIR_DRIVE_SLEEPS;
     return complete(d);
 }
 
@@ -464,8 +472,7 @@ static int start(MPIR_Request *r)
     d->at = 0;
     d->st.err = 0;
     d->st.mute = false;
-    if (advance(&d->driven) != MPIR_DRIVE_DONE)
-        MPIR_Drive(&d->driven);
+    advance(&d->driven);
     return 0;
 }
 
@@ -574,8 +581,7 @@ int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **reques
     }
     if (err)
         return failed(d, err);
-    if (advance(&d->driven) != MPIR_DRIVE_DONE)
-        MPIR_Drive(&d->driven);
+    advance(&d->driven);
     *request = d->request;
     return 0;
 }

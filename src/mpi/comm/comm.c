@@ -44,6 +44,7 @@ int MPIR_Comm_init_static(MPIR_Comm *c, int32_t size, int32_t first, uint32_t co
     c->adi.context_id = context;
     c->coll_seq = c->persistent_seq = 0;
     c->facts = (MPIR_Coll_facts){ 0 };
+    c->awaiting = NULL;
     c->team = MPIR_TEAM_UNASKED;
     err = set_group(c, g);
     if (!err)

@@ -52,7 +52,8 @@ typedef struct MPIR_Comm {
     void *bsend;             /* buffer attached to the communicator */
     struct MPIR_Topo *topo;  /* virtual topology (topo.h); NULL: none */
     MPIR_Coll_facts facts;
-    uint8_t team; /* enum MPIR_COMM_TEAM */
+    struct MPIR_Driven *awaiting; /* facts.asked: operations that sleep until the facts are there */
+    uint8_t team;                 /* enum MPIR_COMM_TEAM */
     MPIR_Comm_hints hints;
 } MPIR_Comm;
 

@@ -2,21 +2,34 @@
 #ifndef MPIR_DRIVE_H
 #define MPIR_DRIVE_H
 
+#include "mpid.h"
+
 enum MPIR_DRIVE {
-    MPIR_DRIVE_WAITS, /* nothing could be done */
-    MPIR_DRIVE_MOVED, /* something was done */
-    MPIR_DRIVE_DONE   /* it is over: not called again, and may be gone */
+    MPIR_DRIVE_WAITS, /* nothing could be done; it is asked again after each look at the devices */
+    MPIR_DRIVE_MOVED, /* something was done; likewise */
+    MPIR_DRIVE_SLEEPS, /* somebody will call MPIR_Drive for it: a request that it watches, when that completes */
+    MPIR_DRIVE_DONE    /* it is over: not called again, and may be gone */
 };
 
 struct MPIR_Driven {
-    /* Go on as far as possible without blocking.  Called after each look at the devices, so it should find out soon that
-     * there is nothing to do; never called while it (or another one) runs. */
+    /* Go on as far as possible without blocking.  Called after a look at the devices; never while it (or another one)
+     * runs. */
     enum MPIR_DRIVE (*advance)(struct MPIR_Driven *d);
     struct MPIR_Driven *next;
 };
 
-/* Advance d from now on, until it is over. */
+/* A request of the ADI with whom it keeps. */
+struct MPIR_Watched {
+    struct MPIR_HANDLE request;
+    struct MPIR_Driven *driven;
+};
+
+/* Advance d from now on, until it sleeps or is over.  It is in no other list of this kind then. */
 void MPIR_Drive(struct MPIR_Driven *d);
+/* Have MPIR_Drive called for d when the request, which has begun, completes, however many others sleep so; false: it is complete. */
+bool MPIR_Drive_watch(struct MPIR_Driven *d, struct MPIR_Watched *w);
+/* The ADI's word that a request which is watched has completed. */
+void MPIR_Drive_done(struct MPIR_HANDLE *request);
 /* Forget all of them: nobody looks at the devices any more (MPI_Finalize). */
 void MPIR_Drive_stop(void);
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include "comm.h"
 #include "env.h"
+#include "drive.h"
 #include "err.h"
 #include "info.h"
 #include "request.h"
@@ -74,6 +75,7 @@ static int others_end(void)
 static int start(int *argc, char ***argv, int level)
 {
     static struct MPID_Config config = { .request_free = free_request,
+                                         .request_done = MPIR_Drive_done,
                                          .datatype_free = free_datatype,
                                          .comm_name = comm_name,
                                          .others_end = others_end };

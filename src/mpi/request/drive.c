@@ -1,13 +1,15 @@
-/* drive.c: operations that go on by themselves (drive.h), advanced by the ADI after each look at the devices. */
+/* drive.c: operations that go on by themselves (drive.h), advanced by the ADI after each look at the devices.
+ *
+ * Those that can say what they wait for sleep until it comes, so that a look at the devices costs the same however many are in flight;
+ * only those that cannot are asked each time. */
 #include "drive.h"
 #include <stdbool.h>
 #include <stddef.h>
-#include "mpid.h"
 
 static struct MPIR_Driven *first, **last = &first;
 static bool inside;
 
-/* How many have moved: who waits for one of them must look again. */
+/* How many have moved: who waits for one of them must look again.  What is added meanwhile, at the end, has its turn, too. */
 static int advance_all(void)
 {
     int moved = 0;
@@ -15,16 +17,20 @@ static int advance_all(void)
         return 0;
     inside = true;
     for (struct MPIR_Driven **link = &first; *link;) {
-        struct MPIR_Driven *d = *link, *next = d->next;
-        enum MPIR_DRIVE what = d->advance(d);
-        moved += what != MPIR_DRIVE_WAITS;
-        if (what != MPIR_DRIVE_DONE) {
-            link = &d->next;
-            continue;
-        }
-        *link = next;
-        if (!next)
+        struct MPIR_Driven *d = *link;
+        enum MPIR_DRIVE what;
+        *link = d->next; /* out, since it may be put in again while it runs, or be gone after that */
+        if (!*link)
             last = link;
+        what = d->advance(d);
+        moved += what != MPIR_DRIVE_WAITS;
+        if (what == MPIR_DRIVE_WAITS || what == MPIR_DRIVE_MOVED) {
+            d->next = *link;
+            *link = d;
+            if (last == link)
+                last = &d->next;
+            link = &d->next;
+        }
     }
     if (!first)
         MPID_Progress_also = NULL;
@@ -38,6 +44,17 @@ void MPIR_Drive(struct MPIR_Driven *d)
     *last = d;
     last = &d->next;
     MPID_Progress_also = advance_all;
+}
+
+bool MPIR_Drive_watch(struct MPIR_Driven *d, struct MPIR_Watched *w)
+{
+    w->driven = d;
+    return MPID_Request_watch(&w->request);
+}
+
+void MPIR_Drive_done(struct MPIR_HANDLE *request)
+{
+    MPIR_Drive(((struct MPIR_Watched *)request)->driven);
 }
 
 void MPIR_Drive_stop(void)

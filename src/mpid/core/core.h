@@ -43,7 +43,8 @@ enum req_flag {
     REQ_SYNC = 0x100,     /* synchronous mode */
     REQ_BLOCKING = 0x200, /* the caller waits in this call */
     REQ_HOLDS = 0x400,    /* a reference to the datatype */
-    REQ_FREED = 0x800     /* given to MPID_Request_free */
+    REQ_FREED = 0x800,    /* given to MPID_Request_free */
+    REQ_WATCHED = 0x1000  /* given to MPID_Request_watch */
 };
 
 /* ---- Devices and peers ---- */
@@ -287,7 +288,7 @@ static inline int32_t req_stamp(void)
 }
 static inline void req_complete(struct MPIR_HANDLE *r)
 {
-    if (unlikely(r->state & (REQ_HOLDS | REQ_FREED))) {
+    if (unlikely(r->state & (REQ_HOLDS | REQ_FREED | REQ_WATCHED))) {
         MPID_Req_complete_slow(r);
         return;
     }

@@ -36,6 +36,8 @@ void MPID_Req_complete_slow(struct MPIR_HANDLE *r)
         release_type(r);
     r->state = REQ_DONE;
     atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_release);
+    if ((flags & REQ_WATCHED) && MPID_core.config.request_done != NULL)
+        MPID_core.config.request_done(r);
     if ((flags & REQ_FREED) && MPID_core.config.request_free != NULL)
         MPID_core.config.request_free(r);
 }
@@ -78,6 +80,14 @@ static int result(const struct MPIR_HANDLE *r, MPIR_Status *status, int *error_c
 static bool is_complete(const struct MPIR_HANDLE *r)
 {
     return atomic_load_explicit(&r->is_complete, memory_order_acquire) != 0;
+}
+
+bool MPID_Request_watch(MPID_Request request)
+{
+    if (is_complete(request))
+        return false;
+    request->state |= REQ_WATCHED;
+    return true;
 }
 
 int MPID_RecvIcomplete(MPID_Request request, MPIR_Status *status, int *error_code)

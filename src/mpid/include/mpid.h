@@ -141,6 +141,8 @@ extern int MPID_MyWorldSize, MPID_MyWorldRank;
 struct MPID_Config {
     void (*request_free)(MPID_Request);            /* a request given to MPID_Request_free is done with */
     void (*datatype_free)(struct MPIR_DATATYPE *); /* the ADI dropped the last reference */
+    void (*request_done)(
+        MPID_Request); /* a request given to MPID_Request_watch has completed; may not call the ADI */
     /* For the report on a job that hangs: what the user knows a communicator by (NULL: no name); may something else than
      * messages end a wait? */
     const char *(*comm_name)(const struct MPIR_COMMUNICATOR *);
@@ -257,6 +259,8 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking);
 /* Another thread has done what the caller of a blocking call may wait for (extension): MPID_DeviceCheck(MPID_BLOCKING)
  * returns soon, in every thread.  May be called by any thread at any time between MPID_Init and MPID_End. */
 void MPID_Wake(void);
+/* Have config->request_done called, once, when the request completes; false: it has completed already (extension). */
+bool MPID_Request_watch(MPID_Request request);
 /* How many requests of this process have completed with an error so far (extension): tells a wait for many requests
  * that it should look at all of them. */
 extern uint32_t MPID_Request_errors;
