@@ -8,7 +8,7 @@ static int check_size(int partitions, MPI_Count count, const MPIR_Datatype *type
 {
     int64_t bytes;
     if (partitions <= 0)
-        return MPIR_Err(MPI_ERR_ARG, "partitions", "is %d; expected 1 or more", partitions);
+        return MPIR_Err(MPI_ERR_COUNT, "partitions", "is %d; expected 1 or more", partitions);
     if (__builtin_mul_overflow(count, type->adi.size, &bytes) ||
         __builtin_mul_overflow(count, (int64_t)partitions, &bytes) ||
         __builtin_mul_overflow(bytes, type->adi.size, &bytes) || bytes >= (int64_t)(1ull << 62))
