@@ -290,6 +290,22 @@ static void two_of_three(void)
     recv_cycle();
 }
 
+/* The sender forgets two partitions. */
+static void partitions(void)
+{
+    static char buf[40];
+    MPI_Request r;
+    if (rank == 0)
+        MPI_Psend_init(buf, 4, 10, MPI_CHAR, 1, 14, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    else
+        MPI_Precv_init(buf, 2, 20, MPI_CHAR, 0, 14, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    if (rank == 0)
+        MPI_Pready_range(1, 2, r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Request_free(&r);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -307,6 +323,7 @@ static const struct {
     { "threads", threads },       { "worker", worker },
     { "handler", handler },       { "rounds", rounds },
     { "ping_pong", ping_pong },   { "two_of_three", two_of_three },
+    { "partitions", partitions },
 };
 
 int main(int argc, char **argv)
