@@ -163,6 +163,19 @@ static int local_rank(const struct ku_segment *s, int rank)
     return -1;
 }
 
+/* Is another process the rank now?  One that rests is, as long as it lives. */
+static bool is_taken(uint32_t state, int32_t pid)
+{
+    return pid != getpid() && (state == KU_RANK_RUNNING || (state == KU_RANK_RESTING && kill(pid, 0) == 0));
+}
+
+/* Epochs of the rank that ended without coming to the barrier at the end count as if they had. */
+static void make_up(struct ku_seg_head *h, struct ku_seg_rank *me, uint32_t epochs)
+{
+    atomic_fetch_add(&h->ended, epochs - me->ended);
+    me->ended = epochs;
+}
+
 /* Make the rank ours.  A rank may be taken again after it has finalized (a script that runs two programs);
  * but not while another process is it: a program started by a rank would then talk in that rank's name. */
 static int take_rank(struct pmi_job *job)
@@ -172,12 +185,14 @@ static int take_rank(struct pmi_job *job)
     uint32_t state = atomic_load(&me->state);
     if (state == KU_RANK_DEAD || state == KU_RANK_ABORTED)
         return ku_err_set(EBUSY, NULL, "rank %d of this job has ended already", job->rank);
-    if ((state == KU_RANK_RUNNING && old != pid) || !atomic_compare_exchange_strong(&me->pid, &old, pid))
+    if (is_taken(state, old) || !atomic_compare_exchange_strong(&me->pid, &old, pid))
         return ku_err_set(EBUSY, NULL,
                           "rank %d of this job is process %d already; start an MPI program from an MPI "
                           "program by \"mpiexec -n 1 program\"",
                           job->rank, old);
     job->epoch = atomic_fetch_add(&me->epoch, 1) + 1;
+    if (job->epoch - 1 != me->ended)
+        make_up(job->segment.head, me, job->epoch - 1);
     if (job->epoch > 1)
         ku_segment_wake_all(&job->segment); /* who is in pmi_join */
     atomic_store(&me->state, KU_RANK_RUNNING);

@@ -20,12 +20,14 @@ int pmi_init(struct pmi_job *job)
     return err ? err : pmi_singleton_init(job);
 }
 
-/* Every rank here that may still come is in job's epoch. */
+/* No rank here may still receive in an epoch before job's: it has ended that one, or has never begun. */
 static bool all_here(const struct pmi_job *job)
 {
     for (int32_t i = 0; i < job->local_size; i++) {
         struct ku_seg_rank *r = ku_segment_rank(&job->segment, (uint32_t)i);
-        if ((int32_t)(atomic_load(&r->epoch) - job->epoch) < 0 && atomic_load(&r->state) != KU_RANK_DEAD)
+        uint32_t state = atomic_load(&r->state);
+        if ((state == KU_RANK_RUNNING || state == KU_RANK_RESTING) &&
+            (int32_t)(atomic_load(&r->epoch) - job->epoch) < 0)
             return false;
     }
     return true;
@@ -63,10 +65,24 @@ int pmi_card(const struct pmi_job *job, const void *bytes, uint32_t len)
     return 0;
 }
 
+static void set_state(struct pmi_job *job, uint32_t state)
+{
+    atomic_store(&ku_segment_rank(&job->segment, (uint32_t)job->local_rank)->state, state);
+}
+
 void pmi_finalized(struct pmi_job *job)
 {
-    struct ku_seg_rank *me = ku_segment_rank(&job->segment, (uint32_t)job->local_rank);
-    atomic_store(&me->state, KU_RANK_FINALIZED);
+    set_state(job, KU_RANK_FINALIZED);
+}
+
+void pmi_rest(struct pmi_job *job)
+{
+    set_state(job, KU_RANK_RESTING);
+}
+
+void pmi_resume(struct pmi_job *job)
+{
+    set_state(job, KU_RANK_RUNNING);
 }
 
 void pmi_message(struct pmi_job *job, const char *text)

@@ -48,8 +48,8 @@ struct pmi_record {
  * errno-like value with the reason in ku_err_last()->text. */
 int pmi_init(struct pmi_job *job);
 
-/* Wait until every living rank of this node has come as far as this one: to the same epoch.  In the first there is
- * nothing to wait for; later nobody may send to a rank whose process of the epoch before may still receive. */
+/* Wait until no rank of this node is still in an epoch before this one.  In the first there is nothing to wait for; later
+ * nobody may send to a rank whose process of the epoch before may still receive. */
 void pmi_join(const struct pmi_job *job);
 
 /* What should have followed pmi_init has failed: this epoch of the rank has not been.  pmi_fini follows. */
@@ -61,6 +61,10 @@ int pmi_card(const struct pmi_job *job, const void *bytes, uint32_t len);
 
 /* This rank has left MPI (KU_RANK_FINALIZED); its exit with 0 is then right. */
 void pmi_finalized(struct pmi_job *job);
+
+/* This rank uses MPI no more for now (KU_RANK_RESTING); and uses it again. */
+void pmi_rest(struct pmi_job *job);
+void pmi_resume(struct pmi_job *job);
 
 /* Every rank here sleeps: the launcher may want to know whether any can go on. */
 void pmi_still(struct pmi_job *job);

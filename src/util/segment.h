@@ -25,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 10,
+    KU_SEG_VERSION = 11,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -51,6 +51,7 @@ enum ku_rank_state {
     KU_RANK_FINALIZED = 2, /* has left MPID_End; may exit with 0 */
     KU_RANK_ABORTED = 3,   /* has asked for the job's end; abort_code is valid */
     KU_RANK_DEAD = 4,      /* set by the launcher: the process is gone without having finalized */
+    KU_RANK_RESTING = 5,   /* uses MPI no more, but may again (a session); may exit with 0 */
 };
 
 /* The machine, as the launcher had to know it: 0: not known. */
@@ -93,7 +94,8 @@ struct ku_seg_rank {
     _Atomic uint32_t
         found_gone; /* 1: it has found a rank gone that had not finished: perhaps that is why it ends */
     _Atomic uint32_t
-        cardless; /* the epoch in which its card is empty, in jobs of one node: no page is touched for it */
+        cardless;   /* the epoch in which its card is empty, in jobs of one node: no page is touched for it */
+    uint32_t ended; /* how many of its epochs head->ended counts: its own alone */
     _Alignas(64) _Atomic uint32_t sleeping; /* nonzero: asleep (or about to be); by which means, see wait.h */
     _Atomic uint32_t bell_mute;             /* 1: somebody could not ring the bell */
     uint8_t bell_len;                       /* bytes of the abstract name of its doorbell; 0: it has none */

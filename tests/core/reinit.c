@@ -47,6 +47,29 @@ static int rank_main(int rank, void *arg)
     return 0;
 }
 
+/* Without a barrier at the end of some epochs: who leaves takes nothing with him that he has sent. */
+static int leaver(int rank, void *arg)
+{
+    (void)arg;
+    for (int k = 0; k < EPOCHS; k++) {
+        MPID_Init(NULL, NULL, NULL, &err);
+        CHECK(err == 0 && MPID_MyWorldRank == rank, "epoch %d: %s", k, MPID_Error_text());
+        epoch(k);
+        MPID_Flush();
+        MPID_Rest();
+        if (k % 2)
+            usleep(1000 * (unsigned)rank);
+        MPID_Resume();
+        epoch(k + 1000);
+        if (k % 3 == 2)
+            MPID_End();
+        else
+            MPID_Leave();
+    }
+    MPID_Leave(); /* twice: nothing happens */
+    return 0;
+}
+
 /* On two nodes: near ones by shmem, far ones by the mock, whose addresses belong to an epoch. */
 static int far(void)
 {
@@ -86,6 +109,7 @@ int main(void)
         setenv("KEEL_DEVICES", devices[d], 1);
         for (int n = 1; n <= 4; n++) {
             int b = job_run(n, 30, rank_main, NULL);
+            b += job_run(n, 30, leaver, NULL);
             printf("%s: %s, %d ranks\n", b ? "FAILED" : "ok", devices[d], n);
             fflush(stdout);
             bad += b;

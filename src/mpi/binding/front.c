@@ -30,9 +30,15 @@ static const struct kind_row message = { "MPI_Message",      "matched message", 
 
 int MPIR_front_fail(struct front_target target, const char *call, int errclass)
 {
-    if (target.comm && target.comm->adi.obj.gen == target.gen)
-        return MPIR_Err_comm(target.comm, call, errclass);
-    return MPIR_Err_none(call, errclass);
+    struct keel_object *o = target.object;
+    if (!o || o->gen != target.gen)
+        return MPIR_Err_none(call, errclass);
+    if (o->kind == MPIR_KIND_COMM)
+        return MPIR_Err_comm(target.object, call, errclass);
+    if (o->kind == MPIR_KIND_ERRHANDLER)
+        return MPIR_Err_no_session(target.object, call, errclass);
+    MPIR_Session *s = o->kind == MPIR_KIND_GROUP ? ((MPIR_Group *)target.object)->session : target.object;
+    return s ? MPIR_Err_session(s, call, errclass) : MPIR_Err_none(call, errclass);
 }
 
 static bool is_pending(enum MPIR_KIND kind, uint64_t handle)
@@ -46,6 +52,11 @@ static void describe(char *text, size_t size, int kind, const struct kind_row *w
 {
     if (handle == want->null_value) {
         snprintf(text, size, "is %s", want->null);
+        return;
+    }
+    if (kind == MPIR_KIND_COMM && (handle == KEEL_MPI_COMM_WORLD || handle == KEEL_MPI_COMM_SELF)) {
+        snprintf(text, size, "is %s, which there is from MPI_Init to MPI_Finalize only",
+                 handle == KEEL_MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
         return;
     }
     for (int k = 1; k < MPIR_KIND_COUNT; k++) {

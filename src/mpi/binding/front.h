@@ -20,6 +20,7 @@
 #include "object.h"
 #include "op.h"
 #include "request.h"
+#include "session.h"
 #include "type.h"
 
 #define FRONT_EXPORT __attribute__((visibility("default")))
@@ -35,20 +36,20 @@ enum {
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------- */
 
-/* Where a call's errors go: a communicator, noted with its generation because the call may free it; or none.
- */
+/* Where a call's errors go: a communicator, a session, a group's session, or the handler given for a session that is not made;
+ * noted with its generation because the call may free it; or none. */
 struct front_target {
-    MPIR_Comm *comm;
+    void *object;
     uint16_t gen;
 };
-static inline struct front_target front_target(MPIR_Comm *comm)
+static inline struct front_target front_target(void *object)
 {
-    return (struct front_target){ comm, comm ? comm->adi.obj.gen : 0 };
+    return (struct front_target){ object, object ? ((struct keel_object *)object)->gen : 0 };
 }
 /* A request belongs to its communicator (MPI 5.0, "Error Handling"). */
 static inline struct front_target front_target_request(const MPIR_Request *r)
 {
-    return front_target(r && r->handle_type != MPIR_USER ? (MPIR_Comm *)r->comm : NULL);
+    return front_target(r && r->handle_type != MPIR_USER ? r->comm : NULL);
 }
 static inline struct front_target front_target_requests(MPIR_Request *const *r, int64_t n)
 {

@@ -305,6 +305,10 @@ class Front:
         self.completes = proc.short.startswith(("Wait", "Test"))
         self.picks = proc.short in ("Waitany", "Testany") # one of many: what others they find complete is noted
         self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
+        # Whose error handler it is: the communicator's, a session's, the one to be a session's, a group's.
+        kinds = ("SESSION", "SESSION_INOUT") + ("ERRHANDLER",) * (proc.short == "Session_init") + ("GROUP", "GROUP_INOUT")
+        owners = sorted((kinds.index(p.kind.name), i) for i, p in enumerate(proc.params) if p.kind.name in kinds and not p.has("loose"))
+        self.owner = self.comm or (proc.params[owners[0][1]] if owners else None)
 
     # -- conditions ------------------------------------------------------------------------------------------------
 
@@ -383,7 +387,7 @@ class Front:
         elif kind == "TAG_ANY":
             self.check(p, 'check_tag_any(%s, %s, "%s")' % (comm, name, name))
         elif kind in ("INT_OUT", "INT_INOUT", "AINT_OUT", "COUNT64_OUT", "OFFSET_OUT", "POINTER_OUT", "STRING") \
-                or kind == "STRING_OUT" and self.proc.chapter != "info":
+                or kind == "STRING_OUT" and self.proc.chapter not in ("info", "session"):
             self.check(p, 'check_pointer(%s, "%s")' % (name, name))
         elif kind in ("BUFFER", "CBUFFER") and p.has("of"):
             self.add_buffer_check(p)
@@ -456,10 +460,10 @@ class Front:
         self.args.append(("&%s_o" if inout else "%s_o") % name)
         if inout:
             self.after.append("    *%s = front_native_%s(front_handle(%s_o, %s));" % (name, h.short, name, h.null))
+        if p is self.owner and inout: # the call may free it
+            self.uses_target = True
+            self.steps.append("    target = front_target(%s_o);" % name)
         if p is self.comm:
-            if inout: # the call may free it
-                self.uses_target = True
-                self.steps.append("    target = front_target(%s_o);" % name)
             if "root" in self.names:
                 self.steps.append("    if (MPIR_env.check_args && unlikely((err = check_root(%s_o, root))))\n"
                                   "        goto done;" % name)
@@ -532,8 +536,8 @@ class Front:
     # -- putting it together ---------------------------------------------------------------------------------------
 
     def order(self):
-        """The communicator first: errors go to it, and conditions need it; then the rest as they come."""
-        return [self.comm] + [p for p in self.proc.params if p is not self.comm] if self.comm else self.proc.params
+        """First what errors go to (a communicator: conditions need it, too); then the rest as they come."""
+        return [self.owner] + [p for p in self.proc.params if p is not self.owner] if self.owner else self.proc.params
 
     def counted(self):
         """The body numbers the collectives of the communicator as they are called; so does a call that does not come so far."""
@@ -553,11 +557,12 @@ class Front:
             call = 'front_mutated("%s") ? 0 : %s' % (self.proc.name, call)
         if self.proc.returns != "int":
             return "    return %s;" % call
-        target = "target" if self.uses_target else "front_target(%s)" % (self.comm.name + "_o" if self.comm else "NULL")
+        target = "target" if self.uses_target else "front_target(%s)" % (self.owner.name + "_o" if self.owner else "NULL")
         lines = ['    static const char call[] = "%s";' % self.call, "    int err = MPI_SUCCESS;"] + \
             ["    struct front_target target = { NULL, 0 };"] * self.uses_target + ["    " + d for d in self.decls] + [""]
         if not self.proc.has("always"):
-            lines.append("    if (unlikely(MPIR_env.phase != MPIR_RUNNING))\n        return MPIR_Err_state(call);")
+            lines.append("    if (unlikely(%s))\n        return MPIR_Err_state(call);" %
+                         ("MPIR_env.phase != MPIR_RUNNING" if self.proc.has("world") else "!MPIR_env.up"))
         steps = self.steps
         if any(p.has("root") or p.has("leaf") for p in self.proc.params):
             rooted = [s for s in steps if s.startswith("    if (MPIR_env.check_args && unlikely((err = check_root")]
@@ -659,7 +664,7 @@ SHORT = {
 def short_way(front):
     """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's and the slow form's."""
     proc, call = front.proc, front.call
-    decls, conds, args, after = [], ["MPIR_env.phase == MPIR_RUNNING"], [], []
+    decls, conds, args, after = [], ["MPIR_env.up"], [], []
     comm = front.comm.name + "_o" if front.comm else None
     for p in front.order():
         h, name, kind = p.kind.handle, p.name, p.kind.name

@@ -101,7 +101,9 @@ def description(proc):
         says.append("A result that an int does not hold is MPI_UNDEFINED; %s." %
                     ("%s_c gives it" % proc.name if proc.has("large") else "the variant with MPI_Count gives it"))
     if proc.has("always"):
-        says.append("It may be called before MPI_Init and after MPI_Finalize.")
+        says.append("It may be called at any time, also before MPI_Init and after MPI_Finalize.")
+    if proc.has("world"):
+        says.append("It is about the world model, MPI_Init to MPI_Finalize: a session is not enough.")
     if any(p.kind.name == "FUNCTION" for p in proc.params) and proc.has("large"):
         says.append("The function given to %s_c gets 64-bit counts." % proc.name)
     for flag, word in (("deprecated", "Deprecated"), ("removed", "Removed from the standard")):
@@ -133,7 +135,7 @@ def errors(proc):
         rows.setdefault("MPI_ERR_TRUNCATE", []).append(("buf", "is too small for the message"))
     text = [".TP\n.B %s\n%s" % (errclass, join_same(whats)) for errclass, whats in rows.items()]
     if not proc.has("always"):
-        text.append(".TP\n.B MPI_ERR_OTHER\nMPI is not initialised, or already finalised.")
+        text.append(".TP\n.B MPI_ERR_OTHER\nMPI is not initialised, or already finalised%s." % ("" if proc.has("world") else ", and there is no session"))
     return "\n".join(text) or "None of its arguments can be wrong."
 
 

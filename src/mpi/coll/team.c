@@ -58,10 +58,10 @@ bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes)
     return has_team(comm) && meet(comm, 0, what, NULL, NULL);
 }
 
-bool MPIR_Coll_meet(MPIR_Comm *comm)
+bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike)
 {
     uint32_t when = ++comm->coll_seq;
-    return has_team(comm) && meet(comm, when, mix(when, COLL_KINDS), NULL, NULL);
+    return has_team(comm) && meet(comm, when, mix(mix(when, COLL_KINDS), alike), NULL, NULL);
 }
 
 void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)

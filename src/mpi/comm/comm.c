@@ -75,21 +75,39 @@ void MPIR_Comm_fini_static(MPIR_Comm *c)
     c->adi.errhandler = &MPIR_Errors_are_fatal;
 }
 
-int MPIR_Comm_init_predefined(void)
+void MPIR_Comm_begin(void)
 {
     MPIR_Context_reset();
+}
+
+void MPIR_Comm_end(void)
+{
+    MPIR_Comm_boot_fini();
+}
+
+/* What their handles name. */
+static void publish(MPIR_Comm *world, MPIR_Comm *self)
+{
+    MPIR_Object_table[KEEL_MPI_COMM_WORLD] = world;
+    MPIR_Object_table[KEEL_MPI_COMM_SELF] = self;
+}
+
+int MPIR_Comm_init_predefined(void)
+{
     int err = MPIR_Comm_init_static(&MPIR_Comm_world, MPID_MyWorldSize, 0, CONTEXT_WORLD);
     if (err)
         return err;
     err = MPIR_Comm_init_static(&MPIR_Comm_self, 1, MPID_MyWorldRank, CONTEXT_SELF);
     if (err)
         MPIR_Comm_fini_static(&MPIR_Comm_world);
+    else
+        publish(&MPIR_Comm_world, &MPIR_Comm_self);
     return err;
 }
 
 void MPIR_Comm_fini_predefined(void)
 {
-    MPIR_Comm_boot_fini();
+    publish(NULL, NULL);
     MPIR_Comm_fini_static(&MPIR_Comm_self);
     MPIR_Comm_fini_static(&MPIR_Comm_world);
 }
@@ -101,6 +119,7 @@ static int prepare_remote(MPIR_Comm *c, MPIR_Comm *parent, MPIR_Group *remote)
         err = MPIR_Comm_prepare(parent, c->group, NULL, &c->local);
     if (err)
         return err;
+    c->local->no_handle = true;
     MPIR_Object_ref(remote);
     c->remote_group = remote;
     c->adi.remote_size = remote->size;
@@ -120,6 +139,7 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Group *remote, 
     MPIR_Object_ref(group);
     c->adi.context_id = CONTEXT_NONE;
     c->adi.errhandler = parent->adi.errhandler;
+    c->session = parent->session;
     MPIR_Object_ref(c->adi.errhandler);
     err = remote ? prepare_remote(c, parent, remote) : 0;
     if (err)
@@ -185,9 +205,17 @@ int MPIR_Comm_size(MPIR_Comm *comm, int *size)
     return 0;
 }
 
+static int share_group(const MPIR_Comm *comm, MPIR_Group *g, MPIR_Group **group)
+{
+    int err = MPIR_Group_share(g, group);
+    if (!err)
+        MPIR_Group_derive(*group, comm->session);
+    return err;
+}
+
 int MPIR_Comm_group(MPIR_Comm *comm, MPIR_Group **group)
 {
-    return MPIR_Group_share(comm->group, group);
+    return share_group(comm, comm->group, group);
 }
 
 int MPIR_Comm_test_inter(MPIR_Comm *comm, int *flag)
@@ -214,7 +242,7 @@ int MPIR_Comm_remote_size(MPIR_Comm *comm, int *size)
 int MPIR_Comm_remote_group(MPIR_Comm *comm, MPIR_Group **group)
 {
     int err = MPIR_Comm_check_inter(comm, "comm");
-    return err ? err : MPIR_Group_share(comm->remote_group, group);
+    return err ? err : share_group(comm, comm->remote_group, group);
 }
 
 int MPIR_Comm_compare(MPIR_Comm *comm1, MPIR_Comm *comm2, int *result)
@@ -255,7 +283,36 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     int err = MPIR_Attr_delete_all(c);
     if (err)
         return err;
+    c->no_handle = true;
     MPIR_Comm_release(c);
     *comm = NULL;
     return 0;
+}
+
+/* ---- Sessions ------------------------------------------------------------------------------------------------ */
+
+static void forget_session(void *group, void *session)
+{
+    MPIR_Group *g = group;
+    if (g->session == session)
+        g->session = NULL;
+}
+
+/* The program may not use it any more.  Its attributes go without their callbacks (12.3.1). */
+static void end_of_session(void *comm, void *session)
+{
+    MPIR_Comm *c = comm;
+    if (c->session != session)
+        return;
+    c->session = NULL;
+    if (!c->no_handle && !(c->adi.obj.flags & KEEL_OBJ_PENDING)) {
+        c->no_handle = true;
+        MPIR_Comm_release(c);
+    }
+}
+
+void MPIR_Comm_end_session(struct MPIR_Session *s)
+{
+    ku_slab_each(&MPIR_slab[MPIR_KIND_COMM], end_of_session, s);
+    ku_slab_each(&MPIR_slab[MPIR_KIND_GROUP], forget_session, s);
 }

@@ -67,8 +67,10 @@ static int create(MPIR_Group *group, const char *stringtag, int use, const MPIR_
     context_same(&ask, 0, MPIR_Comm_hash_group(group));
     context_same(&ask, 1, tag);
     ask.err = MPIR_Comm_prepare(&boot, group, NULL, &c);
-    if (c)
+    if (c) {
         MPIR_Comm_handler(c, h);
+        c->session = group->session;
+    }
     if (!ask.err)
         ask.err = MPIR_Comm_hints_read(&c->hints, info);
     return MPIR_Comm_finish(&p, &ask, c, newcomm);
@@ -83,6 +85,8 @@ int MPIR_Comm_create_from_group(MPIR_Group *group, const char *stringtag, MPIR_I
     int err = check_member("group", group);
     if (!err)
         err = check_tag(stringtag);
+    if (!err)
+        err = MPIR_Errhandler_check(MPIR_KIND_COMM, errhandler);
     if (!err)
         err = get_boot();
     return err ? err : create(group, stringtag, 0, info, errhandler, newcomm);
@@ -146,6 +150,8 @@ int MPIR_Intercomm_create_from_groups(MPIR_Group *local_group, int local_leader,
                        local_group->size - 1);
     if (!err)
         err = check_tag(stringtag);
+    if (!err)
+        err = MPIR_Errhandler_check(MPIR_KIND_COMM, errhandler);
     if (!err)
         err = get_boot();
     if (!err)

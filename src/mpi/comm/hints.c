@@ -7,6 +7,7 @@
 #include <string.h>
 #include "bodies.h"
 #include "err.h"
+#include "session.h"
 
 static const struct {
     const char *key;
@@ -21,35 +22,6 @@ static const struct {
 };
 enum { ASSERTIONS = sizeof assertions / sizeof *assertions };
 static const char kinds_key[] = "mpi_assert_memory_alloc_kinds";
-
-/* ---- Kinds of memory ----------------------------------------------------------------------------------------- */
-
-/* The kinds and restrictors that any memory of this library's processes has. */
-static const char *const supported[] = { "system", "mpi", "mpi:alloc_mem", "mpi:win_allocate",
-                                         "mpi:win_allocate_shared" };
-
-static bool is_supported(const char *kind, size_t n)
-{
-    for (size_t i = 0; i < sizeof supported / sizeof *supported; i++)
-        if (strlen(supported[i]) == n && !memcmp(kind, supported[i], n))
-            return true;
-    return n == 0; /* the empty list */
-}
-
-static bool all_supported(const char *list)
-{
-    for (;;) {
-        list += strspn(list, " ");
-        size_t n = strcspn(list, ","), word = n;
-        while (word && list[word - 1] == ' ')
-            word--;
-        if (!is_supported(list, word))
-            return false;
-        if (!list[n])
-            return true;
-        list += n + 1;
-    }
-}
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
@@ -67,7 +39,7 @@ int MPIR_Comm_hints_read(MPIR_Comm_hints *hints, const MPIR_Info *info)
     }
     if (err)
         return err;
-    if (kinds && all_supported(kinds)) {
+    if (kinds && MPIR_Memory_kinds_all(kinds)) {
         char *copy = strdup(kinds);
         if (!copy)
             return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the hints of a communicator");
@@ -89,6 +61,18 @@ int MPIR_Comm_set_info(MPIR_Comm *comm, MPIR_Info *info)
     return MPIR_Comm_hints_read(&comm->hints, info);
 }
 
+/* Of all that is derived from the same session, or from the world model. */
+static int put_kinds(const MPIR_Comm *comm, MPIR_Info *info)
+{
+    char room[MPI_MAX_INFO_VAL];
+    if (comm->session)
+        return MPIR_Info_set(info, "mpi_memory_alloc_kinds", comm->session->memory_kinds);
+    char *kinds = MPIR_Memory_kinds_answer(MPIR_Memory_kinds_asked(NULL, room));
+    int err = kinds ? MPIR_Info_set(info, "mpi_memory_alloc_kinds", kinds) : MPI_ERR_NO_MEM;
+    free(kinds);
+    return err;
+}
+
 int MPIR_Comm_get_info(MPIR_Comm *comm, MPIR_Info **info_used)
 {
     int err = MPIR_Info_create(info_used);
@@ -98,7 +82,7 @@ int MPIR_Comm_get_info(MPIR_Comm *comm, MPIR_Info **info_used)
         err = MPIR_Info_set(*info_used, assertions[i].key,
                             comm->hints.asserted & assertions[i].hint ? "true" : "false");
     if (!err)
-        err = MPIR_Info_set(*info_used, "mpi_memory_alloc_kinds", "mpi,system");
+        err = put_kinds(comm, *info_used);
     if (!err && comm->hints.memory_kinds)
         err = MPIR_Info_set(*info_used, kinds_key, comm->hints.memory_kinds);
     if (err)

@@ -7,6 +7,7 @@
 #include "bodies.h"
 #include "err.h"
 #include "place.h"
+#include "session.h"
 #include "type.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,14 +49,31 @@ static void same_name(struct context_ask *ask, const char *name)
     context_same(ask, 1, h);
 }
 
-/* psets: MPI_COMM_TYPE_RESOURCE_GUIDED. */
-static int guided(const MPIR_Info *info, bool psets, struct context_ask *ask)
+/* A set of processes, known in sessions only, is one resource: of those that name the same.  Its color is its first process. */
+static int color_of_set(const MPIR_Comm *comm, const char *name, struct context_ask *ask)
 {
-    const char *name = MPIR_Info_value(info, type_key);
-    if (psets && name && MPIR_Info_value(info, pset_key))
+    MPIR_Group *group = NULL;
+    int color = MPI_UNDEFINED;
+    if (comm->session)
+        ask->err = MPIR_Pset_group(name, &group);
+    if (!group)
+        return color;
+    if (group->rank != MPI_UNDEFINED)
+        color = MPIR_Group_grank(group, 0);
+    MPIR_Group_release(group);
+    return color;
+}
+
+/* psets: MPI_COMM_TYPE_RESOURCE_GUIDED. */
+static int guided(const MPIR_Comm *comm, const MPIR_Info *info, bool psets, struct context_ask *ask)
+{
+    const char *name = MPIR_Info_value(info, type_key), *set = psets ? MPIR_Info_value(info, pset_key) : NULL;
+    if (name && set)
         ask->err =
             MPIR_Err(MPI_ERR_INFO, "info", "has both %s and %s; expected one of them", type_key, pset_key);
-    if (!name) /* sets of processes are known in sessions only */
+    if (set && !name)
+        return color_of_set(comm, set, ask);
+    if (!name)
         return MPI_UNDEFINED;
     same_name(ask, name);
     return color_of_name(name);
@@ -119,7 +137,7 @@ static int choose(const struct home *homes, int32_t n, const struct home *me, in
 enum { NO_KIND = -1 };
 
 /* The color by what this process alone knows. */
-static int own_color(int split_type, const MPIR_Info *info, struct context_ask *ask)
+static int own_color(const MPIR_Comm *comm, int split_type, const MPIR_Info *info, struct context_ask *ask)
 {
     if (split_type != MPI_UNDEFINED)
         context_same(ask, 0, (uint32_t)split_type);
@@ -128,7 +146,7 @@ static int own_color(int split_type, const MPIR_Info *info, struct context_ask *
         return own_node();
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
-        return guided(info, split_type == MPI_COMM_TYPE_RESOURCE_GUIDED, ask);
+        return guided(comm, info, split_type == MPI_COMM_TYPE_RESOURCE_GUIDED, ask);
     case MPI_UNDEFINED:
     case MPI_COMM_TYPE_HW_UNGUIDED:
         return MPI_UNDEFINED;
@@ -147,7 +165,7 @@ static int split(MPIR_Comm *comm, int split_type, int key, const MPIR_Info *info
     struct context_ask ask = { .extras = 4,
                                .same_arg = "split_type or mpi_hw_resource_type",
                                .same_class = MPI_ERR_ARG };
-    int color = own_color(split_type, info, &ask);
+    int color = own_color(comm, split_type, info, &ask);
     if (!homes && !ask.err)
         ask.err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the places of the processes");
     int err = MPIR_Comm_split_begin(&s, comm, &ask);

@@ -7,6 +7,7 @@
 #include "comm.h"
 #include "err.h"
 #include "errhandler.h"
+#include "session.h"
 #include "util/knob.h"
 
 #define PREDEFINED(value, kind_of) \
@@ -77,12 +78,20 @@ int MPIR_Session_create_errhandler(MPIR_Callback session_errhandler_fn, MPIR_Err
     return create(session_errhandler_fn, MPIR_KIND_SESSION, errhandler);
 }
 
-/* Put the handler into the place of an object of this kind. */
-static int set(enum MPIR_KIND kind, MPIR_Errhandler *errhandler, MPIR_Errhandler **place)
+int MPIR_Errhandler_check(enum MPIR_KIND kind, const MPIR_Errhandler *errhandler)
 {
     if (errhandler->what == MPIR_ERRHANDLER_USER && errhandler->object_kind != kind)
         return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler", "is an error handler for %s; expected one for %s",
                         kind_name(errhandler->object_kind), kind_name(kind));
+    return 0;
+}
+
+/* Put the handler into the place of an object of this kind. */
+static int set(enum MPIR_KIND kind, MPIR_Errhandler *errhandler, MPIR_Errhandler **place)
+{
+    int err = MPIR_Errhandler_check(kind, errhandler);
+    if (err)
+        return err;
     MPIR_Errhandler *old = *place;
     MPIR_Object_ref(errhandler);
     *place = errhandler;
@@ -110,6 +119,16 @@ int MPIR_Comm_set_errhandler(MPIR_Comm *comm, MPIR_Errhandler *errhandler)
 int MPIR_Comm_get_errhandler(MPIR_Comm *comm, MPIR_Errhandler **errhandler)
 {
     return get(comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal, errhandler);
+}
+
+int MPIR_Session_set_errhandler(MPIR_Session *session, MPIR_Errhandler *errhandler)
+{
+    return set(MPIR_KIND_SESSION, errhandler, &session->errhandler);
+}
+
+int MPIR_Session_get_errhandler(MPIR_Session *session, MPIR_Errhandler **errhandler)
+{
+    return get(session->errhandler, errhandler);
 }
 
 /* There is no file yet but MPI_FILE_NULL, which stands for the default handler. */

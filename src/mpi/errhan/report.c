@@ -9,6 +9,7 @@
 #include "err.h"
 #include "errhandler.h"
 #include "request.h"
+#include "session.h"
 
 /* The thread's latest error, for MPI_Error_string, and the communicator of the request that failed
  * (referenced). */
@@ -50,7 +51,7 @@ static void name_process(char *out, size_t cap)
 {
     char node[64] = "";
     out[0] = 0;
-    if (MPIR_env.phase != MPIR_RUNNING)
+    if (!MPIR_env.up)
         return;
     MPID_Node_name(node, sizeof node);
     snprintf(out, cap, " on rank %d (host %s, pid %d)", MPID_MyWorldRank, node, (int)getpid());
@@ -117,12 +118,25 @@ struct raised {
     int code;
 };
 
-/* MPI_ERRORS_ABORT ends the communicator's processes; NULL: the whole job. */
+/* MPI_ERRORS_ABORT ends the communicator's processes, on a session this one; NULL: the whole job. */
 static const MPIR_Comm *abort_group(const struct raised *r, const MPIR_Errhandler *handler)
 {
-    bool some = handler->what == MPIR_ERRHANDLER_ABORT && r->kind == MPIR_KIND_COMM &&
-                MPIR_env.phase == MPIR_RUNNING && !((MPIR_Comm *)r->object)->remote_group;
+    static MPIR_Comm alone = { .adi = { .size = 1, .remote_size = 1, .lrank_to_grank = &MPID_MyWorldRank } };
+    if (handler->what != MPIR_ERRHANDLER_ABORT || !MPIR_env.up)
+        return NULL;
+    if (r->kind == MPIR_KIND_SESSION)
+        return &alone;
+    bool some = r->kind == MPIR_KIND_COMM && r->object != NULL && !((MPIR_Comm *)r->object)->remote_group;
     return some ? r->object : NULL;
+}
+
+/* Without the world model MPI_COMM_SELF has no handler, nor has what is no object. */
+static MPIR_Errhandler *handler_of(const struct raised *r)
+{
+    bool of_world = r->object == NULL || r->object == &MPIR_Comm_self;
+    return of_world && r->kind != MPIR_KIND_SESSION && MPIR_env.phase != MPIR_RUNNING
+               ? MPIR_Errhandler_initial()
+               : r->handler;
 }
 
 /* Compose both texts and run the handler. */
@@ -134,7 +148,7 @@ static void raise_error(const struct raised *r, const char *function)
     compose(latest.text, sizeof latest.text, function, where, r->code, r->named);
     latest.code = r->code;
     ku_err_clear();
-    MPIR_Errhandler *handler = MPIR_env.phase == MPIR_RUNNING ? r->handler : MPIR_Errhandler_initial();
+    MPIR_Errhandler *handler = handler_of(r);
     if (handler->what == MPIR_ERRHANDLER_USER)
         call_user(handler, r->kind, r->object, r->code);
     else if (handler->what != MPIR_ERRHANDLER_RETURN)
@@ -186,6 +200,30 @@ int MPIR_Err_none(const char *function, int errclass)
     return report(NULL, function, errclass);
 }
 
+static void raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, const char *function, int code)
+{
+    raise_error(
+        &(struct raised){ .kind = MPIR_KIND_SESSION, .object = session, .handler = handler, .code = code },
+        function);
+}
+
+int MPIR_Err_session(MPIR_Session *session, const char *function, int errclass)
+{
+    forget_request();
+    raise_on_session(session, session->errhandler, function, errclass);
+    return errclass;
+}
+
+int MPIR_Err_no_session(MPIR_Errhandler *handler, const char *function, int errclass)
+{
+    bool other = handler->what == MPIR_ERRHANDLER_USER && handler->object_kind != MPIR_KIND_SESSION;
+    if (other) /* it cannot be called */
+        return MPIR_Err_none(function, errclass);
+    forget_request();
+    raise_on_session(NULL, handler, function, errclass);
+    return errclass;
+}
+
 int MPIR_Err_state(const char *function)
 {
     static const char *const when[] = {
@@ -193,8 +231,10 @@ int MPIR_Err_state(const char *function)
         [MPIR_AFTER_FINALIZE] = "after MPI_Finalize",
         [MPIR_FORKED] = "in a child that a rank made by fork; expected calls by the rank alone",
     };
+    bool world = MPIR_env.up || MPIR_env.phase == MPIR_FORKED; /* then a session would not help */
     forget_request();
-    MPIR_Err(MPI_ERR_OTHER, NULL, "called %s", when[MPIR_env.phase]);
+    MPIR_Err(MPI_ERR_OTHER, NULL, "called %s%s", when[MPIR_env.phase],
+             world ? "" : ", and without a session");
     return MPIR_Err_none(function, MPI_ERR_OTHER);
 }
 
@@ -241,6 +281,13 @@ static void raise_on_no_file(const char *function, int code)
 {
     raise_error(&(struct raised){ .kind = MPIR_KIND_FILE, .handler = MPIR_File_errhandler, .code = code },
                 function);
+}
+
+int MPIR_Session_call_errhandler(MPIR_Session *session, int errorcode)
+{
+    ku_err_clear();
+    raise_on_session(session, session->errhandler, "MPI_Session_call_errhandler", errorcode);
+    return 0;
 }
 
 /* MPI_FILE_NULL has a handler, so it can be called. */

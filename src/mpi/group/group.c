@@ -165,6 +165,7 @@ int MPIR_Group_share(MPIR_Group *g, MPIR_Group **group)
     copy->first = g->first;
     copy->stride = g->stride;
     copy->granks = g->granks;
+    copy->session = g->session;
     copy->base = base;
     MPIR_Object_ref(base);
     *group = copy;

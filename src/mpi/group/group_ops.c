@@ -129,6 +129,14 @@ static int32_t *new_granks(int64_t n)
     return t;
 }
 
+/* A group made of the members of one or two others belongs to their session. */
+static int derive(int err, const MPIR_Group *a, const MPIR_Group *b, MPIR_Group **newgroup)
+{
+    if (!err)
+        MPIR_Group_derive(*newgroup, a->session || !b ? a->session : b->session);
+    return err;
+}
+
 /* The members of g that are (inside) or are not in the set, in g's order. */
 static int members_where(const MPIR_Group *g, const rank_set *s, bool inside, MPIR_Group **newgroup)
 {
@@ -138,7 +146,7 @@ static int members_where(const MPIR_Group *g, const rank_set *s, bool inside, MP
     for (int32_t i = 0; i < g->size; i++)
         if (set_has(s, i) == inside)
             t[n++] = MPIR_Group_grank(g, i);
-    return MPIR_Group_adopt(n, t, newgroup);
+    return derive(MPIR_Group_adopt(n, t, newgroup), g, NULL, newgroup);
 }
 
 /* The members of a that are (inside) or are not in b too. */
@@ -155,12 +163,12 @@ static int members_by(MPIR_Group *a, MPIR_Group *b, bool inside, MPIR_Group **ne
 
 int MPIR_Group_intersection(MPIR_Group *group1, MPIR_Group *group2, MPIR_Group **newgroup)
 {
-    return members_by(group1, group2, true, newgroup);
+    return derive(members_by(group1, group2, true, newgroup), group1, group2, newgroup);
 }
 
 int MPIR_Group_difference(MPIR_Group *group1, MPIR_Group *group2, MPIR_Group **newgroup)
 {
-    return members_by(group1, group2, false, newgroup);
+    return derive(members_by(group1, group2, false, newgroup), group1, group2, newgroup);
 }
 
 int MPIR_Group_union(MPIR_Group *group1, MPIR_Group *group2, MPIR_Group **newgroup)
@@ -173,7 +181,7 @@ int MPIR_Group_union(MPIR_Group *group1, MPIR_Group *group2, MPIR_Group **newgro
     for (int32_t i = 0; i < group2->size; i++)
         if (MPIR_Group_rank_of(group1, MPIR_Group_grank(group2, i)) == MPI_UNDEFINED)
             t[n++] = MPIR_Group_grank(group2, i);
-    return MPIR_Group_adopt(n, t, newgroup);
+    return derive(MPIR_Group_adopt(n, t, newgroup), group1, group2, newgroup);
 }
 
 /* ---- Lists of ranks ------------------------------------------------------------------------------------------ */
@@ -210,7 +218,7 @@ static int include(const MPIR_Group *g, int n, const int *ranks, MPIR_Group **ne
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < n; i++)
         t[i] = MPIR_Group_grank(g, ranks[i]);
-    return MPIR_Group_adopt(n, t, newgroup);
+    return derive(MPIR_Group_adopt(n, t, newgroup), g, NULL, newgroup);
 }
 
 int MPIR_Group_incl(MPIR_Group *group, int n, const int *ranks, MPIR_Group **newgroup)
@@ -300,7 +308,7 @@ static int include_ranges(const MPIR_Group *g, int n, int (*ranges)[3], int64_t 
         for (int64_t j = 0; j < len; j++, rank += ranges[i][2])
             t[k++] = MPIR_Group_grank(g, (int32_t)rank);
     }
-    return MPIR_Group_adopt(k, t, newgroup);
+    return derive(MPIR_Group_adopt(k, t, newgroup), g, NULL, newgroup);
 }
 
 int MPIR_Group_range_incl(MPIR_Group *group, int n, int (*ranges)[3], MPIR_Group **newgroup)
@@ -313,7 +321,8 @@ int MPIR_Group_range_incl(MPIR_Group *group, int n, int (*ranges)[3], MPIR_Group
             return err;
         int64_t len = range_length(ranges[0]);
         int32_t stride = len > 1 ? group->stride * ranges[0][2] : 1;
-        return MPIR_Group_new_range((int32_t)len, MPIR_Group_grank(group, ranges[0][0]), stride, newgroup);
+        err = MPIR_Group_new_range((int32_t)len, MPIR_Group_grank(group, ranges[0][0]), stride, newgroup);
+        return derive(err, group, NULL, newgroup);
     }
     int err = collect_ranges(group, n, ranges, &s, &count);
     if (err)

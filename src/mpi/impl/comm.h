@@ -54,6 +54,10 @@ typedef struct MPIR_Comm {
     MPIR_Coll_facts facts;
     struct MPIR_Driven *awaiting; /* facts.asked: operations that sleep until the facts are there */
     uint8_t team;                 /* enum MPIR_COMM_TEAM */
+    bool no_handle;               /* the program has none, or has freed it */
+    int32_t detached;             /* its requests that the user freed and the ADI still has */
+    struct MPIR_Session
+        *session; /* from which it is derived; NULL: the world model, or the session has ended */
     MPIR_Comm_hints hints;
 } MPIR_Comm;
 
@@ -68,7 +72,13 @@ static inline int32_t MPIR_Comm_grank(const MPIR_Comm *c, int32_t lrank)
     return c->adi.lrank_to_grank ? c->adi.lrank_to_grank[lrank] : lrank;
 }
 
-/* Set up MPI_COMM_WORLD and MPI_COMM_SELF (init chapter, after MPID_Init) and take them down. */
+/* After MPID_Init, before MPID_End (init chapter). */
+void MPIR_Comm_begin(void);
+void MPIR_Comm_end(void);
+/* The session ends: its groups and communicators forget it; the program's communicators go. */
+void MPIR_Comm_end_session(struct MPIR_Session *s);
+
+/* Set up MPI_COMM_WORLD and MPI_COMM_SELF (init chapter) and take them down: their handles name something meanwhile. */
 int MPIR_Comm_init_predefined(void);
 void MPIR_Comm_fini_predefined(void);
 
@@ -90,8 +100,9 @@ int MPIR_Coll_ready(MPIR_Comm *comm);
  * wrong: it counts all the same (src/mpi/coll). */
 void MPIR_Coll_refused(MPIR_Comm *comm);
 
-/* A barrier of comm through memory; false, in all members alike: there was none, and it is to be had by messages. */
-bool MPIR_Coll_meet(MPIR_Comm *comm);
+/* A barrier of comm through memory, of members that say the same; false, in all of them: there was none, and it is to be had by
+ * messages. */
+bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike);
 
 /* The maximum of each of `words` values over the members of `group`, a subset of comm (NULL: all of comm), by messages with
  * the tag in a context of comm.  Collective over them.  Returns an error class. */

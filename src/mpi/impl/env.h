@@ -1,9 +1,13 @@
-/* env.h: the state of the library in this process. */
+/* env.h: the state of the library in this process.
+ *
+ * The library is up while somebody uses it: the world model (MPI_Init to MPI_Finalize), or a session.  The ADI may stay up
+ * beyond that (src/mpi/init/library.c). */
 #ifndef MPIR_ENV_H
 #define MPIR_ENV_H
 
 #include <stdbool.h>
 
+/* Of the world model. */
 enum MPIR_PHASE {
     MPIR_BEFORE_INIT = 0,
     MPIR_RUNNING,
@@ -12,12 +16,23 @@ enum MPIR_PHASE {
 };
 
 extern struct MPIR_env {
-    enum MPIR_PHASE phase;
-    int thread_level;                             /* MPI_THREAD_* */
+    bool up;                                      /* somebody uses the library: calls are legal */
+    enum MPIR_PHASE phase;                        /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
+    int thread_level;                             /* MPI_THREAD_*, of the world model */
     bool check_args;                              /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
 } MPIR_env __attribute__((visibility("hidden"))); /* the front ends read it without a detour */
 
 /* How often MPI_T_init_thread has been called more than MPI_T_finalize. */
 extern int MPIR_T_users __attribute__((visibility("hidden")));
+
+/* One more uses the library, with this level of thread support: it is up when 0 is returned, an error class otherwise. */
+int MPIR_Library_enter(int *argc, char ***argv, int level);
+/* One less of that level; what was sent is on its way (MPID_Flush). */
+void MPIR_Library_leave(int level);
+/* MPI_Finalize: as MPIR_Library_leave, in all ranks of the job together: nobody uses the library in any of them (then the ADI ends),
+ * or (keep) somebody does in one at least. */
+void MPIR_Library_leave_all(int level, bool keep);
+/* Does anybody use it in this process besides the caller? */
+bool MPIR_Library_shared(void);
 
 #endif

@@ -14,6 +14,8 @@
 #include "util/err.h"
 
 struct MPIR_Comm;
+struct MPIR_Session;
+struct MPIR_Errhandler;
 struct MPIR_HANDLE;
 
 /* Record and return an error class.  arg: the argument's name in the standard's C binding, or NULL. */
@@ -22,12 +24,18 @@ struct MPIR_HANDLE;
 /* Run the handler of `comm`; returns the class if the handler returns.  If the error is the one of a request, recorded
  * by MPIR_Err_request, it is the handler of the request's communicator instead. */
 int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __attribute__((cold));
+/* The handler of a session: of calls on it, and on the groups derived from it. */
+int MPIR_Err_session(struct MPIR_Session *session, const char *function, int errclass) __attribute__((cold));
+/* The handler that MPI_Session_init was given, for a session that there is not. */
+int MPIR_Err_no_session(struct MPIR_Errhandler *handler, const char *function, int errclass)
+    __attribute__((cold));
 /* The same where no argument names a communicator: MPI_COMM_SELF's handler; the initial one outside MPI_Init ..
  * Finalize. */
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
 /* I/O calls that have no valid file (MPI_File_open, a handle that is none): the default handler of files. */
 int MPIR_Err_no_file(const char *function, int errclass) __attribute__((cold));
-/* Called before MPI_Init or after MPI_Finalize: the text says which; then as MPIR_Err_none. */
+/* Called while nobody uses the library, or the world model is wanted and does not run: the text says which; then as
+ * MPIR_Err_none. */
 int MPIR_Err_state(const char *function) __attribute__((cold));
 
 /* Record the error a completed request holds, in words (truncation: both lengths, source, tag), and that it

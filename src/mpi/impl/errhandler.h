@@ -30,6 +30,9 @@ MPIR_Errhandler *MPIR_Errhandler_initial(void);
 /* MPI_Init: it is that of MPI_COMM_WORLD and MPI_COMM_SELF, too. */
 void MPIR_Errhandler_init(void);
 
+/* MPI_ERR_ERRHANDLER, recorded, for one that objects of this kind cannot have. */
+int MPIR_Errhandler_check(enum MPIR_KIND kind, const MPIR_Errhandler *errhandler);
+
 /* Drop a reference (NULL allowed); the last one frees.  Take one with MPIR_Object_ref. */
 void MPIR_Errhandler_release(MPIR_Errhandler *errhandler);
 

@@ -9,12 +9,13 @@
 typedef struct MPIR_Group {
     struct keel_object obj;
     int32_t size;
-    int32_t rank;            /* of this process, or MPI_UNDEFINED */
-    int32_t first, stride;   /* granks == NULL: member i is first + i * stride */
-    int32_t *granks;         /* [size], owned by the group (or by base); NULL for a range */
-    void *index;             /* group.c's, made when a lookup by global rank needs it */
-    int32_t *table;          /* MPIR_Group_table's, of a range that is no identity */
-    struct MPIR_Group *base; /* the group whose granks, index and table this one uses; NULL: its own */
+    int32_t rank;                 /* of this process, or MPI_UNDEFINED */
+    int32_t first, stride;        /* granks == NULL: member i is first + i * stride */
+    int32_t *granks;              /* [size], owned by the group (or by base); NULL for a range */
+    void *index;                  /* group.c's, made when a lookup by global rank needs it */
+    int32_t *table;               /* MPIR_Group_table's, of a range that is no identity */
+    struct MPIR_Session *session; /* from which it is derived; NULL: none, or it has ended */
+    struct MPIR_Group *base;      /* the group whose granks, index and table this one uses; NULL: its own */
 } MPIR_Group;
 
 extern MPIR_Group MPIR_Group_empty;
@@ -38,7 +39,7 @@ int32_t MPIR_Group_rank_of(MPIR_Group *g, int32_t grank);
 int MPIR_Group_new(int32_t size, const int32_t *granks, MPIR_Group **group);
 /* The same, of a malloc'd array that the group takes over (it is freed on errors too); what it has too much is given back. */
 int MPIR_Group_adopt(int32_t size, int32_t *granks, MPIR_Group **group);
-/* Another handle's object for the same members, sharing the tables: O(1). */
+/* Another handle's object for the same members, and of the same session, sharing the tables: O(1). */
 int MPIR_Group_share(MPIR_Group *g, MPIR_Group **group);
 /* Same members in the same order: MPI_IDENT; in another: MPI_SIMILAR; else MPI_UNEQUAL. */
 int MPIR_Group_relation(MPIR_Group *a, MPIR_Group *b);
@@ -46,5 +47,12 @@ int MPIR_Group_relation(MPIR_Group *a, MPIR_Group *b);
 int MPIR_Group_table(MPIR_Group *g, const int32_t **table);
 int MPIR_Group_new_range(int32_t size, int32_t first, int32_t stride, MPIR_Group **group);
 void MPIR_Group_release(MPIR_Group *g);
+
+/* A new group is derived from what `session` is. */
+static inline void MPIR_Group_derive(MPIR_Group *g, struct MPIR_Session *session)
+{
+    if (g != &MPIR_Group_empty)
+        g->session = session;
+}
 
 #endif

@@ -3,6 +3,7 @@
 #define MPIR_INFO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include "object.h"
 
 struct MPIR_Info_pair; /* src/mpi/info */
@@ -25,6 +26,9 @@ const char *MPIR_Info_value(const MPIR_Info *info, const char *key);
  * then set.  A value that is none is an error of class MPI_ERR_INFO_VALUE in *err, in words. */
 bool MPIR_Info_bool(const MPIR_Info *info, const char *key, bool *is, int *err);
 bool MPIR_Info_number(const MPIR_Info *info, const char *key, int64_t *number, int *err);
+
+/* What was said of this process at its start: true if mpiexec was given a value for the key, put into value[size]. */
+bool MPIR_Info_said(const char *key, char *value, size_t size);
 
 /* Fill MPI_INFO_ENV (argc 0, argv NULL: the kernel is asked). What cannot be found out or stored is left out. */
 void MPIR_Info_env_init(int argc, char **argv);

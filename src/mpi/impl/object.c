@@ -1,6 +1,7 @@
 /* object.c: the slabs behind the handles, the table of predefined objects, and the int form of a handle. */
 #include "object.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "comm.h"
 #include "errhandler.h"
@@ -9,6 +10,7 @@
 #include "mpi_const.h"
 #include "op.h"
 #include "request.h"
+#include "session.h"
 #include "type.h"
 
 #define ROW(k, type) [MPIR_KIND_##k] = { .objsize = (sizeof(type) + 63) & ~(size_t)63, .kind = MPIR_KIND_##k }
@@ -17,7 +19,7 @@
 struct ku_slab MPIR_slab[MPIR_KIND_COUNT] = {
     ROW(COMM, MPIR_Comm), ROW(GROUP, MPIR_Group),     ROW(DATATYPE, MPIR_Datatype),
     ROW(OP, MPIR_Op),     ROW(REQUEST, MPIR_Request), ROW(ERRHANDLER, MPIR_Errhandler),
-    ROW(INFO, MPIR_Info),
+    ROW(INFO, MPIR_Info), ROW(SESSION, MPIR_Session),
 };
 
 /* The chapters own the predefined objects; a program that links without a chapter has none of its objects. */
@@ -61,12 +63,18 @@ static void *find_predefined(int32_t value)
     return NULL;
 }
 
+/* MPI_COMM_WORLD and MPI_COMM_SELF name something while they stand in the table (comm.h). */
+static bool of_world(int32_t value)
+{
+    return value == KEEL_MPI_COMM_WORLD || value == KEEL_MPI_COMM_SELF;
+}
+
 void *MPIR_Object_predefined(enum MPIR_KIND kind, int32_t value)
 {
     if (value < 0 || value >= MPIR_PREDEFINED_MAX)
         return NULL;
     struct keel_object *o = __atomic_load_n(&MPIR_Object_table[value], __ATOMIC_RELAXED);
-    if (!o) {
+    if (!o && !of_world(value)) {
         o = find_predefined(value);
         if (o &&
             o->self == value) /* a table may answer for a value of its neighbour: keep only what is meant */
@@ -83,6 +91,8 @@ int32_t MPIR_Object_toint(const void *obj)
 
 void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value)
 {
+    if (kind == MPIR_KIND_COMM && of_world(value))
+        return find_predefined(value);
     if (value < MPIR_PREDEFINED_MAX)
         return MPIR_Object_predefined(kind, value);
     if ((uint32_t)value >> MPIR_INDEX_BITS != (uint32_t)kind)

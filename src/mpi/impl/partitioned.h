@@ -2,7 +2,11 @@
 #ifndef MPIR_PARTITIONED_H
 #define MPIR_PARTITIONED_H
 
-/* MPI_Finalize: forget the channels whose requests have been freed. */
-void MPIR_Part_fini(void);
+struct MPIR_Session;
+
+/* Forget the channels whose requests have been freed, of a session that ends; NULL: of the world model. */
+void MPIR_Part_fini(const struct MPIR_Session *s);
+/* MPIR_Drive_stop follows. */
+void MPIR_Part_stop(void);
 
 #endif

@@ -90,9 +90,10 @@ int MPIR_P2p_restart(MPIR_Request *request);
 
 /* The user's MPI_Request_free: the operation goes on and the request is released when it is complete. */
 void MPIR_Request_detach(MPIR_Request *request);
-/* Wait for all detached requests with a closure (MPI_Finalize; those of the ADI are waited for by MPID_End).
- */
-void MPIR_Request_drain(void);
+/* One that the ADI still had is done with: release it. */
+void MPIR_Request_detached_end(MPIR_Request *request);
+/* Wait for the detached requests of a session's communicators; NULL: of all that are of none. */
+void MPIR_Request_drain(const struct MPIR_Session *s);
 
 /* Generalized requests that the program has not completed yet. */
 extern _Atomic int MPIR_Greq_under_way;

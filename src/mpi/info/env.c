@@ -87,11 +87,32 @@ static bool put_section(MPIR_Info *info, const char *lines)
     return done;
 }
 
+/* The lines about this section; one without a launcher. */
+static const char *section_lines(void)
+{
+    return getenv("KEEL_JOB") ? getenv("KEEL_SECTION") : "maxprocs=1";
+}
+
+bool MPIR_Info_said(const char *key, char *value, size_t size)
+{
+    size_t n = strlen(key);
+    for (const char *line = section_lines(); line && *line; line += *line == '\n') {
+        size_t len = strcspn(line, "\n");
+        if (len > n && !strncmp(line, key, n) && line[n] == '=' && len - n - 1 < size) {
+            memcpy(value, line + n + 1, len - n - 1);
+            value[len - n - 1] = 0;
+            return true;
+        }
+        line += len;
+    }
+    return false;
+}
+
 static bool fill(MPIR_Info *info, int argc, char *const *argv)
 {
     struct utsname machine;
     char wdir[MPI_MAX_INFO_VAL];
-    const char *section = getenv("KEEL_JOB") ? getenv("KEEL_SECTION") : "maxprocs=1";
+    const char *section = section_lines();
     bool done = argc > 0 && argv && argv[0] ? put_command(info, argc, argv) : put_cmdline(info);
     if (done && uname(&machine) == 0)
         done = put(info, "host", machine.nodename) && put(info, "arch", machine.machine);

@@ -3,14 +3,13 @@
  * First the delete callbacks of attributes run.  When MPI_Finalize returns, nobody needs this process any more:
  *   1. what it has buffered or detached (MPI_Bsend, MPI_Request_free) has left it;
  *   2. all ranks have come to the barrier, so each has received what it waits for;
- *   3. MPID_End hands the last packets over and lets the devices go. */
+ *   3. MPID_End hands the last packets over and lets the devices go; if a session lives in some rank, the ADI of all of them stays. */
 #include "config.h"
 #include "bodies.h"
 #include <stdio.h>
 #include "attr.h"
 #include "bsend.h"
 #include "comm.h"
-#include "drive.h"
 #include "env.h"
 #include "err.h"
 #include "p2p.h"
@@ -18,20 +17,22 @@
 #include "request.h"
 
 /* Where memory does not do: dissemination.  In round k hear from the rank 2^k before, tell the one 2^k after.  Ranks that are gone (MPI_ERRORS_ABORT) are not
- * waited for. */
-static int barrier(MPIR_Comm *comm)
+ * waited for.  *any: is it true in any of them? */
+static int barrier(MPIR_Comm *comm, bool *any)
 {
     const int tag = MPID_TAG_UB; /* no collective uses it */
     int rank = comm->adi.rank, size = comm->adi.size, err = 0;
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
     for (int64_t step = 1; step < size && !err; step *= 2) {
         int to = (int)((rank + step) % size), from = (int)((rank - step + size) % size);
-        err = MPIR_P2p_sendrecv(NULL, 0, byte, to, tag, NULL, 0, byte, from, tag, comm, MPID_CONTEXT_COLL,
+        char mine = *any, theirs = 0;
+        err = MPIR_P2p_sendrecv(&mine, 1, byte, to, tag, &theirs, 1, byte, from, tag, comm, MPID_CONTEXT_COLL,
                                 NULL);
         if (err == MPI_ERR_PROC_ABORTED) { /* one of the two is gone; the other may still wait */
-            MPIR_P2p_send(NULL, 0, byte, to, tag, comm, MPID_CONTEXT_COLL);
+            MPIR_P2p_send(&mine, 1, byte, to, tag, comm, MPID_CONTEXT_COLL);
             err = 0;
         }
+        *any = *any || theirs;
     }
     return err;
 }
@@ -42,17 +43,16 @@ int MPIR_Finalize(void)
         MPIR_Attr_finalize(); /* the program's callbacks: while MPI works, and nothing is lost if one fails */
     if (err)
         return err;
-    err = MPIR_Bsend_drain();
-    MPIR_Request_drain();
-    MPIR_Part_fini();
-    int late = MPIR_Coll_meet(&MPIR_Comm_world) ? 0 : barrier(&MPIR_Comm_world);
+    bool keep = MPIR_Library_shared(); /* by a session, in this process or another */
+    err = MPIR_Bsend_drain(NULL);
+    MPIR_Request_drain(NULL);
+    MPIR_Part_fini(NULL);
+    int late = MPIR_Coll_meet(&MPIR_Comm_world, keep) ? 0 : barrier(&MPIR_Comm_world, &keep);
     if (err || late)
         return err ? err : late;
-    MPIR_Drive_stop();
     MPIR_Comm_fini_predefined();
-    MPIR_Datatype_fini_predefined();
-    MPID_End();
     MPIR_env.phase = MPIR_AFTER_FINALIZE;
+    MPIR_Library_leave_all(MPIR_env.thread_level, keep);
     return 0;
 }
 

@@ -156,11 +156,13 @@ static void end(struct MPIR_HANDLE *r, bool sends)
         MPID_DeviceCheck(MPID_BLOCKING);
 }
 
-void MPIR_Part_fini(void)
+void MPIR_Part_fini(const struct MPIR_Session *s)
 {
     MPIR_Part_enter();
-    while (engine.first) {
-        struct part *p = engine.first;
+    for (struct part *p = engine.first, *next; p; p = next) {
+        next = p->next;
+        if (p->comm->session != s)
+            continue;
         unlist(p);
         if (!p->orphan) /* started, and never completed: an error of the program */
             continue;
@@ -168,6 +170,10 @@ void MPIR_Part_fini(void)
         end(&p->ack, !p->sends);
         destroy(p);
     }
-    engine.driven = false;
     MPIR_Part_leave();
+}
+
+void MPIR_Part_stop(void)
+{
+    engine.driven = false;
 }

@@ -5,6 +5,7 @@
 #include "bsend.h"
 #include "buffer.h"
 #include "pt2pt.h"
+#include "session.h"
 
 enum { ALIGN = 16 };
 
@@ -31,9 +32,11 @@ MPIR_Request *MPIR_Buffer_request(struct message *m)
 
 struct buffer *MPIR_Buffer_of(MPIR_Comm *comm)
 {
-    struct buffer *own = comm->bsend;
+    struct buffer *own = comm->bsend, *shared = comm->session ? comm->session->bsend : NULL;
     if (own && own->attached)
         return own;
+    if (shared && shared->attached)
+        return shared;
     return process_buffer.attached ? &process_buffer : NULL;
 }
 
@@ -248,6 +251,9 @@ static void flush_poll(MPIR_Request *r)
 
 static void flush_free(MPIR_Request *r)
 {
+    struct buffer *b = ((struct flush_closure *)r->aux)->buffer;
+    if (--b->flushes == 0 && b->orphan)
+        free(b);
     free(r->aux);
 }
 
@@ -264,13 +270,15 @@ static int iflush(struct buffer *b, MPIR_Comm *comm, MPIR_Request **request, con
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more request");
     }
     *f = (struct flush_closure){ { &flush_ops }, b, b->sent };
+    b->flushes++;
     r->handle_type = MPIR_SCHED;
     r->aux = f;
     *request = r;
     return 0;
 }
 
-static const char the_process[] = "the process", the_comm[] = "the communicator";
+static const char the_process[] = "the process", the_comm[] = "the communicator",
+                  the_session[] = "the session";
 
 int MPIR_Buffer_attach(void *buffer, MPI_Count size)
 {
@@ -292,17 +300,23 @@ int MPIR_Buffer_iflush(MPIR_Request **request)
     return iflush(&process_buffer, NULL, request, the_process);
 }
 
-int MPIR_Comm_attach_buffer(MPIR_Comm *comm, void *buffer, MPI_Count size)
+/* Attach to what has no buffer yet, or one that was detached. */
+static int attach_to(void **owner, void *buffer, MPI_Count size, const char *whose)
 {
-    struct buffer *b = comm->bsend;
+    struct buffer *b = *owner;
     if (!b) {
         b = calloc(1, sizeof *b);
         if (!b)
             return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more buffer");
         b->next = all;
-        all = comm->bsend = b;
+        all = *owner = b;
     }
-    return attach(b, buffer, size, the_comm);
+    return attach(b, buffer, size, whose);
+}
+
+int MPIR_Comm_attach_buffer(MPIR_Comm *comm, void *buffer, MPI_Count size)
+{
+    return attach_to(&comm->bsend, buffer, size, the_comm);
 }
 
 int MPIR_Comm_detach_buffer(MPIR_Comm *comm, void *buffer_addr, MPI_Count *size)
@@ -321,31 +335,91 @@ int MPIR_Comm_iflush_buffer(MPIR_Comm *comm, MPIR_Request **request)
     return iflush(comm->bsend, comm, request, the_comm);
 }
 
-int MPIR_Bsend_drain(void)
+int MPIR_Session_attach_buffer(MPIR_Session *session, void *buffer, MPI_Count size)
 {
-    int err = 0;
-    struct buffer *b = all;
-    while (b) {
-        if (!b->first) {
+    return attach_to(&session->bsend, buffer, size, the_session);
+}
+
+int MPIR_Session_detach_buffer(MPIR_Session *session, void *buffer_addr, MPI_Count *size)
+{
+    return detach(session->bsend, buffer_addr, size, the_session);
+}
+
+int MPIR_Session_flush_buffer(MPIR_Session *session)
+{
+    struct buffer *b = session->bsend;
+    return b && b->attached ? flush(b, b->sent) : not_attached(the_session);
+}
+
+int MPIR_Session_iflush_buffer(MPIR_Session *session, MPIR_Request **request)
+{
+    return iflush(session->bsend, NULL, request, the_session);
+}
+
+/* ---- The end ---- */
+
+/* Reap them all.  With a message its communicator may go, and a buffer that hangs on that. */
+static void reap_all(void)
+{
+    for (struct buffer *b = all; b;) {
+        if (!b->first || !MPIR_Request_is_complete(&b->first->request)) {
             b = b->next;
             continue;
         }
-        MPIR_Comm *comm = b->first->comm; /* perhaps its last reference, on which the buffer hangs */
+        MPIR_Comm *comm = b->first->comm;
         MPIR_Object_ref(comm);
-        int e = flush(b, b->sent);
-        err = err ? err : e;
+        reap(b);
         MPIR_Comm_release(comm);
         b = all;
     }
-    return err;
+}
+
+/* Is a message of the session (NULL: of none) still on its way? */
+static bool holds(const MPIR_Session *s)
+{
+    reap_all();
+    for (const struct buffer *b = all; b; b = b->next)
+        for (struct message *m = b->first; m; m = m->next)
+            if (m->comm->session == s && !MPIR_Request_is_complete(&m->request))
+                return true;
+    return false;
+}
+
+int MPIR_Bsend_drain(const MPIR_Session *s)
+{
+    int failed = 0;
+    while (holds(s))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    for (struct buffer *b = all; b; b = b->next)
+        if (b->failed && !b->first) {
+            failed = b->failed;
+            b->failed = 0;
+        }
+    return failed ? MPIR_Err(failed, NULL, "a buffered message could not be sent") : 0;
+}
+
+/* Its owner goes. */
+static void let_go(void **owner)
+{
+    struct buffer *b = *owner, **link = &all;
+    *owner = NULL;
+    if (!b)
+        return;
+    while (*link && *link != b)
+        link = &(*link)->next;
+    if (*link)
+        *link = b->next;
+    b->orphan = true;
+    if (b->flushes == 0)
+        free(b);
 }
 
 void MPIR_Bsend_comm_free(MPIR_Comm *comm)
 {
-    for (struct buffer **link = &all; comm->bsend && *link; link = &(*link)->next)
-        if (*link == comm->bsend) {
-            *link = (*link)->next;
-            free(comm->bsend);
-            comm->bsend = NULL;
-        }
+    let_go(&comm->bsend);
+}
+
+void MPIR_Bsend_session_free(MPIR_Session *session)
+{
+    let_go(&session->bsend);
 }

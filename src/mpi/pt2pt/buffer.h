@@ -1,4 +1,4 @@
-/* buffer.h: a buffer for buffered sends (4.6): of the process, or of a communicator.
+/* buffer.h: a buffer for buffered sends (4.6): of the process, a session, or a communicator.
  *
  * Invariants
  *   1. Messages stand in one queue in the order they were sent, and leave it from its head when they are
@@ -23,6 +23,8 @@ struct buffer {
     int64_t inside;      /* messages that lie in the ring */
     int64_t start, stop; /* offsets: the oldest message's begin, the youngest one's end */
     uint64_t sent, done; /* messages that ever came, that left */
+    int flushes;         /* requests that wait for it */
+    bool orphan;         /* its owner has gone: the last of them frees it */
     int failed;          /* error class of a message that could not be sent; reported by flush and detach */
     struct message *first, *last;
     struct buffer *next; /* of all that exist */

@@ -117,9 +117,23 @@ static void sweep(void)
     }
 }
 
+static struct MPIR_Session *session_of(const MPIR_Request *r)
+{
+    return r->comm ? ((const MPIR_Comm *)r->comm)->session : NULL;
+}
+
+void MPIR_Request_detached_end(MPIR_Request *request)
+{
+    if (request->comm)
+        ((MPIR_Comm *)request->comm)->detached--;
+    MPIR_Request_release(request);
+}
+
 void MPIR_Request_detach(MPIR_Request *request)
 {
     if (!MPIR_Request_has_closure(request)) {
+        if (request->comm)
+            ((MPIR_Comm *)request->comm)->detached++;
         MPID_Request_free(request);
         return;
     }
@@ -128,10 +142,34 @@ void MPIR_Request_detach(MPIR_Request *request)
     sweep();
 }
 
-void MPIR_Request_drain(void)
+struct count {
+    const struct MPIR_Session *session;
+    int64_t n;
+};
+
+static void count_detached(void *comm, void *arg)
+{
+    const MPIR_Comm *c = comm;
+    struct count *of = arg;
+    of->n += c->session == of->session ? c->detached : 0;
+}
+
+/* Those with a closure; and, of a session, those of the ADI.  (The world's leave at the barrier of MPI_Finalize.) */
+static int64_t still_detached(const struct MPIR_Session *s)
+{
+    struct count of = { .session = s };
+    sweep();
+    for (const MPIR_Request *r = detached; r; r = r->next)
+        of.n += session_of(r) == s;
+    if (s)
+        ku_slab_each(&MPIR_slab[MPIR_KIND_COMM], count_detached, &of);
+    return of.n;
+}
+
+void MPIR_Request_drain(const struct MPIR_Session *s)
 {
     MPIR_Any_forget();
-    for (sweep(); detached; sweep())
+    while (still_detached(s) > 0)
         MPID_DeviceCheck(MPID_BLOCKING);
 }
 

@@ -17,7 +17,7 @@ static const struct ku_counter rows[] = {
       .of = KU_STATE,
       .names = &phases,
       KU_AT(MPIR_env.phase),
-      .help = "whether MPI is initialized" },
+      .help = "whether MPI is initialized (the world model)" },
     LIVE(COMM, "comms", "communicators made and not freed"),
     LIVE(GROUP, "groups", "groups made and not freed"),
     LIVE(DATATYPE, "datatypes", "datatypes made and not freed, or still in use"),
@@ -25,6 +25,7 @@ static const struct ku_counter rows[] = {
     LIVE(REQUEST, "requests", "requests and matched messages that are not complete or not freed"),
     LIVE(ERRHANDLER, "errhandlers", "error handlers made and not freed, or still in use"),
     LIVE(INFO, "infos", "info objects made and not freed"),
+    LIVE(SESSION, "sessions", "sessions that have not ended"),
 };
 static struct ku_counter_table objects = { .rows = rows,
                                            .n = sizeof rows / sizeof *rows,

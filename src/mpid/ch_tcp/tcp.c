@@ -343,6 +343,18 @@ static int tcp_wait_fd(struct dev *d)
     return d->epoll;
 }
 
+/* What is kept for a peer besides the hello of a connection that is being made. */
+static bool tcp_unsent(const struct dev *d)
+{
+    for (int32_t i = 0; i < d->world.size; i++) {
+        const struct dev_peer *p = d->peers[i];
+        if (p && p->state <= TCP_OPEN &&
+            (p->keeps || (p->out && (p->state == TCP_OPEN || p->end != sizeof(struct tcp_hello)))))
+            return true;
+    }
+    return false;
+}
+
 /* ---- close ----------------------------------------------------------------------------------- */
 
 /* Nothing more can be done for the peer.  What it sends from here on is for nobody. */
@@ -419,4 +431,5 @@ const struct dev_ops dev_tcp_ops = {
     .progress = tcp_progress,
     .wait_word = tcp_wait_word,
     .wait_fd = tcp_wait_fd,
+    .unsent = tcp_unsent,
 };

@@ -366,6 +366,7 @@ void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t 
 void MPID_Sent(void *arg, void *cookie, dev_status status);
 void MPID_Sync(void); /* a barrier of all living ranks */
 bool MPID_Sync_over(void);
+bool MPID_Peers_busy(void); /* is something queued for a peer that is not gone? */
 
 /* progress.c */
 int MPID_Progress(void);

@@ -158,6 +158,7 @@ bool MPID_Sync_over(void)
 static void sync_here(void)
 {
     struct ku_wait w = { 0 };
+    ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->ended = MPID_core.job.epoch;
     atomic_fetch_add(&MPID_core.job.segment.head->ended, 1);
     if (MPID_Sync_over())
         ku_segment_wake_all(&MPID_core.job.segment);

@@ -59,6 +59,12 @@ static dev_status dev_no_copy(struct dev_peer *peer, void *local, uint64_t remot
     return DEV_NO_SUPPORT;
 }
 
+static bool dev_no_unsent(const struct dev *dev)
+{
+    (void)dev;
+    return false;
+}
+
 /* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
 static void fill_in(struct dev_ops *o)
 {
@@ -71,6 +77,7 @@ static void fill_in(struct dev_ops *o)
     o->wait_word = o->wait_word ? o->wait_word : dev_no_wait_word;
     o->wait_fd = o->wait_fd ? o->wait_fd : dev_no_wait_fd;
     o->copy_from_peer = o->copy_from_peer ? o->copy_from_peer : dev_no_copy;
+    o->unsent = o->unsent ? o->unsent : dev_no_unsent;
 }
 
 /* Is `name` in the comma-separated list (NULL: everything is)? */

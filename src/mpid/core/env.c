@@ -216,15 +216,56 @@ static void report_space(void)
                 (long long)MPID_core.unexp_peak, MPID_core.rndvs.live, MPID_core.ncontexts);
 }
 
+static void end(void)
+{
+    report_space();
+    MPID_Devset_close();
+    pmi_finalized(&MPID_core.job);
+    teardown();
+}
+
 void MPID_End(void)
 {
     if (!MPID_core.up)
         return;
     MPID_Sync();
-    report_space();
-    MPID_Devset_close();
-    pmi_finalized(&MPID_core.job);
-    teardown();
+    end();
+}
+
+void MPID_Leave(void)
+{
+    if (!MPID_core.up)
+        return;
+    MPID_Flush();
+    end();
+}
+
+static bool unsent(void)
+{
+    bool some = MPID_Peers_busy();
+    for (int i = 0; i < MPID_core.ndevs && !some; i++)
+        some = MPID_core.devs[i].ops.unsent(MPID_core.devs[i].dev);
+    return some;
+}
+
+void MPID_Flush(void)
+{
+    struct ku_wait w = { 0 };
+    while (unsent())
+        if (MPID_Progress() > 0)
+            ku_wait_reset(&w);
+        else
+            MPID_Wait_step(&w, NULL);
+}
+
+void MPID_Rest(void)
+{
+    pmi_rest(&MPID_core.job);
+}
+
+void MPID_Resume(void)
+{
+    pmi_resume(&MPID_core.job);
 }
 
 /* ---- The rest of section 5 ---- */

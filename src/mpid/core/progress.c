@@ -139,6 +139,14 @@ static bool has_work(const struct peer *p)
            (p->msg_head != NULL || p->ctl_head != NULL || p->stream_head != NULL || p->signals);
 }
 
+bool MPID_Peers_busy(void)
+{
+    for (const struct peer *p = MPID_core.busy; p != NULL; p = p->busy_next)
+        if (has_work(p))
+            return true;
+    return false;
+}
+
 static int drive_busy(void)
 {
     struct peer *list = MPID_core.busy;

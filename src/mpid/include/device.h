@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include "util/segment.h"
 
-enum { DEV_VERSION = 1 };
+enum { DEV_VERSION = 2 };
 
 typedef enum dev_status {
     DEV_OK = 0,     /* done: what was passed may be used again */
@@ -158,6 +158,9 @@ struct dev_ops {
     /* Optional: read len bytes at `remote` of the peer's address space.  DEV_OK, DEV_NO_SUPPORT,
      * DEV_PEER_GONE. */
     dev_status (*copy_from_peer)(struct dev_peer *peer, void *local, uint64_t remote, size_t len);
+
+    /* Optional (default: no): is there something that it was handed and progress() has still to send? */
+    bool (*unsent)(const struct dev *dev);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */

@@ -151,6 +151,13 @@ struct MPID_Config {
 
 void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code);
 void MPID_End(void);
+/* What was sent is on its way: nothing of it waits for this process any more.  Blocks until peers take it. */
+void MPID_Flush(void);
+/* Nobody uses the ADI for now: the process may end like this, with MPID_Leave or without.  And somebody uses it again. */
+void MPID_Rest(void);
+void MPID_Resume(void);
+/* MPID_End without waiting for the others: who still communicates with this process finds it gone. */
+void MPID_Leave(void);
 /* End the processes of comm, the job if it is NULL (or they cannot be ended alone): `string` (or a default text) is shown once,
  * `facility` (may be NULL) says who called. */
 void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string)

@@ -184,6 +184,8 @@ void hang_put_state(FILE *out, const struct hang_rank *r)
         fprintf(out, "has not called MPI_Init; %s", process);
     else if (r->state == KU_RANK_FINALIZED)
         fprintf(out, "has finished with MPI; %s", process);
+    else if (r->state == KU_RANK_RESTING)
+        fprintf(out, "has no session now; %s", process);
     else if (r->asleep)
         fprintf(out, "waits in MPI, and does not answer; %s", process);
     else

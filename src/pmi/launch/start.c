@@ -60,7 +60,7 @@ struct starter {
     char value[NVARS][VAR_BYTES];
     char job[JOB_BYTES]; /* KEEL_JOB=... */
     int appnum;
-    char *section, *pwd;
+    char *section, *sections, *pwd;
     char **script; /* for a file without #!: run by sh, as execvp does */
     char *stack;   /* of a child that shares our descriptors; NULL: none does */
 };
@@ -134,6 +134,21 @@ static void env_inherit(struct starter *s)
     }
 }
 
+/* Where there are several sections a rank may ask who is in which: KEEL_SECTIONS, the ranks of each. */
+static void env_sections(struct starter *s)
+{
+    static const char name[] = "KEEL_SECTIONS";
+    const struct launch *l = s->start->launch;
+    env_unset(s, name, sizeof name - 1); /* of an mpiexec that started this one */
+    for (int i = 0; l->napps > 1 && i < l->napps; i++) {
+        char *longer = xformat("%s%c%d", i ? s->sections : name, i ? ',' : '=', l->apps[i].n);
+        free(s->sections);
+        s->sections = longer;
+    }
+    if (s->sections)
+        env_add(s, s->sections);
+}
+
 /* Keel's own variables go over the user's. */
 static void env_build(struct starter *s, int appnum)
 {
@@ -143,6 +158,7 @@ static void env_build(struct starter *s, int appnum)
     env_set(s, s->job);
     s->section = xformat("KEEL_SECTION=maxprocs=%d\n%s", s->app->maxprocs, s->app->said ? s->app->said : "");
     env_set(s, s->section);
+    env_sections(s);
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
         env_add(s, fortran);
     if (!env_get(s, "MASTER_ADDR"))
@@ -257,6 +273,7 @@ void starter_free(struct starter *s)
 {
     free(s->env); /* but for these the strings are others' */
     free(s->section);
+    free(s->sections);
     free(s->pwd);
     free(s->script);
     free(s->stack);

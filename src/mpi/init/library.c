@@ -1,0 +1,194 @@
+/* library.c: the library goes up with its first user, the world model or a session, and down with its last.
+ *
+ * The ADI is the same for all users, and does not come and go with each of them:
+ *   down    -> up       the first user: MPID_Init
+ *   up      -> resting  the last user has gone, and other ranks may have users: MPID_Rest
+ *   resting -> up       the next user: MPID_Resume
+ *   up      -> down     MPI_Finalize, and no rank of the job has a user: MPID_End, which all ranks do together
+ *   resting -> down     the process ends: MPID_Leave
+ * So a session begins and ends without the other ranks, however often, and all ranks are in the same epoch (doc/architecture.md):
+ * an epoch ends in all of them or lasts until their processes end. */
+#include "config.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include "comm.h"
+#include "drive.h"
+#include "env.h"
+#include "err.h"
+#include "partitioned.h"
+#include "request.h"
+#include "type.h"
+#include "util/knob.h"
+#include "util/segment.h"
+
+struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
+
+enum { DOWN, UP, RESTING };
+static struct {
+    int adi, users;
+    int levels[MPI_THREAD_MULTIPLE + 1]; /* users by their level of thread support */
+    bool at_exit;
+} library;
+
+static void set_check_args(const struct ku_knob *row)
+{
+    MPIR_env.check_args = row->num != 0;
+}
+
+static struct ku_knob knob_rows[] = {
+    { .name = "CHECK_ARGS",
+      .type = KU_KNOB_BOOL,
+      .def = "1",
+      .unit = "",
+      .changed = set_check_args,
+      .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
+};
+static struct ku_knob_table knobs = { .rows = knob_rows, .n = 1, .area = "mpi" };
+
+__attribute__((constructor)) static void add_knobs(void)
+{
+    ku_knob_add(&knobs);
+}
+
+/* ---- What the ADI asks of this layer ------------------------------------------------------------------------- */
+
+static void free_request(MPID_Request request)
+{
+    MPIR_Request_detached_end(request);
+}
+
+static void free_datatype(struct MPIR_DATATYPE *datatype)
+{
+    datatype->obj.refs = 1; /* the one that the release drops */
+    MPIR_Datatype_release((MPIR_Datatype *)datatype);
+}
+
+static const char *comm_name(const struct MPIR_COMMUNICATOR *comm)
+{
+    return ((const MPIR_Comm *)comm)->name;
+}
+
+static int others_end(void)
+{
+    bool threads = library.levels[MPI_THREAD_SERIALIZED] > 0 || library.levels[MPI_THREAD_MULTIPLE] > 0;
+    return (atomic_load(&MPIR_Greq_under_way) > 0 ? KU_OTHERS_REQUESTS : 0) |
+           (threads ? KU_OTHERS_THREADS : 0);
+}
+
+/* ---- The ADI ------------------------------------------------------------------------------------------------- */
+
+/* Variables of the environment that no table knows, or with a value that cannot be. */
+static void show_misspelt(void *arg, const char *text)
+{
+    (void)arg;
+    MPID_Message(text);
+}
+
+/* What fork copies is the rank's: its place in the job, messages half done.  A child may do anything but MPI. */
+static void become_child(void)
+{
+    if (library.adi == DOWN)
+        return;
+    MPIR_env.phase = MPIR_FORKED;
+    MPIR_env.up = false;
+}
+
+static int begin(int *argc, char ***argv)
+{
+    static struct MPID_Config config = { .request_free = free_request,
+                                         .request_done = MPIR_Drive_done,
+                                         .datatype_free = free_datatype,
+                                         .comm_name = comm_name,
+                                         .others_end = others_end };
+    static bool forks;
+    int err = 0;
+    ku_knob_register(&knobs);
+    MPID_Init(argc, argv, &config, &err);
+    if (err)
+        return err;
+    MPIR_Comm_begin();
+    MPIR_Errhandler_initial(); /* its variable is known from here on */
+    if (MPID_MyWorldRank == 0)
+        ku_knob_check(show_misspelt, NULL);
+    if (!forks)
+        forks =
+            pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */
+    MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
+    library.adi = UP;
+    return 0;
+}
+
+/* Everything above the ADI that was made while it was up. */
+static void undo(void)
+{
+    MPIR_Part_stop();
+    MPIR_Drive_stop();
+    MPIR_Comm_end();
+    MPIR_Datatype_fini_predefined();
+    library.adi = DOWN;
+}
+
+/* Who ends without having ended what it uses is not helped: the launcher is to see it. */
+static void leave_at_exit(void)
+{
+    if (library.adi != RESTING || MPIR_env.phase == MPIR_FORKED) /* or it is down already */
+        return;
+    undo();
+    MPID_Leave();
+}
+
+static void rest(void)
+{
+    library.adi = RESTING;
+    MPID_Rest();
+    if (!library.at_exit)
+        library.at_exit = atexit(leave_at_exit) == 0;
+}
+
+/* ---- Users --------------------------------------------------------------------------------------------------- */
+
+int MPIR_Library_enter(int *argc, char ***argv, int level)
+{
+    if (library.adi == RESTING) {
+        MPID_Resume();
+        library.adi = UP;
+    }
+    int err = library.adi == DOWN ? begin(argc, argv) : 0;
+    if (err)
+        return err;
+    library.users++;
+    library.levels[level]++;
+    MPIR_env.up = true;
+    return 0;
+}
+
+static void count_out(int level)
+{
+    library.users--;
+    library.levels[level]--;
+    MPIR_env.up = library.users > 0;
+}
+
+void MPIR_Library_leave(int level)
+{
+    count_out(level);
+    if (library.users == 0)
+        rest();
+}
+
+void MPIR_Library_leave_all(int level, bool keep)
+{
+    if (keep) {
+        MPID_Flush();
+        MPIR_Library_leave(level);
+        return;
+    }
+    count_out(level);
+    undo();
+    MPID_End();
+}
+
+bool MPIR_Library_shared(void)
+{
+    return library.users > 1;
+}

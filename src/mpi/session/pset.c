@@ -1,0 +1,166 @@
+/* pset.c: sets of processes (12.3.2).  They are what the launcher made of the job, so they never change:
+ *
+ *   mpi://WORLD        all processes of the job
+ *   mpi://SELF         this one
+ *   keel://node/K      those of node K, counted from 0
+ *   keel://app/K       those of section K of mpiexec's command line (between its ':'s), counted from 0: its MPI_APPNUM
+ *
+ * A process is told of those it is in, in this order; it may name any of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bodies.h"
+#include "err.h"
+#include "mpid.h"
+#include "session.h"
+
+enum { NAME = 40, NO_SET = -1 };
+static const char node_set[] = "keel://node/", app_set[] = "keel://app/";
+
+/* The number behind a prefix; NO_SET. */
+static int32_t number(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    char *end, again[NAME];
+    if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9')
+        return NO_SET;
+    long k = strtol(name + n, &end, 10);
+    if (*end || k > INT32_MAX)
+        return NO_SET;
+    snprintf(again, sizeof again, "%s%ld", prefix, k);
+    return strcmp(again, name) ? NO_SET : (int32_t)k; /* no second spelling */
+}
+
+static int node_group(int32_t node, MPIR_Group **group)
+{
+    const int32_t *node_of = MPID_World()->node_of;
+    int32_t n = 0;
+    if (!node_of)
+        return node == 0 ? MPIR_Group_new_range(MPID_MyWorldSize, 0, 1, group) : 0;
+    int32_t *granks = malloc((size_t)MPID_MyWorldSize * sizeof *granks);
+    if (!granks)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", MPID_MyWorldSize);
+    for (int32_t i = 0; i < MPID_MyWorldSize; i++)
+        if (node_of[i] == node)
+            granks[n++] = i;
+    if (n > 0)
+        return MPIR_Group_adopt(n, granks, group);
+    free(granks);
+    return 0;
+}
+
+/* The launcher says how many ranks each section has, in order. */
+static int app_group(int32_t app, MPIR_Group **group)
+{
+    const char *sizes = getenv("KEEL_SECTIONS");
+    int32_t first = 0;
+    if (MPID_World()->appnum < 0)
+        return 0;
+    if (!sizes)
+        return app == 0 ? MPIR_Group_new_range(MPID_MyWorldSize, 0, 1, group) : 0;
+    for (int32_t i = 0; *sizes; i++) {
+        char *end;
+        long n = strtol(sizes, &end, 10);
+        if (n < 0 || n > MPID_MyWorldSize - first)
+            return 0;
+        if (i == app)
+            return n > 0 ? MPIR_Group_new_range((int32_t)n, first, 1, group) : 0;
+        first += (int32_t)n;
+        sizes = end + (*end == ',');
+        if (end[0] && end[0] != ',')
+            return 0;
+    }
+    return 0;
+}
+
+int MPIR_Pset_group(const char *name, MPIR_Group **group)
+{
+    *group = NULL;
+    if (!strcmp(name, "mpi://WORLD"))
+        return MPIR_Group_new_range(MPID_MyWorldSize, 0, 1, group);
+    if (!strcmp(name, "mpi://SELF"))
+        return MPIR_Group_new_range(1, MPID_MyWorldRank, 1, group);
+    int32_t node = number(name, node_set), app = number(name, app_set);
+    if (node != NO_SET)
+        return node_group(node, group);
+    return app != NO_SET ? app_group(app, group) : 0;
+}
+
+/* The n-th set that this process is in; false behind the last. */
+static bool nth(int n, char name[NAME])
+{
+    const struct MPID_World *w = MPID_World();
+    switch (n) {
+    case 0:
+        return snprintf(name, NAME, "mpi://WORLD") > 0;
+    case 1:
+        return snprintf(name, NAME, "mpi://SELF") > 0;
+    case 2:
+        return snprintf(name, NAME, "%s%d", node_set, w->node_of ? w->node_of[MPID_MyWorldRank] : 0) > 0;
+    case 3:
+        return w->appnum >= 0 && snprintf(name, NAME, "%s%d", app_set, w->appnum) > 0;
+    default:
+        return false;
+    }
+}
+
+static int how_many(void)
+{
+    char name[NAME];
+    int n = 0;
+    while (nth(n, name))
+        n++;
+    return n;
+}
+
+int MPIR_Session_get_num_psets(MPIR_Session *session, MPIR_Info *info, int *npset_names)
+{
+    (void)session, (void)info;
+    *npset_names = how_many();
+    return 0;
+}
+
+int MPIR_Session_get_nth_pset(MPIR_Session *session, MPIR_Info *info, int n, int *pset_len, char *pset_name)
+{
+    char name[NAME];
+    (void)session, (void)info;
+    if (n < 0 || !nth(n, name))
+        return MPIR_Err(MPI_ERR_ARG, "n", "is %d; expected 0 to %d", n, how_many() - 1);
+    if (*pset_len < 0)
+        return MPIR_Err(MPI_ERR_ARG, "pset_len", "is %d; expected 0 or more", *pset_len);
+    if (*pset_len > 0 && !pset_name)
+        return MPIR_Err(MPI_ERR_ARG, "pset_name",
+                        "is NULL; expected room for %d characters, as pset_len says", *pset_len);
+    if (*pset_len > 0)
+        snprintf(pset_name, (size_t)*pset_len, "%s", name);
+    *pset_len = (int)strlen(name) + 1;
+    return 0;
+}
+
+int MPIR_Session_get_pset_info(MPIR_Session *session, const char *pset_name, MPIR_Info **info)
+{
+    MPIR_Group *group;
+    char size[16];
+    (void)session;
+    int err = MPIR_Pset_group(pset_name, &group);
+    if (!err && !group)
+        err = MPIR_Err(MPI_ERR_ARG, "pset_name",
+                       "is \"%.100s\"; expected the name of a set of processes (MPI_Session_get_nth_pset)",
+                       pset_name);
+    if (err)
+        return err;
+    snprintf(size, sizeof size, "%d", group->size);
+    MPIR_Group_release(group);
+    err = MPIR_Info_create(info);
+    if (!err)
+        err = MPIR_Info_set(*info, "mpi_size", size);
+    return err;
+}
+
+int MPIR_Group_from_session_pset(MPIR_Session *session, const char *pset_name, MPIR_Group **newgroup)
+{
+    int err = MPIR_Pset_group(pset_name, newgroup);
+    if (!err && *newgroup)
+        MPIR_Group_derive(*newgroup, session);
+    return err;
+}

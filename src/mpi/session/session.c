@@ -1,0 +1,123 @@
+/* session.c: sessions begin and end (12.3.1), each for itself: neither waits for another process, but for what this one has sent.
+ *
+ * A session that ends has no synchronization to do: when its messages have left this process nobody needs it any more, and
+ * that the others have received them is their affair.  What the program has not freed of its communicators goes with it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bodies.h"
+#include "bsend.h"
+#include "comm.h"
+#include "env.h"
+#include "err.h"
+#include "partitioned.h"
+#include "request.h"
+#include "session.h"
+
+/* Sessions may begin in several threads at once. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char level_key[] = "thread_level", kinds_key[] = "mpi_memory_alloc_kinds";
+static const struct {
+    const char *name;
+    int level;
+} levels[] = {
+    { "MPI_THREAD_SINGLE", MPI_THREAD_SINGLE },
+    { "MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED },
+    { "MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED },
+    { "MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE },
+};
+enum { LEVELS = sizeof levels / sizeof *levels, MOST = MPI_THREAD_SERIALIZED /* that is provided */ };
+
+/* Without a wish the most there is: other parts of the program may ask for it. */
+static int read_level(const MPIR_Info *info, int *level)
+{
+    const char *value = MPIR_Info_value(info, level_key);
+    *level = MOST;
+    if (!value)
+        return 0;
+    for (int i = 0; i < LEVELS; i++)
+        if (!strcmp(value, levels[i].name)) {
+            *level = levels[i].level < MOST ? levels[i].level : MOST;
+            return 0;
+        }
+    return MPIR_Err(
+        MPI_ERR_INFO_VALUE, "info",
+        "has thread_level \"%.60s\"; expected MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE", value);
+}
+
+static void discard(MPIR_Session *s)
+{
+    free(s->memory_kinds);
+    MPIR_Errhandler_release(s->errhandler);
+    MPIR_Object_free(s);
+}
+
+static int prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session **session)
+{
+    char room[MPI_MAX_INFO_VAL];
+    MPIR_Session *s = MPIR_Object_alloc(MPIR_KIND_SESSION);
+    if (!s)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more session");
+    s->errhandler = errhandler;
+    MPIR_Object_ref(errhandler);
+    s->memory_kinds = MPIR_Memory_kinds_answer(MPIR_Memory_kinds_asked(info, room));
+    int err = s->memory_kinds ? read_level(info, &s->thread_level) : MPI_ERR_NO_MEM;
+    if (!err)
+        err = MPIR_Library_enter(NULL, NULL, s->thread_level);
+    if (err)
+        discard(s);
+    else
+        *session = s;
+    return err;
+}
+
+int MPIR_Session_init(MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session **session)
+{
+    int err = MPIR_Errhandler_check(MPIR_KIND_SESSION, errhandler);
+    if (!err && MPIR_env.phase == MPIR_FORKED)
+        err = MPIR_Err(MPI_ERR_OTHER, NULL,
+                       "called in a child that a rank made by fork; expected calls by the rank alone");
+    if (err)
+        return err;
+    pthread_mutex_lock(&lock);
+    err = prepare(info, errhandler, session);
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+int MPIR_Session_finalize(MPIR_Session **session)
+{
+    MPIR_Session *s = *session;
+    int err = MPIR_Bsend_drain(s);
+    if (err)
+        return err;
+    MPIR_Request_drain(s);
+    MPIR_Part_fini(s);
+    MPIR_Comm_end_session(s);
+    MPIR_Bsend_session_free(s);
+    MPID_Flush(); /* of all that the process has sent: whose it is nobody can tell there */
+    pthread_mutex_lock(&lock);
+    MPIR_Library_leave(s->thread_level);
+    discard(s);
+    pthread_mutex_unlock(&lock);
+    *session = NULL;
+    return 0;
+}
+
+int MPIR_Session_get_info(MPIR_Session *session, MPIR_Info **info_used)
+{
+    const char *level = NULL;
+    for (int i = 0; i < LEVELS; i++)
+        if (levels[i].level == session->thread_level)
+            level = levels[i].name;
+    int err = MPIR_Info_create(info_used);
+    if (err)
+        return err;
+    err = MPIR_Info_set(*info_used, level_key, level);
+    if (!err)
+        err = MPIR_Info_set(*info_used, kinds_key, session->memory_kinds);
+    if (err)
+        MPIR_Info_free(info_used);
+    return err;
+}
