@@ -9,11 +9,11 @@
 
 enum { ALGS = 16 };
 
-static uint64_t calls[COLL_KINDS][ALGS]; /* by algorithm, from 1; 0: all */
-static uint32_t last;                    /* kind + 1; 0: none yet */
+static uint64_t calls[COLL_TABLES][ALGS]; /* by algorithm, from 1; 0: all */
+static uint32_t last;                     /* kind + 1; 0: none yet */
 
-static const char *words[1 + COLL_KINDS];
-static const struct ku_names kinds = { "keel_collectives", 1 + COLL_KINDS, words };
+static const char *words[1 + COLL_TABLES];
+static const struct ku_names kinds = { "keel_collectives", 1 + COLL_TABLES, words };
 
 static const char *const begun_says[] = { "collective", "algorithm", "ranks", "bytes", "context" };
 static struct ku_event begun = {
@@ -44,15 +44,18 @@ struct made {
 static struct made *made;
 static struct ku_counter *rows;
 
-static int count_algs(enum coll_kind kind)
+/* -1: there is no such collective. */
+static int count_algs(int kind)
 {
     int n = 0;
+    if (!MPIR_Coll_tables[kind].algs)
+        return -1;
     while (MPIR_Coll_tables[kind].algs[n].name && n + 1 < ALGS)
         n++;
     return n;
 }
 
-static void make_row(struct made *m, enum coll_kind kind, int alg)
+static void make_row(struct made *m, int kind, int alg)
 {
     const struct coll_table *t = &MPIR_Coll_tables[kind];
     const char *name = alg ? t->algs[alg - 1].name : "";
@@ -70,22 +73,22 @@ static void make_row(struct made *m, enum coll_kind kind, int alg)
 static void make_rows(struct ku_counter_table *table)
 {
     int n = 1, i = 0;
-    for (int k = 0; k < COLL_KINDS; k++)
+    for (int k = 0; k < COLL_TABLES; k++)
         n += 1 + count_algs(k);
     made = calloc((size_t)n, sizeof *made);
     rows = calloc((size_t)n, sizeof *rows);
     if (!made || !rows)
         return;
     words[0] = "none";
-    for (int k = 0; k < COLL_KINDS; k++)
-        words[1 + k] = MPIR_Coll_tables[k].name;
+    for (int k = 0; k < COLL_TABLES; k++)
+        words[1 + k] = MPIR_Coll_tables[k].name ? MPIR_Coll_tables[k].name : "none";
     rows[i++] =
         (struct ku_counter){ .name = "last_collective",
                              .of = KU_STATE,
                              .names = &kinds,
                              KU_AT(last),
                              .help = "the collective operation of several processes that began last" };
-    for (int k = 0; k < COLL_KINDS; k++)
+    for (int k = 0; k < COLL_TABLES; k++)
         for (int a = 0; a <= count_algs(k); a++, i++) {
             make_row(&made[i], k, a);
             rows[i] = made[i].row;
