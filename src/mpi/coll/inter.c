@@ -217,6 +217,80 @@ static void allgather_leaders(struct coll *c)
     MPIR_Coll_bcast_tree(&l, c->rbuf, theirs, c->rtype, 0, MPIR_Inter_radix(c));
 }
 
+/* ---- Allgather in rings: each block goes to one of the other group, and there round the group --------------------------- */
+
+/* The ranks of a group of p whose blocks go to rank i of the other one, of q. */
+struct share {
+    int64_t from, to;
+};
+
+static struct share share_of(int64_t p, int64_t q, int64_t i)
+{
+    return (struct share){ coll_part(p, (int32_t)q, i), coll_part(p, (int32_t)q, i + 1) };
+}
+
+/* To whom the block of this process goes. */
+static int keeper(const struct coll *c)
+{
+    int q = inter_remote(c), i = 0;
+    while (share_of(c->size, q, i).to <= c->rank)
+        i++;
+    return i;
+}
+
+/* How many messages a share takes, and the k-th, if there is such a one: all at once where its blocks are one after the other. */
+static int64_t messages_of(const struct coll *c, struct share s)
+{
+    return c->rcounts.p || s.to == s.from ? s.to - s.from : 1;
+}
+
+static bool message_of(const struct coll *c, struct share s, int64_t k, struct coll_block *b)
+{
+    if (k >= messages_of(c, s))
+        return false;
+    *b = MPIR_Coll_rblock(c, s.from + k);
+    if (!c->rcounts.p)
+        b->count *= s.to - s.from;
+    return !leave_out(c, b);
+}
+
+/* Pass one share on to the next rank of the group, and get another from the one before. */
+static void pass_on(struct coll *l, struct share out, struct share in)
+{
+    struct coll_batch batch;
+    int next = (l->rank + 1) % l->size, before = (l->rank + l->size - 1) % l->size;
+    coll_batch_begin(&batch, l);
+    for (int64_t k = 0; k < messages_of(l, in) || k < messages_of(l, out); k++) {
+        struct coll_block b;
+        if (message_of(l, in, k, &b))
+            MPIR_Coll_batch_recv(&batch, b.buf, b.count, b.type, before);
+        if (message_of(l, out, k, &b))
+            MPIR_Coll_batch_send(&batch, b.buf, b.count, b.type, next);
+    }
+    MPIR_Coll_batch_end(&batch);
+}
+
+static void allgather_rings(struct coll *c)
+{
+    struct coll l = MPIR_Inter_within(c);
+    struct coll_batch batch;
+    int64_t p = c->size, theirs = inter_remote(c);
+    struct coll_block mine = { (void *)(uintptr_t)c->sbuf, c->scount, c->stype };
+    struct share s = share_of(theirs, p, c->rank);
+    coll_batch_begin(&batch, c);
+    if (!leave_out(c, &mine))
+        MPIR_Coll_batch_send(&batch, mine.buf, mine.count, mine.type, keeper(c));
+    for (int64_t i = s.from; i < s.to; i++) {
+        struct coll_block b = MPIR_Coll_rblock(c, i);
+        if (!leave_out(c, &b))
+            MPIR_Coll_batch_recv(&batch, b.buf, b.count, b.type, (int)i);
+    }
+    MPIR_Coll_batch_end(&batch);
+    for (int64_t k = 0; k < p - 1; k++)
+        pass_on(&l, share_of(theirs, p, (c->rank - k + p) % p),
+                share_of(theirs, p, (c->rank - k - 1 + p) % p));
+}
+
 /* ---- Alltoall, alltoallv, alltoallw ------------------------------------------------------------------------------------------ */
 
 static void alltoall_linear(struct coll *c)
@@ -316,6 +390,16 @@ static struct coll_cost leaders_blocks_cost(const struct coll_size *s)
     return cost;
 }
 
+static struct coll_cost rings_cost(const struct coll_size *s)
+{
+    double n = s->most;
+    return (struct coll_cost){ .rounds = n,
+                               .messages = n,
+                               .bytes = n * typical,
+                               .waits = s->p * n,
+                               .total_bytes = 2 * n * (s->p - n) * typical };
+}
+
 static struct coll_cost pairwise_cost(const struct coll_size *s)
 {
     double n = s->most, pairs = n * (s->p - n);
@@ -374,11 +458,13 @@ const struct coll_alg MPIR_Inter_scatterv_algs[] = {
 const struct coll_alg MPIR_Inter_allgather_algs[] = {
     { "direct", 0, MPIR_Inter_direct_cost, allgather_direct },
     { "leaders", 0, leaders_blocks_cost, allgather_leaders },
+    { "rings", 0, rings_cost, allgather_rings },
     { 0 },
 };
 
 const struct coll_alg MPIR_Inter_allgatherv_algs[] = {
     { "direct", 0, MPIR_Inter_direct_cost, allgather_direct },
+    { "rings", 0, rings_cost, allgather_rings },
     { 0 },
 };
 
