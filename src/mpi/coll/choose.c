@@ -313,7 +313,7 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
 int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
 {
     int err = 0;
-    if (comm->local && !MPIR_Coll_tables[c->kind + COLL_INTER].algs)
+    if (comm->local && c->kind >= COLL_SCAN)
         err = MPIR_Comm_check_intra(comm);
     else if (comm->local)
         c->kind = (enum coll_kind)(c->kind + COLL_INTER);

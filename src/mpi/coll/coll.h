@@ -115,11 +115,11 @@ extern coll_describe MPIR_Coll_barrier_is, MPIR_Coll_bcast_is, MPIR_Coll_gather_
     MPIR_Coll_reduce_scatter_is, MPIR_Coll_scan_is, MPIR_Coll_exscan_is, MPIR_Coll_neighbor_is;
 
 struct coll_table {
-    const char *name;            /* "allreduce" */
-    const struct coll_alg *algs; /* NULL: there is no such collective */
+    const char *name; /* "allreduce" */
+    const struct coll_alg *algs;
     coll_describe *describe;
 };
-extern const struct coll_table MPIR_Coll_tables[COLL_TABLES]; /* by kind, and kind + COLL_INTER */
+extern const struct coll_table MPIR_Coll_tables[COLL_TABLES]; /* by kind, or kind + COLL_INTER */
 
 /* An algorithm is about to run (count.c). */
 void MPIR_Coll_count(const struct coll *c, const struct coll_alg *a, const struct coll_size *s);

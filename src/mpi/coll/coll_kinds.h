@@ -22,8 +22,9 @@ enum coll_kind {
     COLL_NEIGHBOR_ALLGATHER, /* and _allgatherv */
     COLL_NEIGHBOR_ALLTOALL,  /* and _alltoallv, _alltoallw */
     COLL_KINDS,
-    COLL_INTER = COLL_KINDS, /* added to a kind: the same on an intercommunicator (inter.h) */
-    COLL_TABLES = 2 * COLL_KINDS
+    COLL_INTER =
+        COLL_KINDS, /* added to a kind before COLL_SCAN: the same on an intercommunicator (inter.h) */
+    COLL_TABLES = COLL_INTER + COLL_SCAN
 };
 
 #endif

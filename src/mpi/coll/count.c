@@ -44,18 +44,15 @@ struct made {
 static struct made *made;
 static struct ku_counter *rows;
 
-/* -1: there is no such collective. */
-static int count_algs(int kind)
+static int count_algs(enum coll_kind kind)
 {
     int n = 0;
-    if (!MPIR_Coll_tables[kind].algs)
-        return -1;
     while (MPIR_Coll_tables[kind].algs[n].name && n + 1 < ALGS)
         n++;
     return n;
 }
 
-static void make_row(struct made *m, int kind, int alg)
+static void make_row(struct made *m, enum coll_kind kind, int alg)
 {
     const struct coll_table *t = &MPIR_Coll_tables[kind];
     const char *name = alg ? t->algs[alg - 1].name : "";
@@ -81,7 +78,7 @@ static void make_rows(struct ku_counter_table *table)
         return;
     words[0] = "none";
     for (int k = 0; k < COLL_TABLES; k++)
-        words[1 + k] = MPIR_Coll_tables[k].name ? MPIR_Coll_tables[k].name : "none";
+        words[1 + k] = MPIR_Coll_tables[k].name;
     rows[i++] =
         (struct ku_counter){ .name = "last_collective",
                              .of = KU_STATE,

@@ -22,7 +22,7 @@ static bool same_word(const char *word, size_t len, const char *name)
 int MPIR_Coll_kind_of(const char *word, size_t len)
 {
     for (int k = 0; k < COLL_TABLES; k++)
-        if (MPIR_Coll_tables[k].name && same_word(word, len, MPIR_Coll_tables[k].name))
+        if (same_word(word, len, MPIR_Coll_tables[k].name))
             return k;
     return -1;
 }
