@@ -34,8 +34,8 @@ enum {
     KU_SEG_STREAM_LINE = 64 /* bytes of a member */,
     KU_SEG_SLOTS = 32,
     KU_SEG_SLOT_BYTES = 1024,
-    KU_SEG_PIECES = 32 /* of a team */,
-    KU_SEG_PIECES_CACHED = 8 /* so many are used where all have a core */,
+    KU_SEG_PIECES =
+        32 /* of a team: more than a processor's own cache holds (mpid/ch_shmem/cells.h, invariant 3) */,
     KU_SEG_PIECE_BYTES = 32 << 10,
     KU_SEG_ROOM_MAX = 64 << 10,
     KU_SEG_ROOM_MIN = 1 << 10,

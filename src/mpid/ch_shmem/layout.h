@@ -47,7 +47,7 @@ enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };
 struct shm_class {
     uint32_t cells, room, data, stride; /* room: bytes of body; data: offset of the body */
     uint32_t off;                       /* of cell 0 in the area */
-    bool in_turn;                       /* cells.h, invariant 3 */
+    bool large;                         /* cells.h, invariant 3 */
 };
 
 /* Strides are odd multiples of a line, so that equal offsets of cells do not share a cache set. */

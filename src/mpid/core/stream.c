@@ -32,7 +32,7 @@ struct stream_head {
     _Atomic uint64_t last;            /* the last operation that used pieces */
     _Atomic uint32_t sleepers, alone; /* as in a team's head */
     _Atomic uint32_t calls; /* what readers sleep on; changes when somebody sleeps and there is more */
-    uint32_t pieces;        /* in the ring */
+    uint32_t each;          /* every piece is published at once: all members have a core */
     uint64_t
         base; /* where the numbers of its operations begin: above those of the teams that were here before */
 };
@@ -73,7 +73,7 @@ static struct stream_slot *slot_of(const struct team *t, uint64_t operation)
 static char *piece_of(const struct team *t, uint64_t number)
 {
     char *pieces = (char *)(slot_of(t, 0) + SLOTS);
-    return pieces + number % head_of(t->head)->pieces * KU_SEG_PIECE_BYTES;
+    return pieces + number % KU_SEG_PIECES * KU_SEG_PIECE_BYTES;
 }
 
 void MPID_Stream_reset(struct team_head *team, int32_t size)
@@ -85,7 +85,7 @@ void MPID_Stream_reset(struct team_head *team, int32_t size)
     atomic_store(&h->last, h->base);
     atomic_store(&h->sleepers, 0);
     atomic_store(&h->alone, 0);
-    h->pieces = ku_wait_policy.spin_ns ? KU_SEG_PIECES_CACHED : KU_SEG_PIECES;
+    h->each = ku_wait_policy.spin_ns != 0;
     for (int32_t i = 0; i < size; i++) {
         struct stream_member *m = member_of(&t, i);
         atomic_store(&m->done, h->base);
@@ -271,7 +271,7 @@ void MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uin
     s->last = atomic_load_explicit(&h->last, memory_order_relaxed);
     atomic_store_explicit(&h->last, s->operation, memory_order_relaxed);
     atomic_exchange(&slot->operation, s->operation);
-    if (h->pieces == KU_SEG_PIECES_CACHED)
+    if (h->each)
         wake_readers(t);
 }
 
@@ -287,12 +287,11 @@ static void publish(const struct team *t, const struct MPID_Stream *s)
 /* Until all have taken what is in the place of the next piece. */
 static void wait_for_place(struct team *t, const struct MPID_Stream *s)
 {
-    struct stream_head *h = head_of(t->head);
     uint64_t free_to = s->piece;
-    if (s->piece < t->free_to + h->pieces)
+    if (s->piece < t->free_to + KU_SEG_PIECES)
         return;
     publish(t, s);
-    uint64_t least = s->piece + 1 - h->pieces; /* taken by all */
+    uint64_t least = s->piece + 1 - KU_SEG_PIECES; /* taken by all */
     for (int32_t i = 0; i < t->comm->size; i++) {
         struct stream_member *m = member_of(t, i);
         struct stream_wait w = { .who = i, .word = &m->taken, .or_word = &m->done, .least = least };
@@ -326,7 +325,7 @@ void MPID_Stream_give(struct MPID_Stream *s, int64_t bytes)
     if (s->bytes <= MPID_STREAM_SHORT)
         return;
     s->piece++;
-    if (head_of(t->head)->pieces == KU_SEG_PIECES_CACHED)
+    if (head_of(t->head)->each)
         publish(t, s); /* else all at once, or those who are woken would run before there is more */
 }
 
