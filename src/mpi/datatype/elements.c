@@ -8,15 +8,15 @@
 #include "basic.h"
 #include "bodies.h"
 
-static int64_t pair_value_size(uint32_t basic)
+static int64_t pair_value_size(const MPIR_Datatype *t)
 {
 #define VALUE_SIZE(NAME, VALUE, INDEX, REPR, LAYOUT) \
     case KEEL_##NAME: \
         return sizeof(VALUE);
-    switch (basic) {
+    switch (t->adi.basic) {
         MPIR_PAIR_TYPES(VALUE_SIZE)
     }
-    return 0;
+    return t->adi.size / 2; /* of Fortran's numbers whose size has been changed */
 }
 
 /* One part of a type: `times` elements of `type`.  Structs have one a block, pairs without a name two, predefined types
@@ -46,7 +46,7 @@ static int64_t elements_in(const MPIR_Datatype *t, int64_t bytes)
         bytes %= t->adi.size;
         int64_t parts = parts_of(t);
         if (parts == 0 && bytes > 0)
-            return t->nelements == 2 && bytes == pair_value_size(t->adi.basic) ? n + 1 : MPI_UNDEFINED;
+            return t->nelements == 2 && bytes == pair_value_size(t) ? n + 1 : MPI_UNDEFINED;
         for (int64_t i = 0; i < parts && bytes > 0; i++) {
             int64_t times = part_times(t, i), size = times * t->types[i]->adi.size;
             if (bytes < size) {
@@ -72,7 +72,7 @@ static int64_t bytes_of(const MPIR_Datatype *t, int64_t n)
         n %= t->nelements;
         int64_t parts = parts_of(t);
         if (parts == 0 && n > 0)
-            return bytes + pair_value_size(t->adi.basic);
+            return bytes + pair_value_size(t);
         for (int64_t i = 0; i < parts && n > 0; i++) {
             int64_t times = part_times(t, i), elements = times * t->types[i]->nelements;
             if (n < elements) {

@@ -79,6 +79,16 @@ MPIR_Datatype *MPIR_Datatype_predefined(int32_t value)
     return t ? t : find(marker_types, sizeof marker_types / sizeof *marker_types, value);
 }
 
+void MPIR_Datatype_same_as(int32_t value, int32_t like)
+{
+    MPIR_Datatype *t = MPIR_Datatype_predefined(value);
+    const MPIR_Datatype *l = MPIR_Datatype_predefined(like);
+    t->adi.size = t->nelements * l->adi.size;
+    t->adi.extent = t->adi.true_extent = t->nelements * l->adi.extent;
+    t->adi.align = l->adi.align;
+    t->adi.basic = l->adi.basic;
+}
+
 static void forget_names(MPIR_Datatype *types, size_t n)
 {
     for (size_t i = 0; i < n; i++)

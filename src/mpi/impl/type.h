@@ -29,6 +29,9 @@ void MPIR_Datatype_fini_unnamed(void);
 /* The predefined type with this ABI value; never NULL for a value of the ABI header. */
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value);
 
+/* A predefined type has the size of another one, and operations treat it as that one; a pair, of two of them. */
+void MPIR_Datatype_same_as(int32_t value, int32_t like);
+
 /* Copy between (buf, count, type) pairs in this process, truncating like a receive; returns an error class.
  */
 int MPIR_Localcopy(const void *src, int64_t scount, MPIR_Datatype *stype, void *dst, int64_t rcount,

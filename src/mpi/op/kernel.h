@@ -23,4 +23,7 @@ bool MPIR_Op_pair_known(int repr);
 /* MPI_MAXLOC (is_max) or MPI_MINLOC on n such pairs. */
 void MPIR_Op_pairs(bool is_max, const struct op_pair *p, const void *in, void *inout, int64_t n);
 
+/* MPI_LAND, MPI_LOR or MPI_LXOR on Fortran's LOGICALs of so many bytes, where MPID_Logicals are set. */
+void MPIR_Op_logicals(int32_t op, int64_t size, const void *in, void *inout, int64_t n);
+
 #endif

@@ -81,6 +81,11 @@ static const char *expected_types(int32_t op)
     }
 }
 
+static struct basic basic_of(const MPIR_Datatype *t)
+{
+    return basics[t->adi.basic - KEEL_MPI_DATATYPE_NULL];
+}
+
 /* The predefined type that this one is, or is a duplicate of; NULL: a derived type. */
 static const MPIR_Datatype *predefined_of(const MPIR_Datatype *type)
 {
@@ -91,16 +96,13 @@ static const MPIR_Datatype *predefined_of(const MPIR_Datatype *type)
     case MPI_COMBINER_F90_INTEGER:
     case MPI_COMBINER_F90_REAL:
     case MPI_COMBINER_F90_COMPLEX:
-        return type->adi.basic ? type : NULL; /* not MPI_LB */
+        return type->adi.basic && (type->nelements == 1 || basic_of(type).class == MPIR_CLASS_PAIR)
+                   ? type
+                   : NULL; /* not MPI_LB, nor a pair of Fortran's numbers whose size has been changed */
     case MPI_COMBINER_VALUE_INDEX:
         return type;
     }
     return NULL;
-}
-
-static struct basic basic_of(const MPIR_Datatype *t)
-{
-    return basics[t->adi.basic - KEEL_MPI_DATATYPE_NULL];
 }
 
 /* A pair without a name has no representation of its own. */
@@ -172,6 +174,17 @@ static bool apply_pairs(const MPIR_Op *op, const void *in, void *inout, int64_t 
     return true;
 }
 
+static void apply_kernel(const MPIR_Op *op, const void *in, void *inout, int64_t count,
+                         const MPIR_Datatype *type)
+{
+    struct basic b = basic_of(type);
+    if (__builtin_expect(b.class == MPIR_CLASS_LOGICAL && MPID_Logicals.set, 0) &&
+        type->adi.basic != KEEL_MPI_C_BOOL && type->adi.basic != KEEL_MPI_CXX_BOOL)
+        MPIR_Op_logicals(op->obj.self, type->adi.size, in, inout, count);
+    else
+        MPIR_Op_kernel_of(op->obj.self, b.repr)(in, inout, count);
+}
+
 void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type)
 {
     if (count <= 0)
@@ -179,7 +192,7 @@ void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count
     if (op->user)
         apply_user(op, in, inout, count, type);
     else if (type->combiner == MPI_COMBINER_NAMED || !apply_pairs(op, in, inout, count, type))
-        MPIR_Op_kernel_of(op->obj.self, basic_of(type).repr)(in, inout, count);
+        apply_kernel(op, in, inout, count, type);
 }
 
 /* ---- the procedures ---- */

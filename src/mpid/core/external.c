@@ -23,6 +23,7 @@ enum how {
     SIGNED,   /* fewer bytes there */
     UNSIGNED, /* fewer bytes there */
     TRUTH,    /* 0 or not 0 */
+    LOGICAL,  /* Fortran's: as MPID_Logicals tell, or the same */
     LONG_DOUBLE
 };
 
@@ -70,7 +71,8 @@ static struct form form_of(int32_t basic, int class, int repr, int size)
         return (struct form){ size == 2 ? NUMBER : UNSIGNED, (uint8_t)size, 2, 1 };
     }
     if (class == MPIR_CLASS_LOGICAL)
-        return (struct form){ TRUTH, (uint8_t)size, (uint8_t)size, 1 };
+        return (struct form){ basic == KEEL_MPI_C_BOOL || basic == KEEL_MPI_CXX_BOOL ? TRUTH : LOGICAL,
+                              (uint8_t)size, (uint8_t)size, 1 };
     return form_of_repr(repr, size);
 }
 
@@ -178,6 +180,9 @@ static void narrow(struct form f, char *wire, const char *native, bool *ok)
     *ok = load(wire, f.wire, true, is_signed) == x;
 }
 
+struct MPID_LOGICALS MPID_Logicals;
+
+/* 0 or 1, in either order of bytes. */
 static void truth(char *d, const char *s, int bytes, bool to_wire)
 {
     bool any = false;
@@ -185,6 +190,34 @@ static void truth(char *d, const char *s, int bytes, bool to_wire)
         any |= s[i] != 0;
     memset(d, 0, (size_t)bytes);
     d[to_wire || big_endian ? bytes - 1 : 0] = any;
+}
+
+static void store_logical(char *d, int64_t x, int bytes)
+{
+    memset(d, x < 0 ? 0xff : 0, 16);
+    if (bytes >= 8)
+        memcpy(d + (big_endian ? bytes - 8 : 0), &x, 8);
+    else
+        memcpy(d, (char *)&x + (big_endian ? 8 - bytes : 0), (size_t)bytes);
+}
+
+static void logical(char *d, const char *s, int bytes, bool to_wire)
+{
+    const struct MPID_LOGICALS *l = &MPID_Logicals;
+    char no[16], yes[16];
+    if (!l->set) {
+        truth(d, s, bytes, to_wire);
+        return;
+    }
+    store_logical(no, l->no, bytes);
+    store_logical(yes, l->yes, bytes);
+    if (to_wire) {
+        memset(d, 0, (size_t)bytes);
+        d[bytes - 1] = memcmp(s, no, (size_t)bytes) != 0;
+    } else {
+        truth(d, s, bytes, false);
+        memcpy(d, d[big_endian ? bytes - 1 : 0] ? yes : no, (size_t)bytes);
+    }
 }
 
 /* ---- long double: x87's 80 bits have an explicit first bit and 63 of fraction, binary128 has 112 of fraction ---- */
@@ -249,6 +282,8 @@ static int64_t out(struct form f, char *wire, const char *native, int64_t n)
     for (int64_t i = 0; i < n; i++, wire += f.wire, native += f.native) {
         if (f.how == TRUTH)
             truth(wire, native, f.native, true);
+        else if (f.how == LOGICAL)
+            logical(wire, native, f.native, true);
         else if (f.how == LONG_DOUBLE)
             long_double_out(wire, native);
         else
@@ -268,6 +303,8 @@ static void in(struct form f, char *native, const char *wire, int64_t n)
     for (int64_t i = 0; i < n; i++, wire += f.wire, native += f.native) {
         if (f.how == TRUTH)
             truth(native, wire, f.native, false);
+        else if (f.how == LOGICAL)
+            logical(native, wire, f.native, false);
         else if (f.how == LONG_DOUBLE)
             long_double_in(native, wire);
         else

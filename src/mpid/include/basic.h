@@ -2,7 +2,7 @@
  * conversion are made from.
  *
  * Fortran's types are those of gfortran (and of all common compilers on the machines we know): default INTEGER, REAL and
- * LOGICAL take 4 bytes, DOUBLE PRECISION 8; a LOGICAL is true when it is not 0.  Optional types that the C compiler
+ * LOGICAL take 4 bytes, DOUBLE PRECISION 8; a LOGICAL is true when it is not 0; unless the program says otherwise (MPI_Abi_set_fortran_*).  Optional types that the C compiler
  * cannot compute with (REAL*16 without __float128, INTEGER*16 without __int128) have their size, can be sent, and no
  * operation is defined on them; REAL*2 is computed in float and rounded. */
 #ifndef MPIR_BASIC_H
@@ -25,6 +25,12 @@ enum MPIR_CLASS {
     MPIR_CLASS_MULTI = 64, /* MPI_AINT, MPI_OFFSET, MPI_COUNT */
     MPIR_CLASS_PAIR = 128
 };
+
+/* Fortran's .TRUE. and .FALSE. (of any size, with their sign), once the layer above knows them. */
+extern struct MPID_LOGICALS {
+    bool set;
+    int64_t yes, no;
+} MPID_Logicals;
 
 /* How a value is represented: what kernels are chosen by.  Integers: the base plus log2 of the size. */
 enum MPIR_REPR {
