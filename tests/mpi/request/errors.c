@@ -154,6 +154,29 @@ static void some(int test)
     clean_up(r, 3);
 }
 
+/* Several fail in one call: each has its class in its status, the handler is called once. */
+static void several(int form)
+{
+    static const int what[5] = { SHORT, GOOD, SHORT, GOOD, SHORT };
+    MPI_Request r[5];
+    MPI_Status s[5];
+    int x[5][2], n = 5, flag = 0, c, indices[5] = { 0, 1, 2, 3, 4 };
+    start(what, 5, r, x);
+    CHECK_ERR(form == 0   ? MPI_Waitall(5, r, s)
+              : form == 1 ? MPI_Testall(5, r, &flag, s)
+              : form == 2 ? MPI_Waitsome(5, r, &n, indices, s)
+                          : MPI_Testsome(5, r, &n, indices, s),
+              MPI_ERR_IN_STATUS);
+    one_call();
+    CHECK_EQ(n, 5, "form %d", form);
+    for (int k = 0; k < n; k++) {
+        MPI_Error_class(s[k].MPI_ERROR, &c);
+        CHECK_EQ(c, what[indices[k]] == SHORT ? MPI_ERR_TRUNCATE : MPI_SUCCESS, "form %d", form);
+        CHECK_EQ(s[k].MPI_TAG, indices[k], "form %d", form);
+        CHECK(r[indices[k]] == MPI_REQUEST_NULL, "form %d", form);
+    }
+}
+
 static void any_and_one(void)
 {
     static const int what[2] = { NEVER, SHORT };
@@ -225,6 +248,8 @@ int main(int argc, char **argv)
     ignored();
     some(0);
     some(1);
+    for (int form = 0; form < 4; form++)
+        several(form);
     any_and_one();
     freed_comm();
     pair();
