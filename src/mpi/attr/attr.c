@@ -235,6 +235,17 @@ void MPIR_Attr_drop(void *object)
     *ku_err_last() = kept;
 }
 
+void MPIR_Attr_forget(void *object)
+{
+    struct set *s = set_of(object);
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < s->used; i++)
+        if (s->list[i].key)
+            remove_attr(s, &s->list[i]);
+    destroy(object);
+}
+
 /* The key values of a set, referenced; NULL without memory. */
 static MPIR_Keyval **keys_of(const struct set *s, uint32_t *n)
 {

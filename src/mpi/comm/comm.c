@@ -307,6 +307,7 @@ static void end_of_session(void *comm, void *session)
     c->session = NULL;
     if (!c->no_handle && !(c->adi.obj.flags & KEEL_OBJ_PENDING)) {
         c->no_handle = true;
+        MPIR_Attr_forget(c);
         MPIR_Comm_release(c);
     }
 }

@@ -16,6 +16,9 @@ int MPIR_Attr_delete_all(void *object);
 /* The same for an object that goes whatever the callbacks say.  The recorded error stays. */
 void MPIR_Attr_drop(void *object);
 
+/* The object goes, and its attributes with it, without their callbacks. */
+void MPIR_Attr_forget(void *object);
+
 /* MPI_Finalize, before anything else: MPI_COMM_SELF's attributes, MPI_COMM_WORLD's, the predefined datatypes'. */
 int MPIR_Attr_finalize(void);
 

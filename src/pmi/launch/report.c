@@ -161,10 +161,10 @@ static char *failure_text(const struct entry *e)
     case FAILED_SIGNAL:
         return signal_text(e);
     case FAILED_NOT_FINALIZED:
-        return xformat("exited with 0 without calling MPI_Finalize");
+        return xformat("exited with 0 without calling MPI_Finalize (or MPI_Session_finalize)");
     default:
         return xformat("exited with code %d%s", e->facts.value,
-                       e->facts.mpi ? " without calling MPI_Finalize" : "");
+                       e->facts.mpi ? " without calling MPI_Finalize (or MPI_Session_finalize)" : "");
     }
 }
 
