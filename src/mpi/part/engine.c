@@ -1,6 +1,6 @@
 /* engine.c: channels that go on by themselves, whatever the process waits for, and those whose request has been freed.
  *
- * A channel is listed while it is in a round, owes an acknowledgement, or is an orphan: freed by the user while a message of it is
+ * A channel is listed while it is in a round (a sender: while something of it waits that is ready), owes an acknowledgement, or is an orphan: freed by the user while a message of it is
  * still under way that must be taken (an acknowledgement), or matched in its turn (INIT). */
 #include "config.h"
 #include <stdlib.h>

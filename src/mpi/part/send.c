@@ -227,7 +227,6 @@ static int start(MPIR_Request *r)
     s->p.stamp = 0;
     s->p.active = true;
     r->moved = s->p.n;
-    MPIR_Part_list(&s->p);
     return 0;
 }
 
@@ -314,6 +313,13 @@ static void mark(struct part_send *s, uint32_t low, uint32_t high)
     s->marked = true;
 }
 
+/* Is there something to go on with before the program calls again? */
+static bool is_under_way(const struct part_send *s)
+{
+    return s->p.active &&
+           (s->npending > 0 || s->nflight > 0 || s->split || !part_done(&s->p.whole) || s->p.err);
+}
+
 /* Some have become ready.  Where they cannot go yet the devices must be looked at now and then: what they wait for may have
  * come, and the program may mark many before it waits. */
 static void push(struct part_send *s)
@@ -324,6 +330,8 @@ static void push(struct part_send *s)
         MPIR_Part_send_advance(s);
         MPIR_Part_leave();
     }
+    if (is_under_way(s))
+        MPIR_Part_list(&s->p);
     if (s->p.active && s->npending > 0 && ++s->stalls % LOOK_EVERY == 0)
         MPID_DeviceCheck(MPID_NOTBLOCKING);
 }
