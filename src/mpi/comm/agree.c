@@ -127,9 +127,9 @@ static void report(struct agree *a)
     a->stage = REPORT;
     if (is_top(a))
         return;
+    hear(a, above(a), &a->parent); /* first: an error is told */
     for (int w = 0; w < a->words; w++)
         a->sent[w] = a->value[w];
-    hear(a, above(a), &a->parent);
     note(a, tell(a, above(a), a->sent, &a->up));
 }
 
