@@ -9,6 +9,7 @@
 #include "bsend.h"
 #include "err.h"
 #include "bodies.h"
+#include "request.h"
 #include "topo.h"
 #include <stdio.h>
 
@@ -287,6 +288,18 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     MPIR_Comm_release(c);
     *comm = NULL;
     return 0;
+}
+
+/* What this process has sent leaves it, and what it freed completes; nobody else is waited for. */
+int MPIR_Comm_disconnect(MPIR_Comm **comm)
+{
+    MPIR_Comm *c = *comm;
+    if (!(c->adi.obj.flags & KEEL_OBJ_PREDEFINED)) {
+        MPIR_Bsend_drain_comm(c);
+        MPIR_Request_drain_comm(c);
+        MPID_Flush();
+    }
+    return MPIR_Comm_free(comm);
 }
 
 /* ---- Sessions ------------------------------------------------------------------------------------------------ */

@@ -7,6 +7,8 @@ struct MPIR_Session;
 
 /* Wait until every buffered message on communicators of the session (NULL: of none) has left.  Returns an error class. */
 int MPIR_Bsend_drain(const struct MPIR_Session *s);
+/* The same of one communicator (MPI_Comm_disconnect); a failure is left to who flushes the buffer. */
+void MPIR_Bsend_drain_comm(const struct MPIR_Comm *comm);
 
 /* The communicator goes (its last reference): forget the buffer attached to it.  Nothing is in it by then,
  * for each message in a buffer holds a reference to its communicator. */

@@ -94,6 +94,8 @@ void MPIR_Request_detach(MPIR_Request *request);
 void MPIR_Request_detached_end(MPIR_Request *request);
 /* Wait for the detached requests of a session's communicators; NULL: of all that are of none. */
 void MPIR_Request_drain(const struct MPIR_Session *s);
+/* The same of one communicator (MPI_Comm_disconnect). */
+void MPIR_Request_drain_comm(const MPIR_Comm *comm);
 
 /* Generalized requests that the program has not completed yet. */
 extern _Atomic int MPIR_Greq_under_way;

@@ -374,21 +374,27 @@ static void reap_all(void)
     }
 }
 
-/* Is a message of the session (NULL: of none) still on its way? */
-static bool holds(const MPIR_Session *s)
+/* Is a message still on its way on this communicator; or (comm NULL) on one of the session's (NULL: of none)? */
+static bool holds(const MPIR_Comm *comm, const MPIR_Session *s)
 {
     reap_all();
     for (const struct buffer *b = all; b; b = b->next)
         for (struct message *m = b->first; m; m = m->next)
-            if (m->comm->session == s && !MPIR_Request_is_complete(&m->request))
+            if ((comm ? m->comm == comm : m->comm->session == s) && !MPIR_Request_is_complete(&m->request))
                 return true;
     return false;
+}
+
+void MPIR_Bsend_drain_comm(const MPIR_Comm *comm)
+{
+    while (holds(comm, NULL))
+        MPID_DeviceCheck(MPID_BLOCKING);
 }
 
 int MPIR_Bsend_drain(const MPIR_Session *s)
 {
     int failed = 0;
-    while (holds(s))
+    while (holds(NULL, s))
         MPID_DeviceCheck(MPID_BLOCKING);
     for (struct buffer *b = all; b; b = b->next)
         if (b->failed && !b->first) {

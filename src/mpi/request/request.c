@@ -166,6 +166,21 @@ static int64_t still_detached(const struct MPIR_Session *s)
     return of.n;
 }
 
+static bool has_detached(const MPIR_Comm *comm)
+{
+    sweep();
+    const MPIR_Request *r = detached;
+    while (r && r->comm != &comm->adi)
+        r = r->next;
+    return r || comm->detached > 0;
+}
+
+void MPIR_Request_drain_comm(const MPIR_Comm *comm)
+{
+    while (has_detached(comm))
+        MPID_DeviceCheck(MPID_BLOCKING);
+}
+
 void MPIR_Request_drain(const struct MPIR_Session *s)
 {
     MPIR_Any_forget();

@@ -74,8 +74,8 @@ int main(void)
     self = comm_of(s, "mpi://SELF", "keel.test.self");
     exchange(self);
     MPI_Comm_free(&half);
-    MPI_Comm_free(&dup);
-    MPI_Comm_free(&self);
+    MPI_Comm_disconnect(&dup);
+    MPI_Comm_disconnect(&self);
     MPI_Comm_free(&comm);
     MPI_Initialized(&flag);
     CHECK_EQ(flag, 0, "MPI_Init has not been called");
