@@ -178,7 +178,8 @@ struct core {
     bool gone_pending;    /* peers have gone since the last reap */
     uint32_t completions; /* for req_stamp */
     uint64_t sends;       /* every POLL_EVERY-th polls */
-    uint64_t sent_bytes, received, received_bytes; /* of other processes' messages */
+    /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
+    uint64_t received, sent_bytes, received_bytes;
     int32_t rank, npeers;
     struct peer **peers; /* [npeers], NULL until used */
     uint8_t *gone;       /* [npeers] 1: will never answer */
@@ -265,6 +266,14 @@ static inline int32_t grank_of(const struct MPIR_COMMUNICATOR *comm, int32_t lra
     if (comm == NULL || comm->lrank_to_grank == NULL)
         return lrank >= 0 && lrank < MPID_core.npeers ? lrank : -1;
     return lrank >= 0 && lrank < comm->remote_size ? comm->lrank_to_grank[lrank] : -1;
+}
+
+/* counts.c: a message came before its receive */
+static inline void count_unexpected(const struct umsg *m, uint32_t context_id)
+{
+    MPID_core.counts.unexpected++;
+    ku_event_tell(&MPID_events[EVENT_UNEXPECTED],
+                  (const int64_t[]){ m->source, m->tag, (int32_t)context_id, m->len });
 }
 
 /* umsg.c */

@@ -204,9 +204,8 @@ static const char *const gone_says[] = { "rank" };
 
 struct ku_event MPID_events[CORE_EVENTS] = {
     [EVENT_UNEXPECTED] = { .name = "unexpected_message",
-                           .help =
-                               "a message of another process came before its receive; source is its rank in "
-                               "the communicator, or in the remote group",
+                           .help = "a message came before its receive; source is the sender's rank in "
+                                   "the communicator, or in the remote group",
                            .elements = { "keel_event_unexpected_message", 4, unexpected_says },
                            .types = "iiin" },
     [EVENT_RNDV_BEGUN] = { .name = "rendezvous_begun",

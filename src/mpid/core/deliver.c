@@ -15,13 +15,6 @@ static void fail_context(struct context *c, void *arg)
     MPID_Posted_each(&c->posted, fail_posted, &c->posted);
 }
 
-static void count_unexpected(const struct dev_head *h, int64_t len)
-{
-    MPID_core.counts.unexpected++;
-    ku_event_tell(&MPID_events[EVENT_UNEXPECTED],
-                  (const int64_t[]){ (int32_t)h->source, (int32_t)h->tag, (int32_t)h->context, len });
-}
-
 /* A message is gone, for want of even a descriptor: nobody can tell any more which receive waits in vain. */
 static void lose(void)
 {
@@ -47,7 +40,7 @@ static void keep(struct context *c, const struct dev_head *h, const void *body, 
     m->len = (int64_t)len;
     m->grank = -1;
     MPID_Unexp_add(&c->unexp, m);
-    count_unexpected(h, (int64_t)len);
+    count_unexpected(m, c->id);
     MPID_Umsg_pressure(c, (int32_t)h->source);
 }
 
@@ -105,7 +98,7 @@ static void rts_in(const struct dev_head *h, const void *body)
     m->rts.sender = rts.sender;
     memcpy(m->rts.payload, payload, rts.bytes);
     MPID_Unexp_add(&c->unexp, m);
-    count_unexpected(h, (int64_t)rts.total);
+    count_unexpected(m, c->id);
 }
 
 static void xoff_in(int32_t grank, bool off)

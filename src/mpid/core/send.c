@@ -179,6 +179,7 @@ static int self_keep(struct MPIR_HANDLE *s, struct context *c)
         req_state(s, REQ_SELF);
     }
     MPID_Unexp_add(&c->unexp, m);
+    count_unexpected(m, c->id);
     return 0;
 }
 
