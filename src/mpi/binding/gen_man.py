@@ -52,6 +52,8 @@ def direction(p):
     name = p.kind.name
     if name == "BUFFER":
         return "out" if p.name.startswith("recv") or p.name in ("buf", "outbuf") else "in and out"
+    if name == "TOOL" and "*" in p.kind.small:
+        return "out" if p.name in ("enumtype", "ordering", "event_registration") else "in and out"
     for ending, text in DIRECTIONS:
         if name.endswith(ending):
             return text
@@ -116,6 +118,8 @@ def description(proc):
 def errors(proc):
     if proc.returns != "int":
         return "None."
+    if proc.short.startswith("T_"):
+        return tool_errors(proc)
     rows = {}
     for p in proc.params:
         if p.kind.handle and not p.kind.name.endswith("_OUT") and not p.has("loose"):
@@ -139,6 +143,30 @@ def errors(proc):
     return "\n".join(text) or "None of its arguments can be wrong."
 
 
+# The codes of MPI_T's procedures, by what their names have, and of their arguments by kind.
+TOOL_ERRORS = (
+    ("T_", "MPI_T_ERR_NOT_INITIALIZED", "MPI_T_init_thread has not been called, or MPI_T_finalize as often as it."),
+    ("_get_index", "MPI_T_ERR_INVALID_NAME", "There is nothing of that name."),
+    ("pvar_(handle|start|stop|read|write|reset|session_free)", "MPI_T_ERR_INVALID_SESSION", "The session is not alive."),
+    ("(cvar_(handle_free|read|write)|pvar_(handle_free|start|stop|read|write|reset)|enum_|event_(copy|read|handle_[fgs]|register"
+     "|callback|set|get_source|get_timestamp))", "MPI_T_ERR_INVALID_HANDLE", "The handle is not alive, or not of that session."),
+    ("_((?<!handle_)(?<!callback_)(?<!enum_)get_info|handle_alloc|get_item|get_num_events|get_cvars|get_pvars|get_events|get_categories|source_get_timestamp|event_read)$",
+     "MPI_T_ERR_INVALID_INDEX", "The index is out of range."),
+    ("_(handle_alloc|session_create)$", "MPI_T_ERR_MEMORY", "There is no memory for it."),
+    ("cvar_write", "MPI_T_ERR_CVAR_SET_NOT_NOW", "The variable can be set only while MPI is not initialized."),
+    ("cvar_write", "MPI_T_ERR_CVAR_SET_NEVER", "The variable cannot be set any more."),
+    ("pvar_(start|stop)$", "MPI_T_ERR_PVAR_NO_STARTSTOP", "The variable is continuous."),
+    ("pvar_(write|reset)$", "MPI_T_ERR_PVAR_NO_WRITE", "The variable is read-only."),
+    ("pvar_readreset", "MPI_T_ERR_PVAR_NO_ATOMIC", "The variable is read-only."),
+    ("T_[a-z]", "MPI_T_ERR_INVALID", "Another argument is not what it must be, or NULL where a result is asked for."),
+)
+
+
+def tool_errors(proc):
+    return "\n".join(".TP\n.B %s\n%s" % (code, says) for pattern, code, says in TOOL_ERRORS
+                     if re.search(pattern, proc.short) and not (proc.short == "T_init_thread" and "NOT_INIT" in code))
+
+
 def join_same(whats):
     """'a or b is no live group.' for arguments with the same fault"""
     by_fault = {}
@@ -153,7 +181,8 @@ def page(proc, exported, version):
     standard = "MPI 5.0" + (", \\(lq%s\\(rq" % proc.section if proc.section else "")
     if proc.has("outside"):
         standard = "Not in MPI's Standard ABI." + ("" if not proc.section else " MPI 5.0, \\(lq%s\\(rq" % proc.section)
-    result = "The result." if proc.returns != "int" or proc.short.endswith("_toint") else \
+    tool = "MPI_SUCCESS, or one of these codes; no error handler is called."
+    result = tool if proc.short.startswith("T_") else "The result." if proc.returns != "int" or proc.short.endswith("_toint") else \
         "MPI_SUCCESS, or an error class after the error handler has returned; MPI_Error_string tells what was wrong."
     return fill(PAGE, NAME=proc.name, NAMES=", ".join(names), SUMMARY=proc.summary, SYNOPSIS=synopsis(proc),
                 ARGUMENTS=arguments(proc), DESCRIPTION=description(proc), RETURN=result, ERRORS=errors(proc),
