@@ -25,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 11,
+    KU_SEG_VERSION = 12,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -156,6 +156,8 @@ struct ku_seg_call {
     int32_t nops, nmsgs;     /* how many there are; the first ones follow */
     uint64_t caller;         /* where the call was made: an address in the rank */
     char call[KU_CALL_NAME]; /* "": not known */
+    char what
+        [KU_CALL_NAME]; /* the operation of several messages that the call is for: "MPI_Ibarrier"; "": none */
     uint32_t comm; /* the communicator of the first operation waited for: its context id, and who is in it */
     int32_t comm_size;                    /* 0: not known */
     uint8_t members[KU_CALL_MEMBERS / 8]; /* a bit a rank of the job; in jobs that are not larger */

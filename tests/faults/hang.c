@@ -142,6 +142,29 @@ static void mixed(void)
         MPI_Bcast(small, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
+/* The last rank does not come to it. */
+static void ibarrier(void)
+{
+    MPI_Request request;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1) {
+        MPI_Recv(small, 8, MPI_BYTE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void persistent(void)
+{
+    MPI_Request request;
+    MPI_Allreduce_init(MPI_IN_PLACE, small, 8, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    if (rank == size - 1)
+        MPI_Recv(small, 8, MPI_BYTE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Start(&request);
+    MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+}
+
 static void part(void)
 {
     MPI_Comm half;
@@ -319,6 +342,7 @@ static const struct {
     { "wrong_comm", wrong_comm }, { "three_operations", three_operations },
     { "ended", ended },           { "probe", probe },
     { "mixed", mixed },           { "part", part },
+    { "ibarrier", ibarrier },     { "persistent", persistent },
     { "polls", polls },           { "generalized", generalized },
     { "threads", threads },       { "worker", worker },
     { "handler", handler },       { "rounds", rounds },

@@ -213,18 +213,27 @@ static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
     return MPIR_DRIVE_DONE;
 }
 
+/* There is no memory to go on with this later: the same, but waiting. */
+static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS])
+{
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, FACTS);
+    facts_take(comm, v, err);
+    return err;
+}
+
 int MPIR_Coll_facts_ask(MPIR_Comm *comm)
 {
     uint32_t v[FACTS];
-    struct facts_asked *a = comm->facts.asked ? NULL : malloc(sizeof *a);
-    if (comm->facts.asked)
+    if (comm->facts.asked || comm->facts.heard)
         return 0;
+    int tag = MPIR_Comm_next_tag(comm);
+    struct facts_asked *a = malloc(sizeof *a);
     facts_ask(comm, v);
     if (a)
-        a->agreement = MPIR_Agreement_begin(comm, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), v, FACTS);
+        a->agreement = MPIR_Agreement_begin(comm, MPID_CONTEXT_COLL, tag, v, FACTS);
     if (!a || !a->agreement) {
         free(a);
-        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a request");
+        return facts_now(comm, tag, v);
     }
     a->driven.advance = facts_go_on;
     a->comm = comm;

@@ -138,7 +138,7 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
 int MPIR_Coll_end(struct coll *c);
 void MPIR_Coll_drop(struct coll_state *st);
 /* For a call that may not wait: begin to agree on comm->facts, unless somebody has; they are there when `heard` is set, and
- * never will when neither it nor `asked` is.  Returns an error class. */
+ * never will when neither it nor `asked` is.  (Without memory it does wait.)  Returns an error class. */
 int MPIR_Coll_facts_ask(MPIR_Comm *comm);
 /* While they are asked for: call MPIR_Drive(d) when that is over. */
 void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d);

@@ -27,13 +27,22 @@ struct neighbors {
     int *sources, *destinations;
 };
 
+/* Also for a process that is mute and plays its part; NULL: there is no memory for it (noted). */
+static void *list(struct coll *c, int64_t bytes)
+{
+    struct coll_state *st = c->st;
+    int64_t before = st->ntemps + (int64_t)st->used;
+    void *p = MPIR_Coll_temp(c, bytes, coll_bytes());
+    return bytes == 0 || st->ntemps + (int64_t)st->used > before ? p : NULL;
+}
+
 /* False: there is no memory for them (noted). */
 static bool find_neighbors(struct coll *c, struct neighbors *n)
 {
     int kind = MPI_UNDEFINED;
     MPIR_Coll_note(c, MPIR_Topo_degrees(c->comm, &n->in, &n->out));
-    n->sources = MPIR_Coll_temp(c, n->in + n->out, MPIR_Datatype_predefined(KEEL_MPI_INT));
-    if (c->st->mute)
+    n->sources = list(c, (n->in + n->out) * (int64_t)sizeof *n->sources);
+    if (!n->sources)
         return false;
     n->destinations = n->sources + n->in;
     MPIR_Coll_note(c, MPIR_Topo_neighbors(c->comm, n->sources, n->destinations));
@@ -131,9 +140,8 @@ static int in_order(struct coll *c, const struct neighbors *n, struct edge *e)
 static void few_at_a_time(struct coll *c, const struct neighbors *n, uint32_t limit)
 {
     struct coll_batch b;
-    struct edge *e =
-        MPIR_Coll_temp(c, (n->in + n->out) * (int64_t)sizeof *e, MPIR_Datatype_predefined(KEEL_MPI_BYTE));
-    if (c->st->mute)
+    struct edge *e = list(c, (n->in + n->out) * (int64_t)sizeof *e);
+    if (!e)
         return;
     int nedges = in_order(c, n, e);
     coll_batch_begin(&b, c);

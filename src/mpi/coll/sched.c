@@ -14,6 +14,7 @@
  *   3. The schedule holds references to the operation and to all datatypes of its steps; its request, to the communicator.
  *   4. After the first error the steps go on, but with empty messages and without touching data (coll.h). */
 #include "sched.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "drive.h"
@@ -410,12 +411,17 @@ static enum MPIR_DRIVE complete(struct coll_sched *d)
     return MPIR_DRIVE_DONE;
 }
 
-/* Until the message of the step it is at is over; false: it is already. */
-static bool sleep_on(struct coll_sched *d)
+/* Of the message that the step it is at is about. */
+static struct slot *slot_of(struct coll_sched *d)
 {
     const struct step *s = &d->steps[d->at];
-    struct slot *slot = &d->slots[s->kind == STEP_WAIT ? d->steps[s->count].slot : s->slot];
-    return MPIR_Drive_watch(&d->driven, &slot->watched);
+    return &d->slots[s->kind == STEP_WAIT ? d->steps[s->count].slot : s->slot];
+}
+
+/* Until that is over; false: it is already. */
+static bool sleep_on(struct coll_sched *d)
+{
+    return MPIR_Drive_watch(&d->driven, &slot_of(d)->watched);
 }
 
 /* The facts are there, or will never be. */
@@ -426,7 +432,10 @@ static void facts_over(struct coll_sched *d)
         MPIR_Coll_note(&d->call, note_steps(d));
     else
         MPIR_Coll_note(&d->call, MPIR_Err(f->failed, NULL, "the processes could not agree how to do this"));
-    if (!f->heard || d->broken)
+    if (d->broken) /* the others wait for this process, which can tell them nothing */
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL,
+                   "no memory for the steps of a nonblocking collective operation that has begun");
+    if (!f->heard)
         d->nsteps = 0;
     d->noted = true;
 }
@@ -485,9 +494,35 @@ static int may_go(const MPIR_Request *r)
         "is of a collective operation that has been started; expected one that is completed first");
 }
 
-static const struct MPIR_Request_ops ops = {
-    .poll = poll_nothing, .free = free_closure, .explain = explain, .start = start, .may_go = may_go
-};
+/* "MPI_Ibarrier", "MPI_Barrier_init" */
+static const char *name_of(const struct coll *c, bool persistent)
+{
+    static char name[64];
+    const char *kind = MPIR_Coll_tables[c->kind % COLL_INTER].name, *more = "";
+    if (c->kind % COLL_INTER == COLL_REDUCE_SCATTER && !c->rcounts.p)
+        more = "_block";
+    if (c->kind == COLL_NEIGHBOR_ALLGATHER || c->kind == COLL_NEIGHBOR_ALLTOALL)
+        more = c->rtypes ? "w" : c->rcounts.p ? "v" : "";
+    snprintf(name, sizeof name, "MPI_%s%s%s%s", persistent ? "" : "I", kind, more, persistent ? "_init" : "");
+    if (persistent && name[4] >= 'a')
+        name[4] = (char)(name[4] - 'a' + 'A');
+    return name;
+}
+
+static const char *parts(MPIR_Request *r, void (*add)(MPIR_Request *message, void *arg), void *arg)
+{
+    struct coll_sched *d = r->aux;
+    if (d->noted && d->at < d->nsteps && slot_of(d)->live)
+        add(&slot_of(d)->watched.request, arg);
+    return name_of(&d->call, (r->obj.flags & MPIR_REQUEST_PERSISTENT) != 0);
+}
+
+static const struct MPIR_Request_ops ops = { .poll = poll_nothing,
+                                             .free = free_closure,
+                                             .explain = explain,
+                                             .start = start,
+                                             .parts = parts,
+                                             .may_go = may_go };
 
 static void init(struct coll_sched *d)
 {
@@ -509,9 +544,11 @@ static void init(struct coll_sched *d)
 static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
 {
     struct coll_sched *d = malloc(sizeof *d);
+    struct coll_state none;
     if (!d) {
-        MPIR_Comm_next_tag(comm);
-        *err = no_memory();
+        *err = MPIR_Coll_begin(c, &none, comm);
+        if (!*err)
+            *err = no_memory();
         return NULL;
     }
     init(d);
@@ -564,23 +601,43 @@ static int failed(struct coll_sched *d, int err)
     return err;
 }
 
+/* The call has begun, but there is no memory to go on with it later: take part now, with empty messages (coll.h), so that the others do
+ * not wait for ever.  This waits until they have come. */
+static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
+{
+    struct coll_state st = { .err = err, .words = *ku_err_last(), .mute = true };
+    struct coll_size s = { .p = comm->adi.size };
+    struct coll call = *begun, *c = &call;
+    c->st = &st;
+    if (err != MPI_ERR_NO_MEM || MPIR_Coll_tables[c->kind].describe(c, &s) != 0 || s.local)
+        return err;
+    if (!MPIR_Coll_facts_ask(comm))
+        while (comm->facts.asked)
+            MPID_DeviceCheck(MPID_BLOCKING);
+    c->room = COLL_NO_ROOM;
+    s.anywhere = coll_anywhere(c);
+    if (comm->facts.heard)
+        MPIR_Coll_choose(c->kind, &comm->facts, &s)->run(c);
+    return MPIR_Coll_end(c);
+}
+
 int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
 {
     int err;
     struct coll_sched *d = prepare(c, comm, &err);
     if (!d)
-        return err;
+        return without_memory(c, comm, err);
     if (comm->team == MPIR_TEAM_HAS)
         MPID_Team_absent(&comm->adi, comm->coll_seq);
-    if (d->size.local || comm->facts.heard) {
-        err = note_steps(d);
-    } else {
+    if (!d->size.local && !comm->facts.heard) {
         err = keep_types(d);
         if (!err)
             err = MPIR_Coll_facts_ask(comm);
     }
+    if (!err && (d->size.local || comm->facts.heard))
+        err = note_steps(d);
     if (err)
-        return failed(d, err);
+        return without_memory(c, comm, failed(d, err));
     advance(&d->driven);
     *request = d->request;
     return 0;

@@ -50,6 +50,8 @@ struct MPIR_Request_ops {
     void (*settle)(MPIR_Request *request);
     /* The user's MPI_Request_free, instead of what is done otherwise.  Returns an error code. */
     int (*let_go)(MPIR_Request *request);
+    /* For the report on a job that hangs: its name, with `add` called for each message that it cannot go on without. */
+    const char *(*parts)(MPIR_Request *request, void (*add)(MPIR_Request *message, void *arg), void *arg);
     /* May the user free it now?  NULL: yes.  Returns an error class, and then nothing has been done. */
     int (*may_go)(const MPIR_Request *request);
 };

@@ -75,6 +75,12 @@ static int others_end(void)
            (threads ? KU_OTHERS_THREADS : 0);
 }
 
+static const char *parts(MPIR_Request *r, void (*add)(MPIR_Request *message, void *arg), void *arg)
+{
+    const struct MPIR_Request_ops *ops = MPIR_Request_has_closure(r) ? MPIR_Request_ops_of(r) : NULL;
+    return ops && ops->parts ? ops->parts(r, add, arg) : NULL;
+}
+
 /* ---- The ADI ------------------------------------------------------------------------------------------------- */
 
 /* Variables of the environment that no table knows, or with a value that cannot be. */
@@ -99,6 +105,7 @@ static int begin(int *argc, char ***argv)
                                          .request_done = MPIR_Drive_done,
                                          .datatype_free = free_datatype,
                                          .comm_name = comm_name,
+                                         .parts = parts,
                                          .others_end = others_end };
     static bool forks;
     int err = 0;

@@ -122,6 +122,26 @@ static void describe_part(struct ku_seg_op *op, const struct MPIR_HANDLE *r)
     op->grank = sends ? r->peer : grank_of(r->comm, r->rank);
 }
 
+static void add_message_of(struct MPIR_HANDLE *r, void *arg)
+{
+    if (r->handle_type == MPIR_RECV)
+        add_recv(r, arg);
+    else
+        add_send(r, arg);
+}
+
+/* An operation of several messages; false: it does not tell which. */
+static bool add_parts(struct MPIR_HANDLE *r, struct report *rep)
+{
+    int32_t before = rep->call->nops;
+    const char *name = NULL;
+    if (r->handle_type == MPIR_SCHED && MPID_core.config.parts != NULL)
+        name = MPID_core.config.parts(r, add_message_of, rep);
+    if (name != NULL && rep->call->what[0] == '\0')
+        snprintf(rep->call->what, sizeof rep->call->what, "%s", name);
+    return rep->call->nops > before;
+}
+
 /* A request that the call waits for. */
 static void add_request(struct MPIR_HANDLE *r, struct report *rep)
 {
@@ -132,12 +152,12 @@ static void add_request(struct MPIR_HANDLE *r, struct report *rep)
         add_send(r, rep);
     } else if (r->handle_type == MPIR_RECV || r->handle_type == MPIR_PERSISTENT_RECV) {
         add_recv(r, rep);
-    } else if ((op = next_op(rep, r->comm)) != NULL) {
+    } else if (!add_parts(r, rep) && (op = next_op(rep, r->comm)) != NULL) {
         op->kind = KU_OP_OTHER;
         if (r->handle_type == MPIR_PART)
             describe_part(op, r);
         if (r->comm != NULL)
-            describe_comm(op, r->comm, r->comm->context_id);
+            describe_comm(op, r->comm, r->comm->context_id + (rep->call->what[0] ? MPID_CONTEXT_COLL : 0));
     }
 }
 
@@ -254,7 +274,7 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     call->polls = polls;
     call->others = MPID_core.config.others_end != NULL ? (uint8_t)MPID_core.config.others_end() : 0;
     call->nops = call->nmsgs = 0;
-    call->call[0] = '\0';
+    call->call[0] = call->what[0] = '\0';
     call->caller = 0;
     call->progress =
         MPID_core.completions + MPID_core.sends + (MPID_core.waits != NULL ? MPID_core.waits->epoch : 0);

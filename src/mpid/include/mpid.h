@@ -146,6 +146,9 @@ struct MPID_Config {
     /* For the report on a job that hangs: what the user knows a communicator by (NULL: no name); may something else than
      * messages end a wait? */
     const char *(*comm_name)(const struct MPIR_COMMUNICATOR *);
+    /* Of a request that stands for several messages: its name, and `add` is called for each that it cannot go on without; NULL: it
+     * cannot tell. */
+    const char *(*parts)(MPID_Request request, void (*add)(MPID_Request message, void *arg), void *arg);
     int (*others_end)(void); /* KU_OTHERS_* (util/segment.h), or 0 */
 };
 

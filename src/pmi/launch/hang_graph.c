@@ -269,7 +269,7 @@ static void put_mixed(FILE *out, int first)
                 continue;
             fputs(i == first ? "mpiexec:   " : ", ", out);
             hang_put_ranks(out, g.mark);
-            fprintf(out, " in %s", g.ranks[i].call->call);
+            fprintf(out, " in %s", hang_collective(&g.ranks[i]));
         }
     }
     hang_put_comm(out, hang_first_op(r));

@@ -31,6 +31,12 @@ static const char *call_name(const struct hang_rank *r)
     return r->call->call[0] ? r->call->call : "the library";
 }
 
+/* The collective operation that a rank is in. */
+const char *hang_collective(const struct hang_rank *r)
+{
+    return r->call->what[0] ? r->call->what : r->call->call;
+}
+
 /* Communicators without a common member may have the same context id. */
 bool hang_same_comm(const struct hang_rank *a, const struct hang_rank *b)
 {
@@ -46,7 +52,7 @@ bool hang_is_collective(const struct hang_rank *r)
 bool hang_same_collective(const struct hang_rank *a, const struct hang_rank *b)
 {
     return hang_is_collective(a) && hang_is_collective(b) && hang_same_comm(a, b) &&
-           strcmp(a->call->call, b->call->call) == 0;
+           strcmp(hang_collective(a), hang_collective(b)) == 0;
 }
 
 double hang_waited(const struct hang_rank *r)
@@ -145,6 +151,8 @@ static void put_call(FILE *out, const struct hang_rank *r, int self)
     fprintf(out, "%s%s", call_name(r), c->polls ? " again and again" : "");
     if (op == NULL)
         return;
+    if (c->what[0] && (op->context != 0 || c->nops == 1))
+        fprintf(out, " for %s", c->what);
     if (op->context != 0) {
         hang_put_comm(out, op);
     } else if (c->nops == 1) {

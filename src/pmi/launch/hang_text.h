@@ -10,6 +10,7 @@ const struct ku_seg_op *hang_first_op(const struct hang_rank *r);
 bool hang_same_comm(const struct hang_rank *a, const struct hang_rank *b);
 /* In a call of all members of a communicator: it waits for the library's own messages. */
 bool hang_is_collective(const struct hang_rank *r);
+const char *hang_collective(const struct hang_rank *r);
 bool hang_same_collective(const struct hang_rank *a, const struct hang_rank *b);
 /* Is rank i in the communicator of that rank's first operation?  False if it cannot be told. */
 bool hang_is_member(const struct hang_rank *of, int i);

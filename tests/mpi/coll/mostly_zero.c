@@ -1,0 +1,3 @@
+/* Vector collectives of some ranks with few blocks that are not empty. */
+/* ranks: 5 17 */
+#include "mostly_zero.h"
