@@ -40,69 +40,103 @@ static void wide(struct coll *c)
     MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, c->root, COLL_WIDE);
 }
 
-/* ---- Scatter, then a ring ---------------------------------------------------------------------------------------- */
+/* ---- The data as bytes ------------------------------------------------------------------------------------------- */
 
-/* The elements of parts from .. to - 1. */
-static int64_t parts(const struct coll *c, int64_t from, int64_t to)
+/* What cuts the data into parts does so by bytes: processes may describe the same data by different counts of different types. */
+struct bytes {
+    char *at;
+    int64_t n;
+    MPIR_Datatype *type; /* MPI_BYTE */
+};
+
+/* In rbuf itself, or in a packed copy of it. */
+static struct bytes bytes_begin(struct coll *c)
 {
-    return coll_part(c->rcount, c->size, to) - coll_part(c->rcount, c->size, from);
+    struct bytes d = { .n = c->rcount * c->rtype->adi.size, .type = MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
+    d.at = c->rtype->adi.is_contig ? c->rbuf : MPIR_Coll_temp(c, d.n, d.type);
+    if (d.at != c->rbuf && c->rank == c->root)
+        MPIR_Coll_copy(c, c->rbuf, c->rcount, c->rtype, d.at, d.n, d.type);
+    return d;
 }
 
-static void *part_at(const struct coll *c, int64_t i)
+static void bytes_end(struct coll *c, const struct bytes *d)
 {
-    return coll_at(c->rbuf, coll_part(c->rcount, c->size, i), c->rtype);
+    if (d->at != c->rbuf && c->rank != c->root)
+        MPIR_Coll_copy(c, d->at, d->n, d->type, c->rbuf, c->rcount, c->rtype);
+}
+
+/* ---- Scatter, then a ring ---------------------------------------------------------------------------------------- */
+
+struct scattered {
+    struct coll_batch batch;
+    struct bytes data;
+    int32_t p;
+};
+
+/* The bytes of parts from .. to - 1. */
+static int64_t parts(const struct scattered *s, int64_t from, int64_t to)
+{
+    return coll_part(s->data.n, s->p, to) - coll_part(s->data.n, s->p, from);
+}
+
+static char *part_at(const struct scattered *s, int64_t i)
+{
+    return s->data.at + coll_part(s->data.n, s->p, i);
 }
 
 static void scatter_child(struct coll *c, void *arg, int64_t child, int64_t span)
 {
-    MPIR_Coll_batch_send(arg, part_at(c, child), parts(c, child, child + span), c->rtype,
+    struct scattered *s = arg;
+    MPIR_Coll_batch_send(&s->batch, part_at(s, child), parts(s, child, child + span), s->data.type,
                          coll_real(c, c->root, child));
 }
 
 /* Each subtree gets its parts, then every process passes on in a ring what it has got. */
 static void scatter_ring(struct coll *c)
 {
-    struct coll_batch b;
+    struct scattered s = { .data = bytes_begin(c), .p = c->size };
     int64_t v = coll_vrank(c, c->root), p = c->size;
     struct coll_tree t = MPIR_Coll_tree_of(v, p, 2);
     if (t.parent >= 0)
-        MPIR_Coll_recv(c, part_at(c, v), parts(c, v, v + t.span), c->rtype, coll_real(c, c->root, t.parent));
-    coll_batch_begin(&b, c);
-    MPIR_Coll_each_child(c, v, p, 2, false, scatter_child, &b);
-    MPIR_Coll_batch_end(&b);
-    for (int64_t s = 0; s < p - 1; s++) {
-        int64_t mine = (v - s + p) % p, next = (v - s - 1 + p) % p;
-        MPIR_Coll_sendrecv(c, part_at(c, mine), parts(c, mine, mine + 1), c->rtype,
-                           coll_real(c, c->root, (v + 1) % p), part_at(c, next), parts(c, next, next + 1),
-                           c->rtype, coll_real(c, c->root, (v + p - 1) % p));
+        MPIR_Coll_recv(c, part_at(&s, v), parts(&s, v, v + t.span), s.data.type,
+                       coll_real(c, c->root, t.parent));
+    coll_batch_begin(&s.batch, c);
+    MPIR_Coll_each_child(c, v, p, 2, false, scatter_child, &s);
+    MPIR_Coll_batch_end(&s.batch);
+    for (int64_t k = 0; k < p - 1; k++) {
+        int64_t mine = (v - k + p) % p, next = (v - k - 1 + p) % p;
+        MPIR_Coll_sendrecv(c, part_at(&s, mine), parts(&s, mine, mine + 1), s.data.type,
+                           coll_real(c, c->root, (v + 1) % p), part_at(&s, next), parts(&s, next, next + 1),
+                           s.data.type, coll_real(c, c->root, (v + p - 1) % p));
     }
+    bytes_end(c, &s.data);
 }
 
 /* ---- Chain in segments --------------------------------------------------------------------------------------------- */
 
 enum { SEGMENT = 64 << 10 };
 
-static int64_t segments(int64_t bytes, int64_t elements)
+static int64_t segments(int64_t bytes)
 {
     int64_t n = (bytes + SEGMENT - 1) / SEGMENT;
-    return n < 1 ? 1 : n > elements ? elements : n;
+    return n < 1 ? 1 : n;
 }
 
 static void chain(struct coll *c)
 {
     struct coll_batch b;
-    int64_t n = segments(c->rcount * c->rtype->adi.size, c->rcount), v = coll_vrank(c, c->root);
+    struct bytes d = bytes_begin(c);
+    int64_t n = segments(d.n), v = coll_vrank(c, c->root);
     coll_batch_begin(&b, c);
     for (int64_t i = 0; i < n; i++) {
-        int64_t at = i * (c->rcount / n) + (i < c->rcount % n ? i : c->rcount % n);
-        int64_t len = c->rcount / n + (i < c->rcount % n);
-        void *seg = coll_at(c->rbuf, at, c->rtype);
+        int64_t at = i * SEGMENT, len = d.n - at < SEGMENT ? d.n - at : SEGMENT;
         if (v > 0)
-            MPIR_Coll_recv(c, seg, len, c->rtype, coll_real(c, c->root, v - 1));
+            MPIR_Coll_recv(c, d.at + at, len, d.type, coll_real(c, c->root, v - 1));
         if (v < c->size - 1)
-            MPIR_Coll_batch_send(&b, seg, len, c->rtype, coll_real(c, c->root, v + 1));
+            MPIR_Coll_batch_send(&b, d.at + at, len, d.type, coll_real(c, c->root, v + 1));
     }
     MPIR_Coll_batch_end(&b);
+    bytes_end(c, &d);
 }
 
 /* ---- At a team ----------------------------------------------------------------------------------------------------- */
@@ -139,7 +173,7 @@ static struct coll_cost scatter_ring_cost(const struct coll_size *s)
 
 static struct coll_cost chain_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes, k = (double)segments(s->bytes, s->elements);
+    double p = s->p, n = (double)s->bytes, k = (double)segments(s->bytes);
     return (struct coll_cost){ .rounds = p - 2 + k,
                                .messages = p - 2 + k,
                                .bytes = n / k * (p - 2 + k),
@@ -159,7 +193,7 @@ const struct coll_alg MPIR_Coll_bcast_algs[] = {
 int MPIR_Coll_bcast_is(struct coll *c, struct coll_size *s)
 {
     s->local = c->size == 1;
-    s->elements = c->rcount;
     s->bytes = c->rcount * c->rtype->adi.size;
+    s->elements = s->bytes; /* counts may differ */
     return 0;
 }

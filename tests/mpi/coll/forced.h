@@ -52,6 +52,34 @@ static void test_bcast_types(void)
     }
 }
 
+/* One element at some, many at others. */
+static void test_bcast_counts(void)
+{
+    for (int k = 0; k < NCOUNTS; k++) {
+        int n = counts[k], root = some_root(k), one = (check_rank + root) % 3;
+        int *b = check_rank == root ? filled(root, n) : ints(n);
+        MPI_Datatype all;
+        MPI_Type_contiguous(n, MPI_INT, &all);
+        MPI_Type_commit(&all);
+        MPI_Bcast(b,
+                  one == 0   ? 1
+                  : one == 1 ? n
+                             : 4 * n,
+                  one == 0   ? all
+                  : one == 1 ? MPI_INT
+                             : MPI_BYTE,
+                  root, W);
+        for (int i = 0; i < n; i++)
+            if (b[i] != val(root, i)) {
+                CHECK_EQ(b[i], val(root, i), "bcast of %d from %d, element %d", n, root, i);
+                break;
+            }
+        CHECK_EQ(b[n], GUARD, "bcast");
+        MPI_Type_free(&all);
+        free(b);
+    }
+}
+
 /* ---- Gather, scatter ----------------------------------------------------------------------------------------------- */
 
 static void test_gather(void)
@@ -569,6 +597,7 @@ static void run_all(void)
     make_values();
     test_bcast();
     test_bcast_types();
+    test_bcast_counts();
     test_gather();
     test_gather_types();
     test_scatter();
