@@ -10,37 +10,61 @@
 #include "mpid/core/copy.h"
 #include "mpid/core/layout.h"
 #include "mpid/core/kernel.h"
+#include "mpid/core/program.h"
 
 enum {
     COLUMN_CACHE = 24 * 1024, /* memory touched by one pass over columns */
     COLUMN_LIST = 16,         /* lists up to this long, inner loops up to half of it, are copied by columns */
+    PROGRAM_WORTH = 96,       /* packed bytes of a call for which programs are looked for */
+    PROGRAM_BLOCK = 10,       /* longer blocks in a row are as fast one by one */
     COPY_CHUNK = 32 * 1024
 };
 
 /* What one call does, the same for all its walkers. */
 struct mover {
     bool packing;
+    const struct MPID_KERNELS *k;
+    int64_t len; /* packed bytes of the call */
 };
 
-static void move_view(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *top,
+static void move_view(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *top,
                       uintptr_t base, int64_t skip, char *packed, int64_t len);
+static void full_layout(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t user, char *packed);
 
 /* n blocks of `bytes`: in memory `stride` apart, in the packed form `pstride` apart. */
-static inline void blocks(struct mover m, uintptr_t user, int64_t stride, char *packed, int64_t pstride,
+static inline void blocks(struct mover *m, uintptr_t user, int64_t stride, char *packed, int64_t pstride,
                           int64_t n, int64_t bytes)
 {
-    if (m.packing)
-        MPID_Kernel_strided(packed, pstride, (const char *)user, stride, n, bytes);
+    if (m->packing)
+        m->k->strided(packed, pstride, (const char *)user, stride, n, bytes);
     else
-        MPID_Kernel_strided((char *)user, stride, packed, pstride, n, bytes);
+        m->k->strided((char *)user, stride, packed, pstride, n, bytes);
 }
 
-static inline void one_block(struct mover m, uintptr_t user, char *packed, int64_t bytes)
+static inline void one_block(struct mover *m, uintptr_t user, char *packed, int64_t bytes)
 {
-    if (m.packing)
+    if (m->packing)
         memcpy(packed, (const char *)user, (size_t)bytes);
     else
         memcpy((char *)user, packed, (size_t)bytes);
+}
+
+/* n times the loops of l from `level` on, at off[i] or `stride` apart, by a program (program.h); false: there is none. */
+static bool by_program(struct mover *m, const struct MPID_LAYOUT *l, int level, uintptr_t user,
+                       const int64_t *off, int64_t stride, char *packed, int64_t n)
+{
+    if (m->k->pack == NULL || m->len < PROGRAM_WORTH || l->depth - level > 1 || (l->list && l->list->sub))
+        return false;
+    if (level == l->depth && l->list == NULL && l->leaf > PROGRAM_BLOCK)
+        return false;
+    const struct MPID_PROGRAM *p = MPID_Program_get(l, level, stride);
+    if (p == NULL)
+        return false;
+    if (m->packing)
+        m->k->pack(p, packed, (const char *)user, off, stride, n);
+    else
+        m->k->unpack(p, (char *)user, packed, off, stride, n);
+    return true;
 }
 
 /* How many iterations that each touch `a` bytes here and `b` there stay in the cache together. */
@@ -58,27 +82,34 @@ static inline int64_t entry_bytes(const struct MPID_LIST *list, int64_t i)
 }
 
 /* All entries once; start[0] need not be 0 (a part of a list). */
-static void full_entries(struct mover m, const struct MPID_LIST *list, uintptr_t user, char *packed)
+static void full_entries(struct mover *m, const struct MPID_LIST *list, uintptr_t user, char *packed)
 {
     switch (list->kind) {
     case MPID_LIST_BLOCKS:
-        if (m.packing)
-            MPID_Kernel_gather(packed, (const char *)user, list->off, list->n, list->block);
+        if (m->packing)
+            m->k->gather(packed, (const char *)user, list->off, list->n, list->block);
         else
-            MPID_Kernel_scatter((char *)user, packed, list->off, list->n, list->block);
+            m->k->scatter((char *)user, packed, list->off, list->n, list->block);
         break;
     case MPID_LIST_RUNS:
-        if (m.packing)
-            MPID_Kernel_gather_runs(packed, (const char *)user, list->off, list->start, list->n);
+        if (m->packing)
+            m->k->gather_runs(packed, (const char *)user, list->off, list->start, list->n, list->block);
         else
-            MPID_Kernel_scatter_runs((char *)user, packed, list->off, list->start, list->n);
+            m->k->scatter_runs((char *)user, packed, list->off, list->start, list->n, list->block);
+        break;
+    case MPID_LIST_SAME:
+        if (by_program(m, list->sub[0], 0, user + (uintptr_t)list->sub[0]->off, list->off, MPID_ANY_STRIDE,
+                       packed, list->n))
+            break;
+        for (int64_t i = 0; i < list->n; i++, packed += list->block)
+            full_layout(m, list->sub[0], user + (uintptr_t)list->off[i], packed);
         break;
     case MPID_LIST_FIELDS:
         for (int64_t i = 0; i < list->n; i++) {
             uintptr_t p = user + (uintptr_t)list->off[i];
             char *at = packed + (list->start[i] - list->start[0]);
             if (list->sub[i])
-                move_view(m, list->sub[i], NULL, p, 0, at, entry_bytes(list, i));
+                full_layout(m, list->sub[i], p, at);
             else
                 one_block(m, p, at, entry_bytes(list, i));
         }
@@ -87,25 +118,21 @@ static void full_entries(struct mover m, const struct MPID_LIST *list, uintptr_t
 }
 
 /* The list n times, by columns. */
-static void list_columns(struct mover m, const struct MPID_LIST *list, uintptr_t user, int64_t stride,
+static void list_columns(struct mover *m, const struct MPID_LIST *list, uintptr_t user, int64_t stride,
                          char *packed, int64_t n)
 {
     for (int64_t e = 0; e < list->n; e++) {
-        int64_t start = list->start ? list->start[e] : e * list->block, bytes = entry_bytes(list, e);
-        uintptr_t p = user + (uintptr_t)list->off[e];
-        if (list->sub == NULL || list->sub[e] == NULL)
-            blocks(m, p, stride, packed + start, list->bytes, n, bytes);
-        else
-            for (int64_t i = 0; i < n; i++)
-                move_view(m, list->sub[e], NULL, p + (uintptr_t)(i * stride), 0,
-                          packed + start + i * list->bytes, bytes);
+        int64_t start = list->start ? list->start[e] : e * list->block;
+        blocks(m, user + (uintptr_t)list->off[e], stride, packed + start, list->bytes, n,
+               entry_bytes(list, e));
     }
 }
 
-static void full_list(struct mover m, const struct MPID_LIST *list, uintptr_t user, int64_t stride,
+static void full_list(struct mover *m, const struct MPID_LIST *list, uintptr_t user, int64_t stride,
                       char *packed, int64_t n)
 {
-    int64_t by = list->n <= COLUMN_LIST && n >= 4 ? iterations_in_cache(stride, list->bytes) : 1;
+    int64_t by =
+        list->n <= COLUMN_LIST && list->sub == NULL && n >= 4 ? iterations_in_cache(stride, list->bytes) : 1;
     if (by < 4)
         by = 1;
     for (int64_t i = 0; i < n; i += by) {
@@ -117,17 +144,26 @@ static void full_list(struct mover m, const struct MPID_LIST *list, uintptr_t us
     }
 }
 
-/* Two loops over contiguous leaves, `n` times the inner one. */
-static void full_plane(struct mover m, const struct MPID_LOOP *outer, const struct MPID_LOOP *inner,
-                       uintptr_t user, char *packed, int64_t n, int64_t leaf)
+/* The innermost loop once, over contiguous leaves. */
+static void row(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t user, char *packed)
 {
+    const struct MPID_LOOP *lp = &l->loop[l->depth - 1];
+    if (!by_program(m, l, l->depth, user, NULL, lp->stride, packed, lp->count))
+        blocks(m, user, lp->stride, packed, l->leaf, lp->count, l->leaf);
+}
+
+/* Two loops over contiguous leaves, `n` times the inner one. */
+static void full_plane(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *outer,
+                       uintptr_t user, char *packed, int64_t n)
+{
+    const struct MPID_LOOP *inner = &l->loop[l->depth - 1];
+    int64_t leaf = l->leaf;
     int64_t by = inner->count <= COLUMN_LIST / 2 ? iterations_in_cache(outer->stride, outer->bytes) : 1;
     if (by > n)
         by = n;
     if (by < inner->count || by == 1) {
         for (int64_t i = 0; i < n; i++)
-            blocks(m, user + (uintptr_t)(i * outer->stride), inner->stride, packed + i * outer->bytes, leaf,
-                   inner->count, leaf);
+            row(m, l, user + (uintptr_t)(i * outer->stride), packed + i * outer->bytes);
         return;
     }
     for (int64_t i = 0; i < n; i += by)
@@ -137,21 +173,35 @@ static void full_plane(struct mover m, const struct MPID_LOOP *outer, const stru
 }
 
 /* `n` full iterations of `lp`, around the loops of l from `level` on. */
-static void full_loops(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
+static void full_loops(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
                        uintptr_t user, char *packed, int64_t n)
 {
+    if (l->depth - level <= 1 && by_program(m, l, level, user, NULL, lp->stride, packed, n))
+        return;
     if (level == l->depth) {
         if (l->list)
             full_list(m, l->list, user, lp->stride, packed, n);
         else
             blocks(m, user, lp->stride, packed, l->leaf, n, l->leaf);
     } else if (level == l->depth - 1 && l->list == NULL) {
-        full_plane(m, lp, &l->loop[level], user, packed, n, l->leaf);
+        full_plane(m, l, lp, user, packed, n);
     } else {
         for (int64_t i = 0; i < n; i++)
             full_loops(m, l, &l->loop[level], level + 1, user + (uintptr_t)(i * lp->stride),
                        packed + i * lp->bytes, l->loop[level].count);
     }
+}
+
+/* One element. */
+static void full_layout(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t user, char *packed)
+{
+    user += (uintptr_t)l->off;
+    if (l->depth > 0)
+        full_loops(m, l, &l->loop[0], 1, user, packed, l->loop[0].count);
+    else if (l->list)
+        full_entries(m, l->list, user, packed);
+    else
+        one_block(m, user, packed, l->leaf);
 }
 
 /* ---- ranges ---- */
@@ -177,21 +227,22 @@ static struct MPID_LIST sublist(const struct MPID_LIST *list, int64_t i, int64_t
 {
     struct MPID_LIST s = { .kind = list->kind, .n = n, .block = list->block, .off = list->off + i };
     s.start = list->start ? list->start + i : NULL;
-    s.sub = list->sub ? list->sub + i : NULL;
+    s.sub = list->kind == MPID_LIST_FIELDS ? list->sub + i : list->sub;
     return s;
 }
 
-static void part_of_entry(struct mover m, const struct MPID_LIST *list, int64_t i, uintptr_t user,
+static void part_of_entry(struct mover *m, const struct MPID_LIST *list, int64_t i, uintptr_t user,
                           int64_t skip, char *packed, int64_t len)
 {
     uintptr_t p = user + (uintptr_t)list->off[i];
-    if (list->sub && list->sub[i])
-        move_view(m, list->sub[i], NULL, p, skip, packed, len);
+    const struct MPID_LAYOUT *sub = list->sub ? list->sub[list->kind == MPID_LIST_SAME ? 0 : i] : NULL;
+    if (sub)
+        move_view(m, sub, NULL, p, skip, packed, len);
     else
         one_block(m, p + (uintptr_t)skip, packed, len);
 }
 
-static void move_list(struct mover m, const struct MPID_LIST *list, uintptr_t user, int64_t skip,
+static void move_list(struct mover *m, const struct MPID_LIST *list, uintptr_t user, int64_t skip,
                       char *packed, int64_t len)
 {
     int64_t i = entry_at(list, skip), start = list->start ? list->start[i] : i * list->block;
@@ -217,11 +268,11 @@ static void move_list(struct mover m, const struct MPID_LIST *list, uintptr_t us
         part_of_entry(m, list, last, user, 0, packed, len);
 }
 
-static void move_loops(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
+static void move_loops(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
                        uintptr_t user, int64_t skip, char *packed, int64_t len);
 
 /* A range inside one iteration of the loop outside `level`. */
-static void move_inner(struct mover m, const struct MPID_LAYOUT *l, int level, uintptr_t user, int64_t skip,
+static void move_inner(struct mover *m, const struct MPID_LAYOUT *l, int level, uintptr_t user, int64_t skip,
                        char *packed, int64_t len)
 {
     if (level < l->depth)
@@ -232,7 +283,7 @@ static void move_inner(struct mover m, const struct MPID_LAYOUT *l, int level, u
         one_block(m, user + (uintptr_t)skip, packed, len);
 }
 
-static void move_loops(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
+static void move_loops(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
                        uintptr_t user, int64_t skip, char *packed, int64_t len)
 {
     if (skip >= lp->bytes) {
@@ -258,7 +309,7 @@ static void move_loops(struct mover m, const struct MPID_LAYOUT *l, const struct
 }
 
 /* A range of the layout, repeated by `top` if that is not NULL. */
-static void move_view(struct mover m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *top,
+static void move_view(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *top,
                       uintptr_t base, int64_t skip, char *packed, int64_t len)
 {
     base += (uintptr_t)l->off;
@@ -272,25 +323,25 @@ static void move_view(struct mover m, const struct MPID_LAYOUT *l, const struct 
 }
 
 /* All of `count` elements: no place to look for. */
-static void full_typed(struct mover m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
+static void full_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
                        char *packed)
 {
     const struct MPID_LAYOUT *l = t->layout;
     struct MPID_LOOP top = { count, t->extent, t->size };
+    if (count == 1) {
+        full_layout(m, l, base, packed);
+        return;
+    }
     base += (uintptr_t)l->off;
-    if (count == 1 && l->depth > 0)
-        full_loops(m, l, &l->loop[0], 1, base, packed, l->loop[0].count);
-    else if (l->depth > 0 && l->loop[0].count * l->loop[0].stride == top.stride)
+    if (l->depth > 0 && l->loop[0].count * l->loop[0].stride == top.stride)
         full_loops(m, l, &l->loop[0], 1, base, packed, count * l->loop[0].count);
     else
         full_loops(m, l, &top, 0, base, packed, count);
 }
 
-static void move_typed(struct mover m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
+static void move_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
                        int64_t offset, char *packed, int64_t len)
 {
-    if (len == 0)
-        return;
     if (t->is_contig) {
         one_block(m, base + (uintptr_t)offset, packed, len);
     } else if (offset == 0 && len == count * t->size) {
@@ -304,13 +355,17 @@ static void move_typed(struct mover m, const struct MPIR_DATATYPE *t, uintptr_t 
 void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
                       void *dst, int64_t len)
 {
-    move_typed((struct mover){ .packing = true }, t, (uintptr_t)buf, count, offset, dst, len);
+    struct mover m = { true, MPID_Kernels(), len };
+    if (len > 0)
+        move_typed(&m, t, (uintptr_t)buf, count, offset, dst, len);
 }
 
 void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
                         const void *src, int64_t len)
 {
-    move_typed((struct mover){ .packing = false }, t, (uintptr_t)buf, count, offset, (char *)src, len);
+    struct mover m = { false, MPID_Kernels(), len };
+    if (len > 0)
+        move_typed(&m, t, (uintptr_t)buf, count, offset, (char *)src, len);
 }
 
 /* ---- from one typed buffer to another ---- */

@@ -1,6 +1,6 @@
-/* kernel.c: copying many small blocks.  Each loop is written once, always inlined, and compiled for each
+/* kernel.c: the kernels for any processor, and which are used.  Each loop is written once, always inlined, and compiled for each
  * constant block size. */
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "mpid/core/kernel.h"
 
@@ -63,7 +63,7 @@ INLINE void strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, i
         copy(d, s, bytes, big);
 }
 
-void MPID_Kernel_strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
+static void strided_of(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
 {
     if (ds == bytes && ss == bytes) {
         memcpy(d, s, (size_t)(n * bytes));
@@ -112,7 +112,7 @@ INLINE void gather(char *d, const char *s, const int64_t *off, int64_t n, int64_
         copy(d + i * bytes, s + off[i], bytes, big);
 }
 
-void MPID_Kernel_gather(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+static void gather_of(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
 {
     switch (bytes) {
     case 1:
@@ -154,7 +154,7 @@ INLINE void scatter(char *d, const char *s, const int64_t *off, int64_t n, int64
         copy(d + off[i], s + i * bytes, bytes, big);
 }
 
-void MPID_Kernel_scatter(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+static void scatter_of(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
 {
     switch (bytes) {
     case 1:
@@ -190,14 +190,47 @@ void MPID_Kernel_scatter(char *d, const char *s, const int64_t *off, int64_t n, 
     }
 }
 
-void MPID_Kernel_gather_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n)
+static void gather_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n,
+                        int64_t longest)
 {
+    (void)longest;
     for (int64_t i = 0; i < n; i++)
         copy_any(d + (start[i] - start[0]), s + off[i], start[i + 1] - start[i]);
 }
 
-void MPID_Kernel_scatter_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n)
+static void scatter_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n,
+                         int64_t longest)
 {
+    (void)longest;
     for (int64_t i = 0; i < n; i++)
         copy_any(d + off[i], s + (start[i] - start[0]), start[i + 1] - start[i]);
+}
+
+const struct MPID_KERNELS MPID_Kernels_plain = { strided_of,   gather_of, scatter_of, gather_runs,
+                                                 scatter_runs, NULL,      NULL };
+
+/* ---- which ---- */
+
+static _Atomic(const struct MPID_KERNELS *) chosen;
+
+static const struct MPID_KERNELS *best(void)
+{
+    const struct MPID_KERNELS *k = MPID_Kernels_avx512();
+    return k ? k : &MPID_Kernels_plain;
+}
+
+const struct MPID_KERNELS *MPID_Kernels(void)
+{
+    const struct MPID_KERNELS *k = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (k == NULL) {
+        k = best();
+        atomic_store_explicit(&chosen, k, memory_order_relaxed);
+    }
+    return k;
+}
+
+bool MPID_Kernels_use(bool plain)
+{
+    atomic_store_explicit(&chosen, plain ? &MPID_Kernels_plain : best(), memory_order_relaxed);
+    return best() != &MPID_Kernels_plain;
 }

@@ -3,8 +3,9 @@
 #include <string.h>
 #include "mpid/core/layout.h"
 
-/* A list with few entries is spliced into its parent; this bounds how much a type tree can grow by it. */
-enum { SPLICE_MAX = 8 };
+/* Layouts of up to FLAT_RUNS runs become entries of the list they are in, as long as that has at most FLAT_FREE entries, or
+ * FLAT_TIMES as many as without. */
+enum { FLAT_RUNS = 16, FLAT_FREE = 64, FLAT_TIMES = 4, SPLIT_MAX = 64 };
 
 struct MPID_LAYOUT *MPID_Layout_ref(const struct MPID_LAYOUT *l)
 {
@@ -13,11 +14,16 @@ struct MPID_LAYOUT *MPID_Layout_ref(const struct MPID_LAYOUT *l)
     return m;
 }
 
+static int64_t nsubs(const struct MPID_LIST *list)
+{
+    return list->kind == MPID_LIST_FIELDS ? list->n : list->kind == MPID_LIST_SAME;
+}
+
 static void list_unref(struct MPID_LIST *list)
 {
     if (list == NULL || atomic_fetch_sub_explicit(&list->refs, 1, memory_order_acq_rel) != 1)
         return;
-    for (int64_t i = 0; list->sub && i < list->n; i++)
+    for (int64_t i = 0, n = nsubs(list); list->sub && i < n; i++)
         MPID_Layout_unref(list->sub[i]);
     free(list->off);
     free(list->start);
@@ -31,6 +37,7 @@ void MPID_Layout_unref(const struct MPID_LAYOUT *l)
     if (m == NULL || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
         return;
     list_unref(m->list);
+    MPID_Programs_free(atomic_load_explicit(&m->programs, memory_order_relaxed));
     free(m);
 }
 
@@ -42,17 +49,29 @@ struct MPID_LAYOUT *MPID_Layout_run(int64_t off, int64_t bytes)
     l->refs = 1;
     l->size = l->leaf = bytes;
     l->off = off;
+    l->runs = 1;
     return l;
+}
+
+static int16_t many(int64_t runs)
+{
+    return (int16_t)(runs < MPID_LAYOUT_RUNS ? runs : MPID_LAYOUT_RUNS);
 }
 
 /* A new layout over `list`, whose reference it takes over (also on failure). */
 static struct MPID_LAYOUT *layout_of_list(struct MPID_LIST *list)
 {
     struct MPID_LAYOUT *l = MPID_Layout_run(0, list->bytes);
-    if (l == NULL)
+    if (l == NULL) {
         list_unref(list);
-    else
-        l->list = list;
+        return NULL;
+    }
+    l->list = list;
+    l->runs = many(list->n);
+    for (int64_t i = 0; list->sub && i < list->n && l->runs < MPID_LAYOUT_RUNS; i++) {
+        const struct MPID_LAYOUT *sub = list->sub[list->kind == MPID_LIST_SAME ? 0 : i];
+        l->runs = many(l->runs + (sub ? sub->runs - 1 : 0));
+    }
     return l;
 }
 
@@ -61,8 +80,14 @@ static struct MPID_LAYOUT *copy_moved(const struct MPID_LAYOUT *from, int64_t of
     struct MPID_LAYOUT *l = malloc(sizeof *l);
     if (l == NULL)
         return NULL;
-    *l = *from;
-    l->refs = 1;
+    *l = (struct MPID_LAYOUT){ .refs = 1,
+                               .depth = from->depth,
+                               .runs = from->runs,
+                               .size = from->size,
+                               .off = from->off,
+                               .leaf = from->leaf,
+                               .list = from->list };
+    memcpy(l->loop, from->loop, sizeof l->loop);
     l->off += off;
     if (l->list)
         atomic_fetch_add_explicit(&l->list->refs, 1, memory_order_relaxed);
@@ -78,11 +103,12 @@ static struct MPID_LIST *list_new(enum MPID_LIST_KIND kind, int64_t n)
     list->kind = kind;
     list->n = n;
     list->off = malloc((size_t)n * sizeof *list->off);
-    if (kind != MPID_LIST_BLOCKS)
+    bool starts = kind == MPID_LIST_RUNS || kind == MPID_LIST_FIELDS;
+    if (starts)
         list->start = malloc(((size_t)n + 1) * sizeof *list->start);
-    if (kind == MPID_LIST_FIELDS)
-        list->sub = calloc((size_t)n, sizeof *list->sub);
-    if (list->off && (list->start || kind == MPID_LIST_BLOCKS) && (list->sub || kind != MPID_LIST_FIELDS))
+    if (nsubs(list))
+        list->sub = calloc((size_t)nsubs(list), sizeof *list->sub);
+    if (list->off && (list->start || !starts) && (list->sub || nsubs(list) == 0))
         return list;
     list_unref(list);
     return NULL;
@@ -103,32 +129,48 @@ static void push_loop(struct MPID_LAYOUT *l, int64_t count, int64_t stride)
     l->loop[0] = (struct MPID_LOOP){ count, stride, l->size };
     l->depth++;
     l->size *= count;
+    l->runs = many(count < MPID_LAYOUT_RUNS ? count * l->runs : MPID_LAYOUT_RUNS);
 }
 
-/* Fill in entry i of a list that is being made; entries come in order. */
-static void list_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece)
+static void set_sub(struct MPID_LIST *list, int64_t i, const struct MPID_LAYOUT *sub)
 {
-    const struct MPID_LAYOUT *sub = piece.sub;
-    list->off[i] = piece.off;
-    if (list->start)
-        list->start[i] = list->bytes;
-    list->bytes += piece.bytes;
-    if (list->start)
-        list->start[i + 1] = list->bytes;
-    if (sub == NULL)
-        return;
     list->sub[i] = MPID_Layout_ref(sub);
     if (list->nesting <= MPID_Layout_nesting(sub))
         list->nesting = MPID_Layout_nesting(sub) + 1;
 }
 
-/* All loops are in use: the layout becomes the one field of a new one. */
-static struct MPID_LAYOUT *wrapped(const struct MPID_LAYOUT *sub)
+/* Fill in entry i of a list of runs or fields that is being made; entries come in order. */
+static void list_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece)
 {
-    struct MPID_LIST *list = list_new(MPID_LIST_FIELDS, 1);
+    list->off[i] = piece.off;
+    list->start[i] = list->bytes;
+    list->bytes += piece.bytes;
+    list->start[i + 1] = list->bytes;
+    if (piece.bytes > list->block)
+        list->block = piece.bytes;
+    if (piece.sub)
+        set_sub(list, i, piece.sub);
+}
+
+/* n times the same, at places to be filled in. */
+static struct MPID_LIST *list_same(int64_t n, const struct MPID_LAYOUT *sub)
+{
+    struct MPID_LIST *list = list_new(MPID_LIST_SAME, n);
     if (list == NULL)
         return NULL;
-    list_set(list, 0, (struct MPID_PIECE){ 0, sub->size, sub });
+    list->block = sub->size;
+    list->bytes = n * sub->size;
+    set_sub(list, 0, sub);
+    return list;
+}
+
+/* All loops are in use: the layout becomes the one entry of a new one. */
+static struct MPID_LAYOUT *wrapped(const struct MPID_LAYOUT *sub)
+{
+    struct MPID_LIST *list = list_same(1, sub);
+    if (list == NULL)
+        return NULL;
+    list->off[0] = 0;
     return layout_of_list(list);
 }
 
@@ -143,6 +185,7 @@ struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_
     } else if (l->depth > 0 && reaches(stride, l->loop[0].count, l->loop[0].stride)) {
         l->loop[0].count *= count;
         l->size *= count;
+        l->runs = many(count < MPID_LAYOUT_RUNS ? count * l->runs : MPID_LAYOUT_RUNS);
     } else {
         if (l->depth == MPID_LAYOUT_LOOPS) {
             struct MPID_LAYOUT *deep = l;
@@ -178,26 +221,14 @@ static void append(struct MPID_PIECES *p, struct MPID_PIECE piece)
     p->v[p->n++] = piece;
 }
 
-/* The entries of a short list lie in the parent directly: structs of structs become one list. */
-static void splice(struct MPID_PIECES *p, int64_t off, const struct MPID_LIST *list)
-{
-    for (int64_t i = 0; i < list->n; i++) {
-        int64_t bytes = list->start ? list->start[i + 1] - list->start[i] : list->block;
-        append(p, (struct MPID_PIECE){ off + list->off[i], bytes, list->sub ? list->sub[i] : NULL });
-    }
-}
-
 void MPID_Pieces_add(struct MPID_PIECES *p, struct MPID_PIECE piece)
 {
     const struct MPID_LAYOUT *sub = piece.sub;
     if (piece.bytes == 0 || p->no_memory)
         return;
     if (sub && MPID_Layout_is_run(sub))
-        append(p, (struct MPID_PIECE){ piece.off + sub->off, sub->leaf, NULL });
-    else if (sub && sub->depth == 0 && sub->list->n <= SPLICE_MAX && p->n < 8 * SPLICE_MAX)
-        splice(p, piece.off + sub->off, sub->list);
-    else
-        append(p, piece);
+        piece = (struct MPID_PIECE){ piece.off + sub->off, sub->leaf, NULL };
+    append(p, piece);
 }
 
 void MPID_Pieces_fini(struct MPID_PIECES *p)
@@ -205,6 +236,53 @@ void MPID_Pieces_fini(struct MPID_PIECES *p)
     free(p->v);
     *p = (struct MPID_PIECES){ 0 };
 }
+
+/* ---- flattening ---- */
+
+static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOUT *l, int level);
+
+static void add_entries(struct MPID_PIECES *p, int64_t off, const struct MPID_LIST *list)
+{
+    for (int64_t i = 0; i < list->n; i++) {
+        const struct MPID_LAYOUT *sub = list->sub ? list->sub[list->kind == MPID_LIST_SAME ? 0 : i] : NULL;
+        int64_t bytes = list->start ? list->start[i + 1] - list->start[i] : list->block;
+        if (sub)
+            add_flat(p, off + list->off[i] + sub->off, sub, 0);
+        else
+            append(p, (struct MPID_PIECE){ off + list->off[i], bytes, NULL });
+    }
+}
+
+/* The runs of l inside its loops from `level` on. */
+static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOUT *l, int level)
+{
+    if (level < l->depth)
+        for (int64_t i = 0; i < l->loop[level].count; i++)
+            add_flat(p, off + i * l->loop[level].stride, l, level + 1);
+    else if (l->list)
+        add_entries(p, off, l->list);
+    else
+        append(p, (struct MPID_PIECE){ off, l->leaf, NULL });
+}
+
+/* The pieces with those of few runs flattened; false: none are. */
+static bool flatten(struct MPID_PIECES *flat, const struct MPID_PIECES *p, int64_t limit)
+{
+    bool any = false;
+    for (int64_t i = 0; i < p->n && !flat->no_memory; i++) {
+        const struct MPID_PIECE *piece = &p->v[i];
+        if (piece->sub && piece->sub->runs <= FLAT_RUNS &&
+            flat->n + piece->sub->runs + p->n - i - 1 <= limit) {
+            add_flat(flat, piece->off + piece->sub->off, piece->sub, 0);
+            any = true;
+        } else {
+            append(flat, *piece);
+        }
+    }
+    return any;
+}
+
+/* ---- which kind ---- */
 
 /* Same bytes, same sub-layout, equal distances: the pieces are one loop. */
 static bool is_regular(const struct MPID_PIECES *p)
@@ -220,25 +298,94 @@ static bool is_regular(const struct MPID_PIECES *p)
 
 static enum MPID_LIST_KIND kind_of(const struct MPID_PIECES *p)
 {
-    enum MPID_LIST_KIND kind = MPID_LIST_BLOCKS;
+    bool same_sub = true, same_bytes = true, subs = false;
     for (int64_t i = 0; i < p->n; i++) {
-        if (p->v[i].sub)
-            return MPID_LIST_FIELDS;
-        if (p->v[i].bytes != p->v[0].bytes)
-            kind = MPID_LIST_RUNS;
+        subs |= p->v[i].sub != NULL;
+        same_sub &= p->v[i].sub == p->v[0].sub;
+        same_bytes &= p->v[i].bytes == p->v[0].bytes;
     }
-    return kind;
+    if (subs)
+        return same_sub ? MPID_LIST_SAME : MPID_LIST_FIELDS;
+    return same_bytes ? MPID_LIST_BLOCKS : MPID_LIST_RUNS;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+/* Runs as blocks of one length: that length, or 0 if these would take more memory, or are large. */
+static int64_t split_length(const struct MPID_PIECES *p)
+{
+    int64_t length = 0, bytes = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        length = length && p->v[i].bytes % length == 0 ? length : gcd(p->v[i].bytes, length);
+        bytes += p->v[i].bytes;
+        if (length == 1 || bytes / length > 2 * (i + 1) + FLAT_FREE)
+            return 0;
+    }
+    return p->n > FLAT_FREE && length <= SPLIT_MAX && bytes / length <= 2 * p->n ? length : 0;
+}
+
+static struct MPID_LAYOUT *blocks_of(const struct MPID_PIECES *p, int64_t length)
+{
+    int64_t n = 0, k = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        n += p->v[i].bytes / length;
+    struct MPID_LIST *list = list_new(MPID_LIST_BLOCKS, n);
+    if (list == NULL)
+        return NULL;
+    list->block = length;
+    list->bytes = n * length;
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t at = 0; at < p->v[i].bytes; at += length)
+            list->off[k++] = p->v[i].off + at;
+    return layout_of_list(list);
+}
+
+static struct MPID_LAYOUT *entries_of(const struct MPID_PIECES *p, enum MPID_LIST_KIND kind)
+{
+    struct MPID_LIST *list = kind == MPID_LIST_SAME ? list_same(p->n, p->v[0].sub) : list_new(kind, p->n);
+    if (list == NULL)
+        return NULL;
+    for (int64_t i = 0; i < p->n; i++)
+        if (kind == MPID_LIST_SAME)
+            list->off[i] = p->v[i].off;
+        else
+            list_set(list, i, p->v[i]);
+    return layout_of_list(list);
+}
+
+static struct MPID_LAYOUT *list_of(const struct MPID_PIECES *p, bool may_flatten);
+
+static struct MPID_LAYOUT *flattened(const struct MPID_PIECES *p, int64_t limit)
+{
+    struct MPID_PIECES flat = { 0 };
+    bool any = flatten(&flat, p, limit);
+    struct MPID_LAYOUT *l = flat.no_memory ? NULL : list_of(any ? &flat : p, false);
+    MPID_Pieces_fini(&flat);
+    return l;
+}
+
+static struct MPID_LAYOUT *list_of(const struct MPID_PIECES *p, bool may_flatten)
+{
+    if (is_regular(p))
+        return MPID_Layout_loop(p->n, p->n > 1 ? p->v[1].off - p->v[0].off : 0, p->v[0]);
+    enum MPID_LIST_KIND kind = kind_of(p);
+    if (may_flatten && kind == MPID_LIST_FIELDS)
+        return flattened(p, FLAT_TIMES * p->n > FLAT_FREE ? FLAT_TIMES * p->n : FLAT_FREE);
+    if (may_flatten && kind == MPID_LIST_SAME && p->n <= FLAT_FREE && p->n * p->v[0].sub->runs <= FLAT_FREE)
+        return flattened(p, FLAT_FREE); /* all; more are best as they are */
+    int64_t length = kind == MPID_LIST_BLOCKS ? p->v[0].bytes : kind == MPID_LIST_RUNS ? split_length(p) : 0;
+    return length ? blocks_of(p, length) : entries_of(p, kind);
 }
 
 struct MPID_LAYOUT *MPID_Layout_list(const struct MPID_PIECES *p)
 {
-    if (is_regular(p))
-        return MPID_Layout_loop(p->n, p->n > 1 ? p->v[1].off - p->v[0].off : 0, p->v[0]);
-    struct MPID_LIST *list = list_new(kind_of(p), p->n);
-    if (list == NULL)
-        return NULL;
-    list->block = p->v[0].bytes;
-    for (int64_t i = 0; i < p->n; i++)
-        list_set(list, i, p->v[i]);
-    return layout_of_list(list);
+    return list_of(p, true);
 }

@@ -1,14 +1,16 @@
 /* layout.h: where the bytes of a datatype lie: the form that the copy functions work on.
  *
  * A layout is up to MPID_LAYOUT_LOOPS nested strided loops over a leaf; the leaf is a run of contiguous bytes
- * or a list. A list holds blocks of one length, runs of any length, or fields that are layouts again.
+ * or a list. A list holds blocks of one length, runs of any length, the same layout at many places, or fields that are different
+ * layouts again.
  *
  * Invariants
- *   1. Layouts and lists never change once made, and are shared by reference count: a type may be freed while
+ *   1. Layouts and lists never change once made (but for the programs that are added), and are shared by reference count: a type may be freed while
  * layouts made from it live on.
  *   2. The order of the bytes in a layout is the order of the type map: entries are merged, never sorted.
  *   3. Canonical: loops of one iteration are dropped, loops whose iterations touch are one loop or one run,
- * runs that touch are one run, blocks at equal distances are a loop.  No part is empty.
+ * runs that touch are one run, blocks at equal distances are a loop, layouts of few runs in a list are its entries.  No part is
+ * empty.  The exception: runs whose lengths are small multiples of one length are blocks of that, if these take less memory.
  *   4. Memory is proportional to the description: to the number of blocks of an index list, never to counts.
  *   5. Every offset and size fits in 63 bits; type.c checks that before it makes a layout. */
 #ifndef MPID_LAYOUT_H
@@ -21,6 +23,7 @@
 
 enum {
     MPID_LAYOUT_LOOPS = 4,
+    MPID_LAYOUT_RUNS = 1000,
     MPID_LAYOUT_NESTING =
         2000 /* the walkers recurse once a level; more is an error, never a stack overflow */
 };
@@ -32,32 +35,36 @@ struct MPID_LOOP {
 
 enum MPID_LIST_KIND {
     MPID_LIST_BLOCKS, /* n blocks of `block` bytes */
-    MPID_LIST_RUNS,   /* n runs; run i is start[i + 1] - start[i] bytes */
+    MPID_LIST_RUNS,   /* n runs; run i is start[i + 1] - start[i] bytes, at most `block` */
+    MPID_LIST_SAME,   /* n times sub[0], which has `block` packed bytes */
     MPID_LIST_FIELDS  /* n fields; field i is sub[i], or a run if that is NULL */
 };
 
 struct MPID_LAYOUT;
+struct MPID_PROGRAM;
 
 struct MPID_LIST {
     _Atomic int32_t refs;
     enum MPID_LIST_KIND kind;
     int64_t n;
     int64_t bytes;                  /* packed bytes of all */
-    int64_t block;                  /* BLOCKS */
+    int64_t block;                  /* of an entry; RUNS: of the longest */
     int32_t nesting;                /* layouts below layouts, at most MPID_LAYOUT_NESTING */
     int64_t *off;                   /* [n] bytes from the list's origin */
-    int64_t *start;                 /* [n + 1] packed offset of each entry; NULL for BLOCKS */
-    const struct MPID_LAYOUT **sub; /* [n] referenced; FIELDS only */
+    int64_t *start;                 /* [n + 1] packed offset of each entry; RUNS and FIELDS */
+    const struct MPID_LAYOUT **sub; /* [n], SAME [1]; referenced */
 };
 
 struct MPID_LAYOUT {
     _Atomic int32_t refs;
-    int32_t depth;          /* loops in use; loop[0] is the outermost */
+    int16_t depth;          /* loops in use; loop[0] is the outermost */
+    int16_t runs;           /* contiguous pieces, at most MPID_LAYOUT_RUNS */
     int64_t size;           /* packed bytes */
     int64_t off;            /* where the first leaf's origin lies from the address of the element */
     int64_t leaf;           /* packed bytes of a leaf */
     struct MPID_LIST *list; /* NULL: a leaf is contiguous */
     struct MPID_LOOP loop[MPID_LAYOUT_LOOPS];
+    _Atomic(struct MPID_PROGRAM *) programs; /* made when first needed: program.h */
 };
 
 /* One part of a datatype being described: `bytes` at `off`, contiguous or laid out as `sub` (not referenced).
@@ -96,5 +103,8 @@ void MPID_Pieces_fini(struct MPID_PIECES *p);
 
 struct MPID_LAYOUT *MPID_Layout_ref(const struct MPID_LAYOUT *l);
 void MPID_Layout_unref(const struct MPID_LAYOUT *l); /* NULL allowed */
+
+/* All that are linked (program.c); NULL allowed. */
+void MPID_Programs_free(struct MPID_PROGRAM *first);
 
 #endif

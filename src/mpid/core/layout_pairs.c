@@ -15,15 +15,17 @@
                                             .kind = MPID_LIST_RUNS, \
                                             .n = 2, \
                                             .bytes = sizeof(VALUE) + sizeof(int), \
-                                            .block = sizeof(VALUE), \
+                                            .block = \
+                                                sizeof(VALUE) > sizeof(int) ? sizeof(VALUE) : sizeof(int), \
                                             .off = off_##NAME, \
                                             .start = start_##NAME }; \
-    struct MPID_LAYOUT MPID_Layout_##NAME = { .refs = 1, \
-                                              .size = sizeof(VALUE) + sizeof(int), \
-                                              .leaf = sizeof(VALUE) + sizeof(int), \
-                                              .list = offsetof(struct struct_##NAME, index) == sizeof(VALUE) \
-                                                          ? NULL \
-                                                          : &list_##NAME };
+    struct MPID_LAYOUT MPID_Layout_##NAME = { \
+        .refs = 1, \
+        .runs = offsetof(struct struct_##NAME, index) == sizeof(VALUE) ? 1 : 2, \
+        .size = sizeof(VALUE) + sizeof(int), \
+        .leaf = sizeof(VALUE) + sizeof(int), \
+        .list = offsetof(struct struct_##NAME, index) == sizeof(VALUE) ? NULL : &list_##NAME \
+    };
 
 PAIR(float_int, float)
 PAIR(double_int, double)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "mpid.h"
 #include "mpid/core/copy.h"
+#include "mpid/core/kernel.h"
 #include "mpid/core/layout.h"
 #include "util/err.h"
 
@@ -80,8 +81,8 @@ static void ref_append(struct ref *r, const struct ref *old, int64_t disp)
 
 static void ref_block(struct ref *r, const struct ref *old, int64_t n, int64_t disp)
 {
-    for (int64_t i = 0; i < n; i++)
-        ref_append(r, old, disp + i * ref_extent(old));
+    for (int64_t i = 0, extent = ref_extent(old); i < n; i++)
+        ref_append(r, old, disp + i * extent);
 }
 
 /* ---- random types ---- */
@@ -195,9 +196,10 @@ static void drop(struct both *b)
 static int64_t *places(const struct both *b, int64_t count, int64_t *base, int64_t *span)
 {
     int64_t *at = malloc((size_t)(count * b->r.n + 1) * sizeof *at), lo = 0, hi = 0, k = 0;
+    int64_t extent = ref_extent(&b->r);
     for (int64_t c = 0; c < count; c++)
         for (int64_t i = 0; i < b->r.n; i++, k++) {
-            at[k] = b->r.at[i] + c * ref_extent(&b->r);
+            at[k] = b->r.at[i] + c * extent;
             if (k == 0 || at[k] < lo)
                 lo = at[k];
             if (k == 0 || at[k] >= hi)
@@ -308,6 +310,7 @@ START_TEST(random_types)
     for (int i = 0; i < POOL; i++)
         make_basic(&pool[i], 1 << (i % 4));
     seed = (uint64_t)_i + 1;
+    MPID_Kernels_use(_i % 2);
     for (int k = 0; k < 60; k++) {
         struct both b;
         make_random(&b, pool);
@@ -317,7 +320,7 @@ START_TEST(random_types)
             continue;
         }
         compare_copies(&b, 1);
-        compare_copies(&b, 1 + rnd(9));
+        compare_copies(&b, 1 + rnd(_i % 4 < 2 ? 9 : 30));
         int victim = (int)rnd(POOL - 4) + 4; /* old types go while types made from them live on */
         drop(&pool[victim]);
         pool[victim] = b;
@@ -360,6 +363,103 @@ START_TEST(canonical_forms)
     ck_assert_int_eq(l.t.layout->list->n, 3 + 1);
     MPID_Type_fini(&l.t);
     drop(&d);
+}
+END_TEST
+
+/* Blocks of every length at distances near to them, forwards and backwards, with every rest of a round: the kernels' cases. */
+START_TEST(every_block)
+{
+    struct both c;
+    make_basic(&c, 1);
+    MPID_Kernels_use(_i % 2);
+    seed = (uint64_t)_i + 1;
+    for (int64_t bytes = 1; bytes <= 600; bytes += bytes < 140 ? 1 : 1 + rnd(60)) {
+        struct both v, w;
+        int64_t stride = (bytes + 1 + rnd(bytes < 40 ? 20 : 200)) * (_i & 2 ? -1 : 1);
+        make_vector(&v, &c, 2 + rnd(MAP_MAX / 16 / bytes + 20), bytes, stride);
+        compare_copies(&v, 1);
+        make_vector(&w, &v, 2 + rnd(9), 1, rnd(2) ? v.t.extent + rnd(9) : -v.t.extent - rnd(9));
+        compare_copies(&w, 1);
+        drop(&w);
+        drop(&v);
+    }
+    drop(&c);
+}
+END_TEST
+
+/* Records of a few fields in any order. */
+START_TEST(every_record)
+{
+    struct both pool[POOL];
+    struct MPIR_DATATYPE *types[8];
+    for (int i = 0; i < POOL; i++)
+        make_basic(&pool[i], 1 << (i % 4));
+    MPID_Kernels_use(_i % 2);
+    seed = (uint64_t)_i + 1;
+    for (int k = 0; k < 60; k++) {
+        struct both b = { 0 }, l = { 0 };
+        int64_t n = 1 + rnd(8), bl[8], disp[8], at = 0, places[40];
+        const struct both *olds[8];
+        for (int64_t i = 0; i < n; i++) {
+            olds[i] = &pool[rnd(POOL)];
+            types[i] = (struct MPIR_DATATYPE *)&olds[i]->t;
+            bl[i] = 1 + rnd(rnd(8) ? 4 : 40);
+            disp[i] = at + rnd(20);
+            at = disp[i] + bl[i] * olds[i]->r.n;
+        }
+        ck_assert_int_eq(MPID_Type_struct(&b.t, n, counts(bl), counts(disp), types), 0);
+        for (int64_t i = 0; i < n; i++)
+            ref_block(&b.r, &olds[i]->r, bl[i], disp[i]);
+        compare_bounds(&b);
+        compare_copies(&b, 1 + rnd(60));
+        for (int64_t i = 0, where = 0; i < 40; i++, where += b.t.extent + rnd(30))
+            places[i] = where;
+        ck_assert_int_eq(MPID_Type_hindexed(&l.t, 40, (MPIR_Counts){ 0 }, 1, counts(places), 1, &b.t), 0);
+        for (int i = 0; i < 40; i++)
+            ref_block(&l.r, &b.r, 1, places[i]);
+        compare_bounds(&l);
+        compare_copies(&l, 1);
+        drop(&l);
+        drop(&b);
+    }
+    for (int i = 0; i < POOL; i++)
+        drop(&pool[i]);
+}
+END_TEST
+
+/* Lists of runs: of many lengths, of few, of one. */
+START_TEST(every_list)
+{
+    enum { N = 150 };
+    struct both c;
+    make_basic(&c, 4);
+    MPID_Kernels_use(_i % 2);
+    seed = (uint64_t)_i + 1;
+    static const int64_t longest[] = { 1, 2, 3, 4, 8, 15, 16, 17, 32, 40 };
+    for (size_t k = 0; k < sizeof longest / sizeof *longest; k++) {
+        struct both l = { 0 };
+        int64_t bl[N], disp[N], at = 0;
+        for (int i = 0; i < N; i++) {
+            bl[i] = 1 + rnd(longest[k]);
+            disp[i] = at + rnd(3);
+            at = disp[i] + bl[i];
+        }
+        for (int i = 0; i < 20; i++) { /* not in order */
+            int64_t a = rnd(N), b = rnd(N), d = disp[a], n = bl[a];
+            disp[a] = disp[b];
+            bl[a] = bl[b];
+            disp[b] = d;
+            bl[b] = n;
+        }
+        ck_assert_int_eq(MPID_Type_hindexed(&l.t, N, counts(bl), 0, counts(disp), 4, &c.t), 0);
+        for (int i = 0; i < N; i++)
+            ref_block(&l.r, &c.r, bl[i], disp[i] * 4);
+        compare_bounds(&l);
+        compare_copies(&l, 1);
+        compare_copies(&l, 2);
+        drop(&l);
+    }
+    drop(&c);
 }
 END_TEST
 
@@ -638,6 +738,9 @@ int main(void)
     TCase *c = tcase_create("layout");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, random_types, 0, 40);
+    tcase_add_loop_test(c, every_block, 0, 4);
+    tcase_add_loop_test(c, every_record, 0, 4);
+    tcase_add_loop_test(c, every_list, 0, 4);
     tcase_add_test(c, canonical_forms);
     tcase_add_test(c, huge_counts);
     tcase_add_test(c, overflow_is_an_error);

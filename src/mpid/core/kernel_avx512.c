@@ -1,0 +1,407 @@
+/* kernel_avx512.c: the kernels for processors with AVX-512 and its byte permutations.  Loads and stores under a mask touch the bytes
+ * of the mask only, so a block of any length up to 64 is one load and one store without a branch. */
+#include <stddef.h>
+#include <string.h>
+#include "mpid/core/kernel.h"
+#include "mpid/core/program.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")))
+#define INLINE static inline __attribute__((always_inline)) AVX512
+
+enum { BY_MEMCPY = 4096 }; /* longer blocks gain from what libc knows about large copies */
+
+INLINE __mmask64 first(int64_t bytes) /* all for 64 and more, up to 255 */
+{
+    return _bzhi_u64(~(uint64_t)0, (unsigned)bytes);
+}
+
+/* Blocks of any length up to 16, 32 or 64: no wider than needed, since an access that crosses a cache line takes twice as long. */
+INLINE void copy_16(char *d, const char *s, __mmask16 k)
+{
+    _mm_mask_storeu_epi8(d, k, _mm_maskz_loadu_epi8(k, s));
+}
+
+INLINE void copy_32(char *d, const char *s, __mmask32 k)
+{
+    _mm256_mask_storeu_epi8(d, k, _mm256_maskz_loadu_epi8(k, s));
+}
+
+INLINE void copy_64(char *d, const char *s, __mmask64 k)
+{
+    _mm512_mask_storeu_epi8(d, k, _mm512_maskz_loadu_epi8(k, s));
+}
+
+INLINE void copy_128(char *d, const char *s)
+{
+    __m256i a = _mm256_loadu_si256((const __m256i *)s), b = _mm256_loadu_si256((const __m256i *)(s + 32));
+    __m256i c = _mm256_loadu_si256((const __m256i *)(s + 64)),
+            e = _mm256_loadu_si256((const __m256i *)(s + 96));
+    _mm256_storeu_si256((__m256i *)d, a);
+    _mm256_storeu_si256((__m256i *)(d + 32), b);
+    _mm256_storeu_si256((__m256i *)(d + 64), c);
+    _mm256_storeu_si256((__m256i *)(d + 96), e);
+}
+
+/* More than 64 bytes. */
+INLINE void copy_long(char *d, const char *s, int64_t bytes)
+{
+    if (bytes > BY_MEMCPY) {
+        memcpy(d, s, (size_t)bytes);
+        return;
+    }
+    if (bytes <= 128) {
+        __m512i a = _mm512_loadu_si512(s), b = _mm512_loadu_si512(s + bytes - 64);
+        _mm512_storeu_si512(d, a);
+        _mm512_storeu_si512(d + bytes - 64, b);
+        return;
+    }
+    int64_t i = 0;
+    for (; i + 128 <= bytes; i += 128)
+        copy_128(d + i, s + i);
+    if (i < bytes)
+        copy_128(d + bytes - 128, s + bytes - 128);
+}
+
+/* A run of a list. Up to 128 bytes without a branch, since nobody can predict it where lengths are irregular.  `longest`: a constant. */
+INLINE void copy_any(char *d, const char *s, int64_t bytes, int64_t longest)
+{
+    if (longest <= 16) {
+        copy_16(d, s, (__mmask16)first(bytes));
+    } else if (longest <= 32) {
+        copy_32(d, s, (__mmask32)first(bytes));
+    } else if (longest <= 64) {
+        copy_64(d, s, first(bytes));
+    } else if (bytes <= 128) {
+        copy_64(d, s, first(bytes));
+        copy_64(d + 64, s + 64, bytes > 64 ? first(bytes - 64) : 0);
+    } else {
+        copy_long(d, s, bytes);
+    }
+}
+
+/* A constant size as a program would assign it, else by class. */
+INLINE void copy(char *d, const char *s, int64_t bytes, int64_t longest)
+{
+    if (__builtin_constant_p(bytes) && bytes < 64)
+        memcpy(d, s, (size_t)bytes);
+    else if (__builtin_constant_p(bytes) && bytes == 64)
+        _mm512_storeu_si512(d, _mm512_loadu_si512(s));
+    else if (longest <= 64)
+        copy_any(d, s, bytes, longest);
+    else
+        copy_long(d, s, bytes);
+}
+
+INLINE void strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes, int64_t longest)
+{
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4, d += 4 * ds, s += 4 * ss) {
+        copy(d, s, bytes, longest);
+        copy(d + ds, s + ss, bytes, longest);
+        copy(d + 2 * ds, s + 2 * ss, bytes, longest);
+        copy(d + 3 * ds, s + 3 * ss, bytes, longest);
+    }
+    for (; i < n; i++, d += ds, s += ss)
+        copy(d, s, bytes, longest);
+}
+
+INLINE void gather(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes, int64_t longest)
+{
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4, d += 4 * bytes) {
+        copy(d, s + off[i], bytes, longest);
+        copy(d + bytes, s + off[i + 1], bytes, longest);
+        copy(d + 2 * bytes, s + off[i + 2], bytes, longest);
+        copy(d + 3 * bytes, s + off[i + 3], bytes, longest);
+    }
+    for (; i < n; i++, d += bytes)
+        copy(d, s + off[i], bytes, longest);
+}
+
+INLINE void scatter(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes, int64_t longest)
+{
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4, s += 4 * bytes) {
+        copy(d + off[i], s, bytes, longest);
+        copy(d + off[i + 1], s + bytes, bytes, longest);
+        copy(d + off[i + 2], s + 2 * bytes, bytes, longest);
+        copy(d + off[i + 3], s + 3 * bytes, bytes, longest);
+    }
+    for (; i < n; i++, s += bytes)
+        copy(d + off[i], s, bytes, longest);
+}
+
+/* One loop for each size that is frequent, one for the others up to 16, 32 and 64, one for longer blocks. */
+#define BY_SIZE(BYTES, CALL) \
+    switch (BYTES) { \
+    case 1: \
+        CALL(1, 64); \
+        break; \
+    case 2: \
+        CALL(2, 64); \
+        break; \
+    case 4: \
+        CALL(4, 64); \
+        break; \
+    case 8: \
+        CALL(8, 64); \
+        break; \
+    case 12: \
+        CALL(12, 64); \
+        break; \
+    case 16: \
+        CALL(16, 64); \
+        break; \
+    case 24: \
+        CALL(24, 64); \
+        break; \
+    case 32: \
+        CALL(32, 64); \
+        break; \
+    case 48: \
+        CALL(48, 64); \
+        break; \
+    case 64: \
+        CALL(64, 64); \
+        break; \
+    default: \
+        if ((BYTES) < 16) \
+            CALL(BYTES, 16); \
+        else if ((BYTES) < 32) \
+            CALL(BYTES, 32); \
+        else if ((BYTES) < 64) \
+            CALL(BYTES, 64); \
+        else \
+            CALL(BYTES, INT64_MAX); \
+    }
+
+static AVX512 void strided_of(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
+{
+#define CALL(BYTES, LONGEST) strided(d, ds, s, ss, n, BYTES, LONGEST)
+    BY_SIZE(bytes, CALL)
+#undef CALL
+}
+
+static AVX512 void gather_of(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes)
+{
+#define CALL(BYTES, LONGEST) gather(d, s, off, n, BYTES, LONGEST)
+    BY_SIZE(bytes, CALL)
+#undef CALL
+}
+
+static AVX512 void scatter_of(char *d, const char *s, const int64_t *off, int64_t n, int64_t bytes){
+#define CALL(BYTES, LONGEST) scatter(d, s, off, n, BYTES, LONGEST)
+    BY_SIZE(bytes, CALL)
+#undef CALL
+}
+
+INLINE void gather_any(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n,
+                       int64_t longest)
+{
+    d -= start[0];
+    for (int64_t i = 0; i < n; i++)
+        copy_any(d + start[i], s + off[i], start[i + 1] - start[i], longest);
+}
+
+INLINE void scatter_any(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n,
+                        int64_t longest)
+{
+    s -= start[0];
+    for (int64_t i = 0; i < n; i++)
+        copy_any(d + off[i], s + start[i], start[i + 1] - start[i], longest);
+}
+
+static AVX512 void gather_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n,
+                               int64_t longest)
+{
+    if (longest <= 16)
+        gather_any(d, s, off, start, n, 16);
+    else if (longest <= 32)
+        gather_any(d, s, off, start, n, 32);
+    else if (longest <= 64)
+        gather_any(d, s, off, start, n, 64);
+    else
+        gather_any(d, s, off, start, n, INT64_MAX);
+}
+
+static AVX512 void scatter_runs(char *d, const char *s, const int64_t *off, const int64_t *start, int64_t n,
+                                int64_t longest)
+{
+    if (longest <= 16)
+        scatter_any(d, s, off, start, n, 16);
+    else if (longest <= 32)
+        scatter_any(d, s, off, start, n, 32);
+    else if (longest <= 64)
+        scatter_any(d, s, off, start, n, 64);
+    else
+        scatter_any(d, s, off, start, n, INT64_MAX);
+}
+
+/* ---- programs ---- */
+
+/* The data of a window to its packed bytes and back; `narrow`: at most 32 of these. */
+INLINE void pack_window(const struct MPID_PLACES *p, char *packed, const char *mem, __mmask64 data,
+                        __mmask64 out, bool narrow)
+{
+    __m512i v = _mm512_permutexvar_epi8(_mm512_load_si512(p->pack), _mm512_maskz_loadu_epi8(data, mem));
+    if (narrow)
+        _mm256_mask_storeu_epi8(packed, (__mmask32)out, _mm512_castsi512_si256(v));
+    else
+        _mm512_mask_storeu_epi8(packed, out, v);
+}
+
+INLINE void unpack_window(const struct MPID_PLACES *p, char *mem, const char *packed, __mmask64 data,
+                          __mmask64 out, bool narrow)
+{
+    __m512i v = narrow ? _mm512_castsi256_si512(_mm256_maskz_loadu_epi8((__mmask32)out, packed))
+                       : _mm512_maskz_loadu_epi8(out, packed);
+    _mm512_mask_storeu_epi8(mem, data, _mm512_permutexvar_epi8(_mm512_load_si512(p->unpack), v));
+}
+
+INLINE void window(const struct MPID_PLACES *p, char *packed, char *mem, __mmask64 data, __mmask64 out,
+                   bool packing, bool narrow)
+{
+    if (packing)
+        pack_window(p, packed, mem, data, out, narrow);
+    else
+        unpack_window(p, mem, packed, data, out, narrow);
+}
+
+/* One window holds some iterations; what is left over of them is a window of fewer bytes. */
+INLINE void windows(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off, int64_t stride,
+                    int64_t n, bool packing, bool narrow)
+{
+    const struct MPID_STEP *t = &p->step[0];
+    const struct MPID_PLACES *places = &p->places[t->places];
+    mem += t->mem;
+    if (off) {
+        for (int64_t i = 0; i < n; i++, packed += t->bytes)
+            window(places, packed, mem + off[i], t->data, t->out, packing, narrow);
+        return;
+    }
+    for (; n >= p->per; n -= p->per, packed += t->bytes, mem += p->per * stride)
+        window(places, packed, mem, t->data, t->out, packing, narrow);
+    if (n) {
+        int64_t bytes = n * p->bytes;
+        __mmask64 data = t->data & _mm512_cmplt_epu8_mask(_mm512_load_si512(places->unpack),
+                                                          _mm512_set1_epi8((char)bytes));
+        window(places, packed, mem, data, first(bytes), packing, narrow);
+    }
+}
+
+/* A step of `n` repetitions, a constant: what kind it is has to be found out once. */
+INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *packed, char *const *mem,
+                 int n, bool packing)
+{
+    int64_t bytes = p->bytes, at = t->mem;
+#define EACH(COPY) \
+    for (int i = 0; i < n; i++) { \
+        char *d = packing ? packed + i * bytes : mem[i] + at, \
+             *s = packing ? mem[i] + at : packed + i * bytes; \
+        COPY; \
+    }
+    switch (t->kind) {
+    case MPID_STEP_16:
+        EACH(copy_16(d, s, (__mmask16)t->out))
+        break;
+    case MPID_STEP_32:
+        EACH(copy_32(d, s, (__mmask32)t->out))
+        break;
+    case MPID_STEP_64:
+        EACH(copy_64(d, s, t->out))
+        break;
+    case MPID_STEP_LONG:
+        EACH(copy_long(d, s, t->bytes))
+        break;
+    case MPID_STEP_WINDOW:
+        for (int i = 0; i < n; i++)
+            window(&p->places[t->places], packed + i * bytes, mem[i] + at, t->data, t->out, packing, false);
+        break;
+    }
+#undef EACH
+}
+
+INLINE void steps(const struct MPID_PROGRAM *p, char *packed, char *const *mem, int n, bool packing)
+{
+    const struct MPID_STEP *end = p->step + p->nsteps;
+    for (const struct MPID_STEP *t = p->step; t < end; packed += t->bytes, t++)
+        step(p, t, packed, mem, n, packing);
+}
+
+/* All steps are blocks of `bytes`. */
+INLINE void equal_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off,
+                        int64_t stride, int64_t n, bool packing, int64_t bytes, int64_t longest)
+{
+    const struct MPID_STEP *end = p->step + p->nsteps;
+    for (int64_t i = 0; i < n; i++) {
+        char *at = off ? mem + off[i] : mem + i * stride;
+        for (const struct MPID_STEP *t = p->step; t < end; packed += bytes, t++)
+            copy(packing ? packed : at + t->mem, packing ? at + t->mem : packed, bytes, longest);
+    }
+}
+
+enum { TOGETHER = 4, TOGETHER_MAX = 2048 }; /* repetitions of at most so many bytes are done 4 at a time */
+
+INLINE void run(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off, int64_t stride,
+                int64_t n, bool packing)
+{
+    if (p->nsteps == 1 && p->step[0].kind == MPID_STEP_WINDOW) {
+        if (p->step[0].bytes <= 32)
+            windows(p, packed, mem, off, stride, n, packing, true);
+        else
+            windows(p, packed, mem, off, stride, n, packing, false);
+        return;
+    }
+    if (p->block) {
+#define CALL(BYTES, LONGEST) equal_steps(p, packed, mem, off, stride, n, packing, BYTES, LONGEST)
+        BY_SIZE(p->block, CALL)
+#undef CALL
+        return;
+    }
+    int64_t i = 0;
+    char *at[TOGETHER];
+    for (; i + TOGETHER <= n && p->bytes <= TOGETHER_MAX; i += TOGETHER, packed += TOGETHER * p->bytes) {
+        for (int k = 0; k < TOGETHER; k++)
+            at[k] = off ? mem + off[i + k] : mem + (i + k) * stride;
+        steps(p, packed, at, TOGETHER, packing);
+    }
+    for (; i < n; i++, packed += p->bytes) {
+        at[0] = off ? mem + off[i] : mem + i * stride;
+        steps(p, packed, at, 1, packing);
+    }
+}
+
+static AVX512 void pack(const struct MPID_PROGRAM *p, char *packed, const char *mem, const int64_t *off,
+                        int64_t stride, int64_t n)
+{
+    run(p, packed, (char *)mem, off, stride, n, true);
+}
+
+static AVX512 void unpack(const struct MPID_PROGRAM *p, char *mem, const char *packed, const int64_t *off,
+                          int64_t stride, int64_t n)
+{
+    run(p, (char *)packed, mem, off, stride, n, false);
+}
+
+static const struct MPID_KERNELS kernels = { strided_of,   gather_of, scatter_of, gather_runs,
+                                             scatter_runs, pack,      unpack };
+
+const struct MPID_KERNELS *MPID_Kernels_avx512(void)
+{
+    bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+               __builtin_cpu_supports("bmi2");
+    return has ? &kernels : NULL;
+}
+
+#else
+
+const struct MPID_KERNELS *MPID_Kernels_avx512(void)
+{
+    return NULL;
+}
+
+#endif
