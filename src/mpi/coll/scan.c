@@ -73,13 +73,17 @@ static void scan_doubling(struct coll *c)
 
 static void exscan_linear(struct coll *c)
 {
-    void *upto = MPIR_Coll_temp(c, c->rcount, c->rtype);
-    MPIR_Coll_copy(c, input(c), c->rcount, c->rtype, upto, c->rcount, c->rtype);
-    if (c->rank > 0) {
-        MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank - 1);
-        MPIR_Coll_combine(c, c->rbuf, upto, c->rcount);
+    bool first = c->rank == 0, last = c->rank == c->size - 1;
+    void *upto = (void *)(uintptr_t)input(c);
+    if (!first && !last) {
+        upto = MPIR_Coll_temp(c, c->rcount, c->rtype);
+        MPIR_Coll_copy(c, input(c), c->rcount, c->rtype, upto, c->rcount, c->rtype);
     }
-    if (c->rank < c->size - 1)
+    if (!first)
+        MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->rank - 1);
+    if (!first && !last)
+        MPIR_Coll_combine(c, c->rbuf, upto, c->rcount);
+    if (!last)
         MPIR_Coll_send(c, upto, c->rcount, c->rtype, c->rank + 1);
 }
 

@@ -13,13 +13,19 @@ int MPIR_Get_version(int *version, int *subversion)
     return 0;
 }
 
+#ifdef __clang__
+#define COMPILER __VERSION__ /* begins with its name */
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 int MPIR_Get_library_version(char *version, int *resultlen)
 {
     char adi[64] = "";
     MPID_Version_name(adi);
     snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
              "Keel MPI %s (MPI %d.%d, Standard ABI %d.%d; %s; compiled by %s)", PACKAGE_VERSION, MPI_VERSION,
-             MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION, adi, __VERSION__);
+             MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION, adi, COMPILER);
     *resultlen = (int)strlen(version);
     return 0;
 }
