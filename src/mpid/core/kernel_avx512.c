@@ -82,13 +82,21 @@ INLINE void copy_any(char *d, const char *s, int64_t bytes, int64_t longest)
     }
 }
 
+/* 64 bytes, where one access would cross a cache line more often than not. */
+INLINE void copy_halves(char *d, const char *s)
+{
+    __m256i a = _mm256_loadu_si256((const __m256i *)s), b = _mm256_loadu_si256((const __m256i *)(s + 32));
+    _mm256_storeu_si256((__m256i *)d, a);
+    _mm256_storeu_si256((__m256i *)(d + 32), b);
+}
+
 /* A constant size as a program would assign it, else by class. */
 INLINE void copy(char *d, const char *s, int64_t bytes, int64_t longest)
 {
     if (__builtin_constant_p(bytes) && bytes < 64)
         memcpy(d, s, (size_t)bytes);
     else if (__builtin_constant_p(bytes) && bytes == 64)
-        _mm512_storeu_si512(d, _mm512_loadu_si512(s));
+        copy_halves(d, s);
     else if (longest <= 64)
         copy_any(d, s, bytes, longest);
     else
@@ -298,7 +306,8 @@ INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *
 {
     int64_t bytes = p->bytes, at = t->mem;
 #define EACH(COPY) \
-    for (int i = 0; i < n; i++) { \
+    _Pragma("GCC unroll 4") for (int i = 0; i < n; i++) \
+    { \
         char *d = packing ? packed + i * bytes : mem[i] + at, \
              *s = packing ? mem[i] + at : packed + i * bytes; \
         COPY; \
@@ -313,10 +322,26 @@ INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *
     case MPID_STEP_64:
         EACH(copy_64(d, s, t->out))
         break;
+    case MPID_STEP_EXACT_4:
+        EACH(copy(d, s, 4, 64))
+        break;
+    case MPID_STEP_EXACT_8:
+        EACH(copy(d, s, 8, 64))
+        break;
+    case MPID_STEP_EXACT_16:
+        EACH(copy(d, s, 16, 64))
+        break;
+    case MPID_STEP_EXACT_32:
+        EACH(copy(d, s, 32, 64))
+        break;
+    case MPID_STEP_EXACT_64:
+        EACH(copy_halves(d, s))
+        break;
     case MPID_STEP_LONG:
         EACH(copy_long(d, s, t->bytes))
         break;
     case MPID_STEP_WINDOW:
+#pragma GCC unroll 4
         for (int i = 0; i < n; i++)
             window(&p->places[t->places], packed + i * bytes, mem[i] + at, t->data, t->out, packing, false);
         break;
@@ -331,11 +356,41 @@ INLINE void steps(const struct MPID_PROGRAM *p, char *packed, char *const *mem, 
         step(p, t, packed, mem, n, packing);
 }
 
+/* All `nsteps` steps, a constant, are blocks of `bytes`, another: where they lie stays in registers. */
+INLINE void known_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off,
+                        int64_t stride, int64_t n, bool packing, int64_t bytes, int nsteps)
+{
+    int64_t where[8];
+#pragma GCC unroll 8
+    for (int k = 0; k < nsteps; k++)
+        where[k] = p->step[k].mem;
+    for (int64_t i = 0; i < n; i++, packed += nsteps * bytes) {
+        char *at = off ? mem + off[i] : mem + i * stride;
+#pragma GCC unroll 8
+        for (int k = 0; k < nsteps; k++)
+            copy(packing ? packed + k * bytes : at + where[k], packing ? at + where[k] : packed + k * bytes,
+                 bytes, 64);
+    }
+}
+
 /* All steps are blocks of `bytes`. */
 INLINE void equal_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off,
                         int64_t stride, int64_t n, bool packing, int64_t bytes, int64_t longest)
 {
     const struct MPID_STEP *end = p->step + p->nsteps;
+#define KNOWN(STEPS) \
+    case STEPS: \
+        known_steps(p, packed, mem, off, stride, n, packing, bytes, STEPS); \
+        return;
+    if (__builtin_constant_p(bytes) && bytes >= 16)
+        switch (p->nsteps) {
+            KNOWN(2)
+            KNOWN(3)
+            KNOWN(4)
+            KNOWN(6)
+            KNOWN(8)
+        }
+#undef KNOWN
     for (int64_t i = 0; i < n; i++) {
         char *at = off ? mem + off[i] : mem + i * stride;
         for (const struct MPID_STEP *t = p->step; t < end; packed += bytes, t++)
@@ -364,6 +419,7 @@ INLINE void run(const struct MPID_PROGRAM *p, char *packed, char *mem, const int
     int64_t i = 0;
     char *at[TOGETHER];
     for (; i + TOGETHER <= n && p->bytes <= TOGETHER_MAX; i += TOGETHER, packed += TOGETHER * p->bytes) {
+#pragma GCC unroll 4
         for (int k = 0; k < TOGETHER; k++)
             at[k] = off ? mem + off[i + k] : mem + (i + k) * stride;
         steps(p, packed, at, TOGETHER, packing);

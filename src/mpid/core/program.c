@@ -80,6 +80,18 @@ static enum MPID_STEP_KIND kind_of(const struct filling *f)
 {
     if (f->n > 1)
         return MPID_STEP_WINDOW;
+    switch (f->got) {
+    case 4:
+        return MPID_STEP_EXACT_4;
+    case 8:
+        return MPID_STEP_EXACT_8;
+    case 16:
+        return MPID_STEP_EXACT_16;
+    case 32:
+        return MPID_STEP_EXACT_32;
+    case 64:
+        return MPID_STEP_EXACT_64;
+    }
     return f->got <= 16   ? MPID_STEP_16
            : f->got <= 32 ? MPID_STEP_32
            : f->got <= 64 ? MPID_STEP_64

@@ -16,6 +16,11 @@ enum MPID_STEP_KIND {
     MPID_STEP_16, /* a block of at most 16 bytes */
     MPID_STEP_32,
     MPID_STEP_64,
+    MPID_STEP_EXACT_4, /* of so many: no mask, which costs more to store under */
+    MPID_STEP_EXACT_8,
+    MPID_STEP_EXACT_16,
+    MPID_STEP_EXACT_32,
+    MPID_STEP_EXACT_64,
     MPID_STEP_LONG, /* a longer block */
     MPID_STEP_WINDOW
 };
