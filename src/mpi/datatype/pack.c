@@ -25,14 +25,13 @@ int MPIR_Pack(const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype, voi
 }
 
 static int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
-                  MPIR_Datatype *datatype, MPID_Msgrep_t rep, struct MPIR_COMMUNICATOR *comm)
+                  MPIR_Datatype *datatype, MPID_Msgrep_t rep, MPID_Msg_pack_t act,
+                  struct MPIR_COMMUNICATOR *comm)
 {
     int64_t size, done = 0;
-    MPID_Msg_pack_t act;
     int err = check_position(*position, insize);
     if (err)
         return err;
-    MPID_Msg_act(comm, MPI_ANY_SOURCE, &datatype->adi, rep, &act);
     MPID_Pack_size(outcount, &datatype->adi, act, &size);
     if (size > insize - *position)
         return MPIR_Err(MPI_ERR_TRUNCATE, "insize",
@@ -46,7 +45,8 @@ static int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void
 int MPIR_Unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                 MPIR_Datatype *datatype, MPIR_Comm *comm)
 {
-    return unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_NATIVE, &comm->adi);
+    return unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_NATIVE, MPID_MSG_OK,
+                  &comm->adi);
 }
 
 int MPIR_Pack_size(MPI_Count incount, MPIR_Datatype *datatype, MPIR_Comm *comm, MPI_Count *size)
@@ -85,7 +85,8 @@ int MPIR_Unpack_external(const char *datarep, const void *inbuf, MPI_Count insiz
 {
     int err = check_datarep(datarep);
     return err ? err
-               : unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_EXTERNAL32, NULL);
+               : unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_EXTERNAL32,
+                        MPID_MSG_CONVERT, NULL);
 }
 
 int MPIR_Pack_external_size(const char *datarep, MPI_Count incount, MPIR_Datatype *datatype, MPI_Count *size)

@@ -342,9 +342,7 @@ static void full_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t
 static void move_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
                        int64_t offset, char *packed, int64_t len)
 {
-    if (t->is_contig) {
-        one_block(m, base + (uintptr_t)offset, packed, len);
-    } else if (offset == 0 && len == count * t->size) {
+    if (offset == 0 && len == count * t->size) {
         full_typed(m, t, base, count, packed);
     } else {
         struct MPID_LOOP top = { count, t->extent, t->size };
@@ -355,17 +353,23 @@ static void move_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t
 void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
                       void *dst, int64_t len)
 {
-    struct mover m = { true, MPID_Kernels(), len };
-    if (len > 0)
+    if (t->is_contig && len > 0) {
+        memcpy(dst, (const char *)((uintptr_t)buf + (uintptr_t)offset), (size_t)len);
+    } else if (len > 0) {
+        struct mover m = { true, MPID_Kernels(), len };
         move_typed(&m, t, (uintptr_t)buf, count, offset, dst, len);
+    }
 }
 
 void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
                         const void *src, int64_t len)
 {
-    struct mover m = { false, MPID_Kernels(), len };
-    if (len > 0)
+    if (t->is_contig && len > 0) {
+        memcpy((char *)((uintptr_t)buf + (uintptr_t)offset), src, (size_t)len);
+    } else if (len > 0) {
+        struct mover m = { false, MPID_Kernels(), len };
         move_typed(&m, t, (uintptr_t)buf, count, offset, (char *)src, len);
+    }
 }
 
 /* ---- from one typed buffer to another ---- */

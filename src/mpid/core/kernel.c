@@ -211,7 +211,7 @@ const struct MPID_KERNELS MPID_Kernels_plain = { strided_of,   gather_of, scatte
 
 /* ---- which ---- */
 
-static _Atomic(const struct MPID_KERNELS *) chosen;
+_Atomic(const struct MPID_KERNELS *) MPID_Kernels_chosen;
 
 static const struct MPID_KERNELS *best(void)
 {
@@ -219,18 +219,15 @@ static const struct MPID_KERNELS *best(void)
     return k ? k : &MPID_Kernels_plain;
 }
 
-const struct MPID_KERNELS *MPID_Kernels(void)
+const struct MPID_KERNELS *MPID_Kernels_choose(void)
 {
-    const struct MPID_KERNELS *k = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (k == NULL) {
-        k = best();
-        atomic_store_explicit(&chosen, k, memory_order_relaxed);
-    }
+    const struct MPID_KERNELS *k = best();
+    atomic_store_explicit(&MPID_Kernels_chosen, k, memory_order_relaxed);
     return k;
 }
 
 bool MPID_Kernels_use(bool plain)
 {
-    atomic_store_explicit(&chosen, plain ? &MPID_Kernels_plain : best(), memory_order_relaxed);
+    atomic_store_explicit(&MPID_Kernels_chosen, plain ? &MPID_Kernels_plain : best(), memory_order_relaxed);
     return best() != &MPID_Kernels_plain;
 }

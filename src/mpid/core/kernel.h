@@ -5,6 +5,7 @@
 #ifndef MPID_KERNEL_H
 #define MPID_KERNEL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,7 +32,14 @@ struct MPID_KERNELS {
                    int64_t stride, int64_t n);
 };
 
-const struct MPID_KERNELS *MPID_Kernels(void);
+extern _Atomic(const struct MPID_KERNELS *) MPID_Kernels_chosen; /* NULL: not yet */
+const struct MPID_KERNELS *MPID_Kernels_choose(void);
+
+static inline const struct MPID_KERNELS *MPID_Kernels(void)
+{
+    const struct MPID_KERNELS *k = atomic_load_explicit(&MPID_Kernels_chosen, memory_order_relaxed);
+    return k ? k : MPID_Kernels_choose();
+}
 
 /* The plain ones if `plain`, else the best again; returns false if these are the same. */
 bool MPID_Kernels_use(bool plain);

@@ -31,8 +31,9 @@ void MPID_Pack_size(int64_t count, struct MPIR_DATATYPE *datatype, MPID_Msg_pack
         *size = INT64_MAX;
 }
 
-/* The bytes that the data takes in this representation; -1 with *error_code set. */
-static int64_t size_in(MPID_Msgrep_t msgrep, int64_t count, struct MPIR_DATATYPE *datatype, int *error_code)
+/* As size_in for other than the native representation, and for sizes that do not fit. */
+static __attribute__((noinline)) int64_t size_of_rare(MPID_Msgrep_t msgrep, int64_t count,
+                                                      struct MPIR_DATATYPE *datatype, int *error_code)
 {
     MPID_Msg_pack_t act;
     int64_t size = -1;
@@ -49,6 +50,16 @@ static int64_t size_in(MPID_Msgrep_t msgrep, int64_t count, struct MPIR_DATATYPE
                        "has no representation in external32; expected predefined types, not nested too "
                        "deep");
     return size;
+}
+
+/* The bytes that the data takes in this representation; -1 with *error_code set. */
+static inline int64_t size_in(MPID_Msgrep_t msgrep, int64_t count, struct MPIR_DATATYPE *datatype,
+                              int *error_code)
+{
+    int64_t size;
+    if (msgrep == MPID_MSGFORM_NATIVE && !__builtin_mul_overflow(count, datatype->size, &size))
+        return size;
+    return size_of_rare(msgrep, count, datatype, error_code);
 }
 
 void MPID_Pack(const void *src, int64_t count, struct MPIR_DATATYPE *datatype, void *dest, int64_t maxcount,
