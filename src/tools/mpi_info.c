@@ -122,7 +122,8 @@ static bool wanted(const char *name)
 }
 
 /* Between the items of a list. */
-static bool item_begun;
+static bool item_begun, any_item;
+static const char *heading; /* of the list, until its first item; NULL */
 
 static void list_begin(const char *name, const char *title)
 {
@@ -130,8 +131,7 @@ static void list_begin(const char *name, const char *title)
     item_begun = false;
     if (opts.json)
         printf("%s\n  \"%s\": [", sections_begun ? "," : "{", name);
-    else if (!opts.terse)
-        printf("%s%s\n", sections_begun ? "\n" : "", title);
+    heading = opts.json || opts.terse ? NULL : title;
     sections_begun = true;
 }
 
@@ -145,7 +145,10 @@ static void item(void)
 {
     if (opts.json)
         printf("%s\n    { ", item_begun ? "," : "");
-    item_begun = true;
+    if (heading)
+        printf("%s%s\n", any_item ? "\n" : "", heading);
+    heading = NULL;
+    item_begun = any_item = true;
 }
 
 static void words_of(MPI_T_enum names, char *text, size_t cap)
@@ -503,5 +506,7 @@ int main(int argc, char **argv)
     if (opts.json)
         printf("\n}\n");
     MPI_T_finalize();
-    return fflush(stdout) == 0 ? 0 : 1;
+    if (!any_item)
+        fprintf(stderr, "mpi_info: nothing there has such a name\n");
+    return fflush(stdout) == 0 && any_item ? 0 : 1;
 }
