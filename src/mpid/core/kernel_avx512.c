@@ -52,13 +52,14 @@ INLINE void copy_long(char *d, const char *s, int64_t bytes)
         memcpy(d, s, (size_t)bytes);
         return;
     }
-    if (bytes <= 128) {
+    if (bytes < 128) {
         __m512i a = _mm512_loadu_si512(s), b = _mm512_loadu_si512(s + bytes - 64);
         _mm512_storeu_si512(d, a);
         _mm512_storeu_si512(d + bytes - 64, b);
         return;
     }
     int64_t i = 0;
+#pragma GCC unroll 2
     for (; i + 128 <= bytes; i += 128)
         copy_128(d + i, s + i);
     if (i < bytes)
@@ -174,6 +175,12 @@ INLINE void scatter(char *d, const char *s, const int64_t *off, int64_t n, int64
         break; \
     case 64: \
         CALL(64, 64); \
+        break; \
+    case 128: \
+        CALL(128, INT64_MAX); \
+        break; \
+    case 256: \
+        CALL(256, INT64_MAX); \
         break; \
     default: \
         if ((BYTES) < 16) \
@@ -369,7 +376,7 @@ INLINE void known_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, c
 #pragma GCC unroll 8
         for (int k = 0; k < nsteps; k++)
             copy(packing ? packed + k * bytes : at + where[k], packing ? at + where[k] : packed + k * bytes,
-                 bytes, 64);
+                 bytes, bytes > 64 ? INT64_MAX : 64);
     }
 }
 
@@ -398,7 +405,7 @@ INLINE void equal_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, c
     }
 }
 
-enum { TOGETHER = 4, TOGETHER_MAX = 2048 }; /* repetitions of at most so many bytes are done 4 at a time */
+enum { TOGETHER = 4, TOGETHER_MAX = 512 }; /* repetitions of at most so many bytes are done 4 at a time */
 
 INLINE void run(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off, int64_t stride,
                 int64_t n, bool packing)
