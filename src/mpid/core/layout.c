@@ -332,20 +332,33 @@ static int64_t split_length(const struct MPID_PIECES *p)
     return p->n > FLAT_FREE && length <= SPLIT_MAX && bytes / length <= 2 * p->n ? length : 0;
 }
 
-static struct MPID_LAYOUT *blocks_of(const struct MPID_PIECES *p, int64_t length)
+static struct MPID_LAYOUT *layout_of_blocks(int64_t n, int64_t bytes)
 {
-    int64_t n = 0, k = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        n += p->v[i].bytes / length;
     struct MPID_LIST *list = list_new(MPID_LIST_BLOCKS, n);
     if (list == NULL)
         return NULL;
-    list->block = length;
-    list->bytes = n * length;
-    for (int64_t i = 0; i < p->n; i++)
-        for (int64_t at = 0; at < p->v[i].bytes; at += length)
-            list->off[k++] = p->v[i].off + at;
+    list->block = bytes;
+    list->bytes = n * bytes;
     return layout_of_list(list);
+}
+
+struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs)
+{
+    if (runs < n && (runs <= FLAT_FREE || bytes > SPLIT_MAX || n >= 2 * runs))
+        return NULL;
+    return layout_of_blocks(n, bytes);
+}
+
+static struct MPID_LAYOUT *blocks_of(const struct MPID_PIECES *p, int64_t length)
+{
+    int64_t bytes = 0, k = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        bytes += p->v[i].bytes;
+    struct MPID_LAYOUT *l = layout_of_blocks(bytes / length, length);
+    for (int64_t i = 0; l && i < p->n; i++)
+        for (int64_t at = 0; at < p->v[i].bytes; at += length)
+            l->list->off[k++] = p->v[i].off + at;
+    return l;
 }
 
 static struct MPID_LAYOUT *entries_of(const struct MPID_PIECES *p, enum MPID_LIST_KIND kind)

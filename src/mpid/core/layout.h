@@ -95,6 +95,9 @@ static inline int32_t MPID_Layout_nesting(const struct MPID_LAYOUT *l)
 struct MPID_LAYOUT *MPID_Layout_run(int64_t off, int64_t bytes);
 /* `count` times the piece, `stride` apart; count and piece are not empty. */
 struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_PIECE piece);
+/* n blocks of `bytes`, which the caller knows to be `runs` runs and not all at equal distances, and whose list->off it fills in.  NULL: runs are
+ * better, or no memory. */
+struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs);
 /* The pieces one after another; there is at least one, and no_memory is false. */
 struct MPID_LAYOUT *MPID_Layout_list(const struct MPID_PIECES *pieces);
 

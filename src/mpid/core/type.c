@@ -277,12 +277,50 @@ int MPID_Type_hvector(struct MPIR_DATATYPE *t, int64_t count, int64_t blocklengt
     return set_layout(t, l, 1);
 }
 
+/* The bounds of `count` blocks of one length: all at once, between the least and the greatest displacement. */
+static void include_equal(struct bounds *b, int64_t count, int64_t n, MPIR_Counts displacements, int64_t unit,
+                          const struct MPIR_DATATYPE *old)
+{
+    if (count <= 0 || n <= 0)
+        return;
+    int64_t least = MPIR_counts_get(displacements, 0), most = least;
+    for (int64_t i = 1; i < count; i++) {
+        int64_t at = MPIR_counts_get(displacements, i);
+        least = at < least ? at : least;
+        most = at > most ? at : most;
+    }
+    int64_t a = mul(b, least, unit), z = mul(b, most, unit);
+    struct span s = { a < z ? a : z, a < z ? z : a };
+    include(b, old, mul(b, count, n), repeated(b, s, n, old->extent));
+}
+
+/* Blocks of one length of which few touch, at unequal distances, are their list without being collected first.  NULL: they are not
+ * such, or there is no memory; the general way finds out. */
+static struct MPID_LAYOUT *mostly_separate_blocks(int64_t count, int64_t bytes, MPIR_Counts displacements,
+                                                  int64_t unit)
+{
+    bool equal = true;
+    int64_t runs = 1,
+            first = count > 1 ? (MPIR_counts_get(displacements, 1) - MPIR_counts_get(displacements, 0)) : 0;
+    for (int64_t i = 1; i < count; i++) {
+        int64_t step = MPIR_counts_get(displacements, i) - MPIR_counts_get(displacements, i - 1);
+        runs += step * unit != bytes;
+        equal &= step == first;
+    }
+    struct MPID_LAYOUT *l = equal || unit == 0 ? NULL : MPID_Layout_blocks(count, bytes, runs);
+    for (int64_t i = 0; l && i < count; i++)
+        l->list->off[i] = MPIR_counts_get(displacements, i) * unit;
+    return l;
+}
+
 int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts blocklengths, int64_t blocklength,
                        MPIR_Counts displacements, int64_t unit, const struct MPIR_DATATYPE *old)
 {
     struct bounds b = { 0 };
-    for (int64_t i = 0; i < count; i++) {
-        int64_t n = blocklengths.p ? MPIR_counts_get(blocklengths, i) : blocklength;
+    if (blocklengths.p == NULL)
+        include_equal(&b, count, blocklength, displacements, unit, old);
+    for (int64_t i = 0; blocklengths.p && i < count; i++) {
+        int64_t n = MPIR_counts_get(blocklengths, i);
         if (n <= 0)
             continue;
         int64_t at = mul(&b, MPIR_counts_get(displacements, i), unit);
@@ -291,11 +329,19 @@ int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts block
     int err = set_bounds(t, &b);
     if (err || t->size == 0 || (err = repeat_sign(t, old)))
         return err;
+    struct MPID_LAYOUT *l = blocklengths.p == NULL && old->is_contig
+                                ? mostly_separate_blocks(count, blocklength * old->size, displacements, unit)
+                                : NULL;
+    if (l)
+        return set_layout(t, l, count);
     struct collector c = { 0 };
     for (int64_t i = 0; i < count; i++) {
         int64_t n = blocklengths.p ? MPIR_counts_get(blocklengths, i) : blocklength;
-        if (n > 0)
-            collect(&c, old, n, MPIR_counts_get(displacements, i) * unit);
+        int64_t at = MPIR_counts_get(displacements, i) * unit;
+        if (n > 0 && old->is_contig)
+            MPID_Pieces_add(&c.pieces, (struct MPID_PIECE){ at, n * old->size, NULL });
+        else if (n > 0)
+            collect(&c, old, n, at);
     }
     return set_collected(t, &c, count);
 }
