@@ -31,6 +31,26 @@ static void made(void)
     CHECK(MPI_Comm_fromint(old) == MPI_COMM_NULL, "a freed communicator's integer names something");
 }
 
+static void sessions(void)
+{
+    MPI_Session session, other;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &other);
+    int number = MPI_Session_toint(session), n = 0;
+    MPI_Fint fortran = MPI_Session_c2f(session);
+    CHECK(number != MPI_Session_toint(other) && fortran != MPI_Session_c2f(other),
+          "two sessions have one integer");
+    CHECK(MPI_Session_fromint(number) == session);
+    CHECK(MPI_Session_f2c(fortran) == session);
+    CHECK_ERR(MPI_Session_get_num_psets(MPI_Session_f2c(fortran), MPI_INFO_NULL, &n), MPI_SUCCESS);
+    CHECK(n >= 2, "%d sets of processes", n);
+    CHECK(MPI_Session_fromint(MPI_Session_toint(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
+    CHECK(MPI_Session_f2c(MPI_Session_c2f(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
+    MPI_Session_finalize(&session);
+    MPI_Session_finalize(&other);
+    CHECK(MPI_Session_fromint(number) == MPI_SESSION_NULL, "a finalized session's integer names something");
+}
+
 static void statuses(void)
 {
     MPI_Status s, t;
@@ -84,6 +104,7 @@ int main(int argc, char **argv)
     CHECK(MPI_Comm_fromint(-5) == MPI_COMM_NULL);
     CHECK(MPI_Comm_fromint(0x7fffffff) == MPI_COMM_NULL);
     made();
+    sessions();
     statuses();
     return check_done();
 }
