@@ -151,6 +151,17 @@ static void item(void)
     item_begun = any_item = true;
 }
 
+/* All of a kind that MPI_T knows. */
+static void print_list(const char *name, const char *title, int (*get_num)(int *), void (*print)(int))
+{
+    int n = 0;
+    get_num(&n);
+    list_begin(name, title);
+    for (int i = 0; i < n; i++)
+        print(i);
+    list_end();
+}
+
 static void words_of(MPI_T_enum names, char *text, size_t cap)
 {
     int num = 0;
@@ -170,8 +181,8 @@ static void words_of(MPI_T_enum names, char *text, size_t cap)
 
 static void config_line(const char *name, const char *key, const char *value)
 {
+    item();
     if (opts.json) {
-        item();
         json_field("name", key, true);
         json_field("value", value, false);
         printf(" }");
@@ -266,8 +277,11 @@ static bool get_cvar(int index, struct cvar *v)
     return true;
 }
 
-static void print_cvar(const struct cvar *v)
+static void print_cvar(int index)
 {
+    static struct cvar found, *v = &found;
+    if (!get_cvar(index, v))
+        return;
     item();
     if (opts.json) {
         json_field("name", v->name, true);
@@ -294,14 +308,8 @@ static void print_cvar(const struct cvar *v)
 
 static void print_cvars(void)
 {
-    static struct cvar v;
-    int n = 0;
-    MPI_T_cvar_get_num(&n);
-    list_begin("control_variables", "Control variables (set in the environment, or by MPI_T)");
-    for (int i = 0; i < n; i++)
-        if (get_cvar(i, &v))
-            print_cvar(&v);
-    list_end();
+    print_list("control_variables", "Control variables (set in the environment, or by MPI_T)",
+               MPI_T_cvar_get_num, print_cvar);
 }
 
 /* ---- Performance variables ---- */
@@ -340,12 +348,8 @@ static void print_pvar(int index)
 
 static void print_pvars(void)
 {
-    int n = 0;
-    MPI_T_pvar_get_num(&n);
-    list_begin("performance_variables", "Performance variables (read by MPI_T)");
-    for (int i = 0; i < n; i++)
-        print_pvar(i);
-    list_end();
+    print_list("performance_variables", "Performance variables (read by MPI_T)", MPI_T_pvar_get_num,
+               print_pvar);
 }
 
 /* ---- Events ---- */
@@ -383,12 +387,7 @@ static void print_event(int index)
 
 static void print_events(void)
 {
-    int n = 0;
-    MPI_T_event_get_num(&n);
-    list_begin("events", "Events (callbacks of MPI_T)");
-    for (int i = 0; i < n; i++)
-        print_event(i);
-    list_end();
+    print_list("events", "Events (callbacks of MPI_T)", MPI_T_event_get_num, print_event);
 }
 
 /* ---- Categories ---- */
@@ -420,12 +419,7 @@ static void print_category(int index)
 
 static void print_categories(void)
 {
-    int n = 0;
-    MPI_T_category_get_num(&n);
-    list_begin("categories", "Categories");
-    for (int i = 0; i < n; i++)
-        print_category(i);
-    list_end();
+    print_list("categories", "Categories", MPI_T_category_get_num, print_category);
 }
 
 /* ---- The command ---- */

@@ -7,26 +7,16 @@ run in turns with the library's call; O3/O2 is how much faster they are with -O3
 the nested types.  A row that misses its goal is marked *, or m where memory is what bounds it: twice the better peer would be faster than
 memcpy (the loop of `contiguous`), and the library is as fast as the loop.  Nothing here fails on a time."""
 import argparse
-import statistics
 import subprocess
 import sys
 import tempfile
 
-from compare import TOP, libraries, printed, run_within
+from compare import TOP, cell, libraries, median_of, printed, run_within
 
 SOURCE = f"{TOP}/tests/perf/pack.c"
 NESTED = ("vector-vector", "vector-struct", "indexed-vector", "struct-vector")
 LIMIT = 120
 GOAL = 0.95
-
-
-def median(values):
-    values = [v for v in values if v is not None]
-    return statistics.median(values) if values else None
-
-
-def cell(x, width=9):
-    return f"{x:{width}.3g}" if x is not None else f"{'-':>{width}}"
 
 
 class Results:
@@ -36,11 +26,11 @@ class Results:
         self.of = {}
 
     def mid(self, name, metric):
-        return median([r.get(metric) for r in self.of.get(name, [])])
+        return median_of([r.get(metric) for r in self.of.get(name, [])])
 
     def ratio(self, name, metric, of, of_metric):
         pairs = zip(self.of.get(name, []), self.of.get(of, []))
-        return median([a[metric] / b[of_metric] for a, b in pairs if metric in a and of_metric in b])
+        return median_of([a[metric] / b[of_metric] for a, b in pairs if metric in a and of_metric in b])
 
     def metrics(self, *prefixes):
         return [m for m in self.of["keel"][0] if m.startswith(prefixes)] if self.of.get("keel") else []
@@ -68,7 +58,7 @@ def speeds(results, peers):
         marks.append(mark(results, metric, peers))
         columns = [results.mid("keel", metric), results.mid("keel", by_hand), results.ratio("keel", metric, "keel", by_hand),
                    *(results.ratio("keel", metric, p, metric) for p in peers), results.ratio("O3", by_hand, "keel", by_hand)]
-        print(f"{metric:34} " + " ".join(cell(c) for c in columns) + " " + marks[-1])
+        print(f"{metric:34} " + " ".join(cell(c, 9) for c in columns) + " " + marks[-1])
     print(f"{len(marks)} rows; {marks.count('*')} miss their goal (*), {marks.count('m')} are bounded by memory (m)\n")
 
 
@@ -76,7 +66,7 @@ def costs(results, peers):
     names = ["keel", *peers]
     print(f"{'ns; ms; bytes an entry':34} " + " ".join(f"{n:>9}" for n in [*names, "loop"]))
     for metric in results.metrics("small", "make", "memory"):
-        print(f"{metric:34} " + " ".join(cell(results.mid(n, metric)) for n in names) + " " + cell(results.mid("keel", "hand-" + metric)))
+        print(f"{metric:34} " + " ".join(cell(results.mid(n, metric), 9) for n in names) + " " + cell(results.mid("keel", "hand-" + metric), 9))
 
 
 def main():
