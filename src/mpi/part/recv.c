@@ -248,8 +248,10 @@ bool MPIR_Part_recv_advance(struct part_recv *q)
     if (q->posted && !q->cut && !q->whole && part_done(&p->whole))
         take_whole(q);
     if (q->in && q->matched && !q->whole)
-        while (take_heads(q) | retire_data(q))
-            moved = true;
+        for (bool more = true; more; moved |= more) {
+            more = take_heads(q);
+            more |= retire_data(q);
+        }
     if (is_over(q))
         finish(q);
     return moved || !p->active;
