@@ -21,6 +21,10 @@ int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type);
 /* inout[i] = in[i] op inout[i] for `count` elements. */
 void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type);
 
+/* to[i] = in[i] op with[i] for `count` elements of a contiguous type; `to` may be `with`, else it does not overlap the operands. */
+void MPIR_Op_combine(const MPIR_Op *op, const void *in, const void *with, void *to, int64_t count,
+                     MPIR_Datatype *type);
+
 void MPIR_Op_release(MPIR_Op *op);
 
 /* The predefined operation with this ABI value; NULL for any other value. */

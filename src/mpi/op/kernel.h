@@ -4,12 +4,23 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "basic.h"
 
-/* inout[i] = in[i] op inout[i]; the arrays do not overlap. */
-typedef void op_kernel(const void *restrict in, void *restrict inout, int64_t n);
+/* to[i] = in[i] op with[i]; `to` may be one of the operands, else it does not overlap them. */
+typedef void op_kernel(const void *in, const void *with, void *to, int64_t n);
 
-/* The kernel of an operation (its ABI value) on a representation (enum MPIR_REPR); NULL: not defined. */
+/* By operation (its ABI value less that of MPI_OP_NULL) and representation (enum MPIR_REPR): for any processor; for some, with
+ * NULL where those for any are as good.  All compute the same bits. */
+enum { OP_KERNELS = KEEL_MPI_MAXLOC - KEEL_MPI_OP_NULL + 1 };
+extern op_kernel *const MPIR_Op_kernels_plain[OP_KERNELS][MPIR_REPR_COUNT],
+    *const MPIR_Op_kernels_avx2[OP_KERNELS][MPIR_REPR_COUNT],
+        *const MPIR_Op_kernels_avx512[OP_KERNELS][MPIR_REPR_COUNT];
+
+/* The kernel of an operation (its ABI value) on a representation, for this processor; NULL: not defined. */
 op_kernel *MPIR_Op_kernel_of(int32_t op, int repr);
+
+/* For tests: from now on use at most AVX2 (1) or nothing that not every processor has (0).  Returns what is in use. */
+int MPIR_Op_kernels_use(int most);
 
 /* A pair without a kernel of its own: representations, sizes, and where the index and the next pair lie. */
 struct op_pair {

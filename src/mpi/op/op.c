@@ -1,6 +1,7 @@
 /* op.c: reduction operations: the predefined ones and which types each is defined on (MPI 5.0, 7.9.2 and 7.9.4), those of
  * the user, MPI_Reduce_local. */
 #include <limits.h>
+#include <string.h>
 #include "op.h"
 #include "err.h"
 #include "basic.h"
@@ -157,13 +158,15 @@ static void apply_user(const MPIR_Op *op, const void *in, void *inout, int64_t c
     }
 }
 
-static bool apply_pairs(const MPIR_Op *op, const void *in, void *inout, int64_t count,
+static bool has_pairs(const MPIR_Datatype *type)
+{
+    return type->combiner != MPI_COMBINER_NAMED && predefined_of(type)->combiner == MPI_COMBINER_VALUE_INDEX;
+}
+
+static void apply_pairs(const MPIR_Op *op, const void *in, void *inout, int64_t count,
                         const MPIR_Datatype *type)
 {
-    const MPIR_Datatype *t = predefined_of(type);
-    if (t->combiner != MPI_COMBINER_VALUE_INDEX)
-        return false;
-    const MPIR_Datatype *value = t->types[0], *index = t->types[1];
+    const MPIR_Datatype *t = predefined_of(type), *value = t->types[0], *index = t->types[1];
     struct op_pair p = { basic_of(value).repr,
                          basic_of(index).repr,
                          value->adi.size,
@@ -171,28 +174,49 @@ static bool apply_pairs(const MPIR_Op *op, const void *in, void *inout, int64_t 
                          t->adi.true_extent - index->adi.size,
                          t->adi.extent };
     MPIR_Op_pairs(op->obj.self == KEEL_MPI_MAXLOC, &p, in, inout, count);
-    return true;
 }
 
-static void apply_kernel(const MPIR_Op *op, const void *in, void *inout, int64_t count,
-                         const MPIR_Datatype *type)
+/* LOGICALs of Fortran, once their values are told. */
+static bool has_logicals(const MPIR_Datatype *type)
 {
-    struct basic b = basic_of(type);
-    if (__builtin_expect(b.class == MPIR_CLASS_LOGICAL && MPID_Logicals.set, 0) &&
-        type->adi.basic != KEEL_MPI_C_BOOL && type->adi.basic != KEEL_MPI_CXX_BOOL)
-        MPIR_Op_logicals(op->obj.self, type->adi.size, in, inout, count);
-    else
-        MPIR_Op_kernel_of(op->obj.self, b.repr)(in, inout, count);
+    return __builtin_expect(MPID_Logicals.set, 0) && basic_of(type).class == MPIR_CLASS_LOGICAL &&
+           type->adi.basic != KEEL_MPI_C_BOOL && type->adi.basic != KEEL_MPI_CXX_BOOL;
+}
+
+/* The loop that does it; NULL: a function of the user's, or rare types. */
+static op_kernel *kernel_of(const MPIR_Op *op, const MPIR_Datatype *type)
+{
+    if (op->user || has_pairs(type) || has_logicals(type))
+        return NULL;
+    return MPIR_Op_kernel_of(op->obj.self, basic_of(type).repr);
 }
 
 void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type)
 {
+    op_kernel *kernel = kernel_of(op, type);
     if (count <= 0)
         return;
-    if (op->user)
+    if (kernel)
+        kernel(in, inout, inout, count);
+    else if (op->user)
         apply_user(op, in, inout, count, type);
-    else if (type->combiner == MPI_COMBINER_NAMED || !apply_pairs(op, in, inout, count, type))
-        apply_kernel(op, in, inout, count, type);
+    else if (has_pairs(type))
+        apply_pairs(op, in, inout, count, type);
+    else
+        MPIR_Op_logicals(op->obj.self, type->adi.size, in, inout, count);
+}
+
+void MPIR_Op_combine(const MPIR_Op *op, const void *in, const void *with, void *to, int64_t count,
+                     MPIR_Datatype *type)
+{
+    op_kernel *kernel = kernel_of(op, type);
+    if (kernel && count > 0) {
+        kernel(in, with, to, count);
+        return;
+    }
+    if (to != with && count > 0)
+        memcpy(to, with, (size_t)(count * type->adi.extent));
+    MPIR_Op_apply(op, in, to, count, type);
 }
 
 /* ---- the procedures ---- */
