@@ -5,6 +5,8 @@
 Uses MPICC and MPIEXEC from the environment (or _install).  A ratio above 1 means Keel is better.  Machines are shared:
 the figures are for people; nothing here ever fails on a time."""
 import argparse
+import csv
+import glob
 import json
 import os
 import shutil
@@ -68,6 +70,24 @@ def build(libs, source, folder):
     for lib in libs:
         subprocess.run([lib[1], "-O2", "-w", "-o", programs[lib[0]], os.path.join(TOP, "tests", "perf", source)], check=True)
     return programs
+
+
+def build_bench(libs, folder):
+    """{name: mpi_bench}, compiled with each library's compiler."""
+    programs = {lib[0]: os.path.join(folder, "mpi_bench." + lib[0]) for lib in libs}
+    for lib in libs:
+        subprocess.run([lib[1], "-O2", "-w", "-o", programs[lib[0]], *sorted(glob.glob(f"{TOP}/src/tools/mpi_bench/*.c"))], check=True)
+    return programs
+
+
+def figures(out):
+    """{(test, n): value} of the CSV of mpi_bench and floor; the last row may be cut."""
+    return {(row["test"], int(row["n"])): float(row["value"]) for row in csv.DictReader(out.splitlines()) if row.get("blocks")}
+
+
+def bench(lib, program, ranks, limit, *args):
+    """{(test, n): value} of a run of mpi_bench, as far as it came in the time."""
+    return figures(run_within(limit, command(lib, program, ranks, "-f", "csv", *args), lib[3])[0])
 
 
 def turns(contestants, r):
