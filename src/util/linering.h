@@ -37,6 +37,7 @@
 enum {
     KU_RING_SLOTS = 256,
     KU_RING_PUBLISH = 64 /* slots from one store of `consumed` to the next */,
+    KU_RING_AHEAD = 4, /* slots from the one written to the one fetched */
     KU_LINE_BODY = 48
 };
 
@@ -127,7 +128,7 @@ static inline bool ku_ring_claim(struct ku_ring_tx *tx, uint64_t *ticket)
 {
     uint64_t t = atomic_load_explicit(&tx->ring->tail, memory_order_relaxed);
     do {
-        if (!ku_ring_room(tx, t)) {
+        if (__builtin_expect(!ku_ring_room(tx, t), 0)) {
             uint64_t now = atomic_load_explicit(&tx->ring->tail, memory_order_relaxed);
             if (now == t)
                 return false;
@@ -170,23 +171,39 @@ static inline void ku_line_copy(uint8_t *to, const uint8_t *from, size_t len)
     }
 }
 
-/* Fill and publish the slot of an owned ticket. */
-static inline void ku_ring_publish(struct ku_ring *ring, uint64_t ticket, const struct ku_line_head *head,
-                                   const void *body, size_t len)
+/* Have the line here, to be written, before it is needed: a claim waits for all earlier stores, so a store to a line that the
+ * consumer still holds would cost the next claim the way there and back. */
+static inline void ku_ring_prefetch(struct ku_line *line)
+{
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0"
+                     :
+                     : "m"(*line)); /* the builtin gives one to read, if not told of the machine */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+/* Fill and publish the slot of an owned ticket.  The head goes as two words, which stay in registers. */
+static inline __attribute__((always_inline)) void ku_ring_publish(struct ku_ring *ring, uint64_t ticket,
+                                                                  const struct ku_line_head *head,
+                                                                  const void *body, size_t len)
 {
     struct ku_line *line = &ring->slot[ticket % KU_RING_SLOTS];
-    struct ku_line_head h = *head;
-    uint64_t word[2];
-    h.lap = (uint16_t)(ticket / KU_RING_SLOTS + 1);
-    memcpy(word, &h, 16);
+    uint16_t lap = (uint16_t)(ticket / KU_RING_SLOTS + 1);
+    uint64_t first, second;
+    memcpy(&first, head, 8);
+    memcpy(&second, (const char *)head + 8, 8);
+    memcpy(&first, &lap, sizeof lap);
     ku_line_copy(line->body, body, len);
-    line->second = word[1];
-    atomic_store_explicit(&line->first, word[0], memory_order_release);
+    line->second = second;
+    atomic_store_explicit(&line->first, first, memory_order_release);
+    ku_ring_prefetch(&ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
 }
 
 /* Put one line: head, and len <= KU_LINE_BODY bytes of body.  False: full, nothing done. */
-static inline bool ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *body,
-                               size_t len)
+static inline __attribute__((always_inline)) bool
+ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *body, size_t len)
 {
     uint64_t ticket;
     bool ok;
@@ -210,6 +227,36 @@ static inline const struct ku_line *ku_ring_peek(const struct ku_ring_rx *rx, st
     word[1] = line->second;
     memcpy(head, word, 16);
     return line;
+}
+
+/* The words of a head, as they lie in a line. */
+struct ku_line_words {
+    uint64_t first, second;
+};
+
+/* What ku_ring_look finds. */
+enum ku_look { KU_NONE = -1 /* nothing has come */, KU_OTHER = -2 /* something else */ };
+
+/* Has the next line a head that is `want` where `mask` has bits, and a `len` of at most `cap`?  Its len, or enum ku_look.  It is
+ * still to be copied out and popped. */
+static inline __attribute__((always_inline)) int64_t ku_ring_look(const struct ku_ring_rx *rx,
+                                                                  struct ku_line_words want,
+                                                                  struct ku_line_words mask, uint64_t cap,
+                                                                  const struct ku_line **line)
+{
+    const struct ku_line *l = &rx->ring->slot[rx->head % KU_RING_SLOTS];
+    struct ku_line_head h;
+    uint64_t first = atomic_load_explicit(&l->first, memory_order_acquire);
+    memcpy(&h, &first, 8);
+    if (h.lap != (uint16_t)(rx->head / KU_RING_SLOTS + 1))
+        return KU_NONE;
+    if (__builtin_expect((((first ^ want.first) & mask.first) | ((l->second ^ want.second) & mask.second)) !=
+                                 0 ||
+                             h.len > cap,
+                         0))
+        return KU_OTHER;
+    *line = l;
+    return h.len;
 }
 
 /* Done with the line at head. */

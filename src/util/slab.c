@@ -38,47 +38,31 @@ static bool grow(struct ku_slab *s)
     return s->chunk[c] != NULL;
 }
 
-/* An index never used before, or KEEL_NO_INDEX; its object gets generation 0. */
+/* An index never used before, or KEEL_NO_INDEX. */
 static uint32_t fresh(struct ku_slab *s)
 {
-    if (!grow(s))
-        return KEEL_NO_INDEX;
-    at(s, s->used)->gen = 0;
-    return s->used++;
-}
-
-static uint32_t recycled(struct ku_slab *s)
-{
-    uint32_t index = s->free - 1;
-    s->free = (uint32_t)at(s, index)->refs;
-    return index;
+    return grow(s) ? s->used++ : KEEL_NO_INDEX;
 }
 
 void *ku_slab_alloc(struct ku_slab *s)
 {
-    uint32_t index = s->free ? recycled(s) : fresh(s);
-    struct keel_object *o;
-    uint16_t gen;
+    struct keel_object *o = ku_slab_reuse(s);
+    uint32_t index;
+    if (o) {
+        memset(o + 1, 0, s->objsize - sizeof *o);
+        return o;
+    }
+    index = fresh(s);
     if (index == KEEL_NO_INDEX)
         return NULL;
     o = at(s, index);
-    gen = o->gen;
     memset(o, 0, s->objsize);
     o->index = index;
-    o->gen = (uint16_t)(gen + 1);
+    o->gen = 1;
     o->kind = s->kind;
     o->refs = 1;
     s->live++;
     return o;
-}
-
-void ku_slab_free(struct ku_slab *s, void *obj)
-{
-    struct keel_object *o = obj;
-    o->gen++;
-    o->refs = (int32_t)s->free;
-    s->free = o->index + 1;
-    s->live--;
 }
 
 void *ku_slab_at(const struct ku_slab *s, uint32_t index)

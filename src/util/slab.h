@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "keel_object.h"
 
 enum { KU_SLAB_CHUNKS = 32 }; /* chunk c holds 64 << c objects: 2^38 in all, no table to grow */
@@ -16,7 +17,8 @@ struct ku_slab {
     size_t objsize; /* bytes an object, a multiple of 64 */
     uint32_t used;  /* indices below this one have been handed out at least once */
     uint32_t live;  /* objects alive now */
-    uint32_t free;  /* first free index + 1, 0 for none; the list runs through keel_object.refs */
+    struct keel_object
+        *free; /* given back, the last one first, which is still in the cache; linked through refs and self */
     uint8_t kind;
 };
 
@@ -26,8 +28,33 @@ void ku_slab_init(struct ku_slab *s, size_t objsize, uint8_t kind);
 /* A new object: its header is filled in (refs 1), the rest is zero.  NULL when memory is short. */
 void *ku_slab_alloc(struct ku_slab *s);
 
+/* An object that was given back, with its header filled in and the rest as it was left; NULL: there is none, use
+ * ku_slab_alloc. */
+static inline void *ku_slab_reuse(struct ku_slab *s)
+{
+    struct keel_object *o = s->free;
+    if (__builtin_expect(o == NULL, 0))
+        return NULL;
+    memcpy(&s->free, &o->refs, sizeof s->free);
+    o->gen++;
+    o->flags = 0;
+    o->refs = 1;
+    o->self = 0;
+    s->live++;
+    return o;
+}
+
 /* Give `obj` back; its generation moves on, so handles to it are stale from here on. */
-void ku_slab_free(struct ku_slab *s, void *obj);
+static inline void ku_slab_free(struct ku_slab *s, void *obj)
+{
+    struct keel_object *o = obj;
+    o->gen++;
+    memcpy(&o->refs, &s->free, sizeof s->free);
+    s->free = o;
+    s->live--;
+}
+_Static_assert(offsetof(struct keel_object, refs) + 8 == sizeof(struct keel_object) && sizeof(void *) <= 8,
+               "the link of the free list takes the place of refs and self");
 
 /* The object at `index`, alive or freed (look at its generation), or NULL if there never was one. */
 void *ku_slab_at(const struct ku_slab *s, uint32_t index);

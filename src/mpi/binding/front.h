@@ -29,7 +29,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 enum {
-    FRONT_SMALL = 16, /* arrays of handles and statuses up to this length live on the stack */
+    FRONT_SMALL = 64, /* arrays of handles and statuses up to this length live on the stack */
     FRONT_PAGE = 4096 /* nothing is ever mapped below */
 };
 

@@ -74,7 +74,7 @@ extern void *MPIR_Object_table[MPIR_PREDEFINED_MAX] __attribute__((visibility("h
 static inline void *MPIR_Object_at(enum MPIR_KIND kind, uint32_t index)
 {
     const struct ku_slab *s = &MPIR_slab[kind];
-    if (index >= s->used)
+    if (__builtin_expect(index >= s->used, 0))
         return 0;
     uint32_t chunk = 31u - (uint32_t)__builtin_clz((index >> 6) + 1);
     return (char *)s->chunk[chunk] + (index - ((64u << chunk) - 64)) * s->objsize;
@@ -91,10 +91,12 @@ static inline uint64_t MPIR_Object_handle(const void *obj)
 }
 static inline void *MPIR_Object_made(enum MPIR_KIND kind, uint64_t handle)
 {
-    if (handle >> 48 != MPIR_HANDLE_MARK || (uint32_t)handle >> MPIR_INDEX_BITS != (uint32_t)kind)
+    const uint64_t bits = 0xffffull << 48 | 1ull << 32 | (uint64_t)(UINT32_MAX & ~MPIR_INDEX_MASK);
+    const uint64_t alive = MPIR_HANDLE_MARK << 48 | 1ull << 32 | (uint64_t)kind << MPIR_INDEX_BITS;
+    if (__builtin_expect((handle & bits) != alive, 0)) /* the generation of what lives is odd */
         return 0;
     struct keel_object *o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);
-    return o && (o->gen & 1) && o->gen == (uint16_t)(handle >> 32) ? o : 0;
+    return __builtin_expect(o && o->gen == (uint16_t)(handle >> 32), 1) ? o : 0;
 }
 static inline void *MPIR_Object_of(enum MPIR_KIND kind, uint64_t handle)
 {

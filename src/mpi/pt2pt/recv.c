@@ -24,7 +24,7 @@ int MPIR_Irecv(void *buf, MPI_Count count, MPIR_Datatype *datatype, int source, 
         return err;
     if (source == MPI_PROC_NULL)
         return start_nothing(comm, MPIR_RECV, request);
-    MPIR_Request *r = MPIR_Request_alloc(comm);
+    MPIR_Request *r = MPIR_Request_alloc_plain(comm);
     if (!r)
         return MPI_ERR_NO_MEM;
     err = MPIR_P2p_irecv(buf, count, datatype, source, tag, comm, MPID_CONTEXT_PT2PT, r);

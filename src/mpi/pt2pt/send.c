@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) int isend_by(const struct mode *mod
         return start_nothing(comm, MPIR_SEND, request);
     if ((err = check_length(count, type, "count")))
         return err;
-    MPIR_Request *r = MPIR_Request_alloc(comm);
+    MPIR_Request *r = MPIR_Request_alloc_plain(comm);
     if (!r)
         return MPI_ERR_NO_MEM;
     uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_PT2PT);

@@ -20,7 +20,7 @@ static void finish_all(int count, MPIR_Request **requests, MPIR_Status *statuses
             continue;
         }
         take_status(requests[i], s);
-        MPIR_Request_retire(&requests[i]);
+        retire(&requests[i]);
     }
 }
 
@@ -79,7 +79,7 @@ int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array
         MPIR_Request *r = array_of_requests[i];
         if (!r)
             continue;
-        while (!MPIR_Request_is_complete(r)) {
+        while (__builtin_expect(!MPIR_Request_is_complete(r), 0)) {
             if (__builtin_expect(MPID_Request_errors != errors, 0)) {
                 errors = MPID_Request_errors;
                 if (any_failed(count, array_of_requests))

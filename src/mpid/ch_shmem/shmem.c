@@ -40,8 +40,9 @@ struct dev {
 
 struct dev_peer {
     struct ku_ring_tx tx;
+    _Atomic uint32_t *sleeping, *fence_all;
+    const uint8_t *gone;
     struct dev *dev;
-    _Atomic uint32_t *sleeping;
     struct shm_area *area;
     uint32_t lrank;
     int8_t waits_for; /* class of the cell it lacks, -1: a slot */
@@ -199,6 +200,8 @@ static dev_status shm_peer_init(struct dev *d, int32_t grank, struct dev_peer **
     }
     p->dev = d;
     p->lrank = (uint32_t)lrank;
+    p->gone = &d->gone[lrank];
+    p->fence_all = d->fence_all;
     p->area = area_of(d, p->lrank);
     p->sleeping = &ku_segment_rank(d->seg, p->lrank)->sleeping;
     ku_ring_tx_init(&p->tx, &p->area->ring, &d->area->claims);
@@ -239,7 +242,7 @@ static void shm_peer_fini(struct dev_peer *p)
 
 static bool is_gone(const struct dev_peer *p)
 {
-    return __builtin_expect(p->dev->gone[p->lrank], 0);
+    return __builtin_expect(*p->gone, 0);
 }
 
 /* Invariant 2.  `class`: of the cell that is lacking, -1: a slot. */
@@ -256,17 +259,23 @@ static dev_status stall(struct dev_peer *p, int class)
     return DEV_AGAIN;
 }
 
+static inline __attribute__((always_inline)) dev_status put(struct dev_peer *p, const struct ku_line_head *h,
+                                                            const void *body, size_t bytes)
+{
+    if (__builtin_expect(!ku_ring_put(&p->tx, h, body, bytes), 0))
+        return DEV_AGAIN;
+    ku_wait_wake(p->sleeping, atomic_load_explicit(p->fence_all, memory_order_relaxed) != 0);
+    return DEV_OK;
+}
+
 /* Put a line that is complete but for the lap. */
-static inline dev_status put_line(struct dev_peer *p, const struct dev_head *head, uint8_t len,
-                                  const void *body, size_t bytes)
+static dev_status put_line(struct dev_peer *p, const struct dev_head *head, uint8_t len, const void *body,
+                           size_t bytes)
 {
     struct ku_line_head h;
     memcpy(&h, head, sizeof h);
     h.len = len;
-    if (__builtin_expect(!ku_ring_put(&p->tx, &h, body, bytes), 0))
-        return DEV_AGAIN;
-    ku_wait_wake(p->sleeping, fence_all(p->dev));
-    return DEV_OK;
+    return put(p, &h, body, bytes);
 }
 
 static dev_status shm_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
@@ -274,7 +283,7 @@ static dev_status shm_send_short(struct dev_peer *p, const struct dev_head *head
     dev_status st;
     if (is_gone(p))
         return DEV_PEER_GONE;
-    st = put_line(p, head, head->len, body, head->len);
+    st = put(p, (const struct ku_line_head *)head, body, head->len);
     return __builtin_expect(st == DEV_AGAIN, 0) ? stall(p, -1) : st;
 }
 
@@ -454,6 +463,24 @@ static inline bool receive_one(struct dev *d)
     return true;
 }
 
+static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t mask, void *buf, size_t cap)
+{
+    static const struct dev_head key = { .kind = UINT8_MAX, .context = UINT32_MAX };
+    struct ku_line_words w, m;
+    struct dev_taken t;
+    const struct ku_line *line;
+    memcpy(&w, &want, sizeof w);
+    memcpy(&m.first, &key, 8);
+    m.second = mask;
+    t.len = ku_ring_look(&d->rx, w, m, cap, &line);
+    if (t.len >= 0) {
+        memcpy(&t.tag, &line->second, 8);
+        ku_line_copy(buf, line->body, (size_t)t.len);
+        pop(d);
+    }
+    return t;
+}
+
 /* Can a stalled peer be sent to? */
 static bool has_room(struct dev_peer *p)
 {
@@ -593,4 +620,5 @@ const struct dev_ops dev_shmem_ops = {
     .wait_word = shm_wait_word,
     .wait_fd = shm_wait_fd,
     .copy_from_peer = shm_copy_from_peer,
+    .take = shm_take,
 };

@@ -178,6 +178,9 @@ struct core {
     bool gone_pending;    /* peers have gone since the last reap */
     uint32_t completions; /* for req_stamp */
     uint64_t sends;       /* every POLL_EVERY-th polls */
+    /* The device that messages may be taken from as they lie there (devset.c), NULL: none. */
+    struct dev *take_from;
+    struct dev_taken (*take)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf, size_t cap);
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank, npeers;
@@ -231,6 +234,7 @@ void MPID_Devset_fini(void);
 bool MPID_Dev_serves(const struct core_dev *d, int32_t grank); /* it is what talks to that rank, or would */
 size_t MPID_Dev_address(void *dev, int32_t grank, void *buf, size_t cap); /* dev_services.address */
 void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress from now on */
+void MPID_Dev_take(void);                 /* choose take_from, again */
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
 void MPID_Peer_tune(struct peer *p);                         /* its thresholds, again */
 void MPID_Peer_busy(struct peer *p);                         /* it has something to send: not fast, polled */
@@ -259,6 +263,13 @@ static inline struct context *context_of(struct MPIR_COMMUNICATOR *comm, uint32_
     if (likely(MPID_core.last != NULL && MPID_core.last->id == id))
         return MPID_core.last;
     return MPID_Context_get(id);
+}
+/* The same, if it is known already; else NULL. */
+static inline struct context *context_known(const struct MPIR_COMMUNICATOR *comm, uint32_t id)
+{
+    if (likely(comm != NULL && comm->adi != NULL && id - comm->context_id < MPID_CONTEXT_IDS))
+        return ((const struct comm_adi *)comm->adi)->context[id - comm->context_id];
+    return MPID_core.last != NULL && MPID_core.last->id == id ? MPID_core.last : NULL;
 }
 /* Global rank of a local rank in a receive; -1 if it cannot be told. */
 static inline int32_t grank_of(const struct MPIR_COMMUNICATOR *comm, int32_t lrank)

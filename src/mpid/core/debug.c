@@ -75,6 +75,7 @@ void MPID_Set_tracefile(char *name)
 {
     set_file(&MPID_core.trace, name);
     retune();
+    MPID_Dev_take();
 }
 
 void MPID_SetSpaceDebugFlag(int on)

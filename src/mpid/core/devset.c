@@ -65,6 +65,13 @@ static bool dev_no_unsent(const struct dev *dev)
     return false;
 }
 
+static struct dev_taken dev_no_take(struct dev *dev, struct dev_head want, uint64_t mask, void *buf,
+                                    size_t cap)
+{
+    (void)dev, (void)want, (void)mask, (void)buf, (void)cap;
+    return (struct dev_taken){ .len = DEV_TAKE_OTHER };
+}
+
 /* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
 static void fill_in(struct dev_ops *o)
 {
@@ -78,6 +85,7 @@ static void fill_in(struct dev_ops *o)
     o->wait_fd = o->wait_fd ? o->wait_fd : dev_no_wait_fd;
     o->copy_from_peer = o->copy_from_peer ? o->copy_from_peer : dev_no_copy;
     o->unsent = o->unsent ? o->unsent : dev_no_unsent;
+    o->take = o->take ? o->take : dev_no_take;
 }
 
 /* Is `name` in the comma-separated list (NULL: everything is)? */
@@ -207,6 +215,17 @@ void MPID_Dev_active(struct core_dev *d)
         if (MPID_core.poll[i] == d) {
             MPID_core.poll[i] = MPID_core.poll[MPID_core.nactive];
             MPID_core.poll[MPID_core.nactive++] = d;
+        }
+    MPID_Dev_take();
+}
+
+void MPID_Dev_take(void)
+{
+    MPID_core.take_from = NULL;
+    for (int i = MPID_core.nactive - 1; i >= 0 && MPID_core.trace == NULL; i--)
+        if (MPID_core.poll[i]->ops.take != dev_no_take) {
+            MPID_core.take_from = MPID_core.poll[i]->dev;
+            MPID_core.take = MPID_core.poll[i]->ops.take;
         }
 }
 
@@ -339,6 +358,7 @@ void MPID_Devset_close(void)
     for (int32_t i = 0; i < MPID_core.npeers; i++)
         if (MPID_core.peers[i] != NULL && MPID_core.peers[i]->dp != NULL)
             MPID_core.peers[i]->cd->ops.peer_stop(MPID_core.peers[i]->dp);
+    MPID_core.take_from = NULL;
     for (int i = 0; i < MPID_core.ndevs; i++)
         MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
 }
@@ -361,6 +381,7 @@ void MPID_Devset_fini(void)
             dlclose(MPID_core.devs[i].library);
     }
     MPID_core.ndevs = MPID_core.npoll = MPID_core.nactive = 0;
+    MPID_core.take_from = NULL;
 }
 
 /* ---- Peers ---- */

@@ -103,9 +103,85 @@ static void recv_blocking(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len
         MPID_RecvComplete(&r, status, error_code);
 }
 
+/* ---- A message that is there already, or comes next: no queue, and no request for a blocking call ---- */
+
+/* Every so often, what else a look at the devices is for. */
+static __attribute__((noinline, cold)) void take_poll(void)
+{
+    if (MPID_core.busy != NULL || MPID_core.gone_pending || MPID_Progress_also != NULL || MPID_core.npoll > 1)
+        MPID_Progress();
+    if (report_wanted())
+        MPID_Report(NULL, true);
+}
+
+/* The message, if it is the next packet; dev_taken.len tells what else there is.  In a context without posted receives and
+ * unexpected messages, where it can have no other receive, and the receive no other message. */
+static inline __attribute__((always_inline)) struct dev_taken take(uint32_t context_id, void *buf,
+                                                                   int64_t len, int source, int tag)
+{
+    struct dev_head want = {
+        .kind = PKT_SHORT, .context = context_id, .tag = (uint32_t)tag, .source = (uint32_t)source
+    };
+    struct {
+        uint32_t tag, source;
+    } bits = { tag == MPI_ANY_TAG ? 0 : UINT32_MAX, source == MPI_ANY_SOURCE ? 0 : UINT32_MAX };
+    uint64_t mask;
+    memcpy(&mask, &bits, sizeof mask);
+    return MPID_core.take(MPID_core.take_from, want, mask, buf,
+                          len < PKT_SHORT_MAX ? (size_t)len : PKT_SHORT_MAX);
+}
+
+static inline void taken(const struct dev_taken *t)
+{
+    MPID_core.received_bytes += (uint64_t)t->len;
+    if (unlikely(++MPID_core.received % POLL_EVERY == 0))
+        take_poll();
+}
+
+/* Receives wait already: messages for them that have come must go first, and keep the queue short. */
+static inline void catch_up(const struct context *c)
+{
+    enum { AT_ONCE = 2 };
+    for (int i = 0; i < AT_ONCE && c->posted.n != 0 && MPID_Progress() > 0; i++)
+        ;
+}
+
+static inline bool may_take(const struct context *c, int64_t len)
+{
+    return likely(MPID_core.take_from != NULL && c != NULL && len >= 0) && (c->unexp.n | c->posted.n) == 0;
+}
+
+/* Nothing has come: look again for as long as a message takes to come from another core, if nothing else is to be done.  Not
+ * true: whatever there is now is for the long way. */
+static __attribute__((noinline)) struct dev_taken take_soon(uint32_t context_id, void *buf, int64_t len,
+                                                            int source, int tag)
+{
+    enum { LOOKS = 200 };
+    struct dev_taken t = { .len = DEV_TAKE_NONE };
+    if (ku_wait_policy.spin_ns == 0 || MPID_core.npoll > 1 || MPID_core.busy != NULL ||
+        MPID_Progress_also != NULL)
+        return t;
+    for (int i = 0; i < LOOKS && t.len == DEV_TAKE_NONE; i++)
+        t = take(context_id, buf, len, source, tag);
+    return t;
+}
+
 void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                      uint32_t context_id, MPIR_Status *status, int *error_code)
 {
+    if (may_take(context_known(comm, context_id), maxlen)) {
+        struct dev_taken t = take(context_id, buf, maxlen, src_lrank, tag);
+        if (t.len == DEV_TAKE_NONE)
+            t = take_soon(context_id, buf, maxlen, src_lrank, tag);
+        if (likely(t.len >= 0)) {
+            if (status != NULL)
+                *status = (MPIR_Status){ .MPI_SOURCE = (int32_t)t.source,
+                                         .MPI_TAG = (int32_t)t.tag,
+                                         .count = t.len };
+            taken(&t);
+            return;
+        }
+    }
     recv_blocking(comm, buf, maxlen, NULL, src_lrank, tag, context_id, status, error_code);
 }
 
@@ -119,6 +195,22 @@ void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
 void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                       uint32_t context_id, MPID_Request request, int *error_code)
 {
+    const struct context *c = context_known(comm, context_id);
+    if (c != NULL && c->posted.n != 0 && MPID_core.take_from != NULL)
+        catch_up(c);
+    if (may_take(c, maxlen)) {
+        struct dev_taken t = take(context_id, buf, maxlen, src_lrank, tag);
+        if (t.len >= 0) {
+            recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
+            request->s.MPI_SOURCE = (int32_t)t.source;
+            request->s.MPI_TAG = (int32_t)t.tag;
+            request->s.count = request->moved = t.len;
+            request->state = REQ_DONE;
+            atomic_store_explicit(&request->is_complete, req_stamp(), memory_order_release);
+            taken(&t);
+            return;
+        }
+    }
     recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
     recv_start(request, error_code);
 }

@@ -235,13 +235,19 @@ static int begin(struct MPIR_HANDLE *r, bool may_queue)
     return 0;
 }
 
-static void send_poll(void)
+static __attribute__((noinline, cold)) void send_poll_now(void)
 {
-    if (likely(++MPID_core.sends % POLL_EVERY != 0) || !MPID_core.up)
+    if (!MPID_core.up)
         return;
     MPID_Progress();
     if (unlikely(report_wanted()))
         MPID_Report(NULL, true);
+}
+
+static inline void send_poll(void)
+{
+    if (unlikely(++MPID_core.sends % POLL_EVERY == 0))
+        send_poll_now();
 }
 
 static void send_start(struct MPIR_HANDLE *r, int *error_code)
@@ -285,24 +291,35 @@ static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64
         MPID_SendComplete(&r, error_code); /* the device copies it out: soon, whatever the receiver does */
 }
 
+/* ---- A short message straight to the device: no request ---- */
+
+static inline __attribute__((always_inline)) bool send_now(const void *buf, int64_t len, int src_lrank,
+                                                           int tag, uint32_t context_id, int dest_grank)
+{
+    struct peer *p;
+    struct dev_head h;
+    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
+        return false;
+    p = MPID_core.peers[dest_grank];
+    if (unlikely(p == NULL || !p->fast))
+        return false;
+    h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
+    if (unlikely(p->send_short(p->dp, &h, buf) != DEV_OK))
+        return false;
+    MPID_core.sent_bytes += (uint64_t)len;
+    return true;
+}
+
 /* ---- The routines ---- */
 
 void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
 {
     (void)msgrep;
-    if (likely((uint64_t)len <= PKT_SHORT_MAX && (uint32_t)dest_grank < (uint32_t)MPID_core.npeers)) {
-        struct peer *p = MPID_core.peers[dest_grank];
-        if (likely(p != NULL && p->fast)) {
-            struct dev_head h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
-            if (likely(p->send_short(p->dp, &h, buf) == DEV_OK)) {
-                MPID_core.sent_bytes += (uint64_t)len;
-                send_poll();
-                return;
-            }
-        }
-    }
-    send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0, error_code);
+    if (likely(send_now(buf, len, src_lrank, tag, context_id, dest_grank)))
+        send_poll();
+    else
+        send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0, error_code);
 }
 
 void MPID_SsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -330,6 +347,12 @@ void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
                       int *error_code)
 {
     (void)msgrep;
+    if (likely(send_now(buf, len, src_lrank, tag, context_id, dest_grank))) {
+        send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, REQ_DONE);
+        atomic_store_explicit(&request->is_complete, req_stamp(), memory_order_relaxed);
+        send_poll();
+        return;
+    }
     send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0);
     send_start(request, error_code);
 }

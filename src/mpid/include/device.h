@@ -99,6 +99,16 @@ struct dev_services {
     size_t (*address)(void *core, int32_t grank, void *buf, size_t cap);
 };
 
+/* What `take` has taken; both words go in registers. */
+struct dev_taken {
+    int64_t len; /* of the body; or enum dev_take, and nothing is taken */
+    uint32_t tag, source;
+};
+enum dev_take {
+    DEV_TAKE_NONE = -1 /* nothing has come */,
+    DEV_TAKE_OTHER = -2 /* the next packet is another */
+};
+
 struct dev_ops {
     uint32_t version; /* DEV_VERSION */
     const char *name; /* "shmem": in knobs and messages */
@@ -161,6 +171,12 @@ struct dev_ops {
 
     /* Optional (default: no): is there something that it was handed and progress() has still to send? */
     bool (*unsent)(const struct dev *dev);
+
+    /* Optional (default: DEV_TAKE_OTHER): take the next packet, if it has come and is the one that is wanted: a short one with
+     * kind and context of `want`, whose tag and source are those of `want` in the bits of `mask` (as they lie in the head's
+     * last 8 bytes), and with a body of at most `cap` <= 48 bytes, which goes to buf.  Never an upcall, never blocks; not
+     * to be called from an upcall.  Order is as with progress(), which brings what is not taken. */
+    struct dev_taken (*take)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf, size_t cap);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */
