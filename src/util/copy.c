@@ -214,3 +214,24 @@ void ku_copy_in_done(void *to, const void *shared, size_t n)
 {
     kernels()->copy_done(to, shared, n);
 }
+
+void ku_copy_own(void *shared, size_t n)
+{
+    volatile char *at = shared, *end = at + n;
+    while (at < end) {
+        *at = *at;
+        at += LINE - (uintptr_t)at % LINE;
+    }
+}
+
+void ku_copy_in_own(void *to, void *shared, size_t n)
+{
+    void (*copy)(char *, const char *, size_t) = kernels()->copy;
+    char *d = to, *s = shared;
+    for (; n > TURN; n -= TURN, d += TURN, s += TURN) {
+        copy(d, s, TURN);
+        ku_copy_own(s, TURN);
+    }
+    copy(d, s, n);
+    ku_copy_own(s, n);
+}

@@ -1,6 +1,5 @@
 #include "cells.h"
 #include <string.h>
-#include "util/wait.h"
 
 static struct shm_cell *cell_at(const struct cell_pool *p, uint32_t i)
 {
@@ -47,10 +46,9 @@ void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class,
     p->class = &shm_class[class];
     p->held = held;
     p->quota = nlocal > 2 ? p->class->cells / 2 : p->class->cells;
-    p->in_turn = p->class->large && ku_wait_policy.spin_ns != 0;
     p->used = &area->used[class];
     for (uint32_t k = 0; k < p->class->cells; k++) {
-        uint32_t i = p->in_turn ? k : p->class->cells - 1 - k; /* so that cell 0 is the first to be used */
+        uint32_t i = p->class->cells - 1 - k; /* so that cell 0 is the first to be used */
         struct shm_cell *c = cell_at(p, i);
         if (i < used && is_busy(c) && c->to < nlocal) {
             circle_add(&p->flight, (uint8_t)i);
@@ -85,7 +83,7 @@ static void sweep(struct cell_pool *p)
 
 static struct shm_cell *take_free(struct cell_pool *p)
 {
-    uint8_t i = p->in_turn ? take_oldest(&p->free) : take_newest(&p->free);
+    uint8_t i = take_newest(&p->free);
     if (i >= atomic_load_explicit(p->used, memory_order_relaxed))
         atomic_store_explicit(p->used, i + 1u, memory_order_relaxed);
     return cell_at(p, i);

@@ -4,9 +4,7 @@
  *   1. A cell is in exactly one place: free, reserved by the caller, or in flight.
  *   2. In flight in the order of sending; `busy` of a cell in flight becomes 0 when the receiver is done with it.
  *   3. Taking a cell first looks at the one longest in flight. Then the one given back last is taken: no more go round than
- *      are really in flight, so they stay in the cache. But large ones are taken in turn where every rank has a core: a
- *      cell whose lines have left the two processors' own caches for the one they share goes from one to the other three
- *      times as fast as one that is written while the reader still has it.
+ *      are really in flight, so they stay in the cache.
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others. */
 #ifndef SHMEM_CELLS_H
 #define SHMEM_CELLS_H
@@ -19,7 +17,6 @@ struct cell_pool {
     const struct shm_class *class;
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
-    bool in_turn;
     _Atomic uint32_t *used; /* in the area */
     struct cell_circle {
         uint32_t first, n;

@@ -16,7 +16,8 @@ enum {
     SHM_CLASSES = 3,
     SHM_MAX_LOCAL = 4096 /* ranks a node */,
     SHM_CELLS_OFF = 32 << 10,
-    SHM_MAX_CELLS = 64
+    SHM_MAX_CELLS = 64,
+    SHM_C2_CELLS = 6
 };
 
 struct shm_area {
@@ -47,7 +48,6 @@ enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };
 struct shm_class {
     uint32_t cells, room, data, stride; /* room: bytes of body; data: offset of the body */
     uint32_t off;                       /* of cell 0 in the area */
-    bool large;                         /* cells.h, invariant 3 */
 };
 
 /* Strides are odd multiples of a line, so that equal offsets of cells do not share a cache set. */
@@ -57,11 +57,15 @@ struct shm_class {
 #define SHM_C1_OFF (SHM_CELLS_OFF + 64 * SHM_C0_STRIDE)
 #define SHM_C2_OFF (SHM_C1_OFF + 64 * SHM_C1_STRIDE)
 static const struct shm_class shm_class[SHM_CLASSES] = {
-    { 64, SHM_C0_STRIDE - 16, 16, SHM_C0_STRIDE, SHM_CELLS_OFF, false },
-    { 64, 4096, 64, SHM_C1_STRIDE, SHM_C1_OFF, false },
-    { 32, 32768, 64, SHM_C2_STRIDE, SHM_C2_OFF, true },
+    { 64, SHM_C0_STRIDE - 16, 16, SHM_C0_STRIDE, SHM_CELLS_OFF },
+    { 64, 4096, 64, SHM_C1_STRIDE, SHM_C1_OFF },
+    { SHM_C2_CELLS, 32768, 64, SHM_C2_STRIDE, SHM_C2_OFF },
 };
-enum { SHM_MAX_SEND = 32768, SHM_AREA_BYTES = SHM_C2_OFF + 32 * SHM_C2_STRIDE };
+enum {
+    SHM_MAX_SEND = 32768,
+    SHM_LARGE = 8192 /* bytes: bodies from here on are copied by util/copy.h */,
+    SHM_AREA_BYTES = SHM_C2_OFF + SHM_C2_CELLS * SHM_C2_STRIDE
+};
 
 _Static_assert(sizeof(struct shm_area) <= SHM_CELLS_OFF, "control lines and ring end before the cells");
 _Static_assert(sizeof(struct shm_cell) <= 16, "a cell's head leaves the body aligned to 16");

@@ -12,6 +12,7 @@
 #include "cells.h"
 #include "cma.h"
 #include "device.h"
+#include "util/copy.h"
 #include "util/err.h"
 #include "util/knob.h"
 #include "util/wait.h"
@@ -364,7 +365,9 @@ static size_t total(const struct dev_iov *iov, int n)
 static void gather(char *to, const struct dev_iov *iov, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (iov[i].len)
+        if (iov[i].len >= SHM_LARGE)
+            ku_copy_out(to, iov[i].base, iov[i].len);
+        else if (iov[i].len)
             memcpy(to, iov[i].base, iov[i].len);
         to += iov[i].len;
     }

@@ -13,6 +13,7 @@
 #include "wire.h"
 #include "copy.h"
 #include "pmi/pmi.h"
+#include "util/copy.h"
 #include "util/counter.h"
 #include "util/err.h"
 #include "util/event.h"
@@ -323,11 +324,16 @@ static inline void req_state(struct MPIR_HANDLE *r, enum req_state s)
 {
     r->state = (r->state & ~(uint32_t)REQ_STATE) | s;
 }
+enum {
+    COPY_LARGE = 4096 /* bytes: from here on copies are worth the call of another function than memcpy */
+};
 /* Bytes [offset, offset + n) of the message, from or to the user's buffer. */
 static inline void req_read(const struct MPIR_HANDLE *r, int64_t offset, void *dst, int64_t n)
 {
     if (r->datatype != NULL)
         MPID_Layout_pack(r->datatype, r->buf, r->len, offset, dst, n);
+    else if (n >= COPY_LARGE)
+        ku_copy_out(dst, (const char *)r->buf + offset, (size_t)n);
     else if (n > 0) /* no data may stand at NULL, which is nothing for memcpy */
         memcpy(dst, (const char *)r->buf + offset, (size_t)n);
 }
@@ -339,6 +345,26 @@ static inline void req_write(struct MPIR_HANDLE *r, int64_t offset, const void *
         memcpy((char *)r->buf + offset, src, (size_t)n);
     else
         MPID_Layout_unpack(r->datatype, r->buf, r->len, offset, src, n);
+}
+/* req_write out of a device's room, which may be written again soon: see dev_services.deliver. */
+static inline void req_take(struct MPIR_HANDLE *r, int64_t offset, const void *body, int64_t n)
+{
+    if (likely(n < COPY_LARGE)) {
+        req_write(r, offset, body, n);
+    } else if (r->datatype == NULL) {
+        ku_copy_in_own((char *)r->buf + offset, (void *)(uintptr_t)body, (size_t)n);
+    } else {
+        req_write(r, offset, body, n);
+        ku_copy_own((void *)(uintptr_t)body, (size_t)n);
+    }
+}
+/* The same into memory of the core. */
+static inline void req_keep(void *to, const void *body, size_t n)
+{
+    if (likely(n < COPY_LARGE))
+        memcpy(to, body, n);
+    else
+        ku_copy_in_own(to, (void *)(uintptr_t)body, n);
 }
 
 /* send.c: begin the message of a send request; what is true after it: done, failed, or somewhere else than here. */

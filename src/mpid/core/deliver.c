@@ -34,7 +34,7 @@ static void keep(struct context *c, const struct dev_head *h, const void *body, 
         }
         m->kind = UMSG_LOST;
     } else
-        memcpy(m->kind == UMSG_HEAP ? m->heap : m->body, body, len);
+        req_keep(m->kind == UMSG_HEAP ? m->heap : m->body, body, len);
     m->source = (int32_t)h->source;
     m->tag = (int32_t)h->tag;
     m->len = (int64_t)len;
@@ -66,7 +66,7 @@ static void message_in(const struct dev_head *h, const void *body, size_t len)
     }
     int64_t capacity = req_bytes(r), n = (int64_t)len < capacity ? (int64_t)len : capacity;
     if (n > 0)
-        req_write(r, 0, body, n);
+        req_take(r, 0, body, n);
     recv_finish(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len, capacity);
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 enum { DRIVE_MAX = 64 /* packets to one peer in a turn */ };
+enum { PART_FIRST = 8 << 10, PART_SMALL = 16 << 10, PART_FEW = 128 << 10 }; /* part_bytes */
 
 static void *cookie_of(struct rndv *v)
 {
@@ -188,18 +189,26 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
     return s;
 }
 
+/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early; of a message of few packets
+ * all are, since one side stands still during the first and the other during the last. */
+static int64_t part_bytes(const struct rndv *v, int64_t most)
+{
+    int64_t left = v->want - v->done, n = v->done == 0 ? PART_FIRST : v->done < PART_FEW ? PART_SMALL : most;
+    if (n > most)
+        n = most;
+    return n < left ? n : left;
+}
+
 /* One DATA packet. */
 static dev_status send_part(struct peer *p, struct rndv *v)
 {
-    int64_t n = v->want - v->done, most = p->cd->caps.max_send;
+    int64_t n = part_bytes(v, p->cd->caps.max_send);
     struct dev_head h = pkt_data_prepare(v->other, (uint64_t)v->done);
     struct dev_iov iov = { .base = (const char *)v->req->buf + v->done };
     dev_status s;
-    if (n > most)
-        n = most;
     iov.len = (size_t)n;
-    s = v->req->datatype == NULL ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v))
-                                 : send_packed(p, v, &h, n);
+    s = v->req->datatype == NULL && !p->cd->has_reserve ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v))
+                                                        : send_packed(p, v, &h, n);
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;
         v->inflight += s == DEV_QUEUED;
@@ -322,7 +331,7 @@ void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
                     (int)v->peer->grank, (unsigned long long)offset, len, (long long)v->done,
                     (long long)(v->want - v->done));
     r = v->req;
-    req_write(r, v->done, body, (int64_t)len);
+    req_take(r, v->done, body, (int64_t)len);
     v->done += (int64_t)len;
     if (v->done == v->want) {
         int64_t total = v->total;
