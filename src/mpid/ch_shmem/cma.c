@@ -13,6 +13,21 @@ void dev_shmem_cma_allow(void)
 #endif
 }
 
+void dev_shmem_cma_offer(struct shm_cookie *cookie, uint64_t *own, uint64_t value)
+{
+    *own = value;
+    dev_shmem_cma_allow();
+    atomic_store_explicit(&cookie->value, value, memory_order_relaxed);
+    atomic_store_explicit(&cookie->at, (uint64_t)(uintptr_t)own, memory_order_release);
+}
+
+bool dev_shmem_cma_proven(const struct shm_cookie *cookie, int32_t pid)
+{
+    uint64_t at = atomic_load_explicit(&cookie->at, memory_order_acquire), got;
+    return at != 0 && dev_shmem_cma_read(pid, &got, at, sizeof got) == DEV_OK &&
+           got == atomic_load_explicit(&cookie->value, memory_order_relaxed);
+}
+
 dev_status dev_shmem_cma_read(int32_t pid, void *local, uint64_t remote, size_t len)
 {
     char *to = local;

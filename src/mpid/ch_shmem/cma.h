@@ -2,9 +2,23 @@
 #ifndef SHMEM_CMA_H
 #define SHMEM_CMA_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "device.h"
+
+/* In a rank's area: how another rank finds out that reading works, and reaches this process and no other. */
+struct shm_cookie {
+    _Atomic uint64_t at;    /* where it lies in the rank's own memory; 0: it has not offered anything */
+    _Atomic uint64_t value; /* what is there */
+};
+
+/* Show the others a cookie: `own` keeps it, in this process's memory, as long as the device is open. */
+void dev_shmem_cma_offer(struct shm_cookie *cookie, uint64_t *own, uint64_t value);
+
+/* Can the memory of process pid, whose cookie that is, be read? */
+bool dev_shmem_cma_proven(const struct shm_cookie *cookie, int32_t pid);
 
 /* Let processes of the same user read this one's memory where a security module would ask for it. */
 void dev_shmem_cma_allow(void);

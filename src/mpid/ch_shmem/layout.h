@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "cma.h"
 #include "util/linering.h"
 
 enum {
@@ -26,6 +27,7 @@ struct shm_area {
     _Atomic uint32_t used[SHM_CLASSES];   /* cells below this index may have been filled */
     _Atomic uint32_t
         stalled; /* 1: the rank waits for a slot or a cell, and wants to be woken when one is freed */
+    struct shm_cookie cookie;
     struct ku_ring ring;
 };
 

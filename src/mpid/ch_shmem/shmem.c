@@ -30,7 +30,8 @@ struct dev {
     uint64_t area_off;
     uint32_t failed_seen; /* deaths reported */
     uint64_t failed_tail; /* invariant 3: report when the ring's head is here */
-    bool failing, use_cma;
+    bool failing, use_cma, offered;
+    uint64_t cookie;
     const struct dev_world *world;
     const int32_t *grank_of;
     uint8_t *gone;  /* [nlocal] reported */
@@ -47,7 +48,7 @@ struct dev_peer {
     struct shm_area *area;
     uint32_t lrank;
     int8_t waits_for; /* class of the cell it lacks, -1: a slot */
-    bool no_cma;
+    bool no_cma, cma_proven;
     _Atomic bool is_stalled;
     struct dev_peer *next; /* on `stalled` */
 };
@@ -55,12 +56,11 @@ struct dev_peer {
 static struct ku_knob rows[] = {
     { .name = "SHMEM_CMA",
       .type = KU_KNOB_BOOL,
-      .def = "0",
+      .def = "1",
       .unit = "",
       .audience = KU_FOR_TUNERS,
-      .help = "offer the core to read large messages straight out of the sender's memory (process_vm_readv) "
-              "where "
-              "the kernel allows it; the core does not use that yet" },
+      .help = "read large messages straight out of the sender's memory (process_vm_readv) where the kernel "
+              "allows that and it is found to be faster; 0: never" },
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpid.shmem" };
 
@@ -154,8 +154,6 @@ static dev_status shm_open(const struct dev_services *services, const struct dev
     d->fence_all = &d->seg->head->fence_all;
     d->failed = &d->seg->head->failed;
     d->use_cma = ku_knob_int("SHMEM_CMA");
-    if (d->use_cma)
-        dev_shmem_cma_allow();
     attach(d);
     *dev = d;
     return DEV_OK;
@@ -589,14 +587,32 @@ static int shm_wait_fd(struct dev *d)
     return -1;
 }
 
+static uint64_t shm_offer(struct dev_peer *p, const void *buf, size_t len)
+{
+    struct dev *d = p->dev;
+    (void)len;
+    if (!d->use_cma)
+        return 0;
+    if (!d->offered)
+        dev_shmem_cma_offer(&d->area->cookie, &d->cookie,
+                            d->seg->head->job_id ^ ((uint64_t)d->lrank + 1) * 0x9e3779b97f4a7c15u);
+    d->offered = true;
+    return (uint64_t)(uintptr_t)buf;
+}
+
 static dev_status shm_copy_from_peer(struct dev_peer *p, void *local, uint64_t remote, size_t len)
 {
+    int32_t pid = atomic_load(&ku_segment_rank(p->dev->seg, p->lrank)->pid);
     dev_status st;
     if (!p->dev->use_cma || p->no_cma)
         return DEV_NO_SUPPORT;
     if (is_gone(p))
         return DEV_PEER_GONE;
-    st = dev_shmem_cma_read(atomic_load(&ku_segment_rank(p->dev->seg, p->lrank)->pid), local, remote, len);
+    if (!p->cma_proven && !(p->cma_proven = dev_shmem_cma_proven(&p->area->cookie, pid))) {
+        p->no_cma = true;
+        return DEV_NO_SUPPORT;
+    }
+    st = dev_shmem_cma_read(pid, local, remote, len);
     if (st == DEV_NO_SUPPORT)
         p->no_cma = true;
     return st;
@@ -623,5 +639,6 @@ const struct dev_ops dev_shmem_ops = {
     .wait_word = shm_wait_word,
     .wait_fd = shm_wait_fd,
     .copy_from_peer = shm_copy_from_peer,
+    .offer = shm_offer,
     .take = shm_take,
 };

@@ -66,6 +66,15 @@ struct rndv;
 
 enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2 };
 
+/* How long messages come from a peer, and what that has cost (pull.c). */
+enum way { WAY_PACKETS, WAY_PULL };
+enum { WAY_CLASSES = 3 /* of sizes */ };
+struct ways {
+    float cost[2]; /* ns for 1024 bytes; 0: not known */
+    uint8_t since; /* messages since the other way was looked at */
+    bool slower;   /* one took much longer than those before */
+};
+
 struct peer {
     struct dev_peer *dp;
     dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
@@ -74,6 +83,7 @@ struct peer {
     bool xoff;       /* the peer asked for rendezvous only */
     bool xoff_sent;  /* we asked */
     bool busy;       /* in MPID_core.busy */
+    bool no_pull;    /* copy_from_peer has failed once */
     uint8_t signals; /* to send: SIGNAL_XOFF or SIGNAL_XON */
     uint32_t eager_max;
     struct core_dev *cd;
@@ -81,6 +91,7 @@ struct peer {
     struct rndv *ctl_head, *ctl_tail;        /* operations with a control packet to send */
     struct rndv *stream_head, *stream_tail;  /* operations with payload to send */
     struct peer *busy_next;
+    struct ways ways[WAY_CLASSES];
 };
 
 /* ---- Operations of more than one packet (rndv.c) ---- */
@@ -90,7 +101,8 @@ enum rndv_state {
     RNDV_WAIT, /* sender: waits for CTS */
     RNDV_SEND, /* sender: payload on its way */
     RNDV_CTS,  /* receiver: CTS not yet sent */
-    RNDV_RECV  /* receiver: payload comes */
+    RNDV_RECV, /* receiver: payload comes */
+    RNDV_PULL  /* receiver: it copies by itself */
 };
 
 struct rndv {
@@ -106,8 +118,11 @@ struct rndv {
     bool cancelling; /* sender: CANCEL is on its way */
     bool cancelled;  /* CANCEL_ACK */
     bool bounce_busy;
-    int error;    /* CTS */
-    void *bounce; /* for devices without room to pack into */
+    int error;        /* CTS */
+    void *bounce;     /* for devices without room to pack into */
+    uint64_t address; /* PULL: of the message, in the sender */
+    uint64_t began;   /* receiver: clock when the first bytes had come; 0: not measured */
+    int64_t first;    /* these bytes */
 };
 
 /* ---- Contexts ---- */
@@ -210,6 +225,7 @@ struct core {
     uint32_t answered; /* the launcher's question that was answered last (report.c) */
     struct core_probe probe;
     struct ku_slab rndvs;
+    struct rndv *pulls; /* operations in state PULL */
     /* unexpected messages */
     struct umsg *free_msgs;
     struct umsg_chunk *chunks, *spare;
@@ -405,6 +421,17 @@ void MPID_Rndv_cancel(struct MPIR_HANDLE *r); /* ask the receiver to give the RT
 void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *c);
 void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);
 void MPID_Rndv_free(struct rndv *v);
+void MPID_Rndv_ask(struct rndv *v);                                     /* receiver: send CTS */
+void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error); /* a CTS with nothing to follow */
+
+/* pull.c */
+bool MPID_Pull_wanted(struct peer *p, const struct MPIR_HANDLE *r, int64_t want);
+void MPID_Pull_begin(struct rndv *v, uint64_t address);
+int MPID_Pull_drive(void);
+bool MPID_Pull_measures(const struct rndv *v); /* is it worth knowing what its packets cost? */
+void MPID_Pull_measured(struct peer *p, enum way way, int64_t total, int64_t bytes, uint64_t ns);
+void MPID_Pull_peer_lost(int32_t grank);
+
 int MPID_Peer_drive(struct peer *p); /* send what waits; number of packets sent */
 
 /* deliver.c */

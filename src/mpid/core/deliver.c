@@ -70,14 +70,15 @@ static void message_in(const struct dev_head *h, const void *body, size_t len)
     recv_finish(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len, capacity);
 }
 
-static void rts_in(const struct dev_head *h, const void *body)
+static void rts_in(const struct dev_head *h, const void *body, size_t len)
 {
     struct context *c = context_in(h->context);
     struct MPIR_HANDLE *r;
     struct umsg *m;
     struct pkt_rts rts;
-    const unsigned char *payload = (const unsigned char *)body + sizeof rts;
+    unsigned char payload[PKT_INLINE_MAX] = { 0 };
     memcpy(&rts, body, sizeof rts);
+    memcpy(payload, (const unsigned char *)body + sizeof rts, len - sizeof rts);
     MPID_core.received++;
     MPID_core.received_bytes += rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
@@ -96,7 +97,7 @@ static void rts_in(const struct dev_head *h, const void *body)
     m->len = (int64_t)rts.total;
     m->grank = rts.grank;
     m->rts.sender = rts.sender;
-    memcpy(m->rts.payload, payload, rts.bytes);
+    memcpy(m->rts.payload, payload, sizeof m->rts.payload);
     MPID_Unexp_add(&c->unexp, m);
     count_unexpected(m, c->id);
 }
@@ -217,7 +218,7 @@ void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t 
     else if (h->kind == PKT_DATA)
         MPID_Rndv_data(h, body, len);
     else if (h->kind == PKT_RTS)
-        rts_in(h, body);
+        rts_in(h, body, len);
     else
         odd_in(h, body);
 }

@@ -59,6 +59,14 @@ static dev_status dev_no_copy(struct dev_peer *peer, void *local, uint64_t remot
     return DEV_NO_SUPPORT;
 }
 
+static uint64_t dev_no_offer(struct dev_peer *peer, const void *buf, size_t len)
+{
+    (void)peer;
+    (void)buf;
+    (void)len;
+    return 0;
+}
+
 static bool dev_no_unsent(const struct dev *dev)
 {
     (void)dev;
@@ -84,6 +92,7 @@ static void fill_in(struct dev_ops *o)
     o->wait_word = o->wait_word ? o->wait_word : dev_no_wait_word;
     o->wait_fd = o->wait_fd ? o->wait_fd : dev_no_wait_fd;
     o->copy_from_peer = o->copy_from_peer ? o->copy_from_peer : dev_no_copy;
+    o->offer = o->offer ? o->offer : dev_no_offer;
     o->unsent = o->unsent ? o->unsent : dev_no_unsent;
     o->take = o->take ? o->take : dev_no_take;
 }

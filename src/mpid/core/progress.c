@@ -173,6 +173,8 @@ int MPID_Progress(void)
         n += look_at_idle();
     if (unlikely(MPID_core.busy != NULL))
         n += drive_busy();
+    if (unlikely(MPID_core.pulls != NULL))
+        n += MPID_Pull_drive();
     if (unlikely(MPID_core.gone_pending))
         n += reap();
     if (unlikely(MPID_Progress_also != NULL))

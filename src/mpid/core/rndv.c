@@ -3,6 +3,7 @@
  *   sender      RTS --(RTS sent: MPID_Rndv_rts)--> WAIT --(CTS: MPID_Rndv_cts)--> SEND --(all handed over)--> gone
  *                                                  WAIT --(CTS of 0 bytes, or CANCEL_ACK)--> gone
  *   receiver    CTS --(CTS sent)--> RECV --(last DATA: MPID_Rndv_data)--> gone
+ *               PULL: pull.c
  *
  * Invariants
  *   1. An operation is named on the wire by index and generation; a packet for one that is gone is dropped.
@@ -11,6 +12,7 @@
  *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other. */
 #include "core.h"
 #include <stdlib.h>
+#include "util/clock.h"
 
 enum { DRIVE_MAX = 64 /* packets to one peer in a turn */ };
 enum { PART_FIRST = 8 << 10, PART_SMALL = 16 << 10, PART_FEW = 128 << 10 }; /* part_bytes */
@@ -121,6 +123,8 @@ dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
     pkt_rts_prepare(&k, r->context_id, r->tag, r->rank, MPID_core.rank, rndv_op(v), (uint64_t)v->total);
     if (v->total <= PKT_INLINE_MAX)
         req_read(r, 0, pkt_rts_payload(&k), v->total);
+    else if (r->datatype == NULL)
+        pkt_rts_address(&k, p->cd->ops.offer(p->dp, r->buf, (size_t)v->total));
     s = MPID_Peer_control(p, &k);
     if (s == DEV_OK) {
         v->state = RNDV_WAIT;
@@ -261,7 +265,7 @@ static dev_status send_cts(struct peer *p, struct pkt_op sender, struct pkt_op r
 }
 
 /* Answer with nothing to follow: an operation exists only if the answer has to wait. */
-static void answer(struct peer *p, struct pkt_op sender, int error)
+void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error)
 {
     struct rndv *v;
     if (p->ctl_head == NULL && send_cts(p, sender, (struct pkt_op){ 0, 0 }, 0, error) != DEV_AGAIN)
@@ -274,12 +278,23 @@ static void answer(struct peer *p, struct pkt_op sender, int error)
     ctl_push(v, PKT_CTS);
 }
 
-static void ask(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int64_t total, int64_t want)
+void MPID_Rndv_ask(struct rndv *v)
+{
+    v->state = RNDV_CTS;
+    if (v->peer->ctl_head == NULL && send_cts(v->peer, v->other, rndv_op(v), v->want, 0) == DEV_OK)
+        v->state = RNDV_RECV;
+    else
+        ctl_push(v, PKT_CTS);
+}
+
+/* `address`: of the message in the sender's memory; 0: not known. */
+static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int64_t total,
+                       int64_t want, uint64_t address)
 {
     struct rndv *v = rndv_alloc(p, r, RNDV_CTS);
     if (v == NULL) {
         ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to receive a message of %lld bytes", (long long)total);
-        answer(p, sender, MPI_ERR_NO_MEM);
+        MPID_Rndv_answer(p, sender, MPI_ERR_NO_MEM);
         MPID_Req_fail(r, MPI_ERR_NO_MEM);
         return;
     }
@@ -289,10 +304,10 @@ static void ask(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int
     r->aux = v;
     req_state(r, REQ_RNDV);
     tell(EVENT_RNDV_BEGUN, v);
-    if (p->ctl_head == NULL && send_cts(p, sender, rndv_op(v), want, 0) == DEV_OK)
-        v->state = RNDV_RECV;
+    if (address != 0 && MPID_Pull_wanted(p, r, want))
+        MPID_Pull_begin(v, address);
     else
-        ctl_push(v, PKT_CTS);
+        MPID_Rndv_ask(v);
 }
 
 void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts,
@@ -309,14 +324,14 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const st
         if (p == NULL || MPID_core.gone[rts->grank])
             MPID_Req_fail(r, p == NULL ? err : MPID_Err_gone(rts->grank));
         else
-            ask(p, r, rts->sender, total, want);
+            begin_recv(p, r, rts->sender, total, want, pkt_rts_address_of(payload));
         return;
     }
     if (want > 0)
         req_write(r, 0, payload, want);
     recv_finish(r, source, tag, total, capacity);
     if (p != NULL && !MPID_core.gone[rts->grank])
-        answer(p, rts->sender, 0);
+        MPID_Rndv_answer(p, rts->sender, 0);
 }
 
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
@@ -332,6 +347,12 @@ void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
                     (long long)(v->want - v->done));
     r = v->req;
     req_take(r, v->done, body, (int64_t)len);
+    if (v->done == 0)
+        v->began = MPID_Pull_measures(v) ? ku_clock_ns() : 0;
+    else if (v->done + (int64_t)len == v->want && v->began != 0)
+        MPID_Pull_measured(v->peer, WAY_PACKETS, v->want, v->want - v->first, ku_clock_ns() - v->began);
+    if (v->done == 0)
+        v->first = (int64_t)len;
     v->done += (int64_t)len;
     if (v->done == v->want) {
         int64_t total = v->total;
@@ -498,5 +519,6 @@ void MPID_Rndv_peer_lost(int32_t grank)
     p->msg_tail = NULL;
     p->ctl_head = p->ctl_tail = p->stream_head = p->stream_tail = NULL;
     p->signals = 0;
+    MPID_Pull_peer_lost(grank);
     ku_slab_each(&MPID_core.rndvs, lose, &grank);
 }

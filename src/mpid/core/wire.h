@@ -100,6 +100,21 @@ static inline void pkt_rts_prepare(struct pkt *p, uint32_t context, int tag, int
     p->head.len = (uint8_t)(sizeof b + b.bytes);
     memcpy(p->body, &b, sizeof b);
 }
+/* Where the message lies in the sender's memory, in an RTS without payload; 0: the receiver may not know. */
+static inline void pkt_rts_address(struct pkt *p, uint64_t address)
+{
+    if (address == 0)
+        return;
+    memcpy(p->body + sizeof(struct pkt_rts), &address, sizeof address);
+    p->head.len = sizeof(struct pkt_rts) + sizeof address;
+}
+/* `payload`: what follows struct pkt_rts, with zeros up to PKT_INLINE_MAX. */
+static inline uint64_t pkt_rts_address_of(const void *payload)
+{
+    uint64_t address;
+    memcpy(&address, payload, sizeof address);
+    return address;
+}
 static inline unsigned char *pkt_rts_payload(struct pkt *p)
 {
     return p->body + sizeof(struct pkt_rts);
@@ -171,8 +186,10 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
         memcpy(&rts, body, sizeof rts);
         if (rts.grank < 0 || rts.grank >= nranks)
             return "an RTS of a rank outside the job";
-        if (rts.total > INT64_MAX || len != sizeof rts + rts.bytes ||
-            (rts.bytes != 0 && rts.bytes != rts.total))
+        if (rts.total > INT64_MAX || (rts.bytes != 0 && rts.bytes != rts.total))
+            return "an RTS with a wrong length";
+        if (len != sizeof rts + rts.bytes &&
+            (rts.total <= PKT_INLINE_MAX || len != sizeof rts + sizeof(uint64_t)))
             return "an RTS with a wrong length";
         return rts.total > PKT_INLINE_MAX || rts.bytes == rts.total ? NULL : "an RTS without its payload";
     case PKT_CTS:

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include "util/segment.h"
 
-enum { DEV_VERSION = 2 };
+enum { DEV_VERSION = 3 };
 
 typedef enum dev_status {
     DEV_OK = 0,     /* done: what was passed may be used again */
@@ -167,8 +167,9 @@ struct dev_ops {
     _Atomic uint32_t *(*wait_word)(struct dev *dev);
     int (*wait_fd)(struct dev *dev);
 
-    /* Optional: read len bytes at `remote` of the peer's address space.  DEV_OK, DEV_NO_SUPPORT,
-     * DEV_PEER_GONE. */
+    /* Optional: read len bytes at `remote` of the peer's address space, where its `offer` has said they are.  DEV_OK,
+     * DEV_NO_SUPPORT (not allowed, or it is not that process's memory: it will not be either the next time),
+     * DEV_PEER_GONE, DEV_ERROR (no such memory there).  Never waits for the peer. */
     dev_status (*copy_from_peer)(struct dev_peer *peer, void *local, uint64_t remote, size_t len);
 
     /* Optional (default: no): is there something that it was handed and progress() has still to send? */
@@ -179,6 +180,11 @@ struct dev_ops {
      * last 8 bytes), and with a body of at most `cap` <= 48 bytes, which goes to buf.  Never an upcall, never blocks; not
      * to be called from an upcall.  Order is as with progress(), which brings what is not taken. */
     struct dev_taken (*take)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf, size_t cap);
+
+    /* Optional (default: 0), of devices with copy_from_peer: let the peer read these bytes.  Returns their address for the
+     * peer's copy_from_peer, 0: it may not.  They stay readable as long as they are the process's memory; that the
+     * peer's attempt may fail all the same, it has to be ready for.  Never blocks. */
+    uint64_t (*offer)(struct dev_peer *peer, const void *buf, size_t len);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */

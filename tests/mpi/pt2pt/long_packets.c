@@ -1,0 +1,5 @@
+/* ranks: 2 3 5 */
+/* env: KEEL_SHMEM_CMA=0 */
+/* timeout: 120 */
+/* Long messages in packets only. */
+#include "long.c"
