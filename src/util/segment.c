@@ -44,6 +44,9 @@ static void lay_out(struct ku_seg_head *h)
     h->room_bytes = KU_SEG_ROOM_MAX;
     while (h->room_bytes > KU_SEG_ROOM_MIN && h->nteams * h->nlocal * 2 * h->room_bytes > KU_SEG_ROOMS)
         h->room_bytes /= 2;
+    h->bench_bytes = KU_SEG_BENCH_MAX;
+    while (h->bench_bytes > KU_SEG_BENCH_MIN && h->nteams * h->nlocal * h->bench_bytes > KU_SEG_BENCHES)
+        h->bench_bytes /= 2;
     h->team_bytes = ku_segment_team_bytes(h);
     h->dev_off = round_up(h->team_off + h->nteams * h->team_bytes, PAGE);
     h->dev_bytes = KU_SEG_DEV_BYTES;
@@ -147,9 +150,9 @@ static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
         h->call_off % 64 == 0 && h->card_off >= h->call_off + h->nlocal * sizeof(struct ku_seg_call) &&
         h->card_off % 64 == 0 && h->team_off >= h->card_off + h->size * sizeof(struct ku_seg_card) &&
         h->team_off % 64 == 0 && h->nteams <= KU_SEG_TEAMS && h->room_bytes <= KU_SEG_ROOM_MAX &&
-        h->room_bytes % 64 == 0 && h->team_bytes == ku_segment_team_bytes(h) &&
-        h->dev_off >= h->team_off + h->nteams * h->team_bytes && h->dev_off <= h->total &&
-        h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
+        h->room_bytes % 64 == 0 && h->bench_bytes <= KU_SEG_BENCH_MAX && h->bench_bytes % 64 == 0 &&
+        h->team_bytes == ku_segment_team_bytes(h) && h->dev_off >= h->team_off + h->nteams * h->team_bytes &&
+        h->dev_off <= h->total && h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
     return sane ? NULL : "its sizes do not fit together";
 }
 

@@ -25,18 +25,21 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 12,
+    KU_SEG_VERSION = 13,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
     KU_SEG_TEAM_LINE = 64 /* bytes of a member besides its two rooms */,
     KU_SEG_STREAM_HEAD = 64,
-    KU_SEG_STREAM_LINE = 64 /* bytes of a member */,
+    KU_SEG_STREAM_LINE = 128 /* bytes of a member besides its bench */,
     KU_SEG_SLOTS = 32,
     KU_SEG_SLOT_BYTES = 1024,
     KU_SEG_PIECES =
         32 /* of a team: more than a processor's own cache holds (mpid/ch_shmem/cells.h, invariant 3) */,
     KU_SEG_PIECE_BYTES = 32 << 10,
+    KU_SEG_BENCH_MAX = 1 << 20,
+    KU_SEG_BENCH_MIN = 8 << 10,
+    KU_SEG_BENCHES = 256 << 20 /* virtual: all of all teams, unless they are of the least size */,
     KU_SEG_ROOM_MAX = 64 << 10,
     KU_SEG_ROOM_MIN = 1 << 10,
     KU_SEG_ROOMS = 256 << 20 /* virtual: all rooms of all teams, unless they are of the least size */,
@@ -75,6 +78,7 @@ struct ku_seg_head {
         dev_bytes;
     uint64_t control_ino;        /* of the pipe to the launcher; 0: not said */
     uint64_t nteams, room_bytes; /* a room: what a member of a team may show the others in one operation */
+    uint64_t bench_bytes;        /* a bench: what it may show them step by step (mpid/core/steps.c) */
     /* enum ku_fences: do all senders fence, and have they from the start? */
     _Alignas(64) _Atomic uint32_t fence_all;
     _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
@@ -217,7 +221,7 @@ static inline uint64_t ku_segment_meeting_bytes(const struct ku_seg_head *h)
 static inline uint64_t ku_segment_team_bytes(const struct ku_seg_head *h)
 {
     return ku_segment_meeting_bytes(h) + KU_SEG_STREAM_HEAD + h->nlocal * KU_SEG_STREAM_LINE +
-           KU_SEG_SLOTS * KU_SEG_SLOT_BYTES + KU_SEG_PIECES * KU_SEG_PIECE_BYTES;
+           KU_SEG_SLOTS * KU_SEG_SLOT_BYTES + KU_SEG_PIECES * KU_SEG_PIECE_BYTES + h->nlocal * h->bench_bytes;
 }
 static inline void *ku_segment_team(const struct ku_segment *s, uint32_t team)
 {

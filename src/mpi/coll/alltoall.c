@@ -157,6 +157,7 @@ static struct coll_cost bruck_cost(const struct coll_size *s)
 
 const struct coll_alg MPIR_Coll_alltoall_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },

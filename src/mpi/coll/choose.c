@@ -263,12 +263,20 @@ int MPIR_Coll_ready(MPIR_Comm *comm)
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
 
+static bool can_step(const struct coll_size *s)
+{
+    enum { LEAST = 2048 };
+    int64_t unit = MPIR_Coll_steps_unit(s->p);
+    return s->team && s->bytes > 0 && unit >= LEAST && s->unit <= unit;
+}
+
 static bool can(const struct coll_alg *a, const struct coll_size *s)
 {
     return !((a->needs & COLL_NEEDS_COMMUTATIVE && !s->commutative) ||
              (a->needs & COLL_NEEDS_POW2 && (s->p & (s->p - 1))) ||
              (a->needs & COLL_NEEDS_SPREAD && s->elements < s->p) ||
              (a->needs & COLL_NEEDS_TEAM && (!s->team || s->room > MPID_World()->team_room)) ||
+             (a->needs & COLL_NEEDS_STEPS && !can_step(s)) ||
              (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
 }
 
@@ -293,7 +301,7 @@ static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return a->bytes == b->bytes && a->elements == b->elements && a->p == b->p && a->most == b->most &&
            a->commutative == b->commutative && a->in_place == b->in_place && a->crowded == b->crowded &&
-           a->team == b->team && a->room == b->room;
+           a->team == b->team && a->room == b->room && a->unit == b->unit;
 }
 
 /* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */
@@ -372,7 +380,7 @@ int MPIR_Coll_end(struct coll *c)
 static void run(const struct coll_alg *a, struct coll *c, const struct coll_size *s)
 {
     MPIR_Coll_count(c, a, s);
-    if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & COLL_NEEDS_TEAM))
+    if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)))
         MPID_Team_absent(&c->comm->adi, c->comm->coll_seq);
     a->run(c);
 }

@@ -83,7 +83,8 @@ END_TEST
 
 static bool allowed(const struct coll_alg *a, const struct coll_size *s)
 {
-    return !(a->needs & COLL_NEEDS_TEAM) && (!(a->needs & COLL_NEEDS_COMMUTATIVE) || s->commutative) &&
+    return !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)) &&
+           (!(a->needs & COLL_NEEDS_COMMUTATIVE) || s->commutative) &&
            (!(a->needs & COLL_NEEDS_POW2) || !(s->p & (s->p - 1))) &&
            (!(a->needs & COLL_NEEDS_SPREAD) || s->elements >= s->p) &&
            (!(a->needs & COLL_NEEDS_IN_PLACE) || s->in_place) &&
@@ -165,8 +166,8 @@ START_TEST(forced)
 {
     MPIR_Coll_facts facts = { .known = 1 };
     struct coll_size s = { .bytes = 8, .elements = 1, .p = 4 };
-    facts.forced[COLL_ALLREDUCE] = 4; /* ring: needs a commutative operation and as many elements as ranks */
-    ck_assert_str_eq(MPIR_Coll_allreduce_algs[3].name, "ring");
+    facts.forced[COLL_ALLREDUCE] = 5; /* ring: needs a commutative operation and as many elements as ranks */
+    ck_assert_str_eq(MPIR_Coll_allreduce_algs[4].name, "ring");
     ck_assert_str_ne(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "ring");
     s.commutative = true;
     s.elements = 4;

@@ -63,7 +63,9 @@ enum coll_need {
     COLL_NEEDS_SPREAD = 4,   /* at least as many elements as ranks */
     COLL_NEEDS_IN_PLACE = 8, /* sbuf is MPI_IN_PLACE */
     COLL_NEEDS_SEND = 16,    /* sbuf is not MPI_IN_PLACE */
-    COLL_NEEDS_TEAM = 32     /* a team, and what is shown there fits its rooms */
+    COLL_NEEDS_TEAM = 32,    /* a team, and what is shown there fits its rooms */
+    COLL_NEEDS_STEPS =
+        64 /* a team of not too many; an element, if there is something to combine, fits a chunk */
 };
 
 /* What the choice depends on: the same in all processes. */
@@ -77,6 +79,7 @@ struct coll_size {
     bool local;    /* nobody else is needed: what `before` does is all */
     bool team;     /* the communicator has a team */
     int64_t room;  /* bytes a process would show in it, or COLL_NO_ROOM */
+    int64_t unit;  /* bytes of what cannot be cut; 0: anything can */
 };
 
 #define COLL_NO_ROOM INT64_MAX
@@ -310,6 +313,21 @@ void MPIR_Coll_team_fold(struct coll *c);
 /* What operands of `count` elements take in a room; those that are not contiguous no team can combine. */
 int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type);
 struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s);
+
+/* All arrive, to work on so many bytes; false as above. */
+bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes);
+/* Rows that work at a team's benches step by step (slices.c, pieces.c; steps.c: how long what cannot be cut may be). */
+int64_t MPIR_Coll_steps_unit(int32_t p);
+void MPIR_Coll_slices_allreduce(struct coll *c);
+void MPIR_Coll_slices_reduce(struct coll *c);
+void MPIR_Coll_slices_reduce_scatter(struct coll *c);
+struct coll_cost MPIR_Coll_slices_cost(const struct coll_size *s);
+void MPIR_Coll_pieces_alltoall(struct coll *c);
+void MPIR_Coll_pieces_allgather(struct coll *c);
+void MPIR_Coll_pieces_gather(struct coll *c);
+void MPIR_Coll_pieces_scatter(struct coll *c);
+struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s);     /* bytes: of a block, one for each */
+struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s); /* bytes: of all blocks */
 
 /* From the root to all others: count elements of type, here and there. */
 void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type);

@@ -87,6 +87,7 @@ struct coll_cost MPIR_Coll_binomial_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_gather_algs[] = {
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
     { "binomial", 0, MPIR_Coll_binomial_cost, binomial },
     { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },

@@ -177,6 +177,7 @@ static struct coll_cost halving_cost(const struct coll_size *s)
 
 const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce_scatter },
     { "halving", COLL_NEEDS_COMMUTATIVE, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
     { "wide", 0, wide_cost, wide },
@@ -200,6 +201,7 @@ int MPIR_Coll_reduce_scatter_is(struct coll *c, struct coll_size *s)
     s->elements = n;
     s->bytes = n * c->rtype->adi.size;
     s->room = MPIR_Coll_team_operand(n, c->rtype);
+    s->unit = c->rtype->adi.size;
     s->commutative = c->op->commutative;
     s->local = n == 0 || c->size == 1;
     c->before = c->size == 1 ? alone : NULL;

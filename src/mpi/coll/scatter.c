@@ -78,6 +78,7 @@ static void binomial(struct coll *c)
 }
 
 const struct coll_alg MPIR_Coll_scatter_algs[] = {
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
     { "binomial", 0, MPIR_Coll_binomial_cost, binomial },
     { "linear", 0, MPIR_Coll_linear_cost, linear },
     { 0 },

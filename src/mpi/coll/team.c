@@ -39,6 +39,15 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
     return !c->st->team_broke;
 }
 
+bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
+{
+    uint32_t when = c->comm->coll_seq, what = mix(mix(mix(when, (uint64_t)c->kind), (uint64_t)bytes), 2);
+    if (c->st->mute)
+        MPID_Team_break(&c->comm->adi);
+    c->st->team_broke = !meet(c->comm, when, what, c, NULL);
+    return !c->st->team_broke;
+}
+
 /* MPI_COMM_WORLD has its team from the start. */
 static bool has_team(MPIR_Comm *comm)
 {

@@ -336,6 +336,7 @@ void MPIR_Coll_reduction_is(struct coll *c, struct coll_size *s)
 {
     s->elements = c->rcount;
     s->bytes = c->rcount * c->rtype->adi.size;
+    s->unit = c->rtype->adi.size;
     s->commutative = c->op->commutative;
     s->local = c->rcount == 0 || c->size == 1;
     if (c->size == 1 && c->rcount > 0)

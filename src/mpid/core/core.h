@@ -152,6 +152,8 @@ struct team {
     uint64_t streamed;          /* number of this process's last stream */
     uint64_t all_done;          /* streams up to this one all members have done, and all pieces before */
     uint64_t free_to;           /* this one all have taken */
+    uint64_t bench_used;        /* bytes of all operations by steps */
+    uint64_t step, step_end;    /* where the present operation by steps begins and ends */
 };
 
 struct comm_adi {                              /* comm->adi */

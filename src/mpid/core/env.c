@@ -119,6 +119,7 @@ static int setup_world(void)
                              .appnum = MPID_core.job.appnum,
                              .universe_size = MPID_core.job.universe_size,
                              .team_room = (int32_t)h->room_bytes,
+                             .team_bench = (int32_t)h->bench_bytes,
                              .node_of = h->nnodes > 1 ? ku_segment_node_of(&MPID_core.job.segment) : NULL,
                              .machine = &h->machine,
                              .place = ku_segment_place(&MPID_core.job.segment,

@@ -1,4 +1,5 @@
-/* stream.c: one member of a team shows the others bytes, and does not wait until they have come.
+/* stream.c: one member of a team shows the others bytes, and does not wait until they have come; or all show each other bytes, step
+ * by step.
  *
  * What is to be shown goes into a slot if it is short, else into pieces, a ring of memory that is filled as far as all have
  * read what was there.  So where ranks share cores the source fills all of the ring in one turn, and each of the others
@@ -14,7 +15,9 @@
  *      A reader that wants no pieces waits for them too, so that the next source finds `given` at rest.
  *   4. A stream does not depend on whether the team is broken: if its source lives it ends well.  Members that are gone are not
  *      waited for; a stream whose source is gone before all was there ends with nothing.
- *   5. Who waits says so before its last look (`sleepers` of the team for the source's words, `awaited` of a member for
+ *   5. Steps of a member are counted through its operations, `step` of a member; who waits for them waits as a reader does.  A member that
+ *      is gone in the midst of one ends it for all: whoever waits then finds out by itself, so nobody need tell.
+ *   6. Who waits says so before its last look (`sleepers` of the team for the source's words, `awaited` of a member for
  *      that member's), and who changes a word looks there afterwards (both with full fences), so it is woken or does not sleep. */
 #include <string.h>
 #include "core.h"
@@ -42,6 +45,7 @@ struct stream_member {
     _Alignas(LINE) _Atomic uint64_t done;
     _Atomic uint64_t taken;
     _Atomic uint32_t awaited; /* local rank + 1 of who sleeps until one of these changes */
+    _Alignas(LINE) _Atomic uint64_t step;
 };
 _Static_assert(sizeof(struct stream_member) == KU_SEG_STREAM_LINE, "room in the segment");
 
@@ -70,10 +74,14 @@ static struct stream_slot *slot_of(const struct team *t, uint64_t operation)
     return (struct stream_slot *)member_of(t, (int32_t)nlocal) + operation % SLOTS;
 }
 
+static char *pieces_of(const struct team *t)
+{
+    return (char *)(slot_of(t, 0) + SLOTS);
+}
+
 static char *piece_of(const struct team *t, uint64_t number)
 {
-    char *pieces = (char *)(slot_of(t, 0) + SLOTS);
-    return pieces + number % KU_SEG_PIECES * KU_SEG_PIECE_BYTES;
+    return pieces_of(t) + number % KU_SEG_PIECES * KU_SEG_PIECE_BYTES;
 }
 
 void MPID_Stream_reset(struct team_head *team, int32_t size)
@@ -91,6 +99,7 @@ void MPID_Stream_reset(struct team_head *team, int32_t size)
         atomic_store(&m->done, h->base);
         atomic_store(&m->taken, 0);
         atomic_store(&m->awaited, 0);
+        atomic_store(&m->step, 0);
     }
 }
 
@@ -112,6 +121,7 @@ struct stream_wait {
     bool source; /* it is the source that is waited for */
     const _Atomic uint64_t *word, *or_word;
     uint64_t least, or_least;
+    uint64_t end;   /* steps: the last of the operation; else 0 */
     uint32_t calls; /* of the head, before the last look */
 };
 
@@ -124,6 +134,12 @@ static bool ready(const struct stream_wait *w)
 static bool gone(const struct team *t, int32_t rank)
 {
     return MPID_core.ngone > 0 && MPID_core.gone[grank_of(t->comm, rank)];
+}
+
+/* Does what is waited for not come any more? */
+static bool hopeless(const struct team *t, const struct stream_wait *w)
+{
+    return w->end != 0 ? MPID_Steps_lost(t->comm) >= 0 : gone(t, w->who);
 }
 
 int32_t MPID_Stream_missing(const struct team *t)
@@ -143,7 +159,7 @@ bool MPID_Stream_may_sleep(struct team *t, bool on_word)
     if (w->source && !t->on_word)
         atomic_fetch_add(&h->alone, 1);
     w->calls = atomic_load(&h->calls);
-    if (!ready(w) && !gone(t, w->who))
+    if (!ready(w) && !hopeless(t, w))
         return true;
     MPID_Stream_awake(t);
     return false;
@@ -175,7 +191,7 @@ static bool wait_for(struct team *t, struct stream_wait *s)
         if (ready(s))
             return true;
     while (!ready(s)) {
-        if (unlikely(gone(t, s->who)))
+        if (unlikely(hopeless(t, s)))
             return ready(s); /* it may have been the last thing that it did */
         if (crowded && w.yields < IN_VAIN && ku_wait_step(&w) == KU_WAIT_AGAIN)
             continue;
@@ -376,4 +392,49 @@ void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes)
     s->at += bytes;
     if (s->bytes > MPID_STREAM_SHORT)
         say(t, &member_of(t, s->comm->rank)->taken, ++s->piece);
+}
+
+/* ---- Steps ---- */
+
+uint64_t MPID_Steps_begin(struct MPIR_COMMUNICATOR *comm, uint64_t steps, uint64_t bytes)
+{
+    struct team *t = team_of(comm);
+    uint64_t before = t->bench_used;
+    t->bench_used += bytes;
+    t->step = t->step_end;
+    t->step_end += steps;
+    return before;
+}
+
+void *MPID_Steps_bench(const struct MPIR_COMMUNICATOR *comm, int32_t rank)
+{
+    char *benches = pieces_of(team_of(comm)) + KU_SEG_PIECES * KU_SEG_PIECE_BYTES;
+    return benches + (uint64_t)rank * MPID_core.job.segment.head->bench_bytes;
+}
+
+void MPID_Steps_done(struct MPIR_COMMUNICATOR *comm, uint64_t step)
+{
+    const struct team *t = team_of(comm);
+    atomic_exchange(&member_of(t, comm->rank)->step, t->step + step);
+    wake_readers(t);
+}
+
+bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step)
+{
+    struct team *t = team_of(comm);
+    struct stream_wait w = { .who = rank,
+                             .source = true,
+                             .word = &member_of(t, rank)->step,
+                             .least = t->step + step,
+                             .end = t->step_end };
+    return wait_for(t, &w);
+}
+
+int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm)
+{
+    const struct team *t = team_of(comm);
+    for (int32_t i = 0; MPID_core.ngone > 0 && i < comm->size; i++)
+        if (gone(t, i) && atomic_load_explicit(&member_of(t, i)->step, memory_order_acquire) < t->step_end)
+            return i;
+    return -1;
 }

@@ -345,6 +345,7 @@ void MPID_ImrecvDatatype(void *buf, int64_t count, struct MPIR_DATATYPE *datatyp
 struct MPID_World {
     int32_t local_rank, local_size, appnum, universe_size;
     int32_t team_room;      /* bytes of a room of a team; the same for all processes of a node */
+    int32_t team_bench;     /* bytes of a bench of a team; likewise */
     const int32_t *node_of; /* [MPID_MyWorldSize]; NULL: all on node 0 */
     /* What the launcher knows of the machine and of where this process may run (util/segment.h). */
     const struct ku_seg_machine *machine;
@@ -412,6 +413,20 @@ void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes);
 void MPID_Stream_end(struct MPID_Stream *s);
 /* This process takes no part in stream `when`, if it is one. */
 void MPID_Stream_skip(struct MPIR_COMMUNICATOR *comm, uint32_t when);
+
+/* Steps: the members of a team work together on much data, a bit at a time.  Each has a bench of MPID_World()->team_bench bytes that all
+ * may read, and which it alone writes, and counts its steps; what they mean is agreed between the callers.  All members begin an
+ * operation of the same number of steps, and bytes on each bench, right after a meeting that tells them that all do; the result is the bytes of
+ * those before. */
+uint64_t MPID_Steps_begin(struct MPIR_COMMUNICATOR *comm, uint64_t steps, uint64_t bytes);
+void *MPID_Steps_bench(const struct MPIR_COMMUNICATOR *comm, int32_t rank);
+/* This process has done step `step` (counted from 1) and those before; at the end of the operation, all. */
+void MPID_Steps_done(struct MPIR_COMMUNICATOR *comm, uint64_t step);
+/* Until `rank` has done that step.  False: it, or another member, is lost before its last step, so some members cannot go on: then the
+ * operation has failed, and the team is not used again. */
+bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step);
+/* A rank that is lost before its last step, -1: none. */
+int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm);
 
 /* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
  * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE

@@ -1,0 +1,265 @@
+/* slices.c: reductions of much data at a team.
+ *
+ * In each round every process shows the others the parts of its operand that they are to combine, combines its own part, its slice,
+ * of all operands, and, if others want it, shows them the result.  The three steps of three rounds are interleaved, so that
+ * nobody waits for what has just been done.  Each element is combined by one process, in rank order.
+ *
+ * Steps of a member: 3 i + 1 shows round i, + 2 combines round i - 1, + 3 reads what others have combined of round i - 2. */
+#include "steps.h"
+#include <string.h>
+
+enum { BIT = 4096 /* bytes combined at a time: operands and result stay in the first cache */ };
+
+struct slices {
+    struct coll_steps x;
+    struct coll_block in, out;
+    int64_t size;   /* of an element */
+    bool scattered; /* slices are the blocks of a reduce_scatter; else equal parts of each round's elements */
+    int32_t root;   /* who reads the result; -1: all */
+    bool mine;      /* this process wants its own slice of the result */
+    int64_t most;   /* elements of a slice */
+    const char **operand;
+    void *part, *acc; /* types that are not contiguous: one operand, and the result */
+};
+
+struct range {
+    int64_t first, n; /* elements */
+};
+
+static int64_t length(const struct coll *c, int64_t i)
+{
+    return c->rcounts.p ? MPIR_counts_get(c->rcounts, i) : c->rcount;
+}
+
+/* The elements of slice j in a round. */
+static struct range slice(const struct slices *s, int64_t round, int32_t j)
+{
+    const struct coll *c = s->x.c;
+    if (s->scattered) {
+        int64_t at = 0, from = round * s->most, len = length(c, j);
+        if (c->rcounts.p)
+            for (int32_t i = 0; i < j; i++)
+                at += length(c, i);
+        else
+            at = j * c->rcount;
+        int64_t n = len - from < s->most ? len - from : s->most;
+        return (struct range){ at + from, n > 0 ? n : 0 };
+    }
+    int64_t lo = coll_part(c->rcount, (int32_t)s->x.rounds, round),
+            n = coll_part(c->rcount, (int32_t)s->x.rounds, round + 1) - lo;
+    int64_t from = coll_part(n, c->size, j);
+    return (struct range){ lo + from, coll_part(n, c->size, j + 1) - from };
+}
+
+/* On each bench the slices of the others, in their order, then the result. */
+static void *shown(const struct slices *s, int32_t by, int64_t round, int32_t j)
+{
+    return MPIR_Steps_chunk(&s->x, by, round, j < by ? j : j - 1);
+}
+
+static void *result(const struct slices *s, int32_t by, int64_t round)
+{
+    return MPIR_Steps_chunk(&s->x, by, round, s->x.c->size - 1);
+}
+
+static bool reads(const struct slices *s, int32_t rank)
+{
+    return !s->scattered && (s->root < 0 || s->root == rank);
+}
+
+/* ---- The three steps ---- */
+
+static int64_t step_shown(int64_t round)
+{
+    return 3 * round + 1;
+}
+
+static int64_t step_combined(int64_t round)
+{
+    return round < 0 ? 0 : 3 * (round + 1) + 2;
+}
+
+static int64_t step_read(int64_t round)
+{
+    return round < 0 ? 0 : 3 * (round + 2) + 3;
+}
+
+static void show(struct slices *s, int64_t round)
+{
+    const struct coll *c = s->x.c;
+    if (!MPIR_Steps_wait_all(&s->x, step_combined(round - s->x.depth)))
+        return;
+    for (int32_t k = 1; k < c->size; k++) {
+        int32_t j = (c->rank + k) % c->size;
+        struct range r = slice(s, round, j);
+        MPIR_Steps_put(shown(s, c->rank, round, j), &s->in, r.first * s->size, r.n * s->size);
+    }
+}
+
+/* Where this process's slice of the result begins in `out`, in elements. */
+static int64_t place(const struct slices *s, int64_t round, struct range r)
+{
+    return s->scattered ? round * s->most : r.first;
+}
+
+/* A few elements of all operands into `to`. */
+static void combine_bit(const struct slices *s, int64_t at, int64_t n, char *to)
+{
+    const struct coll *c = s->x.c;
+    int32_t i = c->size - 2;
+    MPIR_Op_combine(c->op, s->operand[i] + at, s->operand[i + 1] + at, to, n, c->rtype);
+    while (--i >= 0)
+        MPIR_Op_combine(c->op, s->operand[i] + at, to, to, n, c->rtype);
+}
+
+static void combine_contiguous(struct slices *s, int64_t round, struct range r, char *to)
+{
+    struct coll *c = s->x.c;
+    int64_t bit = BIT / s->size > 0 ? BIT / s->size : 1, n;
+    char *out = s->mine ? (char *)s->out.buf + place(s, round, r) * s->size : NULL;
+    for (int32_t i = 0; i < c->size; i++)
+        s->operand[i] =
+            i == c->rank ? (const char *)s->in.buf + r.first * s->size : shown(s, i, round, c->rank);
+    for (int64_t i = 0; i < r.n; i += n) {
+        int64_t at = i * s->size;
+        n = r.n - i < bit ? r.n - i : bit;
+        combine_bit(s, at, n, to + at);
+        if (out)
+            memcpy(out + at, to + at, (size_t)(n * s->size));
+    }
+}
+
+/* With types that have gaps: each operand is unpacked, as a function of the user's expects it. */
+static void combine_typed(struct slices *s, int64_t round, struct range r, char *to)
+{
+    struct coll *c = s->x.c;
+    struct MPIR_DATATYPE *t = &c->rtype->adi;
+    const void *own = coll_at(s->in.buf, r.first, c->rtype);
+    for (int32_t i = c->size - 1; i >= 0; i--) {
+        bool last = i == c->size - 1;
+        const void *in = i == c->rank ? own : s->part;
+        if (i != c->rank)
+            MPID_Layout_unpack(t, last ? s->acc : s->part, r.n, 0, shown(s, i, round, c->rank),
+                               r.n * s->size);
+        else if (last)
+            MPIR_Coll_copy(c, own, r.n, c->rtype, s->acc, r.n, c->rtype);
+        if (!last)
+            MPIR_Op_apply(c->op, in, s->acc, r.n, c->rtype);
+    }
+    MPID_Layout_pack(t, s->acc, r.n, 0, to, r.n * s->size);
+    if (s->mine)
+        MPID_Layout_unpack(t, s->out.buf, s->out.count, place(s, round, r) * s->size, to, r.n * s->size);
+}
+
+static void combine(struct slices *s, int64_t round)
+{
+    const struct coll *c = s->x.c;
+    struct range r = slice(s, round, c->rank);
+    for (int32_t i = 0; i < c->size; i++)
+        if (i != c->rank && (!MPIR_Steps_wait(&s->x, i, step_shown(round)) ||
+                             (reads(s, i) && !MPIR_Steps_wait(&s->x, i, step_read(round - s->x.depth)))))
+            return;
+    if (r.n == 0)
+        return;
+    if (c->rtype->adi.is_contig)
+        combine_contiguous(s, round, r, result(s, c->rank, round));
+    else
+        combine_typed(s, round, r, result(s, c->rank, round));
+}
+
+static void read_others(struct slices *s, int64_t round)
+{
+    const struct coll *c = s->x.c;
+    for (int32_t k = 1; k < c->size; k++) {
+        int32_t j = (c->rank + k) % c->size;
+        struct range r = slice(s, round, j);
+        if (!MPIR_Steps_wait(&s->x, j, step_combined(round)))
+            return;
+        MPIR_Steps_take(result(s, j, round), &s->out, r.first * s->size, r.n * s->size);
+    }
+}
+
+static void go_round(struct slices *s, int64_t i)
+{
+    int64_t rounds = s->x.rounds;
+    if (i < rounds) {
+        show(s, i);
+        MPIR_Steps_done(&s->x, step_shown(i));
+    }
+    if (i >= 1 && i - 1 < rounds) {
+        combine(s, i - 1);
+        MPIR_Steps_done(&s->x, step_combined(i - 1));
+    }
+    if (i >= 2 && reads(s, s->x.c->rank)) {
+        read_others(s, i - 2);
+        MPIR_Steps_done(&s->x, step_read(i - 2));
+    }
+}
+
+/* ---- The collectives ---- */
+
+static void begin(struct slices *s, struct coll *c, int64_t longest)
+{
+    s->size = c->rtype->adi.size;
+    s->in = (struct coll_block){ coll_in_place(c->sbuf) ? c->rbuf : (void *)(uintptr_t)c->sbuf, 0, c->rtype };
+    s->out = (struct coll_block){ c->rbuf, 0, c->rtype };
+    MPIR_Steps_divide(&s->x, c, c->size, longest * s->size);
+    s->most = s->x.chunk / s->size;
+    s->mine = s->scattered || reads(s, c->rank);
+    s->operand = MPIR_Coll_temp(c, c->size * (int64_t)sizeof *s->operand, coll_bytes());
+    if (c->rtype->adi.is_contig)
+        return;
+    s->part = MPIR_Coll_temp(c, s->most, c->rtype);
+    s->acc = MPIR_Coll_temp(c, s->most, c->rtype);
+}
+
+static void run(struct slices *s, int64_t elements)
+{
+    struct coll *c = s->x.c;
+    s->in.count = elements;
+    s->out.count = s->scattered ? length(c, c->rank) : elements;
+    if (!MPIR_Steps_meet(&s->x, elements * s->size, step_read(s->x.rounds - 1)))
+        return;
+    for (int64_t i = 0; i < s->x.rounds + 2; i++)
+        go_round(s, i);
+    MPIR_Steps_done(&s->x, step_read(s->x.rounds - 1));
+}
+
+static void equal_slices(struct coll *c, int32_t root)
+{
+    struct slices s = { .root = root };
+    s.x.c = c; /* whom reads() asks */
+    begin(&s, c, (c->rcount + c->size - 1) / c->size);
+    s.x.rounds = (c->rcount + c->size * s.most - 1) / (c->size * s.most);
+    run(&s, c->rcount);
+}
+
+void MPIR_Coll_slices_allreduce(struct coll *c)
+{
+    equal_slices(c, -1);
+}
+
+void MPIR_Coll_slices_reduce(struct coll *c)
+{
+    equal_slices(c, c->root);
+}
+
+void MPIR_Coll_slices_reduce_scatter(struct coll *c)
+{
+    struct slices s = { .scattered = true };
+    int64_t longest = c->rcount, all = c->rcount * c->size;
+    if (c->rcounts.p)
+        all = MPIR_Coll_total(c->rcounts, c->size, &longest);
+    begin(&s, c, longest);
+    s.x.rounds = (longest + s.most - 1) / s.most;
+    run(&s, all);
+}
+
+/* Each byte is copied twice, and combined. */
+struct coll_cost MPIR_Coll_slices_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes;
+    return (struct coll_cost){
+        .rounds = 3, .messages = p, .bytes = 0.3 * n, .turns = 3 * p, .total_bytes = 0.3 * n * p
+    };
+}

@@ -1,0 +1,93 @@
+/* steps.c: what is common to the collectives that work at a team's benches. */
+#include "steps.h"
+#include "util/copy.h"
+
+/* Bytes of a chunk where each rank has a core: it stays in the cache from one step to the next.  Where ranks share cores each turn
+ * should do as much as it can.  All of the bench is used in turn, from where the last call ended: lines that are written again have left the
+ * caches of those who read them, which makes writing them three times as fast. */
+enum { LINE = 64, CHUNK = 64 << 10, DEPTH = 4, DEPTH_CROWDED = 2 };
+
+static int64_t chunk_of(int32_t chunks, int64_t depth)
+{
+    return MPID_World()->team_bench / (chunks * depth) & ~(int64_t)(LINE - 1);
+}
+
+int64_t MPIR_Coll_steps_unit(int32_t p)
+{
+    int64_t chunk = chunk_of(p, DEPTH);
+    return chunk < CHUNK ? chunk : CHUNK;
+}
+
+void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int64_t most)
+{
+    bool crowded = c->comm->facts.crowded;
+    *x = (struct coll_steps){ .c = c, .chunks = chunks };
+    x->chunk = chunk_of(chunks, crowded ? DEPTH_CROWDED : DEPTH);
+    if (!crowded && x->chunk > CHUNK)
+        x->chunk = CHUNK;
+    if (x->chunk > most)
+        x->chunk = (most + LINE - 1) & ~(int64_t)(LINE - 1);
+    x->depth = MPID_World()->team_bench / (chunks * x->chunk);
+}
+
+bool MPIR_Steps_meet(struct coll_steps *x, int64_t bytes, int64_t steps)
+{
+    if (!MPIR_Coll_team_meet_for(x->c, bytes))
+        return false;
+    uint64_t each = (uint64_t)(x->chunks * x->chunk);
+    x->first = (int64_t)((MPID_Steps_begin(&x->c->comm->adi, (uint64_t)steps, (uint64_t)x->rounds * each) +
+                          each - 1) /
+                         each);
+    return true;
+}
+
+void *MPIR_Steps_chunk(const struct coll_steps *x, int32_t rank, int64_t round, int32_t chunk)
+{
+    char *bench = MPID_Steps_bench(&x->c->comm->adi, rank);
+    return bench + ((x->first + round) % x->depth * x->chunks + chunk) * x->chunk;
+}
+
+/* Messages will say so. */
+static void lost(struct coll_steps *x)
+{
+    char nothing;
+    x->lost = true;
+    MPIR_Coll_recv(x->c, &nothing, 0, coll_bytes(), MPID_Steps_lost(&x->c->comm->adi));
+}
+
+bool MPIR_Steps_wait(struct coll_steps *x, int32_t rank, int64_t step)
+{
+    if (step > 0 && !x->lost && !MPID_Steps_wait(&x->c->comm->adi, rank, (uint64_t)step))
+        lost(x);
+    return !x->lost;
+}
+
+bool MPIR_Steps_wait_all(struct coll_steps *x, int64_t step)
+{
+    for (int32_t i = 0; i < x->c->size; i++)
+        if (i != x->c->rank && !MPIR_Steps_wait(x, i, step))
+            return false;
+    return true;
+}
+
+void MPIR_Steps_done(struct coll_steps *x, int64_t step)
+{
+    if (!x->lost)
+        MPID_Steps_done(&x->c->comm->adi, (uint64_t)step);
+}
+
+void MPIR_Steps_put(void *chunk, const struct coll_block *from, int64_t at, int64_t n)
+{
+    if (n > 0 && from->type->adi.is_contig)
+        ku_copy_out(chunk, (const char *)from->buf + at, (size_t)n);
+    else if (n > 0)
+        MPID_Layout_pack(&from->type->adi, from->buf, from->count, at, chunk, n);
+}
+
+void MPIR_Steps_take(const void *chunk, const struct coll_block *to, int64_t at, int64_t n)
+{
+    if (n > 0 && to->type->adi.is_contig)
+        ku_copy_in((char *)to->buf + at, chunk, (size_t)n);
+    else if (n > 0)
+        MPID_Layout_unpack(&to->type->adi, to->buf, to->count, at, chunk, n);
+}

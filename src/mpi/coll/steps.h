@@ -1,0 +1,36 @@
+/* steps.h: collectives on much data at a team, a bit at a time (MPID_Steps_* in mpid.h).
+ *
+ * The data is worked on in rounds.  On each bench there is room for a few rounds, used in turn, of some chunks each; what is in a
+ * chunk is packed.  So processes may describe their data by different types. */
+#ifndef COLL_STEPS_H
+#define COLL_STEPS_H
+
+#include "coll.h"
+
+struct coll_steps {
+    struct coll *c;
+    int64_t chunk;  /* bytes of one */
+    int64_t rounds; /* of the call */
+    int64_t depth;  /* rounds for which there is room */
+    int64_t first;  /* where the first one has its room */
+    int32_t chunks; /* of a round on a bench */
+    bool lost;      /* somebody is: an error has been noted, and nothing is waited for any more */
+};
+
+/* Room for `chunks` chunks a round; no chunk need be longer than `most` bytes. */
+void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int64_t most);
+/* All meet, to work on `bytes`; false: they do not, and the call is to be done by messages. */
+bool MPIR_Steps_meet(struct coll_steps *x, int64_t bytes, int64_t steps);
+void *MPIR_Steps_chunk(const struct coll_steps *x, int32_t rank, int64_t round, int32_t chunk);
+/* Until `rank` has done `step`, if that is one; false: lost. */
+bool MPIR_Steps_wait(struct coll_steps *x, int32_t rank, int64_t step);
+/* Until all but this process have. */
+bool MPIR_Steps_wait_all(struct coll_steps *x, int64_t step);
+void MPIR_Steps_done(struct coll_steps *x, int64_t step);
+
+/* Bytes at .. at + n - 1 of count elements of a type, packed: to a chunk of this process's bench; from a chunk of another's, which is
+ * not read again. */
+void MPIR_Steps_put(void *chunk, const struct coll_block *from, int64_t at, int64_t n);
+void MPIR_Steps_take(const void *chunk, const struct coll_block *to, int64_t at, int64_t n);
+
+#endif

@@ -1,0 +1,35 @@
+/* A rank that dies in the middle of a large reduction: the others are told, none waits for ever. */
+/* ranks: 2 3 8 */
+/* env: KEEL_COLL=allreduce=slices */
+/* exit: 3 */
+/* stderr: (?s)\A(?!.*told 0).*told 1.*\Z */
+#include "../check.h"
+#include <unistd.h>
+
+enum { N = 1000000 };
+
+static void add(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    static int calls;
+    (void)type;
+    if (check_rank == check_size - 1 && ++calls == 20)
+        _exit(3);
+    for (int i = 0; i < *len; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+int main(int argc, char **argv)
+{
+    static int a[N], b[N];
+    int errclass = 0;
+    MPI_Op op;
+    check_init(&argc, &argv);
+    check_errors_return();
+    MPI_Op_create(add, 1, &op);
+    for (int i = 0; i < 3; i++)
+        CHECK_ERR(MPI_Allreduce(a, b, N, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
+    MPI_Error_class(MPI_Allreduce(a, b, N, MPI_INT, op, MPI_COMM_WORLD), &errclass);
+    fprintf(stderr, "told %d\n", errclass != MPI_SUCCESS);
+    MPI_Op_free(&op);
+    return check_done();
+}
