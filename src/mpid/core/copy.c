@@ -50,7 +50,7 @@ static inline void one_block(struct mover *m, uintptr_t user, char *packed, int6
 }
 
 /* n times the loops of l from `level` on, at off[i] or `stride` apart, by a program (program.h); false: there is none. */
-static bool by_program(struct mover *m, const struct MPID_LAYOUT *l, int level, uintptr_t user,
+static inline bool by_program(struct mover *m, const struct MPID_LAYOUT *l, int level, uintptr_t user,
                        const int64_t *off, int64_t stride, char *packed, int64_t n)
 {
     if (m->k->pack == NULL || m->len < PROGRAM_WORTH || l->depth - level > 1 || (l->list && l->list->sub))
@@ -172,12 +172,13 @@ static void full_plane(struct mover *m, const struct MPID_LAYOUT *l, const struc
                    packed + i * outer->bytes + c * leaf, outer->bytes, n - i < by ? n - i : by, leaf);
 }
 
-/* `n` full iterations of `lp`, around the loops of l from `level` on. */
 static void full_loops(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
-                       uintptr_t user, char *packed, int64_t n)
+                       uintptr_t user, char *packed, int64_t n);
+
+/* As full_loops, where there is no program. */
+static void loops(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp, int level,
+                  uintptr_t user, char *packed, int64_t n)
 {
-    if (l->depth - level <= 1 && by_program(m, l, level, user, NULL, lp->stride, packed, n))
-        return;
     if (level == l->depth) {
         if (l->list)
             full_list(m, l->list, user, lp->stride, packed, n);
@@ -192,8 +193,16 @@ static void full_loops(struct mover *m, const struct MPID_LAYOUT *l, const struc
     }
 }
 
+/* `n` full iterations of `lp`, around the loops of l from `level` on. */
+static inline void full_loops(struct mover *m, const struct MPID_LAYOUT *l, const struct MPID_LOOP *lp,
+                              int level, uintptr_t user, char *packed, int64_t n)
+{
+    if (!by_program(m, l, level, user, NULL, lp->stride, packed, n))
+        loops(m, l, lp, level, user, packed, n);
+}
+
 /* One element. */
-static void full_layout(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t user, char *packed)
+static inline void full_element(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t user, char *packed)
 {
     user += (uintptr_t)l->off;
     if (l->depth > 0)
@@ -202,6 +211,11 @@ static void full_layout(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t 
         full_entries(m, l->list, user, packed);
     else
         one_block(m, user, packed, l->leaf);
+}
+
+static void full_layout(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t user, char *packed)
+{
+    full_element(m, l, user, packed);
 }
 
 /* ---- ranges ---- */
@@ -328,10 +342,6 @@ static void full_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t
 {
     const struct MPID_LAYOUT *l = t->layout;
     struct MPID_LOOP top = { count, t->extent, t->size };
-    if (count == 1) {
-        full_layout(m, l, base, packed);
-        return;
-    }
     base += (uintptr_t)l->off;
     if (l->depth > 0 && l->loop[0].count * l->loop[0].stride == top.stride)
         full_loops(m, l, &l->loop[0], 1, base, packed, count * l->loop[0].count);
@@ -339,10 +349,12 @@ static void full_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t
         full_loops(m, l, &top, 0, base, packed, count);
 }
 
-static void move_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
-                       int64_t offset, char *packed, int64_t len)
+static inline void move_typed(struct mover *m, const struct MPIR_DATATYPE *t, uintptr_t base, int64_t count,
+                              int64_t offset, char *packed, int64_t len)
 {
-    if (offset == 0 && len == count * t->size) {
+    if (offset == 0 && len == t->size) {
+        full_element(m, t->layout, base, packed);
+    } else if (offset == 0 && len == count * t->size) {
         full_typed(m, t, base, count, packed);
     } else {
         struct MPID_LOOP top = { count, t->extent, t->size };

@@ -8,7 +8,7 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")))
 #define INLINE static inline __attribute__((always_inline)) AVX512
 
 enum { BY_MEMCPY = 4096 }; /* longer blocks gain from what libc knows about large copies */
@@ -91,6 +91,18 @@ INLINE void copy_halves(char *d, const char *s)
     _mm256_storeu_si256((__m256i *)(d + 32), b);
 }
 
+/* The first lines of a block that is copied next, where the processor begins to read ahead too late by itself. */
+enum { AHEAD = 256 };
+INLINE void ahead(const char *p, bool written)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < AHEAD; i += 64)
+        if (written)
+            __builtin_prefetch(p + i, 1);
+        else
+            __builtin_prefetch(p + i, 0);
+}
+
 /* A constant size as a program would assign it, else by class. */
 INLINE void copy(char *d, const char *s, int64_t bytes, int64_t longest)
 {
@@ -104,9 +116,24 @@ INLINE void copy(char *d, const char *s, int64_t bytes, int64_t longest)
         copy_long(d, s, bytes);
 }
 
+/* `n` blocks that are not short, one side of which is packed. */
+INLINE void strided_long(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n - 1; i++, d += ds, s += ss) {
+        ahead(ss == bytes ? d + ds : s + ss, ss == bytes);
+        copy_long(d, s, bytes);
+    }
+    if (n > 0)
+        copy_long(d, s, bytes);
+}
+
 INLINE void strided(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, int64_t bytes, int64_t longest)
 {
     int64_t i = 0;
+    if (longest > 64 && bytes >= AHEAD) {
+        strided_long(d, ds, s, ss, n, bytes);
+        return;
+    }
     for (; i + 4 <= n; i += 4, d += 4 * ds, s += 4 * ss) {
         copy(d, s, bytes, longest);
         copy(d + ds, s + ss, bytes, longest);
@@ -257,53 +284,54 @@ static AVX512 void scatter_runs(char *d, const char *s, const int64_t *off, cons
 
 /* ---- programs ---- */
 
-/* The data of a window to its packed bytes and back; `narrow`: at most 32 of these. */
-INLINE void pack_window(const struct MPID_PLACES *p, char *packed, const char *mem, __mmask64 data,
-                        __mmask64 out, bool narrow)
+/* The bytes of a window and where they go, in registers. */
+struct window {
+    __m512i pack, unpack;
+    __mmask64 data, out;
+};
+
+INLINE struct window window_of(const struct MPID_PROGRAM *p, const struct MPID_STEP *t)
 {
-    __m512i v = _mm512_permutexvar_epi8(_mm512_load_si512(p->pack), _mm512_maskz_loadu_epi8(data, mem));
-    if (narrow)
-        _mm256_mask_storeu_epi8(packed, (__mmask32)out, _mm512_castsi512_si256(v));
-    else
-        _mm512_mask_storeu_epi8(packed, out, v);
+    const struct MPID_PLACES *places = &p->places[t->places];
+    return (struct window){ _mm512_load_si512(places->pack), _mm512_load_si512(places->unpack), t->data, t->out };
 }
 
-INLINE void unpack_window(const struct MPID_PLACES *p, char *mem, const char *packed, __mmask64 data,
-                          __mmask64 out, bool narrow)
+/* The data of a window to its packed bytes or back; `narrow`: at most 32 of these. */
+INLINE void window(const struct window *w, char *packed, char *mem, bool packing, bool narrow)
 {
-    __m512i v = narrow ? _mm512_castsi256_si512(_mm256_maskz_loadu_epi8((__mmask32)out, packed))
-                       : _mm512_maskz_loadu_epi8(out, packed);
-    _mm512_mask_storeu_epi8(mem, data, _mm512_permutexvar_epi8(_mm512_load_si512(p->unpack), v));
-}
-
-INLINE void window(const struct MPID_PLACES *p, char *packed, char *mem, __mmask64 data, __mmask64 out,
-                   bool packing, bool narrow)
-{
-    if (packing)
-        pack_window(p, packed, mem, data, out, narrow);
-    else
-        unpack_window(p, mem, packed, data, out, narrow);
+    if (packing) {
+        __m512i v = _mm512_permutexvar_epi8(w->pack, _mm512_maskz_loadu_epi8(w->data, mem));
+        if (narrow)
+            _mm256_mask_storeu_epi8(packed, (__mmask32)w->out, _mm512_castsi512_si256(v));
+        else
+            _mm512_mask_storeu_epi8(packed, w->out, v);
+    } else {
+        __m512i v = narrow
+                        ? _mm512_castsi256_si512(_mm256_maskz_loadu_epi8((__mmask32)w->out, packed))
+                        : _mm512_maskz_loadu_epi8(w->out, packed);
+        _mm512_mask_storeu_epi8(mem, w->data, _mm512_permutexvar_epi8(w->unpack, v));
+    }
 }
 
 /* One window holds some iterations; what is left over of them is a window of fewer bytes. */
 INLINE void windows(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off, int64_t stride,
                     int64_t n, bool packing, bool narrow)
 {
-    const struct MPID_STEP *t = &p->step[0];
-    const struct MPID_PLACES *places = &p->places[t->places];
-    mem += t->mem;
+    struct window w = window_of(p, &p->step[0]);
+    int64_t bytes = p->step[0].bytes, per = p->per;
+    mem += p->step[0].mem;
     if (off) {
-        for (int64_t i = 0; i < n; i++, packed += t->bytes)
-            window(places, packed, mem + off[i], t->data, t->out, packing, narrow);
+        for (int64_t i = 0; i < n; i++, packed += bytes)
+            window(&w, packed, mem + off[i], packing, narrow);
         return;
     }
-    for (; n >= p->per; n -= p->per, packed += t->bytes, mem += p->per * stride)
-        window(places, packed, mem, t->data, t->out, packing, narrow);
+    for (int64_t step = per * stride; n >= per; n -= per, packed += bytes, mem += step)
+        window(&w, packed, mem, packing, narrow);
     if (n) {
-        int64_t bytes = n * p->bytes;
-        __mmask64 data = t->data & _mm512_cmplt_epu8_mask(_mm512_load_si512(places->unpack),
-                                                          _mm512_set1_epi8((char)bytes));
-        window(places, packed, mem, data, first(bytes), packing, narrow);
+        bytes = n * p->bytes;
+        w.data &= _mm512_cmplt_epu8_mask(w.unpack, _mm512_set1_epi8((char)bytes));
+        w.out = first(bytes);
+        window(&w, packed, mem, packing, narrow);
     }
 }
 
@@ -347,11 +375,13 @@ INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *
     case MPID_STEP_LONG:
         EACH(copy_long(d, s, t->bytes))
         break;
-    case MPID_STEP_WINDOW:
+    case MPID_STEP_WINDOW: {
+        struct window w = window_of(p, t);
 #pragma GCC unroll 4
         for (int i = 0; i < n; i++)
-            window(&p->places[t->places], packed + i * bytes, mem[i] + at, t->data, t->out, packing, false);
+            window(&w, packed + i * bytes, mem[i] + at, packing, false);
         break;
+    }
     }
 #undef EACH
 }
@@ -373,10 +403,14 @@ INLINE void known_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, c
         where[k] = p->step[k].mem;
     for (int64_t i = 0; i < n; i++, packed += nsteps * bytes) {
         char *at = off ? mem + off[i] : mem + i * stride;
+        char *next = i + 1 == n ? at : off ? mem + off[i + 1] : at + stride;
 #pragma GCC unroll 8
-        for (int k = 0; k < nsteps; k++)
+        for (int k = 0; k < nsteps; k++) {
+            if (bytes >= AHEAD)
+                ahead(k + 1 < nsteps ? at + where[k + 1] : next + where[0], !packing);
             copy(packing ? packed + k * bytes : at + where[k], packing ? at + where[k] : packed + k * bytes,
                  bytes, bytes > 64 ? INT64_MAX : 64);
+        }
     }
 }
 
@@ -400,8 +434,12 @@ INLINE void equal_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, c
 #undef KNOWN
     for (int64_t i = 0; i < n; i++) {
         char *at = off ? mem + off[i] : mem + i * stride;
-        for (const struct MPID_STEP *t = p->step; t < end; packed += bytes, t++)
+        char *next = i + 1 == n ? at : off ? mem + off[i + 1] : at + stride;
+        for (const struct MPID_STEP *t = p->step; t < end; packed += bytes, t++) {
+            if (longest > 64 && bytes >= AHEAD)
+                ahead(t + 1 < end ? at + t[1].mem : next + p->step[0].mem, !packing);
             copy(packing ? packed : at + t->mem, packing ? at + t->mem : packed, bytes, longest);
+        }
     }
 }
 

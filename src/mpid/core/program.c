@@ -1,11 +1,10 @@
 /* program.c: making programs (program.h); running them is the kernels' work. */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include "mpid/core/program.h"
 
 enum {
     BLOCKS_MAX = 256, /* more in 16 steps would be blocks of 4 bytes or less */
-    WINDOW_WORTH = 6, /* fewer blocks in a window are as fast one by one */
+    WINDOW_WORTH = 4, /* fewer blocks in a window are as fast one by one */
     PROGRAMS_MAX = 8  /* of a layout */
 };
 
@@ -189,7 +188,7 @@ static struct MPID_PROGRAM *make(const struct MPID_LAYOUT *l, int level, int64_t
     return p;
 }
 
-const struct MPID_PROGRAM *MPID_Program_get(const struct MPID_LAYOUT *l, int level, int64_t stride)
+const struct MPID_PROGRAM *MPID_Program_find(const struct MPID_LAYOUT *l, int level, int64_t stride)
 {
     struct MPID_LAYOUT *mine = (struct MPID_LAYOUT *)l;
     struct MPID_PROGRAM *first = atomic_load_explicit(&mine->programs, memory_order_acquire);

@@ -6,6 +6,7 @@
 #ifndef MPID_PROGRAM_H
 #define MPID_PROGRAM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "mpid/core/layout.h"
@@ -55,6 +56,17 @@ struct MPID_PROGRAM {
 
 /* The program for repetitions of l from `level` on, made now if there is none yet; kept until the layout goes.  NULL: it would have too many
  * steps, other loops are better, or there is no memory. */
-const struct MPID_PROGRAM *MPID_Program_get(const struct MPID_LAYOUT *l, int level, int64_t stride);
+const struct MPID_PROGRAM *MPID_Program_find(const struct MPID_LAYOUT *l, int level, int64_t stride);
+
+/* The same; at once if it is the last that was made. */
+static inline const struct MPID_PROGRAM *MPID_Program_get(const struct MPID_LAYOUT *l, int level,
+                                                          int64_t stride)
+{
+    const struct MPID_PROGRAM *p =
+        atomic_load_explicit(&((struct MPID_LAYOUT *)l)->programs, memory_order_acquire);
+    if (p && p->stride == stride && p->level == level)
+        return p->nsteps ? p : NULL;
+    return MPID_Program_find(l, level, stride);
+}
 
 #endif
