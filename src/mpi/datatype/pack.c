@@ -14,23 +14,19 @@ static int check_position(int64_t position, int64_t size)
                     (long long)position, (long long)size);
 }
 
-/* Do the data, `size` bytes as they lie, fit between the position and the end?  What every call needs to know, at once. */
+/* Do the data, *size bytes as they lie, fit between the position and the end?  What every call needs to know, at once; `end` is not
+ * negative. */
 static inline bool fits(MPI_Count count, const MPIR_Datatype *datatype, int64_t position, int64_t end,
                         int64_t *size)
 {
-    return !__builtin_mul_overflow(count, datatype->adi.size, size) && position >= 0 && position <= end &&
+    return !__builtin_mul_overflow(count, datatype->adi.size, size) && (uint64_t)position <= (uint64_t)end &&
            *size <= end - position;
 }
 
-int MPIR_Pack(const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype, void *outbuf, MPI_Count outsize,
-              MPI_Count *position, MPIR_Comm *comm)
+static __attribute__((noinline)) int pack_unfit(const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype,
+                                                void *outbuf, MPI_Count outsize, MPI_Count *position,
+                                                MPIR_Comm *comm)
 {
-    int64_t size;
-    if (fits(incount, datatype, *position, outsize, &size)) {
-        MPID_Layout_pack(&datatype->adi, inbuf, incount, 0, (char *)outbuf + *position, size);
-        *position += size;
-        return MPI_SUCCESS;
-    }
     int err = check_position(*position, outsize);
     if (!err)
         MPID_Pack(inbuf, incount, &datatype->adi, outbuf, outsize, position, &comm->adi, MPI_ANY_SOURCE,
@@ -38,9 +34,21 @@ int MPIR_Pack(const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype, voi
     return err;
 }
 
-static int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
-                  MPIR_Datatype *datatype, MPID_Msgrep_t rep, MPID_Msg_pack_t act,
-                  struct MPIR_COMMUNICATOR *comm)
+int MPIR_Pack(const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype, void *outbuf, MPI_Count outsize,
+              MPI_Count *position, MPIR_Comm *comm)
+{
+    int64_t size, at = *position;
+    if (!fits(incount, datatype, at, outsize, &size))
+        return pack_unfit(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    *position = at + size;
+    MPID_Layout_pack(&datatype->adi, inbuf, incount, 0, (char *)outbuf + at, size);
+    return MPI_SUCCESS;
+}
+
+static __attribute__((noinline)) int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position,
+                                            void *outbuf, MPI_Count outcount, MPIR_Datatype *datatype,
+                                            MPID_Msgrep_t rep, MPID_Msg_pack_t act,
+                                            struct MPIR_COMMUNICATOR *comm)
 {
     int64_t size, done = 0;
     int err = check_position(*position, insize);
@@ -59,14 +67,13 @@ static int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void
 int MPIR_Unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                 MPIR_Datatype *datatype, MPIR_Comm *comm)
 {
-    int64_t size;
-    if (fits(outcount, datatype, *position, insize, &size)) {
-        MPID_Layout_unpack(&datatype->adi, outbuf, outcount, 0, (const char *)inbuf + *position, size);
-        *position += size;
-        return MPI_SUCCESS;
-    }
-    return unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_NATIVE, MPID_MSG_OK,
-                  &comm->adi);
+    int64_t size, at = *position;
+    if (!fits(outcount, datatype, at, insize, &size))
+        return unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_NATIVE, MPID_MSG_OK,
+                      &comm->adi);
+    *position = at + size;
+    MPID_Layout_unpack(&datatype->adi, outbuf, outcount, 0, (const char *)inbuf + at, size);
+    return MPI_SUCCESS;
 }
 
 int MPIR_Pack_size(MPI_Count incount, MPIR_Datatype *datatype, MPIR_Comm *comm, MPI_Count *size)

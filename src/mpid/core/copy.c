@@ -51,7 +51,7 @@ static inline void one_block(struct mover *m, uintptr_t user, char *packed, int6
 
 /* n times the loops of l from `level` on, at off[i] or `stride` apart, by a program (program.h); false: there is none. */
 static inline bool by_program(struct mover *m, const struct MPID_LAYOUT *l, int level, uintptr_t user,
-                       const int64_t *off, int64_t stride, char *packed, int64_t n)
+                              const int64_t *off, int64_t stride, char *packed, int64_t n)
 {
     if (m->k->pack == NULL || m->len < PROGRAM_WORTH || l->depth - level > 1 || (l->list && l->list->sub))
         return false;
@@ -205,7 +205,9 @@ static inline void full_loops(struct mover *m, const struct MPID_LAYOUT *l, cons
 static inline void full_element(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t user, char *packed)
 {
     user += (uintptr_t)l->off;
-    if (l->depth > 0)
+    if (l->depth == 1 && l->list == NULL && l->leaf > PROGRAM_BLOCK)
+        blocks(m, user, l->loop[0].stride, packed, l->leaf, l->loop[0].count, l->leaf);
+    else if (l->depth > 0)
         full_loops(m, l, &l->loop[0], 1, user, packed, l->loop[0].count);
     else if (l->list)
         full_entries(m, l->list, user, packed);
@@ -362,26 +364,57 @@ static inline void move_typed(struct mover *m, const struct MPIR_DATATYPE *t, ui
     }
 }
 
+/* The program that makes one element, if that is what is asked for and it was the last to be made. */
+static inline const struct MPID_PROGRAM *whole(const struct MPIR_DATATYPE *t, const struct MPID_KERNELS *k,
+                                               int64_t offset, int64_t len)
+{
+    const struct MPID_PROGRAM *p;
+    if (offset != 0 || len != t->size || len < PROGRAM_WORTH || k->pack == NULL)
+        return NULL;
+    p = atomic_load_explicit(&t->layout->programs, memory_order_acquire);
+    return p && p->times ? p : NULL;
+}
+
+static __attribute__((noinline)) void pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count,
+                                           int64_t offset, void *dst, int64_t len)
+{
+    struct mover m = { true, MPID_Kernels(), len };
+    const struct MPID_PROGRAM *p = whole(t, m.k, offset, len);
+    if (p)
+        m.k->pack(p, dst, (const char *)((uintptr_t)buf + (uintptr_t)t->layout->off), NULL, p->stride,
+                  p->times);
+    else
+        move_typed(&m, t, (uintptr_t)buf, count, offset, dst, len);
+}
+
+static __attribute__((noinline)) void unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count,
+                                             int64_t offset, const void *src, int64_t len)
+{
+    struct mover m = { false, MPID_Kernels(), len };
+    const struct MPID_PROGRAM *p = whole(t, m.k, offset, len);
+    if (p)
+        m.k->unpack(p, (char *)((uintptr_t)buf + (uintptr_t)t->layout->off), src, NULL, p->stride, p->times);
+    else
+        move_typed(&m, t, (uintptr_t)buf, count, offset, (char *)src, len);
+}
+
+/* Contiguous data, of which there is most, passes by the room that the others need on the stack. */
 void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t count, int64_t offset,
                       void *dst, int64_t len)
 {
-    if (t->is_contig && len > 0) {
+    if (t->is_contig && len > 0)
         memcpy(dst, (const char *)((uintptr_t)buf + (uintptr_t)offset), (size_t)len);
-    } else if (len > 0) {
-        struct mover m = { true, MPID_Kernels(), len };
-        move_typed(&m, t, (uintptr_t)buf, count, offset, dst, len);
-    }
+    else if (len > 0)
+        pack(t, buf, count, offset, dst, len);
 }
 
 void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
                         const void *src, int64_t len)
 {
-    if (t->is_contig && len > 0) {
+    if (t->is_contig && len > 0)
         memcpy((char *)((uintptr_t)buf + (uintptr_t)offset), src, (size_t)len);
-    } else if (len > 0) {
-        struct mover m = { false, MPID_Kernels(), len };
-        move_typed(&m, t, (uintptr_t)buf, count, offset, (char *)src, len);
-    }
+    else if (len > 0)
+        unpack(t, buf, count, offset, src, len);
 }
 
 /* ---- from one typed buffer to another ---- */

@@ -185,6 +185,8 @@ static struct MPID_PROGRAM *make(const struct MPID_LAYOUT *l, int level, int64_t
     fill(&f, &s);
     if (f.full)
         p->nsteps = 0;
+    else if (level == 1 && stride == l->loop[0].stride)
+        p->times = l->loop[0].count;
     return p;
 }
 

@@ -46,6 +46,7 @@ struct MPID_PLACES {
 struct MPID_PROGRAM {
     struct MPID_PROGRAM *next; /* of the same layout */
     int64_t stride;
+    int64_t times; /* so often it makes the whole layout; 0: that is more than repetitions of it */
     int32_t level;
     int32_t nsteps;     /* 0: a program is not the way */
     int64_t per, bytes; /* repetitions in one go, packed bytes of one */
