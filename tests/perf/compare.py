@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Keel beside the installed peers: the same benchmark source compiled with each, run alternately, medians of ratios.
+"""Keel beside the installed peers: mpi_bench compiled with each, run alternately, medians of ratios with their spread.
 
-  compare.py [--rounds N] [--seconds S] [--only WORD] [--json FILE]
-Uses MPICC and MPIEXEC from the environment (or _install).  A ratio above 1 means Keel is better.  Machines are shared:
-the figures are for people; nothing here ever fails on a time."""
+  compare.py [--rounds N] [--time S] [--limit S] [--only WORD,...] [--json FILE] [--report FILE.html]
+  compare.py [--ranks 2,8] [...] -- ARGUMENT...         any tests and options of mpi_bench
+Uses MPICC and MPIEXEC from the environment (or _install).  Without arguments: the rows of SETS, all or those whose name contains a word.
+A ratio above 1 means Keel is better; in brackets the quartiles of the rounds.  A run that takes longer than the limit counts as far
+as it came (where ranks outnumber cores a peer may be a thousand times slower).  Above each set stands how long a line takes from core to
+core at its beginning and end (floor.c).  Machines are shared: the figures are for people; nothing here ever fails on a time."""
 import argparse
+import collections
 import csv
 import glob
 import json
@@ -15,9 +19,21 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SETS = [("latency", 2), ("bandwidth", 2), ("rate", 2), ("collective", 2), ("collective", 8), ("collective", 16)]
+COLLECTIVES = ["-s", "8,1K,64K,1M"]
+# Name, ranks, arguments of mpi_bench.
+SETS = [
+    ("messages", 2, ["-s", "0,8,48,1K,4K,64K,1M,4M", "latency", "latency_any", "exchange", "rate"]),
+    ("bandwidth", 2, ["-s", "1K,4K,16K,64K,256K,1M,4M", "bandwidth", "bandwidth_both"]),
+    ("pairs", 4, ["-s", "8,4K,64K,1M", "*_pairs"]),
+    ("matching", 2, ["-d", "1,10,100,1000,10000", "matching"]),
+    ("overlap", 2, ["-s", "8,64K,1M", "overlap"]),
+    *((f"collectives@{ranks}", ranks, [*COLLECTIVES, group]) for ranks in (2, 4, 8) for group in ("collective", "nonblocking", "persistent")),
+    ("collectives@16", 16, ["-s", "8,64K", "barrier", "bcast", "allreduce", "alltoall"]),
+]
+Metric = collections.namedtuple("Metric", "test n ranks unit better group by")
 
 
 def libraries():
@@ -80,14 +96,29 @@ def build_bench(libs, folder):
     return programs
 
 
+def rows_of(out):
+    """The rows of CSV that mpi_bench and floor print; the last one may be cut."""
+    return [row for row in csv.DictReader(out.splitlines()) if row.get("blocks")]
+
+
 def figures(out):
-    """{(test, n): value} of the CSV of mpi_bench and floor; the last row may be cut."""
-    return {(row["test"], int(row["n"])): float(row["value"]) for row in csv.DictReader(out.splitlines()) if row.get("blocks")}
+    return {(row["test"], int(row["n"])): float(row["value"]) for row in rows_of(out)}
 
 
 def bench(lib, program, ranks, limit, *args):
-    """{(test, n): value} of a run of mpi_bench, as far as it came in the time."""
-    return figures(run_within(limit, command(lib, program, ranks, "-f", "csv", *args), lib[3])[0])
+    """The CSV of a run of mpi_bench, as far as it came in the time."""
+    return run_within(limit, command(lib, program, ranks, "-f", "csv", *args), lib[3])[0]
+
+
+def build_floor(folder):
+    program = os.path.join(folder, "floor")
+    subprocess.run(["cc", "-O2", "-w", "-o", program, f"{TOP}/tests/perf/floor.c"], check=True)
+    return program
+
+
+def floor(program, *what):
+    """{(test, n): value}; {} where it cannot run."""
+    return figures(run_within(60, [program, *what], {})[0])
 
 
 def turns(contestants, r):
@@ -103,13 +134,13 @@ def command(lib, program, ranks, *args):
 
 
 def in_rounds(libs, programs, rounds, limit, ranks, *args):
-    """{metric: {name: [value of each round, None where it did not come]}}: the libraries take turns."""
+    """{Metric: {name: [value of each round, None where it did not come]}}: the libraries take turns."""
     results = {}
     for r in range(rounds):
         for lib in turns(libs, r):
-            out, _ = run_within(limit, command(lib, programs[lib[0]], ranks, *args), lib[3])
-            for metric, value in printed(out).items():
-                results.setdefault(metric, {}).setdefault(lib[0], [None] * rounds)[r] = value
+            for row in rows_of(bench(lib, programs[lib[0]], ranks, limit, *args)):
+                metric = Metric(row["test"], int(row["n"]), ranks, row["unit"], row["better"], row["group"], row["by"])
+                results.setdefault(metric, {}).setdefault(lib[0], [None] * rounds)[r] = float(row["value"])
     return results
 
 
@@ -128,49 +159,109 @@ def cell(value, width):
     return f"{value:{width}.4g}" if value is not None else f"{'-':>{width}}"
 
 
-def measure(lib, program, what, ranks, seconds):
-    """{metric: (value, unit)} of one run, {} if it failed or took too long."""
-    out, well = run_within(120, command(lib, program, ranks, what, seconds), lib[3])
-    return {f[0]: (float(f[1]), f[2]) for f in (row.split() for row in out.splitlines()) if len(f) == 3} if well else {}
+def spread(ratios):
+    """(the median, how it is written with the quartiles)"""
+    there = sorted(x for x in ratios if x is not None)
+    if not there:
+        return None, "-"
+    q = statistics.quantiles(there, n=4, method="inclusive") if len(there) > 1 else there * 3
+    return q[1], f"{q[1]:.3g} [{q[0]:.3g} {q[2]:.3g}]"
 
 
-def ratio(unit, keel, peer):
-    return keel / peer if unit in ("MB/s", "M/s") else peer / keel
+def gains(metric, row, names):
+    """How much better Keel is than the best of these, a round each."""
+    found = []
+    for r, keel in enumerate(row.get("keel", [])):
+        there = [row[n][r] for n in names if n in row and row[n][r] is not None]
+        if metric.better == "more":
+            found.append(keel / max(there) if there and keel is not None and max(there) else None)
+        else:
+            found.append(min(there) / keel if there and keel else None)
+    return found
+
+
+def table(results, names):
+    """Prints the rows; [(ratio, metric)] where Keel is behind the best peer."""
+    behind = []
+    print(f"{'':32} {'n':>8} {'':5} " + " ".join(f"{n:>10}" for n in names) + "   " + f"{'vs best':24}" + " ".join(f"vs {n:20}" for n in names[1:]))
+    for metric, row in results.items():
+        best, text = spread(gains(metric, row, names[1:]))
+        print(f"{metric.test:32} {metric.n:>8} {metric.unit:5} " + " ".join(cell(median_of(row.get(n)), 10) for n in names) + f"   {text:24}"
+              + " ".join(f"{spread(gains(metric, row, [n]))[1]:23}" for n in names[1:]))
+        if best is not None and best < 1:
+            behind.append((best, f"{metric.test}_{metric.n}"))
+    sys.stdout.flush()
+    return behind
+
+
+def as_run(name, results):
+    """What mpi_bench --format json would have written: medians of the rounds, their least and most."""
+    rows = [{"test": m.test, "group": m.group, "ranks": m.ranks, "by": m.by, "n": m.n, "value": median_of(there), "unit": m.unit, "better": m.better,
+             "least": min(there), "most": max(there), "blocks": len(there)}
+            for m, there in ((m, [v for v in row.get(name, []) if v is not None]) for m, row in results.items()) if there]
+    return {"program": "mpi_bench", "label": name, "library": name, "host": os.uname().nodename, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "ranks": ", ".join(str(r) for r in sorted({m.ranks for m in results})), "results": rows}
+
+
+def write_report(path, names, results, folder):
+    files = []
+    for name in names:
+        files.append(os.path.join(folder, name + ".json"))
+        with open(files[-1], "w") as f:
+            json.dump(as_run(name, results), f)
+    report = f"{TOP}/src/tools/mpi_bench/mpi_bench_report"
+    subprocess.run([sys.executable, report, "-t", "Keel and its peers", "-o", path, *files], check=True)
+
+
+def with_floor(results, got):
+    """What the machine can do, beside the libraries."""
+    as_test = {("line", 0): ("latency", 8), **{("pingpong", n): ("latency", n) for _, n in got}, **{("copy", n): ("bandwidth", n) for _, n in got}}
+    for what, value in got.items():
+        for metric, row in results.items():
+            if as_test.get(what) == (metric.test, metric.n):
+                row["floor"] = [value]
+
+
+def line(program):
+    ns = floor(program, "line").get(("line", 0))
+    return f"{ns * 1000:.0f}" if ns else "?"
+
+
+def sets(args):
+    if args.arguments:
+        return [("mpi_bench", int(n), args.arguments) for n in args.ranks.split(",")]
+    words = args.only.split(",")
+    return [row for row in SETS if any(word in row[0] for word in words)]
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--seconds", type=float, default=0.1)
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--time", type=float, default=0.02)
+    p.add_argument("--limit", type=float, default=20)
     p.add_argument("--only", default="")
+    p.add_argument("--ranks", default="2")
     p.add_argument("--json")
+    p.add_argument("--report")
+    p.add_argument("arguments", nargs="*")
     args = p.parse_args()
-    libs, results = libraries(), {}
-    with tempfile.TemporaryDirectory() as tmp:
-        programs = build(libs, "bench.c", tmp)
-        for what, ranks in SETS:
-            if args.only not in f"{what}@{ranks}":
-                continue
-            for r in range(args.rounds):
-                for lib in turns(libs, r):
-                    for metric, (value, unit) in measure(lib, programs[lib[0]], what, ranks, args.seconds).items():
-                        results.setdefault(metric, {"unit": unit}).setdefault(lib[0], []).append(value)
+    libs, everything = libraries(), {}
     names = [lib[0] for lib in libs]
-    print(f"{'metric':22} {'unit':5} " + " ".join(f"{n:>10}" for n in names) + "   "
-          + " ".join(f"vs {n:>8}" for n in names[1:]) + "   (medians; above 1: Keel is better)")
-    missing = 0
-    for metric, row in results.items():
-        mid = {n: statistics.median(row[n]) for n in names if n in row}
-        missing += "keel" not in mid
-        cells = " ".join(f"{mid[n]:10.4g}" if n in mid else f"{'-':>10}" for n in names)
-        ratios = []
-        for n in names[1:]:
-            pairs = [ratio(row["unit"], k, q) for k, q in zip(row.get("keel", []), row.get(n, []))]
-            ratios.append(f"{statistics.median(pairs):11.2f}" if pairs else f"{'-':>11}")
-        print(f"{metric:22} {row['unit']:5} {cells}   {' '.join(ratios)}")
+    with tempfile.TemporaryDirectory() as tmp:
+        programs, probe = build_bench(libs, tmp), build_floor(tmp)
+        for name, ranks, arguments in sets(args):
+            before = line(probe)
+            results = in_rounds(libs, programs, args.rounds, args.limit, ranks, "-t", args.time, *arguments)
+            print(f"\n# {name}, {ranks} ranks, {args.rounds} rounds: a line takes {before} ns before, {line(probe)} ns after")
+            behind = table(results, names)
+            print(f"# {name}: behind: " + (", ".join(f"{m} {r:.2f}" for r, m in sorted(behind)) or "none"))
+            everything.update(results)
+        if args.report:
+            with_floor(everything, floor(probe))
+            write_report(args.report, [*names, "floor"], everything, tmp)
     if args.json:
-        json.dump(results, open(args.json, "w"), indent=1)
-    return 1 if missing or not results else 0
+        json.dump([{**m._asdict(), **row} for m, row in everything.items()], open(args.json, "w"), indent=1)
+    return 0 if any("keel" in row for row in everything.values()) else 1
 
 
 if __name__ == "__main__":

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
 """What Keel's messages and collectives within a node are to reach: Keel, the installed peers and the floor of the machine.
 
-  goals.py [--rounds N] [--only PIECE,...] [--time S] [--limit S] [--seconds S] [--store FILE] [--fast NS]
-The libraries take turns; each round stands between two measurements of how long a line takes from core to core (floor.c).  Rounds in
-which that is above --fast are reported apart: then the cores do not share a cache, as happens on virtual machines.  A ratio is Keel's
-figure over that of the best peer of the same round, or over the floor's: the median of the rounds, and the quartiles in brackets.
---only: pieces of the table, with names as --list prints them.  --seconds: no further round begins after this time.  --store: rounds
-are added to those in the file, and the table is that of all; with --rounds 0 it is printed alone.  Nothing here fails on a time."""
+  goals.py [--rounds N] [--only PIECE,...] [--time S] [--limit S] [--seconds S] [--store FILE] [--fast FROM,BELOW]
+Uses MPICC and MPIEXEC from the environment (or _install).  The libraries take turns; each round stands between two measurements of how
+long a line takes from core to core (floor.c).  Rounds in which that is not within --fast (ns) are reported apart: the cores of a virtual
+machine may share a cache or lie far from each other, and that may change at any time; a piece gets up to twice the rounds until enough
+are fast.  A ratio is Keel's figure over that of the best peer of the same round, or over the floor's: the median
+of the rounds, in brackets the quartiles.  "required": that value is reached, the goal is not; "MISSED": nor that.
+--only: pieces of the table, with names as --list prints them.  --seconds: no further round begins after this time.  --store: rounds are
+added to those in the file, and the table is that of all; with --rounds 0 it is printed alone.  Nothing here fails on a time."""
 import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 
-from compare import TOP, bench, build_bench, cell, figures, libraries, median_of, run_within, turns
+from compare import bench, build_bench, build_floor, cell, figures, floor, libraries, median_of, spread, turns
 
 K, M = 1 << 10, 1 << 20
 
@@ -102,8 +103,10 @@ def invocations(rows):
     return [["-d" if rows[0].unit == "ns" else "-s", numbers, *tests] for numbers, tests in by_sizes.items()]
 
 
-def floor(program, *what):
-    return figures(run_within(60, [program, *what], {})[0])
+def state_of(lines, fast):
+    """What the cores are to each other, by the ns of a line before and after."""
+    names = ["near" if x < fast[0] else "fast" if x < fast[1] else "slow" for x in lines]
+    return names[0] if names[0] == names[1] else "mixed"
 
 
 def one_round(libs, programs, piece, r, args):
@@ -114,10 +117,11 @@ def one_round(libs, programs, piece, r, args):
         alone = all(row.of for row in rows) and lib[0] != "keel"
         got[lib[0]] = {}
         for call in [] if alone else invocations(rows):
-            got[lib[0]].update(bench(lib, programs[lib[0]], ranks, args.limit * 2, "-t", args.time, "-L", args.limit, *call))
-    lines = [f.get(("line", 0), 1) for f in (got["floor"], floor(programs["floor"], "line"))]
-    fast = [x * 1000 < args.fast for x in lines]
-    state = "fast" if all(fast) else "mixed" if any(fast) else "slow"
+            out = bench(lib, programs[lib[0]], ranks, args.limit * 2, "-t", args.time, "-L", args.limit, *call)
+            got[lib[0]].update(figures(out))
+    lines = [f.get(("line", 0), 1) * 1000 for f in (got["floor"], floor(programs["floor"], "line"))]
+    got["floor"]["line", 0] = sum(lines) / 2000
+    state = state_of(lines, args.fast)
     named = {name: {f"{test} {n}": value for (test, n), value in values.items()} for name, values in got.items()}
     return {"piece": piece[0], "state": state, "line": lines, **named}
 
@@ -140,25 +144,12 @@ def ratio_to_floor(row, got):
     return mine / least if mine and least else None
 
 
-def spread(ratios):
-    """Median [lower quartile, upper quartile]."""
-    there = sorted(x for x in ratios if x is not None)
-    if not there:
-        return None, "-"
-    q = statistics.quantiles(there, n=4, method="inclusive") if len(there) > 1 else there * 3
-    return q[1], f"{q[1]:.3g} [{q[0]:.3g} {q[2]:.3g}]"
-
-
 def verdict(row, peers, floor_ratio):
-    """(goal reached?, required value reached?, what the table says)."""
-    def reached(value, bound, rate):
-        return bound is None or (value is not None and (value >= bound if rate else value <= bound))
-    goal, required = reached(peers, row.goal, row.rate), reached(peers, row.required, row.rate)
-    said = "reached" if goal else "MISSED" if not required else "required" if row.required else "missed"
-    if row.floor:
-        near = reached(floor_ratio, row.floor_goal, row.rate)
-        said += ", floor " + ("reached" if near else "missed")
-    return said
+    def reached(value, bound):
+        return bound is None or (value is not None and (value >= bound if row.rate else value <= bound))
+    said = "reached" if reached(peers, row.goal) else "required" if row.required and reached(peers, row.required) else "missed"
+    said = "MISSED" if said == "missed" and row.required else said
+    return said + (", floor " + ("reached" if reached(floor_ratio, row.floor_goal) else "missed") if row.floor else "")
 
 
 def bound(value, rate):
@@ -177,13 +168,17 @@ def print_rows(rows, rounds, names):
               + f"  {peers_text:24} {goals:16} {near_text:24} {floor_goal:26} {verdict(row, peers, near)}")
 
 
+STATES = {"fast": "", "near": "the cores are nearer to each other than --fast says; ", "slow": "the cores are further from each other than --fast says; ",
+          "mixed": "this changed within the round; "}
+
+
 def table(stored, names):
-    for state, said in (("fast", "the cores share a cache"), ("slow", "the cores do not share a cache"), ("mixed", "this changed within a round")):
+    for state, said in STATES.items():
         of_state = [got for got in stored if got["state"] == state]
         if not of_state:
             continue
-        lines = sorted(x * 1000 for got in of_state for x in got["line"])
-        print(f"\n== {said}: a line takes {lines[0]:.0f} to {lines[-1]:.0f} ns, median {statistics.median(lines):.0f}")
+        lines = sorted(x for got in of_state for x in got["line"])
+        print(f"\n== {state}: {said}a line takes {lines[0]:.0f} to {lines[-1]:.0f} ns, median {statistics.median(lines):.0f}")
         print(f"{'what':46} {'n':>8} {'':4} " + " ".join(f"{n:>9}" for n in names)
               + f"  {'over the best peer':24} {'goal (required)':16} {'over the floor':24} {'goal':26} ")
         for name, ranks, rows, _ in PIECES:
@@ -194,22 +189,32 @@ def table(stored, names):
     sys.stdout.flush()
 
 
+def settled(stored, piece):
+    return sum(got["piece"] == piece[0] and got["state"] == "fast" for got in stored)
+
+
 def measure(pieces, libs, stored, args):
+    """Rounds until each piece has enough in which the cores share a cache, at most twice as many."""
     start = time.time()
     with tempfile.TemporaryDirectory() as tmp:
         programs = build_bench(libs, tmp)
-        programs["floor"] = os.path.join(tmp, "floor")
-        subprocess.run(["cc", "-O2", "-o", programs["floor"], f"{TOP}/tests/perf/floor.c"], check=True)
-        for r in range(args.rounds):
-            for piece in pieces:
+        programs["floor"] = build_floor(tmp)
+        for r in range(2 * args.rounds):
+            for piece in (p for p in pieces if settled(stored, p) < args.rounds):
                 if time.time() - start > args.seconds:
                     return
                 got = one_round(libs, programs, piece, r, args)
-                print(f"# round {r + 1}, {piece[0]}: a line takes " + " and ".join(f"{x * 1000:.0f}" for x in got["line"])
+                print(f"# round {r + 1}, {piece[0]}: a line takes " + " and ".join(f"{x:.0f}" for x in got["line"])
                       + f" ns: {got['state']}", file=sys.stderr, flush=True)
                 stored.append(got)
                 if args.store:
-                    json.dump(stored, open(args.store, "w"))
+                    with open(args.store, "w") as f:
+                        json.dump(stored, f)
+
+
+def span(text):
+    low, high = (float(x) for x in text.split(","))
+    return low, high
 
 
 def main():
@@ -220,7 +225,7 @@ def main():
     p.add_argument("--limit", type=float, default=8, help="seconds of one run of mpi_bench")
     p.add_argument("--seconds", type=float, default=1e9)
     p.add_argument("--store")
-    p.add_argument("--fast", type=float, default=100, help="ns of a line")
+    p.add_argument("--fast", type=span, default=(40.0, 100.0), help="ns of a line: from, below")
     p.add_argument("--list", action="store_true")
     args = p.parse_args()
     if args.list:

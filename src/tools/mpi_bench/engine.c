@@ -5,7 +5,7 @@
 #include "bench.h"
 #include "run.h"
 
-enum { WARM = 2 };
+enum { WARM = 2, AGAIN = 8 };
 
 int rank, size, window = 64, one_side;
 char *a, *b;
@@ -61,14 +61,14 @@ void point(const struct test *t, const char *name, long n)
 {
     double values[BLOCKS], wall = 0, share = opt.time / BLOCKS;
     long rounds;
-    int k = 0;
+    int k = 0, again = 0;
     if (t->before)
         t->before(n);
     warm_up(t->round, n);
     struct seconds s = fill(t->round, n, share, t->own_clock, &rounds);
     for (;; s = block(t->round, n, rounds, t->own_clock)) {
-        if (s.wall < share / 4 && wall < 3 * opt.time) {
-            rounds = (long)((double)rounds * share / s.wall) + 1;
+        if (s.wall < share / 4 && again++ < AGAIN) {
+            rounds *= s.wall > share / 64 ? (long)(share / s.wall) : 64;
             k = 0;
             continue;
         }

@@ -12,6 +12,8 @@
 
 static FILE *out;
 static int figures;
+static const struct test *seen[256]; /* whose figures were printed: what they are is said at the end */
+static int nseen;
 static char library[MPI_MAX_LIBRARY_VERSION_STRING + 1];
 
 static const char *const by_names[] = { "bytes", "depth", "none" };
@@ -125,6 +127,8 @@ void report(const struct test *t, const char *name, long n, double *values, int 
     figures++;
     if (rank != 0)
         return;
+    if ((nseen == 0 || seen[nseen - 1] != t) && nseen < (int)(sizeof seen / sizeof *seen))
+        seen[nseen++] = t;
     qsort(values, (size_t)many, sizeof *values, cmp);
     double median = many % 2 ? values[many / 2] : (values[many / 2 - 1] + values[many / 2]) / 2;
     if (opt.format == TABLE)
@@ -139,12 +143,22 @@ void report(const struct test *t, const char *name, long n, double *values, int 
     fflush(out);
 }
 
+static void json_tail(void)
+{
+    fputs("\n ],\n \"about\": {", out);
+    for (int i = 0; i < nseen; i++) {
+        fprintf(out, "%s\n  \"%s\": ", i ? "," : "", seen[i]->name);
+        quoted(seen[i]->about);
+    }
+    fputs("\n }\n}\n", out);
+}
+
 int close_output(void)
 {
     if (rank != 0)
         return 1;
     if (opt.format == JSON)
-        fputs("\n ]\n}\n", out);
+        json_tail();
     return opt.output ? fclose(out) == 0 : fflush(out) == 0;
 }
 

@@ -132,8 +132,8 @@ static const struct test rows[] = {
     { ROW("vector1024", 2048, vector, "every other 1024 bytes") },
     { ROW("vector4096", 8192, vector, "every other 4096 bytes") },
     { ROW("irregular", 64, list, "MPI_Type_indexed: 1 to 8 doubles, gaps of 1 to 8") },
-    { ROW("struct", 64, structs, "an int and a double, with the hole between them") },
     { ROW("face_rows", 64, face_rows, "MPI_Type_create_subarray: a face of a box, of whole rows") },
     { ROW("face_last", 64, face_last, "a face of a box, of single doubles") },
+    { ROW("struct", 64, structs, "an int and a double, with the hole between them") },
 };
 const struct table type_tests = { rows, sizeof rows / sizeof *rows };
