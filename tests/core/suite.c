@@ -489,6 +489,60 @@ static void watching(void)
     ok("watching");
 }
 
+/* One message by each of the short calls, around a ring. */
+static void short_calls(struct MPIR_COMMUNICATOR *c, int64_t n)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, tag = 20 + (int)n % 7;
+    unsigned char in[5000], out[5000];
+    struct MPIR_HANDLE r, s;
+    MPIR_Status status;
+    fill(out, n, ME + tag);
+    CHECK(MPID_Irecv_bytes(in, n, c, from, tag, &r) == 0 && MPID_Isend_bytes(out, n, c, to, tag, &s) == 0,
+          "begin");
+    MPID_SendComplete(&s, &err);
+    MPID_RecvComplete(&r, &status, &err);
+    expect(in, n, from + tag, "Irecv_bytes");
+    expect_status(&status, from, tag, n, "Irecv_bytes");
+    memset(in, 0, sizeof in);
+    s = (struct MPIR_HANDLE){
+        .comm = c, .buf = out, .len = n, .rank = ME, .tag = tag, .context_id = 6000, .peer = to
+    };
+    r = (struct MPIR_HANDLE){
+        .comm = c, .buf = in, .len = n, .rank = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .context_id = 6000
+    };
+    CHECK(MPID_Send_again(&s) == 0 && MPID_Recv_again(&r) == 0, "begin again");
+    MPID_SendComplete(&s, &err);
+    MPID_RecvComplete(&r, &status, &err);
+    expect(in, n, from + tag, "Recv_again");
+    expect_status(&status, from, tag, n, "Recv_again");
+    memset(in, 0, sizeof in);
+    CHECK(n > 100 || MPID_Send_bytes(out, n, c, to, tag) == 0, "send");
+    CHECK(n > 100 || MPID_Recv_bytes(in, n, c, tag % 2 ? from : MPI_ANY_SOURCE, MPI_ANY_TAG, &status) == 0,
+          "receive");
+    expect(in, n > 100 ? 0 : n, from + tag, "Recv_bytes");
+    expect_status(&status, from, tag, n, "Recv_bytes");
+}
+
+static void short_way(void)
+{
+    static const int64_t sizes[] = { 0, 1, 3, 8, 17, 33, 48, 49, 5000 };
+    struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = 6000 };
+    int to = (ME + 1) % N, from = (ME + N - 1) % N;
+    unsigned char in[8] = { 0 }, out[8] = { 1, 2, 3, 4, 5 };
+    CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        short_calls(&c, sizes[i]);
+    CHECK(MPID_Send_bytes(out, 8, &c, to, 1) == 0, "send");
+    CHECK(MPID_Recv_bytes(in, 4, &c, from, 1, NULL) == MPI_ERR_TRUNCATE && in[3] == 4 && in[4] == 0,
+          "too long");
+    CHECK(MPID_Send_bytes(out, -1, &c, to, 1) == MPI_ERR_COUNT &&
+              MPID_Recv_bytes(in, -1, &c, from, 1, NULL) == MPI_ERR_COUNT,
+          "less than nothing");
+    barrier();
+    MPID_CommFree(&c);
+    ok("short_way");
+}
+
 static void frees(void)
 {
     int to = (ME + 1) % N, from = (ME + N - 1) % N;
@@ -867,6 +921,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "cancel", cancel },
                                     { "frees", frees },
                                     { "watching", watching },
+                                    { "short_way", short_way },
                                     { "parking", parking },
                                     { "self", self },
                                     { "packing", packing },

@@ -682,20 +682,24 @@ def short_way(front):
         args.append("&%s_o" % name if kind.startswith("REQUEST") else name + "_o" if h else name)
         if kind == "REQUEST_OUT":
             decls.append("MPIR_Request *%s_o = NULL;" % name)
-            after.append("    if (likely(!err))\n        *%s = front_native_Request(front_handle(%s_o, %s));" % (name, name, h.null))
+            after.append("    if (likely(!err))\n        *%s = front_native_Request(MPIR_Object_made_handle(MPIR_KIND_REQUEST, %s_o));" % (name, name))
         elif kind == "REQUEST_INOUT":
-            after.append("    *%s = front_native_Request(front_handle(%s_o, %s));" % (name, name, h.null))
+            after.append("    if (likely(!%s_o))\n        *%s = front_native_Request(%s);" % (name, name, h.null))
         elif kind == "STATUS_OUT":
             decls.append("MPIR_Status %s_o;" % name)
             args[-1] = "%s ? &%s_o : NULL" % (name, name)
             after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
+    requests = [p.name + "_o" for p in proc.params if p.kind.name == "REQUEST_INOUT"]
+    target = "front_target(%s)" % (comm or "NULL")
+    if requests and not comm and not front.completes:
+        target = "front_target_request(%s)" % requests[0]
     before = ["    if (%s)\n        front_status_in(&%s_o, %s);" % (p.name, p.name, p.name)
               for p in proc.params if p.kind.name == "STATUS_OUT"]
     return "\n".join(["    " + d for d in decls] + [
         "    if (unlikely(!(%s)))\n        return slow_%s(%s);" %
         (" &&\n                   ".join(conds), call, ", ".join(p.name for p in proc.params))] + before + [
         "    int err = MPIR_%s(%s);" % (front.body, ", ".join(args))] + after + [
-        '    return likely(!err) ? MPI_SUCCESS : MPIR_front_fail(front_target(%s), "%s", err);' % (comm or "NULL", call)])
+        '    return likely(!err) ? MPI_SUCCESS : MPIR_front_fail(%s, "%s", err);' % (target, call)])
 
 
 def conversion(proc):

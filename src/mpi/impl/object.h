@@ -76,6 +76,8 @@ static inline void *MPIR_Object_at(enum MPIR_KIND kind, uint32_t index)
     const struct ku_slab *s = &MPIR_slab[kind];
     if (__builtin_expect(index >= s->used, 0))
         return 0;
+    if (__builtin_expect(index < 64, 1)) /* the first chunk */
+        return (char *)s->chunk[0] + index * s->objsize;
     uint32_t chunk = 31u - (uint32_t)__builtin_clz((index >> 6) + 1);
     return (char *)s->chunk[chunk] + (index - ((64u << chunk) - 64)) * s->objsize;
 }
@@ -88,6 +90,12 @@ static inline uint64_t MPIR_Object_handle(const void *obj)
     if (o->self)
         return (uint64_t)o->self;
     return MPIR_HANDLE_MARK << 48 | (uint64_t)o->gen << 32 | (uint64_t)o->kind << MPIR_INDEX_BITS | o->index;
+}
+/* Of an object that lies in a slab. */
+static inline uint64_t MPIR_Object_made_handle(enum MPIR_KIND kind, const void *obj)
+{
+    const struct keel_object *o = obj;
+    return (MPIR_HANDLE_MARK << 48 | (uint64_t)kind << MPIR_INDEX_BITS) + ((uint64_t)o->gen << 32 | o->index);
 }
 static inline void *MPIR_Object_made(enum MPIR_KIND kind, uint64_t handle)
 {

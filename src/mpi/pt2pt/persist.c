@@ -76,25 +76,31 @@ int MPIR_Recv_init(void *buf, MPI_Count count, MPIR_Datatype *datatype, int sour
     return init(RECEIVE, buf, count, datatype, source, tag, comm, request);
 }
 
-static inline __attribute__((always_inline)) int
-send_by(__typeof__(MPID_IsendContig) *contig, __typeof__(MPID_IsendDatatype) *typed, MPIR_Request *r)
+/* Not contiguous, or synchronous. */
+static int send_typed(MPIR_Request *r)
 {
     int err = 0;
-    if (!r->datatype)
-        contig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r->peer, MPID_MSGFORM_NATIVE, r,
-               &err);
-    else
-        typed(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r->peer, r, &err);
+    MPID_IsendDatatype(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r->peer, r,
+                       &err);
     return err;
 }
 
-static inline int receive(MPIR_Request *r)
+static int send_synchronous(MPIR_Request *r)
 {
     int err = 0;
     if (!r->datatype)
-        MPID_IrecvContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r, &err);
+        MPID_IssendContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r->peer,
+                          MPID_MSGFORM_NATIVE, r, &err);
     else
-        MPID_IrecvDatatype(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r, &err);
+        MPID_IssendDatatype(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r->peer, r,
+                            &err);
+    return err;
+}
+
+static int receive_typed(MPIR_Request *r)
+{
+    int err = 0;
+    MPID_IrecvDatatype(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r, &err);
     return err;
 }
 
@@ -102,13 +108,12 @@ int MPIR_P2p_restart(MPIR_Request *r)
 {
     switch (r->obj.flags & MODES) {
     case STANDARD:
-        return send_by(MPID_IsendContig, MPID_IsendDatatype, r);
-    case SYNCHRONOUS:
-        return send_by(MPID_IssendContig, MPID_IssendDatatype, r);
     case READY:
-        return send_by(MPID_IrsendContig, MPID_IrsendDatatype, r);
+        return __builtin_expect(!r->datatype, 1) ? MPID_Send_again(r) : send_typed(r);
+    case SYNCHRONOUS:
+        return send_synchronous(r);
     case RECEIVE:
-        return receive(r);
+        return __builtin_expect(!r->datatype, 1) ? MPID_Recv_again(r) : receive_typed(r);
     default: /* NOTHING: it is complete already */
         MPIR_Status_proc_null(&r->s);
         return 0;

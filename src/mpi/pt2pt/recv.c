@@ -13,6 +13,8 @@ int MPIR_Recv(void *buf, MPI_Count count, MPIR_Datatype *datatype, int source, i
         MPIR_Status_proc_null(status);
         return 0;
     }
+    if (__builtin_expect(datatype->adi.is_contig, 1))
+        return MPID_Recv_bytes(buf, count * datatype->adi.size, &comm->adi, source, tag, status);
     return MPIR_P2p_recv(buf, count, datatype, source, tag, comm, MPID_CONTEXT_PT2PT, status);
 }
 
@@ -27,7 +29,9 @@ int MPIR_Irecv(void *buf, MPI_Count count, MPIR_Datatype *datatype, int source, 
     MPIR_Request *r = MPIR_Request_alloc_plain(comm);
     if (!r)
         return MPI_ERR_NO_MEM;
-    err = MPIR_P2p_irecv(buf, count, datatype, source, tag, comm, MPID_CONTEXT_PT2PT, r);
+    err = __builtin_expect(datatype->adi.is_contig, 1)
+              ? MPID_Irecv_bytes(buf, count * datatype->adi.size, &comm->adi, source, tag, r)
+              : MPIR_P2p_irecv(buf, count, datatype, source, tag, comm, MPID_CONTEXT_PT2PT, r);
     return started(r, err, request);
 }
 

@@ -1,6 +1,6 @@
 /* layout.h: what a rank's area of the segment holds.  All zero is a rank that nobody has opened yet.
  *
- *   struct shm_area             control lines and the ring the rank receives from (five pages)
+ *   struct shm_area             control lines and the rings the rank receives from; lanes that nobody has cost nothing
  *   cells of three classes      the rank's own room for bodies that do not fit a line; untouched ones cost nothing
  *
  * A cell belongs to the rank in whose area it lies, which fills it and tells the receiver by a line of the
@@ -16,7 +16,8 @@
 enum {
     SHM_CLASSES = 3,
     SHM_MAX_LOCAL = 4096 /* ranks a node */,
-    SHM_CELLS_OFF = 32 << 10,
+    SHM_LANES = 4,
+    SHM_CELLS_OFF = 96 << 10,
     SHM_MAX_CELLS = 64,
     SHM_C2_CELLS = 6
 };
@@ -28,8 +29,14 @@ struct shm_area {
     _Atomic uint32_t
         stalled; /* 1: the rank waits for a slot or a cell, and wants to be woken when one is freed */
     struct shm_cookie cookie;
+    /* Who sends to this rank: the first SHM_LANES peers that do have a ring of their own each, for as long as the job runs, so
+     * that nothing of one peer overtakes anything; the others share `ring`. */
+    _Alignas(64) _Atomic uint32_t senders; /* the number of lanes given; SHM_INBOX: somebody uses `ring` */
+    _Atomic uint32_t lane_of[SHM_LANES];   /* 1 + local rank whose lane it is */
     struct ku_ring ring;
+    struct ku_ring lane[SHM_LANES];
 };
+enum { SHM_INBOX = 0x100, SHM_LANES_GIVEN = 0xff };
 
 struct shm_cell {
     _Atomic uint32_t busy; /* 1: filled and not yet given back */

@@ -1,12 +1,14 @@
-/* shmem.c: the device for ranks of one node: a ring of lines a receiver, cells for larger bodies.
+/* shmem.c: the device for ranks of one node: rings of lines a receiver, cells for larger bodies.
  *
  * Invariants (those of the ring and of the cells are in util/linering.h and cells.h)
- *   1. A packet is in the receiver's ring when a send operation says DEV_OK; packets of one sender keep their order.
+ *   1. A packet is in a ring of the receiver's when a send operation says DEV_OK; packets of one sender keep their order, since
+ *      they all go through the same ring: a lane of its own, or the one that all share.
  *   2. A sender that is told DEV_AGAIN is on its list `stalled` and has said so in the word `stalled` of its area; progress
  *      takes it off, and counts an event, when there is room.  Who frees a cell wakes the cell's owner if that sleeps and
  *      is stalled; who makes room in a ring that was full wakes all such ranks.  The sleeper's membarrier (util/wait.h)
  *      makes this as safe as the wake of a receiver: progress looks at the room itself, after it.
  *   3. A peer is reported gone after everything it had published before its death was seen has been delivered. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cells.h"
@@ -23,7 +25,11 @@ struct dev {
     struct dev_services up;
     const struct ku_segment *seg;
     struct shm_area *area;
-    struct ku_ring_rx rx;
+    struct ku_ring_rx rx[1 + SHM_LANES]; /* what all share, and the lanes */
+    struct ku_ring_rx *cur;              /* the one to look at first */
+    uint32_t turns;                      /* packets that may still come from it in a row */
+    uint32_t known;                      /* `senders` as of the last look around */
+    bool single;                         /* there was no other ring than cur */
     _Atomic uint32_t *fence_all, *failed;
     _Atomic(struct dev_peer *) stalled; /* invariant 2 */
     uint32_t lrank, nlocal;
@@ -40,10 +46,14 @@ struct dev {
     struct cell_pool pool[SHM_CLASSES];
 };
 
+enum { TURNS = 16 }; /* packets often come in a row; other rings must not wait for ever */
+
 struct dev_peer {
     struct ku_ring_tx tx;
     _Atomic uint32_t *sleeping, *fence_all;
     const uint8_t *gone;
+    bool alone;           /* the ring is this process's lane */
+    _Atomic bool in_lane; /* one of several threads is in it */
     struct dev *dev;
     struct shm_area *area;
     uint32_t lrank;
@@ -82,6 +92,16 @@ static uint32_t state_of(const struct dev *d, uint32_t lrank)
 static bool fence_all(const struct dev *d)
 {
     return atomic_load_explicit(d->fence_all, memory_order_relaxed) != 0;
+}
+
+static uint32_t senders(const struct dev *d)
+{
+    return atomic_load_explicit(&d->area->senders, memory_order_acquire);
+}
+
+static uint32_t lanes(const struct dev *d)
+{
+    return senders(d) & SHM_LANES_GIVEN;
 }
 
 /* ---- open and close ------------------------------------------------------------------------- */
@@ -125,7 +145,15 @@ static void attach(struct dev *d)
     bool again;
     d->area = area_of(d, d->lrank);
     again = atomic_fetch_add(&d->area->opened, 1) > 0;
-    ku_ring_rx_init(&d->rx, &d->area->ring, d->seen);
+    d->cur = &d->rx[1];
+    d->turns = TURNS;
+    d->known = UINT32_MAX;
+    ku_ring_rx_init(&d->rx[0], &d->area->ring, d->seen);
+    for (uint32_t i = 0; i < SHM_LANES; i++)
+        if (i < lanes(d))
+            ku_ring_rx_init(&d->rx[1 + i], &d->area->lane[i], NULL);
+        else
+            d->rx[1 + i] = (struct ku_ring_rx){ .ring = &d->area->lane[i] }; /* as yet no memory */
     for (int c = 0; c < SHM_CLASSES; c++)
         dev_shmem_cells_init(&d->pool[c], d->area, c, d->held + (size_t)c * d->nlocal, d->nlocal, again);
 }
@@ -174,7 +202,8 @@ static void shm_caps(const struct dev *d, struct dev_caps *caps)
 
 static void shm_close(struct dev *d)
 {
-    ku_ring_rx_stop(&d->rx);
+    for (uint32_t i = 0; i <= lanes(d); i++)
+        ku_ring_rx_stop(&d->rx[i]);
 }
 
 static int32_t local_of(const struct dev *d, int32_t grank)
@@ -182,6 +211,24 @@ static int32_t local_of(const struct dev *d, int32_t grank)
     if (grank < 0 || grank >= d->world->size)
         return -1;
     return d->world->local_of ? d->world->local_of[grank] : grank < (int32_t)d->nlocal ? grank : -1;
+}
+
+/* The ring to send to a peer through: a lane, while there are any, or the one that all share.  The same at each call. */
+static struct ku_ring *ring_to(const struct dev *d, struct shm_area *theirs, bool *alone)
+{
+    uint32_t now = atomic_load(&theirs->senders);
+    *alone = true;
+    for (uint32_t i = 0; i < (now & SHM_LANES_GIVEN); i++)
+        if (atomic_load(&theirs->lane_of[i]) == d->lrank + 1)
+            return &theirs->lane[i];
+    while ((now & SHM_LANES_GIVEN) < SHM_LANES)
+        if (atomic_compare_exchange_weak(&theirs->senders, &now, now + 1)) {
+            atomic_store(&theirs->lane_of[now & SHM_LANES_GIVEN], d->lrank + 1);
+            return &theirs->lane[now & SHM_LANES_GIVEN];
+        }
+    *alone = false;
+    atomic_fetch_or(&theirs->senders, SHM_INBOX);
+    return &theirs->ring;
 }
 
 static dev_status shm_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
@@ -203,7 +250,7 @@ static dev_status shm_peer_init(struct dev *d, int32_t grank, struct dev_peer **
     p->fence_all = d->fence_all;
     p->area = area_of(d, p->lrank);
     p->sleeping = &ku_segment_rank(d->seg, p->lrank)->sleeping;
-    ku_ring_tx_init(&p->tx, &p->area->ring, &d->area->claims);
+    ku_ring_tx_init(&p->tx, ring_to(d, p->area, &p->alone), &d->area->claims);
     *peer = p;
     return DEV_OK;
 }
@@ -258,10 +305,31 @@ static dev_status stall(struct dev_peer *p, int class)
     return DEV_AGAIN;
 }
 
+/* A lane takes one thread at a time. */
+static __attribute__((noinline)) bool put_threaded(struct dev_peer *p, const struct ku_line_head *h,
+                                                   const void *body, size_t bytes)
+{
+    bool ok;
+    while (atomic_exchange_explicit(&p->in_lane, true, memory_order_acquire))
+        sched_yield();
+    ok = ku_ring_put_alone(&p->tx, h, body, bytes);
+    atomic_store_explicit(&p->in_lane, false, memory_order_release);
+    return ok;
+}
+
+static __attribute__((noinline)) bool put_shared(struct dev_peer *p, const struct ku_line_head *h,
+                                                 const void *body, size_t bytes)
+{
+    return ku_ring_put(&p->tx, h, body, bytes);
+}
+
 static inline __attribute__((always_inline)) dev_status put(struct dev_peer *p, const struct ku_line_head *h,
                                                             const void *body, size_t bytes)
 {
-    if (__builtin_expect(!ku_ring_put(&p->tx, h, body, bytes), 0))
+    bool ok = !p->alone             ? put_shared(p, h, body, bytes)
+              : !KU_SINGLE_THREADED ? put_threaded(p, h, body, bytes)
+                                    : ku_ring_put_alone(&p->tx, h, body, bytes);
+    if (__builtin_expect(!ok, 0))
         return DEV_AGAIN;
     ku_wait_wake(p->sleeping, atomic_load_explicit(p->fence_all, memory_order_relaxed) != 0);
     return DEV_OK;
@@ -411,20 +479,56 @@ static inline void wake_stalled(struct dev *d, uint32_t lrank)
         ku_wait_wake_slow(sleeping);
 }
 
-/* The line at head is done with; when that shows producers room in a ring that was full, wake them. */
-static inline void pop(struct dev *d)
+/* Producers see room now: wake those who may sleep for it, if the ring was full. */
+static __attribute__((noinline)) void show_room(struct dev *d, const struct ku_ring_rx *rx)
 {
-    ku_ring_pop(&d->rx);
-    if (__builtin_expect(d->rx.head % KU_RING_PUBLISH != 0, 1))
-        return;
     if (fence_all(d))
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&d->rx.ring->tail, memory_order_relaxed) + KU_RING_PUBLISH >=
-        d->rx.head + KU_RING_SLOTS)
-        for (uint32_t r = 0; r < d->nlocal; r++)
-            wake_stalled(d, r);
+    if (atomic_load_explicit(&rx->ring->tail, memory_order_relaxed) + KU_RING_PUBLISH <
+        rx->head + KU_RING_SLOTS)
+        return;
+    for (uint32_t r = 0; r < d->nlocal; r++)
+        wake_stalled(d, r);
+}
+
+/* The line at head is done with. */
+static inline void pop(struct dev *d, struct ku_ring_rx *rx)
+{
+    ku_ring_pop(rx);
+    if (__builtin_expect(rx->head % KU_RING_PUBLISH == 0, 0))
+        show_room(d, rx);
+}
+
+/* Another ring in use where something has come, which is the first to look at from now on; NULL: there is none. */
+static __attribute__((noinline)) struct ku_ring_rx *look_around(struct dev *d)
+{
+    uint32_t who = senders(d), first = !(who & SHM_INBOX), n = (who & SHM_LANES_GIVEN) + 1 - first;
+    uint32_t at = (uint32_t)(d->cur - d->rx);
+    struct ku_line_head h;
+    d->known = who;
+    d->single = n == 1 && at == first;
+    d->turns = TURNS;
+    for (uint32_t i = 1; i <= n; i++) {
+        struct ku_ring_rx *rx = &d->rx[first + (at + i - first) % n];
+        if (rx != d->cur && ku_ring_peek(rx, &h))
+            return d->cur = rx;
+    }
+    return NULL;
+}
+
+/* Nothing has come in the first ring: in another one? */
+static inline struct ku_ring_rx *elsewhere(struct dev *d)
+{
+    return d->single && senders(d) == d->known ? NULL : look_around(d);
+}
+
+/* A packet has come from cur. */
+static inline void count_turn(struct dev *d)
+{
+    if (__builtin_expect(--d->turns == 0, 0))
+        look_around(d);
 }
 
 /* Hand up the body of a cell, and give the cell back. */
@@ -445,39 +549,53 @@ static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_l
     wake_stalled(d, desc.owner);
 }
 
+static inline void deliver(struct dev *d, struct dev_head *head, const struct ku_line *line)
+{
+    if (__builtin_expect(head->len <= KU_LINE_BODY, 1)) {
+        d->up.deliver(d->up.core, head, line->body, head->len);
+    } else if (head->len == SHM_CELL) {
+        deliver_cell(d, head, line);
+    } else {
+        size_t len = (head->len & ~SHM_INLINE) % (KU_LINE_BODY + 1);
+        head->len = 0;
+        d->up.deliver(d->up.core, head, line->body, len);
+    }
+}
+
 static inline bool receive_one(struct dev *d)
 {
+    struct ku_ring_rx *rx = d->cur;
     struct dev_head head;
-    const struct ku_line *line = ku_ring_peek(&d->rx, (struct ku_line_head *)&head);
-    if (!line)
-        return false;
-    if (__builtin_expect(head.len <= KU_LINE_BODY, 1)) {
-        d->up.deliver(d->up.core, &head, line->body, head.len);
-    } else if (head.len == SHM_CELL) {
-        deliver_cell(d, &head, line);
-    } else {
-        size_t len = (head.len & ~SHM_INLINE) % (KU_LINE_BODY + 1);
-        head.len = 0;
-        d->up.deliver(d->up.core, &head, line->body, len);
+    const struct ku_line *line = ku_ring_peek(rx, (struct ku_line_head *)&head);
+    if (!line) {
+        rx = elsewhere(d);
+        if (!rx)
+            return false;
+        line = ku_ring_peek(rx, (struct ku_line_head *)&head);
     }
-    pop(d);
+    count_turn(d);
+    deliver(d, &head, line);
+    pop(d, rx);
     return true;
 }
 
 static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t mask, void *buf, size_t cap)
 {
     static const struct dev_head key = { .kind = UINT8_MAX, .context = UINT32_MAX };
-    struct ku_line_words w, m;
+    struct ku_ring_rx *rx = d->cur;
+    struct ku_line_words w, m = { .second = mask };
     struct dev_taken t;
     const struct ku_line *line;
     memcpy(&w, &want, sizeof w);
     memcpy(&m.first, &key, 8);
-    m.second = mask;
-    t.len = ku_ring_look(&d->rx, w, m, cap, &line);
-    if (t.len >= 0) {
+    t.len = ku_ring_look(rx, w, m, cap, &line);
+    if (__builtin_expect(t.len == KU_NONE, 0) && (rx = elsewhere(d)))
+        t.len = ku_ring_look(rx, w, m, cap, &line);
+    if (__builtin_expect(t.len >= 0, 1)) {
         memcpy(&t.tag, &line->second, 8);
         ku_line_copy(buf, line->body, (size_t)t.len);
-        pop(d);
+        pop(d, rx);
+        count_turn(d);
     }
     return t;
 }
@@ -540,22 +658,34 @@ static int report_deaths(struct dev *d)
     return events;
 }
 
+/* Is there something in a lane of one that is dead? */
+static bool dead_lane_left(const struct dev *d)
+{
+    for (uint32_t i = 0; i < lanes(d); i++) {
+        uint32_t owner = atomic_load(&d->area->lane_of[i]);
+        struct ku_line_head h;
+        if (owner != 0 && state_of(d, owner - 1) == KU_RANK_DEAD && ku_ring_peek(&d->rx[1 + i], &h))
+            return true;
+    }
+    return false;
+}
+
 /* Some rank here has died: skip the slots it left half done, and report it when its last packet is delivered.
  */
 static int look_at_deaths(struct dev *d, uint32_t failed)
 {
     int events = 0;
-    if (ku_ring_claimed(&d->rx) && ku_ring_orphan(&d->rx, d->nlocal, claims_of, d)) {
-        pop(d);
+    if (ku_ring_claimed(&d->rx[0]) && ku_ring_orphan(&d->rx[0], d->nlocal, claims_of, d)) {
+        pop(d, &d->rx[0]);
         events++;
     }
     if (failed == d->failed_seen)
         return events;
     if (!d->failing) {
         d->failing = true;
-        d->failed_tail = atomic_load_explicit(&d->rx.ring->tail, memory_order_acquire);
+        d->failed_tail = atomic_load_explicit(&d->area->ring.tail, memory_order_acquire);
     }
-    if (d->rx.head < d->failed_tail)
+    if (d->rx[0].head < d->failed_tail || dead_lane_left(d))
         return events;
     d->failing = false;
     d->failed_seen = failed;

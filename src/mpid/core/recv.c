@@ -119,9 +119,7 @@ static __attribute__((noinline, cold)) void take_poll(void)
 static inline __attribute__((always_inline)) struct dev_taken take(uint32_t context_id, void *buf,
                                                                    int64_t len, int source, int tag)
 {
-    struct dev_head want = {
-        .kind = PKT_SHORT, .context = context_id, .tag = (uint32_t)tag, .source = (uint32_t)source
-    };
+    struct dev_head want = pkt_short_prepare(context_id, tag, source, 0);
     struct {
         uint32_t tag, source;
     } bits = { tag == MPI_ANY_TAG ? 0 : UINT32_MAX, source == MPI_ANY_SOURCE ? 0 : UINT32_MAX };
@@ -166,23 +164,90 @@ static __attribute__((noinline)) struct dev_taken take_soon(uint32_t context_id,
     return t;
 }
 
+/* A blocking receive, unless it takes the long way. */
+static inline __attribute__((always_inline)) bool recv_now(const struct context *c, void *buf, int64_t len,
+                                                           int source, int tag, MPIR_Status *status)
+{
+    struct dev_taken t;
+    if (!may_take(c, len))
+        return false;
+    t = take(c->id, buf, len, source, tag);
+    if (t.len == DEV_TAKE_NONE)
+        t = take_soon(c->id, buf, len, source, tag);
+    if (unlikely(t.len < 0))
+        return false;
+    if (status != NULL)
+        *status = (MPIR_Status){ .MPI_SOURCE = (int32_t)t.source, .MPI_TAG = (int32_t)t.tag, .count = t.len };
+    taken(&t);
+    return true;
+}
+
+/* A nonblocking one. */
+static inline __attribute__((always_inline)) bool irecv_now(const struct context *c, void *buf, int64_t len,
+                                                            int source, int tag, struct MPIR_HANDLE *r)
+{
+    struct dev_taken t;
+    if (c != NULL && c->posted.n != 0 && MPID_core.take_from != NULL)
+        catch_up(c);
+    if (!may_take(c, len))
+        return false;
+    t = take(c->id, buf, len, source, tag);
+    if (t.len < 0)
+        return false;
+    r->handle_type = MPIR_RECV;
+    r->s = (MPIR_Status){ .MPI_SOURCE = (int32_t)t.source, .MPI_TAG = (int32_t)t.tag, .count = t.len };
+    r->errval = 0;
+    r->state = REQ_DONE;
+    atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed);
+    taken(&t);
+    return true;
+}
+
 void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                      uint32_t context_id, MPIR_Status *status, int *error_code)
 {
-    if (may_take(context_known(comm, context_id), maxlen)) {
-        struct dev_taken t = take(context_id, buf, maxlen, src_lrank, tag);
-        if (t.len == DEV_TAKE_NONE)
-            t = take_soon(context_id, buf, maxlen, src_lrank, tag);
-        if (likely(t.len >= 0)) {
-            if (status != NULL)
-                *status = (MPIR_Status){ .MPI_SOURCE = (int32_t)t.source,
-                                         .MPI_TAG = (int32_t)t.tag,
-                                         .count = t.len };
-            taken(&t);
-            return;
-        }
+    if (!recv_now(context_known(comm, context_id), buf, maxlen, src_lrank, tag, status))
+        recv_blocking(comm, buf, maxlen, NULL, src_lrank, tag, context_id, status, error_code);
+}
+
+static __attribute__((noinline, cold)) int recv_bytes_long(void *buf, int64_t len,
+                                                           struct MPIR_COMMUNICATOR *comm, int source,
+                                                           int tag, MPIR_Status *status)
+{
+    int err = 0;
+    recv_blocking(comm, buf, len, NULL, source, tag, comm->context_id + MPID_CONTEXT_PT2PT, status, &err);
+    return err;
+}
+
+int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
+                    MPIR_Status *status)
+{
+    if (likely(recv_now(context_known(comm, comm->context_id + MPID_CONTEXT_PT2PT), buf, len, source, tag,
+                        status)))
+        return 0;
+    return recv_bytes_long(buf, len, comm, source, tag, status);
+}
+
+int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
+                     MPID_Request request)
+{
+    uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
+    int err = 0;
+    if (irecv_now(context_known(comm, id), buf, len, source, tag, request)) {
+        request->comm = comm;
+        return 0;
     }
-    recv_blocking(comm, buf, maxlen, NULL, src_lrank, tag, context_id, status, error_code);
+    recv_init(request, comm, buf, len, NULL, source, tag, id, 0);
+    recv_start(request, &err);
+    return err;
+}
+
+int MPID_Recv_again(MPID_Request r)
+{
+    int err = 0;
+    if (!irecv_now(context_known(r->comm, r->context_id), r->buf, r->len, r->rank, r->tag, r))
+        MPID_IrecvContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r, &err);
+    return err;
 }
 
 void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
@@ -195,22 +260,6 @@ void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
 void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                       uint32_t context_id, MPID_Request request, int *error_code)
 {
-    const struct context *c = context_known(comm, context_id);
-    if (c != NULL && c->posted.n != 0 && MPID_core.take_from != NULL)
-        catch_up(c);
-    if (may_take(c, maxlen)) {
-        struct dev_taken t = take(context_id, buf, maxlen, src_lrank, tag);
-        if (t.len >= 0) {
-            recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
-            request->s.MPI_SOURCE = (int32_t)t.source;
-            request->s.MPI_TAG = (int32_t)t.tag;
-            request->s.count = request->moved = t.len;
-            request->state = REQ_DONE;
-            atomic_store_explicit(&request->is_complete, req_stamp(), memory_order_release);
-            taken(&t);
-            return;
-        }
-    }
     recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
     recv_start(request, error_code);
 }

@@ -310,6 +310,65 @@ static inline __attribute__((always_inline)) bool send_now(const void *buf, int6
     return true;
 }
 
+/* The request of a message that has gone. */
+static inline void sent_now(struct MPIR_HANDLE *r, int src_lrank, int tag)
+{
+    r->handle_type = MPIR_SEND;
+    r->s = (MPIR_Status){ .MPI_SOURCE = src_lrank, .MPI_TAG = tag };
+    r->errval = 0;
+    r->state = REQ_DONE;
+    atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed);
+    send_poll();
+}
+
+static int32_t grank_in(const struct MPIR_COMMUNICATOR *comm, int lrank)
+{
+    return comm->lrank_to_grank != NULL ? comm->lrank_to_grank[lrank] : lrank;
+}
+
+static __attribute__((noinline, cold)) int send_bytes_long(const void *buf, int64_t len,
+                                                           struct MPIR_COMMUNICATOR *comm, int dest, int tag)
+{
+    int err = 0;
+    send_blocking(comm, buf, len, NULL, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT,
+                  grank_in(comm, dest), 0, &err);
+    return err;
+}
+
+int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag)
+{
+    if (unlikely(!send_now(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT,
+                           grank_in(comm, dest))))
+        return send_bytes_long(buf, len, comm, dest, tag);
+    send_poll();
+    return 0;
+}
+
+int MPID_Send_again(MPID_Request r)
+{
+    int err = 0;
+    if (likely(send_now(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer)))
+        sent_now(r, r->rank, r->tag);
+    else
+        MPID_IsendContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r->peer,
+                         MPID_MSGFORM_NATIVE, r, &err);
+    return err;
+}
+
+int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
+                     MPID_Request request)
+{
+    uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
+    int err = 0;
+    if (likely(send_now(buf, len, comm->rank, tag, id, grank_in(comm, dest)))) {
+        request->comm = comm;
+        sent_now(request, comm->rank, tag);
+    } else
+        MPID_IsendContig(comm, buf, len, comm->rank, tag, id, grank_in(comm, dest), MPID_MSGFORM_NATIVE,
+                         request, &err);
+    return err;
+}
+
 /* ---- The routines ---- */
 
 void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -347,12 +406,6 @@ void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
                       int *error_code)
 {
     (void)msgrep;
-    if (likely(send_now(buf, len, src_lrank, tag, context_id, dest_grank))) {
-        send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, REQ_DONE);
-        atomic_store_explicit(&request->is_complete, req_stamp(), memory_order_relaxed);
-        send_poll();
-        return;
-    }
     send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0);
     send_start(request, error_code);
 }

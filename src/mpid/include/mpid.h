@@ -331,6 +331,20 @@ void MPID_SetDebugFlag(int on);
 /* Words for the last error code of this thread: "is 7; expected 0 to 3"; "" if none. */
 const char *MPID_Error_text(void);
 
+/* The short way of the calls that a program makes most: contiguous bytes in comm's point-to-point context, with a rank of comm (a
+ * source or tag may be a wildcard); all arguments go in registers.  They return the error code.  Of a request that is
+ * complete on return only what is shared (struct MPIR_HANDLE) and comm are filled in.  The last two begin a send or receive of
+ * contiguous bytes again whose arguments stand in the request. */
+int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
+int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
+                     MPID_Request request);
+int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
+                    MPIR_Status *status);
+int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
+                     MPID_Request request);
+int MPID_Send_again(MPID_Request request);
+int MPID_Recv_again(MPID_Request request);
+
 /* Matched probe (MPI-3).  On *flag the message is taken out of the queue into `message` (an unused request),
  * which becomes handle_type MPIR_MESSAGE; MPID_ImrecvX turns it into the receive.  MPID_Mprobe blocks. */
 void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank,
