@@ -2,7 +2,7 @@
  *
  *   pack [seconds a figure] [rows whose name contains this]
  * Prints "row@bytes value unit" lines: pack:NAME and unpack:NAME of the library, hand-pack:NAME and hand-unpack:NAME of the loop, both
- * taken in turns.  One rank, MPI-2 calls only, so that the same source compiles with any MPI.  Run by pack.py.  The loops know the
+ * taken in turns; lines:NAME, the bytes of the cache lines in memory that hold the data, for each byte of these.  One rank, MPI-2 calls only, so that the same source compiles with any MPI.  Run by pack.py.  The loops know the
  * block's size at compile time, as a program's do; those of irregular lists read the lengths, as a program's must. */
 #include <malloc.h>
 #include <mpi.h>
@@ -485,6 +485,23 @@ static void report(const char *what, const char *name, const char *at, double va
     printf("%s:%s%s %.6g %s\n", what, name, at, value, unit);
 }
 
+/* Bytes of the cache lines that hold data.  Leaves `packed` and the data in memory changed. */
+static long in_lines(size_t span)
+{
+    enum { LINE = 64 };
+    long lines = 0;
+    char *before = malloc(span);
+    memcpy(before, mem, span);
+    library_pack(mem, packed);
+    for (int i = 0; i < size; i++)
+        packed[i] = (char)~packed[i];
+    library_unpack(mem, packed);
+    for (size_t at = 0; at < span; at += LINE)
+        lines += memcmp(mem + at, before + at, span - at < LINE ? span - at : LINE) != 0;
+    free(before);
+    return lines * LINE;
+}
+
 /* Both packed and both unpacked must be the same bytes. */
 static void check(const struct row *row, size_t span)
 {
@@ -521,6 +538,7 @@ static void one_row(const struct row *row, long bytes, const char *at)
         fprintf(stderr, "%s: no room\n", row->name);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    report("lines", row->name, at, (double)in_lines((size_t)(lb + extent)) / size, "bytes");
     check(row, (size_t)(lb + extent));
     compare(library_pack, row->pack, best);
     report("pack", row->name, at, size / best[0] / 1e9, "GB/s");

@@ -421,14 +421,14 @@ INLINE void steps(const struct MPID_PROGRAM *p, char *packed, char *const *mem, 
 INLINE void known_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off,
                         int64_t stride, int64_t n, bool packing, int64_t bytes, int nsteps)
 {
-    int64_t where[8];
-#pragma GCC unroll 8
+    int64_t where[10];
+#pragma GCC unroll 10
     for (int k = 0; k < nsteps; k++)
         where[k] = p->step[k].mem;
     for (int64_t i = 0; i < n; i++, packed += nsteps * bytes) {
         char *at = off ? mem + off[i] : mem + i * stride;
         char *next = i + 1 == n ? at : off ? mem + off[i + 1] : at + stride;
-#pragma GCC unroll 8
+#pragma GCC unroll 10
         for (int k = 0; k < nsteps; k++) {
             if (bytes >= AHEAD && bytes < NEAR)
                 ahead(k + 1 < nsteps ? at + where[k + 1] : next + where[0], !packing);
@@ -452,8 +452,10 @@ INLINE void equal_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, c
             KNOWN(2)
             KNOWN(3)
             KNOWN(4)
+            KNOWN(5)
             KNOWN(6)
             KNOWN(8)
+            KNOWN(10)
         }
 #undef KNOWN
     for (int64_t i = 0; i < n; i++) {

@@ -319,17 +319,27 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* Runs as blocks of one length: that length, or 0 if these would take more memory, or are large. */
+void MPID_Split_run(struct MPID_SPLIT *s, int64_t bytes)
+{
+    s->length = s->length && bytes % s->length == 0 ? s->length : gcd(bytes, s->length);
+    s->bytes += bytes;
+    s->n++;
+    s->never = s->length == 1 || s->bytes / s->length > 2 * s->n + FLAT_FREE;
+}
+
+/* Not if they would take more memory, or are large. */
+int64_t MPID_Split_length(const struct MPID_SPLIT *s)
+{
+    bool better = !s->never && s->n > FLAT_FREE && s->length <= SPLIT_MAX && s->bytes / s->length <= 2 * s->n;
+    return better ? s->length : 0;
+}
+
 static int64_t split_length(const struct MPID_PIECES *p)
 {
-    int64_t length = 0, bytes = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        length = length && p->v[i].bytes % length == 0 ? length : gcd(p->v[i].bytes, length);
-        bytes += p->v[i].bytes;
-        if (length == 1 || bytes / length > 2 * (i + 1) + FLAT_FREE)
-            return 0;
-    }
-    return p->n > FLAT_FREE && length <= SPLIT_MAX && bytes / length <= 2 * p->n ? length : 0;
+    struct MPID_SPLIT s = { 0 };
+    for (int64_t i = 0; i < p->n && !s.never; i++)
+        MPID_Split_add(&s, p->v[i].bytes);
+    return MPID_Split_length(&s);
 }
 
 static struct MPID_LAYOUT *layout_of_blocks(int64_t n, int64_t bytes)
@@ -347,6 +357,16 @@ struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs)
     if (runs < n && (runs <= FLAT_FREE || bytes > SPLIT_MAX || n >= 2 * runs))
         return NULL;
     return layout_of_blocks(n, bytes);
+}
+
+struct MPID_LAYOUT *MPID_Layout_runs(int64_t n, int64_t bytes, int64_t longest)
+{
+    struct MPID_LIST *list = list_new(MPID_LIST_RUNS, n);
+    if (list == NULL)
+        return NULL;
+    list->block = longest;
+    list->bytes = bytes;
+    return layout_of_list(list);
 }
 
 static struct MPID_LAYOUT *blocks_of(const struct MPID_PIECES *p, int64_t length)

@@ -98,8 +98,23 @@ struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_
 /* n blocks of `bytes`, which the caller knows to be `runs` runs and not all at equal distances, and whose list->off it fills in.  NULL: runs are
  * better, or no memory. */
 struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs);
+/* n runs that are not blocks, `bytes` in all, whose list->off and list->start the caller fills in. */
+struct MPID_LAYOUT *MPID_Layout_runs(int64_t n, int64_t bytes, int64_t longest);
 /* The pieces one after another; there is at least one, and no_memory is false. */
 struct MPID_LAYOUT *MPID_Layout_list(const struct MPID_PIECES *pieces);
+
+/* Runs as they come: of which length would they be blocks (invariant 3)? */
+struct MPID_SPLIT {
+    int64_t n, bytes, length;
+    bool never;
+};
+void MPID_Split_run(struct MPID_SPLIT *s, int64_t bytes);
+static inline void MPID_Split_add(struct MPID_SPLIT *s, int64_t bytes)
+{
+    if (!s->never)
+        MPID_Split_run(s, bytes);
+}
+int64_t MPID_Split_length(const struct MPID_SPLIT *s); /* 0: they are not; there is at least one */
 
 void MPID_Pieces_add(struct MPID_PIECES *p, struct MPID_PIECE piece);
 void MPID_Pieces_fini(struct MPID_PIECES *p);

@@ -163,6 +163,27 @@ static void fill(struct filling *f, const struct source *s)
             p->block = 0;
 }
 
+/* Few blocks of different multiples of 16 bytes, without windows, are steps of 16 bytes for which there are loops without decisions. */
+static void split_steps(struct MPID_PROGRAM *p)
+{
+    enum { PART = 16, PARTS_MAX = 10 };
+    struct MPID_STEP parts[PARTS_MAX];
+    int n = 0;
+    for (int i = 0; i < p->nsteps; i++) {
+        const struct MPID_STEP *t = &p->step[i];
+        if (t->kind == MPID_STEP_WINDOW || t->bytes % PART != 0 || n + t->bytes / PART > PARTS_MAX)
+            return;
+        for (int64_t at = 0; at < t->bytes; at += PART)
+            parts[n++] = (struct MPID_STEP){
+                .mem = t->mem + at, .bytes = PART, .out = 0xffff, .kind = MPID_STEP_EXACT_16
+            };
+    }
+    for (int i = 0; i < n; i++)
+        p->step[i] = parts[i];
+    p->nsteps = n;
+    p->block = PART;
+}
+
 /* A new program, of no steps where that is not the way; NULL: no memory. */
 static struct MPID_PROGRAM *make(const struct MPID_LAYOUT *l, int level, int64_t stride)
 {
@@ -183,6 +204,8 @@ static struct MPID_PROGRAM *make(const struct MPID_LAYOUT *l, int level, int64_t
         return p;
     struct filling f = { .p = p };
     fill(&f, &s);
+    if (!f.full && p->block == 0)
+        split_steps(p);
     if (f.full)
         p->nsteps = 0;
     else if (level == 1 && stride == l->loop[0].stride)

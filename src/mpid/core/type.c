@@ -313,6 +313,72 @@ static struct MPID_LAYOUT *mostly_separate_blocks(int64_t count, int64_t bytes, 
     return l;
 }
 
+/* The runs of contiguous blocks of different lengths, touching ones being one. */
+struct runs {
+    int64_t n, bytes, longest, last; /* how many, bytes in all, of the longest and of the last */
+    bool equal;
+    struct MPID_SPLIT split;
+};
+
+static void end_run(struct runs *r)
+{
+    r->equal &= r->longest == 0 || r->longest == r->last;
+    r->longest = r->last > r->longest ? r->last : r->longest;
+    MPID_Split_add(&r->split, r->last);
+}
+
+static struct runs runs_of(int64_t count, MPIR_Counts blocklengths, MPIR_Counts displacements, int64_t unit,
+                           int64_t size)
+{
+    struct runs r = { .equal = true };
+    int64_t end = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t bytes = MPIR_counts_get(blocklengths, i) * size;
+        if (bytes <= 0)
+            continue;
+        int64_t at = MPIR_counts_get(displacements, i) * unit;
+        if (r.n == 0 || at != end) {
+            if (r.n++)
+                end_run(&r);
+            r.last = 0;
+        }
+        r.last += bytes;
+        r.bytes += bytes;
+        end = at + bytes;
+    }
+    end_run(&r);
+    return r;
+}
+
+/* Are they best as a list of runs? */
+static bool is_list(const struct runs *r)
+{
+    return r->n > 1 && !r->equal && MPID_Split_length(&r->split) == 0;
+}
+
+/* Their list, without being collected first; NULL: no memory. */
+static struct MPID_LAYOUT *list_of_runs(const struct runs *r, int64_t count, MPIR_Counts blocklengths,
+                                        MPIR_Counts displacements, int64_t unit, int64_t size)
+{
+    struct MPID_LAYOUT *l = MPID_Layout_runs(r->n, r->bytes, r->longest);
+    int64_t n = 0, sum = 0, end = 0;
+    for (int64_t i = 0; l && i < count; i++) {
+        int64_t bytes = MPIR_counts_get(blocklengths, i) * size;
+        if (bytes <= 0)
+            continue;
+        int64_t at = MPIR_counts_get(displacements, i) * unit;
+        if (n == 0 || at != end) {
+            l->list->off[n] = at;
+            l->list->start[n++] = sum;
+        }
+        sum += bytes;
+        end = at + bytes;
+    }
+    if (l)
+        l->list->start[n] = sum;
+    return l;
+}
+
 int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts blocklengths, int64_t blocklength,
                        MPIR_Counts displacements, int64_t unit, const struct MPIR_DATATYPE *old)
 {
@@ -329,6 +395,12 @@ int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts block
     int err = set_bounds(t, &b);
     if (err || t->size == 0 || (err = repeat_sign(t, old)))
         return err;
+    if (old->is_contig && blocklengths.p) {
+        struct runs r = runs_of(count, blocklengths, displacements, unit, old->size);
+        if (is_list(&r))
+            return set_layout(t, list_of_runs(&r, count, blocklengths, displacements, unit, old->size),
+                              count);
+    }
     struct MPID_LAYOUT *l = blocklengths.p == NULL && old->is_contig
                                 ? mostly_separate_blocks(count, blocklength * old->size, displacements, unit)
                                 : NULL;
