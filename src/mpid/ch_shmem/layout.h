@@ -19,7 +19,7 @@ enum {
     SHM_LANES = 4,
     SHM_CELLS_OFF = 96 << 10,
     SHM_MAX_CELLS = 64,
-    SHM_C2_CELLS = 6
+    SHM_C2_CELLS = 4
 };
 
 struct shm_area {

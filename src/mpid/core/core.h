@@ -70,9 +70,9 @@ enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2 };
 enum way { WAY_PACKETS, WAY_PULL };
 enum { WAY_CLASSES = 3 /* of sizes */ };
 struct ways {
-    float cost[2]; /* ns for 1024 bytes; 0: not known */
-    uint8_t since; /* messages since the other way was looked at */
-    bool slower;   /* one took much longer than those before */
+    float cost[2];  /* ns for 1024 bytes; 0: not known */
+    uint16_t since; /* messages since the other way was looked at */
+    uint8_t slow;   /* messages in a row that took much longer than those before */
 };
 
 struct peer {
@@ -121,8 +121,7 @@ struct rndv {
     int error;        /* CTS */
     void *bounce;     /* for devices without room to pack into */
     uint64_t address; /* PULL: of the message, in the sender */
-    uint64_t began;   /* receiver: clock when the first bytes had come; 0: not measured */
-    int64_t first;    /* these bytes */
+    uint64_t began;   /* receiver: clock when they could begin to come; 0: not measured */
 };
 
 /* ---- Contexts ---- */
@@ -228,6 +227,7 @@ struct core {
     struct core_probe probe;
     struct ku_slab rndvs;
     struct rndv *pulls; /* operations in state PULL */
+    uint64_t long_end;  /* clock when the last long message was there */
     /* unexpected messages */
     struct umsg *free_msgs;
     struct umsg_chunk *chunks, *spare;
@@ -430,8 +430,8 @@ void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error); /* a CTS
 bool MPID_Pull_wanted(struct peer *p, const struct MPIR_HANDLE *r, int64_t want);
 void MPID_Pull_begin(struct rndv *v, uint64_t address);
 int MPID_Pull_drive(void);
-bool MPID_Pull_measures(const struct rndv *v); /* is it worth knowing what its packets cost? */
-void MPID_Pull_measured(struct peer *p, enum way way, int64_t total, int64_t bytes, uint64_t ns);
+bool MPID_Pull_measures(const struct rndv *v);            /* is it worth knowing what its packets cost? */
+void MPID_Pull_ended(const struct rndv *v, enum way way); /* all is there: what has that cost? */
 void MPID_Pull_peer_lost(int32_t grank);
 
 int MPID_Peer_drive(struct peer *p); /* send what waits; number of packets sent */

@@ -10,12 +10,13 @@
  * Invariants
  *   1. The sender waits only for CTS, so it may be anywhere; a message that cannot be copied so is sent in packets.
  *   2. What is pulled stands in MPID_core.pulls, in order; MPID_Progress goes on with the first, a bounded step each time.
- *   3. A way that has not been measured is tried; then the cheaper one is taken, but for one message in LOOK_EVERY and the
- *      one after a message that took much longer than those before, which look at the other way. */
+ *   3. A way that has not been measured is tried; then the cheaper one is taken, but for one message in LOOK_EVERY (in four
+ *      times as many where the other way cost more than twice as much) and the one after two messages that took much longer
+ *      than those before, which look at the other way. */
 #include "core.h"
 #include "util/clock.h"
 
-enum { PULL_MIN = 48 << 10, PULL_STEP = 512 << 10, LOOK_EVERY = 64, LOOK_AGAIN = 8 };
+enum { PULL_MIN = 48 << 10, PULL_STEP = 512 << 10, LOOK_EVERY = 64, LOOK_AGAIN = 8, SLOW_ONES = 2 };
 
 /* ---- Which way ---- */
 
@@ -28,24 +29,32 @@ static struct ways *ways_of(struct peer *p, int64_t bytes)
 static enum way next_way(struct ways *w)
 {
     enum way best = w->cost[WAY_PULL] < w->cost[WAY_PACKETS] ? WAY_PULL : WAY_PACKETS;
+    enum way other = best == WAY_PULL ? WAY_PACKETS : WAY_PULL;
+    uint32_t every = w->cost[other] > 2 * w->cost[best] ? 4 * LOOK_EVERY : LOOK_EVERY;
     if (w->cost[WAY_PACKETS] == 0)
         return WAY_PACKETS;
     if (w->cost[WAY_PULL] == 0)
         return WAY_PULL;
     w->since++;
-    if (w->since < LOOK_EVERY && !(w->slower && w->since >= LOOK_AGAIN))
+    if (w->since < every && !(w->slow >= SLOW_ONES && w->since >= LOOK_AGAIN))
         return best;
     w->since = 0;
-    w->slower = false;
-    return best == WAY_PULL ? WAY_PACKETS : WAY_PULL;
+    w->slow = 0;
+    return other;
 }
 
-void MPID_Pull_measured(struct peer *p, enum way way, int64_t total, int64_t bytes, uint64_t ns)
+/* The time counts from the end of the message before, since of several at once each waits for the others; and when
+ * the receiver was ready, not from the first packet: a sender that computes sends none, and can be read all the same. */
+void MPID_Pull_ended(const struct rndv *v, enum way way)
 {
-    struct ways *w = ways_of(p, total);
-    float x = (float)ns * 1024 / (float)bytes + 1, *cost = &w->cost[way];
+    struct ways *w = ways_of(v->peer, v->want);
+    uint64_t now = ku_clock_ns(), from = v->began > MPID_core.long_end ? v->began : MPID_core.long_end;
+    float x = (float)(now - from) * 1024 / (float)v->want + 1, *cost = &w->cost[way];
+    MPID_core.long_end = now;
     if (*cost != 0 && x > *cost * 1.5f)
-        w->slower = true;
+        w->slow += w->slow < SLOW_ONES;
+    else if (w->slow < SLOW_ONES)
+        w->slow = 0;
     if (*cost != 0 && x > *cost * 4) /* the sender was away, perhaps */
         x = *cost * 4;
     *cost = *cost == 0 ? x : (*cost + x) / 2;
@@ -69,6 +78,7 @@ void MPID_Pull_begin(struct rndv *v, uint64_t address)
     struct rndv **at = &MPID_core.pulls;
     v->state = RNDV_PULL;
     v->address = address;
+    v->began = ku_clock_ns();
     v->next = NULL;
     while (*at != NULL)
         at = &(*at)->next;
@@ -79,7 +89,7 @@ static void pulled(struct rndv *v)
 {
     struct MPIR_HANDLE *r = v->req;
     int64_t total = v->total;
-    MPID_Pull_measured(v->peer, WAY_PULL, v->want, v->want, ku_clock_ns() - v->began);
+    MPID_Pull_ended(v, WAY_PULL);
     MPID_Rndv_answer(v->peer, v->other, 0);
     MPID_Rndv_free(v);
     recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
@@ -90,8 +100,6 @@ int MPID_Pull_drive(void)
     struct rndv *v = MPID_core.pulls;
     struct peer *p = v->peer;
     int64_t left = v->want - v->done, n = left < PULL_STEP ? left : PULL_STEP;
-    if (v->done == 0)
-        v->began = ku_clock_ns();
     if (p->cd->ops.copy_from_peer(p->dp, (char *)v->req->buf + v->done, v->address + (uint64_t)v->done,
                                   (size_t)n) == DEV_OK) {
         v->done += n;

@@ -167,7 +167,7 @@ static void add_rndv(void *obj, void *arg)
     struct rndv *v = obj;
     if (v->req == NULL || v->state == RNDV_RTS) /* that one is in its peer's queue */
         return;
-    if (v->state == RNDV_CTS || v->state == RNDV_RECV) {
+    if (v->state >= RNDV_CTS) {
         add_recv(v->req, arg);
         return;
     }

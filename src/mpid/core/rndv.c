@@ -281,6 +281,7 @@ void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error)
 void MPID_Rndv_ask(struct rndv *v)
 {
     v->state = RNDV_CTS;
+    v->began = MPID_Pull_measures(v) ? ku_clock_ns() : 0;
     if (v->peer->ctl_head == NULL && send_cts(v->peer, v->other, rndv_op(v), v->want, 0) == DEV_OK)
         v->state = RNDV_RECV;
     else
@@ -347,15 +348,11 @@ void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
                     (long long)(v->want - v->done));
     r = v->req;
     req_take(r, v->done, body, (int64_t)len);
-    if (v->done == 0)
-        v->began = MPID_Pull_measures(v) ? ku_clock_ns() : 0;
-    else if (v->done + (int64_t)len == v->want && v->began != 0)
-        MPID_Pull_measured(v->peer, WAY_PACKETS, v->want, v->want - v->first, ku_clock_ns() - v->began);
-    if (v->done == 0)
-        v->first = (int64_t)len;
     v->done += (int64_t)len;
     if (v->done == v->want) {
         int64_t total = v->total;
+        if (v->began != 0)
+            MPID_Pull_ended(v, WAY_PACKETS);
         MPID_Rndv_free(v);
         recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
     }
