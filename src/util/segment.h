@@ -25,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 13,
+    KU_SEG_VERSION = 14,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -35,7 +35,7 @@ enum {
     KU_SEG_SLOTS = 32,
     KU_SEG_SLOT_BYTES = 1024,
     KU_SEG_PIECES =
-        32 /* of a team: more than a processor's own cache holds (mpid/ch_shmem/cells.h, invariant 3) */,
+        64 /* of a team: more than a processor's own cache holds (mpid/ch_shmem/cells.h, invariant 3) */,
     KU_SEG_PIECE_BYTES = 32 << 10,
     KU_SEG_BENCH_MAX = 1 << 20,
     KU_SEG_BENCH_MIN = 8 << 10,

@@ -6,7 +6,7 @@
  *
  * A stream: the root shows bytes, with their number, and does not wait; each of the others finds out for itself whether it had
  * expected something else. */
-#include "coll.h"
+#include "steps.h"
 
 static uint32_t mix(uint32_t h, uint64_t v)
 {
@@ -137,11 +137,12 @@ enum { FAILED = -1 }; /* in place of the number of bytes: the source has nothing
 void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
 {
     struct MPID_Stream s;
+    struct coll_block from = { (void *)(uintptr_t)buf, count, type };
     int64_t bytes = c->st->mute ? FAILED : count * type->adi.size, n;
     MPID_Stream_show(&s, &c->comm->adi, c->comm->coll_seq, bytes);
     for (int64_t at = 0; at < bytes; at += n) {
         void *place = MPID_Stream_place(&s, &n);
-        MPID_Layout_pack(&type->adi, buf, count, at, place, n);
+        MPIR_Steps_put(place, &from, at, n);
         MPID_Stream_give(&s, n);
     }
     MPID_Stream_shown(&s);
@@ -157,6 +158,7 @@ static void lost(struct coll *c, MPIR_Datatype *type)
 void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type)
 {
     struct MPID_Stream s;
+    struct coll_block to = { buf, count, type };
     int64_t bytes = count * type->adi.size, n, there;
     there = MPID_Stream_see(&s, &c->comm->adi, c->comm->coll_seq, c->root);
     for (int64_t at = 0, all = there; at < all; at += n) {
@@ -166,7 +168,7 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
             break;
         }
         if (all == bytes)
-            MPID_Layout_unpack(&type->adi, buf, count, at, from, n);
+            MPIR_Steps_take(from, &to, at, n);
         MPID_Stream_took(&s, n);
     }
     MPID_Stream_end(&s);
