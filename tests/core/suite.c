@@ -804,6 +804,32 @@ static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes)
     }
 }
 
+/* Ranks fill their benches and read those of the others, step by step. */
+static void stepped(struct MPIR_COMMUNICATOR *c)
+{
+    enum { ROUNDS = 50 };
+    static uint64_t used;
+    uint64_t before = MPID_Steps_begin(c, 2 * ROUNDS, 64);
+    CHECK(before % 64 == 0 && (before == 0 || before == used), "%llu bytes used before",
+          (unsigned long long)before);
+    used = before + 64;
+    for (int k = 0; k < ROUNDS; k++) {
+        for (int i = 0; i < N; i++) /* all have read what was there */
+            CHECK(i == ME || k == 0 || MPID_Steps_wait(c, i, (uint64_t)(2 * k)), "%d reads round %d", i,
+                  k - 1);
+        memset(MPID_Steps_bench(c, ME), ME + k, (size_t)MPID_World()->team_bench);
+        MPID_Steps_done(c, (uint64_t)(2 * k + 1));
+        for (int i = 0; i < N; i++) {
+            const char *bench = MPID_Steps_bench(c, i);
+            CHECK(MPID_Steps_wait(c, i, (uint64_t)(2 * k + 1)), "%d shows round %d", i, k);
+            CHECK(bench[0] == (char)(i + k) && bench[MPID_World()->team_bench - 1] == bench[0],
+                  "round %d of %d", k, i);
+        }
+        MPID_Steps_done(c, (uint64_t)(2 * k + 2));
+    }
+    CHECK(MPID_Steps_lost(c) == -1, "nobody is lost");
+}
+
 /* Everybody sees what all have shown; a rank that says it is absent, or means another operation, breaks the team. */
 static void teams(void)
 {
@@ -828,6 +854,10 @@ static void teams(void)
             }
             for (uint32_t when = 50; when < 60; when++) /* short, or more than there is memory between */
                 streamed(&c, when, when % 5 == 0 || when % 2 ? 10 : 3000000);
+            for (int i = 0; i < 2; i++) {
+                stepped(&c);
+                barrier();
+            }
             if (round == 0 && ME == N - 1)
                 MPID_Team_absent(&c, 60);
             else if (round == 1 && ME == N - 1)

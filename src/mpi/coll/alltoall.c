@@ -166,6 +166,7 @@ const struct coll_alg MPIR_Coll_alltoall_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_alltoallv_algs[] = {
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
@@ -173,6 +174,7 @@ const struct coll_alg MPIR_Coll_alltoallv_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_alltoallw_algs[] = {
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
@@ -192,6 +194,7 @@ int MPIR_Coll_alltoall_is(struct coll *c, struct coll_size *s)
 int MPIR_Coll_alltoallv_is(struct coll *c, struct coll_size *s)
 {
     s->in_place = coll_in_place(c->sbuf);
+    s->unit = COLL_UNKNOWN;
     c->nstypes = c->nrtypes = c->size;
     int err = s->in_place ? 0 : MPIR_Coll_check_counts("sendcounts", c->scounts, c->size);
     return err ? err : MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);

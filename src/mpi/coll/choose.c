@@ -267,7 +267,7 @@ static bool can_step(const struct coll_size *s)
 {
     enum { LEAST = 2048 };
     int64_t unit = MPIR_Coll_steps_unit(s->p);
-    return s->team && s->bytes > 0 && unit >= LEAST && s->unit <= unit;
+    return s->team && (s->bytes > 0 || s->unit == COLL_UNKNOWN) && unit >= LEAST && s->unit <= unit;
 }
 
 static bool can(const struct coll_alg *a, const struct coll_size *s)

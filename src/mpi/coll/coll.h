@@ -79,10 +79,12 @@ struct coll_size {
     bool local;    /* nobody else is needed: what `before` does is all */
     bool team;     /* the communicator has a team */
     int64_t room;  /* bytes a process would show in it, or COLL_NO_ROOM */
-    int64_t unit;  /* bytes of what cannot be cut; 0: anything can */
+    int64_t
+        unit; /* bytes of what cannot be cut; 0: anything can; COLL_UNKNOWN: sizes are not the same in all */
 };
 
 #define COLL_NO_ROOM INT64_MAX
+enum { COLL_UNKNOWN = -1 };
 
 /* What an algorithm costs: its critical path where each rank has a core, its total where ranks share cores. */
 struct coll_cost {
@@ -323,10 +325,12 @@ void MPIR_Coll_slices_reduce(struct coll *c);
 void MPIR_Coll_slices_reduce_scatter(struct coll *c);
 struct coll_cost MPIR_Coll_slices_cost(const struct coll_size *s);
 void MPIR_Coll_pieces_alltoall(struct coll *c);
+void MPIR_Coll_pieces_alltoallv(struct coll *c);
 void MPIR_Coll_pieces_allgather(struct coll *c);
 void MPIR_Coll_pieces_gather(struct coll *c);
 void MPIR_Coll_pieces_scatter(struct coll *c);
-struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s);     /* bytes: of a block, one for each */
+struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s); /* bytes: of a block, one for each */
+struct coll_cost MPIR_Coll_pieces_v_cost(const struct coll_size *s);
 struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s); /* bytes: of all blocks */
 
 /* From the root to all others: count elements of type, here and there. */

@@ -16,6 +16,8 @@ static struct coll_block given(const struct pieces *p, int32_t to)
     const struct coll *c = p->x.c;
     switch (c->kind) {
     case COLL_ALLTOALL:
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
         return coll_in_place(c->sbuf) ? MPIR_Coll_rblock(c, to) : MPIR_Coll_sblock(c, to);
     case COLL_SCATTER:
         return MPIR_Coll_sblock(c, to);
@@ -97,15 +99,20 @@ static void read_others(struct pieces *p, int64_t round)
         read_piece(p, round, (c->rank + k) % c->size);
 }
 
-/* Between processes, blocks of at most `longest` bytes, `all` together. */
-static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t all)
+/* Blocks of at most `longest` bytes. */
+static void divide(struct pieces *p, struct coll *c, int64_t longest)
 {
-    bool shows = p->from < 0 ? c->rank != p->to : c->rank == p->from,
-         reads = p->to < 0 ? c->rank != p->from : c->rank == p->to;
     MPIR_Steps_divide(&p->x, c, p->each ? c->size - 1 : 1, longest);
     p->x.rounds = (longest + p->x.chunk - 1) / p->x.chunk;
-    if (!MPIR_Steps_meet(&p->x, all, step_read(p->x.rounds - 1)))
-        return;
+}
+
+/* After a meeting. */
+static void go(struct pieces *p)
+{
+    const struct coll *c = p->x.c;
+    bool shows = p->from < 0 ? c->rank != p->to : c->rank == p->from,
+         reads = p->to < 0 ? c->rank != p->from : c->rank == p->to;
+    MPIR_Steps_begin(&p->x, step_read(p->x.rounds - 1));
     for (int64_t i = 0; i < p->x.rounds + 1; i++) {
         if (i < p->x.rounds && shows) {
             show(p, i);
@@ -117,6 +124,13 @@ static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t 
         }
     }
     MPIR_Steps_done(&p->x, step_read(p->x.rounds - 1));
+}
+
+static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t all)
+{
+    divide(p, c, longest);
+    if (MPIR_Coll_team_meet_for(c, all))
+        go(p);
 }
 
 /* ---- The collectives ---- */
@@ -136,6 +150,47 @@ void MPIR_Coll_pieces_alltoall(struct coll *c)
     bool fits = coll_in_place(c->sbuf) || c->scount * c->stype->adi.size == block;
     exchange(&p, c, block, fits ? block : -1); /* else messages find out */
     if (!c->st->team_broke && !coll_in_place(c->sbuf))
+        copy_own(c, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
+}
+
+/* Each shows in its room how much it has for each, and the most. */
+static void tell_lengths(struct pieces *p, struct coll *c)
+{
+    int64_t *mine = MPID_Team_own(&c->comm->adi), most = 0;
+    for (int32_t i = 0; i < c->size; i++) {
+        struct coll_block b = given(p, i);
+        mine[i] = i == c->rank ? 0 : bytes_of(&b);
+        most = mine[i] > most ? mine[i] : most;
+    }
+    mine[c->size] = most;
+}
+
+/* The most that anybody has for another. */
+static int64_t hear_lengths(const struct pieces *p, struct coll *c)
+{
+    int64_t most = 0;
+    for (int32_t i = 0; i < c->size; i++) {
+        const int64_t *theirs = MPID_Team_room(&c->comm->adi, i);
+        struct coll_block b = wanted(p, i);
+        most = theirs[c->size] > most ? theirs[c->size] : most;
+        if (i != c->rank)
+            MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = theirs[c->rank] }, bytes_of(&b), i);
+    }
+    return most;
+}
+
+void MPIR_Coll_pieces_alltoallv(struct coll *c)
+{
+    struct pieces p = { .x.c = c, .each = true, .from = -1, .to = -1 };
+    tell_lengths(&p, c);
+    if (!MPIR_Coll_team_meet_for(c, 0))
+        return;
+    int64_t longest = hear_lengths(&p, c);
+    if (longest > 0) {
+        divide(&p, c, longest);
+        go(&p);
+    }
+    if (!coll_in_place(c->sbuf))
         copy_own(c, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
 }
 
@@ -180,4 +235,11 @@ struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s)
 {
     struct coll_size block = { .bytes = s->bytes / s->p, .p = s->p };
     return MPIR_Coll_pieces_cost(&block);
+}
+
+/* Nobody knows whether all blocks are large, and small ones are faster by messages: only for those who ask for it. */
+struct coll_cost MPIR_Coll_pieces_v_cost(const struct coll_size *s)
+{
+    (void)s;
+    return (struct coll_cost){ .rounds = 1e9 };
 }

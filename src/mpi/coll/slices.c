@@ -218,8 +218,9 @@ static void run(struct slices *s, int64_t elements)
     struct coll *c = s->x.c;
     s->in.count = elements;
     s->out.count = s->scattered ? length(c, c->rank) : elements;
-    if (!MPIR_Steps_meet(&s->x, elements * s->size, step_read(s->x.rounds - 1)))
+    if (!MPIR_Coll_team_meet_for(c, elements * s->size))
         return;
+    MPIR_Steps_begin(&s->x, step_read(s->x.rounds - 1));
     for (int64_t i = 0; i < s->x.rounds + 2; i++)
         go_round(s, i);
     MPIR_Steps_done(&s->x, step_read(s->x.rounds - 1));

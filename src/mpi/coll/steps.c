@@ -2,9 +2,9 @@
 #include "steps.h"
 #include "util/copy.h"
 
-/* Bytes of a chunk where each rank has a core: it stays in the cache from one step to the next.  Where ranks share cores each turn
- * should do as much as it can.  All of the bench is used in turn, from where the last call ended: lines that are written again have left the
- * caches of those who read them, which makes writing them three times as fast. */
+/* A chunk stays in the cache from one step to the next; where ranks share cores a turn of one should fill half of its bench.  All of the bench is
+ * used in turn, from where the last call ended: lines that are written again have left the caches of those who read them, which makes
+ * writing them three times as fast. */
 enum { LINE = 64, CHUNK = 64 << 10, DEPTH = 4, DEPTH_CROWDED = 2 };
 
 static int64_t chunk_of(int32_t chunks, int64_t depth)
@@ -23,22 +23,18 @@ void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int
     bool crowded = c->comm->facts.crowded;
     *x = (struct coll_steps){ .c = c, .chunks = chunks };
     x->chunk = chunk_of(chunks, crowded ? DEPTH_CROWDED : DEPTH);
-    if (!crowded && x->chunk > CHUNK)
+    if (x->chunk > CHUNK)
         x->chunk = CHUNK;
     if (x->chunk > most)
         x->chunk = (most + LINE - 1) & ~(int64_t)(LINE - 1);
     x->depth = MPID_World()->team_bench / (chunks * x->chunk);
 }
 
-bool MPIR_Steps_meet(struct coll_steps *x, int64_t bytes, int64_t steps)
+void MPIR_Steps_begin(struct coll_steps *x, int64_t steps)
 {
-    if (!MPIR_Coll_team_meet_for(x->c, bytes))
-        return false;
-    uint64_t each = (uint64_t)(x->chunks * x->chunk);
-    x->first = (int64_t)((MPID_Steps_begin(&x->c->comm->adi, (uint64_t)steps, (uint64_t)x->rounds * each) +
-                          each - 1) /
-                         each);
-    return true;
+    uint64_t each = (uint64_t)(x->chunks * x->chunk), all = (uint64_t)x->rounds * each;
+    uint64_t before = MPID_Steps_begin(&x->c->comm->adi, (uint64_t)steps, all);
+    x->first = (int64_t)((before + each - 1) / each);
 }
 
 void *MPIR_Steps_chunk(const struct coll_steps *x, int32_t rank, int64_t round, int32_t chunk)

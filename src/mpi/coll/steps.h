@@ -19,8 +19,8 @@ struct coll_steps {
 
 /* Room for `chunks` chunks a round; no chunk need be longer than `most` bytes. */
 void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int64_t most);
-/* All meet, to work on `bytes`; false: they do not, and the call is to be done by messages. */
-bool MPIR_Steps_meet(struct coll_steps *x, int64_t bytes, int64_t steps);
+/* The call takes so many steps of each: all have met. */
+void MPIR_Steps_begin(struct coll_steps *x, int64_t steps);
 void *MPIR_Steps_chunk(const struct coll_steps *x, int32_t rank, int64_t round, int32_t chunk);
 /* Until `rank` has done `step`, if that is one; false: lost. */
 bool MPIR_Steps_wait(struct coll_steps *x, int32_t rank, int64_t step);
