@@ -194,22 +194,30 @@ def table(results, names):
     return behind
 
 
-def as_run(name, results):
+def about(program, lib):
+    """What the library calls itself; {test: what it is}."""
+    version = run_within(20, command(lib, program, 1, "-V"), lib[3])[0]
+    tests = (row.split(None, 3) for row in run_within(20, command(lib, program, 1, "-l"), lib[3])[0].splitlines())
+    return (version.splitlines() or [""])[0].replace("\t", " "), {row[1]: row[3] for row in tests if len(row) == 4}
+
+
+def as_run(name, library, tests, results):
     """What mpi_bench --format json would have written: medians of the rounds, their least and most."""
     rows = [{"test": m.test, "group": m.group, "ranks": m.ranks, "by": m.by, "n": m.n, "value": median_of(there), "unit": m.unit, "better": m.better,
              "least": min(there), "most": max(there), "blocks": len(there)}
             for m, there in ((m, [v for v in row.get(name, []) if v is not None]) for m, row in results.items()) if there]
-    return {"program": "mpi_bench", "label": name, "library": name, "host": os.uname().nodename, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "ranks": ", ".join(str(r) for r in sorted({m.ranks for m in results})), "results": rows}
+    return {"program": "mpi_bench", "label": name, "library": library, "host": os.uname().nodename, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "ranks": ", ".join(str(r) for r in sorted({m.ranks for m in results})), "about": tests, "results": rows}
 
 
-def write_report(path, names, results, folder):
-    files = []
-    for name in names:
-        files.append(os.path.join(folder, name + ".json"))
-        with open(files[-1], "w") as f:
-            json.dump(as_run(name, results), f)
+def write_report(path, libs, programs, results, folder):
+    runs = {lib[0]: about(programs[lib[0]], lib) for lib in libs}
+    runs["floor"] = "the machine with no library (floor.c)", {}
+    for name, (library, tests) in runs.items():
+        with open(os.path.join(folder, name + ".json"), "w") as f:
+            json.dump(as_run(name, library, tests, results), f)
     report = f"{TOP}/src/tools/mpi_bench/mpi_bench_report"
+    files = [os.path.join(folder, name + ".json") for name in runs]
     subprocess.run([sys.executable, report, "-t", "Keel and its peers", "-o", path, *files], check=True)
 
 
@@ -258,7 +266,7 @@ def main():
             everything.update(results)
         if args.report:
             with_floor(everything, floor(probe))
-            write_report(args.report, [*names, "floor"], everything, tmp)
+            write_report(args.report, libs, programs, everything, tmp)
     if args.json:
         json.dump([{**m._asdict(), **row} for m, row in everything.items()], open(args.json, "w"), indent=1)
     return 0 if any("keel" in row for row in everything.values()) else 1
