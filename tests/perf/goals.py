@@ -2,11 +2,11 @@
 """What Keel's messages and collectives within a node are to reach: Keel, the installed peers and the floor of the machine.
 
   goals.py [--rounds N] [--only PIECE,...] [--time S] [--limit S] [--seconds S] [--store FILE] [--fast FROM,BELOW]
-Uses MPICC and MPIEXEC from the environment (or _install).  The libraries take turns; each round stands between two measurements of how
-long a line takes from core to core (floor.c).  Rounds in which that is not within --fast (ns) are reported apart: the cores of a virtual
+Uses MPICC and MPIEXEC from the environment (or _install).  The libraries take turns; before and after each run it is measured how long a
+line takes from core to core (floor.c).  Rounds in which that is not always within --fast (ns) are reported apart: the cores of a virtual
 machine may share a cache or lie far from each other, and that may change at any time; a piece gets up to twice the rounds until enough
-are fast.  A ratio is Keel's figure over that of the best peer of the same round, or over the floor's: the median
-of the rounds, in brackets the quartiles.  "required": that value is reached, the goal is not; "MISSED": nor that.
+are fast.  A ratio is Keel's figure over that of the best peer of the same round, or over the floor's: the median of the rounds, in
+brackets the quartiles.  "required": that value is reached, the goal is not; "MISSED": nor that.
 --only: pieces of the table, with names as --list prints them.  --seconds: no further round begins after this time.  --store: rounds are
 added to those in the file, and the table is that of all; with --rounds 0 it is printed alone.  Nothing here fails on a time."""
 import argparse
@@ -104,23 +104,28 @@ def invocations(rows):
 
 
 def state_of(lines, fast):
-    """What the cores are to each other, by the ns of a line before and after."""
-    names = ["near" if x < fast[0] else "fast" if x < fast[1] else "slow" for x in lines]
-    return names[0] if names[0] == names[1] else "mixed"
+    """What the cores were to each other, by the ns of a line before, between and after the runs."""
+    names = {"near" if x < fast[0] else "fast" if x < fast[1] else "slow" for x in lines}
+    return names.pop() if len(names) == 1 else "mixed"
+
+
+def line(programs):
+    return floor(programs["floor"], "line").get(("line", 0), 1) * 1000
 
 
 def one_round(libs, programs, piece, r, args):
-    """The figures of one round: {"state": ..., "line": [before, after], name: {"test n": value}}."""
+    """The figures of one round: {"state": ..., "line": [before, ..., after], name: {"test n": value}}."""
     _, ranks, rows, floors = piece
-    got = {"floor": floor(programs["floor"], "line", *floors)}
+    got = {"floor": floor(programs["floor"], *floors) if floors else {}}
+    lines = [line(programs)]
     for lib in turns(libs, r):
         alone = all(row.of for row in rows) and lib[0] != "keel"
         got[lib[0]] = {}
         for call in [] if alone else invocations(rows):
             out = bench(lib, programs[lib[0]], ranks, args.limit * 2, "-t", args.time, "-L", args.limit, *call)
             got[lib[0]].update(figures(out))
-    lines = [f.get(("line", 0), 1) * 1000 for f in (got["floor"], floor(programs["floor"], "line"))]
-    got["floor"]["line", 0] = sum(lines) / 2000
+        lines.append(line(programs))
+    got["floor"]["line", 0] = statistics.median(lines) / 1000
     state = state_of(lines, args.fast)
     named = {name: {f"{test} {n}": value for (test, n), value in values.items()} for name, values in got.items()}
     return {"piece": piece[0], "state": state, "line": lines, **named}
@@ -204,7 +209,7 @@ def measure(pieces, libs, stored, args):
                 if time.time() - start > args.seconds:
                     return
                 got = one_round(libs, programs, piece, r, args)
-                print(f"# round {r + 1}, {piece[0]}: a line takes " + " and ".join(f"{x:.0f}" for x in got["line"])
+                print(f"# round {r + 1}, {piece[0]}: a line takes " + ", ".join(f"{x:.0f}" for x in got["line"])
                       + f" ns: {got['state']}", file=sys.stderr, flush=True)
                 stored.append(got)
                 if args.store:
