@@ -73,6 +73,8 @@ struct ways {
     float cost[2];  /* ns for 1024 bytes; 0: not known */
     uint16_t since; /* messages since the other way was looked at */
     uint8_t slow;   /* messages in a row that took much longer than those before */
+    uint8_t best;   /* enum way: the choice so far */
+    uint8_t again;  /* messages between two looks because of slow ones, at least; 0: none yet */
 };
 
 struct peer {

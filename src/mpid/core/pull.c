@@ -11,12 +11,19 @@
  *   1. The sender waits only for CTS, so it may be anywhere; a message that cannot be copied so is sent in packets.
  *   2. What is pulled stands in MPID_core.pulls, in order; MPID_Progress goes on with the first, a bounded step each time.
  *   3. A way that has not been measured is tried; then the cheaper one is taken, but for one message in LOOK_EVERY (in four
- *      times as many where the other way cost more than twice as much) and the one after two messages that took much longer
- *      than those before, which look at the other way. */
+ *      times as many where the other way cost more than twice as much) and the one after two messages that took twice as long
+ *      as those before, which look at the other way.  Such looks become rarer while they do not change the choice. */
 #include "core.h"
 #include "util/clock.h"
 
-enum { PULL_MIN = 48 << 10, PULL_STEP = 512 << 10, LOOK_EVERY = 64, LOOK_AGAIN = 8, SLOW_ONES = 2 };
+enum {
+    PULL_MIN = 48 << 10,
+    PULL_STEP = 512 << 10,
+    LOOK_EVERY = 64,
+    LOOK_AGAIN = 8,
+    LOOK_RARELY = 64,
+    SLOW_ONES = 2
+};
 
 /* ---- Which way ---- */
 
@@ -35,9 +42,13 @@ static enum way next_way(struct ways *w)
         return WAY_PACKETS;
     if (w->cost[WAY_PULL] == 0)
         return WAY_PULL;
+    if (best != w->best || w->again == 0)
+        w->again = LOOK_AGAIN;
+    w->best = best;
     w->since++;
-    if (w->since < every && !(w->slow >= SLOW_ONES && w->since >= LOOK_AGAIN))
+    if (w->since < every && !(w->slow >= SLOW_ONES && w->since >= w->again))
         return best;
+    w->again = w->again < LOOK_RARELY ? 2 * w->again : LOOK_RARELY;
     w->since = 0;
     w->slow = 0;
     return other;
@@ -51,7 +62,7 @@ void MPID_Pull_ended(const struct rndv *v, enum way way)
     uint64_t now = ku_clock_ns(), from = v->began > MPID_core.long_end ? v->began : MPID_core.long_end;
     float x = (float)(now - from) * 1024 / (float)v->want + 1, *cost = &w->cost[way];
     MPID_core.long_end = now;
-    if (*cost != 0 && x > *cost * 1.5f)
+    if (*cost != 0 && x > *cost * 2)
         w->slow += w->slow < SLOW_ONES;
     else if (w->slow < SLOW_ONES)
         w->slow = 0;
