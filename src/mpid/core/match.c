@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 enum { BY_BOTH, BY_SOURCE, BY_TAG };
-enum { FIRST_BITS = 7 };
 
 static uint32_t bucket_of(int source, int tag, uint8_t bits)
 {
@@ -16,6 +15,15 @@ static uint32_t bucket_of(int source, int tag, uint8_t bits)
 static int wildness(const struct MPIR_HANDLE *r)
 {
     return (r->rank == MPI_ANY_SOURCE) | (r->tag == MPI_ANY_TAG) << 1;
+}
+
+/* Buckets for n entries and some that may follow; a bucket has one entry on average at most. */
+static uint8_t bits_for(uint32_t n)
+{
+    uint8_t bits = MATCH_BITS;
+    while (bits < 30 && n >> bits != 0)
+        bits++;
+    return bits;
 }
 
 static struct match_bucket *posted_bucket(struct posted *q, int source, int tag)
@@ -48,76 +56,83 @@ static void posted_unlink(void **head, void **tail, struct MPIR_HANDLE *r)
         *tail = before;
 }
 
-static void posted_rehash_list(struct posted *q, struct MPIR_HANDLE *r)
+static void posted_put(struct posted *q, struct MPIR_HANDLE *r)
 {
-    while (r != NULL) {
-        struct MPIR_HANDLE *next = r->next;
-        struct match_bucket *b = posted_bucket(q, r->rank, r->tag);
-        posted_append(&b->head, &b->tail, r);
-        r = next;
-    }
+    struct match_bucket *b = posted_bucket(q, r->rank, r->tag);
+    posted_append(&b->head, &b->tail, r);
 }
 
-/* Entries of a key stay in order: they come from one list or one bucket. */
+/* More buckets, or as many as there are.  Entries of a key stay in order: they come from one bucket. */
 static void posted_grow(struct posted *q)
 {
-    uint8_t bits = q->hashed ? q->bits + 2 : FIRST_BITS;
+    uint8_t bits = q->bits + 2;
     struct match_bucket *old = q->table, *table = calloc((size_t)1 << bits, sizeof *table);
-    size_t nold = q->hashed ? (size_t)1 << q->bits : 0;
+    size_t nold = (size_t)1 << q->bits;
     if (table == NULL)
         return;
     q->table = table;
     q->bits = bits;
-    if (!q->hashed)
-        posted_rehash_list(q, q->head);
     for (size_t i = 0; i < nold; i++)
-        posted_rehash_list(q, old[i].head);
+        for (struct MPIR_HANDLE *r = old[i].head, *next; r != NULL; r = next) {
+            next = r->next;
+            posted_put(q, r);
+        }
     free(old);
-    q->head = q->tail = NULL;
+}
+
+/* From a list to hashes; without memory it stays a list. */
+static void posted_hash(struct posted *q)
+{
+    uint8_t bits = bits_for(q->n);
+    if (q->table == NULL || bits != MATCH_BITS) {
+        struct match_bucket *table = calloc((size_t)1 << bits, sizeof *table);
+        if (table == NULL)
+            return;
+        free(q->table);
+        q->table = table;
+    }
+    q->bits = bits;
     q->hashed = true;
+    memset(q->wild, 0, sizeof q->wild);
+    q->number = 0;
+    for (struct MPIR_HANDLE *r = q->head, *next; r != NULL; r = next) {
+        next = r->next;
+        r->moved = (int64_t)q->number++;
+        q->wild[wildness(r)]++;
+        posted_put(q, r);
+    }
+    q->head = q->tail = NULL;
 }
 
 static void posted_emptied(struct posted *q)
 {
-    if (q->hashed) {
+    if (q->bits != MATCH_BITS) {
         free(q->table);
         q->table = NULL;
-        q->hashed = false;
     }
+    q->hashed = false;
 }
 
-void MPID_Posted_add_slow(struct posted *q, struct MPIR_HANDLE *r)
+void MPID_Posted_add_hashed(struct posted *q, struct MPIR_HANDLE *r)
 {
     r->moved = (int64_t)q->number++;
-    q->n++;
-    if (!q->hashed && q->n > MATCH_LIST) {
-        posted_grow(q);
-        if (q->hashed) {
-            memset(q->wild, 0, sizeof q->wild);
-            for (size_t i = 0; i < (size_t)1 << q->bits; i++)
-                for (struct MPIR_HANDLE *p = q->table[i].head; p != NULL; p = p->next)
-                    q->wild[wildness(p)]++;
-        }
-    } else if (q->hashed && q->n >> 1 > (uint32_t)1 << q->bits && q->bits < 30)
-        posted_grow(q);
-    if (!q->hashed) {
-        posted_append((void **)&q->head, (void **)&q->tail, r);
-        return;
-    }
-    struct match_bucket *b = posted_bucket(q, r->rank, r->tag);
-    posted_append(&b->head, &b->tail, r);
     q->wild[wildness(r)]++;
+    if (++q->n >> q->bits != 0 && q->bits < 30)
+        posted_grow(q);
+    posted_put(q, r);
 }
 
 void MPID_Posted_remove(struct posted *q, struct MPIR_HANDLE *r)
 {
-    if (q->hashed) {
-        struct match_bucket *b = posted_bucket(q, r->rank, r->tag);
-        posted_unlink(&b->head, &b->tail, r);
-        q->wild[wildness(r)]--;
-    } else
+    q->n--;
+    if (!q->hashed) {
         posted_unlink((void **)&q->head, (void **)&q->tail, r);
-    if (--q->n == 0)
+        return;
+    }
+    struct match_bucket *b = posted_bucket(q, r->rank, r->tag);
+    posted_unlink(&b->head, &b->tail, r);
+    q->wild[wildness(r)]--;
+    if (q->n == 0)
         posted_emptied(q);
 }
 
@@ -130,20 +145,31 @@ static struct MPIR_HANDLE *posted_oldest(struct posted *q, int source, int tag)
     return r;
 }
 
+/* The first of the list that accepts the message; NULL, too, if that took so long that the queue is hashed now. */
+static struct MPIR_HANDLE *posted_search(struct posted *q, int source, int tag)
+{
+    struct MPIR_HANDLE *r = q->head;
+    for (int i = 0; r != NULL; i++, r = r->next) {
+        if (match_accepts(r, source, tag))
+            break;
+        if (i == MATCH_LIST) {
+            posted_hash(q);
+            if (q->hashed)
+                return NULL;
+        }
+    }
+    return r;
+}
+
 struct MPIR_HANDLE *MPID_Posted_take_slow(struct posted *q, int source, int tag)
 {
-    struct MPIR_HANDLE *best = NULL;
-    if (!q->hashed) {
-        for (best = q->head; best != NULL && !match_accepts(best, source, tag);)
-            best = best->next;
-    } else {
-        for (int w = 0; w < 4; w++) {
-            struct MPIR_HANDLE *r = NULL;
-            if (q->wild[w] != 0)
-                r = posted_oldest(q, w & 1 ? MPI_ANY_SOURCE : source, w & 2 ? MPI_ANY_TAG : tag);
-            if (r != NULL && (best == NULL || r->moved < best->moved))
-                best = r;
-        }
+    struct MPIR_HANDLE *best = q->hashed ? NULL : posted_search(q, source, tag);
+    for (int w = 0; w < 4 && q->hashed; w++) {
+        struct MPIR_HANDLE *r = NULL;
+        if (q->wild[w] != 0)
+            r = posted_oldest(q, w & 1 ? MPI_ANY_SOURCE : source, w & 2 ? MPI_ANY_TAG : tag);
+        if (r != NULL && (best == NULL || r->moved < best->moved))
+            best = r;
     }
     if (best != NULL)
         MPID_Posted_remove(q, best);
@@ -169,7 +195,7 @@ void MPID_Posted_each(struct posted *q, void (*fn)(struct MPIR_HANDLE *r, void *
 
 void MPID_Posted_fini(struct posted *q)
 {
-    free(q->hashed ? q->table : NULL);
+    free(q->table);
     *q = (struct posted){ .n = 0 };
 }
 
@@ -210,18 +236,31 @@ static void unexp_unindex(struct unexp *q, int by, struct umsg *m)
 /* Make the index, or make it anew with more buckets.  False without memory (an index that exists stays). */
 static bool unexp_build(struct unexp *q, int by)
 {
-    uint8_t bits = FIRST_BITS;
-    while (bits < 30 && (uint32_t)1 << bits < q->n)
-        bits++;
-    struct match_bucket *table = calloc((size_t)1 << bits, sizeof *table);
-    if (table == NULL)
-        return false;
-    free(q->index[by].table);
-    q->index[by].table = table;
+    uint8_t bits = bits_for(2 * q->n);
+    bool used = q->built & 1 << by;
+    if (used || q->index[by].table == NULL || bits != MATCH_BITS) {
+        struct match_bucket *table = calloc((size_t)1 << bits, sizeof *table);
+        if (table == NULL)
+            return false;
+        free(q->index[by].table);
+        q->index[by].table = table;
+    }
     q->index[by].bits = bits;
+    q->built |= (uint8_t)(1 << by);
     for (struct umsg *m = q->head; m != NULL; m = m->next)
         unexp_index(q, by, m);
     return true;
+}
+
+static void unexp_index_all(struct unexp *q, struct umsg *m)
+{
+    for (int by = 0; by < 3; by++)
+        if (q->built & 1 << by) {
+            /* Rebuilding threads m in as well. */
+            bool full = q->n >> q->index[by].bits != 0 && q->index[by].bits < 30;
+            if (!full || !unexp_build(q, by))
+                unexp_index(q, by, m);
+        }
 }
 
 void MPID_Unexp_add(struct unexp *q, struct umsg *m)
@@ -234,13 +273,8 @@ void MPID_Unexp_add(struct unexp *q, struct umsg *m)
         q->head = m;
     q->tail = m;
     q->n++;
-    for (int by = 0; by < 3; by++)
-        if (q->index[by].table != NULL) {
-            /* Rebuilding threads m in as well. */
-            bool full = q->n >> 2 > (uint32_t)1 << q->index[by].bits && q->index[by].bits < 30;
-            if (!full || !unexp_build(q, by))
-                unexp_index(q, by, m);
-        }
+    if (q->built != 0)
+        unexp_index_all(q, m);
 }
 
 static bool wanted(const struct umsg *m, int source, int tag)
@@ -254,7 +288,7 @@ struct umsg *MPID_Unexp_find(struct unexp *q, int source, int tag)
     if (m == NULL || wanted(m, source, tag))
         return m;
     int by = source == MPI_ANY_SOURCE ? BY_TAG : tag == MPI_ANY_TAG ? BY_SOURCE : BY_BOTH;
-    if (q->n <= MATCH_LIST || (q->index[by].table == NULL && !unexp_build(q, by))) {
+    if (q->n <= MATCH_LIST || (!(q->built & 1 << by) && !unexp_build(q, by))) {
         while (m != NULL && !wanted(m, source, tag))
             m = m->next;
         return m;
@@ -264,12 +298,24 @@ struct umsg *MPID_Unexp_find(struct unexp *q, int source, int tag)
     return m;
 }
 
-static void unexp_drop_indexes(struct unexp *q)
+/* The queue is empty: no index is in use, and large tables go. */
+static void unexp_emptied(struct unexp *q)
 {
-    for (int by = 0; by < 3; by++) {
-        free(q->index[by].table);
-        q->index[by].table = NULL;
-    }
+    for (int by = 0; by < 3; by++)
+        if (q->index[by].bits != MATCH_BITS) {
+            free(q->index[by].table);
+            q->index[by].table = NULL;
+        }
+    q->built = 0;
+}
+
+static void unexp_unindex_all(struct unexp *q, struct umsg *m)
+{
+    for (int by = 0; by < 3; by++)
+        if (q->built & 1 << by)
+            unexp_unindex(q, by, m);
+    if (q->n == 0)
+        unexp_emptied(q);
 }
 
 void MPID_Unexp_remove(struct unexp *q, struct umsg *m)
@@ -282,15 +328,14 @@ void MPID_Unexp_remove(struct unexp *q, struct umsg *m)
         m->next->prev = m->prev;
     else
         q->tail = m->prev;
-    for (int by = 0; by < 3; by++)
-        if (q->index[by].table != NULL)
-            unexp_unindex(q, by, m);
-    if (--q->n == 0)
-        unexp_drop_indexes(q);
+    q->n--;
+    if (q->built != 0)
+        unexp_unindex_all(q, m);
 }
 
 void MPID_Unexp_fini(struct unexp *q)
 {
-    unexp_drop_indexes(q);
+    for (int by = 0; by < 3; by++)
+        free(q->index[by].table);
     *q = (struct unexp){ .n = 0 };
 }

@@ -1,22 +1,26 @@
 /* match.h: the two queues of a context: receives that wait for a message, messages that wait for a receive.
  *
- * Both start as a list in order of arrival.  Beyond MATCH_LIST entries they are indexed by hashes, so that finding,
- * adding and removing cost the same with ten entries and with a million:
+ * Both are lists in order of arrival for as long as what is looked for stands among the first MATCH_LIST entries: a
+ * thousand receives whose messages come in order cost no more than one.  The first search that goes further indexes
+ * the queue by hashes, until it is empty again; finding, adding and removing then cost the same with a hundred entries
+ * and with a million:
  *
  * Invariants
- *   1. Of the posted receives that accept a message the one posted first gets it: every receive has a number; wanted
- *      (source, tag), with wildcards as they are, is its key; a message looks at the oldest of its (up to) four keys.
+ *   1. Of the posted receives that accept a message the one posted first gets it: once hashed every receive has a
+ *      number; wanted (source, tag), with wildcards as they are, is its key; a message looks at the oldest of its (up
+ *      to) four keys.
  *   2. Of the messages that a receive accepts the one that came first is taken: a message is in the list of all, and in
  *      each index that exists (by source and tag, by source, by tag); every bucket is in order of arrival.
  *   3. Indexes are memory on top: without memory for one the list is searched; right, but slow.
- *   4. Entries of one key lie in one bucket in order; a bucket may hold several keys (expected: less than one other). */
+ *   4. Entries of one key lie in one bucket in order; a bucket may hold several keys (expected: less than one other).
+ *   5. A queue that is not hashed has an empty table of MATCH_BITS, or none: emptied queues keep small tables. */
 #ifndef MPID_MATCH_H
 #define MPID_MATCH_H
 
 #include "mpid.h"
 #include "wire.h"
 
-enum { MATCH_LIST = 32 };
+enum { MATCH_LIST = 32, MATCH_BITS = 7 };
 
 /* A message that came before its receive: 136 bytes. */
 struct umsg {
@@ -55,7 +59,7 @@ struct match_bucket {
 struct posted {
     struct MPIR_HANDLE *head, *tail; /* while a list */
     struct match_bucket *table;      /* [1 << bits] while hashed */
-    uint64_t number;                 /* of the next receive */
+    uint64_t number;                 /* of the next receive, while hashed */
     uint32_t n, wild[4];             /* entries; of these by kind of wildcards (bit 0: source, bit 1: tag) */
     uint8_t bits;
     bool hashed;
@@ -64,14 +68,15 @@ struct posted {
 struct unexp {
     struct umsg *head, *tail;
     uint32_t n;
+    uint8_t built; /* bit: this index is in use */
     struct {
-        struct match_bucket *table; /* NULL: not built */
+        struct match_bucket *table;
         uint8_t bits;
     } index[3];
 };
 
 /* Posted receives.  next, aux and moved of a posted request belong to the queue. */
-void MPID_Posted_add_slow(struct posted *q, struct MPIR_HANDLE *r);
+void MPID_Posted_add_hashed(struct posted *q, struct MPIR_HANDLE *r);
 struct MPIR_HANDLE *MPID_Posted_take_slow(struct posted *q, int source, int tag);
 void MPID_Posted_remove(struct posted *q, struct MPIR_HANDLE *r);
 /* Call fn for each; fn may remove the one it is given. */
@@ -91,28 +96,31 @@ static inline bool match_accepts(const struct MPIR_HANDLE *r, int source, int ta
 
 static inline void MPID_Posted_add(struct posted *q, struct MPIR_HANDLE *r)
 {
-    if (q->n != 0) {
-        MPID_Posted_add_slow(q, r);
+    struct MPIR_HANDLE *last = q->tail;
+    if (q->hashed) {
+        MPID_Posted_add_hashed(q, r);
         return;
     }
-    r->moved = (int64_t)q->number++; /* an empty queue is a list */
     r->next = NULL;
-    r->aux = NULL;
-    q->head = q->tail = r;
-    q->n = 1;
+    r->aux = last;
+    *(last != NULL ? &last->next : &q->head) = r;
+    q->tail = r;
+    q->n++;
 }
 
 /* The receive that gets the message (source, tag), taken out of the queue; or NULL. */
 static inline struct MPIR_HANDLE *MPID_Posted_take(struct posted *q, int source, int tag)
 {
-    struct MPIR_HANDLE *r = q->head;
-    if (r != NULL && r->next == NULL &&
-        match_accepts(r, source, tag)) { /* one receive waits: the common case */
-        q->head = q->tail = NULL;
-        q->n = 0;
-        return r;
-    }
-    return q->n == 0 ? NULL : MPID_Posted_take_slow(q, source, tag);
+    struct MPIR_HANDLE *r = q->head, *next;
+    if (r == NULL || !match_accepts(r, source, tag))
+        return q->n == 0 ? NULL : MPID_Posted_take_slow(q, source, tag);
+    next = q->head = r->next; /* the first of a list: the common case */
+    if (next != NULL)
+        next->aux = NULL;
+    else
+        q->tail = NULL;
+    q->n--;
+    return r;
 }
 
 #endif

@@ -174,6 +174,109 @@ START_TEST(each_may_remove)
 }
 END_TEST
 
+/* Numbers 0 to n - 1 in some order. */
+enum { FORWARD, REVERSE, RANDOM, ORDERS };
+
+static const int *order_of(int n, int order)
+{
+    static int at[100000];
+    for (int i = 0; i < n; i++)
+        at[i] = order == REVERSE ? n - 1 - i : i;
+    for (int i = n - 1; i > 0 && order == RANDOM; i--) {
+        int k = rnd(i + 1), x = at[i];
+        at[i] = at[k];
+        at[k] = x;
+    }
+    return at;
+}
+
+static const int depths[] = { 1, 2, 31, 32, 33, 34, 127, 128, 129, 1000, 100000 };
+
+/* Receives by tag, every third from any source, wait; before or behind them one that takes anything. */
+static void posted_depth(int n, int order, bool anything)
+{
+    static struct MPIR_HANDLE pool[100001];
+    const int *at = order_of(n, order);
+    struct posted q = { .n = 0 };
+    pool[n] = (struct MPIR_HANDLE){ .rank = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG };
+    for (int i = 0; i < n; i++) {
+        pool[i] = (struct MPIR_HANDLE){ .rank = i % 3 == 0 ? MPI_ANY_SOURCE : i % 7, .tag = i };
+        MPID_Posted_add(&q, &pool[i]);
+    }
+    if (anything)
+        MPID_Posted_add(&q, &pool[n]);
+    for (int i = 0; i < n; i++)
+        ck_assert_ptr_eq(MPID_Posted_take(&q, at[i] % 7, at[i]), &pool[at[i]]);
+    ck_assert_ptr_eq(MPID_Posted_take(&q, 1, 1), anything ? &pool[n] : NULL);
+    ck_assert_uint_eq(q.n, 0);
+    MPID_Posted_fini(&q);
+}
+
+START_TEST(posted_depths)
+{
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++)
+        for (int order = 0; order < ORDERS; order++)
+            for (int anything = 0; anything < 2; anything++)
+                posted_depth(depths[i], order, anything);
+}
+END_TEST
+
+/* Messages wait, every one with a tag and a source of its own; taken by tag, by source, by both in turn. */
+static void unexp_depth(int n, int order)
+{
+    static struct umsg pool[100000];
+    const int *at = order_of(n, order);
+    struct unexp q = { .n = 0 };
+    for (int i = 0; i < n; i++) {
+        pool[i] = (struct umsg){ .source = i, .tag = n + i };
+        MPID_Unexp_add(&q, &pool[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        int k = at[i];
+        struct umsg *m =
+            MPID_Unexp_find(&q, i % 3 == 0 ? MPI_ANY_SOURCE : k, i % 3 == 1 ? MPI_ANY_TAG : n + k);
+        ck_assert_ptr_eq(m, &pool[k]);
+        MPID_Unexp_remove(&q, m);
+    }
+    ck_assert_ptr_eq(MPID_Unexp_find(&q, MPI_ANY_SOURCE, MPI_ANY_TAG), NULL);
+    MPID_Unexp_fini(&q);
+}
+
+START_TEST(unexpected_depths)
+{
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++)
+        for (int order = 0; order < ORDERS; order++)
+            unexp_depth(depths[i], order);
+}
+END_TEST
+
+/* A queue that was hashed and emptied is a list again, and may be hashed again. */
+START_TEST(emptied_and_filled)
+{
+    static struct MPIR_HANDLE pool[300];
+    static struct umsg msg[300];
+    struct posted q = { .n = 0 };
+    struct unexp u = { .n = 0 };
+    for (int round = 0; round < 20; round++) {
+        int n = 20 + 40 * (round % 7);
+        for (int i = 0; i < n; i++) {
+            pool[i] = (struct MPIR_HANDLE){ .rank = 1, .tag = i };
+            msg[i] = (struct umsg){ .source = 1, .tag = i };
+            MPID_Posted_add(&q, &pool[i]);
+            MPID_Unexp_add(&u, &msg[i]);
+        }
+        for (int i = n - 1; i >= 0; i--) {
+            ck_assert_ptr_eq(MPID_Posted_take(&q, 1, i), &pool[i]);
+            ck_assert_ptr_eq(MPID_Unexp_find(&u, round % 2 ? 1 : MPI_ANY_SOURCE, i), &msg[i]);
+            MPID_Unexp_remove(&u, &msg[i]);
+        }
+        ck_assert(!q.hashed && q.head == NULL && q.tail == NULL && u.built == 0);
+    }
+    MPID_Posted_fini(&q);
+    MPID_Unexp_fini(&u);
+}
+END_TEST
+
 START_TEST(sizes)
 {
     ck_assert_uint_le(sizeof(struct umsg), 136);
@@ -189,6 +292,9 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, posted_follows_the_model);
     tcase_add_test(t, unexpected_follows_the_model);
+    tcase_add_test(t, posted_depths);
+    tcase_add_test(t, unexpected_depths);
+    tcase_add_test(t, emptied_and_filled);
     tcase_add_test(t, each_may_remove);
     tcase_add_test(t, sizes);
     suite_add_tcase(s, t);
