@@ -600,16 +600,16 @@ static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t m
     return t;
 }
 
-/* Can a stalled peer be sent to? */
-static bool has_room(struct dev_peer *p)
+/* Can a stalled peer be sent to, which waits for a cell of this class, or a slot? */
+static bool has_room(struct dev_peer *p, int class)
 {
     struct cell_pool *pool;
     struct shm_cell *cell;
     if (ku_ring_full(&p->tx))
         return false;
-    if (p->waits_for < 0)
+    if (class < 0)
         return true;
-    pool = &p->dev->pool[p->waits_for];
+    pool = &p->dev->pool[class];
     cell = dev_shmem_cells_take(pool, p->lrank);
     if (cell)
         dev_shmem_cells_drop(pool, cell);
@@ -623,12 +623,13 @@ static int check_stalled(struct dev *d)
     int events = 0;
     while (list) {
         struct dev_peer *p = list;
+        int class = p->waits_for; /* another thread may stall it again from here on */
         list = p->next;
         atomic_store(&p->is_stalled, false);
-        if (is_gone(p) || has_room(p))
+        if (is_gone(p) || has_room(p, class))
             events++;
         else
-            stall(p, p->waits_for);
+            stall(p, class);
     }
     if (atomic_load(&d->stalled) == NULL)
         atomic_store_explicit(&d->area->stalled, 0, memory_order_relaxed);
