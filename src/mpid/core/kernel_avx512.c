@@ -358,7 +358,7 @@ INLINE void windows(const struct MPID_PROGRAM *p, char *packed, char *mem, const
     }
 }
 
-/* A step of `n` repetitions, a constant: what kind it is has to be found out once. */
+/* A step of `n` repetitions, a constant: what kind it is has to be found out once.  mem[n]: where the next one lies, or another. */
 INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *packed, char *const *mem,
                  int n, bool packing)
 {
@@ -396,7 +396,7 @@ INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *
         EACH(copy_halves(d, s))
         break;
     case MPID_STEP_LONG:
-        EACH(if (t->bytes >= AHEAD && t->bytes < NEAR && i + 1 < n) ahead(mem[i + 1] + at, !packing);
+        EACH(if (t->bytes >= AHEAD && t->bytes < NEAR) ahead(mem[i + 1] + at, !packing);
              copy_long(d, s, t->bytes))
         break;
     case MPID_STEP_WINDOW: {
@@ -469,7 +469,12 @@ INLINE void equal_steps(const struct MPID_PROGRAM *p, char *packed, char *mem, c
     }
 }
 
-enum { TOGETHER = 4, TOGETHER_MAX = 1024 }; /* repetitions of at most so many bytes are done 4 at a time */
+enum { TOGETHER = 4, TOGETHER_MAX = 512 }; /* repetitions of at most so many bytes are done 4 at a time */
+
+INLINE char *repetition(char *mem, const int64_t *off, int64_t stride, int64_t i)
+{
+    return off ? mem + off[i] : mem + i * stride;
+}
 
 INLINE void run(const struct MPID_PROGRAM *p, char *packed, char *mem, const int64_t *off, int64_t stride,
                 int64_t n, bool packing)
@@ -488,15 +493,17 @@ INLINE void run(const struct MPID_PROGRAM *p, char *packed, char *mem, const int
         return;
     }
     int64_t i = 0;
-    char *at[TOGETHER];
+    char *at[TOGETHER + 1]; /* and of the next repetition */
     for (; i + TOGETHER <= n && p->bytes <= TOGETHER_MAX; i += TOGETHER, packed += TOGETHER * p->bytes) {
 #pragma GCC unroll 4
         for (int k = 0; k < TOGETHER; k++)
-            at[k] = off ? mem + off[i + k] : mem + (i + k) * stride;
+            at[k] = repetition(mem, off, stride, i + k);
+        at[TOGETHER] = repetition(mem, off, stride, i + TOGETHER < n ? i + TOGETHER : i);
         steps(p, packed, at, TOGETHER, packing);
     }
     for (; i < n; i++, packed += p->bytes) {
-        at[0] = off ? mem + off[i] : mem + i * stride;
+        at[0] = repetition(mem, off, stride, i);
+        at[1] = repetition(mem, off, stride, i + 1 < n ? i + 1 : i);
         steps(p, packed, at, 1, packing);
     }
 }
