@@ -2,9 +2,10 @@
  *
  * Invariants
  *   1. A cell is in exactly one place: free, reserved by the caller, or in flight.
- *   2. In flight in the order of sending; `busy` of a cell in flight becomes 0 when the receiver is done with it.
- *   3. Taking a cell first looks at the one longest in flight. Then the one given back last is taken: no more go round than
- *      are really in flight, so they stay in the cache.
+ *   2. In flight in the order of sending; a cell in flight is back when its word in `done` is the number of its use.  The
+ *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
+ *   3. A few cells go round, as many as are in flight at once, so they stay in the cache: the one given back last is taken,
+ *      and only from the KEEP-th cell in flight on does a sender look whether the oldest is back; it looks when it waits, too.
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others. */
 #ifndef SHMEM_CELLS_H
 #define SHMEM_CELLS_H
@@ -13,32 +14,41 @@
 #include "layout.h"
 
 struct cell_pool {
-    char *area;
+    char *area; /* its cell 0 */
     const struct shm_class *class;
+    struct shm_note *note;
+    const _Atomic uint32_t *done;
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
-    _Atomic uint32_t *used; /* in the area */
     struct cell_circle {
         uint32_t first, n;
         uint8_t cell[SHM_MAX_CELLS];
     } free, flight; /* in the order of giving back, of sending */
 };
 
-/* `again`: the area was used before; cells that are still busy count as in flight. */
+/* `again`: the area was used before; cells that are not back count as in flight. */
 void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class, uint16_t *held,
                           uint32_t nlocal, bool again);
 
-/* A cell for local rank `to`, or NULL. */
-struct shm_cell *dev_shmem_cells_take(struct cell_pool *p, uint32_t to);
+/* A cell for local rank `to`, or -1. */
+int dev_shmem_cells_take(struct cell_pool *p, uint32_t to);
+
+static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
+{
+    return p->area + (size_t)cell * p->class->stride;
+}
 
 /* A cell that was taken and not sent. */
-void dev_shmem_cells_drop(struct cell_pool *p, struct shm_cell *cell);
+void dev_shmem_cells_drop(struct cell_pool *p, int cell);
 
-/* Two halves of sending: before the line is published; if it was not, undo. */
-void dev_shmem_cells_send(struct cell_pool *p, struct shm_cell *cell, uint32_t to);
-void dev_shmem_cells_unsend(struct cell_pool *p, struct shm_cell *cell);
+/* Before the line is published, which carries the number of this use; if it was not, undo. */
+uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to);
+void dev_shmem_cells_unsend(struct cell_pool *p, int cell);
+
+/* The sender waits: is the oldest cell in flight back?  False: there is none in flight. */
+bool dev_shmem_cells_look(struct cell_pool *p);
 
 /* `to` has died: what it holds is free. */
-void dev_shmem_cells_reclaim(struct cell_pool *p, uint32_t to);
+void dev_shmem_cells_reclaim(struct cell_pool *p, struct shm_area *area, uint32_t to);
 
 #endif

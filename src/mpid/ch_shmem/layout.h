@@ -4,7 +4,7 @@
  *   cells of three classes      the rank's own room for bodies that do not fit a line; untouched ones cost nothing
  *
  * A cell belongs to the rank in whose area it lies, which fills it and tells the receiver by a line of the
- * receiver's ring (struct shm_desc); the receiver gives it back by storing 0 in the cell's `busy`. */
+ * receiver's ring (struct shm_desc); the receiver gives it back by storing the number of this use in `done`. */
 #ifndef SHMEM_LAYOUT_H
 #define SHMEM_LAYOUT_H
 
@@ -18,14 +18,19 @@ enum {
     SHM_MAX_LOCAL = 4096 /* ranks a node */,
     SHM_LANES = 4,
     SHM_CELLS_OFF = 96 << 10,
-    SHM_MAX_CELLS = 64,
+    SHM_MAX_CELLS = 64 /* of a class */,
     SHM_C2_CELLS = 4
+};
+
+/* What the owner of a cell notes of its last use; nobody else looks. */
+struct shm_note {
+    uint32_t use; /* 1, 2, ...; 0: never used */
+    uint32_t to;  /* local rank that gives it back */
 };
 
 struct shm_area {
     _Alignas(64) _Atomic uint32_t claims; /* of this rank's threads, on all rings: linering.h, invariant 5 */
     _Atomic uint32_t opened;              /* how often the rank has opened the device */
-    _Atomic uint32_t used[SHM_CLASSES];   /* cells below this index may have been filled */
     _Atomic uint32_t
         stalled; /* 1: the rank waits for a slot or a cell, and wants to be woken when one is freed */
     struct shm_cookie cookie;
@@ -35,19 +40,17 @@ struct shm_area {
     _Atomic uint32_t lane_of[SHM_LANES];   /* 1 + local rank whose lane it is */
     struct ku_ring ring;
     struct ku_ring lane[SHM_LANES];
+    _Alignas(64) struct shm_note note[SHM_CLASSES][SHM_MAX_CELLS];
+    /* The use that the receiver is done with. */
+    _Alignas(64) _Atomic uint32_t done[SHM_CLASSES][SHM_MAX_CELLS];
 };
 enum { SHM_INBOX = 0x100, SHM_LANES_GIVEN = 0xff };
-
-struct shm_cell {
-    _Atomic uint32_t busy; /* 1: filled and not yet given back */
-    uint32_t to;           /* local rank that will */
-};
 
 /* The body of a line that announces a cell. */
 struct shm_desc {
     uint32_t owner; /* local rank whose cell it is */
-    uint32_t cell;  /* offset of struct shm_cell in the owner's area */
-    uint32_t data;  /* offset of the body from there */
+    uint16_t class, cell;
+    uint32_t use;
     uint32_t bytes;
 };
 
@@ -55,28 +58,28 @@ struct shm_desc {
 enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };
 
 struct shm_class {
-    uint32_t cells, room, data, stride; /* room: bytes of body; data: offset of the body */
-    uint32_t off;                       /* of cell 0 in the area */
+    uint32_t cells, room, stride; /* room: bytes of body */
+    uint32_t off;                 /* of cell 0 in the area */
 };
 
 /* Strides are odd multiples of a line, so that equal offsets of cells do not share a cache set. */
-#define SHM_C0_STRIDE 576
+#define SHM_C0_STRIDE (64 + 1024)
 #define SHM_C1_STRIDE (64 + 4096)
 #define SHM_C2_STRIDE (64 + 32768)
 #define SHM_C1_OFF (SHM_CELLS_OFF + 64 * SHM_C0_STRIDE)
 #define SHM_C2_OFF (SHM_C1_OFF + 64 * SHM_C1_STRIDE)
 static const struct shm_class shm_class[SHM_CLASSES] = {
-    { 64, SHM_C0_STRIDE - 16, 16, SHM_C0_STRIDE, SHM_CELLS_OFF },
-    { 64, 4096, 64, SHM_C1_STRIDE, SHM_C1_OFF },
-    { SHM_C2_CELLS, 32768, 64, SHM_C2_STRIDE, SHM_C2_OFF },
+    { 64, SHM_C0_STRIDE, SHM_C0_STRIDE, SHM_CELLS_OFF },
+    { 64, 4096, SHM_C1_STRIDE, SHM_C1_OFF },
+    { SHM_C2_CELLS, 32768, SHM_C2_STRIDE, SHM_C2_OFF },
 };
 enum {
     SHM_MAX_SEND = 32768,
-    SHM_LARGE = 8192 /* bytes: bodies from here on are copied by util/copy.h */,
+    SHM_LATER =
+        4096, /* bytes: lines of bodies up to here are the device's to own (shmem.c, invariant 4), others the core's */
     SHM_AREA_BYTES = SHM_C2_OFF + SHM_C2_CELLS * SHM_C2_STRIDE
 };
 
 _Static_assert(sizeof(struct shm_area) <= SHM_CELLS_OFF, "control lines and ring end before the cells");
-_Static_assert(sizeof(struct shm_cell) <= 16, "a cell's head leaves the body aligned to 16");
 
 #endif

@@ -369,8 +369,10 @@ static inline void req_write(struct MPIR_HANDLE *r, int64_t offset, const void *
 /* req_write out of a device's room, which may be written again soon: see dev_services.deliver. */
 static inline void req_take(struct MPIR_HANDLE *r, int64_t offset, const void *body, int64_t n)
 {
-    if (likely(n < COPY_LARGE)) {
+    if (n <= PKT_SHORT_MAX || (n <= COPY_LARGE && r->datatype != NULL)) {
         req_write(r, offset, body, n);
+    } else if (n <= COPY_LARGE) {
+        ku_copy_in((char *)r->buf + offset, body, (size_t)n);
     } else if (r->datatype == NULL) {
         ku_copy_in_own((char *)r->buf + offset, (void *)(uintptr_t)body, (size_t)n);
     } else {
@@ -381,7 +383,7 @@ static inline void req_take(struct MPIR_HANDLE *r, int64_t offset, const void *b
 /* The same into memory of the core. */
 static inline void req_keep(void *to, const void *body, size_t n)
 {
-    if (likely(n < COPY_LARGE))
+    if (likely(n <= COPY_LARGE))
         memcpy(to, body, n);
     else
         ku_copy_in_own(to, (void *)(uintptr_t)body, n);

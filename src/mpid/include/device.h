@@ -85,7 +85,7 @@ struct dev_services {
     uint32_t version; /* DEV_VERSION */
     void *core;       /* first argument of the calls below */
     /* A packet has come.  body/len: valid during the call only, aligned to 8, in memory that may be written: of a body of
-     * 4 KB or more the core makes the cache lines its own (ku_copy_own), so that its sender can soon write them again at
+     * more than 4 KB the core makes the cache lines its own (ku_copy_own), so that its sender can soon write them again at
      * little cost.  Its contents stay.  The core may call send operations of the same device from here, but not
      * progress(). */
     void (*deliver)(void *core, const struct dev_head *head, const void *body, size_t len);
