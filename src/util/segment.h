@@ -29,7 +29,7 @@ enum {
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
-    KU_SEG_TEAM_LINE = 64 /* bytes of a member besides its two rooms */,
+    KU_SEG_TEAM_LINE = 256 /* bytes of a member besides its two rooms */,
     KU_SEG_STREAM_HEAD = 64,
     KU_SEG_STREAM_LINE = 128 /* bytes of a member besides its bench */,
     KU_SEG_SLOTS = 32,

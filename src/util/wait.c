@@ -229,14 +229,19 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w)
     return KU_WAIT_AGAIN;
 }
 
-static void prepare(_Atomic uint32_t *sleeping, uint32_t how, uint32_t fences)
+void ku_wait_show_stores(uint32_t fences)
 {
-    atomic_store_explicit(sleeping, how, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     /* Even when all senders fence by now: one that looked at fence_all long ago may not yet. */
     if (!(fences & KU_FENCE_ALL) && atomic_load_explicit(&has_membarrier, memory_order_relaxed) &&
         syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0 && fences == KU_FENCE_NONE)
         must_nap = true;
+}
+
+static void prepare(_Atomic uint32_t *sleeping, uint32_t how, uint32_t fences)
+{
+    atomic_store_explicit(sleeping, how, memory_order_seq_cst);
+    ku_wait_show_stores(fences);
 }
 
 void ku_wait_prepare(_Atomic uint32_t *sleeping, uint32_t fences)

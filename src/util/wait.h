@@ -63,6 +63,9 @@ bool ku_wait_near(_Atomic uint32_t *word, uint32_t is);
 /* Values of the word. */
 enum { KU_AWAKE = 0, KU_ASLEEP = 1, KU_IN_POLL = 2 };
 
+/* Make visible what producers have stored before they look at a word that this process has written before this call. */
+void ku_wait_show_stores(uint32_t fences);
+
 /* Invariant 1, first half.  After it the caller polls once more; then ku_wait_cancel or ku_wait_sleep. */
 void ku_wait_prepare(_Atomic uint32_t *sleeping, uint32_t fences);
 void ku_wait_cancel(_Atomic uint32_t *sleeping);

@@ -117,7 +117,7 @@ static void team(struct coll *c)
 {
     MPIR_Coll_team_put(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rcount, c->rtype);
     if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
-        MPIR_Coll_team_get(c, c->size - 1, 0, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_team_result(c, c->size - 1, 0, c->rbuf, c->rcount);
 }
 
 static struct coll_cost doubling_cost(const struct coll_size *s)

@@ -258,6 +258,7 @@ int MPIR_Coll_ready(MPIR_Comm *comm)
             return err;
     }
     comm->facts.known = 1;
+    MPIR_Coll_quick_ready(comm);
     return 0;
 }
 

@@ -128,6 +128,8 @@ extern const struct coll_table MPIR_Coll_tables[COLL_TABLES]; /* by kind, or kin
 
 /* An algorithm is about to run (count.c). */
 void MPIR_Coll_count(const struct coll *c, const struct coll_alg *a, const struct coll_size *s);
+/* The same of row `row`, from 1. */
+void MPIR_Coll_counted(enum coll_kind kind, int row, const MPIR_Comm *comm, int64_t bytes);
 
 /* ---- A call ---------------------------------------------------------------------------------------------------- */
 
@@ -168,9 +170,13 @@ static inline bool coll_anywhere(const struct coll *c)
 {
     return __builtin_expect((c->comm->hints.asserted & MPIR_HINT_SAME_BITS) != 0, 0) && c->op;
 }
+/* MPI_BYTE, which takes long to find. */
 static inline MPIR_Datatype *coll_bytes(void)
 {
-    return MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+    static MPIR_Datatype *bytes;
+    if (__builtin_expect(!bytes, 0))
+        bytes = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+    return bytes;
 }
 static inline bool coll_commutative(const struct coll *c)
 {
@@ -310,8 +316,10 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last);
 void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type);
 void MPIR_Coll_team_get(struct coll *c, int64_t rank, int64_t offset, void *buf, int64_t count,
                         MPIR_Datatype *type);
-/* A coll_team_fn: into the room of each rank the combination, in rank order, of what is in the rooms up to it. */
+/* A coll_team_fn that prepares what follows. */
 void MPIR_Coll_team_fold(struct coll *c);
+/* After it: `count` elements from the first one on, the combination, in rank order, of what ranks 0 to upto show. */
+void MPIR_Coll_team_result(struct coll *c, int64_t upto, int64_t first, void *buf, int64_t count);
 /* What operands of `count` elements take in a room; those that are not contiguous no team can combine. */
 int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type);
 struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s);
@@ -332,6 +340,13 @@ void MPIR_Coll_pieces_scatter(struct coll *c);
 struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s); /* bytes: of a block, one for each */
 struct coll_cost MPIR_Coll_pieces_v_cost(const struct coll_size *s);
 struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s); /* bytes: of all blocks */
+/* What a call says that it is for. */
+uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t kind, uint64_t room);
+/* Calls of the shortest sort; false: nothing has been done (quick.c).  They may be: the facts are known, or there is a team now. */
+bool MPIR_Coll_quick_barrier(MPIR_Comm *comm);
+bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MPIR_Datatype *type,
+                               const MPIR_Op *op, MPIR_Comm *comm);
+void MPIR_Coll_quick_ready(MPIR_Comm *comm);
 
 /* From the root to all others: count elements of type, here and there. */
 void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type);

@@ -156,7 +156,7 @@ void MPIR_Coll_pieces_alltoall(struct coll *c)
 /* Each shows in its room how much it has for each, and the most. */
 static void tell_lengths(struct pieces *p, struct coll *c)
 {
-    int64_t *mine = MPID_Team_own(&c->comm->adi), most = 0;
+    int64_t most = 0, *mine = MPID_Team_own(&c->comm->adi, (c->size + 1) * (int64_t)sizeof *mine);
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block b = given(p, i);
         mine[i] = i == c->rank ? 0 : bytes_of(&b);

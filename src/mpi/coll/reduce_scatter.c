@@ -138,8 +138,7 @@ static void team(struct coll *c)
 {
     MPIR_Coll_team_put(c, input(c), lengths(c, 0, c->size), c->rtype);
     if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
-        MPIR_Coll_team_get(c, c->size - 1, lengths(c, 0, c->rank) * c->rtype->adi.size, c->rbuf,
-                           length(c, c->rank), c->rtype);
+        MPIR_Coll_team_result(c, c->size - 1, lengths(c, 0, c->rank), c->rbuf, length(c, c->rank));
 }
 
 /* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------------------- */

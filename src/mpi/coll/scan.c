@@ -113,14 +113,14 @@ static void scan_team(struct coll *c)
 {
     MPIR_Coll_team_put(c, input(c), c->rcount, c->rtype);
     if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
-        MPIR_Coll_team_get(c, c->rank, 0, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_team_result(c, c->rank, 0, c->rbuf, c->rcount);
 }
 
 static void exscan_team(struct coll *c)
 {
     MPIR_Coll_team_put(c, input(c), c->rcount, c->rtype);
     if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold) && c->rank > 0)
-        MPIR_Coll_team_get(c, c->rank - 1, 0, c->rbuf, c->rcount, c->rtype);
+        MPIR_Coll_team_result(c, c->rank - 1, 0, c->rbuf, c->rcount);
 }
 
 static struct coll_cost linear_cost(const struct coll_size *s)

@@ -6,12 +6,20 @@
  *
  * A stream: the root shows bytes, with their number, and does not wait; each of the others finds out for itself whether it had
  * expected something else. */
+#include <string.h>
 #include "steps.h"
+
+enum { COPY_BYTES = 1024 /* copied without ado */ };
 
 static uint32_t mix(uint32_t h, uint64_t v)
 {
     h = (h ^ (uint32_t)v ^ (uint32_t)(v >> 32)) * 0x85ebca6bu;
     return h ^ h >> 15;
+}
+
+uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t kind, uint64_t room)
+{
+    return mix(mix(when, kind), room);
 }
 
 static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, coll_team_fn last)
@@ -25,14 +33,16 @@ static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, 
     } else if (turn == MPID_TEAM_WAIT) {
         met = MPID_Team_wait(&comm->adi);
     }
-    if (!met)
+    if (!met) {
         comm->team = MPIR_TEAM_NONE;
+        comm->quick = false;
+    }
     return met;
 }
 
 bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
 {
-    uint32_t when = c->comm->coll_seq, what = mix(mix(mix(when, (uint64_t)c->kind), (uint64_t)c->room), 1);
+    uint32_t when = c->comm->coll_seq, what = MPIR_Coll_team_what(when, (uint64_t)c->kind, (uint64_t)c->room);
     if (c->st->mute)
         MPID_Team_break(&c->comm->adi);
     c->st->team_broke = !meet(c->comm, when, what, c, last);
@@ -70,28 +80,57 @@ bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes)
 bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike)
 {
     uint32_t when = ++comm->coll_seq;
-    return has_team(comm) && meet(comm, when, mix(mix(when, COLL_KINDS), alike), NULL, NULL);
+    return has_team(comm) && meet(comm, when, MPIR_Coll_team_what(when, COLL_KINDS, alike), NULL, NULL);
+}
+
+static bool short_run(int64_t count, const MPIR_Datatype *type)
+{
+    int64_t bytes = count * type->adi.size;
+    return type->adi.is_contig && bytes > 0 && bytes <= COPY_BYTES;
 }
 
 void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
 {
-    MPIR_Coll_copy(c, buf, count, type, MPID_Team_own(&c->comm->adi), count * type->adi.size,
-                   MPIR_Datatype_predefined(KEEL_MPI_BYTE));
+    void *mine = MPID_Team_own(&c->comm->adi, c->room);
+    if (short_run(count, type))
+        memcpy(mine, buf, (size_t)(count * type->adi.size));
+    else
+        MPIR_Coll_copy(c, buf, count, type, mine, count * type->adi.size, coll_bytes());
 }
 
 void MPIR_Coll_team_get(struct coll *c, int64_t rank, int64_t offset, void *buf, int64_t count,
                         MPIR_Datatype *type)
 {
     char *room = MPID_Team_room(&c->comm->adi, (int32_t)rank);
-    MPIR_Coll_copy(c, room + offset, count * type->adi.size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), buf,
-                   count, type);
+    if (short_run(count, type))
+        memcpy(buf, room + offset, (size_t)(count * type->adi.size));
+    else
+        MPIR_Coll_copy(c, room + offset, count * type->adi.size, coll_bytes(), buf, count, type);
 }
 
 void MPIR_Coll_team_fold(struct coll *c)
 {
     int64_t count = c->rtype->adi.size ? c->room / c->rtype->adi.size : 0;
+    if (MPID_Team_even(&c->comm->adi))
+        return;
     for (int32_t i = 1; i < c->size; i++)
         MPIR_Coll_combine(c, MPID_Team_room(&c->comm->adi, i - 1), MPID_Team_room(&c->comm->adi, i), count);
+}
+
+void MPIR_Coll_team_result(struct coll *c, int64_t upto, int64_t first, void *buf, int64_t count)
+{
+    int64_t offset = first * c->rtype->adi.size;
+    MPIR_Coll_team_get(c, upto, offset, buf, count, c->rtype);
+    if (!MPID_Team_even(&c->comm->adi))
+        return;
+    void *copy =
+        c->op->user ? MPIR_Coll_temp(c, count, c->rtype) : NULL; /* which may write to its operands */
+    for (int64_t i = upto - 1; i >= 0; i--) {
+        const char *room = (char *)MPID_Team_room(&c->comm->adi, (int32_t)i) + offset;
+        if (copy)
+            MPIR_Coll_copy(c, room, count, c->rtype, copy, count, c->rtype);
+        MPIR_Coll_combine(c, copy ? copy : room, buf, count);
+    }
 }
 
 int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type)
@@ -99,12 +138,17 @@ int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type)
     return type->adi.is_contig ? count * type->adi.size : COLL_NO_ROOM;
 }
 
-/* A message's byte is copied twice, and combined besides, which other rows do not count. */
+/* A message's byte is copied twice, and combined besides, which other rows do not count.  A few with a core each meet by one transfer
+ * of a line, where a message takes several. */
 struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s)
 {
     double n = (double)s->room * s->p;
-    return (
-        struct coll_cost){ .rounds = 2, .messages = s->p, .bytes = 0.4 * n, .turns = s->p, .total_bytes = n };
+    bool few = !s->crowded && s->p <= 16;
+    return (struct coll_cost){ .rounds = few ? 0.5 : 2,
+                               .messages = few ? 0.1 * s->p : s->p,
+                               .bytes = 0.4 * n,
+                               .turns = s->p,
+                               .total_bytes = n };
 }
 
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number)
@@ -119,6 +163,7 @@ int MPIR_Coll_team_ask(MPIR_Comm *comm)
     int tag = MPIR_Comm_next_tag(comm);
     int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &number, 1);
     MPIR_Coll_team_join(comm, err ? 0 : number);
+    MPIR_Coll_quick_ready(comm);
     return err;
 }
 

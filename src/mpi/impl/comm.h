@@ -54,6 +54,7 @@ typedef struct MPIR_Comm {
     MPIR_Coll_facts facts;
     struct MPIR_Driven *awaiting; /* facts.asked: operations that sleep until the facts are there */
     uint8_t team;                 /* enum MPIR_COMM_TEAM */
+    bool quick;                   /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
     bool no_handle;               /* the program has none, or has freed it */
     int32_t detached;             /* its requests that the user freed and the ADI still has */
     struct MPIR_Session

@@ -25,6 +25,10 @@ void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count
 void MPIR_Op_combine(const MPIR_Op *op, const void *in, const void *with, void *to, int64_t count,
                      MPIR_Datatype *type);
 
+/* The loop that computes to[i] = in[i] op with[i] for a predefined operation on a type on which it is defined; NULL: none alone. */
+typedef void MPIR_Op_loop(const void *in, const void *with, void *to, int64_t n);
+MPIR_Op_loop *MPIR_Op_loop_of(const MPIR_Op *op, const MPIR_Datatype *type);
+
 void MPIR_Op_release(MPIR_Op *op);
 
 /* The predefined operation with this ABI value; NULL for any other value. */

@@ -183,8 +183,7 @@ static bool has_logicals(const MPIR_Datatype *type)
            type->adi.basic != KEEL_MPI_C_BOOL && type->adi.basic != KEEL_MPI_CXX_BOOL;
 }
 
-/* The loop that does it; NULL: a function of the user's, or rare types. */
-static op_kernel *kernel_of(const MPIR_Op *op, const MPIR_Datatype *type)
+MPIR_Op_loop *MPIR_Op_loop_of(const MPIR_Op *op, const MPIR_Datatype *type)
 {
     if (op->user || has_pairs(type) || has_logicals(type))
         return NULL;
@@ -193,7 +192,7 @@ static op_kernel *kernel_of(const MPIR_Op *op, const MPIR_Datatype *type)
 
 void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type)
 {
-    op_kernel *kernel = kernel_of(op, type);
+    op_kernel *kernel = MPIR_Op_loop_of(op, type);
     if (count <= 0)
         return;
     if (kernel)
@@ -209,7 +208,7 @@ void MPIR_Op_apply(const MPIR_Op *op, const void *in, void *inout, int64_t count
 void MPIR_Op_combine(const MPIR_Op *op, const void *in, const void *with, void *to, int64_t count,
                      MPIR_Datatype *type)
 {
-    op_kernel *kernel = kernel_of(op, type);
+    op_kernel *kernel = MPIR_Op_loop_of(op, type);
     if (kernel && count > 0) {
         kernel(in, with, to, count);
         return;

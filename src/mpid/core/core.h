@@ -2,7 +2,7 @@
  *
  * Owners: devset.c devices and peers; context.c contexts; match.c the queues of a context; send.c and recv.c the two
  * ends of a message; rndv.c what takes more than one packet; deliver.c what comes in; progress.c polling, waiting,
- * lost peers; team.c waiting for each other through the segment; env.c beginning and end. */
+ * lost peers; team.c and even.c waiting for each other through the segment; env.c beginning and end. */
 #ifndef MPID_CORE_H
 #define MPID_CORE_H
 
@@ -15,6 +15,7 @@
 #include "pmi/pmi.h"
 #include "util/copy.h"
 #include "util/counter.h"
+#include "util/epoch.h"
 #include "util/err.h"
 #include "util/event.h"
 #include "util/slab.h"
@@ -140,13 +141,17 @@ struct context {
 struct team {
     struct team_head *head; /* in the segment; NULL: none */
     struct MPIR_COMMUNICATOR *comm;
-    uint32_t epoch;   /* operations that have ended */
-    uint32_t shown;   /* the one whose rooms are read: of the last arrival */
-    int32_t ngone;    /* MPID_core.ngone when the members were looked at last */
-    int patience_ms;  /* how long the next sleep may be */
-    uint32_t missing; /* members that had not come when this process did */
+    uint64_t epoch;         /* operations that have ended */
+    uint64_t shown;         /* the one whose rooms are read: of the last arrival */
+    struct ku_epochs lines; /* members that have a core each meet over these; its head is NULL: by `word` */
+    uint32_t calls;         /* of the lines' head, before the last look */
+    uint64_t said;          /* on this process's line */
+    int64_t shows;          /* bytes each shows in the present operation */
+    int32_t ngone;          /* MPID_core.ngone when the members were looked at last */
+    int patience_ms;        /* how long the next sleep may be */
+    uint32_t missing;       /* members that had not come when this process did */
     bool member_gone;
-    uint32_t spread_at;         /* epoch in which the members' cpus are looked at next */
+    uint64_t spread_at;         /* epoch in which the members' cpus are looked at next */
     uint32_t spread_every;      /* epochs from one look to the next; 0: never */
     bool on_word;               /* the present sleep is on the team's word, too */
     struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */
@@ -464,6 +469,19 @@ void MPID_Team_awake(struct team *t);
 void MPID_Team_wake_each(const struct team *t);  /* its members that sleep, on their own words */
 void MPID_Team_drop(struct team *t);             /* its communicator ends */
 int32_t MPID_Team_missing(const struct team *t); /* global rank of a member that has not come; -1: none */
+bool MPID_Team_member_gone(struct team *t);
+int MPID_Team_patience(const struct team *t); /* how long the first sleep of a wait may be, ms */
+
+/* even.c, for team.c: the meetings of a team whose members have a core each */
+void MPID_Even_join(struct team *t, struct ku_epoch_head *head, void *lines, size_t stride);
+void MPID_Even_arrive(struct team *t, uint32_t what);
+bool MPID_Even_wait(struct team *t);
+void MPID_Even_leave(const struct team *t);  /* it has come to the present meeting, and waits no longer */
+void MPID_Even_refuse(const struct team *t); /* it will not come to the next one */
+void MPID_Even_lie_down(struct team *t);     /* t->on_word is set; then the last look, */
+bool MPID_Even_waits(const struct team *t);  /* which is this; then sleep, if it does; then rise */
+void MPID_Even_sleep(const struct team *t, _Atomic uint32_t *sleeping, int most_ms);
+void MPID_Even_rise(const struct team *t);
 
 /* stream.c, for team.c */
 void MPID_Stream_reset(struct team_head *team, int32_t size);

@@ -18,7 +18,9 @@
  *      only if it has come in vain before.  Stepping aside costs two turns, there and back; so who misses but one member, which
  *      came from another core the last time and thus is at work there, looks at the word a little longer first.
  *   6. Processes that step aside for each other all the time look busy to the kernel, which may leave three of them on one core
- *      and one on the other for long.  So where a team is all that runs in a job here, its members move themselves. */
+ *      and one on the other for long.  So where a team is all that runs in a job here, its members move themselves.
+ *
+ * A few members with a core each meet over lines instead (even.c): of the above only what 5 says of messages holds there. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include "core.h"
@@ -43,13 +45,16 @@ struct team_head {
     _Alignas(64) _Atomic uint64_t arrived;
     _Alignas(64) _Atomic uint32_t word;
     _Atomic uint32_t sleepers, alone;
+    uint32_t even; /* a few members with a core each */
+    struct ku_epoch_head epochs;
 };
 _Static_assert(sizeof(struct team_head) <= KU_SEG_TEAM_HEAD, "room in the segment");
 
-/* Its own line in each member's part: twice the number of the last operation it came to, counted from 1 (0: it has come to none),
- * plus NOT_HERE if by messages. */
 struct team_member {
-    _Alignas(64) _Atomic uint64_t at;
+    _Alignas(128) struct ku_epoch_lines lines;
+    /* Its own line: twice the number of the last operation it came to, counted from 1 (0: it has come to none),
+     * plus NOT_HERE if by messages. */
+    _Alignas(128) _Atomic uint64_t at;
     _Atomic int32_t cpu; /* where it was then, in small teams of ranks that share cores */
 };
 _Static_assert(sizeof(struct team_member) == KU_SEG_TEAM_LINE, "room in the segment");
@@ -64,9 +69,11 @@ static struct team_member *member(const struct team *t, int32_t rank)
     return (struct team_member *)((char *)t->head + KU_SEG_TEAM_HEAD) + rank;
 }
 
-static void *room(const struct team *t, int32_t rank, uint32_t operation)
+static void *room(const struct team *t, int32_t rank, uint64_t operation)
 {
     const struct ku_seg_head *h = MPID_core.job.segment.head;
+    if (t->lines.head != NULL && t->shows <= KU_EPOCH_DATA)
+        return ku_epoch_line(&t->lines, rank, operation)->data;
     char *rooms = (char *)member(t, (int32_t)h->nlocal);
     return rooms + (2 * (uint64_t)rank + (operation & 1)) * h->room_bytes;
 }
@@ -87,6 +94,8 @@ static bool on_this_node(const struct MPIR_COMMUNICATOR *comm)
     return comm->size > 1 && comm->size < 1 << COUNT_BITS;
 }
 
+_Static_assert((int)MPID_TEAM_SHORT == (int)KU_EPOCH_DATA, "what mpid.h promises");
+
 static void begin(struct team_head *h, int32_t size)
 {
     atomic_store(&h->users, (uint32_t)size);
@@ -94,8 +103,16 @@ static void begin(struct team_head *h, int32_t size)
     atomic_store(&h->word, 0);
     atomic_store(&h->sleepers, 0);
     atomic_store(&h->alone, 0);
-    for (int32_t m = 0; m < size; m++)
-        atomic_store(&member(&(struct team){ .head = h }, m)->at, 0);
+    h->even = ku_wait_policy.spin_ns != 0 && size <= KU_EPOCH_MOST;
+    atomic_store(&h->epochs.end, KU_EPOCH_FREE);
+    atomic_store(&h->epochs.sleepers, 0);
+    atomic_store(&h->epochs.alone, 0);
+    for (int32_t m = 0; m < size; m++) {
+        struct team_member *each = member(&(struct team){ .head = h }, m);
+        atomic_store(&each->at, 0);
+        atomic_store(&each->lines.by_turns[0].says, 0);
+        atomic_store(&each->lines.by_turns[1].says, 0);
+    }
     MPID_Stream_reset(h, size);
 }
 
@@ -141,6 +158,9 @@ void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number)
     if (number == 0 || number > s->head->nteams)
         return;
     *team_of(comm) = (struct team){ .head = ku_segment_team(s, number - 1), .comm = comm };
+    if (team_of(comm)->head->even)
+        MPID_Even_join(team_of(comm), &team_of(comm)->head->epochs, &member(team_of(comm), 0)->lines,
+                       sizeof(struct team_member));
     MPID_Stream_join(team_of(comm));
 }
 
@@ -153,8 +173,7 @@ void MPID_Team_drop(struct team *t)
 
 /* ---- Who is there ---- */
 
-/* Has a member died? */
-static bool member_gone(struct team *t)
+bool MPID_Team_member_gone(struct team *t)
 {
     if (t->ngone != MPID_core.ngone) {
         t->ngone = MPID_core.ngone;
@@ -205,15 +224,19 @@ static void wake_sleepers(const struct team *t)
 /* Break the team unless the operation has ended. */
 static void break_operation(const struct team *t)
 {
-    uint32_t now = 2 * t->epoch;
-    if (atomic_compare_exchange_strong(&t->head->word, &now, now + 1))
+    uint32_t now = 2 * (uint32_t)t->epoch;
+    if (t->lines.head != NULL)
+        MPID_Even_leave(t);
+    else if (atomic_compare_exchange_strong(&t->head->word, &now, now + 1))
         wake_sleepers(t);
 }
 
 void MPID_Team_break(struct MPIR_COMMUNICATOR *comm)
 {
     const struct team *t = team_of(comm);
-    if (t->head != NULL && (atomic_fetch_or(&t->head->word, 1) & 1) == 0)
+    if (t->head != NULL && t->lines.head != NULL)
+        MPID_Even_refuse(t);
+    else if (t->head != NULL && (atomic_fetch_or(&t->head->word, 1) & 1) == 0)
         wake_sleepers(t);
 }
 
@@ -224,9 +247,16 @@ void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank)
     return room(team_of(comm), rank, team_of(comm)->shown);
 }
 
-void *MPID_Team_own(const struct MPIR_COMMUNICATOR *comm)
+void *MPID_Team_own(struct MPIR_COMMUNICATOR *comm, int64_t bytes)
 {
-    return room(team_of(comm), comm->rank, team_of(comm)->epoch);
+    struct team *t = team_of(comm);
+    t->shows = bytes;
+    return room(t, comm->rank, t->epoch);
+}
+
+bool MPID_Team_even(const struct MPIR_COMMUNICATOR *comm)
+{
+    return team_of(comm)->lines.head != NULL;
 }
 
 /* The number grows from call to call although `when` may begin again at 0 after 2^32. */
@@ -235,7 +265,7 @@ static void tell_where(const struct team *t, uint32_t when, uint64_t how)
     _Atomic uint64_t *at = &member(t, t->comm->rank)->at;
     uint64_t before = atomic_load_explicit(at, memory_order_relaxed) / 2 - 1;
     uint64_t now = before + (uint32_t)(when - (uint32_t)before);
-    atomic_store_explicit(at, 2 * (now + 1) + how, memory_order_relaxed);
+    atomic_store_explicit(at, 2 * (now + 1) + how, memory_order_release);
 }
 
 void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)
@@ -268,14 +298,25 @@ static void tell_cpu(struct team *t)
         spread(t);
 }
 
+static bool broken(const struct team *t)
+{
+    if (t->lines.head != NULL)
+        return ku_epoch_end(&t->lines) != KU_EPOCH_FREE;
+    return atomic_load_explicit(&t->head->word, memory_order_acquire) != 2 * (uint32_t)t->epoch;
+}
+
 enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
 {
     struct team *t = team_of(comm);
     uint64_t says = (uint64_t)what << COUNT_BITS, size = (uint64_t)comm->size, sum;
-    if (t->head == NULL || atomic_load_explicit(&t->head->word, memory_order_acquire) != 2 * t->epoch)
+    if (t->head == NULL || broken(t))
         return MPID_TEAM_BROKEN;
     t->shown = t->epoch;
     tell_where(t, when, 0);
+    if (t->lines.head != NULL) {
+        MPID_Even_arrive(t, what);
+        return MPID_TEAM_WAIT;
+    }
     if (ku_wait_policy.spin_ns == 0 && size <= MOST_SPREAD)
         tell_cpu(t);
     sum = atomic_fetch_add(&t->head->arrived, says + 1) + says + 1;
@@ -292,12 +333,23 @@ enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t wh
 bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm)
 {
     struct team *t = team_of(comm);
-    uint32_t now = 2 * t->epoch;
+    uint32_t now = 2 * (uint32_t)t->epoch;
     if (!atomic_compare_exchange_strong(&t->head->word, &now, now + 2))
         return false;
     t->epoch++;
     wake_sleepers(t);
     return true;
+}
+
+bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
+{
+    struct team *t = team_of(comm);
+    if (t->head == NULL || ku_epoch_end(&t->lines) != KU_EPOCH_FREE)
+        return false;
+    t->shown = t->epoch;
+    tell_where(t, when, 0);
+    MPID_Even_arrive(t, what);
+    return MPID_Even_wait(t);
 }
 
 /* Invariant 5. */
@@ -315,6 +367,24 @@ static bool last_is_near(const struct team *t)
     return true; /* it has just come */
 }
 
+static void lie_down(struct team *t)
+{
+    if (t->lines.head != NULL) {
+        MPID_Even_lie_down(t);
+        return;
+    }
+    if (!t->on_word)
+        atomic_fetch_add(&t->head->alone, 1);
+    atomic_fetch_add(&t->head->sleepers, 1);
+}
+
+static bool waits(const struct team *t)
+{
+    if (t->lines.head != NULL)
+        return MPID_Even_waits(t);
+    return atomic_load(&t->head->word) == 2 * (uint32_t)t->epoch;
+}
+
 bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms)
 {
     if (t->stream != NULL)
@@ -323,12 +393,10 @@ bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms)
         *most_ms = t->patience_ms;
     t->patience_ms = t->patience_ms < PATIENCE_MAX / 2 ? 2 * t->patience_ms : PATIENCE_MAX;
     t->on_word = on_word && ku_wait_can_sleep_on();
-    if (!t->on_word)
-        atomic_fetch_add(&t->head->alone, 1);
-    atomic_fetch_add(&t->head->sleepers, 1);
-    if (member_absent(t))
+    lie_down(t);
+    if (member_absent(t) && waits(t)) /* else one has gone past it because it has ended */
         break_operation(t);
-    if (atomic_load(&t->head->word) == 2 * t->epoch && !member_gone(t))
+    if (waits(t) && !MPID_Team_member_gone(t))
         return true;
     MPID_Team_awake(t);
     return false;
@@ -338,8 +406,10 @@ void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms)
 {
     if (t->stream != NULL)
         MPID_Stream_sleep(t, sleeping, most_ms);
+    else if (t->lines.head != NULL)
+        MPID_Even_sleep(t, sleeping, most_ms);
     else
-        ku_wait_sleep_on(sleeping, &t->head->word, 2 * t->epoch, most_ms);
+        ku_wait_sleep_on(sleeping, &t->head->word, 2 * (uint32_t)t->epoch, most_ms);
 }
 
 void MPID_Team_awake(struct team *t)
@@ -348,13 +418,17 @@ void MPID_Team_awake(struct team *t)
         MPID_Stream_awake(t);
         return;
     }
+    if (t->lines.head != NULL) {
+        MPID_Even_rise(t);
+        return;
+    }
     atomic_fetch_sub(&t->head->sleepers, 1);
     if (!t->on_word)
         atomic_fetch_sub(&t->head->alone, 1);
 }
 
 /* Many looks at many members would cost more than they wait for. */
-static int first_patience(const struct team *t)
+int MPID_Team_patience(const struct team *t)
 {
     int32_t ms = PATIENCE_MS * (1 + t->comm->size / PATIENCE_RANKS);
     return ms < PATIENCE_MAX ? ms : PATIENCE_MAX;
@@ -364,13 +438,15 @@ bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
 {
     struct team *t = team_of(comm);
     struct ku_wait w = { 0 };
-    uint32_t word;
+    uint32_t word, before = 2 * (uint32_t)t->epoch;
     bool crowded = ku_wait_policy.spin_ns == 0;
-    t->patience_ms = first_patience(t);
+    if (t->lines.head != NULL)
+        return MPID_Even_wait(t);
+    t->patience_ms = MPID_Team_patience(t);
     if (crowded && last_is_near(t))
-        ku_wait_near(&t->head->word, 2 * t->epoch);
-    while ((word = atomic_load_explicit(&t->head->word, memory_order_acquire)) == 2 * t->epoch) {
-        if (unlikely(t->ngone != MPID_core.ngone || t->member_gone) && member_gone(t)) {
+        ku_wait_near(&t->head->word, before);
+    while ((word = atomic_load_explicit(&t->head->word, memory_order_acquire)) == before) {
+        if (unlikely(t->ngone != MPID_core.ngone || t->member_gone) && MPID_Team_member_gone(t)) {
             break_operation(t);
             continue;
         }
@@ -384,7 +460,7 @@ bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
         MPID_Wait_step(&w, NULL);
         MPID_core.waits = NULL;
     }
-    if (word == 2 * t->epoch + 1)
+    if (word == before + 1)
         return false;
     t->epoch++;
     return true;

@@ -383,9 +383,13 @@ extern int (*MPID_Progress_also)(void);
  * blocking call does.  After both have returned true all rooms may be read until the process arrives at the next
  * operation, for which MPID_Team_own is other memory already.
  *
+ * In an even team, whose members have a core each, nobody is told MPID_TEAM_LAST, and nobody writes to others' rooms: what the
+ * last would do each does for itself when it has waited.
+ *
  * A team that is broken stays so: its operations end with MPID_TEAM_BROKEN or false, in all processes for which the operation had
  * not ended well, and in no other.  It breaks when a process calls MPID_Team_break, is lost, arrives with another `what`,
  * or says by MPID_Team_absent that it takes no part.  The caller then does by messages what the operation was for. */
+enum { MPID_TEAM_SHORT = 48 /* bytes that an even team shows for nothing */ };
 enum MPID_TEAM_TURN { MPID_TEAM_BROKEN = 0, MPID_TEAM_WAIT, MPID_TEAM_LAST };
 /* A number for a team of comm's processes; 0: they lie on several nodes, or there is no memory for one more team. */
 uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm);
@@ -396,8 +400,12 @@ void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number);
 /* For operation `when` of the program (it counts up, the same in all) this process uses messages. */
 void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when);
 enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
-void *MPID_Team_own(const struct MPIR_COMMUNICATOR *comm); /* before MPID_Team_arrive: to write */
+/* Before MPID_Team_arrive: to write; bytes: the most that any member shows, the same in all. */
+void *MPID_Team_own(struct MPIR_COMMUNICATOR *comm, int64_t bytes);
 void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank); /* after it: to read */
+bool MPID_Team_even(const struct MPIR_COMMUNICATOR *comm);
+bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when,
+                    uint32_t what); /* an even one: arrive and wait */
 bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);
 void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
