@@ -25,9 +25,10 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 14,
+    KU_SEG_VERSION = 15,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
+    KU_SEG_TEAM_ALIGN = 128 /* two lines, which processors fetch together */,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
     KU_SEG_TEAM_LINE = 256 /* bytes of a member besides its two rooms */,
     KU_SEG_STREAM_HEAD = 64,
@@ -220,8 +221,10 @@ static inline uint64_t ku_segment_meeting_bytes(const struct ku_seg_head *h)
 }
 static inline uint64_t ku_segment_team_bytes(const struct ku_seg_head *h)
 {
-    return ku_segment_meeting_bytes(h) + KU_SEG_STREAM_HEAD + h->nlocal * KU_SEG_STREAM_LINE +
-           KU_SEG_SLOTS * KU_SEG_SLOT_BYTES + KU_SEG_PIECES * KU_SEG_PIECE_BYTES + h->nlocal * h->bench_bytes;
+    uint64_t n = ku_segment_meeting_bytes(h) + KU_SEG_STREAM_HEAD + h->nlocal * KU_SEG_STREAM_LINE +
+                 KU_SEG_SLOTS * KU_SEG_SLOT_BYTES + KU_SEG_PIECES * KU_SEG_PIECE_BYTES +
+                 h->nlocal * h->bench_bytes;
+    return (n + KU_SEG_TEAM_ALIGN - 1) / KU_SEG_TEAM_ALIGN * KU_SEG_TEAM_ALIGN;
 }
 static inline void *ku_segment_team(const struct ku_segment *s, uint32_t team)
 {
