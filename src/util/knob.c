@@ -246,6 +246,9 @@ static bool complaint(const char *name, const char *value, char *buf, size_t cap
     if (k && (k->is_set || k->type == KU_KNOB_INTERN))
         return false;
     if (k) {
+        struct ku_knob unread = *k; /* of a device that was not opened */
+        if (parse(&unread, value))
+            return false;
         expected(k, want, sizeof want);
         snprintf(buf, cap, "KEEL_%s is \"%s\"; expected %s; using %s", name, value, want,
                  k->def ? k->def : "none");

@@ -74,6 +74,17 @@ START_TEST(bad_values_keep_the_default_and_are_told)
 }
 END_TEST
 
+START_TEST(what_nobody_has_read_is_judged_by_its_row)
+{
+    setenv("KEEL_T_INT", "7", 1);
+    setenv("KEEL_T_BOOL", "2", 1);
+    ku_knob_add(&table);
+    ku_knob_check(show, NULL);
+    ck_assert_int_eq(nsaid, 1);
+    ck_assert_ptr_nonnull(strstr(said[0], "KEEL_T_BOOL is \"2\"; expected 0 or 1"));
+}
+END_TEST
+
 START_TEST(unknown_names_are_told_with_the_nearest)
 {
     setenv("KEEL_T_ITN", "1", 1);
@@ -128,6 +139,7 @@ int main(void)
     tcase_add_test(c, defaults);
     tcase_add_test(c, values_of_the_environment);
     tcase_add_test(c, bad_values_keep_the_default_and_are_told);
+    tcase_add_test(c, what_nobody_has_read_is_judged_by_its_row);
     tcase_add_test(c, unknown_names_are_told_with_the_nearest);
     tcase_add_test(c, rows_are_listed_once_and_without_the_internal_ones);
     tcase_add_test(c, what_a_tool_sets_goes_before_the_environment);
