@@ -156,7 +156,7 @@ INLINE int64_t gather_8(char *d, const char *s, const int64_t *off, int64_t n)
         __builtin_prefetch(s + off[i + FAR]);
 #pragma GCC unroll 4
         for (int k = 0; k < 8; k += 2) {
-            __m128d low = _mm_load_sd((const double *)(s + off[i + k]));
+            __m128d low = _mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)(s + off[i + k])));
             _mm_storeu_pd((double *)(d + k * 8), _mm_loadh_pd(low, (const double *)(s + off[i + k + 1])));
         }
     }
