@@ -32,6 +32,7 @@ static struct {
     bool stopped;
     double due, tick;
     bool told; /* of this standstill */
+    int awake; /* looks in a row since then at which a rank was awake */
 } hang;
 
 void hang_init(const struct launch *l, const struct ku_segment *segments,
@@ -236,9 +237,10 @@ static void plan(void)
     if (hang.launch->hang_seconds > 0)
         return;
     hang.tick = hang.tick < TICK_MOST / 2 ? 2 * hang.tick : TICK_MOST;
-    if (!still && hang.told) { /* something helped; from now on they tell again */
+    hang.awake = still ? 0 : hang.awake + 1;
+    if (hang.awake > 1 && hang.told) { /* something helped; from now on they tell again */
         hang.told = false;
-    } else if (!still &&
+    } else if (!still && !hang.told &&
                hang.tick > 4 * TICK) { /* looked at several times, as one may be awake for a moment */
         atomic_store(&head->still, 0);
         hang.due = 0;
