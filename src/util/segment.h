@@ -35,8 +35,8 @@ enum {
     KU_SEG_STREAM_LINE = 128 /* bytes of a member besides its bench */,
     KU_SEG_SLOTS = 32,
     KU_SEG_SLOT_BYTES = 1024,
-    KU_SEG_PIECES =
-        64 /* of a team: more than a processor's own cache holds (mpid/ch_shmem/cells.h, invariant 3) */,
+    /* Of a team, 2 MB: more than the reader's own cache holds, or writing a piece again asks each line back. */
+    KU_SEG_PIECES = 64,
     KU_SEG_PIECE_BYTES = 32 << 10,
     KU_SEG_BENCH_MAX = 1 << 20,
     KU_SEG_BENCH_MIN = 8 << 10,
