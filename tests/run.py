@@ -201,11 +201,16 @@ def outcome(name, code, out, err, seconds):
     return Result(name, "failed", seconds, f"{wrong}\n{tail(out, 25)}\n{tail(err)}")
 
 
-def unit_tests(ctx, skip_done):
-    """The programs of TESTS: built by make, run one by one."""
+def test_programs(ctx):
+    """Build the programs of the build tree that tests run or use; a failed Result if that does not work."""
     code, out, err = run(["make", f"-j{ctx.jobs}", "-s", "check", "TESTS="], 900, ctx.env, cwd=ctx.builddir)
-    if code != 0:
-        yield Result("make check", "failed", 0, "does not build\n" + tail(out + err, 30))
+    return [] if code == 0 else [Result("make check", "failed", 0, "does not build\n" + tail(out + err, 30))]
+
+
+def unit_tests(ctx, skip_done):
+    """The programs of TESTS, one by one."""
+    if failed := test_programs(ctx):
+        yield from failed
         return
     _, out, _ = run(["make", "-s", "list-tests"], 60, ctx.env, cwd=ctx.builddir)
     for name in out.split():
@@ -246,6 +251,7 @@ def part_quick(ctx, done):
 
 
 def part_long(ctx, done):
+    yield from test_programs(ctx)
     yield from mpi_tests(ctx, "long", done)
     yield from script_tests(ctx, "long", done)
 
