@@ -59,19 +59,15 @@ START_TEST(every_length_and_alignment)
     ck_assert_int_le(level, _i);
     every_length(ku_copy_out);
     every_length(ku_copy_in);
-    every_length(ku_copy_in_done);
     every_length(in_own);
 }
 END_TEST
 
-START_TEST(what_is_done_with_keeps_its_contents)
+START_TEST(what_is_made_own_keeps_its_contents)
 {
     unsigned char *copy = malloc(ROOM);
     ku_copy_use(_i);
     memcpy(copy, from, ROOM);
-    ku_copy_done(from, 0);
-    for (size_t n = 1; n < ROOM; n = n * 2 + 1)
-        ku_copy_done(from + n % 64, n - n % 64);
     ku_copy_own(from, 0);
     for (size_t n = 1; n < ROOM; n = n * 2 + 1)
         ku_copy_own(from + n % 64, n - n % 64);
@@ -99,7 +95,7 @@ int main(void)
     tcase_set_timeout(c, 20);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, every_length_and_alignment, 0, 3);
-    tcase_add_loop_test(c, what_is_done_with_keeps_its_contents, 0, 3);
+    tcase_add_loop_test(c, what_is_made_own_keeps_its_contents, 0, 3);
     tcase_add_test(c, the_best_is_chosen_unasked);
     suite_add_tcase(suite, c);
     srunner_run_all(r, CK_NORMAL);

@@ -57,6 +57,18 @@ static void begin(int from, int newest_first)
     reverse = newest_first;
 }
 
+/* What fills a queue, in the four ways of the tests. */
+#define WAY(fill, way, from, newest_first) \
+    static void fill##_##way(long n) \
+    { \
+        fill(n, from, newest_first); \
+    }
+#define FOUR_WAYS(fill) \
+    WAY(fill, forward, 1, 0) \
+    WAY(fill, reverse, 1, 1) \
+    WAY(fill, any_forward, MPI_ANY_SOURCE, 0) \
+    WAY(fill, any_reverse, MPI_ANY_SOURCE, 1)
+
 /* ---- Posted ---- */
 
 static void post(int tag)
@@ -73,22 +85,7 @@ static void post_all(long n, int from, int newest_first)
     }
     MPI_Barrier(world);
 }
-static void posted_forward(long n)
-{
-    post_all(n, 1, 0);
-}
-static void posted_reverse(long n)
-{
-    post_all(n, 1, 1);
-}
-static void posted_any_forward(long n)
-{
-    post_all(n, MPI_ANY_SOURCE, 0);
-}
-static void posted_any_reverse(long n)
-{
-    post_all(n, MPI_ANY_SOURCE, 1);
-}
+FOUR_WAYS(post_all)
 
 static void posted(long n)
 {
@@ -154,22 +151,7 @@ static void send_all(long n, int from, int newest_first)
     if (rank == 0)
         receive(1, word(n));
 }
-static void unexpected_forward(long n)
-{
-    send_all(n, 1, 0);
-}
-static void unexpected_reverse(long n)
-{
-    send_all(n, 1, 1);
-}
-static void unexpected_any_forward(long n)
-{
-    send_all(n, MPI_ANY_SOURCE, 0);
-}
-static void unexpected_any_reverse(long n)
-{
-    send_all(n, MPI_ANY_SOURCE, 1);
-}
+FOUR_WAYS(send_all)
 
 static void unexpected(long n)
 {
@@ -205,22 +187,22 @@ static double each(long n, double seconds)
     .group = "matching", .name = name_, .unit = "ns", .by = DEPTH, .least = 1, .least_ranks = 2, \
     .own_clock = 1, .before = before_, .round = round_, .after = after_, .value = each, .about = about_
 static const struct test rows[] = {
-    { ROW("posted", posted_forward, posted, take_all_posted,
+    { ROW("posted", post_all_forward, posted, take_all_posted,
           "a message for the oldest of n posted receives") },
-    { ROW("posted_reverse", posted_reverse, posted, take_all_posted,
+    { ROW("posted_reverse", post_all_reverse, posted, take_all_posted,
           "a message for the newest of n posted receives") },
-    { ROW("posted_any", posted_any_forward, posted, take_all_posted, "posted, of any source") },
-    { ROW("posted_any_reverse", posted_any_reverse, posted, take_all_posted,
+    { ROW("posted_any", post_all_any_forward, posted, take_all_posted, "posted, of any source") },
+    { ROW("posted_any_reverse", post_all_any_reverse, posted, take_all_posted,
           "posted_reverse, of any source") },
-    { ROW("posted_wild", posted_forward, posted_wild, take_all_posted,
+    { ROW("posted_wild", post_all_forward, posted_wild, take_all_posted,
           "a message for a receive of anything, posted after n others") },
-    { ROW("unexpected", unexpected_forward, unexpected, take_all_unexpected,
+    { ROW("unexpected", send_all_forward, unexpected, take_all_unexpected,
           "a receive of the oldest of n unexpected messages") },
-    { ROW("unexpected_reverse", unexpected_reverse, unexpected, take_all_unexpected,
+    { ROW("unexpected_reverse", send_all_reverse, unexpected, take_all_unexpected,
           "a receive of the newest of n unexpected messages") },
-    { ROW("unexpected_any", unexpected_any_forward, unexpected, take_all_unexpected,
+    { ROW("unexpected_any", send_all_any_forward, unexpected, take_all_unexpected,
           "unexpected, of any source") },
-    { ROW("unexpected_any_reverse", unexpected_any_reverse, unexpected, take_all_unexpected,
+    { ROW("unexpected_any_reverse", send_all_any_reverse, unexpected, take_all_unexpected,
           "unexpected_reverse, of any source") },
 };
 const struct table match_tests = { rows, sizeof rows / sizeof *rows };
