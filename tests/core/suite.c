@@ -832,6 +832,46 @@ static void stepped(struct MPIR_COMMUNICATOR *c)
 }
 
 /* Everybody sees what all have shown; a rank that says it is absent, or means another operation, breaks the team. */
+/* Rank 0 lends the others bytes, at first where there are none. */
+static void lent(struct MPIR_COMMUNICATOR *c, uint32_t when, bool there)
+{
+    struct MPID_Stream s;
+    char bytes[5000];
+    memset(bytes, ME == 0 ? 'x' : 'y', sizeof bytes);
+    if (ME == 0) {
+        MPID_Stream_lend(&s, c, when, sizeof bytes, there ? bytes : (char *)8);
+        MPID_Stream_rest(&s);
+        for (int i = 1; i < N; i++)
+            CHECK(MPID_Stream_refused(&s, i) != there, "rank %d", i);
+        return;
+    }
+    CHECK(MPID_Stream_see(&s, c, when, 0) == sizeof bytes && s.lent != 0, "lent");
+    CHECK(MPID_Stream_borrow(&s, bytes, 3000) == there, "borrowed");
+    CHECK(!there || MPID_Stream_borrow(&s, bytes + 3000, 2000), "borrowed");
+    CHECK(!there || (bytes[0] == 'x' && bytes[4999] == 'x'), "bytes");
+    MPID_Stream_end(&s);
+}
+
+/* Each reads a number of the one before it. */
+static void reached(struct MPIR_COMMUNICATOR *c)
+{
+    int mine = 1000 + ME, theirs = 0, before = (ME + N - 1) % N;
+    uint64_t at = (uint64_t)(uintptr_t)&mine;
+    bool can = MPID_Reach_offer(c);
+    barrier();
+    can = can && MPID_Reach_all(c);
+    MPID_SendContig(c, &at, sizeof at, ME, 1, CTX, (ME + 1) % N, 0, &err);
+    MPID_RecvContig(c, &at, sizeof at, before, 1, CTX, NULL, &err);
+    if (can) {
+        CHECK(MPID_Reach_copy(c, before, &theirs, at, sizeof theirs) && theirs == 1000 + before, "%d",
+              theirs);
+        CHECK(!MPID_Reach_copy(c, before, &theirs, 8, sizeof theirs), "there is nothing at 8");
+    }
+    for (uint32_t when = 56; when < 60 && can; when++) /* all can or none, here */
+        lent(c, when, when % 2);
+    barrier();
+}
+
 static void teams(void)
 {
     for (int round = 0; round < 3; round++) {
@@ -854,12 +894,13 @@ static void teams(void)
                 CHECK(values(&c, when - 50, N) == N * (N - 1) / 2 + (int)when * N, "sum of %u", when);
             }
             CHECK(!MPID_Team_even(&c) || MPID_Team_meet(&c, 50, 78), "met");
-            for (uint32_t when = 50; when < 60; when++) /* short, or more than there is memory between */
+            for (uint32_t when = 50; when < 56; when++) /* short, or more than there is memory between */
                 streamed(&c, when, when % 5 == 0 || when % 2 ? 10 : 3000000);
             for (int i = 0; i < 2; i++) {
                 stepped(&c);
                 barrier();
             }
+            reached(&c);
             if (round == 0 && ME == N - 1)
                 MPID_Team_absent(&c, 60);
             else if (round == 1 && ME == N - 1)

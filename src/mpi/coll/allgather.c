@@ -131,7 +131,10 @@ static struct coll_cost wide_cost(const struct coll_size *s)
 
 const struct coll_alg MPIR_Coll_allgather_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_all_cost,
+      MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "doubling", COLL_NEEDS_POW2, doubling_cost, doubling },
     { "bruck", 0, bruck_cost, bruck },
     { "ring", 0, ring_cost, ring },
@@ -141,7 +144,10 @@ const struct coll_alg MPIR_Coll_allgather_algs[] = {
 
 const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_all_cost,
+      MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "ring", 0, ring_cost, ring },
     { "wide", 0, wide_cost, wide_v },
     { 0 },

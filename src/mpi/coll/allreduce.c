@@ -147,7 +147,9 @@ static struct coll_cost wide_cost(const struct coll_size *s)
 
 const struct coll_alg MPIR_Coll_allreduce_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
     { "doubling", 0, doubling_cost, doubling },
     { "halving", COLL_NEEDS_SPREAD, MPIR_Coll_halving_cost, halving },
     { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE, ring_cost, ring },

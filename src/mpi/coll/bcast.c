@@ -182,7 +182,9 @@ static struct coll_cost chain_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_bcast_algs[] = {
+    { "measured", COLL_NEEDS_TEAM | COLL_BY_MEASURING, MPIR_Coll_stream_cost, team },
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_stream_cost, team },
+    { "read", COLL_NEEDS_TEAM | COLL_BY_READING, MPIR_Coll_stream_cost, team },
     { "binomial", 0, binomial_cost, binomial },
     { "wide", 0, wide_cost, wide },
     { "scatter_ring", COLL_NEEDS_SPREAD, scatter_ring_cost, scatter_ring },

@@ -383,6 +383,9 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
     MPIR_Coll_count(c, a, s);
     if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)))
         MPID_Team_absent(&c->comm->adi, c->comm->coll_seq);
+    c->way = a->needs & COLL_BY_MEASURING ? COLL_MEASURED
+             : a->needs & COLL_BY_READING ? COLL_READ
+                                          : COLL_SHOWN;
     a->run(c);
 }
 

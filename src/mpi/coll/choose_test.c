@@ -166,8 +166,8 @@ START_TEST(forced)
 {
     MPIR_Coll_facts facts = { .known = 1 };
     struct coll_size s = { .bytes = 8, .elements = 1, .p = 4 };
-    facts.forced[COLL_ALLREDUCE] = 5; /* ring: needs a commutative operation and as many elements as ranks */
-    ck_assert_str_eq(MPIR_Coll_allreduce_algs[4].name, "ring");
+    facts.forced[COLL_ALLREDUCE] = 7; /* ring: needs a commutative operation and as many elements as ranks */
+    ck_assert_str_eq(MPIR_Coll_allreduce_algs[6].name, "ring");
     ck_assert_str_ne(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "ring");
     s.commutative = true;
     s.elements = 4;

@@ -32,12 +32,17 @@ struct coll_state {
     _Alignas(16) char small[COLL_SMALL];
 };
 
+/* How large data goes from one member of a team to the others: through what they show each other, straight out of the other's memory, or
+ * as it was faster before. */
+enum coll_way { COLL_SHOWN = 0, COLL_READ, COLL_MEASURED };
+
 /* One call of a collective in this process.  Unused fields are 0.  sbuf may be MPI_IN_PLACE. */
 struct coll {
     struct coll_state *st;
     MPIR_Comm *comm;
     int32_t rank, size;
     enum coll_kind kind;
+    enum coll_way way;        /* of the row that runs */
     int64_t room;             /* see struct coll_size */
     int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
     int root, tag;
@@ -65,7 +70,9 @@ enum coll_need {
     COLL_NEEDS_SEND = 16,    /* sbuf is not MPI_IN_PLACE */
     COLL_NEEDS_TEAM = 32,    /* a team, and what is shown there fits its rooms */
     COLL_NEEDS_STEPS =
-        64 /* a team of not too many; an element, if there is something to combine, fits a chunk */
+        64 /* a team of not too many; an element, if there is something to combine, fits a chunk */,
+    COLL_BY_READING = 128, /* no needs: the row's way is COLL_READ */
+    COLL_BY_MEASURING = 256
 };
 
 /* What the choice depends on: the same in all processes. */
@@ -326,6 +333,8 @@ struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s);
 
 /* All arrive, to work on so many bytes; false as above. */
 bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes);
+/* The same again within one call, where `turn` tells the meetings apart. */
+bool MPIR_Coll_team_meet_again(struct coll *c, int turn);
 /* Rows that work at a team's benches step by step (slices.c, pieces.c; steps.c: how long what cannot be cut may be). */
 int64_t MPIR_Coll_steps_unit(int32_t p);
 void MPIR_Coll_slices_allreduce(struct coll *c);

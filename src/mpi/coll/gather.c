@@ -87,7 +87,9 @@ struct coll_cost MPIR_Coll_binomial_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_gather_algs[] = {
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
     { "binomial", 0, MPIR_Coll_binomial_cost, binomial },
     { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },

@@ -3,6 +3,7 @@
  *
  * Steps of a member: 2 i + 1 shows round i, + 2 reads round i - 1. */
 #include "steps.h"
+#include "ways.h"
 #include "util/copy.h"
 
 struct pieces {
@@ -126,11 +127,57 @@ static void go(struct pieces *p)
     MPIR_Steps_done(&p->x, step_read(p->x.rounds - 1));
 }
 
+/* ---- Read straight from where it is ---- */
+
+/* What this process has for others, if they can read it. */
+static const void *readable(const struct pieces *p)
+{
+    const struct coll *c = p->x.c;
+    if (p->from >= 0 ? c->rank != p->from : c->rank == p->to)
+        return COLL_NOTHING;
+    struct coll_block b = given(p, p->each ? 0 : c->rank);
+    return b.type->adi.is_contig && !(c->kind == COLL_ALLTOALL && coll_in_place(c->sbuf)) ? b.buf : NULL;
+}
+
+/* Where its types differ from bytes, by way of its own bench. */
+static void read_block(const struct pieces *p, int32_t from)
+{
+    struct coll *c = p->x.c;
+    struct coll_block b = wanted(p, from);
+    int64_t n = bytes_of(&b), offset = p->each ? c->rank * n : 0, part = p->x.chunk;
+    char *bench = MPID_Steps_bench(&c->comm->adi, c->rank);
+    if (b.type->adi.is_contig) {
+        MPIR_Ways_read(c, from, offset, b.buf, n);
+        return;
+    }
+    for (int64_t at = 0; at < n; at += part) {
+        part = n - at < part ? n - at : part;
+        MPIR_Ways_read(c, from, offset + at, bench, part);
+        MPID_Layout_unpack(&b.type->adi, b.buf, b.count, at, bench, part);
+    }
+}
+
+static void go_reading(struct pieces *p)
+{
+    struct coll *c = p->x.c;
+    for (int32_t k = 1; k < c->size; k++) {
+        int32_t from = (c->rank + k) % c->size;
+        if (p->from >= 0 ? from == p->from : p->to < 0 || p->to == c->rank)
+            read_block(p, from);
+    }
+    MPIR_Ways_next(c, 1);
+}
+
 static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t all)
 {
     divide(p, c, longest);
-    if (MPIR_Coll_team_meet_for(c, all))
+    if (!MPIR_Ways_meet(c, all, readable(p), NULL))
+        return;
+    if (c->way == COLL_READ)
+        go_reading(p);
+    else
         go(p);
+    MPIR_Ways_end(c);
 }
 
 /* ---- The collectives ---- */

@@ -176,7 +176,10 @@ static struct coll_cost halving_cost(const struct coll_size *s)
 
 const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_slices_cost,
+      MPIR_Coll_slices_reduce_scatter },
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce_scatter },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce_scatter },
     { "halving", COLL_NEEDS_COMMUTATIVE, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
     { "wide", 0, wide_cost, wide },

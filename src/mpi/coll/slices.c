@@ -6,6 +6,7 @@
  *
  * Steps of a member: 3 i + 1 shows round i, + 2 combines round i - 1, + 3 reads what others have combined of round i - 2. */
 #include "steps.h"
+#include "ways.h"
 #include <string.h>
 
 enum { BIT = 4096 /* bytes combined at a time: operands and result stay in the first cache */ };
@@ -196,6 +197,49 @@ static void go_round(struct slices *s, int64_t i)
     }
 }
 
+/* ---- The same, read straight from where it is ---- */
+
+/* This process's slice of all of it, a bit at a time: the others' operands are read to its own bench. */
+static void read_and_combine(struct slices *s, struct range r, char *to)
+{
+    struct coll *c = s->x.c;
+    char *bench = MPID_Steps_bench(&c->comm->adi, c->rank);
+    int64_t chunk = s->x.chunk / s->size, bit = BIT / s->size > 0 ? BIT / s->size : 1, n, m;
+    for (int64_t at = 0; at < r.n; at += n) {
+        n = r.n - at < chunk ? r.n - at : chunk;
+        for (int32_t i = 0; i < c->size; i++) {
+            int64_t offset = (r.first + at) * s->size;
+            char *part = bench + i * s->x.chunk;
+            s->operand[i] = i == c->rank ? (const char *)s->in.buf + offset : part;
+            if (i != c->rank)
+                MPIR_Ways_read(c, i, offset, part, n * s->size);
+        }
+        for (int64_t i = 0; i < n; i += m) {
+            m = n - i < bit ? n - i : bit;
+            combine_bit(s, i * s->size, m, to + (at + i) * s->size);
+        }
+    }
+}
+
+static void go_reading(struct slices *s)
+{
+    struct coll *c = s->x.c;
+    struct range r;
+    s->x.rounds = 1;
+    if (s->scattered)
+        s->most = INT64_MAX;
+    r = slice(s, 0, c->rank);
+    read_and_combine(s, r, (char *)s->out.buf + (s->scattered ? 0 : r.first * s->size));
+    if (!MPIR_Ways_next(c, 1) || s->scattered)
+        return;
+    for (int32_t k = 1; k < c->size; k++) {
+        int32_t j = (c->rank + k) % c->size;
+        r = slice(s, 0, j);
+        MPIR_Ways_read_result(c, j, r.first * s->size, (char *)s->out.buf + r.first * s->size, r.n * s->size);
+    }
+    MPIR_Ways_next(c, 2);
+}
+
 /* ---- The collectives ---- */
 
 static void begin(struct slices *s, struct coll *c, int64_t longest)
@@ -213,17 +257,27 @@ static void begin(struct slices *s, struct coll *c, int64_t longest)
     s->acc = MPIR_Coll_temp(c, s->most, c->rtype);
 }
 
+static void go_showing(struct slices *s)
+{
+    MPIR_Steps_begin(&s->x, step_read(s->x.rounds - 1));
+    for (int64_t i = 0; i < s->x.rounds + 2; i++)
+        go_round(s, i);
+    MPIR_Steps_done(&s->x, step_read(s->x.rounds - 1));
+}
+
 static void run(struct slices *s, int64_t elements)
 {
     struct coll *c = s->x.c;
     s->in.count = elements;
     s->out.count = s->scattered ? length(c, c->rank) : elements;
-    if (!MPIR_Coll_team_meet_for(c, elements * s->size))
+    bool readable = c->rtype->adi.is_contig && !coll_in_place(c->sbuf);
+    if (!MPIR_Ways_meet(c, elements * s->size, readable ? c->sbuf : NULL, c->rbuf))
         return;
-    MPIR_Steps_begin(&s->x, step_read(s->x.rounds - 1));
-    for (int64_t i = 0; i < s->x.rounds + 2; i++)
-        go_round(s, i);
-    MPIR_Steps_done(&s->x, step_read(s->x.rounds - 1));
+    if (c->way == COLL_READ)
+        go_reading(s);
+    else
+        go_showing(s);
+    MPIR_Ways_end(c);
 }
 
 static void equal_slices(struct coll *c, int32_t root)

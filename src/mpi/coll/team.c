@@ -8,6 +8,7 @@
  * expected something else. */
 #include <string.h>
 #include "steps.h"
+#include "ways.h"
 
 enum { COPY_BYTES = 1024 /* copied without ado */ };
 
@@ -54,6 +55,13 @@ bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
     uint32_t when = c->comm->coll_seq, what = mix(mix(mix(when, (uint64_t)c->kind), (uint64_t)bytes), 2);
     if (c->st->mute)
         MPID_Team_break(&c->comm->adi);
+    c->st->team_broke = !meet(c->comm, when, what, c, NULL);
+    return !c->st->team_broke;
+}
+
+bool MPIR_Coll_team_meet_again(struct coll *c, int turn)
+{
+    uint32_t when = c->comm->coll_seq, what = mix(mix(when, (uint64_t)c->kind), 3 + (uint64_t)turn);
     c->st->team_broke = !meet(c->comm, when, what, c, NULL);
     return !c->st->team_broke;
 }
@@ -179,7 +187,21 @@ void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 
 enum { FAILED = -1 }; /* in place of the number of bytes: the source has nothing to show */
 
-void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
+/* Who could not read it gets a message. */
+static void lend(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
+{
+    struct MPID_Stream s;
+    MPID_Stream_lend(&s, &c->comm->adi, c->comm->coll_seq, count * type->adi.size, buf);
+    MPID_Stream_rest(&s);
+    for (int32_t i = 0; i < c->size; i++)
+        if (i != c->rank && MPID_Stream_refused(&s, i)) {
+            MPIR_Ways_no_lending(c);
+            MPIR_Coll_send(c, buf, count, type, i);
+        }
+}
+
+/* rest: until all have it. */
+static void show(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, bool rest)
 {
     struct MPID_Stream s;
     struct coll_block from = { (void *)(uintptr_t)buf, count, type };
@@ -191,6 +213,37 @@ void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_D
         MPID_Stream_give(&s, n);
     }
     MPID_Stream_shown(&s);
+    if (rest)
+        MPID_Stream_rest(&s);
+}
+
+void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
+{
+    bool can = type->adi.is_contig && !c->st->mute, lends = can && MPIR_Ways_lends(c, count * type->adi.size),
+         timed = can && MPIR_Ways_times(c);
+    if (lends)
+        lend(c, buf, count, type);
+    else
+        show(c, buf, count, type, timed);
+    if (timed)
+        MPIR_Ways_timed(c);
+}
+
+/* What is lent; false: it cannot be read. */
+static bool borrow(struct coll *c, struct MPID_Stream *s, const struct coll_block *to)
+{
+    enum { PART = 64 << 10 };
+    char *part = to->type->adi.is_contig ? NULL : MPIR_Coll_temp(c, PART, coll_bytes());
+    bool can = true;
+    if (!part)
+        return MPID_Stream_borrow(s, to->buf, s->bytes);
+    for (int64_t at = 0, n; can && at < s->bytes; at += n) {
+        n = s->bytes - at < PART ? s->bytes - at : PART;
+        can = MPID_Stream_borrow(s, part, n);
+        if (can)
+            MPIR_Steps_take(part, to, at, n);
+    }
+    return can;
 }
 
 /* The source is lost: messages will say so. */
@@ -206,7 +259,8 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
     struct coll_block to = { buf, count, type };
     int64_t bytes = count * type->adi.size, n, there;
     there = MPID_Stream_see(&s, &c->comm->adi, c->comm->coll_seq, c->root);
-    for (int64_t at = 0, all = there; at < all; at += n) {
+    bool refuses = there == bytes && s.lent && !borrow(c, &s, &to);
+    for (int64_t at = 0, all = s.lent ? 0 : there; at < all; at += n) {
         const void *from = MPID_Stream_next(&s, &n);
         if (!from) {
             there = MPID_STREAM_LOST;
@@ -217,7 +271,9 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
         MPID_Stream_took(&s, n);
     }
     MPID_Stream_end(&s);
-    if (there == MPID_STREAM_LOST)
+    if (refuses)
+        MPIR_Coll_recv(c, buf, count, type, c->root);
+    else if (there == MPID_STREAM_LOST)
         lost(c, type);
     else
         MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = there == FAILED ? 0 : there }, bytes, c->root);

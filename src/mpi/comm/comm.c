@@ -12,6 +12,7 @@
 #include "request.h"
 #include "topo.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 #define PREDEFINED_COMM(handle, text) \
     { \
@@ -46,6 +47,7 @@ int MPIR_Comm_init_static(MPIR_Comm *c, int32_t size, int32_t first, uint32_t co
     c->coll_seq = c->persistent_seq = 0;
     c->facts = (MPIR_Coll_facts){ 0 };
     c->awaiting = NULL;
+    c->ways = NULL;
     c->team = MPIR_TEAM_UNASKED;
     c->quick = false;
     err = set_group(c, g);
@@ -71,6 +73,8 @@ void MPIR_Comm_fini_static(MPIR_Comm *c)
     MPID_CommFree(&c->adi);
     MPIR_Group_release(c->group);
     c->group = NULL;
+    free(c->ways);
+    c->ways = NULL;
     MPIR_Bsend_comm_free(c);
     MPIR_Comm_hints_clear(&c->hints);
     release_errhandler(c);
@@ -164,6 +168,7 @@ void MPIR_Comm_discard(MPIR_Comm *c)
     MPIR_Bsend_comm_free(c);
     MPIR_Comm_hints_clear(&c->hints);
     MPIR_Topo_release(c->topo);
+    free(c->ways);
     release_errhandler(c);
     MPIR_Group_release(c->group);
     if (c->local)

@@ -17,7 +17,9 @@
  *      waited for; a stream whose source is gone before all was there ends with nothing.
  *   5. Steps of a member are counted through its operations, `step` of a member; who waits for them waits as a reader does.  A member that
  *      is gone in the midst of one ends it for all: whoever waits then finds out by itself, so nobody need tell.
- *   6. Who waits says so before its last look (`sleepers` of the team for the source's words, `awaited` of a member for
+ *   6. A stream that is lent takes no pieces: its slot says where it lies in the source, which waits until all have read it.  Who
+ *      cannot has `refused` it.
+ *   7. Who waits says so before its last look (`sleepers` of the team for the source's words, `awaited` of a member for
  *      that member's), and who changes a word looks there afterwards (both with full fences), so it is woken or does not sleep. */
 #include <string.h>
 #include "core.h"
@@ -28,6 +30,7 @@ enum {
     SPINS = 32,
     IN_VAIN = 2 /* turns before the first look at messages */
 };
+#define LENT UINT64_MAX
 #define BASE_STEP ((uint64_t)1 << 40)
 
 struct stream_head {
@@ -44,6 +47,7 @@ _Static_assert(sizeof(struct stream_head) == KU_SEG_STREAM_HEAD, "room in the se
 struct stream_member {
     _Alignas(LINE) _Atomic uint64_t done;
     _Atomic uint64_t taken;
+    _Atomic uint64_t refused; /* the last operation that was lent in vain */
     _Atomic uint32_t awaited; /* local rank + 1 of who sleeps until one of these changes */
     _Alignas(LINE) _Atomic uint64_t step;
 };
@@ -52,7 +56,7 @@ _Static_assert(sizeof(struct stream_member) == KU_SEG_STREAM_LINE, "room in the 
 struct stream_slot {
     _Alignas(LINE) _Atomic uint64_t operation;
     int64_t bytes;
-    uint64_t first; /* its first piece */
+    uint64_t first; /* its first piece; LENT: its address is in data */
     char data[KU_SEG_SLOT_BYTES - 24];
 };
 _Static_assert(sizeof(struct stream_slot) == KU_SEG_SLOT_BYTES, "room in the segment");
@@ -98,6 +102,7 @@ void MPID_Stream_reset(struct team_head *team, int32_t size)
         struct stream_member *m = member_of(&t, i);
         atomic_store(&m->done, h->base);
         atomic_store(&m->taken, 0);
+        atomic_store(&m->refused, 0);
         atomic_store(&m->awaited, 0);
         atomic_store(&m->step, 0);
     }
@@ -291,6 +296,31 @@ void MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uin
         wake_readers(t);
 }
 
+void MPID_Stream_lend(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes,
+                      const void *at)
+{
+    struct team *t = begin(s, comm, when);
+    struct stream_slot *slot = slot_of(t, s->operation);
+    uint64_t address = (uint64_t)(uintptr_t)at;
+    wait_for_slot(t, atomic_load_explicit(&slot->operation, memory_order_relaxed));
+    s->bytes = slot->bytes = bytes;
+    slot->first = LENT;
+    memcpy(slot->data, &address, sizeof address);
+    atomic_exchange(&slot->operation, s->operation);
+    wake_readers(t);
+    MPID_Stream_end(s);
+}
+
+void MPID_Stream_rest(const struct MPID_Stream *s)
+{
+    wait_for_slot(team_of(s->comm), s->operation);
+}
+
+bool MPID_Stream_refused(const struct MPID_Stream *s, int32_t rank)
+{
+    return atomic_load(&member_of(team_of(s->comm), rank)->refused) == s->operation;
+}
+
 static void publish(const struct team *t, const struct MPID_Stream *s)
 {
     _Atomic uint64_t *given = &head_of(t->head)->given;
@@ -366,11 +396,24 @@ int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, u
     struct stream_wait w = { .who = source, .source = true, .word = &slot->operation, .least = s->operation };
     s->source = source;
     s->bytes = 0;
+    s->lent = 0;
     if (!wait_for(t, &w))
         return MPID_STREAM_LOST;
     s->bytes = slot->bytes;
     s->first = s->piece = slot->first;
+    if (s->first == LENT)
+        memcpy(&s->lent, slot->data, sizeof s->lent);
     return s->bytes;
+}
+
+bool MPID_Stream_borrow(struct MPID_Stream *s, void *to, int64_t n)
+{
+    if (!MPID_Reach_copy(s->comm, s->source, to, s->lent + (uint64_t)s->at, n)) {
+        atomic_store(&member_of(team_of(s->comm), s->comm->rank)->refused, s->operation);
+        return false;
+    }
+    s->at += n;
+    return true;
 }
 
 const void *MPID_Stream_next(struct MPID_Stream *s, int64_t *bytes)

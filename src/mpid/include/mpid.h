@@ -417,12 +417,17 @@ void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
  * The source: MPID_Stream_show (bytes may be less than 0: it has a message for the readers, but no data); then, until all bytes
  * are given, MPID_Stream_place and MPID_Stream_give; then MPID_Stream_shown.  A reader: MPID_Stream_see, which tells the number of
  * bytes or MPID_STREAM_LOST; MPID_Stream_next and MPID_Stream_took, until all is taken (also if it is not wanted);
- * then MPID_Stream_end.  Next is NULL if the source is lost.  Whether the team is broken does not matter. */
+ * then MPID_Stream_end.  Next is NULL if the source is lost.  Whether the team is broken does not matter.
+ *
+ * Or the source lends what lies at `at` in its own memory, which it has offered (MPID_Reach_offer): MPID_Stream_lend, then MPID_Stream_rest,
+ * which waits until all have ended the stream (after MPID_Stream_shown, too); those for which MPID_Stream_refused could not read
+ * it.  A reader finds `lent` set after MPID_Stream_see and takes it by MPID_Stream_borrow (false: it cannot be read) instead of Next and Took. */
 enum { MPID_STREAM_SHORT = 1000 /* bytes that cost the least */, MPID_STREAM_LOST = -2 };
 struct MPID_Stream {
     struct MPIR_COMMUNICATOR *comm;
     uint64_t operation, last, first, piece;
     int64_t bytes, at;
+    uint64_t lent; /* a reader: the address in the source; 0: it is shown */
     int32_t source;
 };
 void MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes);
@@ -433,6 +438,11 @@ int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, u
 const void *MPID_Stream_next(struct MPID_Stream *s, int64_t *bytes);
 void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes);
 void MPID_Stream_end(struct MPID_Stream *s);
+void MPID_Stream_lend(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes,
+                      const void *at);
+void MPID_Stream_rest(const struct MPID_Stream *s);
+bool MPID_Stream_refused(const struct MPID_Stream *s, int32_t rank);
+bool MPID_Stream_borrow(struct MPID_Stream *s, void *to, int64_t n);
 /* This process takes no part in stream `when`, if it is one. */
 void MPID_Stream_skip(struct MPIR_COMMUNICATOR *comm, uint32_t when);
 
@@ -449,6 +459,14 @@ void MPID_Steps_done(struct MPIR_COMMUNICATOR *comm, uint64_t step);
 bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step);
 /* A rank that is lost before its last step, -1: none. */
 int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm);
+
+/* Reach: members of a team that copy straight out of each other's memory, where the system lets them. */
+/* The members may read this process's memory from now on; false: they cannot. */
+bool MPID_Reach_offer(const struct MPIR_COMMUNICATOR *comm);
+/* When all have offered: can this process read the memory of all others? */
+bool MPID_Reach_all(const struct MPIR_COMMUNICATOR *comm);
+/* n bytes at address `from` of `rank`; false: they cannot be had (any more).  Does not wait for it. */
+bool MPID_Reach_copy(const struct MPIR_COMMUNICATOR *comm, int32_t rank, void *to, uint64_t from, int64_t n);
 
 /* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
  * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE

@@ -1,0 +1,247 @@
+/* ways.c: which way much data goes within a team (ways.h).
+ *
+ * Invariants
+ *   1. Who can read whom is found out once for a communicator, at a meeting of its own: a member that cannot, says so with each call, and then
+ *      none reads.
+ *   2. `cells` change at meetings only, by what all have shown there: they are the same in all members.
+ *   3. Nothing of the user's that a call needs again changes before all have met for the last time: so a call that could not read
+ *      is done by messages. */
+#include "ways.h"
+#include <stdlib.h>
+#include "util/clock.h"
+
+enum {
+    LEAST = 16 << 10 /* bytes for which to look at a clock */,
+    CLASSES = 8,
+    SETTLED = 3 /* times of one way whose least counts: the first ones touch new memory */,
+    LOOK_EVERY = 64 /* calls: at the other way; in four times as many if it was far slower */,
+    TIME_EVERY = 32 /* broadcasts that are shown, for which the root need not wait */,
+    SLOW_ONES = 2 /* as slow one after the other: look at the other way */
+};
+
+struct cell {
+    uint64_t ns[2]; /* by way */
+    uint8_t seen[2];
+    uint8_t slow;
+    uint16_t since, patience;
+};
+
+enum offered { NOT_ASKED = 0, OFFERED, REFUSED };
+
+struct ways {
+    bool asked, able;     /* this process can read all others */
+    enum offered lending; /* may they read it? */
+    struct cell *last;    /* of the call before */
+    enum coll_way way;    /* that it took */
+    uint64_t began, ended;
+    struct cell *lent; /* of a broadcast; NULL: the way was given */
+    uint64_t lent_at;
+    uint64_t *at; /* of each member: what it has, its result */
+    struct cell cells[COLL_KINDS][CLASSES];
+};
+
+/* What each shows. */
+struct said {
+    uint64_t at, result, began, ended;
+    uint32_t able;
+};
+
+static struct said *said(const struct coll *c, int32_t rank)
+{
+    return MPID_Team_room(&c->comm->adi, rank);
+}
+
+static struct cell *cell_of(struct ways *w, const struct coll *c, int64_t bytes)
+{
+    int k = 0;
+    while (k < CLASSES - 1 && bytes > LEAST << 2 * k)
+        k++;
+    return &w->cells[c->kind][k];
+}
+
+/* NULL without memory. */
+static struct ways *ways_of(struct coll *c)
+{
+    struct ways *w = c->comm->ways;
+    if (!w && (w = calloc(1, sizeof *w + 2 * (size_t)c->size * sizeof *w->at)) != NULL)
+        w->at = (uint64_t *)(w + 1);
+    c->comm->ways = w;
+    return w;
+}
+
+static bool offers(struct coll *c, struct ways *w)
+{
+    if (w->lending == NOT_ASKED)
+        w->lending = MPID_Reach_offer(&c->comm->adi) ? OFFERED : REFUSED;
+    return w->lending == OFFERED;
+}
+
+/* Invariant 1. */
+static bool ask(struct coll *c, struct ways *w)
+{
+    bool offered = w && offers(c, w);
+    if (!w)
+        MPID_Team_break(&c->comm->adi);
+    if (!MPIR_Coll_team_meet_again(c, 0))
+        return false;
+    w->able = offered && MPID_Reach_all(&c->comm->adi);
+    w->asked = true;
+    return true;
+}
+
+/* ---- The choice ---- */
+
+/* The call before took so long, from the first to begin to the last to end. */
+static void learn(struct cell *cell, enum coll_way way, uint64_t ns)
+{
+    uint64_t *cost = &cell->ns[way];
+    if (cell->seen[way] < SETTLED) {
+        *cost = cell->seen[way] == 0 || ns < *cost ? ns : *cost;
+        cell->seen[way]++;
+        return;
+    }
+    if (ns > 2 * *cost)
+        cell->slow += cell->slow < SLOW_ONES;
+    else if (cell->slow < SLOW_ONES)
+        cell->slow = 0;
+    if (ns > 4 * *cost) /* somebody was away, perhaps */
+        ns = 4 * *cost;
+    *cost = ns < *cost ? ns : (3 * *cost + ns) / 4; /* nothing but the way itself makes it faster */
+}
+
+static enum coll_way next_way(struct cell *cell)
+{
+    enum coll_way best = cell->ns[COLL_READ] < cell->ns[COLL_SHOWN] ? COLL_READ : COLL_SHOWN;
+    enum coll_way other = best == COLL_READ ? COLL_SHOWN : COLL_READ;
+    for (int way = COLL_SHOWN; way <= COLL_READ; way++)
+        if (cell->seen[way] < SETTLED)
+            return (enum coll_way)way;
+    int every = cell->ns[other] > 2 * cell->ns[best] ? 4 * LOOK_EVERY : LOOK_EVERY;
+    bool notice = cell->slow >= SLOW_ONES && cell->since >= cell->patience;
+    if (++cell->since < every && !notice)
+        return best;
+    cell->patience = notice && cell->patience < LOOK_EVERY ? 2 * cell->patience + 1 : cell->patience;
+    if (!notice)
+        cell->patience = 0;
+    cell->since = 0;
+    cell->slow = 0;
+    return other;
+}
+
+/* What all have shown: the time of the call before; may all read? */
+static bool hear(struct ways *w, const struct coll *c)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    bool can = true;
+    for (int32_t i = 0; i < c->size; i++) {
+        const struct said *s = said(c, i);
+        first = s->began < first ? s->began : first;
+        last = s->ended > last ? s->ended : last;
+        can = can && s->able && s->at != 0;
+        w->at[2 * i] = s->at;
+        w->at[2 * i + 1] = s->result;
+    }
+    if (w->last && last > first)
+        learn(w->last, w->way, last - first);
+    w->last = NULL;
+    return can;
+}
+
+bool MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *result)
+{
+    struct ways *w;
+    if (c->way == COLL_SHOWN || (c->way == COLL_MEASURED && bytes < LEAST)) {
+        c->way = COLL_SHOWN;
+        return MPIR_Coll_team_meet_for(c, bytes);
+    }
+    w = ways_of(c);
+    if ((!w || !w->asked) && !ask(c, w))
+        return false;
+    *(struct said *)MPID_Team_own(&c->comm->adi, sizeof(struct said)) =
+        (struct said){ (uint64_t)(uintptr_t)at, (uint64_t)(uintptr_t)result, w->began, w->ended, w->able };
+    if (!MPIR_Coll_team_meet_for(c, bytes))
+        return false;
+    struct cell *cell = cell_of(w, c, bytes);
+    bool can = hear(w, c);
+    if (can && c->way == COLL_MEASURED) {
+        c->way = next_way(cell);
+        w->last = cell;
+        w->way = c->way;
+    } else {
+        c->way = can ? COLL_READ : COLL_SHOWN;
+    }
+    w->began = w->ended = ku_clock_ns();
+    return true;
+}
+
+void MPIR_Ways_end(struct coll *c)
+{
+    struct ways *w = c->comm->ways;
+    if (w && w->last)
+        w->ended = ku_clock_ns();
+}
+
+/* ---- Broadcasts ---- */
+
+bool MPIR_Ways_lends(struct coll *c, int64_t bytes)
+{
+    struct ways *w = c->way == COLL_SHOWN || bytes < LEAST ? c->comm->ways : ways_of(c);
+    if (w)
+        w->lent = NULL;
+    if (c->way == COLL_SHOWN || bytes < LEAST || !w || !offers(c, w)) {
+        c->way = COLL_SHOWN;
+        return false;
+    }
+    if (c->way == COLL_READ)
+        return true;
+    w->lent = cell_of(w, c, bytes);
+    c->way = next_way(w->lent);
+    w->lent_at = ku_clock_ns();
+    return c->way == COLL_READ;
+}
+
+bool MPIR_Ways_times(const struct coll *c)
+{
+    const struct ways *w = c->comm->ways;
+    return w && w->lent &&
+           (c->way == COLL_READ || w->lent->seen[COLL_SHOWN] < SETTLED || w->lent->since % TIME_EVERY == 0);
+}
+
+void MPIR_Ways_timed(struct coll *c)
+{
+    struct ways *w = c->comm->ways;
+    learn(w->lent, c->way, ku_clock_ns() - w->lent_at);
+}
+
+void MPIR_Ways_no_lending(struct coll *c)
+{
+    struct ways *w = c->comm->ways;
+    w->lending = REFUSED;
+}
+
+/* ---- Reading ---- */
+
+static void read_from(struct coll *c, int32_t rank, uint64_t from, void *to, int64_t n)
+{
+    if (!c->st->team_broke && !MPID_Reach_copy(&c->comm->adi, rank, to, from, n)) {
+        MPID_Team_break(&c->comm->adi);
+        c->st->team_broke = true;
+    }
+}
+
+void MPIR_Ways_read(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n)
+{
+    const struct ways *w = c->comm->ways;
+    read_from(c, rank, w->at[2 * rank] + (uint64_t)offset, to, n);
+}
+
+void MPIR_Ways_read_result(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n)
+{
+    const struct ways *w = c->comm->ways;
+    read_from(c, rank, w->at[2 * rank + 1] + (uint64_t)offset, to, n);
+}
+
+bool MPIR_Ways_next(struct coll *c, int turn)
+{
+    return MPIR_Coll_team_meet_again(c, turn);
+}

@@ -1,0 +1,36 @@
+/* ways.h: the two ways of much data within a team, and which one is faster.
+ *
+ * Shown: at the benches, copied twice or more by two processes at once (pieces.c, slices.c).  Read: straight out of the other's memory
+ * (MPID_Reach_*), copied once by one.  Which is faster depends on where the cores lie, on whether ranks share them, and on the size,
+ * and the first two change while a job runs.  So it is measured, for each communicator, collective and class of sizes.
+ *
+ * The members must take the same way.  Each shows at the meeting with which a call begins when it began and ended the call before; so
+ * all know how long that took from the first to the last of them, and draw the same conclusion. */
+#ifndef COLL_WAYS_H
+#define COLL_WAYS_H
+
+#include "coll.h"
+
+/* All meet to work on so many bytes, the same in all, each with what others may read: an address, COLL_NOTHING if it has nothing
+ * for others, 0 if what it has cannot be read so; `result`: of what it will have for others.  False: the team broke.  After it
+ * c->way is COLL_SHOWN or COLL_READ. */
+#define COLL_NOTHING ((const void *)1)
+bool MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *result);
+/* COLL_READ: n bytes from `offset` on of what `rank` has, or of its result. */
+void MPIR_Ways_read(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n);
+void MPIR_Ways_read_result(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n);
+/* COLL_READ: all meet again: turn 1, 2, ...  False: somebody could not read, or is lost: nobody has the result, and the call is to
+ * be done by messages. */
+bool MPIR_Ways_next(struct coll *c, int turn);
+/* The call is over here. */
+void MPIR_Ways_end(struct coll *c);
+
+/* In a broadcast the root decides alone, by how long it took until all had the data.  Is it to be lent (MPID_Stream_lend)? */
+bool MPIR_Ways_lends(struct coll *c, int64_t bytes);
+/* After what it said: is the root to wait for the others, and then to say so? */
+bool MPIR_Ways_times(const struct coll *c);
+void MPIR_Ways_timed(struct coll *c);
+/* Somebody could not read what was lent. */
+void MPIR_Ways_no_lending(struct coll *c);
+
+#endif

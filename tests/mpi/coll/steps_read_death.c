@@ -1,0 +1,7 @@
+/* A rank that dies while the others read its memory: they are told, none waits for ever. */
+/* ranks: 2 3 8 */
+/* env: KEEL_COLL=allreduce=read */
+/* nodes: one, because reading is of one node; without it an operation is called another number of times */
+/* exit: 3 */
+/* stderr: (?s)\A(?!.*told 0).*told 1.*\Z */
+#include "steps_death.c"
