@@ -523,6 +523,32 @@ static void short_calls(struct MPIR_COMMUNICATOR *c, int64_t n)
     expect_status(&status, from, tag, n, "Recv_bytes");
 }
 
+/* Several receives wait, one is waited for: all get their messages, in order. */
+static void short_wait(struct MPIR_COMMUNICATOR *c)
+{
+    enum { MANY = 6, THIS = 2 };
+    struct MPIR_HANDLE r[MANY];
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, in[MANY] = { 0 };
+    MPIR_Status s;
+    for (int i = 0; i < MANY; i++)
+        CHECK(MPID_Irecv_bytes(&in[i], sizeof in[i], c, i % 2 ? MPI_ANY_SOURCE : from, 7, &r[i]) == 0,
+              "irecv %d", i);
+    for (int i = 0; i < MANY; i++) {
+        int out = 100 * ME + i;
+        CHECK(MPID_Send_bytes(&out, sizeof out, c, to, 7) == 0, "send %d", i);
+    }
+    while (!r[THIS].is_complete)
+        if (!MPID_Recv_soon(&r[THIS], 1))
+            MPID_DeviceCheck(MPID_BLOCKING);
+        else
+            CHECK(r[THIS].is_complete, "it said that it is complete");
+    for (int i = 0; i < MANY; i++) {
+        MPID_RecvComplete(&r[i], &s, &err);
+        CHECK(in[i] == 100 * from + i && s.MPI_SOURCE == from && s.MPI_TAG == 7 && s.count == sizeof in[i],
+              "receive %d: %d", i, in[i]);
+    }
+}
+
 static void short_way(void)
 {
     static const int64_t sizes[] = { 0, 1, 3, 8, 17, 33, 48, 49, 5000 };
@@ -532,6 +558,7 @@ static void short_way(void)
     CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         short_calls(&c, sizes[i]);
+    short_wait(&c);
     CHECK(MPID_Send_bytes(out, 8, &c, to, 1) == 0, "send");
     CHECK(MPID_Recv_bytes(in, 4, &c, from, 1, NULL) == MPI_ERR_TRUNCATE && in[3] == 4 && in[4] == 0,
           "too long");

@@ -68,6 +68,9 @@ static void receives(MPI_Request *r)
     COUNT("MPI_Irecv", EACH(MPI_Send(buf, 8, MPI_CHAR, 0, 1, *comm)),
           EACH(MPI_Irecv(buf, 8, MPI_CHAR, 1, 1, *comm, &r[i])));
     COUNT("MPI_Waitall of receives", (void)0, MPI_Waitall(CALLS, r, MPI_STATUSES_IGNORE));
+    COUNT("MPI_Irecv, nothing there", (void)0, EACH(MPI_Irecv(buf, 8, MPI_CHAR, 1, 1, *comm, &r[i])));
+    COUNT("MPI_Waitall, now there", EACH(MPI_Send(buf, 8, MPI_CHAR, 0, 1, *comm)),
+          MPI_Waitall(CALLS, r, MPI_STATUSES_IGNORE));
 }
 
 int main(int argc, char **argv)

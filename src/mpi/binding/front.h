@@ -225,6 +225,62 @@ static inline int check_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts
                                                 : MPIR_front_low_buffers(buf, counts, displs, n, t, arg);
 }
 
+/* ---- Messages of contiguous data: from here to the ADI, with arguments that have been found to be in order; others go through the
+ * bodies. */
+
+int MPIR_Send(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag, MPIR_Comm *comm);
+int MPIR_Isend(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag, MPIR_Comm *comm,
+               MPIR_Request **request);
+int MPIR_Recv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag, MPIR_Comm *comm,
+              MPIR_Status *status);
+int MPIR_Irecv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag, MPIR_Comm *comm,
+               MPIR_Request **request);
+
+static inline bool front_bytes(MPI_Count count, const MPIR_Datatype *t, int64_t *len)
+{
+    return likely(t->adi.is_contig && !__builtin_mul_overflow(count, t->adi.size, len));
+}
+static inline int front_Send(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag,
+                             MPIR_Comm *comm)
+{
+    int64_t len;
+    return front_bytes(count, t, &len) ? MPID_Send_bytes(buf, len, &comm->adi, dest, tag)
+                                       : MPIR_Send(buf, count, t, dest, tag, comm);
+}
+static inline int front_Recv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag,
+                             MPIR_Comm *comm, MPIR_Status *status)
+{
+    int64_t len;
+    return front_bytes(count, t, &len) ? MPID_Recv_bytes(buf, len, &comm->adi, source, tag, status)
+                                       : MPIR_Recv(buf, count, t, source, tag, comm, status);
+}
+/* The request of an operation that was begun, or refused. */
+static inline int front_begun(MPIR_Request *r, int err, MPIR_Request **request)
+{
+    if (unlikely(err))
+        MPIR_Request_release(r);
+    *request = r;
+    return err;
+}
+static inline int front_Isend(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag,
+                              MPIR_Comm *comm, MPIR_Request **request)
+{
+    int64_t len;
+    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_alloc_plain(comm) : NULL;
+    if (unlikely(!r))
+        return MPIR_Isend(buf, count, t, dest, tag, comm, request);
+    return front_begun(r, MPID_Isend_bytes(buf, len, &comm->adi, dest, tag, r), request);
+}
+static inline int front_Irecv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag,
+                              MPIR_Comm *comm, MPIR_Request **request)
+{
+    int64_t len;
+    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_alloc_plain(comm) : NULL;
+    if (unlikely(!r))
+        return MPIR_Irecv(buf, count, t, source, tag, comm, request);
+    return front_begun(r, MPID_Irecv_bytes(buf, len, &comm->adi, source, tag, r), request);
+}
+
 /* ---- Who an argument of a rooted collective matters to
  * -------------------------------------------------------- */
 

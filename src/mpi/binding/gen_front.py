@@ -58,6 +58,48 @@ static inline void front_statuses_out(const MPIR_Status *s, ABI_Status *a, int64
 
 @ARRAYS@
 
+/* Of requests that are complete and have not failed, and of null ones. */
+static inline void front_statuses_of(MPIR_Request *const *requests, ABI_Status *statuses, int n)
+{
+    MPIR_Status none;
+    MPIR_Status_empty(&none);
+    for (int i = 0; i < n; i++)
+        front_status_out(requests[i] ? &requests[i]->s : &none, &statuses[i]);
+}
+
+/* MPI_Waitall of requests of the ADI, not many, of which none fails. False: nothing has been done but wait, perhaps. */
+static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *statuses)
+{
+    MPIR_Request *r[FRONT_SMALL];
+    bool plain = true;
+    if (unlikely(!MPIR_env.up || (unsigned)count > FRONT_SMALL || !handles))
+        return false;
+    for (int i = 0; i < count; i++) {
+        uint64_t value = front_value_Request(handles[i]);
+        r[i] = MPIR_Object_made(MPIR_KIND_REQUEST, value);
+        if (unlikely(!r[i] && value != @NULL_REQUEST@) || (r[i] && (unsigned)r[i]->handle_type > MPIR_RECV))
+            return false;
+        plain &= !r[i] || (atomic_load_explicit(&r[i]->is_complete, memory_order_acquire) && !r[i]->errval);
+    }
+    if (!plain && !MPIR_Requests_wait(count, r))
+        return false;
+    if (statuses)
+        front_statuses_of(r, statuses, count);
+    for (int i = 0; i < count; i++) {
+        if (likely(r[i] && !(r[i]->obj.flags & MPIR_REQUEST_PERSISTENT) && r[i]->comm &&
+                   r[i]->comm->obj.flags & KEEL_OBJ_PREDEFINED)) {
+            ku_slab_free(&MPIR_slab[MPIR_KIND_REQUEST], r[i]);
+            handles[i] = front_native_Request(@NULL_REQUEST@);
+            continue;
+        }
+        if (r[i])
+            MPIR_Request_retire(&r[i]);
+        if (!r[i])
+            handles[i] = front_native_Request(@NULL_REQUEST@);
+    }
+    return true;
+}
+
 /* The place of a request that an earlier look at this array found complete (any.h), or -1. */
 static inline int front_noted(const ABI_Request *handles, int count)
 {
@@ -272,7 +314,8 @@ def abi_h(abi):
         arrays.append(fill(ARRAY_IN, SHORT=h.short, OBJ=h.obj, NULL=h.null, LOOKUP=lookup, ERROR=error))
     return fill(ABI_H, ABI=abi.name, TYPES="\n".join(types),
                 STATUS_FIELDS="\n".join("    %s;" % field_decl(n, t) for n, t in abi.status),
-                CODING="\n".join(fill(CODING_POINTER, SHORT=h.short) for h in handles), ARRAYS="\n".join(arrays))
+                CODING="\n".join(fill(CODING_POINTER, SHORT=h.short) for h in handles), ARRAYS="\n".join(arrays),
+                NULL_REQUEST=HANDLES["REQUEST"].null)
 
 
 def abi_c(abi):
@@ -658,12 +701,20 @@ SHORT = {
     "RANK_ANY": "((uint32_t){0} < (uint32_t){1}->adi.remote_size || check_any_source({1}, {0}))",
     "TAG_ANY": "({0} >= 0 || check_any_tag({1}, {0}))", "COMM": "{0}_o", "DATATYPE_USE": "{0}_o && {0}_o->adi.is_committed",
     "REQUEST_OUT": "{0}", "REQUEST_INOUT": "{0}_o && {0}_o->handle_type != MPIR_MESSAGE", "INT_OUT": "{0}", "STATUS_OUT": None,
+    "REQUEST": "{0}_o && {0}_o->handle_type != MPIR_MESSAGE", "INT": None,
 }
+
+
+# Bodies that have a short way of their own for contiguous data (front.h).
+DIRECT = {"Send": "Send", "Rsend": "Send", "Recv": "Recv", "Isend": "Isend", "Irsend": "Isend", "Irecv": "Irecv"}
 
 
 def short_way(front):
     """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's and the slow form's."""
     proc, call = front.proc, front.call
+    if proc.short == "Waitall":
+        args = ", ".join(p.name for p in proc.params)
+        return "    return likely(front_waitall(%s)) ? MPI_SUCCESS : slow_%s(%s);" % (args, call, args)
     decls, conds, args, after = [], ["MPIR_env.up"], [], []
     comm = front.comm.name + "_o" if front.comm else None
     for p in front.order():
@@ -679,7 +730,7 @@ def short_way(front):
             decls.append("%s *%s_o = front_known(MPIR_KIND_%s, %s);" % (h.obj, name, h.kind, value))
     for p in proc.params:
         h, name, kind = p.kind.handle, p.name, p.kind.name
-        args.append("&%s_o" % name if kind.startswith("REQUEST") else name + "_o" if h else name)
+        args.append("&%s_o" % name if kind.startswith("REQUEST_") else name + "_o" if h else name)
         if kind == "REQUEST_OUT":
             decls.append("MPIR_Request *%s_o = NULL;" % name)
             after.append("    if (likely(!err))\n        *%s = front_native_Request(MPIR_Object_made_handle(MPIR_KIND_REQUEST, %s_o));" % (name, name))
@@ -689,7 +740,7 @@ def short_way(front):
             decls.append("MPIR_Status %s_o;" % name)
             args[-1] = "%s ? &%s_o : NULL" % (name, name)
             after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
-    requests = [p.name + "_o" for p in proc.params if p.kind.name == "REQUEST_INOUT"]
+    requests = [p.name + "_o" for p in proc.params if p.kind.name in ("REQUEST", "REQUEST_INOUT")]
     target = "front_target(%s)" % (comm or "NULL")
     if requests and not comm and not front.completes:
         target = "front_target_request(%s)" % requests[0]
@@ -698,7 +749,7 @@ def short_way(front):
     return "\n".join(["    " + d for d in decls] + [
         "    if (unlikely(!(%s)))\n        return slow_%s(%s);" %
         (" &&\n                   ".join(conds), call, ", ".join(p.name for p in proc.params))] + before + [
-        "    int err = MPIR_%s(%s);" % (front.body, ", ".join(args))] + after + [
+        "    int err = %s(%s);" % ("front_" + DIRECT[proc.short] if proc.short in DIRECT else "MPIR_" + front.body, ", ".join(args))] + after + [
         '    return likely(!err) ? MPI_SUCCESS : MPIR_front_fail(%s, "%s", err);' % (target, call)])
 
 

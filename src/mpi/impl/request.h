@@ -95,6 +95,23 @@ MPIR_Request *MPIR_Request_alloc_complete(MPIR_Comm *comm, MPIR_OPTYPE kind);
 /* The user is done with a complete request: a persistent one becomes inactive, any other is released and its handle
  * becomes the null handle. */
 void MPIR_Request_retire(MPIR_Request **slot);
+/* The same, with what is usual in place. */
+static inline void MPIR_Request_retire_here(MPIR_Request **slot)
+{
+    MPIR_Request *r = *slot;
+    const struct MPIR_COMMUNICATOR *comm = r->comm;
+    if (__builtin_expect((r->obj.flags & MPIR_REQUEST_PERSISTENT) || MPIR_Request_has_closure(r) || !comm ||
+                             !(comm->obj.flags & KEEL_OBJ_PREDEFINED),
+                         0)) {
+        MPIR_Request_retire(slot);
+        return;
+    }
+    *slot = NULL;
+    ku_slab_free(&MPIR_slab[MPIR_KIND_REQUEST], r);
+}
+/* Wait until all are complete (NULL: nothing to wait for).  False: some have failed or are to be settled, and perhaps not all are
+ * complete. */
+bool MPIR_Requests_wait(int count, MPIR_Request **requests);
 /* Make a persistent request inactive: how it begins, and where retire leaves it. */
 void MPIR_Request_rest(MPIR_Request *request);
 /* Start a persistent request that is one operation of the ADI (src/mpi/pt2pt).  Returns an error class. */

@@ -24,7 +24,9 @@
  *      when all pieces of earlier rounds have been acknowledged: then no receive for the WHOLE of an earlier round is posted.
  *   4. A partition that is sent as several pieces is sent without others in between, all as DATA, which the receiver retires in
  *      order: when the last has come all have.
- *   5. While one of these functions runs (MPIR_Part_enter), progress does not run another: what it calls may poll. */
+ *   5. Small partitions are held back, to go together, when many pieces have gone in a round (may_gather): then the channel is
+ *      listed, and the next look at the devices sends what waits.
+ *   6. While one of these functions runs (MPIR_Part_enter), progress does not run another: what it calls may poll. */
 #ifndef MPIR_PART_H
 #define MPIR_PART_H
 
@@ -109,7 +111,9 @@ struct part_send {
     struct part_piece *flight;
     uint32_t nflight;
     uint32_t pieces, asked,
-        acked; /* pieces sent; until where an ACK was asked for; until where it has come */
+        acked;       /* pieces sent; until where an ACK was asked for; until where it has come */
+    uint32_t began;  /* pieces sent when the round began */
+    uint32_t gather; /* partitions that lie in one message */
     uint32_t stalls;
     uint64_t *ready, *pending; /* since the start; of these, not sent */
     uint64_t bits[];

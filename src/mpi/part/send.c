@@ -6,6 +6,8 @@
 #include <string.h>
 #include "part.h"
 
+enum { LOOK_EVERY = 32 };
+
 static inline int64_t size_of(const struct part *p)
 {
     return p->type->adi.size;
@@ -223,6 +225,7 @@ static int start(MPIR_Request *r)
         memset(s->bits, 0, 2 * bits_words(s->p.n) * sizeof s->bits[0]);
     s->marked = s->whole = s->split = false;
     s->nready = s->npending = s->nsent = s->cursor = 0;
+    s->began = s->pieces;
     s->p.err = 0;
     s->p.stamp = 0;
     s->p.active = true;
@@ -320,12 +323,26 @@ static bool is_under_way(const struct part_send *s)
            (s->npending > 0 || s->nflight > 0 || s->split || !part_done(&s->p.whole) || s->p.err);
 }
 
+/* May what has become ready wait for its neighbours, since many small ones have gone before?  A message for each costs more than
+ * what is in it: the more pieces have gone in this round, the more partitions go together, up to what lies in one message.  Whatever
+ * looks at the devices sends them all. */
+static inline bool may_gather(const struct part_send *s, uint32_t more)
+{
+    enum { AT_ONCE = 32 /* pieces from one doubling to the next */, MOST = 16 /* doublings */ };
+    uint32_t doublings = (s->pieces - s->began) / AT_ONCE;
+    return doublings > 0 && s->npending + more < s->gather && s->nready + more < s->p.n &&
+           (s->npending + more) >> (doublings < MOST ? doublings : MOST) == 0;
+}
+
 /* Some have become ready.  Where they cannot go yet the devices must be looked at now and then: what they wait for may have
  * come, and the program may mark many before it waits. */
 static void push(struct part_send *s)
 {
-    enum { LOOK_EVERY = 32 };
     s->p.request->moved = s->p.n - s->nready; /* for the report on a job that hangs */
+    if (may_gather(s, 0)) {
+        MPIR_Part_list(&s->p);
+        return;
+    }
     if (MPIR_Part_enter()) {
         MPIR_Part_send_advance(s);
         MPIR_Part_leave();
@@ -336,7 +353,8 @@ static void push(struct part_send *s)
         MPID_DeviceCheck(MPID_NOTBLOCKING);
 }
 
-int MPIR_Pready(int partition, MPIR_Request *request)
+/* What gather_one does not see to: it is wrong, or to be sent. */
+static __attribute__((noinline)) int ready_one(int partition, MPIR_Request *request)
 {
     struct part_send *s;
     int err = find_send(request, &s);
@@ -349,6 +367,36 @@ int MPIR_Pready(int partition, MPIR_Request *request)
     mark(s, (uint32_t)partition, (uint32_t)partition);
     push(s);
     return 0;
+}
+
+/* The short way of one that gathers, or must wait since too much is under way. */
+static inline bool gather_one(struct part_send *s, uint32_t k)
+{
+    uint64_t bit = 1ull << k % 64;
+    if (k >= s->p.n || s->nready + 1 >= s->p.n || !s->p.listed || (s->ready[k / 64] & bit) ||
+        !(may_gather(s, 1) || (!may_send(s) && ++s->stalls % LOOK_EVERY != 0)))
+        return false;
+    if (s->npending++ == 0)
+        s->cursor = k;
+    s->ready[k / 64] |= bit;
+    s->pending[k / 64] |= bit;
+    s->nready++;
+    s->marked = true;
+    s->p.request->moved = s->p.n - s->nready;
+    return true;
+}
+
+int MPIR_Pready(int partition, MPIR_Request *request)
+{
+    struct part_send *s;
+    if (__builtin_expect(request && request->handle_type == MPIR_PART && MPIR_Request_is_active(request) &&
+                             MPIR_Request_ops_of(request) == &MPIR_Part_send_ops,
+                         1)) {
+        s = request->aux;
+        if (gather_one(s, (uint32_t)partition))
+            return 0;
+    }
+    return ready_one(partition, request);
 }
 
 int MPIR_Pready_range(int partition_low, int partition_high, MPIR_Request *request)
@@ -419,6 +467,7 @@ void MPIR_Part_send_init(struct part *p)
     int err = 0;
     s->ready = s->bits;
     s->pending = s->bits + bits_words(p->n);
+    s->gather = p->bytes > 0 ? (uint32_t)(PART_INLINE / (p->bytes / p->n)) : 0;
     if (p->peer == MPI_PROC_NULL)
         return;
     p->channel = channels++ % PART_CHANNELS;

@@ -56,31 +56,10 @@ static inline __attribute__((always_inline)) int isend_by(const struct mode *mod
     return started(r, err, request);
 }
 
-/* Contiguous bytes to somebody?  The short way is the same but for what it does not look at. */
-static inline bool plain(MPI_Count count, const MPIR_Datatype *type, int dest, int64_t *len)
-{
-    return __builtin_expect(type->adi.is_contig && dest != MPI_PROC_NULL &&
-                                !__builtin_mul_overflow(count, type->adi.size, len),
-                            1);
-}
-
-static __attribute__((noinline)) int send_long(const void *buf, MPI_Count count, MPIR_Datatype *type,
-                                               int dest, int tag, MPIR_Comm *comm)
-{
-    return send_by(&standard, buf, count, type, dest, tag, comm);
-}
-
-static __attribute__((noinline)) int isend_long(const void *buf, MPI_Count count, MPIR_Datatype *type,
-                                                int dest, int tag, MPIR_Comm *comm, MPIR_Request **request)
-{
-    return isend_by(&standard, buf, count, type, dest, tag, comm, request);
-}
-
+/* (What is contiguous goes a shorter way before it comes here: src/mpi/binding/front.h.) */
 int MPIR_Send(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag, MPIR_Comm *comm)
 {
-    int64_t len;
-    return plain(count, datatype, dest, &len) ? MPID_Send_bytes(buf, len, &comm->adi, dest, tag)
-                                              : send_long(buf, count, datatype, dest, tag, comm);
+    return send_by(&standard, buf, count, datatype, dest, tag, comm);
 }
 
 int MPIR_Ssend(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag, MPIR_Comm *comm)
@@ -96,13 +75,7 @@ int MPIR_Rsend(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int de
 int MPIR_Isend(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag, MPIR_Comm *comm,
                MPIR_Request **request)
 {
-    int64_t len;
-    if (__builtin_expect(!plain(count, datatype, dest, &len), 0))
-        return isend_long(buf, count, datatype, dest, tag, comm, request);
-    MPIR_Request *r = MPIR_Request_alloc_plain(comm);
-    if (__builtin_expect(!r, 0))
-        return MPI_ERR_NO_MEM;
-    return started(r, MPID_Isend_bytes(buf, len, &comm->adi, dest, tag, r), request);
+    return isend_by(&standard, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPIR_Issend(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag, MPIR_Comm *comm,

@@ -20,7 +20,7 @@ static void finish_all(int count, MPIR_Request **requests, MPIR_Status *statuses
             continue;
         }
         take_status(requests[i], s);
-        retire(&requests[i]);
+        MPIR_Request_retire_here(&requests[i]);
     }
 }
 
@@ -71,25 +71,30 @@ static bool any_failed(int count, MPIR_Request **requests)
     return false;
 }
 
-int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array_of_statuses)
+bool MPIR_Requests_wait(int count, MPIR_Request **requests)
 {
     uint32_t errors = 0; /* as many had failed when all were looked at last */
     bool odd = false;    /* some failed, or to be settled */
     for (int i = 0; i < count; i++) {
-        MPIR_Request *r = array_of_requests[i];
+        MPIR_Request *r = requests[i];
         if (!r)
             continue;
         while (__builtin_expect(!MPIR_Request_is_complete(r), 0)) {
             if (__builtin_expect(MPID_Request_errors != errors, 0)) {
                 errors = MPID_Request_errors;
-                if (any_failed(count, array_of_requests))
-                    return report_in_status(count, array_of_requests, array_of_statuses);
+                if (any_failed(count, requests))
+                    return false;
             }
-            wait_for(count - i, array_of_requests + i, false);
+            wait_for_this(count - i, requests + i);
         }
         odd |= r->errval != 0;
     }
-    if (odd)
+    return !odd;
+}
+
+int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array_of_statuses)
+{
+    if (!MPIR_Requests_wait(count, array_of_requests))
         return report_in_status(count, array_of_requests, array_of_statuses);
     finish_all(count, array_of_requests, array_of_statuses);
     return 0;

@@ -57,6 +57,13 @@ static inline void wait_for(int count, MPIR_Request *const *requests, bool any)
     MPID_Waited.n = 0;
 }
 
+/* The same for a request that is not complete, which may be one of `count`, all wanted. */
+static inline void wait_for_this(int count, MPIR_Request *const *requests)
+{
+    if ((*requests)->handle_type != MPIR_RECV || !MPID_Recv_soon(*requests, count - 1))
+        wait_for(count, requests, false);
+}
+
 /* The same for any of perhaps many. */
 static inline void wait_for_many(int count, MPIR_Request *const *requests)
 {
@@ -66,27 +73,12 @@ static inline void wait_for_many(int count, MPIR_Request *const *requests)
         drive_for_many(count);
 }
 
-/* MPIR_Request_retire, with what is usual in place. */
-static inline void retire(MPIR_Request **slot)
-{
-    MPIR_Request *r = *slot;
-    MPIR_Comm *comm = (MPIR_Comm *)r->comm;
-    if (__builtin_expect((r->obj.flags & MPIR_REQUEST_PERSISTENT) || MPIR_Request_has_closure(r) || !comm ||
-                             !(comm->adi.obj.flags & KEEL_OBJ_PREDEFINED),
-                         0)) {
-        MPIR_Request_retire(slot);
-        return;
-    }
-    *slot = NULL;
-    ku_slab_free(&MPIR_slab[MPIR_KIND_REQUEST], r);
-}
-
 /* For the forms that complete one request: status, error (recorded), and away. */
 static inline int finish(MPIR_Request **slot, MPIR_Status *status)
 {
     int err = __builtin_expect((*slot)->errval != 0, 0) && settle(*slot) ? MPIR_Err_request(*slot) : 0;
     take_status(*slot, status);
-    retire(slot);
+    MPIR_Request_retire_here(slot);
     return err;
 }
 

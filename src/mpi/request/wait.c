@@ -11,7 +11,7 @@ int MPIR_Wait(MPIR_Request **request, MPIR_Status *status)
         return 0;
     }
     while (!MPIR_Request_is_complete(*request))
-        wait_for(1, request, false);
+        wait_for_this(1, request);
     return finish(request, status);
 }
 

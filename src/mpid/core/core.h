@@ -341,6 +341,10 @@ static inline void req_complete(struct MPIR_HANDLE *r)
     r->state = REQ_DONE;
     atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_release);
 }
+static inline bool req_is_complete(const struct MPIR_HANDLE *r)
+{
+    return atomic_load_explicit(&r->is_complete, memory_order_acquire) != 0;
+}
 static inline int64_t req_bytes(const struct MPIR_HANDLE *r)
 {
     return r->datatype == NULL ? r->len : MPID_Req_capacity(r);

@@ -108,18 +108,24 @@ static inline void MPID_Posted_add(struct posted *q, struct MPIR_HANDLE *r)
     q->n++;
 }
 
-/* The receive that gets the message (source, tag), taken out of the queue; or NULL. */
-static inline struct MPIR_HANDLE *MPID_Posted_take(struct posted *q, int source, int tag)
+/* Take the first of a list out. */
+static inline void MPID_Posted_pop(struct posted *q)
 {
-    struct MPIR_HANDLE *r = q->head, *next;
-    if (r == NULL || !match_accepts(r, source, tag))
-        return q->n == 0 ? NULL : MPID_Posted_take_slow(q, source, tag);
-    next = q->head = r->next; /* the first of a list: the common case */
+    struct MPIR_HANDLE *next = q->head = q->head->next;
     if (next != NULL)
         next->aux = NULL;
     else
         q->tail = NULL;
     q->n--;
+}
+
+/* The receive that gets the message (source, tag), taken out of the queue; or NULL. */
+static inline struct MPIR_HANDLE *MPID_Posted_take(struct posted *q, int source, int tag)
+{
+    struct MPIR_HANDLE *r = q->head;
+    if (r == NULL || !match_accepts(r, source, tag))
+        return q->n == 0 ? NULL : MPID_Posted_take_slow(q, source, tag);
+    MPID_Posted_pop(q); /* the first of a list: the common case */
     return r;
 }
 

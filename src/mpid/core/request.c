@@ -77,14 +77,9 @@ static int result(const struct MPIR_HANDLE *r, MPIR_Status *status, int *error_c
     return 1;
 }
 
-static bool is_complete(const struct MPIR_HANDLE *r)
-{
-    return atomic_load_explicit(&r->is_complete, memory_order_acquire) != 0;
-}
-
 bool MPID_Request_watch(MPID_Request request)
 {
-    if (is_complete(request))
+    if (req_is_complete(request))
         return false;
     request->state |= REQ_WATCHED;
     return true;
@@ -92,9 +87,9 @@ bool MPID_Request_watch(MPID_Request request)
 
 int MPID_RecvIcomplete(MPID_Request request, MPIR_Status *status, int *error_code)
 {
-    if (!is_complete(request)) {
+    if (!req_is_complete(request)) {
         MPID_DeviceCheck(MPID_NOTBLOCKING);
-        if (!is_complete(request))
+        if (!req_is_complete(request))
             return 0;
     }
     return result(request, status, error_code);
@@ -107,7 +102,7 @@ int MPID_SendIcomplete(MPID_Request request, int *error_code)
 
 void MPID_RecvComplete(MPID_Request request, MPIR_Status *status, int *error_code)
 {
-    if (!is_complete(request))
+    if (!req_is_complete(request))
         MPID_Wait_request(request);
     result(request, status, error_code);
 }
@@ -131,7 +126,7 @@ int MPID_WaitForCompleteRecv(MPIR_RHANDLE *request)
 
 void MPID_Request_free(MPID_Request request)
 {
-    if (!is_complete(request))
+    if (!req_is_complete(request))
         request->state |= REQ_FREED;
     else if (MPID_core.config.request_free != NULL)
         MPID_core.config.request_free(request);

@@ -344,6 +344,9 @@ int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int
                      MPID_Request request);
 int MPID_Send_again(MPID_Request request);
 int MPID_Recv_again(MPID_Request request);
+/* For who waits for a request: messages that have come, or come soon, for the receives that stand first in its context go straight
+ * to these; when it is complete up to `more` that are there already.  True: it is complete; else go on with MPID_DeviceCheck. */
+bool MPID_Recv_soon(MPID_Request request, int more);
 
 /* Matched probe (MPI-3).  On *flag the message is taken out of the queue into `message` (an unused request),
  * which becomes handle_type MPIR_MESSAGE; MPID_ImrecvX turns it into the receive.  MPID_Mprobe blocks. */
