@@ -1,4 +1,5 @@
-/* sock.h: TCP sockets over IPv4 that never block, are not inherited by exec, and do not wait to gather bytes. */
+/* sock.h: TCP sockets over IPv4 and IPv6 that never block, are not inherited by exec, and do not wait to gather bytes;
+ * addresses, and which of them belong together. */
 #ifndef KU_SOCK_H
 #define KU_SOCK_H
 
@@ -6,16 +7,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* An address, with the length of its network's prefix; or a network. */
 struct ku_sock_addr {
-    uint8_t ip[4];
-    uint16_t port; /* in host order */
+    uint8_t family; /* 4 or 6 */
+    uint8_t prefix; /* bits */
+    uint16_t port;  /* in host order */
+    uint8_t ip[16]; /* of which IPv4 uses four; the others are zero */
 };
 
-/* "127.0.0.1:4711" in a buffer of KU_SOCK_TEXT bytes, which is returned. */
-enum { KU_SOCK_TEXT = 24 };
+/* "127.0.0.1:4711", "[fd00::1]:4711" in a buffer of KU_SOCK_TEXT bytes, which is returned. */
+enum { KU_SOCK_TEXT = 56 };
 const char *ku_sock_text(const struct ku_sock_addr *a, char *buf);
 
-/* Listen at the address written in `ip` (port: any), which is told in *at.  A descriptor, or -1 and errno. */
+/* "10.0.0.0/8", "fd00::1" (all its bits are the prefix); false: it is neither. */
+bool ku_sock_parse(const char *text, size_t len, struct ku_sock_addr *a);
+
+/* Does the address lie in the network that the other one tells, and are they the same address? */
+bool ku_sock_within(const struct ku_sock_addr *a, const struct ku_sock_addr *net);
+bool ku_sock_same_ip(const struct ku_sock_addr *a, const struct ku_sock_addr *b);
+
+/* The addresses of this host's interfaces that are up, without those that only it or one link knows (loopback, link-local):
+ * how many of them list[] has. */
+int ku_sock_own(struct ku_sock_addr *list, int most);
+
+/* A number for this host, and this part of its network: equal where loopback reaches the other; 0: not known. */
+uint64_t ku_sock_host(void);
+
+/* Listen at the address written in `ip` (port: any), which is told in *at; NULL: at all addresses of both families that
+ * this host has, by one socket.  A descriptor, or -1 and errno. */
 int ku_sock_listen(const char *ip, struct ku_sock_addr *at);
 
 /* Begin to connect: a descriptor that becomes writable when it is decided (ku_sock_error says how), or -1 and errno. */

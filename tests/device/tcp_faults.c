@@ -234,10 +234,13 @@ static struct ku_sock_addr relay_at;
 
 static void to_relay(struct rank *r, int32_t grank, void *buf, size_t *len)
 {
-    struct tcp_address a = tcp_address_prepare(&relay_at);
+    struct tcp_address a = { 0 }, there;
     (void)r;
-    ck_assert(grank == 0 && *len == sizeof a);
-    memcpy(buf, &a, sizeof a);
+    memcpy(&a, buf, *len);
+    ck_assert(grank == 0 && tcp_address_check(&a, *len));
+    there = tcp_address_prepare(&relay_at, 1, 0, a.nonce);
+    *len = tcp_address_bytes(&there);
+    memcpy(buf, &there, *len);
 }
 
 static int dial(const struct ku_sock_addr *at)
@@ -249,16 +252,21 @@ static int dial(const struct ku_sock_addr *at)
     return fd;
 }
 
-static struct ku_sock_addr address_of(struct rank *r, int rank)
+static struct tcp_address card_of(struct rank *r, int rank)
 {
     struct card *c = &r->board->card[rank];
-    struct tcp_address a;
-    struct ku_sock_addr at;
+    struct tcp_address a = { 0 };
     while (atomic_load(&c->epoch) == 0)
         usleep(1000);
-    memcpy(&a, c->bytes, sizeof a);
-    NEED(r, tcp_address_check(&a, c->len, &at), "address");
-    return at;
+    memcpy(&a, c->bytes, c->len);
+    NEED(r, tcp_address_check(&a, c->len) && a.n == 1, "address");
+    return a;
+}
+
+static struct ku_sock_addr address_of(struct rank *r, int rank)
+{
+    struct tcp_address a = card_of(r, rank);
+    return tcp_address_at(&a, 0);
 }
 
 /* Carry bytes from a to b, one by one for the first 3000; false at the end. */
@@ -363,24 +371,31 @@ static size_t hear_out(struct rank *r, int fd, void *buf, size_t cap)
     return got;
 }
 
-static struct tcp_hello hello_from(struct rank *r, int32_t from)
+/* What rank `from` would say to rank `to`, whose nonce is rank 0's. */
+static struct tcp_hello hello_to(struct rank *r, int32_t from, int32_t to, uint64_t serial)
 {
-    struct tcp_hello h;
+    struct tcp_address a = card_of(r, 0);
+    uint8_t nonce[KU_AUTH_NONCE];
     r->epoch = 0;
     rank_prepare(r);
     r->world.rank = from;
-    h = tcp_hello_prepare(TCP_HELLO, &r->world, 0);
-    return h;
+    NEED(r, ku_auth_nonce(nonce) && !ku_auth_ready(), "%s", strerror(errno));
+    return tcp_hello_prepare(TCP_HELLO, &r->world, to, serial, nonce, a.nonce);
 }
 
-enum { WRONG = 12 };
+static struct tcp_hello hello_from(struct rank *r, int32_t from)
+{
+    return hello_to(r, from, 0, 1);
+}
+
+enum { WRONG = 16 };
 
 static struct tcp_hello wrong_hello(struct rank *r, int kind)
 {
-    struct tcp_hello h = hello_from(r, 1);
+    struct tcp_hello h = hello_to(r, kind == 7 ? 0 : kind == 8 ? -1 : kind == 9 ? 3 : 1, kind == 6, 1);
     switch (kind) {
     case 0:
-        h.secret[31] ^= 1;
+        h.proof[31] ^= 1;
         break;
     case 1:
         memset(&h, 'G', sizeof h);
@@ -397,23 +412,24 @@ static struct tcp_hello wrong_hello(struct rank *r, int kind)
     case 5:
         h.epoch++;
         break;
-    case 6:
-        h.to = 1;
-        break;
-    case 7:
-        h.from = 0;
-        break;
-    case 8:
-        h.from = -1;
-        break;
-    case 9:
-        h.from = 3;
-        break;
     case 10:
         h.magic = __builtin_bswap64(h.magic);
         break;
-    default:
-        memset(h.secret, 0, sizeof h.secret);
+    case 11:
+        memset(h.proof, 0, sizeof h.proof);
+        break;
+    case 12:
+        h.nonce[0] ^= 1;
+        break;
+    case 13:
+        h.serial++;
+        break;
+    case 14:
+        h.zero = 1;
+        break;
+    case 15:
+        h.from = 2;
+        break;
     }
     return h;
 }
@@ -455,7 +471,7 @@ static int lines_told(int fd)
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     int lines = 0;
     text[n > 0 ? n : 0] = 0;
-    for (char *p = text; (p = strstr(p, "does not know the job's secret")); p++)
+    for (char *p = text; (p = strstr(p, "more of them are not told")); p++)
         lines++;
     return lines;
 }
@@ -471,6 +487,52 @@ START_TEST(wrong_hellos)
         ssize_t n = pread(log, text, sizeof text, 0);
         ck_assert(n < 0 || write(2, text, (size_t)n) == n);
     }
+    ck_assert_int_eq(failed, 0);
+    ck_assert_int_eq(lines_told(log), 1);
+    close(log);
+    close(was);
+}
+END_TEST
+
+/* Rank 1 says hello and goodbye; then somebody says the same again, word for word, and is not heard. */
+static void said_again(struct rank *r)
+{
+    struct ku_sock_addr at;
+    struct {
+        struct tcp_hello hello;
+        struct tcp_frame bye;
+    } all;
+    struct tcp_hello answer = { 0 };
+    if (r->me == 0) {
+        rank_open(r);
+        while (atomic_load(&r->board->word[0]) == 0)
+            rank_pump(r);
+        rank_close(r);
+        return;
+    }
+    at = address_of(r, 0);
+    all.hello = hello_from(r, 1);
+    all.bye = tcp_frame_prepare(TCP_BYE, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        int fd = dial(&at);
+        size_t got;
+        NEED(r, send(fd, &all, sizeof all, MSG_NOSIGNAL) == sizeof all, "send");
+        got = hear_out(r, fd, &answer, sizeof answer);
+        NEED(r, got == (i == 0 ? sizeof answer : 0), "%zu bytes came to the %d. hello", got, i + 1);
+    }
+    NEED(r,
+         answer.kind == TCP_ANSWER && answer.serial == 1 && memcmp(answer.nonce, all.hello.nonce, 32) == 0 &&
+             memcmp(answer.proof, all.hello.proof, 32) != 0,
+         "answer %u", answer.kind);
+    atomic_store(&r->board->word[0], 1);
+}
+
+START_TEST(repeated_hello)
+{
+    int log = memfd_create("stderr", MFD_CLOEXEC), was = dup(2), failed;
+    dup2(log, 2);
+    failed = ranks_run(&tcp, 2, false, said_again);
+    dup2(was, 2);
     ck_assert_int_eq(failed, 0);
     ck_assert_int_eq(lines_told(log), 1);
     close(log);
@@ -700,6 +762,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(c, weak_progress, 0, 4);
     tcase_add_test(c, split_writes);
     tcase_add_test(c, wrong_hellos);
+    tcase_add_test(c, repeated_hello);
     tcase_add_loop_test(c, wrong_frames, 0, NONSENSE + 1);
     tcase_add_test(c, floods);
     tcase_add_loop_test(c, no_connection, 0, 2);

@@ -7,22 +7,29 @@
 #include <stdint.h>
 #include <string.h>
 #include "device.h"
+#include "util/auth.h"
 #include "util/sock.h"
 
 enum {
-    TCP_VERSION = 1,
+    TCP_VERSION = 2,
     TCP_MAX_SHORT = 48,
     TCP_MAX_SEND = 128 << 10, /* measured: see README.md */
     TCP_CHECK = 0x4b54
 };
 #define TCP_MAGIC 0x315043544c45454bull
 
-/* address(): where the process listens. */
+/* address(): where the process listens: the same port at several addresses. */
+enum { TCP_ADDRESSES = 10 };
 struct tcp_address {
-    uint8_t family; /* 4 */
-    uint8_t zero[1];
-    uint8_t port[2]; /* the high byte first */
-    uint8_t ip[16];  /* the first four */
+    uint8_t n, zero;              /* of those below */
+    uint8_t port[2];              /* the high byte first */
+    uint8_t host[8];              /* a number for the host and its network, zero: not known (ku_sock_host) */
+    uint8_t nonce[KU_AUTH_NONCE]; /* of who is called */
+    struct tcp_place {
+        uint8_t family; /* 4 or 6 */
+        uint8_t prefix; /* bits of its network */
+        uint8_t ip[16]; /* IPv4: the first four */
+    } at[TCP_ADDRESSES];
 };
 
 /* The first bytes of a connection, from either side. */
@@ -31,9 +38,11 @@ struct tcp_hello {
     uint64_t magic;
     uint32_t version, kind;
     uint64_t job_id;
-    uint8_t secret[KU_SECRET_BYTES];
     int32_t from, to; /* global ranks */
     uint32_t epoch, zero;
+    uint64_t serial;              /* of this attempt, in both: every one of a rank has a higher one */
+    uint8_t nonce[KU_AUTH_NONCE]; /* of who connected, in both */
+    uint8_t proof[KU_AUTH_PROOF]; /* of who sends it */
 };
 
 /* Then frames: a head, a body of `len` bytes, zeros up to a multiple of 8. */
@@ -68,7 +77,30 @@ static inline bool tcp_frame_check(const struct tcp_frame *f)
            (f->head.len == 0 || f->head.len == f->len);
 }
 
-static inline struct tcp_hello tcp_hello_prepare(uint32_t kind, const struct dev_world *w, int32_t to)
+/* What a hello and its answer prove. */
+static inline struct ku_auth tcp_hello_facts(const struct tcp_hello *h, const uint8_t *called_nonce)
+{
+    uint64_t from = (uint64_t)h->epoch << 32 | (uint32_t)h->from,
+             to = (uint64_t)h->epoch << 32 | (uint32_t)h->to;
+    bool calls = h->kind == TCP_HELLO;
+    struct ku_auth a = { .purpose = "rank wire",
+                         .job = h->job_id,
+                         .caller = calls ? from : to,
+                         .called = calls ? to : from,
+                         .serial = h->serial };
+    memcpy(a.caller_nonce, h->nonce, sizeof a.caller_nonce);
+    memcpy(a.called_nonce, called_nonce, sizeof a.called_nonce);
+    return a;
+}
+
+static inline enum ku_auth_role tcp_hello_role(const struct tcp_hello *h)
+{
+    return h->kind == TCP_HELLO ? KU_AUTH_CALLER : KU_AUTH_CALLED;
+}
+
+static inline struct tcp_hello tcp_hello_prepare(uint32_t kind, const struct dev_world *w, int32_t to,
+                                                 uint64_t serial, const uint8_t *nonce,
+                                                 const uint8_t *called_nonce)
 {
     const struct ku_seg_head *job = w->segment->head;
     struct tcp_hello h = { .magic = TCP_MAGIC,
@@ -77,37 +109,67 @@ static inline struct tcp_hello tcp_hello_prepare(uint32_t kind, const struct dev
                            .job_id = job->job_id,
                            .from = w->rank,
                            .to = to,
-                           .epoch = w->epoch };
-    memcpy(h.secret, job->secret, sizeof h.secret);
+                           .epoch = w->epoch,
+                           .serial = serial };
+    memcpy(h.nonce, nonce, sizeof h.nonce);
+    struct ku_auth facts = tcp_hello_facts(&h, called_nonce);
+    ku_auth_prove(job->secret, &facts, tcp_hello_role(&h), h.proof);
     return h;
 }
 
-/* Is it from a process of this job? */
-static inline bool tcp_hello_ours(const struct tcp_hello *h, uint32_t kind, const struct dev_world *w)
+/* Does it look like one of this job? */
+static inline bool tcp_hello_check(const struct tcp_hello *h, uint32_t kind, const struct dev_world *w)
 {
-    const struct ku_seg_head *job = w->segment->head;
-    bool same = ku_sock_same(h->secret, job->secret, sizeof h->secret);
     return h->magic == TCP_MAGIC && h->version == TCP_VERSION && h->kind == kind &&
-           h->job_id == job->job_id && same;
+           h->job_id == w->segment->head->job_id && h->zero == 0;
 }
 
-static inline struct tcp_address tcp_address_prepare(const struct ku_sock_addr *at)
+/* Was it made by who knows the job's secret, for this connection? */
+static inline bool tcp_hello_proven(const struct tcp_hello *h, const struct dev_world *w,
+                                    const uint8_t *called_nonce)
 {
-    struct tcp_address a = { .family = 4, .port = { (uint8_t)(at->port >> 8), (uint8_t)at->port } };
-    memcpy(a.ip, at->ip, sizeof at->ip);
+    struct ku_auth facts = tcp_hello_facts(h, called_nonce);
+    return ku_auth_proven(w->segment->head->secret, &facts, tcp_hello_role(h), h->proof);
+}
+
+/* n of the addresses, which have one port. */
+static inline struct tcp_address tcp_address_prepare(const struct ku_sock_addr *at, int n, uint64_t host,
+                                                     const uint8_t *nonce)
+{
+    struct tcp_address a = { .n = (uint8_t)n, .port = { (uint8_t)(at->port >> 8), (uint8_t)at->port } };
+    memcpy(a.host, &host, sizeof a.host);
+    memcpy(a.nonce, nonce, sizeof a.nonce);
+    for (int i = 0; i < n; i++) {
+        a.at[i] = (struct tcp_place){ .family = at[i].family, .prefix = at[i].prefix };
+        memcpy(a.at[i].ip, at[i].ip, sizeof at[i].ip);
+    }
     return a;
 }
 
-static inline bool tcp_address_check(const struct tcp_address *a, size_t len, struct ku_sock_addr *at)
+/* The bytes of it that are told. */
+static inline size_t tcp_address_bytes(const struct tcp_address *a)
 {
-    at->port = (uint16_t)(a->port[0] << 8 | a->port[1]);
-    memcpy(at->ip, a->ip, sizeof at->ip);
-    return len >= sizeof *a && a->family == 4 && at->port != 0;
+    return sizeof *a - (size_t)(TCP_ADDRESSES - a->n) * sizeof a->at[0];
 }
 
-_Static_assert(sizeof(struct tcp_hello) == 72, "a hello is 72 bytes");
+static inline bool tcp_address_check(const struct tcp_address *a, size_t len)
+{
+    return len >= sizeof *a - sizeof a->at && a->n <= TCP_ADDRESSES && len >= tcp_address_bytes(a) &&
+           (a->port[0] || a->port[1]);
+}
+
+static inline struct ku_sock_addr tcp_address_at(const struct tcp_address *a, int i)
+{
+    struct ku_sock_addr at = { .family = a->at[i].family,
+                               .prefix = a->at[i].prefix,
+                               .port = (uint16_t)(a->port[0] << 8 | a->port[1]) };
+    memcpy(at.ip, a->at[i].ip, sizeof at.ip);
+    return at;
+}
+
+_Static_assert(sizeof(struct tcp_hello) == 112, "a hello is 112 bytes");
 _Static_assert(sizeof(struct tcp_frame) == 24, "a frame's body is aligned to 8 where the frame is");
-_Static_assert(sizeof(struct tcp_address) == 20, "an address has no holes");
+_Static_assert(sizeof(struct tcp_address) <= DEV_ADDRESS_MAX, "an address fits in a card");
 _Static_assert(TCP_MAX_SEND % 8 == 0, "the longest frame needs no padding");
 
 #endif

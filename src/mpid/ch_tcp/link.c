@@ -31,11 +31,11 @@ void dev_tcp_hang_up(struct dev_peer *p)
     p->watched = p->cut = false;
 }
 
-int dev_tcp_gone(struct dev_peer *p, enum tcp_state state)
+int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why)
 {
     const struct dev_services *up = &p->dev->up;
     bool owned;
-    char text[160];
+    char text[400];
     if (p->state == TCP_OPEN)
         dev_tcp_closed(p->grank);
     pthread_mutex_lock(&p->lock);
@@ -54,7 +54,7 @@ int dev_tcp_gone(struct dev_peer *p, enum tcp_state state)
     if (owned)
         up->sent(up->core, p->cookie, DEV_PEER_GONE);
     if (state == TCP_GONE) {
-        snprintf(text, sizeof text, "tcp: rank %" PRId32 " %s", p->grank, p->why);
+        snprintf(text, sizeof text, "tcp: rank %" PRId32 " %s", p->grank, why);
         up->error(up->core, text);
         up->peer_gone(up->core, p->grank);
     }
@@ -84,35 +84,43 @@ static void try_later(struct dev_peer *p, uint64_t at)
     dev_tcp_alarm(p->dev, at);
 }
 
-/* Nothing was accepted.  What was written is written again on the next connection. */
-static int attempt_failed(struct dev_peer *p, const char *what, int err)
+/* All addresses were tried, again and again. */
+static int give_up(struct dev_peer *p)
+{
+    char all[400], why[440];
+    const char *failures = dev_tcp_failures(p, all, sizeof all);
+    snprintf(why, sizeof why, "cannot be reached: %s", failures);
+    fprintf(stderr, "keel: rank %" PRId32 ": tcp: rank %" PRId32 " %s\n", p->dev->world.rank, p->grank, why);
+    return dev_tcp_gone(p, TCP_GONE, why);
+}
+
+/* Nothing was accepted.  What was written is written again on the next connection, at the next address, after a pause when
+ * all have had their turn. */
+static int attempt_failed(struct dev_peer *p, int reason)
 {
     uint64_t now = ku_clock_ns();
-    bool steady = p->state == TCP_GREETED && now - p->next_try > STEADY_NS;
-    char text[KU_SOCK_TEXT];
+    bool steady = p->state == TCP_GREETED && now - p->begun > STEADY_NS;
     pthread_mutex_lock(&p->lock);
     dev_tcp_hang_up(p);
     p->sent = 0;
     p->got = 0;
     p->state = TCP_WANTED;
     pthread_mutex_unlock(&p->lock);
+    p->failed[p->turn] = (int16_t)reason;
     if (p->since == 0 || steady) {
         p->since = now;
         p->pause = 0;
     }
-    if (now - p->since >= p->dev->patience) {
-        snprintf(p->why, sizeof p->why, "at %s %s%s", ku_sock_text(&p->where, text), what,
-                 err ? strerror(err) : "");
-        return dev_tcp_gone(p, TCP_GONE);
+    if (now - p->since >= p->dev->patience)
+        return give_up(p);
+    if (++p->turn < p->nplaces) {
+        try_later(p, now);
+        return 0;
     }
+    p->turn = 0;
     p->pause = p->pause == 0 ? TCP_MS : p->pause < MAX_PAUSE_MS * TCP_MS ? 2 * p->pause : p->pause;
     try_later(p, now + p->pause);
     return 0;
-}
-
-static int refused(struct dev_peer *p, int err)
-{
-    return attempt_failed(p, "does not take a connection: ", err);
 }
 
 /* CONNECTING: write the hello as soon as that works. */
@@ -125,45 +133,59 @@ static int connected(struct dev_peer *p)
         err = p->error;
     } else if (p->sent > 0) {
         p->state = TCP_GREETED;
-        p->next_try = ku_clock_ns();
+        p->begun = ku_clock_ns();
         p->refused = false;
         dev_tcp_flush(p);
     }
     pthread_mutex_unlock(&p->lock);
     if (err)
-        return refused(p, err);
+        return attempt_failed(p, err);
     return p->state == TCP_GREETED;
 }
 
 /* Put the first words in `out`, before frames that are there already. */
-static void greet(struct dev_peer *p, uint32_t kind)
+static void greet(struct dev_peer *p, const struct tcp_hello *h)
 {
-    struct tcp_hello h = tcp_hello_prepare(kind, &p->dev->world, p->grank);
     if (!p->out)
         dev_tcp_open_out(p);
-    memcpy(p->out, &h, sizeof h);
+    memcpy(p->out, h, sizeof *h);
     if (p->end == 0)
-        p->end = sizeof h;
+        p->end = sizeof *h;
     p->sent = 0;
+}
+
+/* false and errno: there are no random bytes. */
+static bool make_hello(struct dev_peer *p, struct tcp_hello *h)
+{
+    uint8_t mine[KU_AUTH_NONCE], its[KU_AUTH_NONCE];
+    if (!dev_tcp_nonce_of(p, its) || !ku_auth_nonce(mine))
+        return false;
+    *h = tcp_hello_prepare(TCP_HELLO, &p->dev->world, p->grank, ++p->serial, mine, its);
+    return true;
 }
 
 static int begin_attempt(struct dev_peer *p)
 {
     struct dev *d = p->dev;
     struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT, .data.ptr = &p->source };
-    int fd = ku_sock_connect(&p->where), err = errno;
+    struct tcp_hello hello;
+    int fd = -1, err;
+    p->begun = ku_clock_ns();
+    if (make_hello(p, &hello))
+        fd = ku_sock_connect(&p->where);
+    err = errno;
     if (fd < 0)
-        return refused(p, err);
+        return attempt_failed(p, err);
     if (epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) != 0) {
         err = errno;
         close(fd);
-        return refused(p, err);
+        return attempt_failed(p, err);
     }
     pthread_mutex_lock(&p->lock);
     p->fd = fd;
     p->watched = true;
     p->state = TCP_CONNECTING;
-    greet(p, TCP_HELLO);
+    greet(p, &hello);
     pthread_mutex_unlock(&p->lock);
     return connected(p);
 }
@@ -171,37 +193,43 @@ static int begin_attempt(struct dev_peer *p)
 /* WANTED, and the pause is over. */
 static int attempt(struct dev_peer *p, uint64_t now)
 {
-    struct dev *d = p->dev;
-    uint8_t buf[DEV_ADDRESS_MAX] = { 0 };
-    struct tcp_address a;
-    size_t n = d->up.address ? d->up.address(d->up.core, p->grank, buf, sizeof buf) : DEV_ADDRESS_NEVER;
-    if (n == 0) /* not yet: asked again by every look */
+    p->nplaces = dev_tcp_choose(p);
+    if (p->nplaces < 0) /* not yet: asked again by every look */
         return 0;
-    memcpy(&a, buf, sizeof a);
-    if (n == DEV_ADDRESS_NEVER || !tcp_address_check(&a, n, &p->where)) {
-        snprintf(p->why, sizeof p->why, "has no address");
-        return dev_tcp_gone(p, TCP_GONE);
-    }
+    if (p->nplaces == 0)
+        return dev_tcp_gone(p, TCP_GONE, "has no address");
     if (p->since == 0)
         p->since = now;
     return begin_attempt(p);
 }
 
-/* GREETED: the answer. */
-static int answered(struct dev_peer *p)
+/* Is the answer the peer's, to this hello? */
+static bool is_answer(struct dev_peer *p)
 {
     const struct dev_world *w = &p->dev->world;
     const struct tcp_hello *a = &p->answer;
+    struct tcp_hello hello;
+    uint8_t its[KU_AUTH_NONCE];
+    memcpy(&hello, p->out, sizeof hello);
+    return tcp_hello_check(a, TCP_ANSWER, w) && a->from == p->grank && a->to == w->rank &&
+           a->epoch == w->epoch && a->serial == hello.serial &&
+           memcmp(a->nonce, hello.nonce, sizeof a->nonce) == 0 && dev_tcp_nonce_of(p, its) &&
+           tcp_hello_proven(a, w, its);
+}
+
+/* GREETED: the answer. */
+static int answered(struct dev_peer *p)
+{
     ssize_t n = recv(p->fd, (char *)&p->answer + p->got, sizeof p->answer - p->got, MSG_DONTWAIT);
     if (n < 0 && ku_sock_not_now(errno))
         return 0;
     if (n <= 0)
-        return attempt_failed(p, "turns connections away", 0);
+        return attempt_failed(p, n < 0 ? errno : TCP_TURNED_AWAY);
     p->got += (size_t)n;
     if (p->got < sizeof p->answer)
         return 0;
-    if (!tcp_hello_ours(a, TCP_ANSWER, w) || a->from != p->grank || a->to != w->rank || a->epoch != w->epoch)
-        return attempt_failed(p, "is not of this job", 0);
+    if (!is_answer(p))
+        return attempt_failed(p, TCP_NOT_OURS);
     pthread_mutex_lock(&p->lock);
     p->state = TCP_OPEN;
     p->since = p->pause = 0;
@@ -221,17 +249,16 @@ void dev_tcp_dismiss(struct dev *d, struct guest *g)
     d->nguests--;
 }
 
-static void tell_of_stranger(struct dev *d, const struct guest *g)
+/* What somebody did who is not taken for a process of the job. */
+static void tell_of_stranger(struct dev *d, const struct guest *g, const char *what)
 {
     char where[KU_SOCK_TEXT];
     if (d->warned)
         return;
     d->warned = true;
     fprintf(stderr,
-            "keel: rank %" PRId32
-            ": tcp: closed a connection from %s that does not know the job's secret (more of "
-            "them are not told)\n",
-            d->world.rank, ku_sock_text(&g->from, where));
+            "keel: rank %" PRId32 ": tcp: closed a connection from %s that %s (more of them are not told)\n",
+            d->world.rank, ku_sock_text(&g->from, where), what);
 }
 
 /* Invariant 1. */
@@ -253,6 +280,8 @@ static bool takes(const struct dev_peer *p)
 static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &p->source };
+    struct tcp_hello answer =
+        tcp_hello_prepare(TCP_ANSWER, &d->world, p->grank, g->hello.serial, g->hello.nonce, d->address.nonce);
     bool yes;
     pthread_mutex_lock(&p->lock);
     yes = takes(p) && epoll_ctl(d->epoll, EPOLL_CTL_MOD, g->fd, &ev) == 0;
@@ -260,7 +289,7 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
         dev_tcp_hang_up(p);
         p->fd = g->fd;
         p->state = TCP_OPEN;
-        greet(p, TCP_ANSWER);
+        greet(p, &answer);
     }
     pthread_mutex_unlock(&p->lock);
     if (yes)
@@ -268,15 +297,36 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
     return yes;
 }
 
-static int judge(struct dev *d, struct guest *g)
+/* The rank of the job that has sent this hello just now; NULL: nobody, or he may try again. */
+static struct dev_peer *who_is(struct dev *d, const struct guest *g)
 {
     const struct tcp_hello *h = &g->hello;
     struct dev_peer *p = NULL;
-    if (!tcp_hello_ours(h, TCP_HELLO, &d->world))
-        tell_of_stranger(d, g);
-    else if (h->to == d->world.rank && h->from >= 0 && h->from < d->world.size && h->from != h->to &&
-             h->epoch == d->world.epoch)
-        p = dev_tcp_peer(d, h->from);
+    if (!tcp_hello_check(h, TCP_HELLO, &d->world)) {
+        tell_of_stranger(d, g, "is not one of this job");
+        return NULL;
+    }
+    if (h->epoch != d->world.epoch ||
+        h->to != d->world.rank) /* meant for another process, at the same address */
+        return NULL;
+    if (!tcp_hello_proven(h, &d->world, d->address.nonce) || h->from < 0 || h->from >= d->world.size ||
+        h->from == d->world.rank) {
+        tell_of_stranger(d, g, "does not know the job's secret");
+        return NULL;
+    }
+    p = dev_tcp_peer(d, h->from);
+    if (p && h->serial <= p->heard) {
+        tell_of_stranger(d, g, "repeats what a process of the job has sent before");
+        return NULL;
+    }
+    if (p)
+        p->heard = h->serial;
+    return p;
+}
+
+static int judge(struct dev *d, struct guest *g)
+{
+    struct dev_peer *p = who_is(d, g);
     if (!p || !accept_peer(d, g, p)) {
         dev_tcp_dismiss(d, g);
         return 0;
@@ -383,16 +433,22 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a == 0 || b < a ? b : a;
 }
 
+/* How long one address may take: of several, each has its turn twice. */
+static uint64_t connect_time(const struct dev_peer *p)
+{
+    return p->nplaces > 1 ? p->dev->patience / (2 * (uint64_t)p->nplaces) : p->dev->patience;
+}
+
 /* Returns when to come again; 0: no more. */
 static uint64_t try_peer(struct dev_peer *p, uint64_t now, int *events)
 {
     if (p->state == TCP_WANTED && now >= p->next_try)
         *events += attempt(p, now);
-    else if (p->state == TCP_CONNECTING && now - p->since >= p->dev->patience)
-        *events += refused(p, ETIMEDOUT);
+    else if (p->state == TCP_CONNECTING && now - p->begun >= connect_time(p))
+        *events += attempt_failed(p, ETIMEDOUT);
     if (p->state == TCP_WANTED)
         return p->next_try > now ? p->next_try : now + ADDRESS_MS * TCP_MS;
-    return p->state == TCP_CONNECTING ? p->since + p->dev->patience : 0;
+    return p->state == TCP_CONNECTING ? p->begun + connect_time(p) : 0;
 }
 
 int dev_tcp_due(struct dev *d)

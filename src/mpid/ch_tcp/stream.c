@@ -368,8 +368,7 @@ static int look_at_front(struct dev_peer *p)
     if (n > 0) {
         to_pending(p->dev, p);
     } else if (n < 0) {
-        snprintf(p->why, sizeof p->why, "sent something that is not a frame");
-        return dev_tcp_gone(p, TCP_GONE);
+        return dev_tcp_gone(p, TCP_GONE, "sent something that is not a frame");
     } else if (p->at == p->have) {
         dev_tcp_unread(p);
     }
@@ -378,6 +377,7 @@ static int look_at_front(struct dev_peer *p)
 
 int dev_tcp_read(struct dev_peer *p)
 {
+    char why[128];
     ssize_t n;
     if (p->pending || (!p->in && !(p->in = dev_tcp_buffer(p->dev))))
         return 0; /* without memory: later, as the descriptor stays readable */
@@ -399,9 +399,9 @@ int dev_tcp_read(struct dev_peer *p)
             dev_tcp_unread(p);
         return 0;
     }
-    snprintf(p->why, sizeof p->why, "ended the connection without a goodbye: %s",
+    snprintf(why, sizeof why, "ended the connection without a goodbye: %s",
              n ? strerror(errno) : "end of file");
-    return dev_tcp_gone(p, TCP_GONE);
+    return dev_tcp_gone(p, TCP_GONE, why);
 }
 
 int dev_tcp_deliver(struct dev *d)
@@ -412,7 +412,7 @@ int dev_tcp_deliver(struct dev *d)
     d->pending = p->next_pending;
     p->pending = false;
     if (f.kind == TCP_BYE)
-        return dev_tcp_gone(p, TCP_LEFT);
+        return dev_tcp_gone(p, TCP_LEFT, NULL);
     d->up.deliver(d->up.core, &f.head, p->in + p->at + sizeof f, f.len);
     p->at += (uint32_t)n;
     return 1 + look_at_front(p);

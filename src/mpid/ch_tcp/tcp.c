@@ -27,9 +27,17 @@ enum {
 static struct ku_knob rows[] = {
     { .name = "TCP_HOST",
       .type = KU_KNOB_STR,
-      .def = "127.0.0.1",
+      .def = "",
       .unit = "",
-      .help = "the IPv4 address at which ch_tcp of this process listens, and which it tells its peers" },
+      .help = "the one address (IPv4 or IPv6) at which ch_tcp of this process listens and which it tells its "
+              "peers; "
+              "empty: all of this host's, but loopback alone in a job of one node" },
+    { .name = "TCP_NETS",
+      .type = KU_KNOB_STR,
+      .def = "",
+      .unit = "",
+      .help = "networks whose addresses ch_tcp may use, as 10.1.0.0/16,fd00::/8; those after a ! it may not; "
+              "empty: all" },
     { .name = "TCP_CONNECT_S",
       .type = KU_KNOB_INT,
       .def = "10",
@@ -147,17 +155,15 @@ static bool watch(struct dev *d, int fd, struct source *s)
 
 static bool set_up(struct dev *d)
 {
-    const char *host = ku_knob_str("TCP_HOST");
+    const char *why = ku_auth_ready();
     d->listener.ready = dev_tcp_accept;
     d->timer.ready = timer_ready;
-    d->listen_fd = ku_sock_listen(host, &d->at);
-    if (d->listen_fd < 0) {
-        ku_err_set(errno, "KEEL_TCP_HOST",
-                   "is %.60s, where this process cannot listen: %s; expected an IPv4 address of "
-                   "this machine",
-                   host, strerror(errno));
+    if (why) {
+        ku_err_set(1, NULL, "%s", why);
         return false;
     }
+    if (!dev_tcp_places(d))
+        return false;
     d->epoll = epoll_create1(EPOLL_CLOEXEC);
     d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (d->epoll >= 0 && d->timer_fd >= 0 && watch(d, d->listen_fd, &d->listener) &&
@@ -216,9 +222,9 @@ static void tcp_caps(const struct dev *d, struct dev_caps *caps)
 
 static size_t tcp_address(const struct dev *d, void *buf, size_t cap)
 {
-    struct tcp_address a = tcp_address_prepare(&d->at);
-    memcpy(buf, &a, cap < sizeof a ? cap : sizeof a);
-    return sizeof a;
+    size_t n = tcp_address_bytes(&d->address);
+    memcpy(buf, &d->address, cap < n ? cap : n);
+    return n;
 }
 
 struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank)
@@ -391,7 +397,7 @@ static int still_there(struct dev *d)
         if (p->state == TCP_GREETED)
             dev_tcp_ready(d, &p->source, EPOLLIN);
         if (has_left(p))
-            dev_tcp_gone(p, TCP_LEFT);
+            dev_tcp_gone(p, TCP_LEFT, NULL);
         else
             n++;
     }
@@ -408,7 +414,7 @@ static void tcp_close(struct dev *d)
         poll(NULL, 0, 1);
     for (int32_t i = 0; i < d->world.size; i++)
         if (d->peers[i] && d->peers[i]->fd >= 0)
-            dev_tcp_gone(d->peers[i], TCP_LEFT);
+            dev_tcp_gone(d->peers[i], TCP_LEFT, NULL);
 }
 
 const struct dev_ops dev_tcp_ops = {

@@ -1,5 +1,5 @@
-/* tcp.h: the parts of ch_tcp: tcp.c (the device, its progress), link.c (how a connection comes and goes), stream.c (bytes
- * and packets on one).
+/* tcp.h: the parts of ch_tcp: tcp.c (the device, its progress), places.c (addresses), link.c (how a connection comes and
+ * goes), stream.c (bytes and packets on one).
  *
  *   IDLE --(a send: dev_tcp_want)--> WANTED --(address known, connect begun: attempt)--> CONNECTING
  *   CONNECTING --(hello written: connected)--> GREETED --(answer read: answered)--> OPEN
@@ -23,17 +23,20 @@
 #define TCP_H
 
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/uio.h>
 #include "frame.h"
 
 enum {
     TCP_GUESTS = 64,
     TCP_PIECES = 8, /* of an iov that is sent from where it lies */
-    TCP_SPILL = 160 /* a hello and a short frame, when there is no memory */
+    TCP_SPILL = 192 /* a hello and a short frame, when there is no memory */
 };
 #define TCP_MS 1000000ull
 
 enum tcp_state { TCP_IDLE, TCP_WANTED, TCP_CONNECTING, TCP_GREETED, TCP_OPEN, TCP_LEFT, TCP_GONE };
+
+enum tcp_refusal { TCP_TURNED_AWAY = -1, TCP_NOT_OURS = -2 };
 
 /* What a descriptor of the epoll set stands for.  Returns the number of events. */
 struct source {
@@ -78,11 +81,13 @@ struct dev_peer {
     bool pending, said_bye, shut;
     struct dev_peer *next_pending, *next_trying;
     bool trying;
-    uint64_t since, next_try, pause; /* of attempts; ns, 0: the first */
+    uint64_t since, begun, next_try, pause; /* of attempts; ns, 0: the first */
+    uint64_t serial, heard;            /* the last one that this process has used, and that the peer has */
+    int nplaces, turn;                 /* addresses to be tried, and which one is */
+    int16_t failed[TCP_ADDRESSES + 1]; /* why each was not: errno, or enum tcp_refusal */
     size_t got;
     struct tcp_hello answer;
     struct ku_sock_addr where;
-    char why[128];
 };
 
 struct dev {
@@ -96,10 +101,12 @@ struct dev {
     struct source listener;
     struct source timer;
     int epoll, listen_fd, timer_fd;
-    struct ku_sock_addr at;
-    uint64_t patience; /* ns for attempts */
-    uint64_t alarm;    /* when the timer fires; 0: not set */
-    uint64_t deaf;     /* accepts again at this time; 0: does now */
+    struct ku_sock_addr own[TCP_ADDRESSES]; /* of this host, that this process may use */
+    int nown;
+    struct tcp_address address; /* what its peers are told */
+    uint64_t patience;          /* ns for attempts */
+    uint64_t alarm;             /* when the timer fires; 0: not set */
+    uint64_t deaf;              /* accepts again at this time; 0: does now */
     bool warned;
     struct dev_peer **peers; /* [size] */
     int nguests;
@@ -122,10 +129,18 @@ void dev_tcp_want(struct dev_peer *p); /* locked, IDLE */
 int dev_tcp_accept(struct dev *d, struct source *s, uint32_t events);
 int dev_tcp_due(struct dev *d); /* all that waits for a time or an address */
 int dev_tcp_ready(struct dev *d, struct source *s, uint32_t events);
-int dev_tcp_gone(struct dev_peer *p, enum tcp_state state);
+int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why); /* why: of GONE alone */
 void dev_tcp_forget_fd(struct dev *d, int fd);
 void dev_tcp_hang_up(struct dev_peer *p);
 void dev_tcp_dismiss(struct dev *d, struct guest *g);
+
+/* places.c: addresses */
+bool dev_tcp_places(struct dev *d); /* this process's; false and the error set: none */
+int dev_tcp_choose(
+    struct dev_peer
+        *p); /* how many of the peer's there are, p->where is that of p->turn; -1: not known yet */
+bool dev_tcp_nonce_of(struct dev_peer *p, uint8_t *nonce); /* of the peer that is called */
+const char *dev_tcp_failures(struct dev_peer *p, char *text, size_t size);
 
 /* count.c: a connection stands, or has ended */
 void dev_tcp_opened(int32_t grank);
