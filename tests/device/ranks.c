@@ -55,6 +55,35 @@ static void deliver(void *core, const struct dev_head *head, const void *body, s
         r->on_packet(r, head);
 }
 
+/* Every other long packet is received straight into memory of the bed, which then is delivered. */
+static uint64_t place(void *core, int32_t grank, const struct dev_head *head, size_t len)
+{
+    struct rank *r = core;
+    NEED(r, grank == (int)head->source, "a packet of rank %u from rank %d", head->source, grank);
+    NEED(r, head->context == r->next_in[grank], "packet %u from %d is to be placed when %u was expected",
+         head->context, grank, r->next_in[grank]);
+    if (head->context % 2)
+        return 0;
+    r->placed[grank] = malloc(len);
+    r->placed_head[grank] = *head;
+    return (uint64_t)grank + 1;
+}
+
+static void *place_at(void *core, uint64_t ticket)
+{
+    struct rank *r = core;
+    return r->placed[ticket - 1];
+}
+
+static void placed(void *core, uint64_t ticket)
+{
+    struct rank *r = core;
+    void *body = r->placed[ticket - 1];
+    r->placed[ticket - 1] = NULL;
+    deliver(r, &r->placed_head[ticket - 1], body, r->placed_head[ticket - 1].tag);
+    free(body);
+}
+
 static void sent(void *core, void *cookie, dev_status status)
 {
     struct rank *r = core;
@@ -128,7 +157,10 @@ void rank_prepare(struct rank *r)
                                          .error = error,
                                          .knob = knob,
                                          .wake = wake,
-                                         .address = address };
+                                         .address = address,
+                                         .place = place,
+                                         .place_at = place_at,
+                                         .placed = placed };
     r->world = (struct dev_world){ .rank = r->me,
                                    .size = r->size,
                                    .local_rank = r->me,
@@ -177,6 +209,10 @@ void rank_close(struct rank *r)
         r->ops->peer_fini(r->peer[p]);
     r->ops->fini(r->dev);
     r->dev = NULL;
+    for (int p = 0; p < MAX_RANKS; p++) {
+        free(r->placed[p]);
+        r->placed[p] = NULL;
+    }
 }
 
 /* Arrive; returns the round to wait for the end of. */

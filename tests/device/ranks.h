@@ -49,6 +49,8 @@ struct rank {
     uint32_t epoch;                                   /* how often it was opened */
     uint32_t next_out[MAX_RANKS], next_in[MAX_RANKS]; /* sequence numbers, by peer */
     uint64_t packets, bytes;
+    void *placed[MAX_RANKS]; /* bodies that are coming, by peer */
+    struct dev_head placed_head[MAX_RANKS];
     uint32_t sent_calls, gone_calls[MAX_RANKS], again, owed;
     void (*on_packet)(struct rank *r, const struct dev_head *head); /* after the checks, inside deliver */
     void (*on_address)(struct rank *r, int32_t grank, void *buf,

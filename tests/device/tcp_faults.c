@@ -58,6 +58,20 @@ ssize_t recv(int fd, void *buf, size_t len, int flags)
     return syscall(SYS_recvfrom, fd, buf, len, flags, NULL, NULL);
 }
 
+ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+    struct msghdr few = *m;
+    struct iovec part;
+    if (spoiled())
+        return -1;
+    if (moods.mean && dice(4) != 0) {
+        part = (struct iovec){ m->msg_iov[0].iov_base, 1 + dice((uint32_t)m->msg_iov[0].iov_len) };
+        few.msg_iov = &part;
+        few.msg_iovlen = 1;
+    }
+    return syscall(SYS_recvmsg, fd, &few, flags);
+}
+
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
     struct iovec v[16];
@@ -119,7 +133,7 @@ static void one_reserved(struct rank *r, int to, size_t len)
 
 static void one(struct rank *r, int to, uint32_t i)
 {
-    static const size_t sizes[] = { 0, 1, 30, 48, 49, 200, 5000, 12000 };
+    static const size_t sizes[] = { 0, 1, 30, 48, 49, 200, 30001, 12000 };
     if (i % 3 == 0)
         rank_short(r, to, i % 49);
     else if (i % 3 == 1)

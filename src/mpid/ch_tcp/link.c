@@ -28,7 +28,8 @@ void dev_tcp_hang_up(struct dev_peer *p)
     if (p->fd >= 0)
         dev_tcp_forget_fd(p->dev, p->fd);
     p->fd = -1;
-    p->watched = p->cut = false;
+    dev_tcp_watched(p, false);
+    p->cut = false;
 }
 
 int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why)
@@ -49,8 +50,7 @@ int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why)
     p->keeps = false;
     pthread_mutex_unlock(&p->lock);
     dev_tcp_unread(p);
-    if (p->dev->hot == p)
-        p->dev->hot = NULL;
+    dev_tcp_cool(p);
     if (owned)
         up->sent(up->core, p->cookie, DEV_PEER_GONE);
     if (state == TCP_GONE) {
@@ -183,7 +183,7 @@ static int begin_attempt(struct dev_peer *p)
     }
     pthread_mutex_lock(&p->lock);
     p->fd = fd;
-    p->watched = true;
+    dev_tcp_watched(p, true);
     p->state = TCP_CONNECTING;
     greet(p, &hello);
     pthread_mutex_unlock(&p->lock);

@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 
 enum {
+    STAGE = (16 << 10) +
+            64, /* bytes fetched at once, of what is not known yet: a packet of 16 KB is one of them */
+    PLACE_MIN = 4 << 10, /* bytes to come that are worth a call of their own to go where they belong */
     COPY_MAX = 2048 /* a body that is copied behind what waits, instead of being left where it is */,
     LENT_MAX = 16
 };
@@ -54,11 +57,18 @@ static int advance(struct iovec *v, int n, size_t bytes)
     return n - i;
 }
 
+void dev_tcp_watched(struct dev_peer *p, bool writable)
+{
+    if (p->watched != writable)
+        atomic_fetch_add_explicit(&p->dev->nwatched, writable ? 1 : -1, memory_order_relaxed);
+    p->watched = writable;
+}
+
 static void watch(struct dev_peer *p, bool writable)
 {
     struct epoll_event ev = { .events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = &p->source };
     if (p->watched != writable && p->fd >= 0 && epoll_ctl(p->dev->epoll, EPOLL_CTL_MOD, p->fd, &ev) == 0)
-        p->watched = writable;
+        dev_tcp_watched(p, writable);
 }
 
 /* The bytes that the socket took; 0 also when it is broken.  What the peer had sent before can still be read, after which
@@ -347,6 +357,29 @@ void dev_tcp_unread(struct dev_peer *p)
         dev_tcp_release(p->dev, p->in);
     p->in = NULL;
     p->at = p->have = 0;
+    p->ticket = 0;
+}
+
+/* To the front of those that are looked at first. */
+static void warm(struct dev_peer *p)
+{
+    struct dev_peer **hot = p->dev->hot, *here = p;
+    for (int i = 0; i < TCP_HOT && here; i++) {
+        struct dev_peer *was = hot[i];
+        hot[i] = here;
+        here = was == p ? NULL : was;
+    }
+}
+
+void dev_tcp_cool(struct dev_peer *p)
+{
+    struct dev_peer **hot = p->dev->hot;
+    int n = 0;
+    for (int i = 0; i < TCP_HOT; i++)
+        if (hot[i] != p)
+            hot[n++] = hot[i];
+    for (; n < TCP_HOT; n++)
+        hot[n] = NULL;
 }
 
 static void to_pending(struct dev *d, struct dev_peer *p)
@@ -360,6 +393,25 @@ static void to_pending(struct dev *d, struct dev_peer *p)
     d->pending_last = p;
 }
 
+/* A long packet of which not all is there: its body may go where it belongs. */
+static void place(struct dev_peer *p, const struct tcp_frame *f)
+{
+    const struct dev_services *up = &p->dev->up;
+    uint32_t there = p->have - p->at - (uint32_t)sizeof *f;
+    void *base;
+    if (!up->place || f->kind != TCP_PACKET || f->len < there + PLACE_MIN)
+        return;
+    p->ticket = up->place(up->core, p->grank, &f->head, f->len);
+    if (!p->ticket)
+        return;
+    base = up->place_at(up->core, p->ticket);
+    if (base)
+        memcpy(base, p->in + p->at + sizeof *f, there);
+    p->placed = there;
+    p->body = f->len;
+    p->at = p->have = 0;
+}
+
 /* What lies at the front decides what is next: a packet to deliver, more to read, or the end. */
 static int look_at_front(struct dev_peer *p)
 {
@@ -371,37 +423,98 @@ static int look_at_front(struct dev_peer *p)
         return dev_tcp_gone(p, TCP_GONE, "sent something that is not a frame");
     } else if (p->at == p->have) {
         dev_tcp_unread(p);
+    } else if (p->have - p->at >= sizeof f) {
+        place(p, &f);
     }
     return 0;
 }
 
-int dev_tcp_read(struct dev_peer *p)
+static int ended(struct dev_peer *p, ssize_t n)
 {
     char why[128];
-    ssize_t n;
-    if (p->pending || (!p->in && !(p->in = dev_tcp_buffer(p->dev))))
-        return 0; /* without memory: later, as the descriptor stays readable */
-    if (p->at > 0) {
-        memmove(p->in, p->in + p->at, p->have - p->at);
-        p->have -= p->at;
-        p->at = 0;
-    }
-    do
-        n = recv(p->fd, p->in + p->have, TCP_BUF - p->have, MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
-    if (n > 0) {
-        p->have += (uint32_t)n;
-        p->dev->hot = p;
-        return 1 + look_at_front(p);
-    }
     if (n < 0 && ku_sock_not_now(errno)) {
-        if (p->have == 0)
+        if (p->have == 0 && !p->ticket)
             dev_tcp_unread(p);
         return 0;
     }
     snprintf(why, sizeof why, "ended the connection without a goodbye: %s",
              n ? strerror(errno) : "end of file");
     return dev_tcp_gone(p, TCP_GONE, why);
+}
+
+/* The body that goes straight to its place is all there. */
+static int finish_body(struct dev_peer *p, uint32_t behind)
+{
+    uint64_t ticket = p->ticket;
+    p->ticket = 0;
+    p->at = 0;
+    p->have = behind;
+    p->dev->up.placed(p->dev->up.core, ticket);
+    return 1 + look_at_front(p);
+}
+
+/* Where the next bytes go: the rest of the body, the zeros behind it, and what comes then. */
+static int body_parts(struct dev_peer *p, struct iovec v[3], uint8_t zeros_in[8])
+{
+    uint32_t all = p->body + (-p->body & 7u);
+    int n = 0;
+    if (p->placed < p->body) {
+        char *base = p->dev->up.place_at(p->dev->up.core, p->ticket);
+        uint32_t left = p->body - p->placed;
+        if (!base) { /* nobody wants it any more */
+            v[0] = (struct iovec){ p->in, left < STAGE ? left : STAGE };
+            return 1;
+        }
+        v[n++] = (struct iovec){ base + p->placed, left };
+    }
+    if (p->body % 8)
+        v[n++] = (struct iovec){ zeros_in, all - (p->placed > p->body ? p->placed : p->body) };
+    v[n++] = (struct iovec){ p->in, STAGE };
+    return n;
+}
+
+/* More of a body that goes straight to its place. */
+static int read_body(struct dev_peer *p)
+{
+    uint32_t left = p->body + (-p->body & 7u) - p->placed;
+    struct iovec v[3];
+    uint8_t zeros_in[8];
+    struct msghdr m = { .msg_iov = v, .msg_iovlen = (size_t)body_parts(p, v, zeros_in) };
+    ssize_t n;
+    do
+        n = recvmsg(p->fd, &m, MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return ended(p, n);
+    warm(p);
+    if ((size_t)n >= left)
+        return finish_body(p, (uint32_t)((size_t)n - left));
+    p->placed += (uint32_t)n;
+    return 1;
+}
+
+int dev_tcp_read(struct dev_peer *p)
+{
+    ssize_t n;
+    uint32_t room;
+    if (p->pending || (!p->in && !(p->in = dev_tcp_buffer(p->dev))))
+        return 0; /* without memory: later, as the descriptor stays readable */
+    if (p->ticket)
+        return read_body(p);
+    if (p->at > 0) {
+        memmove(p->in, p->in + p->at, p->have - p->at);
+        p->have -= p->at;
+        p->at = 0;
+    }
+    room = p->have < STAGE ? STAGE - p->have : TCP_BUF - p->have;
+    do
+        n = recv(p->fd, p->in + p->have, room, MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return ended(p, n);
+    p->have += (uint32_t)n;
+    warm(p);
+    return 1 + look_at_front(p);
 }
 
 int dev_tcp_deliver(struct dev *d)

@@ -15,13 +15,15 @@
 extern const struct dev_ops dev_tcp_ops;
 
 enum {
-    EVENTS = 16,      /* of the epoll set a look */
-    RUN = 16,         /* packets delivered from buffers between two looks */
-    PATIENCE = 64,    /* looks in vain after which they become rarer: */
-    RARER_NS = 20,    /* so much later for each look in vain, */
-    RAREST_NS = 5000, /* and so much at most */
-    CALLS = 8,        /* calls for which the clock is read once */
-    CLOSE_MS = 5000   /* most that close() waits for peers that do not take what was sent */
+    EPOLL = 16,        /* looks of which one is at all connections, while some are hot, */
+    EPOLL_WRITING = 2, /* and while something waits until it can be written */
+    EVENTS = 16,       /* of the epoll set a look */
+    RUN = 16,          /* packets delivered from buffers between two looks */
+    PATIENCE = 64,     /* looks in vain after which they become rarer: */
+    RARER_NS = 20,     /* so much later for each look in vain, */
+    RAREST_NS = 5000,  /* and so much at most */
+    CALLS = 8,         /* calls for which the clock is read once */
+    CLOSE_MS = 5000    /* most that close() waits for peers that do not take what was sent */
 };
 
 static struct ku_knob rows[] = {
@@ -268,14 +270,23 @@ static void tcp_peer_fini(struct dev_peer *p)
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
+/* Those that brought something last, in turn. */
+static int read_hot(struct dev *d)
+{
+    struct dev_peer *p = d->hot[d->turn % TCP_HOT];
+    return dev_tcp_read(p ? p : d->hot[0]);
+}
+
 static int look(struct dev *d)
 {
     struct epoll_event ev[EVENTS];
+    uint32_t every;
     int events = 0, n;
     if (d->trying || d->nguests || d->deaf || atomic_load_explicit(&d->wanted, memory_order_relaxed))
         events += dev_tcp_due(d);
-    if (d->hot && d->idle < PATIENCE && d->turn++ % 2 == 0) /* as long as more may come soon */
-        return events + dev_tcp_read(d->hot);
+    every = atomic_load_explicit(&d->nwatched, memory_order_relaxed) > 0 ? EPOLL_WRITING : EPOLL;
+    if (d->hot[0] && d->idle < PATIENCE && d->turn++ % every != 0) /* as long as more may come soon */
+        return events + read_hot(d);
     n = epoll_wait(d->epoll, ev, EVENTS, 0);
     for (int i = 0; i < n; i++) {
         struct source *s = ev[i].data.ptr;
@@ -409,7 +420,8 @@ static void tcp_close(struct dev *d)
     uint64_t end = ku_clock_ns() + CLOSE_MS * TCP_MS;
     dev_tcp_forget_fd(d, d->listen_fd);
     d->listen_fd = -1;
-    d->pending = d->hot = NULL;
+    d->pending = NULL;
+    memset(d->hot, 0, sizeof d->hot);
     while (still_there(d) && ku_clock_ns() < end)
         poll(NULL, 0, 1);
     for (int32_t i = 0; i < d->world.size; i++)

@@ -29,6 +29,7 @@
 
 enum {
     TCP_GUESTS = 64,
+    TCP_HOT = 4,
     TCP_PIECES = 8, /* of an iov that is sent from where it lies */
     TCP_SPILL = 192 /* a hello and a short frame, when there is no memory */
 };
@@ -77,7 +78,9 @@ struct dev_peer {
     struct dev_peer *next_wanted; /* on dev.wanted */
     /* of the device's thread */
     uint8_t *in;
-    uint32_t at, have; /* unread bytes of `in` */
+    uint32_t at, have;     /* unread bytes of `in` */
+    uint64_t ticket;       /* of the packet whose body goes where it belongs; 0: none does */
+    uint32_t placed, body; /* bytes of it that are there, and all */
     bool pending, said_bye, shut;
     struct dev_peer *next_pending, *next_trying;
     bool trying;
@@ -95,11 +98,13 @@ struct dev {
     uint64_t looked, asked;     /* ns: the last look, the last reading of the clock, when looks are rare */
     _Atomic uint32_t *sleeping; /* of this rank, in the segment */
     _Atomic(struct dev_peer *) wanted; /* not yet in `trying` */
-    struct dev_peer *pending, *pending_last, *trying, *hot;
+    struct dev_peer *pending, *pending_last, *trying;
+    struct dev_peer *hot[TCP_HOT]; /* brought something last, and there may be more soon; NULL: fewer did */
     struct dev_services up;
     struct dev_world world;
     struct source listener;
     struct source timer;
+    _Atomic int32_t nwatched; /* peers that wait until they can be written */
     int epoll, listen_fd, timer_fd;
     struct ku_sock_addr own[TCP_ADDRESSES]; /* of this host, that this process may use */
     int nown;
@@ -147,14 +152,16 @@ void dev_tcp_opened(int32_t grank);
 void dev_tcp_closed(int32_t grank);
 
 /* stream.c */
-bool dev_tcp_open_out(struct dev_peer *p);  /* locked; false: only `spill` was there */
-void dev_tcp_drop_out(struct dev_peer *p);  /* locked */
-void dev_tcp_flush(struct dev_peer *p);     /* locked */
-int dev_tcp_write(struct dev_peer *p);      /* flush, and tell who waited */
-int dev_tcp_read(struct dev_peer *p);       /* once; packets are then pending */
-int dev_tcp_deliver(struct dev *d);         /* one pending packet */
-void dev_tcp_unread(struct dev_peer *p);    /* what was received and not delivered is dropped */
-dev_status dev_tcp_bye(struct dev_peer *p); /* locked */
+bool dev_tcp_open_out(struct dev_peer *p);               /* locked; false: only `spill` was there */
+void dev_tcp_drop_out(struct dev_peer *p);               /* locked */
+void dev_tcp_flush(struct dev_peer *p);                  /* locked */
+void dev_tcp_watched(struct dev_peer *p, bool writable); /* locked: the epoll set tells that, or no more */
+int dev_tcp_write(struct dev_peer *p);                   /* flush, and tell who waited */
+int dev_tcp_read(struct dev_peer *p);                    /* once; packets are then pending */
+int dev_tcp_deliver(struct dev *d);                      /* one pending packet */
+void dev_tcp_cool(struct dev_peer *p);                   /* nothing more comes */
+void dev_tcp_unread(struct dev_peer *p);                 /* what was received and not delivered is dropped */
+dev_status dev_tcp_bye(struct dev_peer *p);              /* locked */
 dev_status dev_tcp_send_short(struct dev_peer *p, const struct dev_head *head, const void *body);
 dev_status dev_tcp_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
                         void *cookie);

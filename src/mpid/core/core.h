@@ -121,6 +121,7 @@ struct rndv {
     bool cancelling; /* sender: CANCEL is on its way */
     bool cancelled;  /* CANCEL_ACK */
     bool bounce_busy;
+    uint32_t placing; /* receiver: bytes that a device puts where they belong (place.c) */
     int error;        /* CTS */
     void *bounce;     /* for devices without room to pack into */
     uint64_t address; /* PULL: of the message, in the sender */
@@ -398,6 +399,11 @@ static inline void req_keep(void *to, const void *body, size_t n)
         ku_copy_in_own(to, (void *)(uintptr_t)body, n);
 }
 
+/* place.c: bodies that a device receives straight into the buffer of the receive (device.h). */
+uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t len);
+void *MPID_Place_at(void *arg, uint64_t ticket);
+void MPID_Placed(void *arg, uint64_t ticket);
+
 /* send.c: begin the message of a send request; what is true after it: done, failed, or somewhere else than here. */
 enum send_result { SEND_BEGUN, SEND_AGAIN };
 enum send_result MPID_Send_first(struct peer *p, struct MPIR_HANDLE *r);
@@ -436,6 +442,9 @@ void MPID_Rndv_cancel(struct MPIR_HANDLE *r); /* ask the receiver to give the RT
 void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *c);
 void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);
 void MPID_Rndv_free(struct rndv *v);
+struct rndv *MPID_Rndv_find(struct pkt_op op); /* NULL: it is gone */
+struct rndv *MPID_Rndv_make(struct peer *p, struct MPIR_HANDLE *r,
+                            enum rndv_state state);                     /* NULL: no memory */
 void MPID_Rndv_ask(struct rndv *v);                                     /* receiver: send CTS */
 void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error); /* a CTS with nothing to follow */
 

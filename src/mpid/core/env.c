@@ -131,7 +131,10 @@ static int setup_world(void)
                                                 .error = service_error,
                                                 .knob = service_knob,
                                                 .wake = ku_wait_wake,
-                                                .address = MPID_Dev_address };
+                                                .address = MPID_Dev_address,
+                                                .place = MPID_Place,
+                                                .place_at = MPID_Place_at,
+                                                .placed = MPID_Placed };
     return 0;
 }
 

@@ -22,13 +22,13 @@ static void *cookie_of(struct rndv *v)
     return (char *)v + 1; /* the low bit tells an operation from a request */
 }
 
-static struct rndv *rndv_at(struct pkt_op op)
+struct rndv *MPID_Rndv_find(struct pkt_op op)
 {
     struct rndv *v = ku_slab_at(&MPID_core.rndvs, op.index);
     return v != NULL && v->obj.gen == op.gen && (op.gen & 1) ? v : NULL;
 }
 
-static struct rndv *rndv_alloc(struct peer *p, struct MPIR_HANDLE *r, enum rndv_state state)
+struct rndv *MPID_Rndv_make(struct peer *p, struct MPIR_HANDLE *r, enum rndv_state state)
 {
     struct rndv *v = ku_slab_alloc(&MPID_core.rndvs);
     if (v != NULL) {
@@ -95,7 +95,7 @@ static void ctl_remove(struct rndv *v)
 
 struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r)
 {
-    struct rndv *v = rndv_alloc(p, r, RNDV_RTS);
+    struct rndv *v = MPID_Rndv_make(p, r, RNDV_RTS);
     if (v == NULL)
         goto no_memory;
     v->total = req_bytes(r);
@@ -143,7 +143,7 @@ static void send_done(struct rndv *v)
 
 void MPID_Rndv_cts(const struct pkt_cts *cts)
 {
-    struct rndv *v = rndv_at(cts->sender);
+    struct rndv *v = MPID_Rndv_find(cts->sender);
     if (v == NULL || v->state != RNDV_WAIT)
         return;
     if (cts->want > (uint64_t)v->total)
@@ -270,7 +270,7 @@ void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error)
     struct rndv *v;
     if (p->ctl_head == NULL && send_cts(p, sender, (struct pkt_op){ 0, 0 }, 0, error) != DEV_AGAIN)
         return;
-    v = rndv_alloc(p, NULL, RNDV_CTS);
+    v = MPID_Rndv_make(p, NULL, RNDV_CTS);
     if (v == NULL)
         MPID_Broken("no memory to answer rank %d, which would wait for ever", (int)p->grank);
     v->other = sender;
@@ -292,7 +292,7 @@ void MPID_Rndv_ask(struct rndv *v)
 static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int64_t total,
                        int64_t want, uint64_t address)
 {
-    struct rndv *v = rndv_alloc(p, r, RNDV_CTS);
+    struct rndv *v = MPID_Rndv_make(p, r, RNDV_CTS);
     if (v == NULL) {
         ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to receive a message of %lld bytes", (long long)total);
         MPID_Rndv_answer(p, sender, MPI_ERR_NO_MEM);
@@ -337,7 +337,7 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const st
 
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
 {
-    struct rndv *v = rndv_at(pkt_data_op(h));
+    struct rndv *v = MPID_Rndv_find(pkt_data_op(h));
     struct MPIR_HANDLE *r;
     uint64_t offset = pkt_data_offset(h);
     if (v == NULL || v->state != RNDV_RECV)
@@ -376,7 +376,7 @@ void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *canc
     struct umsg *m = c != NULL ? c->unexp.tail : NULL;
     int err = 0;
     struct peer *p = peer_get(cancel->grank, &err);
-    struct rndv *v = p != NULL ? rndv_alloc(p, NULL, RNDV_CTS) : NULL;
+    struct rndv *v = p != NULL ? MPID_Rndv_make(p, NULL, RNDV_CTS) : NULL;
     if (v == NULL)
         MPID_Broken("no memory to answer rank %d, which cancels a send", (int)cancel->grank);
     while (m != NULL &&
@@ -395,7 +395,7 @@ void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *canc
 
 void MPID_Rndv_cancel_ack(const struct pkt_cancel *cancel)
 {
-    struct rndv *v = rndv_at(cancel->sender);
+    struct rndv *v = MPID_Rndv_find(cancel->sender);
     if (v == NULL || v->state != RNDV_WAIT || !v->cancelling)
         return;
     v->cancelling = false;

@@ -99,6 +99,13 @@ struct dev_services {
     /* What address() of the same device wrote in the rank `grank`: its length, and at most cap bytes of it in buf.
      * 0: not known yet, as the rank has not come so far: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
     size_t (*address)(void *core, int32_t grank, void *buf, size_t cap);
+    /* Optional, may be NULL: to receive a long body straight where it belongs.  place: the packet `head` of the rank, whose body of len
+     * bytes is coming, and before which all others have been delivered, is matched now: a ticket, or 0: it is to be
+     * delivered as ever.  place_at: where the body goes, all of it; to be asked again before each time that bytes are put
+     * there, as it may be NULL from some time on: nobody wants them any more.  placed: it is there. */
+    uint64_t (*place)(void *core, int32_t grank, const struct dev_head *head, size_t len);
+    void *(*place_at)(void *core, uint64_t ticket);
+    void (*placed)(void *core, uint64_t ticket);
 };
 
 /* What `take` has taken; both words go in registers. */
