@@ -121,7 +121,7 @@ static void opened_with_care(struct rank *r)
     rank_open_prepared(r);
 }
 
-/* word[0]: the attack is over; word[1]: the strangers of the middle are gone; word[2]: 1 has ended. */
+/* word[0]: the attack is over; word[1]: the strangers of the middle are gone; word[2]: how many have ended; word[3]: 1 is connected. */
 static void talk(struct rank *r)
 {
     int other = !r->me, fds = 0;
@@ -132,6 +132,8 @@ static void talk(struct rank *r)
             r->next_out[other] % 7 == 3 ? rank_send(r, other, 20000 + r->next_out[other] % 30000, 2)
                                         : (void)rank_try_short(r, other, r->next_out[other] % 49);
         rank_pump(r);
+        if (r->me == 0 && r->next_in[other] > 0)
+            atomic_store(&r->board->word[3], 1);
         if (middle == 0 && atomic_load(&r->board->word[1])) {
             middle = resident();
             fds = descriptors();
@@ -164,8 +166,9 @@ struct attack {
 static struct {
     struct tcp_address there;
     uint64_t serial;
-    int32_t from;         /* whom it plays */
-    bool used[MAX_RANKS]; /* has entered */
+    int32_t from;              /* whom it plays */
+    bool used[MAX_RANKS];      /* has entered */
+    uint64_t heard[MAX_RANKS]; /* the highest serial of its good hellos */
     uint8_t last[sizeof(struct tcp_hello) + 40000];
     size_t last_len;
     int fd[LINGER], lingering;
@@ -307,10 +310,16 @@ static void keep_open(int fd)
 /* May this hello enter? */
 static bool good(struct rank *r, const struct attack *a, const struct tcp_hello *h)
 {
+    bool first;
     r->world.rank = 0;
-    return !a->again && a->cut == sizeof *h && tcp_hello_check(h, TCP_HELLO, &r->world) && h->to == 0 &&
-           h->epoch == r->world.epoch && h->from >= FIRST && h->from < r->size && !us.used[h->from] &&
-           h->serial >= us.serial && tcp_hello_proven(h, &r->world, us.there.nonce);
+    if (a->again || a->cut != sizeof *h || !tcp_hello_check(h, TCP_HELLO, &r->world) || h->to != 0 ||
+        h->epoch != r->world.epoch || h->from < 1 || h->from >= r->size ||
+        !tcp_hello_proven(h, &r->world, us.there.nonce))
+        return false;
+    first = h->serial > us.heard[h->from] && !us.used[h->from];
+    if (h->serial > us.heard[h->from])
+        us.heard[h->from] = h->serial;
+    return first;
 }
 
 static void connection(struct rank *r, struct attack *a, const char *line)
@@ -436,6 +445,9 @@ static void attack(struct rank *r)
     memcpy(&us.there, c->bytes, c->len);
     NEED(r, tcp_address_check(&us.there, c->len) && !ku_auth_ready(), "address");
     rank_prepare(r);
+    while (atomic_load(&r->board->word[3]) == 0)
+        usleep(1000);
+    us.used[1] = true; /* it is connected: as that rank nobody else can be */
     us.from = FIRST - 1;
     for (long i = 0; i < fuzz.left; i++) {
         play(r, next_line(made, sizeof made));

@@ -7,7 +7,8 @@
 
 enum {
     STAGE = (16 << 10) +
-            64, /* bytes fetched at once, of what is not known yet: a packet of 16 KB is one of them */
+            64,       /* bytes fetched at once, of what is not known yet: a packet of 16 KB is one of them */
+    BEHIND = 1 << 10, /* and behind a long body: enough for the head of the next one */
     PLACE_MIN = 4 << 10, /* bytes to come that are worth a call of their own to go where they belong */
     COPY_MAX = 2048 /* a body that is copied behind what waits, instead of being left where it is */,
     LENT_MAX = 16
@@ -469,7 +470,7 @@ static int body_parts(struct dev_peer *p, struct iovec v[3], uint8_t zeros_in[8]
     }
     if (p->body % 8)
         v[n++] = (struct iovec){ zeros_in, all - (p->placed > p->body ? p->placed : p->body) };
-    v[n++] = (struct iovec){ p->in, STAGE };
+    v[n++] = (struct iovec){ p->in, BEHIND };
     return n;
 }
 

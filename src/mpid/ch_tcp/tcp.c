@@ -219,7 +219,8 @@ static void tcp_caps(const struct dev *d, struct dev_caps *caps)
                                .ordered = true,
                                .has_get = false,
                                .mem_kinds = 1u << DEV_MEM_HOST,
-                               .priority = 0 };
+                               .priority = 0,
+                               .stream = true };
 }
 
 static size_t tcp_address(const struct dev *d, void *buf, size_t cap)

@@ -198,7 +198,7 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
 static int64_t part_bytes(const struct rndv *v, int64_t most)
 {
     int64_t left = v->want - v->done, n = v->done == 0 ? PART_FIRST : v->done < PART_FEW ? PART_SMALL : most;
-    if (n > most)
+    if (n > most || v->peer->cd->caps.stream)
         n = most;
     return n < left ? n : left;
 }

@@ -59,6 +59,9 @@ struct dev_caps {
     bool has_get;       /* copy_from_peer works */
     uint32_t mem_kinds; /* bit 1 << enum dev_mem */
     int priority;       /* among devices that reach a peer: lower latency wins, then higher priority */
+    bool
+        stream; /* the receiver gets the first bytes of a packet before the last are sent: long messages need not
+                           begin with short packets */
 };
 
 struct dev;      /* one open device */
