@@ -324,14 +324,14 @@ static bool good(struct rank *r, const struct attack *a, const struct tcp_hello 
 
 static void connection(struct rank *r, struct attack *a, const char *line)
 {
-    bool enters = good(r, a, &a->hello), full = a->cut == sizeof a->hello;
+    bool enters = good(r, a, &a->hello), full;
     int fd = dial(r);
     if (!a->again) {
         memcpy(us.last, &a->hello, a->cut);
         memcpy(us.last + a->cut, a->rest, a->end);
         us.last_len = a->cut + a->end;
     }
-    full = full || us.last_len >= sizeof a->hello;
+    full = us.last_len >= sizeof a->hello;
     push(fd, us.last, us.last_len, a->slow ? 1 + dice(9) : us.last_len);
     if (enters) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
