@@ -168,7 +168,9 @@ const struct coll_alg MPIR_Coll_alltoall_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_alltoallv_algs[] = {
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
@@ -176,7 +178,9 @@ const struct coll_alg MPIR_Coll_alltoallv_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_alltoallw_algs[] = {
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },

@@ -343,6 +343,8 @@ void MPIR_Coll_slices_reduce_scatter(struct coll *c);
 struct coll_cost MPIR_Coll_slices_cost(const struct coll_size *s);
 void MPIR_Coll_pieces_alltoall(struct coll *c);
 void MPIR_Coll_pieces_alltoallv(struct coll *c);
+void MPIR_Coll_pieces_gatherv(struct coll *c);
+void MPIR_Coll_pieces_scatterv(struct coll *c);
 void MPIR_Coll_pieces_allgather(struct coll *c);
 void MPIR_Coll_pieces_gather(struct coll *c);
 void MPIR_Coll_pieces_scatter(struct coll *c);

@@ -96,6 +96,9 @@ const struct coll_alg MPIR_Coll_gather_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_gatherv_algs[] = {
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_gatherv },
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_gatherv },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_gatherv },
     { "packed", 0, MPIR_Coll_packed_cost, MPIR_Coll_gather_packed },
     { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
@@ -113,7 +116,7 @@ int MPIR_Coll_gather_is(struct coll *c, struct coll_size *s)
 
 int MPIR_Coll_gatherv_is(struct coll *c, struct coll_size *s)
 {
-    (void)s;
+    s->unit = COLL_UNKNOWN;
     if (coll_in_place(c->sbuf) && c->rank != c->root)
         return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
     return c->rank == c->root ? MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size) : 0;

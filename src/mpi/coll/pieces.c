@@ -21,8 +21,10 @@ static struct coll_block given(const struct pieces *p, int32_t to)
     case COLL_ALLTOALLW:
         return coll_in_place(c->sbuf) ? MPIR_Coll_rblock(c, to) : MPIR_Coll_sblock(c, to);
     case COLL_SCATTER:
+    case COLL_SCATTERV:
         return MPIR_Coll_sblock(c, to);
     case COLL_GATHER:
+    case COLL_GATHERV:
         return (struct coll_block){ (void *)(uintptr_t)c->sbuf, c->scount, c->stype };
     default: /* allgather: it is in its place */
         return MPIR_Coll_rblock(c, c->rank);
@@ -32,7 +34,7 @@ static struct coll_block given(const struct pieces *p, int32_t to)
 static struct coll_block wanted(const struct pieces *p, int32_t from)
 {
     const struct coll *c = p->x.c;
-    if (c->kind == COLL_SCATTER)
+    if (c->kind == COLL_SCATTER || c->kind == COLL_SCATTERV)
         return (struct coll_block){ c->rbuf, c->rcount, c->rtype };
     return MPIR_Coll_rblock(c, from);
 }
@@ -139,22 +141,28 @@ static const void *readable(const struct pieces *p)
     return b.type->adi.is_contig && !(c->kind == COLL_ALLTOALL && coll_in_place(c->sbuf)) ? b.buf : NULL;
 }
 
-/* Where its types differ from bytes, by way of its own bench. */
-static void read_block(const struct pieces *p, int32_t from)
+/* A block that lies there; where this process's type differs from bytes, by way of its own bench. */
+static void read_block(const struct pieces *p, int32_t from, uint64_t there)
 {
     struct coll *c = p->x.c;
     struct coll_block b = wanted(p, from);
-    int64_t n = bytes_of(&b), offset = p->each ? c->rank * n : 0, part = p->x.chunk;
+    int64_t n = bytes_of(&b), part = p->x.chunk;
     char *bench = MPID_Steps_bench(&c->comm->adi, c->rank);
     if (b.type->adi.is_contig) {
-        MPIR_Ways_read(c, from, offset, b.buf, n);
+        MPIR_Ways_read(c, from, there, b.buf, n);
         return;
     }
     for (int64_t at = 0; at < n; at += part) {
         part = n - at < part ? n - at : part;
-        MPIR_Ways_read(c, from, offset + at, bench, part);
+        MPIR_Ways_read(c, from, there + (uint64_t)at, bench, part);
         MPID_Layout_unpack(&b.type->adi, b.buf, b.count, at, bench, part);
     }
+}
+
+/* Has `by` something for `to`? */
+static bool gives(const struct pieces *p, int32_t by, int32_t to)
+{
+    return by != to && (p->from < 0 || by == p->from) && (p->to < 0 || to == p->to);
 }
 
 static void go_reading(struct pieces *p)
@@ -162,8 +170,10 @@ static void go_reading(struct pieces *p)
     struct coll *c = p->x.c;
     for (int32_t k = 1; k < c->size; k++) {
         int32_t from = (c->rank + k) % c->size;
-        if (p->from >= 0 ? from == p->from : p->to < 0 || p->to == c->rank)
-            read_block(p, from);
+        if (!gives(p, from, c->rank))
+            continue;
+        struct coll_block b = wanted(p, from);
+        read_block(p, from, MPIR_Ways_at(c, from) + (uint64_t)(p->each ? c->rank * bytes_of(&b) : 0));
     }
     MPIR_Ways_next(c, 1);
 }
@@ -197,47 +207,6 @@ void MPIR_Coll_pieces_alltoall(struct coll *c)
     bool fits = coll_in_place(c->sbuf) || c->scount * c->stype->adi.size == block;
     exchange(&p, c, block, fits ? block : -1); /* else messages find out */
     if (!c->st->team_broke && !coll_in_place(c->sbuf))
-        copy_own(c, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
-}
-
-/* Each shows in its room how much it has for each, and the most. */
-static void tell_lengths(struct pieces *p, struct coll *c)
-{
-    int64_t most = 0, *mine = MPID_Team_own(&c->comm->adi, (c->size + 1) * (int64_t)sizeof *mine);
-    for (int32_t i = 0; i < c->size; i++) {
-        struct coll_block b = given(p, i);
-        mine[i] = i == c->rank ? 0 : bytes_of(&b);
-        most = mine[i] > most ? mine[i] : most;
-    }
-    mine[c->size] = most;
-}
-
-/* The most that anybody has for another. */
-static int64_t hear_lengths(const struct pieces *p, struct coll *c)
-{
-    int64_t most = 0;
-    for (int32_t i = 0; i < c->size; i++) {
-        const int64_t *theirs = MPID_Team_room(&c->comm->adi, i);
-        struct coll_block b = wanted(p, i);
-        most = theirs[c->size] > most ? theirs[c->size] : most;
-        if (i != c->rank)
-            MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = theirs[c->rank] }, bytes_of(&b), i);
-    }
-    return most;
-}
-
-void MPIR_Coll_pieces_alltoallv(struct coll *c)
-{
-    struct pieces p = { .x.c = c, .each = true, .from = -1, .to = -1 };
-    tell_lengths(&p, c);
-    if (!MPIR_Coll_team_meet_for(c, 0))
-        return;
-    int64_t longest = hear_lengths(&p, c);
-    if (longest > 0) {
-        divide(&p, c, longest);
-        go(&p);
-    }
-    if (!coll_in_place(c->sbuf))
         copy_own(c, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
 }
 
@@ -284,9 +253,183 @@ struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s)
     return MPIR_Coll_pieces_cost(&block);
 }
 
-/* Nobody knows whether all blocks are large, and small ones are faster by messages: only for those who ask for it. */
+/* ---- Blocks whose lengths only those know who give and who get them ---------------------------------------------------
+ *
+ * At the meeting each shows how long its blocks are and where they lie; and, if all of them are short, the blocks themselves. */
+
+struct told {
+    char said[COLL_SAID];
+    int64_t most, all; /* bytes of the longest block, and of all */
+    int64_t here;      /* they follow, one after the other */
+    struct {
+        int64_t bytes;
+        uint64_t at;
+    } block[]; /* for each member */
+};
+
+static char *blocks_of(const struct told *t, int32_t size)
+{
+    return (char *)(uintptr_t)(t->block + size);
+}
+
+static int64_t head_of_told(const struct coll *c)
+{
+    return (int64_t)(sizeof(struct told) + (size_t)c->size * sizeof((struct told *)0)->block[0]);
+}
+
+/* How much this process has for each; may the others read all of it? */
+static bool measure(const struct pieces *p, struct told *t)
+{
+    const struct coll *c = p->x.c;
+    bool can = !coll_in_place(c->sbuf) || c->kind == COLL_GATHERV;
+    t->most = t->all = 0;
+    for (int32_t i = 0; i < c->size; i++) {
+        t->block[i].bytes = 0;
+        if (!gives(p, c->rank, i))
+            continue;
+        struct coll_block b = given(p, i);
+        t->block[i].bytes = bytes_of(&b);
+        t->block[i].at = (uint64_t)(uintptr_t)b.buf;
+        t->most = t->block[i].bytes > t->most ? t->block[i].bytes : t->most;
+        t->all += t->block[i].bytes;
+        can = can && (t->block[i].bytes == 0 || b.type->adi.is_contig);
+    }
+    return can;
+}
+
+static void put_blocks(const struct pieces *p, struct told *t)
+{
+    const struct coll *c = p->x.c;
+    char *to = blocks_of(t, c->size);
+    for (int32_t i = 0; i < c->size; to += t->block[i++].bytes)
+        if (t->block[i].bytes > 0) {
+            struct coll_block b = given(p, i);
+            MPIR_Steps_put(to, &b, 0, t->block[i].bytes);
+        }
+}
+
+static const struct told *told_by(const struct coll *c, int32_t rank)
+{
+    return MPID_Team_room(&c->comm->adi, rank);
+}
+
+/* Is what this process wants from `rank` what that one has for it? */
+static bool fits(const struct pieces *p, int32_t rank)
+{
+    struct coll_block b = wanted(p, rank);
+    return bytes_of(&b) == told_by(p->x.c, rank)->block[p->x.c->rank].bytes;
+}
+
+static void take_block(const struct pieces *p, int32_t rank)
+{
+    const struct coll *c = p->x.c;
+    const struct told *t = told_by(c, rank);
+    struct coll_block b = wanted(p, rank);
+    const char *from = blocks_of(t, c->size);
+    for (int32_t i = 0; i < c->rank; i++)
+        from += t->block[i].bytes;
+    MPIR_Steps_take(from, &b, 0, bytes_of(&b));
+}
+
+/* Each block in the same way; those that are not what was expected are errors. */
+static void each_wanted(struct pieces *p, void (*fetch)(const struct pieces *p, int32_t from))
+{
+    struct coll *c = p->x.c;
+    for (int32_t k = 1; k < c->size; k++) {
+        int32_t from = (c->rank + k) % c->size;
+        if (!gives(p, from, c->rank))
+            continue;
+        struct coll_block b = wanted(p, from);
+        MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = told_by(c, from)->block[c->rank].bytes },
+                           bytes_of(&b), from);
+        if (fetch && fits(p, from))
+            fetch(p, from);
+    }
+}
+
+static void fetch_block(const struct pieces *p, int32_t from)
+{
+    read_block(p, from, told_by(p->x.c, from)->block[p->x.c->rank].at);
+}
+
+/* After the meeting: all find the same. */
+static void fetch_all(struct pieces *p, bool measured)
+{
+    struct coll *c = p->x.c;
+    int64_t most = 0, all = 0;
+    bool here = true;
+    for (int32_t i = 0; i < c->size; i++) {
+        const struct told *t = told_by(c, i);
+        most = t->most > most ? t->most : most;
+        all += t->all;
+        here = here && t->here;
+    }
+    if (here || most == 0) {
+        each_wanted(p, take_block);
+        return;
+    }
+    if (measured)
+        MPIR_Ways_hear(c, all / c->size);
+    divide(p, c, most);
+    each_wanted(p, c->way == COLL_READ ? fetch_block : NULL);
+    if (c->way == COLL_READ)
+        MPIR_Ways_next(c, 1);
+    else
+        go(p);
+    MPIR_Ways_end(c);
+}
+
+static void vectors(struct pieces *p, struct coll *c)
+{
+    enum { HERE = 16 << 10 };
+    int64_t head = head_of_told(c), room = head + HERE, most = MPID_World()->team_room;
+    bool measured = c->way != COLL_SHOWN;
+    p->x.c = c;
+    room = room < most ? room : most;
+    if (head > most) { /* by messages, in all alike */
+        c->st->team_broke = true;
+        return;
+    }
+    struct told *t = measured ? MPIR_Ways_say(c, room, NULL, NULL) : MPID_Team_own(&c->comm->adi, room);
+    if (!t)
+        return;
+    bool can = measure(p, t);
+    if (measured && can)
+        MPIR_Ways_say(c, room, COLL_NOTHING, NULL);
+    t->here = c->way == COLL_MEASURED && t->all <= room - head;
+    if (t->here)
+        put_blocks(p, t);
+    if (MPIR_Coll_team_meet_for(c, 0))
+        fetch_all(p, measured);
+}
+
+void MPIR_Coll_pieces_alltoallv(struct coll *c)
+{
+    struct pieces p = { .each = true, .from = -1, .to = -1 };
+    vectors(&p, c);
+    if (!c->st->team_broke && !coll_in_place(c->sbuf))
+        copy_own(c, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
+}
+
+void MPIR_Coll_pieces_gatherv(struct coll *c)
+{
+    struct pieces p = { .from = -1, .to = c->root };
+    vectors(&p, c);
+    if (!c->st->team_broke && c->rank == c->root)
+        MPIR_Coll_own_block(c);
+}
+
+void MPIR_Coll_pieces_scatterv(struct coll *c)
+{
+    struct pieces p = { .each = true, .from = c->root, .to = -1 };
+    vectors(&p, c);
+    if (!c->st->team_broke && c->rank == c->root)
+        MPIR_Coll_take_own_block(c);
+}
+
+/* A meeting at least, which is what short blocks take; nobody knows how long they are. */
 struct coll_cost MPIR_Coll_pieces_v_cost(const struct coll_size *s)
 {
-    (void)s;
-    return (struct coll_cost){ .rounds = 1e9 };
+    bool few = !s->crowded && s->p <= 16;
+    return (struct coll_cost){ .rounds = few ? 0.5 : 2, .messages = few ? 0.1 * s->p : s->p, .turns = s->p };
 }

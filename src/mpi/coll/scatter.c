@@ -87,6 +87,9 @@ const struct coll_alg MPIR_Coll_scatter_algs[] = {
 };
 
 const struct coll_alg MPIR_Coll_scatterv_algs[] = {
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_scatterv },
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_scatterv },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_scatterv },
     { "packed", 0, MPIR_Coll_packed_cost, MPIR_Coll_scatter_packed },
     { "linear", 0, MPIR_Coll_linear_cost, linear },
     { 0 },
@@ -104,7 +107,7 @@ int MPIR_Coll_scatter_is(struct coll *c, struct coll_size *s)
 
 int MPIR_Coll_scatterv_is(struct coll *c, struct coll_size *s)
 {
-    (void)s;
+    s->unit = COLL_UNKNOWN;
     if (coll_in_place(c->rbuf) && c->rank != c->root)
         return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
     return c->rank == c->root ? MPIR_Coll_check_counts("sendcounts", c->scounts, c->size) : 0;

@@ -212,7 +212,7 @@ static void read_and_combine(struct slices *s, struct range r, char *to)
             char *part = bench + i * s->x.chunk;
             s->operand[i] = i == c->rank ? (const char *)s->in.buf + offset : part;
             if (i != c->rank)
-                MPIR_Ways_read(c, i, offset, part, n * s->size);
+                MPIR_Ways_read(c, i, MPIR_Ways_at(c, i) + (uint64_t)offset, part, n * s->size);
         }
         for (int64_t i = 0; i < n; i += m) {
             m = n - i < bit ? n - i : bit;
@@ -235,7 +235,8 @@ static void go_reading(struct slices *s)
     for (int32_t k = 1; k < c->size; k++) {
         int32_t j = (c->rank + k) % c->size;
         r = slice(s, 0, j);
-        MPIR_Ways_read_result(c, j, r.first * s->size, (char *)s->out.buf + r.first * s->size, r.n * s->size);
+        int64_t at = r.first * s->size;
+        MPIR_Ways_read(c, j, MPIR_Ways_result(c, j) + (uint64_t)at, (char *)s->out.buf + at, r.n * s->size);
     }
     MPIR_Ways_next(c, 2);
 }

@@ -33,6 +33,7 @@ struct ways {
     enum offered lending; /* may they read it? */
     struct cell *last;    /* of the call before */
     enum coll_way way;    /* that it took */
+    bool timed;           /* a call that began with that meeting is under way */
     uint64_t began, ended;
     struct cell *lent; /* of a broadcast; NULL: the way was given */
     uint64_t lent_at;
@@ -45,6 +46,7 @@ struct said {
     uint64_t at, result, began, ended;
     uint32_t able;
 };
+_Static_assert(sizeof(struct said) == COLL_SAID, "room for it");
 
 static struct said *said(const struct coll *c, int32_t rank)
 {
@@ -147,20 +149,19 @@ static bool hear(struct ways *w, const struct coll *c)
     return can;
 }
 
-bool MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *result)
+void *MPIR_Ways_say(struct coll *c, int64_t room, const void *at, const void *result)
 {
-    struct ways *w;
-    if (c->way == COLL_SHOWN || (c->way == COLL_MEASURED && bytes < LEAST)) {
-        c->way = COLL_SHOWN;
-        return MPIR_Coll_team_meet_for(c, bytes);
-    }
-    w = ways_of(c);
+    struct ways *w = ways_of(c);
     if ((!w || !w->asked) && !ask(c, w))
-        return false;
-    *(struct said *)MPID_Team_own(&c->comm->adi, sizeof(struct said)) =
-        (struct said){ (uint64_t)(uintptr_t)at, (uint64_t)(uintptr_t)result, w->began, w->ended, w->able };
-    if (!MPIR_Coll_team_meet_for(c, bytes))
-        return false;
+        return NULL;
+    struct said *s = MPID_Team_own(&c->comm->adi, room);
+    *s = (struct said){ (uint64_t)(uintptr_t)at, (uint64_t)(uintptr_t)result, w->began, w->ended, w->able };
+    return s;
+}
+
+void MPIR_Ways_hear(struct coll *c, int64_t bytes)
+{
+    struct ways *w = c->comm->ways;
     struct cell *cell = cell_of(w, c, bytes);
     bool can = hear(w, c);
     if (can && c->way == COLL_MEASURED) {
@@ -168,17 +169,31 @@ bool MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *r
         w->last = cell;
         w->way = c->way;
     } else {
-        c->way = can ? COLL_READ : COLL_SHOWN;
+        c->way = can && c->way == COLL_READ ? COLL_READ : COLL_SHOWN;
     }
+    w->timed = true;
     w->began = w->ended = ku_clock_ns();
+}
+
+bool MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *result)
+{
+    if (c->way == COLL_SHOWN || (c->way == COLL_MEASURED && bytes < LEAST)) {
+        c->way = COLL_SHOWN;
+        return MPIR_Coll_team_meet_for(c, bytes);
+    }
+    if (!MPIR_Ways_say(c, COLL_SAID, at, result) || !MPIR_Coll_team_meet_for(c, bytes))
+        return false;
+    MPIR_Ways_hear(c, bytes);
     return true;
 }
 
 void MPIR_Ways_end(struct coll *c)
 {
     struct ways *w = c->comm->ways;
-    if (w && w->last)
+    if (w && w->timed)
         w->ended = ku_clock_ns();
+    if (w)
+        w->timed = false;
 }
 
 /* ---- Broadcasts ---- */
@@ -221,24 +236,22 @@ void MPIR_Ways_no_lending(struct coll *c)
 
 /* ---- Reading ---- */
 
-static void read_from(struct coll *c, int32_t rank, uint64_t from, void *to, int64_t n)
+uint64_t MPIR_Ways_at(const struct coll *c, int32_t rank)
 {
-    if (!c->st->team_broke && !MPID_Reach_copy(&c->comm->adi, rank, to, from, n)) {
+    return ((const struct ways *)c->comm->ways)->at[2 * rank];
+}
+
+uint64_t MPIR_Ways_result(const struct coll *c, int32_t rank)
+{
+    return ((const struct ways *)c->comm->ways)->at[2 * rank + 1];
+}
+
+void MPIR_Ways_read(struct coll *c, int32_t rank, uint64_t at, void *to, int64_t n)
+{
+    if (!c->st->team_broke && !MPID_Reach_copy(&c->comm->adi, rank, to, at, n)) {
         MPID_Team_break(&c->comm->adi);
         c->st->team_broke = true;
     }
-}
-
-void MPIR_Ways_read(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n)
-{
-    const struct ways *w = c->comm->ways;
-    read_from(c, rank, w->at[2 * rank] + (uint64_t)offset, to, n);
-}
-
-void MPIR_Ways_read_result(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n)
-{
-    const struct ways *w = c->comm->ways;
-    read_from(c, rank, w->at[2 * rank + 1] + (uint64_t)offset, to, n);
 }
 
 bool MPIR_Ways_next(struct coll *c, int turn)

@@ -16,9 +16,15 @@
  * c->way is COLL_SHOWN or COLL_READ. */
 #define COLL_NOTHING ((const void *)1)
 bool MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *result);
-/* COLL_READ: n bytes from `offset` on of what `rank` has, or of its result. */
-void MPIR_Ways_read(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n);
-void MPIR_Ways_read_result(struct coll *c, int32_t rank, int64_t offset, void *to, int64_t n);
+/* The same where what a call is for shows at its meeting only: before it, the beginning of a room of so many bytes, the same in all
+ * (NULL: the team broke); after it. */
+enum { COLL_SAID = 40 /* bytes of each room */ };
+void *MPIR_Ways_say(struct coll *c, int64_t room, const void *at, const void *result);
+void MPIR_Ways_hear(struct coll *c, int64_t bytes);
+/* COLL_READ: where `rank` has what it said, or its result; n bytes at an address of `rank`. */
+uint64_t MPIR_Ways_at(const struct coll *c, int32_t rank);
+uint64_t MPIR_Ways_result(const struct coll *c, int32_t rank);
+void MPIR_Ways_read(struct coll *c, int32_t rank, uint64_t at, void *to, int64_t n);
 /* COLL_READ: all meet again: turn 1, 2, ...  False: somebody could not read, or is lost: nobody has the result, and the call is to
  * be done by messages. */
 bool MPIR_Ways_next(struct coll *c, int turn);

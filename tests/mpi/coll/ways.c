@@ -12,7 +12,7 @@
 #endif
 
 enum { MOST = 120000, ROUNDS = 11, GUARD = -7 };
-static const int sizes[] = { 3000, 8191, MOST }; /* numbers of each block, or of a vector */
+static const int sizes[] = { 90, 3000, 8191, MOST }; /* numbers of each block, or of a vector */
 static int *out, *in;
 static int odd; /* this round's displacement of both */
 static MPI_Datatype gappy;
@@ -104,6 +104,43 @@ static void moves(MPI_Comm comm, int round, int n)
     from_to(to, 1, round, root, 0, n, "bcast");
 }
 
+/* Blocks of a third of n, of two thirds, of none, of n. */
+static int length(int round, int a, int b, int n)
+{
+    int k = (a * 5 + b * 3 + round / 2) % 4;
+    return k == 3 ? n : n / 3 * k;
+}
+
+static void vectors(MPI_Comm comm, int round, int n)
+{
+    int p = check_size, root = round % p, step = round % 5 == 4 && check_rank % 2 ? 2 : 1, *to;
+    int give[64], get[64], give_at[64], get_at[64], *lengths = get;
+    MPI_Datatype type = step == 2 ? gappy : MPI_INT;
+    const int *from = fill(round, p, n);
+    to = in + odd;
+    for (int r = 0; r < p; r++) {
+        give[r] = length(round, check_rank, r, n);
+        get[r] = length(round, r, check_rank, n);
+        give_at[r] = r * n;
+        get_at[r] = r * n;
+    }
+    MPI_Alltoallv(from, give, give_at, MPI_INT, to, get, get_at, type, comm);
+    for (int r = 0; r < p; r++)
+        from_to(to + r * n * step, step, round, r, check_rank, get[r], "alltoallv");
+    for (int r = 0; r < p; r++)
+        lengths[r] = length(round, r, 0, n);
+    fill(round, p, n);
+    MPI_Gatherv(from, lengths[check_rank], MPI_INT, to, lengths, get_at, type, root, comm);
+    for (int r = 0; r < p && check_rank == root; r++) {
+        from_to(to + r * n * step, step, round, r, 0, lengths[r], "gatherv");
+        CHECK(lengths[r] == n || to[(r * n + lengths[r]) * step] == GUARD, "behind a block of gatherv");
+    }
+    fill(round, p, n);
+    MPI_Scatterv(from, lengths, give_at, MPI_INT, to, lengths[check_rank], type, root, comm);
+    from_to(to, step, round, root, check_rank, lengths[check_rank], "scatterv");
+    CHECK_EQ(to[step * lengths[check_rank]], GUARD, "behind what scatterv brought");
+}
+
 static void reductions(MPI_Comm comm, int round, int n)
 {
     int p = check_size, root = round % p, *to, counts[64];
@@ -144,6 +181,7 @@ int main(int argc, char **argv)
         for (int round = 0; round < ROUNDS; round++) {
             MPI_Comm comm = round % 4 == 3 ? other : MPI_COMM_WORLD;
             moves(comm, round, sizes[k]);
+            vectors(comm, round, sizes[k]);
             reductions(comm, round, sizes[k]);
         }
     MPI_Type_free(&gappy);
