@@ -621,6 +621,44 @@ static void opens_again_after_traffic(struct rank *r)
     }
 }
 
+static void writes_a_peers_memory(struct rank *r)
+{
+    static char data[100000], here[100000];
+    int other = (r->me + 1) % r->size;
+    uint64_t at;
+    dev_status st;
+    rank_open(r);
+    if (r->me == 0 || !r->threads)
+        rank_fill(data, 0, 7, sizeof data);
+    at = r->ops->offer(r->peer[other], here, sizeof here);
+    rank_meet(r);
+    st = r->ops->copy_to_peer(r->peer[other], at, data, sizeof data);
+    NEED(r, st == DEV_OK || st == DEV_NO_SUPPORT, "answered %d", st);
+    rank_meet(r);
+    NEED(r, st != DEV_OK || !memcmp(here, data, sizeof data), "other bytes");
+    rank_meet(r);
+    rank_close(r);
+}
+
+static void shares_words(struct rank *r)
+{
+    int other = (r->me + 1) % r->size;
+    rank_open(r);
+    for (uint32_t i = 0; i < DEV_WORDS; i++)
+        atomic_store(r->ops->word(r->peer[other], false, i), 100 * (uint64_t)r->me + i);
+    rank_meet(r);
+    for (uint32_t i = 0; i < DEV_WORDS; i++) {
+        uint64_t is = atomic_fetch_add(r->ops->word(r->peer[other], true, i), 1000);
+        NEED(r, is == 100 * (uint64_t)other + i, "word %u is %llu", i, (unsigned long long)is);
+    }
+    rank_meet(r);
+    for (uint32_t i = 0; i < DEV_WORDS; i++)
+        NEED(r, atomic_load(r->ops->word(r->peer[other], false, i)) == 1000 + 100 * (uint64_t)r->me + i,
+             "word %u was not changed", i);
+    rank_meet(r);
+    rank_close(r);
+}
+
 static void reads_a_peers_memory(struct rank *r)
 {
     static char data[100000], got[100000];
@@ -674,6 +712,8 @@ static const struct test {
     { "open again with packets unread", open_again_with_packets_unread, 1, 3, BOTH },
     { "opens again after traffic", opens_again_after_traffic, 1, 4, BOTH },
     { "reads a peer's memory", reads_a_peers_memory, 1, 2, BOTH | GETS },
+    { "writes a peer's memory", writes_a_peers_memory, 1, 2, BOTH | GETS },
+    { "shares words", shares_words, 1, 3, BOTH | GETS },
 };
 enum { TESTS = sizeof tests / sizeof *tests };
 
@@ -703,6 +743,10 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "no way to die in the middle of a send is known";
     if (t->flags & GETS && !has_get(s))
         return "the device has no copy_from_peer";
+    if (t->fn == writes_a_peers_memory && !s->ops()->copy_to_peer)
+        return "the device has no copy_to_peer";
+    if (t->fn == shares_words && !s->ops()->word)
+        return "the device has no words";
     if (s->env && !(t->flags & GETS))
         return "the setting changes nothing here";
     return NULL;

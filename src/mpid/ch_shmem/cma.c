@@ -28,25 +28,37 @@ bool dev_shmem_cma_proven(const struct shm_cookie *cookie, int32_t pid)
            got == atomic_load_explicit(&cookie->value, memory_order_relaxed);
 }
 
-dev_status dev_shmem_cma_read(int32_t pid, void *local, uint64_t remote, size_t len)
+typedef ssize_t transfer(pid_t pid, const struct iovec *local, unsigned long nlocal,
+                         const struct iovec *remote, unsigned long nremote, unsigned long flags);
+
+static dev_status move(transfer *fn, const char *what, int32_t pid, char *at, uint64_t remote, size_t len)
 {
-    char *to = local;
     while (len > 0) {
-        struct iovec l = { to, len }, r = { (void *)(uintptr_t)remote, len };
-        ssize_t n = process_vm_readv(pid, &l, 1, &r, 1, 0);
+        struct iovec l = { at, len }, r = { (void *)(uintptr_t)remote, len };
+        ssize_t n = fn(pid, &l, 1, &r, 1, 0);
         if (n <= 0) {
             if (n < 0 && errno == ESRCH)
                 return DEV_PEER_GONE;
             if (n == 0 || errno == EFAULT) {
-                ku_err_set(errno, "buf", "cannot read %zu bytes at %#llx of process %d", len,
+                ku_err_set(errno, "buf", "cannot %s %zu bytes at %#llx of process %d", what, len,
                            (unsigned long long)remote, pid);
                 return DEV_ERROR;
             }
             return DEV_NO_SUPPORT;
         }
-        to += n;
+        at += n;
         remote += (uint64_t)n;
         len -= (size_t)n;
     }
     return DEV_OK;
+}
+
+dev_status dev_shmem_cma_read(int32_t pid, void *local, uint64_t remote, size_t len)
+{
+    return move(process_vm_readv, "read", pid, local, remote, len);
+}
+
+dev_status dev_shmem_cma_write(int32_t pid, uint64_t remote, const void *local, size_t len)
+{
+    return move(process_vm_writev, "write", pid, (char *)(uintptr_t)local, remote, len);
 }

@@ -25,5 +25,6 @@ void dev_shmem_cma_allow(void);
 
 /* DEV_OK, DEV_NO_SUPPORT (not allowed, not there), DEV_PEER_GONE, DEV_ERROR (bad address). */
 dev_status dev_shmem_cma_read(int32_t pid, void *local, uint64_t remote, size_t len);
+dev_status dev_shmem_cma_write(int32_t pid, uint64_t remote, const void *local, size_t len);
 
 #endif

@@ -38,6 +38,10 @@ struct shm_area {
      * that nothing of one peer overtakes anything; the others share `ring`. */
     _Alignas(64) _Atomic uint32_t senders; /* the number of lanes given; SHM_INBOX: somebody uses `ring` */
     _Atomic uint32_t lane_of[SHM_LANES];   /* 1 + local rank whose lane it is */
+    /* dev_ops.word: each of a message that two processes copy at once. */
+    struct {
+        _Alignas(64) _Atomic uint64_t v;
+    } word[DEV_WORDS];
     struct ku_ring ring;
     struct ku_ring lane[SHM_LANES];
     _Alignas(64) struct shm_note note[SHM_CLASSES][SHM_MAX_CELLS];

@@ -601,6 +601,8 @@ static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_l
     body = (char *)area_of(d, desc.owner) + shm_class[desc.class].off +
            (size_t)desc.cell * shm_class[desc.class].stride;
     head->len = 0;
+    if (desc.bytes > SHM_LATER)
+        __builtin_prefetch(line + 1); /* of a stream the next packet is here as soon as this one is copied */
     d->up.deliver(d->up.core, head, body, desc.bytes);
     if (desc.bytes > SHM_LATER || ku_wait_policy.spin_ns == 0) {
         give_back(d, &desc);
@@ -799,22 +801,42 @@ static uint64_t shm_offer(struct dev_peer *p, const void *buf, size_t len)
     return (uint64_t)(uintptr_t)buf;
 }
 
-static dev_status shm_copy_from_peer(struct dev_peer *p, void *local, uint64_t remote, size_t len)
+static int32_t pid_of(const struct dev_peer *p)
 {
-    int32_t pid = atomic_load(&ku_segment_rank(p->dev->seg, p->lrank)->pid);
-    dev_status st;
+    return atomic_load(&ku_segment_rank(p->dev->seg, p->lrank)->pid);
+}
+
+/* May this process read and write that one's memory, and is it the right one? */
+static dev_status reach(struct dev_peer *p)
+{
     if (!p->dev->use_cma || p->no_cma)
         return DEV_NO_SUPPORT;
     if (is_gone(p))
         return DEV_PEER_GONE;
-    if (!p->cma_proven && !(p->cma_proven = dev_shmem_cma_proven(&p->area->cookie, pid))) {
+    if (!p->cma_proven && !(p->cma_proven = dev_shmem_cma_proven(&p->area->cookie, pid_of(p)))) {
         p->no_cma = true;
         return DEV_NO_SUPPORT;
     }
-    st = dev_shmem_cma_read(pid, local, remote, len);
-    if (st == DEV_NO_SUPPORT)
+    return DEV_OK;
+}
+
+static dev_status shm_copy_from_peer(struct dev_peer *p, void *local, uint64_t remote, size_t len)
+{
+    dev_status st = reach(p);
+    if (st == DEV_OK && (st = dev_shmem_cma_read(pid_of(p), local, remote, len)) == DEV_NO_SUPPORT)
         p->no_cma = true;
     return st;
+}
+
+static dev_status shm_copy_to_peer(struct dev_peer *p, uint64_t remote, const void *local, size_t len)
+{
+    dev_status st = reach(p);
+    return st == DEV_OK ? dev_shmem_cma_write(pid_of(p), remote, local, len) : st;
+}
+
+static _Atomic uint64_t *shm_word(struct dev_peer *p, bool theirs, uint32_t i)
+{
+    return &(theirs ? p->area : p->dev->area)->word[i].v;
 }
 
 const struct dev_ops dev_shmem_ops = {
@@ -840,4 +862,6 @@ const struct dev_ops dev_shmem_ops = {
     .copy_from_peer = shm_copy_from_peer,
     .offer = shm_offer,
     .take = shm_take,
+    .copy_to_peer = shm_copy_to_peer,
+    .word = shm_word,
 };

@@ -68,14 +68,18 @@ struct rndv;
 enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2 };
 
 /* How long messages come from a peer, and what that has cost (pull.c). */
-enum way { WAY_PACKETS, WAY_PULL };
+enum way { WAY_PACKETS, WAY_PULL, WAY_SHARE, WAYS };
 enum { WAY_CLASSES = 3 /* of sizes */ };
 struct ways {
-    float cost[2];  /* ns for 1024 bytes; 0: not known */
-    uint16_t since; /* messages since the other way was looked at */
-    uint8_t slow;   /* messages in a row that took much longer than those before */
-    uint8_t best;   /* enum way: the choice so far */
-    uint8_t again;  /* messages between two looks because of slow ones, at least; 0: none yet */
+    float cost[WAYS];    /* ns for 1024 bytes; 0: not known */
+    float then;          /* that of the best one for some time */
+    float price;         /* ns that the present look has cost so far, beyond what the best way would have */
+    uint64_t look[WAYS]; /* clock from which on it may be looked at again; */
+    uint64_t soon[WAYS]; /* the same, if the best one has become slower */
+    uint32_t active;     /* messages under way */
+    uint16_t n;          /* messages that have come since the way was changed */
+    uint8_t now, best;   /* enum way */
+    uint8_t slow;        /* messages in a row that took twice as long as `then` */
 };
 
 struct peer {
@@ -87,6 +91,7 @@ struct peer {
     bool xoff_sent;  /* we asked */
     bool busy;       /* in MPID_core.busy */
     bool no_pull;    /* copy_from_peer has failed once */
+    bool no_share;   /* the peer's copy_to_peer has */
     uint8_t signals; /* to send: SIGNAL_XOFF or SIGNAL_XON */
     uint32_t eager_max;
     struct core_dev *cd;
@@ -103,9 +108,11 @@ enum rndv_state {
     RNDV_RTS,  /* sender: RTS not yet sent (the request is in the msg queue) */
     RNDV_WAIT, /* sender: waits for CTS */
     RNDV_SEND, /* sender: payload on its way */
+    RNDV_GIVE, /* sender: both copy */
     RNDV_CTS,  /* receiver: CTS not yet sent */
     RNDV_RECV, /* receiver: payload comes */
-    RNDV_PULL  /* receiver: it copies by itself */
+    RNDV_PULL, /* receiver: it copies by itself */
+    RNDV_SHARE /* receiver: both copy */
 };
 
 struct rndv {
@@ -124,7 +131,15 @@ struct rndv {
     uint32_t placing; /* receiver: bytes that a device puts where they belong (place.c) */
     int error;        /* CTS */
     void *bounce;     /* for devices without room to pack into */
-    uint64_t address; /* PULL: of the message, in the sender */
+    uint64_t address; /* PULL, SHARE: of the message, in the sender; GIVE: where it goes, in the receiver */
+    uint32_t chunk;   /* SHARE, GIVE: bytes of a piece */
+    uint32_t claim;   /* as in pkt_share */
+    bool follows;     /* SEND: right after another message */
+    bool measured;    /* it counts as active in its ways */
+    bool had;         /* GIVE: the sender has had a piece */
+    bool told;        /* SHARE: it has had all it will */
+    bool lacks;       /* SHARE, GIVE: the last piece that the sender took it could not copy */
+    bool refused;     /* SHARE: nor can the receiver */
     uint64_t began;   /* receiver: clock when they could begin to come; 0: not measured */
 };
 
@@ -234,7 +249,9 @@ struct core {
     uint32_t answered; /* the launcher's question that was answered last (report.c) */
     struct core_probe probe;
     struct ku_slab rndvs;
-    struct rndv *pulls; /* operations in state PULL */
+    struct rndv *pulls; /* operations in state PULL, SHARE, GIVE */
+    uint32_t words;     /* dev_ops.word, bits: those of this process that are in use */
+    int long_way;       /* 0: as measured; 1 + enum way: always that */
     uint64_t long_end;  /* clock when the last long message was there */
     /* unexpected messages */
     struct umsg *free_msgs;
@@ -444,16 +461,20 @@ void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);
 void MPID_Rndv_free(struct rndv *v);
 struct rndv *MPID_Rndv_find(struct pkt_op op); /* NULL: it is gone */
 struct rndv *MPID_Rndv_make(struct peer *p, struct MPIR_HANDLE *r,
-                            enum rndv_state state);                     /* NULL: no memory */
-void MPID_Rndv_ask(struct rndv *v);                                     /* receiver: send CTS */
+                            enum rndv_state state); /* NULL: no memory */
+void MPID_Rndv_shared(struct rndv *v);              /* sender: send SHARED */
+bool MPID_Rndv_claimed(struct rndv *v); /* sender: SHARE has come; false: it is not for one that waits */
+void MPID_Rndv_ask(struct rndv *v);     /* receiver: send CTS */
 void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error); /* a CTS with nothing to follow */
 
 /* pull.c */
-bool MPID_Pull_wanted(struct peer *p, const struct MPIR_HANDLE *r, int64_t want);
-void MPID_Pull_begin(struct rndv *v, uint64_t address);
+void MPID_Pull_begin(struct rndv *v, uint64_t address); /* receiver: in which way?  Begin */
 int MPID_Pull_drive(void);
-bool MPID_Pull_measures(const struct rndv *v);            /* is it worth knowing what its packets cost? */
-void MPID_Pull_ended(const struct rndv *v, enum way way); /* all is there: what has that cost? */
+void MPID_Pull_ended(struct rndv *v);  /* all is there: what has that cost? */
+void MPID_Pull_forget(struct rndv *v); /* it ends, however */
+void MPID_Pull_share(const struct pkt_share *share);
+void MPID_Pull_shared(const struct dev_head *h);
+void MPID_Pull_stop(struct rndv *v); /* sender: the receiver has answered */
 void MPID_Pull_peer_lost(int32_t grank);
 
 int MPID_Peer_drive(struct peer *p); /* send what waits; number of packets sent */

@@ -179,10 +179,18 @@ static void odd_in(const struct dev_head *h, const void *body)
 {
     struct pkt_cts cts;
     struct pkt_cancel cancel;
+    struct pkt_share share;
     switch (h->kind) {
     case PKT_CTS:
         memcpy(&cts, body, sizeof cts);
         MPID_Rndv_cts(&cts);
+        break;
+    case PKT_SHARE:
+        memcpy(&share, body, sizeof share);
+        MPID_Pull_share(&share);
+        break;
+    case PKT_SHARED:
+        MPID_Pull_shared(h);
         break;
     case PKT_CANCEL:
         memcpy(&cancel, body, sizeof cancel);

@@ -67,6 +67,18 @@ static uint64_t dev_no_offer(struct dev_peer *peer, const void *buf, size_t len)
     return 0;
 }
 
+static dev_status dev_no_copy_to(struct dev_peer *peer, uint64_t remote, const void *local, size_t len)
+{
+    (void)peer, (void)local, (void)remote, (void)len;
+    return DEV_NO_SUPPORT;
+}
+
+static _Atomic uint64_t *dev_no_word(struct dev_peer *peer, bool theirs, uint32_t i)
+{
+    (void)peer, (void)theirs, (void)i;
+    return NULL;
+}
+
 static bool dev_no_unsent(const struct dev *dev)
 {
     (void)dev;
@@ -95,6 +107,8 @@ static void fill_in(struct dev_ops *o)
     o->offer = o->offer ? o->offer : dev_no_offer;
     o->unsent = o->unsent ? o->unsent : dev_no_unsent;
     o->take = o->take ? o->take : dev_no_take;
+    o->copy_to_peer = o->copy_to_peer ? o->copy_to_peer : dev_no_copy_to;
+    o->word = o->word ? o->word : dev_no_word;
 }
 
 /* Is `name` in the comma-separated list (NULL: everything is)? */

@@ -52,6 +52,16 @@ static struct ku_knob rows[] = {
       .changed = set_eager,
       .audience = KU_FOR_TUNERS,
       .help = "longest message sent without asking the receiver; 0: computed from what the device costs" },
+    { .name = "LONG_MESSAGES",
+      .type = KU_KNOB_INT,
+      .def = "0",
+      .unit = "",
+      .min = 0,
+      .max = WAYS,
+      .audience = KU_FOR_TUNERS,
+      .help = "how messages of more than 48 KB come to this process within a node: 1: in packets; 2: the "
+              "receiver copies; 3: both "
+              "sides copy, from 192 KB; 0: what is measured to be fastest" },
 };
 static struct ku_knob_table knobs = { .rows = rows,
                                       .n = sizeof rows / sizeof rows[0],
@@ -149,6 +159,7 @@ static int setup_tables(void)
     ku_slab_init(&MPID_core.rndvs, (sizeof(struct rndv) + 63) & ~(size_t)63, 0);
     MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
     MPID_core.unexp_peak = 0;
+    MPID_core.long_way = (int)ku_knob_int("LONG_MESSAGES");
     if (MPID_core.pkt_size == 0)
         MPID_core.pkt_size = (int)ku_knob_int("EAGER_MAX");
     if (MPID_Contexts_init() != 0 || MPID_Umsg_init() != 0)

@@ -111,8 +111,8 @@ void MPID_Placed(void *arg, uint64_t ticket)
     capacity = MPID_Req_capacity(r);
     if (v->bounce != NULL && capacity > 0)
         req_take(r, 0, v->bounce, total < capacity ? total : capacity);
-    if (v->began != 0)
-        MPID_Pull_ended(v, WAY_PACKETS);
+    if (v->measured)
+        MPID_Pull_ended(v);
     if (is_eager(v))
         v->req = NULL; /* not one that is told of */
     MPID_Rndv_free(v);

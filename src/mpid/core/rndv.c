@@ -3,7 +3,7 @@
  *   sender      RTS --(RTS sent: MPID_Rndv_rts)--> WAIT --(CTS: MPID_Rndv_cts)--> SEND --(all handed over)--> gone
  *                                                  WAIT --(CTS of 0 bytes, or CANCEL_ACK)--> gone
  *   receiver    CTS --(CTS sent)--> RECV --(last DATA: MPID_Rndv_data)--> gone
- *               PULL: pull.c
+ *               PULL, SHARE, and GIVE of the sender: pull.c
  *
  * Invariants
  *   1. An operation is named on the wire by index and generation; a packet for one that is gone is dropped.
@@ -12,7 +12,6 @@
  *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other. */
 #include "core.h"
 #include <stdlib.h>
-#include "util/clock.h"
 
 enum { DRIVE_MAX = 64 /* packets to one peer in a turn */ };
 enum { PART_FIRST = 8 << 10, PART_SMALL = 16 << 10, PART_FEW = 128 << 10 }; /* part_bytes */
@@ -49,6 +48,8 @@ static void tell(enum core_event event, const struct rndv *v)
 void MPID_Rndv_free(struct rndv *v)
 {
     tell(EVENT_RNDV_ENDED, v);
+    if (v->measured)
+        MPID_Pull_forget(v);
     free(v->bounce);
     ku_slab_free(&MPID_core.rndvs, v);
 }
@@ -144,8 +145,10 @@ static void send_done(struct rndv *v)
 void MPID_Rndv_cts(const struct pkt_cts *cts)
 {
     struct rndv *v = MPID_Rndv_find(cts->sender);
-    if (v == NULL || v->state != RNDV_WAIT)
+    if (v == NULL || (v->state != RNDV_WAIT && v->state != RNDV_GIVE))
         return;
+    if (v->state == RNDV_GIVE)
+        MPID_Pull_stop(v);
     if (cts->want > (uint64_t)v->total)
         MPID_Broken("rank %d asks for %llu bytes of a message of %lld", (int)v->peer->grank,
                     (unsigned long long)cts->want, (long long)v->total);
@@ -171,6 +174,23 @@ void MPID_Rndv_cts(const struct pkt_cts *cts)
     MPID_Peer_drive(v->peer);
 }
 
+bool MPID_Rndv_claimed(struct rndv *v)
+{
+    if (v == NULL || v->state != RNDV_WAIT)
+        return false;
+    if (v->ctl != 0)
+        ctl_remove(v);
+    v->cancelling = false;
+    v->state = RNDV_GIVE;
+    return true;
+}
+
+void MPID_Rndv_shared(struct rndv *v)
+{
+    ctl_push(v, PKT_SHARED);
+    MPID_Peer_drive(v->peer);
+}
+
 static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_head *h, int64_t n)
 {
     struct dev_iov iov = { .base = v->bounce, .len = (size_t)n };
@@ -193,11 +213,14 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
     return s;
 }
 
-/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early; of a message of few packets
- * all are, since one side stands still during the first and the other during the last. */
+/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early, unless he has still to do with the
+ * message before; of a message of few packets all are, since one side stands still during the first and the other during the
+ * last. */
 static int64_t part_bytes(const struct rndv *v, int64_t most)
 {
-    int64_t left = v->want - v->done, n = v->done == 0 ? PART_FIRST : v->done < PART_FEW ? PART_SMALL : most;
+    int64_t left = v->want - v->done, n = v->done == 0 && !v->follows ? PART_FIRST
+                                          : v->done < PART_FEW        ? PART_SMALL
+                                                                      : most;
     if (n > most || v->peer->cd->caps.stream)
         n = most;
     return n < left ? n : left;
@@ -233,6 +256,8 @@ static int drive_stream(struct peer *p, dev_status *s)
         n++;
         if (v->done == v->want) {
             pop(&p->stream_head, &p->stream_tail);
+            if (p->stream_head != NULL)
+                p->stream_head->follows = true;
             if (v->inflight == 0)
                 send_done(v);
         }
@@ -281,7 +306,6 @@ void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error)
 void MPID_Rndv_ask(struct rndv *v)
 {
     v->state = RNDV_CTS;
-    v->began = MPID_Pull_measures(v) ? ku_clock_ns() : 0;
     if (v->peer->ctl_head == NULL && send_cts(v->peer, v->other, rndv_op(v), v->want, 0) == DEV_OK)
         v->state = RNDV_RECV;
     else
@@ -305,7 +329,7 @@ static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op send
     r->aux = v;
     req_state(r, REQ_RNDV);
     tell(EVENT_RNDV_BEGUN, v);
-    if (address != 0 && MPID_Pull_wanted(p, r, want))
+    if (address != 0 && r->datatype == NULL)
         MPID_Pull_begin(v, address);
     else
         MPID_Rndv_ask(v);
@@ -351,8 +375,8 @@ void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
     v->done += (int64_t)len;
     if (v->done == v->want) {
         int64_t total = v->total;
-        if (v->began != 0)
-            MPID_Pull_ended(v, WAY_PACKETS);
+        if (v->measured)
+            MPID_Pull_ended(v);
         MPID_Rndv_free(v);
         recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
     }
@@ -413,7 +437,9 @@ static dev_status send_ctl(struct peer *p, struct rndv *v)
     if (v->ctl == PKT_CTS)
         return send_cts(p, v->other, v->req != NULL ? rndv_op(v) : (struct pkt_op){ 0, 0 }, v->want,
                         v->error);
-    if (v->ctl == PKT_CANCEL)
+    if (v->ctl == PKT_SHARED)
+        pkt_shared_prepare(&k, v->other, v->lacks);
+    else if (v->ctl == PKT_CANCEL)
         pkt_cancel_prepare(&k, v->req->context_id, v->req->tag, v->req->rank, MPID_core.rank, rndv_op(v));
     else
         pkt_cancel_ack_prepare(&k, v->other, MPID_core.rank, v->cancelled);

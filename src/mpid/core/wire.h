@@ -28,6 +28,8 @@ enum pkt_kind {
     PKT_XOFF,       /* source: global rank; send to it no more messages eagerly */
     PKT_XON,        /* source: global rank; eager messages are welcome again */
     PKT_SYNC,       /* source: global rank; tag: round of the barrier of MPID_End */
+    PKT_SHARE,  /* an answer to RTS: copy a part of the message to the receiver's memory: struct pkt_share */
+    PKT_SHARED, /* the sender's part is there: context: receiver's operation; tag: its generation; source: see pkt_shared_prepare */
     PKT_KINDS
 };
 
@@ -52,6 +54,17 @@ struct pkt_cts {
     uint32_t zero;
 };
 
+/* The message in `chunks` pieces of `chunk` bytes (the last one may be shorter); who copies which is told by a word that both
+ * sides change (pull.c). */
+struct pkt_share {
+    struct pkt_op sender; /* from RTS */
+    struct pkt_op receiver;
+    uint64_t want;    /* bytes, at most the message's */
+    uint64_t address; /* where they go, in the receiver's memory */
+    uint32_t chunk;
+    uint32_t claim; /* bits 0 to 7: the word, of the receiver's device; others: which use of it */
+};
+
 struct pkt_cancel {
     struct pkt_op sender;
     int32_t grank;
@@ -61,6 +74,7 @@ struct pkt_cancel {
 _Static_assert(sizeof(struct pkt_rts) == 24 && sizeof(struct pkt_rts) + PKT_INLINE_MAX <= PKT_SHORT_MAX,
                "rts");
 _Static_assert(sizeof(struct pkt_cts) == 32 && sizeof(struct pkt_cts) <= PKT_SHORT_MAX, "cts");
+_Static_assert(sizeof(struct pkt_share) == 40 && sizeof(struct pkt_share) <= PKT_SHORT_MAX, "share");
 _Static_assert(sizeof(struct pkt_cancel) == 16, "cancel");
 _Static_assert(PKT_KINDS <= 255, "a kind is 8 bits");
 
@@ -136,6 +150,25 @@ static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct p
     memcpy(p->body, &b, sizeof b);
 }
 
+/* The caller fills in what pkt_share says. */
+static inline void pkt_share_prepare(struct pkt *p, const struct pkt_share *share)
+{
+    p->head = (struct dev_head){ .kind = PKT_SHARE, .len = sizeof *share };
+    memcpy(p->body, share, sizeof *share);
+}
+
+/* `failed`: the last piece that the sender had taken is not there. */
+static inline void pkt_shared_prepare(struct pkt *p, struct pkt_op receiver, bool failed)
+{
+    p->head = (struct dev_head){
+        .kind = PKT_SHARED, .context = receiver.index, .tag = receiver.gen, .source = failed
+    };
+}
+static inline struct pkt_op pkt_shared_op(const struct dev_head *h)
+{
+    return (struct pkt_op){ .index = h->context, .gen = h->tag };
+}
+
 /* Offsets have 48 bits; the receiver's generation shares a word with their upper 16. */
 static inline struct dev_head pkt_data_prepare(struct pkt_op receiver, uint64_t offset)
 {
@@ -177,6 +210,15 @@ static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, int32_t gra
     return (struct dev_head){ .kind = (uint8_t)kind, .tag = round, .source = (uint32_t)grank };
 }
 
+static inline const char *pkt_check_share(const void *body, size_t len)
+{
+    struct pkt_share s;
+    if (len != sizeof s)
+        return "a SHARE packet of wrong length";
+    memcpy(&s, body, sizeof s);
+    return s.chunk > 0 && s.want > 0 && (s.claim & 0xff) < DEV_WORDS ? NULL : "a SHARE packet out of range";
+}
+
 /* Is the body of this packet as long as its kind says, and what it holds in range?  NULL, or what is wrong. */
 static inline const char *pkt_check(const struct dev_head *h, const void *body, size_t len, int32_t nranks)
 {
@@ -202,6 +244,10 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
         return rts.total > PKT_INLINE_MAX || rts.bytes == rts.total ? NULL : "an RTS without its payload";
     case PKT_CTS:
         return len == sizeof(struct pkt_cts) ? NULL : "a CTS of wrong length";
+    case PKT_SHARE:
+        return pkt_check_share(body, len);
+    case PKT_SHARED:
+        return len == 0 && h->source <= 1 ? NULL : "a SHARED packet of wrong length";
     case PKT_CANCEL:
     case PKT_CANCEL_ACK:
         if (len != sizeof cancel)

@@ -21,7 +21,9 @@ static const struct row {
     FIELD(pkt_rts, sender),       FIELD(pkt_rts, grank),     FIELD(pkt_rts, bytes),
     FIELD(pkt_cts, sender),       FIELD(pkt_cts, receiver),  FIELD(pkt_cts, want),
     FIELD(pkt_cts, error),        FIELD(pkt_cancel, sender), FIELD(pkt_cancel, grank),
-    FIELD(pkt_cancel, cancelled),
+    FIELD(pkt_cancel, cancelled), FIELD(pkt_share, sender),  FIELD(pkt_share, receiver),
+    FIELD(pkt_share, want),       FIELD(pkt_share, address), FIELD(pkt_share, chunk),
+    FIELD(pkt_share, claim),
 };
 static const struct {
     const char *name;
@@ -35,7 +37,9 @@ static const struct {
               { "CANCEL_ACK", PKT_CANCEL_ACK },
               { "XOFF", PKT_XOFF },
               { "XON", PKT_XON },
-              { "SYNC", PKT_SYNC } };
+              { "SYNC", PKT_SYNC },
+              { "SHARE", PKT_SHARE },
+              { "SHARED", PKT_SHARED } };
 
 static char *document(void)
 {
@@ -85,6 +89,11 @@ START_TEST(what_is_made_is_taken)
     }
     pkt_cts_prepare(&p, op, op, 10, 0);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
+    pkt_share_prepare(&p, &(struct pkt_share){ .sender = op, .want = 1, .chunk = 1, .claim = 7 });
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
+    pkt_shared_prepare(&p, op, true);
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
+    ck_assert(pkt_shared_op(&p.head).index == op.index && pkt_shared_op(&p.head).gen == op.gen);
     pkt_cancel_prepare(&p, 1, 2, 3, 0, op);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
     pkt_cancel_ack_prepare(&p, op, 0, true);
@@ -125,6 +134,12 @@ START_TEST(what_is_wrong_is_refused)
     refused(&p, 41, "a length that differs");
     pkt_cts_prepare(&p, op, op, 10, 0);
     refused(&p, 31, "a CTS too short");
+    pkt_share_prepare(&p, &(struct pkt_share){ .sender = op, .want = 1, .chunk = 1, .claim = 7 });
+    refused(&p, 39, "a SHARE too short");
+    pkt_share_prepare(&p, &(struct pkt_share){ .sender = op, .want = 1, .chunk = 1, .claim = DEV_WORDS });
+    refused(&p, p.head.len, "a word that is not there");
+    pkt_share_prepare(&p, &(struct pkt_share){ .sender = op, .want = 1 });
+    refused(&p, p.head.len, "pieces of no bytes");
     pkt_cancel_prepare(&p, 1, 2, 3, RANKS, op);
     refused(&p, p.head.len, "a cancel of rank 4");
     p.head = pkt_signal_prepare(PKT_XON, RANKS, 0);

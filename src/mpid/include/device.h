@@ -68,6 +68,7 @@ struct dev;      /* one open device */
 struct dev_peer; /* one peer of it */
 
 enum { DEV_ADDRESS_MAX = 256 };
+enum { DEV_WORDS = 8 };
 #define DEV_ADDRESS_NEVER ((size_t)-1)
 
 /* What a device is told of the job. */
@@ -195,6 +196,14 @@ struct dev_ops {
      * peer's copy_from_peer, 0: it may not.  They stay readable as long as they are the process's memory; that the
      * peer's attempt may fail all the same, it has to be ready for.  Never blocks. */
     uint64_t (*offer)(struct dev_peer *peer, const void *buf, size_t len);
+
+    /* Optional, of devices with copy_from_peer: the other direction, to where the peer's `offer` has said.  Answers as
+     * copy_from_peer. */
+    dev_status (*copy_to_peer)(struct dev_peer *peer, uint64_t remote, const void *local, size_t len);
+
+    /* Optional (default: NULL): a word of memory that this process and all its peers may read and write at any time, `i` <
+     * DEV_WORDS: of the peer's words if theirs, else of this process's own.  It is the core's to use. */
+    _Atomic uint64_t *(*word)(struct dev_peer *peer, bool theirs, uint32_t i);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */

@@ -23,7 +23,7 @@ static void refuse(void)
 {
 #ifdef REFUSED
     struct sock_filter code[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, REFUSED, 1, 0),
                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM) };
     struct sock_fprog prog = { sizeof code / sizeof *code, code };
