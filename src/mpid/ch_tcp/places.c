@@ -145,8 +145,9 @@ static int places_of(const struct dev *d, const struct tcp_address *a,
                      struct ku_sock_addr list[TCP_ADDRESSES + 1])
 {
     int n = 0;
-    bool here = memcmp(a->host, d->address.host, sizeof a->host) == 0 && ku_sock_host() != 0 &&
-                memcmp(a->host, &(uint64_t){ 0 }, sizeof a->host) != 0;
+    static const uint8_t not_told[sizeof a->host];
+    bool here = memcmp(a->host, d->address.host, sizeof a->host) == 0 &&
+                memcmp(a->host, not_told, sizeof a->host) != 0;
     if (here) {
         ku_sock_parse("127.0.0.1", 9, &list[0]);
         list[n++].port = (uint16_t)(a->port[0] << 8 | a->port[1]);
