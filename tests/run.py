@@ -19,10 +19,12 @@ import concurrent.futures
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -56,10 +58,11 @@ def run(cmd, timeout, env=None, cwd=None, stdin=subprocess.DEVNULL):
 class Context:
     """Where things are; and how a program is compiled and started."""
 
-    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1):
+    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1, mpiexec=None):
         self.builddir, self.prefix, self.jobs = args.builddir, args.prefix, args.jobs
         self.mpicc = os.path.join(self.prefix, "bin", "mpicc")
-        self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
+        self.mpiexec = mpiexec or os.path.join(self.prefix, "bin", "mpiexec")
+        self.simulated = nodes > 1 and not mpiexec
         self.bindir = os.path.join(self.builddir, "tests", "bin")
         self.wrapper, self.cflags, self.ranks, self.slow, self.nodes = list(wrapper), list(cflags), ranks, slow, nodes
         self.env = dict(os.environ, MPICC=self.mpicc, MPIEXEC=self.mpiexec, TOP_SRCDIR=TOP,
@@ -127,7 +130,7 @@ def mpi_run(ctx, program, d, name, ranks):
         key, _, value = pair.partition("=")
         env[key] = value
     timeout = int(d.get("timeout", ["60"])[0]) * ctx.slow
-    nodes = ["-fake-nodes", str(ctx.nodes)] if ctx.nodes > 1 else []
+    nodes = ["-fake-nodes", str(ctx.nodes)] if ctx.simulated else []
     cmd = [ctx.mpiexec, *nodes, "-n", str(ranks), *" ".join(d.get("mpiexec", [])).split(), *ctx.wrapper, program,
            *" ".join(d.get("args", [])).split()]
     start = time.time()
@@ -320,6 +323,23 @@ def part_split(ctx, done):
     yield from network(ctx, done, nodes=2, slow=2)
 
 
+def part_spread(ctx, done):
+    sys.path.insert(0, os.path.join(TOP, "tests", "hosts"))
+    from net import Net, why_not
+    if why_not():
+        yield Result("spread", "skipped", 0, why_not())
+        return
+    with tempfile.TemporaryDirectory(prefix="spread") as tmp:
+        net = Net(3, tmp)
+        wrapper = os.path.join(tmp, "mpiexec")
+        with open(wrapper, "w") as f:
+            words = net.inside(1, ctx.mpiexec, "-launcher-exec", f"ssh -F {tmp}/ssh_user", "-hosts", "node1,node2,node3")
+            f.write("#!/bin/sh\nexec " + " ".join(shlex.quote(w) for w in words) + ' "$@"\n')
+        os.chmod(wrapper, 0o755)
+        yield from network(ctx, done, mpiexec=wrapper, nodes=2, slow=3)
+        net.close()
+
+
 def part_clang(ctx, done):
     args, failed = variant_build(ctx, "clang", ["CC=clang"])
     yield failed or Result("builds with clang", "passed", 0)
@@ -354,6 +374,8 @@ PARTS = {
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
     "coverage": (part_coverage, "line coverage of src/mpi and src/mpid"),
+    "hosts": (scripts_of("hosts"), "jobs over ssh between network namespaces (root)"),
+    "spread": (part_spread, "the MPI programs with their ranks on three such hosts (root)"),
     "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
     "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est, PT-Scotch, SUNDIALS, DUNE"),
     "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),

@@ -117,13 +117,14 @@ int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint
     return 0;
 }
 
-void ku_segment_join(struct ku_segment *s, const struct ku_segment *first, const int32_t *node_of)
+void ku_segment_join(struct ku_segment *s, uint64_t job_id, const uint8_t secret[KU_SECRET_BYTES],
+                     const int32_t *node_of)
 {
     struct ku_seg_head *h = s->head;
     int32_t *grank_of = ku_segment_grank_of(s);
     uint32_t local = 0;
-    h->job_id = first->head->job_id;
-    memcpy(h->secret, first->head->secret, sizeof h->secret);
+    h->job_id = job_id;
+    memcpy(h->secret, secret, sizeof h->secret);
     for (uint32_t r = 0; r < h->size; r++)
         if (node_of[r] == (int32_t)h->node && local < h->nlocal)
             grank_of[local++] = (int32_t)r;

@@ -180,9 +180,10 @@ struct ku_segment {
  * With one node it is ready for use; with several, ku_segment_join next. */
 int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint32_t node, uint32_t nnodes);
 
-/* Make the segment that of its node in the job of `first` (its id and secret; may be the same): each rank's node is
- * node_of[rank], and the ranks of a node are numbered in the order of their global ranks. */
-void ku_segment_join(struct ku_segment *s, const struct ku_segment *first, const int32_t *node_of);
+/* Make the segment that of its node in this job (its id and secret): each rank's node is node_of[rank], and the ranks of a
+ * node are numbered in the order of their global ranks. */
+void ku_segment_join(struct ku_segment *s, uint64_t job_id, const uint8_t secret[KU_SECRET_BYTES],
+                     const int32_t *node_of);
 
 /* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size, length. */
 int ku_segment_attach(struct ku_segment *s, int fd);

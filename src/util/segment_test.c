@@ -60,10 +60,12 @@ START_TEST(nodes_join)
     struct ku_segment a, b;
     ck_assert_int_eq(ku_segment_create(&a, 5, 2, 0, 2), 0);
     ck_assert_int_eq(ku_segment_create(&b, 5, 3, 1, 2), 0);
-    ku_segment_join(&a, &a, node_of);
-    ku_segment_join(&b, &a, node_of);
-    ck_assert_uint_eq(a.head->job_id, b.head->job_id);
-    ck_assert_int_eq(memcmp(a.head->secret, b.head->secret, KU_SECRET_BYTES), 0);
+    static const uint8_t secret[KU_SECRET_BYTES] = "a secret";
+    ku_segment_join(&a, 7, secret, node_of);
+    ku_segment_join(&b, 7, secret, node_of);
+    ck_assert_uint_eq(a.head->job_id, 7);
+    ck_assert_uint_eq(b.head->job_id, 7);
+    ck_assert_int_eq(memcmp(b.head->secret, secret, KU_SECRET_BYTES), 0);
     ck_assert_int_eq(memcmp(ku_segment_grank_of(&a), (int32_t[]){ 0, 3 }, 8), 0);
     ck_assert_int_eq(memcmp(ku_segment_grank_of(&b), (int32_t[]){ 1, 2, 4 }, 12), 0);
     ck_assert_int_eq(memcmp(ku_segment_node_of(&b), node_of, sizeof node_of), 0);

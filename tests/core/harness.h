@@ -146,7 +146,7 @@ static inline int job_segments(struct job *j)
                               (uint32_t)j->nodes) != 0)
             return -1;
     for (int i = 0; i < j->nodes; i++)
-        ku_segment_join(&j->segment[i], &j->segment[0], j->node_of);
+        ku_segment_join(&j->segment[i], j->segment[0].head->job_id, j->segment[0].head->secret, j->node_of);
     return 0;
 }
 

@@ -17,12 +17,15 @@
 
 static struct {
     struct topology t;
-    cpu_set_t avail;    /* what may be used of it */
-    struct seat *seats; /* of all ranks */
-    bool known;         /* the above is filled */
-    bool real;          /* the ranks are really bound so */
-    bool asked;         /* by the user: what fails is told */
-    const char *why;    /* nothing is bound, because; or something to know of it; NULL */
+    cpu_set_t avail; /* what may be used of it */
+    int n;           /* ranks here; the following are of each of them, node by node */
+    int *rank, *node;
+    struct seat *seats;
+    int *index;      /* of each rank of the job: where it is in these; -1: not here */
+    bool known;      /* the above is filled */
+    bool real;       /* the ranks are really bound so */
+    bool asked;      /* by the user: what fails is told */
+    const char *why; /* nothing is bound, because; or something to know of it; NULL */
 } plan;
 
 /* ---- OMP_NUM_THREADS ---- */
@@ -64,24 +67,24 @@ static int running_now(int enough)
     return least;
 }
 
-/* ---- the plan of all nodes, all simulated on this machine ---- */
+/* ---- the plan of the nodes here, which are simulated if there are several ---- */
 
-static const char *map_nodes(const struct launch *l, const int *node_of, const cpu_set_t *avail)
+static const char *map_nodes(const struct launch *l, const cpu_set_t *avail)
 {
     const char *why = NULL;
     bool refused = false;
-    for (int first = 0, n; first < l->size; first += n) {
+    for (int first = 0, n; first < plan.n; first += n) {
         cpu_set_t slice;
         const char *text;
-        for (n = 1; first + n < l->size && node_of[first + n] == node_of[first];)
+        for (n = 1; first + n < plan.n && plan.node[first + n] == plan.node[first];)
             n++;
-        bind_slice(&plan.t, &l->bind, avail, first, n, l->size, &slice);
+        bind_slice(&plan.t, &l->bind, avail, first, n, plan.n, &slice);
         bool ok = bind_map(&plan.t, &l->bind, &slice, &plan.seats[first], n, &text, &refused);
         if (refused)
             die("%s: %d ranks, %d cores", text, n, bind_units(&plan.t, &l->bind, &slice));
         why = text ? text : why;
         if (!ok && !l->bind.cpu_set) { /* one node without room: none is bound */
-            for (int i = 0; i < l->size; i++)
+            for (int i = 0; i < plan.n; i++)
                 plan.seats[i] = (struct seat){ plan.seats[i].threads, false, *avail };
             break;
         }
@@ -89,11 +92,11 @@ static const char *map_nodes(const struct launch *l, const int *node_of, const c
     return why;
 }
 
-static int all_bound(const struct launch *l, cpu_set_t *set)
+static int all_bound(cpu_set_t *set)
 {
     int n = 0;
     CPU_ZERO(set);
-    for (int i = 0; i < l->size; i++)
+    for (int i = 0; i < plan.n; i++)
         if (plan.seats[i].bound) {
             CPU_OR(set, set, &plan.seats[i].cpus);
             n += plan.seats[i].threads;
@@ -101,9 +104,9 @@ static int all_bound(const struct launch *l, cpu_set_t *set)
     return n;
 }
 
-static void unbind_all(const struct launch *l, const char *why)
+static void unbind_all(const char *why)
 {
-    for (int i = 0; i < l->size; i++) {
+    for (int i = 0; i < plan.n; i++) {
         plan.seats[i].bound = false;
         plan.seats[i].cpus = plan.avail;
     }
@@ -123,35 +126,35 @@ static void without(const struct bind_policy *p, const cpu_set_t *taken, cpu_set
 
 /* Claim what the plan takes in this tier; where another job was first, plan again on the rest.  False: the rest is too
  * little, or (if not *possible) claims do not work here. */
-static bool claim_tier(const struct launch *l, const int *node_of, cpu_set_t avail, int tier, bool *possible)
+static bool claim_tier(const struct launch *l, cpu_set_t avail, int tier, bool *possible)
 {
     const struct bind_policy *p = &l->bind;
     bool movable = !p->cpu_set && p->to != BIND_LIST;
     cpu_set_t want, taken;
-    while (all_bound(l, &want) > 0 && !bind_claim(tier, &want, &taken)) {
+    while (all_bound(&want) > 0 && !bind_claim(tier, &want, &taken)) {
         *possible = CPU_COUNT(&taken) > 0;
         without(p, &taken, &avail);
-        if (!*possible || !movable || bind_units(&plan.t, p, &avail) < l->size * (p->pe ? p->pe : 1))
+        if (!*possible || !movable || bind_units(&plan.t, p, &avail) < plan.n * (p->pe ? p->pe : 1))
             return false;
-        plan.why = map_nodes(l, node_of, &avail);
+        plan.why = map_nodes(l, &avail);
     }
     return true;
 }
 
 /* Where other jobs leave too few cores the default binds nothing; who asked for it gets what he asked for, on those that
  * the fewest jobs have. */
-static void claim(const struct launch *l, const int *node_of, const cpu_set_t *avail)
+static void claim(const struct launch *l, const cpu_set_t *avail)
 {
     bool by_default = bind_is_default(&l->bind), possible = true;
     int tier = 0;
-    while (!claim_tier(l, node_of, *avail, tier, &possible)) {
+    while (!claim_tier(l, *avail, tier, &possible)) {
         if (by_default) {
-            unbind_all(l, possible ? "another job's ranks are bound to these cores"
-                                   : "cores cannot be claimed here, so that jobs side by side could not take "
-                                     "different ones");
+            unbind_all(possible ? "another job's ranks are bound to these cores"
+                                : "cores cannot be claimed here, so that jobs side by side could not take "
+                                  "different ones");
             return;
         }
-        plan.why = map_nodes(l, node_of, avail);
+        plan.why = map_nodes(l, avail);
         if (!possible)
             return;
         if (++tier == BIND_TIERS)
@@ -162,21 +165,21 @@ static void claim(const struct launch *l, const int *node_of, const cpu_set_t *a
 }
 
 /* Nothing to gain, or to lose: why the default does not even look at the machine. */
-static const char *no_default(const struct launch *l, const cpu_set_t *avail)
+static const char *no_default(const cpu_set_t *avail)
 {
-    if (l->size == 1)
+    if (plan.n == 1)
         return "a rank alone has them all";
     if (ku_cpus() < (uint32_t)CPU_COUNT(avail))
         return "the cgroup's quota is less than the cores";
     return NULL;
 }
 
-static void check_load(const struct launch *l)
+static void check_load(void)
 {
     cpu_set_t want;
-    int need = all_bound(l, &want), cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int need = all_bound(&want), cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
     if (need > 0 && running_now(cpus - need) > cpus - need)
-        unbind_all(l, "others are running on this machine");
+        unbind_all("others are running on this machine");
 }
 
 /* ---- reading the machine ---- */
@@ -283,92 +286,111 @@ static void leave_place(struct ku_seg_place *to, const struct seat *s)
 }
 
 /* The ranks of this node share cpus: then waiting must not spin, as if there were fewer cpus than ranks. */
-static bool crowded(const struct seat *seats, const int *node_of, int node, int n)
+static bool crowded(int node)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < plan.n; i++) {
         int inside = 0;
-        for (int k = 0; k < n && seats[i].bound && node_of[i] == node; k++) {
+        for (int k = 0; k < plan.n && plan.seats[i].bound && plan.node[i] == node; k++) {
             cpu_set_t both;
-            CPU_AND(&both, &seats[k].cpus, &seats[i].cpus);
-            inside += node_of[k] == node && seats[k].bound && CPU_EQUAL(&both, &seats[k].cpus);
+            CPU_AND(&both, &plan.seats[k].cpus, &plan.seats[i].cpus);
+            inside += plan.node[k] == node && plan.seats[k].bound && CPU_EQUAL(&both, &plan.seats[k].cpus);
         }
-        if (inside > CPU_COUNT(&seats[i].cpus))
+        if (inside > CPU_COUNT(&plan.seats[i].cpus))
             return true;
     }
     return false;
 }
 
-static void leave_digest(const struct launch *l, const struct ku_segment *segments, const int *node_of)
+static void leave_digest(const struct launch *l, const struct ku_segment *segments)
 {
     const int *count = plan.t.count;
     for (int i = 0; i < l->nodes; i++) {
         struct ku_seg_head *h = segments[i].head;
+        if (!h)
+            continue;
         h->machine = (struct ku_seg_machine){ .cpus = (uint16_t)plan.t.npus,
                                               .cores = (uint16_t)count[AT_CORE],
                                               .l3s = (uint16_t)count[AT_L3],
                                               .numas = (uint16_t)count[AT_NUMA],
                                               .packages = (uint16_t)count[AT_PACKAGE] };
         for (uint32_t k = 0; k < h->nlocal; k++)
-            leave_place(ku_segment_place(&segments[i], k), &plan.seats[ku_segment_grank_of(&segments[i])[k]]);
-        if (plan.real && (plan.asked || l->bind.cpu_set) && h->cpus >= h->nlocal &&
-            crowded(plan.seats, node_of, i, l->size))
+            leave_place(ku_segment_place(&segments[i], k),
+                        &plan.seats[plan.index[ku_segment_grank_of(&segments[i])[k]]]);
+        if (plan.real && (plan.asked || l->bind.cpu_set) && h->cpus >= h->nlocal && crowded(i))
             h->cpus = h->nlocal > 1 ? h->nlocal - 1 : 1;
     }
 }
 
 /* ---- all of it ---- */
 
-static void tell(const struct launch *l, const int *node_of)
+static void tell(const struct launch *l)
 {
     const struct bind_policy *p = &l->bind;
     if (p->report && !p->svg)
-        bind_report(l, &plan.t, plan.seats, plan.why);
+        bind_report(l, &plan.t, plan.seats, plan.rank, plan.n, plan.why);
     else if (plan.asked && plan.why)
         say("note: %s", plan.why);
     if (p->display)
-        bind_display(l, &plan.t, plan.seats, node_of);
-    if (p->svg && !bind_draw(p->svg, &plan.t, plan.seats, l->size))
+        bind_display(l, &plan.t, plan.seats, plan.rank, plan.n);
+    if (p->svg && !bind_draw(p->svg, &plan.t, plan.seats, plan.n))
         die("--report-bindings: %s cannot be written: %m", p->svg);
 }
 
-static void make_seats(const struct launch *l)
+/* Who is here, node by node. */
+static void make_seats(const struct launch *l, const struct ku_segment *segments)
 {
-    plan.seats = xalloc((size_t)l->size, sizeof *plan.seats);
+    plan.seats = xalloc((size_t)plan.n, sizeof *plan.seats);
+    plan.index = xalloc((size_t)l->size, sizeof *plan.index);
+    plan.rank = xalloc((size_t)plan.n, sizeof *plan.rank);
+    plan.node = xalloc((size_t)plan.n, sizeof *plan.node);
+    for (int i = 0; i < l->size; i++)
+        plan.index[i] = -1;
+    for (int i = 0, n = 0; i < l->nodes; i++)
+        for (uint32_t k = 0; segments[i].head && k < segments[i].head->nlocal; k++, n++) {
+            plan.rank[n] = ku_segment_grank_of(&segments[i])[k];
+            plan.node[n] = i;
+            plan.index[plan.rank[n]] = n;
+        }
     for (int a = 0, rank = 0; a < l->napps; a++)
-        for (int i = 0, threads = threads_of(&l->apps[a]); i < l->apps[a].n; i++)
-            plan.seats[rank++].threads = threads;
+        for (int i = 0, threads = threads_of(&l->apps[a]); i < l->apps[a].n; i++, rank++)
+            if (plan.index[rank] >= 0)
+                plan.seats[plan.index[rank]].threads = threads;
 }
 
-static void choose(const struct launch *l, const int *node_of)
+static void choose(const struct launch *l)
 {
     const struct bind_policy *p = &l->bind;
     bool by_default = bind_is_default(p) && !p->cpu_set;
     cpu_set_t avail;
     limit(p, &avail);
     plan.avail = avail;
-    plan.why = by_default && plan.real ? no_default(l, &avail) : NULL;
+    plan.why = by_default && plan.real ? no_default(&avail) : NULL;
     if (plan.why) {
-        unbind_all(l, plan.why);
+        unbind_all(plan.why);
         return;
     }
-    plan.why = map_nodes(l, node_of, &avail);
+    plan.why = map_nodes(l, &avail);
     if (p->to == BIND_NONE)
         plan.why = NULL;
     if (plan.real && !(p->to == BIND_LEVEL && p->to_level > AT_L2))
-        claim(l, node_of, &avail);
+        claim(l, &avail);
     if (plan.real && by_default)
-        check_load(l);
-    for (int i = 0; i < l->size && p->cpu_set; i++)
+        check_load();
+    for (int i = 0; i < plan.n && p->cpu_set; i++)
         plan.seats[i].bound = true;
 }
 
-void bind_plan(const struct launch *l, const struct ku_segment *segments, const int *node_of)
+void bind_plan(const struct launch *l, const struct ku_segment *segments)
 {
     const struct bind_policy *p = &l->bind;
     const char *why;
     bool tells = p->report || p->display || p->svg;
+    for (int i = 0; i < l->nodes; i++)
+        plan.n += segments[i].head ? (int)segments[i].head->nlocal : 0;
+    if (plan.n == 0)
+        return;
     plan.asked = !bind_is_default(p) && p->to != BIND_NONE;
-    if (!plan.asked && !p->cpu_set && !tells && (l->size == 1 || p->to == BIND_NONE))
+    if (!plan.asked && !p->cpu_set && !tells && (plan.n == 1 || p->to == BIND_NONE))
         return;
     if (!read_machine(p, &why)) {
         if (plan.asked || p->cpu_set || tells)
@@ -378,22 +400,23 @@ void bind_plan(const struct launch *l, const struct ku_segment *segments, const 
     if (no_level(p))
         die("this machine has no %s that is known", no_level(p));
     plan.real = !plan.t.simulated;
-    make_seats(l);
-    choose(l, node_of);
+    make_seats(l, segments);
+    choose(l);
     plan.known = true;
-    tell(l, node_of);
-    leave_digest(l, segments, node_of);
+    tell(l);
+    leave_digest(l, segments);
 }
 
 const cpu_set_t *bind_of(int rank)
 {
-    return plan.known && plan.real && plan.seats[rank].bound ? &plan.seats[rank].cpus : NULL;
+    return plan.known && plan.real && plan.seats[plan.index[rank]].bound ? &plan.seats[plan.index[rank]].cpus
+                                                                         : NULL;
 }
 
 void bind_refused(int rank, int err)
 {
     static bool told;
-    plan.seats[rank].bound = false;
+    plan.seats[plan.index[rank]].bound = false;
     if (plan.asked && !told)
         say("note: the kernel refuses to bind ranks (rank %d: %s); they run unbound", rank, strerror(err));
     told = true;

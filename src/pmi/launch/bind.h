@@ -70,8 +70,8 @@ enum { BIND_TIERS = 4 };
 bool bind_claim(int tier, const cpu_set_t *cpus, cpu_set_t *taken);
 
 /* bind.c */
-/* Make the plan and tell it as the policy asks.  Ends mpiexec with a text if the user's wish cannot be granted. */
-void bind_plan(const struct launch *l, const struct ku_segment *segments, const int *node_of);
+/* Make the plan for the nodes whose segments are mapped, and tell it as the policy asks.  Ends mpiexec with a text if the user's wish cannot be granted. */
+void bind_plan(const struct launch *l, const struct ku_segment *segments);
 /* Where the process of this rank is to be bound; NULL: it is not. */
 const cpu_set_t *bind_of(int rank);
 /* The kernel refused to bind this rank. */
@@ -80,9 +80,11 @@ void bind_refused(int rank, int err);
 int bind_count(const struct bind_policy *p, const char **why);
 
 /* bind_report.c, bind_svg.c */
-void bind_report(const struct launch *l, const struct topology *t, const struct seat *seats, const char *why);
-void bind_display(const struct launch *l, const struct topology *t, const struct seat *seats,
-                  const int *node_of);
+/* The n ranks here are rank[0 .. n). */
+void bind_report(const struct launch *l, const struct topology *t, const struct seat *seats, const int *rank,
+                 int n, const char *why);
+void bind_display(const struct launch *l, const struct topology *t, const struct seat *seats, const int *rank,
+                  int n);
 /* False with errno. */
 bool bind_draw(const char *file, const struct topology *t, const struct seat *seats, int n);
 

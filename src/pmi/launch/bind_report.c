@@ -62,15 +62,16 @@ static void write_map(FILE *f, const struct topology *t, const struct seat *s)
     }
 }
 
-void bind_report(const struct launch *l, const struct topology *t, const struct seat *seats, const char *why)
+void bind_report(const struct launch *l, const struct topology *t, const struct seat *seats, const int *rank,
+                 int count, const char *why)
 {
     char *text = NULL, list[1024];
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    for (int r = 0; f && r < l->size; r++) {
+    for (int r = 0; f && r < count; r++) {
         const struct seat *s = &seats[r];
         cpulist_write(&s->cpus, list, sizeof list);
-        fprintf(f, "[%s:%d] MCW rank %d %s", l->host, (int)getpid(), r,
+        fprintf(f, "[%s:%d] MCW rank %d %s", l->host, (int)getpid(), rank[r],
                 s->bound ? "bound to " : "is not bound");
         if (s->bound)
             write_map(f, t, s);
@@ -101,16 +102,16 @@ static const char *objects(const struct topology *t, const struct seat *s, enum 
     return CPU_COUNT(&found) ? cpulist_write(&found, text, cap) : "?";
 }
 
-void bind_display(const struct launch *l, const struct topology *t, const struct seat *seats,
-                  const int *node_of)
+void bind_display(const struct launch *l, const struct topology *t, const struct seat *seats, const int *rank,
+                  int n)
 {
     char package[256], numa[256], core[1024], cpu[1024];
     printf("%s: %d packages, %d NUMA nodes, %d cores, %d hardware threads%s; %d ranks on %d nodes\n", l->host,
            t->count[AT_PACKAGE], t->count[AT_NUMA], t->count[AT_CORE], t->npus,
            t->simulated ? " (simulated)" : "", l->size, l->nodes);
-    for (int r = 0; r < l->size; r++) {
+    for (int r = 0; r < n; r++) {
         const struct seat *s = &seats[r];
-        printf("rank %d: node %d package %s numa %s core %s cpu %s%s\n", r, node_of[r],
+        printf("rank %d: node %d package %s numa %s core %s cpu %s%s\n", rank[r], l->node_of[rank[r]],
                objects(t, s, AT_PACKAGE, package, sizeof package), objects(t, s, AT_NUMA, numa, sizeof numa),
                objects(t, s, AT_CORE, core, sizeof core), cpulist_write(&s->cpus, cpu, sizeof cpu),
                s->bound ? "" : " (not bound)");

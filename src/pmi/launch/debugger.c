@@ -61,8 +61,9 @@ void debugger_table(const struct launch *l)
     int rank = 0;
     for (int a = 0; a < l->napps; a++)
         for (int i = 0; i < l->apps[a].n; i++, rank++) {
-            table[rank].host_name = xformat("%s", l->host);
-            table[rank].executable_name = executable(l->pids[rank], l->apps[a].argv[0]);
+            table[rank].host_name = xformat("%s", launch_host(l, rank));
+            table[rank].executable_name =
+                executable(l->remote && l->node_of[rank] != l->here ? 0 : l->pids[rank], l->apps[a].argv[0]);
             table[rank].pid = l->pids[rank];
         }
     MPIR_proctable = table;

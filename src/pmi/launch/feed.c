@@ -196,6 +196,12 @@ static int open_again(void)
     return fd;
 }
 
+/* Is this rank fed?  One alone that reads stdin has it itself, if it is here. */
+static bool is_fed(const struct launch *l, int rank)
+{
+    return l->stdin_rank == STDIN_ALL || (l->remote && rank == l->stdin_rank && l->node_of[rank] != l->here);
+}
+
 void feed_start(const struct launch *l, int front, int signals)
 {
     pid_t daemon = getpid();
@@ -204,8 +210,10 @@ void feed_start(const struct launch *l, int front, int signals)
     copier.done = xalloc((size_t)l->size + 1, sizeof *copier.done);
     for (int i = 0; i < l->size; i++) {
         int fds[2];
-        if ((ends[i] = open_again()) >= 0)
+        if (!is_fed(l, i) || (ends[i] = open_again()) >= 0) {
+            ends[i] = is_fed(l, i) ? ends[i] : -1;
             continue;
+        }
         if (pipe2(fds, O_CLOEXEC) != 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) != 0)
             die("a pipe for the stdin of rank %d failed: %s", i, strerror(errno));
         ends[i] = fds[0];
@@ -222,7 +230,8 @@ void feed_start(const struct launch *l, int front, int signals)
         close(front);
         close(signals);
         for (int i = 0; i < l->size; i++)
-            close(ends[i]);
+            if (ends[i] >= 0)
+                close(ends[i]);
         if (getppid() == daemon)
             copy();
         _exit(EXIT_MPIEXEC);
@@ -235,5 +244,5 @@ void feed_start(const struct launch *l, int front, int signals)
 
 int feed_take(int rank)
 {
-    return ends[rank];
+    return ends ? ends[rank] : -1;
 }

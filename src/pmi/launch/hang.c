@@ -17,7 +17,8 @@
 #include "util/clock.h"
 #include "util/wait.h"
 
-static const double TICK = 1, TICK_MOST = 30, QUIET = 1.9, PATIENCE = 0.7, PATIENCE_AWAKE = 0.2;
+static const double TICK = 1, TICK_MOST = 30, QUIET = 1.9, PATIENCE = 0.7, PATIENCE_AWAKE = 0.2,
+                    PATIENCE_FAR = 2;
 enum { LOOK_US = 2000 };
 
 static struct {
@@ -33,6 +34,10 @@ static struct {
     double due, tick;
     bool told; /* of this standstill */
     int awake; /* looks in a row since then at which a rank was awake */
+    void (*ask_far)(int question);
+    bool (*hear_far)(int question);
+    struct hang_far *far; /* of each rank; NULL: there are no other hosts */
+    int question;
 } hang;
 
 void hang_init(const struct launch *l, const struct ku_segment *segments,
@@ -50,6 +55,35 @@ void hang_init(const struct launch *l, const struct ku_segment *segments,
         hang.due = now() + hang.tick;
 }
 
+void hang_init_far(void (*ask)(int question), bool (*hear)(int question))
+{
+    hang.ask_far = ask;
+    hang.hear_far = hear;
+    hang.far = xalloc((size_t)hang.launch->size, sizeof *hang.far);
+}
+
+/* Clocks of hosts differ, and answers take their time: what differs by little is the same moment. */
+static uint64_t moment(uint64_t now_ns, uint64_t age, uint64_t before)
+{
+    const uint64_t slack = 100000000;
+    uint64_t t = age < now_ns ? now_ns - age : 1;
+    return t + slack > before && t < before + slack ? before : t;
+}
+
+void hang_take(int rank, int question, const struct hang_state *s, char *where, char *process)
+{
+    struct hang_far *f = &hang.far[rank];
+    uint64_t t = ku_clock_ns(), since = f->state.call.since, seen = f->state.call.seen;
+    free(f->where);
+    free(f->process);
+    memcpy(&f->state, s, sizeof *s);
+    f->state.call.since = moment(t, s->since_age, since);
+    f->state.call.seen = s->call.seen ? moment(t, s->seen_age, seen) : 0;
+    f->question = question;
+    f->where = where;
+    f->process = process;
+}
+
 double hang_due(void)
 {
     return hang.due;
@@ -57,6 +91,8 @@ double hang_due(void)
 
 void hang_still(void)
 {
+    if (hang.far && hang.launch->hang_seconds <= 0)
+        return; /* that none can go on is seen on one host only */
     hang.tick = TICK;
     hang.due = now();
 }
@@ -81,12 +117,20 @@ static void look_at(int rank)
     free(r->waits_for);
     *r = (struct hang_rank){ 0 };
     hang.look(rank, r);
+    if (!r->seg && hang.far) {
+        r->far = &hang.far[rank];
+        r->seg = &r->far->state.seg;
+        r->call = &r->far->state.call;
+        r->where = r->far->where ? xformat("%s", r->far->where) : NULL;
+    }
+    if (!r->seg)
+        return;
     r->state = atomic_load(&r->seg->state);
     r->asleep = in_mpi(r) && atomic_load(&r->seg->sleeping) != KU_AWAKE;
     r->since = atomic_load(&r->call->since);
     r->seen = atomic_load(&r->call->seen);
-    if (r->pid != 0 && atomic_load(&r->seg->pid) > 0)
-        r->pid = atomic_load(&r->seg->pid); /* a script's child */
+    if (r->pid != 0 && atomic_load(&r->seg->pid) > 0) /* known */
+        r->pid = atomic_load(&r->seg->pid);           /* a script's child */
 }
 
 static void look_at_all(void)
@@ -101,7 +145,10 @@ static void missing(uint32_t asked, int *asleep, int *awake)
     *asleep = *awake = 0;
     for (int i = 0; i < hang.launch->size; i++) {
         struct hang_rank *r = &hang.ranks[i];
-        r->answered = in_mpi(r) && atomic_load(&r->call->answered) == asked;
+        r->answered = in_mpi(r) && (r->far ? r->far->question == hang.question && r->far->state.answered
+                                           : atomic_load(&r->call->answered) == asked);
+        if (r->far)
+            continue;
         if (in_mpi(r) && !r->answered)
             ++*(r->asleep ? asleep : awake);
     }
@@ -114,15 +161,65 @@ static void ask(void)
     int asleep, awake;
     look_at_all();
     for (int i = 0; i < hang.launch->nodes; i++) {
+        if (!hang.segments[i].head)
+            continue;
         asked = atomic_fetch_add(&hang.segments[i].head->asked, 1) + 1;
         ku_segment_wake_all(&hang.segments[i]);
     }
+    if (hang.ask_far)
+        hang.ask_far(++hang.question);
     for (;;) {
+        bool far = hang.hear_far && !hang.hear_far(hang.question) && now() < start + PATIENCE_FAR;
         missing(asked, &asleep, &awake);
-        if (asleep + awake == 0 || now() > start + (asleep > 0 ? PATIENCE : PATIENCE_AWAKE))
+        if (!far && (asleep + awake == 0 || now() > start + (asleep > 0 ? PATIENCE : PATIENCE_AWAKE)))
             break;
         usleep(LOOK_US);
     }
+    for (int i = 0; hang.ask_far && i < hang.launch->size; i++)
+        if (hang.ranks[i].far)
+            look_at(i);
+    if (hang.ask_far)
+        missing(asked, &asleep, &awake);
+}
+
+void hang_tell(void (*tell_of)(int rank, const struct hang_state *s, const char *where, const char *process))
+{
+    ask();
+    for (int i = 0; i < hang.launch->size; i++) {
+        struct hang_rank *r = &hang.ranks[i];
+        struct hang_state s = { .pid = r->pid, .answered = r->answered };
+        char process[256] = "", *where = NULL;
+        uint64_t t = ku_clock_ns();
+        if (!r->seg)
+            continue;
+        memcpy(&s.seg, r->seg, sizeof s.seg);
+        memcpy(&s.call, r->call, sizeof s.call);
+        s.seg.sleeping = r->asleep ? KU_ASLEEP : KU_AWAKE; /* as it was before it was asked */
+        s.since_age = t > s.call.since ? t - s.call.since : 0;
+        s.seen_age = t > s.call.seen ? t - s.call.seen : 0;
+        if (r->pid > 0) {
+            hang_process(r->pid, process, sizeof process);
+            s.others = hang_has_others(r->pid, s.call.others & KU_OTHERS_THREADS);
+        }
+        if (r->answered && s.call.caller)
+            where = hang_where(r->pid, s.call.caller);
+        tell_of(i, &s, where, process);
+        free(where);
+    }
+}
+
+const char *hang_process_of(const struct hang_rank *r, char *text, size_t size)
+{
+    if (!r->far) {
+        hang_process(r->pid, text, size);
+        return text;
+    }
+    return r->far->process ? r->far->process : "its host does not answer";
+}
+
+bool hang_others_of(const struct hang_rank *r)
+{
+    return r->far ? r->far->state.others : hang_has_others(r->pid, r->call->others & KU_OTHERS_THREADS);
 }
 
 static void tell(const char *why)
@@ -178,8 +275,8 @@ static bool hopeless(void)
 {
     for (int i = 0; i < hang.launch->size; i++) {
         const struct hang_rank *r = &hang.ranks[i];
-        if (in_mpi(r) && (!r->answered || r->call->polls || r->call->others & KU_OTHERS_REQUESTS ||
-                          hang_has_others(r->pid, r->call->others & KU_OTHERS_THREADS)))
+        if (in_mpi(r) &&
+            (!r->answered || r->call->polls || r->call->others & KU_OTHERS_REQUESTS || hang_others_of(r)))
             return false;
     }
     return true;
@@ -231,7 +328,6 @@ static bool gets_on(void)
 /* When to look again.  Without --hang-report: not before the ranks say that they are still, unless they are. */
 static void plan(void)
 {
-    struct ku_seg_head *head = hang.segments[0].head;
     bool still = quiet(QUIET, true);
     hang.due = now() + hang.tick;
     if (hang.launch->hang_seconds > 0)
@@ -242,7 +338,9 @@ static void plan(void)
         hang.told = false;
     } else if (!still && !hang.told &&
                hang.tick > 4 * TICK) { /* looked at several times, as one may be awake for a moment */
-        atomic_store(&head->still, 0);
+        for (int i = 0; i < hang.launch->nodes; i++)
+            if (hang.segments[i].head)
+                atomic_store(&hang.segments[i].head->still, 0);
         hang.due = 0;
     }
 }
@@ -253,6 +351,8 @@ bool hang_on_time(void)
     double limit = l->hang_seconds;
     bool found = false;
     look_at_all();
+    if (hang.far)
+        ask();
     if (has_moved())
         hang.told = false;
     if (hang.stopped) {

@@ -13,24 +13,48 @@
 
 struct launch;
 
+/* What another host's daemon tells of a rank there; texts follow: where its call is, what the system says of it. */
+struct hang_state {
+    int32_t pid;
+    uint32_t answered, others;    /* others: as hang_has_others says */
+    uint64_t since_age, seen_age; /* ns; since and seen are of the clock there */
+    struct ku_seg_rank seg;
+    struct ku_seg_call call;
+};
+
 /* One rank, as the daemon knows it, and as it was found when asked. */
 struct hang_rank {
     pid_t pid;  /* 0: it has ended */
     int status; /* then, as waitpid has it */
     struct ku_seg_rank *seg;
     struct ku_seg_call *call;
-    uint32_t state;  /* enum ku_rank_state */
-    bool asleep;     /* in MPI, for messages */
-    bool answered;   /* *call says what it waits for */
-    uint64_t since;  /* ns: no event since then, if it sleeps */
-    uint64_t seen;   /* ns: it was in MPI then, at the latest */
-    char *where;     /* of the call, "file.c:12"; NULL: not known */
-    char *waits_for; /* in words */
+    uint32_t state;       /* enum ku_rank_state */
+    bool asleep;          /* in MPI, for messages */
+    bool answered;        /* *call says what it waits for */
+    uint64_t since;       /* ns: no event since then, if it sleeps */
+    uint64_t seen;        /* ns: it was in MPI then, at the latest */
+    char *where;          /* of the call, "file.c:12"; NULL: not known */
+    char *waits_for;      /* in words */
+    struct hang_far *far; /* of another host; NULL: of this one */
 };
 
-/* `look` fills in the first four for a rank. */
+/* Then: what was told last. */
+struct hang_far {
+    struct hang_state state;
+    int question; /* of which this is the answer; 0: none yet */
+    char *where, *process;
+};
+
+/* `look` fills in the first four for a rank; seg is NULL if it is on another host. */
 void hang_init(const struct launch *l, const struct ku_segment *segments,
                void (*look)(int rank, struct hang_rank *r));
+/* There are other hosts: how to ask their daemons, and to hear what they say until all have answered (then true). */
+void hang_init_far(void (*ask)(int question), bool (*hear)(int question));
+/* An answer. */
+void hang_take(int rank, int question, const struct hang_state *s, char *where, char *process);
+
+/* For such a daemon: ask the ranks here, and tell of each. */
+void hang_tell(void (*tell)(int rank, const struct hang_state *s, const char *where, const char *process));
 
 /* The roll-call on stderr, under this headline. */
 void hang_report(const char *why);
@@ -57,6 +81,10 @@ char *hang_symbol(const char *path, uint64_t offset);
 
 /* hang_proc.c.  What the system says of a process: "computing", "in a system call (hrtimer_nanosleep)", ... */
 void hang_process(pid_t pid, char *text, size_t size);
+
+/* The same of a rank, wherever it is. */
+const char *hang_process_of(const struct hang_rank *r, char *text, size_t size);
+bool hang_others_of(const struct hang_rank *r);
 
 /* Can anything but the call that this process waits in go on, or go on for it: a thread (any, if those may call MPI; else one that
  * computes or sleeps for a time), a handler of a signal?  Also if that cannot be told. */

@@ -93,8 +93,7 @@ static void find_stuck(void)
 {
     for (int i = 0; i < g.n; i++) {
         const struct hang_rank *r = &g.ranks[i];
-        g.stuck[i] = ended(r) || (waits(r) && !(r->call->others & KU_OTHERS_REQUESTS) &&
-                                  !hang_has_others(r->pid, r->call->others & KU_OTHERS_THREADS));
+        g.stuck[i] = ended(r) || (waits(r) && !(r->call->others & KU_OTHERS_REQUESTS) && !hang_others_of(r));
     }
     for (bool more = true; more;) {
         more = false;

@@ -179,7 +179,7 @@ void hang_put_link(FILE *out, const struct hang_rank *r, const struct ku_seg_op 
 
 void hang_put_state(FILE *out, const struct hang_rank *r)
 {
-    char process[256];
+    char buf[256];
     if (r->pid == 0) {
         if (WIFSIGNALED(r->status))
             fprintf(out, "has been ended by signal %d", WTERMSIG(r->status));
@@ -187,7 +187,7 @@ void hang_put_state(FILE *out, const struct hang_rank *r)
             fprintf(out, "has ended with exit code %d", WEXITSTATUS(r->status));
         return;
     }
-    hang_process(r->pid, process, sizeof process);
+    const char *process = hang_process_of(r, buf, sizeof buf);
     if (r->state == KU_RANK_STARTED)
         fprintf(out, "has not called MPI_Init; %s", process);
     else if (r->state == KU_RANK_FINALIZED)
@@ -367,7 +367,7 @@ void hang_text(FILE *out, struct hang_rank *all, int n)
     ranks = all;
     nranks = n;
     for (int i = 0; i < n; i++)
-        if (ranks[i].answered && ranks[i].call->caller)
+        if (ranks[i].answered && ranks[i].call->caller && !ranks[i].far)
             ranks[i].where = hang_where(ranks[i].pid, ranks[i].call->caller);
     describe_all(false);
     if (count_groups() > GROUPS_MAX)

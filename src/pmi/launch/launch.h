@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include "bind.h"
 
@@ -46,6 +47,21 @@ struct app {
         *said; /* lines "key=value": what MPI_INFO_ENV is to say of the command line besides; NULL: nothing */
 };
 
+struct host {
+    const char *name;
+    int slots, most; /* ranks to give it in a round, and at most; 0: not said */
+    bool local;
+};
+
+/* How the daemons of other hosts are started. */
+enum launcher_kind { LAUNCH_SSH, LAUNCH_SLURM, LAUNCH_FORK };
+struct launcher {
+    enum launcher_kind kind;
+    const char *exec;   /* -launcher-exec; NULL: ssh, srun */
+    const char *daemon; /* the path of mpiexec there */
+    int fanout;         /* daemons that one process starts */
+};
+
 struct launch {
     struct app *apps;
     int napps, size;
@@ -56,7 +72,14 @@ struct launch {
     double timeout;         /* seconds; 0: none */
     int universe;           /* -usize; 0: not said */
     int stdin_rank;         /* who reads mpiexec's stdin; or STDIN_NONE, STDIN_ALL */
-    int nodes; /* the ranks are dealt out to that many nodes, all simulated here; at most `size` */
+    int nodes;              /* the ranks are dealt out to that many; at most `size` */
+    int32_t *node_of;       /* [size] */
+    bool remote;            /* the nodes are hosts; else all are (or are simulated) on this machine */
+    int here;               /* then: which node this machine is; -1: none */
+    struct host *hosts;     /* then: [nodes] */
+    struct launcher how;    /* then */
+    double node_timeout;    /* seconds; a host that says nothing for so long is lost */
+    const char *master;     /* a name of rank 0's host; NULL: this one, or not known */
     struct bind_policy bind;
     double
         hang_seconds; /* --hang-report=S: report when nothing moves for so long; 0: a certain deadlock only */
@@ -69,12 +92,22 @@ struct launch {
     pid_t front_pgid; /* the process group of the front: the terminal's foreground, when there is one */
 };
 
+/* Where a rank is, for messages. */
+static inline const char *launch_host(const struct launch *l, int rank)
+{
+    return l->remote ? l->hosts[l->node_of[rank]].name : l->host;
+}
+
 /* options.c: read the command line.  Returns true to go on; else mpiexec exits with *code (help, version,
  * errors). */
 bool options_parse(struct launch *l, char **argv, int *code);
 
 /* node.c: the node daemon, from fork to its exit code.  `front` is the socket to the front process. */
 int node_main(struct launch *l, int front);
+
+/* host.c: the daemon of another host, from its start by ssh to its exit code.  `said`: "<node>:<node_timeout>". */
+int host_main(const char *said);
+#define HOST_ARGUMENT "--node-daemon"
 
 /* What goes through the socket. */
 enum front_word {
@@ -113,5 +146,7 @@ double now(void);                          /* seconds, monotonic */
 int tree_signal(int sig, pid_t but);
 /* Kill and reap until none is left; false if some would not go within 10 s (reported by the caller). */
 bool tree_end(void);
+/* Whoever is in this process group is no process of the job: tree_signal leaves it alone (tree_end does not). */
+void tree_spare(pid_t group);
 
 #endif

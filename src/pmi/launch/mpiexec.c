@@ -223,8 +223,9 @@ int main(int argc, char **argv)
     static struct launch l;
     static char host[256] = "localhost";
     int code = 0, sockets[2];
-    (void)argc;
     open_standard();
+    if (argc == 2 && strncmp(argv[1], HOST_ARGUMENT "=", sizeof HOST_ARGUMENT) == 0)
+        _exit(host_main(argv[1] + sizeof HOST_ARGUMENT));
     if (!options_parse(&l, argv, &code))
         _exit(fflush(stdout) != 0 ? EXIT_MPIEXEC : code);
     if (gethostname(host, sizeof host - 1) == 0 && host[0])

@@ -28,89 +28,63 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "crew.h"
 #include "feed.h"
+#include "fleet.h"
 #include "hang.h"
 #include "launch.h"
 #include "oom.h"
 #include "output.h"
 #include "pmi/pmi.h"
+#include "remote.h"
 #include "report.h"
 #include "start.h"
 #include "util/err.h"
 #include "util/segment.h"
 
-static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, STOP_SECONDS = 0.3, GRACE_SECONDS = 2,
+static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, CAUSE_SECONDS = 3, GRACE_SECONDS = 2,
                     KILL_SECONDS = 10;
-enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */, CONTROL_BYTES = 4 * PIPE_BUF };
-enum {
-    OWN_FDS = 24 /* descriptors besides those of ranks' output: pipes, signals, what is read now and then */
-};
 
 enum phase { RUN, LINGER, TERM, KILL };
 
-struct rank {
-    pid_t pid;  /* 0: not started, or reaped */
-    int status; /* then, as waitpid has it */
-    const struct app *app;
-    int node, local; /* its number there */
-    bool let_go;     /* it ends alone (PMI_ABORT_SOME) */
-    bool aborts;     /* it has said so */
+/* What is noted of a rank to judge its end. */
+struct file {
+    bool let_go; /* it ends alone (PMI_ABORT_SOME) */
+    bool aborts; /* it has said so */
 };
 
 static struct node {
-    struct launch *launch;
-    int front, signals, control[2];
-    struct ku_segment *segments; /* one a node: all are simulated here */
-    struct rank *ranks;
-    int *by_pid; /* hash: rank + 1, 0 for empty */
-    unsigned hash_mask;
-    int alive;
+    int front;
+    struct file *files;         /* of each rank */
+    struct ku_seg_rank *mirror; /* of each rank of another host, as that has told; NULL: there are none */
     enum phase phase;
-    double phase_due, linger_until, timeout_due, kill_until;
+    double phase_due, linger_until, cause_until, timeout_due, kill_until;
     int code;       /* -1: nothing has failed */
     int code_after; /* of what may be a consequence only; -1: none */
     int user_signal;
     bool perhaps_user; /* a rank died of what a terminal sends to all: the front's word may be on its way */
     bool all_zero;
-    char records[CONTROL_BYTES]; /* control records, the last perhaps in part */
-    size_t nrecords;
+    bool stopping; /* the front waits to be told that all ranks stand still */
+    bool started;  /* it has been told that all are started */
 } node;
-
-/* ---- ranks by pid ---- */
-
-static unsigned slot_of(pid_t pid)
-{
-    return (unsigned)pid * 2654435761u & node.hash_mask;
-}
-
-static void remember(int rank)
-{
-    unsigned i = slot_of(node.ranks[rank].pid);
-    while (node.by_pid[i])
-        i = (i + 1) & node.hash_mask;
-    node.by_pid[i] = rank + 1;
-}
-
-static int rank_of(pid_t pid)
-{
-    for (unsigned i = slot_of(pid); node.by_pid[i]; i = (i + 1) & node.hash_mask)
-        if (node.ranks[node.by_pid[i] - 1].pid == pid)
-            return node.by_pid[i] - 1;
-    return -1;
-}
 
 static struct ku_seg_rank *seg_rank(int rank)
 {
-    return ku_segment_rank(&node.segments[node.ranks[rank].node], (uint32_t)node.ranks[rank].local);
+    if (!crew_is_here(rank))
+        return &node.mirror[rank];
+    return ku_segment_rank(&crew.segments[crew.launch->node_of[rank]], (uint32_t)crew.ranks[rank].local);
 }
 
 /* For hang.c. */
 static void look_at_rank(int rank, struct hang_rank *r)
 {
-    r->pid = node.ranks[rank].pid;
-    r->status = node.ranks[rank].status;
+    r->pid = crew.ranks[rank].pid;
+    r->status = crew.ranks[rank].status;
+    r->seg = NULL;
+    if (!crew_is_here(rank))
+        return;
     r->seg = seg_rank(rank);
-    r->call = ku_segment_call(&node.segments[node.ranks[rank].node], (uint32_t)node.ranks[rank].local);
+    r->call = ku_segment_call(&crew.segments[crew.launch->node_of[rank]], (uint32_t)crew.ranks[rank].local);
 }
 
 /* ---- ending the job ---- */
@@ -143,30 +117,30 @@ static void settle_code(void)
         set_code(node.code_after);
 }
 
-/* Whoever fails meanwhile prolongs it a little: many ranks may have much the same to say. */
+/* Whoever fails meanwhile prolongs it a little: many ranks may have much the same to say.  What may be a consequence waits
+ * for its cause: the kernel closes a dying rank's sockets before we are told of its end, another host's word takes its time, and
+ * that a host is lost is known only after a while: until then it has not answered. */
 static void end_soon(void)
 {
     double t = now();
     if (node.phase == RUN) {
         node.phase = LINGER;
-        node.linger_until = t + LINGER_MOST_SECONDS;
+        node.linger_until = 0;
+        node.phase_due = t + CAUSE_SECONDS;
+        node.cause_until = t + CAUSE_SECONDS + crew.launch->node_timeout;
+        remote_ask(ASK_WHETHER_THERE);
     }
-    if (node.phase == LINGER)
-        node.phase_due = t + LINGER_SECONDS < node.linger_until ? t + LINGER_SECONDS : node.linger_until;
-}
-
-/* But not those in process group `but` (0: no exception). */
-static void signal_ranks(int sig, pid_t but)
-{
-    for (int i = 0; i < node.launch->size; i++)
-        if (node.ranks[i].pid && !(but && getpgid(node.ranks[i].pid) == but))
-            kill(node.ranks[i].pid, sig);
+    if (node.phase != LINGER || node.code < 0)
+        return;
+    if (node.linger_until == 0)
+        node.linger_until = t + LINGER_MOST_SECONDS;
+    node.phase_due = t + LINGER_SECONDS < node.linger_until ? t + LINGER_SECONDS : node.linger_until;
 }
 
 static void signal_all(int sig, pid_t but)
 {
-    if (tree_signal(sig, but) < 0)
-        signal_ranks(sig, but);
+    crew_signal(sig, but);
+    remote_signal(sig);
 }
 
 /* Forward `sig` and give the processes time to end by it. */
@@ -186,7 +160,8 @@ static void end_at_once(void)
     if (node.phase != KILL)
         node.kill_until = now() + KILL_SECONDS;
     node.phase = KILL;
-    signal_all(SIGKILL, 0);
+    crew_signal(SIGKILL, 0);
+    remote_kill();
     node.phase_due = now() + 0.05; /* whoever forked meanwhile */
 }
 
@@ -209,7 +184,7 @@ static void on_abort(int rank, uint32_t code, const char *text, size_t len)
     char standard[64];
     if (len == 0)
         len = (size_t)snprintf(standard, sizeof standard, "ended the job with code %d", (int)code);
-    node.ranks[rank].aborts = true;
+    node.files[rank].aborts = true;
     report_text(rank, text ? text : standard, len, is_after(rank));
     set_code_of(rank, abort_exit_code(code));
     end_soon();
@@ -228,20 +203,24 @@ static void on_abort_some(const struct pmi_record *r, const char *bytes)
     set_code_of((int)r->rank, abort_exit_code(r->value));
     for (int32_t i = 0, rank; i < n; i++) {
         memcpy(&rank, bytes + sizeof n + (size_t)i * sizeof n, sizeof rank);
-        if (rank < 0 || rank >= node.launch->size)
+        if (rank < 0 || rank >= crew.launch->size)
             continue;
-        node.ranks[rank].let_go = true;
-        if (node.ranks[rank].pid && rank != (int32_t)r->rank) /* that one flushes its output and leaves */
-            kill(node.ranks[rank].pid, SIGKILL);
+        node.files[rank].let_go = true;
+        if (crew.ranks[rank].pid == 0 ||
+            rank == (int32_t)r->rank) /* that one flushes its output and leaves */
+            continue;
+        if (crew_is_here(rank))
+            kill(crew.ranks[rank].pid, SIGKILL);
+        else
+            remote_kill_rank(rank);
     }
 }
 
-/* A rank's card, for the nodes where it could not write it itself. */
-static void on_card(const struct pmi_record *r, const char *bytes)
+/* A rank's card, for those nodes where it could not write it itself. */
+static void share_card(const struct pmi_record *r, const char *bytes)
 {
-    for (int i = 0; i < node.launch->nodes && r->len <= KU_CARD_BYTES; i++)
-        if (i != node.ranks[r->rank].node)
-            ku_segment_card_write(&node.segments[i], r->rank, r->value, bytes, r->len);
+    crew_card(r->rank, r->value, bytes, r->len);
+    remote_card(r->rank, r->value, bytes, r->len);
 }
 
 static void on_record(const struct pmi_record *r, const char *text)
@@ -255,42 +234,9 @@ static void on_record(const struct pmi_record *r, const char *text)
     else if (r->kind == PMI_MESSAGE)
         report_text((int)r->rank, text, r->len, false);
     else if (r->kind == PMI_CARD)
-        on_card(r, text);
+        share_card(r, text);
     else if (r->kind == PMI_STILL)
         hang_still();
-}
-
-/* Bytes of the first record in the buffer; 0 if it is not whole yet. */
-static size_t first_record(void)
-{
-    struct pmi_record r;
-    if (node.nrecords < sizeof r)
-        return 0;
-    memcpy(&r, node.records, sizeof r);
-    if (r.job_id != node.segments[0].head->job_id || r.rank >= (uint32_t)node.launch->size ||
-        r.len > PIPE_BUF) {
-        say("a process of the job wrote bytes into mpiexec's control pipe that are no record; they are "
-            "dropped");
-        node.nrecords = 0;
-        return 0;
-    }
-    return sizeof r + r.len <= node.nrecords ? sizeof r + r.len : 0;
-}
-
-static void on_control(void)
-{
-    ssize_t n;
-    while ((n = read(node.control[0], node.records + node.nrecords, sizeof node.records - node.nrecords)) >
-           0) {
-        node.nrecords += (size_t)n;
-        for (size_t len; (len = first_record()) > 0;) {
-            struct pmi_record r;
-            memcpy(&r, node.records, sizeof r);
-            on_record(&r, node.records + sizeof r);
-            node.nrecords -= len;
-            memmove(node.records, node.records + len, node.nrecords);
-        }
-    }
 }
 
 /* ---- ranks' ends ---- */
@@ -298,8 +244,8 @@ static void on_control(void)
 /* For those who stay a little longer. */
 static void publish_death(int rank)
 {
-    for (int i = 0; i < node.launch->nodes; i++)
-        ku_segment_mark_gone(&node.segments[i], (uint32_t)rank);
+    crew_gone(rank);
+    remote_gone(rank);
 }
 
 static bool is_ending(int sig)
@@ -314,17 +260,17 @@ static int status_code(int status)
 }
 
 /* Invariant 2: a rank ended, and not through us. */
-static void judge(int rank, pid_t pid, int status)
+static void judge(int rank, pid_t pid, int status, bool oom, bool oom_perhaps)
 {
     struct ku_seg_rank *sr = seg_rank(rank);
     uint32_t state = atomic_load(&sr->state);
     bool running = state == KU_RANK_RUNNING;
-    if (node.ranks[rank].let_go) {
+    if (node.files[rank].let_go) {
         publish_death(rank);
         return;
     }
     if (state == KU_RANK_ABORTED) {
-        if (!node.ranks[rank].aborts) /* its record did not come through */
+        if (!node.files[rank].aborts) /* its record did not come through */
             on_abort(rank, (uint32_t)sr->abort_code, NULL, 0);
         return;
     }
@@ -338,14 +284,14 @@ static void judge(int rank, pid_t pid, int status)
     }
     struct failure_facts facts = { .kind = FAILED_CODE,
                                    .mpi = running,
-                                   .program = node.ranks[rank].app->argv[0] };
+                                   .program = crew.ranks[rank].app->argv[0] };
     facts.value = status_code(status);
     if (WIFSIGNALED(status)) {
         facts.kind = FAILED_SIGNAL;
         facts.value = WTERMSIG(status);
         facts.core = WCOREDUMP(status);
-        if (facts.value == SIGKILL)
-            oom_was(&facts.oom, &facts.oom_perhaps);
+        facts.oom = oom;
+        facts.oom_perhaps = oom_perhaps;
         node.perhaps_user = node.perhaps_user || is_ending(facts.value);
     } else if (status == 0) {
         facts.kind = FAILED_NOT_FINALIZED;
@@ -358,30 +304,70 @@ static void judge(int rank, pid_t pid, int status)
     }
 }
 
-static void on_child(void)
+static void on_end(int rank, pid_t pid, int status)
 {
-    int status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR);) {
-        int rank = pid > 0 ? rank_of(pid) : -1;
-        if (rank < 0)
-            continue; /* interrupted, or an orphan that became ours */
-        node.ranks[rank].pid = 0;
-        node.ranks[rank].status = status;
-        node.alive--;
-        node.all_zero = node.all_zero && status == 0;
-        on_control();
-        if (node.phase < TERM)
-            judge(rank, pid, status);
-    }
+    bool oom = false, perhaps = false;
+    node.all_zero = node.all_zero && status == 0;
+    if (node.phase >= TERM)
+        return;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        oom_was(&oom, &perhaps);
+    judge(rank, pid, status, oom, perhaps);
+}
+
+static void on_other(pid_t pid, int status)
+{
+    fleet_reaped(pid, status);
+}
+
+/* ---- other hosts ---- */
+
+static void on_far_record(const struct pmi_record *r, const char *bytes, bool found_gone)
+{
+    if (found_gone)
+        atomic_store(&node.mirror[r->rank].found_gone, 1);
+    on_record(r, bytes);
+}
+
+static void on_far_end(int rank, const struct frame_ended *e)
+{
+    memcpy(&node.mirror[rank], &e->rank, sizeof e->rank);
+    node.all_zero = node.all_zero && e->status == 0;
+    if (node.phase < TERM)
+        judge(rank, e->pid, e->status, e->oom, e->oom_perhaps);
+}
+
+static void on_failed(int code)
+{
+    set_code(code > 0 && code < 256 ? code : EXIT_MPIEXEC);
+    end_at_once();
+}
+
+/* Its ranks are gone with it. */
+static void on_lost(int where, const char *why)
+{
+    const struct launch *l = crew.launch;
+    bool any = false;
+    for (int i = 0; i < l->size; i++)
+        if (l->node_of[i] == where && crew.ranks[i].pid != 0) {
+            any = true;
+            crew.ranks[i].pid = 0;
+            crew.ranks[i].status = SIGKILL;
+            crew.alive--;
+            node.all_zero = false;
+            if (node.started)
+                publish_death(i);
+        }
+    if (node.phase >= TERM)
+        return;
+    char *text = xformat("%s%s", why, any && node.started ? "; its ranks are lost" : "");
+    report_host(l->hosts[where].name, text);
+    free(text);
+    set_code(EXIT_MPIEXEC);
+    end_soon();
 }
 
 /* ---- what the user says ---- */
-
-static bool is_stopped(pid_t pid)
-{
-    siginfo_t info = { .si_pid = 0 };
-    return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
-}
 
 /* If it cannot be told it is gone, and we shall see that. */
 static void tell_front(int word)
@@ -390,25 +376,28 @@ static void tell_front(int word)
     send(node.front, &m, sizeof m, MSG_NOSIGNAL);
 }
 
-/* The front stops itself, and the shell goes on, when the ranks stand still: before that, rank 0 could still read what
- * is typed to the shell.  A rank may catch the signal and not stop, so there is an end to waiting. */
+/* Tell the front when all ranks stand still. */
+static void look_at_stopping(void)
+{
+    if (node.stopping && remote_stopping() == 0) {
+        node.stopping = false;
+        tell_front(WORD_STOPPED);
+    }
+}
+
+/* The hosts' ranks stop as well. */
 static void stop_all(pid_t but)
 {
-    double until = now() + STOP_SECONDS;
-    int rank = 0;
     hang_stopped(true);
-    signal_all(SIGTSTP, but);
-    while (rank < node.launch->size && now() < until)
-        if (node.ranks[rank].pid == 0 || is_stopped(node.ranks[rank].pid))
-            rank++;
-        else
-            usleep(500);
-    tell_front(WORD_STOPPED);
+    remote_signal(SIGTSTP);
+    crew_stop(but);
+    node.stopping = true;
+    look_at_stopping();
 }
 
 static void on_signal(int sig, bool from_tty)
 {
-    pid_t but = from_tty ? node.launch->front_pgid : 0;
+    pid_t but = from_tty ? crew.launch->front_pgid : 0;
     if (is_ending(sig)) {
         node.user_signal = sig;
         report_forget(sig);
@@ -420,15 +409,9 @@ static void on_signal(int sig, bool from_tty)
         hang_stopped(false);
         signal_all(sig, but);
     } else {
-        signal_ranks(sig, but);
+        crew_signal_ranks(sig, but);
+        remote_signal(sig);
     }
-}
-
-/* Do the ranks wait in MPI_Init? */
-static void hold_ranks(bool hold)
-{
-    for (int i = 0; i < node.launch->nodes; i++)
-        atomic_store(&node.segments[i].head->held, hold);
 }
 
 static void on_front(void)
@@ -443,19 +426,20 @@ static void on_front(void)
         on_signal(m.value, m.from_tty);
     else if (n == sizeof m && m.word == WORD_KILL)
         end_at_once();
-    else if (n == sizeof m && m.word == WORD_RELEASE)
-        hold_ranks(false);
-    else if (n == sizeof m && m.word == WORD_REPORT)
+    else if (n == sizeof m && m.word == WORD_RELEASE) {
+        crew_hold(false);
+        remote_release();
+    } else if (n == sizeof m && m.word == WORD_REPORT)
         hang_report("what the ranks wait for (SIGQUIT; twice within 2 s: passed on to them)");
 }
 
 static void on_signalfd(void)
 {
     struct signalfd_siginfo info;
-    while (read(node.signals, &info, sizeof info) == sizeof info)
+    while (read(crew.signals, &info, sizeof info) == sizeof info)
         if (info.ssi_signo != SIGCHLD)
             on_signal((int)info.ssi_signo, false);
-    on_child();
+    crew_reap();
 }
 
 /* ---- time ---- */
@@ -467,8 +451,9 @@ static double sooner(double a, double b)
 
 static int poll_ms(void)
 {
-    double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due), report_due());
-    due = sooner(due, node.phase == RUN ? hang_due() : 0);
+    double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due),
+                        node.phase == LINGER ? 0 : report_due());
+    due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0), remote_due());
     if (due == 0)
         return -1;
     double ms = (due - now()) * 1000 + 1;
@@ -479,8 +464,11 @@ static void on_timeout(void)
 {
     node.timeout_due = 0;
     report_flush();
-    char *text = xformat("the job has not ended within %g s (--timeout); ending it", node.launch->timeout);
-    hang_report(text);
+    char *text = xformat("the job has not ended within %g s (--timeout); ending it", crew.launch->timeout);
+    if (node.started)
+        hang_report(text);
+    else
+        say("%s; not all hosts have answered", text);
     free(text);
     set_code(EXIT_TIMEOUT);
     end_by(SIGTERM, 0);
@@ -500,7 +488,10 @@ static void on_time(void)
     }
     if (node.phase == RUN || t < node.phase_due)
         return;
-    if (node.phase == LINGER) {
+    if (node.phase == LINGER && node.code < 0 && t < node.cause_until &&
+        !remote_answered(ASK_WHETHER_THERE)) {
+        node.phase_due = t + LINGER_SECONDS;
+    } else if (node.phase == LINGER) {
         report_flush();
         end_by(SIGTERM, 0);
     } else {
@@ -508,200 +499,35 @@ static void on_time(void)
     }
 }
 
-/* ---- start ---- */
-
-/* The same as a descriptor not below `from`, if there is one left. */
-static int raise_fd(int fd, int from)
-{
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, from);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
-/* A descriptor for ranks to have, out of the way of what scripts do with theirs.  It is become_rank that lets one through
- * exec, as not all are for each rank. */
-static int high_fd(int fd)
-{
-    return raise_fd(fd, HIGH_FD);
-}
-
-/* A file, or the job's memory, that is larger than ulimit -f allows is an error of the call that makes it so.  Caught rather
- * than ignored: the ranks shall have it as it was. */
-static void too_large(int sig)
-{
-    (void)sig;
-}
-
-static void watch_signals(void)
-{
-    sigset_t set;
-    signal(SIGXFSZ, too_large);
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    node.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (node.signals < 0)
-        die("signalfd failed: %s", strerror(errno));
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGTTOU, SIG_IGN); /* we are not in the foreground, but write to the terminal */
-}
-
-/* Have as many descriptors as we may, or more if we need them and are allowed to.  The limits before that. */
-static struct rlimit raise_files(void)
-{
-    const struct launch *l = node.launch;
-    rlim_t ranks = (output_direct(l) ? 0 : 2) + (l->stdin_rank == STDIN_ALL ? 2 : 0);
-    rlim_t need = OWN_FDS + (rlim_t)l->nodes + ranks * (rlim_t)l->size;
-    struct rlimit before = { .rlim_cur = need, .rlim_max = need }, r;
-    getrlimit(RLIMIT_NOFILE, &before);
-    r = before;
-    r.rlim_cur = r.rlim_max;
-    if (r.rlim_max < need)
-        r.rlim_cur = r.rlim_max = need;
-    if (setrlimit(RLIMIT_NOFILE, &r) != 0 && before.rlim_max < need)
-        die("%d ranks take about %llu descriptors in mpiexec, but it may have %llu (ulimit -Hn); raise that, "
-            "or start at most %d",
-            l->size, (unsigned long long)need, (unsigned long long)before.rlim_max,
-            before.rlim_max > OWN_FDS + (rlim_t)l->nodes + ranks
-                ? (int)((before.rlim_max - OWN_FDS - (rlim_t)l->nodes) / ranks)
-                : 1);
-    return before;
-}
-
-/* Deal the ranks out to the nodes in blocks whose sizes differ by one at most, and make each node's segment.  The cores
- * are shared out too: a node believes that it has as many of them as its ranks are of the job's, and at least one. */
-static void make_nodes(void)
-{
-    int size = node.launch->size, nodes = node.launch->nodes, rank = 0;
-    int32_t *node_of = xalloc((size_t)size, sizeof *node_of);
-    node.segments = xalloc((size_t)nodes, sizeof *node.segments);
-    for (int i = 0; i < nodes; i++) {
-        int nlocal = size / nodes + (i < size % nodes);
-        for (int l = 0; l < nlocal; l++, rank++) {
-            node_of[rank] = node.ranks[rank].node = i;
-            node.ranks[rank].local = l;
-        }
-        struct ku_segment *s = &node.segments[i];
-        if (ku_segment_create(s, (uint32_t)size, (uint32_t)nlocal, (uint32_t)i, (uint32_t)nodes) != 0)
-            die("the job's %s", ku_err_last()->text);
-        uint64_t share = (uint64_t)s->head->universe * (uint64_t)nlocal / (uint64_t)size;
-        s->head->cpus = share > 0 ? (uint32_t)share : 1;
-        if (node.launch->universe)
-            s->head->universe = (uint32_t)node.launch->universe;
-        s->fd = high_fd(s->fd);
-    }
-    for (int i = 0; i < nodes; i++)
-        ku_segment_join(&node.segments[i], &node.segments[0], node_of);
-    bind_plan(node.launch, node.segments, node_of);
-    free(node_of);
-}
-
-static void make_job(void)
-{
-    uint32_t n = (uint32_t)node.launch->size;
-    node.ranks = xalloc(n, sizeof *node.ranks);
-    make_nodes();
-    if (pipe2(node.control, O_CLOEXEC) != 0 || fcntl(node.control[0], F_SETFL, O_NONBLOCK) != 0)
-        die("pipe failed: %s", strerror(errno));
-    node.control[1] = high_fd(node.control[1]);
-    struct stat st;
-    for (int i = 0; i < node.launch->nodes && fstat(node.control[1], &st) == 0; i++)
-        node.segments[i].head->control_ino = st.st_ino;
-    for (node.hash_mask = 15; node.hash_mask < 2 * n; node.hash_mask = 2 * node.hash_mask + 1)
-        ;
-    node.by_pid = xalloc(node.hash_mask + 1, sizeof *node.by_pid);
-}
-
-static void make_pipe(int rank, int which, int *end)
-{
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        die("a pipe for the output of rank %d failed: %s%s", rank, strerror(errno),
-            errno == EMFILE ? " (each rank takes two descriptors; is ulimit -Hn too small?)" : "");
-    if (start_shares_files(node.launch))
-        fds[0] = raise_fd(fds[0], node.control[1] + 1);
-    output_add(rank, which, fds[0]);
-    *end = fds[1];
-}
-
-/* A single rank simply has our descriptors, as under a shell; several get pipes, so that lines stay whole. */
-static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
-{
-    const struct launch *l = node.launch;
-    bool direct = output_direct(l);
-    bool fed = l->stdin_rank == STDIN_ALL;
-    int fd[3] = { fed ? feed_take(rank) : rank == l->stdin_rank ? 0 : null_fd, 1, l->merge_stderr ? 1 : 2 };
-    bool tty = (fd[0] == 0 && isatty(0)) || (direct && (isatty(1) || isatty(2)));
-    for (int i = 1; i < 3 && !direct; i++)
-        make_pipe(rank, i - 1, &fd[i]);
-    const struct ku_segment *seg = &node.segments[node.ranks[rank].node];
-    struct place at = {
-        rank,    node.ranks[rank].local, (int)seg->head->nlocal,
-        seg->fd, bind_of(rank),          ku_segment_place(seg, (uint32_t)node.ranks[rank].local),
-        0
-    };
-    pid_t pid = starter_run(s, &at, fd, tty, code);
-    for (int i = 1; i < 3 && !direct; i++)
-        close(fd[i]);
-    if (fed)
-        close(fd[0]);
-    if (at.unbound)
-        bind_refused(rank, at.unbound);
-    if (pid < 0)
-        return false;
-    node.ranks[rank].pid = l->pids[rank] = pid;
-    node.alive++;
-    remember(rank);
-    if (l->verbose)
-        say("rank %d is process %d on %s: %s", rank, pid, l->host, node.ranks[rank].app->argv[0]);
-    return true;
-}
-
-static bool start_all(const struct start *st, int *code)
-{
-    int rank = 0, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null_fd < 0)
-        die("/dev/null cannot be opened: %s", strerror(errno));
-    for (int a = 0; a < node.launch->napps; a++) {
-        const struct app *app = &node.launch->apps[a];
-        struct starter *s = starter_new(st, app, a, code);
-        if (!s)
-            return false;
-        for (int i = 0; i < app->n; i++, rank++) {
-            node.ranks[rank].app = app;
-            if (!start_rank(s, rank, null_fd, code))
-                return false;
-        }
-        starter_free(s);
-    }
-    close(null_fd);
-    return true;
-}
-
 /* ---- the loop, and the end ---- */
 
 /* Wait for something to happen, at most `ms` (-1: for ever), and do what it asks for. */
 static void step(int ms)
 {
-    struct pollfd p[3 + OUTPUT_POLLS] = { { .fd = node.front, .events = POLLIN },
-                                          { .fd = node.signals, .events = POLLIN },
-                                          { .fd = node.control[0], .events = POLLIN } };
+    struct pollfd few[3 + OUTPUT_POLLS], *p = few;
+    if (remote_room() > 0)
+        p = xalloc((size_t)remote_room() + sizeof few / sizeof *few, sizeof *p);
+    p[0] = (struct pollfd){ .fd = node.front, .events = POLLIN };
+    p[1] = (struct pollfd){ .fd = crew.signals, .events = POLLIN };
+    p[2] = (struct pollfd){ .fd = crew.control[0], .events = POLLIN };
     int n = 3 + output_polls(p + 3);
-    if (poll(p, (nfds_t)n, ms) < 0) {
-        if (errno != EINTR && errno != EAGAIN)
-            die("poll failed: %s", strerror(errno));
+    n += remote_polls(p + n);
+    int got = poll(p, (nfds_t)n, ms), why = errno;
+    bool front = p[0].revents, signals = p[1].revents, control = p[2].revents;
+    if (p != few)
+        free(p);
+    if (got < 0 && why != EINTR && why != EAGAIN)
+        die("poll failed: %s", strerror(why));
+    if (got < 0)
         return;
-    }
     output_move();
-    if (p[2].revents)
-        on_control();
-    if (p[1].revents)
+    if (control)
+        crew_hear();
+    if (signals)
         on_signalfd();
-    if (p[0].revents)
+    remote_move();
+    look_at_stopping();
+    if (front)
         on_front();
 }
 
@@ -716,11 +542,11 @@ static bool give_up(double since)
 /* --print-all-exitcodes: by rank. */
 static void print_codes(void)
 {
-    char *text = xformat("mpiexec: exit codes: [%s] ", node.launch->host);
+    char *text = xformat("mpiexec: exit codes: [%s] ", crew.launch->host);
     size_t n = strlen(text);
-    text = xgrow(text, n + 5 * (size_t)node.launch->size + 2, 1);
-    for (int i = 0; i < node.launch->size; i++)
-        n += (size_t)sprintf(text + n, "%s%d", i ? "," : "", status_code(node.ranks[i].status));
+    text = xgrow(text, n + 5 * (size_t)crew.launch->size + 2, 1);
+    for (int i = 0; i < crew.launch->size; i++)
+        n += (size_t)sprintf(text + n, "%s%d", i ? "," : "", status_code(crew.ranks[i].status));
     strcpy(text + n, "\n");
     output_message(text);
     free(text);
@@ -729,11 +555,12 @@ static void print_codes(void)
 static void finish(void)
 {
     settle_code();
+    remote_end();
     if (!tree_end())
         say("some processes of the job do not end even by SIGKILL");
     output_close();
     report_flush();
-    if (node.launch->print_codes)
+    if (crew.launch->print_codes)
         print_codes();
     for (double since = now(); !output_done() && !give_up(since);)
         step(100);
@@ -748,9 +575,41 @@ static void finish(void)
         say("telling the job's exit code to mpiexec's front process failed: %s", strerror(errno));
 }
 
+/* Start all ranks, here and elsewhere. */
+static void start(struct start *st)
+{
+    static const struct remote_ops ops = { on_far_record, on_far_end, on_failed, on_lost };
+    int code = 0;
+    remote_start(&ops);
+    while (!remote_ready() && node.phase < TERM) {
+        step(poll_ms());
+        on_time();
+    }
+    if (node.phase >= TERM)
+        return;
+    remote_launch();
+    crew_make();
+    crew_hold(crew.launch->held);
+    st->control_fd = crew.control[1];
+    if (!crew.launch->bind.no_launch && !crew_start(st, &code)) {
+        set_code(code);
+        end_at_once();
+    }
+}
+
+static bool goes_on(void)
+{
+    if (!node.started && remote_started() && node.phase == RUN) {
+        node.started = true;
+        tell_front(WORD_STARTED);
+    }
+    bool wait = node.phase < TERM && !node.started;
+    return wait || (crew.alive > 0 && !(node.phase == KILL && now() > node.kill_until)) ||
+           (node.perhaps_user && node.phase == LINGER);
+}
+
 int node_main(struct launch *l, int front)
 {
-    node.launch = l;
     node.front = front;
     node.code = node.code_after = -1;
     node.all_zero = true;
@@ -758,32 +617,25 @@ int node_main(struct launch *l, int front)
     prctl(PR_SET_NAME, "keel-node"); /* killall -9 mpiexec leaves this one to clean up */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
-    watch_signals();
-    struct start st = { .launch = l, .nofile = raise_files() };
-    if (l->stdin_rank == STDIN_ALL)
-        feed_start(l, front, node.signals);
-    make_job();
-    hold_ranks(l->held);
-    st.control_fd = node.control[1];
-    st.job_id = node.segments[0].head->job_id;
+    crew.on_record = on_record;
+    crew.on_end = on_end;
+    crew.on_other = on_other;
+    struct start st = { .launch = l, .nofile = crew_begin(l) };
+    feed_start(l, front, crew.signals);
+    crew_new_job();
+    st.job_id = crew.job_id;
+    node.files = xalloc((size_t)l->size, sizeof *node.files);
+    if (l->remote)
+        node.mirror = xalloc((size_t)l->size, sizeof *node.mirror);
     output_init(l);
-    report_init(l->size, l->host);
-    hang_init(l, node.segments, look_at_rank);
+    report_init(l);
+    hang_init(l, crew.segments, look_at_rank);
+    if (l->remote)
+        hang_init_far(remote_ask, remote_hear);
     if (l->timeout > 0)
         node.timeout_due = now() + l->timeout;
-    int code = 0;
-    if (l->bind.no_launch) {
-        finish();
-        return 0;
-    }
-    if (start_all(&st, &code)) {
-        tell_front(WORD_STARTED);
-    } else {
-        set_code(code);
-        end_at_once();
-    }
-    while ((node.alive > 0 && !(node.phase == KILL && now() > node.kill_until)) ||
-           (node.perhaps_user && node.phase == LINGER)) {
+    start(&st);
+    while (goes_on()) {
         step(poll_ms());
         on_time();
     }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "launch.h"
 #include "options.h"
+#include "place.h"
 
 /* ---- complaints ---- */
 
@@ -226,39 +227,45 @@ static void do_configfile(struct parse *p, char **v)
     p->had_file = true;
 }
 
-/* Is this a name of the machine we are on?  Nothing is looked up. */
-static bool is_here(const char *name, size_t n)
-{
-    char host[256] = "";
-    if ((n == 9 && strncasecmp(name, "localhost", n) == 0) || (n == 3 && strncmp(name, "::1", n) == 0) ||
-        (n > 4 && strncmp(name, "127.", 4) == 0))
-        return true;
-    if (gethostname(host, sizeof host - 1) != 0)
-        return false;
-    size_t full = strlen(host), brief = strcspn(host, ".");
-    return (n == full && strncasecmp(name, host, n) == 0) ||
-           (n == brief && strncasecmp(name, host, n) == 0) ||
-           (n > full && name[full] == '.' && strncasecmp(name, host, full) == 0);
-}
-
-/* "name", "name:slots", "name slots=4": all must be this machine, until other hosts can be reached. */
-static void check_host(struct parse *p, const char *entry, size_t n)
-{
-    while (n > 0 && isspace((unsigned char)entry[n - 1]))
-        n--;
-    size_t name = strncmp(entry, "::1", 3) == 0 ? 3 : strcspn(entry, ": \t");
-    if (name > n)
-        name = n;
-    if (name > 0 && !is_here(entry, name))
-        refuse(p, "%s names the host %.*s; this version starts ranks on this machine only (localhost)",
-               p->name, (int)name, entry);
-}
-
+/* -hosts is for every section, -host for this one. */
 static void do_host(struct parse *p, char **v)
 {
+    bool all = strcmp(p->name + strspn(p->name, "-"), "hosts") == 0;
     said(p, "host", v[0]);
-    for (const char *h = v[0]; *h; h += strcspn(h, ","), h += *h == ',')
-        check_host(p, h, strcspn(h, ","));
+    place_names(p, v[0], all);
+}
+
+static void do_launcher(struct parse *p, char **v)
+{
+    static const char *const names[] = {
+        [LAUNCH_SSH] = "ssh", [LAUNCH_SLURM] = "slurm", [LAUNCH_FORK] = "fork"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(v[0], names[i]) == 0) {
+            p->launch->how.kind = (enum launcher_kind)i;
+            return;
+        }
+    say("note: %s %s: ignored: other hosts are reached by ssh, slurm or fork", p->name, v[0]);
+}
+
+static void do_launcher_exec(struct parse *p, char **v)
+{
+    p->launch->how.exec = v[0];
+}
+
+static void do_fanout(struct parse *p, char **v)
+{
+    p->launch->how.fanout = (int)whole_number(p, v[0], 1, 1 << 20);
+}
+
+static void do_prefix(struct parse *p, char **v)
+{
+    p->prefix = v[0];
+}
+
+static void do_node_timeout(struct parse *p, char **v)
+{
+    p->launch->node_timeout = seconds(p, v[0]);
 }
 
 /* All memory that a rank can have is supported anyway. */
@@ -269,18 +276,7 @@ static void do_memory_alloc_kinds(struct parse *p, char **v)
 
 static void do_hostfile(struct parse *p, char **v)
 {
-    FILE *f = fopen(v[0], "re");
-    char line[1024];
-    if (!f) {
-        refuse(p, "%s: %s: %s", p->name, v[0], strerror(errno));
-        return;
-    }
-    while (fgets(line, sizeof line, f)) {
-        line[strcspn(line, "#\n")] = '\0';
-        const char *start = line + strspn(line, " \t");
-        check_host(p, start, strlen(start));
-    }
-    fclose(f);
+    place_file(p, v[0]);
 }
 
 static void do_version(struct parse *p, char **v)
@@ -312,7 +308,8 @@ static void do_help(struct parse *p, char **v)
 {
     (void)v;
     fputs("Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
-          "Start the ranks of an MPI job on this machine; any program will do.  More ranks than cores are "
+          "Start the ranks of an MPI job, here or on other hosts; any program will do.  More ranks than "
+          "cores are "
           "fine.\n\n",
           stdout);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -325,9 +322,9 @@ static void do_help(struct parse *p, char **v)
                      (int)strcspn(n, "|"), n);
         printf("%s %s\n          %s\n", left, o->args, o->help);
     }
-    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--prefix, --mca ...)\n"
+    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--rmk, --mca ...)\n"
           "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
-          "Environment: MPIEXEC_TIMEOUT (seconds).\n"
+          "Environment: MPIEXEC_TIMEOUT, MPIEXEC_NODE_TIMEOUT (seconds).\n"
           "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
           "  122 the job hung (--kill)    123 a rank exited with 0 without calling MPI_Finalize    124 "
           "--timeout    125 mpiexec itself "
@@ -461,6 +458,9 @@ static void end_section(struct parse *p, char **argv, int argc)
     p->app.argv = xalloc((size_t)argc + 1, sizeof *p->app.argv);
     memcpy(p->app.argv, argv, (size_t)argc * sizeof *argv);
     l->apps = xgrow(l->apps, (size_t)l->napps + 1, sizeof *l->apps);
+    p->lists = xgrow(p->lists, (size_t)l->napps + 1, sizeof *p->lists);
+    p->lists[l->napps] = p->app_hosts;
+    p->app_hosts = (struct host_list){ 0 };
     l->apps[l->napps++] = p->app;
     p->app = (struct app){ 0 };
 }
@@ -496,7 +496,10 @@ static void complete(struct parse *p)
     for (int i = 0; i < l->napps; i++) {
         struct app *a = &l->apps[i];
         if (a->n == 0)
-            a->n = l->napps > 1 ? 1 : p->per_node ? p->per_node : options_ppr(p);
+            a->n = p->nhosts > 0  ? place_slots(p, i)
+                   : l->napps > 1 ? 1
+                   : p->per_node  ? p->per_node
+                                  : options_ppr(p);
         if (a->n < 1)
             a->n = 1;
         if (a->maxprocs == 0)
@@ -511,8 +514,8 @@ static void complete(struct parse *p)
             refuse(p, "the job would have more than %d ranks", 1 << 20);
     }
     free(p->all.edits.edit);
-    if (l->nodes < 1 || l->nodes > l->size)
-        l->nodes = l->nodes < 1 ? 1 : l->size;
+    if (!p->stop)
+        place_ranks(p);
     options_prefix(p);
     if (l->stdin_rank == STDIN_ALL && l->size == 1)
         l->stdin_rank = 0;
@@ -520,15 +523,21 @@ static void complete(struct parse *p)
         refuse(p, "--stdin is %d; the job's ranks are 0 to %d, or none, or all", l->stdin_rank, l->size - 1);
 }
 
+static void from_environment(struct parse *p, const char *name, double *value)
+{
+    const char *text = getenv(name);
+    if (text && *text) {
+        snprintf(p->name, sizeof p->name, "%s", name);
+        *value = seconds(p, text);
+    }
+}
+
 bool options_parse(struct launch *l, char **argv, int *code)
 {
     static struct parse p; /* kept: the job points into its pieces */
     p.launch = l;
-    const char *limit = getenv("MPIEXEC_TIMEOUT");
-    if (limit && *limit) {
-        strcpy(p.name, "MPIEXEC_TIMEOUT");
-        l->timeout = seconds(&p, limit);
-    }
+    from_environment(&p, "MPIEXEC_TIMEOUT", &l->timeout);
+    from_environment(&p, "MPIEXEC_NODE_TIMEOUT", &l->node_timeout);
     for (argv = read_section(&p, argv + 1); !p.stop && *argv; argv = read_section(&p, argv + 1))
         ; /* *argv is ':' */
     if (!p.stop)

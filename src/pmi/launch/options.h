@@ -5,13 +5,24 @@
 #include <stdbool.h>
 #include "launch.h"
 
+/* Hosts by their numbers in the parse's list. */
+struct host_list {
+    int *at, n;
+};
+
 struct parse {
     struct launch *launch;
-    struct app all;   /* what -genv and its like say for every section */
-    struct app app;   /* the section being read */
-    int per_node;     /* -ppn; the number of ranks if -n is not given */
-    const char *soft; /* of this section: numbers of ranks that will do; NULL: any */
-    char **file;      /* the words of -configfile, to be read next */
+    struct app all;     /* what -genv and its like say for every section */
+    struct app app;     /* the section being read */
+    int per_node;       /* -ppn; also the number of ranks if -n is not given */
+    bool by_node;       /* -map-by node: ranks are dealt out to the hosts in turn */
+    struct host *hosts; /* all that are named, place.c's */
+    int nhosts;
+    struct host_list all_hosts, app_hosts; /* for every section; for this one */
+    struct host_list *lists;               /* of each section that was read */
+    const char *prefix;                    /* where Keel is on other hosts; NULL: where it is here */
+    const char *soft;                      /* of this section: numbers of ranks that will do; NULL: any */
+    char **file;                           /* the words of -configfile, to be read next */
     bool had_file;
     bool stop;     /* mpiexec has done what it was asked for (--help), or cannot go on */
     int code;      /* then its exit code */

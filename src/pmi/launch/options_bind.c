@@ -226,13 +226,15 @@ void do_map_by(struct parse *p, char **v)
                "or ppr:N:one "
                "of these",
                p->name, v[0]);
+    p->by_node = n ? is(at, n, "node") : p->by_node;
     skip_word(&at, n);
     map_qualifiers(p, at);
 }
 
 void do_map_word(struct parse *p, char **v)
 {
-    char *level = strcmp(p->name + strspn(p->name, "-"), "bycore") == 0 ? "core" : "slot";
+    const char *name = p->name + strspn(p->name, "-");
+    char *level = strcmp(name, "bycore") == 0 ? "core" : strcmp(name, "bynode") == 0 ? "node" : "slot";
     (void)v;
     do_map_by(p, &level);
 }

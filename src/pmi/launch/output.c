@@ -50,6 +50,8 @@ static int nstreams;
 static const struct launch *job;
 static bool reader_gone;
 static int failed;
+static void (*divert_to)(int rank, int which, const char *data, size_t n); /* NULL: it goes to us */
+static bool (*divert_room)(int which);
 
 static bool same_file(int a, int b)
 {
@@ -69,7 +71,7 @@ static void dest_init(struct dest *d, int fd)
 
 bool output_direct(const struct launch *l)
 {
-    return l->size == 1 && !l->prefix && !l->pattern[0] && !l->pattern[1];
+    return l->size == 1 && !l->remote && !l->prefix && !l->pattern[0] && !l->pattern[1];
 }
 
 /* The file that `which` of `rank` goes to, made when it is first asked for; NULL: to none. */
@@ -87,7 +89,7 @@ static struct dest *file_for(int rank, int which)
     struct dest *d = &files[2 * rank + which];
     if (d->file)
         return d;
-    struct pattern_values v = { job->host, rank, job->size, which };
+    struct pattern_values v = { launch_host(job, rank), rank, job->size, which };
     size_t n = pattern_expand(path, sizeof path, pattern, &v);
     d->file = n + 1 < sizeof path ? output_file_create(path) : NULL;
     d->is_file = true;
@@ -96,6 +98,12 @@ static struct dest *file_for(int rank, int which)
             errno == ENOTSUP ? "it is neither a file nor a device"
                              : strerror(n + 1 < sizeof path ? errno : ENAMETOOLONG));
     return d;
+}
+
+void output_divert(void (*to_whom)(int rank, int which, const char *data, size_t n), bool (*room)(int which))
+{
+    divert_to = to_whom;
+    divert_room = room;
 }
 
 void output_init(const struct launch *l)
@@ -109,7 +117,7 @@ void output_init(const struct launch *l)
         dest_init(&dests[i], i + 1);
     dests[NOWHERE].gone = true;
     to[0] = &dests[0];
-    to[1] = l->merge_stderr || same_file(1, 2) ? &dests[0] : &dests[1];
+    to[1] = !divert_to && (l->merge_stderr || same_file(1, 2)) ? &dests[0] : &dests[1];
     for (int i = 0; i < nstreams; i++) {
         struct dest *file = file_for(i / 2, i % 2);
         struct dest *dest = file && l->no_copy ? &dests[NOWHERE] : to[i % 2];
@@ -156,7 +164,7 @@ static void emit(struct dest *d, const struct stream *who, const char *data, siz
 static void emit_prefixed(struct dest *d, const struct stream *s, const char *data, size_t n)
 {
     char prefix[PREFIX_BYTES];
-    struct pattern_values v = { job->host, s->rank, job->size, s->which };
+    struct pattern_values v = { launch_host(job, s->rank), s->rank, job->size, s->which };
     size_t len = pattern_expand(prefix, sizeof prefix, job->prefix, &v);
     while (n > 0) {
         const char *end = memchr(data, '\n', n);
@@ -217,6 +225,10 @@ static bool is_loaders(const struct stream *s, const char *data, size_t n)
 
 static void take(struct stream *s, const char *data, size_t n)
 {
+    if (divert_to) {
+        divert_to(s->rank, s->which, data, n);
+        return;
+    }
     bool loaders = is_loaders(s, data, n);
     s->begun = true;
     if (loaders) {
@@ -242,10 +254,13 @@ static void stream_close(struct stream *s)
     free(s->part);
     s->part = NULL;
     s->cap = 0;
-    close(s->fd); /* and leaves the epoll set */
+    if (s->fd >= 0)
+        close(s->fd); /* and leaves the epoll set */
     s->fd = -1;
     if (s->file)
         drain(s->file);
+    if (divert_to)
+        divert_to(s->rank, s->which, NULL, 0);
 }
 
 /* One read; false when there is nothing (more) to be had from this stream now. */
@@ -267,6 +282,8 @@ static bool stream_read(struct stream *s)
 
 static bool has_room(const struct dest *d)
 {
+    if (divert_to)
+        return divert_room(d == &dests[1]);
     return d->len - d->off < ROOM;
 }
 
@@ -376,6 +393,37 @@ void output_close(void)
         files[i].file = NULL;
         files[i].gone = true;
     }
+}
+
+/* ---- of other hosts ---- */
+
+void output_take(int rank, int which, const char *data, size_t n)
+{
+    struct stream *s = &streams[2 * rank + which];
+    if (n == 0)
+        stream_close(s);
+    else
+        take(s, data, n);
+    if (s->file)
+        drain(s->file);
+    drain(s->dest);
+}
+
+bool output_room(int which)
+{
+    return to[which]->gone || has_room(to[which]);
+}
+
+bool output_gone(int which)
+{
+    return to[which]->gone && !job->pattern[which];
+}
+
+void output_shut(int which)
+{
+    for (int i = which; i < nstreams; i += 2)
+        if (streams[i].fd >= 0)
+            stream_close(&streams[i]);
 }
 
 bool output_done(void)

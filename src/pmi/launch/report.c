@@ -23,15 +23,15 @@ struct entry {
 };
 
 static int nranks;
-static const char *host;
+static const struct launch *job;
 static struct entry entries[MAX_TEXTS];
 static int nentries;
 static double due;
 
-void report_init(int n, const char *hostname)
+void report_init(const struct launch *l)
 {
-    nranks = n;
-    host = hostname;
+    job = l;
+    nranks = l->size;
 }
 
 static struct entry *new_entry(void)
@@ -97,6 +97,51 @@ void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool
     }
     e->facts.core = e->facts.core || facts->core;
     add_rank(e, rank, pid, after);
+}
+
+/* Several hosts may be lost for one reason. */
+enum { NAMES_SHOWN = 20 };
+static struct lost_hosts {
+    struct lost_hosts *next;
+    char *why, *names;
+    int n;
+} * lost, **last_lost = &lost;
+
+void report_host(const char *name, const char *why)
+{
+    struct lost_hosts *l = lost;
+    while (l && strcmp(l->why, why) != 0)
+        l = l->next;
+    if (!l) {
+        l = *last_lost = xalloc(1, sizeof *l);
+        last_lost = &l->next;
+        l->why = xformat("%s", why);
+        l->names = xformat("%s", name);
+        l->n = 1;
+    } else if (++l->n <= NAMES_SHOWN) {
+        char *more = xformat("%s, %s", l->names, name);
+        free(l->names);
+        l->names = more;
+    }
+    if (due == 0)
+        due = now() + MERGE_SECONDS;
+}
+
+static void show_lost(void)
+{
+    while (lost) {
+        struct lost_hosts *l = lost;
+        char *line = l->n > NAMES_SHOWN
+                         ? xformat("mpiexec: %s and %d more: %s\n", l->names, l->n - NAMES_SHOWN, l->why)
+                         : xformat("mpiexec: %s: %s\n", l->names, l->why);
+        output_message(line);
+        free(line);
+        lost = l->next;
+        free(l->why);
+        free(l->names);
+        free(l);
+    }
+    last_lost = &lost;
 }
 
 double report_due(void)
@@ -168,16 +213,29 @@ static char *failure_text(const struct entry *e)
     }
 }
 
+/* The host of the first rank; where there are more, that is said. */
+static const char *hosts_of(const struct entry *e)
+{
+    static char text[300];
+    bool more = false;
+    for (int i = 0; job->remote && i < nranks; i++)
+        if (e->ranks[i / 8] & 1 << i % 8)
+            more = more || job->node_of[i] != job->node_of[e->first];
+    snprintf(text, sizeof text, "%s%s", launch_host(job, e->first), more ? " and others" : "");
+    return text;
+}
+
 static void show(const struct entry *e)
 {
     char *ranks = rank_list(e), *line;
     if (!e->text) {
         char *what = failure_text(e);
         if (e->n > 1)
-            line = xformat("mpiexec: %s (%s on %s; first rank %d, pid %d) %s\n", ranks, e->program, host,
-                           e->first, e->pid, what);
+            line = xformat("mpiexec: %s (%s on %s; first rank %d, pid %d) %s\n", ranks, e->program,
+                           hosts_of(e), e->first, e->pid, what);
         else
-            line = xformat("mpiexec: %s (%s on %s, pid %d) %s\n", ranks, e->program, host, e->pid, what);
+            line =
+                xformat("mpiexec: %s (%s on %s, pid %d) %s\n", ranks, e->program, hosts_of(e), e->pid, what);
         free(what);
     } else {
         line = xformat("%s: %s\n", ranks, e->text);
@@ -211,8 +269,9 @@ void report_flush(void)
 {
     int consequences = 0;
     due = 0;
-    if (nentries)
+    if (nentries || lost)
         output_catch_up();
+    show_lost();
     for (int i = 0; i < nentries; i++)
         if (!entries[i].after)
             show(&entries[i]);

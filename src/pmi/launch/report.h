@@ -11,7 +11,8 @@ enum failure_kind {
     FAILED_NOT_FINALIZED /* exit code 0 between init and finalize */
 };
 
-void report_init(int nranks, const char *host);
+struct launch;
+void report_init(const struct launch *l);
 
 /* Whatever is reported is kept until report_flush; what is equal of several ranks becomes one.  `after`: the rank had found
  * another gone before, so that this may be a consequence: it is shown after the causes, and not at length.
@@ -28,6 +29,9 @@ struct failure_facts {
     const char *program;
 };
 void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool after);
+
+/* A host is lost, or cannot be reached. */
+void report_host(const char *name, const char *why);
 
 /* The user sent `sig`: that ranks died of it is no news. */
 void report_forget(int sig);

@@ -47,7 +47,6 @@ static const struct var {
     { "LOCAL_RANK", LOCAL_RANK },
     { "LOCAL_WORLD_SIZE", LOCAL_SIZE },
 };
-static char master[] = "MASTER_ADDR=127.0.0.1"; /* for torch.distributed: all ranks are on this machine */
 static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
 enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48, JOB_BYTES = 128, STACK_BYTES = 64 << 10 };
 
@@ -60,7 +59,7 @@ struct starter {
     char value[NVARS][VAR_BYTES];
     char job[JOB_BYTES]; /* KEEL_JOB=... */
     int appnum;
-    char *section, *sections, *pwd;
+    char *section, *sections, *pwd, *master;
     char **script; /* for a file without #!: run by sh, as execvp does */
     char *stack;   /* of a child that shares our descriptors; NULL: none does */
 };
@@ -149,6 +148,12 @@ static void env_sections(struct starter *s)
         env_add(s, s->sections);
 }
 
+/* For torch.distributed: where rank 0 is. */
+static const char *launch_master(const struct launch *l)
+{
+    return l->remote && l->master ? l->master : "127.0.0.1";
+}
+
 /* Keel's own variables go over the user's. */
 static void env_build(struct starter *s, int appnum)
 {
@@ -162,7 +167,7 @@ static void env_build(struct starter *s, int appnum)
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
         env_add(s, fortran);
     if (!env_get(s, "MASTER_ADDR"))
-        env_add(s, master);
+        env_add(s, s->master = xformat("MASTER_ADDR=%s", launch_master(s->start->launch)));
     if (s->app->wdir && s->app->wdir[0] == '/') {
         s->pwd = xformat("PWD=%s", s->app->wdir);
         env_set(s, s->pwd);
@@ -275,6 +280,7 @@ void starter_free(struct starter *s)
     free(s->section);
     free(s->sections);
     free(s->pwd);
+    free(s->master);
     free(s->script);
     free(s->stack);
     free(s);

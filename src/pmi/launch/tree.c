@@ -85,6 +85,23 @@ static void mark(struct proc *all, size_t n)
     }
 }
 
+static pid_t *spared;
+static int nspared;
+
+void tree_spare(pid_t group)
+{
+    spared = xgrow(spared, (size_t)nspared + 1, sizeof *spared);
+    spared[nspared++] = group;
+}
+
+static bool is_spared(pid_t group)
+{
+    for (int i = 0; i < nspared; i++)
+        if (spared[i] == group)
+            return true;
+    return false;
+}
+
 int tree_signal(int sig, pid_t but)
 {
     size_t n;
@@ -94,7 +111,8 @@ int tree_signal(int sig, pid_t but)
         return -1;
     mark(all, n);
     for (size_t i = 0; i < n; i++)
-        if (all[i].ours && !(but && all[i].pgid == but) && kill(all[i].pid, sig) == 0)
+        if (all[i].ours && !(but && all[i].pgid == but) && !is_spared(all[i].pgid) &&
+            kill(all[i].pid, sig) == 0)
             sent++;
     free(all);
     return sent;
@@ -103,6 +121,7 @@ int tree_signal(int sig, pid_t but)
 bool tree_end(void)
 {
     struct timespec pause = { .tv_nsec = 500000 };
+    nspared = 0;
     for (double until = now() + 10; now() < until;) {
         pid_t pid;
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)

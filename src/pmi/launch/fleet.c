@@ -1,0 +1,491 @@
+/* fleet.c: see fleet.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "fleet.h"
+#include "pack.h"
+
+static const double LAST_WORDS_SECONDS = 1; /* between the end of a link and that of its agent */
+enum { ERROR_BYTES = 4096, AGENT_WORDS = 32 };
+
+enum state { SAYS_NOTHING, TALKS, DONE, LOST };
+
+struct child {
+    struct fleet_host host;
+    struct fleet_plan behind; /* hosts behind it */
+    struct link link;
+    pid_t pid; /* of the agent; 0: it has ended */
+    int status, err;
+    enum state state;
+    double heard, said, over; /* over: the link has ended then; 0: no */
+    char text[ERROR_BYTES];   /* what the agent, or the host's shell, says on stderr */
+    size_t ntext;
+};
+
+static struct {
+    struct fleet_plan plan;
+    fleet_take *take;
+    struct child *children;
+    int n;
+    int *via; /* by node: number of the child + 1 */
+    int nvia;
+} fleet;
+
+/* ---- starting ---- */
+
+static bool in_path(const char *name, char *path)
+{
+    const char *dirs = getenv("PATH");
+    if (strchr(name, '/'))
+        return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && access(path, X_OK) == 0;
+    for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs; dirs += strcspn(dirs, ":"), dirs += *dirs == ':')
+        if (snprintf(path, PATH_MAX, "%.*s/%s", (int)strcspn(dirs, ":"), dirs, name) < PATH_MAX &&
+            access(path, X_OK) == 0)
+            return true;
+    return false;
+}
+
+/* For the shell over there, of whichever kind. */
+static char *quoted(const char *text)
+{
+    char *q = xalloc(4 * strlen(text) + 3, 1), *to = q;
+    *to++ = '\'';
+    for (; *text; text++)
+        if (*text == '\'')
+            to = stpcpy(to, "'\\''");
+        else
+            *to++ = *text;
+    *to++ = '\'';
+    return q;
+}
+
+/* The agent's words.  -launcher-exec may bring options: "ssh -p 2222". */
+static void agent_words(const struct launcher *how, const struct fleet_host *h, double timeout, char **argv)
+{
+    static const char *const name[] = { [LAUNCH_SSH] = "ssh", [LAUNCH_SLURM] = "srun", [LAUNCH_FORK] = NULL };
+    char *role = xformat("%s=%d:%g", HOST_ARGUMENT, h->node, timeout);
+    int n = 0;
+    if (how->kind == LAUNCH_FORK && !how->exec) {
+        argv[n++] = xformat("%s", how->daemon);
+        argv[n++] = role;
+        argv[n] = NULL;
+        return;
+    }
+    char *words = xformat("%s", how->exec ? how->exec : name[how->kind]), *save = NULL;
+    for (char *w = strtok_r(words, " ", &save); w && n < AGENT_WORDS - 16; w = strtok_r(NULL, " ", &save))
+        argv[n++] = w;
+    if (how->kind == LAUNCH_SLURM) {
+        const char *const fixed[] = { "--nodes=1", "--ntasks=1",           "--overlap",
+                                      "--quiet",   "--kill-on-bad-exit=0", "--input=0" };
+        for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+            argv[n++] = (char *)fixed[i];
+        argv[n++] = xformat("--nodelist=%s", h->name);
+        argv[n++] = xformat("%s", how->daemon);
+        argv[n++] = role;
+    } else {
+        char *q = quoted(how->daemon);
+        argv[n++] = "-x";
+        argv[n++] = "-T";
+        argv[n++] = "-oBatchMode=yes";
+        argv[n++] = xformat("-oConnectTimeout=%d", timeout > 4 ? (int)(timeout / 2) : 2);
+        argv[n++] = xformat("%s", h->name);
+        argv[n++] = xformat("exec %s %s", q, role);
+        free(q);
+    }
+    argv[n] = NULL;
+}
+
+static pid_t spawn(const char *path, char **argv, const int fd[3])
+{
+    pid_t pid = vfork();
+    if (pid != 0)
+        return pid;
+    sigset_t none;
+    setpgid(0, 0);
+    sigemptyset(&none);
+    for (int i = 0; i < 3; i++)
+        dup2(fd[i], i);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGTTOU, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execv(path, argv);
+    _exit(127);
+}
+
+static void start_child(struct child *c)
+{
+    char *argv[AGENT_WORDS], path[PATH_MAX];
+    int in[2], out[2], err[2];
+    const struct launcher *how = &fleet.plan.how;
+    agent_words(how, &c->host, fleet.plan.timeout, argv);
+    if (!argv[0] || !in_path(argv[0], path))
+        die("%s is not found in PATH; it is what starts ranks on other hosts (-launcher, -launcher-exec)",
+            argv[0] ? argv[0] : "\"\"");
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
+        die("pipes to %s failed: %s", c->host.name, strerror(errno));
+    const int fd[3] = { in[0], out[1], err[1] };
+    c->pid = spawn(path, argv, fd);
+    if (c->pid < 0)
+        die("starting %s failed: %s", path, strerror(errno));
+    setpgid(c->pid, c->pid);
+    tree_spare(c->pid);
+    close(in[0]);
+    close(out[1]);
+    close(err[1]);
+    link_init(&c->link, out[0], in[1], true);
+    c->err = err[0];
+    fcntl(c->err, F_SETFL, O_NONBLOCK);
+    c->heard = c->said = now();
+}
+
+static void put_plan(struct pack *p, const struct fleet_plan *plan)
+{
+    put_int(p, plan->how.kind);
+    put_text(p, plan->how.exec);
+    put_text(p, plan->how.daemon);
+    put_int(p, plan->how.fanout);
+    put_bytes(p, &plan->timeout, sizeof plan->timeout);
+    put_int(p, plan->nhosts);
+    for (int i = 0; i < plan->nhosts; i++) {
+        put_int(p, plan->hosts[i].node);
+        put_text(p, plan->hosts[i].name);
+    }
+}
+
+bool fleet_plan_get(struct fleet_plan *plan, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    plan->how.kind = (enum launcher_kind)get_range(&u, LAUNCH_SSH, LAUNCH_FORK);
+    plan->how.exec = get_text(&u);
+    plan->how.daemon = get_text(&u);
+    plan->how.fanout = get_range(&u, 1, INT_MAX);
+    get_bytes(&u, &plan->timeout, sizeof plan->timeout);
+    plan->nhosts = get_range(&u, 0, 1 << 20);
+    plan->hosts = xalloc((size_t)plan->nhosts, sizeof *plan->hosts);
+    for (int i = 0; i < plan->nhosts && !u.wrong; i++) {
+        plan->hosts[i].node = get_range(&u, 0, 1 << 20);
+        plan->hosts[i].name = get_text(&u);
+        u.wrong = u.wrong || !plan->hosts[i].name;
+    }
+    return !u.wrong && u.at == u.end && plan->how.daemon && plan->timeout > 0;
+}
+
+/* The hosts are cut into as many pieces as there are children: the first of each piece is the child, the others are behind it. */
+void fleet_start(const struct fleet_plan *p, fleet_take *take)
+{
+    fleet.plan = *p;
+    fleet.take = take;
+    fleet.n = p->nhosts < p->how.fanout ? p->nhosts : p->how.fanout;
+    fleet.children = xalloc((size_t)fleet.n, sizeof *fleet.children);
+    for (int i = 0; i < p->nhosts; i++)
+        fleet.nvia = p->hosts[i].node >= fleet.nvia ? p->hosts[i].node + 1 : fleet.nvia;
+    fleet.via = xalloc((size_t)fleet.nvia, sizeof *fleet.via);
+    for (int i = 0, at = 0; i < fleet.n; i++) {
+        struct child *c = &fleet.children[i];
+        int n = p->nhosts / fleet.n + (i < p->nhosts % fleet.n);
+        c->host = p->hosts[at];
+        c->behind = *p;
+        c->behind.hosts = p->hosts + at + 1;
+        c->behind.nhosts = n - 1;
+        for (int k = 0; k < n; k++)
+            fleet.via[p->hosts[at + k].node] = i + 1;
+        at += n;
+        start_child(c);
+    }
+}
+
+/* ---- talking ---- */
+
+static void send_to(struct child *c, const struct frame *f, const char *bytes)
+{
+    if (c->state == LOST)
+        return;
+    c->said = now();
+    link_pass(&c->link, f, bytes);
+}
+
+void fleet_pass(const struct frame *f, const char *bytes)
+{
+    if (f->node >= 0 && f->node < fleet.nvia && fleet.via[f->node])
+        send_to(&fleet.children[fleet.via[f->node] - 1], f, bytes);
+    for (int i = 0; i < fleet.n && f->node == NODE_ALL; i++)
+        send_to(&fleet.children[i], f, bytes);
+}
+
+void fleet_send(enum frame_kind kind, int node, int value, const void *bytes, size_t len)
+{
+    struct frame f = {
+        .len = (uint32_t)len, .kind = (uint16_t)kind, .check = FRAME_CHECK, .node = node, .value = value
+    };
+    fleet_pass(&f, bytes);
+}
+
+/* As if it had come from there. */
+static void make_frame(enum frame_kind kind, int node, const char *text, size_t len)
+{
+    struct frame f = { .len = (uint32_t)len, .kind = (uint16_t)kind, .check = FRAME_CHECK, .node = node };
+    fleet.take(&f, text);
+}
+
+/* ---- losing ---- */
+
+/* The agent's last line, without what does not concern the user: "user@host: " before it, a full stop behind. */
+static char *last_line(const struct child *c)
+{
+    size_t end = c->ntext;
+    while (end > 0 && strchr("\r\n.", c->text[end - 1]))
+        end--;
+    size_t begin = end;
+    while (begin > 0 && c->text[begin - 1] != '\n')
+        begin--;
+    const char *at = c->text + begin, *colon = memmem(at, end - begin, ": ", 2);
+    if (colon && memchr(at, '@', (size_t)(colon - at)) && !memchr(at, ' ', (size_t)(colon - at)))
+        at = colon + 2;
+    else if (colon && colon - at == 3 && memcmp(at, "ssh", 3) == 0)
+        at = colon + 2;
+    return xformat("%.*s", (int)(c->text + end - at), at);
+}
+
+static char *reason(const struct child *c)
+{
+    const struct launcher *how = &fleet.plan.how;
+    const char *agent = how->exec ? how->exec : how->kind == LAUNCH_SLURM ? "srun" : "ssh";
+    char *line = last_line(c), *text;
+    const char *slash = memrchr(agent, '/', strcspn(agent, " "));
+    agent = slash ? slash + 1 : agent;
+    int name = (int)strcspn(agent, " ");
+    bool ended = c->pid == 0, exited = ended && WIFEXITED(c->status);
+    int code = exited ? WEXITSTATUS(c->status) : -1;
+    if (c->link.wrong)
+        text = xformat("%s", c->link.wrong);
+    else if (!c->over)
+        text = xformat(c->state == TALKS ? "nothing has come from it for %g s"
+                                         : "it has not answered within %g s",
+                       fleet.plan.timeout);
+    else if (c->state == SAYS_NOTHING && code == 127)
+        text = xformat("keel daemon not found at %s", how->daemon);
+    else if (c->state == SAYS_NOTHING && code == 126)
+        text = xformat("keel daemon at %s cannot be executed", how->daemon);
+    else if (how->kind == LAUNCH_SSH && code == 255)
+        text = xformat("%.*s: %s", name, agent, *line ? line : "the connection has ended");
+    else if (exited && *line && c->state == SAYS_NOTHING)
+        text = xformat("%s (exit code %d)", line, code);
+    else if (exited)
+        text = xformat("its daemon has ended (exit code %d)", code);
+    else if (ended)
+        text = xformat("%.*s was killed by signal %d", name, agent, WTERMSIG(c->status));
+    else
+        text = xformat("the connection has ended");
+    free(line);
+    return text;
+}
+
+static void lose(struct child *c)
+{
+    char *why = reason(c);
+    c->state = LOST;
+    link_close(&c->link);
+    if (c->pid > 0)
+        kill(-c->pid, SIGKILL);
+    make_frame(FRAME_LOST, c->host.node, why, strlen(why));
+    for (int i = 0; i < c->behind.nhosts; i++) {
+        char *text = xformat("it was reached through %s, which is lost", c->host.name);
+        make_frame(FRAME_LOST, c->behind.hosts[i].node, text, strlen(text));
+        free(text);
+    }
+    free(why);
+}
+
+/* ---- what comes ---- */
+
+/* Lines that the daemon, or the agent, says later than at first are told. */
+static void tell_text(struct child *c)
+{
+    char *end = memrchr(c->text, '\n', c->ntext);
+    size_t n = end ? (size_t)(end - c->text) + 1 : c->ntext == sizeof c->text || c->err < 0 ? c->ntext : 0;
+    if (n == 0 || c->state == SAYS_NOTHING)
+        return;
+    make_frame(FRAME_TEXT, c->host.node, c->text, n);
+    memmove(c->text, c->text + n, c->ntext - n);
+    c->ntext -= n;
+}
+
+static void read_text(struct child *c)
+{
+    while (c->err >= 0) {
+        if (c->ntext == sizeof c->text) { /* the last is what counts */
+            c->ntext /= 2;
+            memmove(c->text, c->text + sizeof c->text - c->ntext, c->ntext);
+        }
+        ssize_t n = read(c->err, c->text + c->ntext, sizeof c->text - c->ntext);
+        if (n > 0) {
+            c->ntext += (size_t)n;
+        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            close(c->err);
+            c->err = -1;
+        } else if (errno == EAGAIN) {
+            break;
+        }
+        tell_text(c);
+    }
+}
+
+static void begin_talking(struct child *c)
+{
+    c->state = TALKS;
+    c->ntext = 0; /* greetings */
+    if (c->behind.nhosts > 0) {
+        struct pack p = { 0 };
+        put_plan(&p, &c->behind);
+        struct frame f = {
+            .len = (uint32_t)p.len, .kind = FRAME_LAUNCH, .check = FRAME_CHECK, .node = c->host.node
+        };
+        send_to(c, &f, p.bytes);
+        free(p.bytes);
+    }
+}
+
+static bool is_behind(const struct child *c, int node)
+{
+    return node >= 0 && node < fleet.nvia && fleet.via[node] == c - fleet.children + 1;
+}
+
+static void read_frames(struct child *c)
+{
+    struct frame f;
+    const char *bytes;
+    link_read(&c->link);
+    while (c->state != LOST && link_next(&c->link, &f, &bytes)) {
+        c->heard = now();
+        if (f.kind == FRAME_PING)
+            continue;
+        if (!is_behind(c, f.node)) {
+            c->link.wrong = "it speaks for another host";
+            c->link.broken = true;
+            break;
+        }
+        if (f.kind == FRAME_HELLO && f.node == c->host.node && c->state == SAYS_NOTHING)
+            begin_talking(c);
+        if (f.kind == FRAME_DONE && f.node == c->host.node)
+            c->state = DONE;
+        fleet.take(&f, bytes);
+    }
+    if (c->link.broken && c->over == 0)
+        c->over = now();
+}
+
+static void ping(struct child *c)
+{
+    struct frame f = { .kind = FRAME_PING, .check = FRAME_CHECK, .node = c->host.node };
+    if (c->state == TALKS && now() > c->said + fleet.plan.timeout / 4)
+        send_to(c, &f, NULL);
+}
+
+static void look_at(struct child *c)
+{
+    if (c->state == LOST)
+        return;
+    read_text(c);
+    if (!c->link.broken)
+        read_frames(c);
+    if (c->state == LOST)
+        return;
+    link_flush(&c->link);
+    ping(c);
+    if (c->state == DONE)
+        return;
+    bool over =
+        c->over && (c->link.wrong || (c->pid == 0 && c->err < 0) || now() > c->over + LAST_WORDS_SECONDS);
+    if (over || (!c->over && now() > c->heard + fleet.plan.timeout))
+        lose(c);
+}
+
+int fleet_room(void)
+{
+    return 3 * fleet.n;
+}
+
+int fleet_polls(struct pollfd *p)
+{
+    int n = 0;
+    for (int i = 0; i < fleet.n; i++) {
+        struct child *c = &fleet.children[i];
+        if (c->err >= 0)
+            p[n++] = (struct pollfd){ .fd = c->err, .events = POLLIN };
+        if (!c->link.broken)
+            p[n++] = (struct pollfd){ .fd = c->link.in, .events = POLLIN };
+        if (link_waits(&c->link))
+            p[n++] = (struct pollfd){ .fd = c->link.out, .events = POLLOUT };
+    }
+    return n;
+}
+
+void fleet_move(void)
+{
+    for (int i = 0; i < fleet.n; i++)
+        look_at(&fleet.children[i]);
+}
+
+double fleet_due(void)
+{
+    double due = 0;
+    for (int i = 0; i < fleet.n; i++) {
+        const struct child *c = &fleet.children[i];
+        double at = c->over ? c->over + LAST_WORDS_SECONDS : c->said + fleet.plan.timeout / 4;
+        if (c->state == SAYS_NOTHING && !c->over)
+            at = c->heard + fleet.plan.timeout;
+        if (c->state < DONE && (due == 0 || at < due))
+            due = at;
+    }
+    return due;
+}
+
+bool fleet_reaped(pid_t pid, int status)
+{
+    for (int i = 0; i < fleet.n; i++)
+        if (fleet.children[i].pid == pid) {
+            fleet.children[i].pid = 0;
+            fleet.children[i].status = status;
+            return true;
+        }
+    return false;
+}
+
+int fleet_open(void)
+{
+    int n = 0;
+    for (int i = 0; i < fleet.n; i++)
+        n += fleet.children[i].state == TALKS;
+    return n;
+}
+
+void fleet_close(void)
+{
+    for (int i = 0; i < fleet.n; i++)
+        link_close(&fleet.children[i].link);
+    for (double until = now() + LAST_WORDS_SECONDS; now() < until;) {
+        int left = 0;
+        int status;
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+            fleet_reaped(pid, status);
+        for (int i = 0; i < fleet.n; i++) {
+            read_text(&fleet.children[i]);
+            left += fleet.children[i].pid != 0;
+        }
+        if (left == 0)
+            break;
+        usleep(1000);
+    }
+    for (int i = 0; i < fleet.n; i++)
+        if (fleet.children[i].pid)
+            kill(-fleet.children[i].pid, SIGKILL);
+}

@@ -1,0 +1,580 @@
+/* host.c: the daemon of another host: parent of its ranks, mover of their output.  It judges nothing: what happens is told to
+ * mpiexec, through the agent (ssh) that started it, or through the daemon that did.
+ *
+ * Invariants
+ *   1. When the link up has ended, or has brought nothing for the time that mpiexec said, every process of the job here is
+ *      killed, and this one exits.
+ *   2. A rank's end is told after what it has said and (if there is room for it) written before.
+ *   3. stdin and stdout are the link's; what anything else here writes to them goes to stderr, which the agent passes on. */
+#define _GNU_SOURCE
+#include "config.h"
+#include "host.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "fleet.h"
+#include "hang.h"
+#include "job.h"
+#include "oom.h"
+#include "output.h"
+#include "util/cpus.h"
+
+enum { UP_FD = 100 /* out of the way */ };
+
+/* A rank's stdin. */
+struct feeding {
+    int rank, fd; /* fd: -1: closed */
+    int other;    /* the rank's end, until it has been started */
+    char *buf;
+    size_t off, len, cap;
+    bool ends; /* nothing follows */
+};
+
+static struct {
+    struct launch launch;
+    struct link up;
+    double heard, said;
+    struct rlimit nofile;
+    int node, question;
+    bool begun; /* the job is known */
+    size_t sent[2];
+    struct feeding *feed;
+    int nfeed;
+    struct pollfd *polls;
+} host;
+
+static void tell(enum frame_kind kind, int value, const void *bytes, size_t len)
+{
+    host.said = now();
+    link_send(&host.up, kind, host.node, value, bytes, len);
+}
+
+/* ---- output ---- */
+
+static void sink(int rank, int which, const char *data, size_t n)
+{
+    tell(FRAME_OUTPUT, 2 * rank + which, data, n);
+    host.sent[which] += n;
+}
+
+static bool room(int which)
+{
+    return host.sent[which] < OUTPUT_WINDOW;
+}
+
+/* ---- stdin ---- */
+
+static struct feeding *feeding_of(int rank)
+{
+    for (int i = 0; i < host.nfeed; i++)
+        if (host.feed[i].rank == rank)
+            return &host.feed[i];
+    return NULL;
+}
+
+static void make_feeds(void)
+{
+    const struct launch *l = &host.launch;
+    for (int i = 0; i < l->size; i++) {
+        int fds[2];
+        if (!crew_is_here(i) || (l->stdin_rank != STDIN_ALL && l->stdin_rank != i))
+            continue;
+        if (pipe2(fds, O_CLOEXEC) != 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) != 0)
+            die("a pipe for the stdin of rank %d failed: %s", i, strerror(errno));
+        host.feed = xgrow(host.feed, (size_t)host.nfeed + 1, sizeof *host.feed);
+        host.feed[host.nfeed++] = (struct feeding){ .rank = i, .fd = fds[1], .other = fds[0] };
+    }
+}
+
+static int take_stdin(int rank)
+{
+    const struct feeding *f = feeding_of(rank);
+    return f ? f->other : -1;
+}
+
+static void feed_close(struct feeding *f)
+{
+    close(f->fd);
+    f->fd = -1;
+    free(f->buf);
+    f->buf = NULL;
+    f->off = f->len = f->cap = 0;
+}
+
+static void feed_write(struct feeding *f)
+{
+    while (f->fd >= 0 && f->off < f->len) {
+        ssize_t n = write(f->fd, f->buf + f->off, f->len - f->off);
+        if (n < 0 && errno == EAGAIN)
+            return;
+        int32_t took = n < 0 ? -1 : (int32_t)n;
+        if (n < 0 && errno == EINTR)
+            continue;
+        tell(FRAME_READ, f->rank, &took, sizeof took);
+        if (n < 0)
+            feed_close(f);
+        else
+            f->off += (size_t)n;
+    }
+    if (f->fd >= 0 && f->ends)
+        feed_close(f);
+}
+
+static void on_stdin(int rank, const char *bytes, size_t n)
+{
+    struct feeding *f = feeding_of(rank);
+    if (!f || f->fd < 0)
+        return;
+    if (f->off == f->len)
+        f->off = f->len = 0;
+    if (f->len + n > f->cap)
+        f->buf = xgrow(f->buf, f->cap = 2 * (f->len + n), 1);
+    if (n > 0)
+        memcpy(f->buf + f->len, bytes, n);
+    f->len += n;
+    f->ends = f->ends || n == 0;
+    feed_write(f);
+}
+
+/* ---- what the ranks do ---- */
+
+static struct ku_seg_rank *rank_here(int rank)
+{
+    return ku_segment_rank(&crew.segments[host.node], (uint32_t)crew.ranks[rank].local);
+}
+
+static void on_record(const struct pmi_record *r, const char *bytes)
+{
+    struct pack p = { 0 };
+    uint32_t found_gone = atomic_load(&rank_here((int)r->rank)->found_gone);
+    put_bytes(&p, &found_gone, sizeof found_gone);
+    put_bytes(&p, r, sizeof *r);
+    put_bytes(&p, bytes, r->len);
+    tell(FRAME_RECORD, (int)r->rank, p.bytes, p.len);
+    free(p.bytes);
+}
+
+static void on_end(int rank, pid_t pid, int status)
+{
+    struct frame_ended e = { .pid = pid, .status = status };
+    bool oom = false, perhaps = false;
+    output_catch_up();
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        oom_was(&oom, &perhaps);
+    e.oom = oom;
+    e.oom_perhaps = perhaps;
+    memcpy(&e.rank, rank_here(rank), sizeof e.rank);
+    tell(FRAME_ENDED, rank, &e, sizeof e);
+}
+
+static void on_other(pid_t pid, int status)
+{
+    fleet_reaped(pid, status);
+}
+
+/* ---- what the ranks wait for ---- */
+
+static void look_at_rank(int rank, struct hang_rank *r)
+{
+    r->pid = crew.ranks[rank].pid;
+    r->status = crew.ranks[rank].status;
+    if (!crew_is_here(rank))
+        return;
+    r->seg = rank_here(rank);
+    r->call = ku_segment_call(&crew.segments[host.node], (uint32_t)crew.ranks[rank].local);
+}
+
+static void tell_state(int rank, const struct hang_state *s, const char *where, const char *process)
+{
+    struct pack p = { 0 };
+    put_int(&p, host.question);
+    put_bytes(&p, s, sizeof *s);
+    put_text(&p, where);
+    put_text(&p, process);
+    tell(FRAME_STATE, rank, p.bytes, p.len);
+    free(p.bytes);
+}
+
+static void answer(int question)
+{
+    host.question = question;
+    if (question != ASK_WHETHER_THERE)
+        hang_tell(tell_state);
+    tell(FRAME_STATES, question, NULL, 0);
+}
+
+/* ---- what mpiexec says ---- */
+
+static const char *words(const char *text, int n, char *buf, size_t size)
+{
+    while (text && n-- > 0) {
+        text += strcspn(text, " ");
+        text += *text == ' ';
+    }
+    snprintf(buf, size, "%.*s", text ? (int)strcspn(text, " ") : 0, text ? text : "");
+    return buf;
+}
+
+static void begin(const char *bytes, size_t len)
+{
+    struct launch *l = &host.launch;
+    struct unpack u = { bytes, bytes + len, false };
+    int code = EXIT_NOT_FOUND;
+    l->here = host.node;
+    l->remote = true;
+    char *wrong = job_get(&u, l);
+    if (wrong) {
+        say("%s", wrong);
+        tell(FRAME_FAILED, EXIT_NOT_FOUND, NULL, 0);
+        return;
+    }
+    l->host = l->hosts[host.node].name;
+    l->pids = xalloc((size_t)l->size, sizeof *l->pids);
+    host.nofile = crew_begin(l);
+    crew.on_record = on_record;
+    crew.on_end = on_end;
+    crew.on_other = on_other;
+    crew.take_stdin = take_stdin;
+    host.begun = true;
+    output_divert(sink, room);
+    output_init(l);
+    crew_make();
+    crew_hold(l->held);
+    make_feeds();
+    hang_init(l, crew.segments, look_at_rank);
+    struct start st = {
+        .launch = l, .nofile = host.nofile, .control_fd = crew.control[1], .job_id = crew.job_id
+    };
+    if (l->bind.no_launch) {
+        tell(FRAME_STARTED, 0, NULL, 0);
+    } else if (crew_start(&st, &code)) {
+        struct pack p = { 0 };
+        for (int i = 0; i < l->size; i++)
+            if (crew_is_here(i))
+                put_bytes(&p, &(int32_t){ crew.ranks[i].pid }, sizeof(int32_t));
+        tell(FRAME_STARTED, (int)(p.len / sizeof(int32_t)), p.bytes, p.len);
+        free(p.bytes);
+    } else {
+        tell(FRAME_FAILED, code, NULL, 0);
+    }
+}
+
+/* Say all that there is to be said, however long it takes the others. */
+static void talk_to_the_end(void)
+{
+    while (link_waits(&host.up)) {
+        struct pollfd p = { .fd = host.up.out, .events = POLLOUT };
+        if (poll(&p, 1, (int)(host.launch.node_timeout * 1000)) <= 0)
+            break;
+        link_flush(&host.up);
+    }
+}
+
+static _Noreturn void end(void)
+{
+    for (double until = now() + host.launch.node_timeout; fleet_open() && now() < until;) {
+        struct pollfd *p = xalloc((size_t)fleet_room(), sizeof *p);
+        poll(p, (nfds_t)fleet_polls(p), 100);
+        free(p);
+        if (host.begun)
+            crew_reap();
+        fleet_move();
+    }
+    fleet_close();
+    if (!tree_end())
+        say("some processes of the job do not end even by SIGKILL");
+    if (host.begun) {
+        crew_hear();
+        output_close();
+    }
+    tell(FRAME_DONE, 0, NULL, 0);
+    talk_to_the_end();
+    _exit(0);
+}
+
+/* Invariant 1. */
+static _Noreturn void link_is_gone(void)
+{
+    tree_end();
+    _exit(EXIT_MPIEXEC);
+}
+
+static void kill_rank(int rank)
+{
+    if (rank >= 0 && rank < host.launch.size && crew_is_here(rank) && crew.ranks[rank].pid > 0)
+        kill(crew.ranks[rank].pid, SIGKILL);
+}
+
+static int32_t number(const char *bytes, size_t len)
+{
+    int32_t n = 0;
+    if (len >= sizeof n)
+        memcpy(&n, bytes, sizeof n);
+    return n;
+}
+
+/* What ends, stops or continues is for every process of the job, other signals are for the ranks; as node.c has it. */
+static void pass_signal(int sig)
+{
+    if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT || sig == SIGCONT)
+        crew_signal(sig, 0);
+    else
+        crew_signal_ranks(sig, 0);
+}
+
+/* Of a job that has been begun. */
+static void obey(const struct frame *f, const char *bytes)
+{
+    switch (f->kind) {
+    case FRAME_SIGNAL:
+        if (f->value == SIGTSTP) {
+            crew_stop(0);
+            tell(FRAME_STOPPED, 0, NULL, 0);
+        } else if (f->value > 0 && f->value <= SIGRTMAX) {
+            pass_signal(f->value);
+        }
+        break;
+    case FRAME_KILL:
+        crew_signal(SIGKILL, 0);
+        break;
+    case FRAME_KILL_RANK:
+        kill_rank(f->value);
+        break;
+    case FRAME_CARD:
+        if (f->value >= 0 && f->value < host.launch.size && f->len >= sizeof(uint32_t))
+            crew_card((uint32_t)f->value, (uint32_t)number(bytes, f->len), bytes + sizeof(uint32_t),
+                      f->len - (uint32_t)sizeof(uint32_t));
+        break;
+    case FRAME_GONE:
+        if (f->value >= 0 && f->value < host.launch.size)
+            crew_gone(f->value);
+        break;
+    case FRAME_RELEASE:
+        crew_hold(false);
+        break;
+    case FRAME_ASK:
+        answer(f->value);
+        break;
+    case FRAME_STDIN:
+        on_stdin(f->value, bytes, f->len);
+        break;
+    case FRAME_TAKEN:
+        if (f->value == 0 || f->value == 1)
+            host.sent[f->value] -= (uint32_t)number(bytes, f->len);
+        break;
+    case FRAME_SHUT:
+        if (f->value == 0 || f->value == 1)
+            output_shut(f->value);
+        break;
+    default:
+        break;
+    }
+}
+
+static void pass_up(const struct frame *f, const char *bytes)
+{
+    host.said = now();
+    link_pass(&host.up, f, bytes);
+}
+
+static void on_frame(const struct frame *f, const char *bytes)
+{
+    bool mine = f->node == host.node || f->node == NODE_ALL;
+    if (f->kind == FRAME_PING)
+        return;
+    if (f->node != host.node)
+        fleet_pass(f, bytes);
+    if (mine && f->kind == FRAME_LAUNCH && fleet_room() == 0) {
+        struct fleet_plan plan;
+        if (fleet_plan_get(&plan, bytes, f->len))
+            fleet_start(&plan, pass_up);
+    } else if (mine && f->kind == FRAME_JOB && !host.begun) {
+        begin(bytes, f->len);
+    } else if (mine && f->kind == FRAME_END) {
+        end();
+    } else if (mine && host.begun) {
+        obey(f, bytes);
+    }
+}
+
+static void on_up(void)
+{
+    struct frame f;
+    const char *bytes;
+    link_read(&host.up);
+    while (link_next(&host.up, &f, &bytes)) {
+        host.heard = now();
+        on_frame(&f, bytes);
+    }
+    if (host.up.broken)
+        link_is_gone();
+}
+
+static void on_time(void)
+{
+    double t = now();
+    if (t > host.heard + host.launch.node_timeout)
+        link_is_gone();
+    if (t > host.said + host.launch.node_timeout / 4)
+        tell(FRAME_PING, 0, NULL, 0);
+}
+
+/* ---- the loop ---- */
+
+static void reap_agents(void)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        fleet_reaped(pid, status);
+}
+
+/* Who signals this daemon means the job. */
+static void on_signals(void)
+{
+    struct signalfd_siginfo info;
+    while (host.begun && read(crew.signals, &info, sizeof info) == sizeof info)
+        if (info.ssi_signo != SIGCHLD)
+            link_is_gone();
+    crew_reap();
+}
+
+static int fill_polls(void)
+{
+    struct pollfd *p = host.polls =
+        xgrow(host.polls, (size_t)(4 + OUTPUT_POLLS + host.nfeed + fleet_room()), sizeof *host.polls);
+    int n = 0;
+    p[n++] = (struct pollfd){ .fd = host.up.in, .events = POLLIN };
+    if (link_waits(&host.up))
+        p[n++] = (struct pollfd){ .fd = host.up.out, .events = POLLOUT };
+    if (host.begun) {
+        p[n++] = (struct pollfd){ .fd = crew.signals, .events = POLLIN };
+        p[n++] = (struct pollfd){ .fd = crew.control[0], .events = POLLIN };
+        n += output_polls(p + n);
+    }
+    for (int i = 0; i < host.nfeed; i++)
+        if (host.feed[i].fd >= 0 && host.feed[i].off < host.feed[i].len)
+            p[n++] = (struct pollfd){ .fd = host.feed[i].fd, .events = POLLOUT };
+    return n + fleet_polls(p + n);
+}
+
+static _Noreturn void loop(void)
+{
+    int tick = (int)(host.launch.node_timeout * 1000 / 8) + 1;
+    for (;;) {
+        int n = fill_polls();
+        if (poll(host.polls, (nfds_t)n, tick) < 0 && errno != EINTR && errno != EAGAIN)
+            die("poll failed: %s", strerror(errno));
+        on_up();
+        link_flush(&host.up);
+        if (host.begun) {
+            output_move();
+            crew_hear();
+            on_signals();
+        } else {
+            reap_agents();
+        }
+        for (int i = 0; i < host.nfeed; i++)
+            feed_write(&host.feed[i]);
+        fleet_move();
+        on_time();
+    }
+}
+
+static int raised(int fd)
+{
+    int up = fcntl(fd, F_DUPFD_CLOEXEC, UP_FD);
+    if (up < 0)
+        die("fcntl failed: %s", strerror(errno));
+    return up;
+}
+
+/* Invariant 3. */
+static void open_link(void)
+{
+    int in = raised(0), out = raised(1), null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    static const char banner[] = LINK_BANNER;
+    if (null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(2, 1) < 0)
+        die("/dev/null cannot be opened: %s", strerror(errno));
+    close(null_fd);
+    if (write(out, banner, sizeof banner - 1) != (ssize_t)sizeof banner - 1)
+        _exit(EXIT_MPIEXEC);
+    link_init(&host.up, in, out, false);
+}
+
+static void say_hello(void)
+{
+    char name[256] = "", at[128], from[128];
+    struct pack p = { 0 };
+    struct frame_hello hello = { .link_version = LINK_VERSION,
+                                 .segment_version = KU_SEG_VERSION,
+                                 .word_bytes = sizeof(void *),
+                                 .cpus = ku_cpus() };
+    gethostname(name, sizeof name - 1);
+    put_bytes(&p, &hello, sizeof hello);
+    put_text(&p, PACKAGE_VERSION);
+    put_text(&p, name);
+    put_text(&p, words(getenv("SSH_CONNECTION"), 2, at, sizeof at));
+    put_text(&p, words(getenv("SSH_CONNECTION"), 0, from, sizeof from));
+    tell(FRAME_HELLO, 0, p.bytes, p.len);
+    free(p.bytes);
+}
+
+/* The daemon's parent does nothing but wait for its end: should it be killed, whatever it leaves is ended here.  Should this one be
+ * killed, the daemon is told by a signal. */
+static void guard(void)
+{
+    int status = 0;
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0)
+        die("fork failed: %s", strerror(errno));
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent)
+            _exit(EXIT_MPIEXEC);
+        prctl(PR_SET_NAME, "keel-host");
+        return;
+    }
+    prctl(PR_SET_NAME, "keel-guard");
+    close(0);
+    close(1);
+    for (pid_t got = 0; got != pid;) {
+        got = waitpid(-1, &status, 0);
+        if (got < 0 && errno != EINTR)
+            break;
+    }
+    if (WIFSIGNALED(status))
+        say("the daemon (process %d) was killed by signal %d; its ranks are ended", pid, WTERMSIG(status));
+    tree_end();
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_MPIEXEC);
+}
+
+int host_main(const char *said)
+{
+    struct launch *l = &host.launch;
+    if (sscanf(said, "%d:%lf", &host.node, &l->node_timeout) != 2 || host.node < 0 ||
+        !(l->node_timeout > 0)) {
+        say("%s is what mpiexec starts on other hosts; it is not for users", HOST_ARGUMENT);
+        return EXIT_MPIEXEC;
+    }
+    setsid();
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
+    guard();
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
+    signal(SIGPIPE, SIG_IGN);
+    l->sigpipe.sa_handler = l->sigttou.sa_handler = SIG_DFL;
+    host.heard = host.said = now();
+    oom_init();
+    open_link();
+    say_hello();
+    loop();
+}

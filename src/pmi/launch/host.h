@@ -1,0 +1,27 @@
+/* host.h: what mpiexec's own daemon and those of other hosts tell each other, beside texts. */
+#ifndef HOST_H
+#define HOST_H
+
+#include "util/segment.h"
+
+/* The first that a daemon says; the texts follow: its version, its host's name, the address that it was reached at, and the one that
+ * it was reached from ("": not known). */
+struct frame_hello {
+    uint32_t link_version, segment_version, word_bytes, cpus;
+};
+
+struct frame_ended {
+    int32_t pid, status;
+    uint32_t oom, oom_perhaps;
+    struct ku_seg_rank rank; /* as it was at last */
+};
+
+enum {
+    OUTPUT_WINDOW = 256 << 10 /* bytes of a host's stdout, or stderr, under way */,
+    STDIN_WINDOW = 64 << 10
+};
+
+/* A question that daemons answer at once, without asking ranks. */
+enum { ASK_WHETHER_THERE = -1 };
+
+#endif

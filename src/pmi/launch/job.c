@@ -1,0 +1,159 @@
+/* job.c: see job.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "job.h"
+
+extern char **environ;
+
+static int length(char *const *list)
+{
+    int n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+static void put_app(struct pack *p, const struct app *a)
+{
+    put_int(p, a->n);
+    put_texts(p, a->argv, length(a->argv));
+    put_text(p, a->wdir);
+    put_text(p, a->path);
+    put_int(p, a->inherit);
+    put_text(p, a->inherit_list);
+    put_texts(p, a->edits.edit, a->edits.n);
+    put_int(p, a->maxprocs);
+    put_text(p, a->said);
+}
+
+static void get_app(struct unpack *u, struct app *a)
+{
+    int argc;
+    a->n = get_range(u, 1, 1 << 20);
+    a->argv = get_texts(u, &argc);
+    u->wrong = u->wrong || argc == 0;
+    a->wdir = get_text(u);
+    a->path = get_text(u);
+    a->inherit = (enum inherit)get_range(u, INHERIT_UNSAID, INHERIT_LIST);
+    a->inherit_list = get_text(u);
+    a->edits.edit = get_texts(u, &a->edits.n);
+    a->maxprocs = get_range(u, 0, INT_MAX);
+    a->said = get_text(u);
+}
+
+/* Both sides are of one version: its numbers go as they are, its texts behind them. */
+static void put_bind(struct pack *p, const struct bind_policy *b)
+{
+    put_bytes(p, b, sizeof *b);
+    put_text(p, b->list);
+    put_text(p, b->cpu_set);
+}
+
+static void get_bind(struct unpack *u, struct bind_policy *b)
+{
+    get_bytes(u, b, sizeof *b);
+    b->list = get_text(u);
+    b->cpu_set = get_text(u);
+    b->svg = NULL;
+}
+
+void job_put(struct pack *p)
+{
+    const struct launch *l = crew.launch;
+    char dir[PATH_MAX];
+    mode_t mask = umask(077);
+    umask(mask);
+    put_bytes(p, &crew.job_id, sizeof crew.job_id);
+    put_bytes(p, crew.secret, sizeof crew.secret);
+    put_int(p, crew.universe);
+    put_int(p, l->size);
+    put_int(p, l->nodes);
+    put_bytes(p, l->node_of, (size_t)l->size * sizeof *l->node_of);
+    for (int i = 0; i < l->nodes; i++)
+        put_text(p, l->hosts[i].name);
+    put_int(p, l->napps);
+    for (int i = 0; i < l->napps; i++)
+        put_app(p, &l->apps[i]);
+    put_bind(p, &l->bind);
+    put_int(p, l->stdin_rank);
+    put_int(p, l->universe);
+    put_int(p, l->verbose);
+    put_int(p, l->held);
+    put_text(p, l->master);
+    put_int(p, mask);
+    put_text(p, getcwd(dir, sizeof dir));
+    put_texts(p, environ, length(environ));
+}
+
+/* What says where and who we are stays our own. */
+static bool is_of_host(const char *entry)
+{
+    static const char *const names[] = { "HOSTNAME=",        "SSH_CLIENT=",     "SSH_CONNECTION=",
+                                         "SSH_TTY=",         "SSH_AUTH_SOCK=",  "SSH_AGENT_PID=",
+                                         "XDG_RUNTIME_DIR=", "XDG_SESSION_ID=", "DBUS_SESSION_BUS_ADDRESS=",
+                                         "SLURM_NODEID=",    "SLURMD_NODENAME=" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(entry, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static void take_environment(char **list, int n)
+{
+    char **own = environ;
+    int kept = 0;
+    environ = xalloc((size_t)(n + length(own)) + 1, sizeof *environ);
+    for (int i = 0; own[i]; i++)
+        if (is_of_host(own[i]))
+            environ[kept++] = own[i];
+    for (int i = 0; i < n; i++)
+        if (!is_of_host(list[i]) && strchr(list[i], '='))
+            environ[kept++] = list[i];
+}
+
+char *job_get(struct unpack *u, struct launch *l)
+{
+    int nenv;
+    get_bytes(u, &crew.job_id, sizeof crew.job_id);
+    get_bytes(u, crew.secret, sizeof crew.secret);
+    crew.universe = (uint32_t)get_range(u, 0, INT_MAX);
+    l->size = get_range(u, 1, 1 << 20);
+    l->nodes = get_range(u, 1, 1 << 20);
+    l->node_of = xalloc((size_t)l->size, sizeof *l->node_of);
+    get_bytes(u, l->node_of, (size_t)l->size * sizeof *l->node_of);
+    bool any = false;
+    for (int i = 0; i < l->size; i++) {
+        u->wrong = u->wrong || l->node_of[i] < 0 || l->node_of[i] >= l->nodes;
+        any = any || l->node_of[i] == l->here;
+    }
+    l->hosts = xalloc((size_t)l->nodes, sizeof *l->hosts);
+    for (int i = 0; i < l->nodes; i++)
+        l->hosts[i].name = get_text(u);
+    l->napps = get_range(u, 1, l->size);
+    l->apps = xalloc((size_t)l->napps, sizeof *l->apps);
+    int64_t total = 0;
+    for (int i = 0; i < l->napps; i++) {
+        get_app(u, &l->apps[i]);
+        total += l->apps[i].n;
+    }
+    get_bind(u, &l->bind);
+    l->stdin_rank = get_range(u, STDIN_ALL, 1 << 20);
+    l->universe = get_range(u, 0, INT_MAX);
+    l->verbose = get_int(u) != 0;
+    l->held = get_int(u) != 0;
+    l->master = get_text(u);
+    mode_t mask = (mode_t)get_range(u, 0, 0777);
+    char *dir = get_text(u), **env = get_texts(u, &nenv);
+    if (u->wrong || u->at != u->end || total != l->size || !any)
+        return xformat("the job as told is not understood");
+    umask(mask);
+    take_environment(env, nenv);
+    return dir && chdir(dir) != 0
+               ? xformat("the working directory %s cannot be entered: %s", dir, strerror(errno))
+               : NULL;
+}

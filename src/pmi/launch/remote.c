@@ -1,0 +1,461 @@
+/* remote.c: see remote.h. */
+#define _GNU_SOURCE
+#include "config.h"
+#include "remote.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "feed.h"
+#include "fleet.h"
+#include "hang.h"
+#include "job.h"
+#include "output.h"
+#include "util/cpus.h"
+
+/* A host. */
+struct place_of {
+    bool greeted, started, lost, done, stopping;
+    int question; /* the last that it has answered */
+    uint32_t cpus;
+    uint32_t owed[2]; /* bytes of its output that have come and were not acknowledged */
+};
+
+/* The stdin of a rank there. */
+struct supply {
+    int rank, fd; /* fd: -1: it has ended */
+    int under_way;
+};
+
+static struct {
+    const struct remote_ops *ops;
+    struct place_of *at; /* [nodes] */
+    int n;               /* hosts that are not this one */
+    bool shut[2];
+    struct supply *supply;
+    int nsupply;
+    char *from; /* this machine, as the first host that answered sees it; NULL: not known */
+} remote;
+
+/* Nodes whose daemons we talk with. */
+static bool is_there(int node)
+{
+    return remote.n > 0 && node >= 0 && node < crew.launch->nodes && node != crew.launch->here;
+}
+
+static void lose(int node, const char *why)
+{
+    if (!remote.at[node].lost && !remote.at[node].done) {
+        remote.at[node].lost = true;
+        remote.at[node].stopping = false;
+        remote.ops->lost(node, why);
+    }
+}
+
+/* ---- what comes ---- */
+
+static void on_hello(int node, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    struct frame_hello hello;
+    get_bytes(&u, &hello, sizeof hello);
+    char *version = get_text(&u), *name = get_text(&u), *at = get_text(&u), *from = get_text(&u);
+    struct place_of *p = &remote.at[node];
+    p->cpus = hello.cpus;
+    if (u.wrong || hello.link_version != LINK_VERSION || hello.segment_version != KU_SEG_VERSION ||
+        strcmp(version, PACKAGE_VERSION) != 0 || hello.word_bytes != sizeof(void *)) {
+        char *why = xformat("its keel daemon is of version %s, mpiexec of %s; install the same on all hosts",
+                            version ? version : "unknown", PACKAGE_VERSION);
+        lose(node, why);
+        free(why);
+    } else {
+        p->greeted = true;
+        if (!remote.from && from && *from)
+            remote.from = xformat("%s", from);
+    }
+    free(version);
+    free(name);
+    free(at);
+    free(from);
+}
+
+static void on_started(int node, const char *bytes, size_t len)
+{
+    for (int i = 0; i < crew.launch->size; i++)
+        if (crew.launch->node_of[i] == node && len >= sizeof(int32_t)) {
+            int32_t pid;
+            memcpy(&pid, bytes, sizeof pid);
+            bytes += sizeof pid;
+            len -= sizeof pid;
+            if (crew.ranks[i].pid < 0) /* it has not ended yet */
+                crew.ranks[i].pid = pid;
+            crew.launch->pids[i] = pid;
+        }
+    remote.at[node].started = true;
+}
+
+static void acknowledge(int node, int which)
+{
+    uint32_t n = remote.at[node].owed[which];
+    if (n > 0 && output_room(which)) {
+        remote.at[node].owed[which] = 0;
+        fleet_send(FRAME_TAKEN, node, which, &n, sizeof n);
+    }
+}
+
+static void on_output(int node, int stream, const char *bytes, size_t len)
+{
+    int rank = stream / 2, which = stream % 2;
+    if (stream < 0 || rank >= crew.launch->size || crew.launch->node_of[rank] != node)
+        return;
+    output_take(rank, which, bytes, len);
+    remote.at[node].owed[which] += (uint32_t)len;
+    if (remote.at[node].owed[which] >= OUTPUT_WINDOW / 4)
+        acknowledge(node, which);
+}
+
+static void on_record(int node, const char *bytes, size_t len)
+{
+    struct pmi_record r;
+    uint32_t found_gone;
+    if (len < sizeof found_gone + sizeof r)
+        return;
+    memcpy(&found_gone, bytes, sizeof found_gone);
+    memcpy(&r, bytes += sizeof found_gone, sizeof r);
+    len -= sizeof found_gone;
+    if (r.job_id == crew.job_id && r.rank < (uint32_t)crew.launch->size && r.len == len - sizeof r &&
+        crew.launch->node_of[r.rank] == node)
+        remote.ops->record(&r, bytes + sizeof r, found_gone != 0);
+}
+
+static void on_ended(int node, int rank, const char *bytes, size_t len)
+{
+    struct frame_ended e;
+    if (len != sizeof e || rank < 0 || rank >= crew.launch->size || crew.launch->node_of[rank] != node ||
+        crew.ranks[rank].pid == 0)
+        return;
+    memcpy(&e, bytes, sizeof e);
+    crew.ranks[rank].pid = 0;
+    crew.ranks[rank].status = e.status;
+    crew.alive--;
+    remote.ops->ended(rank, &e);
+}
+
+static void on_read(int rank, const char *bytes, size_t len)
+{
+    for (int i = 0; i < remote.nsupply; i++)
+        if (remote.supply[i].rank == rank && len == sizeof(int32_t)) {
+            struct supply *s = &remote.supply[i];
+            int32_t n;
+            memcpy(&n, bytes, sizeof n);
+            s->under_way -= n;
+            if (n < 0 && s->fd >= 0) {
+                close(s->fd);
+                s->fd = -1;
+            }
+        }
+}
+
+static void on_state(int node, int rank, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    struct hang_state s;
+    int question = get_range(&u, 0, INT_MAX);
+    get_bytes(&u, &s, sizeof s);
+    char *where = get_text(&u), *process = get_text(&u);
+    s.call.call[KU_CALL_NAME - 1] = s.call.what[KU_CALL_NAME - 1] = 0;
+    if (u.wrong || rank < 0 || rank >= crew.launch->size || crew.launch->node_of[rank] != node) {
+        free(where);
+        free(process);
+        return;
+    }
+    hang_take(rank, question, &s, where, process);
+}
+
+/* What the daemon says on stderr begins as messages of ours do: name the host there.  What else comes from there is the agent's. */
+static void on_text(int node, const char *bytes, size_t len)
+{
+    static const char ours[] = "mpiexec: ";
+    const size_t n = sizeof ours - 1;
+    for (const char *end = bytes + len, *next; bytes < end; bytes = next) {
+        const char *nl = memchr(bytes, '\n', (size_t)(end - bytes));
+        next = nl ? nl + 1 : end;
+        int length = (int)((nl ? nl : end) - bytes);
+        while (length > 0 && bytes[length - 1] == '\r')
+            length--;
+        bool is = (size_t)length > n && memcmp(bytes, ours, n) == 0;
+        char *line =
+            is ? xformat("mpiexec: %s: %.*s\n", crew.launch->hosts[node].name, length - (int)n, bytes + n)
+               : xformat("%.*s\n", length, bytes);
+        output_message(line);
+        free(line);
+    }
+}
+
+static void on_frame(const struct frame *f, const char *bytes)
+{
+    if (!is_there(f->node) || (remote.at[f->node].lost && f->kind != FRAME_TEXT))
+        return;
+    switch (f->kind) {
+    case FRAME_HELLO:
+        on_hello(f->node, bytes, f->len);
+        break;
+    case FRAME_STARTED:
+        on_started(f->node, bytes, f->len);
+        break;
+    case FRAME_FAILED:
+        remote.ops->failed(f->value);
+        break;
+    case FRAME_OUTPUT:
+        on_output(f->node, f->value, bytes, f->len);
+        break;
+    case FRAME_RECORD:
+        on_record(f->node, bytes, f->len);
+        break;
+    case FRAME_ENDED:
+        on_ended(f->node, f->value, bytes, f->len);
+        break;
+    case FRAME_READ:
+        on_read(f->value, bytes, f->len);
+        break;
+    case FRAME_STOPPED:
+        remote.at[f->node].stopping = false;
+        break;
+    case FRAME_STATE:
+        on_state(f->node, f->value, bytes, f->len);
+        break;
+    case FRAME_STATES:
+        remote.at[f->node].question = f->value;
+        break;
+    case FRAME_DONE:
+        remote.at[f->node].done = true;
+        break;
+    case FRAME_TEXT:
+        on_text(f->node, bytes, f->len);
+        break;
+    case FRAME_LOST: {
+        char *why = xformat("%.*s", (int)f->len, bytes);
+        lose(f->node, why);
+        free(why);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+/* ---- starting ---- */
+
+void remote_start(const struct remote_ops *ops)
+{
+    struct launch *l = crew.launch;
+    struct fleet_plan plan = { .how = l->how, .timeout = l->node_timeout };
+    if (!l->remote)
+        return;
+    remote.ops = ops;
+    remote.at = xalloc((size_t)l->nodes, sizeof *remote.at);
+    plan.hosts = xalloc((size_t)l->nodes, sizeof *plan.hosts);
+    for (int i = 0; i < l->nodes; i++)
+        if (i != l->here)
+            plan.hosts[plan.nhosts++] = (struct fleet_host){ i, l->hosts[i].name };
+    remote.n = plan.nhosts;
+    fleet_start(&plan, on_frame);
+}
+
+bool remote_ready(void)
+{
+    for (int i = 0; remote.n > 0 && i < crew.launch->nodes; i++)
+        if (is_there(i) && !remote.at[i].greeted)
+            return false;
+    return true;
+}
+
+bool remote_started(void)
+{
+    for (int i = 0; remote.n > 0 && i < crew.launch->nodes; i++)
+        if (is_there(i) && !remote.at[i].started)
+            return false;
+    return true;
+}
+
+static void make_supplies(void)
+{
+    const struct launch *l = crew.launch;
+    for (int i = 0; i < l->size; i++) {
+        int fd = is_there(l->node_of[i]) ? feed_take(i) : -1;
+        if (fd < 0)
+            continue;
+        remote.supply = xgrow(remote.supply, (size_t)remote.nsupply + 1, sizeof *remote.supply);
+        remote.supply[remote.nsupply++] = (struct supply){ .rank = i, .fd = fd };
+    }
+}
+
+void remote_launch(void)
+{
+    struct launch *l = crew.launch;
+    struct pack p = { 0 };
+    if (remote.n == 0)
+        return;
+    uint64_t cpus = l->here >= 0 ? ku_cpus() : 0;
+    for (int i = 0; i < l->nodes; i++)
+        cpus += is_there(i) ? remote.at[i].cpus : 0;
+    crew.universe = cpus < 1 << 30 ? (uint32_t)cpus : 1 << 30;
+    l->master = l->node_of[0] != l->here ? l->hosts[l->node_of[0]].name : remote.from ? remote.from : l->host;
+    for (int i = 0; i < l->size; i++)
+        if (is_there(l->node_of[i]) && !l->bind.no_launch) {
+            crew.ranks[i].pid = -1; /* not known yet */
+            crew.alive++;
+        }
+    make_supplies();
+    job_put(&p);
+    fleet_send(FRAME_JOB, NODE_ALL, 0, p.bytes, p.len);
+    explicit_bzero(p.bytes, p.len);
+    free(p.bytes);
+}
+
+/* ---- what is told ---- */
+
+void remote_signal(int sig)
+{
+    for (int i = 0; remote.n > 0 && sig == SIGTSTP && i < crew.launch->nodes; i++)
+        remote.at[i].stopping =
+            is_there(i) && remote.at[i].started && !remote.at[i].lost && !remote.at[i].done;
+    fleet_send(FRAME_SIGNAL, NODE_ALL, sig, NULL, 0);
+}
+
+int remote_stopping(void)
+{
+    int n = 0;
+    for (int i = 0; remote.n > 0 && i < crew.launch->nodes; i++)
+        n += remote.at[i].stopping;
+    return n;
+}
+
+void remote_kill(void)
+{
+    fleet_send(FRAME_KILL, NODE_ALL, 0, NULL, 0);
+}
+
+void remote_kill_rank(int rank)
+{
+    fleet_send(FRAME_KILL_RANK, crew.launch->node_of[rank], rank, NULL, 0);
+}
+
+void remote_card(uint32_t rank, uint32_t epoch, const void *bytes, uint32_t len)
+{
+    char card[sizeof epoch + KU_CARD_BYTES];
+    if (remote.n == 0 || len > KU_CARD_BYTES)
+        return;
+    memcpy(card, &epoch, sizeof epoch);
+    memcpy(card + sizeof epoch, bytes, len);
+    for (int i = 0; i < crew.launch->nodes; i++)
+        if (is_there(i) && i != crew.launch->node_of[rank])
+            fleet_send(FRAME_CARD, i, (int)rank, card, sizeof epoch + len);
+}
+
+void remote_gone(int rank)
+{
+    fleet_send(FRAME_GONE, NODE_ALL, rank, NULL, 0);
+}
+
+void remote_release(void)
+{
+    fleet_send(FRAME_RELEASE, NODE_ALL, 0, NULL, 0);
+}
+
+/* ---- the loop ---- */
+
+int remote_room(void)
+{
+    return fleet_room() + remote.nsupply;
+}
+
+int remote_polls(struct pollfd *p)
+{
+    int n = 0;
+    for (int i = 0; i < remote.nsupply; i++)
+        if (remote.supply[i].fd >= 0 && remote.supply[i].under_way < STDIN_WINDOW)
+            p[n++] = (struct pollfd){ .fd = remote.supply[i].fd, .events = POLLIN };
+    return n + fleet_polls(p + n);
+}
+
+static void supply(struct supply *s)
+{
+    char buf[STDIN_WINDOW];
+    struct pollfd p = { .fd = s->fd, .events = POLLIN };
+    if (s->fd < 0 || s->under_way >= STDIN_WINDOW || poll(&p, 1, 0) <= 0)
+        return;
+    ssize_t n = read(s->fd, buf, sizeof buf);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    fleet_send(FRAME_STDIN, crew.launch->node_of[s->rank], s->rank, buf, n > 0 ? (size_t)n : 0);
+    s->under_way += n > 0 ? (int)n : 0;
+    if (n <= 0) {
+        close(s->fd);
+        s->fd = -1;
+    }
+}
+
+void remote_move(void)
+{
+    if (remote.n == 0)
+        return;
+    fleet_move();
+    for (int i = 0; i < remote.nsupply; i++)
+        supply(&remote.supply[i]);
+    for (int which = 0; which < 2; which++) {
+        for (int i = 0; i < crew.launch->nodes; i++)
+            acknowledge(i, which);
+        if (output_gone(which) && !remote.shut[which]) {
+            remote.shut[which] = true;
+            fleet_send(FRAME_SHUT, NODE_ALL, which, NULL, 0);
+        }
+    }
+}
+
+double remote_due(void)
+{
+    return remote.n > 0 ? fleet_due() : 0;
+}
+
+void remote_ask(int question)
+{
+    fleet_send(FRAME_ASK, NODE_ALL, question, NULL, 0);
+}
+
+bool remote_hear(int question)
+{
+    fleet_move();
+    return remote_answered(question);
+}
+
+bool remote_answered(int question)
+{
+    for (int i = 0; remote.n > 0 && i < crew.launch->nodes; i++) {
+        const struct place_of *p = &remote.at[i];
+        if (is_there(i) && p->started && !p->lost && !p->done && p->question != question)
+            return false;
+    }
+    return true;
+}
+
+void remote_end(void)
+{
+    struct pollfd *p;
+    if (remote.n == 0)
+        return;
+    fleet_send(FRAME_END, NODE_ALL, 0, NULL, 0);
+    for (double until = now() + crew.launch->node_timeout; fleet_open() && now() < until;) {
+        p = xalloc((size_t)remote_room() + OUTPUT_POLLS, sizeof *p);
+        int n = output_polls(p);
+        n += remote_polls(p + n);
+        poll(p, (nfds_t)n, 100);
+        free(p);
+        output_move();
+        remote_move();
+        crew_reap();
+    }
+    fleet_close();
+}

@@ -1,0 +1,49 @@
+/* remote.h: the other hosts of a job, as the daemon that judges sees them.  Nothing here does anything in a job of one machine. */
+#ifndef REMOTE_H
+#define REMOTE_H
+
+#include <poll.h>
+#include "crew.h"
+#include "host.h"
+
+/* What becomes known, once each. */
+struct remote_ops {
+    void (*record)(const struct pmi_record *r, const char *bytes, bool found_gone);
+    void (*ended)(int rank, const struct frame_ended *e); /* crew's ranks are up to date */
+    void (*failed)(int code); /* ranks of a host could not be started; it was said why */
+    void (*lost)(int node, const char *why);
+};
+
+/* Start the daemons of the other hosts. */
+void remote_start(const struct remote_ops *ops);
+/* Have all answered?  Then they may be told the job. */
+bool remote_ready(void);
+void remote_launch(void);
+/* Are all ranks there started? */
+bool remote_started(void);
+
+void remote_signal(int sig);
+/* Hosts that have not told yet that their ranks stand still. */
+int remote_stopping(void);
+void remote_kill(void);
+void remote_kill_rank(int rank);
+void remote_card(uint32_t rank, uint32_t epoch, const void *bytes, uint32_t len);
+void remote_gone(int rank);
+void remote_release(void);
+
+/* For poll, as fleet.h has it; and what has come is heard. */
+int remote_room(void);
+int remote_polls(struct pollfd *p);
+void remote_move(void);
+double remote_due(void);
+
+/* What do the ranks there wait for?  hang_take is told; then: have all answered? */
+void remote_ask(int question);
+bool remote_hear(int question);
+/* The same of what has been heard already.  Of ASK_WHETHER_THERE: all that happened before has been told. */
+bool remote_answered(int question);
+
+/* End what is left there, and hear the last of it; at most so long as a host may be silent. */
+void remote_end(void);
+
+#endif
