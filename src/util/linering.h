@@ -176,12 +176,13 @@ static inline void ku_line_copy(uint8_t *to, const uint8_t *from, size_t len)
 
 /* Have the line here, to be written, before it is needed: a claim waits for all earlier stores, so a store to a line that the
  * consumer still holds would cost the next claim the way there and back. */
-static inline void ku_ring_prefetch(struct ku_line *line)
+static inline void ku_ring_prefetch(const void *line)
 {
 #ifdef __x86_64__
-    __asm__ volatile("prefetchw %0"
-                     :
-                     : "m"(*line)); /* the builtin gives one to read, if not told of the machine */
+    __asm__ volatile(
+        "prefetchw %0"
+        :
+        : "m"(*(const char *)line)); /* the builtin gives one to read, if not told of the machine */
 #else
     __builtin_prefetch(line, 1);
 #endif

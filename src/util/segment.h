@@ -101,6 +101,8 @@ struct ku_seg_rank {
     _Atomic uint32_t
         cardless;   /* the epoch in which its card is empty, in jobs of one node: no page is touched for it */
     uint32_t ended; /* how many of its epochs head->ended counts: its own alone */
+    _Atomic int32_t
+        cpu; /* 1 + where it was when it looked last: at its beginning, or when others used that (wait.h); 0: not yet */
     _Alignas(64) _Atomic uint32_t sleeping; /* nonzero: asleep (or about to be); by which means, see wait.h */
     _Atomic uint32_t bell_mute;             /* 1: somebody could not ring the bell */
     uint8_t bell_len;                       /* bytes of the abstract name of its doorbell; 0: it has none */

@@ -1,6 +1,8 @@
+#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "wait.h"
 #include "clock.h"
 #include "counter.h"
+#include "cpus.h"
 #include "knob.h"
 #include <errno.h>
 #include <limits.h>
@@ -10,6 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -20,8 +23,16 @@ enum {
     PAUSELESS = 256 /* polls before the loop pauses between them */,
     NEAR = 128 /* looks at a word that another core is about to change: about 2 us */,
     CLOCK_EVERY = 32 /* polls a look at the clock, and a yield */,
-    CROWDED_NS = 1500 /* a yield with nobody to yield to takes less */,
-    CROWDED_WAITS = 64,
+    CROWDED_EVERY = 8 /* the same where somebody else uses the core */,
+    LONG_NS = 1000 /* a yield with nobody to yield to takes less, if nothing disturbs it */,
+    MET_ONE = 12 /* what a yield that let somebody run counts, and one that did not: -1 */,
+    CROWDED_FROM = 3 * MET_ONE - 8 /* three of few yields */,
+    CROWDED_MOST = 64,
+    LOOK_EVERY = 8,
+    APART_RANKS = 64 /* on more nobody looks */,
+    APART_LOOK_NS = 100000,
+    APART_NS = 1000000 /* from a move to the next at first; then twice as long each time */,
+    APART_MOST_NS = 8000000,
     HOGGED_NS = 500000 /* two ranks: of ku_wait_policy.hogged_ns; and for each more on a core */,
     HOGGED_RANK_NS = 60000,
     HOGGED_MOST_NS =
@@ -103,14 +114,28 @@ static void pause_cpu(void)
 #endif
 }
 
-/* What the last yields told of this core; both count down from wait to wait.
- * crowded: somebody else ran, so whoever is waited for may sit on this very core, whatever the census says (other jobs
- *          share the machine): yield at once instead of polling.
+/* What the last yields told of this core; both count down.
+ * crowded: somebody else ran, again and again, so whoever is waited for may sit on this very core, whatever the census says
+ *          (other jobs share the machine): yield soon.
  * hogged:  somebody ran for long, who computes and does not step aside: sleep at once, because a wake-up takes the core
- *          from him and a yield waits for the end of his time slice. */
+ *          from him and a yield waits for the end of his time slice.
+ * That a yield took long does not tell it: a hypervisor, an interrupt or a thread of the kernel may have had the core
+ * meanwhile, from whom nothing is gained by stepping aside (on a virtual machine 443 of a million yields on an idle core took more
+ * than 1.5 us, two of them with a switch of threads).  So there must have been a switch, and one is nothing yet. */
 static _Atomic int crowded, hogged;
+static _Thread_local long switches;             /* of this thread, when it looked last */
 static _Atomic int hogged_waits = HOGGED_WAITS; /* what hogged counts down from the next time */
 static _Atomic int hogged_past;                 /* yields until that begins anew */
+
+bool ku_wait_hogged(void)
+{
+    return atomic_load_explicit(&hogged, memory_order_relaxed) != 0;
+}
+
+bool ku_wait_alone(void)
+{
+    return atomic_load_explicit(&crowded, memory_order_relaxed) < CROWDED_FROM && !ku_wait_hogged();
+}
 
 static void count_down(_Atomic int *counter)
 {
@@ -161,21 +186,110 @@ __attribute__((constructor)) static void add_counts(void)
     ku_counter_add(&count_table);
 }
 
+/* Has this thread been off its core since the last call?  Not only in a yield: but whoever asks again soon knows. */
+static bool switched(void)
+{
+    struct rusage u;
+    long before = switches;
+    if (getrusage(RUSAGE_THREAD, &u) != 0)
+        return true;
+    switches = u.ru_nivcsw;
+    return switches != before;
+}
+
+static struct {
+    const struct ku_segment *segment;
+    uint32_t me;
+    uint64_t next, pause; /* ns: the next look; from one move to the next one at least */
+} company;
+
+static void say_cpu(int cpu)
+{
+    atomic_store_explicit(&ku_segment_rank(company.segment, company.me)->cpu, cpu + 1, memory_order_relaxed);
+}
+
+void ku_wait_company(const struct ku_segment *segment, uint32_t me)
+{
+    company.segment = segment;
+    company.me = me;
+    company.next = 0;
+    company.pause = APART_NS;
+    if (segment)
+        say_cpu(sched_getcpu());
+}
+
+/* Somebody else uses this cpu, again and again: another rank of this job? */
+static void step_apart(uint64_t now)
+{
+    int32_t cpu[APART_RANKS], to;
+    uint32_t n;
+    if (!company.segment || now < company.next)
+        return;
+    n = company.segment->head->nlocal;
+    if (n > APART_RANKS)
+        return;
+    say_cpu(sched_getcpu());
+    for (uint32_t i = 0; i < n; i++)
+        cpu[i] = atomic_load_explicit(&ku_segment_rank(company.segment, i)->cpu, memory_order_relaxed) - 1;
+    to = ku_cpus_spread(cpu, (int32_t)n, (int32_t)company.me);
+    if (now > company.next + APART_MOST_NS)
+        company.pause = APART_NS;
+    if (to < 0) {
+        company.next = now + APART_LOOK_NS;
+        return;
+    }
+    ku_cpus_move(to);
+    say_cpu(to);
+    company.next = now + company.pause;
+    if (company.pause < APART_MOST_NS)
+        company.pause *= 2;
+    atomic_store_explicit(&crowded, 0, memory_order_relaxed);
+}
+
+/* Did a yield that took so long let somebody else run?  Where that is known to be so most are not looked at: a look takes 0.4 us. */
+static bool met_one(uint64_t took)
+{
+    static _Thread_local uint32_t looks;
+    if (took <= LONG_NS)
+        return false;
+    return ku_wait_policy.spin_ns == 0 || (!ku_wait_alone() && ++looks % LOOK_EVERY != 0) || switched();
+}
+
 /* sched_yield, and learn from how long it took. */
 static void yield(uint64_t now)
 {
     uint64_t took;
+    bool met;
+    int c;
     sched_yield();
     count(&counts.yields);
     took = ku_clock_ns() - now;
-    if (took > ku_wait_policy.hogged_ns)
+    met = met_one(took);
+    if (met && took > ku_wait_policy.hogged_ns)
         be_hogged();
     else if (atomic_load_explicit(&hogged_waits, memory_order_relaxed) != HOGGED_WAITS)
         be_free();
-    if (took > CROWDED_NS)
-        atomic_store_explicit(&crowded, CROWDED_WAITS, memory_order_relaxed);
-    else
+    if (!met) {
         count_down(&crowded);
+        return;
+    }
+    c = atomic_load_explicit(&crowded, memory_order_relaxed) + MET_ONE;
+    atomic_store_explicit(&crowded, c < CROWDED_MOST ? c : CROWDED_MOST, memory_order_relaxed);
+    if (c >= CROWDED_FROM && ku_wait_policy.spin_ns != 0)
+        step_apart(now);
+}
+
+/* Is it too early to step aside? */
+static bool keep_polling(struct ku_wait *w)
+{
+    bool alone = ku_wait_alone();
+    w->spins++;
+    if (alone && w->spins <= PAUSELESS)
+        return true;
+    if (!alone)
+        return w->spins % CROWDED_EVERY != 0;
+    pause_cpu();
+    return w->spins % CLOCK_EVERY != 0;
 }
 
 static bool may_spin(struct ku_wait *w)
@@ -183,13 +297,8 @@ static bool may_spin(struct ku_wait *w)
     uint64_t now;
     if (ku_wait_policy.spin_ns == 0)
         return false;
-    if (atomic_load_explicit(&crowded, memory_order_relaxed) == 0) {
-        if (w->spins++ < PAUSELESS)
-            return true;
-        pause_cpu();
-        if (w->spins % CLOCK_EVERY)
-            return true;
-    }
+    if (keep_polling(w))
+        return true;
     if (ku_wait_hogged())
         return false;
     now = ku_clock_ns();
@@ -197,11 +306,6 @@ static bool may_spin(struct ku_wait *w)
         w->spin_until = now + ku_wait_policy.spin_ns;
     yield(now);
     return now < w->spin_until;
-}
-
-bool ku_wait_hogged(void)
-{
-    return atomic_load_explicit(&hogged, memory_order_relaxed) != 0;
 }
 
 bool ku_wait_near(_Atomic uint32_t *word, uint32_t is)

@@ -35,6 +35,11 @@ struct ku_wait_policy {
 extern struct ku_wait_policy ku_wait_policy;
 void ku_wait_init(uint32_t ranks, uint32_t cpus);
 
+/* From now on, while every rank has a core by the census, local rank `me` of this segment steps apart from another one where it
+ * finds that both are on one cpu and that it may use one where none is: a kernel that sees both run all the time (they yield to
+ * each other) may leave them so for good, at microseconds a message.  NULL: no longer. */
+void ku_wait_company(const struct ku_segment *segment, uint32_t me);
+
 /* Who fences between its stores and its look at a word: those that could not register, and their peers, or, where ranks
  * outnumber cores and sleep often, all from the start, which spares every sleeper its membarrier. */
 enum ku_fences { KU_FENCE_NONE = 0, KU_FENCE_SOME = 1, KU_FENCE_ALL = 2 };
@@ -51,6 +56,8 @@ enum ku_wait_step { KU_WAIT_AGAIN /* poll again */, KU_WAIT_SLEEP /* prepare to 
 enum ku_wait_step ku_wait_step(struct ku_wait *w);
 /* Has a yield met somebody who does not step aside?  Then the next waits sleep at once. */
 bool ku_wait_hogged(void);
+/* Nobody else seems to use this core: polling for a while is better than stepping aside. */
+bool ku_wait_alone(void);
 static inline void ku_wait_reset(struct ku_wait *w)
 {
     *w = (struct ku_wait){ 0 };

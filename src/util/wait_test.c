@@ -1,4 +1,6 @@
+#define _GNU_SOURCE
 #include "clock.h"
+#include "cpus.h"
 #include "err.h"
 #include "knob.h"
 #include "wait.h"
@@ -190,6 +192,76 @@ START_TEST(the_knob_overrides_the_census)
 }
 END_TEST
 
+enum { OVER = UINT16_MAX };
+
+static void await_turn(_Atomic uint32_t *turn, uint32_t mine)
+{
+    struct ku_wait w = { 0 };
+    for (;;) {
+        uint32_t now = atomic_load(turn);
+        if (now % 2 == mine || now == OVER)
+            return;
+        if (ku_wait_step(&w) == KU_WAIT_SLEEP)
+            ku_wait_reset(&w);
+    }
+}
+
+static _Noreturn void stay_and_answer(const struct ku_segment *seg, _Atomic uint32_t *turn)
+{
+    ku_wait_company(seg, 0);
+    for (;;) {
+        await_turn(turn, 0);
+        if (atomic_load(turn) == OVER)
+            _exit(0);
+        atomic_store(turn, 1);
+    }
+}
+
+/* Rank 0 may use cpu a only, rank 1 another too: whatever the kernel does with it, it moves there by itself. */
+START_TEST(ranks_on_one_cpu_step_apart)
+{
+    struct ku_segment seg;
+    struct shared *s = map_shared();
+    uint64_t until = ku_clock_ns() + 10000000000u;
+    cpu_set_t may, set;
+    int a = 0, b, status;
+    _Atomic int32_t *said;
+    pid_t child;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof may, &may), 0);
+    if (CPU_COUNT(&may) < 2)
+        return;
+    while (!CPU_ISSET(a, &may))
+        a++;
+    for (b = a + 1; !CPU_ISSET(b, &may);)
+        b++;
+    ck_assert_int_eq(ku_segment_create(&seg, 2, 2, 0, 1), 0);
+    ku_wait_init(2, 2);
+    CPU_ZERO(&set);
+    CPU_SET(a, &set);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof set, &set), 0);
+    child = fork();
+    if (child == 0)
+        stay_and_answer(&seg, &s->data);
+    CPU_SET(b, &set);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof set, &set), 0);
+    ku_wait_company(&seg, 1);
+    said = &ku_segment_rank(&seg, 1)->cpu;
+    atomic_store(said, a + 1);
+    while (atomic_load(said) == a + 1 && ku_clock_ns() < until) {
+        if (sched_getcpu() != a)
+            ku_cpus_move(a);
+        await_turn(&s->data, 1);
+        atomic_store(&s->data, 2);
+    }
+    ck_assert_int_eq(atomic_load(said), b + 1);
+    await_turn(&s->data, 1);
+    atomic_store(&s->data, OVER);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    munmap(s, sizeof *s);
+}
+END_TEST
+
 /* The same by poll and doorbells; something to read on a descriptor of its own also ends a sleep. */
 static void await_poll(struct ku_seg_rank *me, _Atomic int32_t *data, int32_t v, int fd)
 {
@@ -298,6 +370,7 @@ int main(void)
     tcase_add_test(c, ones_own_word_ends_such_a_sleep);
     tcase_add_test(c, many_ranks_on_a_core_are_no_hog);
     tcase_add_test(c, the_knob_overrides_the_census);
+    tcase_add_test(c, ranks_on_one_cpu_step_apart);
     tcase_add_test(c, no_wake_is_lost_in_poll);
     tcase_add_test(c, a_bell_that_cannot_ring);
     tcase_add_test(c, errors_are_kept_in_words);

@@ -365,6 +365,47 @@ dev_status rank_commit(struct rank *r, int to, void *room, size_t len)
     return count(r, to, r->ops->commit(r->peer[to], &head, room, len));
 }
 
+void rank_copy(struct rank *r, int to, size_t len)
+{
+    void *buf = malloc(len + 1);
+    NEED(r, buf, "no memory");
+    for (;;) {
+        struct dev_head head = head_for(r, to, 2, len);
+        rank_fill(buf, r->me, head.context, len);
+        if (count(r, to, r->ops->send_copy(r->peer[to], &head, buf, len)) != DEV_AGAIN)
+            break;
+        rank_pump(r);
+    }
+    free(buf);
+}
+
+int64_t rank_take(struct rank *r, int from, size_t cap)
+{
+    struct dev_head want = { .kind = 1, .context = r->next_in[from], .source = (uint32_t)from };
+    struct {
+        uint32_t tag, source;
+    } bits = { 0, UINT32_MAX };
+    uint64_t mask;
+    void *buf = aligned_alloc(64, (cap / 64 + 1) * 64);
+    struct dev_taken t;
+    NEED(r, buf, "no memory");
+    memcpy(&mask, &bits, sizeof mask);
+    t = r->ops->take(r->dev, want, mask, buf, cap < 48 ? cap : 48);
+    if (t.len == DEV_TAKE_OTHER) {
+        want.kind = 2;
+        t = r->ops->take_long(r->dev, want, mask, buf, cap);
+    }
+    if (t.len >= 0) {
+        want.len = want.kind == 1 ? (uint8_t)t.len : 0;
+        want.tag = t.tag;
+        NEED(r, (size_t)t.len <= cap && t.source == (uint32_t)from, "%lld bytes from %u", (long long)t.len,
+             t.source);
+        deliver(r, &want, buf, (size_t)t.len);
+    }
+    free(buf);
+    return t.len;
+}
+
 /* ---- running them ---- */
 
 struct job {

@@ -103,6 +103,10 @@ dev_status rank_try_send(struct rank *r, int to, size_t len, int pieces, void *b
 void rank_short(struct rank *r, int to, size_t len);
 void rank_send(struct rank *r, int to, size_t len, int pieces);
 dev_status rank_commit(struct rank *r, int to, void *room, size_t len);
+void rank_copy(struct rank *r, int to, size_t len); /* by send_copy, which the device must have */
+
+/* Take the next packet of `from` in place, for a receive of at most cap bytes: its length, or enum dev_take. */
+int64_t rank_take(struct rank *r, int from, size_t cap);
 void rank_fill(void *buf, int from, uint32_t seq, size_t len);
 
 #endif

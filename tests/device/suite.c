@@ -241,6 +241,52 @@ static void kinds_do_not_overtake(struct rank *r)
     everybody(r, 500, one_of_any_kind);
 }
 
+static void one_copied(struct rank *r, int to, uint32_t i)
+{
+    size_t len = some_size(r, i);
+    if (r->ops->send_copy && len > 48)
+        rank_copy(r, to, len);
+    else
+        one_of_any_kind(r, to, i);
+}
+
+static void copied_packets(struct rank *r)
+{
+    everybody(r, 500, one_copied);
+}
+
+/* The next packet of rank 0, in place if it can be: not into less room than it needs. */
+static bool take_or_pump(struct rank *r)
+{
+    size_t len = some_size(r, r->next_in[0]);
+    bool tight = r->next_in[0] % 3 == 0 && len > 0;
+    int64_t got = rank_take(r, 0, tight ? len - 1 : r->caps.max_send);
+    NEED(r, got < 0 || !tight || (size_t)got < len, "%lld bytes into %zu", (long long)got, len - 1);
+    if (got == DEV_TAKE_OTHER)
+        rank_pump(r);
+    else if (got == DEV_TAKE_NONE)
+        sched_yield();
+    return got >= 0;
+}
+
+static void takes_packets_in_place(struct rank *r)
+{
+    enum { N = 1000 };
+    uint32_t taken = 0;
+    rank_open(r);
+    rank_meet(r);
+    for (uint32_t i = 0; r->me == 0 && i < N; i++)
+        if (some_size(r, i) <= 48)
+            rank_short(r, 1, some_size(r, i));
+        else
+            one_copied(r, 1, i);
+    while (r->me == 1 && r->next_in[0] < N)
+        taken += take_or_pump(r);
+    NEED(r, r->me == 0 || taken >= N / 2, "only %u of %d were taken in place", taken, N);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
 /* Rooms that are dropped are room again. */
 static void dropped_rooms(struct rank *r)
 {
@@ -697,6 +743,8 @@ static const struct test {
     { "large packets", large_packets, 1, 4, BOTH },
     { "reserved packets", reserved_packets, 1, 3, BOTH },
     { "kinds do not overtake", kinds_do_not_overtake, 1, 4, BOTH },
+    { "copied packets", copied_packets, 1, 4, BOTH },
+    { "takes packets in place", takes_packets_in_place, 2, 2, BOTH },
     { "dropped rooms", dropped_rooms, 1, 2, BOTH },
     { "refuses short packets when full", refuses_short_packets_when_full, 1, 2, BOTH },
     { "refuses large packets when full", refuses_large_packets_when_full, 1, 2, BOTH },
@@ -733,6 +781,10 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "what nobody has read ends with the connection";
     if ((t->fn == dropped_rooms || t->fn == reserved_packets) && !s->ops()->reserve)
         return "the device has no reserve";
+    if (t->fn == takes_packets_in_place && !s->ops()->take_long)
+        return "the device has no take_long";
+    if (t->fn == copied_packets && !s->ops()->send_copy)
+        return "the device has no send_copy";
     if (t->fn == dropped_rooms && s->prepare == mock_moody)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)

@@ -1,7 +1,7 @@
 #include "cells.h"
 #include <string.h>
 
-enum { KEEP = 4 };
+enum { KEEP = 4, FETCH_MOST = 4096 /* bytes */, FETCH_LINES = 8 };
 
 static uint8_t *circle_at(struct cell_circle *c, uint32_t k)
 {
@@ -54,6 +54,7 @@ void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class,
 static void sweep(struct cell_pool *p)
 {
     uint32_t kept = 0;
+    p->to_fetch = 0;
     for (uint32_t k = 0; k < p->flight.n; k++) {
         uint8_t i = *circle_at(&p->flight, k);
         if (!is_back(p, i)) {
@@ -66,16 +67,26 @@ static void sweep(struct cell_pool *p)
     p->flight.n = kept;
 }
 
-bool dev_shmem_cells_look(struct cell_pool *p)
+void dev_shmem_cells_look(struct cell_pool *p)
 {
     uint8_t i = *circle_at(&p->flight, 0);
-    if (p->flight.n == 0)
+    if (p->flight.n == 0 || !is_back(p, i))
+        return;
+    p->held[p->note[i].to]--;
+    circle_add(&p->free, take_oldest(&p->flight));
+    p->fetched = 0;
+    p->to_fetch = p->bytes < FETCH_MOST ? p->bytes : FETCH_MOST;
+}
+
+bool dev_shmem_cells_fetch(struct cell_pool *p)
+{
+    const char *cell;
+    if (p->fetched >= p->to_fetch)
         return false;
-    if (is_back(p, i)) {
-        p->held[p->note[i].to]--;
-        circle_add(&p->free, take_oldest(&p->flight));
-    }
-    return true;
+    cell = dev_shmem_cells_room(p, *circle_at(&p->free, p->free.n - 1));
+    for (int i = 0; i < FETCH_LINES && p->fetched < p->to_fetch; i++, p->fetched += 64)
+        ku_ring_prefetch(cell + p->fetched);
+    return p->fetched < p->to_fetch;
 }
 
 /* May another cell than the oldest be back?  One receiver gives its cells back in their order. */
@@ -95,16 +106,19 @@ int dev_shmem_cells_take(struct cell_pool *p, uint32_t to)
     }
     if (p->free.n == 0 || p->held[to] >= p->quota)
         return -1;
+    p->to_fetch = 0;
     return take_newest(&p->free);
 }
 
 void dev_shmem_cells_drop(struct cell_pool *p, int cell)
 {
+    p->to_fetch = 0;
     circle_add(&p->free, (uint8_t)cell);
 }
 
-uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to)
+uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes)
 {
+    p->bytes = bytes;
     p->note[cell].to = to;
     circle_add(&p->flight, (uint8_t)cell);
     p->held[to]++;

@@ -6,7 +6,9 @@
  *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
  *   3. A few cells go round, as many as are in flight at once, so they stay in the cache: the one given back last is taken,
  *      and only from the KEEP-th cell in flight on does a sender look whether the oldest is back; it looks when it waits, too.
- *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others. */
+ *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.
+ *   5. While a sender waits it has the lines of the next cell, which the receiver has written to last, fetched to its own
+ *      cache, as many as the last body had: filling the cell then waits for none of them. */
 #ifndef SHMEM_CELLS_H
 #define SHMEM_CELLS_H
 
@@ -20,6 +22,8 @@ struct cell_pool {
     const _Atomic uint32_t *done;
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
+    uint32_t bytes;             /* of the body sent last */
+    uint32_t fetched, to_fetch; /* bytes of the next cell to be taken: invariant 5 */
     struct cell_circle {
         uint32_t first, n;
         uint8_t cell[SHM_MAX_CELLS];
@@ -42,11 +46,14 @@ static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
 void dev_shmem_cells_drop(struct cell_pool *p, int cell);
 
 /* Before the line is published, which carries the number of this use; if it was not, undo. */
-uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to);
+uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes);
 void dev_shmem_cells_unsend(struct cell_pool *p, int cell);
 
-/* The sender waits: is the oldest cell in flight back?  False: there is none in flight. */
-bool dev_shmem_cells_look(struct cell_pool *p);
+/* The sender waits: is the oldest cell in flight back? */
+void dev_shmem_cells_look(struct cell_pool *p);
+
+/* The sender waits: invariant 5, some lines a call.  False: all are here. */
+bool dev_shmem_cells_fetch(struct cell_pool *p);
 
 /* `to` has died: what it holds is free. */
 void dev_shmem_cells_reclaim(struct cell_pool *p, struct shm_area *area, uint32_t to);

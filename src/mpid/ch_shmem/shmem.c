@@ -403,20 +403,27 @@ static int cell_of(const struct dev *d, const void *room, int *class)
     return (int)((off - shm_class[c].off) / shm_class[c].stride);
 }
 
-static dev_status commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
+/* Announce a cell that is filled. */
+static inline dev_status announce(struct dev_peer *p, const struct dev_head *head, int class, int cell,
+                                  size_t len)
 {
     struct dev *d = p->dev;
-    int c, cell = cell_of(d, room, &c);
     struct shm_desc desc = {
-        .owner = d->lrank, .class = (uint16_t)c, .cell = (uint16_t)cell, .bytes = (uint32_t)len
+        .owner = d->lrank, .class = (uint16_t) class, .cell = (uint16_t)cell, .bytes = (uint32_t)len
     };
     dev_status st;
-    desc.use = dev_shmem_cells_send(&d->pool[c], cell, p->lrank);
+    desc.use = dev_shmem_cells_send(&d->pool[class], cell, p->lrank, (uint32_t)len);
     st = put_line(p, head, SHM_CELL, &desc, sizeof desc);
     if (st != DEV_OK)
-        dev_shmem_cells_unsend(&d->pool[c], cell);
+        dev_shmem_cells_unsend(&d->pool[class], cell);
     d->waits_usefully = true;
     return st;
+}
+
+static dev_status commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
+{
+    int c, cell = cell_of(p->dev, room, &c);
+    return announce(p, head, c, cell, len);
 }
 
 static void shm_drop(struct dev_peer *p, void *room)
@@ -475,6 +482,23 @@ static dev_status shm_send(struct dev_peer *p, const struct dev_head *head, cons
     if (st == DEV_OK)
         return st;
     shm_drop(p, room);
+    return stall(p, -1);
+}
+
+static dev_status shm_send_copy(struct dev_peer *p, const struct dev_head *head, const void *body, size_t len)
+{
+    struct cell_pool *pool;
+    int c = class_for(len), cell;
+    if (is_gone(p))
+        return DEV_PEER_GONE;
+    pool = &p->dev->pool[c];
+    cell = dev_shmem_cells_take(pool, p->lrank);
+    if (__builtin_expect(cell < 0, 0))
+        return stall(p, c);
+    ku_copy_out(dev_shmem_cells_room(pool, cell), body, len);
+    if (__builtin_expect(announce(p, head, c, cell, len) == DEV_OK, 1))
+        return DEV_OK;
+    dev_shmem_cells_drop(pool, cell);
     return stall(p, -1);
 }
 
@@ -572,10 +596,17 @@ static __attribute__((noinline)) void idle(struct dev *d)
     bool more = false;
     if (d->back.body) {
         own(d, SOME);
-        more = true;
+        return;
     }
-    for (int c = 0; c < SHM_CLASSES; c++)
-        more |= dev_shmem_cells_look(&d->pool[c]);
+    for (int c = 0; c < SHM_CLASSES; c++) {
+        struct cell_pool *p = &d->pool[c];
+        if (p->flight.n) {
+            dev_shmem_cells_look(p);
+            more = true;
+        }
+        if (p->to_fetch && ku_wait_policy.spin_ns != 0)
+            more |= dev_shmem_cells_fetch(p);
+    }
     d->waits_usefully = more;
 }
 
@@ -585,8 +616,27 @@ static bool is_sound(const struct dev *d, const struct shm_desc *desc)
            desc->cell < shm_class[desc->class].cells && desc->bytes <= shm_class[desc->class].room;
 }
 
-/* Hand up the body of a cell, and give the cell back, or remember to.  Where ranks share cores there is nothing to gain:
- * the other one runs when this one has left. */
+static inline char *body_of(const struct dev *d, const struct shm_desc *desc)
+{
+    return (char *)area_of(d, desc->owner) + shm_class[desc->class].off +
+           (size_t)desc->cell * shm_class[desc->class].stride;
+}
+
+/* A body has been read: give its cell back, or remember to, after the one before.  Where ranks share cores there is nothing to
+ * gain by making lines one's own: the other one runs when this one has left. */
+static void done_with(struct dev *d, const struct shm_desc *desc, char *body)
+{
+    if (d->back.body)
+        own(d, UINT32_MAX);
+    if (desc->bytes > SHM_LATER || ku_wait_policy.spin_ns == 0) {
+        give_back(d, desc);
+        return;
+    }
+    d->back = (struct back){ .desc = *desc, .body = body };
+    d->waits_usefully = true;
+}
+
+/* Hand up the body of a cell. */
 static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_line *line)
 {
     struct shm_desc desc;
@@ -596,20 +646,12 @@ static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_l
         d->up.error(d->up.core, "shared memory: a packet with an impossible address was dropped");
         return;
     }
-    if (d->back.body)
-        own(d, UINT32_MAX);
-    body = (char *)area_of(d, desc.owner) + shm_class[desc.class].off +
-           (size_t)desc.cell * shm_class[desc.class].stride;
+    body = body_of(d, &desc);
     head->len = 0;
     if (desc.bytes > SHM_LATER)
         __builtin_prefetch(line + 1); /* of a stream the next packet is here as soon as this one is copied */
     d->up.deliver(d->up.core, head, body, desc.bytes);
-    if (desc.bytes > SHM_LATER || ku_wait_policy.spin_ns == 0) {
-        give_back(d, &desc);
-        return;
-    }
-    d->back = (struct back){ .desc = desc, .body = body };
-    d->waits_usefully = true;
+    done_with(d, &desc, body);
 }
 
 static inline void deliver(struct dev *d, struct dev_head *head, const struct ku_line *line)
@@ -667,6 +709,35 @@ static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t m
         pop(d, rx);
         count_turn(d);
     }
+    return t;
+}
+
+static struct dev_taken shm_take_long(struct dev *d, struct dev_head want, uint64_t mask, void *buf,
+                                      size_t cap)
+{
+    struct ku_ring_rx *rx = d->cur;
+    struct dev_taken t = { .len = DEV_TAKE_OTHER };
+    struct dev_head head;
+    const struct ku_line *line = ku_ring_peek(rx, (struct ku_line_head *)&head);
+    struct shm_desc desc;
+    uint64_t differ, wanted;
+    char *body;
+    if (!line || head.len != SHM_CELL || head.kind != want.kind || head.context != want.context)
+        return t;
+    memcpy(&wanted, &want.tag, sizeof wanted);
+    memcpy(&differ, &head.tag, sizeof differ);
+    memcpy(&desc, line->body, sizeof desc);
+    if (((differ ^ wanted) & mask) != 0 || !is_sound(d, &desc) || desc.bytes > cap)
+        return t;
+    body = body_of(d, &desc);
+    if (desc.bytes > SHM_LATER)
+        ku_copy_in_own(buf, body, desc.bytes);
+    else
+        ku_copy_in(buf, body, desc.bytes);
+    t = (struct dev_taken){ .len = desc.bytes, .tag = head.tag, .source = head.source };
+    pop(d, rx);
+    count_turn(d);
+    done_with(d, &desc, body);
     return t;
 }
 
@@ -864,4 +935,6 @@ const struct dev_ops dev_shmem_ops = {
     .take = shm_take,
     .copy_to_peer = shm_copy_to_peer,
     .word = shm_word,
+    .take_long = shm_take_long,
+    .send_copy = shm_send_copy,
 };

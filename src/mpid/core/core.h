@@ -221,6 +221,8 @@ struct core {
     /* The device that messages may be taken from as they lie there (devset.c), NULL: none. */
     struct dev *take_from;
     struct dev_taken (*take)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf, size_t cap);
+    struct dev_taken (*take_long)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf,
+                                  size_t cap);
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank, npeers;

@@ -92,6 +92,16 @@ static struct dev_taken dev_no_take(struct dev *dev, struct dev_head want, uint6
     return (struct dev_taken){ .len = DEV_TAKE_OTHER };
 }
 
+static dev_status dev_no_send_copy(struct dev_peer *peer, const struct dev_head *head, const void *body,
+                                   size_t len)
+{
+    (void)peer;
+    (void)head;
+    (void)body;
+    (void)len;
+    return DEV_NO_SUPPORT;
+}
+
 /* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
 static void fill_in(struct dev_ops *o)
 {
@@ -109,6 +119,8 @@ static void fill_in(struct dev_ops *o)
     o->take = o->take ? o->take : dev_no_take;
     o->copy_to_peer = o->copy_to_peer ? o->copy_to_peer : dev_no_copy_to;
     o->word = o->word ? o->word : dev_no_word;
+    o->take_long = o->take_long ? o->take_long : dev_no_take;
+    o->send_copy = o->send_copy ? o->send_copy : dev_no_send_copy;
 }
 
 /* Is `name` in the comma-separated list (NULL: everything is)? */
@@ -249,6 +261,7 @@ void MPID_Dev_take(void)
         if (MPID_core.poll[i]->ops.take != dev_no_take) {
             MPID_core.take_from = MPID_core.poll[i]->dev;
             MPID_core.take = MPID_core.poll[i]->ops.take;
+            MPID_core.take_long = MPID_core.poll[i]->ops.take_long;
         }
 }
 

@@ -181,6 +181,7 @@ static void teardown(void)
     MPID_core.lost = MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
     MPID_core.failed_seen = MPID_core.answered = 0;
     MPID_core.probe.on = false;
+    ku_wait_company(NULL, 0);
     ku_wait_bell_close(ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank));
     pmi_fini(&MPID_core.job);
 }
@@ -200,6 +201,7 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     }
     ku_knob_register(&knobs);
     ku_wait_init((uint32_t)MPID_core.job.local_size, MPID_core.job.segment.head->cpus);
+    ku_wait_company(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
     if (!ku_wait_register())
         atomic_fetch_or(&MPID_core.job.segment.head->fence_all, KU_FENCE_SOME);
     err = setup_tables();

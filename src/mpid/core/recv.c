@@ -114,19 +114,33 @@ static __attribute__((noinline, cold)) void take_poll(void)
         MPID_Report(NULL, true);
 }
 
+/* For the last words of heads: what a receive asks for. */
+static inline uint64_t take_mask(int source, int tag)
+{
+    struct {
+        uint32_t tag, source;
+    } bits = { tag == MPI_ANY_TAG ? 0 : UINT32_MAX, source == MPI_ANY_SOURCE ? 0 : UINT32_MAX };
+    uint64_t mask;
+    memcpy(&mask, &bits, sizeof mask);
+    return mask;
+}
+
 /* The message, if it is the next packet; dev_taken.len tells what else there is.  In a context without posted receives and
  * unexpected messages, where it can have no other receive, and the receive no other message. */
 static inline __attribute__((always_inline)) struct dev_taken take(uint32_t context_id, void *buf,
                                                                    int64_t len, int source, int tag)
 {
     struct dev_head want = pkt_short_prepare(context_id, tag, source, 0);
-    struct {
-        uint32_t tag, source;
-    } bits = { tag == MPI_ANY_TAG ? 0 : UINT32_MAX, source == MPI_ANY_SOURCE ? 0 : UINT32_MAX };
-    uint64_t mask;
-    memcpy(&mask, &bits, sizeof mask);
-    return MPID_core.take(MPID_core.take_from, want, mask, buf,
+    return MPID_core.take(MPID_core.take_from, want, take_mask(source, tag), buf,
                           len < PKT_SHORT_MAX ? (size_t)len : PKT_SHORT_MAX);
+}
+
+/* The same of a message of more than PKT_SHORT_MAX bytes, when `take` has found another packet than a short one. */
+static __attribute__((noinline)) struct dev_taken take_long(uint32_t context_id, void *buf, int64_t len,
+                                                            int source, int tag)
+{
+    struct dev_head want = pkt_eager_prepare(context_id, tag, source);
+    return MPID_core.take_long(MPID_core.take_from, want, take_mask(source, tag), buf, (size_t)len);
 }
 
 static inline void taken(const struct dev_taken *t)
@@ -179,13 +193,13 @@ static inline bool may_take(const struct context *c, int64_t len)
     return likely(MPID_core.take_from != NULL && c != NULL && len >= 0) && (c->unexp.n | c->posted.n) == 0;
 }
 
-enum { TAKE_LOOKS = 200 };
+enum { TAKE_LOOKS = 400 };
 
 /* Is there nothing else to be done meanwhile? */
 static inline bool may_spin(void)
 {
-    return likely(ku_wait_policy.spin_ns != 0 && MPID_core.npoll == 1 && MPID_core.busy == NULL &&
-                  MPID_core.pulls == NULL && MPID_Progress_also == NULL);
+    return likely(ku_wait_policy.spin_ns != 0 && ku_wait_alone() && MPID_core.npoll == 1 &&
+                  MPID_core.busy == NULL && MPID_core.pulls == NULL && MPID_Progress_also == NULL);
 }
 
 /* Nothing has come: look again for as long as a message takes to come from another core, if nothing else is to be done.  Not
@@ -211,6 +225,8 @@ static inline __attribute__((always_inline)) bool recv_now(const struct context 
     t = take(c->id, buf, len, source, tag);
     if (t.len == DEV_TAKE_NONE)
         t = take_soon(c->id, buf, len, source, tag);
+    if (unlikely(t.len == DEV_TAKE_OTHER) && len > PKT_SHORT_MAX)
+        t = take_long(c->id, buf, len, source, tag);
     if (unlikely(t.len < 0))
         return false;
     if (status != NULL)

@@ -310,6 +310,23 @@ static inline __attribute__((always_inline)) bool send_now(const void *buf, int6
     return true;
 }
 
+/* The same of a longer one that goes in one packet, to a device that copies it at once. */
+static __attribute__((noinline)) bool send_copied(const void *buf, int64_t len, int src_lrank, int tag,
+                                                  uint32_t context_id, int dest_grank)
+{
+    struct dev_head h = pkt_eager_prepare(context_id, tag, src_lrank);
+    struct peer *p;
+    if (unlikely(len <= PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
+        return false;
+    p = MPID_core.peers[dest_grank];
+    if (unlikely(p == NULL || !p->fast) || len > p->eager_max ||
+        p->cd->ops.send_copy(p->dp, &h, buf, (size_t)len) != DEV_OK)
+        return false;
+    MPID_core.counts.eager++;
+    MPID_core.sent_bytes += (uint64_t)len;
+    return true;
+}
+
 /* The request of a message that has gone. */
 static inline void sent_now(struct MPIR_HANDLE *r, int src_lrank, int tag)
 {
@@ -326,12 +343,15 @@ static int32_t grank_in(const struct MPIR_COMMUNICATOR *comm, int lrank)
     return comm->lrank_to_grank != NULL ? comm->lrank_to_grank[lrank] : lrank;
 }
 
-static __attribute__((noinline, cold)) int send_bytes_long(const void *buf, int64_t len,
-                                                           struct MPIR_COMMUNICATOR *comm, int dest, int tag)
+static __attribute__((noinline)) int send_bytes_long(const void *buf, int64_t len,
+                                                     struct MPIR_COMMUNICATOR *comm, int dest, int tag)
 {
     int err = 0;
-    send_blocking(comm, buf, len, NULL, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT,
-                  grank_in(comm, dest), 0, &err);
+    if (send_copied(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT, grank_in(comm, dest)))
+        send_poll();
+    else
+        send_blocking(comm, buf, len, NULL, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT,
+                      grank_in(comm, dest), 0, &err);
     return err;
 }
 

@@ -204,6 +204,15 @@ struct dev_ops {
     /* Optional (default: NULL): a word of memory that this process and all its peers may read and write at any time, `i` <
      * DEV_WORDS: of the peer's words if theirs, else of this process's own.  It is the core's to use. */
     _Atomic uint64_t *(*word)(struct dev_peer *peer, bool theirs, uint32_t i);
+
+    /* Optional (default: DEV_TAKE_OTHER): what take is for short packets, for those that send or commit have sent.  To be asked
+     * when take has found another packet; kind, context and mask as there; cap is any number. */
+    struct dev_taken (*take_long)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf,
+                                  size_t cap);
+
+    /* Optional (default: DEV_NO_SUPPORT): send with a body in one piece, of at most caps.max_send bytes, which is copied before
+     * return.  DEV_OK, DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
+    dev_status (*send_copy)(struct dev_peer *peer, const struct dev_head *head, const void *body, size_t len);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */
