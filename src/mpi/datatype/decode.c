@@ -57,11 +57,11 @@ int MPIR_Type_get_contents(MPIR_Datatype *datatype, MPI_Count max_integers, MPI_
                          array_of_datatypes)))
         return err;
     for (int64_t i = 0; i < datatype->ni; i++)
-        array_of_integers[i] = (int)datatype->contents[i];
+        array_of_integers[i] = datatype->integers[i];
     for (int64_t i = 0; i < datatype->na; i++)
-        array_of_addresses[i] = (MPI_Aint)datatype->contents[datatype->ni + i];
+        array_of_addresses[i] = (MPI_Aint)datatype->contents[i];
     for (int64_t i = 0; i < datatype->nc; i++)
-        array_of_large_counts[i] = datatype->contents[datatype->ni + datatype->na + i];
+        array_of_large_counts[i] = datatype->contents[datatype->na + i];
     for (int64_t i = 0; i < datatype->nt; i++) {
         array_of_datatypes[i] = datatype->types[i];
         MPIR_Object_ref(datatype->types[i]);

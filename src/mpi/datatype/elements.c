@@ -29,7 +29,7 @@ static int64_t parts_of(const MPIR_Datatype *t)
 static int64_t part_times(const MPIR_Datatype *t, int64_t i)
 {
     if (t->combiner == MPI_COMBINER_STRUCT)
-        return t->contents[1 + i];
+        return MPIR_Datatype_argument(t, 1 + i);
     if (t->combiner == MPI_COMBINER_VALUE_INDEX)
         return 1;
     return t->types[0]->adi.size ? t->adi.size / t->types[0]->adi.size : 0;

@@ -32,9 +32,11 @@ int MPIR_Type_count(MPIR_Datatype *datatype, int *count)
     case MPI_COMBINER_HINDEXED:
     case MPI_COMBINER_INDEXED_BLOCK:
     case MPI_COMBINER_HINDEXED_BLOCK:
-    case MPI_COMBINER_STRUCT:
-        *count = datatype->contents[0] > INT_MAX ? MPI_UNDEFINED : (int)datatype->contents[0];
+    case MPI_COMBINER_STRUCT: {
+        int64_t n = MPIR_Datatype_argument(datatype, 0);
+        *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
         return MPI_SUCCESS;
+    }
     }
     *count = 1;
     return MPI_SUCCESS;

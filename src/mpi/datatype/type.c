@@ -10,8 +10,25 @@
 #include "construct.h"
 #include "bodies.h"
 
-/* The arguments that get_contents gives as one of its three kinds, appended; returns how many. */
-static int64_t add_args(MPIR_Datatype *t, int64_t at, const struct contents *c, bool want_counts,
+/* One argument to its place, which is one of both. */
+static void put_arg(int32_t *integers, int64_t *numbers, const struct arg *a)
+{
+    size_t n = (size_t)a->n;
+    if (a->array_name && a->array.is_large == (numbers != NULL))
+        memcpy(numbers ? (void *)numbers : integers, a->array.p,
+               n * (numbers ? sizeof *numbers : sizeof *integers));
+    else
+        for (size_t i = 0; i < n; i++) {
+            int64_t v = a->array_name ? MPIR_counts_get(a->array, (int64_t)i) : a->value;
+            if (numbers)
+                numbers[i] = v;
+            else
+                integers[i] = (int32_t)v;
+        }
+}
+
+/* The arguments that get_contents gives as one of its three kinds, one after another; both NULL: only counted.  Returns how many. */
+static int64_t put_args(int32_t *integers, int64_t *numbers, const struct contents *c, bool want_counts,
                         enum arg_type first, enum arg_type last)
 {
     int64_t n = 0;
@@ -20,46 +37,59 @@ static int64_t add_args(MPIR_Datatype *t, int64_t at, const struct contents *c, 
         bool is_count = c->large && a->type != ARG_INT;
         if (a->type < first || a->type > last || is_count != want_counts)
             continue;
-        for (int64_t i = 0; i < a->n; i++)
-            t->contents[at + n++] = a->array_name ? MPIR_counts_get(a->array, i) : a->value;
+        if (a->n > 0 && (integers || numbers))
+            put_arg(integers ? integers + n : NULL, numbers ? numbers + n : NULL, a);
+        n += a->n;
     }
     return n;
 }
 
-static void fill_contents(MPIR_Datatype *t, const struct contents *c)
+/* Room for the arguments, and these in it; false: no memory. */
+static bool fill_contents(MPIR_Datatype *t, const struct contents *c)
 {
-    t->ni = add_args(t, 0, c, false, ARG_INT, ARG_COUNT);
-    t->na = add_args(t, t->ni, c, false, ARG_AINT, ARG_AINT);
-    t->nc = add_args(t, t->ni + t->na, c, true, ARG_INT, ARG_AINT);
+    t->ni = put_args(NULL, NULL, c, false, ARG_INT, ARG_COUNT);
+    t->na = put_args(NULL, NULL, c, false, ARG_AINT, ARG_AINT);
+    t->nc = put_args(NULL, NULL, c, true, ARG_INT, ARG_AINT);
+    int64_t large = t->na + t->nc;
+    t->contents = malloc((size_t)large * sizeof *t->contents + (size_t)t->ni * sizeof *t->integers + 1);
+    if (t->contents == NULL)
+        return false;
+    t->integers = (int32_t *)(t->contents + large);
+    put_args(t->integers, NULL, c, false, ARG_INT, ARG_COUNT);
+    put_args(NULL, t->contents, c, false, ARG_AINT, ARG_AINT);
+    put_args(NULL, t->contents + t->na, c, true, ARG_INT, ARG_AINT);
+    return true;
+}
+
+static bool fill_types(MPIR_Datatype *t, const struct contents *c)
+{
+    t->types = c->ntypes ? malloc((size_t)c->ntypes * sizeof *t->types) : NULL;
+    if (c->ntypes && t->types == NULL)
+        return false;
     t->nt = c->ntypes;
     for (int64_t i = 0; i < c->ntypes; i++) {
         t->types[i] = c->types[i];
         MPIR_Object_ref(t->types[i]);
     }
+    return true;
 }
 
 int MPIR_Datatype_new(const struct contents *c, MPIR_Datatype **newtype)
 {
-    int64_t n = 0;
     for (int k = 0; k < c->nargs; k++) {
         const struct arg *a = &c->args[k];
         if (a->array_name && a->array.p == NULL && a->n > 0)
             return MPIR_Err(MPI_ERR_ARG, a->array_name, "is NULL; expected an array of %lld",
                             (long long)a->n);
-        n += a->n;
     }
     MPIR_Datatype *t = MPIR_Object_alloc(MPIR_KIND_DATATYPE);
-    if (t) {
+    if (t)
         t->combiner = c->combiner;
-        t->contents = n ? malloc((size_t)n * sizeof *t->contents) : NULL;
-        t->types = c->ntypes ? malloc((size_t)c->ntypes * sizeof *t->types) : NULL;
-    }
-    if (t == NULL || (n && t->contents == NULL) || (c->ntypes && t->types == NULL)) {
+    if (t == NULL || !fill_contents(t, c) || !fill_types(t, c)) {
         if (t)
             MPIR_Datatype_release(t);
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a new datatype");
     }
-    fill_contents(t, c);
     *newtype = t;
     return MPI_SUCCESS;
 }
@@ -74,8 +104,8 @@ static int64_t count_elements(const MPIR_Datatype *t)
     int64_t n = 0;
     for (int64_t i = 0; i < t->nt; i++)
         if (t->types[i]->adi.size)
-            n += t->contents[1 + i] *
-                 t->types[i]->nelements; /* contents: count, block lengths, displacements */
+            n += MPIR_Datatype_argument(t, 1 + i) *
+                 t->types[i]->nelements; /* count, block lengths, displacements */
     return n;
 }
 

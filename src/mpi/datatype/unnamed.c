@@ -24,7 +24,7 @@ static MPIR_Datatype *find(const struct contents *c)
         MPIR_Datatype *t = unnamed[k];
         bool same = t->combiner == c->combiner;
         for (int64_t i = 0; same && i < t->ni; i++)
-            same = t->contents[i] == c->args[i].value;
+            same = t->integers[i] == c->args[i].value;
         for (int64_t i = 0; same && i < t->nt; i++)
             same = t->types[i] == c->types[i];
         if (same)

@@ -9,7 +9,8 @@ typedef struct MPIR_Datatype {
     struct MPIR_DATATYPE adi;
     int32_t combiner;             /* MPI_COMBINER_* */
     int64_t ni, na, nc, nt;       /* numbers of integers, addresses, counts, types in contents */
-    int64_t *contents;            /* the constructor's arguments: ni + na + nc of them */
+    int64_t *contents;            /* the constructor's arguments, owned: na + nc addresses and counts, */
+    int32_t *integers;            /* and behind them ni integers */
     struct MPIR_Datatype **types; /* [nt], each referenced */
     int64_t nelements;            /* basic elements in one element of this type */
     const char *name;             /* "MPI_INT"; user types: NULL or owned */
@@ -17,6 +18,12 @@ typedef struct MPIR_Datatype {
     int32_t more_handles; /* given out by MPI_Type_get_contents: attributes go with the last one freed */
     void *attributes;
 } MPIR_Datatype;
+
+/* The i-th argument: integers, addresses, counts. */
+static inline int64_t MPIR_Datatype_argument(const MPIR_Datatype *t, int64_t i)
+{
+    return i < t->ni ? t->integers[i] : t->contents[i - t->ni];
+}
 
 void MPIR_Datatype_release(MPIR_Datatype *t);
 

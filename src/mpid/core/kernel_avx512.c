@@ -11,7 +11,11 @@
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")))
 #define INLINE static inline __attribute__((always_inline)) AVX512
 
-enum { BY_MEMCPY = 4096 }; /* longer blocks gain from what libc knows about large copies */
+enum {
+    AHEAD = 256,     /* bytes that are fetched before a block of as many */
+    NEAR = 1024,     /* and less */
+    BY_MEMCPY = 4096 /* longer blocks gain from what libc knows about large copies */
+};
 
 INLINE __mmask64 first(int64_t bytes) /* all for 64 and more, up to 255 */
 {
@@ -59,6 +63,8 @@ INLINE void copy_long(char *d, const char *s, int64_t bytes)
         return;
     }
     int64_t i = 0;
+    if (bytes >= NEAR && (i = -(uintptr_t)d % 32) != 0)
+        copy_32(d, s, ~(__mmask32)0); /* stores that cross cache lines cost more than loads that do */
 #pragma GCC unroll 2
     for (; i + 128 <= bytes; i += 128)
         copy_128(d + i, s + i);
@@ -93,7 +99,6 @@ INLINE void copy_halves(char *d, const char *s)
 
 /* The first lines of a block that is copied next.  The processor begins to read ahead too late by itself, which matters for blocks
  * of less than NEAR bytes. */
-enum { AHEAD = 256, NEAR = 1024 };
 INLINE void ahead(const char *p, bool written)
 {
 #pragma GCC unroll 4
@@ -394,6 +399,9 @@ INLINE void step(const struct MPID_PROGRAM *p, const struct MPID_STEP *t, char *
         break;
     case MPID_STEP_EXACT_64:
         EACH(copy_halves(d, s))
+        break;
+    case MPID_STEP_EXACT_256:
+        EACH(ahead(mem[i + 1] + at, !packing); copy(d, s, 256, INT64_MAX))
         break;
     case MPID_STEP_LONG:
         EACH(if (t->bytes >= AHEAD && t->bytes < NEAR) ahead(mem[i + 1] + at, !packing);

@@ -369,6 +369,12 @@ struct MPID_LAYOUT *MPID_Layout_runs(int64_t n, int64_t bytes, int64_t longest)
     return layout_of_list(list);
 }
 
+struct MPID_LAYOUT *MPID_Layout_same(int64_t n, const struct MPID_LAYOUT *sub)
+{
+    struct MPID_LIST *list = n > FLAT_FREE && !MPID_Layout_is_run(sub) ? list_same(n, sub) : NULL;
+    return list ? layout_of_list(list) : NULL;
+}
+
 static struct MPID_LAYOUT *blocks_of(const struct MPID_PIECES *p, int64_t length)
 {
     int64_t bytes = 0, k = 0;

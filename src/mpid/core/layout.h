@@ -100,6 +100,9 @@ struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_
 struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs);
 /* n runs that are not blocks, `bytes` in all, whose list->off and list->start the caller fills in. */
 struct MPID_LAYOUT *MPID_Layout_runs(int64_t n, int64_t bytes, int64_t longest);
+/* n times `sub`, not all at equal distances, whose list->off the caller fills in.  NULL: fewer or simpler parts than are best this way, or
+ * no memory. */
+struct MPID_LAYOUT *MPID_Layout_same(int64_t n, const struct MPID_LAYOUT *sub);
 /* The pieces one after another; there is at least one, and no_memory is false. */
 struct MPID_LAYOUT *MPID_Layout_list(const struct MPID_PIECES *pieces);
 

@@ -90,6 +90,8 @@ static enum MPID_STEP_KIND kind_of(const struct filling *f)
         return MPID_STEP_EXACT_32;
     case 64:
         return MPID_STEP_EXACT_64;
+    case 256:
+        return MPID_STEP_EXACT_256;
     }
     return f->got <= 16   ? MPID_STEP_16
            : f->got <= 32 ? MPID_STEP_32

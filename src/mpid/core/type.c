@@ -277,21 +277,64 @@ int MPID_Type_hvector(struct MPIR_DATATYPE *t, int64_t count, int64_t blocklengt
     return set_layout(t, l, 1);
 }
 
-/* The bounds of `count` blocks of one length: all at once, between the least and the greatest displacement. */
-static void include_equal(struct bounds *b, int64_t count, int64_t n, MPIR_Counts displacements, int64_t unit,
-                          const struct MPIR_DATATYPE *old)
+/* The blocks of an indexed type. */
+struct blocks {
+    int64_t count;
+    MPIR_Counts lengths; /* p NULL: all are `length` */
+    int64_t length;
+    MPIR_Counts displacements;
+    int64_t unit; /* bytes of a displacement */
+};
+
+static inline int64_t length_of(const struct blocks *k, int64_t i)
 {
-    if (count <= 0 || n <= 0)
-        return;
-    int64_t least = MPIR_counts_get(displacements, 0), most = least;
-    for (int64_t i = 1; i < count; i++) {
-        int64_t at = MPIR_counts_get(displacements, i);
+    return k->lengths.p ? MPIR_counts_get(k->lengths, i) : k->length;
+}
+
+/* Where the old type is displaced to, if all lengths are equal: between the least and the greatest displacement. */
+static struct span span_of_equal(struct bounds *b, const struct blocks *k, int64_t extent)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (int64_t i = 0; i < k->count; i++) {
+        int64_t at = MPIR_counts_get(k->displacements, i);
         least = at < least ? at : least;
         most = at > most ? at : most;
     }
-    int64_t a = mul(b, least, unit), z = mul(b, most, unit);
-    struct span s = { a < z ? a : z, a < z ? z : a };
-    include(b, old, mul(b, count, n), repeated(b, s, n, old->extent));
+    int64_t a = mul(b, least, k->unit), z = mul(b, most, k->unit);
+    return repeated(b, (struct span){ a < z ? a : z, a < z ? z : a }, k->length, extent);
+}
+
+/* The same for any lengths; *times: how often. */
+static struct span span_of(struct bounds *b, const struct blocks *k, int64_t extent, int64_t *times)
+{
+    struct span all = { INT64_MAX, INT64_MIN };
+    *times = 0;
+    for (int64_t i = 0; i < k->count; i++) {
+        int64_t n = MPIR_counts_get(k->lengths, i);
+        if (n <= 0)
+            continue;
+        int64_t at = mul(b, MPIR_counts_get(k->displacements, i), k->unit);
+        struct span s = repeated(b, (struct span){ at, at }, n, extent);
+        all.min = s.min < all.min ? s.min : all.min;
+        all.max = s.max > all.max ? s.max : all.max;
+        *times = add(b, *times, n);
+    }
+    return all;
+}
+
+/* The bounds of all blocks at once: only the ends matter. */
+static void include_blocks(struct bounds *b, const struct blocks *k, const struct MPIR_DATATYPE *old)
+{
+    int64_t times = 0;
+    struct span s = { 0 };
+    if (k->lengths.p) {
+        s = span_of(b, k, old->extent, &times);
+    } else if (k->count > 0 && k->length > 0) {
+        s = span_of_equal(b, k, old->extent);
+        times = mul(b, k->count, k->length);
+    }
+    if (times)
+        include(b, old, times, s);
 }
 
 /* Blocks of one length of which few touch, at unequal distances, are their list without being collected first.  NULL: they are not
@@ -379,40 +422,65 @@ static struct MPID_LAYOUT *list_of_runs(const struct runs *r, int64_t count, MPI
     return l;
 }
 
+/* Blocks of equal length that are neither runs nor few nor at equal distances are their list, too.  NULL as above. */
+static struct MPID_LAYOUT *same_at_places(const struct blocks *k, const struct MPIR_DATATYPE *old)
+{
+    bool regular = true;
+    int64_t n = length_of(k, 0), last = 0, step = 0;
+    for (int64_t i = 0; i < k->count; i++) {
+        if (n <= 0 || length_of(k, i) != n)
+            return NULL;
+        int64_t at = MPIR_counts_get(k->displacements, i) * k->unit;
+        regular &= i < 2 || at - last == step;
+        step = at - last;
+        last = at;
+    }
+    struct MPID_PIECE piece;
+    struct MPID_LAYOUT *made = NULL, *l = NULL;
+    if (!regular && consecutive(old, n, 0, &piece, &made))
+        l = MPID_Layout_same(k->count, piece.sub);
+    for (int64_t i = 0; l && i < k->count; i++)
+        l->list->off[i] = MPIR_counts_get(k->displacements, i) * k->unit;
+    MPID_Layout_unref(made);
+    return l;
+}
+
+/* Are they a list without being collected first?  *l is it then, or NULL: no memory. */
+static bool is_list_of_blocks(const struct blocks *k, const struct MPIR_DATATYPE *old, struct MPID_LAYOUT **l)
+{
+    if (old->is_contig && k->lengths.p) {
+        struct runs r = runs_of(k->count, k->lengths, k->displacements, k->unit, old->size);
+        if (!is_list(&r))
+            return false;
+        *l = list_of_runs(&r, k->count, k->lengths, k->displacements, k->unit, old->size);
+        return true;
+    }
+    *l = old->is_contig ? mostly_separate_blocks(k->count, k->length * old->size, k->displacements, k->unit)
+                        : same_at_places(k, old);
+    return *l != NULL;
+}
+
 int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts blocklengths, int64_t blocklength,
                        MPIR_Counts displacements, int64_t unit, const struct MPIR_DATATYPE *old)
 {
     struct bounds b = { 0 };
-    if (blocklengths.p == NULL)
-        include_equal(&b, count, blocklength, displacements, unit, old);
-    for (int64_t i = 0; blocklengths.p && i < count; i++) {
-        int64_t n = MPIR_counts_get(blocklengths, i);
-        if (n <= 0)
-            continue;
-        int64_t at = mul(&b, MPIR_counts_get(displacements, i), unit);
-        include(&b, old, n, repeated(&b, (struct span){ at, at }, n, old->extent));
-    }
+    struct blocks k = { count, blocklengths, blocklength, displacements, unit };
+    include_blocks(&b, &k, old);
     int err = set_bounds(t, &b);
     if (err || t->size == 0 || (err = repeat_sign(t, old)))
         return err;
-    if (old->is_contig && blocklengths.p) {
-        struct runs r = runs_of(count, blocklengths, displacements, unit, old->size);
-        if (is_list(&r))
-            return set_layout(t, list_of_runs(&r, count, blocklengths, displacements, unit, old->size),
-                              count);
-    }
-    struct MPID_LAYOUT *l = blocklengths.p == NULL && old->is_contig
-                                ? mostly_separate_blocks(count, blocklength * old->size, displacements, unit)
-                                : NULL;
-    if (l)
+    struct MPID_LAYOUT *l;
+    if (is_list_of_blocks(&k, old, &l))
         return set_layout(t, l, count);
     struct collector c = { 0 };
     for (int64_t i = 0; i < count; i++) {
-        int64_t n = blocklengths.p ? MPIR_counts_get(blocklengths, i) : blocklength;
+        int64_t n = length_of(&k, i);
+        if (n <= 0)
+            continue;
         int64_t at = MPIR_counts_get(displacements, i) * unit;
-        if (n > 0 && old->is_contig)
+        if (old->is_contig)
             MPID_Pieces_add(&c.pieces, (struct MPID_PIECE){ at, n * old->size, NULL });
-        else if (n > 0)
+        else
             collect(&c, old, n, at);
     }
     return set_collected(t, &c, count);
