@@ -13,8 +13,10 @@
 enum {
     LEAST = 16 << 10 /* bytes for which to look at a clock */,
     CLASSES = 8,
+    TOUCHED = 2 << 20 /* bytes shown after which no page of the team's is new */,
     SETTLED = 3 /* times of one way whose least counts: the first ones touch new memory */,
-    LOOK_EVERY = 64 /* calls: at the other way; in four times as many if it was far slower */,
+    LOOK_EVERY = 128 /* calls: at the other way; in twice as many if it was far slower */,
+    LOOK_CALLS = 4 /* that a look takes */,
     TIME_EVERY = 32 /* broadcasts that are shown, for which the root need not wait */,
     SLOW_ONES = 2 /* as slow one after the other: look at the other way */
 };
@@ -23,7 +25,11 @@ struct cell {
     uint64_t ns[2]; /* by way */
     uint8_t seen[2];
     uint8_t slow;
+    uint8_t look; /* calls that the look under way still takes */
+    uint8_t last; /* 1 + the way of the call before; 0: there was none */
+    bool cold;    /* that one touched what was in nobody's cache, or new pages; it does not count */
     uint16_t since, patience;
+    uint32_t shown; /* bytes, up to TOUCHED */
 };
 
 enum offered { NOT_ASKED = 0, OFFERED, REFUSED };
@@ -97,6 +103,10 @@ static bool ask(struct coll *c, struct ways *w)
 static void learn(struct cell *cell, enum coll_way way, uint64_t ns)
 {
     uint64_t *cost = &cell->ns[way];
+    if (cell->cold) {
+        cell->cold = false;
+        return;
+    }
     if (cell->seen[way] < SETTLED) {
         *cost = cell->seen[way] == 0 || ns < *cost ? ns : *cost;
         cell->seen[way]++;
@@ -111,14 +121,18 @@ static void learn(struct cell *cell, enum coll_way way, uint64_t ns)
     *cost = ns < *cost ? ns : (3 * *cost + ns) / 4; /* nothing but the way itself makes it faster */
 }
 
-static enum coll_way next_way(struct cell *cell)
+static enum coll_way wanted_way(struct cell *cell)
 {
     enum coll_way best = cell->ns[COLL_READ] < cell->ns[COLL_SHOWN] ? COLL_READ : COLL_SHOWN;
     enum coll_way other = best == COLL_READ ? COLL_SHOWN : COLL_READ;
     for (int way = COLL_SHOWN; way <= COLL_READ; way++)
         if (cell->seen[way] < SETTLED)
             return (enum coll_way)way;
-    int every = cell->ns[other] > 2 * cell->ns[best] ? 4 * LOOK_EVERY : LOOK_EVERY;
+    if (cell->look > 0) {
+        cell->look--;
+        return (enum coll_way)(cell->last - 1);
+    }
+    int every = cell->ns[other] > 2 * cell->ns[best] ? 2 * LOOK_EVERY : LOOK_EVERY;
     bool notice = cell->slow >= SLOW_ONES && cell->since >= cell->patience;
     if (++cell->since < every && !notice)
         return best;
@@ -127,7 +141,20 @@ static enum coll_way next_way(struct cell *cell)
         cell->patience = 0;
     cell->since = 0;
     cell->slow = 0;
+    cell->look = LOOK_CALLS - 1;
     return other;
+}
+
+static enum coll_way next_way(struct cell *cell, int64_t bytes)
+{
+    enum coll_way way = wanted_way(cell);
+    cell->cold = cell->last != way + 1;
+    if (way == COLL_SHOWN && cell->shown < TOUCHED) {
+        cell->shown += bytes < TOUCHED ? (uint32_t)bytes : TOUCHED;
+        cell->cold = true;
+    }
+    cell->last = (uint8_t)(way + 1);
+    return way;
 }
 
 /* What all have shown: the time of the call before; may all read? */
@@ -165,7 +192,7 @@ void MPIR_Ways_hear(struct coll *c, int64_t bytes)
     struct cell *cell = cell_of(w, c, bytes);
     bool can = hear(w, c);
     if (can && c->way == COLL_MEASURED) {
-        c->way = next_way(cell);
+        c->way = next_way(cell, bytes);
         w->last = cell;
         w->way = c->way;
     } else {
@@ -210,7 +237,7 @@ bool MPIR_Ways_lends(struct coll *c, int64_t bytes)
     if (c->way == COLL_READ)
         return true;
     w->lent = cell_of(w, c, bytes);
-    c->way = next_way(w->lent);
+    c->way = next_way(w->lent, bytes);
     w->lent_at = ku_clock_ns();
     return c->way == COLL_READ;
 }
