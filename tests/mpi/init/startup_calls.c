@@ -38,8 +38,20 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Those that connect to other nodes have a library for their proofs. */
+static int on_several_nodes(void)
+{
+    MPI_Comm node;
+    int here = 0;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    return here < check_size;
+}
+
 static void check_libraries(void)
 {
+    int connects = on_several_nodes();
     static const char *const known[] = { "libmpi_abi.so", "libc.so", "libc-", "ld-", "libm.so", "libm-" };
     char line[1024];
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -47,7 +59,7 @@ static void check_libraries(void)
         char *path = strchr(line, '/');
         if (!path || !strstr(path, ".so"))
             continue;
-        int is_known = 0;
+        int is_known = connects && strncmp(base_name(path), "libnettle.so", 12) == 0;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             is_known |= strncmp(base_name(path), known[i], strlen(known[i])) == 0;
         CHECK(is_known, "a library of its own is mapped: %s", path);
