@@ -23,11 +23,10 @@ static struct coll_block given(const struct pieces *p, int32_t to)
     case COLL_SCATTER:
     case COLL_SCATTERV:
         return MPIR_Coll_sblock(c, to);
-    case COLL_GATHER:
-    case COLL_GATHERV:
+    default: /* gather, allgather: where it was given, not the copy in its place, which is in this core's own cache */
+        if (coll_in_place(c->sbuf))
+            return MPIR_Coll_rblock(c, c->rank);
         return (struct coll_block){ (void *)(uintptr_t)c->sbuf, c->scount, c->stype };
-    default: /* allgather: it is in its place */
-        return MPIR_Coll_rblock(c, c->rank);
     }
 }
 

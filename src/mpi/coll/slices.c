@@ -221,16 +221,18 @@ static void read_and_combine(struct slices *s, struct range r, char *to)
     }
 }
 
+/* Two combine all of it each: to read a half that the other has just written takes longer than to combine it. */
 static void go_reading(struct slices *s)
 {
     struct coll *c = s->x.c;
+    bool two = c->size == 2 && !s->scattered;
     struct range r;
     s->x.rounds = 1;
     if (s->scattered)
         s->most = INT64_MAX;
-    r = slice(s, 0, c->rank);
+    r = two ? (struct range){ 0, c->rcount } : slice(s, 0, c->rank);
     read_and_combine(s, r, (char *)s->out.buf + (s->scattered ? 0 : r.first * s->size));
-    if (!MPIR_Ways_next(c, 1) || s->scattered)
+    if (!MPIR_Ways_next(c, 1) || s->scattered || two)
         return;
     for (int32_t k = 1; k < c->size; k++) {
         int32_t j = (c->rank + k) % c->size;

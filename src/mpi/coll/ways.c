@@ -8,27 +8,18 @@
  *      is done by messages. */
 #include "ways.h"
 #include <stdlib.h>
+#include "learn.h"
 #include "util/clock.h"
 
 enum {
     LEAST = 16 << 10 /* bytes for which to look at a clock */,
     CLASSES = 8,
-    TOUCHED = 2 << 20 /* bytes shown after which no page of the team's is new */,
-    SETTLED = 3 /* times of one way whose least counts: the first ones touch new memory */,
-    LOOK_EVERY = 128 /* calls: at the other way; in twice as many if it was far slower */,
-    LOOK_CALLS = 4 /* that a look takes */,
-    TIME_EVERY = 32 /* broadcasts that are shown, for which the root need not wait */,
-    SLOW_ONES = 2 /* as slow one after the other: look at the other way */
+    TOUCHED = 2 << 20 /* bytes shown after which no page of the team's is new */
 };
+_Static_assert(COLL_SHOWN == 0 && COLL_READ == 1, "two ways to learn about");
 
 struct cell {
-    uint64_t ns[2]; /* by way */
-    uint8_t seen[2];
-    uint8_t slow;
-    uint8_t look; /* calls that the look under way still takes */
-    uint8_t last; /* 1 + the way of the call before; 0: there was none */
-    bool cold;    /* that one touched what was in nobody's cache, or new pages; it does not count */
-    uint16_t since, patience;
+    struct learnt learnt;
     uint32_t shown; /* bytes, up to TOUCHED */
 };
 
@@ -99,61 +90,13 @@ static bool ask(struct coll *c, struct ways *w)
 
 /* ---- The choice ---- */
 
-/* The call before took so long, from the first to begin to the last to end. */
-static void learn(struct cell *cell, enum coll_way way, uint64_t ns)
-{
-    uint64_t *cost = &cell->ns[way];
-    if (cell->cold) {
-        cell->cold = false;
-        return;
-    }
-    if (cell->seen[way] < SETTLED) {
-        *cost = cell->seen[way] == 0 || ns < *cost ? ns : *cost;
-        cell->seen[way]++;
-        return;
-    }
-    if (ns > 2 * *cost)
-        cell->slow += cell->slow < SLOW_ONES;
-    else if (cell->slow < SLOW_ONES)
-        cell->slow = 0;
-    if (ns > 4 * *cost) /* somebody was away, perhaps */
-        ns = 4 * *cost;
-    *cost = ns < *cost ? ns : (3 * *cost + ns) / 4; /* nothing but the way itself makes it faster */
-}
-
-static enum coll_way wanted_way(struct cell *cell)
-{
-    enum coll_way best = cell->ns[COLL_READ] < cell->ns[COLL_SHOWN] ? COLL_READ : COLL_SHOWN;
-    enum coll_way other = best == COLL_READ ? COLL_SHOWN : COLL_READ;
-    for (int way = COLL_SHOWN; way <= COLL_READ; way++)
-        if (cell->seen[way] < SETTLED)
-            return (enum coll_way)way;
-    if (cell->look > 0) {
-        cell->look--;
-        return (enum coll_way)(cell->last - 1);
-    }
-    int every = cell->ns[other] > 2 * cell->ns[best] ? 2 * LOOK_EVERY : LOOK_EVERY;
-    bool notice = cell->slow >= SLOW_ONES && cell->since >= cell->patience;
-    if (++cell->since < every && !notice)
-        return best;
-    cell->patience = notice && cell->patience < LOOK_EVERY ? 2 * cell->patience + 1 : cell->patience;
-    if (!notice)
-        cell->patience = 0;
-    cell->since = 0;
-    cell->slow = 0;
-    cell->look = LOOK_CALLS - 1;
-    return other;
-}
-
 static enum coll_way next_way(struct cell *cell, int64_t bytes)
 {
-    enum coll_way way = wanted_way(cell);
-    cell->cold = cell->last != way + 1;
+    enum coll_way way = (enum coll_way)MPIR_Learn_next(&cell->learnt);
     if (way == COLL_SHOWN && cell->shown < TOUCHED) {
         cell->shown += bytes < TOUCHED ? (uint32_t)bytes : TOUCHED;
-        cell->cold = true;
+        MPIR_Learn_cold(&cell->learnt);
     }
-    cell->last = (uint8_t)(way + 1);
     return way;
 }
 
@@ -171,7 +114,7 @@ static bool hear(struct ways *w, const struct coll *c)
         w->at[2 * i + 1] = s->result;
     }
     if (w->last && last > first)
-        learn(w->last, w->way, last - first);
+        MPIR_Learn_took(&w->last->learnt, w->way, last - first);
     w->last = NULL;
     return can;
 }
@@ -245,14 +188,13 @@ bool MPIR_Ways_lends(struct coll *c, int64_t bytes)
 bool MPIR_Ways_times(const struct coll *c)
 {
     const struct ways *w = c->comm->ways;
-    return w && w->lent &&
-           (c->way == COLL_READ || w->lent->seen[COLL_SHOWN] < SETTLED || w->lent->since % TIME_EVERY == 0);
+    return w && w->lent && (c->way == COLL_READ || MPIR_Learn_asks(&w->lent->learnt, c->way));
 }
 
 void MPIR_Ways_timed(struct coll *c)
 {
     struct ways *w = c->comm->ways;
-    learn(w->lent, c->way, ku_clock_ns() - w->lent_at);
+    MPIR_Learn_took(&w->lent->learnt, c->way, ku_clock_ns() - w->lent_at);
 }
 
 void MPIR_Ways_no_lending(struct coll *c)
