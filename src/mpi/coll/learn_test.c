@@ -71,21 +71,23 @@ END_TEST
 /* The way in use has become dearer: two calls tell, the third takes the other. */
 START_TEST(slower_is_followed_at_once)
 {
-    for (int before = 20; before < 1000; before += 7) {
+    for (int before = 20; before < 1000; before++) {
         begin();
         calls(&fast, before, 0);
-        ck_assert_int_le(until(&slow, 1), 16); /* in the midst of a trial some more */
+        ck_assert_int_le(calls(&slow, 100, 0), 9); /* with those of a trial under way, and of a look back */
     }
     begin();
     calls(&fast, 50, 0);
-    ck_assert_int_eq(until(&slow, 1), 2);
+    ck_assert_int_eq(calls(&slow, 2, 0), 2);
+    ck_assert_int_eq(calls(&slow, 4, 1), 4);
+    ck_assert_int_eq(calls(&slow, 100, 0), 3); /* the look back */
 }
 END_TEST
 
 /* That the other one has become cheaper is only seen by trying it. */
 START_TEST(faster_is_found)
 {
-    for (int before = 20; before < 1000; before += 7) {
+    for (int before = 20; before < 1000; before++) {
         begin();
         calls(&slow, before, 1);
         ck_assert_int_le(until(&fast, 0), 128 * 4 + 8);
