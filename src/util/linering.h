@@ -254,25 +254,41 @@ struct ku_line_words {
 /* What ku_ring_look finds. */
 enum ku_look { KU_NONE = -1 /* nothing has come */, KU_OTHER = -2 /* something else */ };
 
-/* Has the next line a head that is `want` where `mask` has bits, and a `len` of at most `cap`?  Its len, or enum ku_look.  It is
- * still to be copied out and popped. */
-static inline __attribute__((always_inline)) int64_t ku_ring_look(const struct ku_ring_rx *rx,
-                                                                  struct ku_line_words want,
-                                                                  struct ku_line_words mask, uint64_t cap,
-                                                                  const struct ku_line **line)
+/* The slot of the ticket at head, and the lap that it has when it is full. */
+static inline const struct ku_line *ku_ring_at(const struct ku_ring_rx *rx)
 {
-    const struct ku_line *l = &rx->ring->slot[rx->head % KU_RING_SLOTS];
+    return &rx->ring->slot[rx->head % KU_RING_SLOTS];
+}
+static inline uint16_t ku_ring_lap(const struct ku_ring_rx *rx)
+{
+    return (uint16_t)(rx->head / KU_RING_SLOTS + 1);
+}
+
+/* Is the line that gets this lap there? */
+static inline bool ku_line_is_full(const struct ku_line *line, uint16_t lap)
+{
+    uint64_t first = atomic_load_explicit(&line->first, memory_order_relaxed);
+    uint16_t has;
+    memcpy(&has, &first, sizeof has);
+    return has == lap;
+}
+
+/* Has the line a head that is `want` where `mask` has bits, and a `len` of at most `cap`?  Its len, or enum ku_look.  It is
+ * still to be copied out and popped. */
+static inline __attribute__((always_inline)) int64_t ku_line_look(const struct ku_line *line, uint16_t lap,
+                                                                  struct ku_line_words want,
+                                                                  struct ku_line_words mask, uint64_t cap)
+{
     struct ku_line_head h;
-    uint64_t first = atomic_load_explicit(&l->first, memory_order_acquire);
+    uint64_t first = atomic_load_explicit(&line->first, memory_order_acquire);
     memcpy(&h, &first, 8);
-    if (h.lap != (uint16_t)(rx->head / KU_RING_SLOTS + 1))
+    if (h.lap != lap)
         return KU_NONE;
-    if (__builtin_expect((((first ^ want.first) & mask.first) | ((l->second ^ want.second) & mask.second)) !=
-                                 0 ||
-                             h.len > cap,
-                         0))
+    if (__builtin_expect(
+            (((first ^ want.first) & mask.first) | ((line->second ^ want.second) & mask.second)) != 0 ||
+                h.len > cap,
+            0))
         return KU_OTHER;
-    *line = l;
     return h.len;
 }
 

@@ -41,6 +41,7 @@ struct dev {
     uint32_t turns;                      /* packets that may still come from it in a row */
     uint32_t known;                      /* `senders` as of the last look around */
     bool single;                         /* there was no other ring than cur */
+    struct dev_next next;                /* the line at the head of cur */
     _Atomic uint32_t *fence_all, *failed;
     _Atomic(struct dev_peer *) stalled; /* invariant 2 */
     uint32_t lrank, nlocal;
@@ -153,6 +154,13 @@ static bool allocate(struct dev *d, uint32_t nlocal)
     return d->gone && d->held && d->seen;
 }
 
+/* Where to look next. */
+static inline void aim(struct dev *d)
+{
+    d->next.line = ku_ring_at(d->cur);
+    d->next.lap = ku_ring_lap(d->cur);
+}
+
 static void attach(struct dev *d)
 {
     bool again;
@@ -167,6 +175,7 @@ static void attach(struct dev *d)
             ku_ring_rx_init(&d->rx[1 + i], &d->area->lane[i], NULL);
         else
             d->rx[1 + i] = (struct ku_ring_rx){ .ring = &d->area->lane[i] }; /* as yet no memory */
+    aim(d);
     for (int c = 0; c < SHM_CLASSES; c++)
         dev_shmem_cells_init(&d->pool[c], d->area, c, d->held + (size_t)c * d->nlocal, d->nlocal, again);
 }
@@ -535,6 +544,7 @@ static __attribute__((noinline)) void show_room(struct dev *d, const struct ku_r
 static inline void pop(struct dev *d, struct ku_ring_rx *rx)
 {
     ku_ring_pop(rx);
+    aim(d);
     if (__builtin_expect(rx->head % KU_RING_PUBLISH == 0, 0))
         show_room(d, rx);
 }
@@ -550,8 +560,11 @@ static __attribute__((noinline)) struct ku_ring_rx *look_around(struct dev *d)
     d->turns = TURNS;
     for (uint32_t i = 1; i <= n; i++) {
         struct ku_ring_rx *rx = &d->rx[first + (at + i - first) % n];
-        if (rx != d->cur && ku_ring_peek(rx, &h))
-            return d->cur = rx;
+        if (rx != d->cur && ku_ring_peek(rx, &h)) {
+            d->cur = rx;
+            aim(d);
+            return rx;
+        }
     }
     return NULL;
 }
@@ -696,20 +709,32 @@ static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t m
     const struct ku_line *line;
     memcpy(&w, &want, sizeof w);
     memcpy(&m.first, &key, 8);
-    t.len = ku_ring_look(rx, w, m, cap, &line);
+    t.len = ku_line_look(d->next.line, d->next.lap, w, m, cap);
     if (__builtin_expect(t.len == KU_NONE, 0)) {
         if ((rx = elsewhere(d)))
-            t.len = ku_ring_look(rx, w, m, cap, &line);
+            t.len = ku_line_look(d->next.line, d->next.lap, w, m, cap);
         else if (d->waits_usefully)
             idle(d);
     }
     if (__builtin_expect(t.len >= 0, 1)) {
+        line = d->next.line;
         memcpy(&t.tag, &line->second, 8);
         ku_line_copy(buf, line->body, (size_t)t.len);
         pop(d, rx);
         count_turn(d);
     }
     return t;
+}
+
+static const struct dev_next *shm_next(const struct dev *d)
+{
+    return &d->next;
+}
+
+static void shm_took(struct dev *d)
+{
+    pop(d, d->cur);
+    count_turn(d);
 }
 
 static struct dev_taken shm_take_long(struct dev *d, struct dev_head want, uint64_t mask, void *buf,
@@ -937,4 +962,6 @@ const struct dev_ops dev_shmem_ops = {
     .word = shm_word,
     .take_long = shm_take_long,
     .send_copy = shm_send_copy,
+    .next = shm_next,
+    .took = shm_took,
 };

@@ -223,6 +223,9 @@ struct core {
     struct dev_taken (*take)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf, size_t cap);
     struct dev_taken (*take_long)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf,
                                   size_t cap);
+    const struct dev_next
+        *next; /* its next packet, as far as that is known there; never full: there is none */
+    void (*took)(struct dev *dev);
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank, npeers;
@@ -281,6 +284,7 @@ bool MPID_Dev_serves(const struct core_dev *d, int32_t grank); /* it is what tal
 size_t MPID_Dev_address(void *dev, int32_t grank, void *buf, size_t cap); /* dev_services.address */
 void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress from now on */
 void MPID_Dev_take(void);                 /* choose take_from, again */
+void MPID_Dev_take_none(void);
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
 void MPID_Peer_tune(struct peer *p);                         /* its thresholds, again */
 void MPID_Peer_busy(struct peer *p);                         /* it has something to send: not fast, polled */

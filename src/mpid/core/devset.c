@@ -102,6 +102,14 @@ static dev_status dev_no_send_copy(struct dev_peer *peer, const struct dev_head 
     return DEV_NO_SUPPORT;
 }
 
+static const struct dev_next *dev_no_next(const struct dev *dev)
+{
+    static const struct ku_line nothing;
+    static const struct dev_next next = { .line = &nothing, .lap = 1 };
+    (void)dev;
+    return &next;
+}
+
 /* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
 static void fill_in(struct dev_ops *o)
 {
@@ -120,6 +128,7 @@ static void fill_in(struct dev_ops *o)
     o->copy_to_peer = o->copy_to_peer ? o->copy_to_peer : dev_no_copy_to;
     o->word = o->word ? o->word : dev_no_word;
     o->take_long = o->take_long ? o->take_long : dev_no_take;
+    o->next = o->next ? o->next : dev_no_next;
     o->send_copy = o->send_copy ? o->send_copy : dev_no_send_copy;
 }
 
@@ -254,14 +263,22 @@ void MPID_Dev_active(struct core_dev *d)
     MPID_Dev_take();
 }
 
-void MPID_Dev_take(void)
+void MPID_Dev_take_none(void)
 {
     MPID_core.take_from = NULL;
+    MPID_core.next = dev_no_next(NULL);
+}
+
+void MPID_Dev_take(void)
+{
+    MPID_Dev_take_none();
     for (int i = MPID_core.nactive - 1; i >= 0 && MPID_core.trace == NULL; i--)
         if (MPID_core.poll[i]->ops.take != dev_no_take) {
             MPID_core.take_from = MPID_core.poll[i]->dev;
             MPID_core.take = MPID_core.poll[i]->ops.take;
             MPID_core.take_long = MPID_core.poll[i]->ops.take_long;
+            MPID_core.next = MPID_core.poll[i]->ops.next(MPID_core.take_from);
+            MPID_core.took = MPID_core.poll[i]->ops.took;
         }
 }
 
@@ -374,6 +391,7 @@ int MPID_Devset_open(void)
     int err;
     MPID_core.area_off = 0;
     why_not[0] = 0;
+    MPID_Dev_take_none();
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], NULL);
     err = open_plugins();
@@ -394,7 +412,7 @@ void MPID_Devset_close(void)
     for (int32_t i = 0; i < MPID_core.npeers; i++)
         if (MPID_core.peers[i] != NULL && MPID_core.peers[i]->dp != NULL)
             MPID_core.peers[i]->cd->ops.peer_stop(MPID_core.peers[i]->dp);
-    MPID_core.take_from = NULL;
+    MPID_Dev_take_none();
     for (int i = 0; i < MPID_core.ndevs; i++)
         MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
 }
@@ -417,7 +435,7 @@ void MPID_Devset_fini(void)
             dlclose(MPID_core.devs[i].library);
     }
     MPID_core.ndevs = MPID_core.npoll = MPID_core.nactive = 0;
-    MPID_core.take_from = NULL;
+    MPID_Dev_take_none();
 }
 
 /* ---- Peers ---- */

@@ -125,21 +125,68 @@ static inline uint64_t take_mask(int source, int tag)
     return mask;
 }
 
-/* The message, if it is the next packet; dev_taken.len tells what else there is.  In a context without posted receives and
- * unexpected messages, where it can have no other receive, and the receive no other message. */
-static inline __attribute__((always_inline)) struct dev_taken take(uint32_t context_id, void *buf,
-                                                                   int64_t len, int source, int tag)
+/* The message, if it is the next packet and lies where that was to be expected; dev_taken.len tells what else there is.  In a context
+ * without posted receives and unexpected messages, where it can have no other receive, and the receive no other message. */
+static inline __attribute__((always_inline)) struct dev_taken take_here(uint32_t context_id, void *buf,
+                                                                        int64_t len, int source, int tag)
+{
+    static const struct dev_head key = { .kind = UINT8_MAX, .context = UINT32_MAX };
+    const struct dev_next *next = MPID_core.next;
+    const struct ku_line *line = next->line;
+    struct dev_head want = pkt_short_prepare(context_id, tag, source, 0);
+    struct ku_line_words w, m = { .second = take_mask(source, tag) };
+    struct dev_taken t;
+    memcpy(&w, &want, sizeof w);
+    memcpy(&m.first, &key, 8);
+    t.len = ku_line_look(line, next->lap, w, m, len < PKT_SHORT_MAX ? (uint64_t)len : PKT_SHORT_MAX);
+    if (t.len >= 0) {
+        memcpy(&t.tag, &line->second, 8);
+        ku_line_copy(buf, line->body, (size_t)t.len);
+        MPID_core.took(MPID_core.take_from);
+    }
+    return t;
+}
+
+static inline bool has_come(void)
+{
+    return ku_line_is_full(MPID_core.next->line, MPID_core.next->lap);
+}
+
+/* The same, wherever it lies. */
+static struct dev_taken take(uint32_t context_id, void *buf, int64_t len, int source, int tag)
 {
     struct dev_head want = pkt_short_prepare(context_id, tag, source, 0);
     return MPID_core.take(MPID_core.take_from, want, take_mask(source, tag), buf,
                           len < PKT_SHORT_MAX ? (size_t)len : PKT_SHORT_MAX);
 }
 
-/* The same of a message of more than PKT_SHORT_MAX bytes, when `take` has found another packet than a short one. */
-static __attribute__((noinline)) struct dev_taken take_long(uint32_t context_id, void *buf, int64_t len,
+/* Is there nothing else to be done while one waits? */
+static inline bool may_spin(void)
+{
+    return likely(ku_wait_policy.spin_ns != 0 && ku_wait_alone() && MPID_core.npoll == 1 &&
+                  MPID_core.busy == NULL && MPID_core.pulls == NULL && MPID_Progress_also == NULL);
+}
+
+/* When nothing has come: look again for as long as a message takes to come from another core, if nothing else is to be done; and
+ * take a longer one out of where it lies, too.  Not true: whatever there is now is for the long way. */
+static __attribute__((noinline)) struct dev_taken take_soon(uint32_t context_id, void *buf, int64_t len,
                                                             int source, int tag)
 {
-    struct dev_head want = pkt_eager_prepare(context_id, tag, source);
+    enum { LOOKS = 400, LOOKS_HERE = 8 };
+    const struct dev_next *next = MPID_core.next;
+    struct dev_taken t;
+    struct dev_head want;
+    for (int i = 0;; i++) {
+        t = has_come() ? take_here(context_id, buf, len, source, tag)
+                       : take(context_id, buf, len, source, tag);
+        if (t.len != DEV_TAKE_NONE || i == LOOKS || (i == 0 && !may_spin()))
+            break;
+        for (int k = 0; k < LOOKS_HERE && !ku_line_is_full(next->line, next->lap); k++)
+            ;
+    }
+    if (t.len != DEV_TAKE_OTHER || len <= PKT_SHORT_MAX)
+        return t;
+    want = pkt_eager_prepare(context_id, tag, source);
     return MPID_core.take_long(MPID_core.take_from, want, take_mask(source, tag), buf, (size_t)len);
 }
 
@@ -150,40 +197,32 @@ static inline void taken(const struct dev_taken *t)
         take_poll();
 }
 
-/* The first receive that waits gets the next packet, if that is a short message for it; what `take` says. */
-static inline __attribute__((always_inline)) int64_t take_posted(struct context *c, struct MPIR_HANDLE *r)
-{
-    struct dev_taken t = take(c->id, r->buf, r->len, r->rank, r->tag);
-    if (likely(t.len >= 0)) {
-        MPID_Posted_pop(&c->posted);
-        recv_finish(r, (int32_t)t.source, (int32_t)t.tag, t.len, r->len);
-        taken(&t);
-    }
-    return t.len;
-}
-
-/* May it, as nobody stands before it?  (One of hashes is not the first of a list.) */
+/* The first receive that waits, if it stands in a list and its bytes lie together: it may take its message itself. */
 static inline struct MPIR_HANDLE *first_posted(const struct context *c)
 {
     struct MPIR_HANDLE *r = c->posted.head;
     return r != NULL && r->datatype == NULL ? r : NULL;
 }
 
-/* Receives wait already: messages for them that have come must go first, and keep the queue short.  Not looked for at each call,
- * since a look that finds nothing costs as much as half a receive. */
-static inline bool must_catch_up(const struct context *c)
+static inline void give_posted(struct context *c, struct MPIR_HANDLE *r, const struct dev_taken *t)
 {
-    enum { CALLS = 4 };
-    return c->posted.n != 0 && c->posted.n % CALLS == 0;
+    MPID_Posted_pop(&c->posted);
+    recv_finish(r, (int32_t)t->source, (int32_t)t->tag, t->len, r->len);
+    taken(t);
 }
 
+/* Receives wait already, and something has come: what is for them goes first. */
 static __attribute__((noinline)) void catch_up(struct context *c)
 {
     enum { AT_ONCE = 8 };
     for (int i = 0; i < AT_ONCE && c->posted.n != 0; i++) {
         struct MPIR_HANDLE *r = first_posted(c);
-        int64_t got = r != NULL ? take_posted(c, r) : DEV_TAKE_OTHER;
-        if (got == DEV_TAKE_NONE || (got == DEV_TAKE_OTHER && MPID_Progress() <= 0))
+        struct dev_taken t = { .len = DEV_TAKE_OTHER };
+        if (r != NULL)
+            t = take_here(c->id, r->buf, r->len, r->rank, r->tag);
+        if (t.len >= 0)
+            give_posted(c, r, &t);
+        else if (t.len == DEV_TAKE_NONE || MPID_Progress() <= 0)
             break;
     }
 }
@@ -193,28 +232,6 @@ static inline bool may_take(const struct context *c, int64_t len)
     return likely(MPID_core.take_from != NULL && c != NULL && len >= 0) && (c->unexp.n | c->posted.n) == 0;
 }
 
-enum { TAKE_LOOKS = 400 };
-
-/* Is there nothing else to be done meanwhile? */
-static inline bool may_spin(void)
-{
-    return likely(ku_wait_policy.spin_ns != 0 && ku_wait_alone() && MPID_core.npoll == 1 &&
-                  MPID_core.busy == NULL && MPID_core.pulls == NULL && MPID_Progress_also == NULL);
-}
-
-/* Nothing has come: look again for as long as a message takes to come from another core, if nothing else is to be done.  Not
- * true: whatever there is now is for the long way. */
-static __attribute__((noinline)) struct dev_taken take_soon(uint32_t context_id, void *buf, int64_t len,
-                                                            int source, int tag)
-{
-    struct dev_taken t = { .len = DEV_TAKE_NONE };
-    if (!may_spin())
-        return t;
-    for (int i = 0; i < TAKE_LOOKS && t.len == DEV_TAKE_NONE; i++)
-        t = take(context_id, buf, len, source, tag);
-    return t;
-}
-
 /* A blocking receive, unless it takes the long way. */
 static inline __attribute__((always_inline)) bool recv_now(const struct context *c, void *buf, int64_t len,
                                                            int source, int tag, MPIR_Status *status)
@@ -222,11 +239,9 @@ static inline __attribute__((always_inline)) bool recv_now(const struct context 
     struct dev_taken t;
     if (!may_take(c, len))
         return false;
-    t = take(c->id, buf, len, source, tag);
-    if (t.len == DEV_TAKE_NONE)
+    t = take_here(c->id, buf, len, source, tag);
+    if (t.len < 0)
         t = take_soon(c->id, buf, len, source, tag);
-    if (unlikely(t.len == DEV_TAKE_OTHER) && len > PKT_SHORT_MAX)
-        t = take_long(c->id, buf, len, source, tag);
     if (unlikely(t.len < 0))
         return false;
     if (status != NULL)
@@ -235,16 +250,20 @@ static inline __attribute__((always_inline)) bool recv_now(const struct context 
     return true;
 }
 
-/* A nonblocking one. */
-static inline __attribute__((always_inline)) bool irecv_now(struct context *c, void *buf, int64_t len,
-                                                            int source, int tag, struct MPIR_HANDLE *r)
+/* A nonblocking one, when something has come. */
+static __attribute__((noinline)) bool irecv_now(struct context *c, void *buf, int64_t len, int source,
+                                                int tag, struct MPIR_HANDLE *r)
 {
+    enum { CALLS = 4 };
     struct dev_taken t;
-    if (c != NULL && unlikely(must_catch_up(c)) && MPID_core.take_from != NULL)
+    if (unlikely(c->posted.n != 0)) { /* not at each call: messages in a row come at less cost each */
+        if (c->posted.n % CALLS != 0)
+            return false;
         catch_up(c);
+    }
     if (!may_take(c, len))
         return false;
-    t = take(c->id, buf, len, source, tag);
+    t = take_here(c->id, buf, len, source, tag);
     if (t.len < 0)
         return false;
     r->handle_type = MPIR_RECV;
@@ -281,31 +300,44 @@ int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int 
     return recv_bytes_long(buf, len, comm, source, tag, status);
 }
 
+/* May a receive just be put into the queue? */
+static inline bool may_post(const struct context *c, int64_t len)
+{
+    return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.ngone == 0 && !MPID_core.lost);
+}
+
 int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
                      MPID_Request request)
 {
     uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
     struct context *c = context_known(comm, id);
     int err = 0;
-    if (irecv_now(c, buf, len, source, tag, request)) {
+    if (likely(c != NULL) && has_come() && irecv_now(c, buf, len, source, tag, request)) {
         request->comm = comm;
         return 0;
     }
     recv_init(request, comm, buf, len, NULL, source, tag, id, 0);
-    if (likely(c != NULL && c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.ngone == 0 &&
-               !MPID_core.lost)) {
+    if (likely(c != NULL && may_post(c, len))) {
         MPID_Posted_add(&c->posted, request);
-        req_state(request, REQ_POSTED);
-        return 0;
-    }
-    recv_start(request, &err);
+        request->state = REQ_POSTED;
+    } else
+        recv_start(request, &err);
     return err;
 }
 
+/* A request at rest has its arguments still, and the empty status. */
 int MPID_Recv_again(MPID_Request r)
 {
+    struct context *c = context_known(r->comm, r->context_id);
     int err = 0;
-    if (!irecv_now(context_known(r->comm, r->context_id), r->buf, r->len, r->rank, r->tag, r))
+    if (likely(c != NULL) && has_come() && irecv_now(c, r->buf, r->len, r->rank, r->tag, r))
+        return 0;
+    if (likely(c != NULL && may_post(c, r->len))) {
+        atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
+        r->peer = -1;
+        MPID_Posted_add(&c->posted, r);
+        r->state = REQ_POSTED;
+    } else
         MPID_IrecvContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r, &err);
     return err;
 }
@@ -314,18 +346,20 @@ bool MPID_Recv_soon(MPID_Request request, int more)
 {
     struct context *c = context_known(request->comm, request->context_id);
     struct MPIR_HANDLE *r;
-    int looks = 0;
     if ((request->state & REQ_STATE) != REQ_POSTED || MPID_core.take_from == NULL || c == NULL)
         return false;
     while ((r = first_posted(c)) != NULL) {
-        int64_t got = take_posted(c, r);
-        if (likely(got >= 0)) {
-            looks = 0;
-            if (req_is_complete(request) && more-- <= 0)
-                return true;
-        } else if (got == DEV_TAKE_OTHER || req_is_complete(request) || (looks == 0 && !may_spin()) ||
-                   ++looks == TAKE_LOOKS)
-            break;
+        struct dev_taken t = take_here(c->id, r->buf, r->len, r->rank, r->tag);
+        if (t.len < 0) {
+            if (req_is_complete(request))
+                break;
+            t = take_soon(c->id, r->buf, r->len, r->rank, r->tag);
+            if (t.len < 0)
+                break;
+        }
+        give_posted(c, r, &t);
+        if (req_is_complete(request) && more-- <= 0)
+            return true;
     }
     return req_is_complete(request);
 }

@@ -367,9 +367,11 @@ int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm
 int MPID_Send_again(MPID_Request r)
 {
     int err = 0;
-    if (likely(send_now(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer)))
-        sent_now(r, r->rank, r->tag);
-    else
+    if (likely(send_now(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer) ||
+               send_copied(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer))) {
+        atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed); /* as it is at rest */
+        send_poll();
+    } else
         MPID_IsendContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r->peer,
                          MPID_MSGFORM_NATIVE, r, &err);
     return err;
@@ -380,7 +382,8 @@ int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *com
 {
     uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
     int err = 0;
-    if (likely(send_now(buf, len, comm->rank, tag, id, grank_in(comm, dest)))) {
+    if (likely(send_now(buf, len, comm->rank, tag, id, grank_in(comm, dest)) ||
+               send_copied(buf, len, comm->rank, tag, id, grank_in(comm, dest)))) {
         request->comm = comm;
         sent_now(request, comm->rank, tag);
     } else

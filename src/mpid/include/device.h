@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "util/linering.h"
 #include "util/segment.h"
 
 enum { DEV_VERSION = 3 };
@@ -122,6 +123,13 @@ enum dev_take {
     DEV_TAKE_OTHER = -2 /* the next packet is another */
 };
 
+/* Where the next short packet will lie, as far as one place can tell: in `line`, with its struct dev_head in the place of the
+ * line's head, once that has this lap (ku_line_look). */
+struct dev_next {
+    const struct ku_line *line;
+    uint16_t lap;
+};
+
 struct dev_ops {
     uint32_t version; /* DEV_VERSION */
     const char *name; /* "shmem": in knobs and messages */
@@ -213,6 +221,14 @@ struct dev_ops {
     /* Optional (default: DEV_NO_SUPPORT): send with a body in one piece, of at most caps.max_send bytes, which is copied before
      * return.  DEV_OK, DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
     dev_status (*send_copy)(struct dev_peer *peer, const struct dev_head *head, const void *body, size_t len);
+
+    /* Optional, both or none, of devices with take whose short packets are lines of util/linering.h: `take` without a call where
+     * there is nothing, and with a short one where there is something.  next: the same struct for as long as the device is open;
+     * any call of the device may change what it says, and only such a call does.  A line in it that is full and whose
+     * `len` is at most 48 may be read at any time, as long as nothing else of the device is called; took: and that is
+     * done, by a receive for which `take` would have taken it.  What is elsewhere the core finds by take and progress. */
+    const struct dev_next *(*next)(const struct dev *dev);
+    void (*took)(struct dev *dev);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */
