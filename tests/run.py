@@ -11,7 +11,8 @@ What is a test:
                                  in its comments (ranks, exit, stdout, stderr, env, mpiexec, args, timeout, part; "nodes: one,
                                  because ..." if it does not make sense on several)
   tests/**/*.test                an executable: exit 0 passed, 77 skipped (reason on the last line), else failed;
-                                 a line "part: NAME" near its top puts it into another part than quick
+                                 a line "part: NAME" near its top puts it into another part than quick; one "also: ROW VARIABLE=VALUE"
+                                 makes it two tests, the second with that in its environment
   the programs of TESTS in the build tree (Check programs and others that exit with 0)
 """
 import argparse
@@ -61,7 +62,8 @@ class Context:
     def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1, mpiexec=None):
         self.builddir, self.prefix, self.jobs = args.builddir, args.prefix, args.jobs
         self.mpicc = os.path.join(self.prefix, "bin", "mpicc")
-        self.mpiexec = mpiexec or os.path.join(self.prefix, "bin", "mpiexec")
+        self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
+        self.mpiexec_of = mpiexec or (lambda name, ranks: self.mpiexec)  # of a program's run
         self.simulated = nodes > 1 and not mpiexec
         self.bindir = os.path.join(self.builddir, "tests", "bin")
         self.wrapper, self.cflags, self.ranks, self.slow, self.nodes = list(wrapper), list(cflags), ranks, slow, nodes
@@ -131,7 +133,7 @@ def mpi_run(ctx, program, d, name, ranks):
         env[key] = value
     timeout = int(d.get("timeout", ["60"])[0]) * ctx.slow
     nodes = ["-fake-nodes", str(ctx.nodes)] if ctx.simulated else []
-    cmd = [ctx.mpiexec, *nodes, "-n", str(ranks), *" ".join(d.get("mpiexec", [])).split(), *ctx.wrapper, program,
+    cmd = [ctx.mpiexec_of(name, ranks), *nodes, "-n", str(ranks), *" ".join(d.get("mpiexec", [])).split(), *ctx.wrapper, program,
            *" ".join(d.get("args", [])).split()]
     start = time.time()
     code, out, err = run(cmd, timeout, env)
@@ -181,18 +183,23 @@ def script_tests(ctx, part, skip_done):
             path = os.path.join(folder, f)
             if not f.endswith(".test") or not os.access(path, os.X_OK):
                 continue
-            name = os.path.relpath(path, TOP)
             with open(path, errors="replace") as fh:
                 head = fh.read(3000)
             belongs = re.search(r"^\W*part:\s*(\w+)", head, re.M)
-            if (belongs.group(1) if belongs else "quick") != part or not ctx.wanted(name) or name in skip_done:
+            if (belongs.group(1) if belongs else "quick") != part:
                 continue
             limit = re.search(r"^\W*timeout:\s*(\d+)", head, re.M)
-            start = time.time()
-            code, out, err = run([path], (int(limit.group(1)) if limit else 120) * ctx.slow, ctx.env, cwd=ctx.builddir)
-            if part != "quick" and code == 0:
-                print(tail(out, 60))  # figures
-            yield outcome(name, code, out, err, time.time() - start)
+            rows = [("", "")] + [("@" + row, setting) for row, setting in re.findall(r"^\W*also:\s*(\w+) (\w+=\S+)", head, re.M)]
+            for row, setting in rows:
+                name = os.path.relpath(path, TOP) + row
+                if not ctx.wanted(name) or name in skip_done:
+                    continue
+                env = dict(ctx.env, **dict([setting.split("=", 1)] if setting else []))
+                start = time.time()
+                code, out, err = run([path], (int(limit.group(1)) if limit else 120) * ctx.slow, env, cwd=ctx.builddir)
+                if part != "quick" and code == 0:
+                    print(tail(out, 60))  # figures
+                yield outcome(name, code, out, err, time.time() - start)
 
 
 def outcome(name, code, out, err, seconds):
@@ -323,21 +330,33 @@ def part_split(ctx, done):
     yield from network(ctx, done, nodes=2, slow=2)
 
 
-def part_spread(ctx, done):
+def dealt(name, ranks):
+    """On how many hosts this test runs where 2, 3 and 4 share the work: always the same, no more than it has ranks."""
+    return 2 + sum(name.encode()) % (min(ranks, 4) - 1)
+
+
+def part_spread(ctx, done, hosts=None):
+    """Over ssh on so many hosts; None: each test on 2, 3 or 4 of them."""
     sys.path.insert(0, os.path.join(TOP, "tests", "hosts"))
     from net import Net, why_not
     if why_not():
         yield Result("spread", "skipped", 0, why_not())
         return
     with tempfile.TemporaryDirectory(prefix="spread") as tmp:
-        net = Net(3, tmp)
+        net = Net(hosts or 4, tmp)
         wrapper = os.path.join(tmp, "mpiexec")
-        with open(wrapper, "w") as f:
-            words = net.inside(1, ctx.mpiexec, "-launcher-exec", f"ssh -F {tmp}/ssh_user", "-hosts", "node1,node2,node3")
-            f.write("#!/bin/sh\nexec " + " ".join(shlex.quote(w) for w in words) + ' "$@"\n')
-        os.chmod(wrapper, 0o755)
-        yield from network(ctx, done, mpiexec=wrapper, nodes=2, slow=3)
+        for n in range(2, net.n + 1):
+            names = ",".join(f"node{i}" for i in range(1, n + 1))
+            words = net.inside(1, ctx.mpiexec, "-launcher-exec", f"ssh -F {tmp}/ssh_user", "-hosts", names)
+            with open(wrapper + str(n), "w") as f:
+                f.write("#!/bin/sh\nexec " + " ".join(shlex.quote(w) for w in words) + ' "$@"\n')
+            os.chmod(wrapper + str(n), 0o755)
+        yield from network(ctx, done, mpiexec=lambda name, ranks: wrapper + str(hosts or dealt(name, ranks)), nodes=hosts or 2, slow=3)
         net.close()
+
+
+def spread_on(hosts):
+    return lambda ctx, done: part_spread(ctx, done, hosts)
 
 
 def part_clang(ctx, done):
@@ -376,13 +395,17 @@ PARTS = {
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
     "coverage": (part_coverage, "line coverage of src/mpi and src/mpid"),
     "hosts": (scripts_of("hosts"), "jobs over ssh between network namespaces (root)"),
-    "spread": (part_spread, "the MPI programs with their ranks on three such hosts (root)"),
+    "spread": (part_spread, "the MPI programs with their ranks on 2, 3 or 4 such hosts (root)"),
+    "spread2": (spread_on(2), "the same, all on 2 hosts"),
+    "spread3": (spread_on(3), "the same, all on 3 hosts"),
+    "spread4": (spread_on(4), "the same, all on 4 hosts"),
     "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
     "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est, PT-Scotch, SUNDIALS, DUNE"),
     "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),
 }
 
 DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
+APART = ["spread2", "spread3", "spread4"]  # not of --all, as spread has a share of each
 
 
 def run_part(name, ctx, args):
@@ -428,7 +451,7 @@ def main():
         return 0
     ctx = Context(args)
     passed = failed = 0
-    for name in args.part or (PARTS if args.all else ["quick"] if args.filter else DEFAULT):
+    for name in args.part or ([p for p in PARTS if p not in APART] if args.all else ["quick"] if args.filter else DEFAULT):
         p_, f_ = run_part(name, ctx, args)
         passed, failed = passed + p_, failed + f_
     print(f"{passed} passed, {failed} failed")

@@ -12,3 +12,13 @@ debian_source()
     (cd "$2" && timeout 300 apt-get -qq $options update && timeout 300 apt-get -qq $options source --download-only "$1") >"$apt/log" 2>&1
     ls "$2/$1"_*.orig.tar.* >/dev/null 2>&1
 }
+
+# is_built FOLDER: does it hold what was made after the library that is installed now?  Then another row of the test need not make it again.
+# The folder is emptied otherwise; `touch FOLDER/.built` when it is made.
+is_built()
+{
+    [ "$1/.built" -nt "$PREFIX/lib/libmpi.so" ] && return 0
+    rm -rf "$1" && mkdir -p "$1"
+    return 1
+}
+over=${KEEL_DEVICES:+ over $KEEL_DEVICES} # for what is said of a row
