@@ -379,8 +379,6 @@ static void read_frames(struct child *c)
             c->state = DONE;
         fleet.take(&f, bytes);
     }
-    if (c->link.broken && c->over == 0)
-        c->over = now();
 }
 
 static void ping(struct child *c)
@@ -400,6 +398,8 @@ static void look_at(struct child *c)
     if (c->state == LOST)
         return;
     link_flush(&c->link);
+    if ((c->link.broken || c->link.cut) && c->over == 0)
+        c->over = now();
     ping(c);
     if (c->state == DONE)
         return;

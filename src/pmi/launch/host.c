@@ -2,7 +2,7 @@
  * mpiexec, through the agent (ssh) that started it, or through the daemon that did.
  *
  * Invariants
- *   1. When the link up has ended, or has brought nothing for the time that mpiexec said, every process of the job here is
+ *   1. When the link up has ended, takes nothing more, or has brought nothing for the time that mpiexec said, every process of the job here is
  *      killed, and this one exits.
  *   2. A rank's end is told after what it has said and (if there is room for it) written before.
  *   3. stdin and stdout are the link's; what anything else here writes to them goes to stderr, which the agent passes on. */
@@ -474,6 +474,8 @@ static _Noreturn void loop(void)
             die("poll failed: %s", strerror(errno));
         on_up();
         link_flush(&host.up);
+        if (host.up.cut)
+            link_is_gone();
         if (host.begun) {
             output_move();
             crew_hear();

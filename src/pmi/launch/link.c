@@ -43,7 +43,7 @@ static void append(struct link *l, const void *bytes, size_t n)
 
 void link_pass(struct link *l, const struct frame *f, const char *bytes)
 {
-    if (l->broken)
+    if (l->broken || l->cut)
         return;
     append(l, f, sizeof *f);
     append(l, bytes, f->len);
@@ -66,10 +66,10 @@ void link_flush(struct link *l)
             l->woff += (size_t)n;
         else if (n < 0 && errno == EAGAIN)
             return;
-        else if (n < 0 && errno != EINTR)
-            l->woff = l->wlen = 0; /* what has come from there may still be read */
-        if (n < 0 && errno != EINTR)
-            return;
+        else if (n < 0 && errno != EINTR) {
+            l->woff = l->wlen = 0;
+            l->cut = true;
+        }
     }
 }
 

@@ -54,6 +54,7 @@ struct frame {
 struct link {
     int in, out;
     bool broken;       /* nothing more comes or goes */
+    bool cut;          /* nothing more goes; what has come may still be read */
     const char *wrong; /* then: what came was no frame; NULL: it ended */
     bool banner;       /* it has come (or none is expected) */
     char *rbuf, *wbuf;
