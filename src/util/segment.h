@@ -25,7 +25,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 15,
+    KU_SEG_VERSION = 16,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_ALIGN = 128 /* two lines, which processors fetch together */,
@@ -159,6 +159,7 @@ struct ku_seg_call {
     bool polls;              /* it is in a call that does not wait, again and again */
     bool any;                /* the call ends when one of those waited for does, not all */
     uint8_t others;          /* what else than a message may end its wait: KU_OTHERS_* */
+    bool under_way;          /* something that it has sent, or that is sent to it, may be on a network */
     uint32_t progress;       /* changes as its operations complete */
     int32_t nops, nmsgs;     /* how many there are; the first ones follow */
     uint64_t caller;         /* where the call was made: an address in the rank */

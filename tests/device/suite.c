@@ -705,6 +705,36 @@ static void shares_words(struct rank *r)
     rank_close(r);
 }
 
+/* Does the device's answer become this one within 10 s?  Nobody looks at what comes meanwhile, unless it pumps. */
+static void need_under_way(struct rank *r, bool want, bool pump)
+{
+    bool is = !want;
+    for (int i = 0; i < 10000 && (is = r->ops->under_way(r->dev)) != want; i++) {
+        if (pump)
+            rank_pump(r);
+        usleep(1000);
+    }
+    NEED(r, is == want, "it is %d", is);
+}
+
+static void tells_what_is_under_way(struct rank *r)
+{
+    rank_open(r);
+    rank_connect(r);
+    need_under_way(r, false, true);
+    rank_meet(r);
+    if (r->me == 0)
+        rank_send(r, 1, 3000, 1);
+    else
+        need_under_way(r, true, false);
+    rank_meet(r);
+    if (r->me == 1)
+        rank_pump_until(r, 0, 2);
+    need_under_way(r, false, true);
+    rank_meet(r);
+    rank_close(r);
+}
+
 static void reads_a_peers_memory(struct rank *r)
 {
     static char data[100000], got[100000];
@@ -762,6 +792,7 @@ static const struct test {
     { "reads a peer's memory", reads_a_peers_memory, 1, 2, BOTH | GETS },
     { "writes a peer's memory", writes_a_peers_memory, 1, 2, BOTH | GETS },
     { "shares words", shares_words, 1, 3, BOTH | GETS },
+    { "tells what is under way", tells_what_is_under_way, 2, 2, BOTH },
 };
 enum { TESTS = sizeof tests / sizeof *tests };
 
@@ -785,6 +816,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device has no take_long";
     if (t->fn == copied_packets && !s->ops()->send_copy)
         return "the device has no send_copy";
+    if (t->fn == tells_what_is_under_way && !s->ops()->under_way)
+        return "the device has no under_way";
     if (t->fn == dropped_rooms && s->prepare == mock_moody)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)

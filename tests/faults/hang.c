@@ -313,6 +313,25 @@ static void two_of_three(void)
     recv_cycle();
 }
 
+/* Rank 0's last message waits for the file, and all others for that. */
+static void kept(void)
+{
+    for (int i = 0; i < 2; i++) {
+        if (rank == 0 && i == 1)
+            puts("connected"), fflush(stdout);
+        while (rank == 0 && i == 1 && access(getenv("HANG_UNTIL"), F_OK) != 0)
+            usleep(10000);
+        if (rank == 0)
+            MPI_Send(small, 8, MPI_BYTE, size - 1, 7, MPI_COMM_WORLD);
+        if (rank > 0)
+            MPI_Recv(small, 8, MPI_BYTE, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank > 0)
+            MPI_Send(small, 8, MPI_BYTE, rank - 1, 7, MPI_COMM_WORLD);
+        if (rank == 0)
+            MPI_Recv(small, 8, MPI_BYTE, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 /* The sender forgets two partitions. */
 static void partitions(void)
 {
@@ -347,7 +366,7 @@ static const struct {
     { "threads", threads },       { "worker", worker },
     { "handler", handler },       { "rounds", rounds },
     { "ping_pong", ping_pong },   { "two_of_three", two_of_three },
-    { "partitions", partitions },
+    { "partitions", partitions }, { "kept", kept },
 };
 
 int main(int argc, char **argv)

@@ -373,6 +373,26 @@ static bool tcp_unsent(const struct dev *d)
     return false;
 }
 
+/* What a connection that stands has sent, the peer's kernel has acknowledged, or it is under way. */
+static bool is_under_way(const struct dev *d, const struct dev_peer *p)
+{
+    if (p->state == TCP_OPEN)
+        return p->out || p->keeps || p->in || ku_sock_unsent(p->fd) != 0 ||
+               atomic_load_explicit(&ku_segment_gone(d->world.segment)[p->grank], memory_order_relaxed);
+    return p->state > TCP_IDLE && p->state < TCP_OPEN;
+}
+
+static bool tcp_under_way(struct dev *d)
+{
+    struct pollfd more = { .fd = d->epoll, .events = POLLIN };
+    if (d->pending || d->nguests || d->deaf || poll(&more, 1, 0) != 0)
+        return true;
+    for (int32_t i = 0; i < d->world.size; i++)
+        if (d->peers[i] && is_under_way(d, d->peers[i]))
+            return true;
+    return false;
+}
+
 /* ---- close ----------------------------------------------------------------------------------- */
 
 /* Nothing more can be done for the peer.  What it sends from here on is for nobody. */
@@ -451,4 +471,5 @@ const struct dev_ops dev_tcp_ops = {
     .wait_word = tcp_wait_word,
     .wait_fd = tcp_wait_fd,
     .unsent = tcp_unsent,
+    .under_way = tcp_under_way,
 };

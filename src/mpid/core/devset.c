@@ -110,6 +110,12 @@ static const struct dev_next *dev_no_next(const struct dev *dev)
     return &next;
 }
 
+static bool dev_no_under_way(struct dev *dev)
+{
+    (void)dev;
+    return true;
+}
+
 /* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
 static void fill_in(struct dev_ops *o)
 {
@@ -130,6 +136,7 @@ static void fill_in(struct dev_ops *o)
     o->take_long = o->take_long ? o->take_long : dev_no_take;
     o->next = o->next ? o->next : dev_no_next;
     o->send_copy = o->send_copy ? o->send_copy : dev_no_send_copy;
+    o->under_way = o->under_way ? o->under_way : dev_no_under_way;
 }
 
 /* Is `name` in the comma-separated list (NULL: everything is)? */

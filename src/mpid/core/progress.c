@@ -325,12 +325,26 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     return 0;
 }
 
+/* The launcher asks.  The answer is true of all that has come before, and `since` of the time up to the answer: the events met. */
+static int answer(struct ku_wait *w, struct MPIR_HANDLE *r)
+{
+    int met = MPID_Progress() + look_at_idle();
+    if (met > 0)
+        ku_wait_reset(w);
+    if (w->since == 0)
+        w->since = ku_clock_ns();
+    atomic_store_explicit(&my_call()->since, w->since, memory_order_relaxed);
+    MPID_Report(r, false);
+    return met;
+}
+
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
+    int met;
     if (unlikely(check_failed()))
         return 1; /* what is waited for may have failed by that */
-    if (unlikely(report_wanted()))
-        MPID_Report(r, false);
+    if (unlikely(report_wanted()) && (met = answer(w, r)) > 0)
+        return met;
     if (ku_wait_step(w) == KU_WAIT_AGAIN)
         return 0;
     return sleep_now(w, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);

@@ -190,11 +190,23 @@ static void add_all(struct report *rep)
     ku_slab_each(&MPID_core.rndvs, add_rndv, rep);
 }
 
+/* Also of a context that this process has not used itself. */
+static const struct MPIR_COMMUNICATOR *comm_of(const struct context *c)
+{
+    for (uint32_t k = 0; c->comm == NULL && k < MPID_CONTEXT_IDS; k++) {
+        const struct context *of = MPID_Context_find(c->id - k);
+        if (of != NULL && of->comm != NULL && of->comm->context_id == of->id)
+            return of->comm;
+    }
+    return c->comm;
+}
+
 static void add_message(struct ku_seg_call *call, const struct context *c, const struct umsg *m)
 {
     struct ku_seg_op op = { .kind = KU_OP_MESSAGE, .lrank = m->source, .tag = m->tag, .bytes = m->len };
-    describe_comm(&op, c->comm, c->id);
-    op.grank = grank_of(c->comm, m->source);
+    const struct MPIR_COMMUNICATOR *comm = comm_of(c);
+    describe_comm(&op, comm, c->id);
+    op.grank = grank_of(comm, m->source);
     if (op.context != MPID_CONTEXT_PT2PT)
         return; /* the library's own */
     if (call->nmsgs < KU_CALL_MSGS)
@@ -264,6 +276,15 @@ static void add_waited(struct report *rep, struct MPIR_HANDLE *waited)
         add_all(rep);
 }
 
+/* Memory has no way on which something could be: who looks there sees all that was sent before. */
+static bool under_way(void)
+{
+    for (int i = 0; i < MPID_core.npoll; i++)
+        if (MPID_core.poll[i]->fd >= 0 && MPID_core.poll[i]->ops.under_way(MPID_core.poll[i]->dev))
+            return true;
+    return false;
+}
+
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
@@ -273,6 +294,7 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     atomic_store_explicit(&call->answered, asked - 1, memory_order_release);
     call->polls = polls;
     call->others = MPID_core.config.others_end != NULL ? (uint8_t)MPID_core.config.others_end() : 0;
+    call->under_way = under_way();
     call->nops = call->nmsgs = 0;
     call->call[0] = call->what[0] = '\0';
     call->caller = 0;
@@ -295,7 +317,7 @@ static bool all_sleep(const struct ku_segment *s)
         uint32_t state = atomic_load_explicit(&r->state, memory_order_relaxed);
         if (i != (uint32_t)MPID_core.job.local_rank && state != KU_RANK_DEAD && state != KU_RANK_FINALIZED &&
             (state != KU_RANK_RUNNING ||
-             atomic_load_explicit(&r->sleeping, memory_order_relaxed) != KU_ASLEEP))
+             atomic_load_explicit(&r->sleeping, memory_order_relaxed) == KU_AWAKE))
             return false;
     }
     return true;
@@ -305,7 +327,7 @@ void MPID_Report_still(void)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
     uint32_t none = 0;
-    if (s->head->nnodes == 1 && atomic_load_explicit(&s->head->still, memory_order_relaxed) == 0 &&
-        all_sleep(s) && atomic_compare_exchange_strong(&s->head->still, &none, 1))
+    if (atomic_load_explicit(&s->head->still, memory_order_relaxed) == 0 && all_sleep(s) &&
+        atomic_compare_exchange_strong(&s->head->still, &none, 1))
         pmi_still(&MPID_core.job);
 }

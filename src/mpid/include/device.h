@@ -18,7 +18,7 @@
 #include "util/linering.h"
 #include "util/segment.h"
 
-enum { DEV_VERSION = 3 };
+enum { DEV_VERSION = 4 };
 
 typedef enum dev_status {
     DEV_OK = 0,     /* done: what was passed may be used again */
@@ -229,6 +229,11 @@ struct dev_ops {
      * done, by a receive for which `take` would have taken it.  What is elsewhere the core finds by take and progress. */
     const struct dev_next *(*next)(const struct dev *dev);
     void (*took)(struct dev *dev);
+
+    /* Optional (default: yes), of devices with a wait_fd: may something that this process has sent not have come to the memory of the
+     * peer's machine, something that has come not have been handed up, or a peer that is gone still have something under way?
+     * Asked after a progress that found nothing.  Never blocks. */
+    bool (*under_way)(struct dev *dev);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */

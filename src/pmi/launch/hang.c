@@ -1,17 +1,20 @@
 /* hang.c: asking the ranks what they wait for, and watching for a job in which nothing can go on.
  *
- * A deadlock is certain when every rank of the only node sleeps for messages and none has met an event for QUIET seconds, has
- * looked at its devices again when asked, and sleeps on: who sleeps sends nothing.  Whether something else than a message may
- * end a wait (a thread, a generalized request, a signal) is in the ranks' answers and in what the system says of their
- * processes; a rank that gives no answer may be stopped.
+ * A deadlock is certain when every rank sleeps for messages and none has met an event for QUIET seconds, has looked at its devices
+ * again when asked, and sleeps on: who sleeps sends nothing.  Between hosts something may be on its way, so they are
+ * asked twice.  First each answers that all it has sent lies in its peers' machines (call.under_way); then,
+ * all having said so and nobody having met an event, each finds nothing there: so nothing is anywhere.  Whether something else
+ * than a message may end a wait (a thread, a generalized request, a signal) is in the ranks' answers and in what the
+ * system says of their processes; a rank that gives no answer may be stopped.
  *
- * Nobody watches a job that is well: the last rank that has fallen asleep for long says so (PMI_STILL), and only then, and
- * ever less often while that lasts, is there something to look at. */
+ * Nobody watches a job that is well: the last rank of a node that has fallen asleep for long says so (PMI_STILL), and only when
+ * all nodes have, and ever less often while that lasts, is there something to look at. */
 #define _GNU_SOURCE
 #include "hang.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "host.h"
 #include "launch.h"
 #include "output.h"
 #include "util/clock.h"
@@ -28,6 +31,8 @@ static struct {
     struct hang_rank *ranks;
     uint64_t *moved;    /* of each rank: its `since` when it was looked at last */
     uint32_t *progress; /* what it answered last */
+    uint64_t *rests;    /* what it said before that it was asked for a judgement */
+    bool *still;        /* of each node: its ranks have said so */
     uint64_t moved_at;
     uint64_t continued; /* ns: the job was stopped before */
     bool stopped;
@@ -49,6 +54,8 @@ void hang_init(const struct launch *l, const struct ku_segment *segments,
     hang.ranks = xalloc((size_t)l->size, sizeof *hang.ranks);
     hang.moved = xalloc((size_t)l->size, sizeof *hang.moved);
     hang.progress = xalloc((size_t)l->size, sizeof *hang.progress);
+    hang.rests = xalloc((size_t)l->size, sizeof *hang.rests);
+    hang.still = xalloc((size_t)l->nodes, sizeof *hang.still);
     hang.moved_at = ku_clock_ns();
     hang.tick = l->hang_seconds > 0 && l->hang_seconds < 4 * TICK ? l->hang_seconds / 4 : TICK;
     if (l->hang_seconds > 0)
@@ -77,6 +84,7 @@ void hang_take(int rank, int question, const struct hang_state *s, char *where, 
     free(f->where);
     free(f->process);
     memcpy(&f->state, s, sizeof *s);
+    f->since = s->call.since;
     f->state.call.since = moment(t, s->since_age, since);
     f->state.call.seen = s->call.seen ? moment(t, s->seen_age, seen) : 0;
     f->question = question;
@@ -89,12 +97,45 @@ double hang_due(void)
     return hang.due;
 }
 
-void hang_still(void)
+/* Look as soon as all nodes are still, but for those whose ranks have all ended. */
+static void look_if_still(void)
 {
-    if (hang.far && hang.launch->hang_seconds <= 0)
-        return; /* that none can go on is seen on one host only */
+    const struct launch *l = hang.launch;
+    struct hang_rank r;
+    for (int i = 0; i < l->size; i++) {
+        hang.look(i, &r);
+        if (r.pid != 0 && !hang.still[l->node_of[i]])
+            return;
+    }
     hang.tick = TICK;
     hang.due = now();
+}
+
+void hang_still(int node)
+{
+    hang.still[node] = true;
+    look_if_still();
+}
+
+void hang_ended(void)
+{
+    for (int i = 0; i < hang.launch->nodes; i++)
+        if (hang.still[i] && hang.due == 0) {
+            look_if_still();
+            return;
+        }
+}
+
+/* Let them say it again. */
+static void forget_still(void)
+{
+    for (int i = 0; i < hang.launch->nodes; i++) {
+        hang.still[i] = false;
+        if (hang.segments[i].head)
+            atomic_store(&hang.segments[i].head->still, 0);
+    }
+    if (hang.ask_far)
+        hang.ask_far(ASK_STILL);
 }
 
 void hang_stopped(bool stopped)
@@ -263,7 +304,7 @@ static bool quiet(double seconds, bool all)
         r->since = atomic_load(&r->call->since);
         if (r->asleep && seconds_since(r->since > hang.continued ? r->since : hang.continued) < seconds)
             return false;
-        if (all && r->pid != 0 && !(in_mpi(r) && atomic_load(&r->seg->sleeping) == KU_ASLEEP))
+        if (all && r->pid != 0 && !r->asleep)
             return false;
         asleep += r->asleep;
     }
@@ -282,11 +323,31 @@ static bool hopeless(void)
     return true;
 }
 
+/* By its own clock. */
+static uint64_t rests_since(const struct hang_rank *r)
+{
+    return r->far ? r->far->since : atomic_load(&r->call->since);
+}
+
+/* All have answered, that nothing is under way as far as they can know; and nobody has met an event meanwhile. */
+static bool at_rest(void)
+{
+    ask();
+    for (int i = 0; i < hang.launch->size; i++) {
+        const struct hang_rank *r = &hang.ranks[i];
+        if (in_mpi(r) && (!r->answered || r->call->under_way || rests_since(r) != hang.rests[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool deadlock(void)
 {
-    if (hang.launch->nodes > 1 || !quiet(QUIET, true))
+    for (int i = 0; i < hang.launch->size; i++)
+        if (hang.ranks[i].call)
+            hang.rests[i] = rests_since(&hang.ranks[i]);
+    if (!quiet(QUIET, true) || !at_rest() || !at_rest())
         return false;
-    ask();
     for (double end = now() + PATIENCE; !quiet(QUIET, true);) { /* they sleep again */
         if (now() > end)
             return false;
@@ -338,9 +399,7 @@ static void plan(void)
         hang.told = false;
     } else if (!still && !hang.told &&
                hang.tick > 4 * TICK) { /* looked at several times, as one may be awake for a moment */
-        for (int i = 0; i < hang.launch->nodes; i++)
-            if (hang.segments[i].head)
-                atomic_store(&hang.segments[i].head->still, 0);
+        forget_still();
         hang.due = 0;
     }
 }

@@ -41,7 +41,8 @@ struct hang_rank {
 /* Then: what was told last. */
 struct hang_far {
     struct hang_state state;
-    int question; /* of which this is the answer; 0: none yet */
+    int question;   /* of which this is the answer; 0: none yet */
+    uint64_t since; /* by the clock there */
     char *where, *process;
 };
 
@@ -59,8 +60,9 @@ void hang_tell(void (*tell)(int rank, const struct hang_state *s, const char *wh
 /* The roll-call on stderr, under this headline. */
 void hang_report(const char *why);
 
-/* The ranks say that all of them sleep. */
-void hang_still(void);
+/* The ranks of a node say that all of them sleep.  A rank has ended, for whom others may wait. */
+void hang_still(int node);
+void hang_ended(void);
 /* The user has stopped the job, or lets it go on. */
 void hang_stopped(bool stopped);
 

@@ -206,7 +206,9 @@ static void tell_state(int rank, const struct hang_state *s, const char *where, 
 static void answer(int question)
 {
     host.question = question;
-    if (question != ASK_WHETHER_THERE)
+    if (question == ASK_STILL)
+        atomic_store(&crew.segments[host.node].head->still, 0);
+    else if (question != ASK_WHETHER_THERE)
         hang_tell(tell_state);
     tell(FRAME_STATES, question, NULL, 0);
 }

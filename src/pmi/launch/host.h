@@ -21,7 +21,7 @@ enum {
     STDIN_WINDOW = 64 << 10
 };
 
-/* A question that daemons answer at once, without asking ranks. */
-enum { ASK_WHETHER_THERE = -1 };
+/* Questions that daemons answer at once, without asking ranks.  STILL: let the ranks say again when all of them sleep. */
+enum { ASK_WHETHER_THERE = -1, ASK_STILL = -2 };
 
 #endif

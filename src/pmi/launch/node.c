@@ -236,7 +236,7 @@ static void on_record(const struct pmi_record *r, const char *text)
     else if (r->kind == PMI_CARD)
         share_card(r, text);
     else if (r->kind == PMI_STILL)
-        hang_still();
+        hang_still(crew.launch->node_of[r->rank]);
 }
 
 /* ---- ranks' ends ---- */
@@ -313,6 +313,7 @@ static void on_end(int rank, pid_t pid, int status)
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         oom_was(&oom, &perhaps);
     judge(rank, pid, status, oom, perhaps);
+    hang_ended();
 }
 
 static void on_other(pid_t pid, int status)
@@ -335,6 +336,7 @@ static void on_far_end(int rank, const struct frame_ended *e)
     node.all_zero = node.all_zero && e->status == 0;
     if (node.phase < TERM)
         judge(rank, e->pid, e->status, e->oom, e->oom_perhaps);
+    hang_ended();
 }
 
 static void on_failed(int code)
