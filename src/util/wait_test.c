@@ -86,7 +86,9 @@ START_TEST(the_ladder_ends_in_sleep)
     ck_assert_uint_eq(ku_wait_policy.spin_ns, 0);
     while (ku_wait_step(&w) == KU_WAIT_AGAIN)
         steps++;
-    ck_assert_int_eq(steps, (int)ku_wait_policy.yields);
+    ck_assert_int_le(steps, (int)ku_wait_policy.yields);
+    if (!ku_wait_hogged()) /* else somebody who computes has this core, and it slept sooner */
+        ck_assert_int_eq(steps, (int)ku_wait_policy.yields);
     ku_wait_init(2, 2);
     ck_assert_uint_gt(ku_wait_policy.spin_ns, 0);
     ku_wait_reset(&w);
