@@ -213,15 +213,13 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
     return s;
 }
 
-/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early, unless he has still to do with the
- * message before; of a message of few packets all are, since one side stands still during the first and the other during the
- * last. */
+/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early; of a message of few packets all are,
+ * since one side stands still during the first and the other during the last.  Not where the receiver has still to do with the
+ * message before: small packets leave cells half empty, and less is under way then. */
 static int64_t part_bytes(const struct rndv *v, int64_t most)
 {
-    int64_t left = v->want - v->done, n = v->done == 0 && !v->follows ? PART_FIRST
-                                          : v->done < PART_FEW        ? PART_SMALL
-                                                                      : most;
-    if (n > most || v->peer->cd->caps.stream)
+    int64_t left = v->want - v->done, n = v->done == 0 ? PART_FIRST : v->done < PART_FEW ? PART_SMALL : most;
+    if (n > most || v->follows || v->peer->cd->caps.stream)
         n = most;
     return n < left ? n : left;
 }
