@@ -382,7 +382,9 @@ static void a_word(char *to, size_t size)
     static const char *const fields[] = { "magic", "version", "kind",   "job_id", "from", "to",
                                           "epoch", "zero",    "serial", "nonce",  "proof" };
     static const char *const heads[] = { "len", "kind", "check", "short" };
-    static const long values[] = { 0, 1, 2, 3, 7, 8, 255, 65535, 131072, 131073, 2147483647, -1, 4294967295 };
+    static const long values[] = {
+        0, 1, 2, 3, 7, 8, 255, 65535, 1048576, 1048577, 2147483647, -1, 4294967295
+    };
     long v = dice(3) ? values[dice(13)] : (long)dice(1u << 30);
     switch (dice(13)) {
     case 0:

@@ -2,6 +2,7 @@
 #include "tcp.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -354,7 +355,9 @@ static int32_t frame_at(const struct dev_peer *p, struct tcp_frame *f)
 
 void dev_tcp_unread(struct dev_peer *p)
 {
-    if (p->in)
+    if (p->in && p->room_in > TCP_BUF)
+        free(p->in);
+    else if (p->in)
         dev_tcp_release(p->dev, p->in);
     p->in = NULL;
     p->at = p->have = 0;
@@ -392,6 +395,32 @@ static void to_pending(struct dev *d, struct dev_peer *p)
     else
         d->pending = p;
     d->pending_last = p;
+}
+
+static bool make_in(struct dev_peer *p)
+{
+    p->in = dev_tcp_buffer(p->dev);
+    p->room_in = TCP_BUF;
+    return p->in != NULL;
+}
+
+/* Room for all of the frame at the front, which is longer than a buffer.  false: no memory, for now. */
+static bool widen_in(struct dev_peer *p)
+{
+    struct tcp_frame f;
+    uint32_t all, have = p->have;
+    uint8_t *wide;
+    memcpy(&f, p->in, sizeof f);
+    all = tcp_frame_bytes(f.len);
+    wide = all > p->room_in ? malloc(all) : NULL;
+    if (!wide)
+        return false;
+    memcpy(wide, p->in, have);
+    dev_tcp_unread(p);
+    p->in = wide;
+    p->room_in = all;
+    p->have = have;
+    return true;
 }
 
 /* A long packet of which not all is there: its body may go where it belongs. */
@@ -498,7 +527,7 @@ int dev_tcp_read(struct dev_peer *p)
 {
     ssize_t n;
     uint32_t room;
-    if (p->pending || (!p->in && !(p->in = dev_tcp_buffer(p->dev))))
+    if (p->pending || (!p->in && !make_in(p)))
         return 0; /* without memory: later, as the descriptor stays readable */
     if (p->ticket)
         return read_body(p);
@@ -507,7 +536,9 @@ int dev_tcp_read(struct dev_peer *p)
         p->have -= p->at;
         p->at = 0;
     }
-    room = p->have < STAGE ? STAGE - p->have : TCP_BUF - p->have;
+    if (p->have == p->room_in && !widen_in(p))
+        return 0;
+    room = (p->have < STAGE ? STAGE : p->room_in) - p->have;
     do
         n = recv(p->fd, p->in + p->have, room, MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);

@@ -213,6 +213,7 @@ static void tcp_caps(const struct dev *d, struct dev_caps *caps)
     (void)d;
     *caps = (struct dev_caps){ .max_short = TCP_MAX_SHORT,
                                .max_send = TCP_MAX_SEND,
+                               .max_lying = TCP_MAX_LYING,
                                .latency_ns = 4500,
                                .bandwidth_mbs = 4500,
                                .reach = DEV_REACH_ANY,

@@ -78,6 +78,8 @@ struct dev_peer {
     struct dev_peer *next_wanted; /* on dev.wanted */
     /* of the device's thread */
     uint8_t *in;
+    uint32_t
+        room_in; /* bytes that it has room for: TCP_BUF, or more: a longer frame that has no other place */
     uint32_t at, have;     /* unread bytes of `in` */
     uint64_t ticket;       /* of the packet whose body goes where it belongs; 0: none does */
     uint32_t placed, body; /* bytes of it that are there, and all */

@@ -208,6 +208,8 @@ static bool open_one(const struct dev_ops *ops, void *library)
         d->ops.fini(d->dev);
         return false;
     }
+    if (d->caps.max_lying < d->caps.max_send)
+        d->caps.max_lying = d->caps.max_send;
     d->has_reserve = d->ops.reserve != dev_no_reserve;
     d->word = d->ops.wait_word(d->dev);
     d->fd = d->ops.wait_fd(d->dev);

@@ -224,16 +224,22 @@ static int64_t part_bytes(const struct rndv *v, int64_t most)
     return n < left ? n : left;
 }
 
+/* From where it lies?  Into the device's room it is copied where the two sides copy in turns, and a second copy is none. */
+static bool lies_ready(const struct peer *p, const struct rndv *v)
+{
+    return v->req->datatype == NULL && (!p->cd->has_reserve || p->cd->caps.stream);
+}
+
 /* One DATA packet. */
 static dev_status send_part(struct peer *p, struct rndv *v)
 {
-    int64_t n = part_bytes(v, p->cd->caps.max_send);
+    bool ready = lies_ready(p, v);
+    int64_t n = part_bytes(v, ready ? p->cd->caps.max_lying : p->cd->caps.max_send);
     struct dev_head h = pkt_data_prepare(v->other, (uint64_t)v->done);
     struct dev_iov iov = { .base = (const char *)v->req->buf + v->done };
     dev_status s;
     iov.len = (size_t)n;
-    s = v->req->datatype == NULL && !p->cd->has_reserve ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v))
-                                                        : send_packed(p, v, &h, n);
+    s = ready ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v)) : send_packed(p, v, &h, n);
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;
         v->inflight += s == DEV_QUEUED;

@@ -53,6 +53,7 @@ struct dev_iov {
 struct dev_caps {
     uint32_t max_short;     /* bytes of body send_short takes; at least 48 */
     uint32_t max_send;      /* bytes of body send takes; at least 4096 */
+    uint32_t max_lying;     /* and in one piece that may be sent from where it lies; 0: as many */
     uint32_t latency_ns;    /* half round trip of a short packet */
     uint32_t bandwidth_mbs; /* MB/s of large packets */
     enum { DEV_REACH_SELF = 1, DEV_REACH_NODE = 2, DEV_REACH_ANY = 4 } reach;
@@ -163,7 +164,7 @@ struct dev_ops {
      * DEV_OK, DEV_AGAIN, DEV_PEER_GONE.  Never blocks.  Any number of threads may call it at once. */
     dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
 
-    /* Hand one packet with a body of up to caps.max_send bytes, gathered from iov, to a peer.
+    /* Hand one packet with a body of up to caps.max_send bytes (n = 1: max_lying), gathered from iov, to a peer.
      * DEV_OK: copied.  DEV_QUEUED: the memory behind iov (not the array) is the device's until sent(cookie).
      * DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
     dev_status (*send)(struct dev_peer *peer, const struct dev_head *head, const struct dev_iov *iov, int n,
