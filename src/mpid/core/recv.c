@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) struct dev_taken take_here(uint32_t
     const struct ku_line *line = next->line;
     struct dev_head want = pkt_short_prepare(context_id, tag, source, 0);
     struct ku_line_words w, m = { .second = take_mask(source, tag) };
-    struct dev_taken t;
+    struct dev_taken t = { 0 }; /* or a build with sanitizers takes it for unset */
     memcpy(&w, &want, sizeof w);
     memcpy(&m.first, &key, 8);
     t.len = ku_line_look(line, next->lap, w, m, len < PKT_SHORT_MAX ? (uint64_t)len : PKT_SHORT_MAX);
