@@ -83,8 +83,10 @@ static void agent_words(const struct launcher *how, const struct fleet_host *h, 
     for (char *w = strtok_r(words, " ", &save); w && n < AGENT_WORDS - 16; w = strtok_r(NULL, " ", &save))
         argv[n++] = w;
     if (how->kind == LAUNCH_SLURM) {
-        const char *const fixed[] = { "--nodes=1", "--ntasks=1",           "--overlap",
-                                      "--quiet",   "--kill-on-bad-exit=0", "--input=0" };
+        const char *const fixed[] = {
+            "--nodes=1", "--ntasks=1",  "--overlap", "--quiet", "--kill-on-bad-exit=0",
+            "--input=0", "--unbuffered" /* else what is no whole line stays there */
+        };
         for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
             argv[n++] = (char *)fixed[i];
         argv[n++] = xformat("--nodelist=%s", h->name);

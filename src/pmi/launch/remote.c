@@ -96,6 +96,17 @@ static void on_started(int node, const char *bytes, size_t len)
     remote.at[node].started = true;
 }
 
+/* Those that were started all the same end with the daemon. */
+static void on_failed(int node, int code)
+{
+    for (int i = 0; i < crew.launch->size; i++)
+        if (crew.launch->node_of[i] == node && crew.ranks[i].pid != 0) {
+            crew.ranks[i].pid = 0;
+            crew.alive--;
+        }
+    remote.ops->failed(code);
+}
+
 static void acknowledge(int node, int which)
 {
     uint32_t n = remote.at[node].owed[which];
@@ -206,7 +217,7 @@ static void on_frame(const struct frame *f, const char *bytes)
         on_started(f->node, bytes, f->len);
         break;
     case FRAME_FAILED:
-        remote.ops->failed(f->value);
+        on_failed(f->node, f->value);
         break;
     case FRAME_OUTPUT:
         on_output(f->node, f->value, bytes, f->len);
