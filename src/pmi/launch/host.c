@@ -70,6 +70,13 @@ static bool room(int which)
     return host.sent[which] < OUTPUT_WINDOW;
 }
 
+static void move_output(void)
+{
+    output_move();
+    if (output_failed())
+        die("passing on the ranks' output failed: %s", strerror(output_failed()));
+}
+
 /* ---- stdin ---- */
 
 static struct feeding *feeding_of(int rank)
@@ -118,6 +125,8 @@ static void feed_write(struct feeding *f)
         int32_t took = n < 0 ? -1 : (int32_t)n;
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno != EPIPE)
+            die("writing to the stdin of rank %d failed: %s", f->rank, strerror(errno));
         tell(FRAME_READ, f->rank, &took, sizeof took);
         if (n < 0)
             feed_close(f);
@@ -296,6 +305,7 @@ static _Noreturn void end(void)
     if (host.begun) {
         crew_hear();
         output_close();
+        move_output();
     }
     tell(FRAME_DONE, 0, NULL, 0);
     talk_to_the_end();
@@ -479,7 +489,7 @@ static _Noreturn void loop(void)
         if (host.up.cut)
             link_is_gone();
         if (host.begun) {
-            output_move();
+            move_output();
             crew_hear();
             on_signals();
         } else {
