@@ -265,6 +265,33 @@ int ku_sock_unsent(int fd)
     return ioctl(fd, SIOCOUTQ, &n) != 0 ? -1 : n;
 }
 
+static void set_tcp(int fd, int option, int value)
+{
+    setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value);
+}
+
+void ku_sock_keep_alive(int fd, int seconds)
+{
+    int on = 1, idle = seconds > 1 ? seconds / 2 : 1, pause = (seconds - idle) / 4;
+    pause = pause > 0 ? pause : 1;
+    set_tcp(fd, TCP_KEEPIDLE, idle);
+    set_tcp(fd, TCP_KEEPINTVL, pause);
+    set_tcp(fd, TCP_KEEPCNT, seconds > idle ? (seconds - idle) / pause : 1);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
+/* TCP_USER_TIMEOUT would also end a connection whose other side takes nothing for long, as a process that computes. */
+bool ku_sock_silent(int fd, int seconds)
+{
+    struct tcp_info i = { 0 };
+    socklen_t len = sizeof i;
+    uint32_t ms = (uint32_t)seconds * 1000;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) != 0)
+        return false;
+    return (i.tcpi_unacked > 0 ? i.tcpi_retransmits : i.tcpi_probes) > 1 && i.tcpi_last_ack_recv >= ms &&
+           i.tcpi_last_data_recv >= ms;
+}
+
 bool ku_sock_not_now(int err)
 {
     return err == EAGAIN || err == EWOULDBLOCK || err == EINTR || err == ENOBUFS || err == ENOMEM;

@@ -49,6 +49,14 @@ int ku_sock_error(int fd);
 /* Bytes that the other side's kernel has not acknowledged, or -1. */
 int ku_sock_unsent(int fd);
 
+/* Have the kernel ask the other side, when nothing has come from there for half of so many seconds, and give the connection up
+ * (ETIMEDOUT) when nothing has come for all of them.  It asks only while nothing is sent; else see ku_sock_silent. */
+void ku_sock_keep_alive(int fd, int seconds);
+
+/* Has the other side's kernel said nothing for so long, not even to what it was sent again?  A process that does not read is
+ * not silent: its kernel answers. */
+bool ku_sock_silent(int fd, int seconds);
+
 /* Errors after which the same call may succeed a little later. */
 bool ku_sock_not_now(int err);
 

@@ -6,11 +6,14 @@
 #define _GNU_SOURCE
 #include <check.h>
 #include <errno.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -30,6 +33,7 @@ static struct moods {
     bool mean;             /* short, refused and interrupted calls */
     _Atomic int no_accept; /* so many accepts fail, one way and another */
     _Atomic int no_connect;
+    _Atomic int no_change; /* so many changes of the epoll set fail */
 } moods;
 
 static uint32_t dice(uint32_t sides)
@@ -111,6 +115,16 @@ int connect(int fd, const struct sockaddr *a, socklen_t len)
         return -1;
     }
     return (int)syscall(SYS_connect, fd, a, len);
+}
+
+int epoll_ctl(int set, int what, int fd, struct epoll_event *ev)
+{
+    if (what == EPOLL_CTL_MOD && atomic_load(&moods.no_change) > 0) {
+        atomic_fetch_sub(&moods.no_change, 1);
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, set, what, fd, ev);
 }
 
 /* ---- what ranks do ----------------------------------------------------------------------------------------------- */
@@ -240,6 +254,141 @@ static void comes_late(struct rank *r)
 START_TEST(weak_progress)
 {
     ck_assert_int_eq(ranks_run(&tcp, 2, _i & 1, _i & 2 ? comes_late : sends_and_computes), 0);
+}
+END_TEST
+
+/* Send to 0 until nothing more is taken: how many. */
+static uint32_t fill_up(struct rank *r)
+{
+    for (uint64_t last = ku_clock_ns(); ku_clock_ns() - last < 200000000;) {
+        if (rank_try_short(r, 0, 48) != DEV_AGAIN)
+            last = ku_clock_ns();
+        else
+            rank_pump(r);
+    }
+    return r->next_out[0];
+}
+
+/* The epoll set refuses what rank 1 asks for when the socket is full.  It sleeps, and is woken when 0 has read. */
+static void set_refuses(struct rank *r)
+{
+    rank_open(r);
+    rank_meet(r);
+    if (r->me == 1) {
+        rank_short(r, 0, 8);
+        atomic_store(&moods.no_change, 1 << 30);
+        atomic_store(&r->board->word[1], fill_up(r));
+        atomic_store(&moods.no_change, 5);
+        atomic_store(&r->board->word[0], 1);
+        while (rank_try_short(r, 0, 8) == DEV_AGAIN)
+            NEED(r, !rank_sleep(r), "not told that it may write");
+    } else {
+        rank_pump_until(r, 1, 1);
+        while (atomic_load(&r->board->word[0]) == 0)
+            usleep(1000);
+        rank_pump_until(r, 1, atomic_load(&r->board->word[1]) + 1);
+    }
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+START_TEST(epoll_set_refuses)
+{
+    ck_assert_int_eq(ranks_run(&tcp, 2, false, set_refuses), 0);
+}
+END_TEST
+
+/* ---- a host that vanishes ---------------------------------------------------------------------------------------- */
+
+static void loopback(bool up)
+{
+    struct ifreq lo = { .ifr_name = "lo" };
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool good = ioctl(fd, SIOCGIFFLAGS, &lo) == 0;
+    lo.ifr_flags = (short)(up ? lo.ifr_flags | IFF_UP : lo.ifr_flags & ~IFF_UP);
+    if (!good || ioctl(fd, SIOCSIFFLAGS, &lo) != 0)
+        rank_fail();
+    close(fd);
+}
+
+/* A network of this test's own.  false: it may not have one. */
+static bool own_network(void)
+{
+    if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        return false;
+    loopback(true);
+    return true;
+}
+
+static bool is_sending;
+
+/* The network between two ranks is cut, and no end of file comes.  Rank 1 waits for 0, which has something under way or not. */
+static void host_vanishes(struct rank *r)
+{
+    uint64_t start;
+    rank_open(r);
+    rank_short(r, !r->me, 8);
+    rank_pump_until(r, !r->me, 1);
+    rank_meet_pumping(r);
+    rank_settle(r);
+    rank_meet(r);
+    if (r->me == 0)
+        loopback(false);
+    rank_meet(r);
+    start = ku_clock_ns();
+    if (r->me == 1 && is_sending)
+        rank_short(r, 0, 8);
+    while (r->me == 1 && r->gone_calls[0] == 0) {
+        rank_sleep(r);
+        NEED(r, ku_clock_ns() - start < 15000000000u, "the loss was not noticed");
+    }
+    NEED(r, r->me == 0 || ku_clock_ns() - start > 500000000, "lost at once");
+    rank_meet(r);
+    if (r->me == 0) /* close() would wait for its goodbye to arrive */
+        loopback(true);
+    rank_meet(r);
+    rank_close(r);
+}
+
+START_TEST(lost_host)
+{
+    is_sending = _i;
+    setenv("KEEL_TCP_LOST_S", "2", 1);
+    if (!own_network()) {
+        fprintf(stderr, "lost_host: not tried, as a network namespace is refused\n");
+        return;
+    }
+    ck_assert_int_eq(ranks_run(&tcp, 2, false, host_vanishes), 0);
+}
+END_TEST
+
+/* Rank 0 computes for three times as long as a host may be silent: its kernel answers, and it is not lost. */
+static void computes(struct rank *r)
+{
+    rank_open(r);
+    rank_meet(r);
+    if (r->me == 1) {
+        atomic_store(&r->board->word[1], fill_up(r));
+        for (int i = 0; i < 600; i++) {
+            rank_pump(r);
+            usleep(10000);
+        }
+        atomic_store(&r->board->word[0], 1);
+    } else {
+        rank_pump_until(r, 1, 1);
+        while (atomic_load(&r->board->word[0]) == 0)
+            usleep(1000);
+        rank_pump_until(r, 1, atomic_load(&r->board->word[1]));
+    }
+    NEED(r, r->gone_calls[!r->me] == 0, "the other is said to be gone");
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+START_TEST(no_lost_host)
+{
+    setenv("KEEL_TCP_LOST_S", "2", 1);
+    ck_assert_int_eq(ranks_run(&tcp, 2, false, computes), 0);
 }
 END_TEST
 
@@ -776,6 +925,9 @@ int main(int argc, char **argv)
     tcase_add_loop_test(c, no_descriptors_for_a_while, 0, 2);
     tcase_add_loop_test(c, simultaneous, 0, 8);
     tcase_add_loop_test(c, weak_progress, 0, 4);
+    tcase_add_test(c, epoll_set_refuses);
+    tcase_add_loop_test(c, lost_host, 0, 2);
+    tcase_add_test(c, no_lost_host);
     tcase_add_test(c, split_writes);
     tcase_add_test(c, wrong_hellos);
     tcase_add_test(c, repeated_hello);

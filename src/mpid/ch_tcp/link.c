@@ -29,7 +29,9 @@ void dev_tcp_hang_up(struct dev_peer *p)
         dev_tcp_forget_fd(p->dev, p->fd);
     p->fd = -1;
     dev_tcp_watched(p, false);
-    p->cut = false;
+    if (p->blind)
+        atomic_fetch_sub(&p->dev->nblind, 1);
+    p->blind = p->cut = false;
 }
 
 int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why)
@@ -164,6 +166,23 @@ static bool make_hello(struct dev_peer *p, struct tcp_hello *h)
     return true;
 }
 
+static uint64_t hark_pause(const struct dev *d)
+{
+    return (uint64_t)d->silence * 1000 * TCP_MS / 4;
+}
+
+/* A connection of which it is to be noticed when the other side's host is lost. */
+static void mind(struct dev *d, int fd)
+{
+    if (d->silence == 0)
+        return;
+    ku_sock_keep_alive(fd, d->silence);
+    if (!d->hark) {
+        d->hark = ku_clock_ns() + hark_pause(d);
+        dev_tcp_alarm(d, d->hark);
+    }
+}
+
 static int begin_attempt(struct dev_peer *p)
 {
     struct dev *d = p->dev;
@@ -187,6 +206,7 @@ static int begin_attempt(struct dev_peer *p)
     p->state = TCP_CONNECTING;
     greet(p, &hello);
     pthread_mutex_unlock(&p->lock);
+    mind(d, fd);
     return connected(p);
 }
 
@@ -292,8 +312,10 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
         greet(p, &answer);
     }
     pthread_mutex_unlock(&p->lock);
-    if (yes)
+    if (yes) {
         dev_tcp_opened(p->grank);
+        mind(d, p->fd);
+    }
     return yes;
 }
 
@@ -394,8 +416,8 @@ static void deafen(struct dev *d)
 static void hear(struct dev *d)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &d->listener };
-    epoll_ctl(d->epoll, EPOLL_CTL_MOD, d->listen_fd, &ev);
-    d->deaf = 0;
+    bool hears = d->listen_fd < 0 || epoll_ctl(d->epoll, EPOLL_CTL_MOD, d->listen_fd, &ev) == 0;
+    d->deaf = hears ? 0 : ku_clock_ns() + DEAF_MS * TCP_MS;
 }
 
 int dev_tcp_accept(struct dev *d, struct source *s, uint32_t events)
@@ -451,6 +473,49 @@ static uint64_t try_peer(struct dev_peer *p, uint64_t now, int *events)
     return p->state == TCP_CONNECTING ? p->begun + connect_time(p) : 0;
 }
 
+/* Peers whose hosts are silent are cut off; what has come from them is read, then they are gone. */
+static void hark(struct dev *d, uint64_t now)
+{
+    for (int32_t i = 0; i < d->world.size; i++) {
+        struct dev_peer *p = d->peers[i];
+        if (!p || (p->state != TCP_OPEN && p->state != TCP_GREETED) || p->cut ||
+            !ku_sock_silent(p->fd, d->silence))
+            continue;
+        pthread_mutex_lock(&p->lock);
+        dev_tcp_cut(p, ETIMEDOUT);
+        pthread_mutex_unlock(&p->lock);
+    }
+    d->hark = now + hark_pause(d);
+}
+
+/* Peers of which the epoll set would not tell when they can be written. */
+static int write_blind(struct dev *d)
+{
+    int events = 0;
+    for (int32_t i = 0; i < d->world.size; i++)
+        if (d->peers[i] && d->peers[i]->blind)
+            events += dev_tcp_write(d->peers[i]);
+    return events;
+}
+
+/* What comes at its time whatever the peers do.  Returns when to come again, if that is before `next`. */
+static uint64_t keep_up(struct dev *d, uint64_t now, uint64_t next, int *events)
+{
+    if (atomic_load(&d->nblind) > 0)
+        *events += write_blind(d);
+    if (atomic_load(&d->nblind) > 0)
+        next = earlier(next, now + TCP_MS);
+    if (d->hark && now >= d->hark)
+        hark(d, now);
+    if (d->hark)
+        next = earlier(next, d->hark);
+    if (d->deaf && now >= d->deaf)
+        hear(d);
+    if (d->deaf)
+        next = earlier(next, d->deaf);
+    return next;
+}
+
 int dev_tcp_due(struct dev *d)
 {
     struct dev_peer *fresh = atomic_exchange(&d->wanted, NULL), *list = d->trying;
@@ -481,10 +546,7 @@ int dev_tcp_due(struct dev *d)
         else if (g->fd >= 0)
             next = earlier(next, g->since + GUEST_NS);
     }
-    if (d->deaf && now >= d->deaf)
-        hear(d);
-    else if (d->deaf)
-        next = earlier(next, d->deaf);
+    next = keep_up(d, now, next, &events);
     if (next)
         dev_tcp_alarm(d, next);
     return events;

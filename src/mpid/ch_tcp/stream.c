@@ -66,11 +66,34 @@ void dev_tcp_watched(struct dev_peer *p, bool writable)
     p->watched = writable;
 }
 
+static void be_blind(struct dev_peer *p, bool blind)
+{
+    if (p->blind != blind)
+        atomic_fetch_add(&p->dev->nblind, blind ? 1 : -1);
+    p->blind = blind;
+    if (blind)
+        dev_tcp_ring(p->dev);
+}
+
+/* What the epoll set refuses (it may have no memory) is asked for again by dev_tcp_due; who tells too much, by the next flush. */
 static void watch(struct dev_peer *p, bool writable)
 {
     struct epoll_event ev = { .events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = &p->source };
-    if (p->watched != writable && p->fd >= 0 && epoll_ctl(p->dev->epoll, EPOLL_CTL_MOD, p->fd, &ev) == 0)
+    bool told = p->watched == writable || p->fd < 0;
+    if (!told && epoll_ctl(p->dev->epoll, EPOLL_CTL_MOD, p->fd, &ev) == 0) {
         dev_tcp_watched(p, writable);
+        told = true;
+    }
+    if (p->blind || !told)
+        be_blind(p, writable && !told);
+}
+
+void dev_tcp_cut(struct dev_peer *p, int error)
+{
+    p->cut = true;
+    p->error = error;
+    if (p->state != TCP_CONNECTING)
+        shutdown(p->fd, SHUT_RDWR);
 }
 
 /* The bytes that the socket took; 0 also when it is broken.  What the peer had sent before can still be read, after which
@@ -86,12 +109,8 @@ static size_t write_some(struct dev_peer *p, struct iovec *v, int n)
     while (sent < 0 && errno == EINTR);
     if (sent >= 0)
         return (size_t)sent;
-    if (!ku_sock_not_now(errno)) {
-        p->cut = true;
-        p->error = errno;
-        if (p->state != TCP_CONNECTING)
-            shutdown(p->fd, SHUT_RDWR);
-    }
+    if (!ku_sock_not_now(errno))
+        dev_tcp_cut(p, errno);
     return 0;
 }
 
@@ -468,7 +487,9 @@ static int ended(struct dev_peer *p, ssize_t n)
         return 0;
     }
     snprintf(why, sizeof why, "ended the connection without a goodbye: %s",
-             n ? strerror(errno) : "end of file");
+             n        ? strerror(errno)
+             : p->cut ? strerror(p->error)
+                      : "end of file");
     return dev_tcp_gone(p, TCP_GONE, why);
 }
 

@@ -49,6 +49,16 @@ static struct ku_knob rows[] = {
       .audience = KU_FOR_TUNERS,
       .help = "how long ch_tcp tries to connect to a peer that does not take the connection, before it "
               "counts as lost" },
+    { .name = "TCP_LOST_S",
+      .type = KU_KNOB_INT,
+      .def = "60",
+      .unit = "s",
+      .min = 0,
+      .max = 86400,
+      .audience = KU_FOR_TUNERS,
+      .help =
+          "how long the host of a peer may be silent, though it is asked, before ch_tcp counts the peer as "
+          "lost; 0: as long as the system likes" },
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = sizeof rows / sizeof *rows, .area = "mpid.tcp" };
 
@@ -99,8 +109,8 @@ void dev_tcp_alarm(struct dev *d, uint64_t at)
         return;
     d->alarm = at;
     set_timer(d, at);
-    if (atomic_load(&d->wanted)) /* perhaps rung between the last look and this setting, which undid it */
-        dev_tcp_ring(d);
+    if (atomic_load(&d->wanted) || (atomic_load(&d->nblind) > 0 && at > ku_clock_ns() + 2 * TCP_MS))
+        dev_tcp_ring(d); /* perhaps rung between the last look and this setting, which undid it */
 }
 
 static int timer_ready(struct dev *d, struct source *s, uint32_t events)
@@ -193,6 +203,7 @@ static dev_status tcp_open(const struct dev_services *services, const struct dev
     }
     ku_knob_register(&knobs);
     d->patience = (uint64_t)ku_knob_int("TCP_CONNECT_S") * 1000 * TCP_MS;
+    d->silence = (int)ku_knob_int("TCP_LOST_S");
     d->up = *services;
     d->world = *world;
     d->sleeping = &ku_segment_rank(world->segment, (uint32_t)world->local_rank)->sleeping;

@@ -64,7 +64,8 @@ struct dev_peer {
     _Atomic uint8_t state;
     bool watched; /* the epoll set tells when it can be written */
     bool refused; /* a send was told AGAIN */
-    bool cut;     /* a write failed with `error`: what can be read still is */
+    bool blind;   /* the epoll set should tell when it can be written, and would not */
+    bool cut;     /* ended by this side, for `error`: what can be read still is */
     bool keeps;   /* `rest` is there, and belongs to `cookie` or is `room` */
     int error;
     uint32_t sent, end, cap;
@@ -112,6 +113,9 @@ struct dev {
     int nown;
     struct tcp_address address; /* what its peers are told */
     uint64_t patience;          /* ns for attempts */
+    int silence;                /* s for a peer's host; 0: any time */
+    uint64_t hark;              /* when it is looked who is silent; 0: nobody is connected yet */
+    _Atomic int32_t nblind;     /* peers of which `blind` holds */
     uint64_t alarm;             /* when the timer fires; 0: not set */
     uint64_t deaf;              /* accepts again at this time; 0: does now */
     bool warned;
@@ -154,6 +158,7 @@ void dev_tcp_opened(int32_t grank);
 void dev_tcp_closed(int32_t grank);
 
 /* stream.c */
+void dev_tcp_cut(struct dev_peer *p, int error);         /* locked */
 bool dev_tcp_open_out(struct dev_peer *p);               /* locked; false: only `spill` was there */
 void dev_tcp_drop_out(struct dev_peer *p);               /* locked */
 void dev_tcp_flush(struct dev_peer *p);                  /* locked */
