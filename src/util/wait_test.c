@@ -77,25 +77,34 @@ START_TEST(no_wake_is_lost_with_fences)
 }
 END_TEST
 
+/* Steps to the end of the ladder; *hogged: somebody who computes has this core, so it may have slept sooner. */
+static int climb(struct ku_wait *w, bool *hogged)
+{
+    int steps = 0;
+    *hogged = ku_wait_hogged();
+    while (ku_wait_step(w) == KU_WAIT_AGAIN)
+        steps++;
+    *hogged |= ku_wait_hogged();
+    return steps;
+}
+
 START_TEST(the_ladder_ends_in_sleep)
 {
     struct ku_wait w = { 0 };
-    int steps = 0;
+    bool hogged;
+    int steps;
     uint64_t t;
     ku_wait_init(4, 2);
     ck_assert_uint_eq(ku_wait_policy.spin_ns, 0);
-    while (ku_wait_step(&w) == KU_WAIT_AGAIN)
-        steps++;
+    steps = climb(&w, &hogged);
     ck_assert_int_le(steps, (int)ku_wait_policy.yields);
-    if (!ku_wait_hogged()) /* else somebody who computes has this core, and it slept sooner */
-        ck_assert_int_eq(steps, (int)ku_wait_policy.yields);
+    ck_assert(hogged || steps == (int)ku_wait_policy.yields);
     ku_wait_init(2, 2);
     ck_assert_uint_gt(ku_wait_policy.spin_ns, 0);
     ku_wait_reset(&w);
     t = ku_clock_ns();
-    while (ku_wait_step(&w) == KU_WAIT_AGAIN)
-        ;
-    ck_assert_uint_ge(ku_clock_ns() - t, ku_wait_policy.spin_ns);
+    climb(&w, &hogged);
+    ck_assert(hogged || ku_clock_ns() - t >= ku_wait_policy.spin_ns);
 }
 END_TEST
 
