@@ -17,7 +17,7 @@ void ku_ring_rx_init(struct ku_ring_rx *rx, struct ku_ring *ring, uint64_t *seen
 
 void ku_ring_rx_stop(struct ku_ring_rx *rx)
 {
-    atomic_store_explicit(&rx->ring->consumed, rx->head, memory_order_release);
+    ku_ring_show(rx);
 }
 
 static void start_search(struct ku_ring_rx *rx, uint32_t processes)

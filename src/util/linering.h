@@ -19,7 +19,11 @@
  *   6. A ring may have one producer instead (ku_ring_put_alone, never mixed with ku_ring_put): then 2 needs no swap, and 5
  * does not apply.  That spares a locked access, which would wait for the line written before it.
  *
- * The model in tests/model checks 2 to 6 with explicit store buffers. */
+ *   7. Before it stores `consumed` the consumer may store into the last byte of the body of each slot below it that it is done with
+ * (ku_ring_own): the lines are its own then.  A producer's store to a line that both cores hold, as one has written and the
+ * other read it, waits longer: through a lane messages of 8 bytes go at 25 million a second with it, at 20 without.
+ *
+ * The model in tests/model checks 2 to 7 with explicit store buffers. */
 #ifndef KU_LINERING_H
 #define KU_LINERING_H
 
@@ -202,7 +206,6 @@ static inline __attribute__((always_inline)) void ku_ring_publish(struct ku_ring
     ku_line_copy(line->body, body, len);
     line->second = second;
     atomic_store_explicit(&line->first, first, memory_order_release);
-    ku_ring_prefetch(&ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
 }
 
 /* Put one line: head, and len <= KU_LINE_BODY bytes of body.  False: full, nothing done. */
@@ -213,13 +216,16 @@ ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *
     bool ok;
     ku_ring_enter(tx->claims);
     ok = ku_ring_claim(tx, &ticket);
-    if (__builtin_expect(ok, 1))
+    if (__builtin_expect(ok, 1)) {
         ku_ring_publish(tx->ring, ticket, head, body, len);
+        ku_ring_prefetch(&tx->ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
+    }
     ku_ring_leave(tx->claims);
     return ok;
 }
 
-/* Put one line into a ring that has one producer, whose threads do so one at a time.  No claim: a producer that dies has
+/* Put one line into a ring that has one producer, whose threads do so one at a time.  (No line is fetched ahead: where nothing is
+ * locked that gains nothing.)  No claim: a producer that dies has
  * published a line or has not begun it, and `tail` may be one behind for a moment. */
 static inline __attribute__((always_inline)) bool
 ku_ring_put_alone(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *body, size_t len)
@@ -292,11 +298,24 @@ static inline __attribute__((always_inline)) int64_t ku_line_look(const struct k
     return h.len;
 }
 
+/* Invariant 7, of the slots since the last store of `consumed` but one, when head is a multiple of KU_RING_PUBLISH. */
+static inline void ku_ring_own(struct ku_ring_rx *rx)
+{
+    for (uint64_t t = rx->head - KU_RING_PUBLISH; t != rx->head; t++)
+        *(volatile uint8_t *)&rx->ring->slot[t % KU_RING_SLOTS].body[KU_LINE_BODY - 1] = 0;
+}
+
+/* Producers see what the consumer is done with. */
+static inline void ku_ring_show(struct ku_ring_rx *rx)
+{
+    atomic_store_explicit(&rx->ring->consumed, rx->head, memory_order_release);
+}
+
 /* Done with the line at head. */
 static inline void ku_ring_pop(struct ku_ring_rx *rx)
 {
     if (++rx->head % KU_RING_PUBLISH == 0)
-        atomic_store_explicit(&rx->ring->consumed, rx->head, memory_order_release);
+        ku_ring_show(rx);
 }
 
 /* Is the slot at head claimed but not published?  (A producer is at work in it, or has died there.) */

@@ -53,6 +53,29 @@ static inline void ku_slab_free(struct ku_slab *s, void *obj)
     s->free = o;
     s->live--;
 }
+
+/* The same for several, which the slab gets back together.  Begin with {0}. */
+struct ku_slab_pile {
+    struct keel_object *top, *bottom;
+    uint32_t n;
+};
+static inline void ku_slab_pile(struct ku_slab_pile *p, void *obj)
+{
+    struct keel_object *o = obj;
+    o->gen++;
+    memcpy(&o->refs, &p->top, sizeof p->top);
+    p->top = o;
+    p->bottom = p->bottom ? p->bottom : o;
+    p->n++;
+}
+static inline void ku_slab_free_pile(struct ku_slab *s, const struct ku_slab_pile *p)
+{
+    if (p->n == 0)
+        return;
+    memcpy(&p->bottom->refs, &s->free, sizeof s->free);
+    s->free = p->top;
+    s->live -= p->n;
+}
 _Static_assert(offsetof(struct keel_object, refs) + 8 == sizeof(struct keel_object) && sizeof(void *) <= 8,
                "the link of the free list takes the place of refs and self");
 

@@ -105,15 +105,6 @@ bool ku_wait_register(void)
     return has_membarrier;
 }
 
-static void pause_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
 /* What the last yields told of this core; both count down.
  * crowded: somebody else ran, again and again, so whoever is waited for may sit on this very core, whatever the census says
  *          (other jobs share the machine): yield soon.
@@ -288,7 +279,7 @@ static bool keep_polling(struct ku_wait *w)
         return true;
     if (!alone)
         return w->spins % CROWDED_EVERY != 0;
-    pause_cpu();
+    ku_wait_pause();
     return w->spins % CLOCK_EVERY != 0;
 }
 
@@ -313,7 +304,7 @@ bool ku_wait_near(_Atomic uint32_t *word, uint32_t is)
     for (int i = 0; i < NEAR; i++) {
         if (atomic_load_explicit(word, memory_order_acquire) != is)
             return true;
-        pause_cpu();
+        ku_wait_pause();
     }
     return false;
 }

@@ -58,6 +58,15 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w);
 bool ku_wait_hogged(void);
 /* Nobody else seems to use this core: polling for a while is better than stepping aside. */
 bool ku_wait_alone(void);
+/* Between two looks at what another core is about to write: one look at once after the other disturbs it. */
+static inline void ku_wait_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
 static inline void ku_wait_reset(struct ku_wait *w)
 {
     *w = (struct ku_wait){ 0 };

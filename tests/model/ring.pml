@@ -2,13 +2,14 @@
  * consumer, and a store buffer for each that lets stores to different places become visible in any order, except that a
  * release store waits for all before it and a read-modify-write for an empty buffer.
  *
- * Checked: what is read is what was written (release); no slot is written before it was read (overflow); a slot is skipped
- * only if its owner is dead and will never write it; nobody waits for ever.
+ * Checked: what is read is what was written (release), though the consumer writes to what it has read; no slot is written before
+ * it was read (overflow); a slot is skipped only if its owner is dead and will never write it; nobody waits for ever.
  *
  * Broken on purpose by -D: NO_RELEASE  the lap is published by a plain store
  *                          NO_ANNOUNCE the claim is announced after the ticket is taken
  *                          NO_ROOM     the room is not checked
  *                          NO_SKIP     a dead producer's slot is waited for
+ *                          OWN_LATE    the consumer makes a line its own when it has said that it is free
  * With -DALONE: a lane, the ring of one producer, which swaps nothing and may die at any point. What it has published before is read. */
 
 #ifndef MESSAGES
@@ -196,7 +197,13 @@ active proctype consumer() {
     :: PUBLISHED ->
         assert(mem[DATA + head % SLOTS] == head + 1);
         head++;
+#ifdef OWN_LATE
         put(CONSUMER, CONSUMED, head, 1);
+        put(CONSUMER, DATA + (head - 1) % SLOTS, 0, 0);
+#else
+        put(CONSUMER, DATA + (head - 1) % SLOTS, 0, 0);
+        put(CONSUMER, CONSUMED, head, 1);
+#endif
         (buf[CONSUMER].n == 0);
         seen0 = 0;
         seen1 = 0

@@ -262,22 +262,31 @@ static inline int front_begun(MPIR_Request *r, int err, MPIR_Request **request)
     *request = r;
     return err;
 }
+/* (`request` of a front end stays out of memory, as nothing but what is inline here has its address.) */
 static inline int front_Isend(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag,
                               MPIR_Comm *comm, MPIR_Request **request)
 {
     int64_t len;
-    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_alloc_plain(comm) : NULL;
-    if (unlikely(!r))
-        return MPIR_Isend(buf, count, t, dest, tag, comm, request);
+    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_reuse(comm) : NULL;
+    if (unlikely(!r)) {
+        MPIR_Request *other = NULL;
+        int err = MPIR_Isend(buf, count, t, dest, tag, comm, &other);
+        *request = other;
+        return err;
+    }
     return front_begun(r, MPID_Isend_bytes(buf, len, &comm->adi, dest, tag, r), request);
 }
 static inline int front_Irecv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag,
                               MPIR_Comm *comm, MPIR_Request **request)
 {
     int64_t len;
-    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_alloc_plain(comm) : NULL;
-    if (unlikely(!r))
-        return MPIR_Irecv(buf, count, t, source, tag, comm, request);
+    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_reuse(comm) : NULL;
+    if (unlikely(!r)) {
+        MPIR_Request *other = NULL;
+        int err = MPIR_Irecv(buf, count, t, source, tag, comm, &other);
+        *request = other;
+        return err;
+    }
     return front_begun(r, MPID_Irecv_bytes(buf, len, &comm->adi, source, tag, r), request);
 }
 

@@ -71,6 +71,7 @@ static inline void front_statuses_of(MPIR_Request *const *requests, ABI_Status *
 static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *statuses)
 {
     MPIR_Request *r[FRONT_SMALL];
+    struct ku_slab_pile done = { NULL, NULL, 0 };
     bool plain = true;
     if (unlikely(!MPIR_env.up || (unsigned)count > FRONT_SMALL || !handles))
         return false;
@@ -88,7 +89,7 @@ static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *st
     for (int i = 0; i < count; i++) {
         if (likely(r[i] && !(r[i]->obj.flags & MPIR_REQUEST_PERSISTENT) && r[i]->comm &&
                    r[i]->comm->obj.flags & KEEL_OBJ_PREDEFINED)) {
-            ku_slab_free(&MPIR_slab[MPIR_KIND_REQUEST], r[i]);
+            ku_slab_pile(&done, r[i]);
             handles[i] = front_native_Request(@NULL_REQUEST@);
             continue;
         }
@@ -97,6 +98,7 @@ static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *st
         if (!r[i])
             handles[i] = front_native_Request(@NULL_REQUEST@);
     }
+    ku_slab_free_pile(&MPIR_slab[MPIR_KIND_REQUEST], &done);
     return true;
 }
 

@@ -24,15 +24,21 @@ static inline bool MPIR_Request_is_active(const MPIR_Request *r)
 
 /* A new request that holds a reference to comm (NULL allowed).  NULL without memory (recorded). */
 MPIR_Request *MPIR_Request_alloc(MPIR_Comm *comm);
-/* The same for a request that the ADI fills in next, all but its header. */
-static inline MPIR_Request *MPIR_Request_alloc_plain(MPIR_Comm *comm)
+/* The same for a request that the ADI fills in next, all but its header, where one that was given back can be had at once; else
+ * NULL. */
+static inline MPIR_Request *MPIR_Request_reuse(MPIR_Comm *comm)
 {
     MPIR_Request *r = ku_slab_reuse(&MPIR_slab[MPIR_KIND_REQUEST]);
     if (__builtin_expect(!r, 0))
-        return MPIR_Request_alloc(comm);
+        return NULL;
     MPIR_Object_ref(comm);
     r->comm = &comm->adi;
     return r;
+}
+static inline MPIR_Request *MPIR_Request_alloc_plain(MPIR_Comm *comm)
+{
+    MPIR_Request *r = MPIR_Request_reuse(comm);
+    return __builtin_expect(r != NULL, 1) ? r : MPIR_Request_alloc(comm);
 }
 /* Drop it now (it is complete, or the ADI was never given it). */
 void MPIR_Request_release(MPIR_Request *request);

@@ -5,12 +5,9 @@
 #include "err.h"
 #include "request.h"
 
-/* May it be started?  place: -1, or its place in an array. */
-static int check(const MPIR_Request *r, int place)
+static __attribute__((cold, noinline)) int refuse(const MPIR_Request *r, int place)
 {
     char arg[48] = "request";
-    if (__builtin_expect(r && !MPIR_Request_is_active(r), 1))
-        return 0;
     if (place >= 0)
         snprintf(arg, sizeof arg, "array_of_requests[%d]", place);
     return MPIR_Err(MPI_ERR_REQUEST, arg, "is %s; expected an inactive persistent request",
@@ -18,6 +15,12 @@ static int check(const MPIR_Request *r, int place)
                     : r->obj.flags & MPIR_REQUEST_PERSISTENT
                         ? "active: it has been started and not completed since"
                         : "of an operation that is under way already and not persistent");
+}
+
+/* May it be started?  place: -1, or its place in an array. */
+static inline int check(const MPIR_Request *r, int place)
+{
+    return __builtin_expect(r && !MPIR_Request_is_active(r), 1) ? 0 : refuse(r, place);
 }
 
 static inline int start(MPIR_Request *r)

@@ -154,11 +154,13 @@ static bool allocate(struct dev *d, uint32_t nlocal)
     return d->gone && d->held && d->seen;
 }
 
-/* Where to look next. */
+/* Where to look next, and for how many packets without a call of this device. */
 static inline void aim(struct dev *d)
 {
+    uint64_t left = KU_RING_PUBLISH - d->cur->head % KU_RING_PUBLISH;
     d->next.line = ku_ring_at(d->cur);
     d->next.lap = ku_ring_lap(d->cur);
+    d->next.left = (uint16_t)(left < d->turns ? left : d->turns);
 }
 
 static void attach(struct dev *d)
@@ -224,12 +226,20 @@ static void shm_caps(const struct dev *d, struct dev_caps *caps)
 
 static void own(struct dev *d, uint32_t most);
 
+static inline void catch_up(struct dev *d);
+
 static void shm_close(struct dev *d)
 {
+    catch_up(d);
     if (d->back.body)
         own(d, UINT32_MAX);
     for (uint32_t i = 0; i <= lanes(d); i++)
         ku_ring_rx_stop(&d->rx[i]);
+}
+
+static struct dev_lane shm_lane(struct dev_peer *p)
+{
+    return (struct dev_lane){ p->alone ? &p->tx : NULL, p->sleeping, p->fence_all };
 }
 
 static int32_t local_of(const struct dev *d, int32_t grank)
@@ -540,13 +550,16 @@ static __attribute__((noinline)) void show_room(struct dev *d, const struct ku_r
         wake_stalled(d, r);
 }
 
-/* The line at head is done with. */
-static inline void pop(struct dev *d, struct ku_ring_rx *rx)
+/* The n lines at head are done with. */
+static inline void pass(struct dev *d, struct ku_ring_rx *rx, uint32_t n)
 {
-    ku_ring_pop(rx);
-    aim(d);
-    if (__builtin_expect(rx->head % KU_RING_PUBLISH == 0, 0))
+    rx->head += n;
+    if (__builtin_expect(rx->head % KU_RING_PUBLISH == 0, 0)) {
+        if (ku_wait_policy.spin_ns != 0) /* as in done_with */
+            ku_ring_own(rx);
+        ku_ring_show(rx);
         show_room(d, rx);
+    }
 }
 
 /* Another ring in use where something has come, which is the first to look at from now on; NULL: there is none. */
@@ -566,6 +579,7 @@ static __attribute__((noinline)) struct ku_ring_rx *look_around(struct dev *d)
             return rx;
         }
     }
+    aim(d);
     return NULL;
 }
 
@@ -575,11 +589,23 @@ static inline struct ku_ring_rx *elsewhere(struct dev *d)
     return d->single && senders(d) == d->known ? NULL : look_around(d);
 }
 
-/* A packet has come from cur. */
-static inline void count_turn(struct dev *d)
+/* n packets have been taken from cur. */
+static inline void took(struct dev *d, uint32_t n)
 {
-    if (__builtin_expect(--d->turns == 0, 0))
+    pass(d, d->cur, n);
+    d->turns -= n;
+    if (__builtin_expect(d->turns == 0, 0))
         look_around(d);
+    else
+        aim(d);
+}
+
+/* Those that the core has taken by itself. */
+static inline void catch_up(struct dev *d)
+{
+    uint32_t n = (uint32_t)(d->next.line - ku_ring_at(d->cur));
+    if (n != 0)
+        took(d, n);
 }
 
 static void give_back(struct dev *d, const struct shm_desc *desc)
@@ -682,71 +708,62 @@ static inline void deliver(struct dev *d, struct dev_head *head, const struct ku
 
 static inline bool receive_one(struct dev *d)
 {
-    struct ku_ring_rx *rx = d->cur;
     struct dev_head head;
-    const struct ku_line *line = ku_ring_peek(rx, (struct ku_line_head *)&head);
+    const struct ku_line *line;
+    catch_up(d);
+    line = ku_ring_peek(d->cur, (struct ku_line_head *)&head);
     if (!line) {
-        rx = elsewhere(d);
-        if (!rx) {
+        if (!elsewhere(d)) {
             if (d->waits_usefully)
                 idle(d);
             return false;
         }
-        line = ku_ring_peek(rx, (struct ku_line_head *)&head);
+        line = ku_ring_peek(d->cur, (struct ku_line_head *)&head);
     }
-    count_turn(d);
     deliver(d, &head, line);
-    pop(d, rx);
+    took(d, 1);
     return true;
 }
 
 static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t mask, void *buf, size_t cap)
 {
     static const struct dev_head key = { .kind = UINT8_MAX, .context = UINT32_MAX };
-    struct ku_ring_rx *rx = d->cur;
     struct ku_line_words w, m = { .second = mask };
     struct dev_taken t;
-    const struct ku_line *line;
     memcpy(&w, &want, sizeof w);
     memcpy(&m.first, &key, 8);
+    catch_up(d);
     t.len = ku_line_look(d->next.line, d->next.lap, w, m, cap);
-    if (__builtin_expect(t.len == KU_NONE, 0)) {
-        if ((rx = elsewhere(d)))
+    if (t.len == KU_NONE) {
+        if (elsewhere(d))
             t.len = ku_line_look(d->next.line, d->next.lap, w, m, cap);
         else if (d->waits_usefully)
             idle(d);
     }
-    if (__builtin_expect(t.len >= 0, 1)) {
-        line = d->next.line;
-        memcpy(&t.tag, &line->second, 8);
-        ku_line_copy(buf, line->body, (size_t)t.len);
-        pop(d, rx);
-        count_turn(d);
+    if (t.len >= 0) {
+        memcpy(&t.tag, &d->next.line->second, 8);
+        ku_line_copy(buf, d->next.line->body, (size_t)t.len);
+        took(d, 1);
     }
     return t;
 }
 
-static const struct dev_next *shm_next(const struct dev *d)
+static struct dev_next *shm_next(struct dev *d)
 {
     return &d->next;
-}
-
-static void shm_took(struct dev *d)
-{
-    pop(d, d->cur);
-    count_turn(d);
 }
 
 static struct dev_taken shm_take_long(struct dev *d, struct dev_head want, uint64_t mask, void *buf,
                                       size_t cap)
 {
-    struct ku_ring_rx *rx = d->cur;
     struct dev_taken t = { .len = DEV_TAKE_OTHER };
     struct dev_head head;
-    const struct ku_line *line = ku_ring_peek(rx, (struct ku_line_head *)&head);
+    const struct ku_line *line;
     struct shm_desc desc;
     uint64_t differ, wanted;
     char *body;
+    catch_up(d);
+    line = ku_ring_peek(d->cur, (struct ku_line_head *)&head);
     if (!line || head.len != SHM_CELL || head.kind != want.kind || head.context != want.context)
         return t;
     memcpy(&wanted, &want.tag, sizeof wanted);
@@ -760,8 +777,7 @@ static struct dev_taken shm_take_long(struct dev *d, struct dev_head want, uint6
     else
         ku_copy_in(buf, body, desc.bytes);
     t = (struct dev_taken){ .len = desc.bytes, .tag = head.tag, .source = head.source };
-    pop(d, rx);
-    count_turn(d);
+    took(d, 1);
     done_with(d, &desc, body);
     return t;
 }
@@ -843,7 +859,8 @@ static int look_at_deaths(struct dev *d, uint32_t failed)
 {
     int events = 0;
     if (ku_ring_claimed(&d->rx[0]) && ku_ring_orphan(&d->rx[0], d->nlocal, claims_of, d)) {
-        pop(d, &d->rx[0]);
+        pass(d, &d->rx[0], 1);
+        aim(d);
         events++;
     }
     if (failed == d->failed_seen)
@@ -963,5 +980,6 @@ const struct dev_ops dev_shmem_ops = {
     .take_long = shm_take_long,
     .send_copy = shm_send_copy,
     .next = shm_next,
-    .took = shm_took,
+    .took = catch_up,
+    .lane = shm_lane,
 };

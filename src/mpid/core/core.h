@@ -85,6 +85,7 @@ struct ways {
 struct peer {
     struct dev_peer *dp;
     dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
+    struct dev_lane lane; /* the same without a call, while there is one thread */
     int32_t grank;
     bool fast;       /* short messages may go straight to send_short: nothing queued, no xoff, no trace */
     bool xoff;       /* the peer asked for rendezvous only */
@@ -223,8 +224,7 @@ struct core {
     struct dev_taken (*take)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf, size_t cap);
     struct dev_taken (*take_long)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf,
                                   size_t cap);
-    const struct dev_next
-        *next; /* its next packet, as far as that is known there; never full: there is none */
+    struct dev_next *next; /* its next packet, as far as that is known there; never full: there is none */
     void (*took)(struct dev *dev);
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;

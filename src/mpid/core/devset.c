@@ -102,10 +102,10 @@ static dev_status dev_no_send_copy(struct dev_peer *peer, const struct dev_head 
     return DEV_NO_SUPPORT;
 }
 
-static const struct dev_next *dev_no_next(const struct dev *dev)
+static struct dev_next *dev_no_next(struct dev *dev)
 {
     static const struct ku_line nothing;
-    static const struct dev_next next = { .line = &nothing, .lap = 1 };
+    static struct dev_next next = { .line = &nothing, .lap = 1 };
     (void)dev;
     return &next;
 }
@@ -114,6 +114,12 @@ static bool dev_no_under_way(struct dev *dev)
 {
     (void)dev;
     return true;
+}
+
+static struct dev_lane dev_no_lane(struct dev_peer *peer)
+{
+    (void)peer;
+    return (struct dev_lane){ NULL, NULL, NULL };
 }
 
 /* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
@@ -134,6 +140,7 @@ static void fill_in(struct dev_ops *o)
     o->copy_to_peer = o->copy_to_peer ? o->copy_to_peer : dev_no_copy_to;
     o->word = o->word ? o->word : dev_no_word;
     o->take_long = o->take_long ? o->take_long : dev_no_take;
+    o->lane = o->lane ? o->lane : dev_no_lane;
     o->next = o->next ? o->next : dev_no_next;
     o->send_copy = o->send_copy ? o->send_copy : dev_no_send_copy;
     o->under_way = o->under_way ? o->under_way : dev_no_under_way;
@@ -513,6 +520,7 @@ struct peer *MPID_Peer_make(int32_t grank, int *error_code)
         return NULL;
     }
     p->send_short = p->cd->ops.send_short;
+    p->lane = p->cd->ops.lane(p->dp);
     MPID_Dev_active(p->cd);
     MPID_Peer_tune(p);
     MPID_Peer_update(p);

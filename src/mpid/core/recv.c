@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) struct dev_taken take_here(uint32_t
                                                                         int64_t len, int source, int tag)
 {
     static const struct dev_head key = { .kind = UINT8_MAX, .context = UINT32_MAX };
-    const struct dev_next *next = MPID_core.next;
+    struct dev_next *next = MPID_core.next;
     const struct ku_line *line = next->line;
     struct dev_head want = pkt_short_prepare(context_id, tag, source, 0);
     struct ku_line_words w, m = { .second = take_mask(source, tag) };
@@ -142,7 +142,9 @@ static inline __attribute__((always_inline)) struct dev_taken take_here(uint32_t
     if (t.len >= 0) {
         memcpy(&t.tag, &line->second, 8);
         ku_line_copy(buf, line->body, (size_t)t.len);
-        MPID_core.took(MPID_core.take_from);
+        next->line = line + 1;
+        if (unlikely(--next->left == 0))
+            MPID_core.took(MPID_core.take_from);
     }
     return t;
 }
@@ -168,11 +170,14 @@ static inline bool may_spin(void)
 }
 
 /* When nothing has come: look again for as long as a message takes to come from another core, if nothing else is to be done; and
- * take a longer one out of where it lies, too.  Not true: whatever there is now is for the long way. */
+ * take a longer one out of where it lies, too.  `urgent` times the device has its turn at once, as there may be something that it
+ * does meanwhile; then the line is looked at, not so often that its writer is disturbed: of many in a row more come then.
+ * Not true: whatever there is now is for the long way. */
+enum { URGENT = 16 };
 static __attribute__((noinline)) struct dev_taken take_soon(uint32_t context_id, void *buf, int64_t len,
-                                                            int source, int tag)
+                                                            int source, int tag, int urgent)
 {
-    enum { LOOKS = 400, LOOKS_HERE = 8 };
+    enum { LOOKS = 80, LOOKS_HERE = 4 };
     const struct dev_next *next = MPID_core.next;
     struct dev_taken t;
     struct dev_head want;
@@ -181,8 +186,8 @@ static __attribute__((noinline)) struct dev_taken take_soon(uint32_t context_id,
                        : take(context_id, buf, len, source, tag);
         if (t.len != DEV_TAKE_NONE || i == LOOKS || (i == 0 && !may_spin()))
             break;
-        for (int k = 0; k < LOOKS_HERE && !ku_line_is_full(next->line, next->lap); k++)
-            ;
+        for (int k = 0; i >= urgent && k < LOOKS_HERE && !ku_line_is_full(next->line, next->lap); k++)
+            ku_wait_pause();
     }
     if (t.len != DEV_TAKE_OTHER || len <= PKT_SHORT_MAX)
         return t;
@@ -241,7 +246,7 @@ static inline __attribute__((always_inline)) bool recv_now(const struct context 
         return false;
     t = take_here(c->id, buf, len, source, tag);
     if (t.len < 0)
-        t = take_soon(c->id, buf, len, source, tag);
+        t = take_soon(c->id, buf, len, source, tag, URGENT);
     if (unlikely(t.len < 0))
         return false;
     if (status != NULL)
@@ -251,16 +256,12 @@ static inline __attribute__((always_inline)) bool recv_now(const struct context 
 }
 
 /* A nonblocking one, when something has come. */
-static __attribute__((noinline)) bool irecv_now(struct context *c, void *buf, int64_t len, int source,
-                                                int tag, struct MPIR_HANDLE *r)
+static inline __attribute__((always_inline)) bool irecv_now(struct context *c, void *buf, int64_t len,
+                                                            int source, int tag, struct MPIR_HANDLE *r)
 {
-    enum { CALLS = 4 };
     struct dev_taken t;
-    if (unlikely(c->posted.n != 0)) { /* not at each call: messages in a row come at less cost each */
-        if (c->posted.n % CALLS != 0)
-            return false;
+    if (unlikely(c->posted.n != 0))
         catch_up(c);
-    }
     if (!may_take(c, len))
         return false;
     t = take_here(c->id, buf, len, source, tag);
@@ -300,10 +301,31 @@ int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int 
     return recv_bytes_long(buf, len, comm, source, tag, status);
 }
 
+/* Is there something to be taken before a receive is put into the queue?  Behind others it is not looked at each call: messages in a
+ * row come at less cost each. */
+static inline bool must_look(const struct context *c)
+{
+    enum { CALLS = 16 };
+    return c->posted.n % CALLS == 0 && has_come();
+}
+
 /* May a receive just be put into the queue? */
 static inline bool may_post(const struct context *c, int64_t len)
 {
     return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.ngone == 0 && !MPID_core.lost);
+}
+
+static __attribute__((noinline)) int irecv_bytes_come(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm,
+                                                      int source, int tag, MPID_Request request)
+{
+    uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
+    struct context *c = context_known(comm, id);
+    int err = 0;
+    if (likely(c != NULL) && irecv_now(c, buf, len, source, tag, request))
+        return 0;
+    recv_init(request, comm, buf, len, NULL, source, tag, id, 0);
+    recv_start(request, &err);
+    return err;
 }
 
 int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
@@ -311,39 +333,38 @@ int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int
 {
     uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
     struct context *c = context_known(comm, id);
-    int err = 0;
-    if (likely(c != NULL) && has_come() && irecv_now(c, buf, len, source, tag, request)) {
-        request->comm = comm;
-        return 0;
-    }
-    recv_init(request, comm, buf, len, NULL, source, tag, id, 0);
-    if (likely(c != NULL && may_post(c, len))) {
-        MPID_Posted_add(&c->posted, request);
-        request->state = REQ_POSTED;
-    } else
-        recv_start(request, &err);
-    return err;
+    if (c == NULL || must_look(c) || unlikely(!may_post(c, len)))
+        return irecv_bytes_come(buf, len, comm, source, tag, request);
+    recv_init(request, comm, buf, len, NULL, source, tag, id, REQ_POSTED);
+    MPID_Posted_add(&c->posted, request);
+    return 0;
 }
 
 /* A request at rest has its arguments still, and the empty status. */
-int MPID_Recv_again(MPID_Request r)
+static __attribute__((noinline)) int recv_again_come(MPID_Request r)
 {
     struct context *c = context_known(r->comm, r->context_id);
     int err = 0;
-    if (likely(c != NULL) && has_come() && irecv_now(c, r->buf, r->len, r->rank, r->tag, r))
-        return 0;
-    if (likely(c != NULL && may_post(c, r->len))) {
-        atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
-        r->peer = -1;
-        MPID_Posted_add(&c->posted, r);
-        r->state = REQ_POSTED;
-    } else
+    if (unlikely(c == NULL) || !irecv_now(c, r->buf, r->len, r->rank, r->tag, r))
         MPID_IrecvContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r, &err);
     return err;
 }
 
+int MPID_Recv_again(MPID_Request r)
+{
+    struct context *c = context_known(r->comm, r->context_id);
+    if (c == NULL || must_look(c) || unlikely(!may_post(c, r->len)))
+        return recv_again_come(r);
+    atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
+    r->peer = -1;
+    MPID_Posted_add(&c->posted, r);
+    r->state = REQ_POSTED;
+    return 0;
+}
+
 bool MPID_Recv_soon(MPID_Request request, int more)
 {
+    enum { MANY = 8 };
     struct context *c = context_known(request->comm, request->context_id);
     struct MPIR_HANDLE *r;
     if ((request->state & REQ_STATE) != REQ_POSTED || MPID_core.take_from == NULL || c == NULL)
@@ -353,7 +374,7 @@ bool MPID_Recv_soon(MPID_Request request, int more)
         if (t.len < 0) {
             if (req_is_complete(request))
                 break;
-            t = take_soon(c->id, r->buf, r->len, r->rank, r->tag);
+            t = take_soon(c->id, r->buf, r->len, r->rank, r->tag, more < MANY ? URGENT : 0);
             if (t.len < 0)
                 break;
         }

@@ -291,51 +291,76 @@ static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64
         MPID_SendComplete(&r, error_code); /* the device copies it out: soon, whatever the receiver does */
 }
 
-/* ---- A short message straight to the device: no request ---- */
+/* ---- A message that goes at once: no request.  What is usual calls nothing, so it saves no registers: a processor's stores wait
+ * for the line that goes to the other core, and the fewer there are, the more messages go on meanwhile. ---- */
 
-static inline __attribute__((always_inline)) bool send_now(const void *buf, int64_t len, int src_lrank,
-                                                           int tag, uint32_t context_id, int dest_grank)
+/* A short one into the peer's lane; NULL: it has none, or not now. */
+static inline __attribute__((always_inline)) struct peer *
+send_now(const void *buf, int64_t len, int src_lrank, int tag, uint32_t context_id, int dest_grank)
 {
     struct peer *p;
     struct dev_head h;
+    struct ku_line_head head;
     if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
-        return false;
+        return NULL;
     p = MPID_core.peers[dest_grank];
-    if (unlikely(p == NULL || !p->fast))
-        return false;
+    if (unlikely(p == NULL || !p->fast || p->lane.tx == NULL || !KU_SINGLE_THREADED))
+        return NULL;
     h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
-    if (unlikely(p->send_short(p->dp, &h, buf) != DEV_OK))
-        return false;
+    memcpy(&head, &h, sizeof head);
+    if (unlikely(!ku_ring_put_alone(p->lane.tx, &head, buf, (size_t)len)))
+        return NULL;
     MPID_core.sent_bytes += (uint64_t)len;
-    return true;
+    return p;
 }
 
-/* The same of a longer one that goes in one packet, to a device that copies it at once. */
-static __attribute__((noinline)) bool send_copied(const void *buf, int64_t len, int src_lrank, int tag,
+static __attribute__((noinline)) int sent_wake(const struct peer *p)
+{
+    ku_wait_wake(p->lane.sleeping, atomic_load_explicit(p->lane.fence_all, memory_order_relaxed) != 0);
+    if (MPID_core.sends % POLL_EVERY == 0)
+        send_poll_now();
+    return 0;
+}
+
+/* What is to be done last of all: wake the receiver, and look around from time to time. */
+static inline __attribute__((always_inline)) int sent(const struct peer *p)
+{
+    bool poll = ++MPID_core.sends % POLL_EVERY == 0;
+    atomic_signal_fence(memory_order_seq_cst); /* as in ku_wait_wake */
+    if (unlikely(poll || atomic_load_explicit(p->lane.fence_all, memory_order_relaxed) != 0 ||
+                 atomic_load_explicit(p->lane.sleeping, memory_order_relaxed) != 0))
+        return sent_wake(p);
+    return 0;
+}
+
+/* Others that go in one packet, to a device that copies it at once. */
+static __attribute__((noinline)) bool send_called(const void *buf, int64_t len, int src_lrank, int tag,
                                                   uint32_t context_id, int dest_grank)
 {
-    struct dev_head h = pkt_eager_prepare(context_id, tag, src_lrank);
+    bool is_short = (uint64_t)len <= PKT_SHORT_MAX;
+    struct dev_head h = is_short ? pkt_short_prepare(context_id, tag, src_lrank, (size_t)len)
+                                 : pkt_eager_prepare(context_id, tag, src_lrank);
     struct peer *p;
-    if (unlikely(len <= PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
+    if (unlikely(len < 0 || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
         return false;
     p = MPID_core.peers[dest_grank];
-    if (unlikely(p == NULL || !p->fast) || len > p->eager_max ||
-        p->cd->ops.send_copy(p->dp, &h, buf, (size_t)len) != DEV_OK)
+    if (unlikely(p == NULL || !p->fast || (!is_short && len > p->eager_max)) ||
+        (is_short ? p->send_short(p->dp, &h, buf) : p->cd->ops.send_copy(p->dp, &h, buf, (size_t)len)) !=
+            DEV_OK)
         return false;
-    MPID_core.counts.eager++;
+    MPID_core.counts.eager += !is_short;
     MPID_core.sent_bytes += (uint64_t)len;
     return true;
 }
 
 /* The request of a message that has gone. */
-static inline void sent_now(struct MPIR_HANDLE *r, int src_lrank, int tag)
+static inline void sent_request(struct MPIR_HANDLE *r, int src_lrank, int tag)
 {
     r->handle_type = MPIR_SEND;
     r->s = (MPIR_Status){ .MPI_SOURCE = src_lrank, .MPI_TAG = tag };
     r->errval = 0;
     r->state = REQ_DONE;
     atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed);
-    send_poll();
 }
 
 static int32_t grank_in(const struct MPIR_COMMUNICATOR *comm, int lrank)
@@ -347,7 +372,7 @@ static __attribute__((noinline)) int send_bytes_long(const void *buf, int64_t le
                                                      struct MPIR_COMMUNICATOR *comm, int dest, int tag)
 {
     int err = 0;
-    if (send_copied(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT, grank_in(comm, dest)))
+    if (send_called(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT, grank_in(comm, dest)))
         send_poll();
     else
         send_blocking(comm, buf, len, NULL, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT,
@@ -357,19 +382,16 @@ static __attribute__((noinline)) int send_bytes_long(const void *buf, int64_t le
 
 int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag)
 {
-    if (unlikely(!send_now(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT,
-                           grank_in(comm, dest))))
-        return send_bytes_long(buf, len, comm, dest, tag);
-    send_poll();
-    return 0;
+    struct peer *p =
+        send_now(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT, grank_in(comm, dest));
+    return likely(p != NULL) ? sent(p) : send_bytes_long(buf, len, comm, dest, tag);
 }
 
-int MPID_Send_again(MPID_Request r)
+static __attribute__((noinline)) int send_again_long(MPID_Request r)
 {
     int err = 0;
-    if (likely(send_now(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer) ||
-               send_copied(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer))) {
-        atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed); /* as it is at rest */
+    if (send_called(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer)) {
+        atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed);
         send_poll();
     } else
         MPID_IsendContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r->peer,
@@ -377,19 +399,42 @@ int MPID_Send_again(MPID_Request r)
     return err;
 }
 
-int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
-                     MPID_Request request)
+/* A request at rest is complete, and has the empty status. */
+int MPID_Send_again(MPID_Request r)
+{
+    struct peer *p = send_now(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer);
+    if (unlikely(p == NULL))
+        return send_again_long(r);
+    atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed);
+    return sent(p);
+}
+
+static __attribute__((noinline)) int isend_bytes_long(const void *buf, int64_t len,
+                                                      struct MPIR_COMMUNICATOR *comm, int dest, int tag,
+                                                      MPID_Request request)
 {
     uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
     int err = 0;
-    if (likely(send_now(buf, len, comm->rank, tag, id, grank_in(comm, dest)) ||
-               send_copied(buf, len, comm->rank, tag, id, grank_in(comm, dest)))) {
-        request->comm = comm;
-        sent_now(request, comm->rank, tag);
+    request->comm = comm;
+    if (send_called(buf, len, comm->rank, tag, id, grank_in(comm, dest))) {
+        sent_request(request, comm->rank, tag);
+        send_poll();
     } else
         MPID_IsendContig(comm, buf, len, comm->rank, tag, id, grank_in(comm, dest), MPID_MSGFORM_NATIVE,
                          request, &err);
     return err;
+}
+
+int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
+                     MPID_Request request)
+{
+    struct peer *p =
+        send_now(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT, grank_in(comm, dest));
+    if (unlikely(p == NULL))
+        return isend_bytes_long(buf, len, comm, dest, tag, request);
+    request->comm = comm;
+    sent_request(request, comm->rank, tag);
+    return sent(p);
 }
 
 /* ---- The routines ---- */
@@ -397,8 +442,11 @@ int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *com
 void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
 {
+    struct peer *p = send_now(buf, len, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    if (likely(send_now(buf, len, src_lrank, tag, context_id, dest_grank)))
+    if (likely(p != NULL))
+        sent(p);
+    else if (len <= PKT_SHORT_MAX && send_called(buf, len, src_lrank, tag, context_id, dest_grank))
         send_poll();
     else
         send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0, error_code);

@@ -125,10 +125,17 @@ enum dev_take {
 };
 
 /* Where the next short packet will lie, as far as one place can tell: in `line`, with its struct dev_head in the place of the
- * line's head, once that has this lap (ku_line_look). */
+ * line's head, once that has this lap (ku_line_look).  Who has taken it goes on: one line further, one less is left. */
 struct dev_next {
     const struct ku_line *line;
     uint16_t lap;
+    uint16_t left; /* how often one may go on: at 0 dev_ops.took must be called */
+};
+
+/* A ring of lines to a peer that the core may put short packets into: ku_ring_put_alone, then ku_wait_wake. */
+struct dev_lane {
+    struct ku_ring_tx *tx; /* NULL: there is none */
+    _Atomic uint32_t *sleeping, *fence_all;
 };
 
 struct dev_ops {
@@ -223,18 +230,21 @@ struct dev_ops {
      * return.  DEV_OK, DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
     dev_status (*send_copy)(struct dev_peer *peer, const struct dev_head *head, const void *body, size_t len);
 
-    /* Optional, both or none, of devices with take whose short packets are lines of util/linering.h: `take` without a call where
-     * there is nothing, and with a short one where there is something.  next: the same struct for as long as the device is open;
-     * any call of the device may change what it says, and only such a call does.  A line in it that is full and whose
-     * `len` is at most 48 may be read at any time, as long as nothing else of the device is called; took: and that is
-     * done, by a receive for which `take` would have taken it.  What is elsewhere the core finds by take and progress. */
-    const struct dev_next *(*next)(const struct dev *dev);
+    /* Optional, both or none, of devices with take whose short packets are lines of util/linering.h: `take` without a call.
+     * next: the same struct for as long as the device is open; any call of the device may change what it says.  A line in it
+     * that is full and whose `len` is at most 48 may be read as long as nothing else of the device is called, and gone on
+     * from by a receive for which `take` would have taken it.  What is elsewhere the core finds by take and progress. */
+    struct dev_next *(*next)(struct dev *dev);
     void (*took)(struct dev *dev);
 
     /* Optional (default: yes), of devices with a wait_fd: may something that this process has sent not have come to the memory of the
      * peer's machine, something that has come not have been handed up, or a peer that is gone still have something under way?
      * Asked after a progress that found nothing.  Never blocks. */
     bool (*under_way)(struct dev *dev);
+
+    /* Optional: send_short without a call, from a process that has one thread (KU_SINGLE_THREADED).  Where the lane is full,
+     * send_short is to be called. */
+    struct dev_lane (*lane)(struct dev_peer *peer);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */
