@@ -351,7 +351,8 @@ def part_spread(ctx, done, hosts=None):
             with open(wrapper + str(n), "w") as f:
                 f.write("#!/bin/sh\nexec " + " ".join(shlex.quote(w) for w in words) + ' "$@"\n')
             os.chmod(wrapper + str(n), 0o755)
-        yield from network(ctx, done, mpiexec=lambda name, ranks: wrapper + str(hosts or dealt(name, ranks)), nodes=hosts or 2, slow=3)
+        yield from network(ctx, done, mpiexec=lambda name, ranks: wrapper + str(hosts or dealt(name, ranks)), nodes=hosts or 2, slow=3,
+                           env={"MPIEXEC_NODE_TIMEOUT": "60"})
         net.close()
 
 
