@@ -7,6 +7,7 @@
 #define W MPI_COMM_WORLD
 
 static double cpu_before;
+static char disturbed[120]; /* what took too much in this round */
 
 static double cpu(void)
 {
@@ -28,8 +29,9 @@ static void begin(void)
 static void end(const char *what)
 {
     double used = cpu() - cpu_before;
-    CHECK(getenv("LD_PRELOAD") /* Valgrind */ || check_rank == 0 || used < 0.01,
-          "%s: %g s of processor time in a second; expected less than 0.01", what, used);
+    if (!getenv("LD_PRELOAD") /* Valgrind */ && check_rank != 0 && used >= 0.01)
+        snprintf(disturbed, sizeof disturbed,
+                 "%s: %g s of processor time in a second; expected less than 0.01", what, used);
 }
 
 /* The same after MPI_Finalize. */
@@ -134,10 +136,11 @@ static void messages(int first)
 
 /* ---- All others ---- */
 
-static void collectives(void)
+static void collectives(int unused)
 {
     int v = 1, *all = calloc((size_t)check_size, sizeof *all),
         *mine = calloc((size_t)check_size, sizeof *mine);
+    (void)unused;
     begin();
     MPI_Barrier(W);
     end("MPI_Barrier");
@@ -172,13 +175,25 @@ static void collectives(void)
     free(mine);
 }
 
+/* Once more if somebody took too much: a virtual machine that is moved counts that as time of its processes. */
+static void twice(void (*round)(int), int first)
+{
+    for (int tries = 0, again = 1; again && tries < 2; tries++) {
+        disturbed[0] = '\0';
+        round(first);
+        again = disturbed[0] != '\0';
+        MPI_Allreduce(MPI_IN_PLACE, &again, 1, MPI_INT, MPI_MAX, W);
+    }
+    CHECK(disturbed[0] == '\0', "%s", disturbed);
+}
+
 int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
     big = calloc(1, BIG);
     for (int first = 0; first < WAYS; first += check_size - 1)
-        messages(first);
-    collectives();
+        twice(messages, first);
+    twice(collectives, 0);
     free(big);
     begin();
     int failed = check_done();
