@@ -257,7 +257,7 @@ struct ku_line_words {
     uint64_t first, second;
 };
 
-/* What ku_ring_look finds. */
+/* What ku_line_look finds. */
 enum ku_look { KU_NONE = -1 /* nothing has come */, KU_OTHER = -2 /* something else */ };
 
 /* The slot of the ticket at head, and the lap that it has when it is full. */
