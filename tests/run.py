@@ -388,7 +388,7 @@ def part_coverage(ctx, done):
 PARTS = {
     "quick": (part_quick, "unit tests, MPI programs by chapter, scripts"),
     "long": (part_long, "big messages, floods, N-th failures for all N"),
-    "fuzz": (scripts_of("fuzz"), "a million hostile connections to a listener, under ASan"),
+    "fuzz": (scripts_of("fuzz"), "a million hostile connections to a listener, a million hostile packets to daemons and mpiexec, under ASan"),
     "tcp": (part_tcp, "the same MPI programs over TCP alone"),
     "split": (part_split, "the same MPI programs with their ranks on two simulated nodes"),
     "clang": (part_clang, "builds with clang without a warning"),

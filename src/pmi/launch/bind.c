@@ -134,7 +134,7 @@ static bool claim_tier(const struct launch *l, cpu_set_t avail, int tier, bool *
     while (all_bound(&want) > 0 && !bind_claim(tier, &want, &taken)) {
         *possible = CPU_COUNT(&taken) > 0;
         without(p, &taken, &avail);
-        if (!*possible || !movable || bind_units(&plan.t, p, &avail) < plan.n * (p->pe ? p->pe : 1))
+        if (!*possible || !movable || bind_units(&plan.t, p, &avail) < (int64_t)plan.n * (p->pe ? p->pe : 1))
             return false;
         plan.why = map_nodes(l, &avail);
     }

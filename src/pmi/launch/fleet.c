@@ -97,7 +97,7 @@ static void agent_words(const struct launcher *how, const struct fleet_host *h, 
         argv[n++] = "-x";
         argv[n++] = "-T";
         argv[n++] = "-oBatchMode=yes";
-        argv[n++] = xformat("-oConnectTimeout=%d", timeout > 4 ? (int)(timeout / 2) : 2);
+        argv[n++] = xformat("-oConnectTimeout=%d", timeout > 4 ? milliseconds(timeout / 2) / 1000 : 2);
         argv[n++] = xformat("%s", h->name);
         argv[n++] = xformat("exec %s %s", q, role);
         free(q);
@@ -178,7 +178,8 @@ bool fleet_plan_get(struct fleet_plan *plan, const char *bytes, size_t len)
         plan->hosts[i].name = get_text(&u);
         u.wrong = u.wrong || !plan->hosts[i].name;
     }
-    return !u.wrong && u.at == u.end && plan->how.daemon && plan->timeout > 0;
+    return !u.wrong && u.at == u.end && plan->how.daemon && plan->timeout > 0 &&
+           plan->timeout <= NODE_PATIENCE;
 }
 
 /* The hosts are cut into as many pieces as there are children: the first of each piece is the child, the others are behind it. */

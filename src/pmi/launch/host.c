@@ -283,7 +283,7 @@ static void talk_to_the_end(void)
 {
     while (link_waits(&host.up)) {
         struct pollfd p = { .fd = host.up.out, .events = POLLOUT };
-        if (poll(&p, 1, (int)(host.launch.node_timeout * 1000)) <= 0)
+        if (poll(&p, 1, milliseconds(host.launch.node_timeout)) <= 0)
             break;
         link_flush(&host.up);
     }
@@ -479,7 +479,7 @@ static int fill_polls(void)
 
 static _Noreturn void loop(void)
 {
-    int tick = (int)(host.launch.node_timeout * 1000 / 8) + 1;
+    int tick = milliseconds(host.launch.node_timeout / 8) + 1;
     for (;;) {
         int n = fill_polls();
         if (poll(host.polls, (nfds_t)n, tick) < 0 && errno != EINTR && errno != EAGAIN)

@@ -46,20 +46,34 @@ static void get_app(struct unpack *u, struct app *a)
     a->said = get_text(u);
 }
 
-/* Both sides are of one version: its numbers go as they are, its texts behind them. */
 static void put_bind(struct pack *p, const struct bind_policy *b)
 {
-    put_bytes(p, b, sizeof *b);
+    const int number[] = { b->to, b->to_level, b->map_level, b->rank_level, b->pe, b->ppr };
+    const bool flag[] = { b->share,       b->mapped, b->ranked,  b->hwthreads, b->no_oversubscribe,
+                          b->overload_ok, b->report, b->display, b->no_launch };
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        put_int(p, number[i]);
+    for (size_t i = 0; i < sizeof flag / sizeof *flag; i++)
+        put_int(p, flag[i]);
     put_text(p, b->list);
     put_text(p, b->cpu_set);
 }
 
 static void get_bind(struct unpack *u, struct bind_policy *b)
 {
-    get_bytes(u, b, sizeof *b);
+    b->to = (enum bind_to)get_range(u, BIND_DEFAULT, BIND_SET);
+    b->to_level = (enum level)get_range(u, 0, LEVELS - 1);
+    b->map_level = (enum level)get_range(u, 0, LEVELS - 1);
+    b->rank_level = (enum level)get_range(u, 0, LEVELS - 1);
+    b->pe = get_range(u, 0, 1 << 16);
+    b->ppr = get_range(u, 0, 1 << 16);
+    bool *const flag[] = { &b->share,       &b->mapped, &b->ranked,  &b->hwthreads, &b->no_oversubscribe,
+                           &b->overload_ok, &b->report, &b->display, &b->no_launch };
+    for (size_t i = 0; i < sizeof flag / sizeof *flag; i++)
+        *flag[i] = get_range(u, 0, 1) != 0;
     b->list = get_text(u);
     b->cpu_set = get_text(u);
-    b->svg = NULL;
+    u->wrong = u->wrong || (b->to == BIND_LIST && !b->list);
 }
 
 void job_put(struct pack *p)
@@ -132,8 +146,10 @@ char *job_get(struct unpack *u, struct launch *l)
         any = any || l->node_of[i] == l->here;
     }
     l->hosts = xalloc((size_t)l->nodes, sizeof *l->hosts);
-    for (int i = 0; i < l->nodes; i++)
+    for (int i = 0; i < l->nodes; i++) {
         l->hosts[i].name = get_text(u);
+        u->wrong = u->wrong || !l->hosts[i].name;
+    }
     l->napps = get_range(u, 1, l->size);
     l->apps = xalloc((size_t)l->napps, sizeof *l->apps);
     int64_t total = 0;

@@ -78,7 +78,7 @@ struct launch {
     int here;               /* then: which node this machine is; -1: none */
     struct host *hosts;     /* then: [nodes] */
     struct launcher how;    /* then */
-    double node_timeout;    /* seconds; a host that says nothing for so long is lost */
+    double node_timeout;    /* seconds; a host that says nothing for so long is lost; NODE_PATIENCE: never */
     const char *master;     /* a name of rank 0's host; NULL: this one, or not known */
     struct bind_policy bind;
     double
@@ -108,6 +108,7 @@ int node_main(struct launch *l, int front);
 /* host.c: the daemon of another host, from its start by ssh to its exit code.  `said`: "<node>:<node_timeout>". */
 int host_main(const char *said);
 #define HOST_ARGUMENT "--node-daemon"
+#define NODE_PATIENCE 1e9 /* seconds; a node_timeout of so long is none */
 
 /* What goes through the socket. */
 enum front_word {
@@ -139,6 +140,7 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "mpiexe
 _Noreturn void die(const char *fmt, ...)
     __attribute__((format(printf, 1, 2))); /* say, end all descendants, exit */
 double now(void);                          /* seconds, monotonic */
+int milliseconds(double seconds);          /* for poll: at least 0, at most 12 days */
 
 /* tree.c: every descendant of this process.  */
 /* Send `sig` to each, except those in process group `but` (0: no exception).  How many; -1 if /proc cannot be

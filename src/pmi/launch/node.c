@@ -456,10 +456,7 @@ static int poll_ms(void)
     double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due),
                         node.phase == LINGER ? 0 : report_due());
     due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0), remote_due());
-    if (due == 0)
-        return -1;
-    double ms = (due - now()) * 1000 + 1;
-    return ms < 0 ? 0 : ms > 1e9 ? 1000000000 : (int)ms;
+    return due == 0 ? -1 : milliseconds(due - now()) + 1;
 }
 
 static void on_timeout(void)

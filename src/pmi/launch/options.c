@@ -537,6 +537,7 @@ bool options_parse(struct launch *l, char **argv, int *code)
     static struct parse p; /* kept: the job points into its pieces */
     p.launch = l;
     from_environment(&p, "MPIEXEC_TIMEOUT", &l->timeout);
+    l->node_timeout = -1;
     from_environment(&p, "MPIEXEC_NODE_TIMEOUT", &l->node_timeout);
     for (argv = read_section(&p, argv + 1); !p.stop && *argv; argv = read_section(&p, argv + 1))
         ; /* *argv is ':' */

@@ -311,8 +311,10 @@ void place_ranks(struct parse *p)
     }
     if (l->how.fanout == 0)
         l->how.fanout = 32;
-    if (l->node_timeout <= 0)
+    if (l->node_timeout < 0)
         l->node_timeout = 20;
+    if (l->node_timeout == 0)
+        l->node_timeout = NODE_PATIENCE;
     if (l->remote)
         l->how.daemon = daemon_path(p);
 }

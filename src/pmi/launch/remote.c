@@ -33,7 +33,7 @@ static struct {
     const struct remote_ops *ops;
     struct place_of *at; /* [nodes] */
     int n;               /* hosts that are not this one */
-    bool shut[2];
+    bool shut[2], ending;
     struct supply *supply;
     int nsupply;
     char *from; /* this machine, as the first host that answered sees it; NULL: not known */
@@ -65,7 +65,7 @@ static void on_hello(int node, const char *bytes, size_t len)
     struct place_of *p = &remote.at[node];
     p->cpus = hello.cpus;
     if (u.wrong || hello.link_version != LINK_VERSION || hello.segment_version != KU_SEG_VERSION ||
-        strcmp(version, PACKAGE_VERSION) != 0 || hello.word_bytes != sizeof(void *)) {
+        !version || strcmp(version, PACKAGE_VERSION) != 0 || hello.word_bytes != sizeof(void *)) {
         char *why = xformat("its keel daemon is of version %s, mpiexec of %s; install the same on all hosts",
                             version ? version : "unknown", PACKAGE_VERSION);
         lose(node, why);
@@ -154,14 +154,15 @@ static void on_ended(int node, int rank, const char *bytes, size_t len)
     remote.ops->ended(rank, &e);
 }
 
-static void on_read(int rank, const char *bytes, size_t len)
+/* Of more bytes than are under way it cannot speak. */
+static void on_read(int node, int rank, const char *bytes, size_t len)
 {
     for (int i = 0; i < remote.nsupply; i++)
-        if (remote.supply[i].rank == rank && len == sizeof(int32_t)) {
+        if (remote.supply[i].rank == rank && crew.launch->node_of[rank] == node && len == sizeof(int32_t)) {
             struct supply *s = &remote.supply[i];
             int32_t n;
             memcpy(&n, bytes, sizeof n);
-            s->under_way -= n;
+            s->under_way -= n < 0 ? 0 : n < s->under_way ? n : s->under_way;
             if (n < 0 && s->fd >= 0) {
                 close(s->fd);
                 s->fd = -1;
@@ -229,7 +230,7 @@ static void on_frame(const struct frame *f, const char *bytes)
         on_ended(f->node, f->value, bytes, f->len);
         break;
     case FRAME_READ:
-        on_read(f->value, bytes, f->len);
+        on_read(f->node, f->value, bytes, f->len);
         break;
     case FRAME_STOPPED:
         remote.at[f->node].stopping = false;
@@ -241,6 +242,8 @@ static void on_frame(const struct frame *f, const char *bytes)
         remote.at[f->node].question = f->value;
         break;
     case FRAME_DONE:
+        if (!remote.ending)
+            lose(f->node, "its daemon has ended before the job");
         remote.at[f->node].done = true;
         break;
     case FRAME_TEXT:
@@ -457,6 +460,7 @@ void remote_end(void)
     struct pollfd *p;
     if (remote.n == 0)
         return;
+    remote.ending = true;
     fleet_send(FRAME_END, NODE_ALL, 0, NULL, 0);
     for (double until = now() + crew.launch->node_timeout; fleet_open() && now() < until;) {
         p = xalloc((size_t)remote_room() + OUTPUT_POLLS, sizeof *p);

@@ -74,3 +74,8 @@ double now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+int milliseconds(double seconds)
+{
+    return seconds < 0 ? 0 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000);
+}
