@@ -641,11 +641,12 @@ static int lines_told(int fd)
     return lines;
 }
 
-START_TEST(wrong_hellos)
+/* So many ranks do this, and so many lines tell of strangers. */
+static void tells(int ranks, void (*body)(struct rank *), int lines)
 {
     int log = memfd_create("stderr", MFD_CLOEXEC), was = dup(2), failed;
     dup2(log, 2);
-    failed = ranks_run(&tcp, 3, false, strangers);
+    failed = ranks_run(&tcp, ranks, false, body);
     dup2(was, 2);
     if (failed) {
         char text[4000];
@@ -653,9 +654,49 @@ START_TEST(wrong_hellos)
         ck_assert(n < 0 || write(2, text, (size_t)n) == n);
     }
     ck_assert_int_eq(failed, 0);
-    ck_assert_int_eq(lines_told(log), 1);
+    ck_assert_int_eq(lines_told(log), lines);
     close(log);
     close(was);
+}
+
+START_TEST(wrong_hellos)
+{
+    tells(3, strangers, 1);
+}
+END_TEST
+
+/* Rank 1 connects and sends so many bytes of a good hello. */
+static void breaks_off(struct rank *r, size_t bytes)
+{
+    if (r->me == 0) {
+        rank_open(r);
+        while (atomic_load(&r->board->word[0]) == 0)
+            rank_pump(r);
+        rank_close(r);
+        return;
+    }
+    struct ku_sock_addr at = address_of(r, 0);
+    struct tcp_hello h = hello_from(r, 1);
+    char answer[8];
+    int fd = dial(&at);
+    NEED(r, bytes == 0 || send(fd, &h, bytes, MSG_NOSIGNAL) == (ssize_t)bytes, "send");
+    shutdown(fd, SHUT_WR);
+    NEED(r, hear_out(r, fd, answer, sizeof answer) == 0, "%zu bytes were answered", bytes);
+    atomic_store(&r->board->word[0], 1);
+}
+static void breaks_off_late(struct rank *r)
+{
+    breaks_off(r, sizeof(struct tcp_hello) - 1);
+}
+static void breaks_off_at_once(struct rank *r)
+{
+    breaks_off(r, 0);
+}
+
+START_TEST(truncated_hello)
+{
+    tells(2, breaks_off_late, 1);
+    tells(2, breaks_off_at_once, 0);
 }
 END_TEST
 
@@ -694,14 +735,7 @@ static void said_again(struct rank *r)
 
 START_TEST(repeated_hello)
 {
-    int log = memfd_create("stderr", MFD_CLOEXEC), was = dup(2), failed;
-    dup2(log, 2);
-    failed = ranks_run(&tcp, 2, false, said_again);
-    dup2(was, 2);
-    ck_assert_int_eq(failed, 0);
-    ck_assert_int_eq(lines_told(log), 1);
-    close(log);
-    close(was);
+    tells(2, said_again, 1);
 }
 END_TEST
 
@@ -930,6 +964,7 @@ int main(int argc, char **argv)
     tcase_add_test(c, no_lost_host);
     tcase_add_test(c, split_writes);
     tcase_add_test(c, wrong_hellos);
+    tcase_add_test(c, truncated_hello);
     tcase_add_test(c, repeated_hello);
     tcase_add_loop_test(c, wrong_frames, 0, NONSENSE + 1);
     tcase_add_test(c, floods);

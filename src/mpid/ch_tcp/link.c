@@ -346,6 +346,14 @@ static struct dev_peer *who_is(struct dev *d, const struct guest *g)
     return p;
 }
 
+/* Gone, or silent for too long, with a part of a hello said. */
+static void dismiss_early(struct dev *d, struct guest *g)
+{
+    if (g->got > 0)
+        tell_of_stranger(d, g, "did not say to the end who it is");
+    dev_tcp_dismiss(d, g);
+}
+
 static int judge(struct dev *d, struct guest *g)
 {
     struct dev_peer *p = who_is(d, g);
@@ -369,7 +377,7 @@ static int guest_ready(struct dev *d, struct source *s, uint32_t events)
     if (n < 0 && ku_sock_not_now(errno))
         return 0;
     if (n <= 0) {
-        dev_tcp_dismiss(d, g);
+        dismiss_early(d, g);
         return 0;
     }
     g->got += (size_t)n;
@@ -542,7 +550,7 @@ int dev_tcp_due(struct dev *d)
     for (int i = 0; d->nguests > 0 && i < TCP_GUESTS; i++) {
         struct guest *g = &d->guests[i];
         if (g->fd >= 0 && now - g->since >= GUEST_NS)
-            dev_tcp_dismiss(d, g);
+            dismiss_early(d, g);
         else if (g->fd >= 0)
             next = earlier(next, g->since + GUEST_NS);
     }
