@@ -229,7 +229,7 @@ def attack(binary, line, recorded, pool, number_of):
     return wrong and f"{wrong}: {line}\n{text[-3000:]}", len(said), deep
 
 
-def fuzz(binary, packets, seed, workers=2):
+def fuzz(binary, packets, seed, workers=8):
     recorded = record_all(binary)
     pool = {"daemon": [f for d, _ in recorded.values() for f in d if f.kind != END], "mpiexec": [f for _, u in recorded.values() for f in u if f.kind not in (DONE, HELLO)]}
     source, sent, played, deep, wrong = lines(seed, recorded), 0, 0, 0, []

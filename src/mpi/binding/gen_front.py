@@ -343,6 +343,7 @@ class Front:
     def __init__(self, proc, large, wide, abi, mutant):
         self.proc, self.large, self.wide, self.abi = proc, large, wide, abi
         self.decls, self.steps, self.checks, self.loads, self.args, self.after, self.frees = [], [], [], [], [], [], []
+        self.late = []
         self.call = proc.name + ("_c" if large else "")
         self.names = {p.name: p for p in proc.params}
         self.mutant, self.uses_target = mutant, False
@@ -364,12 +365,24 @@ class Front:
                 parts.append(text)
         if p.has("inplace"):
             parts.append("%s != MPI_IN_PLACE" % p.arg("inplace"))
+        if p.has("automatic"):
+            parts.append("%s != MPI_BUFFER_AUTOMATIC" % p.arg("automatic"))
+        if p.has("not-first"):
+            parts.append("(%s_o->adi.rank > 0 || %s == MPI_IN_PLACE)" % (self.comm.name, p.arg("not-first")))
+        if p.has("each"): # what is needed often is looked at first
+            parts.append("(uintptr_t)%s < FRONT_PAGE && %s" % (p.name, self.neighbors(p)))
         return " && ".join(parts)
 
     def check(self, p, text):
         """Add a check made only when checks are on, where the parameter is significant."""
         cond = self.condition(p)
         self.checks.append("(%s(err = %s))" % (cond + " && " if cond else "", text))
+
+    def check_late(self, p, text):
+        """The same, after the arrays that it reads have been checked."""
+        before, self.checks = self.checks, []
+        self.check(p, text)
+        self.late, self.checks = self.late + self.checks, before
 
     def step(self, p, text):
         """Add a test that is always made, where the parameter is significant; `text` is true on failure."""
@@ -385,8 +398,11 @@ class Front:
         if n == "local":
             return "%s_o->adi.size" % self.comm.name
         if n == "neighbors":
-            return "MPIR_front_neighbors(%s_o, %s)" % (self.comm.name, "true" if p.name.startswith("s") else "false")
+            return self.neighbors(p)
         return n
+
+    def neighbors(self, p):
+        return "MPIR_front_neighbors(%s_o, %s)" % (self.comm.name, "true" if p.name.startswith("s") else "false")
 
     # -- one method a family of kinds ------------------------------------------------------------------------------
 
@@ -450,11 +466,14 @@ class Front:
             return
         if count == "1" or self.names[count].kind.name == "COUNT":
             self.check(p, 'check_buffer(%s, %s, %s_o, "%s")' % (name, count, ctype, name))
-        else:
-            displs = next((d for d in ("displs", name[0] + "displs") if d in self.names), None)
-            self.check(p, 'check_buffers(%s, FRONT_COUNTS(%s), %s, %s, %s_o, "%s")' %
-                       (name, count, "FRONT_COUNTS(%s)" % displs if displs else "(MPIR_Counts){ NULL, 0 }",
-                        self.length(self.names[count]), ctype, name))
+            return
+        displs = next((d for d in ("displs", name[0] + "displs") if d in self.names), None)
+        text = 'check_buffers(%s, FRONT_COUNTS(%s), %s, %s, %s_o, "%s")' % (
+            name, count, "FRONT_COUNTS(%s)" % displs if displs else "(MPIR_Counts){ NULL, 0 }", self.length(self.names[count]), ctype, name)
+        if p.has("mine"):
+            own = 'check_buffer(%s, MPIR_counts_get(FRONT_COUNTS(%s), %s_o->adi.rank), %s_o, "%s")' % (name, count, self.comm.name, ctype, name)
+            text = "%s == MPI_IN_PLACE ? %s : %s" % (p.arg("mine"), text, own)
+        self.check_late(p, text)
 
     def add_count_out(self, p):
         name = p.name
@@ -621,9 +640,10 @@ class Front:
                       "    if (noted >= 0) {\n        array_of_requests += noted;\n        count = 1;\n    }"]
             self.after += ["    if (noted >= 0 && *indx == 0)\n        *indx = noted;\n    else\n        MPIR_Any_of(all);"]
         lines += steps
-        if self.checks:
+        checks = self.checks + self.late
+        if checks:
             lines.append("    if (likely(MPIR_env.check_args) &&\n        unlikely(%s))\n        goto done;" %
-                         (" ||\n                 ".join(self.checks)))
+                         (" ||\n                 ".join(checks)))
         counted = self.counted() and any("goto done" in line for line in lines)
         if counted:
             lines.insert(2, "    bool refused = true;")

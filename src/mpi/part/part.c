@@ -7,8 +7,8 @@
 static int check_size(int partitions, MPI_Count count, const MPIR_Datatype *type)
 {
     int64_t bytes;
-    if (partitions <= 0)
-        return MPIR_Err(MPI_ERR_COUNT, "partitions", "is %d; expected 1 or more", partitions);
+    if (partitions < 0)
+        return MPIR_Err(MPI_ERR_COUNT, "partitions", "is %d; expected 0 or more", partitions);
     if (__builtin_mul_overflow(count, type->adi.size, &bytes) ||
         __builtin_mul_overflow(count, (int64_t)partitions, &bytes) ||
         __builtin_mul_overflow(bytes, type->adi.size, &bytes) || bytes >= (int64_t)(1ull << 62))
@@ -17,6 +17,13 @@ static int check_size(int partitions, MPI_Count count, const MPIR_Datatype *type
             "is %lld; %d partitions of so many elements of %lld bytes are more than 2^62 - 1 bytes",
             (long long)count, partitions, (long long)type->adi.size);
     return 0;
+}
+
+int MPIR_Part_no_such(const struct part *p, int partition, const char *arg)
+{
+    if (p->n == 0)
+        return MPIR_Err(MPI_ERR_ARG, arg, "is %d; the request has no partitions", partition);
+    return MPIR_Err(MPI_ERR_ARG, arg, "is %d; expected 0 to %u", partition, (unsigned)p->n - 1);
 }
 
 /* Bytes of a part of this kind. */

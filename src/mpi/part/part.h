@@ -168,6 +168,8 @@ void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r);
 void MPIR_Part_complete(struct part *p, MPIR_Status s);
 /* The request is freed. */
 void MPIR_Part_close(MPIR_Request *r);
+/* The error that there is no partition of this number. */
+int MPIR_Part_no_such(const struct part *p, int partition, const char *arg);
 
 static inline bool part_done(const struct MPIR_HANDLE *r)
 {

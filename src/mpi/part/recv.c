@@ -359,7 +359,7 @@ int MPIR_Parrived(MPIR_Request *request, int partition, int *flag)
                         part ? "a partitioned send" : "an operation that is not partitioned");
     const struct part_recv *q = request->aux;
     if (partition < 0 || (uint32_t)partition >= q->p.n)
-        return MPIR_Err(MPI_ERR_ARG, "partition", "is %d; expected 0 to %u", partition, (unsigned)q->p.n - 1);
+        return MPIR_Part_no_such(&q->p, partition, "partition");
     *flag = has_arrived(q, (uint32_t)partition);
     if (!*flag) {
         MPID_DeviceCheck(MPID_NOTBLOCKING);

@@ -218,6 +218,8 @@ bool MPIR_Part_send_advance(struct part_send *s)
     return moved || s->pieces + s->whole != before || !s->p.active;
 }
 
+static void push(struct part_send *s);
+
 static int start(MPIR_Request *r)
 {
     struct part_send *s = r->aux;
@@ -230,6 +232,8 @@ static int start(MPIR_Request *r)
     s->p.stamp = 0;
     s->p.active = true;
     r->moved = s->p.n;
+    if (s->p.n == 0) /* nobody will say that they are ready */
+        push(s);
     return 0;
 }
 
@@ -295,7 +299,7 @@ static int check_number(const struct part_send *s, int partition, const char *ar
 {
     if (partition >= 0 && (uint32_t)partition < s->p.n)
         return 0;
-    return MPIR_Err(MPI_ERR_ARG, arg, "is %d; expected 0 to %u", partition, (unsigned)s->p.n - 1);
+    return MPIR_Part_no_such(&s->p, partition, arg);
 }
 
 static int twice(uint32_t partition, const char *arg)

@@ -27,9 +27,9 @@ static void making(void)
     char buf[8];
     MPI_Request r;
     const MPI_Comm w = MPI_COMM_WORLD;
-    CHECK_ERR(MPI_Psend_init(buf, 0, 1, MPI_CHAR, 0, 1, w, MPI_INFO_NULL, &r), MPI_ERR_COUNT);
-    CHECK_SAYS("partitions is 0; expected 1 or more");
-    CHECK_ERR(MPI_Precv_init(buf, 0, 1, MPI_CHAR, 0, 1, w, MPI_INFO_NULL, &r), MPI_ERR_COUNT);
+    CHECK_ERR(MPI_Psend_init(buf, -1, 1, MPI_CHAR, 0, 1, w, MPI_INFO_NULL, &r), MPI_ERR_COUNT);
+    CHECK_SAYS("partitions is -1; expected 0 or more");
+    CHECK_ERR(MPI_Precv_init(buf, -1, 1, MPI_CHAR, 0, 1, w, MPI_INFO_NULL, &r), MPI_ERR_COUNT);
     CHECK_ERR(MPI_Psend_init_c(buf, -3, 1, MPI_CHAR, 0, 1, w, MPI_INFO_NULL, &r), MPI_ERR_COUNT);
     CHECK_SAYS("partitions is -3");
     CHECK_ERR(MPI_Precv_init_c(buf, 2, -1, MPI_CHAR, 0, 1, w, MPI_INFO_NULL, &r), MPI_ERR_COUNT);

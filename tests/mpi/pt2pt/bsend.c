@@ -145,7 +145,7 @@ static void automatic(void)
 {
     void *back;
     int size;
-    CHECK_EQ(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0), MPI_SUCCESS);
+    CHECK_EQ(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, -1), MPI_SUCCESS);
     CHECK_ERR(MPI_Buffer_attach(space, 100), MPI_ERR_BUFFER);
     for (int i = 0; i < 3 * MESSAGES; i++)
         CHECK_EQ(give(BIG, i, MPI_COMM_WORLD), MPI_SUCCESS);
@@ -156,6 +156,9 @@ static void automatic(void)
     CHECK_EQ(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_SUCCESS);
     CHECK_EQ(MPI_Buffer_detach(&back, &size), MPI_SUCCESS);
     CHECK(back == MPI_BUFFER_AUTOMATIC, " ");
+    CHECK_EQ(MPI_Comm_attach_buffer(MPI_COMM_WORLD, MPI_BUFFER_AUTOMATIC, -1), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_detach_buffer(MPI_COMM_WORLD, &back, &size), MPI_SUCCESS);
+    CHECK_ERR(MPI_Buffer_attach(space, -1), MPI_ERR_COUNT);
 }
 
 /* Types with holes are packed. */

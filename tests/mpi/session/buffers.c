@@ -87,7 +87,7 @@ static void precedence(MPI_Session s, MPI_Comm comm, MPI_Comm other)
     CHECK_EQ(MPI_Buffer_detach(&p, &size), MPI_SUCCESS);
     CHECK(p == buf + ROOM);
     refused(comm);
-    CHECK_EQ(MPI_Session_attach_buffer(s, MPI_BUFFER_AUTOMATIC, 0), MPI_SUCCESS);
+    CHECK_EQ(MPI_Session_attach_buffer(s, MPI_BUFFER_AUTOMATIC, -1), MPI_SUCCESS);
     for (int i = 10; i < 13; i++)
         post(comm, i);
     MPI_Barrier(comm);
