@@ -665,14 +665,20 @@ START_TEST(wrong_hellos)
 }
 END_TEST
 
+/* Be there until word[0] is set. */
+static void hold_out(struct rank *r)
+{
+    rank_open(r);
+    while (atomic_load(&r->board->word[0]) == 0)
+        rank_pump(r);
+    rank_close(r);
+}
+
 /* Rank 1 connects and sends so many bytes of a good hello. */
 static void breaks_off(struct rank *r, size_t bytes)
 {
     if (r->me == 0) {
-        rank_open(r);
-        while (atomic_load(&r->board->word[0]) == 0)
-            rank_pump(r);
-        rank_close(r);
+        hold_out(r);
         return;
     }
     struct ku_sock_addr at = address_of(r, 0);
@@ -710,10 +716,7 @@ static void said_again(struct rank *r)
     } all;
     struct tcp_hello answer = { 0 };
     if (r->me == 0) {
-        rank_open(r);
-        while (atomic_load(&r->board->word[0]) == 0)
-            rank_pump(r);
-        rank_close(r);
+        hold_out(r);
         return;
     }
     at = address_of(r, 0);
