@@ -396,6 +396,7 @@ PARTS = {
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
     "coverage": (part_coverage, "line coverage of src/mpi and src/mpid"),
     "hosts": (scripts_of("hosts"), "jobs over ssh between network namespaces (root)"),
+    "rounds": (scripts_of("rounds"), "50 rounds each of killing a rank, a daemon, ..., a host, or cutting a link, in the middle of traffic (root)"),
     "spread": (part_spread, "the MPI programs with their ranks on 2, 3 or 4 such hosts (root)"),
     "spread2": (spread_on(2), "the same, all on 2 hosts"),
     "spread3": (spread_on(3), "the same, all on 3 hosts"),
@@ -406,7 +407,7 @@ PARTS = {
 }
 
 DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
-APART = ["spread2", "spread3", "spread4"]  # not of --all, as spread has a share of each
+APART = ["rounds", "spread2", "spread3", "spread4"]  # not of --all: long has rounds of all kinds, spread a share of each number of hosts
 
 
 def run_part(name, ctx, args):
