@@ -97,7 +97,7 @@ struct ku_seg_rank {
     int32_t abort_code;
     _Atomic uint32_t epoch; /* how often this rank has begun MPI, the last time included */
     _Atomic uint32_t
-        found_gone; /* 1: it has found a rank gone that had not finished: perhaps that is why it ends */
+        found_gone; /* 1: it has found a rank gone that had not finished, or one that failed: perhaps that is why it ends */
     _Atomic uint32_t
         cardless;   /* the epoch in which its card is empty, in jobs of one node: no page is touched for it */
     uint32_t ended; /* how many of its epochs head->ended counts: its own alone */

@@ -130,13 +130,26 @@ static int last_words_rank(int rank, void *arg)
     return 0;
 }
 
-/* MPID_Message and MPID_Abort reach the launcher. */
+static unsigned found_gone(const struct job *j, int rank)
+{
+    const struct ku_segment *s = &j->segment[j->node_of[rank]];
+    uint32_t local = 0;
+    while (ku_segment_grank_of(s)[local] != rank)
+        local++;
+    return atomic_load(&ku_segment_rank(s, local)->found_gone);
+}
+
+/* MPID_Message, MPID_Peer_failed and MPID_Abort reach the launcher. */
 static int abort_rank(int rank, void *arg)
 {
     char facility[] = "the test", why[] = "enough is enough";
-    (void)arg;
     init();
     if (rank == 1) {
+        if (found_gone(arg, 1) != 0)
+            return 6;
+        MPID_Peer_failed();
+        if (found_gone(arg, 1) != 1)
+            return 7;
         MPID_Message("a message for all to see");
         MPID_Abort(NULL, 5, facility, why);
     }
@@ -147,7 +160,7 @@ static int abort_test(void)
 {
     struct job j;
     int bad = 0;
-    job_run_in(&j, 2, 20, abort_rank, NULL);
+    job_run_in(&j, 2, 20, abort_rank, &j);
     bad += j.result[1] != 5;
     bad += memmem(j.control, j.ncontrol, "a message for all to see", 24) == NULL;
     bad += memmem(j.control, j.ncontrol, "the test: enough is enough", 26) == NULL;

@@ -68,6 +68,7 @@ static void take(struct coll *c, const struct record *r, struct coll_block to, i
 
 static void lost(struct coll *c, int from)
 {
+    MPID_Peer_failed();
     MPIR_Coll_note(c, MPIR_Err(MPI_ERR_TRUNCATE, NULL,
                                "the block of rank %d did not arrive: a rank on the way failed", from));
 }

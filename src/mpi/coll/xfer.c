@@ -20,11 +20,14 @@ static int64_t quiet(const struct coll *c, int64_t count)
 
 void MPIR_Coll_received(struct coll *c, int err, const MPIR_Status *status, int64_t expect, int source)
 {
-    if (!err && status->count != expect && !c->st->mute)
+    if (!err && status->count != expect && !c->st->mute) {
+        if (status->count == 0) /* as of a process that is mute */
+            MPID_Peer_failed();
         err =
             MPIR_Err(MPI_ERR_TRUNCATE, NULL,
                      "rank %d sent %lld bytes; expected %lld: ranks differ in counts or types, or one failed",
                      source, (long long)status->count, (long long)expect);
+    }
     MPIR_Coll_note(c, err);
 }
 

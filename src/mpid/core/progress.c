@@ -23,11 +23,16 @@ void MPID_Peer_gone(int32_t grank)
     MPID_core.gone[grank] = 1;
     MPID_core.ngone++;
     MPID_core.gone_pending = true;
-    atomic_store(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->found_gone, 1);
+    MPID_Peer_failed();
     if (MPID_core.peers[grank] != NULL)
         MPID_core.peers[grank]->fast = false;
     MPID_Debug("rank %d is gone", (int)grank);
     ku_event_tell(&MPID_events[EVENT_GONE], (const int64_t[]){ grank });
+}
+
+void MPID_Peer_failed(void)
+{
+    atomic_store(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->found_gone, 1);
 }
 
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)

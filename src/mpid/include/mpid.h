@@ -165,6 +165,9 @@ void MPID_Leave(void);
  * `facility` (may be NULL) says who called. */
 void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, char *string)
     __attribute__((noreturn));
+/* A peer has let this process know that it failed, perhaps because of a process that is gone, which this one has not found yet: should
+ * this one end, the launcher waits for a cause before it calls that the failure of the job. */
+void MPID_Peer_failed(void);
 void MPID_Node_name(char *name, int len);
 void MPID_Version_name(char *name); /* at least 64 bytes */
 void MPID_Wtime(double *time);      /* seconds since some fixed time in the past */
