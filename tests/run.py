@@ -17,6 +17,7 @@ What is a test:
 """
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -59,12 +60,13 @@ def run(cmd, timeout, env=None, cwd=None, stdin=subprocess.DEVNULL):
 class Context:
     """Where things are; and how a program is compiled and started."""
 
-    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1, mpiexec=None):
+    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1, mpiexec=None, at_once=1):
         self.builddir, self.prefix, self.jobs = args.builddir, args.prefix, args.jobs
         self.mpicc = os.path.join(self.prefix, "bin", "mpicc")
         self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
         self.mpiexec_of = mpiexec or (lambda name, ranks: self.mpiexec)  # of a program's run
         self.simulated = nodes > 1 and not mpiexec
+        self.at_once = at_once  # MPI programs
         self.bindir = os.path.join(self.builddir, "tests", "bin")
         self.wrapper, self.cflags, self.ranks, self.slow, self.nodes = list(wrapper), list(cflags), ranks, slow, nodes
         self.env = dict(os.environ, MPICC=self.mpicc, MPIEXEC=self.mpiexec, TOP_SRCDIR=TOP,
@@ -148,15 +150,15 @@ def mpi_run(ctx, program, d, name, ranks):
 
 
 def mpi_tests(ctx, part, skip_done):
-    """All tests of tests/mpi in this part: compiled together, then run one after the other (ranks share the cores)."""
-    todo = []
+    """All tests of tests/mpi in this part: compiled together, then run one after the other (ranks share the cores), or as many at once as ctx says."""
+    todo, runs = [], []
     for source in mpi_sources():
         d = directives(source)
         if d.get("part", ["quick"])[0] != part:
             continue
         base = os.path.relpath(source, os.path.join(TOP, "tests"))[:-2]
         counts = [int(r) for r in d.get("ranks", ["1 2 4"])[0].split()]
-        counts = [n for n in counts if n in (ctx.ranks or counts)] or counts[:1]
+        counts = [n for n in counts if n in (ctx.ranks or counts)] or [n for n in counts if n >= ctx.nodes][:1]
         names = [(f"{base}@{n}", n) for n in counts if n >= ctx.nodes]
         names = [(name, n) for name, n in names if ctx.wanted(name) and name not in skip_done]
         if names:
@@ -172,11 +174,16 @@ def mpi_tests(ctx, part, skip_done):
             continue
         if err.strip():
             yield Result(base + " (warnings)", "failed", 0, tail(err, 20))
-        for name, ranks in names:
-            yield mpi_run(ctx, program, d, name, ranks)
+        runs += [(ctx, program, d, name, ranks) for name, ranks in names]
+    pool = concurrent.futures.ThreadPoolExecutor(ctx.at_once)
+    try:
+        yield from pool.map(lambda r: mpi_run(*r), runs)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
-def script_tests(ctx, part, skip_done):
+def scripts_in(part):
+    """A part's scripts: path, seconds it may take, rows (name, setting) besides the script itself."""
     for folder, dirs, files in sorted(os.walk(TOP)):
         dirs[:] = sorted(x for x in dirs if not x.startswith(("_", ".")) and x != "autom4te.cache")
         for f in sorted(files):
@@ -189,17 +196,24 @@ def script_tests(ctx, part, skip_done):
             if (belongs.group(1) if belongs else "quick") != part:
                 continue
             limit = re.search(r"^\W*timeout:\s*(\d+)", head, re.M)
-            rows = [("", "")] + [("@" + row, setting) for row, setting in re.findall(r"^\W*also:\s*(\w+) (\w+=\S+)", head, re.M)]
-            for row, setting in rows:
-                name = os.path.relpath(path, TOP) + row
-                if not ctx.wanted(name) or name in skip_done:
-                    continue
-                env = dict(ctx.env, **dict([setting.split("=", 1)] if setting else []))
-                start = time.time()
-                code, out, err = run([path], (int(limit.group(1)) if limit else 120) * ctx.slow, env, cwd=ctx.builddir)
-                if part != "quick" and code == 0:
-                    print(tail(out, 60))  # figures
-                yield outcome(name, code, out, err, time.time() - start)
+            yield path, int(limit.group(1)) if limit else 120, re.findall(r"^\W*also:\s*(\w+) (\w+=\S+)", head, re.M)
+
+
+def run_script(ctx, path, name, seconds, setting="", loud=True):
+    env = dict(ctx.env, **dict([setting.split("=", 1)] if setting else []))
+    start = time.time()
+    code, out, err = run([path], seconds * ctx.slow, env, cwd=ctx.builddir)
+    if loud and code == 0:
+        print(tail(out, 60))  # figures
+    return outcome(name, code, out, err, time.time() - start)
+
+
+def script_tests(ctx, part, skip_done):
+    for path, seconds, rows in scripts_in(part):
+        for row, setting in [("", "")] + [("@" + row, setting) for row, setting in rows]:
+            name = os.path.relpath(path, TOP) + row
+            if ctx.wanted(name) and name not in skip_done:
+                yield run_script(ctx, path, name, seconds, setting, loud=part != "quick")
 
 
 def outcome(name, code, out, err, seconds):
@@ -312,14 +326,17 @@ def part_valgrind(ctx, done):
     yield from mpi_tests(sub, "quick", done)
 
 
-def network(ctx, done, **how):
+def network(ctx, done, chapters=None, but=(), **how):
     """The quick set's programs over ch_tcp."""
     with open(os.path.join(ctx.builddir, "include", "dev_builtin.h")) as f:
         if "DEV(tcp)" not in f.read():
             yield Result("ch_tcp", "skipped", 0, "configure --with-devices leaves it out")
             return
     args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
-    yield from mpi_tests(Context(args, **how), "quick", done)
+    sub = Context(args, **how)
+    if chapters:
+        sub.wanted = lambda name: name.startswith(chapters) and not name.startswith(but) and ctx.wanted(name)
+    yield from mpi_tests(sub, "quick", done)
 
 
 def part_tcp(ctx, done):
@@ -335,25 +352,53 @@ def dealt(name, ranks):
     return 2 + sum(name.encode()) % (min(ranks, 4) - 1)
 
 
-def part_spread(ctx, done, hosts=None):
-    """Over ssh on so many hosts; None: each test on 2, 3 or 4 of them."""
+@contextlib.contextmanager
+def hosts_of(ctx, n, **options):
+    """Hosts (net.py): yields what to call instead of mpiexec, by their number; or None and why there are none."""
     sys.path.insert(0, os.path.join(TOP, "tests", "hosts"))
     from net import Net, why_not
-    if why_not():
-        yield Result("spread", "skipped", 0, why_not())
+    if why := why_not(relayed=bool(options)):
+        yield None, why
         return
     with tempfile.TemporaryDirectory(prefix="spread") as tmp:
-        net = Net(hosts or 4, tmp)
-        wrapper = os.path.join(tmp, "mpiexec")
-        for n in range(2, net.n + 1):
-            names = ",".join(f"node{i}" for i in range(1, n + 1))
+        net = Net(n, tmp, **options)
+        wrappers = {}
+        for i in range(2, n + 1):
+            names = ",".join(f"node{k}" for k in range(1, i + 1))
             words = net.inside(1, ctx.mpiexec, "-launcher-exec", f"ssh -F {tmp}/ssh_user", "-hosts", names)
-            with open(wrapper + str(n), "w") as f:
+            wrappers[i] = os.path.join(tmp, f"mpiexec{i}")
+            with open(wrappers[i], "w") as f:
                 f.write("#!/bin/sh\nexec " + " ".join(shlex.quote(w) for w in words) + ' "$@"\n')
-            os.chmod(wrapper + str(n), 0o755)
-        yield from network(ctx, done, mpiexec=lambda name, ranks: wrapper + str(hosts or dealt(name, ranks)), nodes=hosts or 2, slow=3,
+            os.chmod(wrappers[i], 0o755)
+        try:
+            yield wrappers, None
+        finally:
+            net.close()
+
+
+def part_spread(ctx, done, hosts=None):
+    """Over ssh on so many hosts; None: each test on 2, 3 or 4 of them."""
+    with hosts_of(ctx, hosts or 4) as (wrappers, why):
+        if why:
+            yield Result("spread", "skipped", 0, why)
+            return
+        yield from network(ctx, done, mpiexec=lambda name, ranks: wrappers[hosts or dealt(name, ranks)], nodes=hosts or 2, slow=3,
                            env={"MPIEXEC_NODE_TIMEOUT": "60"})
-        net.close()
+
+
+LOSSY_CHAPTERS = ("mpi/pt2pt/", "mpi/coll/", "mpi/comm/", "mpi/datatype/")
+LOSSY_NOT = ("mpi/comm/many@",)  # 11,500 communicators one after the other, each a round trip and more: ten minutes
+
+
+def part_lossy(ctx, done):
+    """20 ms each way, and 1% lost: jobs over ssh, then programs of some chapters, each with one number of ranks."""
+    yield from script_tests(ctx, "lossy", done)
+    with hosts_of(ctx, 3, delay=20, loss=1) as (wrappers, why):
+        if why:
+            yield Result("lossy", "skipped", 0, why)
+            return
+        yield from network(ctx, done, mpiexec=lambda name, ranks: wrappers[min(3, dealt(name, ranks))], nodes=2, ranks=[3], slow=5, at_once=4,
+                           chapters=LOSSY_CHAPTERS, but=LOSSY_NOT, env={"MPIEXEC_NODE_TIMEOUT": "60"})
 
 
 def spread_on(hosts):
@@ -401,13 +446,15 @@ PARTS = {
     "spread2": (spread_on(2), "the same, all on 2 hosts"),
     "spread3": (spread_on(3), "the same, all on 3 hosts"),
     "spread4": (spread_on(4), "the same, all on 4 hosts"),
+    "lossy": (part_lossy, "jobs over ssh and MPI programs on hosts that a late and lossy network joins (root)"),
     "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
     "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est, PT-Scotch, SUNDIALS, DUNE"),
     "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),
 }
 
 DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
-APART = ["rounds", "spread2", "spread3", "spread4"]  # not of --all: long has rounds of all kinds, spread a share of each number of hosts
+# Not of --all: long has rounds of all kinds, spread a share of each number of hosts.
+APART = ["rounds", "spread2", "spread3", "spread4"]
 
 
 def run_part(name, ctx, args):

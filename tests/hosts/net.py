@@ -1,4 +1,4 @@
-"""Hosts made of network namespaces: each with a name and addresses of its own, and an sshd; joined by a bridge in one more namespace.
+"""Hosts made of network namespaces: each with a name and addresses of its own, and an sshd; joined by a bridge in one more namespace, or by the relay.
 
 They share files and processes' numbers with this machine.  Everything has this process's number in its name, and is gone when it ends,
 however it ends (but by SIGKILL)."""
@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import relay
 from namespaces import Namespaces
 
 PORT = 2022
@@ -21,8 +22,8 @@ def sh(*words, check=True, **more):
     return p.stdout
 
 
-def why_not():
-    """Why there can be no such hosts here; None: there can."""
+def why_not(relayed=False):
+    """Why there can be no such hosts here; None: there can.  `relayed`: joined by the relay."""
     if os.geteuid() != 0:
         return "network namespaces need root"
     for program in ("ip", "unshare", "ssh", "ssh-keygen"):
@@ -30,6 +31,8 @@ def why_not():
             return f"{program} is not installed"
     if not os.path.exists("/usr/sbin/sshd"):
         return "sshd is not installed (openssh-server)"
+    if relayed and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "no /dev/net/tun"
     name = f"keel{os.getpid()}try"
     try:
         sh("ip", "netns", "add", name)
@@ -46,15 +49,26 @@ def why_not():
 
 
 class Net:
-    """Hosts node1 .. nodeN, with the addresses 10.77.0.1 and fd77::1 and so on."""
+    """Hosts node1 .. nodeN, with the addresses 10.77.0.1 and fd77::1 and so on.
 
-    def __init__(self, n, tmp):
-        self.n, self.tmp, self.sshd = n, tmp, {}
-        self.spaces = Namespaces(n + 1)
-        *self.names, self.bridge = self.spaces.names
+    Options (Relay's: delay=20, loss=1): the relay joins them, and nothing else does."""
+
+    def __init__(self, n, tmp, **options):
+        self.n, self.tmp, self.sshd, self.relay = n, tmp, {}, None
+        self.spaces = Namespaces(n if options else n + 1)
+        self.names, self.bridge = self.spaces.names[:n], self.spaces.names[-1]
         atexit.register(self.close)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: sys.exit(1))
+        if options:
+            self.relay = relay.Relay(relay.build(tmp), self.names, **options)
+        else:
+            self.make_bridge()
+        self.keys()
+        for i in range(1, n + 1):
+            self.start_sshd(i)
+
+    def make_bridge(self):
         sh("ip", "-n", self.bridge, "link", "add", "hub", "type", "bridge")
         sh("ip", "-n", self.bridge, "link", "set", "hub", "up")
         for i, name in enumerate(self.names, 1):
@@ -62,9 +76,6 @@ class Net:
             sh("ip", "-n", self.bridge, "link", "set", f"h{i}", "master", "hub", "up")
             sh("ip", "-n", name, "addr", "add", f"10.77.0.{i}/24", "dev", "eth0")
             sh("ip", "-n", name, "link", "set", "eth0", "up")
-        self.keys()
-        for i in range(1, n + 1):
-            self.start_sshd(i)
 
     def keys(self):
         for name in ("host", "user", "stranger"):
@@ -97,9 +108,10 @@ class Net:
             time.sleep(0.02)
 
     def pids(self, i):
-        """Processes on node i but for its sshd."""
+        """Processes on node i but for its sshd (and the relay, which is in one of the namespaces)."""
         listed = sh("ip", "netns", "pids", self.names[i - 1], check=False).split()
-        return [int(p) for p in listed if int(p) != self.sshd[i].pid]
+        ours = [self.sshd[i].pid] + ([self.relay.process.pid] if self.relay else [])
+        return [int(p) for p in listed if int(p) not in ours]
 
     def running(self, i):
         """The same, with what they are; without those that have ended."""
@@ -113,6 +125,9 @@ class Net:
         return {pid: text for pid, text in found.items() if text}
 
     def link(self, i, up):
+        if self.relay:
+            self.relay.do(("join " if up else "cut ") + self.names[i - 1])
+            return
         sh("ip", "-n", self.bridge, "link", "set", f"h{i}", "up" if up else "down")
 
     def close(self):
@@ -125,5 +140,7 @@ class Net:
             if i in self.sshd:
                 self.sshd[i].kill()
                 self.sshd[i].wait()
-        self.names, self.sshd = [], {}
+        if self.relay:
+            self.relay.close()
+        self.names, self.sshd, self.relay = [], {}, None
         self.spaces.remove()
