@@ -386,6 +386,24 @@ def part_spread(ctx, done, hosts=None):
                            env={"MPIEXEC_NODE_TIMEOUT": "60"})
 
 
+SPREAD_APPS = ("hpcc.test", "fftw3.test", "p4est.test")
+
+
+def part_spread_apps(ctx, done):
+    """The same checks of these programs as in apps, their ranks on 2, 3 and 4 hosts."""
+    with hosts_of(ctx, 4) as (wrappers, why):
+        if why:
+            yield Result("spread-apps", "skipped", 0, why)
+            return
+        args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
+        for path, seconds, _ in scripts_in("apps"):
+            for n, wrapper in wrappers.items():
+                sub = Context(args, env={"MPIEXEC": wrapper, "APPS_HOSTS": str(n), "MPIEXEC_NODE_TIMEOUT": "60"}, slow=3)
+                name = f"{os.path.relpath(path, TOP)}@{n}_hosts"
+                if os.path.basename(path) in SPREAD_APPS and ctx.wanted(name) and name not in done:
+                    yield run_script(sub, path, name, seconds)
+
+
 LOSSY_CHAPTERS = ("mpi/pt2pt/", "mpi/coll/", "mpi/comm/", "mpi/datatype/")
 LOSSY_NOT = ("mpi/comm/many@",)  # 11,500 communicators one after the other, each a round trip and more: ten minutes
 
@@ -446,6 +464,7 @@ PARTS = {
     "spread2": (spread_on(2), "the same, all on 2 hosts"),
     "spread3": (spread_on(3), "the same, all on 3 hosts"),
     "spread4": (spread_on(4), "the same, all on 4 hosts"),
+    "spread-apps": (part_spread_apps, "the checks of HPC Challenge, FFTW and p4est (apps) with their ranks on 2, 3 and 4 such hosts (root)"),
     "lossy": (part_lossy, "jobs over ssh and MPI programs on hosts that a late and lossy network joins (root)"),
     "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
     "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est, PT-Scotch, SUNDIALS, DUNE"),
@@ -453,8 +472,8 @@ PARTS = {
 }
 
 DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
-# Not of --all: long has rounds of all kinds, spread a share of each number of hosts.
-APART = ["rounds", "spread2", "spread3", "spread4"]
+# Not of --all: long has rounds of all kinds, spread a share of each number of hosts, apps the same programs on one.
+APART = ["rounds", "spread2", "spread3", "spread4", "spread-apps"]
 
 
 def run_part(name, ctx, args):
@@ -496,7 +515,7 @@ def main():
     args.builddir, args.prefix = os.path.abspath(args.builddir), os.path.abspath(args.prefix)
     if args.list:
         for name, (_, help_text) in PARTS.items():
-            print(f"{name:10} {help_text}")
+            print(f"{name:11} {help_text}")
         return 0
     ctx = Context(args)
     passed = failed = 0

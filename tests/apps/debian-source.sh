@@ -21,4 +21,4 @@ is_built()
     rm -rf "$1" && mkdir -p "$1"
     return 1
 }
-over=${KEEL_DEVICES:+ over $KEEL_DEVICES} # for what is said of a row
+over="${KEEL_DEVICES:+ over $KEEL_DEVICES}${APPS_HOSTS:+ spread over $APPS_HOSTS hosts}" # for what is said of a row
