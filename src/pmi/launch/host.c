@@ -33,8 +33,7 @@ enum { UP_FD = 100 /* out of the way */ };
 struct feeding {
     int rank, fd; /* fd: -1: closed */
     int other;    /* the rank's end, until it has been started */
-    char *buf;
-    size_t off, len, cap;
+    struct queue bytes;
     bool ends; /* nothing follows */
 };
 
@@ -111,15 +110,13 @@ static void feed_close(struct feeding *f)
 {
     close(f->fd);
     f->fd = -1;
-    free(f->buf);
-    f->buf = NULL;
-    f->off = f->len = f->cap = 0;
+    queue_free(&f->bytes);
 }
 
 static void feed_write(struct feeding *f)
 {
-    while (f->fd >= 0 && f->off < f->len) {
-        ssize_t n = write(f->fd, f->buf + f->off, f->len - f->off);
+    while (f->fd >= 0 && queue_waits(&f->bytes) > 0) {
+        ssize_t n = write(f->fd, queue_first(&f->bytes), queue_waits(&f->bytes));
         if (n < 0 && errno == EAGAIN)
             return;
         int32_t took = n < 0 ? -1 : (int32_t)n;
@@ -131,7 +128,7 @@ static void feed_write(struct feeding *f)
         if (n < 0)
             feed_close(f);
         else
-            f->off += (size_t)n;
+            queue_took(&f->bytes, (size_t)n);
     }
     if (f->fd >= 0 && f->ends)
         feed_close(f);
@@ -142,13 +139,7 @@ static void on_stdin(int rank, const char *bytes, size_t n)
     struct feeding *f = feeding_of(rank);
     if (!f || f->fd < 0)
         return;
-    if (f->off == f->len)
-        f->off = f->len = 0;
-    if (f->len + n > f->cap)
-        f->buf = xgrow(f->buf, f->cap = 2 * (f->len + n), 1);
-    if (n > 0)
-        memcpy(f->buf + f->len, bytes, n);
-    f->len += n;
+    queue_put(&f->bytes, bytes, n);
     f->ends = f->ends || n == 0;
     feed_write(f);
 }
@@ -472,7 +463,7 @@ static int fill_polls(void)
         n += output_polls(p + n);
     }
     for (int i = 0; i < host.nfeed; i++)
-        if (host.feed[i].fd >= 0 && host.feed[i].off < host.feed[i].len)
+        if (host.feed[i].fd >= 0 && queue_waits(&host.feed[i].bytes) > 0)
             p[n++] = (struct pollfd){ .fd = host.feed[i].fd, .events = POLLOUT };
     return n + fleet_polls(p + n);
 }

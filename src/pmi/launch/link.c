@@ -24,29 +24,16 @@ void link_close(struct link *l)
     if (l->out >= 0)
         close(l->out);
     free(l->rbuf);
-    free(l->wbuf);
+    queue_free(&l->said);
     *l = (struct link){ .in = -1, .out = -1, .broken = true };
-}
-
-static void append(struct link *l, const void *bytes, size_t n)
-{
-    if (l->woff == l->wlen)
-        l->woff = l->wlen = 0;
-    if (l->wlen + n > l->wcap) {
-        l->wcap = 2 * (l->wlen + n);
-        l->wbuf = xgrow(l->wbuf, l->wcap, 1);
-    }
-    if (n > 0)
-        memcpy(l->wbuf + l->wlen, bytes, n);
-    l->wlen += n;
 }
 
 void link_pass(struct link *l, const struct frame *f, const char *bytes)
 {
     if (l->broken || l->cut)
         return;
-    append(l, f, sizeof *f);
-    append(l, bytes, f->len);
+    queue_put(&l->said, f, sizeof *f);
+    queue_put(&l->said, bytes, f->len);
     link_flush(l);
 }
 
@@ -61,13 +48,13 @@ void link_send(struct link *l, enum frame_kind kind, int node, int value, const 
 void link_flush(struct link *l)
 {
     while (link_waits(l)) {
-        ssize_t n = write(l->out, l->wbuf + l->woff, l->wlen - l->woff);
+        ssize_t n = write(l->out, queue_first(&l->said), queue_waits(&l->said));
         if (n > 0)
-            l->woff += (size_t)n;
+            queue_took(&l->said, (size_t)n);
         else if (n < 0 && errno == EAGAIN)
             return;
         else if (n < 0 && errno != EINTR) {
-            l->woff = l->wlen = 0;
+            queue_free(&l->said);
             l->cut = true;
         }
     }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "queue.h"
 
 enum { LINK_VERSION = 2, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
 
@@ -57,8 +58,9 @@ struct link {
     bool cut;          /* nothing more goes; what has come may still be read */
     const char *wrong; /* then: what came was no frame; NULL: it ended */
     bool banner;       /* it has come (or none is expected) */
-    char *rbuf, *wbuf;
-    size_t roff, rlen, rcap, woff, wlen, wcap;
+    char *rbuf;
+    size_t roff, rlen, rcap;
+    struct queue said; /* what is to be written */
 };
 
 /* Both descriptors are made nonblocking, and closed by link_close. */
@@ -69,7 +71,7 @@ void link_send(struct link *l, enum frame_kind kind, int node, int value, const 
 void link_pass(struct link *l, const struct frame *f, const char *bytes);
 static inline bool link_waits(const struct link *l)
 {
-    return !l->broken && l->woff < l->wlen;
+    return !l->broken && queue_waits(&l->said) > 0;
 }
 /* Write what goes without blocking. */
 void link_flush(struct link *l);

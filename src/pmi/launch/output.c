@@ -13,6 +13,7 @@
 #include "launch.h"
 #include "output.h"
 #include "output_file.h"
+#include "queue.h"
 #include "report.h"
 
 enum {
@@ -37,8 +38,7 @@ struct dest {
     struct output_file *file; /* then there is neither of them */
     bool gone, is_file, midline;
     const struct stream *owner; /* of the open line */
-    char *buf;
-    size_t off, len, cap; /* buf[off .. len) waits */
+    struct queue bytes;         /* what waits */
 };
 
 enum { NOWHERE = 2, NDESTS };
@@ -136,16 +136,8 @@ void output_add(int rank, int which, int fd)
 
 static void append(struct dest *d, const char *data, size_t n)
 {
-    if (d->gone || n == 0)
-        return;
-    if (d->off == d->len)
-        d->off = d->len = 0;
-    if (d->len + n > d->cap) {
-        d->cap = 2 * (d->len + n);
-        d->buf = xgrow(d->buf, d->cap, 1);
-    }
-    memcpy(d->buf + d->len, data, n);
-    d->len += n;
+    if (!d->gone)
+        queue_put(&d->bytes, data, n);
 }
 
 /* Pass on bytes of one writer; invariant 1. */
@@ -284,7 +276,7 @@ static bool has_room(const struct dest *d)
 {
     if (divert_to)
         return divert_room(d == &dests[1]);
-    return d->len - d->off < ROOM;
+    return queue_waits(&d->bytes) < ROOM;
 }
 
 /* Read what is ready while there is room; true if anything came. */
@@ -304,7 +296,7 @@ static bool collect(struct dest *d)
 static void lose(struct dest *d, int why)
 {
     d->gone = true;
-    d->off = d->len = 0;
+    queue_free(&d->bytes);
     if (why != EPIPE && !failed)
         failed = why;
     if (d->file) {
@@ -325,15 +317,16 @@ static void lose(struct dest *d, int why)
 /* Write what the destination takes without blocking. */
 static void drain(struct dest *d)
 {
-    while (d->off < d->len) {
+    while (queue_waits(&d->bytes) > 0) {
         struct pollfd p = { .fd = d->fd, .events = POLLOUT };
         if (!d->is_file && poll(&p, 1, 0) == 0)
             return;
-        size_t n = d->len - d->off;
+        size_t n = queue_waits(&d->bytes);
         int fd = d->file ? output_file_fd(d->file) : d->fd;
-        ssize_t k = fd < 0 ? -1 : write(fd, d->buf + d->off, !d->is_file && n > PIPE_CHUNK ? PIPE_CHUNK : n);
+        ssize_t k =
+            fd < 0 ? -1 : write(fd, queue_first(&d->bytes), !d->is_file && n > PIPE_CHUNK ? PIPE_CHUNK : n);
         if (k > 0)
-            d->off += (size_t)k;
+            queue_took(&d->bytes, (size_t)k);
         else if (k < 0 && errno == EAGAIN)
             return;
         else if (k < 0 && errno != EINTR)
@@ -348,7 +341,7 @@ int output_polls(struct pollfd *p)
         struct dest *d = &dests[i];
         if (has_room(d))
             p[n++] = (struct pollfd){ .fd = d->epoll, .events = POLLIN };
-        if (d->off < d->len)
+        if (queue_waits(&d->bytes) > 0)
             p[n++] = (struct pollfd){ .fd = d->fd, .events = POLLOUT };
     }
     return n;
@@ -428,7 +421,7 @@ void output_shut(int which)
 
 bool output_done(void)
 {
-    return dests[0].off == dests[0].len && dests[1].off == dests[1].len;
+    return queue_waits(&dests[0].bytes) == 0 && queue_waits(&dests[1].bytes) == 0;
 }
 
 bool output_reader_gone(void)
