@@ -292,11 +292,19 @@ static char *reason(const struct child *c)
     return text;
 }
 
+static void close_text(struct child *c)
+{
+    if (c->err >= 0)
+        close(c->err);
+    c->err = -1;
+}
+
 static void lose(struct child *c)
 {
     char *why = reason(c);
     c->state = LOST;
     link_close(&c->link);
+    close_text(c);
     if (c->pid > 0)
         kill(-c->pid, SIGKILL);
     make_frame(FRAME_LOST, c->host.node, why, strlen(why));
@@ -333,8 +341,7 @@ static void read_text(struct child *c)
         if (n > 0) {
             c->ntext += (size_t)n;
         } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-            close(c->err);
-            c->err = -1;
+            close_text(c);
         } else if (errno == EAGAIN) {
             break;
         }
