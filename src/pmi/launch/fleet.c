@@ -218,7 +218,7 @@ static void send_to(struct child *c, const struct frame *f, const char *bytes)
 
 void fleet_pass(const struct frame *f, const char *bytes)
 {
-    if (f->node >= 0 && f->node < fleet.nvia && fleet.via[f->node])
+    if (fleet_has(f->node))
         send_to(&fleet.children[fleet.via[f->node] - 1], f, bytes);
     for (int i = 0; i < fleet.n && f->node == NODE_ALL; i++)
         send_to(&fleet.children[i], f, bytes);
@@ -369,6 +369,23 @@ static bool is_behind(const struct child *c, int node)
     return node >= 0 && node < fleet.nvia && fleet.via[node] == c - fleet.children + 1;
 }
 
+bool fleet_has(int node)
+{
+    return node >= 0 && node < fleet.nvia && fleet.via[node] != 0;
+}
+
+/* One behind a child keeps its link, which is the child's. */
+void fleet_distrust(int node, const char *why)
+{
+    struct child *c = fleet_has(node) ? &fleet.children[fleet.via[node] - 1] : NULL;
+    if (c && c->host.node == node) {
+        c->link.wrong = why;
+        c->link.broken = true;
+    } else if (c) {
+        make_frame(FRAME_LOST, node, why, strlen(why));
+    }
+}
+
 static void read_frames(struct child *c)
 {
     struct frame f;
@@ -379,8 +396,7 @@ static void read_frames(struct child *c)
         if (f.kind == FRAME_PING)
             continue;
         if (!is_behind(c, f.node)) {
-            c->link.wrong = "it speaks for another host";
-            c->link.broken = true;
+            fleet_distrust(c->host.node, "it speaks for another host");
             break;
         }
         if (f.kind == FRAME_HELLO && f.node == c->host.node && c->state == SAYS_NOTHING)

@@ -34,6 +34,11 @@ void fleet_start(const struct fleet_plan *p, fleet_take *take);
 void fleet_send(enum frame_kind kind, int node, int value, const void *bytes, size_t len);
 void fleet_pass(const struct frame *f, const char *bytes);
 
+/* Is this node one of ours, or behind one? */
+bool fleet_has(int node);
+/* What a node said cannot be: it is lost, with this reason (kept), and nothing more is taken from it. */
+void fleet_distrust(int node, const char *why);
+
 /* For poll: how many entries they take at most; fill them in, how many; what has happened. */
 int fleet_room(void);
 int fleet_polls(struct pollfd *p);

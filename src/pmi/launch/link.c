@@ -107,7 +107,7 @@ bool link_next(struct link *l, struct frame *f, const char **bytes)
         return false;
     memcpy(f, l->rbuf + l->roff, sizeof *f);
     if (f->check != FRAME_CHECK || f->len > FRAME_MOST || f->kind < FRAME_PING || f->kind >= FRAME_KINDS) {
-        l->wrong = "what it says is not understood";
+        l->wrong = LINK_NONSENSE;
         l->broken = true;
         return false;
     }

@@ -80,4 +80,7 @@ void link_read(struct link *l);
 /* The next whole frame, valid until the next call; false: there is none. */
 bool link_next(struct link *l, struct frame *f, const char **bytes);
 
+/* Why a node is lost that said what cannot be. */
+#define LINK_NONSENSE "what it says is not understood"
+
 #endif

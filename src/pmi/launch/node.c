@@ -580,7 +580,7 @@ static void start(struct start *st)
     static const struct remote_ops ops = { on_far_record, on_far_end, on_failed, on_lost };
     int code = 0;
     remote_start(&ops);
-    while (!remote_ready() && node.phase < TERM) {
+    while (node.phase < TERM && (node.phase != RUN || !remote_ready())) {
         step(poll_ms());
         on_time();
     }

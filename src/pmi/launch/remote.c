@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "feed.h"
 #include "fleet.h"
@@ -31,9 +32,9 @@ struct supply {
 
 static struct {
     const struct remote_ops *ops;
-    struct place_of *at; /* [nodes] */
-    int n;               /* hosts that are not this one */
-    bool shut[2], ending;
+    struct place_of *at;            /* [nodes] */
+    int n;                          /* hosts that are not this one */
+    bool launched, shut[2], ending; /* launched: the job has been told */
     struct supply *supply;
     int nsupply;
     char *from; /* this machine, as the first host that answered sees it; NULL: not known */
@@ -56,13 +57,16 @@ static void lose(int node, const char *why)
 
 /* ---- what comes ---- */
 
-static void on_hello(int node, const char *bytes, size_t len)
+/* Each says whether it is understood: a daemon that says something else is lost. */
+
+static bool on_hello(int node, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
     struct frame_hello hello;
     get_bytes(&u, &hello, sizeof hello);
     char *version = get_text(&u), *name = get_text(&u), *at = get_text(&u), *from = get_text(&u);
     struct place_of *p = &remote.at[node];
+    bool first = !p->greeted;
     p->cpus = hello.cpus;
     if (u.wrong || hello.link_version != LINK_VERSION || hello.segment_version != KU_SEG_VERSION ||
         !version || strcmp(version, PACKAGE_VERSION) != 0 || hello.word_bytes != sizeof(void *)) {
@@ -79,21 +83,36 @@ static void on_hello(int node, const char *bytes, size_t len)
     free(name);
     free(at);
     free(from);
+    return first;
 }
 
-static void on_started(int node, const char *bytes, size_t len)
+static int ranks_on(int node)
 {
+    int n = 0;
     for (int i = 0; i < crew.launch->size; i++)
-        if (crew.launch->node_of[i] == node && len >= sizeof(int32_t)) {
-            int32_t pid;
-            memcpy(&pid, bytes, sizeof pid);
-            bytes += sizeof pid;
-            len -= sizeof pid;
-            if (crew.ranks[i].pid < 0) /* it has not ended yet */
-                crew.ranks[i].pid = pid;
-            crew.launch->pids[i] = pid;
-        }
-    remote.at[node].started = true;
+        n += crew.launch->node_of[i] == node;
+    return n;
+}
+
+static bool on_started(int node, int n, const char *bytes, size_t len)
+{
+    struct place_of *p = &remote.at[node];
+    if (p->started || n != (crew.launch->bind.no_launch ? 0 : ranks_on(node)) ||
+        len != (size_t)n * sizeof(int32_t))
+        return false;
+    for (int i = 0, k = 0; i < crew.launch->size && k < n; i++) {
+        int32_t pid;
+        if (crew.launch->node_of[i] != node)
+            continue;
+        memcpy(&pid, bytes + (size_t)k++ * sizeof pid, sizeof pid);
+        if (pid <= 0)
+            return false;
+        if (crew.ranks[i].pid < 0) /* it has not failed */
+            crew.ranks[i].pid = pid;
+        crew.launch->pids[i] = pid;
+    }
+    p->started = true;
+    return true;
 }
 
 /* Those that were started all the same end with the daemon. */
@@ -118,59 +137,68 @@ static void acknowledge(int node, int which)
 
 static void on_output(int node, int stream, const char *bytes, size_t len)
 {
-    int rank = stream / 2, which = stream % 2;
-    if (stream < 0 || rank >= crew.launch->size || crew.launch->node_of[rank] != node)
-        return;
-    output_take(rank, which, bytes, len);
+    int which = stream % 2;
+    output_take(stream / 2, which, bytes, len);
     remote.at[node].owed[which] += (uint32_t)len;
     if (remote.at[node].owed[which] >= OUTPUT_WINDOW / 4)
         acknowledge(node, which);
 }
 
-static void on_record(int node, const char *bytes, size_t len)
+/* One is at most what a pipe takes in one piece, as here. */
+static bool on_record(int rank, const char *bytes, size_t len)
 {
     struct pmi_record r;
     uint32_t found_gone;
     if (len < sizeof found_gone + sizeof r)
-        return;
+        return false;
     memcpy(&found_gone, bytes, sizeof found_gone);
     memcpy(&r, bytes += sizeof found_gone, sizeof r);
-    len -= sizeof found_gone;
-    if (r.job_id == crew.job_id && r.rank < (uint32_t)crew.launch->size && r.len == len - sizeof r &&
-        crew.launch->node_of[r.rank] == node)
-        remote.ops->record(&r, bytes + sizeof r, found_gone != 0);
+    len -= sizeof found_gone + sizeof r;
+    if (r.job_id != crew.job_id || r.rank != (uint32_t)rank || r.len != len || len > PIPE_BUF)
+        return false;
+    remote.ops->record(&r, bytes + sizeof r, found_gone != 0);
+    return true;
 }
 
-static void on_ended(int node, int rank, const char *bytes, size_t len)
+/* What ends of a host whose ranks have failed is no news. */
+static bool on_ended(int rank, const char *bytes, size_t len)
 {
     struct frame_ended e;
-    if (len != sizeof e || rank < 0 || rank >= crew.launch->size || crew.launch->node_of[rank] != node ||
-        crew.ranks[rank].pid == 0)
-        return;
+    if (len != sizeof e)
+        return false;
     memcpy(&e, bytes, sizeof e);
+    if (crew.ranks[rank].pid == 0)
+        return true;
+    if (e.pid != crew.ranks[rank].pid || !(WIFEXITED(e.status) || WIFSIGNALED(e.status)))
+        return false;
     crew.ranks[rank].pid = 0;
     crew.ranks[rank].status = e.status;
     crew.alive--;
     remote.ops->ended(rank, &e);
+    return true;
 }
 
 /* Of more bytes than are under way it cannot speak. */
-static void on_read(int node, int rank, const char *bytes, size_t len)
+static bool on_read(int rank, const char *bytes, size_t len)
 {
-    for (int i = 0; i < remote.nsupply; i++)
-        if (remote.supply[i].rank == rank && crew.launch->node_of[rank] == node && len == sizeof(int32_t)) {
-            struct supply *s = &remote.supply[i];
-            int32_t n;
-            memcpy(&n, bytes, sizeof n);
-            s->under_way -= n < 0 ? 0 : n < s->under_way ? n : s->under_way;
-            if (n < 0 && s->fd >= 0) {
-                close(s->fd);
-                s->fd = -1;
-            }
-        }
+    struct supply *s = remote.supply;
+    int32_t n;
+    while (s < remote.supply + remote.nsupply && s->rank != rank)
+        s++;
+    if (s == remote.supply + remote.nsupply || len != sizeof n)
+        return false;
+    memcpy(&n, bytes, sizeof n);
+    if (n < -1 || n > s->under_way)
+        return false;
+    s->under_way -= n < 0 ? 0 : n;
+    if (n < 0 && s->fd >= 0) {
+        close(s->fd);
+        s->fd = -1;
+    }
+    return true;
 }
 
-static void on_state(int node, int rank, const char *bytes, size_t len)
+static bool on_state(int rank, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
     struct hang_state s;
@@ -178,12 +206,13 @@ static void on_state(int node, int rank, const char *bytes, size_t len)
     get_bytes(&u, &s, sizeof s);
     char *where = get_text(&u), *process = get_text(&u);
     s.call.call[KU_CALL_NAME - 1] = s.call.what[KU_CALL_NAME - 1] = 0;
-    if (u.wrong || rank < 0 || rank >= crew.launch->size || crew.launch->node_of[rank] != node) {
+    if (u.wrong || u.at != u.end) {
         free(where);
         free(process);
-        return;
+        return false;
     }
     hang_take(rank, question, &s, where, process);
+    return true;
 }
 
 /* What the daemon says on stderr begins as messages of ours do: name the host there.  What else comes from there is the agent's. */
@@ -206,58 +235,79 @@ static void on_text(int node, const char *bytes, size_t len)
     }
 }
 
-static void on_frame(const struct frame *f, const char *bytes)
+/* What is about a rank; and what comes only when the job has been told. */
+static bool names_rank(int kind)
 {
-    if (!is_there(f->node) || (remote.at[f->node].lost && f->kind != FRAME_TEXT))
-        return;
+    return kind == FRAME_OUTPUT || kind == FRAME_RECORD || kind == FRAME_ENDED || kind == FRAME_READ ||
+           kind == FRAME_STATE;
+}
+
+static bool needs_job(int kind)
+{
+    return names_rank(kind) || kind == FRAME_STARTED || kind == FRAME_STOPPED || kind == FRAME_STATES;
+}
+
+static bool is_its_rank(const struct frame *f)
+{
+    int rank = f->value < 0 ? -1 : f->kind == FRAME_OUTPUT ? f->value / 2 : f->value;
+    return rank >= 0 && rank < crew.launch->size && crew.launch->node_of[rank] == f->node;
+}
+
+/* Is it understood? */
+static bool take(const struct frame *f, const char *bytes)
+{
     switch (f->kind) {
     case FRAME_HELLO:
-        on_hello(f->node, bytes, f->len);
-        break;
+        return on_hello(f->node, bytes, f->len);
     case FRAME_STARTED:
-        on_started(f->node, bytes, f->len);
-        break;
+        return on_started(f->node, f->value, bytes, f->len);
     case FRAME_FAILED:
         on_failed(f->node, f->value);
-        break;
+        return true;
     case FRAME_OUTPUT:
         on_output(f->node, f->value, bytes, f->len);
-        break;
+        return true;
     case FRAME_RECORD:
-        on_record(f->node, bytes, f->len);
-        break;
+        return on_record(f->value, bytes, f->len);
     case FRAME_ENDED:
-        on_ended(f->node, f->value, bytes, f->len);
-        break;
+        return on_ended(f->value, bytes, f->len);
     case FRAME_READ:
-        on_read(f->node, f->value, bytes, f->len);
-        break;
+        return on_read(f->value, bytes, f->len);
     case FRAME_STOPPED:
         remote.at[f->node].stopping = false;
-        break;
+        return true;
     case FRAME_STATE:
-        on_state(f->node, f->value, bytes, f->len);
-        break;
+        return on_state(f->value, bytes, f->len);
     case FRAME_STATES:
         remote.at[f->node].question = f->value;
-        break;
+        return true;
     case FRAME_DONE:
         if (!remote.ending)
             lose(f->node, "its daemon has ended before the job");
         remote.at[f->node].done = true;
-        break;
+        return true;
     case FRAME_TEXT:
         on_text(f->node, bytes, f->len);
-        break;
+        return true;
     case FRAME_LOST: {
         char *why = xformat("%.*s", (int)f->len, bytes);
         lose(f->node, why);
         free(why);
-        break;
+        return true;
     }
     default:
-        break;
+        return false;
     }
+}
+
+static void on_frame(const struct frame *f, const char *bytes)
+{
+    if (!is_there(f->node) || (remote.at[f->node].lost && f->kind != FRAME_TEXT))
+        return;
+    if (names_rank(f->kind) && !is_its_rank(f))
+        fleet_distrust(f->node, "it speaks for another host's rank");
+    else if ((needs_job(f->kind) && !remote.launched) || !take(f, bytes))
+        fleet_distrust(f->node, LINK_NONSENSE);
 }
 
 /* ---- starting ---- */
@@ -323,6 +373,7 @@ void remote_launch(void)
             crew.alive++;
         }
     make_supplies();
+    remote.launched = true;
     job_put(&p);
     fleet_send(FRAME_JOB, NODE_ALL, 0, p.bytes, p.len);
     explicit_bzero(p.bytes, p.len);
@@ -422,7 +473,7 @@ void remote_move(void)
     for (int which = 0; which < 2; which++) {
         for (int i = 0; i < crew.launch->nodes; i++)
             acknowledge(i, which);
-        if (output_gone(which) && !remote.shut[which]) {
+        if (remote.launched && output_gone(which) && !remote.shut[which]) {
             remote.shut[which] = true;
             fleet_send(FRAME_SHUT, NODE_ALL, which, NULL, 0);
         }
