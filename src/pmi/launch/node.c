@@ -2,10 +2,11 @@
  *
  * States (node.phase) and who takes each arrow
  *   RUN     -> LINGER   end_soon: a rank failed, or asked for the job's end; others may be failing too, and
- * say why LINGER  -> TERM     on_time after LINGER_SECONDS: SIGTERM to every process of the job RUN, LINGER
- * -> TERM on_signal (the user's signal is forwarded), on_timeout TERM    -> KILL     on_time after
- * GRACE_SECONDS, or the user's second signal: SIGKILL until none is left any     -> out of the loop when no
- * rank is alive: finish
+ *                       say why; end_when_answered: a host is lost before anything runs
+ *   LINGER  -> TERM     on_time after LINGER_SECONDS: SIGTERM to every process of the job
+ *   RUN, LINGER -> TERM on_signal (the user's signal is forwarded), on_timeout
+ *   TERM    -> KILL     on_time after GRACE_SECONDS, or the user's second signal: SIGKILL until none is left
+ *   any     -> out of the loop when no rank is alive: finish
  *
  * Invariants
  *   1. Before a rank's end is judged, what it sent through the control pipe has been read.
@@ -43,7 +44,7 @@
 #include "util/segment.h"
 
 static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, CAUSE_SECONDS = 3, GRACE_SECONDS = 2,
-                    KILL_SECONDS = 10;
+                    ANSWERS_SECONDS = 10, KILL_SECONDS = 10;
 
 enum phase { RUN, LINGER, TERM, KILL };
 
@@ -65,6 +66,7 @@ static struct node {
     bool perhaps_user; /* a rank died of what a terminal sends to all: the front's word may be on its way */
     bool all_zero;
     bool stopping; /* the front waits to be told that all ranks stand still */
+    bool begun;    /* ranks may have been started: all hosts have answered */
     bool started;  /* it has been told that all are started */
 } node;
 
@@ -135,6 +137,17 @@ static void end_soon(void)
     if (node.linger_until == 0)
         node.linger_until = t + LINGER_MOST_SECONDS;
     node.phase_due = t + LINGER_SECONDS < node.linger_until ? t + LINGER_SECONDS : node.linger_until;
+}
+
+/* A host is lost before anything runs: of those of which nothing is known yet as many may fail, and each is to be named.  So long as
+ * ssh may take to find out. */
+static void end_when_answered(void)
+{
+    double ssh = crew.launch->node_timeout / 2;
+    if (node.phase == RUN) {
+        node.phase = LINGER;
+        node.phase_due = now() + (ssh < ANSWERS_SECONDS ? ssh : ANSWERS_SECONDS);
+    }
 }
 
 static void signal_all(int sig, pid_t but)
@@ -366,7 +379,10 @@ static void on_lost(int where, const char *why)
     report_host(l->hosts[where].name, text);
     free(text);
     set_code(EXIT_MPIEXEC);
-    end_soon();
+    if (node.begun)
+        end_soon();
+    else
+        end_when_answered();
 }
 
 /* ---- what the user says ---- */
@@ -485,7 +501,8 @@ static void on_time(void)
         end_by(SIGTERM, 0);
         return;
     }
-    if (node.phase == RUN || t < node.phase_due)
+    bool answered = node.phase == LINGER && !node.begun && !remote_unknown();
+    if (node.phase == RUN || (t < node.phase_due && !answered))
         return;
     if (node.phase == LINGER && node.code < 0 && t < node.cause_until &&
         !remote_answered(ASK_WHETHER_THERE)) {
@@ -569,7 +586,7 @@ static void finish(void)
     }
     struct front_message m = { .word = WORD_DONE,
                                .value = node.code < 0 ? 0 : node.code,
-                               .all_zero = node.all_zero };
+                               .all_zero = node.begun && node.all_zero };
     if (send(node.front, &m, sizeof m, MSG_NOSIGNAL) < 0 && errno != EPIPE)
         say("telling the job's exit code to mpiexec's front process failed: %s", strerror(errno));
 }
@@ -586,6 +603,7 @@ static void start(struct start *st)
     }
     if (node.phase >= TERM)
         return;
+    node.begun = true;
     remote_launch();
     crew_make();
     crew_hold(crew.launch->held);

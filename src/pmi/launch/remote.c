@@ -336,6 +336,14 @@ bool remote_ready(void)
     return true;
 }
 
+bool remote_unknown(void)
+{
+    for (int i = 0; remote.n > 0 && i < crew.launch->nodes; i++)
+        if (is_there(i) && !remote.at[i].greeted && !remote.at[i].lost)
+            return true;
+    return false;
+}
+
 bool remote_started(void)
 {
     for (int i = 0; remote.n > 0 && i < crew.launch->nodes; i++)

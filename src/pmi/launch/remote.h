@@ -18,6 +18,8 @@ struct remote_ops {
 void remote_start(const struct remote_ops *ops);
 /* Have all answered?  Then they may be told the job. */
 bool remote_ready(void);
+/* Or are there some of which nothing is known yet: they have neither answered nor been lost? */
+bool remote_unknown(void);
 void remote_launch(void);
 /* Are all ranks there started? */
 bool remote_started(void);
