@@ -3,7 +3,7 @@
  *
  * Invariants
  *   1. When the link up has ended, takes nothing more, or has brought nothing for the time that mpiexec said, every process of the job here is
- *      killed, and this one exits.
+ *      killed, and this one exits; so it does when it is told what it does not understand.
  *   2. A rank's end is told after what it has said and (if there is room for it) written before.
  *   3. stdin and stdout are the link's; what anything else here writes to them goes to stderr, which the agent passes on. */
 #define _GNU_SOURCE
@@ -43,7 +43,8 @@ static struct {
     double heard, said;
     struct rlimit nofile;
     int node, question;
-    bool begun; /* the job is known */
+    bool told;  /* the job has come */
+    bool begun; /* and is known */
     size_t sent[2];
     struct feeding *feed;
     int nfeed;
@@ -134,14 +135,17 @@ static void feed_write(struct feeding *f)
         feed_close(f);
 }
 
-static void on_stdin(int rank, const char *bytes, size_t n)
+static bool on_stdin(int rank, const char *bytes, size_t n)
 {
     struct feeding *f = feeding_of(rank);
-    if (!f || f->fd < 0)
-        return;
+    if (!f || f->ends)
+        return false;
+    if (f->fd < 0)
+        return true;
     queue_put(&f->bytes, bytes, n);
-    f->ends = f->ends || n == 0;
+    f->ends = n == 0;
     feed_write(f);
+    return true;
 }
 
 /* ---- what the ranks do ---- */
@@ -310,75 +314,93 @@ static _Noreturn void link_is_gone(void)
     _exit(EXIT_MPIEXEC);
 }
 
-static void kill_rank(int rank)
+/* The frames of a job that has been begun; each says whether it is understood. */
+
+static bool is_rank(int rank)
 {
-    if (rank >= 0 && rank < host.launch.size && crew_is_here(rank) && crew.ranks[rank].pid > 0)
-        kill(crew.ranks[rank].pid, SIGKILL);
+    return rank >= 0 && rank < host.launch.size;
 }
 
-static int32_t number(const char *bytes, size_t len)
+static bool kill_rank(int rank)
 {
-    int32_t n = 0;
-    if (len >= sizeof n)
-        memcpy(&n, bytes, sizeof n);
-    return n;
+    if (!is_rank(rank) || !crew_is_here(rank))
+        return false;
+    if (crew.ranks[rank].pid > 0)
+        kill(crew.ranks[rank].pid, SIGKILL);
+    return true;
+}
+
+static bool on_card(int rank, const char *bytes, size_t len)
+{
+    uint32_t epoch;
+    if (!is_rank(rank) || len < sizeof epoch || len - sizeof epoch > KU_CARD_BYTES)
+        return false;
+    memcpy(&epoch, bytes, sizeof epoch);
+    crew_card((uint32_t)rank, epoch, bytes + sizeof epoch, (uint32_t)(len - sizeof epoch));
+    return true;
+}
+
+/* Of no more than has been said. */
+static bool on_taken(int which, const char *bytes, size_t len)
+{
+    uint32_t n;
+    if ((which != 0 && which != 1) || len != sizeof n)
+        return false;
+    memcpy(&n, bytes, sizeof n);
+    if (n > host.sent[which])
+        return false;
+    host.sent[which] -= n;
+    return true;
 }
 
 /* What ends, stops or continues is for every process of the job, other signals are for the ranks; as node.c has it. */
-static void pass_signal(int sig)
+static bool on_signal(int sig)
 {
-    if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT || sig == SIGCONT)
+    if (sig <= 0 || sig > SIGRTMAX)
+        return false;
+    if (sig == SIGTSTP) {
+        crew_stop(0);
+        tell(FRAME_STOPPED, 0, NULL, 0);
+    } else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT || sig == SIGCONT) {
         crew_signal(sig, 0);
-    else
+    } else {
         crew_signal_ranks(sig, 0);
+    }
+    return true;
 }
 
-/* Of a job that has been begun. */
-static void obey(const struct frame *f, const char *bytes)
+static bool obey(const struct frame *f, const char *bytes)
 {
     switch (f->kind) {
     case FRAME_SIGNAL:
-        if (f->value == SIGTSTP) {
-            crew_stop(0);
-            tell(FRAME_STOPPED, 0, NULL, 0);
-        } else if (f->value > 0 && f->value <= SIGRTMAX) {
-            pass_signal(f->value);
-        }
-        break;
+        return on_signal(f->value);
     case FRAME_KILL:
         crew_signal(SIGKILL, 0);
-        break;
+        return true;
     case FRAME_KILL_RANK:
-        kill_rank(f->value);
-        break;
+        return kill_rank(f->value);
     case FRAME_CARD:
-        if (f->value >= 0 && f->value < host.launch.size && f->len >= sizeof(uint32_t))
-            crew_card((uint32_t)f->value, (uint32_t)number(bytes, f->len), bytes + sizeof(uint32_t),
-                      f->len - (uint32_t)sizeof(uint32_t));
-        break;
+        return on_card(f->value, bytes, f->len);
     case FRAME_GONE:
-        if (f->value >= 0 && f->value < host.launch.size)
+        if (is_rank(f->value))
             crew_gone(f->value);
-        break;
+        return is_rank(f->value);
     case FRAME_RELEASE:
         crew_hold(false);
-        break;
+        return true;
     case FRAME_ASK:
         answer(f->value);
-        break;
+        return true;
     case FRAME_STDIN:
-        on_stdin(f->value, bytes, f->len);
-        break;
+        return on_stdin(f->value, bytes, f->len);
     case FRAME_TAKEN:
-        if (f->value == 0 || f->value == 1)
-            host.sent[f->value] -= (uint32_t)number(bytes, f->len);
-        break;
+        return on_taken(f->value, bytes, f->len);
     case FRAME_SHUT:
         if (f->value == 0 || f->value == 1)
             output_shut(f->value);
-        break;
+        return f->value == 0 || f->value == 1;
     default:
-        break;
+        return false;
     }
 }
 
@@ -388,6 +410,32 @@ static void pass_up(const struct frame *f, const char *bytes)
     link_pass(&host.up, f, bytes);
 }
 
+static bool launch(const char *bytes, size_t len)
+{
+    struct fleet_plan plan;
+    if (fleet_room() > 0 || !fleet_plan_get(&plan, bytes, len))
+        return false;
+    fleet_start(&plan, pass_up);
+    return true;
+}
+
+/* A frame for this node. */
+static bool take(const struct frame *f, const char *bytes)
+{
+    if (f->kind == FRAME_LAUNCH)
+        return launch(bytes, f->len);
+    if (f->kind == FRAME_END)
+        end();
+    if (f->kind == FRAME_JOB) {
+        bool first = !host.told;
+        host.told = true;
+        if (first)
+            begin(bytes, f->len);
+        return first;
+    }
+    return host.begun ? obey(f, bytes) : f->kind < FRAME_HELLO;
+}
+
 static void on_frame(const struct frame *f, const char *bytes)
 {
     bool mine = f->node == host.node || f->node == NODE_ALL;
@@ -395,17 +443,8 @@ static void on_frame(const struct frame *f, const char *bytes)
         return;
     if (f->node != host.node)
         fleet_pass(f, bytes);
-    if (mine && f->kind == FRAME_LAUNCH && fleet_room() == 0) {
-        struct fleet_plan plan;
-        if (fleet_plan_get(&plan, bytes, f->len))
-            fleet_start(&plan, pass_up);
-    } else if (mine && f->kind == FRAME_JOB && !host.begun) {
-        begin(bytes, f->len);
-    } else if (mine && f->kind == FRAME_END) {
-        end();
-    } else if (mine && host.begun) {
-        obey(f, bytes);
-    }
+    if ((!mine && !fleet_has(f->node)) || (mine && !take(f, bytes)))
+        die("what mpiexec says is not understood (frame %d for node %d)", f->kind, f->node);
 }
 
 static void on_up(void)

@@ -37,7 +37,8 @@ static struct {
     bool launched, shut[2], ending; /* launched: the job has been told */
     struct supply *supply;
     int nsupply;
-    char *from; /* this machine, as the first host that answered sees it; NULL: not known */
+    double heard; /* the last answer of a host */
+    char *from;   /* this machine, as the first host that answered sees it; NULL: not known */
 } remote;
 
 /* Nodes whose daemons we talk with. */
@@ -68,6 +69,7 @@ static bool on_hello(int node, const char *bytes, size_t len)
     struct place_of *p = &remote.at[node];
     bool first = !p->greeted;
     p->cpus = hello.cpus;
+    remote.heard = now();
     if (u.wrong || hello.link_version != LINK_VERSION || hello.segment_version != KU_SEG_VERSION ||
         !version || strcmp(version, PACKAGE_VERSION) != 0 || hello.word_bytes != sizeof(void *)) {
         char *why = xformat("its keel daemon is of version %s, mpiexec of %s; install the same on all hosts",
@@ -325,6 +327,7 @@ void remote_start(const struct remote_ops *ops)
         if (i != l->here)
             plan.hosts[plan.nhosts++] = (struct fleet_host){ i, l->hosts[i].name };
     remote.n = plan.nhosts;
+    remote.heard = now();
     fleet_start(&plan, on_frame);
 }
 
@@ -334,6 +337,22 @@ bool remote_ready(void)
         if (is_there(i) && !remote.at[i].greeted)
             return false;
     return true;
+}
+
+/* Who reaches hosts behind it tells within the node-timeout which of them do not answer: if it does not, they are lost all the
+ * same.  At any time one of those that are missing is reached by one that has answered, so an answer may be waited for
+ * from the last one on. */
+static void look_for_answers(void)
+{
+    char *why = NULL;
+    if (remote.launched || now() < remote.heard + 2 * crew.launch->node_timeout)
+        return;
+    for (int i = 0; i < crew.launch->nodes; i++)
+        if (is_there(i) && !remote.at[i].greeted) {
+            why = why ? why : xformat("it has not answered within %g s", 2 * crew.launch->node_timeout);
+            lose(i, why);
+        }
+    free(why);
 }
 
 bool remote_unknown(void)
@@ -476,6 +495,7 @@ void remote_move(void)
     if (remote.n == 0)
         return;
     fleet_move();
+    look_for_answers();
     for (int i = 0; i < remote.nsupply; i++)
         supply(&remote.supply[i]);
     for (int which = 0; which < 2; which++) {
