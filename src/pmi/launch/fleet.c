@@ -14,7 +14,7 @@
 #include "pack.h"
 
 static const double LAST_WORDS_SECONDS = 1; /* between the end of a link and that of its agent */
-enum { ERROR_BYTES = 4096, AGENT_WORDS = 32 };
+enum { ERROR_BYTES = 4096 };
 
 enum state { SAYS_NOTHING, TALKS, DONE, LOST };
 
@@ -67,42 +67,71 @@ static char *quoted(const char *text)
     return q;
 }
 
-/* The agent's words.  -launcher-exec may bring options: "ssh -p 2222". */
-static void agent_words(const struct launcher *how, const struct fleet_host *h, double timeout, char **argv)
+struct words {
+    char **word; /* NULL follows the last; each is to be freed */
+    int n;
+};
+
+/* Owned from here on. */
+static void add_word(struct words *w, char *word)
 {
-    static const char *const name[] = { [LAUNCH_SSH] = "ssh", [LAUNCH_SLURM] = "srun", [LAUNCH_FORK] = NULL };
+    w->word = xgrow(w->word, (size_t)w->n + 2, sizeof *w->word);
+    w->word[w->n++] = word;
+    w->word[w->n] = NULL;
+}
+
+static void add_words(struct words *w, const char *text)
+{
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        int n = (int)strcspn(text, " ");
+        add_word(w, xformat("%.*s", n, text));
+        text += n;
+    }
+}
+
+static void free_words(struct words *w)
+{
+    for (int i = 0; i < w->n; i++)
+        free(w->word[i]);
+    free(w->word);
+}
+
+static void add_ssh(struct words *w, const struct fleet_host *h, double timeout)
+{
+    add_words(w, "-x -T -oBatchMode=yes");
+    add_word(w, xformat("-oConnectTimeout=%d", timeout > 4 ? milliseconds(timeout / 2) / 1000 : 2));
+    add_word(w, xformat("%s", h->name));
+}
+
+/* Unbuffered: else what is no whole line stays there. */
+static void add_srun(struct words *w, const struct fleet_host *h)
+{
+    add_words(w, "--nodes=1 --ntasks=1 --overlap --quiet --kill-on-bad-exit=0 --input=0 --unbuffered");
+    add_word(w, xformat("--nodelist=%s", h->name));
+}
+
+/* The agent's words, and what it is to start.  -launcher-exec may bring options: "ssh -p 2222". */
+static struct words agent_words(const struct launcher *how, const struct fleet_host *h, double timeout)
+{
+    static const char *const name[] = { [LAUNCH_SSH] = "ssh", [LAUNCH_SLURM] = "srun", [LAUNCH_FORK] = "" };
+    struct words w = { 0 };
     char *role = xformat("%s=%d:%g", HOST_ARGUMENT, h->node, timeout);
-    int n = 0;
-    if (how->kind == LAUNCH_FORK && !how->exec) {
-        argv[n++] = xformat("%s", how->daemon);
-        argv[n++] = role;
-        argv[n] = NULL;
-        return;
+    add_words(&w, how->exec ? how->exec : name[how->kind]);
+    if (how->exec && w.n == 0)
+        die("-launcher-exec names no program");
+    if (how->kind == LAUNCH_SLURM || w.n == 0) {
+        if (w.n > 0)
+            add_srun(&w, h);
+        add_word(&w, xformat("%s", how->daemon));
+        add_word(&w, role);
+        return w;
     }
-    char *words = xformat("%s", how->exec ? how->exec : name[how->kind]), *save = NULL;
-    for (char *w = strtok_r(words, " ", &save); w && n < AGENT_WORDS - 16; w = strtok_r(NULL, " ", &save))
-        argv[n++] = w;
-    if (how->kind == LAUNCH_SLURM) {
-        const char *const fixed[] = {
-            "--nodes=1", "--ntasks=1",  "--overlap", "--quiet", "--kill-on-bad-exit=0",
-            "--input=0", "--unbuffered" /* else what is no whole line stays there */
-        };
-        for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-            argv[n++] = (char *)fixed[i];
-        argv[n++] = xformat("--nodelist=%s", h->name);
-        argv[n++] = xformat("%s", how->daemon);
-        argv[n++] = role;
-    } else {
-        char *q = quoted(how->daemon);
-        argv[n++] = "-x";
-        argv[n++] = "-T";
-        argv[n++] = "-oBatchMode=yes";
-        argv[n++] = xformat("-oConnectTimeout=%d", timeout > 4 ? milliseconds(timeout / 2) / 1000 : 2);
-        argv[n++] = xformat("%s", h->name);
-        argv[n++] = xformat("exec %s %s", q, role);
-        free(q);
-    }
-    argv[n] = NULL;
+    char *path = quoted(how->daemon);
+    add_ssh(&w, h, timeout);
+    add_word(&w, xformat("exec %s %s", path, role));
+    free(path);
+    free(role);
+    return w;
 }
 
 static pid_t spawn(const char *path, char **argv, const int fd[3])
@@ -125,19 +154,20 @@ static pid_t spawn(const char *path, char **argv, const int fd[3])
 
 static void start_child(struct child *c)
 {
-    char *argv[AGENT_WORDS], path[PATH_MAX];
+    char path[PATH_MAX];
     int in[2], out[2], err[2];
     const struct launcher *how = &fleet.plan.how;
-    agent_words(how, &c->host, fleet.plan.timeout, argv);
-    if (!argv[0] || !in_path(argv[0], path))
+    struct words w = agent_words(how, &c->host, fleet.plan.timeout);
+    if (!in_path(w.word[0], path))
         die("%s is not found in PATH; it is what starts ranks on other hosts (-launcher, -launcher-exec)",
-            argv[0] ? argv[0] : "\"\"");
+            w.word[0]);
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
         die("pipes to %s failed: %s", c->host.name, strerror(errno));
     const int fd[3] = { in[0], out[1], err[1] };
-    c->pid = spawn(path, argv, fd);
+    c->pid = spawn(path, w.word, fd);
     if (c->pid < 0)
         die("starting %s failed: %s", path, strerror(errno));
+    free_words(&w);
     setpgid(c->pid, c->pid);
     tree_spare(c->pid);
     close(in[0]);
