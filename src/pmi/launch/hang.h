@@ -51,7 +51,7 @@ void hang_init(const struct launch *l, const struct ku_segment *segments,
                void (*look)(int rank, struct hang_rank *r));
 /* There are other hosts: how to ask their daemons, and to hear what they say until all have answered (then true). */
 void hang_init_far(void (*ask)(int question), bool (*hear)(int question));
-/* An answer. */
+/* An answer; it is made readable here. */
 void hang_take(int rank, int question, const struct hang_state *s, char *where, char *process);
 
 /* For such a daemon: ask the ranks here, and tell of each. */
