@@ -157,7 +157,7 @@ static void watch_signals(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     crew.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (crew.signals < 0 || sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+    if (crew.signals < 0)
         die("signalfd failed: %s", strerror(errno));
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTTOU, SIG_IGN); /* we are not in the foreground, but write to the terminal */

@@ -42,7 +42,7 @@ static inline bool crew_is_here(int rank)
     return crew.segments[crew.launch->node_of[rank]].head != NULL;
 }
 
-/* Begin: signals come through crew.signals from here on.  The limits of descriptors, as the ranks shall have them. */
+/* Begin: those signals that are blocked come through crew.signals from here on.  The limits of descriptors, as the ranks shall have them. */
 struct rlimit crew_begin(struct launch *l);
 
 /* A new job's id and secret; for the one who judges. */

@@ -229,6 +229,19 @@ static const char *words(const char *text, int n, char *buf, size_t size)
     return buf;
 }
 
+/* They come through crew.signals now.  Ranks have the mask that this process was started with. */
+static void block_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    if (sigprocmask(SIG_BLOCK, &set, &host.launch.sigmask) != 0)
+        die("sigprocmask failed: %s", strerror(errno));
+}
+
 static void begin(const char *bytes, size_t len)
 {
     struct launch *l = &host.launch;
@@ -244,6 +257,7 @@ static void begin(const char *bytes, size_t len)
     }
     l->host = l->hosts[host.node].name;
     l->pids = xalloc((size_t)l->size, sizeof *l->pids);
+    block_signals();
     host.nofile = crew_begin(l);
     crew.on_record = on_record;
     crew.on_end = on_end;
