@@ -168,15 +168,20 @@ static void on_record(const struct pmi_record *r, const char *bytes)
 
 static void on_end(int rank, pid_t pid, int status)
 {
-    struct frame_ended e = { .pid = pid, .status = status };
-    bool oom = false, perhaps = false;
+    struct ku_seg_rank *seg = rank_here(rank);
+    struct frame_ended e = { .pid = pid,
+                             .status = status,
+                             .state = atomic_load(&seg->state),
+                             .abort_code = seg->abort_code,
+                             .found_gone = atomic_load(&seg->found_gone) };
+    struct pack p = { 0 };
+    char *oom = oom_words(status);
     output_catch_up();
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        oom_was(&oom, &perhaps);
-    e.oom = oom;
-    e.oom_perhaps = perhaps;
-    memcpy(&e.rank, rank_here(rank), sizeof e.rank);
-    tell(FRAME_ENDED, rank, &e, sizeof e);
+    put_bytes(&p, &e, sizeof e);
+    put_text(&p, oom);
+    tell(FRAME_ENDED, rank, p.bytes, p.len);
+    free(p.bytes);
+    free(oom);
 }
 
 static void on_other(pid_t pid, int status)
@@ -631,7 +636,7 @@ int host_main(const char *said)
     signal(SIGPIPE, SIG_IGN);
     l->sigpipe.sa_handler = l->sigttou.sa_handler = SIG_DFL;
     host.heard = host.said = now();
-    oom_init();
+    oom_init("its host");
     open_link();
     say_hello();
     loop();

@@ -2,7 +2,7 @@
 #ifndef HOST_H
 #define HOST_H
 
-#include "util/segment.h"
+#include <stdint.h>
 
 /* The first that a daemon says; the texts follow: its version, its host's name, the address that it was reached at, and the one that
  * it was reached from ("": not known). */
@@ -10,10 +10,12 @@ struct frame_hello {
     uint32_t link_version, segment_version, word_bytes, cpus;
 };
 
+/* A text follows: that it was the kernel, for lack of memory (oom.h); none: it was not. */
 struct frame_ended {
     int32_t pid, status;
-    uint32_t oom, oom_perhaps;
-    struct ku_seg_rank rank; /* as it was at last */
+    uint32_t state; /* enum ku_rank_state, as it was at last; so the next two */
+    int32_t abort_code;
+    uint32_t found_gone;
 };
 
 enum {

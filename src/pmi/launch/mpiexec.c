@@ -154,13 +154,11 @@ static _Noreturn void done(const struct front_message *m)
     _exit(front.by_signal ? 0 : m->value);
 }
 
-static _Noreturn void daemon_was_killed(int sig)
+static _Noreturn void daemon_was_killed(int status)
 {
-    bool oom = false, perhaps = false;
-    if (sig == SIGKILL)
-        oom_was(&oom, &perhaps);
-    die("the node daemon (process %d) was killed by signal %d; %s%sthe job is ended", front.pid, sig,
-        oom || perhaps ? oom_text(oom) : "", oom || perhaps ? "; " : "");
+    char *oom = oom_words(status);
+    die("the node daemon (process %d) was killed by signal %d; %s%sthe job is ended", front.pid,
+        WTERMSIG(status), oom ? oom : "", oom ? "; " : "");
 }
 
 /* The daemon ended without its last word, or does not end: all its processes are ours now. */
@@ -177,7 +175,7 @@ static _Noreturn void daemon_is_gone(void)
     if (front.by_signal)
         tree_end();
     else
-        daemon_was_killed(WTERMSIG(status));
+        daemon_was_killed(status);
     die_of(front.by_signal);
 }
 
@@ -244,7 +242,7 @@ int main(int argc, char **argv)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
         die("socketpair failed: %s", strerror(errno));
-    oom_init();
+    oom_init("this machine");
     front.daemon = sockets[0];
     front.pid = fork();
     if (front.pid < 0)

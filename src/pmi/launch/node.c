@@ -273,7 +273,7 @@ static int status_code(int status)
 }
 
 /* Invariant 2: a rank ended, and not through us. */
-static void judge(int rank, pid_t pid, int status, bool oom, bool oom_perhaps)
+static void judge(int rank, pid_t pid, int status, const char *oom)
 {
     struct ku_seg_rank *sr = seg_rank(rank);
     uint32_t state = atomic_load(&sr->state);
@@ -304,7 +304,6 @@ static void judge(int rank, pid_t pid, int status, bool oom, bool oom_perhaps)
         facts.value = WTERMSIG(status);
         facts.core = WCOREDUMP(status);
         facts.oom = oom;
-        facts.oom_perhaps = oom_perhaps;
         node.perhaps_user = node.perhaps_user || is_ending(facts.value);
     } else if (status == 0) {
         facts.kind = FAILED_NOT_FINALIZED;
@@ -319,13 +318,12 @@ static void judge(int rank, pid_t pid, int status, bool oom, bool oom_perhaps)
 
 static void on_end(int rank, pid_t pid, int status)
 {
-    bool oom = false, perhaps = false;
     node.all_zero = node.all_zero && status == 0;
     if (node.phase >= TERM)
         return;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        oom_was(&oom, &perhaps);
-    judge(rank, pid, status, oom, perhaps);
+    char *oom = oom_words(status);
+    judge(rank, pid, status, oom);
+    free(oom);
     hang_ended();
 }
 
@@ -343,12 +341,15 @@ static void on_far_record(const struct pmi_record *r, const char *bytes, bool fo
     on_record(r, bytes);
 }
 
-static void on_far_end(int rank, const struct frame_ended *e)
+static void on_far_end(int rank, const struct frame_ended *e, const char *oom)
 {
-    memcpy(&node.mirror[rank], &e->rank, sizeof e->rank);
+    struct ku_seg_rank *m = &node.mirror[rank];
+    atomic_store(&m->state, e->state);
+    atomic_store(&m->found_gone, e->found_gone);
+    m->abort_code = e->abort_code;
     node.all_zero = node.all_zero && e->status == 0;
     if (node.phase < TERM)
-        judge(rank, e->pid, e->status, e->oom, e->oom_perhaps);
+        judge(rank, e->pid, e->status, oom);
     hang_ended();
 }
 

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "launch.h"
 #include "oom.h"
 
 static char group[PATH_MAX];        /* its folder; "": its counter cannot be read */
 static const char *counter, *limit; /* files there */
+static const char *machine;         /* in words */
 static long long group_told, machine_told;
 
 /* The number after `key` in a file; -1 if it is not there. */
@@ -75,28 +77,17 @@ static void find_group(void)
         fclose(f);
 }
 
-void oom_init(void)
+void oom_init(const char *where)
 {
+    machine = where;
     find_group();
     group_told = group_kills();
     machine_told = machine_kills();
 }
 
-void oom_was(bool *sure, bool *perhaps)
-{
-    *sure = group_told >= 0 && group_kills() > group_told;
-    *perhaps = !*sure && machine_told >= 0 && machine_kills() > machine_told;
-    group_told += *sure;
-    machine_told += *sure || *perhaps;
-}
-
-char *oom_text(bool sure)
+static char *sure_words(void)
 {
     char path[PATH_MAX + 32];
-    if (!sure)
-        return xformat("the kernel's out-of-memory killer was at work on this machine meanwhile, perhaps "
-                       "here: the ranks may "
-                       "need more memory than there is");
     snprintf(path, sizeof path, "%s/%s", group, limit);
     long long bytes = number_in(path, "\n");
     bool limited = bytes > 0 && bytes < 1ll << 60; /* v1 writes no limit as almost 2^63, v2 as "max" */
@@ -106,4 +97,21 @@ char *oom_text(bool sure)
         xformat("the kernel's out-of-memory killer did that: the ranks need more memory than %s", most);
     free(most);
     return text;
+}
+
+char *oom_words(int status)
+{
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        return NULL;
+    bool sure = group_told >= 0 && group_kills() > group_told;
+    bool perhaps = !sure && machine_told >= 0 && machine_kills() > machine_told;
+    group_told += sure;
+    machine_told += sure || perhaps;
+    if (sure)
+        return sure_words();
+    return perhaps
+               ? xformat(
+                     "the kernel's out-of-memory killer was at work on this machine meanwhile, perhaps here: "
+                     "the ranks may need more memory than there is")
+               : NULL;
 }

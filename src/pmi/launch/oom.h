@@ -2,16 +2,12 @@
 #ifndef OOM_H
 #define OOM_H
 
-#include <stdbool.h>
+/* Note what the kernel's counters say before the job begins.  `where`: what is said of this machine: "this machine". */
+void oom_init(const char *where);
 
-/* Note what the kernel's counters say before the job begins. */
-void oom_init(void);
-
-/* A rank of the job was killed by SIGKILL.  *sure: the control group in which mpiexec and its ranks are counts one more
- * process killed for lack of memory than this function has told of.  Else *perhaps: the machine does, in whichever group. */
-void oom_was(bool *sure, bool *perhaps);
-
-/* What to say of it; to be freed. */
-char *oom_text(bool sure);
+/* A process of the job here has ended so: what to say of it if that was the kernel, for lack of memory, or may have been; else NULL.
+ * To be freed.  It was if the control group in which mpiexec and its ranks are counts one more process killed for that than this
+ * function has told of; it may have been if the machine does, in whichever group. */
+char *oom_words(int status);
 
 #endif

@@ -165,19 +165,22 @@ static bool on_record(int rank, const char *bytes, size_t len)
 /* What ends of a host whose ranks have failed is no news. */
 static bool on_ended(int rank, const char *bytes, size_t len)
 {
+    struct unpack u = { bytes, bytes + len, false };
     struct frame_ended e;
-    if (len != sizeof e)
-        return false;
-    memcpy(&e, bytes, sizeof e);
-    if (crew.ranks[rank].pid == 0)
-        return true;
-    if (e.pid != crew.ranks[rank].pid || !(WIFEXITED(e.status) || WIFSIGNALED(e.status)))
-        return false;
-    crew.ranks[rank].pid = 0;
-    crew.ranks[rank].status = e.status;
-    crew.alive--;
-    remote.ops->ended(rank, &e);
-    return true;
+    get_bytes(&u, &e, sizeof e);
+    char *oom = get_text(&u);
+    bool known = !u.wrong && u.at == u.end;
+    if (known && crew.ranks[rank].pid != 0) {
+        known = e.pid == crew.ranks[rank].pid && (WIFEXITED(e.status) || WIFSIGNALED(e.status));
+        if (known) {
+            crew.ranks[rank].pid = 0;
+            crew.ranks[rank].status = e.status;
+            crew.alive--;
+            remote.ops->ended(rank, &e, oom);
+        }
+    }
+    free(oom);
+    return known;
 }
 
 /* Of more bytes than are under way it cannot speak. */
@@ -207,7 +210,6 @@ static bool on_state(int rank, const char *bytes, size_t len)
     int question = get_range(&u, 0, INT_MAX);
     get_bytes(&u, &s, sizeof s);
     char *where = get_text(&u), *process = get_text(&u);
-    s.call.call[KU_CALL_NAME - 1] = s.call.what[KU_CALL_NAME - 1] = 0;
     if (u.wrong || u.at != u.end) {
         free(where);
         free(process);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "launch.h"
-#include "oom.h"
 #include "output.h"
 #include "report.h"
 
@@ -13,7 +12,8 @@ enum { MAX_TEXTS = 256 };                 /* distinct texts kept; more are shown
 
 struct entry {
     char *text;    /* a rank's own message; NULL: a failure */
-    char *program; /* of a failure; facts.program is this */
+    char *program; /* of a failure */
+    char *oom;     /* the same; "" : nothing */
     struct failure_facts facts;
     pid_t pid; /* of the first rank */
     int first;
@@ -81,8 +81,7 @@ void report_text(int rank, const char *text, size_t len, bool after)
 static bool same_failure(const struct entry *e, const struct failure_facts *f)
 {
     return !e->text && e->facts.kind == f->kind && e->facts.value == f->value && e->facts.mpi == f->mpi &&
-           e->facts.oom == f->oom && e->facts.oom_perhaps == f->oom_perhaps &&
-           !strcmp(e->program, f->program);
+           !strcmp(e->oom, f->oom ? f->oom : "") && !strcmp(e->program, f->program);
 }
 
 void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool after)
@@ -94,6 +93,7 @@ void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool
         e = new_entry();
         e->facts = *facts;
         e->program = xformat("%s", facts->program);
+        e->oom = xformat("%s", facts->oom ? facts->oom : "");
     }
     e->facts.core = e->facts.core || facts->core;
     add_rank(e, rank, pid, after);
@@ -153,6 +153,7 @@ static void entry_free(struct entry *e)
 {
     free(e->text);
     free(e->program);
+    free(e->oom);
     free(e->ranks);
 }
 
@@ -192,12 +193,9 @@ static char *signal_text(const struct entry *e)
 {
     const struct failure_facts *f = &e->facts;
     const char *name = sigabbrev_np(f->value), *what = sigdescr_np(f->value);
-    char *oom = f->oom || f->oom_perhaps ? oom_text(f->oom) : xformat("%s", "");
-    char *text = xformat("%s killed by signal %d (%s%s%s%s%s)%s%s", e->n > 1 ? "were" : "was", f->value,
-                         name ? "SIG" : "", name ? name : "unknown", what ? ", " : "", what ? what : "",
-                         f->core ? ", core dumped" : "", *oom ? "; " : "", oom);
-    free(oom);
-    return text;
+    return xformat("%s killed by signal %d (%s%s%s%s%s)%s%s", e->n > 1 ? "were" : "was", f->value,
+                   name ? "SIG" : "", name ? name : "unknown", what ? ", " : "", what ? what : "",
+                   f->core ? ", core dumped" : "", *e->oom ? "; " : "", e->oom);
 }
 
 static char *failure_text(const struct entry *e)

@@ -24,8 +24,8 @@ void report_text(int rank, const char *text, size_t len, bool after);
 struct failure_facts {
     enum failure_kind kind;
     int value;
-    bool core, mpi;        /* mpi: between init and finalize */
-    bool oom, oom_perhaps; /* killed by the kernel for lack of memory (oom.h) */
+    bool core, mpi;  /* mpi: between init and finalize */
+    const char *oom; /* what is to be said of a lack of memory (oom.h); NULL: nothing */
     const char *program;
 };
 void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool after);
