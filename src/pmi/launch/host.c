@@ -67,7 +67,7 @@ static void sink(int rank, int which, const char *data, size_t n)
 
 static bool room(int which)
 {
-    return host.sent[which] < OUTPUT_WINDOW;
+    return host.sent[which] + OUTPUT_CHUNK <= OUTPUT_WINDOW;
 }
 
 static void move_output(void)

@@ -19,7 +19,10 @@ struct frame_ended {
 };
 
 enum {
-    OUTPUT_WINDOW = 256 << 10 /* bytes of a host's stdout, or stderr, under way */,
+    /* Bytes of a host's stdout, or stderr, under way; at the end, when its ranks' pipes are emptied, so many more a rank. */
+    OUTPUT_WINDOW = 256 << 10,
+    OUTPUT_LAST = 1 << 20,
+    TEXT_MOST = 1 << 20 /* of a daemon's own words, in all */,
     STDIN_WINDOW = 64 << 10
 };
 

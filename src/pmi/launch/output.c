@@ -17,7 +17,7 @@
 #include "report.h"
 
 enum {
-    READ_BYTES = 64 << 10,
+    READ_BYTES = OUTPUT_CHUNK,
     ROOM = 256 << 10,     /* bytes that may wait for a destination */
     LINE_BYTES = 1 << 20, /* a longer line is passed on in pieces */
     CATCH_UP = 100,       /* rounds of reading before a message: ranks may write without end */

@@ -26,6 +26,7 @@ void output_init(const struct launch *l);
 
 /* Before output_init: the ranks' output goes to somebody else, bytes as they come, and none at the end; as long as he has room
  * for that of all ranks' stdout (which = 0), stderr (1). */
+enum { OUTPUT_CHUNK = 64 << 10 /* bytes that he is given at once, at most */ };
 void output_divert(void (*to_whom)(int rank, int which, const char *data, size_t n), bool (*room)(int which));
 
 /* The ranks' output comes from somebody else; n = 0: that was all.  Is there room for more?  Has the reader gone, so that nobody

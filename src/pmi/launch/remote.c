@@ -14,6 +14,7 @@
 #include "hang.h"
 #include "job.h"
 #include "output.h"
+#include "report.h"
 #include "util/cpus.h"
 
 /* A host. */
@@ -21,7 +22,8 @@ struct place_of {
     bool greeted, started, lost, done, stopping;
     int question; /* the last that it has answered */
     uint32_t cpus;
-    uint32_t owed[2]; /* bytes of its output that have come and were not acknowledged */
+    size_t owed[2]; /* bytes of its output that have come and were not acknowledged */
+    size_t texts;   /* bytes that it has said itself */
 };
 
 /* The stdin of a rank there. */
@@ -130,7 +132,7 @@ static void on_failed(int node, int code)
 
 static void acknowledge(int node, int which)
 {
-    uint32_t n = remote.at[node].owed[which];
+    uint32_t n = (uint32_t)remote.at[node].owed[which];
     if (n > 0 && output_room(which)) {
         remote.at[node].owed[which] = 0;
         fleet_send(FRAME_TAKEN, node, which, &n, sizeof n);
@@ -140,13 +142,20 @@ static void acknowledge(int node, int which)
 static void on_output(int node, int stream, const char *bytes, size_t len)
 {
     int which = stream % 2;
+    size_t *owed = &remote.at[node].owed[which], most = OUTPUT_WINDOW;
+    if (remote.ending)
+        most += (size_t)ranks_on(node) * OUTPUT_LAST;
+    if (*owed + len > most) {
+        fleet_distrust(node, "it sends more output than it may");
+        return;
+    }
     output_take(stream / 2, which, bytes, len);
-    remote.at[node].owed[which] += (uint32_t)len;
-    if (remote.at[node].owed[which] >= OUTPUT_WINDOW / 4)
+    *owed += len;
+    if (*owed >= OUTPUT_WINDOW / 4)
         acknowledge(node, which);
 }
 
-/* One is at most what a pipe takes in one piece, as here. */
+/* One is at most what a pipe takes in one piece, as here.  There is no window for them: ranks here may say as many. */
 static bool on_record(int rank, const char *bytes, size_t len)
 {
     struct pmi_record r;
@@ -224,6 +233,14 @@ static void on_text(int node, const char *bytes, size_t len)
 {
     static const char ours[] = "mpiexec: ";
     const size_t n = sizeof ours - 1;
+    const char *host = crew.launch->hosts[node].name;
+    size_t *texts = &remote.at[node].texts, before = *texts;
+    *texts += len;
+    if (*texts > TEXT_MOST) {
+        if (before <= TEXT_MOST)
+            report_host(host, "it has too much to say on stderr; the rest is not shown");
+        return;
+    }
     for (const char *end = bytes + len, *next; bytes < end; bytes = next) {
         const char *nl = memchr(bytes, '\n', (size_t)(end - bytes));
         next = nl ? nl + 1 : end;
@@ -231,9 +248,8 @@ static void on_text(int node, const char *bytes, size_t len)
         while (length > 0 && bytes[length - 1] == '\r')
             length--;
         bool is = (size_t)length > n && memcmp(bytes, ours, n) == 0;
-        char *line =
-            is ? xformat("mpiexec: %s: %.*s\n", crew.launch->hosts[node].name, length - (int)n, bytes + n)
-               : xformat("%.*s\n", length, bytes);
+        char *line = is ? xformat("mpiexec: %s: %.*s\n", host, length - (int)n, bytes + n)
+                        : xformat("%.*s\n", length, bytes);
         output_message(line);
         free(line);
     }
