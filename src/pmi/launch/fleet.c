@@ -440,7 +440,7 @@ static void read_frames(struct child *c)
 static void ping(struct child *c)
 {
     struct frame f = { .kind = FRAME_PING, .check = FRAME_CHECK, .node = c->host.node };
-    if (c->state == TALKS && now() > c->said + fleet.plan.timeout / 4)
+    if (c->state == TALKS && now() > c->said + LINK_PING * fleet.plan.timeout)
         send_to(c, &f, NULL);
 }
 
@@ -496,7 +496,7 @@ double fleet_due(void)
     double due = 0;
     for (int i = 0; i < fleet.n; i++) {
         const struct child *c = &fleet.children[i];
-        double at = c->over ? c->over + LAST_WORDS_SECONDS : c->said + fleet.plan.timeout / 4;
+        double at = c->over ? c->over + LAST_WORDS_SECONDS : c->said + LINK_PING * fleet.plan.timeout;
         if (c->state == SAYS_NOTHING && !c->over)
             at = c->heard + fleet.plan.timeout;
         if (c->state < DONE && (due == 0 || at < due))

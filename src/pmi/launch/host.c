@@ -484,7 +484,7 @@ static void on_time(void)
     double t = now();
     if (t > host.heard + host.launch.node_timeout)
         link_is_gone();
-    if (t > host.said + host.launch.node_timeout / 4)
+    if (t > host.said + LINK_PING * host.launch.node_timeout)
         tell(FRAME_PING, 0, NULL, 0);
 }
 
@@ -528,7 +528,7 @@ static int fill_polls(void)
 
 static _Noreturn void loop(void)
 {
-    int tick = milliseconds(host.launch.node_timeout / 8) + 1;
+    int tick = milliseconds(LINK_PING * host.launch.node_timeout) + 1;
     for (;;) {
         int n = fill_polls();
         if (poll(host.polls, (nfds_t)n, tick) < 0 && errno != EINTR && errno != EAGAIN)

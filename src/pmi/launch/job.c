@@ -104,13 +104,16 @@ void job_put(struct pack *p)
     put_texts(p, environ, length(environ));
 }
 
-/* What says where and who we are stays our own. */
+/* What says where and who we are stays our own; SSH_ begins several names. */
 static bool is_of_host(const char *entry)
 {
-    static const char *const names[] = { "HOSTNAME=",        "SSH_CLIENT=",     "SSH_CONNECTION=",
-                                         "SSH_TTY=",         "SSH_AUTH_SOCK=",  "SSH_AGENT_PID=",
-                                         "XDG_RUNTIME_DIR=", "XDG_SESSION_ID=", "DBUS_SESSION_BUS_ADDRESS=",
-                                         "SLURM_NODEID=",    "SLURMD_NODENAME=" };
+    static const char *const names[] = { "HOSTNAME=",
+                                         "SSH_",
+                                         "XDG_RUNTIME_DIR=",
+                                         "XDG_SESSION_ID=",
+                                         "DBUS_SESSION_BUS_ADDRESS=",
+                                         "SLURM_NODEID=",
+                                         "SLURMD_NODENAME=" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;
