@@ -315,14 +315,13 @@ static void keep_open(int fd)
     *place = fd;
 }
 
-/* May this hello enter? */
-static bool good(struct rank *r, const struct attack *a, const struct tcp_hello *h)
+/* May who begins with this hello enter?  One that he has cut may still be whole by what follows. */
+static bool good(struct rank *r, const struct tcp_hello *h)
 {
     bool first;
     r->world.rank = 0;
-    if (a->again || a->cut != sizeof *h || !tcp_hello_check(h, TCP_HELLO, &r->world) || h->to != 0 ||
-        h->epoch != r->world.epoch || h->from < 1 || h->from >= r->size ||
-        !tcp_hello_proven(h, &r->world, us.there.nonce))
+    if (!tcp_hello_check(h, TCP_HELLO, &r->world) || h->to != 0 || h->epoch != r->world.epoch ||
+        h->from < 1 || h->from >= r->size || !tcp_hello_proven(h, &r->world, us.there.nonce))
         return false;
     first = h->serial > us.heard[h->from] && !us.used[h->from];
     if (h->serial > us.heard[h->from])
@@ -332,19 +331,22 @@ static bool good(struct rank *r, const struct attack *a, const struct tcp_hello 
 
 static void connection(struct rank *r, struct attack *a, const char *line)
 {
-    bool enters = good(r, a, &a->hello), full;
+    struct tcp_hello first;
+    bool enters, full;
     int fd = dial(r);
     if (!a->again) {
         memcpy(us.last, &a->hello, a->cut);
         memcpy(us.last + a->cut, a->rest, a->end);
         us.last_len = a->cut + a->end;
     }
-    full = us.last_len >= sizeof a->hello;
+    full = us.last_len >= sizeof first;
+    memcpy(&first, us.last, sizeof first);
+    enters = full && good(r, &first);
     push(fd, us.last, us.last_len, a->slow ? 1 + dice(9) : us.last_len);
     if (enters) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         struct tcp_hello answer;
-        us.used[a->hello.from] = true;
+        us.used[first.from] = true;
         NEED(r, poll(&p, 1, 20000) == 1 && recv(fd, &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer,
              "no answer: %s", line);
         fuzz.entered++;

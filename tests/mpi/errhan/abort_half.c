@@ -13,11 +13,12 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, 0, &half);
     MPI_Comm_set_name(half, "half");
     MPI_Comm_set_errhandler(half, MPI_ERRORS_ABORT);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Barrier(MPI_COMM_WORLD); /* all have made it; those who are still in here may find others ended */
     if (check_rank == 3)
         MPI_Send(&x, 1, MPI_DATATYPE_NULL, 0, 0, half);
     if (check_rank % 2)
         MPI_Recv(&x, 1, MPI_INT, check_rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 1; i < check_size; i += 2)
         CHECK_ERR(MPI_Recv(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
     CHECK_EQ(MPI_Barrier(half), MPI_SUCCESS);
