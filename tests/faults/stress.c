@@ -22,7 +22,9 @@ enum {
     POISON = 0xa5,
     TIMES = 3,
     TAG_SPAN = MESSAGES * TIMES,
-    TAG_ROUNDS = 64
+    TAG_ROUNDS = 64,
+    NO_TAG = TAG_SPAN * TAG_ROUNDS,
+    RING_TAG
 };
 
 static int rank, size, threads = 1, verbose;
@@ -608,7 +610,7 @@ static void cancel_one(struct lane *w)
     MPI_Request q;
     MPI_Status status;
     int byte, flag = 0;
-    MPI_Irecv(&byte, 1, MPI_INT, MPI_ANY_SOURCE, TAG_SPAN * TAG_ROUNDS, w->main, &q);
+    MPI_Irecv(&byte, 1, MPI_INT, MPI_ANY_SOURCE, NO_TAG, w->main, &q);
     MPI_Cancel(&q);
     MPI_Wait(&q, &status);
     MPI_Test_cancelled(&status, &flag);
@@ -956,9 +958,12 @@ static void ring(struct lane *w, struct dice *d)
     int times = n > 20000 ? 3 : 1 + roll(d, 100), right = (rank + 1) % size, left = (rank + size - 1) % size;
     w->doing = "ring";
     for (int k = 0; k < times; k++) {
+        int tag =
+            RING_TAG +
+            k; /* a neighbour may be in the round before, and take anybody's message with a tag of that */
         uint64_t content = mix(w->round * 131 + (uint64_t)k);
         unsigned char *out = filled(layouts, n, content + (uint64_t)rank), *in = poisoned(layouts, n);
-        MPI_Sendrecv(out, (int)n, MPI_BYTE, right, k, in, (int)n, MPI_BYTE, left, k, w->main,
+        MPI_Sendrecv(out, (int)n, MPI_BYTE, right, tag, in, (int)n, MPI_BYTE, left, tag, w->main,
                      MPI_STATUS_IGNORE);
         checked(w, layouts, in, n, n, content + (uint64_t)left, k);
         free(out);

@@ -112,7 +112,11 @@ def killed(seed, long=False, words=()):
     else:
         time.sleep(at)
     k, sig = r.randrange(len(pids)), r.choice(SIGNALS)
-    os.kill(pids[k], sig)
+    try:
+        os.kill(pids[k], sig)
+    except ProcessLookupError:
+        check(what + f": runs until rank {k} is killed after {at:.4f} s", False, f"{ended(p, what, BOUND)}, rc {p.returncode}")
+        return
     begun = time.time()
     said = ended(p, what, BOUND)
     what += f", {sig.name} of one after {at:.4f} s"

@@ -351,6 +351,11 @@ int MPIR_Comm_set_attr(MPIR_Comm *comm, int comm_keyval, void *attribute_val)
 
 int MPIR_Comm_get_attr(MPIR_Comm *comm, int comm_keyval, void *attribute_val, int *flag)
 {
+    enum MPIR_KIND of;
+    if (comm->session && comm_keyval != MPI_TAG_UB && MPIR_Keyval_predefined(comm_keyval, &of)) {
+        *flag = 0; /* they are of the world model (10.1.2) */
+        return 0;
+    }
     return get_attr(MPIR_KIND_COMM, comm, comm_keyval, attribute_val, flag);
 }
 

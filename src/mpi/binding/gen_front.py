@@ -67,12 +67,13 @@ static inline void front_statuses_of(MPIR_Request *const *requests, ABI_Status *
         front_status_out(requests[i] ? &requests[i]->s : &none, &statuses[i]);
 }
 
-/* MPI_Waitall of requests of the ADI, not many, of which none fails. False: nothing has been done but wait, perhaps. */
+/* MPI_Waitall of requests of the ADI, not many, of which none fails. False: nothing has been done but wait, perhaps; or a request
+ * is there twice, and its second handle, which names none any more, is left for the long way to tell of. */
 static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *statuses)
 {
     MPIR_Request *r[FRONT_SMALL];
     struct ku_slab_pile done = { NULL, NULL, 0 };
-    bool plain = true;
+    bool plain = true, twice = false;
     if (unlikely(!MPIR_env.up || (unsigned)count > FRONT_SMALL || !handles))
         return false;
     for (int i = 0; i < count; i++) {
@@ -87,6 +88,10 @@ static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *st
     if (statuses)
         front_statuses_of(r, statuses, count);
     for (int i = 0; i < count; i++) {
+        if (unlikely(r[i] && !(r[i]->obj.gen & 1))) {
+            twice = true;
+            continue;
+        }
         if (likely(r[i] && !(r[i]->obj.flags & MPIR_REQUEST_PERSISTENT) && r[i]->comm &&
                    r[i]->comm->obj.flags & KEEL_OBJ_PREDEFINED)) {
             ku_slab_pile(&done, r[i]);
@@ -99,7 +104,7 @@ static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *st
             handles[i] = front_native_Request(@NULL_REQUEST@);
     }
     ku_slab_free_pile(&MPIR_slab[MPIR_KIND_REQUEST], &done);
-    return true;
+    return !twice;
 }
 
 /* The place of a request that an earlier look at this array found complete (any.h), or -1. */
@@ -450,6 +455,8 @@ class Front:
         elif kind in ("INT_OUT", "INT_INOUT", "AINT_OUT", "COUNT64_OUT", "OFFSET_OUT", "POINTER_OUT", "STRING") \
                 or kind == "STRING_OUT" and self.proc.chapter not in ("info", "session"):
             self.check(p, 'check_pointer(%s, "%s")' % (name, name))
+        elif kind == "INTS_OUT" and p.has("len"):
+            self.check(p, '%s <= 0 ? MPI_SUCCESS : check_pointer(%s, "%s")' % (self.length(p), name, name))
         elif kind in ("BUFFER", "CBUFFER") and p.has("of"):
             self.add_buffer_check(p)
 

@@ -485,15 +485,6 @@ static int start(MPIR_Request *r)
     return 0;
 }
 
-static int may_go(const MPIR_Request *r)
-{
-    if (!MPIR_Request_is_active(r))
-        return 0;
-    return MPIR_Err(
-        MPI_ERR_REQUEST, "request",
-        "is of a collective operation that has been started; expected one that is completed first");
-}
-
 /* "MPI_Ibarrier", "MPI_Barrier_init" */
 static const char *name_of(const struct coll *c, bool persistent)
 {
@@ -522,7 +513,7 @@ static const struct MPIR_Request_ops ops = { .poll = poll_nothing,
                                              .explain = explain,
                                              .start = start,
                                              .parts = parts,
-                                             .may_go = may_go };
+                                             .may_go = MPIR_Request_of_collective_may_go };
 
 static void init(struct coll_sched *d)
 {

@@ -146,7 +146,7 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Group *remote, 
     c->adi.context_id = CONTEXT_NONE;
     c->adi.errhandler = parent->adi.errhandler;
     c->session = parent->session;
-    MPIR_Object_ref(c->adi.errhandler);
+    MPIR_Errhandler_ref(c->adi.errhandler);
     err = remote ? prepare_remote(c, parent, remote) : 0;
     if (err)
         MPIR_Comm_discard(c);
@@ -291,6 +291,7 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     if (err)
         return err;
     c->no_handle = true;
+    MPIR_Object_rename(c);
     MPIR_Comm_release(c);
     *comm = NULL;
     return 0;
@@ -326,6 +327,7 @@ static void end_of_session(void *comm, void *session)
     c->session = NULL;
     if (!c->no_handle && !(c->adi.obj.flags & KEEL_OBJ_PENDING)) {
         c->no_handle = true;
+        MPIR_Object_rename(c);
         MPIR_Attr_forget(c);
         MPIR_Comm_release(c);
     }

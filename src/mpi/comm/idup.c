@@ -10,8 +10,6 @@
 #include "type.h"
 #include <stdlib.h>
 
-enum { OTHER_GENERATION = 0x8000 };
-
 struct idup {
     struct MPIR_Closure closure;
     struct MPIR_Driven driven;
@@ -27,13 +25,13 @@ static void hide(struct idup *d)
 {
     struct keel_object *o = &d->newcomm->adi.obj;
     d->face = *o;
-    o->gen ^= OTHER_GENERATION;
+    MPIR_Object_rename(o);
     o->flags |= KEEL_OBJ_PENDING;
 }
 
 static void reveal(MPIR_Comm *c)
 {
-    c->adi.obj.gen ^= OTHER_GENERATION;
+    MPIR_Object_rename(c);
     c->adi.obj.flags &= (uint8_t)~KEEL_OBJ_PENDING;
 }
 
@@ -64,7 +62,8 @@ static void explain(const MPIR_Request *r)
 
 static const struct MPIR_Request_ops idup_ops = { .poll = poll_nothing,
                                                   .free = free_closure,
-                                                  .explain = explain };
+                                                  .explain = explain,
+                                                  .may_go = MPIR_Request_of_collective_may_go };
 
 static void complete(struct idup *d, int err)
 {

@@ -46,8 +46,8 @@ int MPIR_Type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, M
 {
     MPIR_Datatype *t;
     const struct arg args[] = { ARG(COUNT, count), ARG(COUNT, blocklength), ARG(COUNT, stride) };
-    int64_t bytes;
-    int err = in_bytes(stride, oldtype, &bytes);
+    int64_t bytes = 0;
+    int err = count > 1 && blocklength > 0 ? in_bytes(stride, oldtype, &bytes) : 0; /* else it is not used */
     if (!err)
         err = new_of(MPI_COMBINER_VECTOR, large, 3, args, oldtype, &t);
     if (err)

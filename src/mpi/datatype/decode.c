@@ -62,10 +62,11 @@ int MPIR_Type_get_contents(MPIR_Datatype *datatype, MPI_Count max_integers, MPI_
         array_of_addresses[i] = (MPI_Aint)datatype->contents[i];
     for (int64_t i = 0; i < datatype->nc; i++)
         array_of_large_counts[i] = datatype->contents[datatype->na + i];
-    for (int64_t i = 0; i < datatype->nt; i++) {
-        array_of_datatypes[i] = datatype->types[i];
-        MPIR_Object_ref(datatype->types[i]);
-        datatype->types[i]->more_handles++;
-    }
+    for (int64_t i = 0; i < datatype->nt; i++)
+        if ((err = MPIR_Datatype_copy(datatype->types[i], &array_of_datatypes[i])) != 0) {
+            while (--i >= 0)
+                MPIR_Datatype_release(array_of_datatypes[i]);
+            return err;
+        }
     return MPI_SUCCESS;
 }

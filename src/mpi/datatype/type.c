@@ -61,17 +61,22 @@ static bool fill_contents(MPIR_Datatype *t, const struct contents *c)
     return true;
 }
 
-static bool fill_types(MPIR_Datatype *t, const struct contents *c)
+static bool fill_types(MPIR_Datatype *t, MPIR_Datatype *const *types, int64_t n)
 {
-    t->types = c->ntypes ? malloc((size_t)c->ntypes * sizeof *t->types) : NULL;
-    if (c->ntypes && t->types == NULL)
+    t->types = n ? malloc((size_t)n * sizeof *t->types) : NULL;
+    if (n && t->types == NULL)
         return false;
-    t->nt = c->ntypes;
-    for (int64_t i = 0; i < c->ntypes; i++) {
-        t->types[i] = c->types[i];
+    t->nt = n;
+    for (int64_t i = 0; i < n; i++) {
+        t->types[i] = types[i];
         MPIR_Object_ref(t->types[i]);
     }
     return true;
+}
+
+static int no_memory(void)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a new datatype");
 }
 
 int MPIR_Datatype_new(const struct contents *c, MPIR_Datatype **newtype)
@@ -85,13 +90,49 @@ int MPIR_Datatype_new(const struct contents *c, MPIR_Datatype **newtype)
     MPIR_Datatype *t = MPIR_Object_alloc(MPIR_KIND_DATATYPE);
     if (t)
         t->combiner = c->combiner;
-    if (t == NULL || !fill_contents(t, c) || !fill_types(t, c)) {
+    if (t == NULL || !fill_contents(t, c) || !fill_types(t, c->types, c->ntypes)) {
         if (t)
             MPIR_Datatype_release(t);
-        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a new datatype");
+        return no_memory();
     }
     *newtype = t;
     return MPI_SUCCESS;
+}
+
+/* The arguments of `of`. */
+static bool copy_contents(MPIR_Datatype *t, const MPIR_Datatype *of)
+{
+    size_t large = (size_t)(of->na + of->nc), bytes = large * sizeof *t->contents;
+    size_t all = bytes + (size_t)of->ni * sizeof *t->integers;
+    t->contents = malloc(all + 1);
+    if (t->contents == NULL)
+        return false;
+    memcpy(t->contents, of->contents, all);
+    t->integers = (int32_t *)(t->contents + large);
+    t->ni = of->ni;
+    t->na = of->na;
+    t->nc = of->nc;
+    return true;
+}
+
+int MPIR_Datatype_copy(MPIR_Datatype *of, MPIR_Datatype **copy)
+{
+    if (of->adi.obj.flags & KEEL_OBJ_PREDEFINED) {
+        *copy = of;
+        return MPI_SUCCESS;
+    }
+    MPIR_Datatype *t = MPIR_Object_alloc(MPIR_KIND_DATATYPE);
+    if (t == NULL)
+        return no_memory();
+    t->combiner = of->combiner;
+    t->nelements = of->nelements;
+    int err = copy_contents(t, of) && fill_types(t, of->types, of->nt) ? MPID_Type_dup(&t->adi, &of->adi)
+                                                                       : no_memory();
+    if (err)
+        MPIR_Datatype_release(t);
+    else
+        *copy = t;
+    return err;
 }
 
 /* Basic elements in one: those of its parts, as often as they fit. */
@@ -153,11 +194,10 @@ int MPIR_Type_free(MPIR_Datatype **datatype)
     if ((*datatype)->adi.obj.flags & KEEL_OBJ_PREDEFINED)
         return MPIR_Err(MPI_ERR_TYPE, "datatype", "is %s; expected a datatype that is not predefined",
                         (*datatype)->name ? (*datatype)->name : "a predefined type without a name");
-    int err = (*datatype)->more_handles ? 0 : MPIR_Attr_delete_all(*datatype);
+    int err = MPIR_Attr_delete_all(*datatype);
     if (err)
         return err;
-    if ((*datatype)->more_handles)
-        (*datatype)->more_handles--;
+    MPIR_Object_rename(*datatype);
     MPIR_Datatype_release(*datatype);
     *datatype = NULL;
     return MPI_SUCCESS;

@@ -99,13 +99,14 @@ int MPIR_Add_error_code(int errorclass, int *errorcode)
 {
     pthread_mutex_lock(&lock);
     struct code *c = find(errorclass);
-    bool ok = MPIR_Err_class_name(errorclass) || (c && c->errclass == errorclass);
+    bool ok =
+        (errorclass != MPI_SUCCESS && MPIR_Err_class_name(errorclass)) || (c && c->errclass == errorclass);
     int value = ok ? add(errorclass) : 0;
     if (value > 0 && find(errorclass))
         find(errorclass)->codes++;
     pthread_mutex_unlock(&lock);
     if (!ok)
-        return not_users(MPI_ERR_ARG, "errorclass", errorclass, "an error class");
+        return not_users(MPI_ERR_ARG, "errorclass", errorclass, "an error class other than MPI_SUCCESS");
     if (value < 0)
         return no_memory();
     *errorcode = value;

@@ -25,10 +25,29 @@ MPIR_Errhandler MPIR_Errors_are_fatal = PREDEFINED(KEEL_MPI_ERRORS_ARE_FATAL, MP
 MPIR_Errhandler MPIR_Errors_abort = PREDEFINED(KEEL_MPI_ERRORS_ABORT, MPIR_ERRHANDLER_ABORT);
 MPIR_Errhandler MPIR_Errors_return = PREDEFINED(KEEL_MPI_ERRORS_RETURN, MPIR_ERRHANDLER_RETURN);
 
+/* For the slab, and for references and handles: those of sessions are made, given and freed in any threads (12.4.1). */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void drop(MPIR_Errhandler *h)
+{
+    if (MPIR_Object_unref(h))
+        MPIR_Object_free(h);
+}
+
 void MPIR_Errhandler_release(MPIR_Errhandler *errhandler)
 {
-    if (errhandler && MPIR_Object_unref(errhandler))
-        MPIR_Object_free(errhandler);
+    if (!errhandler)
+        return;
+    pthread_mutex_lock(&lock);
+    drop(errhandler);
+    pthread_mutex_unlock(&lock);
+}
+
+void MPIR_Errhandler_ref(MPIR_Errhandler *errhandler)
+{
+    pthread_mutex_lock(&lock);
+    MPIR_Object_ref(errhandler);
+    pthread_mutex_unlock(&lock);
 }
 
 static const char *kind_name(enum MPIR_KIND kind)
@@ -47,7 +66,9 @@ static const char *kind_name(enum MPIR_KIND kind)
 
 static int create(MPIR_Callback fn, enum MPIR_KIND kind, MPIR_Errhandler **errhandler)
 {
+    pthread_mutex_lock(&lock);
     MPIR_Errhandler *h = MPIR_Object_alloc(MPIR_KIND_ERRHANDLER);
+    pthread_mutex_unlock(&lock);
     if (!h)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more error handler");
     h->what = MPIR_ERRHANDLER_USER;
@@ -93,7 +114,7 @@ static int set(enum MPIR_KIND kind, MPIR_Errhandler *errhandler, MPIR_Errhandler
     if (err)
         return err;
     MPIR_Errhandler *old = *place;
-    MPIR_Object_ref(errhandler);
+    MPIR_Errhandler_ref(errhandler);
     *place = errhandler;
     MPIR_Errhandler_release(old);
     return 0;
@@ -102,8 +123,10 @@ static int set(enum MPIR_KIND kind, MPIR_Errhandler *errhandler, MPIR_Errhandler
 /* One more handle, which the user frees. */
 static int get(MPIR_Errhandler *h, MPIR_Errhandler **errhandler)
 {
+    pthread_mutex_lock(&lock);
     MPIR_Object_ref(h);
     h->handles++;
+    pthread_mutex_unlock(&lock);
     *errhandler = h;
     return 0;
 }
@@ -150,12 +173,17 @@ int MPIR_File_get_errhandler(MPIR_File *file, MPIR_Errhandler **errhandler)
 int MPIR_Errhandler_free(MPIR_Errhandler **errhandler)
 {
     MPIR_Errhandler *h = *errhandler;
-    if (!(h->obj.flags & KEEL_OBJ_PREDEFINED) && h->handles == 0)
+    bool predefined = h->obj.flags & KEEL_OBJ_PREDEFINED;
+    pthread_mutex_lock(&lock);
+    bool has_handle = predefined || h->handles > 0;
+    if (has_handle && !predefined)
+        h->handles--;
+    if (has_handle)
+        drop(h);
+    pthread_mutex_unlock(&lock);
+    if (!has_handle)
         return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler",
                         "is an error handler that was freed, though objects still have it");
-    if (!(h->obj.flags & KEEL_OBJ_PREDEFINED))
-        h->handles--;
-    MPIR_Errhandler_release(h);
     *errhandler = NULL;
     return 0;
 }

@@ -42,14 +42,19 @@ static int check_rank(const MPIR_Group *g, const char *arg, int64_t i, int64_t r
                     g->size - 1);
 }
 
-static int check_n(int n)
+/* The length of an array, and where it lies. */
+static int check_array(int n, const void *array, const char *arg)
 {
-    return n < 0 ? MPIR_Err(MPI_ERR_COUNT, "n", "is %d; expected 0 or more", n) : 0;
+    if (n < 0)
+        return MPIR_Err(MPI_ERR_COUNT, "n", "is %d; expected 0 or more", n);
+    return n > 0 && !array ? MPIR_Err(MPI_ERR_ARG, arg, "is NULL; expected an array of %d", n) : 0;
 }
 
 int MPIR_Group_translate_ranks(MPIR_Group *group1, int n, const int *ranks1, MPIR_Group *group2, int *ranks2)
 {
-    int err = check_n(n);
+    int err = check_array(n, ranks1, "ranks1");
+    if (!err)
+        err = check_array(n, ranks2, "ranks2");
     for (int i = 0; i < n && !err; i++)
         if (ranks1[i] == MPI_PROC_NULL)
             ranks2[i] = MPI_PROC_NULL;
@@ -198,7 +203,7 @@ static int duplicate_rank(const int *ranks, int i)
 /* Make the set of a list of n ranks, checked. */
 static int collect_ranks(const MPIR_Group *g, int n, const int *ranks, rank_set *s)
 {
-    int err = check_n(n);
+    int err = check_array(n, ranks, "ranks");
     if (!err)
         err = set_init(s, g, n);
     if (err)
@@ -268,7 +273,7 @@ static int check_range(const MPIR_Group *g, int i, const int r[3])
 /* The number of ranks in n ranges, each checked. */
 static int count_ranges(const MPIR_Group *g, int n, int (*ranges)[3], int64_t *count)
 {
-    int err = check_n(n);
+    int err = check_array(n, ranges, "ranges");
     *count = 0;
     for (int i = 0; i < n && !err; i++)
         if (!(err = check_range(g, i, ranges[i])))
@@ -316,7 +321,9 @@ int MPIR_Group_range_incl(MPIR_Group *group, int n, int (*ranges)[3], MPIR_Group
     rank_set s;
     int64_t count;
     if (n == 1 && !group->granks) { /* a range of a range needs no table */
-        int err = check_range(group, 0, ranges[0]);
+        int err = check_array(n, ranges, "ranges");
+        if (!err)
+            err = check_range(group, 0, ranges[0]);
         if (err)
             return err;
         int64_t len = range_length(ranges[0]);

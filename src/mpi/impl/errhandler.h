@@ -35,5 +35,7 @@ int MPIR_Errhandler_check(enum MPIR_KIND kind, const MPIR_Errhandler *errhandler
 
 /* Drop a reference (NULL allowed); the last one frees.  Take one with MPIR_Object_ref. */
 void MPIR_Errhandler_release(MPIR_Errhandler *errhandler);
+/* Take one. */
+void MPIR_Errhandler_ref(MPIR_Errhandler *errhandler);
 
 #endif

@@ -54,6 +54,13 @@ static inline int MPIR_Object_unref(void *obj)
     return !(o->flags & KEEL_OBJ_PREDEFINED) && --o->refs == 0;
 }
 
+/* No handle that was made before names the object from now on; after a second time they do again.  For what the program has freed and something
+ * else still has, or what it does not have yet. */
+static inline void MPIR_Object_rename(void *obj)
+{
+    ((struct keel_object *)obj)->gen ^= 0x8000;
+}
+
 /* The int form of an object's handle, and back; NULL for an int that names no live object of the kind. */
 int32_t MPIR_Object_toint(const void *obj);
 void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value);

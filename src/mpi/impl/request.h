@@ -13,6 +13,7 @@ typedef struct MPIR_HANDLE MPIR_Request;
  * taken.  While inactive it is complete, without error and with the empty status: so whoever only asks whether a
  * request is complete need not know; who counts active ones asks MPIR_Request_is_active. */
 enum {
+    MPIR_REQUEST_SEEN = 1, /* only while an array is looked at for requests that are in it twice */
     MPIR_REQUEST_PERSISTENT = 2,
     MPIR_REQUEST_INACTIVE = 4,
     MPIR_REQUEST_MODE = 8 /* and the bits above it: how MPIR_P2p_restart begins it (src/mpi/pt2pt) */
@@ -125,6 +126,8 @@ int MPIR_P2p_restart(MPIR_Request *request);
 
 /* The user's MPI_Request_free: the operation goes on and the request is released when it is complete. */
 void MPIR_Request_detach(MPIR_Request *request);
+/* A may_go of collective operations, which may not be freed while they are active. */
+int MPIR_Request_of_collective_may_go(const MPIR_Request *request);
 /* One that the ADI still had is done with: release it. */
 void MPIR_Request_detached_end(MPIR_Request *request);
 /* Wait for the detached requests of a session's communicators; NULL: of all that are of none. */

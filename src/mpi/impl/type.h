@@ -15,7 +15,6 @@ typedef struct MPIR_Datatype {
     int64_t nelements;            /* basic elements in one element of this type */
     const char *name;             /* "MPI_INT"; user types: NULL or owned */
     const char *default_name;     /* predefined types: what `name` is until the program renames it */
-    int32_t more_handles; /* given out by MPI_Type_get_contents: attributes go with the last one freed */
     void *attributes;
 } MPIR_Datatype;
 
@@ -26,6 +25,9 @@ static inline int64_t MPIR_Datatype_argument(const MPIR_Datatype *t, int64_t i)
 }
 
 void MPIR_Datatype_release(MPIR_Datatype *t);
+
+/* Another type that was made in the same way, without name and attributes; a predefined one itself.  MPI_ERR_NO_MEM. */
+int MPIR_Datatype_copy(MPIR_Datatype *t, MPIR_Datatype **copy);
 
 /* MPI_Finalize: the predefined types have their own names again, and those without a name are gone. */
 void MPIR_Datatype_fini_predefined(void);

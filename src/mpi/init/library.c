@@ -24,6 +24,9 @@
 struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
 
 enum { DOWN, UP, RESTING };
+
+/* Sessions and the world model come and go in any threads (12.3.1): one at a time. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     int adi, users;
     int levels[MPI_THREAD_MULTIPLE + 1]; /* users by their level of thread support */
@@ -154,7 +157,7 @@ static void rest(void)
 
 /* ---- Users --------------------------------------------------------------------------------------------------- */
 
-int MPIR_Library_enter(int *argc, char ***argv, int level)
+static int enter(int *argc, char ***argv, int level)
 {
     if (library.adi == RESTING) {
         MPID_Resume();
@@ -169,6 +172,14 @@ int MPIR_Library_enter(int *argc, char ***argv, int level)
     return 0;
 }
 
+int MPIR_Library_enter(int *argc, char ***argv, int level)
+{
+    pthread_mutex_lock(&lock);
+    int err = enter(argc, argv, level);
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
 static void count_out(int level)
 {
     library.users--;
@@ -178,9 +189,11 @@ static void count_out(int level)
 
 void MPIR_Library_leave(int level)
 {
+    pthread_mutex_lock(&lock);
     count_out(level);
     if (library.users == 0)
         rest();
+    pthread_mutex_unlock(&lock);
 }
 
 void MPIR_Library_leave_all(int level, bool keep)
@@ -190,9 +203,11 @@ void MPIR_Library_leave_all(int level, bool keep)
         MPIR_Library_leave(level);
         return;
     }
+    pthread_mutex_lock(&lock);
     count_out(level);
     undo();
     MPID_End();
+    pthread_mutex_unlock(&lock);
 }
 
 bool MPIR_Library_shared(void)

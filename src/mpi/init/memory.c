@@ -1,25 +1,54 @@
 /* memory.c: MPI_Alloc_mem and MPI_Free_mem (10.2).
  *
- * A block lies on a cache line, or on what the info key mpi_minimum_memory_alignment asks for; the line before it holds its own
- * address mixed with a constant, so that most wrong bases are found out, and where the memory begins.  (Reading that line is
- * safe: free() itself reads there.) */
+ * A block lies on a cache line, or on what the info key mpi_minimum_memory_alignment asks for; the line before it says where the
+ * memory begins.  The blocks that live are in a tree by their addresses, so a wrong base is found out before anything is read there. */
 #include "config.h"
 #include "bodies.h"
+#include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include "err.h"
 #include "info.h"
 
 enum { LINE = 64, LARGEST_ALIGNMENT = 1 << 30 };
-static const uint64_t mark = 0x6b65656c2d6d656dull;
 
 struct label {
-    uint64_t mark;
     void *block;
 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *living; /* labels */
+
+static int by_address(const void *a, const void *b)
+{
+    return (uintptr_t)a < (uintptr_t)b ? -1 : (uintptr_t)a > (uintptr_t)b;
+}
+
 static struct label *label_of(void *base)
 {
-    return (struct label *)((char *)base - LINE);
+    return (struct label *)((uintptr_t)base - LINE);
+}
+
+static bool note(struct label *label)
+{
+    pthread_mutex_lock(&lock);
+    bool noted = tsearch(label, &living, by_address) != NULL;
+    pthread_mutex_unlock(&lock);
+    return noted;
+}
+
+/* False: there is no such one. */
+static bool forget(struct label *label)
+{
+    pthread_mutex_lock(&lock);
+    bool lives = tdelete(label, &living, by_address) != NULL;
+    pthread_mutex_unlock(&lock);
+    return lives;
+}
+
+static int no_memory(MPI_Aint size)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, "size", "is %lld bytes, which the system does not have", (long long)size);
 }
 
 /* At least a line, or what info wants. */
@@ -45,10 +74,13 @@ int MPIR_Alloc_mem(MPI_Aint size, MPIR_Info *info, void *baseptr)
     if (size < 0)
         return MPIR_Err(MPI_ERR_ARG, "size", "is %lld; expected at least 0", (long long)size);
     if (size > INT64_MAX - 2 * align || posix_memalign(&block, (size_t)align, (size_t)(size + align)))
-        return MPIR_Err(MPI_ERR_NO_MEM, "size", "is %lld bytes, which the system does not have",
-                        (long long)size);
+        return no_memory(size);
     void *base = (char *)block + align;
-    *label_of(base) = (struct label){ mark ^ (uintptr_t)base, block };
+    *label_of(base) = (struct label){ block };
+    if (!note(label_of(base))) {
+        free(block);
+        return no_memory(size);
+    }
     *(void **)baseptr = base;
     return 0;
 }
@@ -57,12 +89,11 @@ int MPIR_Free_mem(void *base)
 {
     if (!base)
         return 0;
-    if ((uintptr_t)base % LINE || label_of(base)->mark != (mark ^ (uintptr_t)base))
+    if (!forget(label_of(base)))
         return MPIR_Err(MPI_ERR_BASE, "base",
                         "is %p; expected an address that MPI_Alloc_mem returned and that is not "
                         "freed yet",
                         base);
-    label_of(base)->mark = 0;
     free(label_of(base)->block);
     return 0;
 }

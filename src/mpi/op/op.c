@@ -87,6 +87,13 @@ static struct basic basic_of(const MPIR_Datatype *t)
     return basics[t->adi.basic - KEEL_MPI_DATATYPE_NULL];
 }
 
+/* MPI_2INTEGER and its like, once the size of Fortran's numbers has been told: two of a type that has no pair of its own. */
+static bool has_two_numbers(const MPIR_Datatype *t)
+{
+    return t->combiner == MPI_COMBINER_NAMED && t->nelements == 2 && t->adi.basic &&
+           basic_of(t).class != MPIR_CLASS_PAIR;
+}
+
 /* The predefined type that this one is, or is a duplicate of; NULL: a derived type. */
 static const MPIR_Datatype *predefined_of(const MPIR_Datatype *type)
 {
@@ -97,9 +104,7 @@ static const MPIR_Datatype *predefined_of(const MPIR_Datatype *type)
     case MPI_COMBINER_F90_INTEGER:
     case MPI_COMBINER_F90_REAL:
     case MPI_COMBINER_F90_COMPLEX:
-        return type->adi.basic && (type->nelements == 1 || basic_of(type).class == MPIR_CLASS_PAIR)
-                   ? type
-                   : NULL; /* not MPI_LB, nor a pair of Fortran's numbers whose size has been changed */
+        return type->adi.basic ? type : NULL; /* not MPI_LB */
     case MPI_COMBINER_VALUE_INDEX:
         return type;
     }
@@ -109,7 +114,8 @@ static const MPIR_Datatype *predefined_of(const MPIR_Datatype *type)
 /* A pair without a name has no representation of its own. */
 static struct basic predefined_basic(const MPIR_Datatype *t)
 {
-    return t->combiner == MPI_COMBINER_VALUE_INDEX ? (struct basic){ MPIR_CLASS_PAIR, 0 } : basic_of(t);
+    bool unnamed = t->combiner == MPI_COMBINER_VALUE_INDEX || has_two_numbers(t);
+    return unnamed ? (struct basic){ MPIR_CLASS_PAIR, 0 } : basic_of(t);
 }
 
 static bool can_compute(int32_t op, const MPIR_Datatype *t)
@@ -117,6 +123,8 @@ static bool can_compute(int32_t op, const MPIR_Datatype *t)
     if (t->combiner == MPI_COMBINER_VALUE_INDEX)
         return MPIR_Op_pair_known(basic_of(t->types[0]).repr) &&
                MPIR_Op_pair_known(basic_of(t->types[1]).repr);
+    if (has_two_numbers(t))
+        return MPIR_Op_pair_known(basic_of(t).repr);
     return MPIR_Op_kernel_of(op, basic_of(t).repr) != NULL;
 }
 
@@ -160,19 +168,29 @@ static void apply_user(const MPIR_Op *op, const void *in, void *inout, int64_t c
 
 static bool has_pairs(const MPIR_Datatype *type)
 {
-    return type->combiner != MPI_COMBINER_NAMED && predefined_of(type)->combiner == MPI_COMBINER_VALUE_INDEX;
+    const MPIR_Datatype *t = type->combiner == MPI_COMBINER_NAMED ? type : predefined_of(type);
+    return t->combiner == MPI_COMBINER_VALUE_INDEX || has_two_numbers(t);
+}
+
+static struct op_pair pair_of(const MPIR_Datatype *t)
+{
+    if (has_two_numbers(t)) {
+        int64_t each = t->adi.size / 2;
+        return (struct op_pair){ basic_of(t).repr, basic_of(t).repr, each, each, each, t->adi.extent };
+    }
+    const MPIR_Datatype *value = t->types[0], *index = t->types[1];
+    return (struct op_pair){ basic_of(value).repr,
+                             basic_of(index).repr,
+                             value->adi.size,
+                             index->adi.size,
+                             t->adi.true_extent - index->adi.size,
+                             t->adi.extent };
 }
 
 static void apply_pairs(const MPIR_Op *op, const void *in, void *inout, int64_t count,
                         const MPIR_Datatype *type)
 {
-    const MPIR_Datatype *t = predefined_of(type), *value = t->types[0], *index = t->types[1];
-    struct op_pair p = { basic_of(value).repr,
-                         basic_of(index).repr,
-                         value->adi.size,
-                         index->adi.size,
-                         t->adi.true_extent - index->adi.size,
-                         t->adi.extent };
+    struct op_pair p = pair_of(predefined_of(type));
     MPIR_Op_pairs(op->obj.self == KEEL_MPI_MAXLOC, &p, in, inout, count);
 }
 
@@ -244,6 +262,7 @@ int MPIR_Op_free(MPIR_Op **op)
 {
     if (!(*op)->user)
         return MPIR_Err(MPI_ERR_OP, "op", "is %s; expected an operation that is not predefined", (*op)->name);
+    MPIR_Object_rename(*op);
     MPIR_Op_release(*op);
     *op = NULL;
     return MPI_SUCCESS;

@@ -91,6 +91,15 @@ static int finish(MPIR_Request *r)
     return err;
 }
 
+static int greq_may_go(const MPIR_Request *r)
+{
+    const struct greq *g = r->aux;
+    if (atomic_load_explicit(&g->state, memory_order_acquire) != FREED)
+        return 0;
+    return MPIR_Err(MPI_ERR_REQUEST, "request",
+                    "was freed before; expected nothing but MPI_Grequest_complete after that");
+}
+
 static int greq_let_go(MPIR_Request *r)
 {
     struct greq *g = r->aux;
@@ -106,7 +115,8 @@ static const struct MPIR_Request_ops greq_ops = { .poll = greq_poll,
                                                   .explain = greq_explain,
                                                   .query = greq_query,
                                                   .settle = greq_settle,
-                                                  .let_go = greq_let_go };
+                                                  .let_go = greq_let_go,
+                                                  .may_go = greq_may_go };
 
 int MPIR_Grequest_start(MPIR_Callback query_fn, MPIR_Callback free_fn, MPIR_Callback cancel_fn,
                         void *extra_state, MPIR_Request **request)

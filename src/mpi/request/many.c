@@ -10,6 +10,25 @@
 #include "bodies.h"
 #include "retire.h"
 
+/* A program that has the same request in an array twice would have it freed twice. */
+static int check_different(int count, MPIR_Request **requests)
+{
+    int seen = 0, twice;
+    while (seen < count && !(requests[seen] && requests[seen]->obj.flags & MPIR_REQUEST_SEEN)) {
+        if (requests[seen])
+            requests[seen]->obj.flags |= MPIR_REQUEST_SEEN;
+        seen++;
+    }
+    twice = seen;
+    while (--seen >= 0)
+        if (requests[seen])
+            requests[seen]->obj.flags &= (uint8_t)~MPIR_REQUEST_SEEN;
+    if (twice == count)
+        return 0;
+    return MPIR_Err(MPI_ERR_REQUEST, "array_of_requests",
+                    "[%d] is a request that is in the array before; expected each once", twice);
+}
+
 /* Retire requests that are all complete and without error. */
 static void finish_all(int count, MPIR_Request **requests, MPIR_Status *statuses)
 {
@@ -94,6 +113,9 @@ bool MPIR_Requests_wait(int count, MPIR_Request **requests)
 
 int MPIR_Waitall(int count, MPIR_Request **array_of_requests, MPIR_Status *array_of_statuses)
 {
+    int err = check_different(count, array_of_requests);
+    if (err)
+        return err;
     if (!MPIR_Requests_wait(count, array_of_requests))
         return report_in_status(count, array_of_requests, array_of_statuses);
     finish_all(count, array_of_requests, array_of_statuses);
@@ -117,8 +139,11 @@ static bool all_complete(int count, MPIR_Request **requests, bool *odd)
 int MPIR_Testall(int count, MPIR_Request **array_of_requests, int *flag, MPIR_Status *array_of_statuses)
 {
     bool odd;
+    int err;
     drive_for_many(count);
     *flag = all_complete(count, array_of_requests, &odd);
+    if (*flag && (err = check_different(count, array_of_requests)) != 0)
+        return err;
     if ((*flag && odd) || (MPID_Request_errors && any_failed(count, array_of_requests)))
         return report_in_status(count, array_of_requests, array_of_statuses);
     if (*flag)
@@ -168,7 +193,9 @@ static int finish_some(int count, MPIR_Request **requests, int *outcount, int *i
 int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, int *array_of_indices,
                   MPIR_Status *array_of_statuses)
 {
-    int n;
+    int n, err = check_different(incount, array_of_requests);
+    if (err)
+        return err;
     while (!(n = count_complete(incount, array_of_requests)))
         wait_for_many(incount, array_of_requests);
     *outcount = MPI_UNDEFINED;
@@ -180,9 +207,12 @@ int MPIR_Waitsome(int incount, MPIR_Request **array_of_requests, int *outcount, 
 int MPIR_Testsome(int incount, MPIR_Request **array_of_requests, int *outcount, int *array_of_indices,
                   MPIR_Status *array_of_statuses)
 {
+    int err;
     drive_for_many(incount);
     *outcount = count_complete(incount, array_of_requests);
     if (*outcount == MPI_UNDEFINED || *outcount == 0)
         return 0;
+    if ((err = check_different(incount, array_of_requests)) != 0)
+        return err;
     return finish_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }

@@ -188,6 +188,15 @@ void MPIR_Request_drain(const struct MPIR_Session *s)
         MPID_DeviceCheck(MPID_BLOCKING);
 }
 
+int MPIR_Request_of_collective_may_go(const MPIR_Request *r)
+{
+    if (!MPIR_Request_is_active(r))
+        return 0;
+    return MPIR_Err(
+        MPI_ERR_REQUEST, "request",
+        "is of a collective operation that has been started; expected one that is completed first");
+}
+
 int MPIR_Request_free(MPIR_Request **request)
 {
     MPIR_Request *r = *request;

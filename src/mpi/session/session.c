@@ -60,7 +60,7 @@ static int prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Sess
     if (!s)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more session");
     s->errhandler = errhandler;
-    MPIR_Object_ref(errhandler);
+    MPIR_Errhandler_ref(errhandler);
     s->memory_kinds = MPIR_Memory_kinds_answer(MPIR_Memory_kinds_asked(info, room));
     int err = s->memory_kinds ? read_level(info, &s->thread_level) : MPI_ERR_NO_MEM;
     if (!err)

@@ -176,7 +176,7 @@ static const char *text_of(const struct t_cvar *c, const void *buf, char number[
     int64_t value;
     int narrow;
     if (is_text(row))
-        return memchr(buf, 0, CHARS) ? buf : NULL;
+        return memchr(buf, 0, (size_t)c->chars) ? buf : NULL;
     if (type_of(row) == KEEL_MPI_INT) {
         memcpy(&narrow, buf, sizeof narrow);
         value = narrow;

@@ -208,8 +208,7 @@ int MPIR_T_event_set_dropped_handler(MPIR_T_handle event_registration, MPIR_Call
     struct t_registration *r = registration_of(event_registration);
     if (!r)
         return MPI_T_ERR_INVALID_HANDLE;
-    if (!dropped_cb_function.fn)
-        r->ndropped = 0;
+    r->ndropped = 0; /* what is told counts from here on */
     r->dropped = dropped_cb_function;
     return MPI_SUCCESS;
 }

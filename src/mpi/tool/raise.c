@@ -142,6 +142,7 @@ static void listen(struct ku_event *row, const int64_t *values)
 
 static void sweep(void)
 {
+    running++; /* a callback that frees others leaves them to this */
     for (struct t_registration **p = &MPIR_T_registrations; *p;) {
         struct t_registration *r = *p;
         if (!r->freed) {
@@ -152,7 +153,9 @@ static void sweep(void)
         if (r->free_call.fn)
             ((free_function *)r->free_call.fn)(handle_of(r), levels[RESTRICTED], r->free_call.extra_state);
         MPIR_T_free(r);
+        p = &MPIR_T_registrations; /* which a callback may have changed */
     }
+    running--;
 }
 
 void MPIR_T_hear(void)

@@ -68,6 +68,16 @@ static void sizes(void)
     CHECK_ERR(MPI_Allreduce(pair, sum, 1, MPI_COMPLEX, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
     CHECK(sum[0] == 0.5 * check_size && sum[1] == check_size, "%g %g", sum[0], sum[1]);
     CHECK_ERR(MPI_Reduce_local(in, out, 1, MPI_2INTEGER, MPI_SUM), MPI_ERR_OP);
+    int64_t best[4], mine[4] = { check_rank % 2 ? 7 : (int64_t)1 << 40, check_rank, -check_rank, check_rank };
+    CHECK_ERR(MPI_Allreduce(mine, best, 2, MPI_2INTEGER, MPI_MAXLOC, MPI_COMM_WORLD), MPI_SUCCESS);
+    CHECK(best[0] == (int64_t)1 << 40 && best[1] == 0 && best[2] == 0 && best[3] == 0, "%lld %lld",
+          (long long)best[0], (long long)best[1]);
+    double least[2], of_mine[2] = { -0.5 * check_rank, check_rank };
+    MPI_Datatype dup;
+    MPI_Type_dup(MPI_2REAL, &dup);
+    CHECK_ERR(MPI_Allreduce(of_mine, least, 1, dup, MPI_MINLOC, MPI_COMM_WORLD), MPI_SUCCESS);
+    CHECK(least[0] == -0.5 * (check_size - 1) && least[1] == check_size - 1, "%g %g", least[0], least[1]);
+    MPI_Type_free(&dup);
 }
 
 static void booleans(void)

@@ -275,6 +275,8 @@ static void errors(void)
         CHECK_ERR(MPI_Send(&n, 1, MPI_INT, 0, 0, c), MPI_ERR_COMM);
         CHECK_ERR(MPI_Comm_free(&early), MPI_ERR_COMM);
         CHECK_ERR(MPI_Cancel(&r), MPI_ERR_REQUEST);
+        CHECK_ERR(MPI_Request_free(&r), MPI_ERR_REQUEST); /* as of any nonblocking collective */
+        CHECK_SAYS("collective");
     }
     for (int i = 1; check_rank == 0 && i < check_size; i++)
         MPI_Send(&check_rank, 1, MPI_INT, i, 6, MPI_COMM_WORLD);

@@ -154,6 +154,96 @@ static void try_references(void)
     OK(MPI_Type_free(&inner[0]));
 }
 
+static int deleted;
+static int delete_it(MPI_Datatype t, int key, void *value, void *extra)
+{
+    (void)t, (void)key, (void)value, (void)extra;
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+/* What get_contents returns is a new object: with the same contents, without the old one's name and attributes, and each is freed by
+ * itself. */
+static void new_objects(void)
+{
+    MPI_Datatype inner, outer, got[2], again;
+    int key, flag = -1, len = -1, ni = -1, na = -1, nd = -1, combiner = -1, numbers[3];
+    void *value;
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Aint none;
+    OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_it, &key, NULL));
+    OK(MPI_Type_vector(3, 2, 5, MPI_INT, &inner));
+    OK(MPI_Type_set_name(inner, "mine"));
+    OK(MPI_Type_set_attr(inner, key, &key));
+    OK(MPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, 100 }, (MPI_Datatype[]){ inner, inner },
+                              &outer));
+    OK(MPI_Type_get_contents(outer, 3, 2, 2, (int[3]){ 0 }, (MPI_Aint[2]){ 0 }, got));
+    CHECK(got[0] != inner && got[1] != inner && got[0] != got[1], "expected new objects");
+    OK(MPI_Type_get_name(got[0], name, &len));
+    CHECK_EQ(len, 0);
+    OK(MPI_Type_set_name(got[0], "other"));
+    OK(MPI_Type_get_name(inner, name, &len));
+    CHECK(strcmp(name, "mine") == 0, "%s", name);
+    OK(MPI_Type_get_attr(got[0], key, &value, &flag));
+    CHECK_EQ(flag, 0);
+    OK(MPI_Type_set_attr(got[0], key, &key));
+    OK(MPI_Type_free(&inner));
+    CHECK_EQ(deleted, 1, "of the type that was freed");
+    OK(MPI_Type_get_envelope(got[0], &ni, &na, &nd, &combiner));
+    CHECK(ni == 3 && na == 0 && nd == 1 && combiner == MPI_COMBINER_VECTOR, "%d %d %d %d", ni, na, nd,
+          combiner);
+    OK(MPI_Type_get_contents(got[0], 3, 0, 1, numbers, &none, &again));
+    CHECK(numbers[0] == 3 && numbers[1] == 2 && numbers[2] == 5 && again == MPI_INT);
+    OK(MPI_Type_commit(&got[0]));
+    int from[12], to[12] = { 0 };
+    for (int i = 0; i < 12; i++)
+        from[i] = i + 1;
+    OK(MPI_Sendrecv(from, 1, got[0], 0, 0, to, 1, got[0], 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 12; i++)
+        CHECK_EQ(to[i], i % 5 < 2 ? i + 1 : 0);
+    OK(MPI_Type_free(&got[0]));
+    CHECK_EQ(deleted, 2, "and of the new one");
+    OK(MPI_Type_free(&got[1]));
+    OK(MPI_Type_free(&outer));
+    OK(MPI_Type_free_keyval(&key));
+}
+
+/* The handle of a type that is part of another is no handle once it has been freed. */
+static void freed_part(void)
+{
+    MPI_Datatype a, b, copy, got;
+    int size = -1, n;
+    MPI_Aint none;
+    OK(MPI_Type_contiguous(2, MPI_INT, &a));
+    OK(MPI_Type_contiguous(3, a, &b));
+    copy = a;
+    OK(MPI_Type_free(&a));
+    CHECK_ERR(MPI_Type_free(&copy), MPI_ERR_TYPE);
+    CHECK_SAYS("was freed");
+    CHECK_ERR(MPI_Type_size(copy, &size), MPI_ERR_TYPE);
+    OK(MPI_Type_get_contents(b, 1, 0, 1, &n, &none, &got));
+    OK(MPI_Type_size(got, &size));
+    CHECK_EQ(size, 8);
+    OK(MPI_Type_free(&got));
+    OK(MPI_Type_size(b, &size));
+    CHECK_EQ(size, 24);
+    OK(MPI_Type_free(&b));
+}
+
+/* A stride that is not used may be anything. */
+static void unused_stride(void)
+{
+    MPI_Datatype t;
+    MPI_Count size = -1;
+    OK(MPI_Type_vector_c(1, 3, INT64_MAX / 2, MPI_INT, &t));
+    OK(MPI_Type_size_c(t, &size));
+    CHECK_EQ(size, 12);
+    OK(MPI_Type_free(&t));
+    OK(MPI_Type_vector_c(0, 3, INT64_MAX / 2, MPI_INT, &t));
+    OK(MPI_Type_free(&t));
+    CHECK_ERR(MPI_Type_vector_c(2, 3, INT64_MAX / 2, MPI_INT, &t), MPI_ERR_TYPE);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype t;
@@ -208,5 +298,8 @@ int main(int argc, char **argv)
     try_large();
     try_small_asked_large();
     try_references();
+    new_objects();
+    freed_part();
+    unused_stride();
     return check_done();
 }

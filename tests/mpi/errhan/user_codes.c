@@ -52,6 +52,7 @@ static void misuse(void)
     CHECK_ERR(MPI_Remove_error_class(MPI_ERR_RANK), MPI_ERR_ARG);
     CHECK_ERR(MPI_Remove_error_class(MPI_ERR_LASTCODE + 77), MPI_ERR_ARG);
     CHECK_ERR(MPI_Add_error_code(-5, &code), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Add_error_code(MPI_SUCCESS, &code), MPI_ERR_ARG);
     CHECK_ERR(MPI_Add_error_code(MPI_ERR_LASTCODE + 77, &code), MPI_ERR_ARG);
     CHECK_ERR(MPI_Add_error_string(MPI_ERR_RANK, "mine"), MPI_ERR_ARG);
     CHECK_ERR(MPI_Remove_error_string(MPI_ERR_RANK), MPI_ERR_ARG);

@@ -34,6 +34,20 @@ int main(int argc, char **argv)
     CHECK_ERR(MPI_Group_incl(world, -1, ranks, &g), MPI_ERR_COUNT);
     CHECK_SAYS("n is -1");
 
+    CHECK_ERR(MPI_Group_incl(world, 1, NULL, &g), MPI_ERR_ARG);
+    CHECK_SAYS("ranks is NULL");
+    CHECK_ERR(MPI_Group_excl(world, 1, NULL, &g), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Group_range_incl(world, 1, NULL, &g), MPI_ERR_ARG);
+    CHECK_SAYS("ranges is NULL");
+    CHECK_ERR(MPI_Group_range_incl(world, 2, NULL, &g), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Group_range_excl(world, 1, NULL, &g), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Group_translate_ranks(world, 1, NULL, world, out), MPI_ERR_ARG);
+    CHECK_SAYS("ranks1 is NULL");
+    CHECK_ERR(MPI_Group_translate_ranks(world, 1, ranks, world, NULL), MPI_ERR_ARG);
+    CHECK_SAYS("ranks2 is NULL");
+    CHECK_ERR(MPI_Group_translate_ranks(world, 0, NULL, world, NULL), MPI_SUCCESS);
+    CHECK_ERR(MPI_Group_incl(world, 0, NULL, &g), MPI_SUCCESS);
+
     {
         int zero[1][3] = { { 0, 0, 0 } }, away[1][3] = { { 0, n, -1 } }, beyond[1][3] = { { 0, n, 1 } };
         int twice[2][3] = { { 0, n - 1, 1 }, { n - 1, n - 1, 1 } };

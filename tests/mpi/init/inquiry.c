@@ -50,6 +50,13 @@ static void memory(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK_ERR(MPI_Free_mem(p + 1), MPI_ERR_BASE);
     CHECK_ERR(MPI_Free_mem(local + 128 - (uintptr_t)local % 64), MPI_ERR_BASE);
+    CHECK_ERR(MPI_Free_mem((void *)64), MPI_ERR_BASE);
+    for (size_t size = 1000; size <= 4 << 20; size *= 4) { /* the system may have the memory back by then */
+        char *once = NULL;
+        CHECK_EQ(MPI_Alloc_mem((MPI_Aint)size, MPI_INFO_NULL, &once), MPI_SUCCESS);
+        CHECK_EQ(MPI_Free_mem(once), MPI_SUCCESS);
+        CHECK_ERR(MPI_Free_mem(once), MPI_ERR_BASE);
+    }
     CHECK_ERR(MPI_Alloc_mem(INTPTR_MAX, MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
     CHECK_ERR(MPI_Alloc_mem(-1, MPI_INFO_NULL, &p), MPI_ERR_ARG);
     CHECK_EQ(MPI_Free_mem(p), MPI_SUCCESS);

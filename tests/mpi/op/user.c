@@ -94,6 +94,24 @@ static void try_errors(MPI_Op mine)
     CHECK_ERR(MPI_Op_commutative(copy, &flag), MPI_ERR_OP);
 }
 
+/* A freed operation has no handle any more, though a call that is under way has it. */
+static void freed_under_way(void)
+{
+    MPI_Op op, copy, next;
+    MPI_Request r;
+    unsigned in[2] = { 1, 0 }, out[2] = { 9, 9 };
+    MPI_Op_create(compose, 0, &op);
+    copy = op;
+    MPI_Iallreduce(in, out, 1, affine_type, op, MPI_COMM_WORLD, &r);
+    MPI_Op_free(&op);
+    CHECK_ERR(MPI_Op_free(&copy), MPI_ERR_OP);
+    CHECK_SAYS("was freed");
+    CHECK_ERR(MPI_Op_create(compose, 0, &next), MPI_SUCCESS);
+    CHECK_ERR(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK(out[0] == 1 && out[1] == 0, "%u %u", out[0], out[1]);
+    CHECK_ERR(MPI_Op_free(&next), MPI_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Op op, large, com;
@@ -121,6 +139,7 @@ int main(int argc, char **argv)
     reduce_with(op);
     reduce_with(large);
     try_errors(com);
+    freed_under_way();
     MPI_Op_free(&op);
     MPI_Op_free(&large);
     MPI_Type_free(&affine_type);

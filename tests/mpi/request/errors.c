@@ -233,6 +233,58 @@ static void pair(void)
     one_call();
 }
 
+/* Of a communicator of the program's, or of the world's; the request that is there twice is completed, or stands. */
+static void twice(MPI_Comm comm, int form)
+{
+    enum { N = 3 };
+    MPI_Request r[N], keep;
+    int x[N] = { 0 }, n = 0, flag = 0, at[N], me;
+    MPI_Comm_rank(comm, &me);
+    for (int i = 0; i < N - 1; i++) {
+        MPI_Irecv(&x[i], 1, MPI_INT, me, i, comm, &r[i]);
+        MPI_Send(&(int){ 10 + i }, 1, MPI_INT, me, i, comm);
+    }
+    keep = r[0];
+    r[N - 1] = r[0];
+    for (int i = 0; i < 100; i++) /* so that all have come */
+        MPI_Iprobe(me, 99, comm, &flag, MPI_STATUS_IGNORE);
+    switch (form) {
+    case 0:
+        CHECK_ERR(MPI_Waitall(N, r, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+        break;
+    case 1:
+        CHECK_ERR(MPI_Testall(N, r, &flag, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+        break;
+    case 2:
+        CHECK_ERR(MPI_Waitsome(N, r, &n, at, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+        break;
+    default:
+        CHECK_ERR(MPI_Testsome(N, r, &n, at, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+    }
+    for (int i = 0; i < N - 1; i++)
+        if (r[i] != MPI_REQUEST_NULL)
+            MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+    CHECK(x[0] == 10 && x[1] == 11, "%d, %d", x[0], x[1]);
+    CHECK_ERR(MPI_Wait(&keep, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    for (int i = 0; i < N; i++) { /* requests and communicator are as good as before */
+        MPI_Irecv(&x[i], 1, MPI_INT, me, i, comm, &r[i]);
+        MPI_Send(&(int){ 20 + i }, 1, MPI_INT, me, i, comm);
+    }
+    CHECK_ERR(MPI_Waitall(N, r, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    CHECK(x[0] == 20 && x[1] == 21 && x[2] == 22, "%d, %d, %d", x[0], x[1], x[2]);
+}
+
+static void no_indices(void)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    int n;
+    CHECK_ERR(MPI_Waitsome(1, &r, &n, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    CHECK_SAYS("array_of_indices is NULL");
+    CHECK_ERR(MPI_Testsome(1, &r, &n, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Request_get_status_some(1, &r, &n, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Waitsome(0, NULL, &n, NULL, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Errhandler h;
@@ -253,6 +305,14 @@ int main(int argc, char **argv)
     any_and_one();
     freed_comm();
     pair();
+    for (int form = 0; form < 4; form++) {
+        MPI_Comm again;
+        MPI_Comm_dup(MPI_COMM_SELF, &again);
+        twice(again, form);
+        twice(MPI_COMM_WORLD, form);
+        MPI_Comm_free(&again);
+    }
+    no_indices();
     MPI_Errhandler_free(&h);
     MPI_Comm_free(&mine);
     return check_done();

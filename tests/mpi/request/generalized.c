@@ -328,6 +328,15 @@ static void misuse(void)
     CHECK_ERR(MPI_Grequest_complete(r), MPI_ERR_REQUEST);
     CHECK_SAYS("before");
     MPI_Wait(&r, MPI_STATUS_IGNORE);
+    r = start(&g);
+    MPI_Request copy = r, again = r;
+    int before = g.frees;
+    CHECK_EQ(MPI_Request_free(&r), MPI_SUCCESS);
+    CHECK_ERR(MPI_Request_free(&again), MPI_ERR_REQUEST);
+    CHECK_SAYS("freed before");
+    CHECK_EQ(g.frees, before, "it is not complete");
+    CHECK_EQ(MPI_Grequest_complete(copy), MPI_SUCCESS);
+    CHECK_EQ(g.frees, before + 1);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,21 @@
 #include "session.h"
 #include <unistd.h>
 
+/* Of the predefined attributes one is there (10.1.2). */
+static void attributes(MPI_Comm comm)
+{
+    static const int gone[] = { MPI_IO,           MPI_HOST,  MPI_WTIME_IS_GLOBAL, MPI_UNIVERSE_SIZE,
+                                MPI_LASTUSEDCODE, MPI_APPNUM };
+    void *value;
+    int flag = -1;
+    CHECK_EQ(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &flag), MPI_SUCCESS);
+    CHECK(flag && *(int *)value >= 32767);
+    for (unsigned i = 0; i < sizeof gone / sizeof *gone; i++) {
+        CHECK_EQ(MPI_Comm_get_attr(comm, gone[i], &value, &flag), MPI_SUCCESS);
+        CHECK_EQ(flag, 0);
+    }
+}
+
 int main(void)
 {
     const char *rank = getenv("KEEL_RANK");
@@ -16,6 +31,7 @@ int main(void)
     CHECK_EQ(MPI_Sendrecv(&seven, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, self, MPI_STATUS_IGNORE),
              MPI_SUCCESS);
     CHECK_EQ(got, 7);
+    attributes(self);
     MPI_Comm_free(&self);
     CHECK_EQ(MPI_Session_finalize(&s), MPI_SUCCESS);
     return session_done();

@@ -81,6 +81,42 @@ static void dropped(MPI_Count count, MPI_T_event_registration handle, int source
     CHECK_EQ(source, 0);
 }
 
+/* ---- Freed by each other ---- */
+
+static struct heard three[3];
+
+/* Of the first of them that is gone: the others are freed here. */
+static void free_others(MPI_T_event_registration handle, MPI_T_cb_safety safety, void *data)
+{
+    struct heard *h = data;
+    (void)safety;
+    CHECK(handle == h->handle);
+    h->freed++;
+    for (int i = 0; h == &three[1] && i < 3; i++)
+        if (i != 1)
+            OK(MPI_T_event_handle_free(three[i].handle, &three[i], free_others));
+}
+
+static void freed_by_another(void)
+{
+    MPI_T_event_registration again[4];
+    int index = -1;
+    memset(three, 0, sizeof three);
+    OK(MPI_T_event_get_index("keel_unexpected_message", &index));
+    for (int i = 0; i < 3; i++)
+        OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &three[i].handle));
+    OK(MPI_T_event_handle_free(three[1].handle, &three[1], free_others));
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(three[i].freed, 1);
+    for (int i = 0; i < 4; i++) {
+        OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &again[i]));
+        for (int k = 0; k < i; k++)
+            CHECK(again[i] != again[k], "two registrations have one place");
+    }
+    for (int i = 0; i < 4; i++)
+        OK(MPI_T_event_handle_free(again[i], NULL, NULL));
+}
+
 /* ---- What there is ---- */
 
 static void source(void)
@@ -309,9 +345,16 @@ static void drops(void)
     surprise(7, 1);
     CHECK_EQ(h.dropped, 1);
     CHECK_EQ(h.n, 3);
-    OK(MPI_T_event_handle_free(h.handle, &h, NULL));
+    OK(MPI_T_event_register_callback(h.handle, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, &h, NULL));
     surprise(8, 1);
-    CHECK_EQ(h.n, 3);
+    OK(MPI_T_event_set_dropped_handler(h.handle, dropped)); /* counts from here on */
+    OK(MPI_T_event_register_callback(h.handle, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, &h, look));
+    surprise(9, 1);
+    CHECK_EQ(h.dropped, 1);
+    CHECK_EQ(h.n, 4);
+    OK(MPI_T_event_handle_free(h.handle, &h, NULL));
+    surprise(10, 1);
+    CHECK_EQ(h.n, 4);
 }
 
 static void token(int is_sent, int peer, int tag)
@@ -412,6 +455,7 @@ int main(int argc, char **argv)
     errors();
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
     in_turn();
+    freed_by_another();
     others();
     listen("keel_unexpected_message", count, &left); /* is gone when MPI_T is */
     OK(MPI_T_finalize());
