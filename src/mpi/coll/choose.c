@@ -339,6 +339,7 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
         err = MPIR_Op_check(c->op, c->rtype);
     st->err = st->ntemps = 0;
     st->mute = st->team_broke = false;
+    st->turn = COLL_TURN_BOTH;
     st->sched = NULL;
     st->made = NULL;
     st->used = 0;
@@ -348,6 +349,7 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     c->size = comm->adi.size;
     c->which = MPID_CONTEXT_COLL;
     c->tag = MPIR_Comm_next_tag(comm); /* also after an error: the others may have found none */
+    c->when = comm->coll_seq;
     if (err)
         MPIR_Coll_team_give_up(comm);
     return err;
@@ -382,7 +384,7 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
 {
     MPIR_Coll_count(c, a, s);
     if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)))
-        MPID_Team_absent(&c->comm->adi, c->comm->coll_seq);
+        MPID_Team_absent(&c->comm->adi, c->when);
     c->way = a->needs & COLL_BY_MEASURING ? COLL_MEASURED
              : a->needs & COLL_BY_READING ? COLL_READ
                                           : COLL_SHOWN;
@@ -398,6 +400,7 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
         err = MPIR_Coll_team_ask(c->comm);
     if (err)
         return err;
+    c->when = c->comm->coll_seq; /* to agree may have counted */
     c->room = s->room;
     s->anywhere = coll_anywhere(c);
     s->team = c->comm->team == MPIR_TEAM_HAS && !s->anywhere;
@@ -413,6 +416,8 @@ int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm)
 {
     struct coll_state st;
     struct coll_size s = { .p = comm->adi.size };
+    if (__builtin_expect(comm->meetings.first != NULL, 0))
+        MPIR_Coll_meetings_end(comm);
     int err = MPIR_Coll_begin(c, &st, comm);
     if (!err && (err = MPIR_Coll_tables[c->kind].describe(c, &s)) != 0)
         MPIR_Coll_team_give_up(comm);

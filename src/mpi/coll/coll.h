@@ -17,12 +17,16 @@
 
 enum { COLL_SMALL = 1024, COLL_TEMPS = 8 };
 
+/* At a team: all at once; or the row is run for one part of it (meeting.c). */
+enum coll_turn { COLL_TURN_BOTH = 0, COLL_TURN_COMES, COLL_TURN_MET };
+
 /* What one call keeps, shared by the parts of composed algorithms. */
 struct coll_state {
     int err;             /* first error class; 0 */
     struct ku_err words; /* and its text */
     bool mute;           /* an error was noted: send and receive nothing any more */
     bool team_broke;     /* the call is still to be done, by messages */
+    enum coll_turn turn;
     struct coll_sched
         *sched;          /* NULL: helpers act at once; else they note down what is to be done (sched.h) */
     MPIR_Datatype *made; /* of MPIR_Coll_temp_type; NULL */
@@ -46,7 +50,8 @@ struct coll {
     int64_t room;             /* see struct coll_size */
     int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
     int root, tag;
-    int which; /* MPID_CONTEXT_*: of its messages in comm */
+    uint32_t when; /* number of the call, as a team counts them */
+    int which;     /* MPID_CONTEXT_*: of its messages in comm */
     MPIR_Op *op;
     void (*before)(struct coll *c); /* what is to be done whatever the algorithm; NULL: nothing */
     const void *sbuf;
@@ -369,7 +374,11 @@ bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes);
 /* Agree on a team of comm; collective. */
 int MPIR_Coll_team_ask(MPIR_Comm *comm);
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */
-void MPIR_Coll_team_give_up(MPIR_Comm *comm); /* this process will not come to the present call */
+void MPIR_Coll_team_lost(MPIR_Comm *comm); /* it is broken */
+/* This process will not come to the present call (meeting.c). */
+void MPIR_Coll_team_give_up(MPIR_Comm *comm);
+/* Wait for the nonblocking calls that are under way at the team. */
+void MPIR_Coll_meetings_end(MPIR_Comm *comm);
 
 /* Parts that composed algorithms use. */
 void MPIR_Coll_tree_up(struct coll *c, int radix);   /* rank 0 has heard of all */

@@ -23,14 +23,18 @@ static bool meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room)
         return true;
     }
     comm->coll_seq--;
-    comm->team = MPIR_TEAM_NONE;
-    comm->quick = false;
+    MPIR_Coll_team_lost(comm);
     return false;
+}
+
+static inline bool may(const MPIR_Comm *comm)
+{
+    return comm->quick && __builtin_expect(comm->meetings.first == NULL, 1);
 }
 
 bool MPIR_Coll_quick_barrier(MPIR_Comm *comm)
 {
-    return comm->quick && meet(comm, COLL_BARRIER, 0);
+    return may(comm) && meet(comm, COLL_BARRIER, 0);
 }
 
 /* The loop for a predefined operation on a predefined type; NULL: there is none, or the operation is not defined there. */
@@ -53,7 +57,7 @@ bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MP
                                const MPIR_Op *op, MPIR_Comm *comm)
 {
     int64_t bytes = count * type->adi.size;
-    if (!comm->quick || count > MPID_TEAM_SHORT || bytes > MPID_TEAM_SHORT || bytes <= 0 ||
+    if (!may(comm) || count > MPID_TEAM_SHORT || bytes > MPID_TEAM_SHORT || bytes <= 0 ||
         (comm->hints.asserted & MPIR_HINT_SAME_BITS))
         return false;
     MPIR_Op_loop *loop = loop_of(op, type);

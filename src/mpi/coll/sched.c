@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "drive.h"
+#include "meeting.h"
 
 /* The first five are messages. */
 enum step_kind {
@@ -61,6 +61,8 @@ struct coll_sched {
     bool noted;
     bool broken; /* there was no memory for all steps */
     bool begun;  /* the step at `at` has, and is not over */
+    bool meets;  /* it is at the team, and has no steps */
+    struct coll_meeting meeting;
     uint32_t nsteps, steps_room, at, ntypes, types_room, nslots;
     uint64_t busy; /* slots, while noting */
     struct step *steps;
@@ -424,17 +426,23 @@ static bool sleep_on(struct coll_sched *d)
     return MPIR_Drive_watch(&d->driven, &slot_of(d)->watched);
 }
 
+/* Of a call that has begun. */
+static void note_later(struct coll_sched *d)
+{
+    MPIR_Coll_note(&d->call, note_steps(d));
+    if (d->broken) /* the others wait for this process, which can tell them nothing */
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL,
+                   "no memory for the steps of a nonblocking collective operation that has begun");
+}
+
 /* The facts are there, or will never be. */
 static void facts_over(struct coll_sched *d)
 {
     const MPIR_Coll_facts *f = &d->call.comm->facts;
     if (f->heard)
-        MPIR_Coll_note(&d->call, note_steps(d));
+        note_later(d);
     else
         MPIR_Coll_note(&d->call, MPIR_Err(f->failed, NULL, "the processes could not agree how to do this"));
-    if (d->broken) /* the others wait for this process, which can tell them nothing */
-        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL,
-                   "no memory for the steps of a nonblocking collective operation that has begun");
     if (!f->heard)
         d->nsteps = 0;
     d->noted = true;
@@ -443,6 +451,15 @@ static void facts_over(struct coll_sched *d)
 static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
 {
     struct coll_sched *d = (struct coll_sched *)((char *)driven - offsetof(struct coll_sched, driven));
+    if (d->meets) {
+        enum coll_met met = MPIR_Coll_meeting_go(&d->meeting);
+        if (met == COLL_MET)
+            return complete(d);
+        if (met != COLL_MET_NEVER)
+            return met == COLL_MET_NOT ? MPIR_DRIVE_WAITS : MPIR_DRIVE_SLEEPS;
+        d->meets = false;
+        note_later(d);
+    }
     if (!d->noted) {
         if (d->call.comm->facts.asked) {
             MPIR_Coll_facts_await(d->call.comm, driven);
@@ -520,7 +537,7 @@ static void init(struct coll_sched *d)
     d->closure.ops = &ops;
     d->driven.advance = advance;
     d->request = NULL;
-    d->noted = d->broken = d->begun = false;
+    d->noted = d->broken = d->begun = d->meets = false;
     d->nsteps = d->at = d->ntypes = d->nslots = 0;
     d->busy = 0;
     d->copied = NULL;
@@ -612,14 +629,11 @@ static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
     return MPIR_Coll_end(c);
 }
 
-int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
+static int use_messages(struct coll_sched *d)
 {
-    int err;
-    struct coll_sched *d = prepare(c, comm, &err);
-    if (!d)
-        return without_memory(c, comm, err);
-    if (comm->team == MPIR_TEAM_HAS)
-        MPID_Team_absent(&comm->adi, comm->coll_seq);
+    MPIR_Comm *comm = d->call.comm;
+    int err = 0;
+    MPIR_Coll_meeting_absent(comm);
     if (!d->size.local && !comm->facts.heard) {
         err = keep_types(d);
         if (!err)
@@ -627,9 +641,44 @@ int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **reques
     }
     if (!err && (d->size.local || comm->facts.heard))
         err = note_steps(d);
+    return err;
+}
+
+static int meet_at_team(struct coll_sched *d, const struct coll_alg *row)
+{
+    struct coll *c = &d->call;
+    int err = keep_types(d);
+    if (err) {
+        MPIR_Coll_team_give_up(c->comm);
+        return err;
+    }
+    if (c->before)
+        c->before(c);
+    c->before = NULL; /* it has been done, also if this ends as messages */
+    c->room = d->size.room;
+    MPIR_Coll_count(c, row, &d->size);
+    MPIR_Coll_meeting_begin(&d->meeting, c, row, &d->driven);
+    d->meets = true;
+    return 0;
+}
+
+int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
+{
+    int err;
+    struct coll_sched *d = prepare(c, comm, &err);
+    const struct coll_alg *row = d ? MPIR_Coll_meeting_row(&d->call, &d->size) : NULL;
+    if (!d) {
+        MPIR_Coll_team_give_up(comm);
+        return without_memory(c, comm, err);
+    }
+    if (row)
+        err = meet_at_team(d, row);
+    else
+        err = use_messages(d);
     if (err)
         return without_memory(c, comm, failed(d, err));
-    advance(&d->driven);
+    if (advance(&d->driven) == MPIR_DRIVE_WAITS)
+        MPIR_Drive(&d->driven);
     *request = d->request;
     return 0;
 }

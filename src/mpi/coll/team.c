@@ -23,6 +23,12 @@ uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t kind, uint64_t room)
     return mix(mix(when, kind), room);
 }
 
+void MPIR_Coll_team_lost(MPIR_Comm *comm)
+{
+    comm->team = MPIR_TEAM_NONE;
+    comm->quick = false;
+}
+
 static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, coll_team_fn last)
 {
     enum MPID_TEAM_TURN turn = MPID_Team_arrive(&comm->adi, when, what);
@@ -34,35 +40,39 @@ static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, 
     } else if (turn == MPID_TEAM_WAIT) {
         met = MPID_Team_wait(&comm->adi);
     }
-    if (!met) {
-        comm->team = MPIR_TEAM_NONE;
-        comm->quick = false;
-    }
+    if (!met)
+        MPIR_Coll_team_lost(comm);
     return met;
 }
 
 bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
 {
-    uint32_t when = c->comm->coll_seq, what = MPIR_Coll_team_what(when, (uint64_t)c->kind, (uint64_t)c->room);
+    uint32_t what = MPIR_Coll_team_what(c->when, (uint64_t)c->kind, (uint64_t)c->room);
+    if (c->st->turn == COLL_TURN_MET)
+        return true;
     if (c->st->mute)
         MPID_Team_break(&c->comm->adi);
-    c->st->team_broke = !meet(c->comm, when, what, c, last);
+    if (c->st->turn == COLL_TURN_COMES) {
+        c->st->team_broke = !MPID_Team_begin(&c->comm->adi, c->when, what);
+        return false;
+    }
+    c->st->team_broke = !meet(c->comm, c->when, what, c, last);
     return !c->st->team_broke;
 }
 
 bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
 {
-    uint32_t when = c->comm->coll_seq, what = mix(mix(mix(when, (uint64_t)c->kind), (uint64_t)bytes), 2);
+    uint32_t what = mix(mix(mix(c->when, (uint64_t)c->kind), (uint64_t)bytes), 2);
     if (c->st->mute)
         MPID_Team_break(&c->comm->adi);
-    c->st->team_broke = !meet(c->comm, when, what, c, NULL);
+    c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
     return !c->st->team_broke;
 }
 
 bool MPIR_Coll_team_meet_again(struct coll *c, int turn)
 {
-    uint32_t when = c->comm->coll_seq, what = mix(mix(when, (uint64_t)c->kind), 3 + (uint64_t)turn);
-    c->st->team_broke = !meet(c->comm, when, what, c, NULL);
+    uint32_t what = mix(mix(c->when, (uint64_t)c->kind), 3 + (uint64_t)turn);
+    c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
     return !c->st->team_broke;
 }
 
@@ -88,6 +98,7 @@ bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes)
 bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike)
 {
     uint32_t when = ++comm->coll_seq;
+    MPIR_Coll_meetings_end(comm);
     return has_team(comm) && meet(comm, when, MPIR_Coll_team_what(when, COLL_KINDS, alike), NULL, NULL);
 }
 
@@ -99,6 +110,8 @@ static bool short_run(int64_t count, const MPIR_Datatype *type)
 
 void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
 {
+    if (c->st->turn == COLL_TURN_MET)
+        return;
     void *mine = MPID_Team_own(&c->comm->adi, c->room);
     if (short_run(count, type))
         memcpy(mine, buf, (size_t)(count * type->adi.size));
@@ -175,14 +188,6 @@ int MPIR_Coll_team_ask(MPIR_Comm *comm)
     return err;
 }
 
-void MPIR_Coll_team_give_up(MPIR_Comm *comm)
-{
-    if (comm->team == MPIR_TEAM_HAS) {
-        MPID_Team_break(&comm->adi);
-        MPID_Stream_skip(&comm->adi, comm->coll_seq);
-    }
-}
-
 /* ---- Streams ------------------------------------------------------------------------------------------------------ */
 
 enum { FAILED = -1 }; /* in place of the number of bytes: the source has nothing to show */
@@ -191,7 +196,7 @@ enum { FAILED = -1 }; /* in place of the number of bytes: the source has nothing
 static void lend(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
 {
     struct MPID_Stream s;
-    MPID_Stream_lend(&s, &c->comm->adi, c->comm->coll_seq, count * type->adi.size, buf);
+    MPID_Stream_lend(&s, &c->comm->adi, c->when, count * type->adi.size, buf);
     MPID_Stream_rest(&s);
     for (int32_t i = 0; i < c->size; i++)
         if (i != c->rank && MPID_Stream_refused(&s, i)) {
@@ -206,7 +211,7 @@ static void show(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *
     struct MPID_Stream s;
     struct coll_block from = { (void *)(uintptr_t)buf, count, type };
     int64_t bytes = c->st->mute ? FAILED : count * type->adi.size, n;
-    MPID_Stream_show(&s, &c->comm->adi, c->comm->coll_seq, bytes);
+    MPID_Stream_show(&s, &c->comm->adi, c->when, bytes);
     for (int64_t at = 0; at < bytes; at += n) {
         void *place = MPID_Stream_place(&s, &n);
         MPIR_Steps_put(place, &from, at, n);
@@ -258,7 +263,7 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
     struct MPID_Stream s;
     struct coll_block to = { buf, count, type };
     int64_t bytes = count * type->adi.size, n, there;
-    there = MPID_Stream_see(&s, &c->comm->adi, c->comm->coll_seq, c->root);
+    there = MPID_Stream_see(&s, &c->comm->adi, c->when, c->root);
     bool refuses = there == bytes && s.lent && !borrow(c, &s, &to);
     for (int64_t at = 0, all = s.lent ? 0 : there; at < all; at += n) {
         const void *from = MPID_Stream_next(&s, &n);

@@ -50,6 +50,7 @@ int MPIR_Comm_init_static(MPIR_Comm *c, int32_t size, int32_t first, uint32_t co
     c->ways = NULL;
     c->team = MPIR_TEAM_UNASKED;
     c->quick = false;
+    c->meetings = (MPIR_Meetings){ 0 };
     err = set_group(c, g);
     if (!err)
         err = MPID_CommInit(NULL, &c->adi);

@@ -37,6 +37,14 @@ typedef struct MPIR_Comm_hints {
 /* Do its members have a team (mpid.h) for their collectives? */
 enum MPIR_COMM_TEAM { MPIR_TEAM_UNASKED = 0, MPIR_TEAM_NONE, MPIR_TEAM_HAS };
 
+/* Nonblocking collectives that are under way at the team, in the order of the calls (src/mpi/coll/meeting.c). */
+struct coll_meeting;
+typedef struct MPIR_Meetings {
+    struct coll_meeting *first, *last;
+    bool absent, refused; /* what is to be said when they are over, of call */
+    uint32_t when;
+} MPIR_Meetings;
+
 typedef struct MPIR_Comm {
     struct MPIR_COMMUNICATOR
         adi; /* rank, size, context_id, lrank_to_grank; adi.errhandler is a MPIR_Errhandler * */
@@ -56,6 +64,7 @@ typedef struct MPIR_Comm {
     void *ways;       /* what its large collectives have cost (src/mpi/coll/ways.h); NULL: nothing yet */
     uint8_t team;     /* enum MPIR_COMM_TEAM */
     bool quick;       /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
+    MPIR_Meetings meetings;
     bool no_handle;   /* the program has none, or has freed it */
     int32_t detached; /* its requests that the user freed and the ADI still has */
     struct MPIR_Session

@@ -167,6 +167,8 @@ struct team {
     int32_t ngone;          /* MPID_core.ngone when the members were looked at last */
     int patience_ms;        /* how long the next sleep may be */
     uint32_t missing;       /* members that had not come when this process did */
+    struct team *next;      /* of MPID_core.begun */
+    bool in_begun;
     bool member_gone;
     uint64_t spread_at;         /* epoch in which the members' cpus are looked at next */
     uint32_t spread_every;      /* epochs from one look to the next; 0: never */
@@ -235,6 +237,7 @@ struct core {
     struct peer *busy;    /* peers with something to send */
     struct context *last; /* the context looked up last */
     struct team *waits;   /* this process waits for that team's members */
+    struct team *begun;   /* teams with a meeting that it has begun and not ended (MPID_Team_begin) */
     bool ending;          /* it waits in MPID_Sync, for a count in the segment */
     struct context **contexts;
     uint32_t ncontexts, context_mask;
@@ -506,6 +509,9 @@ bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, in
 bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms);
 void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
 void MPID_Team_awake(struct team *t);
+/* The same of all teams of MPID_core.begun. */
+bool MPID_Teams_may_sleep(int *most_ms);
+void MPID_Teams_awake(void);
 void MPID_Team_wake_each(const struct team *t);  /* its members that sleep, on their own words */
 void MPID_Team_drop(struct team *t);             /* its communicator ends */
 int32_t MPID_Team_missing(const struct team *t); /* global rank of a member that has not come; -1: none */
@@ -516,6 +522,7 @@ int MPID_Team_patience(const struct team *t); /* how long the first sleep of a w
 void MPID_Even_join(struct team *t, struct ku_epoch_head *head, void *lines, size_t stride);
 void MPID_Even_arrive(struct team *t, uint32_t what);
 bool MPID_Even_wait(struct team *t);
+enum MPID_TEAM_TURN MPID_Even_look(struct team *t);
 void MPID_Even_leave(const struct team *t);  /* it has come to the present meeting, and waits no longer */
 void MPID_Even_refuse(const struct team *t); /* it will not come to the next one */
 void MPID_Even_lie_down(struct team *t);     /* t->on_word is set; then the last look, */

@@ -117,6 +117,20 @@ static bool hopeful(struct team *t)
     return ku_epoch_end(&t->lines) == KU_EPOCH_FREE;
 }
 
+/* Without waiting. */
+enum MPID_TEAM_TURN MPID_Even_look(struct team *t)
+{
+    const struct ku_epochs *e = &t->lines;
+    if (!ku_epoch_over(e, t->epoch, t->said)) {
+        if (likely(hopeful(t)))
+            return MPID_TEAM_WAIT;
+        if (!ku_epoch_verdict(e, t->epoch))
+            return MPID_TEAM_BROKEN;
+    }
+    t->epoch++;
+    return MPID_TEAM_MET;
+}
+
 bool MPID_Even_wait(struct team *t)
 {
     const struct ku_epochs *e = &t->lines;

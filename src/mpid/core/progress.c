@@ -293,6 +293,17 @@ static void count_sleep(uint64_t from, uint64_t to)
     ku_event_tell(&MPID_events[EVENT_SLEPT], (const int64_t[]){ (int64_t)(to - from) });
 }
 
+/* The last look at what the teams wait for. */
+static bool lie_down(struct team *waits, bool on_word, int *most_ms)
+{
+    if (!MPID_Teams_may_sleep(most_ms))
+        return false;
+    if (waits == NULL || MPID_Team_may_sleep(waits, on_word, most_ms))
+        return true;
+    MPID_Teams_awake();
+    return false;
+}
+
 /* The number of events that the last look before sleeping met. */
 static int sleep_now(struct ku_wait *w, int most_ms)
 {
@@ -312,7 +323,7 @@ static int sleep_now(struct ku_wait *w, int most_ms)
         return 0;
     }
     if (met > 0 || failed_more() || (MPID_core.ending && MPID_Sync_over()) ||
-        (team != NULL && !MPID_Team_may_sleep(team, s.nfds + s.nwords == 0, &most_ms))) {
+        !lie_down(team, s.nfds + s.nwords == 0, &most_ms)) {
         ku_wait_reset(w);
         sources_cancel(&s);
         return met;
@@ -327,6 +338,7 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     count_sleep(from, to);
     if (team != NULL)
         MPID_Team_awake(team);
+    MPID_Teams_awake();
     return 0;
 }
 

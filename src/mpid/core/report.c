@@ -130,7 +130,28 @@ static void add_message_of(struct MPIR_HANDLE *r, void *arg)
         add_send(r, arg);
 }
 
-/* An operation of several messages; false: it does not tell which. */
+/* A collective operation through memory: it waits for a member that has not come. */
+static void add_team(struct report *rep, const struct team *t)
+{
+    struct ku_seg_op *op = next_op(rep, t->comm);
+    if (op == NULL)
+        return;
+    op->kind = KU_OP_RECV;
+    op->grank = op->lrank = MPID_Team_missing(t);
+    describe_comm(op, t->comm, t->comm->context_id + MPID_CONTEXT_COLL);
+}
+
+/* Of this communicator, if there is one. */
+static void add_begun(struct report *rep, const struct MPIR_COMMUNICATOR *comm)
+{
+    const struct team *t = MPID_core.begun;
+    while (t != NULL && t->comm != comm)
+        t = t->next;
+    if (t != NULL)
+        add_team(rep, t);
+}
+
+/* An operation of several messages, or at a team; false: it does not tell which. */
 static bool add_parts(struct MPIR_HANDLE *r, struct report *rep)
 {
     int32_t before = rep->call->nops;
@@ -139,6 +160,8 @@ static bool add_parts(struct MPIR_HANDLE *r, struct report *rep)
         name = MPID_core.config.parts(r, add_message_of, rep);
     if (name != NULL && rep->call->what[0] == '\0')
         snprintf(rep->call->what, sizeof rep->call->what, "%s", name);
+    if (name != NULL && rep->call->nops == before)
+        add_begun(rep, r->comm);
     return rep->call->nops > before;
 }
 
@@ -231,16 +254,6 @@ static void add_probe(struct report *rep)
     describe_comm(op, p->comm, p->context_id);
 }
 
-/* A collective operation through memory: it waits for a member that has not come. */
-static void add_team(struct report *rep)
-{
-    const struct team *t = MPID_core.waits;
-    struct ku_seg_op *op = next_op(rep, t->comm);
-    op->kind = KU_OP_RECV;
-    op->grank = op->lrank = MPID_Team_missing(t);
-    describe_comm(op, t->comm, t->comm->context_id + MPID_CONTEXT_COLL);
-}
-
 static void add_members(struct ku_seg_call *call, const struct MPIR_COMMUNICATOR *comm)
 {
     memset(call->members, 0, sizeof call->members);
@@ -262,7 +275,7 @@ static void add_waited(struct report *rep, struct MPIR_HANDLE *waited)
     const struct MPID_Waited *w = &MPID_Waited;
     rep->waited = true;
     if (MPID_core.waits != NULL)
-        add_team(rep);
+        add_team(rep, MPID_core.waits);
     else if (MPID_core.probe.on)
         add_probe(rep);
     else if (waited != NULL)
@@ -300,6 +313,8 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     call->caller = 0;
     call->progress =
         MPID_core.completions + MPID_core.sends + (MPID_core.waits != NULL ? MPID_core.waits->epoch : 0);
+    for (const struct team *t = MPID_core.begun; t != NULL; t = t->next)
+        call->progress += 1 + t->epoch;
     find_call(call);
     add_waited(&rep, waited);
     MPID_Contexts_each(add_messages, &rep);

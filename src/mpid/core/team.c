@@ -19,6 +19,9 @@
  *      came from another core the last time and thus is at work there, looks at the word a little longer first.
  *   6. Processes that step aside for each other all the time look busy to the kernel, which may leave three of them on one core
  *      and one on the other for long.  So where a team is all that runs in a job here, its members move themselves.
+ *   7. A meeting of an even team may be begun in one call and ended in another.  To its lines it is one whose member is slow.
+ *      Whoever sleeps meanwhile, for whatever reason, is a sleeper of each team that it has begun a meeting of, `alone`, since it cannot
+ *      sleep on the words of all; so who comes last wakes it.
  *
  * A few members with a core each meet over lines instead (even.c): of the above only what 5 says of messages holds there. */
 #define _GNU_SOURCE
@@ -164,8 +167,19 @@ void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number)
     MPID_Stream_join(team_of(comm));
 }
 
+static void forget_begun(struct team *t)
+{
+    struct team **at = &MPID_core.begun;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    t->in_begun = false;
+}
+
 void MPID_Team_drop(struct team *t)
 {
+    if (t->in_begun)
+        forget_begun(t);
     if (t->head != NULL && atomic_fetch_sub(&t->head->users, 1) == 1)
         atomic_store(&t->head->owner, 0);
     t->head = NULL;
@@ -341,15 +355,63 @@ bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm)
     return true;
 }
 
-bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
+/* To a meeting of an even team; false: it is broken. */
+static inline bool come(struct team *t, uint32_t when, uint32_t what)
 {
-    struct team *t = team_of(comm);
     if (t->head == NULL || ku_epoch_end(&t->lines) != KU_EPOCH_FREE)
         return false;
     t->shown = t->epoch;
     tell_where(t, when, 0);
     MPID_Even_arrive(t, what);
-    return MPID_Even_wait(t);
+    return true;
+}
+
+bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
+{
+    return come(team_of(comm), when, what) && MPID_Even_wait(team_of(comm));
+}
+
+/* ---- Meetings that are begun, and ended later (invariant 7) ---- */
+
+bool MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
+{
+    struct team *t = team_of(comm);
+    if (!come(t, when, what))
+        return false;
+    t->patience_ms = MPID_Team_patience(t);
+    t->next = MPID_core.begun;
+    t->in_begun = true;
+    MPID_core.begun = t;
+    return true;
+}
+
+enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm)
+{
+    enum MPID_TEAM_TURN turn = MPID_Even_look(team_of(comm));
+    if (turn != MPID_TEAM_WAIT)
+        forget_begun(team_of(comm));
+    return turn;
+}
+
+static void awake_upto(const struct team *end)
+{
+    for (struct team *t = MPID_core.begun; t != end; t = t->next)
+        MPID_Team_awake(t);
+}
+
+bool MPID_Teams_may_sleep(int *most_ms)
+{
+    for (struct team *t = MPID_core.begun; t != NULL; t = t->next)
+        if (!MPID_Team_may_sleep(t, false, most_ms)) {
+            awake_upto(t);
+            return false;
+        }
+    return true;
+}
+
+void MPID_Teams_awake(void)
+{
+    awake_upto(NULL);
 }
 
 /* Invariant 5. */

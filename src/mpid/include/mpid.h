@@ -396,7 +396,7 @@ extern int (*MPID_Progress_also)(void);
  * not ended well, and in no other.  It breaks when a process calls MPID_Team_break, is lost, arrives with another `what`,
  * or says by MPID_Team_absent that it takes no part.  The caller then does by messages what the operation was for. */
 enum { MPID_TEAM_SHORT = 48 /* bytes that an even team shows for nothing */ };
-enum MPID_TEAM_TURN { MPID_TEAM_BROKEN = 0, MPID_TEAM_WAIT, MPID_TEAM_LAST };
+enum MPID_TEAM_TURN { MPID_TEAM_BROKEN = 0, MPID_TEAM_WAIT, MPID_TEAM_LAST, MPID_TEAM_MET };
 /* A number for a team of comm's processes; 0: they lie on several nodes, or there is no memory for one more team. */
 uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm);
 /* The number of the team that is there from the start for one communicator of all processes of a job on one node, in the
@@ -412,6 +412,10 @@ void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank); /* aft
 bool MPID_Team_even(const struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when,
                     uint32_t what); /* an even one: arrive and wait */
+/* An even one, in two steps: arrive (false: broken); then look, now and then, until that is no longer MPID_TEAM_WAIT but
+ * MPID_TEAM_MET, or broken.  Before that the team is used for nothing else; other calls may wait, for anything. */
+bool MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
+enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);
 void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);

@@ -78,17 +78,30 @@ static void exchange(long n)
                      MPI_STATUS_IGNORE);
 }
 
+static void ready_to(int to, long n)
+{
+    MPI_Rsend(a, (int)n, MPI_CHAR, to, TAG, world);
+}
+
 /* The receive stands before the message that makes the other send: so a ready send is right. */
-static void latency_ready(long n)
+static void to_standing(void (*send)(int to, long n), long n)
 {
     if (rank > 1)
         return;
     if (rank == 0)
-        MPI_Rsend(a, (int)n, MPI_CHAR, 1, TAG, world);
+        send(1, n);
     MPI_Wait(&to_receive, MPI_STATUS_IGNORE);
     MPI_Irecv(b, (int)n, MPI_CHAR, 1 - rank, TAG, world, &to_receive);
     if (rank == 1)
-        MPI_Rsend(a, (int)n, MPI_CHAR, 0, TAG, world);
+        send(0, n);
+}
+static void latency_ready(long n)
+{
+    to_standing(ready_to, n);
+}
+static void latency_standing(long n)
+{
+    to_standing(send_to, n);
 }
 static void ready_before(long n)
 {
@@ -104,6 +117,21 @@ static void ready_after(long n)
     }
 }
 
+static void latency_nonblocking(long n)
+{
+    if (rank > 1)
+        return;
+    MPI_Irecv(b, (int)n, MPI_CHAR, 1 - rank, TAG, world, &to_receive);
+    if (rank == 0) {
+        MPI_Isend(a, (int)n, MPI_CHAR, 1, TAG, world, &to_send);
+        MPI_Wait(&to_send, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&to_receive, MPI_STATUS_IGNORE);
+    if (rank == 1) {
+        MPI_Isend(a, (int)n, MPI_CHAR, 0, TAG, world, &to_send);
+        MPI_Wait(&to_send, MPI_STATUS_IGNORE);
+    }
+}
 static void latency_persistent(long n)
 {
     (void)n;
@@ -270,9 +298,13 @@ static const struct test rows[] = {
     { ROW("latency_any", "us", 2, latency_any, half_microseconds,
           "the same, receives of any source and tag") },
     { ROW("latency_sync", "us", 2, latency_sync, half_microseconds, "the same, MPI_Ssend") },
-    { ROW("latency_ready", "us", 2, latency_ready, half_microseconds,
-          "the same, MPI_Rsend to a receive that stands"),
+    { ROW("latency_standing", "us", 2, latency_standing, half_microseconds,
+          "the same, MPI_Send to an MPI_Irecv that stands"),
       .before = ready_before, .after = ready_after },
+    { ROW("latency_ready", "us", 2, latency_ready, half_microseconds, "the same, MPI_Rsend"),
+      .before = ready_before, .after = ready_after },
+    { ROW("latency_nonblocking", "us", 2, latency_nonblocking, half_microseconds,
+          "the same, MPI_Isend and MPI_Irecv, each with MPI_Wait") },
     { ROW("latency_persistent", "us", 2, latency_persistent, half_microseconds,
           "the same, persistent requests"),
       .before = persistent_before, .after = persistent_after },

@@ -1,0 +1,29 @@
+/* meeting.h: nonblocking collectives that meet at an even team (mpid.h): what a schedule needs of them. */
+#ifndef COLL_MEETING_H
+#define COLL_MEETING_H
+
+#include "coll.h"
+#include "drive.h"
+
+/* One call.  It is in its communicator's list until it has met, or the team is broken. */
+struct coll_meeting {
+    struct coll_meeting *next;
+    struct coll *call;
+    const struct coll_alg *row;
+    struct MPIR_Driven *driven; /* which goes on with it */
+    bool come;                  /* this process has: only of the first in the list */
+};
+
+enum coll_met { COLL_MET_NOT, COLL_MET_LATER /* when those before have */, COLL_MET, COLL_MET_NEVER };
+
+/* The row of a nonblocking call that is done so in all processes; NULL: it is done by messages. */
+const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s);
+void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struct coll_alg *row,
+                             struct MPIR_Driven *driven);
+/* Go on.  COLL_MET: the call is over.  COLL_MET_NEVER: it is to be done by messages, nothing has happened.  COLL_MET_LATER: `driven` is
+ * driven when it is its turn. */
+enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m);
+/* This process does its present call by messages. */
+void MPIR_Coll_meeting_absent(MPIR_Comm *comm);
+
+#endif
