@@ -20,8 +20,8 @@ static struct coll_meeting *first_of(const MPIR_Comm *comm)
 const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s)
 {
     const MPIR_Comm *comm = c->comm;
-    if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || !MPID_Team_even(&comm->adi) || coll_anywhere(c) ||
-        s->local || c->kind == COLL_BCAST || s->room > MPID_TEAM_SHORT)
+    if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || !MPID_Team_even(&comm->adi) ||
+        coll_anywhere(c) || s->local || c->kind == COLL_BCAST || s->room > MPID_TEAM_SHORT)
         return NULL;
     s->team = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &comm->facts, s);
@@ -39,6 +39,8 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
     else
         all->first = m;
     all->last = m;
+    all->refused = all->absent =
+        false; /* it comes to this one for another call than those who wait for it in vain: so they see it */
 }
 
 /* ---- What is said afterwards (invariant 2) ---- */
