@@ -24,10 +24,6 @@ int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, const uint32_t context[2]);
 /* Undo MPIR_Comm_prepare. */
 void MPIR_Comm_discard(MPIR_Comm *c);
 
-/* Change *hints to what info (NULL: nothing) says; on an error, whose class is returned, nothing has changed. */
-int MPIR_Comm_hints_read(MPIR_Comm_hints *hints, const MPIR_Info *info);
-void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints);
-
 /* What MPI_Comm_dup and its kin do before the processes agree: a communicator like comm, with what info says, without a
  * context yet.  On an error *c is NULL. */
 int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c);

@@ -95,6 +95,7 @@ static const struct class_row rows[] = {
     ROW(MPI_T_ERR_PVAR_NO_WRITE, "performance variable cannot be written or reset"),
     ROW(MPI_T_ERR_PVAR_NO_STARTSTOP, "performance variable cannot be started or stopped"),
     ROW(MPI_T_ERR_PVAR_NO_ATOMIC, "performance variable cannot be read and reset at once"),
+    ROW(MPI_ERR_LASTCODE, "the last of the predefined error classes"),
 };
 
 static const struct class_row *find(int errclass)

@@ -101,6 +101,11 @@ void MPIR_Comm_release(MPIR_Comm *c);
  * so far (recorded).  Collective over comm, an intracommunicator; groups of different processes are equal or disjoint. */
 int MPIR_Comm_make(MPIR_Comm *comm, MPIR_Group *group, int err, MPIR_Comm **newcomm);
 
+struct MPIR_Info;
+/* Change *hints to what info (NULL: nothing) says; on an error, whose class is returned, nothing has changed. */
+int MPIR_Comm_hints_read(MPIR_Comm_hints *hints, const struct MPIR_Info *info);
+void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints);
+
 /* MPI_ERR_COMM, recorded, for an intercommunicator. */
 int MPIR_Comm_check_intra(const MPIR_Comm *comm);
 

@@ -182,6 +182,15 @@ static int hand_over(MPIR_Comm *comm, const int32_t *order, MPIR_Topo **topo)
     return err;
 }
 
+/* Before the processes agree: what info says of the new communicator (8.4.4). */
+static int check_hints(const MPIR_Info *info)
+{
+    MPIR_Comm_hints hints = { 0 };
+    int err = MPIR_Comm_hints_read(&hints, info);
+    MPIR_Comm_hints_clear(&hints);
+    return err;
+}
+
 /* Edges that lead out of this process. */
 static int remap_adjacent(MPIR_Comm *comm, const MPIR_Topo *t, int32_t **order)
 {
@@ -205,11 +214,12 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     uint32_t votes[VOTES] = { 0 };
     MPIR_Topo *t = NULL;
     int32_t *order = NULL;
-    (void)info; /* no hint is known */
     int err = MPIR_Comm_check_intra(comm_old);
     if (err)
         return err;
     err = check_adjacent(comm_old, &a, votes);
+    if (!err)
+        err = check_hints(info);
     err = agree(comm_old, err, votes, reorder);
     if (!err && !(t = copy_adjacent(&a, votes[HAS_WEIGHTS])))
         err = MPI_ERR_NO_MEM;
@@ -223,7 +233,7 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
         err = hand_over(comm_old, order, &t);
     err = MPIR_Topo_create(comm_old, comm_old->adi.size, order, t, err, comm_dist_graph);
     free(order);
-    return err;
+    return err ? err : MPIR_Comm_set_info(*comm_dist_graph, info);
 }
 
 /* ---- MPI_Dist_graph_create ---------------------------------------------------------------------------------------- */
@@ -495,11 +505,12 @@ int MPIR_Dist_graph_create(MPIR_Comm *comm_old, int n, const int *sources, const
     uint32_t votes[VOTES] = { 0 };
     MPIR_Topo *t = NULL;
     int32_t *order = NULL;
-    (void)info; /* no hint is known */
     int err = MPIR_Comm_check_intra(comm_old);
     if (err)
         return err;
     err = check_pieces(comm_old, &p, votes);
+    if (!err)
+        err = check_hints(info);
     err = agree(comm_old, err, votes, reorder);
     p.weighted = votes[HAS_WEIGHTS];
     if (!err && reorder)
@@ -509,7 +520,7 @@ int MPIR_Dist_graph_create(MPIR_Comm *comm_old, int n, const int *sources, const
         err = exchange(comm_old, &p, &t);
     err = MPIR_Topo_create(comm_old, comm_old->adi.size, order, t, err, comm_dist_graph);
     free(order);
-    return err;
+    return err ? err : MPIR_Comm_set_info(*comm_dist_graph, info);
 }
 
 /* ---- Inquiry --------------------------------------------------------------------------------------------------- */

@@ -98,6 +98,17 @@ static void copies(void)
     MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &copy);
     expect_defaults(copy);
     MPI_Comm_free(&copy);
+    for (int adjacent = 0; adjacent < 2; adjacent++) { /* a ring */
+        int to = (check_rank + 1) % check_size, from = (check_rank + check_size - 1) % check_size, one = 1;
+        if (adjacent)
+            MPI_Dist_graph_create_adjacent(comm, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, info, 0,
+                                           &copy);
+        else
+            MPI_Dist_graph_create(comm, 1, &check_rank, &one, &to, MPI_UNWEIGHTED, info, 0, &copy);
+        expect(copy, assertions[2], "true");
+        expect(copy, assertions[1], "false");
+        MPI_Comm_free(&copy);
+    }
     MPI_Comm_free(&comm);
     MPI_Info_free(&info);
 }
@@ -115,6 +126,12 @@ static void wrong(void)
     CHECK_ERR(MPI_Comm_dup_with_info(comm, check_rank == 0 ? bad : good, &copy), MPI_ERR_INFO_VALUE);
     CHECK(copy == MPI_COMM_NULL);
     CHECK_ERR(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, bad, &copy), MPI_ERR_INFO_VALUE);
+    CHECK_ERR(MPI_Dist_graph_create(comm, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, check_rank == 0 ? bad : good,
+                                    0, &copy),
+              MPI_ERR_INFO_VALUE);
+    CHECK_ERR(MPI_Dist_graph_create_adjacent(comm, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
+                                             check_rank == 0 ? bad : good, 0, &copy),
+              MPI_ERR_INFO_VALUE);
     MPI_Comm_free(&comm);
     MPI_Info_free(&bad);
     MPI_Info_free(&good);

@@ -87,6 +87,7 @@ static const struct {
     { MPI_T_ERR_PVAR_NO_WRITE, "MPI_T_ERR_PVAR_NO_WRITE" },
     { MPI_T_ERR_PVAR_NO_STARTSTOP, "MPI_T_ERR_PVAR_NO_STARTSTOP" },
     { MPI_T_ERR_PVAR_NO_ATOMIC, "MPI_T_ERR_PVAR_NO_ATOMIC" },
+    { MPI_ERR_LASTCODE, "MPI_ERR_LASTCODE" },
 };
 
 int main(int argc, char **argv)
