@@ -374,7 +374,7 @@ bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes);
 /* Agree on a team of comm; collective. */
 int MPIR_Coll_team_ask(MPIR_Comm *comm);
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */
-void MPIR_Coll_team_lost(MPIR_Comm *comm); /* it is broken */
+void MPIR_Coll_team_lost(MPIR_Comm *comm);                  /* it is broken */
 /* This process will not come to the present call (meeting.c). */
 void MPIR_Coll_team_give_up(MPIR_Comm *comm);
 /* Wait for the nonblocking calls that are under way at the team. */

@@ -61,9 +61,9 @@ typedef struct MPIR_Comm {
     struct MPIR_Topo *topo;  /* virtual topology (topo.h); NULL: none */
     MPIR_Coll_facts facts;
     struct MPIR_Driven *awaiting; /* facts.asked: operations that sleep until the facts are there */
-    void *ways;       /* what its large collectives have cost (src/mpi/coll/ways.h); NULL: nothing yet */
-    uint8_t team;     /* enum MPIR_COMM_TEAM */
-    bool quick;       /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
+    void *ways;   /* what its large collectives have cost (src/mpi/coll/ways.h); NULL: nothing yet */
+    uint8_t team; /* enum MPIR_COMM_TEAM */
+    bool quick;   /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
     MPIR_Meetings meetings;
     bool no_handle;   /* the program has none, or has freed it */
     int32_t detached; /* its requests that the user freed and the ADI still has */
