@@ -958,9 +958,8 @@ static void ring(struct lane *w, struct dice *d)
     int times = n > 20000 ? 3 : 1 + roll(d, 100), right = (rank + 1) % size, left = (rank + size - 1) % size;
     w->doing = "ring";
     for (int k = 0; k < times; k++) {
-        int tag =
-            RING_TAG +
-            k; /* a neighbour may be in the round before, and take anybody's message with a tag of that */
+        /* A neighbour may be in the round before, and take anybody's message with a tag of that. */
+        int tag = RING_TAG + k;
         uint64_t content = mix(w->round * 131 + (uint64_t)k);
         unsigned char *out = filled(layouts, n, content + (uint64_t)rank), *in = poisoned(layouts, n);
         MPI_Sendrecv(out, (int)n, MPI_BYTE, right, tag, in, (int)n, MPI_BYTE, left, tag, w->main,

@@ -12,24 +12,21 @@
 
 enum { LINE = 64, LARGEST_ALIGNMENT = 1 << 30 };
 
-struct label {
-    void *block;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *living; /* labels */
+static void *living; /* where the beginnings of blocks are said */
 
 static int by_address(const void *a, const void *b)
 {
     return (uintptr_t)a < (uintptr_t)b ? -1 : (uintptr_t)a > (uintptr_t)b;
 }
 
-static struct label *label_of(void *base)
+/* Where the beginning of base's block is said. */
+static void **label_of(void *base)
 {
-    return (struct label *)((uintptr_t)base - LINE);
+    return (void **)((uintptr_t)base - LINE);
 }
 
-static bool note(struct label *label)
+static bool note(void **label)
 {
     pthread_mutex_lock(&lock);
     bool noted = tsearch(label, &living, by_address) != NULL;
@@ -38,7 +35,7 @@ static bool note(struct label *label)
 }
 
 /* False: there is no such one. */
-static bool forget(struct label *label)
+static bool forget(void **label)
 {
     pthread_mutex_lock(&lock);
     bool lives = tdelete(label, &living, by_address) != NULL;
@@ -76,7 +73,7 @@ int MPIR_Alloc_mem(MPI_Aint size, MPIR_Info *info, void *baseptr)
     if (size > INT64_MAX - 2 * align || posix_memalign(&block, (size_t)align, (size_t)(size + align)))
         return no_memory(size);
     void *base = (char *)block + align;
-    *label_of(base) = (struct label){ block };
+    *label_of(base) = block;
     if (!note(label_of(base))) {
         free(block);
         return no_memory(size);
@@ -94,6 +91,6 @@ int MPIR_Free_mem(void *base)
                         "is %p; expected an address that MPI_Alloc_mem returned and that is not "
                         "freed yet",
                         base);
-    free(label_of(base)->block);
+    free(*label_of(base));
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "request.h"
 #include "session.h"
 
-/* Sessions may begin in several threads at once. */
+/* Of the slab of sessions: they may begin and end in several threads at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char level_key[] = "thread_level", kinds_key[] = "mpi_memory_alloc_kinds";
@@ -50,13 +50,17 @@ static void discard(MPIR_Session *s)
 {
     free(s->memory_kinds);
     MPIR_Errhandler_release(s->errhandler);
+    pthread_mutex_lock(&lock);
     MPIR_Object_free(s);
+    pthread_mutex_unlock(&lock);
 }
 
 static int prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session **session)
 {
     char room[MPI_MAX_INFO_VAL];
+    pthread_mutex_lock(&lock);
     MPIR_Session *s = MPIR_Object_alloc(MPIR_KIND_SESSION);
+    pthread_mutex_unlock(&lock);
     if (!s)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more session");
     s->errhandler = errhandler;
@@ -80,10 +84,7 @@ int MPIR_Session_init(MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session
                        "called in a child that a rank made by fork; expected calls by the rank alone");
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
-    err = prepare(info, errhandler, session);
-    pthread_mutex_unlock(&lock);
-    return err;
+    return prepare(info, errhandler, session);
 }
 
 int MPIR_Session_finalize(MPIR_Session **session)
@@ -97,10 +98,8 @@ int MPIR_Session_finalize(MPIR_Session **session)
     MPIR_Comm_end_session(s);
     MPIR_Bsend_session_free(s);
     MPID_Flush(); /* of all that the process has sent: whose it is nobody can tell there */
-    pthread_mutex_lock(&lock);
     MPIR_Library_leave(s->thread_level);
     discard(s);
-    pthread_mutex_unlock(&lock);
     *session = NULL;
     return 0;
 }
