@@ -27,7 +27,7 @@ def sessions(net, i):
     return [pid for pid, text in net.running(i).items() if text.startswith("sshd")]
 
 
-SILENT = r"(nothing has come from it for 3 s|it has not answered within \d+ s|ssh: )"  # the second: cut off before it had answered at all
+SILENT = r"(nothing has come from it for 3 s|ssh: )"
 KINDS = {
     # who; how he is found, None: a link is cut; the code; a pattern of mpiexec's report
     "rank": ("a rank", lambda net, i: named(net, i, "traffic"), 137, r"^mpiexec: rank \d+ \(\S+traffic on {node}, pid {pid}\) was killed by signal 9"),
