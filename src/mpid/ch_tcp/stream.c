@@ -105,7 +105,9 @@ static size_t write_some(struct dev_peer *p, struct iovec *v, int n)
     if (p->cut)
         return 0;
     do
-        sent = sendmsg(p->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sent = n == 1 ? send(p->fd, v[0].iov_base, v[0].iov_len,
+                             MSG_DONTWAIT | MSG_NOSIGNAL) /* a tenth of a us less */
+                      : sendmsg(p->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     if (sent >= 0)
         return (size_t)sent;
@@ -376,8 +378,10 @@ void dev_tcp_unread(struct dev_peer *p)
 {
     if (p->in && p->room_in > TCP_BUF)
         free(p->in);
-    else if (p->in)
+    else if (p->in && p->dev->spare)
         dev_tcp_release(p->dev, p->in);
+    else if (p->in)
+        p->dev->spare = p->in;
     p->in = NULL;
     p->at = p->have = 0;
     p->ticket = 0;
@@ -418,7 +422,8 @@ static void to_pending(struct dev *d, struct dev_peer *p)
 
 static bool make_in(struct dev_peer *p)
 {
-    p->in = dev_tcp_buffer(p->dev);
+    p->in = p->dev->spare ? p->dev->spare : dev_tcp_buffer(p->dev);
+    p->dev->spare = NULL;
     p->room_in = TCP_BUF;
     return p->in != NULL;
 }

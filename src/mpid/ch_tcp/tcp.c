@@ -149,6 +149,7 @@ static void tcp_fini(struct dev *d)
         close(d->timer_fd);
     if (d->epoll >= 0)
         close(d->epoll);
+    free(d->spare);
     while (d->pool) {
         uint8_t *b = d->pool;
         memcpy(&d->pool, b, sizeof d->pool);

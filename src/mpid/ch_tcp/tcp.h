@@ -123,8 +123,9 @@ struct dev {
     int nguests;
     struct guest guests[TCP_GUESTS];
     pthread_mutex_t pool_lock;
-    uint8_t *pool; /* free buffers, linked through their first bytes */
-    uint32_t lent; /* rooms that are the core's */
+    uint8_t *pool;  /* free buffers, linked through their first bytes */
+    uint8_t *spare; /* NULL, or one more for what is read: of the device's thread */
+    uint32_t lent;  /* rooms that are the core's */
 };
 
 /* tcp.c */
