@@ -93,6 +93,12 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
     return syscall(SYS_sendmsg, fd, &few, flags);
 }
 
+ssize_t send(int fd, const void *buf, size_t len, int flags)
+{
+    struct iovec v = { (void *)(uintptr_t)buf, len };
+    return sendmsg(fd, &(struct msghdr){ .msg_iov = &v, .msg_iovlen = 1 }, flags);
+}
+
 int accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict len, int flags)
 {
     static const int errors[] = { ECONNABORTED, EMFILE, EINTR, ENFILE, ENOBUFS, EPROTO };

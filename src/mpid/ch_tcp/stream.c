@@ -96,7 +96,7 @@ void dev_tcp_cut(struct dev_peer *p, int error)
         shutdown(p->fd, SHUT_RDWR);
 }
 
-/* The bytes that the socket took; 0 also when it is broken.  What the peer had sent before can still be read, after which
+/* The bytes that the socket took; 0 also when it is broken.  send, where it will do, has less to copy from the caller.  What the peer had sent before can still be read, after which
  * the reader finds the end. */
 static size_t write_some(struct dev_peer *p, struct iovec *v, int n)
 {
@@ -105,8 +105,7 @@ static size_t write_some(struct dev_peer *p, struct iovec *v, int n)
     if (p->cut)
         return 0;
     do
-        sent = n == 1 ? send(p->fd, v[0].iov_base, v[0].iov_len,
-                             MSG_DONTWAIT | MSG_NOSIGNAL) /* a tenth of a us less */
+        sent = n == 1 ? send(p->fd, v[0].iov_base, v[0].iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
                       : sendmsg(p->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     if (sent >= 0)

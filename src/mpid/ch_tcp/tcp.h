@@ -124,7 +124,7 @@ struct dev {
     struct guest guests[TCP_GUESTS];
     pthread_mutex_t pool_lock;
     uint8_t *pool;  /* free buffers, linked through their first bytes */
-    uint8_t *spare; /* NULL, or one more for what is read: of the device's thread */
+    uint8_t *spare; /* NULL, or one more for what is read: the device's thread gets it without the lock */
     uint32_t lent;  /* rooms that are the core's */
 };
 
