@@ -18,7 +18,7 @@
  *      a word of the receiver's (claim).  A piece that was taken is copied in the same step, so nobody waits for one who computes:
  *      who never comes takes nothing, and what he has copied he counts in the word.  A sender that took any sends SHARED when
  *      there are no more, to wake the receiver, or when it could not copy one.  Each use of the word has a number: a SHARE that is
- *      read too late finds nothing to take.
+ *      read too late finds nothing to take.  Modelled in tests/model/share.pml.
  *   4. A way is kept while messages are under way, as two ways at once would tell nothing of either.  Then the cheapest one is
  *      taken, or another is looked at: four messages, the first of which does not count.  A look has a price, what it took beyond
  *      what the best way would have; the next look at the same way comes after PATIENCE times that, or, when the best way
