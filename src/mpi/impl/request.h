@@ -53,6 +53,9 @@ int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status);
 struct MPIR_Request_ops {
     /* Look whether it is complete; if so fill in s and errval and store is_complete.  Never blocks. */
     void (*poll)(MPIR_Request *request);
+    /* Somebody waits for it alone: take what it needs from the device, if that comes next and soon.  True: it is complete.
+     * NULL: no. */
+    bool (*wait_soon)(MPIR_Request *request);
     /* The request, complete or inactive, goes: free the closure. */
     void (*free)(MPIR_Request *request);
     /* Ask for its end; also when it is complete already.  NULL: cannot be cancelled.  Returns an error class. */

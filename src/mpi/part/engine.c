@@ -87,9 +87,15 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *d)
     return !engine.driven ? MPIR_DRIVE_DONE : moved ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
 }
 
+static struct MPIR_Driven driven = { .advance = advance };
+
+bool MPIR_Part_pause(void)
+{
+    return !engine.inside && MPIR_Drive_pause(&driven);
+}
+
 void MPIR_Part_list(struct part *p)
 {
-    static struct MPIR_Driven driven = { .advance = advance };
     if (!p->listed) {
         p->listed = true;
         p->prev = NULL;

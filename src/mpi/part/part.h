@@ -1,7 +1,8 @@
 /* part.h: partitioned messages (chapter 5), as the two sides share them.
  *
  * A request of MPI_Psend_init and the one of MPI_Precv_init that it matches are the two ends of a *channel*, which the
- * sender numbers.  All that travels is messages of the ADI in the context MPID_CONTEXT_PART of the communicator:
+ * sender numbers.  All that travels is messages of the ADI in the context MPID_CONTEXT_PART of the communicator, WHOLE in
+ * MPID_CONTEXT_WHOLE, where its receive is the first one, and who waits may take it from the device (MPID_Recv_soon):
  *
  *   INIT    when the send is made, with the user's tag: so the ADI matches the two ends, in the order in which they were made
  *   WHOLE   the data of a round of which nothing has been sent when its last partition becomes ready
@@ -161,6 +162,7 @@ extern const struct MPIR_Request_ops MPIR_Part_send_ops, MPIR_Part_recv_ops;
 bool MPIR_Part_enter(void); /* false: entered already */
 void MPIR_Part_leave(void);
 void MPIR_Part_list(struct part *p); /* from now on it goes on by itself */
+bool MPIR_Part_pause(void);          /* MPIR_Drive_pause of all channels */
 /* The first error of the round counts. */
 void MPIR_Part_fail(struct part *p, int err);
 void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r);

@@ -3,6 +3,7 @@
 #include "bodies.h"
 #include <stdlib.h>
 #include <string.h>
+#include "drive.h"
 #include "part.h"
 
 /* ---- Matched ---- */
@@ -191,11 +192,8 @@ static void post_whole(struct part_recv *q)
 {
     struct part *p = &q->p;
     q->posted = true;
-    if (q->differs)
-        part_irecv(p, NULL, 0, PART_WHOLE, &p->whole);
-    else
-        MPIR_P2p_irecv(p->buf, p->n * p->count, p->type, p->peer, part_tag(p->channel, PART_WHOLE), p->comm,
-                       MPID_CONTEXT_PART, &p->whole);
+    MPIR_P2p_irecv(p->buf, q->differs ? 0 : p->n * p->count, p->type, p->peer,
+                   part_tag(p->channel, PART_WHOLE), p->comm, MPID_CONTEXT_WHOLE, &p->whole);
 }
 
 static void take_whole(struct part_recv *q)
@@ -297,6 +295,22 @@ static void poll_nothing(MPIR_Request *r)
     (void)r; /* whoever polls has looked at the devices before, which advances it */
 }
 
+/* The round may come as a whole: then it is over with that. */
+static bool wait_soon(MPIR_Request *r)
+{
+    struct part_recv *q = r->aux;
+    bool come;
+    if (!q->posted || q->cut || q->p.err || !MPIR_Part_pause())
+        return false;
+    come = MPID_Recv_soon(&q->p.whole, 0);
+    MPIR_Drive_resume();
+    if (!come || !MPIR_Part_enter())
+        return false;
+    MPIR_Part_recv_advance(q);
+    MPIR_Part_leave();
+    return !q->p.active;
+}
+
 static void explain(const MPIR_Request *r)
 {
     *ku_err_last() = ((const struct part *)r->aux)->words;
@@ -318,6 +332,7 @@ static int may_go(const MPIR_Request *r)
 }
 
 const struct MPIR_Request_ops MPIR_Part_recv_ops = { .poll = poll_nothing,
+                                                     .wait_soon = wait_soon,
                                                      .free = MPIR_Part_close,
                                                      .explain = explain,
                                                      .cancel = cancel,

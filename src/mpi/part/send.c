@@ -122,7 +122,7 @@ static void send_whole(struct part_send *s)
     s->npending = 0;
     s->nsent = p->n;
     MPIR_P2p_isend(p->buf, p->n * p->count, p->type, p->peer, part_tag(p->channel, PART_WHOLE), p->comm,
-                   MPID_CONTEXT_PART, &p->whole);
+                   MPID_CONTEXT_WHOLE, &p->whole);
 }
 
 static bool may_send(const struct part_send *s)

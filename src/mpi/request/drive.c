@@ -46,6 +46,19 @@ void MPIR_Drive(struct MPIR_Driven *d)
     MPID_Progress_also = advance_all;
 }
 
+bool MPIR_Drive_pause(const struct MPIR_Driven *d)
+{
+    if (first != d || d->next)
+        return false;
+    MPID_Progress_also = NULL;
+    return true;
+}
+
+void MPIR_Drive_resume(void)
+{
+    MPID_Progress_also = first ? advance_all : NULL;
+}
+
 bool MPIR_Drive_watch(struct MPIR_Driven *d, struct MPIR_Watched *w)
 {
     w->driven = d;

@@ -60,7 +60,13 @@ static inline void wait_for(int count, MPIR_Request *const *requests, bool any)
 /* The same for a request that is not complete, which may be one of `count`, all wanted. */
 static inline void wait_for_this(int count, MPIR_Request *const *requests)
 {
-    if ((*requests)->handle_type != MPIR_RECV || !MPID_Recv_soon(*requests, count - 1))
+    bool soon = false;
+    MPIR_Request *r = *requests;
+    if (r->handle_type == MPIR_RECV)
+        soon = MPID_Recv_soon(r, count - 1);
+    else if (r->handle_type == MPIR_PART && count == 1 && MPIR_Request_ops_of(r)->wait_soon)
+        soon = MPIR_Request_ops_of(r)->wait_soon(r);
+    if (!soon)
         wait_for(count, requests, false);
 }
 

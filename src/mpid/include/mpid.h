@@ -307,10 +307,11 @@ bool MPID_Context_in_use(uint32_t context_id);
 enum {
     MPID_CONTEXT_PT2PT = 0,
     MPID_CONTEXT_COLL = 1,
-    MPID_CONTEXT_RMA = 2,  /* of a window, which has a communicator of its own */
-    MPID_CONTEXT_PART = 2, /* partitioned messages */
-    MPID_CONTEXT_COMM = 3 /* making communicators */,
-    MPID_CONTEXT_IDS = 4 /* ids a comm takes */
+    MPID_CONTEXT_RMA = 2,   /* of a window, which has a communicator of its own */
+    MPID_CONTEXT_PART = 2,  /* partitioned messages */
+    MPID_CONTEXT_COMM = 3,  /* making communicators */
+    MPID_CONTEXT_WHOLE = 4, /* partitioned messages that come as one */
+    MPID_CONTEXT_IDS = 5    /* ids a comm takes */
 };
 
 /* ---- Threads (6.3): empty while no more than one thread calls at a time --------------------- */
