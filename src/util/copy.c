@@ -3,13 +3,38 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LINE = 64, TURN = 512 /* bytes copied, then given back */ };
+enum { LINE = 64, TURN = 512 /* bytes copied, then made one's own */ };
 
-typedef void kernel_fn(char *to, const char *from, size_t n);
+typedef void copy_fn(char *to, const char *from, size_t n);
+typedef void copy_own_fn(char *to, char *from, size_t n);
+
+struct kernels {
+    copy_fn *copy;
+    copy_own_fn *copy_own;
+};
+
+void ku_copy_own(void *shared, size_t n)
+{
+    volatile char *at = shared, *end = at + n;
+    while (at < end) {
+        *at = *at;
+        at += LINE - (uintptr_t)at % LINE;
+    }
+}
 
 static void copy_plain(char *to, const char *from, size_t n)
 {
     memcpy(to, from, n);
+}
+
+static void copy_own_plain(char *to, char *from, size_t n)
+{
+    for (; n > TURN; n -= TURN, to += TURN, from += TURN) {
+        memcpy(to, from, TURN);
+        ku_copy_own(from, TURN);
+    }
+    memcpy(to, from, n);
+    ku_copy_own(from, n);
 }
 
 #ifdef __x86_64__
@@ -60,6 +85,28 @@ AVX512 static void copy_512(char *to, const char *from, size_t n)
     lines_512(to + head, from + head, n - head);
 }
 
+/* A line is made one's own by storing the first bytes of the register that it was read into: nothing is read again. */
+AVX512 static inline void keep_512(char *from, __m512i line)
+{
+    _mm_storel_epi64((__m128i *)from, _mm512_castsi512_si128(line));
+}
+
+AVX512 static void copy_own_512(char *to, char *from, size_t n)
+{
+    size_t i = to_line(to) < n ? to_line(to) : n;
+    copy_512(to, from, i);
+    ku_copy_own(from, i);
+    for (; i + 2 * LINE <= n; i += 2 * LINE) {
+        __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + 64);
+        _mm512_store_si512(to + i, a);
+        _mm512_store_si512(to + i + 64, b);
+        keep_512(from + i, a);
+        keep_512(from + i + 64, b);
+    }
+    copy_512(to + i, from + i, n - i);
+    ku_copy_own(from + i, n - i);
+}
+
 /* ---- AVX2 ---- */
 
 AVX2 static inline void store_256(char *to, const char *from)
@@ -87,6 +134,28 @@ AVX2 static void copy_256(char *to, const char *from, size_t n)
     store_256(to + n - LINE, from + n - LINE);
 }
 
+AVX2 static inline void move_own_256(char *to, char *from)
+{
+    __m256i a = _mm256_loadu_si256((const __m256i *)from);
+    __m256i b = _mm256_loadu_si256((const __m256i *)(from + 32));
+    _mm256_storeu_si256((__m256i *)to, a);
+    _mm256_storeu_si256((__m256i *)(to + 32), b);
+    _mm_storel_epi64((__m128i *)from, _mm256_castsi256_si128(a));
+}
+
+AVX2 static void copy_own_256(char *to, char *from, size_t n)
+{
+    size_t i = to_line(to) < n ? to_line(to) : n;
+    copy_256(to, from, i);
+    ku_copy_own(from, i);
+    for (; i + 2 * LINE <= n; i += 2 * LINE) {
+        move_own_256(to + i, from + i);
+        move_own_256(to + i + 64, from + i + 64);
+    }
+    copy_256(to + i, from + i, n - i);
+    ku_copy_own(from + i, n - i);
+}
+
 static int best(void)
 {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -95,10 +164,12 @@ static int best(void)
     return __builtin_cpu_supports("avx2") ? 1 : 0;
 }
 
-static kernel_fn *kernel_of(int level)
+static const struct kernels *kernels_of(int level)
 {
-    static kernel_fn *const by_level[] = { copy_plain, copy_256, copy_512 };
-    return by_level[level];
+    static const struct kernels by_level[] = { { copy_plain, copy_own_plain },
+                                               { copy_256, copy_own_256 },
+                                               { copy_512, copy_own_512 } };
+    return &by_level[level];
 }
 
 #else
@@ -107,30 +178,35 @@ static int best(void)
     return 0;
 }
 
-static kernel_fn *kernel_of(int level)
+static const struct kernels *kernels_of(int level)
 {
+    static const struct kernels plain = { copy_plain, copy_own_plain };
     (void)level;
-    return copy_plain;
+    return &plain;
 }
 #endif
 
 /* ---- Which ---- */
 
-static _Atomic(kernel_fn *) chosen;
+static struct {
+    _Atomic(copy_fn *) copy;
+    _Atomic(copy_own_fn *) copy_own;
+} chosen;
 
 int ku_copy_use(int most)
 {
     int level = best() < most ? best() : most;
-    atomic_store_explicit(&chosen, kernel_of(level), memory_order_release);
+    atomic_store_explicit(&chosen.copy_own, kernels_of(level)->copy_own, memory_order_relaxed);
+    atomic_store_explicit(&chosen.copy, kernels_of(level)->copy, memory_order_relaxed);
     return level;
 }
 
-static inline kernel_fn *kernel(void)
+static inline copy_fn *kernel(void)
 {
-    kernel_fn *k = atomic_load_explicit(&chosen, memory_order_acquire);
+    copy_fn *k = atomic_load_explicit(&chosen.copy, memory_order_relaxed);
     if (__builtin_expect(k == NULL, 0)) {
         ku_copy_use(2);
-        k = atomic_load_explicit(&chosen, memory_order_acquire);
+        k = atomic_load_explicit(&chosen.copy, memory_order_relaxed);
     }
     return k;
 }
@@ -145,23 +221,12 @@ void ku_copy_in(void *to, const void *shared, size_t n)
     kernel()(to, shared, n);
 }
 
-void ku_copy_own(void *shared, size_t n)
-{
-    volatile char *at = shared, *end = at + n;
-    while (at < end) {
-        *at = *at;
-        at += LINE - (uintptr_t)at % LINE;
-    }
-}
-
 void ku_copy_in_own(void *to, void *shared, size_t n)
 {
-    kernel_fn *copy = kernel();
-    char *d = to, *s = shared;
-    for (; n > TURN; n -= TURN, d += TURN, s += TURN) {
-        copy(d, s, TURN);
-        ku_copy_own(s, TURN);
+    copy_own_fn *k = atomic_load_explicit(&chosen.copy_own, memory_order_relaxed);
+    if (__builtin_expect(k == NULL, 0)) {
+        ku_copy_use(2);
+        k = atomic_load_explicit(&chosen.copy_own, memory_order_relaxed);
     }
-    copy(d, s, n);
-    ku_copy_own(s, n);
+    k(to, shared, n);
 }

@@ -30,8 +30,8 @@ void ku_copy_in(void *to, const void *shared, size_t n);
  * that they are free: makes them this core's own by storing into one byte of the n in each what it holds already. */
 void ku_copy_own(void *shared, size_t n);
 
-/* ku_copy_in and ku_copy_own, 512 bytes of the one and the other in turn: what streams through rooms of 64 to 256 KB are best
- * read with (28 GB/s in pieces of 32 KB, 25 in pieces of 8 KB; 12 where the two cores share no cache). */
+/* ku_copy_in and ku_copy_own, two lines of the one and the other in turn: what streams through rooms of 64 to 256 KB are best
+ * read with (32 GB/s in pieces of 32 KB; 28 where 512 bytes are copied and then read again to be made one's own). */
 void ku_copy_in_own(void *to, void *shared, size_t n);
 
 /* For tests: use at most these registers from now on (0: none but memcpy's, 1: AVX2, 2: AVX-512).  Returns what is in

@@ -24,9 +24,58 @@ static uint8_t take_newest(struct cell_circle *c)
     return *circle_at(c, --c->n);
 }
 
+static bool circle_has(struct cell_circle *c, uint32_t cell)
+{
+    uint32_t k = 0;
+    while (k < c->n && *circle_at(c, k) != cell)
+        k++;
+    return k < c->n;
+}
+
+/* Cells [first, first + n), wherever they are. */
+static void circle_remove(struct cell_circle *c, uint32_t first, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < c->n; k++) {
+        uint8_t i = *circle_at(c, k);
+        if (i < first || i >= first + n)
+            *circle_at(c, kept++) = i;
+    }
+    c->n = kept;
+}
+
 static bool is_back(const struct cell_pool *p, uint32_t i)
 {
     return atomic_load_explicit(&p->done[i], memory_order_acquire) == p->note[i].use;
+}
+
+static void to_flight(struct cell_pool *p, uint8_t i)
+{
+    circle_add(&p->flight, i);
+    p->held[p->note[i].to] += p->note[i].span;
+    p->out += p->note[i].span;
+}
+
+/* It has left the flight, and is not free yet. */
+static void from_flight(struct cell_pool *p, uint8_t i)
+{
+    p->held[p->note[i].to] -= p->note[i].span;
+    p->out -= p->note[i].span;
+}
+
+static void to_free(struct cell_pool *p, uint8_t i)
+{
+    if (p->note[i].span == 2)
+        circle_add(&p->free, i + 1);
+    circle_add(&p->free, i);
+}
+
+/* By itself, or in a pair. */
+static bool in_flight(struct cell_pool *p, uint32_t i)
+{
+    uint32_t first = i & ~p->class->paired;
+    return circle_has(&p->flight, i) ||
+           (first != i && circle_has(&p->flight, first) && p->note[first].span == 2);
 }
 
 void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class, uint16_t *held,
@@ -34,20 +83,21 @@ void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class,
 {
     memset(p, 0, sizeof *p);
     p->class = &shm_class[class];
-    p->area = (char *)area + p->class->off;
+    p->area = (char *)area;
     p->note = area->note[class];
     p->done = area->done[class];
     p->held = held;
     p->quota = nlocal > 2 ? p->class->cells / 2 : p->class->cells;
-    for (uint32_t k = 0; k < p->class->cells; k++) {
-        uint32_t i = p->class->cells - 1 - k; /* so that cell 0 is the first to be used */
-        if (again && !is_back(p, i) && p->note[i].to < nlocal) {
-            circle_add(&p->flight, (uint8_t)i);
-            held[p->note[i].to]++;
-        } else {
-            circle_add(&p->free, (uint8_t)i);
-        }
+    for (uint32_t i = 0, span; again && i < p->class->cells; i += span) {
+        span = 1;
+        if (is_back(p, i) || p->note[i].to >= nlocal)
+            continue;
+        span = p->note[i].span;
+        to_flight(p, (uint8_t)i);
     }
+    for (uint32_t i = p->class->cells; i-- > 0;) /* so that cell 0 is the first to be used */
+        if (!in_flight(p, i))
+            circle_add(&p->free, (uint8_t)i);
 }
 
 /* Move every cell in flight that is back to the free ones, keeping the order of the others. */
@@ -61,8 +111,8 @@ static void sweep(struct cell_pool *p)
             *circle_at(&p->flight, kept++) = i;
             continue;
         }
-        p->held[p->note[i].to]--;
-        circle_add(&p->free, i);
+        from_flight(p, i);
+        to_free(p, i);
     }
     p->flight.n = kept;
 }
@@ -72,8 +122,8 @@ void dev_shmem_cells_look(struct cell_pool *p)
     uint8_t i = *circle_at(&p->flight, 0);
     if (p->flight.n == 0 || !is_back(p, i))
         return;
-    p->held[p->note[i].to]--;
-    circle_add(&p->free, take_oldest(&p->flight));
+    from_flight(p, i);
+    to_free(p, take_oldest(&p->flight));
     p->fetched = 0;
     p->to_fetch = p->bytes < FETCH_MOST ? p->bytes : FETCH_MOST;
 }
@@ -92,36 +142,57 @@ bool dev_shmem_cells_fetch(struct cell_pool *p)
 /* May another cell than the oldest be back?  One receiver gives its cells back in their order. */
 static bool several_receivers(struct cell_pool *p)
 {
-    return p->flight.n && p->held[p->note[*circle_at(&p->flight, 0)].to] != p->flight.n;
+    return p->flight.n && p->held[p->note[*circle_at(&p->flight, 0)].to] != p->out;
 }
 
-int dev_shmem_cells_take(struct cell_pool *p, uint32_t to)
+static bool may_take(const struct cell_pool *p, uint32_t to, uint32_t span)
 {
+    return p->free.n >= span && p->held[to] + span <= p->quota;
+}
+
+/* The pair whose cell was given back last; -1: of each some cell is not free. */
+static int take_span(struct cell_pool *p, uint32_t span)
+{
+    for (uint32_t k = p->free.n; k-- > 0;) {
+        uint32_t i = *circle_at(&p->free, k), first = i - i % span;
+        if (!circle_has(&p->free, first) || !circle_has(&p->free, first + span - 1))
+            continue;
+        circle_remove(&p->free, first, span);
+        return (int)first;
+    }
+    return -1;
+}
+
+int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, uint32_t span)
+{
+    int cell;
     if (p->flight.n >= KEEP)
         dev_shmem_cells_look(p);
-    if (p->free.n == 0 || p->held[to] >= p->quota) {
+    if (!may_take(p, to, span)) {
         dev_shmem_cells_look(p);
         if (several_receivers(p))
             sweep(p);
     }
-    if (p->free.n == 0 || p->held[to] >= p->quota)
+    if (!may_take(p, to, span))
         return -1;
+    cell = span == 1 ? take_newest(&p->free) : take_span(p, span);
+    if (cell >= 0)
+        p->note[cell].span = (uint16_t)span;
     p->to_fetch = 0;
-    return take_newest(&p->free);
+    return cell;
 }
 
 void dev_shmem_cells_drop(struct cell_pool *p, int cell)
 {
     p->to_fetch = 0;
-    circle_add(&p->free, (uint8_t)cell);
+    to_free(p, (uint8_t)cell);
 }
 
 uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes)
 {
     p->bytes = bytes;
-    p->note[cell].to = to;
-    circle_add(&p->flight, (uint8_t)cell);
-    p->held[to]++;
+    p->note[cell].to = (uint16_t)to;
+    to_flight(p, (uint8_t)cell);
     return ++p->note[cell].use;
 }
 
@@ -129,7 +200,7 @@ void dev_shmem_cells_unsend(struct cell_pool *p, int cell)
 {
     p->note[cell].use--;
     p->flight.n--;
-    p->held[p->note[cell].to]--;
+    from_flight(p, (uint8_t)cell);
 }
 
 void dev_shmem_cells_reclaim(struct cell_pool *p, struct shm_area *area, uint32_t to)

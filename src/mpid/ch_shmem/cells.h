@@ -8,7 +8,10 @@
  *      and only from the KEEP-th cell in flight on does a sender look whether the oldest is back; it looks when it waits, too.
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.
  *   5. While a sender waits it has the lines of the next cell, which the receiver has written to last, fetched to its own
- *      cache, as many as the last body had: filling the cell then waits for none of them. */
+ *      cache, as many as the last body had: filling the cell then waits for none of them.
+ *   6. Two neighbours may be taken as one room, a pair, where one receiver may hold all of the cells.  A pair goes from place to place
+ *      as its first cell does, which has its use and its word in `done`.  Who gets no pair asks for one cell: single ones that
+ *      somebody holds for long may keep the pairs apart. */
 #ifndef SHMEM_CELLS_H
 #define SHMEM_CELLS_H
 
@@ -16,12 +19,13 @@
 #include "layout.h"
 
 struct cell_pool {
-    char *area; /* its cell 0 */
+    char *area; /* of the rank */
     const struct shm_class *class;
     struct shm_note *note;
     const _Atomic uint32_t *done;
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
+    uint32_t out;               /* cells in flight */
     uint32_t bytes;             /* of the body sent last */
     uint32_t fetched, to_fetch; /* bytes of the next cell to be taken: invariant 5 */
     struct cell_circle {
@@ -34,12 +38,12 @@ struct cell_pool {
 void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class, uint16_t *held,
                           uint32_t nlocal, bool again);
 
-/* A cell for local rank `to`, or -1. */
-int dev_shmem_cells_take(struct cell_pool *p, uint32_t to);
+/* A cell, or the first of `span`, for local rank `to`, or -1. */
+int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, uint32_t span);
 
 static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
 {
-    return p->area + (size_t)cell * p->class->stride;
+    return p->area + shm_cell_at(p->class, (uint32_t)cell);
 }
 
 /* A cell that was taken and not sent. */

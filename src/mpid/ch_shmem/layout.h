@@ -9,6 +9,7 @@
 #define SHMEM_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "cma.h"
 #include "util/linering.h"
@@ -24,8 +25,9 @@ enum {
 
 /* What the owner of a cell notes of its last use; nobody else looks. */
 struct shm_note {
-    uint32_t use; /* 1, 2, ...; 0: never used */
-    uint32_t to;  /* local rank that gives it back */
+    uint32_t use;  /* 1, 2, ...; 0: never used */
+    uint16_t to;   /* local rank that gives it back */
+    uint16_t span; /* cells: 2 of a pair, of which this is the first */
 };
 
 struct shm_area {
@@ -62,8 +64,11 @@ struct shm_desc {
 enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };
 
 struct shm_class {
-    uint32_t cells, room, stride; /* room: bytes of body */
-    uint32_t off;                 /* of cell 0 in the area */
+    uint32_t cells, room; /* room: bytes of body */
+    uint32_t off;         /* of cell 0 in the area */
+    uint32_t stride;
+    uint32_t
+        paired; /* 1 or 0: an even cell and the next are one room of twice the bytes when both are free */
 };
 
 /* Strides are odd multiples of a line, so that equal offsets of cells do not share a cache set. */
@@ -73,12 +78,18 @@ struct shm_class {
 #define SHM_C1_OFF (SHM_CELLS_OFF + 64 * SHM_C0_STRIDE)
 #define SHM_C2_OFF (SHM_C1_OFF + 64 * SHM_C1_STRIDE)
 static const struct shm_class shm_class[SHM_CLASSES] = {
-    { 64, SHM_C0_STRIDE, SHM_C0_STRIDE, SHM_CELLS_OFF },
-    { 64, 4096, SHM_C1_STRIDE, SHM_C1_OFF },
-    { SHM_C2_CELLS, 32768, SHM_C2_STRIDE, SHM_C2_OFF },
+    { 64, SHM_C0_STRIDE, SHM_CELLS_OFF, SHM_C0_STRIDE, 0 },
+    { 64, 4096, SHM_C1_OFF, SHM_C1_STRIDE, 0 },
+    { SHM_C2_CELLS, 32768, SHM_C2_OFF, SHM_C2_STRIDE, 1 },
 };
+
+static inline size_t shm_cell_at(const struct shm_class *k, uint32_t cell)
+{
+    return k->off + (size_t)cell * k->stride;
+}
+
 enum {
-    SHM_MAX_SEND = 32768,
+    SHM_MAX_SEND = 2 * 32768,
     SHM_LATER =
         4096, /* bytes: lines of bodies up to here are the device's to own (shmem.c, invariant 4), others the core's */
     SHM_AREA_BYTES = SHM_C2_OFF + SHM_C2_CELLS * SHM_C2_STRIDE

@@ -214,7 +214,7 @@ static dev_status shm_open(const struct dev_services *services, const struct dev
 static void shm_caps(const struct dev *d, struct dev_caps *caps)
 {
     *caps = (struct dev_caps){ .max_short = KU_LINE_BODY,
-                               .max_send = SHM_MAX_SEND,
+                               .max_send = d->nlocal == 2 ? SHM_MAX_SEND : SHM_MAX_SEND / 2,
                                .latency_ns = 100,
                                .bandwidth_mbs = 30000,
                                .reach = DEV_REACH_NODE,
@@ -390,12 +390,18 @@ static dev_status shm_send_short(struct dev_peer *p, const struct dev_head *head
     return __builtin_expect(st == DEV_AGAIN, 0) ? stall(p, -1) : st;
 }
 
+/* The last class, of which two cells are taken, if one of it has not the room. */
 static int class_for(size_t bytes)
 {
     int c = 0;
-    while (bytes > shm_class[c].room)
+    while (c < SHM_CLASSES - 1 && bytes > shm_class[c].room)
         c++;
     return c;
+}
+
+static inline int take_cell(struct dev_peer *p, int class, size_t bytes)
+{
+    return dev_shmem_cells_take(&p->dev->pool[class], p->lrank, bytes > shm_class[class].room ? 2 : 1);
 }
 
 static void *shm_reserve(struct dev_peer *p, size_t want)
@@ -405,7 +411,7 @@ static void *shm_reserve(struct dev_peer *p, size_t want)
         stall(p, -1);
         return NULL;
     }
-    cell = dev_shmem_cells_take(&p->dev->pool[c], p->lrank);
+    cell = take_cell(p, c, want);
     if (cell >= 0)
         return dev_shmem_cells_room(&p->dev->pool[c], cell);
     stall(p, c);
@@ -511,7 +517,7 @@ static dev_status shm_send_copy(struct dev_peer *p, const struct dev_head *head,
     if (is_gone(p))
         return DEV_PEER_GONE;
     pool = &p->dev->pool[c];
-    cell = dev_shmem_cells_take(pool, p->lrank);
+    cell = take_cell(p, c, len);
     if (__builtin_expect(cell < 0, 0))
         return stall(p, c);
     ku_copy_out(dev_shmem_cells_room(pool, cell), body, len);
@@ -651,14 +657,14 @@ static __attribute__((noinline)) void idle(struct dev *d)
 
 static bool is_sound(const struct dev *d, const struct shm_desc *desc)
 {
-    return desc->owner < d->nlocal && desc->class < SHM_CLASSES &&
-           desc->cell < shm_class[desc->class].cells && desc->bytes <= shm_class[desc->class].room;
+    const struct shm_class *k = &shm_class[desc->class < SHM_CLASSES ? desc->class : 0];
+    return desc->owner < d->nlocal && desc->class < SHM_CLASSES && desc->cell < k->cells &&
+           desc->bytes <= k->room << (k->paired & ~desc->cell);
 }
 
 static inline char *body_of(const struct dev *d, const struct shm_desc *desc)
 {
-    return (char *)area_of(d, desc->owner) + shm_class[desc->class].off +
-           (size_t)desc->cell * shm_class[desc->class].stride;
+    return (char *)area_of(d, desc->owner) + shm_cell_at(&shm_class[desc->class], desc->cell);
 }
 
 /* A body has been read: give its cell back, or remember to, after the one before.  Where ranks share cores there is nothing to
@@ -792,7 +798,7 @@ static bool has_room(struct dev_peer *p, int class)
     if (class < 0)
         return true;
     pool = &p->dev->pool[class];
-    cell = dev_shmem_cells_take(pool, p->lrank);
+    cell = dev_shmem_cells_take(pool, p->lrank, 1);
     if (cell >= 0)
         dev_shmem_cells_drop(pool, cell);
     return cell >= 0;

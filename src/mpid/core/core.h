@@ -136,6 +136,7 @@ struct rndv {
     uint32_t chunk;   /* SHARE, GIVE: bytes of a piece */
     uint32_t claim;   /* as in pkt_share */
     bool follows;     /* SEND: right after another message */
+    uint8_t refusals; /* SEND: in a row, of room for a full packet */
     bool measured;    /* it counts as active in its ways */
     bool had;         /* GIVE: the sender has had a piece */
     bool told;        /* SHARE: it has had all it will */

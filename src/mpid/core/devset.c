@@ -457,13 +457,17 @@ void MPID_Devset_fini(void)
 /* ---- Peers ---- */
 
 /* Costs, not names: rendezvous costs two more half round trips; an eager message costs one more copy if it comes before
- * its receive.  Taken that one in eight does, they break even at 16 * latency * bandwidth. */
+ * its receive.  Taken that one in eight does, they break even at 16 * latency * bandwidth, but for messages of
+ * which both sides copy one part while another is on its way. */
 void MPID_Peer_tune(struct peer *p)
 {
+    enum { EAGER_MOST = 32 << 10 };
     const struct dev_caps *c = &p->cd->caps;
     uint64_t even = 16ull * c->latency_ns * c->bandwidth_mbs / 1000;
     if (even < 4096)
         even = 4096;
+    if (!c->stream && even > EAGER_MOST)
+        even = EAGER_MOST;
     if (MPID_core.pkt_size > 0)
         even = (uint64_t)MPID_core.pkt_size;
     p->eager_max = even < c->max_send ? (uint32_t)even : c->max_send;

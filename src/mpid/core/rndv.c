@@ -13,8 +13,16 @@
 #include "core.h"
 #include <stdlib.h>
 
-enum { DRIVE_MAX = 64 /* packets to one peer in a turn */ };
-enum { PART_FIRST = 8 << 10, PART_SMALL = 16 << 10, PART_FEW = 128 << 10 }; /* part_bytes */
+enum { DRIVE_MAX = 8 /* packets to one peer in a turn: what it answers is seen between them */ };
+/* part_bytes, send_packed */
+enum {
+    PART_UNIT = 4 << 10,
+    PART_FIRST = 8 << 10,
+    PART_SMALL = 16 << 10,
+    PART_FEW = 128 << 10,
+    PART_LESS = 32 << 10,
+    REFUSALS = 64
+};
 
 static void *cookie_of(struct rndv *v)
 {
@@ -191,8 +199,10 @@ void MPID_Rndv_shared(struct rndv *v)
     MPID_Peer_drive(v->peer);
 }
 
-static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_head *h, int64_t n)
+/* A packet of *bytes, or, after some refusals, of fewer: others may hold for long what is lacking. */
+static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_head *h, int64_t *bytes)
 {
+    int64_t n = *bytes;
     struct dev_iov iov = { .base = v->bounce, .len = (size_t)n };
     dev_status s;
     if (!p->cd->has_reserve) {
@@ -204,8 +214,15 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
         return s;
     }
     void *room = p->cd->ops.reserve(p->dp, (size_t)n);
-    if (room == NULL)
+    if (room == NULL && n > PART_LESS && ++v->refusals == REFUSALS) {
+        *bytes = n = PART_LESS;
+        room = p->cd->ops.reserve(p->dp, (size_t)n);
+    }
+    if (room == NULL) {
+        v->refusals %= REFUSALS;
         return DEV_AGAIN;
+    }
+    v->refusals = 0;
     req_read(v->req, v->done, room, n);
     s = p->cd->ops.commit(p->dp, h, room, (size_t)n);
     if (s == DEV_AGAIN)
@@ -213,15 +230,24 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
     return s;
 }
 
-/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early; of a message of few packets all are,
- * since one side stands still during the first and the other during the last.  Not where the receiver has still to do with the
- * message before: small packets leave cells half empty, and less is under way then. */
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early, and the last ones, so that he has not
+ * much to do when the sender has done all: one side stands still then.  Not where there is a message before, or behind: small packets
+ * leave cells half empty, and less is under way then. */
 static int64_t part_bytes(const struct rndv *v, int64_t most)
 {
-    int64_t left = v->want - v->done, n = v->done == 0 ? PART_FIRST : v->done < PART_FEW ? PART_SMALL : most;
-    if (n > most || v->follows || v->peer->cd->caps.stream)
-        n = most;
-    return n < left ? n : left;
+    int64_t left = v->want - v->done, n = most;
+    if (v->peer->cd->caps.stream)
+        return least(most, left);
+    if (!v->follows && v->done < PART_FEW)
+        n = v->done == 0 ? PART_FIRST : PART_SMALL;
+    if (v->next == NULL && n > left / 2)
+        n = left / 2 > PART_SMALL ? left / 2 & ~(int64_t)(PART_UNIT - 1) : PART_SMALL;
+    return least(least(n, most), left);
 }
 
 /* From where it lies?  Into the device's room it is copied where the two sides copy in turns, and a second copy is none. */
@@ -239,7 +265,7 @@ static dev_status send_part(struct peer *p, struct rndv *v)
     struct dev_iov iov = { .base = (const char *)v->req->buf + v->done };
     dev_status s;
     iov.len = (size_t)n;
-    s = ready ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v)) : send_packed(p, v, &h, n);
+    s = ready ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v)) : send_packed(p, v, &h, &n);
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;
         v->inflight += s == DEV_QUEUED;
