@@ -151,20 +151,21 @@ static bool may_take(const struct cell_pool *p, uint32_t to, uint32_t span)
 }
 
 /* The pair whose cell was given back last; -1: of each some cell is not free. */
-static int take_span(struct cell_pool *p, uint32_t span)
+static int take_pair(struct cell_pool *p)
 {
     for (uint32_t k = p->free.n; k-- > 0;) {
-        uint32_t i = *circle_at(&p->free, k), first = i - i % span;
-        if (!circle_has(&p->free, first) || !circle_has(&p->free, first + span - 1))
+        uint32_t first = *circle_at(&p->free, k) & ~1u;
+        if (!circle_has(&p->free, first) || !circle_has(&p->free, first + 1))
             continue;
-        circle_remove(&p->free, first, span);
+        circle_remove(&p->free, first, 2);
         return (int)first;
     }
     return -1;
 }
 
-int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, uint32_t span)
+int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t bytes)
 {
+    uint32_t span = bytes > p->class->room ? 2 : 1;
     int cell;
     if (p->flight.n >= KEEP)
         dev_shmem_cells_look(p);
@@ -175,7 +176,12 @@ int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, uint32_t span)
     }
     if (!may_take(p, to, span))
         return -1;
-    cell = span == 1 ? take_newest(&p->free) : take_span(p, span);
+    if (span == 2)
+        cell = take_pair(p);
+    else if (p->class->paired && p->quota == p->class->cells && bytes <= p->class->room / 2)
+        cell = take_oldest(&p->free);
+    else
+        cell = take_newest(&p->free);
     if (cell >= 0)
         p->note[cell].span = (uint16_t)span;
     p->to_fetch = 0;

@@ -399,11 +399,6 @@ static int class_for(size_t bytes)
     return c;
 }
 
-static inline int take_cell(struct dev_peer *p, int class, size_t bytes)
-{
-    return dev_shmem_cells_take(&p->dev->pool[class], p->lrank, bytes > shm_class[class].room ? 2 : 1);
-}
-
 static void *shm_reserve(struct dev_peer *p, size_t want)
 {
     int c = class_for(want), cell;
@@ -411,7 +406,7 @@ static void *shm_reserve(struct dev_peer *p, size_t want)
         stall(p, -1);
         return NULL;
     }
-    cell = take_cell(p, c, want);
+    cell = dev_shmem_cells_take(&p->dev->pool[c], p->lrank, want);
     if (cell >= 0)
         return dev_shmem_cells_room(&p->dev->pool[c], cell);
     stall(p, c);
@@ -517,7 +512,7 @@ static dev_status shm_send_copy(struct dev_peer *p, const struct dev_head *head,
     if (is_gone(p))
         return DEV_PEER_GONE;
     pool = &p->dev->pool[c];
-    cell = take_cell(p, c, len);
+    cell = dev_shmem_cells_take(pool, p->lrank, len);
     if (__builtin_expect(cell < 0, 0))
         return stall(p, c);
     ku_copy_out(dev_shmem_cells_room(pool, cell), body, len);
@@ -798,7 +793,7 @@ static bool has_room(struct dev_peer *p, int class)
     if (class < 0)
         return true;
     pool = &p->dev->pool[class];
-    cell = dev_shmem_cells_take(pool, p->lrank, 1);
+    cell = dev_shmem_cells_take(pool, p->lrank, pool->class->room);
     if (cell >= 0)
         dev_shmem_cells_drop(pool, cell);
     return cell >= 0;

@@ -99,6 +99,9 @@ struct peer {
     struct MPIR_HANDLE *msg_head, *msg_tail; /* messages not yet begun, in order */
     struct rndv *ctl_head, *ctl_tail;        /* operations with a control packet to send */
     struct rndv *stream_head, *stream_tail;  /* operations with payload to send */
+    struct pkt_op starting;                  /* the last message to it whose START was sent */
+    struct pkt_op taking;                    /* the receive that takes the next START from it */
+    uint8_t start_pause; /* messages to it to send without START, since the last was not taken */
     struct peer *busy_next;
     struct ways ways[WAY_CLASSES];
 };
@@ -124,6 +127,7 @@ struct rndv {
     struct pkt_op other;       /* the other side's operation */
     int64_t total, want, done; /* bytes of the message; asked for; sent or received */
     uint32_t inflight;         /* packets the device owns */
+    uint32_t started;          /* sender: bytes that START had */
     uint8_t state;
     uint8_t ctl;     /* in the peer's ctl list, to send PKT_CTS, PKT_CANCEL or PKT_CANCEL_ACK; 0: not there */
     bool cancelling; /* sender: CANCEL is on its way */
@@ -138,6 +142,7 @@ struct rndv {
     bool follows;     /* SEND: right after another message */
     uint8_t refusals; /* SEND: in a row, of room for a full packet */
     bool measured;    /* it counts as active in its ways */
+    bool takes;       /* receiver: START, which may be on its way */
     bool had;         /* GIVE: the sender has had a piece */
     bool told;        /* SHARE: it has had all it will */
     bool lacks;       /* SHARE, GIVE: the last piece that the sender took it could not copy */
@@ -459,8 +464,11 @@ static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t ta
 /* rndv.c */
 struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r); /* NULL without memory */
 dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r);
+/* `at_once`: RTS comes in just now, and START may be behind it. */
 void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts,
-                    const void *payload);
+                    const void *payload, bool at_once);
+/* The beginning of a message whose RTS was the packet before. */
+void MPID_Rndv_start(const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_cts(const struct pkt_cts *cts);
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_sent(struct rndv *v, dev_status status);

@@ -83,7 +83,7 @@ static void rts_in(const struct dev_head *h, const void *body, size_t len)
     MPID_core.received_bytes += rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r != NULL) {
-        MPID_Rndv_recv(r, (int32_t)h->source, (int32_t)h->tag, &rts, payload);
+        MPID_Rndv_recv(r, (int32_t)h->source, (int32_t)h->tag, &rts, payload, true);
         return;
     }
     m = c != NULL ? MPID_Umsg_make(0) : NULL;
@@ -227,6 +227,8 @@ void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t 
         MPID_Rndv_data(h, body, len);
     else if (h->kind == PKT_RTS)
         rts_in(h, body, len);
+    else if (h->kind == PKT_START)
+        MPID_Rndv_start(h, body, len);
     else
         odd_in(h, body);
 }

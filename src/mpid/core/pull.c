@@ -334,6 +334,7 @@ static void over(struct rndv *v)
     if (v->refused) {
         v->peer->no_pull = true;
         v->done = 0;
+        v->takes = false; /* it has come and gone */
         if (v->measured)
             MPID_Pull_forget(v);
         MPID_Rndv_ask(v);

@@ -36,7 +36,7 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
         break;
     case UMSG_RTS:
         rts = (struct pkt_rts){ .total = (uint64_t)m->len, .sender = m->rts.sender, .grank = m->grank };
-        MPID_Rndv_recv(r, m->source, m->tag, &rts, m->rts.payload);
+        MPID_Rndv_recv(r, m->source, m->tag, &rts, m->rts.payload, false);
         break;
     case UMSG_SELF:
         MPID_Self_copy(m->self, r);

@@ -3,6 +3,8 @@
  *   sender      RTS --(RTS sent: MPID_Rndv_rts)--> WAIT --(CTS: MPID_Rndv_cts)--> SEND --(all handed over)--> gone
  *                                                  WAIT --(CTS of 0 bytes, or CANCEL_ACK)--> gone
  *   receiver    CTS --(CTS sent)--> RECV --(last DATA: MPID_Rndv_data)--> gone
+ *   START: the first bytes may go right behind RTS, so that the sender fills a room while CTS is on its way.  A receiver that has been
+ *               waiting takes them and says so in CTS; any other lets them pass, and DATA has them again.
  *               PULL, SHARE, and GIVE of the sender: pull.c
  *
  * Invariants
@@ -21,8 +23,14 @@ enum {
     PART_SMALL = 16 << 10,
     PART_FEW = 128 << 10,
     PART_LESS = 32 << 10,
-    REFUSALS = 64
+    REFUSALS = 64,
+    START_PAUSE = 15 /* messages */
 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 static void *cookie_of(struct rndv *v)
 {
@@ -124,6 +132,49 @@ no_memory:
     return NULL;
 }
 
+/* Not while other messages are under way, which keep both sides busy, and not for some time after a receiver was not ready. */
+static bool may_start(struct peer *p, const struct rndv *v)
+{
+    const struct rndv *last = MPID_Rndv_find(p->starting);
+    if (!p->cd->has_reserve || p->cd->caps.stream || p->xoff || v->total <= PKT_INLINE_MAX ||
+        p->stream_head != NULL || (last != NULL && last->state == RNDV_WAIT))
+        return false;
+    if (p->start_pause == 0)
+        return true;
+    p->start_pause--;
+    return false;
+}
+
+/* RTS has gone. */
+static void send_start(struct peer *p, struct rndv *v)
+{
+    struct dev_head h = pkt_start_prepare(rndv_op(v), MPID_core.rank);
+    size_t n = (size_t)least(v->total, PART_SMALL);
+    void *room = may_start(p, v) ? p->cd->ops.reserve(p->dp, n) : NULL;
+    dev_status s;
+    if (room == NULL)
+        return;
+    req_read(v->req, 0, room, (int64_t)n);
+    s = p->cd->ops.commit(p->dp, &h, room, n);
+    if (s == DEV_AGAIN)
+        p->cd->ops.drop(p->dp, room);
+    if (s != DEV_OK)
+        return;
+    v->started = (uint32_t)n;
+    p->starting = rndv_op(v);
+    if (unlikely(MPID_core.trace != NULL))
+        MPID_Trace_packet('>', p->grank, &h, n);
+}
+
+/* The receiver has answered. */
+static void start_over(struct rndv *v, bool taken)
+{
+    if (v->started == 0 || taken)
+        return;
+    v->started = 0;
+    v->peer->start_pause = START_PAUSE;
+}
+
 dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
 {
     struct rndv *v = r->aux;
@@ -138,6 +189,7 @@ dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
     if (s == DEV_OK) {
         v->state = RNDV_WAIT;
         req_state(r, REQ_RNDV);
+        send_start(p, v);
     }
     return s;
 }
@@ -163,6 +215,7 @@ void MPID_Rndv_cts(const struct pkt_cts *cts)
     if (v->ctl != 0)
         ctl_remove(v);
     v->cancelling = false;
+    start_over(v, cts->start != 0);
     if (cts->error != 0) {
         struct MPIR_HANDLE *r = v->req;
         ku_err_set((int)cts->error, NULL, "rank %d could not take the message", (int)v->peer->grank);
@@ -170,7 +223,8 @@ void MPID_Rndv_cts(const struct pkt_cts *cts)
         MPID_Req_fail(r, (int)cts->error);
         return;
     }
-    if (cts->want == 0) {
+    v->done = v->started;
+    if (cts->want <= (uint64_t)v->done) {
         send_done(v);
         return;
     }
@@ -189,6 +243,7 @@ bool MPID_Rndv_claimed(struct rndv *v)
     if (v->ctl != 0)
         ctl_remove(v);
     v->cancelling = false;
+    start_over(v, false);
     v->state = RNDV_GIVE;
     return true;
 }
@@ -228,11 +283,6 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
     if (s == DEV_AGAIN)
         p->cd->ops.drop(p->dp, room);
     return s;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Bytes of the next DATA packet.  The first ones are small, so that the receiver begins early, and the last ones, so that he has not
@@ -312,10 +362,10 @@ void MPID_Rndv_sent(struct rndv *v, dev_status status)
 /* ---- The receiver ---- */
 
 static dev_status send_cts(struct peer *p, struct pkt_op sender, struct pkt_op receiver, int64_t want,
-                           int error)
+                           int error, bool start)
 {
     struct pkt k;
-    pkt_cts_prepare(&k, sender, receiver, (uint64_t)want, error);
+    pkt_cts_prepare(&k, sender, receiver, (uint64_t)want, error, start);
     return MPID_Peer_control(p, &k);
 }
 
@@ -323,7 +373,7 @@ static dev_status send_cts(struct peer *p, struct pkt_op sender, struct pkt_op r
 void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error)
 {
     struct rndv *v;
-    if (p->ctl_head == NULL && send_cts(p, sender, (struct pkt_op){ 0, 0 }, 0, error) != DEV_AGAIN)
+    if (p->ctl_head == NULL && send_cts(p, sender, (struct pkt_op){ 0, 0 }, 0, error, false) != DEV_AGAIN)
         return;
     v = MPID_Rndv_make(p, NULL, RNDV_CTS);
     if (v == NULL)
@@ -336,15 +386,20 @@ void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error)
 void MPID_Rndv_ask(struct rndv *v)
 {
     v->state = RNDV_CTS;
-    if (v->peer->ctl_head == NULL && send_cts(v->peer, v->other, rndv_op(v), v->want, 0) == DEV_OK)
+    if (v->peer->ctl_head == NULL &&
+        send_cts(v->peer, v->other, rndv_op(v), v->want, 0, v->takes) == DEV_OK) {
         v->state = RNDV_RECV;
-    else
+        if (v->takes)
+            v->peer->taking = rndv_op(v);
+    } else {
+        v->takes = false;
         ctl_push(v, PKT_CTS);
+    }
 }
 
 /* `address`: of the message in the sender's memory; 0: not known. */
 static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int64_t total,
-                       int64_t want, uint64_t address)
+                       int64_t want, uint64_t address, bool takes)
 {
     struct rndv *v = MPID_Rndv_make(p, r, RNDV_CTS);
     if (v == NULL) {
@@ -356,6 +411,7 @@ static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op send
     v->other = sender;
     v->total = total;
     v->want = want;
+    v->takes = takes;
     r->aux = v;
     req_state(r, REQ_RNDV);
     tell(EVENT_RNDV_BEGUN, v);
@@ -366,7 +422,7 @@ static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op send
 }
 
 void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts,
-                    const void *payload)
+                    const void *payload, bool at_once)
 {
     int64_t capacity = MPID_Req_capacity(r), total = (int64_t)rts->total;
     int64_t want = total < capacity ? total : capacity;
@@ -379,7 +435,7 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const st
         if (p == NULL || MPID_core.gone[rts->grank])
             MPID_Req_fail(r, p == NULL ? err : MPID_Err_gone(rts->grank));
         else
-            begin_recv(p, r, rts->sender, total, want, pkt_rts_address_of(payload));
+            begin_recv(p, r, rts->sender, total, want, pkt_rts_address_of(payload), at_once);
         return;
     }
     if (want > 0)
@@ -389,10 +445,23 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const st
         MPID_Rndv_answer(p, rts->sender, 0);
 }
 
+static void take_part(struct rndv *v, const void *body, int64_t n)
+{
+    struct MPIR_HANDLE *r = v->req;
+    int64_t total = v->total;
+    req_take(r, v->done, body, n);
+    v->done += n;
+    if (v->done < v->want)
+        return;
+    if (v->measured)
+        MPID_Pull_ended(v);
+    MPID_Rndv_free(v);
+    recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
+}
+
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
 {
     struct rndv *v = MPID_Rndv_find(pkt_data_op(h));
-    struct MPIR_HANDLE *r;
     uint64_t offset = pkt_data_offset(h);
     if (v == NULL || v->state != RNDV_RECV)
         return;
@@ -400,16 +469,19 @@ void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
         MPID_Broken("a DATA packet of rank %d with bytes %llu+%zu; expected %lld+1 to %lld",
                     (int)v->peer->grank, (unsigned long long)offset, len, (long long)v->done,
                     (long long)(v->want - v->done));
-    r = v->req;
-    req_take(r, v->done, body, (int64_t)len);
-    v->done += (int64_t)len;
-    if (v->done == v->want) {
-        int64_t total = v->total;
-        if (v->measured)
-            MPID_Pull_ended(v);
-        MPID_Rndv_free(v);
-        recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
-    }
+    take_part(v, body, (int64_t)len);
+}
+
+void MPID_Rndv_start(const struct dev_head *h, const void *body, size_t len)
+{
+    struct peer *p = MPID_core.peers[h->source];
+    struct rndv *v = p != NULL ? MPID_Rndv_find(p->taking) : NULL;
+    struct pkt_op sender = pkt_start_op(h);
+    if (v == NULL || v->state != RNDV_RECV || !v->takes || v->other.index != sender.index ||
+        v->other.gen != sender.gen)
+        return;
+    v->takes = false;
+    take_part(v, body, least((int64_t)len, v->want));
 }
 
 /* ---- Cancel ---- */
@@ -465,8 +537,8 @@ static dev_status send_ctl(struct peer *p, struct rndv *v)
 {
     struct pkt k;
     if (v->ctl == PKT_CTS)
-        return send_cts(p, v->other, v->req != NULL ? rndv_op(v) : (struct pkt_op){ 0, 0 }, v->want,
-                        v->error);
+        return send_cts(p, v->other, v->req != NULL ? rndv_op(v) : (struct pkt_op){ 0, 0 }, v->want, v->error,
+                        false);
     if (v->ctl == PKT_SHARED)
         pkt_shared_prepare(&k, v->other, v->lacks);
     else if (v->ctl == PKT_CANCEL)

@@ -30,6 +30,7 @@ enum pkt_kind {
     PKT_SYNC,       /* source: global rank; tag: round of the barrier of MPID_End */
     PKT_SHARE,  /* an answer to RTS: copy a part of the message to the receiver's memory: struct pkt_share */
     PKT_SHARED, /* the sender's part is there: context: receiver's operation; tag: its generation; source: see pkt_shared_prepare */
+    PKT_START, /* the first bytes of a message, right after its RTS: context, tag: sender's operation; source: its global rank */
     PKT_KINDS
 };
 
@@ -51,7 +52,7 @@ struct pkt_cts {
     struct pkt_op receiver; /* goes into DATA */
     uint64_t want;          /* bytes to send, at most the message's; 0: there is nothing (more) to send */
     uint32_t error;         /* an error class if the receiver cannot take the message, else 0 */
-    uint32_t zero;
+    uint32_t start; /* 1: START is taken if it came after RTS, and DATA goes on behind it; 0: it is not */
 };
 
 /* The message in `chunks` pieces of `chunk` bytes (the last one may be shorter); who copies which is told by a word that both
@@ -143,9 +144,11 @@ static inline unsigned char *pkt_rts_payload(struct pkt *p)
 }
 
 static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct pkt_op receiver, uint64_t want,
-                                   int error)
+                                   int error, bool start)
 {
-    struct pkt_cts b = { .sender = sender, .receiver = receiver, .want = want, .error = (uint32_t)error };
+    struct pkt_cts b = {
+        .sender = sender, .receiver = receiver, .want = want, .error = (uint32_t)error, .start = start
+    };
     p->head = (struct dev_head){ .kind = PKT_CTS, .len = sizeof b };
     memcpy(p->body, &b, sizeof b);
 }
@@ -165,6 +168,17 @@ static inline void pkt_shared_prepare(struct pkt *p, struct pkt_op receiver, boo
     };
 }
 static inline struct pkt_op pkt_shared_op(const struct dev_head *h)
+{
+    return (struct pkt_op){ .index = h->context, .gen = h->tag };
+}
+
+static inline struct dev_head pkt_start_prepare(struct pkt_op sender, int32_t grank)
+{
+    return (struct dev_head){
+        .kind = PKT_START, .context = sender.index, .tag = sender.gen, .source = (uint32_t)grank
+    };
+}
+static inline struct pkt_op pkt_start_op(const struct dev_head *h)
 {
     return (struct pkt_op){ .index = h->context, .gen = h->tag };
 }
@@ -244,6 +258,8 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
         return rts.total > PKT_INLINE_MAX || rts.bytes == rts.total ? NULL : "an RTS without its payload";
     case PKT_CTS:
         return len == sizeof(struct pkt_cts) ? NULL : "a CTS of wrong length";
+    case PKT_START:
+        return len > 0 && h->source < (uint32_t)nranks ? NULL : "a START out of range";
     case PKT_SHARE:
         return pkt_check_share(body, len);
     case PKT_SHARED:

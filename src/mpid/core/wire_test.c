@@ -15,15 +15,15 @@ static const struct row {
     { \
 #s "." #f, offsetof(struct s, f), sizeof(((struct s *)0)->f) \
     }
-    FIELD(dev_head, seq),         FIELD(dev_head, kind),     FIELD(dev_head, len),
-    FIELD(dev_head, context),     FIELD(dev_head, tag),      FIELD(dev_head, source),
-    FIELD(pkt_op, index),         FIELD(pkt_op, gen),        FIELD(pkt_rts, total),
-    FIELD(pkt_rts, sender),       FIELD(pkt_rts, grank),     FIELD(pkt_rts, bytes),
-    FIELD(pkt_cts, sender),       FIELD(pkt_cts, receiver),  FIELD(pkt_cts, want),
-    FIELD(pkt_cts, error),        FIELD(pkt_cancel, sender), FIELD(pkt_cancel, grank),
-    FIELD(pkt_cancel, cancelled), FIELD(pkt_share, sender),  FIELD(pkt_share, receiver),
-    FIELD(pkt_share, want),       FIELD(pkt_share, address), FIELD(pkt_share, chunk),
-    FIELD(pkt_share, claim),
+    FIELD(dev_head, seq),       FIELD(dev_head, kind),        FIELD(dev_head, len),
+    FIELD(dev_head, context),   FIELD(dev_head, tag),         FIELD(dev_head, source),
+    FIELD(pkt_op, index),       FIELD(pkt_op, gen),           FIELD(pkt_rts, total),
+    FIELD(pkt_rts, sender),     FIELD(pkt_rts, grank),        FIELD(pkt_rts, bytes),
+    FIELD(pkt_cts, sender),     FIELD(pkt_cts, receiver),     FIELD(pkt_cts, want),
+    FIELD(pkt_cts, error),      FIELD(pkt_cts, start),        FIELD(pkt_cancel, sender),
+    FIELD(pkt_cancel, grank),   FIELD(pkt_cancel, cancelled), FIELD(pkt_share, sender),
+    FIELD(pkt_share, receiver), FIELD(pkt_share, want),       FIELD(pkt_share, address),
+    FIELD(pkt_share, chunk),    FIELD(pkt_share, claim),
 };
 static const struct {
     const char *name;
@@ -39,7 +39,8 @@ static const struct {
               { "XON", PKT_XON },
               { "SYNC", PKT_SYNC },
               { "SHARE", PKT_SHARE },
-              { "SHARED", PKT_SHARED } };
+              { "SHARED", PKT_SHARED },
+              { "START", PKT_START } };
 
 static char *document(void)
 {
@@ -87,13 +88,16 @@ START_TEST(what_is_made_is_taken)
         pkt_rts_prepare(&p, 1, 2, 3, RANKS - 1, op, n);
         ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
     }
-    pkt_cts_prepare(&p, op, op, 10, 0);
+    pkt_cts_prepare(&p, op, op, 10, 0, false);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
     pkt_share_prepare(&p, &(struct pkt_share){ .sender = op, .want = 1, .chunk = 1, .claim = 7 });
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
     pkt_shared_prepare(&p, op, true);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
     ck_assert(pkt_shared_op(&p.head).index == op.index && pkt_shared_op(&p.head).gen == op.gen);
+    p.head = pkt_start_prepare(op, RANKS - 1);
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, 48, RANKS));
+    ck_assert(pkt_start_op(&p.head).index == op.index && pkt_start_op(&p.head).gen == op.gen);
     pkt_cancel_prepare(&p, 1, 2, 3, 0, op);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len, RANKS));
     pkt_cancel_ack_prepare(&p, op, 0, true);
@@ -128,11 +132,15 @@ START_TEST(what_is_wrong_is_refused)
     pkt_rts_prepare(&p, 1, 2, 3, 0, op, 100);
     memcpy(p.body, &huge, 8);
     refused(&p, p.head.len, "a message of 2^64 bytes");
+    p.head = pkt_start_prepare(op, RANKS);
+    refused(&p, 1, "a START of rank 4");
+    p.head = pkt_start_prepare(op, 1);
+    refused(&p, 0, "a START of no bytes");
     p.head = pkt_short_prepare(1, 2, 3, 49);
     refused(&p, 49, "a short message of 49 bytes");
     p.head = pkt_short_prepare(1, 2, 3, 40);
     refused(&p, 41, "a length that differs");
-    pkt_cts_prepare(&p, op, op, 10, 0);
+    pkt_cts_prepare(&p, op, op, 10, 0, false);
     refused(&p, 31, "a CTS too short");
     pkt_share_prepare(&p, &(struct pkt_share){ .sender = op, .want = 1, .chunk = 1, .claim = 7 });
     refused(&p, 39, "a SHARE too short");
