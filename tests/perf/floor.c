@@ -10,12 +10,14 @@
 #define _GNU_SOURCE
 #include <immintrin.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -408,6 +410,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     pid_t child = fork();
     me = child == 0;
+    if (me == 1)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* or it would wait for ever for one that is gone */
     pin(me);
     mine = aligned_alloc(4096, MOST_MESSAGE);
     memset(mine, me + 1, MOST_MESSAGE);
