@@ -1,16 +1,11 @@
 #include "cells.h"
 #include <string.h>
 
-enum { KEEP = 4, FETCH_MOST = 4096 /* bytes */, FETCH_LINES = 8 };
-
-static uint8_t *circle_at(struct cell_circle *c, uint32_t k)
-{
-    return &c->cell[(c->first + k) % SHM_MAX_CELLS];
-}
+enum { FETCH_MOST = 4096 /* bytes */, FETCH_LINES = 8 };
 
 static void circle_add(struct cell_circle *c, uint8_t cell)
 {
-    *circle_at(c, c->n++) = cell;
+    *shm_circle_at(c, c->n++) = cell;
 }
 
 static uint8_t take_oldest(struct cell_circle *c)
@@ -19,15 +14,10 @@ static uint8_t take_oldest(struct cell_circle *c)
     return c->cell[c->first++ % SHM_MAX_CELLS];
 }
 
-static uint8_t take_newest(struct cell_circle *c)
-{
-    return *circle_at(c, --c->n);
-}
-
 static bool circle_has(struct cell_circle *c, uint32_t cell)
 {
     uint32_t k = 0;
-    while (k < c->n && *circle_at(c, k) != cell)
+    while (k < c->n && *shm_circle_at(c, k) != cell)
         k++;
     return k < c->n;
 }
@@ -37,9 +27,9 @@ static void circle_remove(struct cell_circle *c, uint32_t first, uint32_t n)
 {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < c->n; k++) {
-        uint8_t i = *circle_at(c, k);
+        uint8_t i = *shm_circle_at(c, k);
         if (i < first || i >= first + n)
-            *circle_at(c, kept++) = i;
+            *shm_circle_at(c, kept++) = i;
     }
     c->n = kept;
 }
@@ -47,13 +37,6 @@ static void circle_remove(struct cell_circle *c, uint32_t first, uint32_t n)
 static bool is_back(const struct cell_pool *p, uint32_t i)
 {
     return atomic_load_explicit(&p->done[i], memory_order_acquire) == p->note[i].use;
-}
-
-static void to_flight(struct cell_pool *p, uint8_t i)
-{
-    circle_add(&p->flight, i);
-    p->held[p->note[i].to] += p->note[i].span;
-    p->out += p->note[i].span;
 }
 
 /* It has left the flight, and is not free yet. */
@@ -93,7 +76,7 @@ void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class,
         if (is_back(p, i) || p->note[i].to >= nlocal)
             continue;
         span = p->note[i].span;
-        to_flight(p, (uint8_t)i);
+        shm_to_flight(p, (uint8_t)i);
     }
     for (uint32_t i = p->class->cells; i-- > 0;) /* so that cell 0 is the first to be used */
         if (!in_flight(p, i))
@@ -106,9 +89,9 @@ static void sweep(struct cell_pool *p)
     uint32_t kept = 0;
     p->to_fetch = 0;
     for (uint32_t k = 0; k < p->flight.n; k++) {
-        uint8_t i = *circle_at(&p->flight, k);
+        uint8_t i = *shm_circle_at(&p->flight, k);
         if (!is_back(p, i)) {
-            *circle_at(&p->flight, kept++) = i;
+            *shm_circle_at(&p->flight, kept++) = i;
             continue;
         }
         from_flight(p, i);
@@ -119,7 +102,7 @@ static void sweep(struct cell_pool *p)
 
 void dev_shmem_cells_look(struct cell_pool *p)
 {
-    uint8_t i = *circle_at(&p->flight, 0);
+    uint8_t i = *shm_circle_at(&p->flight, 0);
     if (p->flight.n == 0 || !is_back(p, i))
         return;
     from_flight(p, i);
@@ -133,7 +116,7 @@ bool dev_shmem_cells_fetch(struct cell_pool *p)
     const char *cell;
     if (p->fetched >= p->to_fetch)
         return false;
-    cell = dev_shmem_cells_room(p, *circle_at(&p->free, p->free.n - 1));
+    cell = dev_shmem_cells_room(p, *shm_circle_at(&p->free, p->free.n - 1));
     for (int i = 0; i < FETCH_LINES && p->fetched < p->to_fetch; i++, p->fetched += 64)
         ku_ring_prefetch(cell + p->fetched);
     return p->fetched < p->to_fetch;
@@ -142,7 +125,7 @@ bool dev_shmem_cells_fetch(struct cell_pool *p)
 /* May another cell than the oldest be back?  One receiver gives its cells back in their order. */
 static bool several_receivers(struct cell_pool *p)
 {
-    return p->flight.n && p->held[p->note[*circle_at(&p->flight, 0)].to] != p->out;
+    return p->flight.n && p->held[p->note[*shm_circle_at(&p->flight, 0)].to] != p->out;
 }
 
 static bool may_take(const struct cell_pool *p, uint32_t to, uint32_t span)
@@ -154,7 +137,7 @@ static bool may_take(const struct cell_pool *p, uint32_t to, uint32_t span)
 static int take_pair(struct cell_pool *p)
 {
     for (uint32_t k = p->free.n; k-- > 0;) {
-        uint32_t first = *circle_at(&p->free, k) & ~1u;
+        uint32_t first = *shm_circle_at(&p->free, k) & ~1u;
         if (!circle_has(&p->free, first) || !circle_has(&p->free, first + 1))
             continue;
         circle_remove(&p->free, first, 2);
@@ -163,11 +146,11 @@ static int take_pair(struct cell_pool *p)
     return -1;
 }
 
-int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t bytes)
+int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
 {
     uint32_t span = bytes > p->class->room ? 2 : 1;
     int cell;
-    if (p->flight.n >= KEEP)
+    if (p->flight.n >= SHM_CELLS_KEEP)
         dev_shmem_cells_look(p);
     if (!may_take(p, to, span)) {
         dev_shmem_cells_look(p);
@@ -181,7 +164,7 @@ int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t bytes)
     else if (p->class->paired && p->quota == p->class->cells && bytes <= p->class->room / 2)
         cell = take_oldest(&p->free);
     else
-        cell = take_newest(&p->free);
+        cell = shm_take_newest(&p->free);
     if (cell >= 0)
         p->note[cell].span = (uint16_t)span;
     p->to_fetch = 0;
@@ -192,14 +175,6 @@ void dev_shmem_cells_drop(struct cell_pool *p, int cell)
 {
     p->to_fetch = 0;
     to_free(p, (uint8_t)cell);
-}
-
-uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes)
-{
-    p->bytes = bytes;
-    p->note[cell].to = (uint16_t)to;
-    to_flight(p, (uint8_t)cell);
-    return ++p->note[cell].use;
 }
 
 void dev_shmem_cells_unsend(struct cell_pool *p, int cell)
@@ -213,7 +188,7 @@ void dev_shmem_cells_reclaim(struct cell_pool *p, struct shm_area *area, uint32_
 {
     _Atomic uint32_t *done = area->done[p->class - shm_class];
     for (uint32_t k = 0; k < p->flight.n; k++) {
-        uint8_t i = *circle_at(&p->flight, k);
+        uint8_t i = *shm_circle_at(&p->flight, k);
         if (p->note[i].to == to)
             atomic_store_explicit(&done[i], p->note[i].use, memory_order_relaxed);
     }

@@ -5,7 +5,7 @@
  *   2. In flight in the order of sending; a cell in flight is back when its word in `done` is the number of its use.  The
  *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
  *   3. A few cells go round, as many as are in flight at once, so they stay in the cache: the one given back last is taken,
- *      and only from the KEEP-th cell in flight on does a sender look whether the oldest is back; it looks when it waits, too.
+ *      and only from the SHM_CELLS_KEEP-th cell in flight on does a sender look whether the oldest is back; it looks when it waits, too.
  *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of the last are in the receiver's
  *      innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and 360).
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.
@@ -40,8 +40,44 @@ struct cell_pool {
 void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class, uint16_t *held,
                           uint32_t nlocal, bool again);
 
+/* ---- What the functions below are made of ---- */
+
+enum { SHM_CELLS_KEEP = 4 };
+
+static inline uint8_t *shm_circle_at(struct cell_circle *c, uint32_t k)
+{
+    return &c->cell[(c->first + k) % SHM_MAX_CELLS];
+}
+
+static inline uint8_t shm_take_newest(struct cell_circle *c)
+{
+    return *shm_circle_at(c, --c->n);
+}
+
+static inline void shm_to_flight(struct cell_pool *p, uint8_t i)
+{
+    *shm_circle_at(&p->flight, p->flight.n++) = i;
+    p->held[p->note[i].to] += p->note[i].span;
+    p->out += p->note[i].span;
+}
+
+int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes);
+
+/* ---- */
+
 /* A cell, or the first of a pair, for `bytes` of body to local rank `to`, or -1. */
-int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t bytes);
+static inline int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t bytes)
+{
+    int cell;
+    if (__builtin_expect(p->class->paired || p->flight.n >= SHM_CELLS_KEEP || p->free.n == 0 ||
+                             p->held[to] >= p->quota,
+                         0))
+        return dev_shmem_cells_take_slowly(p, to, bytes);
+    cell = shm_take_newest(&p->free);
+    p->note[cell].span = 1;
+    p->to_fetch = 0;
+    return cell;
+}
 
 static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
 {
@@ -52,7 +88,13 @@ static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
 void dev_shmem_cells_drop(struct cell_pool *p, int cell);
 
 /* Before the line is published, which carries the number of this use; if it was not, undo. */
-uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes);
+static inline uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes)
+{
+    p->bytes = bytes;
+    p->note[cell].to = (uint16_t)to;
+    shm_to_flight(p, (uint8_t)cell);
+    return ++p->note[cell].use;
+}
 void dev_shmem_cells_unsend(struct cell_pool *p, int cell);
 
 /* The sender waits: is the oldest cell in flight back? */

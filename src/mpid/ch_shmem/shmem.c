@@ -372,8 +372,8 @@ static inline __attribute__((always_inline)) dev_status put(struct dev_peer *p, 
 }
 
 /* Put a line that is complete but for the lap. */
-static dev_status put_line(struct dev_peer *p, const struct dev_head *head, uint8_t len, const void *body,
-                           size_t bytes)
+static inline __attribute__((always_inline)) dev_status
+put_line(struct dev_peer *p, const struct dev_head *head, uint8_t len, const void *body, size_t bytes)
 {
     struct ku_line_head h;
     memcpy(&h, head, sizeof h);
