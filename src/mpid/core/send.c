@@ -477,6 +477,12 @@ void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
                       int *error_code)
 {
     (void)msgrep;
+    if (send_called(buf, len, src_lrank, tag, context_id, dest_grank)) {
+        request->comm = comm;
+        sent_request(request, src_lrank, tag);
+        send_poll();
+        return;
+    }
     send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0);
     send_start(request, error_code);
 }
