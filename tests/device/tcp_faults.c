@@ -7,6 +7,8 @@
 #include <check.h>
 #include <errno.h>
 #include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -466,22 +468,31 @@ static bool carry(int a, int b, size_t *done)
     return true;
 }
 
-/* Rank 2 is the relay: rank 1 reaches rank 0 through it, with buffers of a few KB. */
+/* Before it connects or accepts: buffers of a few KB, and segments of less than that; with those of loopback, larger than
+ * the buffer, each window that was full would be told open by a timer of 0.2 s only. */
+static void small_pieces(int fd)
+{
+    int small = 4096, segment = 512;
+    ck_assert(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    ck_assert(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small) == 0);
+    ck_assert(setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) == 0);
+}
+
+/* Rank 2 is the relay: rank 1 reaches rank 0 through it. */
 static void relay(struct rank *r)
 {
     struct ku_sock_addr at = address_of(r, 0);
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(at.port) };
+    int there = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct pollfd p[2] = { { .fd = relay_fd, .events = POLLIN } };
-    int small = 4096;
     size_t done[2] = { 0 };
     bool open[2] = { true, true };
+    memcpy(&to.sin_addr, at.ip, sizeof to.sin_addr);
+    small_pieces(there);
     poll(p, 1, 10000);
     p[0] = (struct pollfd){ .fd = ku_sock_accept(relay_fd, NULL), .events = POLLIN };
-    p[1] = (struct pollfd){ .fd = dial(&at), .events = POLLIN };
-    for (int i = 0; i < 2; i++) {
-        NEED(r, p[i].fd >= 0, "%s", strerror(errno));
-        setsockopt(p[i].fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-        setsockopt(p[i].fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-    }
+    p[1] = (struct pollfd){ .fd = there, .events = POLLIN };
+    NEED(r, p[0].fd >= 0 && connect(there, (struct sockaddr *)&to, sizeof to) == 0, "%s", strerror(errno));
     while (open[0] || open[1]) {
         poll(p, 2, 100);
         for (int i = 0; i < 2; i++) {
@@ -515,6 +526,7 @@ START_TEST(split_writes)
 {
     relay_fd = ku_sock_listen("127.0.0.1", &relay_at);
     ck_assert_int_ge(relay_fd, 0);
+    small_pieces(relay_fd);
     ck_assert_int_eq(ranks_run(&tcp, 3, false, over_the_relay), 0);
     close(relay_fd);
 }
