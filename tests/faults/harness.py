@@ -42,9 +42,9 @@ def matches(what, text, pattern):
 
 
 class Run:
-    """One finished mpiexec."""
+    """One finished mpiexec.  err_to: a file that has what it says on stderr while it runs."""
 
-    def __init__(self, *args, stdin=b"", timeout=20, env=None, cmd=None, cwd=None):
+    def __init__(self, *args, stdin=b"", timeout=20, env=None, cmd=None, cwd=None, err_to=None):
         full = dict(os.environ)
         for k, v in (env or {}).items():
             if v is None:
@@ -53,8 +53,9 @@ class Run:
                 full[k] = v
         self.cmd = [*(cmd or [MPIEXEC]), *map(str, args)]
         start = time.time()
+        err_file = open(err_to, "wb+") if err_to else None
         p = subprocess.Popen(self.cmd, stdin=subprocess.PIPE if isinstance(stdin, bytes) else stdin,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=full, cwd=cwd, start_new_session=True)
+                             stdout=subprocess.PIPE, stderr=err_file or subprocess.PIPE, env=full, cwd=cwd, start_new_session=True)
         try:
             out, err = p.communicate(stdin if isinstance(stdin, bytes) else None, timeout=timeout)
             self.rc = p.returncode
@@ -63,6 +64,10 @@ class Run:
             out, err = p.communicate()
             self.rc = "time was up"
         self.seconds = time.time() - start
+        if err_file:
+            err_file.seek(0)
+            err = err_file.read()
+            err_file.close()
         self.out, self.err = out.decode(errors="replace"), err.decode(errors="replace")
 
     def expect(self, what, rc=0, out=None, err=None):
