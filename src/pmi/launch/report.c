@@ -7,8 +7,9 @@
 #include "output.h"
 #include "report.h"
 
-static const double MERGE_SECONDS = 0.05; /* how long a text waits for its equals */
-enum { MAX_TEXTS = 256 };                 /* distinct texts kept; more are shown at once */
+/* Texts are shown when so long no other has come, or so long after the first: where cores are few, many ranks come one by one. */
+static const double MERGE_SECONDS = 0.05, MERGE_MOST = 0.5;
+enum { MAX_TEXTS = 256 }; /* distinct texts kept; more are shown at once */
 
 struct entry {
     char *text;    /* a rank's own message; NULL: a failure */
@@ -26,7 +27,15 @@ static int nranks;
 static const struct launch *job;
 static struct entry entries[MAX_TEXTS];
 static int nentries;
-static double due;
+static double due, due_most;
+
+static void wait_for_more(void)
+{
+    double t = now();
+    if (due == 0)
+        due_most = t + MERGE_MOST;
+    due = t + MERGE_SECONDS < due_most ? t + MERGE_SECONDS : due_most;
+}
 
 void report_init(const struct launch *l)
 {
@@ -38,8 +47,6 @@ static struct entry *new_entry(void)
 {
     if (nentries == MAX_TEXTS)
         report_flush();
-    if (due == 0)
-        due = now() + MERGE_SECONDS;
     struct entry *e = &entries[nentries++];
     *e = (struct entry){ .ranks = xalloc((size_t)nranks / 8 + 1, 1), .first = -1, .after = true };
     return e;
@@ -76,6 +83,7 @@ void report_text(int rank, const char *text, size_t len, bool after)
         e->text = xformat("%.*s", (int)len, text);
     }
     add_rank(e, rank, 0, after);
+    wait_for_more();
 }
 
 static bool same_failure(const struct entry *e, const struct failure_facts *f)
@@ -97,6 +105,7 @@ void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool
     }
     e->facts.core = e->facts.core || facts->core;
     add_rank(e, rank, pid, after);
+    wait_for_more();
 }
 
 /* Several hosts may be lost for one reason. */
@@ -123,8 +132,7 @@ void report_host(const char *name, const char *why)
         free(l->names);
         l->names = more;
     }
-    if (due == 0)
-        due = now() + MERGE_SECONDS;
+    wait_for_more();
 }
 
 static void show_lost(void)
