@@ -243,8 +243,9 @@ def unit_tests(ctx, skip_done):
         start = time.time()
         program = os.path.join(ctx.builddir, name)
         libtool = ["./libtool", "--mode=execute", *ctx.wrapper] if ctx.wrapper else []
-        code, out, err = run([*libtool, program], 180 * ctx.slow, dict(ctx.env, CK_FORK=ctx.env.get("CK_FORK", "yes")),
-                             cwd=ctx.builddir)
+        # Check's own 4 s for a test are too short beside other parts
+        check = {"CK_FORK": ctx.env.get("CK_FORK", "yes"), "CK_DEFAULT_TIMEOUT": "30", "CK_TIMEOUT_MULTIPLIER": str(ctx.slow)}
+        code, out, err = run([*libtool, program], 180 * ctx.slow, dict(ctx.env, **check), cwd=ctx.builddir)
         yield outcome(name, code, out, err, time.time() - start)
 
 
