@@ -51,16 +51,32 @@ static inline size_t to_line(const char *to)
 
 /* ---- AVX-512 ---- */
 
-/* At most 64 bytes. */
-AVX512 static inline void few_512(char *to, const char *from, size_t n)
+/* Less than 64 bytes. */
+AVX2 static inline void few_256(char *to, const char *from, size_t n)
 {
-    __mmask64 k = _bzhi_u64(~(uint64_t)0, (unsigned)n);
-    _mm512_mask_storeu_epi8(to, k, _mm512_maskz_loadu_epi8(k, from));
+    if (n < 32) {
+        memcpy(to, from, n);
+        return;
+    }
+    __m256i first = _mm256_loadu_si256((const __m256i *)from);
+    __m256i last = _mm256_loadu_si256((const __m256i *)(from + n - 32));
+    _mm256_storeu_si256((__m256i *)to, first);
+    _mm256_storeu_si256((__m256i *)(to + n - 32), last);
 }
 
-AVX512 static inline void lines_512(char *to, const char *from, size_t n)
+/* What is no multiple of a register goes twice in part: processors give bytes that a masked store has written to no load before
+ * they are in the cache. */
+AVX512 static void copy_512(char *to, const char *from, size_t n)
 {
-    size_t i = 0;
+    size_t i = to_line(to);
+    if (n < LINE) {
+        few_256(to, from, n);
+        return;
+    }
+    __m512i first = _mm512_loadu_si512(from), last = _mm512_loadu_si512(from + n - LINE);
+    _mm512_storeu_si512(to, first);
+    if (i == 0)
+        i = LINE;
     for (; i + 4 * LINE <= n; i += 4 * LINE) {
         __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + 64);
         __m512i c = _mm512_loadu_si512(from + i + 128), d = _mm512_loadu_si512(from + i + 192);
@@ -69,20 +85,9 @@ AVX512 static inline void lines_512(char *to, const char *from, size_t n)
         _mm512_store_si512(to + i + 128, c);
         _mm512_store_si512(to + i + 192, d);
     }
-    for (; i + LINE <= n; i += LINE)
+    for (; i + LINE < n; i += LINE)
         _mm512_store_si512(to + i, _mm512_loadu_si512(from + i));
-    few_512(to + i, from + i, n - i);
-}
-
-AVX512 static void copy_512(char *to, const char *from, size_t n)
-{
-    size_t head = to_line(to);
-    if (n <= LINE) {
-        few_512(to, from, n);
-        return;
-    }
-    few_512(to, from, head);
-    lines_512(to + head, from + head, n - head);
+    _mm512_storeu_si512(to + n - LINE, last);
 }
 
 /* A line is made one's own by storing the first bytes of the register that it was read into: nothing is read again. */

@@ -298,11 +298,12 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
     return best;
 }
 
+/* Each field by itself: a compiler that loads several at once lets them wait for those that were stored a moment ago. */
+#define SAME(field) (*(const volatile __typeof__(a->field) *)&a->field == b->field)
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
-    return a->bytes == b->bytes && a->elements == b->elements && a->p == b->p && a->most == b->most &&
-           a->commutative == b->commutative && a->in_place == b->in_place && a->crowded == b->crowded &&
-           a->team == b->team && a->room == b->room && a->unit == b->unit;
+    return SAME(bytes) && SAME(elements) && SAME(p) && SAME(most) && SAME(commutative) && SAME(in_place) &&
+           SAME(crowded) && SAME(team) && SAME(room) && SAME(unit);
 }
 
 /* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */

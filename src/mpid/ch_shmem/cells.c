@@ -36,19 +36,20 @@ static void circle_remove(struct cell_circle *c, uint32_t first, uint32_t n)
 
 static bool is_back(const struct cell_pool *p, uint32_t i)
 {
-    return atomic_load_explicit(&p->done[i], memory_order_acquire) == p->note[i].use;
+    return atomic_load_explicit(&p->done[i], memory_order_acquire) == shm_note_use(p->note[i]);
 }
 
 /* It has left the flight, and is not free yet. */
 static void from_flight(struct cell_pool *p, uint8_t i)
 {
-    p->held[p->note[i].to] -= p->note[i].span;
-    p->out -= p->note[i].span;
+    shm_note n = p->note[i];
+    p->held[shm_note_to(n)] -= (uint16_t)shm_note_span(n);
+    p->out -= shm_note_span(n);
 }
 
 static void to_free(struct cell_pool *p, uint8_t i)
 {
-    if (p->note[i].span == 2)
+    if (shm_note_span(p->note[i]) == 2)
         circle_add(&p->free, i + 1);
     circle_add(&p->free, i);
 }
@@ -58,7 +59,7 @@ static bool in_flight(struct cell_pool *p, uint32_t i)
 {
     uint32_t first = i & ~p->class->paired;
     return circle_has(&p->flight, i) ||
-           (first != i && circle_has(&p->flight, first) && p->note[first].span == 2);
+           (first != i && circle_has(&p->flight, first) && shm_note_span(p->note[first]) == 2);
 }
 
 void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class, uint16_t *held,
@@ -73,9 +74,9 @@ void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class,
     p->quota = nlocal > 2 ? p->class->cells / 2 : p->class->cells;
     for (uint32_t i = 0, span; again && i < p->class->cells; i += span) {
         span = 1;
-        if (is_back(p, i) || p->note[i].to >= nlocal)
+        if (is_back(p, i) || shm_note_to(p->note[i]) >= nlocal)
             continue;
-        span = p->note[i].span;
+        span = shm_note_span(p->note[i]);
         shm_to_flight(p, (uint8_t)i);
     }
     for (uint32_t i = p->class->cells; i-- > 0;) /* so that cell 0 is the first to be used */
@@ -125,7 +126,7 @@ bool dev_shmem_cells_fetch(struct cell_pool *p)
 /* May another cell than the oldest be back?  One receiver gives its cells back in their order. */
 static bool several_receivers(struct cell_pool *p)
 {
-    return p->flight.n && p->held[p->note[*shm_circle_at(&p->flight, 0)].to] != p->out;
+    return p->flight.n && p->held[shm_note_to(p->note[*shm_circle_at(&p->flight, 0)])] != p->out;
 }
 
 static bool may_take(const struct cell_pool *p, uint32_t to, uint32_t span)
@@ -166,7 +167,7 @@ int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
     else
         cell = shm_take_newest(&p->free);
     if (cell >= 0)
-        p->note[cell].span = (uint16_t)span;
+        shm_note_take(p, cell, span);
     p->to_fetch = 0;
     return cell;
 }
@@ -177,20 +178,13 @@ void dev_shmem_cells_drop(struct cell_pool *p, int cell)
     to_free(p, (uint8_t)cell);
 }
 
-void dev_shmem_cells_unsend(struct cell_pool *p, int cell)
-{
-    p->note[cell].use--;
-    p->flight.n--;
-    from_flight(p, (uint8_t)cell);
-}
-
 void dev_shmem_cells_reclaim(struct cell_pool *p, struct shm_area *area, uint32_t to)
 {
     _Atomic uint32_t *done = area->done[p->class - shm_class];
     for (uint32_t k = 0; k < p->flight.n; k++) {
         uint8_t i = *shm_circle_at(&p->flight, k);
-        if (p->note[i].to == to)
-            atomic_store_explicit(&done[i], p->note[i].use, memory_order_relaxed);
+        if (shm_note_to(p->note[i]) == to)
+            atomic_store_explicit(&done[i], shm_note_use(p->note[i]), memory_order_relaxed);
     }
     sweep(p);
 }

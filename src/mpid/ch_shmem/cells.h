@@ -23,7 +23,7 @@
 struct cell_pool {
     char *area; /* of the rank */
     const struct shm_class *class;
-    struct shm_note *note;
+    shm_note *note;
     const _Atomic uint32_t *done;
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
@@ -31,8 +31,10 @@ struct cell_pool {
     uint32_t bytes;             /* of the body sent last */
     uint32_t fetched, to_fetch; /* bytes of the next cell to be taken: invariant 5 */
     struct cell_circle {
-        uint32_t first, n;
+        uint32_t first;
         uint8_t cell[SHM_MAX_CELLS];
+        uint32_t
+            n; /* not next to `first`: compilers load both at once, which waits for a store to one of them */
     } free, flight; /* in the order of giving back, of sending */
 };
 
@@ -56,9 +58,16 @@ static inline uint8_t shm_take_newest(struct cell_circle *c)
 
 static inline void shm_to_flight(struct cell_pool *p, uint8_t i)
 {
+    shm_note n = p->note[i];
     *shm_circle_at(&p->flight, p->flight.n++) = i;
-    p->held[p->note[i].to] += p->note[i].span;
-    p->out += p->note[i].span;
+    p->held[shm_note_to(n)] += (uint16_t)shm_note_span(n);
+    p->out += shm_note_span(n);
+}
+
+/* Of a cell that is taken. */
+static inline void shm_note_take(struct cell_pool *p, int cell, uint32_t span)
+{
+    p->note[cell] = shm_note_of(shm_note_use(p->note[cell]), 0, span);
 }
 
 int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes);
@@ -74,7 +83,7 @@ static inline int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t 
                          0))
         return dev_shmem_cells_take_slowly(p, to, bytes);
     cell = shm_take_newest(&p->free);
-    p->note[cell].span = 1;
+    shm_note_take(p, cell, 1);
     p->to_fetch = 0;
     return cell;
 }
@@ -87,15 +96,19 @@ static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
 /* A cell that was taken and not sent. */
 void dev_shmem_cells_drop(struct cell_pool *p, int cell);
 
-/* Before the line is published, which carries the number of this use; if it was not, undo. */
-static inline uint32_t dev_shmem_cells_send(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes)
+/* The number of the use that begins: it goes into the line. */
+static inline uint32_t dev_shmem_cells_use(const struct cell_pool *p, int cell)
+{
+    return shm_note_use(p->note[cell]) + 1;
+}
+
+/* The line has been published. */
+static inline void dev_shmem_cells_sent(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes)
 {
     p->bytes = bytes;
-    p->note[cell].to = (uint16_t)to;
+    p->note[cell] = shm_note_of(shm_note_use(p->note[cell]) + 1, to, shm_note_span(p->note[cell]));
     shm_to_flight(p, (uint8_t)cell);
-    return ++p->note[cell].use;
 }
-void dev_shmem_cells_unsend(struct cell_pool *p, int cell);
 
 /* The sender waits: is the oldest cell in flight back? */
 void dev_shmem_cells_look(struct cell_pool *p);

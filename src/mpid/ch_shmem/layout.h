@@ -23,12 +23,29 @@ enum {
     SHM_C2_CELLS = 4
 };
 
-/* What the owner of a cell notes of its last use; nobody else looks. */
-struct shm_note {
-    uint32_t use;  /* 1, 2, ...; 0: never used */
-    uint16_t to;   /* local rank that gives it back */
-    uint16_t span; /* cells: 2 of a pair, of which this is the first */
-};
+/* What the owner of a cell notes of its last use; nobody else looks.  One word, written and read as such (see shm_desc). */
+typedef uint64_t
+    shm_note; /* bits 0 to 31: use: 1, 2, ...; 0: never used; 32 to 47: local rank that gives it back; 48 to 63: cells: 2 of
+                            * a pair, of which this is the first */
+
+static inline shm_note shm_note_of(uint32_t use, uint32_t to, uint32_t span)
+{
+    uint64_t n = use | (uint64_t)(to & UINT16_MAX) << 32 | (uint64_t)span << 48;
+    __asm__("" : "+r"(n)); /* or compilers store only the half that changes */
+    return n;
+}
+static inline uint32_t shm_note_use(shm_note n)
+{
+    return (uint32_t)n;
+}
+static inline uint32_t shm_note_to(shm_note n)
+{
+    return n >> 32 & UINT16_MAX;
+}
+static inline uint32_t shm_note_span(shm_note n)
+{
+    return (uint32_t)(n >> 48);
+}
 
 struct shm_area {
     _Alignas(64) _Atomic uint32_t claims; /* of this rank's threads, on all rings: linering.h, invariant 5 */
@@ -46,19 +63,44 @@ struct shm_area {
     } word[DEV_WORDS];
     struct ku_ring ring;
     struct ku_ring lane[SHM_LANES];
-    _Alignas(64) struct shm_note note[SHM_CLASSES][SHM_MAX_CELLS];
+    _Alignas(64) shm_note note[SHM_CLASSES][SHM_MAX_CELLS];
     /* The use that the receiver is done with. */
     _Alignas(64) _Atomic uint32_t done[SHM_CLASSES][SHM_MAX_CELLS];
 };
 enum { SHM_INBOX = 0x100, SHM_LANES_GIVEN = 0xff };
 
-/* The body of a line that announces a cell. */
+/* The body of a line that announces a cell: two words, which go from and to registers.  Fields put together in memory and then moved
+ * as words would have to wait until all stores before them have left the processor, those of the body too. */
 struct shm_desc {
-    uint32_t owner; /* local rank whose cell it is */
-    uint16_t class, cell;
-    uint32_t use;
-    uint32_t bytes;
+    uint64_t where; /* bits 0 to 31 local rank whose cell it is, 32 to 47 class, 48 to 63 cell */
+    uint64_t what;  /* 0 to 31 number of the use, 32 to 63 bytes */
 };
+
+static inline struct shm_desc shm_desc(uint32_t owner, int class, int cell, uint32_t use, uint32_t bytes)
+{
+    return (struct shm_desc){ owner | (uint64_t) class << 32 | (uint64_t)cell << 48,
+                              use | (uint64_t)bytes << 32 };
+}
+static inline uint32_t shm_desc_owner(struct shm_desc s)
+{
+    return (uint32_t)s.where;
+}
+static inline uint16_t shm_desc_class(struct shm_desc s)
+{
+    return (uint16_t)(s.where >> 32);
+}
+static inline uint16_t shm_desc_cell(struct shm_desc s)
+{
+    return (uint16_t)(s.where >> 48);
+}
+static inline uint32_t shm_desc_use(struct shm_desc s)
+{
+    return (uint32_t)s.what;
+}
+static inline uint32_t shm_desc_bytes(struct shm_desc s)
+{
+    return (uint32_t)(s.what >> 32);
+}
 
 /* The `len` byte of a line: up to 48 a short packet; SHM_INLINE | n a packet of send() with n bytes in the line. */
 enum { SHM_INLINE = 0x80, SHM_CELL = 0xff };

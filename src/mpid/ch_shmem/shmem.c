@@ -376,8 +376,12 @@ static inline __attribute__((always_inline)) dev_status
 put_line(struct dev_peer *p, const struct dev_head *head, uint8_t len, const void *body, size_t bytes)
 {
     struct ku_line_head h;
-    memcpy(&h, head, sizeof h);
-    h.len = len;
+    uint64_t word[2];
+    memcpy(&word[0], head, 8);
+    memcpy(&word[1], (const char *)head + 8, 8);
+    word[0] = ku_line_with_len(word[0], len);
+    __asm__("" : "+r"(word[0]), "+r"(word[1])); /* words, from here to the line: see shm_desc */
+    memcpy(&h, word, sizeof h);
     return put(p, &h, body, bytes);
 }
 
@@ -424,23 +428,21 @@ static int cell_of(const struct dev *d, const void *room, int *class)
 }
 
 /* Announce a cell that is filled. */
-static inline dev_status announce(struct dev_peer *p, const struct dev_head *head, int class, int cell,
-                                  size_t len)
+static inline __attribute__((always_inline)) dev_status
+announce(struct dev_peer *p, const struct dev_head *head, int class, int cell, size_t len)
 {
     struct dev *d = p->dev;
-    struct shm_desc desc = {
-        .owner = d->lrank, .class = (uint16_t) class, .cell = (uint16_t)cell, .bytes = (uint32_t)len
-    };
-    dev_status st;
-    desc.use = dev_shmem_cells_send(&d->pool[class], cell, p->lrank, (uint32_t)len);
-    st = put_line(p, head, SHM_CELL, &desc, sizeof desc);
-    if (st != DEV_OK)
-        dev_shmem_cells_unsend(&d->pool[class], cell);
+    struct cell_pool *pool = &d->pool[class];
+    struct shm_desc desc = shm_desc(d->lrank, class, cell, dev_shmem_cells_use(pool, cell), (uint32_t)len);
+    dev_status st = put_line(p, head, SHM_CELL, &desc, sizeof desc);
+    if (__builtin_expect(st == DEV_OK, 1))
+        dev_shmem_cells_sent(pool, cell, p->lrank, (uint32_t)len);
     d->waits_usefully = true;
     return st;
 }
 
-static dev_status commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
+static __attribute__((noinline)) dev_status commit(struct dev_peer *p, const struct dev_head *head,
+                                                   void *room, size_t len)
 {
     int c, cell = cell_of(p->dev, room, &c);
     return announce(p, head, c, cell, len);
@@ -609,24 +611,25 @@ static inline void catch_up(struct dev *d)
         took(d, n);
 }
 
-static void give_back(struct dev *d, const struct shm_desc *desc)
+static void give_back(struct dev *d, struct shm_desc desc)
 {
-    atomic_store_explicit(&area_of(d, desc->owner)->done[desc->class][desc->cell], desc->use,
-                          memory_order_release);
-    wake_stalled(d, desc->owner);
+    uint32_t owner = shm_desc_owner(desc);
+    atomic_store_explicit(&area_of(d, owner)->done[shm_desc_class(desc)][shm_desc_cell(desc)],
+                          shm_desc_use(desc), memory_order_release);
+    wake_stalled(d, owner);
 }
 
 /* Invariant 4: `most` bytes more of the cell that was read last, which is given back after all of them. */
 static void own(struct dev *d, uint32_t most)
 {
     struct back *b = &d->back;
-    uint32_t end = b->desc.bytes - b->owned < most ? b->desc.bytes : b->owned + most;
+    uint32_t bytes = shm_desc_bytes(b->desc), end = bytes - b->owned < most ? bytes : b->owned + most;
     ku_copy_own(b->body + b->owned, end - b->owned);
     b->owned = end;
-    if (b->owned < b->desc.bytes)
+    if (b->owned < bytes)
         return;
     b->body = NULL;
-    give_back(d, &b->desc);
+    give_back(d, b->desc);
 }
 
 /* Nothing has come: what may as well be done now. */
@@ -650,48 +653,70 @@ static __attribute__((noinline)) void idle(struct dev *d)
     d->waits_usefully = more;
 }
 
-static bool is_sound(const struct dev *d, const struct shm_desc *desc)
+static inline bool is_sound(const struct dev *d, struct shm_desc desc)
 {
-    const struct shm_class *k = &shm_class[desc->class < SHM_CLASSES ? desc->class : 0];
-    return desc->owner < d->nlocal && desc->class < SHM_CLASSES && desc->cell < k->cells &&
-           desc->bytes <= k->room << (k->paired & ~desc->cell);
+    uint16_t class = shm_desc_class(desc), cell = shm_desc_cell(desc);
+    const struct shm_class *k = &shm_class[class < SHM_CLASSES ? class : 0];
+    return shm_desc_owner(desc) < d->nlocal && class < SHM_CLASSES && cell < k->cells &&
+           shm_desc_bytes(desc) <= k->room << (k->paired & ~cell);
 }
 
-static inline char *body_of(const struct dev *d, const struct shm_desc *desc)
+static inline char *body_of(const struct dev *d, struct shm_desc desc)
 {
-    return (char *)area_of(d, desc->owner) + shm_cell_at(&shm_class[desc->class], desc->cell);
+    return (char *)area_of(d, shm_desc_owner(desc)) +
+           shm_cell_at(&shm_class[shm_desc_class(desc)], shm_desc_cell(desc));
 }
 
-/* A body has been read: give its cell back, or remember to, after the one before.  Where ranks share cores there is nothing to
- * gain by making lines one's own: the other one runs when this one has left. */
-static void done_with(struct dev *d, const struct shm_desc *desc, char *body)
+/* Give the cell back after the one before. */
+static void give_back_after(struct dev *d, struct shm_desc desc)
 {
     if (d->back.body)
         own(d, UINT32_MAX);
-    if (desc->bytes > SHM_LATER || ku_wait_policy.spin_ns == 0) {
-        give_back(d, desc);
-        return;
-    }
-    d->back = (struct back){ .desc = *desc, .body = body };
+    give_back(d, desc);
+}
+
+/* The same when there is time to make its lines one's own. */
+static inline void own_later(struct dev *d, struct shm_desc desc, char *body)
+{
+    if (d->back.body)
+        own(d, UINT32_MAX);
+    d->back = (struct back){ .desc = desc, .body = body };
     d->waits_usefully = true;
+}
+
+/* Are the lines of a body that has been read to be made one's own, and not by the core?  Where ranks share cores there is nothing to gain by
+ * that: the other one runs when this one has left. */
+static inline bool is_owned_later(size_t bytes)
+{
+    return bytes <= SHM_LATER && ku_wait_policy.spin_ns != 0;
+}
+
+static inline struct shm_desc desc_in(const struct ku_line *line)
+{
+    struct shm_desc desc;
+    memcpy(&desc.where, line->body, 8);
+    memcpy(&desc.what, line->body + 8, 8);
+    return desc;
 }
 
 /* Hand up the body of a cell. */
 static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_line *line)
 {
-    struct shm_desc desc;
+    struct shm_desc desc = desc_in(line);
     char *body;
-    memcpy(&desc, line->body, sizeof desc);
-    if (!is_sound(d, &desc)) {
+    if (!is_sound(d, desc)) {
         d->up.error(d->up.core, "shared memory: a packet with an impossible address was dropped");
         return;
     }
-    body = body_of(d, &desc);
+    body = body_of(d, desc);
     head->len = 0;
-    if (desc.bytes > SHM_LATER)
+    if (shm_desc_bytes(desc) > SHM_LATER)
         __builtin_prefetch(line + 1); /* of a stream the next packet is here as soon as this one is copied */
-    d->up.deliver(d->up.core, head, body, desc.bytes);
-    done_with(d, &desc, body);
+    d->up.deliver(d->up.core, head, body, shm_desc_bytes(desc));
+    if (is_owned_later(shm_desc_bytes(desc)))
+        own_later(d, desc, body);
+    else
+        give_back_after(d, desc);
 }
 
 static inline void deliver(struct dev *d, struct dev_head *head, const struct ku_line *line)
@@ -726,18 +751,25 @@ static inline bool receive_one(struct dev *d)
     return true;
 }
 
-static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t mask, void *buf, size_t cap)
+/* Is the next packet what is asked for (ku_line_look)? */
+static inline __attribute__((always_inline)) int64_t look(const struct dev *d, struct dev_head want,
+                                                          uint64_t mask, uint64_t cap)
 {
     static const struct dev_head key = { .kind = UINT8_MAX, .context = UINT32_MAX };
     struct ku_line_words w, m = { .second = mask };
-    struct dev_taken t;
     memcpy(&w, &want, sizeof w);
     memcpy(&m.first, &key, 8);
+    return ku_line_look(d->next.line, d->next.lap, w, m, cap);
+}
+
+static struct dev_taken shm_take(struct dev *d, struct dev_head want, uint64_t mask, void *buf, size_t cap)
+{
+    struct dev_taken t;
     catch_up(d);
-    t.len = ku_line_look(d->next.line, d->next.lap, w, m, cap);
+    t.len = look(d, want, mask, cap);
     if (t.len == KU_NONE) {
         if (elsewhere(d))
-            t.len = ku_line_look(d->next.line, d->next.lap, w, m, cap);
+            t.len = look(d, want, mask, cap);
         else if (d->waits_usefully)
             idle(d);
     }
@@ -754,32 +786,44 @@ static struct dev_next *shm_next(struct dev *d)
     return &d->next;
 }
 
+/* Have the first lines here: they come together while the packet is booked. */
+static inline void fetch(const char *body, size_t bytes)
+{
+    enum { MOST = 1024 };
+    const char *end = body + (bytes < MOST ? bytes : MOST);
+    for (; body < end; body += 64)
+        __builtin_prefetch(body);
+}
+
 static struct dev_taken shm_take_long(struct dev *d, struct dev_head want, uint64_t mask, void *buf,
                                       size_t cap)
 {
     struct dev_taken t = { .len = DEV_TAKE_OTHER };
-    struct dev_head head;
-    const struct ku_line *line;
     struct shm_desc desc;
-    uint64_t differ, wanted;
+    size_t bytes;
     char *body;
     catch_up(d);
-    line = ku_ring_peek(d->cur, (struct ku_line_head *)&head);
-    if (!line || head.len != SHM_CELL || head.kind != want.kind || head.context != want.context)
+    if (look(d, want, mask, UINT8_MAX) != SHM_CELL)
         return t;
-    memcpy(&wanted, &want.tag, sizeof wanted);
-    memcpy(&differ, &head.tag, sizeof differ);
-    memcpy(&desc, line->body, sizeof desc);
-    if (((differ ^ wanted) & mask) != 0 || !is_sound(d, &desc) || desc.bytes > cap)
+    desc = desc_in(d->next.line);
+    bytes = shm_desc_bytes(desc);
+    if (!is_sound(d, desc) || bytes > cap)
         return t;
-    body = body_of(d, &desc);
-    if (desc.bytes > SHM_LATER)
-        ku_copy_in_own(buf, body, desc.bytes);
-    else
-        ku_copy_in(buf, body, desc.bytes);
-    t = (struct dev_taken){ .len = desc.bytes, .tag = head.tag, .source = head.source };
+    body = body_of(d, desc);
+    fetch(body, bytes);
+    memcpy(&t.tag, &d->next.line->second, 8);
+    t.len = (int64_t)bytes;
     took(d, 1);
-    done_with(d, &desc, body);
+    if (__builtin_expect(is_owned_later(bytes), 1)) {
+        own_later(d, desc, body);
+        ku_copy_in(buf, body, bytes);
+        return t;
+    }
+    if (bytes > SHM_LATER)
+        ku_copy_in_own(buf, body, bytes);
+    else
+        ku_copy_in(buf, body, bytes);
+    give_back_after(d, desc);
     return t;
 }
 

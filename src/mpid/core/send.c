@@ -35,9 +35,15 @@ static void send_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, con
 
 /* ---- To another process ---- */
 
+/* By itself, as it has just been stored: compilers load it together with the rank (wire.h, pkt_pair). */
+static inline int tag_of(const struct MPIR_HANDLE *r)
+{
+    return *(const volatile int32_t *)&r->tag;
+}
+
 static dev_status send_short(struct peer *p, struct MPIR_HANDLE *r, int64_t bytes)
 {
-    struct dev_head h = pkt_short_prepare(r->context_id, r->tag, r->rank, (size_t)bytes);
+    struct dev_head h = pkt_short_prepare(r->context_id, tag_of(r), r->rank, (size_t)bytes);
     unsigned char packed[PKT_SHORT_MAX];
     const void *body = r->buf;
     dev_status s;
@@ -55,7 +61,7 @@ static dev_status send_short(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
 
 static dev_status send_eager(struct peer *p, struct MPIR_HANDLE *r, int64_t bytes)
 {
-    struct dev_head h = pkt_eager_prepare(r->context_id, r->tag, r->rank);
+    struct dev_head h = pkt_eager_prepare(r->context_id, tag_of(r), r->rank);
     struct dev_iov iov = { .base = r->buf, .len = (size_t)bytes };
     void *room;
     dev_status s;
@@ -333,22 +339,40 @@ static inline __attribute__((always_inline)) int sent(const struct peer *p)
     return 0;
 }
 
-/* Others that go in one packet, to a device that copies it at once. */
-static __attribute__((noinline)) bool send_called(const void *buf, int64_t len, int src_lrank, int tag,
-                                                  uint32_t context_id, int dest_grank)
+static inline struct peer *fast_peer(int64_t len, int dest_grank)
 {
-    bool is_short = (uint64_t)len <= PKT_SHORT_MAX;
-    struct dev_head h = is_short ? pkt_short_prepare(context_id, tag, src_lrank, (size_t)len)
-                                 : pkt_eager_prepare(context_id, tag, src_lrank);
     struct peer *p;
     if (unlikely(len < 0 || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
-        return false;
+        return NULL;
     p = MPID_core.peers[dest_grank];
-    if (unlikely(p == NULL || !p->fast || (!is_short && len > p->eager_max)) ||
-        (is_short ? p->send_short(p->dp, &h, buf) : p->cd->ops.send_copy(p->dp, &h, buf, (size_t)len)) !=
-            DEV_OK)
+    return likely(p != NULL && p->fast) ? p : NULL;
+}
+
+/* Others that go in one packet, to a device that copies it at once: a short one, */
+static __attribute__((noinline)) bool send_short_called(const void *buf, int64_t len, int src_lrank, int tag,
+                                                        uint32_t context_id, int dest_grank)
+{
+    struct dev_head h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
+    struct peer *p = fast_peer(len, dest_grank);
+    if (unlikely(p == NULL || p->send_short(p->dp, &h, buf) != DEV_OK))
         return false;
-    MPID_core.counts.eager += !is_short;
+    MPID_core.sent_bytes += (uint64_t)len;
+    return true;
+}
+
+/* or any. */
+static inline __attribute__((always_inline)) bool send_called(const void *buf, int64_t len, int src_lrank,
+                                                              int tag, uint32_t context_id, int dest_grank)
+{
+    struct dev_head h = pkt_eager_prepare(context_id, tag, src_lrank);
+    struct peer *p;
+    if (unlikely(len <= PKT_SHORT_MAX))
+        return send_short_called(buf, len, src_lrank, tag, context_id, dest_grank);
+    p = fast_peer(len, dest_grank);
+    if (unlikely(p == NULL || len > p->eager_max ||
+                 p->cd->ops.send_copy(p->dp, &h, buf, (size_t)len) != DEV_OK))
+        return false;
+    MPID_core.counts.eager++;
     MPID_core.sent_bytes += (uint64_t)len;
     return true;
 }
@@ -446,7 +470,7 @@ void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t le
     (void)msgrep;
     if (likely(p != NULL))
         sent(p);
-    else if (len <= PKT_SHORT_MAX && send_called(buf, len, src_lrank, tag, context_id, dest_grank))
+    else if (len <= PKT_SHORT_MAX && send_short_called(buf, len, src_lrank, tag, context_id, dest_grank))
         send_poll();
     else
         send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0, error_code);

@@ -85,43 +85,55 @@ struct pkt {
     _Alignas(8) unsigned char body[PKT_SHORT_MAX];
 };
 
-/* Made of two words where that can be said: compilers make vectors of the fields, which takes longer. */
-static inline struct dev_head pkt_short_prepare(uint32_t context, int tag, int source, size_t len)
+/* Heads and bodies are put together in words, and not field by field: the device moves them as words, and a processor lets a load
+ * that spans several earlier stores wait until these, and all before them, are in its cache. */
+static inline uint64_t pkt_pair(uint32_t first, uint32_t second)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t word[2] = { (uint64_t)PKT_SHORT << 16 | (uint64_t)len << 24 | (uint64_t)context << 32,
-                         (uint32_t)tag | (uint64_t)(uint32_t)source << 32 };
+    return first | (uint64_t)second << 32;
+#else
+    return second | (uint64_t)first << 32;
+#endif
+}
+static inline uint64_t pkt_op_pair(struct pkt_op op)
+{
+    return pkt_pair(op.index, op.gen);
+}
+
+static inline struct dev_head pkt_head(enum pkt_kind kind, size_t len, uint32_t context, uint32_t tag,
+                                       uint32_t source)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word[2] = { (uint64_t)kind << 16 | (uint64_t)len << 24 | (uint64_t)context << 32,
+                         pkt_pair(tag, source) };
     struct dev_head h;
     memcpy(&h, word, sizeof h);
     return h;
 #endif
-    return (struct dev_head){ .kind = PKT_SHORT,
-                              .len = (uint8_t)len,
-                              .context = context,
-                              .tag = (uint32_t)tag,
-                              .source = (uint32_t)source };
+    return (struct dev_head){
+        .kind = (uint8_t)kind, .len = (uint8_t)len, .context = context, .tag = tag, .source = source
+    };
+}
+
+static inline struct dev_head pkt_short_prepare(uint32_t context, int tag, int source, size_t len)
+{
+    return pkt_head(PKT_SHORT, len, context, (uint32_t)tag, (uint32_t)source);
 }
 
 static inline struct dev_head pkt_eager_prepare(uint32_t context, int tag, int source)
 {
-    return (struct dev_head){
-        .kind = PKT_EAGER, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
-    };
+    return pkt_head(PKT_EAGER, 0, context, (uint32_t)tag, (uint32_t)source);
 }
 
 /* The caller fills in `total` <= PKT_INLINE_MAX bytes of payload at pkt_rts_payload, if it is that short. */
 static inline void pkt_rts_prepare(struct pkt *p, uint32_t context, int tag, int source, int32_t grank,
                                    struct pkt_op sender, uint64_t total)
 {
-    struct pkt_rts b = { .total = total,
-                         .sender = sender,
-                         .grank = grank,
-                         .bytes = total <= PKT_INLINE_MAX ? (uint32_t)total : 0 };
-    p->head = (struct dev_head){
-        .kind = PKT_RTS, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
-    };
-    p->head.len = (uint8_t)(sizeof b + b.bytes);
-    memcpy(p->body, &b, sizeof b);
+    uint32_t bytes = total <= PKT_INLINE_MAX ? (uint32_t)total : 0;
+    uint64_t b[] = { total, pkt_op_pair(sender), pkt_pair((uint32_t)grank, bytes) };
+    _Static_assert(sizeof b == sizeof(struct pkt_rts), "rts");
+    p->head = pkt_head(PKT_RTS, sizeof b + bytes, context, (uint32_t)tag, (uint32_t)source);
+    memcpy(p->body, b, sizeof b);
 }
 /* Where the message lies in the sender's memory, in an RTS without payload; 0: the receiver may not know. */
 static inline void pkt_rts_address(struct pkt *p, uint64_t address)
@@ -129,7 +141,8 @@ static inline void pkt_rts_address(struct pkt *p, uint64_t address)
     if (address == 0)
         return;
     memcpy(p->body + sizeof(struct pkt_rts), &address, sizeof address);
-    p->head.len = sizeof(struct pkt_rts) + sizeof address;
+    p->head = pkt_head(PKT_RTS, sizeof(struct pkt_rts) + sizeof address, p->head.context, p->head.tag,
+                       p->head.source);
 }
 /* `payload`: what follows struct pkt_rts, with zeros up to PKT_INLINE_MAX. */
 static inline uint64_t pkt_rts_address_of(const void *payload)
@@ -146,26 +159,26 @@ static inline unsigned char *pkt_rts_payload(struct pkt *p)
 static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct pkt_op receiver, uint64_t want,
                                    int error, bool start)
 {
-    struct pkt_cts b = {
-        .sender = sender, .receiver = receiver, .want = want, .error = (uint32_t)error, .start = start
-    };
-    p->head = (struct dev_head){ .kind = PKT_CTS, .len = sizeof b };
-    memcpy(p->body, &b, sizeof b);
+    uint64_t b[] = { pkt_op_pair(sender), pkt_op_pair(receiver), want, pkt_pair((uint32_t)error, start) };
+    _Static_assert(sizeof b == sizeof(struct pkt_cts), "cts");
+    p->head = pkt_head(PKT_CTS, sizeof b, 0, 0, 0);
+    memcpy(p->body, b, sizeof b);
 }
 
 /* The caller fills in what pkt_share says. */
 static inline void pkt_share_prepare(struct pkt *p, const struct pkt_share *share)
 {
-    p->head = (struct dev_head){ .kind = PKT_SHARE, .len = sizeof *share };
-    memcpy(p->body, share, sizeof *share);
+    uint64_t b[] = { pkt_op_pair(share->sender), pkt_op_pair(share->receiver), share->want, share->address,
+                     pkt_pair(share->chunk, share->claim) };
+    _Static_assert(sizeof b == sizeof *share, "share");
+    p->head = pkt_head(PKT_SHARE, sizeof b, 0, 0, 0);
+    memcpy(p->body, b, sizeof b);
 }
 
 /* `failed`: the last piece that the sender had taken is not there. */
 static inline void pkt_shared_prepare(struct pkt *p, struct pkt_op receiver, bool failed)
 {
-    p->head = (struct dev_head){
-        .kind = PKT_SHARED, .context = receiver.index, .tag = receiver.gen, .source = failed
-    };
+    p->head = pkt_head(PKT_SHARED, 0, receiver.index, receiver.gen, failed);
 }
 static inline struct pkt_op pkt_shared_op(const struct dev_head *h)
 {
@@ -174,9 +187,7 @@ static inline struct pkt_op pkt_shared_op(const struct dev_head *h)
 
 static inline struct dev_head pkt_start_prepare(struct pkt_op sender, int32_t grank)
 {
-    return (struct dev_head){
-        .kind = PKT_START, .context = sender.index, .tag = sender.gen, .source = (uint32_t)grank
-    };
+    return pkt_head(PKT_START, 0, sender.index, sender.gen, (uint32_t)grank);
 }
 static inline struct pkt_op pkt_start_op(const struct dev_head *h)
 {
@@ -186,10 +197,8 @@ static inline struct pkt_op pkt_start_op(const struct dev_head *h)
 /* Offsets have 48 bits; the receiver's generation shares a word with their upper 16. */
 static inline struct dev_head pkt_data_prepare(struct pkt_op receiver, uint64_t offset)
 {
-    return (struct dev_head){ .kind = PKT_DATA,
-                              .context = receiver.index,
-                              .tag = (uint32_t)offset,
-                              .source = (uint32_t)(offset >> 32 & 0xffff) | (receiver.gen & 0xffff) << 16 };
+    return pkt_head(PKT_DATA, 0, receiver.index, (uint32_t)offset,
+                    (uint32_t)(offset >> 32 & 0xffff) | (receiver.gen & 0xffff) << 16);
 }
 static inline uint64_t pkt_data_offset(const struct dev_head *h)
 {
@@ -204,24 +213,21 @@ static inline void pkt_cancel_prepare(struct pkt *p, uint32_t context, int tag, 
                                       struct pkt_op sender)
 {
     struct pkt_cancel b = { .sender = sender, .grank = grank };
-    p->head = (struct dev_head){
-        .kind = PKT_CANCEL, .context = context, .tag = (uint32_t)tag, .source = (uint32_t)source
-    };
-    p->head.len = sizeof b;
+    p->head = pkt_head(PKT_CANCEL, sizeof b, context, (uint32_t)tag, (uint32_t)source);
     memcpy(p->body, &b, sizeof b);
 }
 
 static inline void pkt_cancel_ack_prepare(struct pkt *p, struct pkt_op sender, int32_t grank, bool cancelled)
 {
     struct pkt_cancel b = { .sender = sender, .grank = grank, .cancelled = cancelled };
-    p->head = (struct dev_head){ .kind = PKT_CANCEL_ACK, .len = sizeof b };
+    p->head = pkt_head(PKT_CANCEL_ACK, sizeof b, 0, 0, 0);
     memcpy(p->body, &b, sizeof b);
 }
 
 /* XOFF, XON, SYNC (round; else 0): a head alone. */
 static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, int32_t grank, uint32_t round)
 {
-    return (struct dev_head){ .kind = (uint8_t)kind, .tag = round, .source = (uint32_t)grank };
+    return pkt_head(kind, 0, 0, round, (uint32_t)grank);
 }
 
 static inline const char *pkt_check_share(const void *body, size_t len)
