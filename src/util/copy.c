@@ -1,6 +1,8 @@
 #include "copy.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LINE = 64, TURN = 512 /* bytes copied, then made one's own */ };
@@ -10,7 +12,7 @@ typedef void copy_own_fn(char *to, char *from, size_t n);
 
 struct kernels {
     copy_fn *copy;
-    copy_own_fn *copy_own;
+    copy_own_fn *copy_own, *copy_past;
 };
 
 void ku_copy_own(void *shared, size_t n)
@@ -96,20 +98,39 @@ AVX512 static inline void keep_512(char *from, __m512i line)
     _mm_storel_epi64((__m128i *)from, _mm512_castsi512_si128(line));
 }
 
-AVX512 static void copy_own_512(char *to, char *from, size_t n)
+AVX512 static inline void put_512(char *to, __m512i line, bool past)
+{
+    if (past)
+        _mm512_stream_si512((void *)to, line);
+    else
+        _mm512_store_si512(to, line);
+}
+
+AVX512 static inline __attribute__((always_inline)) void take_512(char *to, char *from, size_t n, bool past)
 {
     size_t i = to_line(to) < n ? to_line(to) : n;
     copy_512(to, from, i);
     ku_copy_own(from, i);
     for (; i + 2 * LINE <= n; i += 2 * LINE) {
         __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + 64);
-        _mm512_store_si512(to + i, a);
-        _mm512_store_si512(to + i + 64, b);
+        put_512(to + i, a, past);
+        put_512(to + i + 64, b, past);
         keep_512(from + i, a);
         keep_512(from + i + 64, b);
     }
     copy_512(to + i, from + i, n - i);
     ku_copy_own(from + i, n - i);
+}
+
+AVX512 static void copy_own_512(char *to, char *from, size_t n)
+{
+    take_512(to, from, n, false);
+}
+
+AVX512 static void copy_past_512(char *to, char *from, size_t n)
+{
+    take_512(to, from, n, true);
+    _mm_sfence();
 }
 
 /* ---- AVX2 ---- */
@@ -139,26 +160,45 @@ AVX2 static void copy_256(char *to, const char *from, size_t n)
     store_256(to + n - LINE, from + n - LINE);
 }
 
-AVX2 static inline void move_own_256(char *to, char *from)
+AVX2 static inline void put_256(char *to, __m256i half, bool past)
+{
+    if (past)
+        _mm256_stream_si256((__m256i *)to, half);
+    else
+        _mm256_storeu_si256((__m256i *)to, half);
+}
+
+AVX2 static inline void move_own_256(char *to, char *from, bool past)
 {
     __m256i a = _mm256_loadu_si256((const __m256i *)from);
     __m256i b = _mm256_loadu_si256((const __m256i *)(from + 32));
-    _mm256_storeu_si256((__m256i *)to, a);
-    _mm256_storeu_si256((__m256i *)(to + 32), b);
+    put_256(to, a, past);
+    put_256(to + 32, b, past);
     _mm_storel_epi64((__m128i *)from, _mm256_castsi256_si128(a));
 }
 
-AVX2 static void copy_own_256(char *to, char *from, size_t n)
+AVX2 static inline __attribute__((always_inline)) void take_256(char *to, char *from, size_t n, bool past)
 {
     size_t i = to_line(to) < n ? to_line(to) : n;
     copy_256(to, from, i);
     ku_copy_own(from, i);
     for (; i + 2 * LINE <= n; i += 2 * LINE) {
-        move_own_256(to + i, from + i);
-        move_own_256(to + i + 64, from + i + 64);
+        move_own_256(to + i, from + i, past);
+        move_own_256(to + i + 64, from + i + 64, past);
     }
     copy_256(to + i, from + i, n - i);
     ku_copy_own(from + i, n - i);
+}
+
+AVX2 static void copy_own_256(char *to, char *from, size_t n)
+{
+    take_256(to, from, n, false);
+}
+
+AVX2 static void copy_past_256(char *to, char *from, size_t n)
+{
+    take_256(to, from, n, true);
+    _mm_sfence();
 }
 
 static int best(void)
@@ -171,9 +211,9 @@ static int best(void)
 
 static const struct kernels *kernels_of(int level)
 {
-    static const struct kernels by_level[] = { { copy_plain, copy_own_plain },
-                                               { copy_256, copy_own_256 },
-                                               { copy_512, copy_own_512 } };
+    static const struct kernels by_level[] = { { copy_plain, copy_own_plain, copy_own_plain },
+                                               { copy_256, copy_own_256, copy_past_256 },
+                                               { copy_512, copy_own_512, copy_past_512 } };
     return &by_level[level];
 }
 
@@ -185,7 +225,7 @@ static int best(void)
 
 static const struct kernels *kernels_of(int level)
 {
-    static const struct kernels plain = { copy_plain, copy_own_plain };
+    static const struct kernels plain = { copy_plain, copy_own_plain, copy_own_plain };
     (void)level;
     return &plain;
 }
@@ -195,13 +235,14 @@ static const struct kernels *kernels_of(int level)
 
 static struct {
     _Atomic(copy_fn *) copy;
-    _Atomic(copy_own_fn *) copy_own;
+    _Atomic(copy_own_fn *) copy_own, copy_past;
 } chosen;
 
 int ku_copy_use(int most)
 {
     int level = best() < most ? best() : most;
     atomic_store_explicit(&chosen.copy_own, kernels_of(level)->copy_own, memory_order_relaxed);
+    atomic_store_explicit(&chosen.copy_past, kernels_of(level)->copy_past, memory_order_relaxed);
     atomic_store_explicit(&chosen.copy, kernels_of(level)->copy, memory_order_relaxed);
     return level;
 }
@@ -226,12 +267,40 @@ void ku_copy_in(void *to, const void *shared, size_t n)
     kernel()(to, shared, n);
 }
 
-void ku_copy_in_own(void *to, void *shared, size_t n)
+static void take(_Atomic(copy_own_fn *) *kernel_, void *to, void *shared, size_t n)
 {
-    copy_own_fn *k = atomic_load_explicit(&chosen.copy_own, memory_order_relaxed);
+    copy_own_fn *k = atomic_load_explicit(kernel_, memory_order_relaxed);
     if (__builtin_expect(k == NULL, 0)) {
         ku_copy_use(2);
-        k = atomic_load_explicit(&chosen.copy_own, memory_order_relaxed);
+        k = atomic_load_explicit(kernel_, memory_order_relaxed);
     }
     k(to, shared, n);
+}
+
+void ku_copy_in_own(void *to, void *shared, size_t n)
+{
+    take(&chosen.copy_own, to, shared, n);
+}
+
+void ku_copy_in_past(void *to, void *shared, size_t n)
+{
+    take(&chosen.copy_past, to, shared, n);
+}
+
+/* Not by sysconf: of some processors glibc adds up all caches of that level. */
+size_t ku_copy_cache(void)
+{
+    unsigned long kb = 0;
+    for (int index = 4; kb == 0 && index >= 2; index--) {
+        char name[64];
+        FILE *f;
+        snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+        f = fopen(name, "re");
+        if (f == NULL)
+            continue;
+        if (fscanf(f, "%luK", &kb) != 1)
+            kb = 0;
+        fclose(f);
+    }
+    return (size_t)kb << 10;
 }

@@ -53,6 +53,11 @@ static void in_own(void *d, const void *s, size_t n)
     ku_copy_in_own(d, (void *)(uintptr_t)s, n);
 }
 
+static void in_past(void *d, const void *s, size_t n)
+{
+    ku_copy_in_past(d, (void *)(uintptr_t)s, n);
+}
+
 START_TEST(every_length_and_alignment)
 {
     int level = ku_copy_use(_i);
@@ -60,6 +65,7 @@ START_TEST(every_length_and_alignment)
     every_length(ku_copy_out);
     every_length(ku_copy_in);
     every_length(in_own);
+    every_length(in_past);
 }
 END_TEST
 

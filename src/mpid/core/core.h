@@ -266,6 +266,7 @@ struct core {
     struct rndv *pulls; /* operations in state PULL, SHARE, GIVE */
     uint32_t words;     /* dev_ops.word, bits: those of this process that are in use */
     int long_way;       /* 0: as measured; 1 + enum way: always that */
+    int64_t past_cache; /* bytes of a message from which on it passes the cache of its receiver */
     uint64_t long_end;  /* clock when the last long message was there */
     /* unexpected messages */
     struct umsg *free_msgs;

@@ -62,6 +62,16 @@ static struct ku_knob rows[] = {
       .help = "how messages of more than 48 KB come to this process within a node: 1: in packets; 2: the "
               "receiver copies; 3: both "
               "sides copy, from 192 KB; 0: what is measured to be fastest" },
+    { .name = "PAST_CACHE",
+      .type = KU_KNOB_SIZE,
+      .def = "0",
+      .unit = "bytes",
+      .min = 0,
+      .max = INT64_MAX,
+      .audience = KU_FOR_TUNERS,
+      .help = "messages in packets within a node that are at least so long are written past the caches of "
+              "the receiver's core; 0: half "
+              "of the cache next to memory, as longer ones have left it before they are read" },
 };
 static struct ku_knob_table knobs = { .rows = rows,
                                       .n = sizeof rows / sizeof rows[0],
@@ -148,6 +158,13 @@ static int setup_world(void)
     return 0;
 }
 
+static int64_t past_cache(void)
+{
+    int64_t told = ku_knob_int("PAST_CACHE");
+    size_t cache = told == 0 ? ku_copy_cache() : 0;
+    return told != 0 ? told : cache != 0 ? (int64_t)(cache / 2) : INT64_MAX;
+}
+
 static int setup_tables(void)
 {
     MPID_core.rank = MPID_core.job.rank;
@@ -160,6 +177,7 @@ static int setup_tables(void)
     MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
     MPID_core.unexp_peak = 0;
     MPID_core.long_way = (int)ku_knob_int("LONG_MESSAGES");
+    MPID_core.past_cache = past_cache();
     if (MPID_core.pkt_size == 0)
         MPID_core.pkt_size = (int)ku_knob_int("EAGER_MAX");
     if (MPID_Contexts_init() != 0 || MPID_Umsg_init() != 0)

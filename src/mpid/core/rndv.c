@@ -449,7 +449,10 @@ static void take_part(struct rndv *v, const void *body, int64_t n)
 {
     struct MPIR_HANDLE *r = v->req;
     int64_t total = v->total;
-    req_take(r, v->done, body, n);
+    if (v->want >= MPID_core.past_cache && r->datatype == NULL && n > COPY_LARGE)
+        ku_copy_in_past((char *)r->buf + v->done, (void *)(uintptr_t)body, (size_t)n);
+    else
+        req_take(r, v->done, body, n);
     v->done += n;
     if (v->done < v->want)
         return;
