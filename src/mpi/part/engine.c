@@ -125,11 +125,10 @@ void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r)
     MPIR_Part_fail(p, err);
 }
 
-void MPIR_Part_complete(struct part *p, MPIR_Status s)
+void MPIR_Part_complete(struct part *p)
 {
     MPIR_Request *r = p->request;
     p->active = false;
-    r->s = s;
     r->errval = p->err;
     if (p->err)
         MPID_Request_errors++;

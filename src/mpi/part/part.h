@@ -166,8 +166,8 @@ bool MPIR_Part_pause(void);          /* MPIR_Drive_pause of all channels */
 /* The first error of the round counts. */
 void MPIR_Part_fail(struct part *p, int err);
 void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r);
-/* The round is over: complete the request. */
-void MPIR_Part_complete(struct part *p, MPIR_Status s);
+/* The round is over: complete the request, whose status has been set. */
+void MPIR_Part_complete(struct part *p);
 /* The request is freed. */
 void MPIR_Part_close(MPIR_Request *r);
 /* The error that there is no partition of this number. */

@@ -224,7 +224,12 @@ static void finish(struct part_recv *q)
                         "the partitions of the send from rank %d with tag %d have %lld bytes in all, those "
                         "of the receive have %lld; expected as many",
                         p->peer, p->tag, (long long)q->their_bytes, (long long)p->bytes));
-    MPIR_Part_complete(p, (MPIR_Status){ .MPI_SOURCE = p->peer, .MPI_TAG = p->tag, .count = p->bytes });
+    p->request->s.MPI_SOURCE = p->peer;
+    p->request->s.MPI_TAG = p->tag;
+    p->request->s.MPI_ERROR = 0;
+    p->request->s.cancelled = 0;
+    p->request->s.count = p->bytes;
+    MPIR_Part_complete(p);
 }
 
 bool MPIR_Part_recv_advance(struct part_recv *q)
@@ -273,7 +278,10 @@ static int start(MPIR_Request *r)
     p->active = true;
     MPIR_Part_list(p);
     if (MPIR_Part_enter()) {
-        MPIR_Part_recv_advance(q);
+        if (q->matched && !q->ack_due && !(q->in && part_done(&q->in->head)))
+            post_whole(q);
+        if (!q->posted || part_done(&p->whole))
+            MPIR_Part_recv_advance(q);
         MPIR_Part_leave();
     }
     return 0;
@@ -306,9 +314,12 @@ static bool wait_soon(MPIR_Request *r)
     MPIR_Drive_resume();
     if (!come || !MPIR_Part_enter())
         return false;
-    MPIR_Part_recv_advance(q);
+    if (q->ack_due)
+        acknowledge(q);
+    take_whole(q);
+    finish(q);
     MPIR_Part_leave();
-    return !q->p.active;
+    return true;
 }
 
 static void explain(const MPIR_Request *r)

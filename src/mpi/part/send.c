@@ -187,22 +187,27 @@ static bool hear(struct part_send *s)
     return moved;
 }
 
+/* All has gone.  A request at rest has the empty status, and no other is due. */
+static inline void end_round(struct part_send *s)
+{
+    struct part *p = &s->p;
+    if (s->whole) {
+        if (p->whole.errval)
+            MPIR_Part_fail_by(p, &p->whole);
+        p->stamp = p->whole.is_complete;
+    }
+    MPIR_Part_complete(p);
+}
+
 static void finish(struct part_send *s)
 {
     struct part *p = &s->p;
-    MPIR_Status empty;
     if (part_done(&p->init) && p->init.errval)
         MPIR_Part_fail_by(p, &p->init);
     if ((s->nready < p->n || s->npending > 0 || s->split) && !p->err)
         return;
-    if (s->nflight > 0 || !part_done(&p->whole))
-        return;
-    if (s->whole && p->whole.errval)
-        MPIR_Part_fail_by(p, &p->whole);
-    if (s->whole)
-        p->stamp = p->whole.is_complete;
-    MPIR_Status_empty(&empty);
-    MPIR_Part_complete(p, empty);
+    if (s->nflight == 0 && part_done(&p->whole))
+        end_round(s);
 }
 
 bool MPIR_Part_send_advance(struct part_send *s)
@@ -302,6 +307,12 @@ static int check_number(const struct part_send *s, int partition, const char *ar
     return MPIR_Part_no_such(&s->p, partition, arg);
 }
 
+/* The first of the range that is ready already; high + 1: none. */
+static uint32_t find_ready(const struct part_send *s, uint32_t low, uint32_t high)
+{
+    return s->nready == s->p.n ? low : bits_find(s->ready, low, high, true);
+}
+
 static int twice(uint32_t partition, const char *arg)
 {
     return MPIR_Err(MPI_ERR_ARG, arg,
@@ -364,7 +375,7 @@ static __attribute__((noinline)) int ready_one(int partition, MPIR_Request *requ
     int err = find_send(request, &s);
     if (!err)
         err = check_number(s, partition, "partition");
-    if (!err && bits_find(s->ready, (uint32_t)partition, (uint32_t)partition, true) == (uint32_t)partition)
+    if (!err && find_ready(s, (uint32_t)partition, (uint32_t)partition) == (uint32_t)partition)
         err = twice((uint32_t)partition, "partition");
     if (err)
         return err;
@@ -390,20 +401,21 @@ static inline bool gather_one(struct part_send *s, uint32_t k)
     return true;
 }
 
+static inline bool is_active_send(const MPIR_Request *r)
+{
+    return r && r->handle_type == MPIR_PART && MPIR_Request_is_active(r) &&
+           MPIR_Request_ops_of(r) == &MPIR_Part_send_ops;
+}
+
 int MPIR_Pready(int partition, MPIR_Request *request)
 {
-    struct part_send *s;
-    if (__builtin_expect(request && request->handle_type == MPIR_PART && MPIR_Request_is_active(request) &&
-                             MPIR_Request_ops_of(request) == &MPIR_Part_send_ops,
-                         1)) {
-        s = request->aux;
-        if (gather_one(s, (uint32_t)partition))
-            return 0;
-    }
+    if (__builtin_expect(is_active_send(request), 1) && gather_one(request->aux, (uint32_t)partition))
+        return 0;
     return ready_one(partition, request);
 }
 
-int MPIR_Pready_range(int partition_low, int partition_high, MPIR_Request *request)
+/* What ready_whole does not see to. */
+static __attribute__((noinline)) int ready_range(int partition_low, int partition_high, MPIR_Request *request)
 {
     struct part_send *s;
     int err = find_send(request, &s);
@@ -416,8 +428,7 @@ int MPIR_Pready_range(int partition_low, int partition_high, MPIR_Request *reque
     if (partition_low > partition_high)
         return MPIR_Err(MPI_ERR_ARG, "partition_low", "is %d; expected at most partition_high, which is %d",
                         partition_low, partition_high);
-    uint32_t low = (uint32_t)partition_low, high = (uint32_t)partition_high,
-             ready = bits_find(s->ready, low, high, true);
+    uint32_t low = (uint32_t)partition_low, high = (uint32_t)partition_high, ready = find_ready(s, low, high);
     if (ready <= high)
         return MPIR_Err(
             MPI_ERR_ARG, "partition_low",
@@ -427,6 +438,35 @@ int MPIR_Pready_range(int partition_low, int partition_high, MPIR_Request *reque
     mark(s, low, high);
     push(s);
     return 0;
+}
+
+/* The short way of all of a round at once, where nothing of earlier ones is under way: it goes without a note of each partition. */
+static inline bool ready_whole(struct part_send *s)
+{
+    struct part *p = &s->p;
+    if (s->nready > 0 || s->acked != s->pieces || s->flight || p->peer == MPI_PROC_NULL || p->err ||
+        !part_done(&p->init) || p->init.errval || !MPIR_Part_enter())
+        return false;
+    s->nready = p->n;
+    p->request->moved = 0;
+    send_whole(s);
+    if (part_done(&p->whole))
+        end_round(s);
+    else
+        MPIR_Part_list(p);
+    MPIR_Part_leave();
+    return true;
+}
+
+int MPIR_Pready_range(int partition_low, int partition_high, MPIR_Request *request)
+{
+    if (__builtin_expect(is_active_send(request), 1)) {
+        struct part_send *s = request->aux;
+        if (partition_low == 0 && partition_high >= 0 && (uint32_t)partition_high + 1 == s->p.n &&
+            ready_whole(s))
+            return 0;
+    }
+    return ready_range(partition_low, partition_high, request);
 }
 
 /* Take back what has been marked and not sent. */
@@ -450,7 +490,7 @@ int MPIR_Pready_list(int length, const int *array_of_partitions, MPIR_Request *r
         uint32_t k = (uint32_t)array_of_partitions[i];
         snprintf(arg, sizeof arg, "array_of_partitions[%d]", i);
         err = check_number(s, array_of_partitions[i], arg);
-        if (!err && bits_find(s->ready, k, k, true) == k)
+        if (!err && find_ready(s, k, k) == k)
             err = twice(k, arg);
         if (err)
             unmark(s, array_of_partitions, i);

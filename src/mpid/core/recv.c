@@ -315,6 +315,18 @@ static inline bool may_post(const struct context *c, int64_t len)
     return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.ngone == 0 && !MPID_core.lost);
 }
 
+/* If nothing is to be looked at for it: into the queue. */
+static inline __attribute__((always_inline)) bool post_now(struct context *c, void *buf, int64_t len,
+                                                           struct MPIR_COMMUNICATOR *comm, int source,
+                                                           int tag, uint32_t id, MPID_Request request)
+{
+    if (c == NULL || unlikely(!may_post(c, len)))
+        return false;
+    recv_init(request, comm, buf, len, NULL, source, tag, id, REQ_POSTED);
+    MPID_Posted_add(&c->posted, request);
+    return true;
+}
+
 static __attribute__((noinline)) int irecv_bytes_come(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm,
                                                       int source, int tag, MPID_Request request)
 {
@@ -333,10 +345,8 @@ int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int
 {
     uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
     struct context *c = context_known(comm, id);
-    if (c == NULL || must_look(c) || unlikely(!may_post(c, len)))
+    if (c == NULL || must_look(c) || !post_now(c, buf, len, comm, source, tag, id, request))
         return irecv_bytes_come(buf, len, comm, source, tag, request);
-    recv_init(request, comm, buf, len, NULL, source, tag, id, REQ_POSTED);
-    MPID_Posted_add(&c->posted, request);
     return 0;
 }
 
@@ -395,6 +405,8 @@ void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
 void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                       uint32_t context_id, MPID_Request request, int *error_code)
 {
+    if (post_now(context_known(comm, context_id), buf, maxlen, comm, src_lrank, tag, context_id, request))
+        return;
     recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
     recv_start(request, error_code);
 }
