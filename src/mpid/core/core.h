@@ -143,6 +143,7 @@ struct rndv {
     uint8_t refusals; /* SEND: in a row, of room for a full packet */
     bool measured;    /* it counts as active in its ways */
     bool takes;       /* receiver: START, which may be on its way */
+    bool coming;      /* receiver: its bytes count in MPID_core.coming */
     bool had;         /* GIVE: the sender has had a piece */
     bool told;        /* SHARE: it has had all it will */
     bool lacks;       /* SHARE, GIVE: the last piece that the sender took it could not copy */
@@ -198,6 +199,7 @@ struct comm_adi {                              /* comm->adi */
 struct core_counts {
     uint64_t eager, rndv, self, self_bytes, unexpected;
     uint64_t sleeps, asleep; /* asleep: ns */
+    uint64_t past_cache;     /* bytes */
     uint32_t most_msgs, least_msgs;
     int64_t most_bytes;
 };
@@ -266,7 +268,8 @@ struct core {
     struct rndv *pulls; /* operations in state PULL, SHARE, GIVE */
     uint32_t words;     /* dev_ops.word, bits: those of this process that are in use */
     int long_way;       /* 0: as measured; 1 + enum way: always that */
-    int64_t past_cache; /* bytes of a message from which on it passes the cache of its receiver */
+    int64_t past_cache; /* while so many bytes are coming, they pass the cache of this process */
+    int64_t coming;     /* bytes of messages that receives have asked for and that are not whole yet */
     uint64_t long_end;  /* clock when the last long message was there */
     /* unexpected messages */
     struct umsg *free_msgs;

@@ -69,9 +69,9 @@ static struct ku_knob rows[] = {
       .min = 0,
       .max = INT64_MAX,
       .audience = KU_FOR_TUNERS,
-      .help = "messages in packets within a node that are at least so long are written past the caches of "
-              "the receiver's core; 0: half "
-              "of the cache next to memory, as longer ones have left it before they are read" },
+      .help = "while messages of so many bytes together are on their way to this process, in packets within "
+              "a node, they are written past the caches of its core; 0: half of the cache next to memory, as "
+              "more has left it before it is read" },
 };
 static struct ku_knob_table knobs = { .rows = rows,
                                       .n = sizeof rows / sizeof rows[0],

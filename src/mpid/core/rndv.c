@@ -66,6 +66,8 @@ void MPID_Rndv_free(struct rndv *v)
     tell(EVENT_RNDV_ENDED, v);
     if (v->measured)
         MPID_Pull_forget(v);
+    if (v->coming)
+        MPID_core.coming -= v->want;
     free(v->bounce);
     ku_slab_free(&MPID_core.rndvs, v);
 }
@@ -412,6 +414,8 @@ static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op send
     v->total = total;
     v->want = want;
     v->takes = takes;
+    v->coming = true;
+    MPID_core.coming += want;
     r->aux = v;
     req_state(r, REQ_RNDV);
     tell(EVENT_RNDV_BEGUN, v);
@@ -449,9 +453,10 @@ static void take_part(struct rndv *v, const void *body, int64_t n)
 {
     struct MPIR_HANDLE *r = v->req;
     int64_t total = v->total;
-    if (v->want >= MPID_core.past_cache && r->datatype == NULL && n > COPY_LARGE)
+    if (MPID_core.coming >= MPID_core.past_cache && r->datatype == NULL && n > COPY_LARGE) {
+        MPID_core.counts.past_cache += (uint64_t)n;
         ku_copy_in_past((char *)r->buf + v->done, (void *)(uintptr_t)body, (size_t)n);
-    else
+    } else
         req_take(r, v->done, body, n);
     v->done += n;
     if (v->done < v->want)
