@@ -141,7 +141,7 @@ def rounds(disturbances, seconds, kills, long):
         print(*disturbed(first + i, seconds, long), sep="; ", flush=True)
     for i in range(kills):
         killed(first + 1000000 + i, long)
-    same("files after all", places(), before)
+    same("files left after all", places() - before, set())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
  * does does not become slow, and all end well. */
 /* ranks: 2 3 */
 /* timeout: 120 */
+#define _GNU_SOURCE
+#include <time.h>
 #include "../check.h"
 
 enum { N = 10000, TRIPS = 30, ROUNDS = 7, TIMES = 25 };
@@ -9,16 +11,24 @@ enum { N = 10000, TRIPS = 30, ROUNDS = 7, TIMES = 25 };
 static int in[N], out[N];
 static MPI_Request request[N];
 
-/* The least time of a round of messages between ranks 0 and 1. */
+/* Of this process: how long others have the processors is nothing that it could be judged by. */
+static double processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The least processor time of a round of messages between ranks 0 and 1. */
 static double trips(void)
 {
     double least = 1e9;
     int x = 0, other = 1 - check_rank;
     for (int k = 0; k < ROUNDS && check_rank < 2; k++) {
-        double t = MPI_Wtime();
+        double t = processor_time();
         for (int i = 0; i < TRIPS; i++)
             MPI_Sendrecv_replace(&x, 1, MPI_INT, other, 7, other, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        t = MPI_Wtime() - t;
+        t = processor_time() - t;
         least = t < least ? t : least;
     }
     return least;
