@@ -52,6 +52,7 @@ LATENCY = ([Goal("half round trip", "latency", n, 0.6, 0.75, floor="line", floor
            + [Goal("half round trip", "latency", n, 0.35, 0.5, floor="ping-pong", floor_goal=1.3) for n in (64 * K, M)])
 BANDWIDTH = [Goal("bandwidth", "bandwidth", n, 3, 2.5, rate=True, floor="copy", floor_goal=0.75, unit="MB/s")
              for n in (16 * K, 64 * K, 256 * K, M, 4 * M)]
+APART = [Goal("bandwidth, each message its own memory", "bandwidth_apart", n, rate=True, unit="MB/s") for n in (64 * K, 256 * K, M, 4 * M)]
 RATE = [Goal("messages a second, window 64", "rate", 8, 2.5, 1.5, rate=True, unit="M/s")]
 MATCHING = [Goal("match at depth 1,000", test, 1000, 0.1, unit="ns")
             for test in ("posted_reverse", "posted_any_reverse", "posted_wild", "unexpected_reverse", "unexpected_any_reverse")]
@@ -82,6 +83,7 @@ AHEAD = (1, None)
 PIECES = [
     ("latency", 2, LATENCY, ["pingpong"]),
     ("bandwidth", 2, BANDWIDTH, ["copy"]),
+    ("apart", 2, APART, []),
     ("rate", 2, RATE, []),
     ("matching", 2, MATCHING, []),
     ("flat", 2, FLAT, []),

@@ -166,17 +166,28 @@ static void persistent_after(long n)
 
 /* ---- Windows: many messages, then one answer ---- */
 
+static long apart; /* bytes from the memory of one message of a window to that of the next */
+
+static void apart_before(long n)
+{
+    apart = n;
+}
+static void apart_after(long n)
+{
+    (void)n;
+    apart = 0;
+}
 static void send_window(int to, long n)
 {
     for (int i = 0; i < window; i++)
-        MPI_Isend(a, (int)n, MPI_CHAR, to, TAG, world, &request[i]);
+        MPI_Isend(a + i * apart, (int)n, MPI_CHAR, to, TAG, world, &request[i]);
     MPI_Waitall(window, request, MPI_STATUSES_IGNORE);
     MPI_Recv(b, 4, MPI_CHAR, to, ANSWER, world, MPI_STATUS_IGNORE);
 }
 static void receive_window(int from, long n)
 {
     for (int i = 0; i < window; i++)
-        MPI_Irecv(b, (int)n, MPI_CHAR, from, TAG, world, &request[i]);
+        MPI_Irecv(b + i * apart, (int)n, MPI_CHAR, from, TAG, world, &request[i]);
     MPI_Waitall(window, request, MPI_STATUSES_IGNORE);
     MPI_Send(a, 4, MPI_CHAR, from, ANSWER, world);
 }
@@ -257,6 +268,10 @@ static size_t at_least_a_word(long n)
 {
     return n > 64 ? (size_t)n : 64;
 }
+static size_t of_a_window(long n)
+{
+    return at_least_a_word(n) * (size_t)window;
+}
 
 /* ---- Steps of a program: neighbors in a ring ---- */
 
@@ -312,6 +327,18 @@ static const struct test rows[] = {
           "half a round trip, all pairs at once") },
     { ROW("exchange", "us", 2, exchange, microseconds, "MPI_Sendrecv of two ranks with each other") },
     { ROW("bandwidth", "MB/s", 2, one_way, bandwidth_of, "a window of messages one way"), .least = 1 },
+    { .group = "pt2pt",
+      .name = "bandwidth_apart",
+      .unit = "MB/s",
+      .least = 1,
+      .least_ranks = 2,
+      .on_demand = 1,
+      .room = of_a_window,
+      .before = apart_before,
+      .round = one_way,
+      .after = apart_after,
+      .value = bandwidth_of,
+      .about = "the same, memory of its own for each message" },
     { ROW("bandwidth_both", "MB/s", 2, both_ways, bandwidth_of_both, "windows both ways, their sum"),
       .least = 1 },
     { ROW("bandwidth_pairs", "MB/s", 4, pairs_one_way, bandwidth_of_pairs, "all pairs one way, their sum"),
