@@ -268,9 +268,11 @@ struct core {
     struct rndv *pulls; /* operations in state PULL, SHARE, GIVE */
     uint32_t words;     /* dev_ops.word, bits: those of this process that are in use */
     int long_way;       /* 0: as measured; 1 + enum way: always that */
-    int64_t past_cache; /* while so many bytes are coming, they pass the cache of this process */
-    int64_t coming;     /* bytes of messages that receives have asked for and that are not whole yet */
-    uint64_t long_end;  /* clock when the last long message was there */
+    int64_t
+        past_cache; /* while so many bytes are coming, to as much memory, they pass this process's cache */
+    int64_t coming; /* bytes of messages that receives have asked for and that are not whole yet */
+    uintptr_t coming_low, coming_high; /* the memory they go to is within these, since the first of them */
+    uint64_t long_end;                 /* clock when the last long message was there */
     /* unexpected messages */
     struct umsg *free_msgs;
     struct umsg_chunk *chunks, *spare;

@@ -70,8 +70,8 @@ static struct ku_knob rows[] = {
       .max = INT64_MAX,
       .audience = KU_FOR_TUNERS,
       .help = "while messages of so many bytes together are on their way to this process, in packets within "
-              "a node, they are written past the caches of its core; 0: half of the cache next to memory, as "
-              "more has left it before it is read" },
+              "a node and to as much memory, they are written past the caches of its core; 0: half of the "
+              "cache next to memory, as more has left it before it is read" },
 };
 static struct ku_knob_table knobs = { .rows = rows,
                                       .n = sizeof rows / sizeof rows[0],

@@ -21,8 +21,9 @@
  *      read too late finds nothing to take.  Modelled in tests/model/share.pml.
  *   4. A way is kept while messages are under way, as two ways at once would tell nothing of either.  Then the cheapest one is
  *      taken, or another is looked at: four messages, the first of which does not count.  A look has a price, what it took beyond
- *      what the best way would have; the next look at the same way comes after PATIENCE times that, or, when the best way
- *      has become slower than it was, after HASTE times.  So looks cost 1% a way, however bad it is, and a change of place is noticed. */
+ *      what the best way would have; the next look at the same way comes after PATIENCE times that, and as many times more as it was slower,
+ *      or, when the best way has become slower than it was, after HASTE times.  So looks cost at most 1% a way, less of one
+ *      that is far behind, and a change of place is noticed. */
 #include "core.h"
 #include "util/clock.h"
 
@@ -94,8 +95,9 @@ void MPID_Pull_forget(struct rndv *v)
 /* The last message of a look has come. */
 static void looked(struct ways *w, uint64_t now)
 {
-    double price = w->price > 0 ? w->price : 0;
-    uint64_t wait = (uint64_t)(PATIENCE * price), soon = (uint64_t)(HASTE * price);
+    double price = w->price > 0 ? w->price : 0, behind = w->cost[w->now] / w->cost[w->best];
+    uint64_t wait = (uint64_t)(PATIENCE * price * (behind > 1 ? behind : 1)),
+             soon = (uint64_t)(HASTE * price);
     wait = wait < LOOK_LEAST_NS ? LOOK_LEAST_NS : wait > LOOK_MOST_NS ? LOOK_MOST_NS : wait;
     w->look[w->now] = now + wait;
     w->soon[w->now] = now + (soon < wait ? soon : wait);

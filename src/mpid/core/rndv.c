@@ -399,6 +399,26 @@ void MPID_Rndv_ask(struct rndv *v)
     }
 }
 
+/* Messages that follow each other into the same memory, as benchmarks have it, stay in the caches however many they are: so where
+ * they go counts too. Of derived types it is not looked for. */
+static void comes(struct rndv *v)
+{
+    bool known = v->req->datatype == NULL, first = MPID_core.coming == 0;
+    uintptr_t low = known ? (uintptr_t)v->req->buf : 0, high = known ? low + (uintptr_t)v->want : UINTPTR_MAX;
+    v->coming = true;
+    MPID_core.coming += v->want;
+    if (first || low < MPID_core.coming_low)
+        MPID_core.coming_low = low;
+    if (first || high > MPID_core.coming_high)
+        MPID_core.coming_high = high;
+}
+
+static bool exceed_cache(void)
+{
+    return MPID_core.coming >= MPID_core.past_cache &&
+           MPID_core.coming_high - MPID_core.coming_low >= (uint64_t)MPID_core.past_cache;
+}
+
 /* `address`: of the message in the sender's memory; 0: not known. */
 static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int64_t total,
                        int64_t want, uint64_t address, bool takes)
@@ -414,10 +434,9 @@ static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op send
     v->total = total;
     v->want = want;
     v->takes = takes;
-    v->coming = true;
-    MPID_core.coming += want;
     r->aux = v;
     req_state(r, REQ_RNDV);
+    comes(v);
     tell(EVENT_RNDV_BEGUN, v);
     if (address != 0 && r->datatype == NULL)
         MPID_Pull_begin(v, address);
@@ -453,7 +472,7 @@ static void take_part(struct rndv *v, const void *body, int64_t n)
 {
     struct MPIR_HANDLE *r = v->req;
     int64_t total = v->total;
-    if (MPID_core.coming >= MPID_core.past_cache && r->datatype == NULL && n > COPY_LARGE) {
+    if (exceed_cache() && r->datatype == NULL && n > COPY_LARGE) {
         MPID_core.counts.past_cache += (uint64_t)n;
         ku_copy_in_past((char *)r->buf + v->done, (void *)(uintptr_t)body, (size_t)n);
     } else

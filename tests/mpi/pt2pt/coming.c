@@ -1,5 +1,5 @@
 /* While many long messages are on their way to a process they are written past its caches, the last ones into them; one after the
- * other goes into them.  What is on its way is known, also when receives fail. */
+ * other, or all to the same memory, go into them.  What is on its way is known, also when receives fail. */
 /* ranks: 2 3 */
 /* nodes: one, because it is about packets within a node */
 /* env: KEEL_LONG_MESSAGES=1 */
@@ -50,6 +50,25 @@ static void receive_all(int room)
         CHECK(passed > SIZE / 2, "%llu bytes went past the cache", passed);
 }
 
+/* What goes to the same memory again and again stays in the cache. */
+static void into_one(void)
+{
+    MPI_Request request[N];
+    unsigned long long before = tool_read(session, past);
+    if (check_rank == 0)
+        check_fill(mine[0], SIZE, seed_of(0));
+    for (int i = 0; i < N; i++)
+        if (check_rank == 0)
+            MPI_Isend(mine[0], SIZE, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, &request[i]);
+        else if (check_rank == 1)
+            MPI_Irecv(mine[0], SIZE, MPI_CHAR, 0, TAG, MPI_COMM_WORLD, &request[i]);
+    if (check_rank > 1)
+        return;
+    MPI_Waitall(N, request, MPI_STATUSES_IGNORE);
+    CHECK_BYTES(mine[0], SIZE, seed_of(0));
+    CHECK_EQ(tool_read(session, past), before, "all into the same memory");
+}
+
 static void one_by_one(void)
 {
     unsigned long long before = tool_read(session, past);
@@ -79,6 +98,7 @@ int main(int argc, char **argv)
             receive_all(SIZE);
             receive_all(SIZE / 2);
         }
+        into_one();
         one_by_one();
     }
     OK(MPI_T_pvar_session_free(&session));
