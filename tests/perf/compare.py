@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COLLECTIVES = ["-s", "8,1K,64K,1M"]
@@ -52,27 +53,38 @@ def libraries():
 LEFT = ("vader_segment.", "ucx_shm_", "mpich_shar_")
 
 
+def kill_marked(mark):
+    """Every process with the mark in its environment: launchers give ranks process groups, some sessions, of their own."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if mark.encode() in f.read().split(b"\0"):
+                    os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            pass  # gone, or another user's
+
+
 def run_within(limit, command, env):
-    """(what it printed, did it end well?).  What takes longer is ended, and its files in /dev/shm are removed."""
-    before = set(os.listdir("/dev/shm"))
+    """(what it printed, did it end well?).  What takes longer is ended, every process of it, and its files in /dev/shm are
+    removed."""
+    before, run = set(os.listdir("/dev/shm")), uuid.uuid4().hex
     p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-                         env={**os.environ, **env})
+                         env={**os.environ, **env, "COMPARE_RUN": run})
     try:
         return p.communicate(timeout=limit)[0], p.returncode == 0
     except subprocess.TimeoutExpired:
         pass
-    out = None
-    for sig in signal.SIGTERM, signal.SIGKILL:
-        try:
-            os.killpg(p.pid, sig)
-            out = p.communicate(timeout=5)[0]
-            break
-        except (subprocess.TimeoutExpired, ProcessLookupError):
-            pass
+    os.killpg(p.pid, signal.SIGTERM)
+    try:
+        p.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        pass
+    kill_marked("COMPARE_RUN=" + run)
+    out = p.communicate()[0]
     for name in set(os.listdir("/dev/shm")) - before:
         if name.startswith(LEFT):
             os.unlink(f"/dev/shm/{name}")
-    return out or "", False
+    return out, False
 
 
 def printed(out):

@@ -23,7 +23,8 @@
  *      taken, or another is looked at: four messages, the first of which does not count.  A look has a price, what it took beyond
  *      what the best way would have; the next look at the same way comes after PATIENCE times that, and as many times more as it was slower,
  *      or, when the best way has become slower than it was, after HASTE times.  So looks cost at most 1% a way, less of one
- *      that is far behind, and a change of place is noticed. */
+ *      that is far behind, and a change of place is noticed.  As it is within LOOK_MOST_NS at most, a look that takes
+ *      more than 10 ms costs more than that. */
 #include "core.h"
 #include "util/clock.h"
 

@@ -60,8 +60,7 @@ static void in_flight(MPI_Comm comm, struct times without, const char *which)
     CHECK(check_rank != 0 ||
               (with.busy < TIMES * without.busy + 1e-3 && with.all < TIMES * without.all + OTHERS),
           "%d in flight on a communicator that is %s: %d round trips take %.0f us, %.0f of them on a "
-          "processor; "
-          "%.0f and %.0f without",
+          "processor; %.0f and %.0f without",
           N, which, TRIPS, with.all * 1e6, with.busy * 1e6, without.all * 1e6, without.busy * 1e6);
     if (check_rank != 0)
         begin(comm);
