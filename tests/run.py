@@ -4,71 +4,54 @@
   tests/run.py --builddir B --prefix P [--part NAME ...] [--all] [--list] [--resume] [--jobs N] [FILTER ...]
 
 A part is a named set that can be run alone; the parts are the rows of PARTS.  FILTER: only tests whose name contains
-one of the words.  --resume skips what passed in the part's last run on the same commit.
+one of the words.  --resume skips what passed in the part's last run on the same commit.  --jobs: how many tests that work
+run side by side, and compilers; without it as many as there are cores.
 
-What is a test:
-  tests/mpi/<chapter>/<name>.c   an MPI program, compiled with mpicc and started by mpiexec once a rank count; directives
-                                 in its comments (ranks, exit, stdout, stderr, env, mpiexec, args, timeout, part; "nodes: one,
-                                 because ..." if it does not make sense on several)
-  tests/**/*.test                an executable: exit 0 passed, 77 skipped (reason on the last line), else failed;
-                                 a line "part: NAME" near its top puts it into another part than quick; one "also: ROW VARIABLE=VALUE"
-                                 makes it two tests, the second with that in its environment
-  the programs of TESTS in the build tree (Check programs and others that exit with 0)
+What is a test, and what the directives mean: tests/README.md.  runner/ has what a part does not need to know: running a command
+(process.py), compiling an MPI program once (programs.py), and which tests run side by side (schedule.py).
 """
 import argparse
 import concurrent.futures
 import contextlib
+import functools
 import json
 import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from runner.process import end_all, run
+from runner.programs import compile_program, directives, mpi_sources
+from runner.schedule import ALONE, WORKS, Job, in_turn, side_by_side
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DIRECTIVE = re.compile(r"/\*\s*(ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip|nodes):\s*(.*?)\s*\*/")
 LEFTOVER_DIRS = ("/dev/shm",)
 
 
 class Result:
-    def __init__(self, name, status, seconds, detail=""):
-        self.name, self.status, self.seconds, self.detail = name, status, seconds, detail
-
-
-def run(cmd, timeout, env=None, cwd=None, stdin=subprocess.DEVNULL):
-    """Run cmd in its own process group; (exit code or None when the time was up, stdout, stderr)."""
-    p = subprocess.Popen(cmd, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=cwd,
-                         start_new_session=True)
-    try:
-        out, err = p.communicate(timeout=timeout)
-        code = p.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(p.pid, signal.SIGTERM)
-        try:
-            out, err = p.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(p.pid, signal.SIGKILL)
-            out, err = p.communicate()
-        code = None
-    return code, out.decode(errors="replace"), err.decode(errors="replace")
+    def __init__(self, name, status, seconds, detail="", cpu=0.0):
+        self.name, self.status, self.seconds, self.detail, self.cpu = name, status, seconds, detail, cpu
 
 
 class Context:
     """Where things are; and how a program is compiled and started."""
 
-    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1, mpiexec=None, at_once=1):
+    def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1, mpiexec=None, at_once=None,
+                 takes=None):
         self.builddir, self.prefix, self.jobs = args.builddir, args.prefix, args.jobs
         self.mpicc = os.path.join(self.prefix, "bin", "mpicc")
         self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
         self.mpiexec_of = mpiexec or (lambda name, ranks: self.mpiexec)  # of a program's run
         self.simulated = nodes > 1 and not mpiexec
-        self.at_once = at_once  # MPI programs
+        self.at_once = at_once or args.jobs  # tests that work
         self.bindir = os.path.join(self.builddir, "tests", "bin")
-        self.wrapper, self.cflags, self.ranks, self.slow, self.nodes = list(wrapper), list(cflags), ranks, slow, nodes
+        self.wrapper, self.cflags, self.slow, self.nodes = list(wrapper), list(cflags), slow, nodes
+        self.chosen_ranks = ranks or (lambda counts: counts)
+        self.takes = takes or (lambda base, d: True)  # does this part run that program at all?
         self.env = dict(os.environ, MPICC=self.mpicc, MPIEXEC=self.mpiexec, TOP_SRCDIR=TOP,
                         TOP_BUILDDIR=self.builddir, PREFIX=self.prefix)
         self.env.update(env or {})
@@ -77,34 +60,6 @@ class Context:
 
     def wanted(self, name):
         return not self.filters or any(f in name for f in self.filters)
-
-
-def directives(path):
-    found = {}
-    with open(path, errors="replace") as f:
-        for key, value in DIRECTIVE.findall(f.read(6000)):
-            found.setdefault(key, []).append(value)
-    return found
-
-
-def mpi_sources():
-    root = os.path.join(TOP, "tests", "mpi")
-    for folder, dirs, files in sorted(os.walk(root)):
-        dirs.sort()
-        for f in sorted(files):
-            if f.endswith(".c"):
-                yield os.path.join(folder, f)
-
-
-def compile_program(ctx, source):
-    name = os.path.relpath(source, os.path.join(TOP, "tests", "mpi"))[:-2].replace("/", "-")
-    out = os.path.join(ctx.bindir, name)
-    d = directives(source)
-    cflags = " ".join(d.get("cflags", [])).split()
-    cmd = [ctx.mpicc, "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-I" + os.path.join(TOP, "tests", "mpi"),
-           *ctx.cflags, "-o", out, source, *cflags]
-    code, _, err = run(cmd, 120, ctx.env)
-    return out, d, (code, err)
 
 
 def judge(d, code, out, err):
@@ -137,116 +92,150 @@ def mpi_run(ctx, program, d, name, ranks):
     nodes = ["-fake-nodes", str(ctx.nodes)] if ctx.simulated else []
     cmd = [ctx.mpiexec_of(name, ranks), *nodes, "-n", str(ranks), *" ".join(d.get("mpiexec", [])).split(), *ctx.wrapper, program,
            *" ".join(d.get("args", [])).split()]
-    start = time.time()
-    code, out, err = run(cmd, timeout, env)
-    seconds = time.time() - start
-    if code == 77:
-        return Result(name, "skipped", seconds, (out.strip().splitlines() or ["no reason given"])[-1])
-    wrong = judge(d, code, out, err)
+    r = run(cmd, timeout, env)
+    if r.code == 77:
+        return outcome(name, r)
+    wrong = judge(d, r.code, r.out, r.err)
     if wrong:
-        detail = f"{wrong}\n      $ {' '.join(cmd)}\n{tail(out)}\n{tail(err)}"
-        return Result(name, "failed", seconds, detail)
-    return Result(name, "passed", seconds)
+        detail = f"{wrong}\n      $ {' '.join(cmd)}\n{tail(r.out)}\n{tail(r.err)}"
+        return Result(name, "failed", r.seconds, detail, r.cpu)
+    return Result(name, "passed", r.seconds, "", r.cpu)
 
 
-def mpi_tests(ctx, part, skip_done):
-    """All tests of tests/mpi in this part: compiled together, then run one after the other (ranks share the cores), or as many at once as ctx says."""
-    todo, runs = [], []
+def ranks_of(ctx, d):
+    """With how many ranks a program runs in this context."""
+    counts = [int(r) for r in d.get("ranks", ["1 2 4"])[0].split()]
+    return ctx.chosen_ranks([n for n in counts if n >= ctx.nodes])
+
+
+def programs_of(ctx, part):
+    """What of tests/mpi this part runs: (source, its name, directives, [(name of a test, ranks), ...])."""
     for source in mpi_sources():
         d = directives(source)
-        if d.get("part", ["quick"])[0] != part:
-            continue
         base = os.path.relpath(source, os.path.join(TOP, "tests"))[:-2]
-        counts = [int(r) for r in d.get("ranks", ["1 2 4"])[0].split()]
-        counts = [n for n in counts if n in (ctx.ranks or counts)] or [n for n in counts if n >= ctx.nodes][:1]
-        names = [(f"{base}@{n}", n) for n in counts if n >= ctx.nodes]
-        names = [(name, n) for name, n in names if ctx.wanted(name) and name not in skip_done]
-        if names:
-            todo.append((source, base, names))
-    with concurrent.futures.ThreadPoolExecutor(ctx.jobs) as pool:
-        compiled = list(pool.map(lambda t: compile_program(ctx, t[0]), todo))
-    for (source, base, names), (program, d, (code, err)) in zip(todo, compiled):
-        if code != 0:
-            yield Result(base, "failed", 0, "does not compile\n" + tail(err, 20))
+        if d.get("part", ["quick"])[0] == part and ctx.takes(base, d):
+            yield source, base, d, [(f"{base}@{n}", n) for n in ranks_of(ctx, d)]
+
+
+def mpi_job(ctx, base, compiled, name, ranks, first):
+    """Results of one run of a program; the first also says what is wrong with the program."""
+    program, d, (code, err) = compiled.result()
+    if code != 0:
+        return [Result(base, "failed", 0, "does not compile\n" + tail(err, 20))] if first else []
+    told = [Result(base + " (warnings)", "failed", 0, tail(err, 20))] if first and err.strip() else []
+    return told + [mpi_run(ctx, program, d, name, ranks)]
+
+
+def manner(d):
+    """How a program goes with other tests (runner/schedule.py)."""
+    return ALONE if "alone" in d else d.get("beside", [WORKS])[0]
+
+
+def mpi_jobs(ctx, part, done):
+    """The tests of tests/mpi in this part; their programs are compiled while the first run."""
+    pool, jobs = concurrent.futures.ThreadPoolExecutor(ctx.jobs), []
+    for source, base, d, names in programs_of(ctx, part):
+        names = [(name, n) for name, n in names if ctx.wanted(name) and name not in done]
+        if not names:
             continue
         if "skip" in d or (ctx.nodes > 1 and "nodes" in d):
-            yield Result(base, "skipped", 0, d.get("skip", d.get("nodes"))[0])
+            result = Result(base, "skipped", 0, d.get("skip", d.get("nodes"))[0])
+            jobs.append(Job(base, WORKS, lambda result=result: [result]))
             continue
-        if err.strip():
-            yield Result(base + " (warnings)", "failed", 0, tail(err, 20))
-        runs += [(ctx, program, d, name, ranks) for name, ranks in names]
-    pool = concurrent.futures.ThreadPoolExecutor(ctx.at_once)
-    try:
-        yield from pool.map(lambda r: mpi_run(*r), runs)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        compiled = pool.submit(compile_program, ctx, source)
+        for i, (name, n) in enumerate(names):
+            jobs.append(Job(name, manner(d), functools.partial(mpi_job, ctx, base, compiled, name, n, i == 0)))
+    pool.shutdown(wait=False)
+    return jobs
 
 
-def scripts_in(part):
-    """A part's scripts: path, seconds it may take, rows (name, setting) besides the script itself."""
+def mpi_tests(ctx, part, done):
+    return side_by_side(mpi_jobs(ctx, part, done), ctx.at_once)
+
+
+class Script:
+    """A *.test file and what the lines near its top say."""
+
+    def __init__(self, path):
+        with open(path, errors="replace") as f:
+            head = f.read(3000)
+        said = lambda key, default: m.group(1) if (m := re.search(rf"^\W*{key}:\s*(\w+)", head, re.M)) else default
+        self.path, self.part, self.seconds = path, said("part", "quick"), int(said("timeout", "120"))
+        self.manner = said("beside", ALONE)
+        self.rows = re.findall(r"^\W*also:\s*(\w+) (\w+=\S+)", head, re.M)  # (name, setting) besides the script itself
+
+
+def all_scripts():
     for folder, dirs, files in sorted(os.walk(TOP)):
         dirs[:] = sorted(x for x in dirs if not x.startswith(("_", ".")) and x != "autom4te.cache")
         for f in sorted(files):
             path = os.path.join(folder, f)
-            if not f.endswith(".test") or not os.access(path, os.X_OK):
-                continue
-            with open(path, errors="replace") as fh:
-                head = fh.read(3000)
-            belongs = re.search(r"^\W*part:\s*(\w+)", head, re.M)
-            if (belongs.group(1) if belongs else "quick") != part:
-                continue
-            limit = re.search(r"^\W*timeout:\s*(\d+)", head, re.M)
-            yield path, int(limit.group(1)) if limit else 120, re.findall(r"^\W*also:\s*(\w+) (\w+=\S+)", head, re.M)
+            if f.endswith(".test") and os.access(path, os.X_OK):
+                yield Script(path)
 
 
-def run_script(ctx, path, name, seconds, setting="", loud=True):
+def scripts_in(part):
+    """Those of a part; first those that may take longest, so that the rest runs beside them."""
+    return sorted((s for s in all_scripts() if s.part == part), key=lambda s: -s.seconds)
+
+
+def run_script(ctx, script, name, setting="", loud=True):
     env = dict(ctx.env, **dict([setting.split("=", 1)] if setting else []))
-    start = time.time()
-    code, out, err = run([path], seconds * ctx.slow, env, cwd=ctx.builddir)
-    if loud and code == 0:
-        print(tail(out, 60))  # figures
-    return outcome(name, code, out, err, time.time() - start)
+    r = run([script.path], script.seconds * ctx.slow, env, cwd=ctx.builddir)
+    if loud and r.code == 0:
+        print(tail(r.out, 60))  # figures
+    return outcome(name, r)
 
 
-def script_tests(ctx, part, skip_done):
-    for path, seconds, rows in scripts_in(part):
-        for row, setting in [("", "")] + [("@" + row, setting) for row, setting in rows]:
-            name = os.path.relpath(path, TOP) + row
-            if ctx.wanted(name) and name not in skip_done:
-                yield run_script(ctx, path, name, seconds, setting, loud=part != "quick")
+def script_jobs(ctx, part, done):
+    jobs = []
+    for s in scripts_in(part):
+        for row, setting in [("", "")] + [("@" + row, setting) for row, setting in s.rows]:
+            name = os.path.relpath(s.path, TOP) + row
+            if ctx.wanted(name) and name not in done:
+                jobs.append(Job(name, s.manner, lambda s=s, name=name, setting=setting:
+                                [run_script(ctx, s, name, setting, loud=part != "quick")]))
+    return jobs
 
 
-def outcome(name, code, out, err, seconds):
-    if code == 77:
-        return Result(name, "skipped", seconds, (out.strip().splitlines() or ["no reason given"])[-1])
-    if code == 0:
-        return Result(name, "passed", seconds)
-    wrong = "time was up" if code is None else f"exit code {code}"
-    return Result(name, "failed", seconds, f"{wrong}\n{tail(out, 25)}\n{tail(err)}")
+def outcome(name, r):
+    if r.code == 77:
+        return Result(name, "skipped", r.seconds, (r.out.strip().splitlines() or ["no reason given"])[-1], r.cpu)
+    if r.code == 0:
+        return Result(name, "passed", r.seconds, "", r.cpu)
+    wrong = "time was up" if r.code is None else f"exit code {r.code}"
+    return Result(name, "failed", r.seconds, f"{wrong}\n{tail(r.out, 25)}\n{tail(r.err)}", r.cpu)
 
 
 def test_programs(ctx):
     """Build the programs of the build tree that tests run or use; a failed Result if that does not work."""
-    code, out, err = run(["make", f"-j{ctx.jobs}", "-s", "check", "TESTS="], 900, ctx.env, cwd=ctx.builddir)
-    return [] if code == 0 else [Result("make check", "failed", 0, "does not build\n" + tail(out + err, 30))]
+    r = run(["make", f"-j{ctx.jobs}", "-s", "check", "TESTS="], 900, ctx.env, cwd=ctx.builddir)
+    return [] if r.code == 0 else [Result("make check", "failed", 0, "does not build\n" + tail(r.out + r.err, 30))]
 
 
-def unit_tests(ctx, skip_done):
-    """The programs of TESTS, one by one."""
+def unit_run(ctx, name):
+    program = os.path.join(ctx.builddir, name)
+    libtool = ["./libtool", "--mode=execute", *ctx.wrapper] if ctx.wrapper else []
+    # Check's own 4 s for a test are too short beside other parts
+    check = {"CK_FORK": ctx.env.get("CK_FORK", "yes"), "CK_DEFAULT_TIMEOUT": "30", "CK_TIMEOUT_MULTIPLIER": str(ctx.slow)}
+    return [outcome(name, run([*libtool, program], 180 * ctx.slow, dict(ctx.env, **check), cwd=ctx.builddir))]
+
+
+def unit_jobs(ctx, done):
+    """The programs of TESTS (scripts among them are found by script_jobs), once they are built."""
+    names = run(["make", "-s", "list-tests"], 60, ctx.env, cwd=ctx.builddir).out.split()
+    for name in names:
+        if not name.endswith(".test") and ctx.wanted(name) and name not in done:
+            source = os.path.join(TOP, name + ".c")
+            yield Job(name, manner(directives(source) if os.path.exists(source) else {}), functools.partial(unit_run, ctx, name))
+
+
+def unit_tests(ctx, done):
+    """Built, then run."""
     if failed := test_programs(ctx):
         yield from failed
-        return
-    _, out, _ = run(["make", "-s", "list-tests"], 60, ctx.env, cwd=ctx.builddir)
-    for name in out.split():
-        if name.endswith(".test") or not ctx.wanted(name) or name in skip_done:
-            continue  # scripts are found by script_tests
-        start = time.time()
-        program = os.path.join(ctx.builddir, name)
-        libtool = ["./libtool", "--mode=execute", *ctx.wrapper] if ctx.wrapper else []
-        # Check's own 4 s for a test are too short beside other parts
-        check = {"CK_FORK": ctx.env.get("CK_FORK", "yes"), "CK_DEFAULT_TIMEOUT": "30", "CK_TIMEOUT_MULTIPLIER": str(ctx.slow)}
-        code, out, err = run([*libtool, program], 180 * ctx.slow, dict(ctx.env, **check), cwd=ctx.builddir)
-        yield outcome(name, code, out, err, time.time() - start)
+    else:
+        yield from side_by_side(list(unit_jobs(ctx, done)), ctx.at_once)
 
 
 def leftovers():
@@ -269,21 +258,22 @@ def leftover_test(before):
 
 def part_quick(ctx, done):
     before = leftovers()
-    yield from unit_tests(ctx, done)
-    yield from mpi_tests(ctx, "quick", done)
-    yield from script_tests(ctx, "quick", done)
+    if failed := test_programs(ctx):
+        yield from failed
+    else:
+        jobs = [*script_jobs(ctx, "quick", done), *unit_jobs(ctx, done), *mpi_jobs(ctx, "quick", done)]
+        yield from side_by_side(jobs, ctx.at_once)
     yield leftover_test(before)
 
 
 def part_long(ctx, done):
     yield from test_programs(ctx)
-    yield from mpi_tests(ctx, "long", done)
-    yield from script_tests(ctx, "long", done)
+    yield from in_turn([*mpi_jobs(ctx, "long", done), *script_jobs(ctx, "long", done)])
 
 
 def scripts_of(part):
     def fn(ctx, done):
-        yield from script_tests(ctx, part, done)
+        yield from in_turn(script_jobs(ctx, part, done))
     return fn
 
 
@@ -297,9 +287,9 @@ def variant_build(ctx, name, configure):
         steps = []
     steps += [["make", "-s", f"-j{ctx.jobs}"], ["make", "-s", "install"]]
     for step in steps:
-        code, out, err = run(step, 1800, ctx.env, cwd=builddir)
-        if code != 0:
-            return None, Result("build " + name, "failed", 0, tail(out + err, 30))
+        r = run(step, 1800, ctx.env, cwd=builddir)
+        if r.code != 0:
+            return None, Result("build " + name, "failed", 0, tail(r.out + r.err, 30))
     args = argparse.Namespace(builddir=builddir, prefix=prefix, jobs=ctx.jobs, filter=ctx.filters)
     return args, None
 
@@ -320,11 +310,44 @@ def part_valgrind(ctx, done):
         yield Result("valgrind", "skipped", 0, "valgrind is not installed")
         return
     wrapper = ["valgrind", "-q", "--error-exitcode=98", "--leak-check=full", "--errors-for-leak-kinds=definite"]
-    args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
-    sub = Context(args, wrapper=wrapper, env={"CK_FORK": "no"}, ranks=[1, 2, 4], slow=20)
+    sub = sub_context(ctx, wrapper=wrapper, env={"CK_FORK": "no"}, ranks=among(1, 2, 4), slow=20, at_once=1)
     chosen = [x.strip() for x in open(os.path.join(TOP, "tests", "valgrind.list")) if x.strip() and x[0] != "#"]
     sub.wanted = lambda name: any(c in name for c in chosen) and (not ctx.filters or any(f in name for f in ctx.filters))
     yield from mpi_tests(sub, "quick", done)
+
+
+def among(*wanted):
+    """Choice of ranks: those of the wanted numbers that a program has, or its first."""
+    return lambda counts: [n for n in counts if n in wanted] or counts[:1]
+
+
+def few(least):
+    """Choice of ranks: the fewest, and the most up to five, from least on; a program that has only more ranks runs with the fewest."""
+    def choice(counts):
+        several = sorted(n for n in counts if n > 1)
+        enough = [n for n in several if n >= least] or several[-1:]
+        return sorted({*enough[:1], *[n for n in enough if n <= 5][-1:]})
+    return choice
+
+
+# Chapters of tests/mpi whose calls move messages, make what messages move in, or wait for them: what another device or a boundary
+# between nodes can break.  A program of another chapter that it can break has the directive "across: why".
+ACROSS = ("mpi/pt2pt/", "mpi/coll/", "mpi/comm/", "mpi/part/", "mpi/request/")
+
+
+def across(base, d):
+    return base.startswith(ACROSS) or "across" in d
+
+
+TCP_ALL = {"env": {"KEEL_DEVICES": "self,tcp"}, "slow": 2}
+SPLIT_ALL = {"nodes": 2, "slow": 2}
+TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
+SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
+
+
+def sub_context(ctx, **how):
+    args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
+    return Context(args, **how)
 
 
 def network(ctx, done, chapters=None, but=(), **how):
@@ -333,19 +356,14 @@ def network(ctx, done, chapters=None, but=(), **how):
         if "DEV(tcp)" not in f.read():
             yield Result("ch_tcp", "skipped", 0, "configure --with-devices leaves it out")
             return
-    args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
-    sub = Context(args, **how)
+    sub = sub_context(ctx, **how)
     if chapters:
         sub.wanted = lambda name: name.startswith(chapters) and not name.startswith(but) and ctx.wanted(name)
     yield from mpi_tests(sub, "quick", done)
 
 
-def part_tcp(ctx, done):
-    yield from network(ctx, done, env={"KEEL_DEVICES": "self,tcp"}, slow=2)
-
-
-def part_split(ctx, done):
-    yield from network(ctx, done, nodes=2, slow=2)
+def over(how):
+    return lambda ctx, done: network(ctx, done, **how)
 
 
 def dealt(name, ranks):
@@ -383,7 +401,7 @@ def part_spread(ctx, done, hosts=None):
         if why:
             yield Result("spread", "skipped", 0, why)
             return
-        yield from network(ctx, done, mpiexec=lambda name, ranks: wrappers[hosts or dealt(name, ranks)], nodes=hosts or 2, slow=3,
+        yield from network(ctx, done, mpiexec=lambda name, ranks: wrappers[hosts or dealt(name, ranks)], nodes=hosts or 2, slow=3, at_once=1,
                            env={"MPIEXEC_NODE_TIMEOUT": "60"})
 
 
@@ -396,13 +414,12 @@ def part_spread_apps(ctx, done):
         if why:
             yield Result("spread-apps", "skipped", 0, why)
             return
-        args = argparse.Namespace(builddir=ctx.builddir, prefix=ctx.prefix, jobs=ctx.jobs, filter=ctx.filters)
-        for path, seconds, _ in scripts_in("apps"):
+        for script in scripts_in("apps"):
             for n, wrapper in wrappers.items():
-                sub = Context(args, env={"MPIEXEC": wrapper, "APPS_HOSTS": str(n), "MPIEXEC_NODE_TIMEOUT": "60"}, slow=3)
-                name = f"{os.path.relpath(path, TOP)}@{n}_hosts"
-                if os.path.basename(path) in SPREAD_APPS and ctx.wanted(name) and name not in done:
-                    yield run_script(sub, path, name, seconds)
+                sub = sub_context(ctx, env={"MPIEXEC": wrapper, "APPS_HOSTS": str(n), "MPIEXEC_NODE_TIMEOUT": "60"}, slow=3)
+                name = f"{os.path.relpath(script.path, TOP)}@{n}_hosts"
+                if os.path.basename(script.path) in SPREAD_APPS and ctx.wanted(name) and name not in done:
+                    yield run_script(sub, script, name)
 
 
 LOSSY_CHAPTERS = ("mpi/pt2pt/", "mpi/coll/", "mpi/comm/", "mpi/datatype/")
@@ -411,12 +428,12 @@ LOSSY_NOT = ("mpi/comm/many@",)  # 11,500 communicators one after the other, eac
 
 def part_lossy(ctx, done):
     """20 ms each way, and 1% lost: jobs over ssh, then programs of some chapters, each with one number of ranks."""
-    yield from script_tests(ctx, "lossy", done)
+    yield from in_turn(script_jobs(ctx, "lossy", done))
     with hosts_of(ctx, 3, delay=20, loss=1) as (wrappers, why):
         if why:
             yield Result("lossy", "skipped", 0, why)
             return
-        yield from network(ctx, done, mpiexec=lambda name, ranks: wrappers[min(3, dealt(name, ranks))], nodes=2, ranks=[3], slow=5, at_once=4,
+        yield from network(ctx, done, mpiexec=lambda name, ranks: wrappers[min(3, dealt(name, ranks))], nodes=2, ranks=among(3), slow=5, at_once=4,
                            chapters=LOSSY_CHAPTERS, but=LOSSY_NOT, env={"MPIEXEC_NODE_TIMEOUT": "60"})
 
 
@@ -437,24 +454,26 @@ def part_coverage(ctx, done):
         return
     sub = Context(args, cflags=[], slow=2)
     results = [*unit_tests(sub, done), *mpi_tests(sub, "quick", done)]
-    for _ in script_tests(sub, "quick", done):
+    for _ in side_by_side(script_jobs(sub, "quick", done), sub.at_once):
         pass  # run for what they reach; what they say is judged in quick: gcov's symbols and files disturb some
     yield from (r for r in results if r.status == "failed")
     cmd = ["gcovr", "-r", TOP, "--object-directory", args.builddir, "-f", "src/mpi/", "-f", "src/mpid/", "-e", ".*_test\\.c",
            "--exclude-unreachable-branches", "--gcov-ignore-parse-errors", "-s", args.builddir]
-    code, out, err = run(cmd, 600, ctx.env, cwd=TOP)
-    m = re.search(r"lines:\s*([0-9.]+)%", out)
+    r = run(cmd, 600, ctx.env, cwd=TOP)
+    m = re.search(r"lines:\s*([0-9.]+)%", r.out)
     percent = float(m.group(1)) if m else 0
-    print(tail(out, 90))
-    yield Result(f"line coverage {percent}%, at least 85%", "passed" if percent >= 85 else "failed", 0, tail(err))
+    print(tail(r.out, 90))
+    yield Result(f"line coverage {percent}%, at least 85%", "passed" if percent >= 85 else "failed", 0, tail(r.err))
 
 
 PARTS = {
     "quick": (part_quick, "unit tests, MPI programs by chapter, scripts"),
     "long": (part_long, "big messages, floods, N-th failures for all N"),
-    "fuzz": (scripts_of("fuzz"), "a million hostile connections to a listener, a million hostile packets to daemons and mpiexec, under ASan"),
-    "tcp": (part_tcp, "the same MPI programs over TCP alone"),
-    "split": (part_split, "the same MPI programs with their ranks on two simulated nodes"),
+    "fuzz": (scripts_of("fuzz"), "a million hostile connections to a listener, packets to daemons and mpiexec, and encoded datatypes each, under ASan"),
+    "tcp": (over(TCP), "of the same MPI programs those that a device can break, over TCP alone, with few numbers of ranks"),
+    "split": (over(SPLIT), "the same, with their ranks on two simulated nodes"),
+    "tcp-all": (over(TCP_ALL), "all of the same MPI programs over TCP alone"),
+    "split-all": (over(SPLIT_ALL), "all of them with their ranks on two simulated nodes"),
     "clang": (part_clang, "builds with clang without a warning"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
@@ -473,11 +492,31 @@ PARTS = {
 }
 
 DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
-# Not of --all: long has rounds of all kinds, spread a share of each number of hosts, apps the same programs on one.
-APART = ["rounds", "spread2", "spread3", "spread4", "spread-apps"]
+# Not of --all: tcp-all and split-all have what tcp and split have, long has rounds of all kinds, spread a share of each number of
+# hosts, apps the same programs on one.
+APART = ["tcp", "split", "rounds", "spread2", "spread3", "spread4", "spread-apps"]
 
 
-def run_part(name, ctx, args):
+class Times:
+    """What tests took, for the table of the slowest."""
+    SHOWN = 20
+
+    def __init__(self):
+        self.rows = []  # (seconds, processor time, name, part)
+
+    def show(self):
+        if not self.rows:
+            return
+        print(f"the slowest of {len(self.rows)} tests, which took {sum(r[1] for r in self.rows):.0f} s of processor time:")
+        for seconds, cpu, name, part in sorted(self.rows, reverse=True)[:self.SHOWN]:
+            print(f"  {seconds:6.1f} s, {cpu:6.1f} s of processor time  {part}: {name}")
+
+
+def parts_of_all():
+    return [p for p in PARTS if p not in APART]
+
+
+def run_part(name, ctx, args, times):
     state_file = os.path.join(args.builddir, "tests", f"part-{name}.json")
     head = subprocess.run(["git", "-C", TOP, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     done = set()
@@ -493,14 +532,14 @@ def run_part(name, ctx, args):
         skipped += r.status == "skipped"
         if r.status != "passed" or args.verbose:
             print(f"{r.status:8} {r.name} ({r.seconds:.1f} s) {r.detail}", flush=True)
-        if r.seconds > args.slow:
-            print(f"slow     {r.name} took {r.seconds:.1f} s", flush=True)
-        json.dump({"head": head, "passed": sorted(passed)}, open(state_file, "w"))
+        times.rows.append((r.seconds, r.cpu, r.name, name))
+        with open(state_file, "w") as f:
+            json.dump({"head": head, "passed": sorted(passed)}, f)
     print(f"part {name}: {len(passed)} passed, {failed} failed, {skipped} skipped, {time.time() - start:.0f} s", flush=True)
     return len(passed), failed
 
 
-def main():
+def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--builddir", default=os.path.join(TOP, "_build"))
     p.add_argument("--prefix", default=os.path.join(TOP, "_install"))
@@ -510,22 +549,32 @@ def main():
     p.add_argument("--resume", action="store_true")
     p.add_argument("--verbose", "-v", action="store_true")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
-    p.add_argument("--slow", type=float, default=20, help="name tests that take longer than this many seconds")
     p.add_argument("filter", nargs="*")
     args = p.parse_args()
     args.builddir, args.prefix = os.path.abspath(args.builddir), os.path.abspath(args.prefix)
+    return args
+
+
+def main():
+    args = arguments()
     if args.list:
         for name, (_, help_text) in PARTS.items():
             print(f"{name:11} {help_text}")
         return 0
-    ctx = Context(args)
+    ctx, times = Context(args), Times()
     passed = failed = 0
-    for name in args.part or ([p for p in PARTS if p not in APART] if args.all else ["quick"] if args.filter else DEFAULT):
-        p_, f_ = run_part(name, ctx, args)
+    for name in args.part or (parts_of_all() if args.all else ["quick"] if args.filter else DEFAULT):
+        p_, f_ = run_part(name, ctx, args, times)
         passed, failed = passed + p_, failed + f_
+    times.show()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        end_all()
+        sys.stdout.flush()
+        os._exit(130)  # not after the jobs that other threads wait for

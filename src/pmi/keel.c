@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,6 +253,16 @@ bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes,
             usleep(1000);
     sigaction(SIGPIPE, &old, NULL);
     return n == (ssize_t)(sizeof r + len);
+}
+
+bool pmi_keel_can_send(const struct ku_seg_head *h)
+{
+    enum { PATIENCE_MS = 100 };
+    struct stat st;
+    struct pollfd p = { .fd = control_fd, .events = POLLOUT };
+    return control_fd >= 0 && fstat(control_fd, &st) == 0 && S_ISFIFO(st.st_mode) &&
+           (!h->control_ino || h->control_ino == st.st_ino) && poll(&p, 1, PATIENCE_MS) == 1 &&
+           p.revents == POLLOUT;
 }
 
 void pmi_keel_fini(void)

@@ -36,6 +36,7 @@ enum pmi_record_kind {
     PMI_ABORT_SOME =
         4,         /* value: the job's exit code; n, n ranks (int32_t), text: these end, the job goes on */
     PMI_STILL = 5, /* every rank of this node sleeps, for seconds by now */
+    PMI_TRACE = 6, /* struct pmi_trace: look where this rank is, then set its call's `traced` */
 };
 enum { PMI_SOME_MAX = 700, PMI_SOME_TEXT = 1000 /* what one record holds */ };
 
@@ -43,6 +44,24 @@ struct pmi_record {
     uint64_t job_id;
     uint32_t rank, kind, value, len; /* len: bytes of text after the record */
 };
+
+/* Where a thread of a rank is.  Registers are numbered as DWARF does it on this kind of machine. */
+enum { PMI_TRACE_REGISTERS = 33 };
+struct pmi_trace {
+    int32_t signal;     /* of which the rank is about to die; 0: it ends the job for an error */
+    int32_t at_address; /* 1: the signal is about `address` */
+    uint64_t address, pc;
+    uint32_t nregisters, spare;
+    uint64_t registers[PMI_TRACE_REGISTERS];
+};
+
+/* trace.c.  From now on a signal that kills this process because it went wrong (SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL) is told
+ * the launcher first, with the place.  Signals for which the program has a handler, or sets one later, are its own business. */
+void pmi_trace_begin(const struct pmi_job *job);
+void pmi_trace_end(void);
+/* The job is about to end for an error: tell the launcher where the calling thread is.  Does nothing before pmi_trace_begin, or if
+ * the error is perhaps that another rank has gone. */
+void pmi_trace_here(void);
 
 /* Join the job: fills in `job` and marks this rank KU_RANK_RUNNING, by this process.  0, or a nonzero
  * errno-like value with the reason in ku_err_last()->text. */

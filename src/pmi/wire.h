@@ -14,6 +14,8 @@ int pmi_keel_init(struct pmi_job *job);
 
 /* Send one record to the launcher; false if there is none, or it is gone.  Works before pmi_keel_init. */
 bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len);
+/* Would a record go into the launcher's pipe, and at once?  For handlers of signals. */
+bool pmi_keel_can_send(const struct ku_seg_head *h);
 void pmi_keel_fini(void);
 
 /* A job of this process alone; as pmi_init. */

@@ -9,15 +9,18 @@ enum { CONTEXT = 8, TAG = 1, CONTROL = 2, WINDOW = 64, MAX_ROWS = 256 };
 
 static const char usage[] =
     "usage: mpiexec -n 2 mpid_bench [--json] [--min BYTES] [--max BYTES] [--ms MS] [--repeat N]\n"
-    "                               [--data contig|vector] [--mode blocking|nonblocking]\n"
+    "                               [--data contig|vector|memory] [--mode blocking|nonblocking]\n"
     "Half round trip, bandwidth and message rate of the ADI between ranks 0 and 1.\n"
     "  --json   one JSON object instead of a table\n"
     "  --min, --max  sizes of payload, doubled from one to the other (default 1 to 4194304; vector: from 8)\n"
     "  --ms     time for each number (default 10)\n"
     "  --repeat measure each number N times and show the best (default 3)\n"
-    "  --data   contig: bytes; vector: 8 bytes of every 16 (default both)\n"
+    "  --data   contig: bytes; vector: 8 bytes of every 16; memory: put, get and atomic on the memory of "
+    "rank 1 (default all)\n"
     "  --mode   blocking or nonblocking calls (default both)\n"
-    "latency: a message and its answer, halved.  bandwidth, rate: 64 messages, then an answer of one byte.\n";
+    "latency: a message and its answer, halved.  bandwidth, rate: 64 messages, then an answer of one byte.\n"
+    "memory: latency until a get or an atomic is complete, or a put is done there; bandwidth, rate: 64 at "
+    "once.\n";
 
 static struct options {
     bool json;
@@ -30,9 +33,12 @@ static struct options {
 struct kind {
     bool vector, nonblocking;
     struct MPIR_DATATYPE type; /* of one block of 8 bytes in 16 */
+    enum { MESSAGE, PUT, GET, ATOMIC } what;
+    MPID_Remote there; /* rank 0, for memory: that of rank 1 */
     int64_t bytes;
     char *buf;
 };
+static const char *const names[] = { "", "put", "get", "atomic" };
 
 struct row {
     const char *data, *mode;
@@ -167,6 +173,50 @@ static void stream(struct kind *k, int64_t n)
     }
 }
 
+/* ---- Memory of rank 1, which only waits for the next control message ---- */
+
+static void access_one(struct kind *k, struct MPID_COMPLETION *c)
+{
+    static const int64_t one = 1;
+    int err = 0;
+    if (k->what == PUT)
+        MPID_Put(k->there, 0, k->buf, k->bytes, c, &err);
+    else if (k->what == GET)
+        MPID_Get(k->there, 0, k->buf, k->bytes, c, &err);
+    else
+        MPID_Atomic(k->there, 0, KEEL_ATOMIC_SUM, KEEL_INT64, &one, NULL, k->buf, c, &err);
+    must(err, names[k->what]);
+}
+
+static void access_end(struct kind *k, struct MPID_COMPLETION *c)
+{
+    int err = 0;
+    if (k->what == PUT)
+        MPID_Mem_flush(k->there, c, &err);
+    must(err, "flush");
+    MPID_Mem_wait(c, &err);
+    must(err, names[k->what]);
+}
+
+static void one_by_one(struct kind *k, int64_t n)
+{
+    struct MPID_COMPLETION c = { 0 };
+    for (int64_t i = 0; i < n && MPID_MyWorldRank == 0; i++) {
+        access_one(k, &c);
+        access_end(k, &c);
+    }
+}
+
+static void many_at_once(struct kind *k, int64_t n)
+{
+    struct MPID_COMPLETION c = { 0 };
+    for (int64_t i = 0; i < n && MPID_MyWorldRank == 0; i++) {
+        for (int w = 0; w < WINDOW; w++)
+            access_one(k, &c);
+        access_end(k, &c);
+    }
+}
+
 /* Both ranks: run fn often enough to fill the time; seconds a call (rank 0). */
 static double measure_once(void (*fn)(struct kind *k, int64_t n), struct kind *k)
 {
@@ -225,6 +275,15 @@ static void measure_size(struct kind *k, int64_t bytes)
         MPID_Type_fini(&k->type);
 }
 
+static void measure_access(struct kind *k, int64_t bytes)
+{
+    k->bytes = bytes;
+    double latency = measure(one_by_one, k), window = measure(many_at_once, k) / WINDOW;
+    rows[nrows++] =
+        (struct row){ names[k->what],  "nonblocking", bytes, latency * 1e6, (double)bytes / window / 1e6,
+                      1 / window / 1e6 };
+}
+
 static void print_row(const struct row *r)
 {
     printf("%-8s %-12s %9lld %12.3f %15.1f %12.4f\n", r->data, r->mode, (long long)r->bytes, r->latency_us,
@@ -239,6 +298,41 @@ static void measure_kind(struct kind *k)
         measure_size(k, bytes);
         if (MPID_MyWorldRank == 0 && !opt.json)
             print_row(&rows[nrows - 1]);
+    }
+}
+
+/* All sizes of put and get, one of atomic. */
+static void measure_memory(struct kind *k)
+{
+    int err = 0;
+    unsigned char key[MPID_KEY_MAX];
+    int64_t len = 0;
+    MPID_Memory own = NULL;
+    if (MPID_MyWorldRank == 1) {
+        own = MPID_Mem_register(k->buf, opt.max + 8, &err);
+        must(err, "register");
+        len = MPID_Mem_key(own, key, sizeof key);
+        control_send(0, &len, sizeof len);
+        control_send(0, key, len);
+    } else {
+        control_recv(1, &len, sizeof len);
+        control_recv(1, key, len);
+        k->there = MPID_Mem_open(key, len, &err);
+        must(err, "open");
+    }
+    for (k->what = PUT; k->what <= ATOMIC; k->what++)
+        for (int64_t bytes = k->what == ATOMIC ? 8 : opt.min; bytes <= opt.max && nrows < MAX_ROWS;
+             bytes = k->what == ATOMIC ? INT64_MAX : bytes * 2) {
+            measure_access(k, bytes);
+            if (MPID_MyWorldRank == 0 && !opt.json)
+                print_row(&rows[nrows - 1]);
+        }
+    if (MPID_MyWorldRank == 0) {
+        MPID_Mem_close(k->there);
+        control_send(1, &len, sizeof len);
+    } else {
+        control_recv(0, &len, sizeof len);
+        MPID_Mem_unregister(own);
     }
 }
 
@@ -278,6 +372,8 @@ static void run(void)
             if (wanted(opt.data, v ? "vector" : "contig") && wanted(opt.mode, n ? "nonblocking" : "blocking"))
                 measure_kind(&k);
         }
+    if (wanted(opt.data, "memory") && wanted(opt.mode, "nonblocking"))
+        measure_memory(&k);
     if (MPID_MyWorldRank == 0 && opt.json)
         print_json();
     free(k.buf);
@@ -317,7 +413,8 @@ static bool parse(int argc, char **argv)
         else if (!strcmp(argv[i - 1], "--repeat"))
             good = number(value, 1, &opt.repeat);
         else if (!strcmp(argv[i - 1], "--data"))
-            good = one_of(value, "contig", "vector", &opt.data);
+            good =
+                one_of(value, "contig", "vector", &opt.data) || one_of(value, "memory", "memory", &opt.data);
         else if (!strcmp(argv[i - 1], "--mode"))
             good = one_of(value, "blocking", "nonblocking", &opt.mode);
         else

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 #include "auth.h"
+#include "le.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <nettle/hmac.h>
@@ -75,11 +76,16 @@ void ku_auth_prove(const uint8_t *secret, const struct ku_auth *a, enum ku_auth_
                    uint8_t proof[KU_AUTH_PROOF])
 {
     struct hmac_sha256_ctx c;
-    uint64_t as = role;
+    uint64_t as = ku_le64(role);
+    struct ku_auth facts = *a; /* as they travel: both sides hash the same bytes */
+    facts.job = ku_le64(a->job);
+    facts.caller = ku_le64(a->caller);
+    facts.called = ku_le64(a->called);
+    facts.serial = ku_le64(a->serial);
     begin(&c, secret, KU_SECRET_BYTES);
     nettle.update(&c, sizeof label, (const uint8_t *)label);
     nettle.update(&c, sizeof as, (const uint8_t *)&as);
-    nettle.update(&c, sizeof *a, (const uint8_t *)a);
+    nettle.update(&c, sizeof facts, (const uint8_t *)&facts);
     end(&c, proof);
 }
 

@@ -17,7 +17,7 @@
 enum { KU_AUTH_NONCE = 32, KU_AUTH_PROOF = 32, KU_AUTH_PURPOSE = 16 };
 enum ku_auth_role { KU_AUTH_CALLER = 1, KU_AUTH_CALLED = 2 };
 
-/* What is proven: its bytes, in the byte order of the machines of the job. */
+/* What is proven: its bytes, the numbers little-endian. */
 struct ku_auth {
     char purpose[KU_AUTH_PURPOSE]; /* "rank wire", and zeros */
     uint8_t caller_nonce[KU_AUTH_NONCE], called_nonce[KU_AUTH_NONCE];

@@ -280,9 +280,17 @@ void ku_knob_check(void (*show)(void *arg, const char *text), void *arg)
     }
 }
 
+bool ku_knob_sound(const struct ku_knob *row)
+{
+    struct ku_knob tried = *row;
+    return !find(row->name) && (!row->def || parse(&tried, row->def));
+}
+
 struct ku_knob *ku_knob_at(int index, const char **area)
 {
     for (struct ku_knob_table *t = tables; t; t = t->next) {
+        if (t->more)
+            t->more();
         if (t == &intern)
             continue;
         if (index < t->n) {
@@ -314,12 +322,27 @@ bool ku_knob_set(struct ku_knob *row, const char *text)
     return true;
 }
 
+static void free_own(struct ku_knob_table *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        free(t->rows[i].own);
+        t->rows[i].own = NULL;
+    }
+}
+
+void ku_knob_remove(struct ku_knob_table *table)
+{
+    struct ku_knob_table **p = &tables;
+    while (*p && *p != table)
+        p = &(*p)->next;
+    if (*p)
+        *p = table->next;
+    free_own(table);
+}
+
 /* What tools have set goes with the library. */
 __attribute__((destructor)) static void forget(void)
 {
     for (struct ku_knob_table *t = tables; t; t = t->next)
-        for (int i = 0; i < t->n; i++) {
-            free(t->rows[i].own);
-            t->rows[i].own = NULL;
-        }
+        free_own(t);
 }

@@ -51,6 +51,7 @@ struct ku_knob_table {
     int n;
     struct ku_knob_table *next; /* of the register */
     const char *area;           /* what the rows are about: a category of MPI_T */
+    void (*more)(void); /* makes further tables known when somebody asks for all rows; NULL: there are none */
     bool is_read;
 };
 
@@ -71,6 +72,12 @@ const struct ku_knob *ku_knob_find(const char *name);
 /* The row at an index, in the order in which they became known, and its table's area; NULL beyond the last.  Its value has been
  * read. */
 struct ku_knob *ku_knob_at(int index, const char **area);
+
+/* The rows are known no more, and what tools have set of them is freed. */
+void ku_knob_remove(struct ku_knob_table *table);
+
+/* Can this row be registered: is its default one of its values, and its name not known yet? */
+bool ku_knob_sound(const struct ku_knob *row);
 
 /* Set a row to a text, as the environment would; false if that is no value of it, or there is no memory. */
 bool ku_knob_set(struct ku_knob *row, const char *text);

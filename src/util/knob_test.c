@@ -130,6 +130,28 @@ START_TEST(what_a_tool_sets_goes_before_the_environment)
 }
 END_TEST
 
+START_TEST(tables_that_come_late_and_go)
+{
+    static struct ku_knob rows[] = {
+        { .name = "T_LATE", .type = KU_KNOB_INT, .def = "3", .max = 9, .unit = "" },
+        { .name = "T_INT", .type = KU_KNOB_INT, .unit = "" },
+        { .name = "T_WRONG", .type = KU_KNOB_INT, .def = "10", .max = 9, .unit = "" }
+    };
+    static struct ku_knob_table late = { .rows = rows, .n = 1 };
+    ku_knob_register(&table);
+    ck_assert(ku_knob_sound(&rows[0]));
+    ck_assert(!ku_knob_sound(&rows[1])); /* the name is there */
+    ck_assert(!ku_knob_sound(&rows[2])); /* its default is no value of it */
+    ku_knob_register(&late);
+    ck_assert_int_eq(ku_knob_int("T_LATE"), 3);
+    ck_assert(ku_knob_set(&rows[0], "4"));
+    ku_knob_remove(&late);
+    ck_assert_ptr_null(ku_knob_find("T_LATE"));
+    ck_assert_ptr_null(rows[0].own);
+    ck_assert_ptr_nonnull(ku_knob_find("T_INT"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("knob");
@@ -143,6 +165,7 @@ int main(void)
     tcase_add_test(c, unknown_names_are_told_with_the_nearest);
     tcase_add_test(c, rows_are_listed_once_and_without_the_internal_ones);
     tcase_add_test(c, what_a_tool_sets_goes_before_the_environment);
+    tcase_add_test(c, tables_that_come_late_and_go);
     suite_add_tcase(suite, c);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

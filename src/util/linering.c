@@ -1,5 +1,7 @@
 #include "linering.h"
 
+bool ku_threaded;
+
 void ku_ring_tx_init(struct ku_ring_tx *tx, struct ku_ring *ring, _Atomic uint32_t *claims)
 {
     tx->ring = ring;

@@ -228,6 +228,7 @@ int main(void)
     TCase *c = tcase_create("linering");
     SRunner *r = srunner_create(suite);
     int failed;
+    ku_threaded = true;
     tcase_set_timeout(c, 20);
     tcase_add_test(c, every_length_arrives_whole_over_many_laps);
     tcase_add_test(c, laps_beyond_16_bits);

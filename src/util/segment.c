@@ -37,18 +37,19 @@ static void lay_out(struct ku_seg_head *h)
     h->place_off = h->rank_off + h->nlocal * sizeof(struct ku_seg_rank);
     h->map_off = h->place_off + h->nlocal * sizeof(struct ku_seg_place);
     h->gone_off = h->map_off + map_words * sizeof(int32_t);
-    h->call_off = round_up(h->gone_off + h->size, PAGE);
+    h->dead_off = round_up(h->gone_off + h->size, sizeof(int32_t));
+    h->call_off = round_up(h->dead_off + h->size * sizeof(int32_t), PAGE);
     h->card_off = round_up(h->call_off + h->nlocal * sizeof(struct ku_seg_call), PAGE);
     h->team_off = round_up(h->card_off + h->size * sizeof(struct ku_seg_card), PAGE);
-    h->nteams = h->nlocal > 1 ? KU_SEG_TEAMS : 0;
     h->room_bytes = KU_SEG_ROOM_MAX;
-    while (h->room_bytes > KU_SEG_ROOM_MIN && h->nteams * h->nlocal * 2 * h->room_bytes > KU_SEG_ROOMS)
+    while (h->room_bytes > KU_SEG_ROOM_MIN && (uint64_t)h->nlocal * 2 * h->room_bytes > KU_SEG_ROOMS)
         h->room_bytes /= 2;
     h->bench_bytes = KU_SEG_BENCH_MAX;
-    while (h->bench_bytes > KU_SEG_BENCH_MIN && h->nteams * h->nlocal * h->bench_bytes > KU_SEG_BENCHES)
+    while (h->bench_bytes > KU_SEG_BENCH_MIN && h->nlocal * h->bench_bytes > KU_SEG_BENCHES)
         h->bench_bytes /= 2;
-    h->team_bytes = ku_segment_team_bytes(h);
-    h->dev_off = round_up(h->team_off + h->nteams * h->team_bytes, PAGE);
+    h->team_bytes = ku_segment_team_at(h, KU_TEAM_PARTS);
+    h->heap_off = round_up(h->team_off + h->team_bytes, PAGE);
+    h->dev_off = round_up(h->heap_off + sizeof(struct ku_heap_head), PAGE);
     h->dev_bytes = KU_SEG_DEV_BYTES;
     h->total = h->dev_off + h->nlocal * h->dev_bytes;
 }
@@ -112,9 +113,39 @@ int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint
         return err;
     }
     memcpy(s->head, &h, sizeof h);
+    err = ku_heap_format((struct ku_heap_head *)((char *)s->head + h.heap_off),
+                         round_up(h.total, KU_HEAP_CHUNK));
+    if (err) {
+        ku_segment_detach(s);
+        return fail("making a lock", err);
+    }
     for (uint32_t i = 0; nnodes == 1 && i < nlocal; i++)
         ku_segment_grank_of(s)[i] = (int32_t)i;
+    s->head->stride = nnodes == 1;
+    s->head->deal = nnodes == 1;
     return 0;
+}
+
+/* What the ranks here have between them, if it is the same everywhere: in blocks, and dealt out one by one, it is. */
+static uint32_t stride_of(const int32_t *grank_of, uint32_t n)
+{
+    int32_t stride = n > 1 ? grank_of[1] - grank_of[0] : 1;
+    for (uint32_t l = 2; l < n; l++)
+        if (grank_of[l] - grank_of[l - 1] != stride)
+            return 0;
+    return (uint32_t)stride;
+}
+
+/* How many ranks in a row a node has, if the nodes get as many each in turn, and then again from the first on. */
+static uint32_t deal_of(const int32_t *node_of, uint32_t size, uint32_t nnodes)
+{
+    uint32_t deal = 1;
+    while (deal < size && node_of[deal] == node_of[0])
+        deal++;
+    for (uint32_t r = 0; r < size; r++)
+        if (node_of[r] != (int32_t)(r / deal % nnodes))
+            return 0;
+    return deal;
 }
 
 void ku_segment_join(struct ku_segment *s, uint64_t job_id, const uint8_t secret[KU_SECRET_BYTES],
@@ -128,8 +159,26 @@ void ku_segment_join(struct ku_segment *s, uint64_t job_id, const uint8_t secret
     for (uint32_t r = 0; r < h->size; r++)
         if (node_of[r] == (int32_t)h->node && local < h->nlocal)
             grank_of[local++] = (int32_t)r;
-    if (h->nnodes > 1)
-        memcpy(ku_segment_node_of(s), node_of, h->size * sizeof *node_of);
+    h->stride = stride_of(grank_of, local);
+    h->deal = deal_of(node_of, h->size, h->nnodes);
+    if (h->deal == 0)
+        memcpy(grank_of + h->nlocal, node_of, h->size * sizeof *node_of);
+}
+
+int32_t ku_segment_ranks_of(const struct ku_segment *s, int32_t node, int32_t *granks)
+{
+    const struct ku_seg_head *h = s->head;
+    int64_t run = h->deal != 0 ? h->deal : h->size, round = run * h->nnodes; /* no rule: look at each */
+    int64_t first = h->deal != 0 ? node * run : 0;
+    int32_t n = 0;
+    for (int64_t at = first; at < h->size; at += round)
+        for (int64_t r = at; r < at + run && r < h->size; r++)
+            if (h->deal != 0 || ku_segment_node_of(s, (int32_t)r) == node) {
+                if (granks)
+                    granks[n] = (int32_t)r;
+                n++;
+            }
+    return n;
 }
 
 /* What is wrong with a mapped head, or NULL.  Nothing behind an offset is touched before this says yes. */
@@ -147,12 +196,14 @@ static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
         h->rank_off >= sizeof *h && h->rank_off % 64 == 0 &&
         h->place_off >= h->rank_off + h->nlocal * sizeof(struct ku_seg_rank) && h->place_off % 64 == 0 &&
         h->map_off >= h->place_off + h->nlocal * sizeof(struct ku_seg_place) &&
-        h->gone_off >= h->map_off + map_words * sizeof(int32_t) && h->call_off >= h->gone_off + h->size &&
+        h->gone_off >= h->map_off + map_words * sizeof(int32_t) && h->dead_off >= h->gone_off + h->size &&
+        h->dead_off % sizeof(int32_t) == 0 && h->call_off >= h->dead_off + h->size * sizeof(int32_t) &&
         h->call_off % 64 == 0 && h->card_off >= h->call_off + h->nlocal * sizeof(struct ku_seg_call) &&
         h->card_off % 64 == 0 && h->team_off >= h->card_off + h->size * sizeof(struct ku_seg_card) &&
-        h->team_off % 64 == 0 && h->nteams <= KU_SEG_TEAMS && h->room_bytes <= KU_SEG_ROOM_MAX &&
-        h->room_bytes % 64 == 0 && h->bench_bytes <= KU_SEG_BENCH_MAX && h->bench_bytes % 64 == 0 &&
-        h->team_bytes == ku_segment_team_bytes(h) && h->dev_off >= h->team_off + h->nteams * h->team_bytes &&
+        h->team_off % 64 == 0 && h->room_bytes <= KU_SEG_ROOM_MAX && h->room_bytes % 64 == 0 &&
+        h->bench_bytes <= KU_SEG_BENCH_MAX && h->bench_bytes % 64 == 0 &&
+        h->team_bytes == ku_segment_team_at(h, KU_TEAM_PARTS) && h->heap_off >= h->team_off + h->team_bytes &&
+        h->heap_off % 64 == 0 && h->dev_off >= h->heap_off + sizeof(struct ku_heap_head) &&
         h->dev_off <= h->total && h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
     return sane ? NULL : "its sizes do not fit together";
 }
@@ -172,7 +223,10 @@ int ku_segment_attach(struct ku_segment *s, int fd)
         munmap(p, (size_t)st.st_size);
         return ku_err_set(EINVAL, NULL, "shared memory: %s", why);
     }
-    *s = (struct ku_segment){ .head = p, .bytes = (size_t)st.st_size, .fd = fd };
+    *s =
+        (struct ku_segment){ .head = p, .bytes = round_up(((struct ku_seg_head *)p)->total, PAGE), .fd = fd };
+    if ((size_t)st.st_size > s->bytes) /* the heap; it is mapped as it is used */
+        munmap((char *)p + s->bytes, (size_t)st.st_size - s->bytes);
     return 0;
 }
 
@@ -242,10 +296,14 @@ void ku_segment_wake_all(const struct ku_segment *s)
 
 void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank)
 {
-    for (uint32_t i = 0; i < s->head->nlocal; i++)
-        if (ku_segment_grank_of(s)[i] == (int32_t)rank)
-            atomic_store(&ku_segment_rank(s, i)->state, KU_RANK_DEAD);
+    int32_t here = ku_segment_local_of(s, (int32_t)rank);
+    uint32_t failed = atomic_load(&s->head->failed);
+    if (atomic_load(&ku_segment_gone(s)[rank]))
+        return;
+    if (here >= 0)
+        atomic_store(&ku_segment_rank(s, (uint32_t)here)->state, KU_RANK_DEAD);
     atomic_store(&ku_segment_gone(s)[rank], 1);
-    atomic_fetch_add(&s->head->failed, 1);
+    ((int32_t *)((char *)s->head + s->head->dead_off))[failed] = (int32_t)rank;
+    atomic_store(&s->head->failed, failed + 1);
     ku_segment_wake_all(s);
 }

@@ -3,13 +3,14 @@
  *   page 0      struct ku_seg_head
  *   rank_off    struct ku_seg_rank [nlocal]
  *   place_off   struct ku_seg_place [nlocal]   where each may run, as the launcher knows it
- *   map_off     int32_t grank_of[nlocal]   global rank of each local rank
- *               int32_t node_of[size]      only if nnodes > 1
+ *   map_off     int32_t grank_of[nlocal]   global rank of each local rank, in ascending order
+ *               int32_t node_of[size]      only if nnodes > 1, not written if there is a rule (head->deal)
  *   gone_off    uint8_t gone[size]         1: the launcher has seen this rank die, on whichever node
+ *   dead_off    int32_t dead[size]         the same ranks in the order of their deaths; head->failed of them
  *   call_off    struct ku_seg_call [nlocal] what each rank here waits for, written when it is asked
  *   card_off    struct ku_seg_card [size]  where each rank of the job can be reached
- *   team_off    nteams areas of team_bytes each, zero at the start, for groups of ranks that wait for each other; none for
- *               a rank alone
+ *   team_off    team_bytes, zero at the start, for the team of all ranks here (mpid/team); none for a rank alone
+ *   heap_off    struct ku_heap_head         blocks that are allotted later, behind all this (segment_alloc.h)
  *   dev_off     nlocal areas of dev_bytes each, zero at the start, for the devices to lay out
  *
  * The file is sparse and sealed against shrinking: what nobody touches costs nothing, nothing has a name in
@@ -22,12 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "segment_alloc.h"
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 16,
+    KU_SEG_VERSION = 21,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
-    KU_SEG_TEAMS = 32,
     KU_SEG_TEAM_ALIGN = 128 /* two lines, which processors fetch together */,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
     KU_SEG_TEAM_LINE = 256 /* bytes of a member besides its two rooms */,
@@ -40,10 +41,11 @@ enum {
     KU_SEG_PIECE_BYTES = 32 << 10,
     KU_SEG_BENCH_MAX = 1 << 20,
     KU_SEG_BENCH_MIN = 8 << 10,
-    KU_SEG_BENCHES = 256 << 20 /* virtual: all of all teams, unless they are of the least size */,
+    KU_SEG_BENCHES = 8 << 20 /* all of a team of all ranks here, unless they are of the least size */,
     KU_SEG_ROOM_MAX = 64 << 10,
     KU_SEG_ROOM_MIN = 1 << 10,
-    KU_SEG_ROOMS = 256 << 20 /* virtual: all rooms of all teams, unless they are of the least size */,
+    KU_SEG_ROOMS = 8 << 20 /* likewise */,
+    KU_SEG_SHORT_ROOM = 1 << 10,
     KU_SECRET_BYTES = 32,
     KU_CARD_BYTES = 1016,
     KU_BELL_BYTES = 8
@@ -67,7 +69,7 @@ struct ku_seg_machine {
 struct ku_seg_head {
     uint64_t magic;
     uint32_t version, word_bytes; /* word_bytes: sizeof(void *) of its maker */
-    uint64_t total;               /* bytes mapped */
+    uint64_t total;               /* bytes of the fixed part, which all map; behind it is the heap */
     uint64_t job_id;              /* random; names the job in messages and sockets */
     uint8_t secret[KU_SECRET_BYTES];
     uint32_t size, nlocal; /* ranks of the job, ranks on this node */
@@ -75,14 +77,16 @@ struct ku_seg_head {
     uint32_t cpus;     /* cores the ranks here may use: affinity and cgroup quota, rounded up; at least 1 */
     uint32_t universe; /* the same of all nodes together */
     struct ku_seg_machine machine;
-    uint64_t rank_off, place_off, map_off, gone_off, call_off, card_off, team_off, team_bytes, dev_off,
-        dev_bytes;
-    uint64_t control_ino;        /* of the pipe to the launcher; 0: not said */
-    uint64_t nteams, room_bytes; /* a room: what a member of a team may show the others in one operation */
-    uint64_t bench_bytes;        /* a bench: what it may show them step by step (mpid/core/steps.c) */
+    uint32_t stride; /* grank_of[l] is grank_of[0] + l * stride; 0: there is no such rule */
+    uint32_t deal;   /* node_of[r] is r / deal % nnodes; 0: there is no such rule */
+    uint64_t rank_off, place_off, map_off, gone_off, dead_off, call_off, card_off, team_off, team_bytes,
+        heap_off, dev_off, dev_bytes;
+    uint64_t control_ino; /* of the pipe to the launcher; 0: not said */
+    uint64_t room_bytes;  /* a room: what a member of a team may show the others in one operation */
+    uint64_t bench_bytes; /* a bench: what it may show them step by step (mpid/team/stream.c) */
     /* enum ku_fences: do all senders fence, and have they from the start? */
     _Alignas(64) _Atomic uint32_t fence_all;
-    _Atomic uint32_t failed;      /* ranks of the job that are gone; a change means: look at gone[] */
+    _Atomic uint32_t failed;      /* ranks of the job that are gone; counted after dead[] has them */
     _Atomic uint32_t card_wanted; /* 1: a rank here waits for a card; who writes one wakes them all */
     _Atomic uint32_t held;        /* 1: ranks wait in pmi_init, for a debugger */
     _Atomic uint32_t asked;       /* counts the launcher's questions what the ranks wait for (ku_seg_call) */
@@ -156,6 +160,7 @@ struct ku_seg_call {
     _Alignas(64) _Atomic uint64_t since; /* ns: the rank has met no event from then on, if it sleeps */
     _Atomic uint64_t seen;               /* ns: when it woke last, or answered: it was in MPI then */
     _Atomic uint32_t answered;
+    _Atomic uint32_t traced; /* the launcher has looked where the rank is, as PMI_TRACE asked it to */
     bool polls;              /* it is in a call that does not wait, again and again */
     bool any;                /* the call ends when one of those waited for does, not all */
     uint8_t others;          /* what else than a message may end its wait: KU_OTHERS_* */
@@ -191,6 +196,9 @@ void ku_segment_join(struct ku_segment *s, uint64_t job_id, const uint8_t secret
 /* Map the segment behind `fd` (which is kept open and owned from here on); checks magic, version, word size, length. */
 int ku_segment_attach(struct ku_segment *s, int fd);
 
+/* The ranks of a node, ascending: returns how many, and writes as many to granks[], if that is not NULL. */
+int32_t ku_segment_ranks_of(const struct ku_segment *s, int32_t node, int32_t *granks);
+
 /* Unmap and close. */
 void ku_segment_detach(struct ku_segment *s);
 
@@ -206,37 +214,82 @@ static inline int32_t *ku_segment_grank_of(const struct ku_segment *s)
 {
     return (int32_t *)((char *)s->head + s->head->map_off);
 }
-static inline int32_t *ku_segment_node_of(const struct ku_segment *s)
+/* The node of a rank of the job. */
+static inline int32_t ku_segment_node_of(const struct ku_segment *s, int32_t grank)
 {
-    return ku_segment_grank_of(s) + s->head->nlocal;
+    const struct ku_seg_head *h = s->head;
+    return h->deal != 0 ? (int32_t)((uint32_t)grank / h->deal % h->nnodes)
+                        : ku_segment_grank_of(s)[h->nlocal + (uint32_t)grank];
+}
+/* Where `grank` stands in grank_of[n], which ascends, by steps of `stride` if that is not 0; -1: nowhere. */
+static inline int32_t ku_local_of(const int32_t *grank_of, uint32_t n, uint32_t stride, int32_t grank)
+{
+    uint32_t low = 0, high = n;
+    if (grank < grank_of[0] || n == 0)
+        return -1;
+    if (stride != 0) {
+        uint32_t l = (uint32_t)(grank - grank_of[0]) / stride;
+        return l < n && grank_of[0] + (int32_t)(l * stride) == grank ? (int32_t)l : -1;
+    }
+    while (high - low > 1) {
+        uint32_t mid = low + (high - low) / 2;
+        *(grank_of[mid] <= grank ? &low : &high) = mid;
+    }
+    return grank_of[low] == grank ? (int32_t)low : -1;
+}
+/* Local rank of a global rank; -1: it is on another node. */
+static inline int32_t ku_segment_local_of(const struct ku_segment *s, int32_t grank)
+{
+    return ku_local_of(ku_segment_grank_of(s), s->head->nlocal, s->head->stride, grank);
 }
 static inline _Atomic uint8_t *ku_segment_gone(const struct ku_segment *s)
 {
     return (_Atomic uint8_t *)((char *)s->head + s->head->gone_off);
 }
+/* The rank that died as the i-th; head->failed, acquired, is more than i. */
+static inline int32_t ku_segment_dead(const struct ku_segment *s, uint32_t i)
+{
+    return ((const int32_t *)((const char *)s->head + s->head->dead_off))[i];
+}
 static inline struct ku_seg_call *ku_segment_call(const struct ku_segment *s, uint32_t lrank)
 {
     return (struct ku_seg_call *)((char *)s->head + s->head->call_off) + lrank;
 }
-/* A team of all ranks here: what belongs to their meetings, with the rooms; then what belongs to streams (mpid/core/stream.c). */
-static inline uint64_t ku_segment_meeting_bytes(const struct ku_seg_head *h)
+/* What a team of `members` consists of (mpid/team).  The core is there from the start, the others when they are first used. */
+enum ku_team_part {
+    KU_TEAM_CORE,
+    KU_TEAM_SLOTS,
+    KU_TEAM_PIECES,
+    KU_TEAM_SHORT_ROOMS,
+    KU_TEAM_ROOMS,
+    KU_TEAM_BENCHES,
+    KU_TEAM_PARTS
+};
+static inline uint64_t ku_team_part_bytes(const struct ku_seg_head *h, enum ku_team_part part,
+                                          uint64_t members)
 {
-    return KU_SEG_TEAM_HEAD + h->nlocal * (KU_SEG_TEAM_LINE + 2 * h->room_bytes);
+    const uint64_t bytes[] = {
+        [KU_TEAM_CORE] =
+            KU_SEG_TEAM_HEAD + members * KU_SEG_TEAM_LINE + KU_SEG_STREAM_HEAD + members * KU_SEG_STREAM_LINE,
+        [KU_TEAM_SLOTS] = KU_SEG_SLOTS * KU_SEG_SLOT_BYTES,
+        [KU_TEAM_PIECES] = KU_SEG_PIECES * KU_SEG_PIECE_BYTES,
+        [KU_TEAM_SHORT_ROOMS] = members * 2 * KU_SEG_SHORT_ROOM,
+        [KU_TEAM_ROOMS] = members * 2 * h->room_bytes,
+        [KU_TEAM_BENCHES] = members * h->bench_bytes,
+    };
+    return (bytes[part] + KU_SEG_TEAM_ALIGN - 1) / KU_SEG_TEAM_ALIGN * KU_SEG_TEAM_ALIGN;
 }
-static inline uint64_t ku_segment_team_bytes(const struct ku_seg_head *h)
+/* Where a part of the team of all ranks here begins; KU_TEAM_PARTS: where the team ends. */
+static inline uint64_t ku_segment_team_at(const struct ku_seg_head *h, enum ku_team_part part)
 {
-    uint64_t n = ku_segment_meeting_bytes(h) + KU_SEG_STREAM_HEAD + h->nlocal * KU_SEG_STREAM_LINE +
-                 KU_SEG_SLOTS * KU_SEG_SLOT_BYTES + KU_SEG_PIECES * KU_SEG_PIECE_BYTES +
-                 h->nlocal * h->bench_bytes;
-    return (n + KU_SEG_TEAM_ALIGN - 1) / KU_SEG_TEAM_ALIGN * KU_SEG_TEAM_ALIGN;
+    uint64_t at = 0;
+    for (unsigned i = KU_TEAM_CORE; i < part && h->nlocal > 1; i++)
+        at += ku_team_part_bytes(h, (enum ku_team_part)i, h->nlocal);
+    return at;
 }
-static inline void *ku_segment_team(const struct ku_segment *s, uint32_t team)
+static inline void *ku_segment_team(const struct ku_segment *s, enum ku_team_part part)
 {
-    return (char *)s->head + s->head->team_off + team * s->head->team_bytes;
-}
-static inline void *ku_segment_stream(const struct ku_segment *s, void *team)
-{
-    return (char *)team + ku_segment_meeting_bytes(s->head);
+    return (char *)s->head + s->head->team_off + ku_segment_team_at(s->head, part);
 }
 static inline void *ku_segment_dev(const struct ku_segment *s, uint32_t lrank)
 {
@@ -255,7 +308,7 @@ int ku_segment_card_read(const struct ku_segment *s, uint32_t rank, uint32_t epo
 /* Wake every rank here that sleeps. */
 void ku_segment_wake_all(const struct ku_segment *s);
 
-/* The launcher has seen `rank` end without finalizing: mark it so in this segment, and wake all. */
+/* The launcher has seen `rank` end without finalizing: mark it so in this segment, once, and wake all. */
 void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank);
 
 #endif

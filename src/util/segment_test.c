@@ -46,8 +46,9 @@ END_TEST
 START_TEST(nodes_map)
 {
     struct ku_segment s = make(1000, 3, 4);
-    ku_segment_node_of(&s)[999] = 3;
-    ck_assert((char *)(ku_segment_node_of(&s) + 1000) <= (char *)ku_segment_gone(&s));
+    ku_segment_grank_of(&s)[3 + 999] = 3;
+    ck_assert_int_eq(ku_segment_node_of(&s, 999), 3);
+    ck_assert((char *)(ku_segment_grank_of(&s) + 3 + 1000) <= (char *)ku_segment_gone(&s));
     ku_segment_gone(&s)[999] = 1;
     ck_assert((char *)(ku_segment_gone(&s) + 1000) <= (char *)ku_segment_dev(&s, 0));
     ku_segment_detach(&s);
@@ -68,11 +69,19 @@ START_TEST(nodes_join)
     ck_assert_int_eq(memcmp(b.head->secret, secret, KU_SECRET_BYTES), 0);
     ck_assert_int_eq(memcmp(ku_segment_grank_of(&a), (int32_t[]){ 0, 3 }, 8), 0);
     ck_assert_int_eq(memcmp(ku_segment_grank_of(&b), (int32_t[]){ 1, 2, 4 }, 12), 0);
-    ck_assert_int_eq(memcmp(ku_segment_node_of(&b), node_of, sizeof node_of), 0);
+    for (int32_t r = 0; r < 5; r++)
+        ck_assert_int_eq(ku_segment_node_of(&b, r), node_of[r]);
     ku_segment_mark_gone(&b, 4);
     ck_assert_uint_eq(ku_segment_rank(&b, 2)->state, KU_RANK_DEAD);
     ck_assert_uint_eq(ku_segment_gone(&b)[4], 1);
     ck_assert_uint_eq(b.head->failed, 1);
+    ku_segment_mark_gone(&b, 4); /* said again */
+    ck_assert_uint_eq(b.head->failed, 1);
+    for (uint32_t r = 0; r < 4; r++)
+        ku_segment_mark_gone(&b, 3 - r);
+    ck_assert_uint_eq(b.head->failed, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        ck_assert_int_eq(ku_segment_dead(&b, i), 4 - (int32_t)i);
     ku_segment_mark_gone(&a, 4); /* of another node */
     ck_assert_uint_eq(ku_segment_gone(&a)[4], 1);
     ck_assert_uint_eq(ku_segment_rank(&a, 0)->state, KU_RANK_STARTED);
@@ -124,7 +133,7 @@ START_TEST(grows_but_never_shrinks)
     ck_assert_int_ne(ftruncate(a.fd, 4096), 0);
     ck_assert_int_eq(ftruncate(a.fd, (off_t)a.bytes + 65536), 0);
     ck_assert_int_eq(ku_segment_attach(&b, dup(a.fd)), 0);
-    ck_assert_uint_eq(b.bytes, a.bytes + 65536);
+    ck_assert_uint_eq(b.bytes, a.bytes); /* what is behind the fixed part is mapped as it is used */
     ku_segment_detach(&b);
     ku_segment_detach(&a);
 }
@@ -187,6 +196,8 @@ START_TEST(sizes_that_do_not_fit)
                 { offsetof(struct ku_seg_head, place_off), 8, 1ull << 50 },
                 { offsetof(struct ku_seg_head, map_off), 8, 4096 },
                 { offsetof(struct ku_seg_head, gone_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, dead_off), 8, 4096 },
+                { offsetof(struct ku_seg_head, dead_off), 8, 1ull << 50 },
                 { offsetof(struct ku_seg_head, card_off), 8, 4096 },
                 { offsetof(struct ku_seg_head, card_off), 8, 1ull << 50 },
                 { offsetof(struct ku_seg_head, dev_off), 8, 4096 },
@@ -197,6 +208,59 @@ START_TEST(sizes_that_do_not_fit)
         memcpy((char *)s.head + bad[i].at, &bad[i].value, (size_t)bad[i].bytes);
         refused(&s, "do not fit");
     }
+}
+END_TEST
+
+/* local_of says what grank_of says, with a rule and without. */
+static void dealt(const int32_t *node_of, uint32_t size, uint32_t node, uint32_t nlocal, uint32_t stride,
+                  uint32_t deal)
+{
+    struct ku_segment s = { .fd = -1 };
+    uint32_t local = 0;
+    ck_assert_int_eq(ku_segment_create(&s, size, nlocal, node, 3), 0);
+    ku_segment_join(&s, 7, s.head->secret, node_of);
+    int32_t list[16], at = 0;
+    ck_assert_uint_eq(s.head->stride, stride);
+    ck_assert_uint_eq(s.head->deal, deal);
+    for (int32_t k = 0; k < 3; k++, at = 0) {
+        int32_t n = ku_segment_ranks_of(&s, k, list);
+        ck_assert_int_eq(n, ku_segment_ranks_of(&s, k, NULL));
+        for (int32_t r = 0; r < (int32_t)size; r++)
+            if (node_of[r] == k)
+                ck_assert_int_eq(list[at++], r);
+        ck_assert_int_eq(n, at);
+    }
+    for (int32_t r = 0; r < (int32_t)size; r++)
+        ck_assert_int_eq(ku_segment_node_of(&s, r), node_of[r]);
+    for (uint32_t r = 0; r < size; r++)
+        ck_assert_int_eq(ku_segment_local_of(&s, (int32_t)r),
+                         node_of[r] == (int32_t)node ? (int32_t)local++ : -1);
+    ck_assert_uint_eq(local, nlocal);
+    ck_assert_int_eq(ku_segment_local_of(&s, -1), -1);
+    ck_assert_int_eq(ku_segment_local_of(&s, (int32_t)size), -1);
+    ck_assert_int_eq(ku_segment_local_of(&s, INT32_MAX), -1);
+    ku_segment_detach(&s);
+}
+
+START_TEST(local_ranks_by_rule_or_by_search)
+{
+    enum { N = 9 };
+    const int32_t uneven[N] = { 0, 0, 0, 1, 1, 1, 1, 2, 2 }, dealt_out[N] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 },
+                  odd[N] = { 2, 0, 1, 1, 0, 2, 0, 1, 0 }, block[N] = { 0, 0, 0, 0, 1, 1, 1, 1, 2 },
+                  pairs[N] = { 0, 0, 1, 1, 2, 2, 0, 0, 1 };
+    dealt(uneven, N, 0, 3, 1, 0);
+    dealt(uneven, N, 1, 4, 1, 0);
+    dealt(uneven, N, 2, 2, 1, 0);
+    for (uint32_t node = 0; node < 3; node++) {
+        dealt(dealt_out, N, node, 3, 3, 1);
+        dealt(block, N, node, node < 2 ? 4 : 1, 1, 4);
+    }
+    dealt(odd, N, 0, 4, 0, 0);
+    dealt(odd, N, 1, 3, 0, 0);
+    dealt(odd, N, 2, 2, 5, 0);
+    dealt(pairs, N, 0, 4, 0, 2);
+    dealt(pairs, N, 1, 3, 0, 2);
+    dealt(pairs, N, 2, 2, 1, 2);
 }
 END_TEST
 
@@ -311,6 +375,7 @@ int main(void)
     tcase_add_test(t, cores_by_quota);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
+    tcase_add_test(t, local_ranks_by_rule_or_by_search);
     if (srunner_fork_status(r) == CK_FORK)
         tcase_add_test(t, no_address_space); /* it cannot be undone */
     srunner_run_all(r, CK_NORMAL);

@@ -54,7 +54,15 @@ static inline void ku_slab_free(struct ku_slab *s, void *obj)
     s->live--;
 }
 
-/* The same for several, which the slab gets back together.  Begin with {0}. */
+/* Give `obj` back for good: its place is never used again.  For one whose generations are used up,
+ * since the next one would have that of an older handle. */
+static inline void ku_slab_retire(struct ku_slab *s, void *obj)
+{
+    ((struct keel_object *)obj)->gen++;
+    s->live--;
+}
+
+/* The same as ku_slab_free for several, which the slab gets back together.  Begin with {0}. */
 struct ku_slab_pile {
     struct keel_object *top, *bottom;
     uint32_t n;

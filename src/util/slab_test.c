@@ -101,6 +101,22 @@ START_TEST(the_last_object_freed_is_the_first_reused)
 }
 END_TEST
 
+START_TEST(a_retired_place_is_not_used_again)
+{
+    struct ku_slab s;
+    struct thing *a, *b;
+    ku_slab_init(&s, sizeof *a, 1);
+    a = ku_slab_alloc(&s);
+    ku_slab_retire(&s, a);
+    ck_assert_int_eq(a->obj.gen & 1, 0);
+    ck_assert_uint_eq(s.live, 0);
+    b = ku_slab_alloc(&s);
+    ck_assert_ptr_ne(a, b);
+    ck_assert_uint_eq(b->obj.index, 1);
+    ku_slab_fini(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("slab");
@@ -111,6 +127,7 @@ int main(void)
     tcase_add_test(c, a_freed_object_is_stale_and_comes_back_clean);
     tcase_add_test(c, many_objects_keep_their_place);
     tcase_add_test(c, the_last_object_freed_is_the_first_reused);
+    tcase_add_test(c, a_retired_place_is_not_used_again);
     suite_add_tcase(suite, c);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

@@ -2,8 +2,11 @@
  * named them fails with MPI_ERR_PROC_ABORTED and a text that names the rank; everything else goes on; nothing hangs. */
 #define _GNU_SOURCE 1
 #include "harness.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include "mock.h"
 
 enum { CTX = 4, BIG = 1 << 20 };
@@ -130,6 +133,43 @@ static int last_words_rank(int rank, void *arg)
     return 0;
 }
 
+/* Four ranks die one by one, in this order.  Rank 0 receives from any source as long as somebody is left, and is told by then
+ * that nobody is.  In the next epoch they are as dead as in this one. */
+static int one_by_one_rank(int rank, void *arg)
+{
+    static const int order[] = { 3, 1, 4, 2 };
+    int v = -1;
+    (void)arg;
+    init();
+    for (int i = 0; i < 4; i++) {
+        if (rank == order[i]) {
+            MPID_RecvContig(NULL, &v, sizeof v, 0, 1, CTX, NULL, &err);
+            MPID_SendContig(NULL, &rank, sizeof rank, rank, 1, CTX, 0, 0, &err);
+            kill(getpid(), SIGKILL);
+        }
+        if (rank != 0)
+            continue;
+        MPID_SendContig(NULL, &v, sizeof v, 0, 1, CTX, order[i], 0, &err);
+        MPID_RecvContig(NULL, &v, sizeof v, MPI_ANY_SOURCE, 1, CTX, NULL, &err);
+        CHECK(err == 0 && v == order[i], "from any source %d, error %d; expected %d", v, err, order[i]);
+        MPID_RecvContig(NULL, &v, sizeof v, order[i], 2, CTX, NULL, &err);
+        expect_gone(order[i], "one more");
+    }
+    for (int again = 0; again < 2; again++) {
+        MPID_RecvContig(NULL, &v, sizeof v, MPI_ANY_SOURCE, 1, CTX, NULL, &err);
+        expect_gone(4, "any source, and nobody is left");
+        MPID_End();
+        init();
+    }
+    for (int i = 1; i < 5; i++) {
+        while (MPID_SendContig(NULL, &v, sizeof v, 0, 1, CTX, i, 0, &err), err == 0)
+            MPID_DeviceCheck(MPID_NOTBLOCKING); /* that it is dead is noticed in a wait */
+        expect_gone(i, "in a later epoch");
+    }
+    MPID_End();
+    return 0;
+}
+
 static unsigned found_gone(const struct job *j, int rank)
 {
     const struct ku_segment *s = &j->segment[j->node_of[rank]];
@@ -139,7 +179,7 @@ static unsigned found_gone(const struct job *j, int rank)
     return atomic_load(&ku_segment_rank(s, local)->found_gone);
 }
 
-/* MPID_Message, MPID_Peer_failed and MPID_Abort reach the launcher. */
+/* MPID_Message, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
 static int abort_rank(int rank, void *arg)
 {
     char facility[] = "the test", why[] = "enough is enough";
@@ -151,6 +191,7 @@ static int abort_rank(int rank, void *arg)
         if (found_gone(arg, 1) != 1)
             return 7;
         MPID_Message("a message for all to see");
+        MPID_Trace_here();
         MPID_Abort(NULL, 5, facility, why);
     }
     return 0;
@@ -238,17 +279,126 @@ static int lost_on_mock(uint32_t after, uint32_t seed)
     return job_run(3, 20, lost_rank, NULL);
 }
 
-/* All but the rank `dead` must end with 0. */
+/* All but the rank `dead`, and, if that is -1, all but those that were killed, must end with 0. */
 static int run(const char *name, int n, int dead, int (*fn)(int, void *), void *arg)
 {
     struct job j;
     int bad = 0;
     job_run_in(&j, n, 20, fn, arg);
     for (int i = 0; i < n; i++)
-        bad += i != dead && j.result[i] != 0;
+        bad += i != dead && j.result[i] != 0 && !(dead < 0 && j.result[i] == JOB_KILLED + SIGKILL);
     printf("%s: %s\n", bad ? "FAILED" : "ok", name);
     fflush(stdout);
     return bad;
+}
+
+/* Rank 2 is killed while the others put, get and update its memory; what is under way fails, and the two go on. */
+static int memory_rank(int rank, void *arg)
+{
+    enum { BYTES = 100000, MANY = 64 };
+    static unsigned char room[BYTES], out[BYTES];
+    static uint64_t old[MANY];
+    unsigned char key[MPID_KEY_MAX], mine[MPID_KEY_MAX];
+    struct MPID_COMPLETION c = { 0 };
+    MPIR_Status s = { 0 };
+    int64_t len;
+    (void)arg;
+    init();
+    MPID_Memory own = MPID_Mem_register(room, BYTES, &err);
+    len = MPID_Mem_key(own, mine, sizeof mine);
+    for (int to = 0; to < 2 && rank == 2; to++)
+        MPID_SendContig(NULL, mine, len, rank, 4, CTX, to, 0, &err);
+    while (rank == 2) {
+        static int looks;
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+        if (++looks > 3000)
+            kill(getpid(), SIGKILL);
+    }
+    MPID_RecvContig(NULL, key, sizeof key, 2, 4, CTX, &s, &err);
+    MPID_Remote there = MPID_Mem_open(key, s.count, &err), by_packets = MPID_Mem_open(key, 32, &err);
+    CHECK(err == 0, "open: %s", MPID_Error_text());
+    while (err == 0) {
+        for (int i = 0; i < MANY && err == 0; i++) {
+            MPID_Remote r = i % 2 ? there : by_packets;
+            if (i % 4 < 2)
+                MPID_Put(r, 0, out, i % 3 ? 100 : BYTES, &c, &err);
+            else
+                MPID_Atomic(r, 8 * i, KEEL_ATOMIC_SUM, KEEL_UINT64, &old[i], NULL, &old[i], &c, &err);
+            if (i % 16 == 0 && err == 0)
+                MPID_Get(r, 0, out, BYTES, &c, &err);
+        }
+        if (err == 0)
+            MPID_Mem_flush(there, &c, &err);
+        MPID_Mem_wait(&c, &err);
+    }
+    CHECK(c.pending == 0, "%lld operations are still under way", (long long)c.pending);
+    expect_gone(2, "memory");
+    MPID_Get(there, 0, out, 8, &c, &err);
+    expect_gone(2, "a get afterwards");
+    MPID_Mem_close(there);
+    MPID_Mem_close(by_packets);
+    MPID_Mem_unregister(own);
+    err = 0;
+    MPID_SendContig(NULL, &rank, sizeof rank, rank, 5, CTX, 1 - rank, 0, &err);
+    MPID_RecvContig(NULL, &rank, sizeof rank, 1 - rank, 5, CTX, NULL, &err);
+    CHECK(err == 0, "the others: %s", MPID_Error_text());
+    MPID_End();
+    return 0;
+}
+
+/* From now on the system refuses this process to read and write others' memory. */
+static void forbid(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+              prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0,
+          "no filter: %s", strerror(errno));
+}
+
+/* ch_shmem has opened the other's memory when the calls that reach it begin to fail: packets do the same. */
+static int forbidden_rank(int rank, void *arg)
+{
+    enum { BYTES = 100000 };
+    static unsigned char room[BYTES], data[BYTES], back[BYTES];
+    unsigned char key[MPID_KEY_MAX], mine[MPID_KEY_MAX];
+    struct MPID_COMPLETION c = { 0 };
+    MPIR_Status s = { 0 };
+    struct MPIR_HANDLE r;
+    (void)arg;
+    init();
+    MPID_Memory own = MPID_Mem_register(room, BYTES, &err);
+    MPID_IsendContig(NULL, mine, MPID_Mem_key(own, mine, sizeof mine), rank, 4, CTX, 1 - rank, 0, &r, &err);
+    MPID_RecvContig(NULL, key, sizeof key, 1 - rank, 4, CTX, &s, &err);
+    MPID_SendComplete(&r, &err);
+    MPID_Remote there = MPID_Mem_open(key, s.count, &err);
+    for (int round = 0; round < 2; round++) {
+        memset(data, 10 * rank + round + 1, BYTES);
+        MPID_Put(there, 0, data, BYTES, &c, &err);
+        MPID_Mem_flush(there, &c, &err);
+        MPID_Mem_wait(&c, &err);
+        MPID_Get(there, 0, back, BYTES, &c, &err);
+        MPID_Mem_wait(&c, &err);
+        CHECK(err == 0 && !memcmp(back, data, BYTES), "round %d: %s", round, MPID_Error_text());
+        MPID_SendContig(NULL, &rank, sizeof rank, rank, 5, CTX, 1 - rank, 0, &err);
+        MPID_RecvContig(NULL, back, sizeof rank, 1 - rank, 5, CTX, NULL, &err);
+        CHECK(room[0] == 10 * (1 - rank) + round + 1 && room[BYTES - 1] == room[0], "round %d: %d", round,
+              room[0]);
+        MPID_SendContig(NULL, &rank, sizeof rank, rank, 6, CTX, 1 - rank, 0, &err);
+        MPID_RecvContig(NULL, back, sizeof rank, 1 - rank, 6, CTX, NULL, &err);
+        if (round == 0)
+            forbid();
+    }
+    MPID_Mem_close(there);
+    MPID_Mem_unregister(own);
+    MPID_End();
+    return 0;
 }
 
 /* Rank 0 sleeps in a receive from rank 1, or from any, when rank 1 is killed. */
@@ -299,10 +449,26 @@ int main(void)
         bad += run("a rank is killed", 3, 2, killed_rank, NULL);
         bad += run("a sender is killed as it streams", 2, 1, streaming_rank, NULL);
         bad += run("a receiver is killed as it streams", 2, 1, streaming_rank, &bad);
+        bad += run("a rank is killed whose memory others use", 3, 2, memory_rank, NULL);
+        if (d == 0)
+            bad += run("system calls are refused", 2, -1, forbidden_rank, NULL);
         bad += run("last words", 2, 1, last_words_rank, NULL);
+        bad += run("one by one", 5, -1, one_by_one_rank, NULL);
         bad += sleepers();
     }
     job_nodes = 1;
+    for (uint32_t k = 0; k < 8; k++) {
+        use_mock("mock", (struct mock_how){ .seed = k,
+                                            .lost = 2,
+                                            .lost_after = 5 + k * 17,
+                                            .mem = 1,
+                                            .refuse = k % 3 * 20,
+                                            .queue = k % 2 * 40 });
+        bad += run("mock loses a rank whose memory others use", 3, 2, memory_rank, NULL);
+    }
+    unsetenv("KEEL_PLUGINS");
+    setenv("KEEL_DEVICES", "tcp", 1);
+    bad += run("tcp: a rank is killed whose memory others use", 3, 2, memory_rank, NULL);
     bad += abort_test();
     for (uint32_t k = 0; k < 12; k++) {
         int b = lost_on_mock(1 + k * 13, k);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "mpid.h"
+#include "mpid_team.h"
 #include "pmi/pmi.h"
 #include "util/segment.h"
 #include "util/wait.h"

@@ -12,9 +12,39 @@ struct address {
     uint32_t epoch;
 };
 
-struct pending { /* a send that was DEV_QUEUED */
+struct dev_region {
+    struct dev *dev;
+    int i; /* of shared->region[rank] */
+    uint32_t gen;
+};
+
+struct mock_key {
+    uint32_t rank, i, gen, zero;
+    uint64_t len;
+};
+
+struct dev_remote {
+    struct dev_peer *peer;
+    struct mock_key key;
+};
+
+/* An operation on memory, as it was asked for. */
+struct call {
+    enum { PUT, GET, ATOMIC, FLUSH } kind;
+    struct dev_remote *remote;
+    uint64_t offset;
+    char *local; /* PUT: from; GET: to; ATOMIC: the result */
+    size_t len;
+    enum keel_atomic_op op;
+    enum keel_atomic_type type;
+    const void *operand, *compare;
+};
+
+struct pending { /* a send or an operation on memory that was DEV_QUEUED */
     struct pending *next;
     struct dev_peer *peer;
+    bool is_call;
+    struct call call;
     struct dev_head head;
     struct dev_iov iov[MOCK_IOV];
     int n;
@@ -82,7 +112,6 @@ static void mock_caps(const struct dev *d, struct dev_caps *caps)
                                .latency_ns = d->shared->how.far ? 5000 : 50,
                                .bandwidth_mbs = 1000,
                                .reach = d->shared->how.far ? DEV_REACH_ANY : DEV_REACH_NODE,
-                               .ordered = true,
                                .mem_kinds = 1 };
 }
 
@@ -106,6 +135,8 @@ static void ring(struct dev *d, int32_t grank)
     atomic_thread_fence(memory_order_seq_cst);
     if (!d->shared->how.far)
         d->services->wake(&ku_segment_rank(d->world->segment, (uint32_t)grank)->sleeping, true);
+    else if (d->shared->how.arms && !atomic_exchange(&d->shared->armed[grank], 0))
+        return; /* it does not sleep, or another has rung already */
     else if (write(d->shared->bell[grank], &one, sizeof one) < 0)
         abort();
 }
@@ -192,26 +223,33 @@ static dev_status mock_send_short(struct dev_peer *p, const struct dev_head *hea
     return s;
 }
 
-static dev_status mock_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
-                            void *cookie)
+static void queue_pending(struct dev *d, const struct pending *what)
 {
-    struct dev *d = p->dev;
-    dev_status s = refuse(p);
-    struct pending *w;
-    if (s != DEV_OK)
-        return s;
-    if (n > MOCK_IOV || !percent(d, d->shared->how.queue) || (w = malloc(sizeof *w)) == NULL)
-        return put_iov(p, head, iov, n);
-    *w = (struct pending){
-        .peer = p, .head = *head, .n = n, .cookie = cookie, .rounds = (int)(d->random >> 61)
-    };
-    memcpy(w->iov, iov, (size_t)n * sizeof *iov);
+    struct pending *w = malloc(sizeof *w);
+    if (w == NULL)
+        abort();
+    *w = *what;
+    w->rounds = (int)(d->random >> 61);
     if (d->last != NULL)
         d->last->next = w;
     else
         d->first = w;
     d->last = w;
-    p->queued++;
+    w->peer->queued++;
+}
+
+static dev_status mock_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
+                            void *cookie)
+{
+    struct dev *d = p->dev;
+    dev_status s = refuse(p);
+    struct pending w = { .peer = p, .head = *head, .n = n, .cookie = cookie };
+    if (s != DEV_OK)
+        return s;
+    if (n > MOCK_IOV || !percent(d, d->shared->how.queue))
+        return put_iov(p, head, iov, n);
+    memcpy(w.iov, iov, (size_t)n * sizeof *iov);
+    queue_pending(d, &w);
     return DEV_QUEUED;
 }
 
@@ -240,6 +278,155 @@ static dev_status mock_commit(struct dev_peer *p, const struct dev_head *head, v
     return s;
 }
 
+/* ---- Memory of peers: what of the heaps is registered ---- */
+
+static dev_status mem_register(struct dev *d, void *base, size_t len, enum dev_mem mem,
+                               struct dev_region **region)
+{
+    struct mock_shared *s = d->shared;
+    uint64_t off = (uint64_t)((uintptr_t)base - (uintptr_t)s->heap[d->world->rank]);
+    int i = 0;
+    while (i < MOCK_REGIONS && (atomic_load(&s->region[d->world->rank][i].gen) & 1))
+        i++;
+    if (mem != DEV_MEM_HOST || off > MOCK_HEAP || len > MOCK_HEAP - off || i == MOCK_REGIONS)
+        return DEV_NO_SUPPORT;
+    *region = malloc(sizeof **region);
+    if (*region == NULL)
+        return DEV_ERROR;
+    s->region[d->world->rank][i].off = off;
+    s->region[d->world->rank][i].len = len;
+    **region = (struct dev_region){ d, i, atomic_fetch_add(&s->region[d->world->rank][i].gen, 1) + 1 };
+    return DEV_OK;
+}
+
+static void mem_unregister(struct dev_region *r)
+{
+    atomic_fetch_add(&r->dev->shared->region[r->dev->world->rank][r->i].gen, 1);
+    free(r);
+}
+
+static size_t mem_key(const struct dev_region *r, void *buf, size_t cap)
+{
+    uint32_t me = (uint32_t)r->dev->world->rank;
+    struct mock_key k = { me, (uint32_t)r->i, r->gen, 0, r->dev->shared->region[me][r->i].len };
+    if (cap > 0)
+        memcpy(buf, &k, cap < sizeof k ? cap : sizeof k);
+    return sizeof k;
+}
+
+static dev_status mem_open(struct dev_peer *p, const void *key, size_t len, struct dev_remote **remote)
+{
+    struct mock_key k;
+    if (len != sizeof k)
+        return DEV_ERROR;
+    memcpy(&k, key, sizeof k);
+    if (k.rank != (uint32_t)p->grank || k.i >= MOCK_REGIONS || k.zero != 0)
+        return DEV_ERROR;
+    *remote = malloc(sizeof **remote);
+    if (*remote == NULL)
+        return DEV_ERROR;
+    **remote = (struct dev_remote){ p, k };
+    return DEV_OK;
+}
+
+static void mem_close(struct dev_remote *r)
+{
+    free(r);
+}
+
+/* NULL: the region is gone, or the bytes are not in it. */
+static unsigned char *mem_at(const struct dev_remote *r, uint64_t offset, size_t len)
+{
+    struct mock_shared *s = r->peer->dev->shared;
+    struct mock_region *g = &s->region[r->key.rank][r->key.i];
+    if (atomic_load(&g->gen) != r->key.gen || offset > g->len || len > g->len - offset)
+        return NULL;
+    return s->heap[r->key.rank] + g->off + offset;
+}
+
+static dev_status do_call(const struct call *c)
+{
+    unsigned char *at = c->kind != FLUSH ? mem_at(c->remote, c->offset, c->len) : NULL;
+    if (c->kind == FLUSH)
+        return DEV_OK;
+    if (at == NULL)
+        return DEV_ERROR;
+    if (c->kind == PUT)
+        memcpy(at, c->local, c->len);
+    else if (c->kind == GET)
+        memcpy(c->local, at, c->len);
+    else
+        keel_atomic(at, c->op, c->type, c->operand, c->compare, c->local);
+    return DEV_OK;
+}
+
+/* Operations on memory that wait here hold up those behind them, so flush is in its place. */
+static dev_status mem_call(struct dev_peer *p, const struct call *c, void *cookie)
+{
+    struct dev *d = p->dev;
+    if (lost(d, p->grank) || lost(d, d->world->rank))
+        return DEV_PEER_GONE;
+    if (percent(d, d->shared->how.refuse)) {
+        d->refused = 1;
+        return DEV_AGAIN;
+    }
+    atomic_fetch_add(&d->shared->mem_calls, c->kind != FLUSH);
+    if (p->queued == 0 && !percent(d, d->shared->how.queue))
+        return do_call(c);
+    if (c->kind != FLUSH && mem_at(c->remote, c->offset, c->len) == NULL)
+        return DEV_ERROR;
+    queue_pending(d, &(struct pending){ .peer = p, .is_call = true, .call = *c, .cookie = cookie });
+    return DEV_QUEUED;
+}
+
+static dev_status mem_put(struct dev_remote *r, uint64_t offset, const void *from, size_t len,
+                          struct dev_region *region, void *cookie)
+{
+    (void)region;
+    return mem_call(r->peer, &(struct call){ PUT, r, offset, (char *)(uintptr_t)from, len, .operand = NULL },
+                    cookie);
+}
+
+static dev_status mem_get(struct dev_remote *r, uint64_t offset, void *to, size_t len,
+                          struct dev_region *region, void *cookie)
+{
+    (void)region;
+    return mem_call(r->peer, &(struct call){ GET, r, offset, to, len, .operand = NULL }, cookie);
+}
+
+static dev_status mem_atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic_op op,
+                             enum keel_atomic_type type, const void *operand, const void *compare,
+                             void *result, void *cookie)
+{
+    struct call c = { ATOMIC, r, offset, result, keel_atomic_bytes(type), op, type, operand, compare };
+    if (op == KEEL_ATOMIC_PROD)
+        return DEV_NO_SUPPORT; /* so that some go by packets */
+    return mem_call(r->peer, &c, cookie);
+}
+
+static dev_status mem_flush(struct dev_peer *p, void *cookie)
+{
+    return mem_call(p, &(struct call){ .kind = FLUSH }, cookie);
+}
+
+static const struct dev_mem_ops mem_ops = { .size = sizeof mem_ops,
+                                            .mem_register = mem_register,
+                                            .mem_unregister = mem_unregister,
+                                            .mem_key = mem_key,
+                                            .mem_open = mem_open,
+                                            .mem_close = mem_close,
+                                            .put = mem_put,
+                                            .get = mem_get,
+                                            .atomic = mem_atomic,
+                                            .flush = mem_flush };
+
+static void find_last(struct dev *d)
+{
+    d->last = d->first;
+    while (d->last != NULL && d->last->next != NULL)
+        d->last = d->last->next;
+}
+
 /* The queued sends whose time has come, in order for each peer; one that must wait holds up its peer's alone. */
 static int progress_pending(struct dev *d)
 {
@@ -250,7 +437,9 @@ static int progress_pending(struct dev *d)
         uint32_t bit = 1u << w->peer->grank;
         dev_status s = DEV_AGAIN;
         if (!(held & bit) && w->rounds-- <= 0)
-            s = lost(d, w->peer->grank) ? DEV_PEER_GONE : put_iov(w->peer, &w->head, w->iov, w->n);
+            s = lost(d, w->peer->grank) ? DEV_PEER_GONE
+                : w->is_call            ? do_call(&w->call)
+                                        : put_iov(w->peer, &w->head, w->iov, w->n);
         else if (!(held & bit))
             events++;
         if (s == DEV_AGAIN) {
@@ -259,14 +448,12 @@ static int progress_pending(struct dev *d)
             continue;
         }
         *at = w->next;
+        find_last(d); /* sent may queue more */
         w->peer->queued--;
         d->services->sent(d->services->core, w->cookie, s);
         free(w);
         events++;
     }
-    d->last = d->first;
-    while (d->last != NULL && d->last->next != NULL)
-        d->last = d->last->next;
     return events;
 }
 
@@ -278,7 +465,7 @@ static int progress_from(struct dev *d, int32_t from)
     if (got == atomic_load_explicit(&r->put, memory_order_acquire))
         return 0;
     if (!percent(d, d->shared->how.delay)) {
-        d->services->deliver(d->services->core, &k->head, k->body, k->len);
+        d->services->deliver(d->services->core, from, &k->head, k->body, k->len);
         atomic_store_explicit(&r->got, got + 1, memory_order_release);
         ring(d, from);
     }
@@ -364,6 +551,29 @@ static int mock_wait_fd(struct dev *d)
     return d->shared->how.far ? d->shared->bell[d->world->rank] : -1;
 }
 
+/* Has something come, or become possible, that progress would find? */
+static bool would_find(struct dev *d)
+{
+    bool some = d->first != NULL || d->refused || (atomic_load(&d->shared->is_lost) && !d->told_gone);
+    for (struct dev_peer *p = d->peers; p != NULL; p = p->next)
+        some = some || (p->full && slot_to(p) != NULL && (p->known || look_up(p)));
+    for (int i = 0; i < d->world->size; i++) {
+        const struct mock_ring *r = &d->shared->ring[d->world->rank][i];
+        some = some || atomic_load(&r->got) != atomic_load(&r->put);
+    }
+    return some;
+}
+
+static bool mock_arm(struct dev *d)
+{
+    bool may;
+    atomic_store(&d->shared->armed[d->world->rank], 1);
+    may = !d->shared->how.arms || !would_find(d);
+    atomic_fetch_add(&d->shared->arm_calls, 1);
+    atomic_fetch_add(&d->shared->unarmed, !may);
+    return may;
+}
+
 static size_t mock_address(const struct dev *d, void *buf, size_t cap)
 {
     struct address a = { .grank = d->world->rank, .epoch = d->world->epoch };
@@ -383,7 +593,13 @@ static _Atomic uint32_t *mock_wait_word(struct dev *d)
 const struct dev_ops *keel_device(void);
 __attribute__((visibility("default"))) const struct dev_ops *keel_device(void)
 {
-    static struct dev_ops ops = { .version = DEV_VERSION,
+    static const struct dev_knob knobs[] = {
+        { .name = "MOCK",
+          .type = DEV_KNOB_TEXT,
+          .help = "where the test keeps what it shares with the device" },
+    };
+    static struct dev_ops ops = { .size = sizeof ops,
+                                  .version = DEV_VERSION,
                                   .name = "mock",
                                   .open = mock_open,
                                   .caps = mock_caps,
@@ -397,7 +613,11 @@ __attribute__((visibility("default"))) const struct dev_ops *keel_device(void)
                                   .progress = mock_progress,
                                   .address = mock_address,
                                   .wait_fd = mock_wait_fd,
-                                  .wait_word = mock_wait_word };
+                                  .arm = mock_arm,
+                                  .wait_word = mock_wait_word,
+                                  .knobs = knobs,
+                                  .nknobs = 1,
+                                  .knob_size = sizeof knobs[0] };
     const char *where = getenv("KEEL_MOCK");
     const struct mock_shared *s = where ? (struct mock_shared *)(uintptr_t)strtoull(where, NULL, 16) : NULL;
     if (s == NULL || !s->how.no_reserve) {
@@ -405,5 +625,6 @@ __attribute__((visibility("default"))) const struct dev_ops *keel_device(void)
         ops.commit = mock_commit;
         ops.drop = mock_drop;
     }
+    ops.mem = s != NULL && s->how.mem ? &mem_ops : NULL;
     return &ops;
 }

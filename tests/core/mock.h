@@ -2,7 +2,7 @@
  *
  * The test maps struct mock_shared before it forks, puts its address into KEEL_MOCK (hexadecimal), and says how the
  * device shall misbehave by filling in `how`.  A mock that is `far` serves ranks of other nodes only, has an address to tell,
- * and wakes by a descriptor. */
+ * and wakes by a descriptor; one that is to be armed does so once for each time that it is (dev_ops.arm). */
 #ifndef TESTS_CORE_MOCK_H
 #define TESTS_CORE_MOCK_H
 
@@ -10,7 +10,14 @@
 #include <stdint.h>
 #include "device.h"
 
-enum { MOCK_RANKS = 5, MOCK_SLOTS = 32, MOCK_BODY = 5000, MOCK_IOV = 8 };
+enum {
+    MOCK_RANKS = 5,
+    MOCK_SLOTS = 32,
+    MOCK_BODY = 5000,
+    MOCK_IOV = 8,
+    MOCK_HEAP = 512 << 10, /* bytes a rank: the memory that the device can make peers reach */
+    MOCK_REGIONS = 8
+};
 
 struct mock_packet {
     struct dev_head head;
@@ -34,12 +41,22 @@ struct mock_how {
     int32_t lost;        /* this rank is lost ... */
     uint32_t lost_after; /* ... when it has sent that many packets; 0: never */
     uint32_t far;        /* 1: a network */
+    uint32_t mem;        /* 1: it has the slots for memory of peers, with these whims */
+    uint32_t arms;       /* 1: its descriptor becomes readable only after arm, once */
 };
 
 struct mock_shared {
     struct mock_how how;
     _Atomic uint32_t sent[MOCK_RANKS]; /* packets, by rank */
     _Atomic uint32_t is_lost;
+    _Atomic uint32_t armed[MOCK_RANKS];  /* 1: the next packet rings the bell */
+    _Atomic uint32_t arm_calls, unarmed; /* calls of arm, of all ranks; those that answered: not now */
+    struct mock_region {
+        _Atomic uint32_t gen; /* odd: registered */
+        uint64_t off, len;    /* in the rank's heap */
+    } region[MOCK_RANKS][MOCK_REGIONS];
+    _Atomic uint32_t mem_calls; /* put, get, atomic that were begun */
+    _Alignas(64) unsigned char heap[MOCK_RANKS][MOCK_HEAP];
     int bell[MOCK_RANKS];                          /* far: an eventfd a rank, made before the fork */
     struct mock_ring ring[MOCK_RANKS][MOCK_RANKS]; /* [to][from] */
 };

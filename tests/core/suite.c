@@ -935,6 +935,7 @@ static void teams(void)
         if (number == 0) { /* alone, or on several nodes */
             CHECK(MPID_Team_arrive(&c, 1, 77) == MPID_TEAM_BROKEN, "no team");
         } else {
+            CHECK(MPID_Stream_ready(&c) && MPID_Steps_ready(&c), "memory");
             for (uint32_t when = 0; when < 100; when++) {
                 *(int *)MPID_Team_own(&c, when % 3 ? 8 : 800) = ME + (int)when;
                 CHECK(values(&c, when - 50, N) == N * (N - 1) / 2 + (int)when * N, "sum of %u", when);
@@ -990,6 +991,23 @@ static void team_given(void)
 
 /* ---- Section 5 ---- */
 
+/* Each rank is on one node, and the lists of the nodes are in ascending order. */
+static void ranks_of_nodes(void)
+{
+    int32_t all = 0, *list = malloc((size_t)N * sizeof *list);
+    for (int32_t node = 0; node < MPID_World()->nodes; node++) {
+        int32_t n = MPID_Node_ranks(node, list);
+        CHECK(n == MPID_Node_ranks(node, NULL), "node %d has %d ranks, and %d when only counted", node, n,
+              MPID_Node_ranks(node, NULL));
+        for (int32_t i = 0; i < n; i++)
+            CHECK(MPID_Node_of(list[i]) == node && (i == 0 || list[i - 1] < list[i]),
+                  "rank %d, the %d-th of node %d, is on node %d", list[i], i, node, MPID_Node_of(list[i]));
+        all += n;
+    }
+    CHECK(all == N, "%d ranks on all nodes, expected %d", all, N);
+    free(list);
+}
+
 static void surroundings(void)
 {
     int here = 0, before = 0;
@@ -1008,13 +1026,14 @@ static void surroundings(void)
     MPID_Version_name(name);
     CHECK(strstr(name, "Keel") != NULL, "version %s", name);
     for (int i = 0; i < N; i++)
-        if (MPID_World()->node_of == NULL || MPID_World()->node_of[i] == MPID_World()->node_of[ME]) {
+        if (MPID_Node_of(i) == MPID_World()->node) {
             here++;
             before += i < ME;
         }
     CHECK(MPID_World()->local_size == here && MPID_World()->local_rank == before,
           "world: rank %d of %d here, expected %d of %d", MPID_World()->local_rank, MPID_World()->local_size,
           before, here);
+    ranks_of_nodes();
     MPID_Set_tracefile("/dev/null");
     barrier();
     MPID_Set_tracefile(NULL);
@@ -1033,6 +1052,74 @@ static void surroundings(void)
     barrier();
 }
 
+/* The messages go as they should, whatever ways the mode closes. */
+static void closed_ways(void)
+{
+    static const uint32_t bits[] = { MPID_MODE_THREADED, MPID_MODE_TYPED, MPID_MODE_OBSERVED,
+                                     MPID_MODE_DEVICE_MEMORY, MPID_MODE_THREADED | MPID_MODE_TYPED };
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+        barrier();
+        MPID_Mode(bits[i], true);
+        for (int m = 0; m < MODES; m++)
+            for (int typed = 0; typed < 4; typed++) {
+                one_mode((enum mode)m, 8, typed);
+                one_mode((enum mode)m, 33000, typed);
+            }
+        short_way();
+        barrier(); /* messages under way are those of one mode */
+        MPID_Mode(bits[i], false);
+    }
+}
+
+/* A message to the next rank, which has posted its receive before or not. */
+static void pass_on(char *data, int64_t bytes, bool early)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N;
+    struct MPIR_HANDLE s, r;
+    if (early)
+        MPID_IrecvContig(comm, data + bytes, bytes, from, 77, CTX, &r, &err);
+    barrier();
+    MPID_IsendContig(comm, data, bytes, ME, 77, CTX, to, 0, &s, &err);
+    barrier();
+    if (!early)
+        MPID_IrecvContig(comm, data + bytes, bytes, from, 77, CTX, &r, &err);
+    MPID_RecvComplete(&r, NULL, &err);
+    ok("receive");
+    MPID_SendComplete(&s, &err);
+    ok("send");
+}
+
+/* The trace tells of each message once that it has met its receive, whichever way it came. */
+static void observed(void)
+{
+    static const int64_t sizes[] = { 0, 48, 49, 4000, 200000 };
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    int told[SIZES] = { 0 };
+    char name[40], line[200], *data = calloc(2, 200000);
+    FILE *f = tmpfile();
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(f));
+    MPID_Set_tracefile(name);
+    for (int i = 0; i < 2 * SIZES; i++)
+        pass_on(data, sizes[i / 2], i % 2);
+    MPID_Set_tracefile(NULL);
+    pass_on(data, 48, true); /* of which nobody is told */
+    while (fgets(line, sizeof line, f) != NULL)
+        for (int i = 0; i < SIZES; i++) {
+            long long bytes;
+            int peer, source;
+            if (sscanf(line, "%*u = %d MATCHED context %*u tag 77 source %d bytes %lld", &peer, &source,
+                       &bytes) == 3 &&
+                bytes == sizes[i]) {
+                CHECK(peer == (ME + N - 1) % N && source == peer, "%s", line);
+                told[i]++;
+            }
+        }
+    for (int i = 0; i < SIZES; i++)
+        CHECK(told[i] == 2, "%d of 2 messages of %lld bytes were told of", told[i], (long long)sizes[i]);
+    fclose(f);
+    free(data);
+}
+
 const struct suite_test suite[] = { { "modes", modes },
                                     { "order", order },
                                     { "reverse_tags", reverse_tags },
@@ -1049,7 +1136,10 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "packing_external", packing_external },
                                     { "teams", teams },
                                     { "team_given", team_given },
-                                    { "surroundings", surroundings } };
+                                    { "surroundings", surroundings },
+                                    { "closed_ways", closed_ways },
+                                    { "observed", observed },
+                                    { "memory", suite_memory } };
 const int suite_n = sizeof suite / sizeof suite[0];
 
 int suite_rank(int rank, void *arg)

@@ -11,6 +11,8 @@ struct suite_test {
 extern const struct suite_test suite[];
 extern const int suite_n;
 
+void suite_memory(void); /* memory.c */
+
 /* Run all as one rank of a job. */
 int suite_rank(int rank, void *arg);
 

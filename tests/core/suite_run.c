@@ -8,7 +8,7 @@
 static struct mock_shared *shared;
 
 struct mood {
-    const char *name, *devices, *eager;
+    const char *name, *devices, *eager, *hooks;
     bool mock;
     int nodes; /* 0: one */
     struct mock_how how;
@@ -20,7 +20,18 @@ static const struct mood moods[] = {
     { .name = "stub", .devices = "stub" },
     { .name = "tcp", .devices = "tcp" },
     { .name = "tcp, 100 bytes eager", .devices = "tcp", .eager = "100" },
+    { .name = "shmem, delayed", .devices = "shmem", .hooks = "delay:us=20" },
+    { .name = "shmem with whims",
+      .devices = "shmem",
+      .hooks = "refuse:percent=20,queue:percent=30,late:percent=10" },
+    { .name = "tcp with whims",
+      .devices = "tcp",
+      .hooks = "refuse:percent=20,queue:percent=30,late:percent=10" },
     { .name = "mock", .mock = true },
+    { .name = "mock with memory of peers", .mock = true, .how = { .seed = 10, .mem = 1 } },
+    { .name = "mock with memory of peers, all at once",
+      .mock = true,
+      .how = { .seed = 11, .mem = 1, .queue = 30, .delay = 30, .refuse = 30 } },
     { .name = "mock refuses", .mock = true, .how = { .seed = 1, .refuse = 50 } },
     { .name = "mock delays", .mock = true, .how = { .seed = 2, .delay = 70 } },
     { .name = "mock queues", .mock = true, .how = { .seed = 3, .queue = 60 } },
@@ -34,6 +45,10 @@ static const struct mood moods[] = {
       .nodes = 2,
       .how = { .seed = 6, .far = 1 } },
     { .name = "two nodes: mock alone", .mock = true, .nodes = 2, .how = { .seed = 7, .far = 1 } },
+    { .name = "two nodes: mock alone, to be armed",
+      .mock = true,
+      .nodes = 2,
+      .how = { .seed = 9, .far = 1, .arms = 1, .delay = 20 } },
     { .name = "four nodes, all at once",
       .devices = "mock,shmem",
       .mock = true,
@@ -48,6 +63,7 @@ static void set_mood(const struct mood *m)
     setenv("KEEL_DEVICES", m->devices ? m->devices : "mock", 1);
     job_nodes = m->nodes ? m->nodes : 1;
     setenv("KEEL_EAGER_MAX", m->eager ? m->eager : "0", 1);
+    setenv("KEEL_HOOKS", m->hooks ? m->hooks : "", 1);
     if (!m->mock) {
         unsetenv("KEEL_PLUGINS");
         return;
@@ -82,6 +98,14 @@ int main(int argc, char **argv)
             int n = job_run(ranks[k], 30, suite_rank, argc > 2 && *argv[2] ? argv[2] : NULL);
             if (n == 0 && moods[i].mock && ranks[k] > 1 && atomic_load(&shared->sent[0]) < 100) {
                 fprintf(stderr, "the mock device was not used\n");
+                n = 1;
+            }
+            if (n == 0 && moods[i].how.arms && ranks[k] > 1 && atomic_load(&shared->arm_calls) == 0) {
+                fprintf(stderr, "the mock device was never armed\n");
+                n = 1;
+            }
+            if (n == 0 && moods[i].how.mem && ranks[k] > 1 && atomic_load(&shared->mem_calls) == 0) {
+                fprintf(stderr, "the mock device has put nothing\n");
                 n = 1;
             }
             printf("%s on %s, %d ranks: %.1f s\n", n == 0 ? "ok" : "FAILED", moods[i].name, ranks[k],

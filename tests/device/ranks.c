@@ -32,13 +32,15 @@ _Noreturn void rank_fail(void)
 
 /* ---- what the device calls ---- */
 
-static void deliver(void *core, const struct dev_head *head, const void *body, size_t len)
+static void deliver(void *core, int32_t peer, const struct dev_head *head, const void *body, size_t len)
 {
     struct rank *r = core;
     const uint8_t *b = body;
     int from = (int)head->source;
     uint32_t seq = head->context;
     NEED(r, head->source < (uint32_t)r->size, "source %u", head->source);
+    NEED(r, peer == from || (peer == DEV_PEER_UNKNOWN && head->kind == 1 && len > DEV_SHORT_TELLS),
+         "a packet from %d is said to be from %d", from, peer);
     NEED(r, seq == r->next_in[from], "packet %u from %d came when %u was expected", seq, from,
          r->next_in[from]);
     NEED(r, len == head->tag, "packet %u from %d has %zu bytes instead of %u", seq, from, len, head->tag);
@@ -80,7 +82,7 @@ static void placed(void *core, uint64_t ticket)
     struct rank *r = core;
     void *body = r->placed[ticket - 1];
     r->placed[ticket - 1] = NULL;
-    deliver(r, &r->placed_head[ticket - 1], body, r->placed_head[ticket - 1].tag);
+    deliver(r, (int32_t)ticket - 1, &r->placed_head[ticket - 1], body, r->placed_head[ticket - 1].tag);
     free(body);
 }
 
@@ -88,6 +90,7 @@ static void sent(void *core, void *cookie, dev_status status)
 {
     struct rank *r = core;
     NEED(r, status == DEV_OK || status == DEV_PEER_GONE, "status %d", status);
+    r->lost_calls += status == DEV_PEER_GONE;
     r->sent_calls++;
     free(cookie);
 }
@@ -149,7 +152,8 @@ static void write_card(struct rank *r)
 
 void rank_prepare(struct rank *r)
 {
-    r->services = (struct dev_services){ .version = DEV_VERSION,
+    r->services = (struct dev_services){ .size = sizeof r->services,
+                                         .version = DEV_VERSION,
                                          .core = r,
                                          .deliver = deliver,
                                          .sent = sent,
@@ -168,6 +172,7 @@ void rank_prepare(struct rank *r)
                                    .epoch = ++r->epoch,
                                    .segment = &r->seg,
                                    .grank_of = ku_segment_grank_of(&r->seg),
+                                   .stride = r->seg.head->stride,
                                    .area_off = 8192 };
 }
 
@@ -285,7 +290,7 @@ bool rank_sleep(struct rank *r)
         ku_wait_prepare_poll(me, false);
     else
         ku_wait_prepare(word, false);
-    if (r->ops->progress(r->dev)) {
+    if (r->ops->progress(r->dev) || (fd >= 0 && r->ops->arm && !r->ops->arm(r->dev))) {
         ku_wait_cancel(fd >= 0 ? &me->sleeping : word);
         return false;
     }
@@ -372,7 +377,7 @@ void rank_copy(struct rank *r, int to, size_t len)
     for (;;) {
         struct dev_head head = head_for(r, to, 2, len);
         rank_fill(buf, r->me, head.context, len);
-        if (count(r, to, r->ops->send_copy(r->peer[to], &head, buf, len)) != DEV_AGAIN)
+        if (count(r, to, r->near->send_copy(r->peer[to], &head, buf, len)) != DEV_AGAIN)
             break;
         rank_pump(r);
     }
@@ -390,17 +395,17 @@ int64_t rank_take(struct rank *r, int from, size_t cap)
     struct dev_taken t;
     NEED(r, buf, "no memory");
     memcpy(&mask, &bits, sizeof mask);
-    t = r->ops->take(r->dev, want, mask, buf, cap < 48 ? cap : 48);
+    t = r->near->take(r->dev, want, mask, buf, cap < 48 ? cap : 48);
     if (t.len == DEV_TAKE_OTHER) {
         want.kind = 2;
-        t = r->ops->take_long(r->dev, want, mask, buf, cap);
+        t = r->near->take_long(r->dev, want, mask, buf, cap);
     }
     if (t.len >= 0) {
         want.len = want.kind == 1 ? (uint8_t)t.len : 0;
         want.tag = t.tag;
         NEED(r, (size_t)t.len <= cap && t.source == (uint32_t)from, "%lld bytes from %u", (long long)t.len,
              t.source);
-        deliver(r, &want, buf, (size_t)t.len);
+        deliver(r, from, &want, buf, (size_t)t.len);
     }
     free(buf);
     return t.len;
@@ -436,14 +441,6 @@ static int run_threads(struct job *job, int size)
 }
 
 /* What the launcher does when a rank is gone without having finalized. */
-static void declare_dead(struct ku_segment *seg, int rank, int size)
-{
-    ku_segment_rank(seg, (uint32_t)rank)->state = KU_RANK_DEAD;
-    atomic_fetch_add(&seg->head->failed, 1);
-    for (int i = 0; i < size; i++)
-        ku_wait_wake(&ku_segment_rank(seg, (uint32_t)i)->sleeping, true);
-}
-
 static int run_processes(struct job *job, int size)
 {
     pid_t pid[MAX_RANKS];
@@ -464,7 +461,7 @@ static int run_processes(struct job *job, int size)
         if (i == size)
             continue;
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-            declare_dead(&job->rank[0].seg, i, size);
+            ku_segment_mark_gone(&job->rank[0].seg, (uint32_t)i);
         else if (status != 0)
             failed++;
         pid[i] = -1;
@@ -477,6 +474,7 @@ static int run_processes(struct job *job, int size)
 
 int ranks_run(const struct subject *s, int size, bool threads, void (*fn)(struct rank *r))
 {
+    static const struct dev_near nothing = { .size = sizeof nothing };
     static struct job job;
     struct ku_segment seg;
     struct board *board =
@@ -496,11 +494,13 @@ int ranks_run(const struct subject *s, int size, bool threads, void (*fn)(struct
     for (int i = 0; i < size; i++)
         job.rank[i] = (struct rank){ .subject = s,
                                      .ops = s->ops(),
+                                     .near = s->ops()->near ? s->ops()->near : &nothing,
                                      .seg = seg,
                                      .board = board,
                                      .me = i,
                                      .size = size,
                                      .threads = threads };
+    ku_threaded = true; /* ranks that are threads share it, and tests send from several */
     failed = threads ? run_threads(&job, size) : run_processes(&job, size);
     ku_segment_detach(&seg);
     munmap(board, sizeof *board);

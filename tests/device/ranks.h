@@ -10,17 +10,23 @@
 
 enum { MAX_RANKS = 8, SLEEP_MS = 5000 /* nobody sleeps that long unless a wake-up was lost */ };
 
+struct rank;
+enum { RANK_MEMORY = 64 << 10 };
+
 /* A device under test. */
 struct subject {
     const char *name;
     const struct dev_ops *(*ops)(void);
     int min_ranks, max_ranks;
-    const char *env; /* KEEL_X=value to set, or NULL */
-    bool deaths;     /* it finds out that a peer has died */
-    bool connects;   /* it reaches others by connections, and not itself */
+    const char *env;   /* KEEL_X=value to set, or NULL */
+    bool deaths;       /* it finds out that a peer has died */
+    bool hooked;       /* with a hook around it */
+    bool memory_alone; /* a row for the tests of memory */
+    bool connects;     /* it reaches others by connections, and not itself */
     /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such state. */
     void (*half_send)(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to);
-    void (*prepare)(void); /* before the ranks of a run start, or NULL */
+    void *(*memory)(struct rank *r); /* RANK_MEMORY bytes that peers can be let reach; NULL: from malloc */
+    void (*prepare)(void);           /* before the ranks of a run start, or NULL */
 };
 
 /* What the ranks of one run share. */
@@ -32,11 +38,16 @@ struct board {
         uint32_t len;
         uint8_t bytes[DEV_ADDRESS_MAX];
     } card[MAX_RANKS];
+    struct {
+        uint32_t len;
+        uint8_t bytes[DEV_KEY_MAX];
+    } key[MAX_RANKS]; /* of memory */
 };
 
 struct rank {
     const struct subject *subject;
     const struct dev_ops *ops;
+    const struct dev_near *near; /* the table of nothing where it has none */
     struct dev_caps caps;
     struct dev_services services;
     struct dev_world world;
@@ -51,7 +62,7 @@ struct rank {
     uint64_t packets, bytes;
     void *placed[MAX_RANKS]; /* bodies that are coming, by peer */
     struct dev_head placed_head[MAX_RANKS];
-    uint32_t sent_calls, gone_calls[MAX_RANKS], again, owed;
+    uint32_t sent_calls, lost_calls, gone_calls[MAX_RANKS], again, owed;
     void (*on_packet)(struct rank *r, const struct dev_head *head); /* after the checks, inside deliver */
     void (*on_address)(struct rank *r, int32_t grank, void *buf,
                        size_t *len); /* may change what a peer is told */

@@ -76,6 +76,7 @@ int main(int argc, char **argv)
     pthread_t t[PRODUCERS];
     struct ku_ring_rx rx, from_lane;
     bool good = true;
+    ku_threaded = true;
     ku_ring_rx_init(&rx, &ring, seen);
     ku_ring_rx_init(&from_lane, &lane, NULL);
     for (uintptr_t i = 0; i < PRODUCERS; i++)

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "memory.h"
 #include "ranks.h"
 #include "../core/mock.h"
 #include "mpid/ch_shmem/layout.h"
 #include "mpid/ch_stub/mailbox.h"
+#include "mpid/hook/hook.h"
 #include "util/wait.h"
 
 /* ---- the devices --------------------------------------------------------------------------------------------- */
@@ -77,18 +79,33 @@ static void mock_behaves(struct mock_how how)
 
 static void mock_plain(void)
 {
-    mock_behaves((struct mock_how){ .seed = 1 });
+    mock_behaves((struct mock_how){ .seed = 1, .mem = 1 });
 }
 
 static void mock_moody(void)
 {
-    mock_behaves((struct mock_how){ .seed = 7, .refuse = 30, .delay = 30, .queue = 50 });
+    mock_behaves((struct mock_how){ .seed = 7, .refuse = 30, .delay = 30, .queue = 50, .mem = 1 });
 }
 
 static const struct dev_ops *mock_ops(void)
 {
     static const struct dev_ops *ops;
+    if (!ops)
+        mock_plain(); /* which slots it has it is told */
     return ops ? ops : (ops = load(MOCK_PLUGIN));
+}
+
+static void *mock_memory(struct rank *r)
+{
+    struct mock_shared *s = (struct mock_shared *)(uintptr_t)strtoull(getenv("KEEL_MOCK"), NULL, 16);
+    return s->heap[r->me];
+}
+
+/* Behind what the device has laid out there. */
+static void *shmem_memory(struct rank *r)
+{
+    return (char *)ku_segment_dev(&r->seg, (uint32_t)r->me) + r->world.area_off +
+           (SHM_AREA_BYTES + 4095) / 4096 * 4096;
 }
 
 static void *area(const struct ku_segment *seg, uint64_t off, uint32_t rank)
@@ -117,15 +134,66 @@ static void stub_half_send(const struct ku_segment *seg, uint64_t off, uint32_t 
     }
 }
 
+/* A device with a hook around it; one at a time. */
+static struct dev_ops hooked;
+static const struct dev_ops *hooked_inner;
+static struct dev_hook_how hooked_how;
+
+static dev_status hooked_open(const struct dev_services *services, const struct dev_world *world,
+                              struct dev **dev)
+{
+    return dev_hook_open(hooked_inner, &hooked_how, services, world, dev);
+}
+
+static const struct dev_ops *hook(const struct dev_ops *inner, struct dev_hook_how how)
+{
+    hooked_inner = inner;
+    hooked_how = how;
+    dev_hook_table(inner, &hooked);
+    hooked.open = hooked_open;
+    return &hooked;
+}
+
+static const struct dev_ops *shmem_counted_ops(void)
+{
+    return hook(&dev_shmem_ops, (struct dev_hook_how){ .stats = true });
+}
+
+static const struct dev_ops *shmem_delayed_ops(void)
+{
+    return hook(&dev_shmem_ops, (struct dev_hook_how){ .delay_us = 30 });
+}
+
+static const struct dev_ops *stub_faulty_ops(void)
+{
+    return hook(&dev_stub_ops, (struct dev_hook_how){ .refuse = 20, .queue = 40, .late = 10 });
+}
+
+static const struct dev_ops *tcp_faulty_ops(void)
+{
+    return hook(&dev_tcp_ops, (struct dev_hook_how){ .refuse = 20, .queue = 40, .late = 10 });
+}
+
 static const struct subject subjects[] = {
     { "self", self_ops, 1, 1, .deaths = false },
-    { "shmem", shmem_ops, 1, MAX_RANKS, .deaths = true, .half_send = shmem_half_send },
+    { "shmem", shmem_ops, 1, MAX_RANKS, .deaths = true, .half_send = shmem_half_send,
+      .memory = shmem_memory },
     { "shmem with KEEL_SHMEM_CMA=0", shmem_ops, 1, MAX_RANKS, .env = "KEEL_SHMEM_CMA=0" },
     { "stub", stub_ops, 1, MAX_RANKS, .deaths = true, .half_send = stub_half_send },
     { "stub as a plug-in", plugin_ops, 1, MAX_RANKS, .deaths = true, .half_send = stub_half_send },
-    { "mock", mock_ops, 1, MOCK_RANKS, .prepare = mock_plain },
-    { "mock that refuses, delays and queues", mock_ops, 1, MOCK_RANKS, .prepare = mock_moody },
+    { "mock", mock_ops, 1, MOCK_RANKS, .prepare = mock_plain, .memory = mock_memory },
+    { "mock that refuses, delays and queues", mock_ops, 1, MOCK_RANKS, .prepare = mock_moody,
+      .memory = mock_memory },
     { "tcp", tcp_ops, 2, MAX_RANKS, .deaths = true, .connects = true },
+    { "shmem, memory outside the segment", shmem_ops, 1, MAX_RANKS, .deaths = true, .memory_alone = true },
+    { "shmem in a hook that counts", shmem_counted_ops, 1, MAX_RANKS, .deaths = true,
+      .half_send = shmem_half_send, .hooked = true },
+    { "shmem in a hook that delays", shmem_delayed_ops, 1, MAX_RANKS, .deaths = true,
+      .half_send = shmem_half_send, .hooked = true },
+    { "stub in a hook that refuses, queues and delays", stub_faulty_ops, 1, MAX_RANKS, .deaths = true,
+      .hooked = true },
+    { "tcp in a hook that refuses, queues and delays", tcp_faulty_ops, 2, MAX_RANKS, .deaths = true,
+      .connects = true, .hooked = true },
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
@@ -247,7 +315,7 @@ static void kinds_do_not_overtake(struct rank *r)
 static void one_copied(struct rank *r, int to, uint32_t i)
 {
     size_t len = some_size(r, i);
-    if (r->ops->send_copy && len > 48)
+    if (r->near->send_copy && len > 48)
         rank_copy(r, to, len);
     else
         one_of_any_kind(r, to, i);
@@ -493,10 +561,12 @@ enum { THREADS = 4, SHORTS = 3000 };
 
 static uint32_t from_thread[THREADS];
 
-static void deliver_from_thread(void *core, const struct dev_head *head, const void *body, size_t len)
+static void deliver_from_thread(void *core, int32_t peer, const struct dev_head *head, const void *body,
+                                size_t len)
 {
     struct rank *r = core;
     uint32_t b[2];
+    NEED(r, peer == r->size - 1, "from %d", peer);
     NEED(r, len == sizeof b && head->tag < THREADS, "len %zu tag %u", len, head->tag);
     memcpy(b, body, sizeof b);
     NEED(r, b[0] == head->tag && b[1] == head->context, "body %u %u", b[0], b[1]);
@@ -679,9 +749,9 @@ static void writes_a_peers_memory(struct rank *r)
     rank_open(r);
     if (r->me == 0 || !r->threads)
         rank_fill(data, 0, 7, sizeof data);
-    at = r->ops->offer(r->peer[other], here, sizeof here);
+    at = r->near->offer(r->peer[other], here, sizeof here);
     rank_meet(r);
-    st = r->ops->copy_to_peer(r->peer[other], at, data, sizeof data);
+    st = r->near->copy_to_peer(r->peer[other], at, data, sizeof data);
     NEED(r, st == DEV_OK || st == DEV_NO_SUPPORT, "answered %d", st);
     rank_meet(r);
     NEED(r, st != DEV_OK || !memcmp(here, data, sizeof data), "other bytes");
@@ -694,15 +764,15 @@ static void shares_words(struct rank *r)
     int other = (r->me + 1) % r->size;
     rank_open(r);
     for (uint32_t i = 0; i < DEV_WORDS; i++)
-        atomic_store(r->ops->word(r->peer[other], false, i), 100 * (uint64_t)r->me + i);
+        atomic_store(r->near->word(r->peer[other], false, i), 100 * (uint64_t)r->me + i);
     rank_meet(r);
     for (uint32_t i = 0; i < DEV_WORDS; i++) {
-        uint64_t is = atomic_fetch_add(r->ops->word(r->peer[other], true, i), 1000);
+        uint64_t is = atomic_fetch_add(r->near->word(r->peer[other], true, i), 1000);
         NEED(r, is == 100 * (uint64_t)other + i, "word %u is %llu", i, (unsigned long long)is);
     }
     rank_meet(r);
     for (uint32_t i = 0; i < DEV_WORDS; i++)
-        NEED(r, atomic_load(r->ops->word(r->peer[other], false, i)) == 1000 + 100 * (uint64_t)r->me + i,
+        NEED(r, atomic_load(r->near->word(r->peer[other], false, i)) == 1000 + 100 * (uint64_t)r->me + i,
              "word %u was not changed", i);
     rank_meet(r);
     rank_close(r);
@@ -749,10 +819,10 @@ static void reads_a_peers_memory(struct rank *r)
     if (r->me == 0 || !r->threads)
         rank_fill(data, 0, 7, sizeof data);
     uint64_t at =
-        r->ops->offer ? r->ops->offer(r->peer[other], data, sizeof data) : (uint64_t)(uintptr_t)data;
+        r->near->offer ? r->near->offer(r->peer[other], data, sizeof data) : (uint64_t)(uintptr_t)data;
     NEED(r, at == (uint64_t)(uintptr_t)data, "offers %#llx", (unsigned long long)at);
     rank_meet(r);
-    st = r->ops->copy_from_peer(r->peer[other], own ? own : got, at, sizeof data);
+    st = r->near->copy_from_peer(r->peer[other], own ? own : got, at, sizeof data);
     NEED(r, st == DEV_OK || st == DEV_NO_SUPPORT, "answered %d", st);
     NEED(r, st != DEV_OK || r->threads || !memcmp(got, data, sizeof data), "other bytes");
     free(own);
@@ -762,7 +832,15 @@ static void reads_a_peers_memory(struct rank *r)
 
 /* ---- the table of tests -------------------------------------------------------------------------------------- */
 
-enum { PROCESSES = 1, THREADED = 2, BOTH = 3, KILLS = 4, HALVES = 8 /* needs half_send */, GETS = 16 };
+enum {
+    PROCESSES = 1,
+    THREADED = 2,
+    BOTH = 3,
+    KILLS = 4,
+    HALVES = 8 /* needs half_send */,
+    GETS = 16,
+    MEM = 32
+};
 
 static const struct test {
     const char *name;
@@ -795,6 +873,12 @@ static const struct test {
     { "reads a peer's memory", reads_a_peers_memory, 1, 2, BOTH | GETS },
     { "writes a peer's memory", writes_a_peers_memory, 1, 2, BOTH | GETS },
     { "shares words", shares_words, 1, 3, BOTH | GETS },
+    { "memory: puts and gets", memory_puts_and_gets, 1, 4, BOTH | MEM },
+    { "memory: updates", memory_updates, 1, 4, BOTH | MEM },
+    { "memory: what is refused", memory_refuses, 1, 2, BOTH | MEM },
+    { "memory: shared", memory_is_shared, 1, 3, BOTH | MEM },
+    { "memory: among packets", memory_among_packets, 1, 3, BOTH | MEM },
+    { "memory: a peer dies", memory_of_the_dead, 3, 3, PROCESSES | MEM | KILLS },
     { "tells what is under way", tells_what_is_under_way, 2, 2, BOTH },
 };
 enum { TESTS = sizeof tests / sizeof *tests };
@@ -807,6 +891,8 @@ static bool has_get(const struct subject *s)
 /* Why the test does not run on the device, or NULL. */
 static const char *excluded(const struct subject *s, const struct test *t)
 {
+    static const struct dev_near nothing;
+    const struct dev_near *near = s->ops()->near ? s->ops()->near : &nothing;
     if (t->least > s->max_ranks)
         return "the device reaches the process itself only";
     if (t->fn == open_again_with_packets_unread && s->max_ranks == 1)
@@ -815,12 +901,19 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "what nobody has read ends with the connection";
     if ((t->fn == dropped_rooms || t->fn == reserved_packets) && !s->ops()->reserve)
         return "the device has no reserve";
-    if (t->fn == takes_packets_in_place && !s->ops()->take_long)
+    if (t->fn == takes_packets_in_place && !near->take_long)
         return "the device has no take_long";
-    if (t->fn == copied_packets && !s->ops()->send_copy)
+    if (t->fn == copied_packets && !near->send_copy)
         return "the device has no send_copy";
     if (t->fn == tells_what_is_under_way && !s->ops()->under_way)
         return "the device has no under_way";
+    if (s->hooked && hooked_how.stats == false &&
+        (t->fn == open_again_with_packets_unread || t->fn == tells_what_is_under_way))
+        return "what came and waits in the hook ends with it, or is under way";
+    if (s->hooked && hooked_how.refuse > 0 &&
+        (t->fn == dropped_rooms || t->fn == refuses_short_packets_when_full ||
+         t->fn == refuses_large_packets_when_full || t->fn == a_refused_senders_peer_dies))
+        return "the hook refuses by whim, not when the device is full";
     if (t->fn == dropped_rooms && s->prepare == mock_moody)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)
@@ -831,11 +924,15 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "no way to die in the middle of a send is known";
     if (t->flags & GETS && !has_get(s))
         return "the device has no copy_from_peer";
-    if (t->fn == writes_a_peers_memory && !s->ops()->copy_to_peer)
+    if (t->fn == writes_a_peers_memory && !near->copy_to_peer)
         return "the device has no copy_to_peer";
-    if (t->fn == shares_words && !s->ops()->word)
+    if (t->fn == shares_words && !near->word)
         return "the device has no words";
-    if (s->env && !(t->flags & GETS))
+    if (t->flags & MEM && !s->ops()->mem)
+        return "the device has no memory of peers: the core sends packets";
+    if (s->memory_alone && !(t->flags & MEM))
+        return "the same as above";
+    if (s->env && !(t->flags & (GETS | MEM)))
         return "the setting changes nothing here";
     return NULL;
 }
@@ -861,7 +958,7 @@ static void print_exclusions(int from, int to)
 {
     for (int d = from / (2 * TESTS); d < to / (2 * TESTS); d++)
         for (int t = 0; t < TESTS; t++)
-            if (excluded(&subjects[d], &tests[t]) && !subjects[d].env)
+            if (excluded(&subjects[d], &tests[t]) && !subjects[d].env && !subjects[d].memory_alone)
                 printf("left out: %s on %s: %s\n", tests[t].name, subjects[d].name,
                        excluded(&subjects[d], &tests[t]));
     fflush(stdout);

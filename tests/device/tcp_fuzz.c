@@ -54,7 +54,8 @@ static uint32_t dice(uint32_t sides)
 
 /* ---- rank 0 -------------------------------------------------------------------------------------------------------- */
 
-static void (*bed_deliver)(void *core, const struct dev_head *head, const void *body, size_t len);
+static void (*bed_deliver)(void *core, int32_t peer, const struct dev_head *head, const void *body,
+                           size_t len);
 static uint64_t (*bed_place)(void *core, int32_t grank, const struct dev_head *head, size_t len);
 static void *(*bed_place_at)(void *core, uint64_t ticket);
 static void (*bed_placed)(void *core, uint64_t ticket);
@@ -62,11 +63,11 @@ static uint8_t *strange;
 static long strange_bytes; /* up to a frame of 1 MB, which a connection that lingers may still be reading */
 static volatile uint8_t sink;
 
-static void deliver(void *core, const struct dev_head *head, const void *body, size_t len)
+static void deliver(void *core, int32_t peer, const struct dev_head *head, const void *body, size_t len)
 {
     const uint8_t *b = body;
-    if (head->source == 1)
-        bed_deliver(core, head, body, len);
+    if (peer == 1)
+        bed_deliver(core, peer, head, body, len);
     for (size_t i = 0; i < len; i += 7)
         sink = (uint8_t)(sink + b[i]);
 }

@@ -9,7 +9,12 @@ import tempfile
 import time
 import uuid
 
+import marked as processes
+
 TOP = os.environ.get("TOP_SRCDIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.append(os.path.join(TOP, "tests"))
+from runner.process import collect
+
 BUILD = os.environ["TOP_BUILDDIR"]
 MPIEXEC = os.environ["MPIEXEC"]
 MPICC = os.environ["MPICC"]
@@ -57,7 +62,7 @@ class Run:
         p = subprocess.Popen(self.cmd, stdin=subprocess.PIPE if isinstance(stdin, bytes) else stdin,
                              stdout=subprocess.PIPE, stderr=err_file or subprocess.PIPE, env=full, cwd=cwd, start_new_session=True)
         try:
-            out, err = p.communicate(stdin if isinstance(stdin, bytes) else None, timeout=timeout)
+            out, err = collect(p, timeout, stdin if isinstance(stdin, bytes) else None)
             self.rc = p.returncode
         except subprocess.TimeoutExpired:
             os.killpg(p.pid, signal.SIGKILL)
@@ -86,20 +91,7 @@ class Run:
 
 def marked():
     """Processes with our mark in their environment, but this one."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as f:
-                env = f.read()
-            with open(f"/proc/{pid}/stat") as f:
-                state = f.read().rsplit(")", 1)[1].split()[0]
-            with open(f"/proc/{pid}/cmdline", "rb") as f:
-                cmd = f.read().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if ("TEST_MARK=" + MARK).encode() in env and state != "Z" and int(pid) != os.getpid():
-            found.append((int(pid), cmd))
-    return found
+    return [(pid, cmd) for pid, cmd in processes.marked("TEST_MARK=" + MARK) if pid != os.getpid()]
 
 
 def until(condition, seconds=10):
@@ -146,8 +138,12 @@ def start(*args, **kw):
 
 
 def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as f:
-        return [int(x) for x in f.read().split()]
+    """Of a process that has ended, none."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            return [int(x) for x in f.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def script(text):

@@ -24,13 +24,9 @@ def places():
 
 def family(p):
     """mpiexec, its node daemon and the daemon's children, as far as they are there already."""
-    found = [p.pid]
-    try:
-        found += children(p.pid)
-        for daemon in found[1:2]:
-            found += children(daemon)
-    except OSError:
-        pass
+    found = [p.pid, *children(p.pid)]
+    for daemon in found[1:2]:
+        found += children(daemon)
     return found
 
 

@@ -81,7 +81,9 @@ def record(binary, name, where):
     if not signals:
         p.communicate(given, timeout=60)
     for number in signals:
-        until(lambda: sum("pmi_rank" in text and "-launcher" not in text for _, text in marked()) >= 2)
+        until(lambda: p.poll() is not None or sum("pmi_rank" in text and "-launcher" not in text for _, text in marked()) >= 2)
+        if p.poll() is not None:
+            break  # by the signal before
         time.sleep(0.3)
         p.send_signal(number)
     p.communicate(timeout=60)

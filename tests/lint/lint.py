@@ -13,13 +13,16 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 # Folder -> folders a file in it may include, besides its own, include/ and libc ("Layers and folders" of
 # doc/architecture.md).  The longest matching folder counts.
-UTIL, PMI, CONTRACT, CORE, IMPL = "src/util", "src/pmi", "src/mpid/include", "src/mpid/core", "src/mpi/impl"
+UTIL, PMI, CONTRACT, CORE, TEAM, IMPL = (
+    "src/util", "src/pmi", "src/mpid/include", "src/mpid/core", "src/mpid/team", "src/mpi/impl")
 ALLOWED = {
     UTIL: [],
     PMI: [UTIL],
     "src/pmi/launch": [UTIL, PMI],
     CONTRACT: [UTIL],
-    CORE: [UTIL, PMI, CONTRACT],
+    CORE: [UTIL, PMI, CONTRACT, TEAM + "/team.h", "src/mpid/hook/hook.h"],
+    TEAM: [UTIL, CONTRACT, CORE],
+    "src/mpid/reduce": [UTIL, CONTRACT],
     "src/mpid/ch_": [UTIL, "src/mpid/include/device.h"],
     "src/mpid/hook": [UTIL, "src/mpid/include/device.h"],
     IMPL: [UTIL, CONTRACT],
@@ -32,7 +35,7 @@ GENERATED = {"mpi.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev_builtin.h",
 
 # What a global symbol of a folder may be called ("A symbol's prefix says its folder").
 PREFIX = {
-    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/hook": r"dev_|MPID_",
+    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/hook": r"dev_|MPID_",
     "src/mpi/binding": r"P?MPI_|MPIR_", "src/mpi/": r"MPIR_", IMPL: r"MPIR_",
 }
 LONGEST_FUNCTION, LONGEST_FILE = 120, 1200

@@ -23,6 +23,8 @@ import time
 import uuid
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(TOP, "tests", "faults"))
+from marked import marked
 COLLECTIVES = ["-s", "8,1K,64K,1M"]
 # Name, ranks, arguments of mpi_bench.
 SETS = [
@@ -53,17 +55,6 @@ def libraries():
 LEFT = ("vader_segment.", "ucx_shm_", "mpich_shar_")
 
 
-def kill_marked(mark):
-    """Every process with the mark in its environment: launchers give ranks process groups, some sessions, of their own."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as f:
-                if mark.encode() in f.read().split(b"\0"):
-                    os.kill(int(pid), signal.SIGKILL)
-        except OSError:
-            pass  # gone, or another user's
-
-
 def run_within(limit, command, env):
     """(what it printed, did it end well?).  What takes longer is ended, every process of it, and its files in /dev/shm are
     removed."""
@@ -79,8 +70,15 @@ def run_within(limit, command, env):
         p.wait(timeout=5)
     except subprocess.TimeoutExpired:
         pass
-    kill_marked("COMPARE_RUN=" + run)
-    out = p.communicate()[0]
+    for pid, _ in marked("COMPARE_RUN=" + run):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    try:
+        out = p.communicate(timeout=5)[0]
+    except subprocess.TimeoutExpired:
+        out = ""
     for name in set(os.listdir("/dev/shm")) - before:
         if name.startswith(LEFT):
             os.unlink(f"/dev/shm/{name}")

@@ -66,7 +66,8 @@ FORMS = ([Goal("over the plain form", test, n, 1.05, of=of) for n in (8, 4 * K, 
          + [Goal("over MPI_Send and MPI_Recv", test, n, of="latency") for n in (8, 4 * K, 64 * K)
             for test in ("latency_standing", "latency_nonblocking")]
          + [Goal("over the plain form", "part_whole", n, 1.05, of="latency_persistent") for n in (4 * K, 64 * K)]
-         + [Goal("over the plain form", "rate_persistent", 8, 0.95, rate=True, of="rate", unit="M/s")])
+         + [Goal("over the plain form", "rate_persistent", 8, 0.95, rate=True, of="rate", unit="M/s"),
+            Goal("beside a thread, over without", "rate_threads", 8, 0.98, rate=True, of="rate", unit="M/s")])
 
 
 def collectives(small, large, larger, fast):

@@ -1,7 +1,8 @@
 /* keyval.c: key values: objects that users know by an int.
  *
- * The int is KEYVAL_MARK | generation << INDEX_BITS | index, so that one that was freed is found out (until its place has been
- * used anew GENS times).  The ABI's own keys are below 1000. */
+ * The int is KEYVAL_MARK | generation << INDEX_BITS | index, so that one that was freed is found
+ * out: a place is given up when it has been used GENS times, which makes 2^30 keys in all.  The
+ * ABI's own keys are below 1000. */
 #include "config.h"
 #include "keyval.h"
 #include "bodies.h"
@@ -32,7 +33,11 @@ int MPIR_Keyval_int(const MPIR_Keyval *k)
 
 void MPIR_Keyval_release(MPIR_Keyval *k)
 {
-    if (MPIR_Object_unref(k))
+    if (!MPIR_Object_unref(k))
+        return;
+    if (generation(k) == GENS - 1)
+        ku_slab_retire(&keyvals, k);
+    else
         ku_slab_free(&keyvals, k);
 }
 

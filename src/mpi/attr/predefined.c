@@ -37,10 +37,7 @@ const char *MPIR_Keyval_predefined(int keyval, enum MPIR_KIND *kind)
 /* MPI_Wtime is the machine's clock: the same for all ranks of one node. */
 static bool on_one_node(const struct MPID_World *w)
 {
-    for (int32_t i = 1; w->node_of && i < MPID_MyWorldSize; i++)
-        if (w->node_of[i] != w->node_of[0])
-            return false;
-    return true;
+    return w->local_size == MPID_MyWorldSize;
 }
 
 int *MPIR_Keyval_predefined_value(int keyval)

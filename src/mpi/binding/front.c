@@ -211,16 +211,58 @@ int MPIR_front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t
                     count);
 }
 
-int MPIR_front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
-                           const MPIR_Datatype *t, const char *arg)
+/* Where a block begins, what it is of, and how many of those there are. */
+static int64_t block_of(const struct front_data *d, int64_t i, MPIR_Datatype **type, int64_t *count)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = displs.p ? MPIR_counts_get(displs, i) * t->adi.extent : 0;
-        int err = MPIR_front_low_buffer(buf == MPI_IN_PLACE ? buf : (const void *)((intptr_t)buf + at),
-                                        MPIR_counts_get(counts, i), t, arg);
+    *type = d->types ? d->types[i] : d->type;
+    *count = d->counts.p ? MPIR_counts_get(d->counts, i) : d->count;
+    if (!d->displs.p || !*type)
+        return 0;
+    return MPIR_counts_get(d->displs, i) * (d->types ? 1 : (*type)->adi.extent);
+}
+
+int MPIR_front_low_buffers(const void *buf, const struct front_data *data, const char *arg)
+{
+    for (int64_t i = 0; i < data->n; i++) {
+        MPIR_Datatype *type;
+        int64_t count, at = block_of(data, i, &type, &count);
+        if (!type)
+            continue;
+        int err = MPIR_front_low_buffer(buf == MPI_IN_PLACE ? buf : (const void *)((intptr_t)buf + at), count,
+                                        type, arg);
         if (err)
             return err;
     }
+    return MPI_SUCCESS;
+}
+
+/* Do the i-th blocks surely share bytes?  Not surely: they are of different types with gaps. */
+static bool blocks_meet(const struct front_data *in, const struct front_data *out, int64_t i)
+{
+    MPIR_Datatype *type[2];
+    int64_t count[2], at[2];
+    at[0] = block_of(in, in->counts.p ? i : 0, &type[0], &count[0]);
+    at[1] = block_of(out, out->counts.p ? i : 0, &type[1], &count[1]);
+    for (int k = 0; k < 2; k++)
+        if (!type[k] || count[k] <= 0 || type[k]->adi.size == 0)
+            return false;
+    if (type[0] == type[1] && at[0] == at[1])
+        return true;
+    return type[0]->adi.is_contig && type[1]->adi.is_contig && at[0] < at[1] + count[1] * type[1]->adi.size &&
+           at[1] < at[0] + count[0] * type[0]->adi.size;
+}
+
+int MPIR_front_check_apart(const void *buf, const struct front_data *in, const struct front_data *out,
+                           const char *in_arg, const char *out_arg, const char *in_place)
+{
+    int64_t n = in->counts.p && (!out->counts.p || in->n < out->n) ? in->n : out->n;
+    if (in->n <= 0 || out->n <= 0 || (uintptr_t)buf < FRONT_PAGE)
+        return MPI_SUCCESS;
+    for (int64_t i = 0; i < n; i++)
+        if (blocks_meet(in, out, i))
+            return MPIR_Err(MPI_ERR_BUFFER, in_arg,
+                            "is %p, and so is %s; expected buffers that do not overlap%s%s", buf, out_arg,
+                            in_place ? ", or MPI_IN_PLACE for " : "", in_place ? in_place : "");
     return MPI_SUCCESS;
 }
 

@@ -141,8 +141,6 @@ int MPIR_front_bad_pointer(const char *arg) FRONT_COLD;
 int MPIR_front_bad_in_place(const MPIR_Comm *comm, const char *arg) FRONT_COLD;
 int MPIR_front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index) FRONT_COLD;
 int MPIR_front_low_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg) FRONT_COLD;
-int MPIR_front_low_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
-                           const MPIR_Datatype *t, const char *arg) FRONT_COLD;
 int MPIR_front_too_large(int64_t value, const char *arg, const char *call) FRONT_COLD;
 
 /* `narrow`: the caller's count is an int, and a negative one may be what is left of a larger. */
@@ -216,14 +214,24 @@ static inline int check_bytes(const void *buf, int64_t count, const char *arg)
 {
     return likely((uintptr_t)buf >= FRONT_PAGE || count <= 0) ? MPI_SUCCESS : MPIR_front_bad_pointer(arg);
 }
-/* displs.p NULL: displacements that the type's extent doesn't scale, or none to speak of; only the start is
- * looked at. */
-static inline int check_buffers(const void *buf, MPIR_Counts counts, MPIR_Counts displs, int64_t n,
-                                const MPIR_Datatype *t, const char *arg)
+/* What a call reads from a buffer, or writes to it: n blocks. */
+struct front_data {
+    int64_t n, count;
+    MPIR_Counts counts;          /* of the blocks; p NULL: one block, of `count` */
+    MPIR_Counts displs;          /* of them, in extents of the type, with `types` in bytes; p NULL: 0 */
+    MPIR_Datatype *type;         /* of all blocks, or */
+    MPIR_Datatype *const *types; /* of each */
+};
+int MPIR_front_low_buffers(const void *buf, const struct front_data *data, const char *arg) FRONT_COLD;
+static inline int check_buffers(const void *buf, const struct front_data *data, const char *arg)
 {
-    return likely((uintptr_t)buf >= FRONT_PAGE) ? MPI_SUCCESS
-                                                : MPIR_front_low_buffers(buf, counts, displs, n, t, arg);
+    return likely((uintptr_t)buf >= FRONT_PAGE) ? MPI_SUCCESS : MPIR_front_low_buffers(buf, data, arg);
 }
+/* Two arguments are one address: MPI_ERR_BUFFER if some of what is read is surely written as well.
+ * Buffers may begin at one address and be disjoint, by displacements or datatypes.  in_place: the
+ * argument that may be MPI_IN_PLACE instead, or NULL. */
+int MPIR_front_check_apart(const void *buf, const struct front_data *in, const struct front_data *out,
+                           const char *in_arg, const char *out_arg, const char *in_place) FRONT_COLD;
 
 /* ---- Messages of contiguous data: from here to the ADI, with arguments that have been found to be in order; others go through the
  * bodies. */

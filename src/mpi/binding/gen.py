@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates what src/mpi/binding describes: gen.py WHAT --out DIR [--srcdir DIR] [--mutant] [FILES...]
 
-    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c
+    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c; what has no body in FILES is marked
     front      src/mpi/binding/front_*.c for the bodies defined in FILES
     man        man/*.3, a page for each procedure that the front exports
     status     prints how much of MPI exists, by chapter
@@ -39,8 +39,9 @@ def write(out, name, text):
     os.replace(path + ".tmp", path)
 
 
-def make_headers(api, abi, out):
-    write(out, "include/mpi.h", headers.mpi_h(api, abi))
+def make_headers(api, abi, out, bodies):
+    here = {p.name for p in gen_front.exported(api, bodies)}
+    write(out, "include/mpi.h", headers.mpi_h(api, abi, here))
     write(out, "include/mpi_const.h", headers.const_h(abi))
     write(out, "src/mpi/binding/bodies.h", headers.bodies_h(api))
     write(out, "src/mpi/coll/forms.c", gen_forms.forms_c(api))
@@ -78,7 +79,7 @@ def main():
     files = [f if os.path.exists(f) else os.path.join(args.srcdir, f) for f in args.files if f.endswith(".c")]
     bodies = bodies_of(api, {**gen_forms.forms_bodies(api), **scan(files)})
     if args.what == "headers":
-        make_headers(api, abi, args.out)
+        make_headers(api, abi, args.out, bodies)
     elif args.what == "front":
         make_front(api, abi, args.out, bodies, args.mutant)
     elif args.what == "man":

@@ -342,6 +342,17 @@ def abi_type(decl):
     return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
 
 
+def indent(statements):
+    return "".join("    " + line + "\n" for s in statements for line in s.split("\n"))
+
+
+def returns(nulls, fail):
+    """The end of a function: statements for a call that fails run before its error handler, which may not return."""
+    if not nulls:
+        return ["    return likely(!err) ? MPI_SUCCESS : %s;" % fail]
+    return ["    if (likely(!err))\n        return MPI_SUCCESS;"] + nulls + ["    return %s;" % fail]
+
+
 class Front:
     """One function: the parts of its text, filled in parameter by parameter."""
 
@@ -363,7 +374,8 @@ class Front:
 
     # -- conditions ------------------------------------------------------------------------------------------------
 
-    def condition(self, p):
+    def significance(self, p):
+        """What must hold for the parameter to matter in this process."""
         parts = []
         for attr, text in (("root", "at_root"), ("leaf", "at_leaf"), ("any", "root != MPI_PROC_NULL")):
             if p.has(attr):
@@ -374,6 +386,10 @@ class Front:
             parts.append("%s != MPI_BUFFER_AUTOMATIC" % p.arg("automatic"))
         if p.has("not-first"):
             parts.append("(%s_o->adi.rank > 0 || %s == MPI_IN_PLACE)" % (self.comm.name, p.arg("not-first")))
+        return parts
+
+    def condition(self, p):
+        parts = self.significance(p)
         if p.has("each"): # what is needed often is looked at first
             parts.append("(uintptr_t)%s < FRONT_PAGE && %s" % (p.name, self.neighbors(p)))
         return " && ".join(parts)
@@ -469,18 +485,53 @@ class Front:
             self.check(p, 'check_bytes(%s, %s, "%s")' % (name, of[0], name))
             return
         count, ctype = of
-        if self.names[ctype].kind.name != "DATATYPE_USE":
-            return
         if count == "1" or self.names[count].kind.name == "COUNT":
             self.check(p, 'check_buffer(%s, %s, %s_o, "%s")' % (name, count, ctype, name))
             return
-        displs = next((d for d in ("displs", name[0] + "displs") if d in self.names), None)
-        text = 'check_buffers(%s, FRONT_COUNTS(%s), %s, %s, %s_o, "%s")' % (
-            name, count, "FRONT_COUNTS(%s)" % displs if displs else "(MPIR_Counts){ NULL, 0 }", self.length(self.names[count]), ctype, name)
+        text = 'check_buffers(%s, &(struct front_data)%s, "%s")' % (name, self.blocks(p), name)
         if p.has("mine"):
             own = 'check_buffer(%s, MPIR_counts_get(FRONT_COUNTS(%s), %s_o->adi.rank), %s_o, "%s")' % (name, count, self.comm.name, ctype, name)
             text = "%s == MPI_IN_PLACE ? %s : %s" % (p.arg("mine"), text, own)
         self.check_late(p, text)
+
+    def apart(self):
+        """Of a procedure that reads one buffer of a type and fills another: they must not be the same memory."""
+        buffers = {kind: [p for p in self.proc.params if p.kind.name == kind and "," in str(p.arg("of"))]
+                   for kind in ("CBUFFER", "BUFFER")}
+        if not all(buffers.values()) or self.proc.chapter == "rma":
+            return
+        read, filled = buffers["CBUFFER"][0], buffers["BUFFER"][0]
+        ranks = [p.name + " != MPI_PROC_NULL" for p in self.proc.params if p.kind.name in ("RANK", "RANK_ANY")]
+        conditions = ["unlikely(%s == %s)" % (read.name, filled.name)] + self.significance(read) + self.significance(filled) + ranks
+        in_place = next((p.name for p in (read, filled) if p.has("inplace") and p.arg("inplace") == p.name), None)
+        self.late.append('(%s &&\n                  (err = MPIR_front_check_apart(%s, &(struct front_data)%s,\n'
+                         '                                                &(struct front_data)%s, "%s", "%s", %s)))' %
+                         (" && ".join(dict.fromkeys(conditions)), read.name, self.data(read), self.data(filled), read.name, filled.name,
+                          '"%s"' % in_place if in_place else "NULL"))
+
+    def blocks(self, p):
+        """What of a buffer with an array of counts is read or filled, as an initializer of struct front_data."""
+        count, ctype = p.arg("of").split(",")
+        displs = next((d for d in ("displs", p.name[0] + "displs") if d in self.names), None)
+        return "{ .n = %s, .counts = FRONT_COUNTS(%s)%s, .%s = %s_o }" % (
+            self.length(self.names[count]), count, ", .displs = FRONT_COUNTS(%s)" % displs if displs else "",
+            "type" if self.names[ctype].kind.name == "DATATYPE_USE" else "types", ctype)
+
+    def data(self, p):
+        """The same of any buffer."""
+        count, ctype = p.arg("of").split(",")
+        if self.names[count].kind.name == "COUNT":
+            return "{ .n = %s, .count = %s, .type = %s_o }" % (self.neighbors(p) if p.has("each") else "1", count, ctype)
+        if any(q.has("mine") for q in self.proc.params): # what is written is the first part of what may be read
+            return "{ .n = 1, .count = MPIR_counts_get(FRONT_COUNTS(%s), %s_o->adi.rank), .type = %s_o }" % (count, self.comm.name, ctype)
+        return self.blocks(p)
+
+    def nulls(self):
+        """Statements for a call that fails: what it was to put a handle into gets the null handle.  Arrays are left alone: their length is
+        what the caller allows, which may be more than it has."""
+        outs = [p for p in self.proc.params if p.kind.handle and p.kind.name.endswith("_OUT") and not p.has("len")]
+        null = "    if (%s)\n        *%s = front_native_%s(%s);"
+        return [null % (p.name, p.name, p.kind.handle.short, p.kind.handle.null) for p in outs]
 
     def add_count_out(self, p):
         name = p.name
@@ -620,6 +671,7 @@ class Front:
             at = len(self.args)
             self.add(p)
             args[p.name] = self.args[at:]
+        self.apart()
         ordered = [a for p in self.proc.params for a in args[p.name]]
         if self.proc.has("tells-large"):
             ordered.append("true" if self.large else "false")
@@ -631,9 +683,10 @@ class Front:
         target = "target" if self.uses_target else "front_target(%s)" % (self.owner.name + "_o" if self.owner else "NULL")
         lines = ['    static const char call[] = "%s";' % self.call, "    int err = MPI_SUCCESS;"] + \
             ["    struct front_target target = { NULL, 0 };"] * self.uses_target + ["    " + d for d in self.decls] + [""]
+        nulls = self.nulls()
         if not self.proc.has("always"):
-            lines.append("    if (unlikely(%s))\n        return MPIR_Err_state(call);" %
-                         ("MPIR_env.phase != MPIR_RUNNING" if self.proc.has("world") else "!MPIR_env.up"))
+            lines.append("    if (unlikely(%s)) {\n%s        return MPIR_Err_state(call);\n    }" %
+                         ("MPIR_env.phase != MPIR_RUNNING" if self.proc.has("world") else "!MPIR_env.up", indent(nulls)))
         steps = self.steps
         if any(p.has("root") or p.has("leaf") for p in self.proc.params):
             rooted = [s for s in steps if s.startswith("    if (MPIR_env.check_args && unlikely((err = check_root")]
@@ -660,7 +713,7 @@ class Front:
         if counted:
             lines.append("    if (unlikely(refused && %s_o))\n        MPIR_Coll_refused(%s_o);" % (self.comm.name, self.comm.name))
         fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_Err_no_file(call, err)"
-        lines += self.frees + ["    return likely(!err) ? MPI_SUCCESS : %s;" % fail]
+        lines += self.frees + returns(nulls, fail)
         return "\n".join(lines)
 
 
@@ -778,8 +831,8 @@ def short_way(front):
     return "\n".join(["    " + d for d in decls] + [
         "    if (unlikely(!(%s)))\n        return slow_%s(%s);" %
         (" &&\n                   ".join(conds), call, ", ".join(p.name for p in proc.params))] + before + [
-        "    int err = %s(%s);" % ("front_" + DIRECT[proc.short] if proc.short in DIRECT else "MPIR_" + front.body, ", ".join(args))] + after + [
-        '    return likely(!err) ? MPI_SUCCESS : MPIR_front_fail(%s, "%s", err);' % (target, call)])
+        "    int err = %s(%s);" % ("front_" + DIRECT[proc.short] if proc.short in DIRECT else "MPIR_" + front.body, ", ".join(args))] + after +
+        returns(front.nulls(), 'MPIR_front_fail(%s, "%s", err)' % (target, call)))
 
 
 def conversion(proc):

@@ -41,6 +41,17 @@ typedef struct {
 
 @CALLBACK_CONSTANTS@
 
+/* A call of what this version does not have yet is told by the compiler, before the linker.  Who only declares it, takes its address or
+ * wraps it (PMPI_) is not told. */
+#if !defined(KEEL_ABSENT) && defined(__has_attribute)
+#if __has_attribute(warning)
+#define KEEL_ABSENT(name) __attribute__((warning(#name ": not in this version of Keel MPI")))
+#endif
+#endif
+#ifndef KEEL_ABSENT
+#define KEEL_ABSENT(name)
+#endif
+
 /* ---- Procedures ---------------------------------------------------------------------------------------------- */
 
 @PROTOTYPES@
@@ -147,17 +158,24 @@ def callback_typedef(name, text):
     return "typedef %s %s(%s);" % (m.group(1), name, m.group(2)) if m else "typedef %s %s;" % (text, name)
 
 
-def prototypes(procs):
+def absent(proc, here, large=False):
+    """What is said of a procedure that has no body, so that calls of it are told."""
+    return "" if proc.name in here else " KEEL_ABSENT(%s%s)" % (proc.name, "_c" * large)
+
+
+def prototypes(procs, here):
     lines = []
     for p in procs:
         for prefix in ("", "P"):
-            lines.append(p.prototype(prefix) + ";")
+            own = here | {p.name} if prefix else here
+            lines.append(p.prototype(prefix) + absent(p, own) + ";")
             if p.has("large"):
-                lines.append(p.prototype(prefix, True) + ";")
+                lines.append(p.prototype(prefix, True) + absent(p, own, True) + ";")
     return "\n".join(lines)
 
 
-def mpi_h(api, abi):
+def mpi_h(api, abi, here):
+    """here: the names of the procedures that the library has."""
     values = abi.values()
     early, late = constants(abi.groups)
     fields = [re.sub(r"^(\w+)\s*(\S+?)(\[\d+\])?$", r"\1 \2\3", field_decl(n, t)) for n, t in abi.status]
@@ -167,7 +185,7 @@ def mpi_h(api, abi):
     for chapter, title in api.chapters.items():
         procs = [p for p in api.procs if p.chapter == chapter and not p.has("outside")]
         if procs:
-            by_chapter.append("/* %s */\n%s" % (title.capitalize(), prototypes(procs)))
+            by_chapter.append("/* %s */\n%s" % (title.capitalize(), prototypes(procs, here)))
     return fill(
         MPI_H,
         VERSION="%d.%d" % (values["MPI_VERSION"], values["MPI_SUBVERSION"]),
@@ -181,7 +199,7 @@ def mpi_h(api, abi):
         PROTOTYPES="\n\n".join(by_chapter),
         OUTSIDE_CONSTANTS=constants(abi.outside)[0],
         OUTSIDE_CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if outside),
-        OUTSIDE=prototypes([p for p in api.procs if p.has("outside")]),
+        OUTSIDE=prototypes([p for p in api.procs if p.has("outside")], here),
     )
 
 

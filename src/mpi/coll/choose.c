@@ -7,6 +7,7 @@
 #include "tune.h"
 #include "drive.h"
 #include "env.h"
+#include "mpid_team.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

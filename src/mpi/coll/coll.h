@@ -325,6 +325,7 @@ typedef void (*coll_team_fn)(struct coll *c);
 /* All arrive; false: the team broke, and the call is to be done by messages. */
 bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last);
 /* Before: count elements to this process's room.  After: from a rank's room, from byte `offset` on. */
+void *MPIR_Coll_team_own(struct coll *c, int64_t bytes); /* NULL: by messages; team_broke is set */
 void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type);
 void MPIR_Coll_team_get(struct coll *c, int64_t rank, int64_t offset, void *buf, int64_t count,
                         MPIR_Datatype *type);

@@ -11,6 +11,7 @@
  *   3. Which calls go this way depends on what is the same in all processes.  A team that is broken is so for all at the same meeting, so
  *      the calls from there on are done by messages in all of them. */
 #include "meeting.h"
+#include "mpid_team.h"
 
 static struct coll_meeting *first_of(const MPIR_Comm *comm)
 {

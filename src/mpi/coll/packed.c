@@ -9,14 +9,9 @@
  * not come, and what comes is received, if only to find that it is of another length.  Where records are missing, because a
  * process on the way has failed, each goes by what he thinks himself. */
 #include "coll.h"
+#include "record.h"
 
-enum { MOST_BYTES = 1024, LEAST_BYTES = 32, MOST_IN_TREE = 256 << 10, STRAIGHT = -1, MOST_CHILDREN = 32 };
-
-struct record {
-    int32_t v;     /* counted from the root */
-    int32_t bytes; /* or STRAIGHT */
-    char data[];
-};
+enum { MOST_BYTES = 1024, LEAST_BYTES = 32, MOST_IN_TREE = 256 << 10, MOST_CHILDREN = 32 };
 
 static int64_t limit(int32_t p)
 {
@@ -24,7 +19,7 @@ static int64_t limit(int32_t p)
     return n > MOST_BYTES ? MOST_BYTES : n < LEAST_BYTES ? LEAST_BYTES : n;
 }
 
-static int64_t record_bytes(int64_t bytes)
+static int64_t record_room(int64_t bytes)
 {
     return (int64_t)sizeof(struct record) + (bytes < 0 ? 0 : (bytes + 7) & ~7);
 }
@@ -40,30 +35,30 @@ static void put(struct coll *c, struct coll_heap *h, int64_t v, struct coll_bloc
     int64_t bytes = bytes_of(&b);
     struct record *r = (struct record *)(h->data + h->used);
     bytes = bytes > limit(c->size) ? STRAIGHT : bytes;
-    *r = (struct record){ (int32_t)v, (int32_t)bytes };
+    record_prepare(r, (int32_t)v, (int32_t)bytes);
     if (bytes > 0)
         MPIR_Coll_copy(c, b.buf, b.count, b.type, r->data, bytes, coll_bytes());
-    h->used += record_bytes(bytes);
+    h->used += record_room(bytes);
 }
 
 /* The record at *at, which moves on; NULL at the end, or if there is none that makes sense. */
 static const struct record *next(const struct coll *c, const struct coll_heap *h, int64_t *at)
 {
     const struct record *r = (const struct record *)(h->data + *at);
-    if (*at + (int64_t)sizeof *r > h->used || r->v < 0 || r->v >= c->size || r->bytes < STRAIGHT ||
-        *at + record_bytes(r->bytes) > h->used)
+    if (*at + (int64_t)sizeof *r > h->used || record_v(r) < 0 || record_v(r) >= c->size ||
+        record_bytes(r) < STRAIGHT || *at + record_room(record_bytes(r)) > h->used)
         return NULL;
-    *at += record_bytes(r->bytes);
+    *at += record_room(record_bytes(r));
     return r;
 }
 
 /* A record's data to where it belongs. */
 static void take(struct coll *c, const struct record *r, struct coll_block to, int from)
 {
-    MPIR_Status status = { .count = r->bytes };
+    MPIR_Status status = { .count = record_bytes(r) };
     MPIR_Coll_received(c, 0, &status, bytes_of(&to), from);
-    if (r->bytes > 0)
-        MPIR_Coll_copy(c, r->data, r->bytes, coll_bytes(), to.buf, to.count, to.type);
+    if (record_bytes(r) > 0)
+        MPIR_Coll_copy(c, r->data, record_bytes(r), coll_bytes(), to.buf, to.count, to.type);
 }
 
 static void lost(struct coll *c, int from)
@@ -75,7 +70,7 @@ static void lost(struct coll *c, int from)
 
 static void make_heap(struct coll *c, struct coll_heap *h, int64_t ranks)
 {
-    h->room = ranks * record_bytes(limit(c->size));
+    h->room = ranks * record_room(limit(c->size));
     h->used = 0;
     h->data = MPIR_Coll_temp(c, h->room, coll_bytes());
 }
@@ -129,10 +124,10 @@ static void unpack(struct coll *c, void *arg)
     int32_t v = 0;
     if (c->st->mute)
         return;
-    while ((r = next(c, &g->heap, &at)) != NULL && r->v == v + 1) {
-        int from = coll_real(c, c->root, v = r->v);
-        g->straight[from] = r->bytes == STRAIGHT;
-        if (r->bytes != STRAIGHT)
+    while ((r = next(c, &g->heap, &at)) != NULL && record_v(r) == v + 1) {
+        int from = coll_real(c, c->root, v = record_v(r));
+        g->straight[from] = record_bytes(r) == STRAIGHT;
+        if (record_bytes(r) != STRAIGHT)
             take(c, r, MPIR_Coll_rblock(c, from), from);
     }
     if (v + 1 < c->size)
@@ -213,8 +208,8 @@ static void take_apart(struct coll *c, void *arg)
     s->straight = me != 0 && c->rcount * c->rtype->adi.size > limit(c->size);
     for (int i = 0; i < MOST_CHILDREN; i++)
         s->child[i] = (struct coll_heap){ 0 };
-    for (; !c->st->mute && (r = next(c, &s->heap, &at)) != NULL && r->v >= me; before = at) {
-        struct coll_heap *h = r->v > me ? &s->child[child_of(r->v - me)] : NULL;
+    for (; !c->st->mute && (r = next(c, &s->heap, &at)) != NULL && record_v(r) >= me; before = at) {
+        struct coll_heap *h = record_v(r) > me ? &s->child[child_of(record_v(r) - me)] : NULL;
         if (h && !h->data)
             h->data = s->heap.data + before;
         if (h)
@@ -225,13 +220,13 @@ static void take_apart(struct coll *c, void *arg)
     if (me != 0 && !s->own && !c->st->mute)
         lost(c, c->rank);
     if (s->own)
-        s->straight = s->own->bytes == STRAIGHT;
+        s->straight = record_bytes(s->own) == STRAIGHT;
 }
 
 static void take_own(struct coll *c, void *arg)
 {
     const struct record *own = ((struct scattering *)arg)->own;
-    if (own && own->bytes != STRAIGHT)
+    if (own && record_bytes(own) != STRAIGHT)
         take(c, own, (struct coll_block){ c->rbuf, c->rcount, c->rtype }, c->root);
 }
 

@@ -389,7 +389,7 @@ static void vectors(struct pieces *p, struct coll *c)
         c->st->team_broke = true;
         return;
     }
-    struct told *t = measured ? MPIR_Ways_say(c, room, NULL, NULL) : MPID_Team_own(&c->comm->adi, room);
+    struct told *t = measured ? MPIR_Ways_say(c, room, NULL, NULL) : MPIR_Coll_team_own(c, room);
     if (!t)
         return;
     bool can = measure(p, t);

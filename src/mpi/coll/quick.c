@@ -1,9 +1,10 @@
-/* quick.c: the shortest collectives at an even team (mpid.h), by a shorter way to the same as team.c does: no struct coll, no choice.
+/* quick.c: the shortest collectives at an even team (mpid_team.h), by a shorter way to the same as team.c does: no struct coll, no choice.
  *
  * Who goes this way goes by facts that all members agree on and by the arguments; and says what those say who come by the long way.  If it
  * does not end well, nothing has happened but that the team is broken: the call begins anew there. */
 #include <string.h>
 #include "coll.h"
+#include "mpid_team.h"
 #include "op.h"
 
 void MPIR_Coll_quick_ready(MPIR_Comm *comm)

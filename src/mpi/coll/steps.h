@@ -1,4 +1,4 @@
-/* steps.h: collectives on much data at a team, a bit at a time (MPID_Steps_* in mpid.h).
+/* steps.h: collectives on much data at a team, a bit at a time (MPID_Steps_* in mpid_team.h).
  *
  * The data is worked on in rounds.  On each bench there is room for a few rounds, used in turn, of some chunks each; what is in a
  * chunk is packed.  So processes may describe their data by different types. */
@@ -6,6 +6,7 @@
 #define COLL_STEPS_H
 
 #include "coll.h"
+#include "mpid_team.h"
 
 struct coll_steps {
     struct coll *c;

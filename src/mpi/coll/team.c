@@ -1,4 +1,4 @@
-/* team.c: collectives at a team (mpid.h).
+/* team.c: collectives at a team (mpid_team.h).
  *
  * A meeting: each process shows a few bytes, the last to come combines, all read.  It takes one turn of a process, which is
  * what counts where ranks share cores.  A team that breaks has changed nothing of the user's: the call is then done by messages,
@@ -50,6 +50,8 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
     uint32_t what = MPIR_Coll_team_what(c->when, (uint64_t)c->kind, (uint64_t)c->room);
     if (c->st->turn == COLL_TURN_MET)
         return true;
+    if (c->st->team_broke)
+        return false;
     if (c->st->mute)
         MPID_Team_break(&c->comm->adi);
     if (c->st->turn == COLL_TURN_COMES) {
@@ -63,6 +65,9 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
 bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
 {
     uint32_t what = mix(mix(mix(c->when, (uint64_t)c->kind), (uint64_t)bytes), 2);
+    c->st->team_broke = c->st->team_broke || !MPID_Steps_ready(&c->comm->adi);
+    if (c->st->team_broke)
+        return false;
     if (c->st->mute)
         MPID_Team_break(&c->comm->adi);
     c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
@@ -108,11 +113,20 @@ static bool short_run(int64_t count, const MPIR_Datatype *type)
     return type->adi.is_contig && bytes > 0 && bytes <= COPY_BYTES;
 }
 
+void *MPIR_Coll_team_own(struct coll *c, int64_t bytes)
+{
+    void *mine = MPID_Team_own(&c->comm->adi, bytes);
+    c->st->team_broke = mine == NULL;
+    return mine;
+}
+
 void MPIR_Coll_team_put(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
 {
     if (c->st->turn == COLL_TURN_MET)
         return;
-    void *mine = MPID_Team_own(&c->comm->adi, c->room);
+    void *mine = MPIR_Coll_team_own(c, c->room);
+    if (!mine)
+        return;
     if (short_run(count, type))
         memcpy(mine, buf, (size_t)(count * type->adi.size));
     else
@@ -192,6 +206,15 @@ int MPIR_Coll_team_ask(MPIR_Comm *comm)
 
 enum { FAILED = -1 }; /* in place of the number of bytes: the source has nothing to show */
 
+/* False: the call is done by messages. */
+static bool ready(struct coll *c)
+{
+    c->st->team_broke = !MPID_Stream_ready(&c->comm->adi);
+    if (c->st->team_broke)
+        MPID_Stream_skip(&c->comm->adi, c->when);
+    return !c->st->team_broke;
+}
+
 /* Who could not read it gets a message. */
 static void lend(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
 {
@@ -211,7 +234,9 @@ static void show(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *
     struct MPID_Stream s;
     struct coll_block from = { (void *)(uintptr_t)buf, count, type };
     int64_t bytes = c->st->mute ? FAILED : count * type->adi.size, n;
-    MPID_Stream_show(&s, &c->comm->adi, c->when, bytes);
+    c->st->team_broke = !MPID_Stream_show(&s, &c->comm->adi, c->when, bytes);
+    if (c->st->team_broke)
+        return;
     for (int64_t at = 0; at < bytes; at += n) {
         void *place = MPID_Stream_place(&s, &n);
         MPIR_Steps_put(place, &from, at, n);
@@ -224,6 +249,8 @@ static void show(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *
 
 void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type)
 {
+    if (!ready(c))
+        return;
     bool can = type->adi.is_contig && !c->st->mute, lends = can && MPIR_Ways_lends(c, count * type->adi.size),
          timed = can && MPIR_Ways_times(c);
     if (lends)
@@ -263,6 +290,8 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
     struct MPID_Stream s;
     struct coll_block to = { buf, count, type };
     int64_t bytes = count * type->adi.size, n, there;
+    if (!ready(c))
+        return;
     there = MPID_Stream_see(&s, &c->comm->adi, c->when, c->root);
     bool refuses = there == bytes && s.lent && !borrow(c, &s, &to);
     for (int64_t at = 0, all = s.lent ? 0 : there; at < all; at += n) {
@@ -276,6 +305,9 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
         MPID_Stream_took(&s, n);
     }
     MPID_Stream_end(&s);
+    c->st->team_broke = there == MPID_STREAM_MESSAGES;
+    if (c->st->team_broke)
+        return;
     if (refuses)
         MPIR_Coll_recv(c, buf, count, type, c->root);
     else if (there == MPID_STREAM_LOST)

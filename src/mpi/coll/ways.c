@@ -124,7 +124,9 @@ void *MPIR_Ways_say(struct coll *c, int64_t room, const void *at, const void *re
     struct ways *w = ways_of(c);
     if ((!w || !w->asked) && !ask(c, w))
         return NULL;
-    struct said *s = MPID_Team_own(&c->comm->adi, room);
+    struct said *s = MPIR_Coll_team_own(c, room);
+    if (!s)
+        return NULL;
     *s = (struct said){ (uint64_t)(uintptr_t)at, (uint64_t)(uintptr_t)result, w->began, w->ended, w->able };
     return s;
 }

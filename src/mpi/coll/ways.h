@@ -10,6 +10,7 @@
 #define COLL_WAYS_H
 
 #include "coll.h"
+#include "mpid_team.h"
 
 /* All meet to work on so many bytes, the same in all, each with what others may read: an address, COLL_NOTHING if it has nothing
  * for others, 0 if what it has cannot be read so; `result`: of what it will have for others.  False: the team broke.  After it

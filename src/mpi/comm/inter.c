@@ -128,18 +128,33 @@ static int join(const struct party *p, const int32_t *theirs, int32_t n, MPIR_Gr
     return MPIR_Comm_finish(p, &ask, c, newcomm);
 }
 
+enum { FEW = 32 /* processes of a group that has room on the stack */ };
+
+static int no_memory(int32_t n)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", n);
+}
+
+/* How many there are on the other side is known when they have met.  For more than a few there must be memory, which only some
+ * may have: they meet once more to tell. */
 int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm **newcomm)
 {
-    int32_t n = 0, *both = malloc(2 * (size_t)MPID_MyWorldSize * sizeof *both);
+    int32_t n = 0, few[FEW], own = p->comm->adi.size, *mine = malloc((size_t)own * sizeof *mine),
+            *many = NULL;
     *newcomm = NULL;
-    if (!both && !err)
-        err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for groups of %d processes", MPID_MyWorldSize);
+    if (!mine && !err)
+        err = no_memory(own);
     err = meet(p, check_side(p, err), &n);
+    if (!err && (n > FEW || own > FEW)) { /* on both sides, then */
+        many = malloc((size_t)n * sizeof *many);
+        err = meet(p, check_side(p, many ? 0 : no_memory(n)), &n);
+    }
     if (!err)
-        err = learn(p, both + MPID_MyWorldSize, both, n);
+        err = learn(p, mine, many ? many : few, n);
     if (!err)
-        err = join(p, both, n, remote, newcomm);
-    free(both);
+        err = join(p, many ? many : few, n, remote, newcomm);
+    free(mine);
+    free(many);
     return err;
 }
 

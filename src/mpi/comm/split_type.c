@@ -17,8 +17,7 @@ static const char type_key[] = "mpi_hw_resource_type", pset_key[] = "mpi_pset_na
 
 static int32_t own_node(void)
 {
-    const struct MPID_World *world = MPID_World();
-    return world->node_of ? world->node_of[MPID_MyWorldRank] : 0;
+    return MPID_World()->node;
 }
 
 /* ---- Guided ---------------------------------------------------------------------------------------------------- */

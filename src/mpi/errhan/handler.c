@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include "comm.h"
+#include "env.h"
 #include "err.h"
 #include "errhandler.h"
 #include "session.h"
@@ -131,11 +132,24 @@ static int get(MPIR_Errhandler *h, MPIR_Errhandler **errhandler)
     return 0;
 }
 
+/* Which of the two communicators that every process has the program has given a handler. */
+static bool world_is_set, self_is_set;
+
+MPIR_Comm *MPIR_Errhandler_comm_of_none(void)
+{
+    bool as_before_4 = world_is_set && !self_is_set && MPIR_env.phase == MPIR_RUNNING;
+    return as_before_4 ? &MPIR_Comm_world : &MPIR_Comm_self;
+}
+
 int MPIR_Comm_set_errhandler(MPIR_Comm *comm, MPIR_Errhandler *errhandler)
 {
     MPIR_Errhandler *h = comm->adi.errhandler;
     int err = set(MPIR_KIND_COMM, errhandler, &h);
     comm->adi.errhandler = h;
+    if (!err) {
+        world_is_set |= comm == &MPIR_Comm_world;
+        self_is_set |= comm == &MPIR_Comm_self;
+    }
     return err;
 }
 

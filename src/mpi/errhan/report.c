@@ -89,6 +89,7 @@ static int enter(uintptr_t frame)
 
 static _Noreturn void end_job(const MPIR_Comm *comm, int code, const char *text)
 {
+    MPID_Trace_here();
     MPID_Abort(comm ? (struct MPIR_COMMUNICATOR *)&comm->adi : NULL, MPIR_Err_exit_code(code), NULL,
                (char *)text);
 }
@@ -184,7 +185,8 @@ static int report(MPIR_Comm *comm, const char *function, int errclass)
     request_comm = NULL;
     if (of_request && (in_status || recorded == errclass))
         comm = of_request;
-    raise_on_comm(comm ? comm : &MPIR_Comm_self, comm, function, in_status ? recorded : errclass);
+    raise_on_comm(comm ? comm : MPIR_Errhandler_comm_of_none(), comm, function,
+                  in_status ? recorded : errclass);
     if (of_request)
         MPIR_Comm_release(of_request);
     return errclass;

@@ -1,12 +1,13 @@
 /* err.h: from a failed body to the user's error handler.
  *
- * A body decides an error with MPIR_Err and returns its class; the generated front passes it to MPIR_Err_comm
- * (or _win, _file; MPIR_Err_none where no object is involved: MPI_COMM_SELF's handler, 10.3 "Error
- * Handling"), which composes the full text MPI_Send on rank 1 (host h, pid 123): invalid rank (MPI_ERR_RANK):
- * dest is 7; expected 0 to 3 or MPI_PROC_NULL [communicator MPI_COMM_WORLD] and runs the handler.  What the
- * call returns to the user is the class itself; MPI_Error_string of the class of the thread's latest error
- * gives its full text.  A handler that ends the job shows the text without the words in "on rank ... )": the
- * launcher knows them and merges equal texts of several ranks. */
+ * A body decides an error with MPIR_Err and returns its class; the generated front passes it to
+ * MPIR_Err_comm (or _win, _file; MPIR_Err_none where no object is involved:
+ * MPIR_Errhandler_comm_of_none says whose handler), which composes the full text MPI_Send on rank
+ * 1 (host h, pid 123): invalid rank (MPI_ERR_RANK): dest is 7; expected 0 to 3 or MPI_PROC_NULL
+ * [communicator MPI_COMM_WORLD] and runs the handler.  What the call returns to the user is the
+ * class itself; MPI_Error_string of the class of the thread's latest error gives its full text.  A
+ * handler that ends the job shows the text without the words in "on rank ... )": the launcher
+ * knows them and merges equal texts of several ranks. */
 #ifndef MPIR_ERR_H
 #define MPIR_ERR_H
 
@@ -29,8 +30,8 @@ int MPIR_Err_session(struct MPIR_Session *session, const char *function, int err
 /* The handler that MPI_Session_init was given, for a session that there is not. */
 int MPIR_Err_no_session(struct MPIR_Errhandler *handler, const char *function, int errclass)
     __attribute__((cold));
-/* The same where no argument names a communicator: MPI_COMM_SELF's handler; the initial one outside MPI_Init ..
- * Finalize. */
+/* The same where no argument names a communicator (MPIR_Errhandler_comm_of_none); the initial
+ * handler outside MPI_Init .. Finalize. */
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
 /* I/O calls that have no valid file (MPI_File_open, a handle that is none): the default handler of files. */
 int MPIR_Err_no_file(const char *function, int errclass) __attribute__((cold));

@@ -30,6 +30,11 @@ MPIR_Errhandler *MPIR_Errhandler_initial(void);
 /* MPI_Init: it is that of MPI_COMM_WORLD and MPI_COMM_SELF, too. */
 void MPIR_Errhandler_init(void);
 
+/* The communicator to which errors belong that concern no object.  MPI 4.0 made it MPI_COMM_SELF;
+ * before, it was MPI_COMM_WORLD. A program that has set a handler on MPI_COMM_WORLD, and never one
+ * on MPI_COMM_SELF, is taken to mean the former. */
+struct MPIR_Comm *MPIR_Errhandler_comm_of_none(void);
+
 /* MPI_ERR_ERRHANDLER, recorded, for one that objects of this kind cannot have. */
 int MPIR_Errhandler_check(enum MPIR_KIND kind, const MPIR_Errhandler *errhandler);
 

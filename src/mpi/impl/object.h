@@ -35,9 +35,17 @@ static inline void *MPIR_Object_alloc(enum MPIR_KIND kind)
 {
     return ku_slab_alloc(&MPIR_slab[kind]);
 }
+/* A place is given up after 2^14 objects: the next one would have a generation for the second time
+ * (the first bit is MPIR_Object_rename's), and a handle kept since then would name it.  Requests
+ * do not come here: theirs are freed where each instruction counts, and a place of theirs is used
+ * again for ever. */
 static inline void MPIR_Object_free(void *obj)
 {
-    ku_slab_free(&MPIR_slab[((struct keel_object *)obj)->kind], obj);
+    struct keel_object *o = obj;
+    if ((o->gen & 0x7fff) == 0x7fff)
+        ku_slab_retire(&MPIR_slab[o->kind], o);
+    else
+        ku_slab_free(&MPIR_slab[o->kind], o);
 }
 
 /* References.  Predefined objects are not counted.  MPIR_Object_unref is true when the last one went: free it

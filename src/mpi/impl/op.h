@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include "object.h"
 #include "abi.h"
+#include "mpid_op.h"
 #include "type.h"
 
 typedef struct MPIR_Op {
@@ -26,7 +27,7 @@ void MPIR_Op_combine(const MPIR_Op *op, const void *in, const void *with, void *
                      MPIR_Datatype *type);
 
 /* The loop that computes to[i] = in[i] op with[i] for a predefined operation on a type on which it is defined; NULL: none alone. */
-typedef void MPIR_Op_loop(const void *in, const void *with, void *to, int64_t n);
+typedef MPID_Op_fn MPIR_Op_loop;
 MPIR_Op_loop *MPIR_Op_loop_of(const MPIR_Op *op, const MPIR_Datatype *type);
 
 void MPIR_Op_release(MPIR_Op *op);

@@ -10,6 +10,7 @@
  * an epoch ends in all of them or lasts until their processes end. */
 #include "config.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "comm.h"
 #include "drive.h"
@@ -45,8 +46,17 @@ static struct ku_knob knob_rows[] = {
       .unit = "",
       .changed = set_check_args,
       .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
+    { .name = "STREAM_BUFFERING",
+      .type = KU_KNOB_INT,
+      .max = 2,
+      .unit = "",
+      .once = true,
+      .help = "how stdout is buffered from MPI_Init on: 0 not at all, 1 by lines, 2 fully; unset: as the "
+              "program has it" },
 };
-static struct ku_knob_table knobs = { .rows = knob_rows, .n = 1, .area = "mpi" };
+static struct ku_knob_table knobs = { .rows = knob_rows,
+                                      .n = sizeof knob_rows / sizeof *knob_rows,
+                                      .area = "mpi" };
 
 __attribute__((constructor)) static void add_knobs(void)
 {
@@ -102,6 +112,16 @@ static void become_child(void)
     MPIR_env.up = false;
 }
 
+/* As mpiexec --stream-buffering says. */
+static void set_buffering(void)
+{
+    static const int modes[] = { _IONBF, _IOLBF, _IOFBF };
+    if (!ku_knob_is_set("STREAM_BUFFERING"))
+        return;
+    fflush(stdout);
+    setvbuf(stdout, NULL, modes[ku_knob_int("STREAM_BUFFERING")], BUFSIZ);
+}
+
 static int begin(int *argc, char ***argv)
 {
     static struct MPID_Config config = { .request_free = free_request,
@@ -124,6 +144,7 @@ static int begin(int *argc, char ***argv)
         forks =
             pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */
     MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
+    set_buffering();
     library.adi = UP;
     return 0;
 }
@@ -157,6 +178,12 @@ static void rest(void)
 
 /* ---- Users --------------------------------------------------------------------------------------------------- */
 
+/* Are there users that call from several threads at once? */
+static void set_mode(void)
+{
+    MPID_Mode(MPID_MODE_THREADED, library.levels[MPI_THREAD_MULTIPLE] > 0);
+}
+
 static int enter(int *argc, char ***argv, int level)
 {
     if (library.adi == RESTING) {
@@ -168,6 +195,7 @@ static int enter(int *argc, char ***argv, int level)
         return err;
     library.users++;
     library.levels[level]++;
+    set_mode();
     MPIR_env.up = true;
     return 0;
 }
@@ -184,6 +212,7 @@ static void count_out(int level)
 {
     library.users--;
     library.levels[level]--;
+    set_mode();
     MPIR_env.up = library.users > 0;
 }
 

@@ -37,6 +37,7 @@
 #include "request.h"
 #include "type.h"
 #include "bits.h"
+#include "util/le.h"
 
 enum part_kind { PART_HEAD, PART_DATA, PART_WHOLE, PART_ACK, PART_KINDS };
 enum {
@@ -62,6 +63,17 @@ struct part_head {
 #define PART_MORE (1ull << 63)  /* the partition has more pieces */
 #define PART_ASKED (1ull << 62) /* the sender wants an ACK */
 _Static_assert(sizeof(struct part_init) == 16 && sizeof(struct part_head) == 16, "doc/wire.md");
+
+/* Both, as they travel (little-endian) or in memory, from each other. */
+static inline struct part_init part_init_le(struct part_init i)
+{
+    return (struct part_init){ ku_le32(i.channel), ku_le32(i.partitions),
+                               (int64_t)ku_le64((uint64_t)i.bytes) };
+}
+static inline struct part_head part_head_le(struct part_head h)
+{
+    return (struct part_head){ ku_le32(h.first), ku_le32(h.count), ku_le64(h.bytes) };
+}
 
 static inline int part_tag(uint32_t channel, enum part_kind kind)
 {
@@ -148,7 +160,7 @@ struct part_recv {
     bool matched, posted; /* receives for this round are posted */
     bool cut;             /* the round comes in pieces */
     bool whole;           /* it has come as a whole */
-    bool differs;         /* the sender has another number of bytes: what comes is dropped */
+    bool too_long;        /* the sender has more bytes: what comes is dropped */
     bool ack_due;
     uint32_t theirs;     /* partitions of the sender */
     int64_t their_bytes; /* of all of them */

@@ -37,10 +37,11 @@ static void match(struct part_recv *q)
         MPIR_Part_fail_by(p, &p->init);
         return;
     }
-    p->channel = p->first.channel;
-    q->theirs = p->first.partitions;
-    q->their_bytes = p->first.bytes;
-    q->differs = q->their_bytes != p->bytes;
+    struct part_init first = part_init_le(p->first);
+    p->channel = first.channel;
+    q->theirs = first.partitions;
+    q->their_bytes = first.bytes;
+    q->too_long = q->their_bytes > p->bytes;
     q->matched = make_room(q);
     if (q->in && q->matched)
         post_head(q);
@@ -54,7 +55,7 @@ static void acknowledge(struct part_recv *q)
     if (!q->ack_due || !part_done(&p->ack))
         return;
     q->ack_due = false;
-    p->ack_value = q->in->pieces;
+    p->ack_value = ku_le32(q->in->pieces);
     part_isend(p, &p->ack_value, sizeof p->ack_value, PART_ACK, &p->ack);
 }
 
@@ -68,7 +69,7 @@ static void arrive(struct part_recv *q, uint32_t first, uint32_t count)
 static void unpack(const struct part_recv *q, int64_t at, const char *data, int64_t bytes)
 {
     const struct part *p = &q->p;
-    if (!q->differs)
+    if (!q->too_long)
         MPID_Layout_unpack(&p->type->adi, p->buf, p->n * p->count, at, data, bytes);
 }
 
@@ -79,7 +80,7 @@ static void post_data(struct part_recv *q, struct part_slot *slot)
     const struct MPIR_DATATYPE *t = &p->type->adi;
     int64_t at = slot->at, bytes = slot->bytes;
     slot->kept = NULL;
-    if (q->differs)
+    if (q->too_long)
         part_irecv(p, NULL, 0, PART_DATA, &slot->request);
     else if (t->is_contig)
         part_irecv(p, p->buf + at, bytes, PART_DATA, &slot->request);
@@ -108,7 +109,7 @@ static bool is_odd(const struct part_recv *q, struct part_head h, int64_t bytes,
 static void take_piece(struct part_recv *q)
 {
     struct part_pieces *in = q->in;
-    struct part_head h = in->message.head;
+    struct part_head h = part_head_le(in->message.head);
     int64_t bytes = (int64_t)(h.bytes & ~(PART_MORE | PART_ASKED)), len = in->head.s.count,
             at = h.first * (q->their_bytes / q->theirs) + in->split;
     bool more = h.bytes & PART_MORE;
@@ -171,7 +172,7 @@ static bool retire_data(struct part_recv *q)
     bool moved = false;
     while (in->nslots > 0 && part_done(&in->slot[in->slot_first].request)) {
         struct part_slot *slot = &in->slot[in->slot_first];
-        if (slot->request.errval && !q->differs)
+        if (slot->request.errval && !q->too_long)
             MPIR_Part_fail_by(&q->p, &slot->request);
         else if (slot->kept)
             unpack(q, slot->at, slot->kept, slot->bytes);
@@ -192,7 +193,7 @@ static void post_whole(struct part_recv *q)
 {
     struct part *p = &q->p;
     q->posted = true;
-    MPIR_P2p_irecv(p->buf, q->differs ? 0 : p->n * p->count, p->type, p->peer,
+    MPIR_P2p_irecv(p->buf, q->too_long ? 0 : p->n * p->count, p->type, p->peer,
                    part_tag(p->channel, PART_WHOLE), p->comm, MPID_CONTEXT_WHOLE, &p->whole);
 }
 
@@ -200,7 +201,7 @@ static void take_whole(struct part_recv *q)
 {
     struct part *p = &q->p;
     q->whole = true;
-    if (p->whole.errval && !(q->differs && p->whole.errval == MPI_ERR_TRUNCATE))
+    if (p->whole.errval && !(q->too_long && p->whole.errval == MPI_ERR_TRUNCATE))
         MPIR_Part_fail_by(p, &p->whole);
     p->stamp = p->whole.is_complete;
 }
@@ -218,17 +219,17 @@ static bool is_over(struct part_recv *q)
 static void finish(struct part_recv *q)
 {
     struct part *p = &q->p;
-    if (q->differs)
+    if (q->too_long)
         MPIR_Part_fail(
             p, MPIR_Err(MPI_ERR_TRUNCATE, NULL,
                         "the partitions of the send from rank %d with tag %d have %lld bytes in all, those "
-                        "of the receive have %lld; expected as many",
+                        "of the receive have %lld; expected at least as many",
                         p->peer, p->tag, (long long)q->their_bytes, (long long)p->bytes));
     p->request->s.MPI_SOURCE = p->peer;
     p->request->s.MPI_TAG = p->tag;
     p->request->s.MPI_ERROR = 0;
     p->request->s.cancelled = 0;
-    p->request->s.count = p->bytes;
+    p->request->s.count = q->matched && !q->too_long ? q->their_bytes : p->bytes;
     MPIR_Part_complete(p);
 }
 
@@ -360,14 +361,17 @@ void MPIR_Part_recv_init(struct part *p)
 
 /* ---- MPI_Parrived ---- */
 
-/* Have all bytes of this partition come? */
+/* Have all bytes of this partition come?  If the send is shorter than the receive they never do in
+ * its last ones, which are complete with the whole operation. */
 static bool has_arrived(const struct part_recv *q, uint32_t partition)
 {
     const struct part *p = &q->p;
     int64_t mine = p->bytes / p->n, theirs = q->theirs ? q->their_bytes / q->theirs : 0;
     if (!p->active)
         return true;
-    if (!q->cut || q->differs)
+    if (!q->cut || q->too_long)
+        return false;
+    if ((partition + 1) * mine > q->their_bytes)
         return false;
     uint32_t low = (uint32_t)(partition * mine / theirs),
              high = (uint32_t)(((partition + 1) * mine - 1) / theirs);

@@ -74,7 +74,7 @@ static void send_piece(struct part_send *s, uint32_t first, uint32_t count, int6
         flags |= PART_ASKED;
         s->asked = s->pieces;
     }
-    message.head = (struct part_head){ first, count, (uint64_t)bytes | flags };
+    message.head = part_head_le((struct part_head){ first, count, (uint64_t)bytes | flags });
     if (!alone)
         MPID_Layout_pack(&p->type->adi, from, elements, 0, message.data, bytes);
     send_head(s, &message, (int64_t)sizeof message.head + (alone ? 0 : bytes));
@@ -182,7 +182,7 @@ static bool hear(struct part_send *s)
         else if (p->ack.errval)
             MPIR_Part_fail_by(p, &p->ack);
         else
-            s->acked = p->ack_value;
+            s->acked = ku_le32(p->ack_value);
     }
     return moved;
 }
@@ -515,7 +515,7 @@ void MPIR_Part_send_init(struct part *p)
     if (p->peer == MPI_PROC_NULL)
         return;
     p->channel = channels++ % PART_CHANNELS;
-    p->first = (struct part_init){ p->channel, p->n, p->bytes };
+    p->first = part_init_le((struct part_init){ p->channel, p->n, p->bytes });
     MPID_IsendContig(&p->comm->adi, &p->first, sizeof p->first, p->comm->adi.rank, p->tag,
                      MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), MPIR_Comm_grank(p->comm, p->peer),
                      MPID_MSGFORM_NATIVE, &p->init, &err);

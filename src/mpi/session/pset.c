@@ -1,14 +1,18 @@
-/* pset.c: sets of processes (12.3.2).  They are what the launcher made of the job, so they never change:
+/* pset.c: sets of processes (12.3.2).  They are what the launcher made of the job, so they never
+ * change:
  *
  *   mpi://WORLD        all processes of the job
  *   mpi://SELF         this one
  *   keel://node/K      those of node K, counted from 0
  *   keel://app/K       those of section K of mpiexec's command line (between its ':'s), counted from 0: its MPI_APPNUM
  *
- * A process is told of those it is in, in this order; it may name any of them. */
+ * A process is told of those it is in, in this order; it may name any of them.  A name is a URI,
+ * so letters are the same in either case in its scheme and in its authority, which is all of it
+ * but the numbers (RFC 3986, 6.2.2.1). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "bodies.h"
 #include "err.h"
 #include "mpid.h"
@@ -22,31 +26,27 @@ static int32_t number(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
     char *end, again[NAME];
-    if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9')
+    if (strncasecmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9')
         return NO_SET;
     long k = strtol(name + n, &end, 10);
     if (*end || k > INT32_MAX)
         return NO_SET;
     snprintf(again, sizeof again, "%s%ld", prefix, k);
-    return strcmp(again, name) ? NO_SET : (int32_t)k; /* no second spelling */
+    return strcasecmp(again, name) ? NO_SET : (int32_t)k; /* no second spelling */
 }
 
 static int node_group(int32_t node, MPIR_Group **group)
 {
-    const int32_t *node_of = MPID_World()->node_of;
-    int32_t n = 0;
-    if (!node_of)
-        return node == 0 ? MPIR_Group_new_range(MPID_MyWorldSize, 0, 1, group) : 0;
-    int32_t *granks = malloc((size_t)MPID_MyWorldSize * sizeof *granks);
+    const struct MPID_World *w = MPID_World();
+    if (node >= w->nodes)
+        return 0;
+    if (node == w->node)
+        return MPIR_Group_new(w->local_size, w->grank_of, group);
+    int32_t n = MPID_Node_ranks(node, NULL), *granks = malloc((size_t)n * sizeof *granks + 1);
     if (!granks)
-        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", MPID_MyWorldSize);
-    for (int32_t i = 0; i < MPID_MyWorldSize; i++)
-        if (node_of[i] == node)
-            granks[n++] = i;
-    if (n > 0)
-        return MPIR_Group_adopt(n, granks, group);
-    free(granks);
-    return 0;
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", n);
+    MPID_Node_ranks(node, granks);
+    return MPIR_Group_adopt(n, granks, group);
 }
 
 /* The launcher says how many ranks each section has, in order. */
@@ -76,9 +76,9 @@ static int app_group(int32_t app, MPIR_Group **group)
 int MPIR_Pset_group(const char *name, MPIR_Group **group)
 {
     *group = NULL;
-    if (!strcmp(name, "mpi://WORLD"))
+    if (!strcasecmp(name, "mpi://WORLD"))
         return MPIR_Group_new_range(MPID_MyWorldSize, 0, 1, group);
-    if (!strcmp(name, "mpi://SELF"))
+    if (!strcasecmp(name, "mpi://SELF"))
         return MPIR_Group_new_range(1, MPID_MyWorldRank, 1, group);
     int32_t node = number(name, node_set), app = number(name, app_set);
     if (node != NO_SET)
@@ -96,7 +96,7 @@ static bool nth(int n, char name[NAME])
     case 1:
         return snprintf(name, NAME, "mpi://SELF") > 0;
     case 2:
-        return snprintf(name, NAME, "%s%d", node_set, w->node_of ? w->node_of[MPID_MyWorldRank] : 0) > 0;
+        return snprintf(name, NAME, "%s%d", node_set, w->node) > 0;
     case 3:
         return w->appnum >= 0 && snprintf(name, NAME, "%s%d", app_set, w->appnum) > 0;
     default:

@@ -17,10 +17,11 @@
 #include "p2p.h"
 #include "type.h"
 
-/* ---- Weights: all processes have them or none ------------------------------------------------------------------ */
+/* ---- Weights: all processes have them, or all say MPI_UNWEIGHTED ---------------------------- */
 
 enum { HAS_WEIGHTS, HAS_NONE, REORDER, NO_REORDER, CHECK, VOTES };
 
+/* Without edges any weights will do, NULL as well: it says nothing of what the others have. */
 static int vote(uint32_t *votes, const int *weights, int64_t n, const char *arg)
 {
     if (weights == MPI_UNWEIGHTED)
@@ -221,7 +222,7 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     if (!err)
         err = check_hints(info);
     err = agree(comm_old, err, votes, reorder);
-    if (!err && !(t = copy_adjacent(&a, votes[HAS_WEIGHTS])))
+    if (!err && !(t = copy_adjacent(&a, !votes[HAS_NONE])))
         err = MPI_ERR_NO_MEM;
     if (votes[CHECK] || reorder)
         err = MPIR_Topo_largest(comm_old, err, NULL, 0);
@@ -512,7 +513,7 @@ int MPIR_Dist_graph_create(MPIR_Comm *comm_old, int n, const int *sources, const
     if (!err)
         err = check_hints(info);
     err = agree(comm_old, err, votes, reorder);
-    p.weighted = votes[HAS_WEIGHTS];
+    p.weighted = !votes[HAS_NONE];
     if (!err && reorder)
         err = remap_pieces(comm_old, &p, &order);
     p.order = order;

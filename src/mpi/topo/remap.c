@@ -34,12 +34,6 @@ struct remap {
 
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
-static int32_t node_of(const MPIR_Comm *comm, int32_t rank)
-{
-    const int32_t *nodes = MPID_World()->node_of;
-    return nodes ? nodes[MPIR_Comm_grank(comm, rank)] : 0;
-}
-
 static int32_t told(uint16_t number)
 {
     return number == KU_PLACE_UNKNOWN || number == KU_PLACE_SEVERAL ? -1 : number;
@@ -57,18 +51,12 @@ static void known_places(const MPIR_Comm *comm, int32_t n, struct place *places)
 {
     const struct MPID_World *w = MPID_World();
     const struct ku_seg_place *first = w->place - w->local_rank;
-    int32_t here = w->node_of ? w->node_of[MPID_MyWorldRank] : 0, local = 0;
-    MPIR_Group *group = comm->group;
     for (int32_t i = 0; i < n; i++)
-        places[i] = place_from(node_of(comm, i), NULL);
-    for (int32_t g = 0; g < MPID_MyWorldSize;
-         g++) { /* a node's ranks are numbered in their order in the job */
-        if ((w->node_of ? w->node_of[g] : 0) != here)
-            continue;
-        int32_t i = MPIR_Group_rank_of(group, g);
+        places[i] = place_from(MPID_Node_of(MPIR_Comm_grank(comm, i)), NULL);
+    for (int32_t l = 0; l < w->local_size; l++) {
+        int32_t i = MPIR_Group_rank_of(comm->group, w->grank_of[l]);
         if (i != MPI_UNDEFINED && i < n)
-            places[i] = place_from(here, first + local);
-        local++;
+            places[i] = place_from(w->node, first + l);
     }
 }
 

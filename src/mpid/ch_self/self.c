@@ -78,7 +78,6 @@ static void self_caps(const struct dev *d, struct dev_caps *caps)
                                .latency_ns = 20,
                                .bandwidth_mbs = 50000,
                                .reach = DEV_REACH_SELF,
-                               .ordered = true,
                                .has_get = true,
                                .mem_kinds = 1u << DEV_MEM_HOST,
                                .priority = 20 };
@@ -222,7 +221,7 @@ static void deliver_ref(struct dev *d, struct dev_head *head, const struct ku_li
     struct ref r;
     memcpy(&r, line->body, sizeof r);
     head->len = 0;
-    d->up.deliver(d->up.core, head, r.base, r.len);
+    d->up.deliver(d->up.core, d->world->rank, head, r.base, r.len);
     if (borrowed)
         d->up.sent(d->up.core, r.cookie, DEV_OK);
     else
@@ -241,7 +240,7 @@ static int self_progress(struct dev *d)
             size_t len = head.len & ~INLINE;
             if (head.len & INLINE)
                 head.len = 0;
-            d->up.deliver(d->up.core, &head, line->body, len);
+            d->up.deliver(d->up.core, d->world->rank, &head, line->body, len);
         }
         ku_ring_pop(&d->rx);
         events++;
@@ -267,7 +266,134 @@ static dev_status self_copy_from_peer(struct dev_peer *p, void *local, uint64_t 
     return DEV_OK;
 }
 
+static const struct dev_near self_near = { .size = sizeof self_near, .copy_from_peer = self_copy_from_peer };
+
+/* ---- Memory: its own ---- */
+
+struct dev_region {
+    char *base;
+    size_t len;
+};
+struct dev_remote {
+    struct dev_region there;
+};
+
+static dev_status self_mem_register(struct dev *d, void *base, size_t len, enum dev_mem mem,
+                                    struct dev_region **region)
+{
+    (void)d;
+    if (mem != DEV_MEM_HOST)
+        return DEV_NO_SUPPORT;
+    *region = malloc(sizeof **region);
+    if (!*region) {
+        ku_err_set(1, NULL, "out of memory");
+        return DEV_ERROR;
+    }
+    **region = (struct dev_region){ base, len };
+    return DEV_OK;
+}
+
+static void self_mem_unregister(struct dev_region *region)
+{
+    free(region);
+}
+
+static size_t self_mem_key(const struct dev_region *region, void *buf, size_t cap)
+{
+    if (cap > 0)
+        memcpy(buf, region, cap < sizeof *region ? cap : sizeof *region);
+    return sizeof *region;
+}
+
+static dev_status self_mem_open(struct dev_peer *p, const void *key, size_t len, struct dev_remote **remote)
+{
+    (void)p;
+    if (len != sizeof(struct dev_region)) {
+        ku_err_set(1, "key", "has %zu bytes; expected %zu", len, sizeof(struct dev_region));
+        return DEV_ERROR;
+    }
+    *remote = malloc(sizeof **remote);
+    if (!*remote) {
+        ku_err_set(1, NULL, "out of memory");
+        return DEV_ERROR;
+    }
+    memcpy(&(*remote)->there, key, len);
+    return DEV_OK;
+}
+
+static void self_mem_close(struct dev_remote *remote)
+{
+    free(remote);
+}
+
+static bool inside(const struct dev_remote *r, uint64_t offset, size_t len)
+{
+    if (offset <= r->there.len && len <= r->there.len - offset)
+        return true;
+    ku_err_set(1, "offset", "is %llu with %zu bytes; expected a part of %zu bytes",
+               (unsigned long long)offset, len, r->there.len);
+    return false;
+}
+
+static dev_status self_put(struct dev_remote *r, uint64_t offset, const void *from, size_t len,
+                           struct dev_region *region, void *cookie)
+{
+    (void)region, (void)cookie;
+    if (!inside(r, offset, len))
+        return DEV_ERROR;
+    memmove(r->there.base + offset, from, len);
+    return DEV_OK;
+}
+
+static dev_status self_get(struct dev_remote *r, uint64_t offset, void *to, size_t len,
+                           struct dev_region *region, void *cookie)
+{
+    (void)region, (void)cookie;
+    if (!inside(r, offset, len))
+        return DEV_ERROR;
+    memmove(to, r->there.base + offset, len);
+    return DEV_OK;
+}
+
+static dev_status self_atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic_op op,
+                              enum keel_atomic_type type, const void *operand, const void *compare,
+                              void *result, void *cookie)
+{
+    (void)cookie;
+    if (!inside(r, offset, keel_atomic_bytes(type)))
+        return DEV_ERROR;
+    keel_atomic(r->there.base + offset, op, type, operand, compare, result);
+    return DEV_OK;
+}
+
+static dev_status self_flush(struct dev_peer *p, void *cookie)
+{
+    (void)p, (void)cookie;
+    return DEV_OK;
+}
+
+static dev_status self_share(struct dev_remote *r, void **base)
+{
+    *base = r->there.base;
+    return DEV_OK;
+}
+
+static const struct dev_mem_ops self_mem = {
+    .size = sizeof self_mem,
+    .mem_register = self_mem_register,
+    .mem_unregister = self_mem_unregister,
+    .mem_key = self_mem_key,
+    .mem_open = self_mem_open,
+    .mem_close = self_mem_close,
+    .put = self_put,
+    .get = self_get,
+    .atomic = self_atomic,
+    .flush = self_flush,
+    .share = self_share,
+};
+
 const struct dev_ops dev_self_ops = {
+    .size = sizeof dev_self_ops,
     .version = DEV_VERSION,
     .name = "self",
     .reach = DEV_REACH_SELF,
@@ -286,5 +412,6 @@ const struct dev_ops dev_self_ops = {
     .progress = self_progress,
     .wait_word = self_wait_word,
     .wait_fd = self_wait_fd,
-    .copy_from_peer = self_copy_from_peer,
+    .mem = &self_mem,
+    .near = &self_near,
 };

@@ -18,6 +18,7 @@
 #include "cells.h"
 #include "cma.h"
 #include "device.h"
+#include "region.h"
 #include "util/copy.h"
 #include "util/err.h"
 #include "util/knob.h"
@@ -96,6 +97,11 @@ __attribute__((constructor)) static void add_knobs(void)
 static struct shm_area *area_of(const struct dev *d, uint32_t lrank)
 {
     return (struct shm_area *)((char *)ku_segment_dev(d->seg, lrank) + d->area_off);
+}
+
+static inline int32_t grank_of(const struct dev *d, uint32_t lrank)
+{
+    return d->grank_of ? d->grank_of[lrank] : (int32_t)lrank;
 }
 
 static uint32_t state_of(const struct dev *d, uint32_t lrank)
@@ -218,7 +224,6 @@ static void shm_caps(const struct dev *d, struct dev_caps *caps)
                                .latency_ns = 100,
                                .bandwidth_mbs = 30000,
                                .reach = DEV_REACH_NODE,
-                               .ordered = true,
                                .has_get = d->use_cma,
                                .mem_kinds = 1u << DEV_MEM_HOST,
                                .priority = 10 };
@@ -242,13 +247,6 @@ static struct dev_lane shm_lane(struct dev_peer *p)
     return (struct dev_lane){ p->alone ? &p->tx : NULL, p->sleeping, p->fence_all };
 }
 
-static int32_t local_of(const struct dev *d, int32_t grank)
-{
-    if (grank < 0 || grank >= d->world->size)
-        return -1;
-    return d->world->local_of ? d->world->local_of[grank] : grank < (int32_t)d->nlocal ? grank : -1;
-}
-
 /* The ring to send to a peer through: a lane, while there are any, or the one that all share.  The same at each call. */
 static struct ku_ring *ring_to(const struct dev *d, struct shm_area *theirs, bool *alone)
 {
@@ -269,7 +267,7 @@ static struct ku_ring *ring_to(const struct dev *d, struct shm_area *theirs, boo
 
 static dev_status shm_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
 {
-    int32_t lrank = local_of(d, grank);
+    int32_t lrank = dev_local_of(d->world, grank);
     struct dev_peer *p;
     if (lrank < 0) {
         ku_err_set(1, "rank", "%d is not on this node", grank);
@@ -287,6 +285,7 @@ static dev_status shm_peer_init(struct dev *d, int32_t grank, struct dev_peer **
     p->area = area_of(d, p->lrank);
     p->sleeping = &ku_segment_rank(d->seg, p->lrank)->sleeping;
     ku_ring_tx_init(&p->tx, ring_to(d, p->area, &p->alone), &d->area->claims);
+    p->tx.from = d->lrank;
     *peer = p;
     return DEV_OK;
 }
@@ -486,12 +485,12 @@ static dev_status shm_send(struct dev_peer *p, const struct dev_head *head, cons
                            void *cookie)
 {
     size_t len = total(iov, n);
-    char small[KU_LINE_BODY], *room;
+    char small[DEV_SHORT_TELLS], *room;
     dev_status st;
     (void)cookie;
     if (is_gone(p))
         return DEV_PEER_GONE;
-    if (len <= sizeof small) {
+    if (len <= DEV_SHORT_TELLS) {
         gather(small, iov, n);
         st = put_line(p, head, (uint8_t)(SHM_INLINE | len), small, len);
         return st == DEV_AGAIN ? stall(p, -1) : st;
@@ -712,23 +711,36 @@ static void deliver_cell(struct dev *d, struct dev_head *head, const struct ku_l
     head->len = 0;
     if (shm_desc_bytes(desc) > SHM_LATER)
         __builtin_prefetch(line + 1); /* of a stream the next packet is here as soon as this one is copied */
-    d->up.deliver(d->up.core, head, body, shm_desc_bytes(desc));
+    d->up.deliver(d->up.core, grank_of(d, shm_desc_owner(desc)), head, body, shm_desc_bytes(desc));
     if (is_owned_later(shm_desc_bytes(desc)))
         own_later(d, desc, body);
     else
         give_back_after(d, desc);
 }
 
+/* The sender of a line at the head of cur with so many bytes of body. */
+static inline int32_t sender_of(const struct dev *d, const struct ku_line *line, size_t len)
+{
+    uint32_t from;
+    if (__builtin_expect(d->cur != d->rx, 1))
+        from = atomic_load_explicit(&d->area->lane_of[d->cur - d->rx - 1], memory_order_relaxed) - 1;
+    else if (len <= KU_LINE_TELLS)
+        from = ku_line_from(line);
+    else
+        return DEV_PEER_UNKNOWN;
+    return __builtin_expect(from < d->nlocal, 1) ? grank_of(d, from) : DEV_PEER_UNKNOWN;
+}
+
 static inline void deliver(struct dev *d, struct dev_head *head, const struct ku_line *line)
 {
     if (__builtin_expect(head->len <= KU_LINE_BODY, 1)) {
-        d->up.deliver(d->up.core, head, line->body, head->len);
+        d->up.deliver(d->up.core, sender_of(d, line, head->len), head, line->body, head->len);
     } else if (head->len == SHM_CELL) {
         deliver_cell(d, head, line);
     } else {
-        size_t len = (head->len & ~SHM_INLINE) % (KU_LINE_BODY + 1);
+        size_t len = (head->len & ~SHM_INLINE) % (DEV_SHORT_TELLS + 1);
         head->len = 0;
-        d->up.deliver(d->up.core, head, line->body, len);
+        d->up.deliver(d->up.core, sender_of(d, line, len), head, line->body, len);
     }
 }
 
@@ -871,16 +883,18 @@ static _Atomic uint32_t *claims_of(void *arg, uint32_t lrank)
     return state_of(d, lrank) == KU_RANK_DEAD ? NULL : &area_of(d, lrank)->claims;
 }
 
-static int report_deaths(struct dev *d)
+/* Up to the death `failed`, of those that lie between. */
+static int report_deaths(struct dev *d, uint32_t failed)
 {
     int events = 0;
-    for (uint32_t r = 0; r < d->nlocal; r++) {
-        if (d->gone[r] || state_of(d, r) != KU_RANK_DEAD)
+    for (; d->failed_seen != failed; d->failed_seen++) {
+        int32_t grank = ku_segment_dead(d->seg, d->failed_seen), r = dev_local_of(d->world, grank);
+        if (r < 0)
             continue;
         d->gone[r] = 1;
         for (int c = 0; c < SHM_CLASSES; c++)
-            dev_shmem_cells_reclaim(&d->pool[c], d->area, r);
-        d->up.peer_gone(d->up.core, d->grank_of ? d->grank_of[r] : (int32_t)r);
+            dev_shmem_cells_reclaim(&d->pool[c], d->area, (uint32_t)r);
+        d->up.peer_gone(d->up.core, grank);
         events++;
     }
     return events;
@@ -917,8 +931,7 @@ static int look_at_deaths(struct dev *d, uint32_t failed)
     if (d->rx[0].head < d->failed_tail || dead_lane_left(d))
         return events;
     d->failing = false;
-    d->failed_seen = failed;
-    return events + report_deaths(d);
+    return events + report_deaths(d, failed);
 }
 
 /* One packet a call: who waits for one message returns when it is there, and gets the next ones where he wants them
@@ -929,7 +942,7 @@ static int shm_progress(struct dev *d)
     uint32_t failed;
     if (__builtin_expect(atomic_load_explicit(&d->stalled, memory_order_relaxed) != NULL, 0))
         events += check_stalled(d);
-    failed = atomic_load_explicit(d->failed, memory_order_relaxed);
+    failed = atomic_load_explicit(d->failed, memory_order_acquire);
     if (__builtin_expect(failed, 0))
         events += look_at_deaths(d, failed);
     return events;
@@ -946,17 +959,34 @@ static int shm_wait_fd(struct dev *d)
     return -1;
 }
 
-static uint64_t shm_offer(struct dev_peer *p, const void *buf, size_t len)
+bool dev_shmem_offer(struct dev *d)
 {
-    struct dev *d = p->dev;
-    (void)len;
-    if (!d->use_cma)
-        return 0;
-    if (!d->offered)
+    if (d->use_cma && !d->offered)
         dev_shmem_cma_offer(&d->area->cookie, &d->cookie,
                             d->seg->head->job_id ^ ((uint64_t)d->lrank + 1) * 0x9e3779b97f4a7c15u);
-    d->offered = true;
-    return (uint64_t)(uintptr_t)buf;
+    d->offered = d->use_cma;
+    return d->use_cma;
+}
+
+static uint64_t shm_offer(struct dev_peer *p, const void *buf, size_t len)
+{
+    (void)len;
+    return dev_shmem_offer(p->dev) ? (uint64_t)(uintptr_t)buf : 0;
+}
+
+const struct ku_segment *dev_shmem_segment(const struct dev *d)
+{
+    return d->seg;
+}
+
+const struct dev *dev_shmem_of(const struct dev_peer *p)
+{
+    return p->dev;
+}
+
+bool dev_shmem_gone(const struct dev_peer *p)
+{
+    return is_gone(p);
 }
 
 static int32_t pid_of(const struct dev_peer *p)
@@ -978,7 +1008,7 @@ static dev_status reach(struct dev_peer *p)
     return DEV_OK;
 }
 
-static dev_status shm_copy_from_peer(struct dev_peer *p, void *local, uint64_t remote, size_t len)
+dev_status dev_shmem_copy_from(struct dev_peer *p, void *local, uint64_t remote, size_t len)
 {
     dev_status st = reach(p);
     if (st == DEV_OK && (st = dev_shmem_cma_read(pid_of(p), local, remote, len)) == DEV_NO_SUPPORT)
@@ -986,7 +1016,7 @@ static dev_status shm_copy_from_peer(struct dev_peer *p, void *local, uint64_t r
     return st;
 }
 
-static dev_status shm_copy_to_peer(struct dev_peer *p, uint64_t remote, const void *local, size_t len)
+dev_status dev_shmem_copy_to(struct dev_peer *p, uint64_t remote, const void *local, size_t len)
 {
     dev_status st = reach(p);
     return st == DEV_OK ? dev_shmem_cma_write(pid_of(p), remote, local, len) : st;
@@ -997,7 +1027,22 @@ static _Atomic uint64_t *shm_word(struct dev_peer *p, bool theirs, uint32_t i)
     return &(theirs ? p->area : p->dev->area)->word[i].v;
 }
 
+static const struct dev_near shm_near = {
+    .size = sizeof shm_near,
+    .take = shm_take,
+    .take_long = shm_take_long,
+    .next = shm_next,
+    .took = catch_up,
+    .send_copy = shm_send_copy,
+    .lane = shm_lane,
+    .offer = shm_offer,
+    .copy_from_peer = dev_shmem_copy_from,
+    .copy_to_peer = dev_shmem_copy_to,
+    .word = shm_word,
+};
+
 const struct dev_ops dev_shmem_ops = {
+    .size = sizeof dev_shmem_ops,
     .version = DEV_VERSION,
     .name = "shmem",
     .area_bytes = SHM_AREA_BYTES,
@@ -1017,14 +1062,6 @@ const struct dev_ops dev_shmem_ops = {
     .progress = shm_progress,
     .wait_word = shm_wait_word,
     .wait_fd = shm_wait_fd,
-    .copy_from_peer = shm_copy_from_peer,
-    .offer = shm_offer,
-    .take = shm_take,
-    .copy_to_peer = shm_copy_to_peer,
-    .word = shm_word,
-    .take_long = shm_take_long,
-    .send_copy = shm_send_copy,
-    .next = shm_next,
-    .took = catch_up,
-    .lane = shm_lane,
+    .mem = &dev_shmem_mem,
+    .near = &shm_near,
 };

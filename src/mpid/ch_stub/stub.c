@@ -91,7 +91,6 @@ static void stub_caps(const struct dev *d, struct dev_caps *caps)
                                .latency_ns = 2000,
                                .bandwidth_mbs = 500,
                                .reach = DEV_REACH_NODE,
-                               .ordered = true,
                                .has_get = false,
                                .mem_kinds = 1u << DEV_MEM_HOST,
                                .priority = 0 };
@@ -102,16 +101,14 @@ static void stub_close(struct dev *d)
     (void)d; /* a packet is in its mailbox when send returns: nothing is on its way */
 }
 
-static int32_t local_of(const struct dev *d, int32_t grank)
+static int32_t grank_of(const struct dev *d, int32_t lrank)
 {
-    if (grank < 0 || grank >= d->world.size)
-        return -1;
-    return d->world.local_of ? d->world.local_of[grank] : grank < d->world.local_size ? grank : -1;
+    return d->world.grank_of ? d->world.grank_of[lrank] : lrank;
 }
 
 static dev_status stub_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
 {
-    int32_t lrank = local_of(d, grank);
+    int32_t lrank = dev_local_of(&d->world, grank);
     if (lrank < 0)
         return DEV_NO_SUPPORT;
     *peer = malloc(sizeof **peer);
@@ -215,12 +212,12 @@ static int look_at_deaths(struct dev *d)
         set_free(d);
     if (failed == d->failed_seen || (atomic_load(&d->box->state) & STUB_FULL))
         return 0;
-    d->failed_seen = failed;
-    for (int32_t r = 0; r < d->world.local_size; r++) {
-        if (d->gone[r] || !is_dead(d, (uint32_t)r))
+    for (; d->failed_seen != failed; d->failed_seen++) {
+        int32_t grank = ku_segment_dead(d->world.segment, d->failed_seen), r = dev_local_of(&d->world, grank);
+        if (r < 0)
             continue;
         d->gone[r] = 1;
-        d->up.peer_gone(d->up.core, d->world.grank_of ? d->world.grank_of[r] : r);
+        d->up.peer_gone(d->up.core, grank);
         events++;
     }
     return events;
@@ -230,7 +227,8 @@ static int stub_progress(struct dev *d)
 {
     int events = 0;
     if (atomic_load_explicit(&d->box->state, memory_order_acquire) & STUB_FULL) {
-        d->up.deliver(d->up.core, &d->box->head, d->box->body, d->box->len);
+        uint32_t sender = atomic_load_explicit(&d->box->state, memory_order_relaxed) & STUB_RANK;
+        d->up.deliver(d->up.core, grank_of(d, (int32_t)sender), &d->box->head, d->box->body, d->box->len);
         set_free(d);
         events++;
     }
@@ -256,6 +254,7 @@ static
 extern const struct dev_ops dev_stub_ops;
 #endif
     const struct dev_ops dev_stub_ops = {
+        .size = sizeof dev_stub_ops,
         .version = DEV_VERSION,
         .name = "stub",
         .area_bytes = sizeof(struct stub_box),

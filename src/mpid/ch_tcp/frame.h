@@ -1,5 +1,5 @@
-/* frame.h: what ch_tcp puts on the wire (doc/wire.md, "On TCP"), and what it checks before it believes it.  Numbers are in
- * the byte order of the sender, which the magic tells. */
+/* frame.h: what ch_tcp puts on the wire (doc/wire.md, "On TCP"), and what it checks before it believes it.  Numbers are
+ * little-endian there, and in the machine's order in the structs here: tcp_hello_le and tcp_frame_le convert, both ways. */
 #ifndef TCP_FRAME_H
 #define TCP_FRAME_H
 
@@ -60,12 +60,22 @@ static inline uint32_t tcp_frame_bytes(uint32_t len)
     return (uint32_t)sizeof(struct tcp_frame) + ((len + 7u) & ~7u);
 }
 
+static inline struct tcp_frame tcp_frame_le(struct tcp_frame f)
+{
+    f.len = ku_le32(f.len);
+    f.kind = ku_le16(f.kind);
+    f.check = ku_le16(f.check);
+    f.head = dev_head_le(f.head);
+    return f;
+}
+
+/* As it travels. */
 static inline struct tcp_frame tcp_frame_prepare(uint16_t kind, const struct dev_head *head, size_t len)
 {
     struct tcp_frame f = { .len = (uint32_t)len, .kind = kind, .check = TCP_CHECK };
     if (head)
         f.head = *head;
-    return f;
+    return tcp_frame_le(f);
 }
 
 static inline bool tcp_frame_check(const struct tcp_frame *f)
@@ -76,6 +86,20 @@ static inline bool tcp_frame_check(const struct tcp_frame *f)
         return f->len == 0;
     return f->kind == TCP_PACKET && f->len <= TCP_MAX_LYING && f->head.len <= TCP_MAX_SHORT &&
            (f->head.len == 0 || f->head.len == f->len);
+}
+
+static inline struct tcp_hello tcp_hello_le(struct tcp_hello h)
+{
+    h.magic = ku_le64(h.magic);
+    h.version = ku_le32(h.version);
+    h.kind = ku_le32(h.kind);
+    h.job_id = ku_le64(h.job_id);
+    h.from = (int32_t)ku_le32((uint32_t)h.from);
+    h.to = (int32_t)ku_le32((uint32_t)h.to);
+    h.epoch = ku_le32(h.epoch);
+    h.zero = ku_le32(h.zero);
+    h.serial = ku_le64(h.serial);
+    return h;
 }
 
 /* What a hello and its answer prove. */
@@ -138,6 +162,7 @@ static inline struct tcp_address tcp_address_prepare(const struct ku_sock_addr *
                                                      const uint8_t *nonce)
 {
     struct tcp_address a = { .n = (uint8_t)n, .port = { (uint8_t)(at->port >> 8), (uint8_t)at->port } };
+    host = ku_le64(host);
     memcpy(a.host, &host, sizeof a.host);
     memcpy(a.nonce, nonce, sizeof a.nonce);
     for (int i = 0; i < n; i++) {

@@ -148,9 +148,10 @@ static int connected(struct dev_peer *p)
 /* Put the first words in `out`, before frames that are there already. */
 static void greet(struct dev_peer *p, const struct tcp_hello *h)
 {
+    struct tcp_hello travels = tcp_hello_le(*h);
     if (!p->out)
         dev_tcp_open_out(p);
-    memcpy(p->out, h, sizeof *h);
+    memcpy(p->out, &travels, sizeof travels);
     if (p->end == 0)
         p->end = sizeof *h;
     p->sent = 0;
@@ -231,6 +232,7 @@ static bool is_answer(struct dev_peer *p)
     struct tcp_hello hello;
     uint8_t its[KU_AUTH_NONCE];
     memcpy(&hello, p->out, sizeof hello);
+    hello = tcp_hello_le(hello);
     return tcp_hello_check(a, TCP_ANSWER, w) && a->from == p->grank && a->to == w->rank &&
            a->epoch == w->epoch && a->serial == hello.serial &&
            memcmp(a->nonce, hello.nonce, sizeof a->nonce) == 0 && dev_tcp_nonce_of(p, its) &&
@@ -248,6 +250,7 @@ static int answered(struct dev_peer *p)
     p->got += (size_t)n;
     if (p->got < sizeof p->answer)
         return 0;
+    p->answer = tcp_hello_le(p->answer);
     if (!is_answer(p))
         return attempt_failed(p, TCP_NOT_OURS);
     pthread_mutex_lock(&p->lock);
@@ -381,7 +384,10 @@ static int guest_ready(struct dev *d, struct source *s, uint32_t events)
         return 0;
     }
     g->got += (size_t)n;
-    return g->got == sizeof g->hello ? judge(d, g) : 0;
+    if (g->got < sizeof g->hello)
+        return 0;
+    g->hello = tcp_hello_le(g->hello);
+    return judge(d, g);
 }
 
 /* A process of the job says hello at once, so who has been silent for longest is none. */
@@ -484,10 +490,8 @@ static uint64_t try_peer(struct dev_peer *p, uint64_t now, int *events)
 /* Peers whose hosts are silent are cut off; what has come from them is read, then they are gone. */
 static void hark(struct dev *d, uint64_t now)
 {
-    for (int32_t i = 0; i < d->world.size; i++) {
-        struct dev_peer *p = d->peers[i];
-        if (!p || (p->state != TCP_OPEN && p->state != TCP_GREETED) || p->cut ||
-            !ku_sock_silent(p->fd, d->silence))
+    for (struct dev_peer *p = d->known; p; p = p->next_known) {
+        if ((p->state != TCP_OPEN && p->state != TCP_GREETED) || p->cut || !ku_sock_silent(p->fd, d->silence))
             continue;
         pthread_mutex_lock(&p->lock);
         dev_tcp_cut(p, ETIMEDOUT);
@@ -500,9 +504,9 @@ static void hark(struct dev *d, uint64_t now)
 static int write_blind(struct dev *d)
 {
     int events = 0;
-    for (int32_t i = 0; i < d->world.size; i++)
-        if (d->peers[i] && d->peers[i]->blind)
-            events += dev_tcp_write(d->peers[i]);
+    for (struct dev_peer *p = d->known; p; p = p->next_known)
+        if (p->blind)
+            events += dev_tcp_write(p);
     return events;
 }
 

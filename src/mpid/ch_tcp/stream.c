@@ -368,6 +368,7 @@ static int32_t frame_at(const struct dev_peer *p, struct tcp_frame *f)
     if (n < sizeof *f)
         return 0;
     memcpy(f, p->in + p->at, sizeof *f);
+    *f = tcp_frame_le(*f);
     if (!tcp_frame_check(f))
         return -1;
     return n < tcp_frame_bytes(f->len) ? 0 : (int32_t)tcp_frame_bytes(f->len);
@@ -434,7 +435,7 @@ static bool widen_in(struct dev_peer *p)
     uint32_t all, have = p->have;
     uint8_t *wide;
     memcpy(&f, p->in, sizeof f);
-    all = tcp_frame_bytes(f.len);
+    all = tcp_frame_bytes(ku_le32(f.len));
     wide = all > p->room_in ? malloc(all) : NULL;
     if (!wide)
         return false;
@@ -583,7 +584,7 @@ int dev_tcp_deliver(struct dev *d)
     p->pending = false;
     if (f.kind == TCP_BYE)
         return dev_tcp_gone(p, TCP_LEFT, NULL);
-    d->up.deliver(d->up.core, &f.head, p->in + p->at + sizeof f, f.len);
+    d->up.deliver(d->up.core, p->grank, &f.head, p->in + p->at + sizeof f, f.len);
     p->at += (uint32_t)n;
     return 1 + look_at_front(p);
 }

@@ -11,6 +11,7 @@
 #include "util/clock.h"
 #include "util/err.h"
 #include "util/knob.h"
+#include "util/sparse.h"
 
 extern const struct dev_ops dev_tcp_ops;
 
@@ -125,22 +126,27 @@ static int timer_ready(struct dev *d, struct source *s, uint32_t events)
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
+static void free_first(struct dev *d)
+{
+    struct dev_peer *p = d->known;
+    d->known = p->next_known;
+    if (p->state == TCP_OPEN)
+        dev_tcp_closed(p->grank);
+    dev_tcp_hang_up(p);
+    dev_tcp_drop_out(p);
+    dev_tcp_unread(p);
+    if (p->room)
+        dev_tcp_release(d, p->room);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
 static void tcp_fini(struct dev *d)
 {
     if (!d)
         return;
-    for (int32_t i = 0; d->peers && i < d->world.size; i++)
-        if (d->peers[i]) {
-            if (d->peers[i]->state == TCP_OPEN)
-                dev_tcp_closed(i);
-            dev_tcp_hang_up(d->peers[i]);
-            dev_tcp_drop_out(d->peers[i]);
-            dev_tcp_unread(d->peers[i]);
-            if (d->peers[i]->room)
-                dev_tcp_release(d, d->peers[i]->room);
-            pthread_mutex_destroy(&d->peers[i]->lock);
-            free(d->peers[i]);
-        }
+    while (d->known)
+        free_first(d);
     for (int i = 0; i < TCP_GUESTS; i++)
         dev_tcp_dismiss(d, &d->guests[i]);
     if (d->listen_fd >= 0)
@@ -156,7 +162,7 @@ static void tcp_fini(struct dev *d)
         free(b);
     }
     pthread_mutex_destroy(&d->pool_lock);
-    free(d->peers);
+    ku_sparse_free((void **)d->peers, (size_t)d->world.size);
     free(d);
 }
 
@@ -196,7 +202,7 @@ static dev_status tcp_open(const struct dev_services *services, const struct dev
     }
     d = calloc(1, sizeof *d);
     if (d)
-        d->peers = calloc((size_t)world->size, sizeof *d->peers);
+        d->peers = (struct dev_peer **)ku_sparse_new((size_t)world->size);
     if (!d || !d->peers) {
         free(d);
         ku_err_set(1, NULL, "out of memory opening the device for %d ranks", world->size);
@@ -229,7 +235,6 @@ static void tcp_caps(const struct dev *d, struct dev_caps *caps)
                                .latency_ns = 4500,
                                .bandwidth_mbs = 4500,
                                .reach = DEV_REACH_ANY,
-                               .ordered = true,
                                .has_get = false,
                                .mem_kinds = 1u << DEV_MEM_HOST,
                                .priority = 0,
@@ -256,6 +261,8 @@ struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank)
     p->grank = grank;
     p->fd = -1;
     pthread_mutex_init(&p->lock, NULL);
+    p->next_known = d->known;
+    d->known = p;
     return d->peers[grank] = p;
 }
 
@@ -377,12 +384,10 @@ static int tcp_wait_fd(struct dev *d)
 /* What is kept for a peer besides the hello of a connection that is being made. */
 static bool tcp_unsent(const struct dev *d)
 {
-    for (int32_t i = 0; i < d->world.size; i++) {
-        const struct dev_peer *p = d->peers[i];
-        if (p && p->state <= TCP_OPEN &&
+    for (const struct dev_peer *p = d->known; p; p = p->next_known)
+        if (p->state <= TCP_OPEN &&
             (p->keeps || (p->out && (p->state == TCP_OPEN || p->end != sizeof(struct tcp_hello)))))
             return true;
-    }
     return false;
 }
 
@@ -400,8 +405,8 @@ static bool tcp_under_way(struct dev *d)
     struct pollfd more = { .fd = d->epoll, .events = POLLIN };
     if (d->pending || d->nguests || d->deaf || poll(&more, 1, 0) != 0)
         return true;
-    for (int32_t i = 0; i < d->world.size; i++)
-        if (d->peers[i] && is_under_way(d, d->peers[i]))
+    for (const struct dev_peer *p = d->known; p; p = p->next_known)
+        if (is_under_way(d, p))
             return true;
     return false;
 }
@@ -435,9 +440,8 @@ static bool has_left(struct dev_peer *p)
 static int still_there(struct dev *d)
 {
     int n = 0;
-    for (int32_t i = 0; i < d->world.size; i++) {
-        struct dev_peer *p = d->peers[i];
-        if (!p || p->fd < 0)
+    for (struct dev_peer *p = d->known; p; p = p->next_known) {
+        if (p->fd < 0)
             continue;
         if (p->state == TCP_GREETED)
             dev_tcp_ready(d, &p->source, EPOLLIN);
@@ -458,12 +462,13 @@ static void tcp_close(struct dev *d)
     memset(d->hot, 0, sizeof d->hot);
     while (still_there(d) && ku_clock_ns() < end)
         poll(NULL, 0, 1);
-    for (int32_t i = 0; i < d->world.size; i++)
-        if (d->peers[i] && d->peers[i]->fd >= 0)
-            dev_tcp_gone(d->peers[i], TCP_LEFT, NULL);
+    for (struct dev_peer *p = d->known; p; p = p->next_known)
+        if (p->fd >= 0)
+            dev_tcp_gone(p, TCP_LEFT, NULL);
 }
 
 const struct dev_ops dev_tcp_ops = {
+    .size = sizeof dev_tcp_ops,
     .version = DEV_VERSION,
     .name = "tcp",
     .reach = DEV_REACH_ANY,

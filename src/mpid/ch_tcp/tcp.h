@@ -85,7 +85,7 @@ struct dev_peer {
     uint64_t ticket;       /* of the packet whose body goes where it belongs; 0: none does */
     uint32_t placed, body; /* bytes of it that are there, and all */
     bool pending, said_bye, shut;
-    struct dev_peer *next_pending, *next_trying;
+    struct dev_peer *next_pending, *next_trying, *next_known;
     bool trying;
     uint64_t since, begun, next_try, pause; /* of attempts; ns, 0: the first */
     uint64_t serial, heard;            /* the last one that this process has used, and that the peer has */
@@ -119,7 +119,8 @@ struct dev {
     uint64_t alarm;             /* when the timer fires; 0: not set */
     uint64_t deaf;              /* accepts again at this time; 0: does now */
     bool warned;
-    struct dev_peer **peers; /* [size] */
+    struct dev_peer **peers; /* [size], of util/sparse.h; */
+    struct dev_peer *known;  /* those that are not NULL, linked by next_known */
     int nguests;
     struct guest guests[TCP_GUESTS];
     pthread_mutex_t pool_lock;

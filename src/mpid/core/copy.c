@@ -76,11 +76,6 @@ static inline int64_t iterations_in_cache(int64_t a, int64_t b)
 
 /* ---- full iterations ---- */
 
-static inline int64_t entry_bytes(const struct MPID_LIST *list, int64_t i)
-{
-    return list->start ? list->start[i + 1] - list->start[i] : list->block;
-}
-
 /* All entries once; start[0] need not be 0 (a part of a list). */
 static void full_entries(struct mover *m, const struct MPID_LIST *list, uintptr_t user, char *packed)
 {
@@ -111,7 +106,7 @@ static void full_entries(struct mover *m, const struct MPID_LIST *list, uintptr_
             if (list->sub[i])
                 full_layout(m, list->sub[i], p, at);
             else
-                one_block(m, p, at, entry_bytes(list, i));
+                one_block(m, p, at, MPID_List_entry_bytes(list, i));
         }
         break;
     }
@@ -122,9 +117,9 @@ static void list_columns(struct mover *m, const struct MPID_LIST *list, uintptr_
                          char *packed, int64_t n)
 {
     for (int64_t e = 0; e < list->n; e++) {
-        int64_t start = list->start ? list->start[e] : e * list->block;
+        int64_t start = MPID_List_start(list, e);
         blocks(m, user + (uintptr_t)list->off[e], stride, packed + start, list->bytes, n,
-               entry_bytes(list, e));
+               MPID_List_entry_bytes(list, e));
     }
 }
 
@@ -222,22 +217,6 @@ static void full_layout(struct mover *m, const struct MPID_LAYOUT *l, uintptr_t 
 
 /* ---- ranges ---- */
 
-/* The entry that holds packed byte `at`. */
-static int64_t entry_at(const struct MPID_LIST *list, int64_t at)
-{
-    if (list->start == NULL)
-        return at / list->block;
-    int64_t lo = 0, hi = list->n; /* start[lo] <= at < start[hi] */
-    while (hi - lo > 1) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (list->start[mid] <= at)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* Entries [i, n) as a list of its own, so that the full-list kernels serve the middle of a range. */
 static struct MPID_LIST sublist(const struct MPID_LIST *list, int64_t i, int64_t n)
 {
@@ -251,7 +230,7 @@ static void part_of_entry(struct mover *m, const struct MPID_LIST *list, int64_t
                           int64_t skip, char *packed, int64_t len)
 {
     uintptr_t p = user + (uintptr_t)list->off[i];
-    const struct MPID_LAYOUT *sub = list->sub ? list->sub[list->kind == MPID_LIST_SAME ? 0 : i] : NULL;
+    const struct MPID_LAYOUT *sub = MPID_List_entry_sub(list, i);
     if (sub)
         move_view(m, sub, NULL, p, skip, packed, len);
     else
@@ -261,9 +240,9 @@ static void part_of_entry(struct mover *m, const struct MPID_LIST *list, int64_t
 static void move_list(struct mover *m, const struct MPID_LIST *list, uintptr_t user, int64_t skip,
                       char *packed, int64_t len)
 {
-    int64_t i = entry_at(list, skip), start = list->start ? list->start[i] : i * list->block;
+    int64_t i = MPID_List_entry_at(list, skip), start = MPID_List_start(list, i);
     if (skip > start) {
-        int64_t rest = start + entry_bytes(list, i) - skip, n = rest < len ? rest : len;
+        int64_t rest = start + MPID_List_entry_bytes(list, i) - skip, n = rest < len ? rest : len;
         part_of_entry(m, list, i, user, skip - start, packed, n);
         packed += n;
         len -= n;
@@ -272,10 +251,10 @@ static void move_list(struct mover *m, const struct MPID_LIST *list, uintptr_t u
     }
     if (len == 0)
         return;
-    int64_t last = skip + len == list->bytes ? list->n : entry_at(list, skip + len);
+    int64_t last = skip + len == list->bytes ? list->n : MPID_List_entry_at(list, skip + len);
     if (last > i) {
         struct MPID_LIST s = sublist(list, i, last - i);
-        int64_t done = (list->start ? list->start[last] : last * list->block) - skip;
+        int64_t done = MPID_List_start(list, last) - skip;
         full_entries(m, &s, user, packed);
         packed += done;
         len -= done;

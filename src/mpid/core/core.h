@@ -2,7 +2,7 @@
  *
  * Owners: devset.c devices and peers; context.c contexts; match.c the queues of a context; send.c and recv.c the two
  * ends of a message; rndv.c what takes more than one packet; deliver.c what comes in; progress.c polling, waiting,
- * lost peers; team.c and even.c waiting for each other through the segment; env.c beginning and end. */
+ * lost peers; env.c beginning and end.  src/mpid/team has a header of its own (team.h). */
 #ifndef MPID_CORE_H
 #define MPID_CORE_H
 
@@ -12,10 +12,11 @@
 #include "match.h"
 #include "wire.h"
 #include "copy.h"
+#include "peers.h"
+#include "mpid/team/team.h"
 #include "pmi/pmi.h"
 #include "util/copy.h"
 #include "util/counter.h"
-#include "util/epoch.h"
 #include "util/err.h"
 #include "util/event.h"
 #include "util/slab.h"
@@ -52,18 +53,20 @@ enum req_flag {
 /* ---- Devices and peers ---- */
 
 struct core_dev {
-    struct dev_ops ops; /* a copy, its empty slots filled in */
+    struct dev_ops ops;     /* a copy, its empty slots filled in */
+    struct dev_near near;   /* likewise */
+    struct dev_mem_ops mem; /* likewise; mem.put is NULL where the device has no such memory */
     struct dev *dev;
     struct dev_caps caps;
     struct dev_world world;       /* as this device sees it */
     struct dev_services services; /* .core is this struct */
     bool has_reserve;
-    void *library; /* of dlopen; NULL: built in */
     _Atomic uint32_t *word;
     int fd;
 };
 
 struct rndv;
+struct memop;
 
 enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2 };
 
@@ -85,24 +88,30 @@ struct ways {
 struct peer {
     struct dev_peer *dp;
     dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
-    struct dev_lane lane; /* the same without a call, while there is one thread */
+    struct dev_lane lane; /* the same without a call; empty in MPID_MODE_THREADED */
     int32_t grank;
-    bool fast;       /* short messages may go straight to send_short: nothing queued, no xoff, no trace */
-    bool xoff;       /* the peer asked for rendezvous only */
-    bool xoff_sent;  /* we asked */
-    bool busy;       /* in MPID_core.busy */
-    bool no_pull;    /* copy_from_peer has failed once */
-    bool no_share;   /* the peer's copy_to_peer has */
+    bool fast;      /* messages may go to the device without a request: nothing queued, no xoff, plain mode */
+    bool xoff;      /* the peer asked for rendezvous only */
+    bool xoff_sent; /* we asked */
+    bool busy;      /* in MPID_core.busy */
+    bool gone;      /* it will never answer */
+    bool no_pull;   /* copy_from_peer has failed once */
+    bool no_share;  /* the peer's copy_to_peer has */
     uint8_t signals; /* to send: SIGNAL_XOFF or SIGNAL_XON */
     uint32_t eager_max;
     struct core_dev *cd;
     struct MPIR_HANDLE *msg_head, *msg_tail; /* messages not yet begun, in order */
     struct rndv *ctl_head, *ctl_tail;        /* operations with a control packet to send */
     struct rndv *stream_head, *stream_tail;  /* operations with payload to send */
+    struct memop *mem_head, *mem_tail;       /* operations on memory with something to send (mem.c) */
     struct pkt_op starting;                  /* the last message to it whose START was sent */
     struct pkt_op taking;                    /* the receive that takes the next START from it */
-    uint8_t start_pause; /* messages to it to send without START, since the last was not taken */
+    bool mem_put, mem_by_device;             /* packets PUT went, or the device put, since the last flush */
+    bool mem_turn;                           /* operations on memory go before messages the next time */
+    uint32_t mem_refused; /* error class of the first PUT of its since its last FLUSH that was refused */
+    uint8_t start_pause;  /* messages to it to send without START, since the last was not taken */
     struct peer *busy_next;
+    struct peer *next_used; /* peers.h */
     struct ways ways[WAY_CLASSES];
 };
 
@@ -161,35 +170,9 @@ struct context {
     struct unexp unexp;
 };
 
-/* A communicator's team (team.c). */
-struct team {
-    struct team_head *head; /* in the segment; NULL: none */
-    struct MPIR_COMMUNICATOR *comm;
-    uint64_t epoch;         /* operations that have ended */
-    uint64_t shown;         /* the one whose rooms are read: of the last arrival */
-    struct ku_epochs lines; /* members that have a core each meet over these; its head is NULL: by `word` */
-    uint32_t calls;         /* of the lines' head, before the last look */
-    uint64_t said;          /* on this process's line */
-    int64_t shows;          /* bytes each shows in the present operation */
-    int32_t ngone;          /* MPID_core.ngone when the members were looked at last */
-    int patience_ms;        /* how long the next sleep may be */
-    uint32_t missing;       /* members that had not come when this process did */
-    struct team *next;      /* of MPID_core.begun */
-    bool in_begun;
-    bool member_gone;
-    uint64_t spread_at;         /* epoch in which the members' cpus are looked at next */
-    uint32_t spread_every;      /* epochs from one look to the next; 0: never */
-    bool on_word;               /* the present sleep is on the team's word, too */
-    struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */
-    uint64_t streamed;          /* number of this process's last stream */
-    uint64_t all_done;          /* streams up to this one all members have done, and all pieces before */
-    uint64_t free_to;           /* this one all have taken */
-    uint64_t bench_used;        /* bytes of all operations by steps */
-    uint64_t step, step_end;    /* where the present operation by steps begins and ends */
-};
-
 struct comm_adi {                              /* comm->adi */
     struct context *context[MPID_CONTEXT_IDS]; /* NULL: not used yet */
+    int32_t alive; /* remote members before this one are gone, or are this process */
     struct team team;
 };
 
@@ -224,6 +207,7 @@ struct core_probe {
 };
 
 struct core {
+    uint32_t mode; /* enum MPID_MODE */
     bool up;
     bool lost;            /* messages could not be kept for want of memory: receives that wait fail */
     bool gone_pending;    /* peers have gone since the last reap */
@@ -238,10 +222,8 @@ struct core {
     void (*took)(struct dev *dev);
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;
-    int32_t rank, npeers;
-    struct peer **peers; /* [npeers], NULL until used */
-    uint8_t *gone;       /* [npeers] 1: will never answer */
-    int32_t ngone;
+    int32_t rank;
+    struct peers peers;
     struct peer *busy;    /* peers with something to send */
     struct context *last; /* the context looked up last */
     struct team *waits;   /* this process waits for that team's members */
@@ -258,16 +240,17 @@ struct core {
     struct dev_world world;
     uint64_t area_off; /* next device's part of a rank's area in the segment */
     struct dev_services services;
-    int32_t *local_of;
     struct MPID_World info;
     struct MPID_Config config;
-    uint32_t failed_seen;
-    uint32_t answered; /* the launcher's question that was answered last (report.c) */
+    uint32_t failed_seen; /* deaths in the segment that have been taken in */
+    int32_t alive;        /* as in comm_adi, of all ranks of the job */
+    uint32_t answered;    /* the launcher's question that was answered last (report.c) */
     struct core_probe probe;
     struct ku_slab rndvs;
-    struct rndv *pulls; /* operations in state PULL, SHARE, GIVE */
-    uint32_t words;     /* dev_ops.word, bits: those of this process that are in use */
-    int long_way;       /* 0: as measured; 1 + enum way: always that */
+    struct ku_slab regions, memops; /* mem.c */
+    struct rndv *pulls;             /* operations in state PULL, SHARE, GIVE */
+    uint32_t words;                 /* dev_ops.word, bits: those of this process that are in use */
+    int long_way;                   /* 0: as measured; 1 + enum way: always that */
     int64_t past_cache; /* bytes: while so many are coming, to as much memory, they pass the cache */
     int64_t coming;     /* bytes of messages that receives have asked for and that are not whole yet */
     uintptr_t coming_low, coming_high; /* the memory they go to is within these, since the first of them */
@@ -283,6 +266,7 @@ struct core {
     bool debug_on, space_on;
     int pkt_size;
     struct core_counts counts;
+    struct ku_heap heap; /* of the segment; last, as it is large */
 };
 
 extern struct core MPID_core;
@@ -300,16 +284,26 @@ void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress f
 void MPID_Dev_take(void);                 /* choose take_from, again */
 void MPID_Dev_take_none(void);
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
-void MPID_Peer_tune(struct peer *p);                         /* its thresholds, again */
+void MPID_Peer_tune(struct peer *p);                         /* what follows from settings and mode, again */
 void MPID_Peer_busy(struct peer *p);                         /* it has something to send: not fast, polled */
 void MPID_Peer_update(struct peer *p);                       /* set `fast` again */
 dev_status MPID_Peer_control(struct peer *p, const struct pkt *k); /* send a control packet */
 static inline struct peer *peer_get(int32_t grank, int *error_code)
 {
-    if (likely(grank >= 0 && grank < MPID_core.npeers && MPID_core.peers[grank] != NULL))
-        return MPID_core.peers[grank];
+    if (likely(grank >= 0 && grank < MPID_core.peers.n && MPID_core.peers.at[grank] != NULL))
+        return MPID_core.peers.at[grank];
     return MPID_Peer_make(grank, error_code);
 }
+static inline bool peer_gone(int32_t grank)
+{
+    const struct peer *p = MPID_core.peers.at[grank];
+    return p != NULL && p->gone;
+}
+
+/* plugin.c */
+/* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error. */
+int MPID_Plugins_open(void (*open)(const struct dev_ops *ops));
+void MPID_Plugins_know(void); /* make their variables known, without opening anything */
 
 /* context.c */
 struct context *MPID_Context_find(uint32_t id); /* NULL: unknown */
@@ -339,7 +333,7 @@ static inline struct context *context_known(const struct MPIR_COMMUNICATOR *comm
 static inline int32_t grank_of(const struct MPIR_COMMUNICATOR *comm, int32_t lrank)
 {
     if (comm == NULL || comm->lrank_to_grank == NULL)
-        return lrank >= 0 && lrank < MPID_core.npeers ? lrank : -1;
+        return lrank >= 0 && lrank < MPID_core.peers.n ? lrank : -1;
     return lrank >= 0 && lrank < comm->remote_size ? comm->lrank_to_grank[lrank] : -1;
 }
 
@@ -356,7 +350,8 @@ struct umsg *MPID_Umsg_make(int64_t heap); /* `heap` bytes of payload outside it
 void MPID_Umsg_free(struct umsg *m);
 int MPID_Umsg_init(void);
 void MPID_Umsg_fini(void);
-void MPID_Umsg_pressure(struct context *c, int32_t grank); /* after an arrival: too much? tell the senders */
+/* After an arrival from the peer (-1: not known): too much?  Tell it. */
+void MPID_Umsg_pressure(const struct context *c, int32_t peer, int32_t source);
 
 /* request.c */
 int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r);
@@ -470,16 +465,16 @@ static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t ta
 struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r); /* NULL without memory */
 dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r);
 /* `at_once`: RTS comes in just now, and START may be behind it. */
-void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts,
-                    const void *payload, bool at_once);
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t tag,
+                    const struct pkt_rts *rts, const void *payload, bool at_once);
 /* The beginning of a message whose RTS was the packet before. */
-void MPID_Rndv_start(const struct dev_head *h, const void *body, size_t len);
+void MPID_Rndv_start(int32_t peer, const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_cts(const struct pkt_cts *cts);
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_sent(struct rndv *v, dev_status status);
-void MPID_Rndv_peer_lost(int32_t grank);      /* fail all operations with this peer */
+void MPID_Rndv_peer_lost(struct peer *p);     /* fail all operations with this peer */
 void MPID_Rndv_cancel(struct MPIR_HANDLE *r); /* ask the receiver to give the RTS back */
-void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *c);
+void MPID_Rndv_cancel_in(int32_t peer, const struct dev_head *h, const struct pkt_cancel *c);
 void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);
 void MPID_Rndv_free(struct rndv *v);
 struct rndv *MPID_Rndv_find(struct pkt_op op); /* NULL: it is gone */
@@ -498,12 +493,21 @@ void MPID_Pull_forget(struct rndv *v); /* it ends, however */
 void MPID_Pull_share(const struct pkt_share *share);
 void MPID_Pull_shared(const struct dev_head *h);
 void MPID_Pull_stop(struct rndv *v); /* sender: the receiver has answered */
-void MPID_Pull_peer_lost(int32_t grank);
+void MPID_Pull_peer_lost(const struct peer *p);
+
+/* mem.c */
+void MPID_Mem_init(void);
+void MPID_Mem_fini(void);
+int MPID_Mem_drive(struct peer *p, dev_status *s);
+void MPID_Mem_sent(struct memop *v, dev_status status);
+void MPID_Mem_peer_lost(int32_t grank);
+/* mempkt.c */
+void MPID_Mem_packet(int32_t peer, const struct dev_head *h, const void *body, size_t len);
 
 int MPID_Peer_drive(struct peer *p); /* send what waits; number of packets sent */
 
 /* deliver.c */
-void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t len);
+void MPID_Deliver(void *arg, int32_t peer, const struct dev_head *h, const void *body, size_t len);
 void MPID_Sent(void *arg, void *cookie, dev_status status);
 void MPID_Sync(void); /* a barrier of all living ranks */
 bool MPID_Sync_over(void);
@@ -518,40 +522,6 @@ void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
 
-/* team.c */
-/* The last look before sleeping, on the team's word too (MPID_Team_sleep) if on_word; then MPID_Team_awake. */
-bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms);
-void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
-void MPID_Team_awake(struct team *t);
-/* The same of all teams of MPID_core.begun. */
-bool MPID_Teams_may_sleep(int *most_ms);
-void MPID_Teams_awake(void);
-void MPID_Team_wake_each(const struct team *t);  /* its members that sleep, on their own words */
-void MPID_Team_drop(struct team *t);             /* its communicator ends */
-int32_t MPID_Team_missing(const struct team *t); /* global rank of a member that has not come; -1: none */
-bool MPID_Team_member_gone(struct team *t);
-int MPID_Team_patience(const struct team *t); /* how long the first sleep of a wait may be, ms */
-
-/* even.c, for team.c: the meetings of a team whose members have a core each */
-void MPID_Even_join(struct team *t, struct ku_epoch_head *head, void *lines, size_t stride);
-void MPID_Even_arrive(struct team *t, uint32_t what);
-bool MPID_Even_wait(struct team *t);
-enum MPID_TEAM_TURN MPID_Even_look(struct team *t);
-void MPID_Even_leave(const struct team *t);  /* it has come to the present meeting, and waits no longer */
-void MPID_Even_refuse(const struct team *t); /* it will not come to the next one */
-void MPID_Even_lie_down(struct team *t);     /* t->on_word is set; then the last look, */
-bool MPID_Even_waits(const struct team *t);  /* which is this; then sleep, if it does; then rise */
-void MPID_Even_sleep(const struct team *t, _Atomic uint32_t *sleeping, int most_ms);
-void MPID_Even_rise(const struct team *t);
-
-/* stream.c, for team.c */
-void MPID_Stream_reset(struct team_head *team, int32_t size);
-void MPID_Stream_join(struct team *t);
-bool MPID_Stream_may_sleep(struct team *t, bool on_word);
-void MPID_Stream_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
-void MPID_Stream_awake(struct team *t);
-int32_t MPID_Stream_missing(const struct team *t); /* rank in the team of the member that is waited for */
-
 /* report.c: answer the launcher's question what is waited for. */
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls);
 void MPID_Report_still(void); /* this process sleeps in vain for long: do all here? */
@@ -561,8 +531,34 @@ static inline bool report_wanted(void)
            MPID_core.answered;
 }
 
+/* mode.c.  The mode is looked at where a way is chosen for long: peer.fast, peer.lane, take_from.  Elsewhere only where a message takes a
+ * long way anyway. */
+void MPID_Peers_retune(void); /* after a change of mode or threshold */
+static inline bool mode_has(uint32_t bits)
+{
+    return unlikely((MPID_core.mode & bits) != 0);
+}
+/* May messages go ways on which nobody is told and no datatype is kept? */
+static inline bool mode_plain(void)
+{
+    return (MPID_core.mode & (MPID_MODE_TYPED | MPID_MODE_OBSERVED | MPID_MODE_DEVICE_MEMORY)) == 0;
+}
+/* A packet passes to ('>') or from ('<') a peer (-1: not known). */
+void MPID_Observe_packet(char direction, int32_t peer, const struct dev_head *h, size_t len);
+static inline void observe_packet(char direction, int32_t peer, const struct dev_head *h, size_t len)
+{
+    if (mode_has(MPID_MODE_OBSERVED))
+        MPID_Observe_packet(direction, peer, h, len);
+}
+/* A message of so many bytes has met its receive, whichever way either came.  Closed ways do not come here: they are those of plain mode. */
+void MPID_Matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes);
+static inline void matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
+{
+    if (mode_has(MPID_MODE_OBSERVED))
+        MPID_Matched(receive, source, tag, bytes);
+}
+
 /* debug.c */
-void MPID_Trace_packet(char direction, int32_t grank, const struct dev_head *h, size_t len);
 void MPID_Debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void MPID_Broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

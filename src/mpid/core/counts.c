@@ -53,12 +53,24 @@ static uint64_t segment_bytes(void *object)
     return MPID_core.up ? MPID_core.job.segment.head->total : 0;
 }
 
+static uint64_t shared_blocks(void *object)
+{
+    (void)object;
+    return MPID_core.up ? ku_heap_use(&MPID_core.heap).blocks : 0;
+}
+
+static uint64_t shared_pages(void *object)
+{
+    (void)object;
+    return MPID_core.up ? ku_heap_use(&MPID_core.heap).pages : 0;
+}
+
 static uint64_t peers_used(void *object)
 {
     uint64_t n = 0;
     (void)object;
-    for (int32_t i = 0; MPID_core.up && i < MPID_core.npeers; i++)
-        n += MPID_core.peers[i] != NULL;
+    for (const struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        n++;
     return n;
 }
 
@@ -188,6 +200,19 @@ static const struct ku_counter process_rows[] = {
       .tell = segment_bytes,
       .unit = "bytes",
       .help = "addresses of the memory that the job's processes on this node share; most are never used" },
+    { .name = "shared_blocks",
+      .of = KU_LEVEL,
+      .audience = KU_FOR_TUNERS,
+      .tell = shared_blocks,
+      .unit = "bytes",
+      .help = "blocks that the processes of this node have allotted in the memory they share, for "
+              "communicators" },
+    { .name = "shared_pages",
+      .of = KU_LEVEL,
+      .audience = KU_FOR_TUNERS,
+      .tell = shared_pages,
+      .unit = "bytes",
+      .help = "memory that the system has given for these blocks" },
     { .name = "contexts",
       .of = KU_LEVEL,
       .audience = KU_FOR_DEVELOPERS,

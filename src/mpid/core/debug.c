@@ -3,8 +3,11 @@
 #include <stdarg.h>
 #include "util/clock.h"
 
-static const char *const kind_name[PKT_KINDS] = { "?",      "SHORT",      "EAGER", "RTS", "CTS", "DATA",
-                                                  "CANCEL", "CANCEL_ACK", "XOFF",  "XON", "SYNC" };
+static const char *const kind_name[] = { "?",    "SHORT",  "EAGER",      "RTS",   "CTS",
+                                         "DATA", "CANCEL", "CANCEL_ACK", "XOFF",  "XON",
+                                         "SYNC", "SHARE",  "SHARED",     "START", "PUT",
+                                         "GET",  "GOT",    "ATOMIC",     "FLUSH", "MEM_ACK" };
+_Static_assert(sizeof kind_name / sizeof *kind_name == PKT_KINDS, "each kind has a name");
 
 void MPID_Debug(const char *fmt, ...)
 {
@@ -31,27 +34,32 @@ void MPID_Broken(const char *fmt, ...)
     pmi_abort(MPID_core.up ? &MPID_core.job : NULL, MPI_ERR_INTERN, text);
 }
 
-/* "<ns> > 3 RTS context 0 tag 7 source 1 24": time, direction, peer where known, the head, bytes of body. */
-void MPID_Trace_packet(char direction, int32_t grank, const struct dev_head *h, size_t len)
+/* ---- The trace: one who observes.  The other end of the file is the user's, so lines are whole. ---- */
+
+/* "<ns> > 3 RTS context 0 tag 7 source 1 bytes 24": time, direction, peer where known, the head, bytes of body. */
+void MPID_Observe_packet(char direction, int32_t grank, const struct dev_head *h, size_t len)
 {
+    if (MPID_core.trace == NULL)
+        return;
     fprintf(MPID_core.trace, "%llu %c %d %s context %u tag %d source %d bytes %zu\n",
             (unsigned long long)ku_clock_ns(), direction, (int)grank,
             kind_name[h->kind < PKT_KINDS ? h->kind : 0], h->context, (int)h->tag, (int)h->source, len);
 }
 
-static void retune(void)
+/* "<ns> = 3 MATCHED context 0 tag 7 source 1 bytes 24": the message, and the peer where known. */
+void MPID_Matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
 {
-    for (int32_t i = 0; i < MPID_core.npeers; i++)
-        if (MPID_core.peers[i] != NULL) {
-            MPID_Peer_tune(MPID_core.peers[i]);
-            MPID_Peer_update(MPID_core.peers[i]);
-        }
+    if (MPID_core.trace == NULL)
+        return;
+    fprintf(MPID_core.trace, "%llu = %d MATCHED context %u tag %d source %d bytes %lld\n",
+            (unsigned long long)ku_clock_ns(), (int)grank_of(receive->comm, source), receive->context_id,
+            (int)tag, (int)source, (long long)bytes);
 }
 
 void MPID_SetPktSize(int bytes)
 {
     MPID_core.pkt_size = bytes > 0 ? bytes : 0;
-    retune();
+    MPID_Peers_retune();
 }
 
 static void set_file(FILE **f, const char *name)
@@ -74,8 +82,7 @@ void MPID_SetDebugFile(char *name)
 void MPID_Set_tracefile(char *name)
 {
     set_file(&MPID_core.trace, name);
-    retune();
-    MPID_Dev_take();
+    MPID_Mode(MPID_MODE_OBSERVED, MPID_core.trace != NULL);
 }
 
 void MPID_SetSpaceDebugFlag(int on)

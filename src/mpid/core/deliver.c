@@ -23,7 +23,7 @@ static void lose(void)
 }
 
 /* Keep a message that nobody waits for. */
-static void keep(struct context *c, const struct dev_head *h, const void *body, size_t len)
+static void keep(struct context *c, int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
     struct umsg *m = MPID_Umsg_make(len > PKT_SHORT_MAX ? (int64_t)len : 0);
     if (m == NULL) {
@@ -38,10 +38,10 @@ static void keep(struct context *c, const struct dev_head *h, const void *body, 
     m->source = (int32_t)h->source;
     m->tag = (int32_t)h->tag;
     m->len = (int64_t)len;
-    m->grank = -1;
+    m->grank = peer;
     MPID_Unexp_add(&c->unexp, m);
     count_unexpected(m, c->id);
-    MPID_Umsg_pressure(c, (int32_t)h->source);
+    MPID_Umsg_pressure(c, peer, m->source);
 }
 
 static inline struct context *context_in(uint32_t id)
@@ -49,7 +49,7 @@ static inline struct context *context_in(uint32_t id)
     return likely(MPID_core.last != NULL && MPID_core.last->id == id) ? MPID_core.last : MPID_Context_get(id);
 }
 
-static void message_in(const struct dev_head *h, const void *body, size_t len)
+static void message_in(int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
     struct context *c = context_in(h->context);
     struct MPIR_HANDLE *r;
@@ -61,29 +61,30 @@ static void message_in(const struct dev_head *h, const void *body, size_t len)
     }
     r = MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag);
     if (r == NULL) {
-        keep(c, h, body, len);
+        keep(c, peer, h, body, len);
         return;
     }
+    matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len);
     int64_t capacity = req_bytes(r), n = (int64_t)len < capacity ? (int64_t)len : capacity;
     if (n > 0)
         req_take(r, 0, body, n);
     recv_finish(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len, capacity);
 }
 
-static void rts_in(const struct dev_head *h, const void *body, size_t len)
+static void rts_in(int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
     struct context *c = context_in(h->context);
     struct MPIR_HANDLE *r;
     struct umsg *m;
-    struct pkt_rts rts;
+    struct pkt_rts rts = pkt_rts_of(body);
     unsigned char payload[PKT_INLINE_MAX] = { 0 };
-    memcpy(&rts, body, sizeof rts);
     memcpy(payload, (const unsigned char *)body + sizeof rts, len - sizeof rts);
     MPID_core.received++;
     MPID_core.received_bytes += rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r != NULL) {
-        MPID_Rndv_recv(r, (int32_t)h->source, (int32_t)h->tag, &rts, payload, true);
+        matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)rts.total);
+        MPID_Rndv_recv(r, peer, (int32_t)h->source, (int32_t)h->tag, &rts, payload, true);
         return;
     }
     m = c != NULL ? MPID_Umsg_make(0) : NULL;
@@ -95,7 +96,7 @@ static void rts_in(const struct dev_head *h, const void *body, size_t len)
     m->source = (int32_t)h->source;
     m->tag = (int32_t)h->tag;
     m->len = (int64_t)rts.total;
-    m->grank = rts.grank;
+    m->grank = peer;
     m->rts.sender = rts.sender;
     memcpy(m->rts.payload, payload, sizeof m->rts.payload);
     MPID_Unexp_add(&c->unexp, m);
@@ -106,8 +107,8 @@ static void xoff_in(int32_t grank, bool off)
 {
     int err = 0;
     struct peer *p = peer_get(grank, &err);
-    if (p == NULL)
-        return; /* never used: nothing has been sent to it */
+    if (p == NULL || p->gone)
+        return; /* never used, nothing has been sent to it; or nothing more will be */
     p->xoff = off;
     MPID_Peer_update(p);
 }
@@ -119,16 +120,16 @@ static uint32_t sync_seen[32], sync_round;
 
 static void sync_by_messages(void)
 {
-    int32_t n = MPID_core.npeers;
+    int32_t n = MPID_core.job.size;
     sync_round++;
-    for (uint32_t k = 0; (int64_t)1 << k < n && MPID_core.ngone == 0; k++) {
+    for (uint32_t k = 0; (int64_t)1 << k < n && MPID_core.peers.ngone == 0; k++) {
         struct ku_wait w = { 0 };
         int32_t to = (int32_t)((MPID_core.rank + ((int64_t)1 << k)) % n);
         int err = 0;
         struct peer *p = peer_get(to, &err);
-        struct pkt packet = { .head = pkt_signal_prepare(PKT_SYNC, MPID_core.rank, k) };
+        struct pkt packet = { .head = pkt_signal_prepare(PKT_SYNC, k) };
         bool sent = p == NULL;
-        while (MPID_core.ngone == 0 && (!sent || sync_seen[k] < sync_round)) {
+        while (MPID_core.peers.ngone == 0 && (!sent || sync_seen[k] < sync_round)) {
             if (!sent) {
                 sent = MPID_Peer_control(p, &packet) != DEV_AGAIN;
                 if (sent)
@@ -157,7 +158,7 @@ static void sync_here(void)
     if (MPID_Sync_over())
         ku_segment_wake_all(&MPID_core.job.segment);
     MPID_core.ending = true;
-    while (MPID_core.ngone == 0 && !MPID_Sync_over())
+    while (MPID_core.peers.ngone == 0 && !MPID_Sync_over())
         if (MPID_Progress() > 0)
             ku_wait_reset(&w);
         else
@@ -169,68 +170,69 @@ static void sync_here(void)
 
 void MPID_Sync(void)
 {
-    if (MPID_core.npeers > 1 && MPID_core.job.segment.head->nlocal == (uint32_t)MPID_core.npeers)
+    if (MPID_core.job.size > 1 && MPID_core.job.local_size == MPID_core.job.size)
         sync_here();
     else
         sync_by_messages();
 }
 
-static void odd_in(const struct dev_head *h, const void *body)
+static void odd_in(int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
     struct pkt_cts cts;
     struct pkt_cancel cancel;
     struct pkt_share share;
     switch (h->kind) {
     case PKT_CTS:
-        memcpy(&cts, body, sizeof cts);
+        cts = pkt_cts_of(body);
         MPID_Rndv_cts(&cts);
         break;
     case PKT_SHARE:
-        memcpy(&share, body, sizeof share);
+        share = pkt_share_of(body);
         MPID_Pull_share(&share);
         break;
     case PKT_SHARED:
         MPID_Pull_shared(h);
         break;
     case PKT_CANCEL:
-        memcpy(&cancel, body, sizeof cancel);
-        MPID_Rndv_cancel_in(h, &cancel);
+        cancel = pkt_cancel_of(body);
+        MPID_Rndv_cancel_in(peer, h, &cancel);
         break;
     case PKT_CANCEL_ACK:
-        memcpy(&cancel, body, sizeof cancel);
+        cancel = pkt_cancel_of(body);
         MPID_Rndv_cancel_ack(&cancel);
         break;
     case PKT_XOFF:
     case PKT_XON:
-        xoff_in((int32_t)h->source, h->kind == PKT_XOFF);
+        xoff_in(peer, h->kind == PKT_XOFF);
         break;
     case PKT_SYNC:
         sync_seen[h->tag]++;
         break;
     default:
-        break;
+        MPID_Mem_packet(peer, h, body, len);
     }
 }
 
-void MPID_Deliver(void *arg, const struct dev_head *h, const void *body, size_t len)
+void MPID_Deliver(void *arg, int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
-    const char *wrong = pkt_check(h, body, len, MPID_core.npeers);
+    const char *wrong = pkt_check(h, body, len);
     (void)arg;
+    if (unlikely(peer < 0 && h->kind != PKT_SHORT))
+        wrong = "one whose sender is not known";
     if (unlikely(wrong != NULL))
         MPID_Broken("a packet came that no Keel process sends: %s (kind %d, %zu bytes)", wrong, (int)h->kind,
                     len);
-    if (unlikely(MPID_core.trace != NULL))
-        MPID_Trace_packet('<', -1, h, len);
+    observe_packet('<', peer, h, len);
     if (likely(h->kind == PKT_SHORT || h->kind == PKT_EAGER))
-        message_in(h, body, len);
+        message_in(peer, h, body, len);
     else if (h->kind == PKT_DATA)
         MPID_Rndv_data(h, body, len);
     else if (h->kind == PKT_RTS)
-        rts_in(h, body, len);
+        rts_in(peer, h, body, len);
     else if (h->kind == PKT_START)
-        MPID_Rndv_start(h, body, len);
+        MPID_Rndv_start(peer, h, body, len);
     else
-        odd_in(h, body);
+        odd_in(peer, h, body, len);
 }
 
 void MPID_Sent(void *arg, void *cookie, dev_status status)
@@ -239,6 +241,10 @@ void MPID_Sent(void *arg, void *cookie, dev_status status)
     (void)arg;
     if ((uintptr_t)cookie & 1) {
         MPID_Rndv_sent((struct rndv *)((char *)cookie - 1), status);
+        return;
+    }
+    if ((uintptr_t)cookie & 2) {
+        MPID_Mem_sent((struct memop *)((char *)cookie - 2), status);
         return;
     }
     if (status == DEV_OK)

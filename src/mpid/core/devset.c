@@ -1,14 +1,14 @@
 /* The device set: which devices this process has open, and which of them talks to whom.
  *
- * The choice: of the devices that reach a peer, are ordered and take the peer, the one of least latency, then of
- * highest priority.  Nothing here knows a device by name; built-in ones are rows of dev_builtin.h, plug-ins come by
- * path (KEEL_PLUGINS), KEEL_DEVICES limits both to the names it lists.
+ * The choice: of the devices that reach a peer and take it, the one of least latency, then of
+ * highest priority.  Nothing here knows a device by name; built-in ones are rows of dev_builtin.h, plug-ins come from
+ * plugin.c, KEEL_DEVICES limits both to the names it lists.
  *
  * What is opened: built-in devices in the order of the table, which begins with the cheapest, until they reach every rank
  * of the job; one that adds no rank is left closed and costs nothing.  Plug-ins always. */
 #include "core.h"
-#include <dlfcn.h>
 #include <stdlib.h>
+#include "mpid/hook/hook.h"
 #include "util/knob.h"
 
 #define DEV(n) extern const struct dev_ops dev_##n##_ops;
@@ -116,15 +116,45 @@ static bool dev_no_under_way(struct dev *dev)
     return true;
 }
 
+static bool dev_no_arm(struct dev *dev)
+{
+    (void)dev;
+    return true;
+}
+
 static struct dev_lane dev_no_lane(struct dev_peer *peer)
 {
     (void)peer;
     return (struct dev_lane){ NULL, NULL, NULL };
 }
 
-/* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copy has no holes. */
-static void fill_in(struct dev_ops *o)
+/* A copy of a table of `has` bytes in one of `bytes`: what the maker of the first did not know is missing. */
+static void copy_table(void *to, size_t bytes, const void *from, uint32_t has)
 {
+    memset(to, 0, bytes);
+    if (from != NULL)
+        memcpy(to, from, has < bytes ? has : bytes);
+}
+
+/* A plug-in resolves nothing here, so what it lacks is NULL in its table; the core's copies have no holes. */
+static void fill_in_near(struct dev_near *n, const struct dev_near *its)
+{
+    copy_table(n, sizeof *n, its, its != NULL ? its->size : 0);
+    n->take = n->take ? n->take : dev_no_take;
+    n->take_long = n->take_long ? n->take_long : dev_no_take;
+    n->next = n->next ? n->next : dev_no_next;
+    n->send_copy = n->send_copy ? n->send_copy : dev_no_send_copy;
+    n->lane = n->lane ? n->lane : dev_no_lane;
+    n->offer = n->offer ? n->offer : dev_no_offer;
+    n->copy_from_peer = n->copy_from_peer ? n->copy_from_peer : dev_no_copy;
+    n->copy_to_peer = n->copy_to_peer ? n->copy_to_peer : dev_no_copy_to;
+    n->word = n->word ? n->word : dev_no_word;
+}
+
+static void fill_in(struct core_dev *d, const struct dev_ops *its)
+{
+    struct dev_ops *o = &d->ops;
+    copy_table(o, sizeof *o, its, its->size);
     o->address = o->address ? o->address : dev_no_address;
     if (o->reserve == NULL || o->commit == NULL || o->drop == NULL) {
         o->reserve = dev_no_reserve;
@@ -133,17 +163,11 @@ static void fill_in(struct dev_ops *o)
     }
     o->wait_word = o->wait_word ? o->wait_word : dev_no_wait_word;
     o->wait_fd = o->wait_fd ? o->wait_fd : dev_no_wait_fd;
-    o->copy_from_peer = o->copy_from_peer ? o->copy_from_peer : dev_no_copy;
-    o->offer = o->offer ? o->offer : dev_no_offer;
     o->unsent = o->unsent ? o->unsent : dev_no_unsent;
-    o->take = o->take ? o->take : dev_no_take;
-    o->copy_to_peer = o->copy_to_peer ? o->copy_to_peer : dev_no_copy_to;
-    o->word = o->word ? o->word : dev_no_word;
-    o->take_long = o->take_long ? o->take_long : dev_no_take;
-    o->lane = o->lane ? o->lane : dev_no_lane;
-    o->next = o->next ? o->next : dev_no_next;
-    o->send_copy = o->send_copy ? o->send_copy : dev_no_send_copy;
     o->under_way = o->under_way ? o->under_way : dev_no_under_way;
+    o->arm = o->arm ? o->arm : dev_no_arm;
+    fill_in_near(&d->near, o->near);
+    copy_table(&d->mem, sizeof d->mem, o->mem, o->mem != NULL ? o->mem->size : 0);
 }
 
 /* Is `name` in the comma-separated list (NULL: everything is)? */
@@ -168,9 +192,9 @@ static uint32_t lacking(void)
         (w->local_size > 1 ? DEV_REACH_NODE : 0u) | (w->size > w->local_size ? DEV_REACH_ANY : 0u);
     for (int i = 0; i < MPID_core.ndevs; i++) {
         const struct dev_caps *c = &MPID_core.devs[i].caps;
-        if (c->ordered && (c->reach & DEV_REACH_ANY))
+        if (c->reach & DEV_REACH_ANY)
             return 0;
-        if (c->ordered && (c->reach & DEV_REACH_NODE))
+        if (c->reach & DEV_REACH_NODE)
             lack &= ~(uint32_t)DEV_REACH_NODE;
     }
     return lack;
@@ -183,10 +207,25 @@ static bool of_use(const struct dev_ops *ops)
     return lack != 0 && (ops->reach == 0 || (ops->reach & (lack | DEV_REACH_ANY)) != 0);
 }
 
+/* The device itself, or with a hook around it (KEEL_HOOKS). */
+static dev_status open_hooked(struct core_dev *d, const struct dev_ops *its)
+{
+    const char *hooks = ku_knob_str("HOOKS");
+    struct dev_hook_how how = { .show = MPID_Message };
+    struct dev_ops inner, outer;
+    if (hooks == NULL || *hooks == 0)
+        return d->ops.open(&d->services, &d->world, &d->dev);
+    dev_hook_parse(hooks, &how);
+    copy_table(&inner, sizeof inner, its, its->size);
+    dev_hook_table(&inner, &outer);
+    fill_in(d, &outer);
+    return dev_hook_open(&inner, &how, &d->services, &d->world, &d->dev);
+}
+
 static char why_not[160]; /* the device that could not be opened last: its words */
 
 /* Open one; a device that cannot serve here is no failure of the job.  A plug-in was asked for: it is always tried. */
-static bool open_one(const struct dev_ops *ops, void *library)
+static bool open_one(const struct dev_ops *ops, bool plugin)
 {
     struct core_dev *d = &MPID_core.devs[MPID_core.ndevs];
     uint64_t area = MPID_core.area_off;
@@ -195,14 +234,14 @@ static bool open_one(const struct dev_ops *ops, void *library)
         (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
     if (MPID_core.ndevs == CORE_DEVICES || MPID_core.area_off > MPID_core.job.segment.head->dev_bytes ||
         ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name) ||
-        (library == NULL && !of_use(ops)))
+        (!plugin && !of_use(ops)))
         return false;
-    *d = (struct core_dev){ .ops = *ops, .library = library, .world = MPID_core.world };
+    *d = (struct core_dev){ .world = MPID_core.world };
     d->world.area_off = area;
     d->services = MPID_core.services;
     d->services.core = d;
-    fill_in(&d->ops);
-    s = d->ops.open(&d->services, &d->world, &d->dev);
+    fill_in(d, ops);
+    s = open_hooked(d, ops);
     if (s != DEV_OK) {
         MPID_Debug("device %s does not serve here: %s", ops->name, ku_err_last()->text);
         snprintf(why_not, sizeof why_not, "; %.20s: %.31s %.100s", ops->name, ku_err_last()->arg,
@@ -226,47 +265,9 @@ static bool open_one(const struct dev_ops *ops, void *library)
     return true;
 }
 
-static int open_plugin(const char *path)
+static void open_plugin(const struct dev_ops *ops)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    keel_device_entry entry = NULL;
-    const struct dev_ops *ops;
-    if (library != NULL)
-        *(void **)&entry = dlsym(library, KEEL_DEVICE_SYMBOL);
-    if (entry == NULL) {
-        ku_err_set(MPI_ERR_OTHER, NULL, "the device plug-in %.80s (KEEL_PLUGINS) cannot be used: %.120s",
-                   path, dlerror());
-        if (library != NULL)
-            dlclose(library);
-        return MPI_ERR_OTHER;
-    }
-    ops = entry();
-    if (ops == NULL || ops->version != DEV_VERSION) {
-        ku_err_set(MPI_ERR_OTHER, NULL,
-                   "the device plug-in %.80s (KEEL_PLUGINS) is of version %d; expected %d", path,
-                   ops ? (int)ops->version : -1, DEV_VERSION);
-        dlclose(library);
-        return MPI_ERR_OTHER;
-    }
-    if (!open_one(ops, library))
-        dlclose(library);
-    return 0;
-}
-
-static int open_plugins(void)
-{
-    const char *list = ku_knob_str("PLUGINS");
-    char *copy, *save = NULL;
-    int err = 0;
-    if (list == NULL || *list == 0)
-        return 0;
-    copy = strdup(list);
-    if (copy == NULL)
-        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the list of device plug-ins");
-    for (char *path = strtok_r(copy, ",", &save); path != NULL && err == 0; path = strtok_r(NULL, ",", &save))
-        err = open_plugin(path);
-    free(copy);
-    return err;
+    open_one(ops, true);
 }
 
 void MPID_Dev_active(struct core_dev *d)
@@ -288,13 +289,13 @@ void MPID_Dev_take_none(void)
 void MPID_Dev_take(void)
 {
     MPID_Dev_take_none();
-    for (int i = MPID_core.nactive - 1; i >= 0 && MPID_core.trace == NULL; i--)
-        if (MPID_core.poll[i]->ops.take != dev_no_take) {
+    for (int i = MPID_core.nactive - 1; i >= 0 && mode_plain(); i--)
+        if (MPID_core.poll[i]->near.take != dev_no_take) {
             MPID_core.take_from = MPID_core.poll[i]->dev;
-            MPID_core.take = MPID_core.poll[i]->ops.take;
-            MPID_core.take_long = MPID_core.poll[i]->ops.take_long;
-            MPID_core.next = MPID_core.poll[i]->ops.next(MPID_core.take_from);
-            MPID_core.took = MPID_core.poll[i]->ops.took;
+            MPID_core.take = MPID_core.poll[i]->near.take;
+            MPID_core.take_long = MPID_core.poll[i]->near.take_long;
+            MPID_core.next = MPID_core.poll[i]->near.next(MPID_core.take_from);
+            MPID_core.took = MPID_core.poll[i]->near.took;
         }
 }
 
@@ -308,7 +309,7 @@ static bool better(const struct core_dev *a, const struct core_dev *b)
 /* Does it reach this node's other ranks; the other nodes'? */
 static bool reaches_part(const struct core_dev *d, bool here)
 {
-    return d->caps.ordered && (d->caps.reach & (here ? DEV_REACH_NODE | DEV_REACH_ANY : DEV_REACH_ANY)) != 0;
+    return (d->caps.reach & (here ? DEV_REACH_NODE | DEV_REACH_ANY : DEV_REACH_ANY)) != 0;
 }
 
 static struct core_dev *best_for_part(bool here, const bool tried[CORE_DEVICES])
@@ -323,12 +324,12 @@ static struct core_dev *best_for_part(bool here, const bool tried[CORE_DEVICES])
 
 static bool is_here(int32_t grank)
 {
-    return MPID_core.world.local_of == NULL || MPID_core.world.local_of[grank] >= 0;
+    return dev_local_of(&MPID_core.world, grank) >= 0;
 }
 
 bool MPID_Dev_serves(const struct core_dev *d, int32_t grank)
 {
-    const struct peer *p = MPID_core.peers[grank];
+    const struct peer *p = MPID_core.peers.at[grank];
     return d == (p != NULL ? p->cd : best_for_part(is_here(grank), NULL));
 }
 
@@ -353,7 +354,7 @@ static int write_card(void)
 {
     unsigned char card[KU_CARD_BYTES], address[DEV_ADDRESS_MAX];
     uint32_t at = 0;
-    if (MPID_core.npeers == 1)
+    if (MPID_core.job.size == 1)
         return 0;
     for (int i = 0; i < MPID_core.ndevs; i++) {
         const struct core_dev *d = &MPID_core.devs[i];
@@ -379,7 +380,7 @@ size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
     const char *device = ((const struct core_dev *)arg)->ops.name;
     const struct ku_segment *s = &MPID_core.job.segment;
     unsigned char card[KU_CARD_BYTES];
-    if (grank < 0 || grank >= MPID_core.npeers || MPID_core.gone[grank] || ku_segment_gone(s)[grank])
+    if (grank < 0 || grank >= MPID_core.job.size || peer_gone(grank) || ku_segment_gone(s)[grank])
         return DEV_ADDRESS_NEVER;
     int len = ku_segment_card_read(s, (uint32_t)grank, MPID_core.world.epoch, card);
     if (len == KU_CARD_NONE)
@@ -404,19 +405,22 @@ size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
 
 int MPID_Devset_open(void)
 {
+    const char *hooks = ku_knob_str("HOOKS");
     int err;
+    if (hooks != NULL && !dev_hook_parse(hooks, &(struct dev_hook_how){ 0 }))
+        return ku_err_last()->code = MPI_ERR_OTHER; /* the words stay */
     MPID_core.area_off = 0;
     why_not[0] = 0;
     MPID_Dev_take_none();
     for (int i = 0; builtin[i] != NULL; i++)
-        open_one(builtin[i], NULL);
-    err = open_plugins();
+        open_one(builtin[i], false);
+    err = MPID_Plugins_open(open_plugin);
     if (err == 0 && lacking() != 0)
         err = ku_err_set(
             MPI_ERR_OTHER, NULL, "no device %s%.50s can reach the ranks %s; the job has %d ranks%s",
             ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
             ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "",
-            lacking() & DEV_REACH_NODE ? "of this node" : "of other nodes", (int)MPID_core.npeers, why_not);
+            lacking() & DEV_REACH_NODE ? "of this node" : "of other nodes", (int)MPID_core.job.size, why_not);
     if (err != 0)
         return err;
     expect_best();
@@ -425,9 +429,9 @@ int MPID_Devset_open(void)
 
 void MPID_Devset_close(void)
 {
-    for (int32_t i = 0; i < MPID_core.npeers; i++)
-        if (MPID_core.peers[i] != NULL && MPID_core.peers[i]->dp != NULL)
-            MPID_core.peers[i]->cd->ops.peer_stop(MPID_core.peers[i]->dp);
+    for (struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        if (p->dp != NULL)
+            p->cd->ops.peer_stop(p->dp);
     MPID_Dev_take_none();
     for (int i = 0; i < MPID_core.ndevs; i++)
         MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
@@ -435,21 +439,12 @@ void MPID_Devset_close(void)
 
 void MPID_Devset_fini(void)
 {
-    for (int32_t i = 0; MPID_core.peers != NULL && i < MPID_core.npeers; i++)
-        if (MPID_core.peers[i] != NULL) {
-            if (MPID_core.peers[i]->dp != NULL)
-                MPID_core.peers[i]->cd->ops.peer_fini(MPID_core.peers[i]->dp);
-            free(MPID_core.peers[i]);
-        }
-    free(MPID_core.peers);
-    free(MPID_core.gone);
-    MPID_core.peers = NULL;
-    MPID_core.gone = NULL;
-    for (int i = 0; i < MPID_core.ndevs; i++) {
+    for (struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        if (p->dp != NULL)
+            p->cd->ops.peer_fini(p->dp);
+    MPID_Peers_fini(&MPID_core.peers);
+    for (int i = 0; i < MPID_core.ndevs; i++)
         MPID_core.devs[i].ops.fini(MPID_core.devs[i].dev);
-        if (MPID_core.devs[i].library != NULL)
-            dlclose(MPID_core.devs[i].library);
-    }
     MPID_core.ndevs = MPID_core.npoll = MPID_core.nactive = 0;
     MPID_Dev_take_none();
 }
@@ -471,11 +466,12 @@ void MPID_Peer_tune(struct peer *p)
     if (MPID_core.pkt_size > 0)
         even = (uint64_t)MPID_core.pkt_size;
     p->eager_max = even < c->max_send ? (uint32_t)even : c->max_send;
+    p->lane = mode_has(MPID_MODE_THREADED) ? dev_no_lane(p->dp) : p->cd->near.lane(p->dp);
 }
 
 void MPID_Peer_update(struct peer *p)
 {
-    p->fast = p->msg_head == NULL && !p->xoff && MPID_core.trace == NULL && !MPID_core.gone[p->grank] &&
+    p->fast = p->msg_head == NULL && !p->xoff && mode_plain() && !p->gone &&
               (MPID_core.pkt_size == 0 || MPID_core.pkt_size >= PKT_SHORT_MAX);
 }
 
@@ -504,9 +500,9 @@ static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
 struct peer *MPID_Peer_make(int32_t grank, int *error_code)
 {
     struct peer *p;
-    if (grank < 0 || grank >= MPID_core.npeers) {
+    if (grank < 0 || grank >= MPID_core.peers.n) {
         *error_code = ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", (int)grank,
-                                 (int)MPID_core.npeers - 1);
+                                 (int)MPID_core.peers.n - 1);
         return NULL;
     }
     p = calloc(1, sizeof *p);
@@ -524,20 +520,19 @@ struct peer *MPID_Peer_make(int32_t grank, int *error_code)
         return NULL;
     }
     p->send_short = p->cd->ops.send_short;
-    p->lane = p->cd->ops.lane(p->dp);
     MPID_Dev_active(p->cd);
     MPID_Peer_tune(p);
     MPID_Peer_update(p);
-    MPID_core.peers[grank] = p;
+    MPID_Peers_put(&MPID_core.peers, p);
     return p;
 }
 
 dev_status MPID_Peer_control(struct peer *p, const struct pkt *k)
 {
-    dev_status s = MPID_core.gone[p->grank] ? DEV_PEER_GONE : p->send_short(p->dp, &k->head, k->body);
+    dev_status s = p->gone ? DEV_PEER_GONE : p->send_short(p->dp, &k->head, k->body);
     if (s == DEV_PEER_GONE)
         MPID_Peer_gone(p->grank);
-    else if (s == DEV_OK && MPID_core.trace != NULL)
-        MPID_Trace_packet('>', p->grank, &k->head, k->head.len);
+    else if (s == DEV_OK)
+        observe_packet('>', p->grank, &k->head, k->head.len);
     return s;
 }

@@ -17,11 +17,7 @@ static void set_unexpected(const struct ku_knob *row)
 static void set_eager(const struct ku_knob *row)
 {
     MPID_core.pkt_size = (int)row->num;
-    for (int32_t i = 0; MPID_core.peers && i < MPID_core.npeers; i++)
-        if (MPID_core.peers[i]) {
-            MPID_Peer_tune(MPID_core.peers[i]);
-            MPID_Peer_update(MPID_core.peers[i]);
-        }
+    MPID_Peers_retune();
 }
 
 static struct ku_knob rows[] = {
@@ -32,7 +28,23 @@ static struct ku_knob rows[] = {
     { .name = "PLUGINS",
       .type = KU_KNOB_STR,
       .unit = "",
-      .help = "paths of device plug-ins to load, with commas" },
+      .help = "device plug-ins to load besides those of the folder (KEEL_PLUGIN_DIR), with commas: paths, or "
+              "names of "
+              "files there" },
+    { .name = "PLUGIN_DIR",
+      .type = KU_KNOB_STR,
+      .def = KEEL_LIBDIR "/keel",
+      .unit = "",
+      .help = "the folder of device plug-ins: each ch_*.so there is loaded, in the order of the names" },
+    { .name = "HOOKS",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .audience = KU_FOR_DEVELOPERS,
+      .help = "what is done to the packets of each device, for tests, with commas: stats (count, show at the "
+              "end), delay:us=N "
+              "(deliver each so much later), late:percent=N (some looks later), refuse:percent=N, "
+              "queue:percent=N (of sends), "
+              "gone:after=N (packets sent to a peer, which then counts as lost)" },
     { .name = "UNEXPECTED_MB",
       .type = KU_KNOB_INT,
       .def = "1024",
@@ -72,14 +84,31 @@ static struct ku_knob rows[] = {
       .help = "while messages of so many bytes together are on their way to this process, in packets within "
               "a node and to as much memory, they are written past the caches of its core; 0: half of the "
               "cache next to memory, as more has left it before it is read" },
+    { .name = "BACKTRACE",
+      .type = KU_KNOB_BOOL,
+      .def = "1",
+      .unit = "",
+      .scope = KU_KNOB_CONST,
+      .help =
+          "tell mpiexec where in the program a crash or a fatal error happened; 0: no handlers of signals "
+          "are installed for that" },
 };
 static struct ku_knob_table knobs = { .rows = rows,
                                       .n = sizeof rows / sizeof rows[0],
                                       .area = "mpid.messages" };
 
+static void know_plugins(void)
+{
+    if (!knobs.is_read)
+        ku_knob_register(&knobs);
+    MPID_Plugins_know();
+}
+static struct ku_knob_table of_plugins = { .more = know_plugins };
+
 __attribute__((constructor)) static void add_knobs(void)
 {
     ku_knob_add(&knobs);
+    ku_knob_add(&of_plugins);
 }
 
 /* ---- Services to devices ---- */
@@ -87,7 +116,7 @@ __attribute__((constructor)) static void add_knobs(void)
 /* Only the device that talks to the peer may say so: another does not know what is still to be delivered. */
 static void service_gone(void *arg, int32_t grank)
 {
-    if (grank >= 0 && grank < MPID_core.npeers && MPID_Dev_serves(arg, grank))
+    if (grank >= 0 && grank < MPID_core.peers.n && MPID_Dev_serves(arg, grank))
         MPID_Peer_gone(grank);
 }
 
@@ -99,10 +128,16 @@ static void service_error(void *arg, const char *text)
 
 static const char *service_knob(void *arg, const char *name)
 {
-    char full[64];
+    const struct ku_knob *k = ku_knob_find(name);
     (void)arg;
-    snprintf(full, sizeof full, "KEEL_%s", name);
-    return getenv(full);
+    return k != NULL ? k->str : NULL;
+}
+
+static int64_t service_knob_number(void *arg, const char *name)
+{
+    const struct ku_knob *k = ku_knob_find(name);
+    (void)arg;
+    return k != NULL ? k->num : 0;
 }
 
 /* ---- Init ---- */
@@ -110,41 +145,28 @@ static const char *service_knob(void *arg, const char *name)
 static int setup_world(void)
 {
     const struct ku_seg_head *h = MPID_core.job.segment.head;
-    int32_t *grank_of = ku_segment_grank_of(&MPID_core.job.segment);
-    bool identity = (int32_t)h->nlocal == MPID_core.job.size;
-    for (uint32_t l = 0; l < h->nlocal; l++)
-        identity = identity && grank_of[l] == (int32_t)l;
-    MPID_core.local_of = NULL;
-    if (!identity) {
-        MPID_core.local_of = malloc((size_t)MPID_core.job.size * sizeof *MPID_core.local_of);
-        if (MPID_core.local_of == NULL)
-            return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks",
-                              (int)MPID_core.job.size);
-        for (int32_t i = 0; i < MPID_core.job.size; i++)
-            MPID_core.local_of[i] = -1;
-        for (uint32_t l = 0; l < h->nlocal; l++)
-            MPID_core.local_of[grank_of[l]] = (int32_t)l;
-    }
     MPID_core.world = (struct dev_world){ .rank = MPID_core.job.rank,
                                           .size = MPID_core.job.size,
                                           .local_rank = MPID_core.job.local_rank,
                                           .local_size = MPID_core.job.local_size,
                                           .epoch = MPID_core.job.epoch,
                                           .segment = &MPID_core.job.segment,
-                                          .grank_of = grank_of,
-                                          .local_of = MPID_core.local_of };
-    MPID_core.info =
-        (struct MPID_World){ .local_rank = MPID_core.job.local_rank,
-                             .local_size = MPID_core.job.local_size,
-                             .appnum = MPID_core.job.appnum,
-                             .universe_size = MPID_core.job.universe_size,
-                             .team_room = (int32_t)h->room_bytes,
-                             .team_bench = (int32_t)h->bench_bytes,
-                             .node_of = h->nnodes > 1 ? ku_segment_node_of(&MPID_core.job.segment) : NULL,
-                             .machine = &h->machine,
-                             .place = ku_segment_place(&MPID_core.job.segment,
-                                                       (uint32_t)MPID_core.job.local_rank) };
-    MPID_core.services = (struct dev_services){ .version = DEV_VERSION,
+                                          .grank_of = ku_segment_grank_of(&MPID_core.job.segment),
+                                          .stride = h->stride };
+    MPID_core.info = (struct MPID_World){ .local_rank = MPID_core.job.local_rank,
+                                          .local_size = MPID_core.job.local_size,
+                                          .appnum = MPID_core.job.appnum,
+                                          .universe_size = MPID_core.job.universe_size,
+                                          .team_room = (int32_t)h->room_bytes,
+                                          .team_bench = (int32_t)h->bench_bytes,
+                                          .node = (int32_t)h->node,
+                                          .nodes = (int32_t)h->nnodes,
+                                          .grank_of = MPID_core.world.grank_of,
+                                          .machine = &h->machine,
+                                          .place = ku_segment_place(&MPID_core.job.segment,
+                                                                    (uint32_t)MPID_core.job.local_rank) };
+    MPID_core.services = (struct dev_services){ .size = sizeof MPID_core.services,
+                                                .version = DEV_VERSION,
                                                 .deliver = MPID_Deliver,
                                                 .sent = MPID_Sent,
                                                 .peer_gone = service_gone,
@@ -154,7 +176,8 @@ static int setup_world(void)
                                                 .address = MPID_Dev_address,
                                                 .place = MPID_Place,
                                                 .place_at = MPID_Place_at,
-                                                .placed = MPID_Placed };
+                                                .placed = MPID_Placed,
+                                                .knob_number = service_knob_number };
     return 0;
 }
 
@@ -168,12 +191,11 @@ static int64_t past_cache(void)
 static int setup_tables(void)
 {
     MPID_core.rank = MPID_core.job.rank;
-    MPID_core.npeers = MPID_core.job.size;
-    MPID_core.peers = calloc((size_t)MPID_core.npeers, sizeof *MPID_core.peers);
-    MPID_core.gone = calloc((size_t)MPID_core.npeers, 1);
-    if (MPID_core.peers == NULL || MPID_core.gone == NULL)
-        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks", (int)MPID_core.npeers);
+    if (!MPID_Peers_init(&MPID_core.peers, MPID_core.job.size))
+        return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks",
+                          (int)MPID_core.job.size);
     ku_slab_init(&MPID_core.rndvs, (sizeof(struct rndv) + 63) & ~(size_t)63, 0);
+    MPID_Mem_init();
     MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
     MPID_core.unexp_peak = 0;
     MPID_core.long_way = (int)ku_knob_int("LONG_MESSAGES");
@@ -192,15 +214,16 @@ static void teardown(void)
     MPID_Umsg_fini();
     MPID_Devset_fini();
     ku_slab_fini(&MPID_core.rndvs);
-    free(MPID_core.local_of);
-    MPID_core.local_of = NULL;
+    MPID_Mem_fini();
     MPID_core.busy = NULL;
-    MPID_core.npeers = MPID_core.ngone = 0;
     MPID_core.lost = MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
     MPID_core.failed_seen = MPID_core.answered = 0;
+    MPID_core.alive = 0;
     MPID_core.probe.on = false;
+    pmi_trace_end();
     ku_wait_company(NULL, 0);
     ku_wait_bell_close(ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank));
+    ku_heap_close(&MPID_core.heap);
     pmi_fini(&MPID_core.job);
 }
 
@@ -222,6 +245,8 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     ku_wait_company(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
     if (!ku_wait_register())
         atomic_fetch_or(&MPID_core.job.segment.head->fence_all, KU_FENCE_SOME);
+    ku_heap_open(&MPID_core.heap, &MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank,
+                 MPID_core.job.epoch);
     err = setup_tables();
     if (err == 0)
         err = MPID_Devset_open();
@@ -236,6 +261,8 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     MPID_MyWorldRank = MPID_core.job.rank;
     MPID_MyWorldSize = MPID_core.job.size;
     MPID_core.up = true;
+    if (ku_knob_int("BACKTRACE"))
+        pmi_trace_begin(&MPID_core.job);
     atomic_store(&ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->seen,
                  ku_clock_ns());
     pmi_join(&MPID_core.job); /* nobody sends for the new epoch to a process that is still in the old one */
@@ -327,6 +354,11 @@ void MPID_Abort(struct MPIR_COMMUNICATOR *comm, int error_code, char *facility, 
     pmi_abort(MPID_core.up ? &MPID_core.job : NULL, error_code, text);
 }
 
+void MPID_Trace_here(void)
+{
+    pmi_trace_here();
+}
+
 void MPID_Message(const char *text)
 {
     if (MPID_core.up)
@@ -338,6 +370,16 @@ void MPID_Message(const char *text)
 const struct MPID_World *MPID_World(void)
 {
     return &MPID_core.info;
+}
+
+int32_t MPID_Node_of(int32_t grank)
+{
+    return ku_segment_node_of(&MPID_core.job.segment, grank);
+}
+
+int32_t MPID_Node_ranks(int32_t node, int32_t *granks)
+{
+    return ku_segment_ranks_of(&MPID_core.job.segment, node, granks);
 }
 
 const char *MPID_Error_text(void)

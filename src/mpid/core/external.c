@@ -70,9 +70,8 @@ static struct form form_of(int32_t basic, int class, int repr, int size)
     case KEEL_MPI_WCHAR:
         return (struct form){ size == 2 ? NUMBER : UNSIGNED, (uint8_t)size, 2, 1 };
     }
-    if (class == MPIR_CLASS_LOGICAL)
-        return (struct form){ basic == KEEL_MPI_C_BOOL || basic == KEEL_MPI_CXX_BOOL ? TRUTH : LOGICAL,
-                              (uint8_t)size, (uint8_t)size, 1 };
+    if (class == MPIR_CLASS_BOOL || class == MPIR_CLASS_LOGICAL)
+        return (struct form){ class == MPIR_CLASS_BOOL ? TRUTH : LOGICAL, (uint8_t)size, (uint8_t)size, 1 };
     return form_of_repr(repr, size);
 }
 

@@ -19,7 +19,7 @@ static int64_t nsubs(const struct MPID_LIST *list)
     return list->kind == MPID_LIST_FIELDS ? list->n : list->kind == MPID_LIST_SAME;
 }
 
-static void list_unref(struct MPID_LIST *list)
+void MPID_List_unref(struct MPID_LIST *list)
 {
     if (list == NULL || atomic_fetch_sub_explicit(&list->refs, 1, memory_order_acq_rel) != 1)
         return;
@@ -36,7 +36,7 @@ void MPID_Layout_unref(const struct MPID_LAYOUT *l)
     struct MPID_LAYOUT *m = (struct MPID_LAYOUT *)l;
     if (m == NULL || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
         return;
-    list_unref(m->list);
+    MPID_List_unref(m->list);
     MPID_Programs_free(atomic_load_explicit(&m->programs, memory_order_relaxed));
     free(m);
 }
@@ -58,18 +58,17 @@ static int16_t many(int64_t runs)
     return (int16_t)(runs < MPID_LAYOUT_RUNS ? runs : MPID_LAYOUT_RUNS);
 }
 
-/* A new layout over `list`, whose reference it takes over (also on failure). */
-static struct MPID_LAYOUT *layout_of_list(struct MPID_LIST *list)
+struct MPID_LAYOUT *MPID_Layout_of_list(struct MPID_LIST *list)
 {
     struct MPID_LAYOUT *l = MPID_Layout_run(0, list->bytes);
     if (l == NULL) {
-        list_unref(list);
+        MPID_List_unref(list);
         return NULL;
     }
     l->list = list;
     l->runs = many(list->n);
     for (int64_t i = 0; list->sub && i < list->n && l->runs < MPID_LAYOUT_RUNS; i++) {
-        const struct MPID_LAYOUT *sub = list->sub[list->kind == MPID_LIST_SAME ? 0 : i];
+        const struct MPID_LAYOUT *sub = MPID_List_entry_sub(list, i);
         l->runs = many(l->runs + (sub ? sub->runs - 1 : 0));
     }
     return l;
@@ -94,7 +93,7 @@ static struct MPID_LAYOUT *copy_moved(const struct MPID_LAYOUT *from, int64_t of
     return l;
 }
 
-static struct MPID_LIST *list_new(enum MPID_LIST_KIND kind, int64_t n)
+struct MPID_LIST *MPID_List_new(enum MPID_LIST_KIND kind, int64_t n)
 {
     struct MPID_LIST *list = calloc(1, sizeof *list);
     if (list == NULL)
@@ -110,8 +109,23 @@ static struct MPID_LIST *list_new(enum MPID_LIST_KIND kind, int64_t n)
         list->sub = calloc((size_t)nsubs(list), sizeof *list->sub);
     if (list->off && (list->start || !starts) && (list->sub || nsubs(list) == 0))
         return list;
-    list_unref(list);
+    MPID_List_unref(list);
     return NULL;
+}
+
+int64_t MPID_List_entry_at(const struct MPID_LIST *list, int64_t at)
+{
+    if (list->start == NULL)
+        return at / list->block;
+    int64_t lo = 0, hi = list->n; /* start[lo] <= at < start[hi] */
+    while (hi - lo > 1) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (list->start[mid] <= at)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 /* ---- loops ---- */
@@ -123,7 +137,7 @@ static bool reaches(int64_t stride, int64_t n, int64_t step)
     return !__builtin_mul_overflow(n, step, &product) && product == stride;
 }
 
-static void push_loop(struct MPID_LAYOUT *l, int64_t count, int64_t stride)
+void MPID_Layout_push_loop(struct MPID_LAYOUT *l, int64_t count, int64_t stride)
 {
     memmove(l->loop + 1, l->loop, (size_t)l->depth * sizeof *l->loop);
     l->loop[0] = (struct MPID_LOOP){ count, stride, l->size };
@@ -132,15 +146,14 @@ static void push_loop(struct MPID_LAYOUT *l, int64_t count, int64_t stride)
     l->runs = many(count < MPID_LAYOUT_RUNS ? count * l->runs : MPID_LAYOUT_RUNS);
 }
 
-static void set_sub(struct MPID_LIST *list, int64_t i, const struct MPID_LAYOUT *sub)
+void MPID_List_set_sub(struct MPID_LIST *list, int64_t i, const struct MPID_LAYOUT *sub)
 {
     list->sub[i] = MPID_Layout_ref(sub);
     if (list->nesting <= MPID_Layout_nesting(sub))
         list->nesting = MPID_Layout_nesting(sub) + 1;
 }
 
-/* Fill in entry i of a list of runs or fields that is being made; entries come in order. */
-static void list_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece)
+void MPID_List_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece)
 {
     list->off[i] = piece.off;
     list->start[i] = list->bytes;
@@ -149,18 +162,18 @@ static void list_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece)
     if (piece.bytes > list->block)
         list->block = piece.bytes;
     if (piece.sub)
-        set_sub(list, i, piece.sub);
+        MPID_List_set_sub(list, i, piece.sub);
 }
 
 /* n times the same, at places to be filled in. */
 static struct MPID_LIST *list_same(int64_t n, const struct MPID_LAYOUT *sub)
 {
-    struct MPID_LIST *list = list_new(MPID_LIST_SAME, n);
+    struct MPID_LIST *list = MPID_List_new(MPID_LIST_SAME, n);
     if (list == NULL)
         return NULL;
     list->block = sub->size;
     list->bytes = n * sub->size;
-    set_sub(list, 0, sub);
+    MPID_List_set_sub(list, 0, sub);
     return list;
 }
 
@@ -171,7 +184,7 @@ static struct MPID_LAYOUT *wrapped(const struct MPID_LAYOUT *sub)
     if (list == NULL)
         return NULL;
     list->off[0] = 0;
-    return layout_of_list(list);
+    return MPID_Layout_of_list(list);
 }
 
 struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_PIECE piece)
@@ -194,7 +207,7 @@ struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_
             if (l == NULL)
                 return NULL;
         }
-        push_loop(l, count, stride);
+        MPID_Layout_push_loop(l, count, stride);
     }
     return l;
 }
@@ -244,8 +257,8 @@ static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOU
 static void add_entries(struct MPID_PIECES *p, int64_t off, const struct MPID_LIST *list)
 {
     for (int64_t i = 0; i < list->n; i++) {
-        const struct MPID_LAYOUT *sub = list->sub ? list->sub[list->kind == MPID_LIST_SAME ? 0 : i] : NULL;
-        int64_t bytes = list->start ? list->start[i + 1] - list->start[i] : list->block;
+        const struct MPID_LAYOUT *sub = MPID_List_entry_sub(list, i);
+        int64_t bytes = MPID_List_entry_bytes(list, i);
         if (sub)
             add_flat(p, off + list->off[i] + sub->off, sub, 0);
         else
@@ -344,12 +357,12 @@ static int64_t split_length(const struct MPID_PIECES *p)
 
 static struct MPID_LAYOUT *layout_of_blocks(int64_t n, int64_t bytes)
 {
-    struct MPID_LIST *list = list_new(MPID_LIST_BLOCKS, n);
+    struct MPID_LIST *list = MPID_List_new(MPID_LIST_BLOCKS, n);
     if (list == NULL)
         return NULL;
     list->block = bytes;
     list->bytes = n * bytes;
-    return layout_of_list(list);
+    return MPID_Layout_of_list(list);
 }
 
 struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs)
@@ -359,20 +372,20 @@ struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs)
     return layout_of_blocks(n, bytes);
 }
 
-struct MPID_LAYOUT *MPID_Layout_runs(int64_t n, int64_t bytes, int64_t longest)
+struct MPID_LAYOUT *MPID_Layout_of_runs(int64_t n, int64_t bytes, int64_t longest)
 {
-    struct MPID_LIST *list = list_new(MPID_LIST_RUNS, n);
+    struct MPID_LIST *list = MPID_List_new(MPID_LIST_RUNS, n);
     if (list == NULL)
         return NULL;
     list->block = longest;
     list->bytes = bytes;
-    return layout_of_list(list);
+    return MPID_Layout_of_list(list);
 }
 
 struct MPID_LAYOUT *MPID_Layout_same(int64_t n, const struct MPID_LAYOUT *sub)
 {
     struct MPID_LIST *list = n > FLAT_FREE && !MPID_Layout_is_run(sub) ? list_same(n, sub) : NULL;
-    return list ? layout_of_list(list) : NULL;
+    return list ? MPID_Layout_of_list(list) : NULL;
 }
 
 static struct MPID_LAYOUT *blocks_of(const struct MPID_PIECES *p, int64_t length)
@@ -389,15 +402,16 @@ static struct MPID_LAYOUT *blocks_of(const struct MPID_PIECES *p, int64_t length
 
 static struct MPID_LAYOUT *entries_of(const struct MPID_PIECES *p, enum MPID_LIST_KIND kind)
 {
-    struct MPID_LIST *list = kind == MPID_LIST_SAME ? list_same(p->n, p->v[0].sub) : list_new(kind, p->n);
+    struct MPID_LIST *list =
+        kind == MPID_LIST_SAME ? list_same(p->n, p->v[0].sub) : MPID_List_new(kind, p->n);
     if (list == NULL)
         return NULL;
     for (int64_t i = 0; i < p->n; i++)
         if (kind == MPID_LIST_SAME)
             list->off[i] = p->v[i].off;
         else
-            list_set(list, i, p->v[i]);
-    return layout_of_list(list);
+            MPID_List_set(list, i, p->v[i]);
+    return MPID_Layout_of_list(list);
 }
 
 static struct MPID_LAYOUT *list_of(const struct MPID_PIECES *p, bool may_flatten);

@@ -91,6 +91,27 @@ static inline int32_t MPID_Layout_nesting(const struct MPID_LAYOUT *l)
     return l && l->list ? l->list->nesting : 0;
 }
 
+/* Packed bytes of entry i. */
+static inline int64_t MPID_List_entry_bytes(const struct MPID_LIST *list, int64_t i)
+{
+    return list->start ? list->start[i + 1] - list->start[i] : list->block;
+}
+
+/* Packed bytes before entry i. */
+static inline int64_t MPID_List_start(const struct MPID_LIST *list, int64_t i)
+{
+    return list->start ? list->start[i] : i * list->block;
+}
+
+/* The layout of entry i; NULL: it is a run. */
+static inline const struct MPID_LAYOUT *MPID_List_entry_sub(const struct MPID_LIST *list, int64_t i)
+{
+    return list->sub ? list->sub[list->kind == MPID_LIST_SAME ? 0 : i] : NULL;
+}
+
+/* The entry that holds packed byte `at`. */
+int64_t MPID_List_entry_at(const struct MPID_LIST *list, int64_t at);
+
 /* All that make a layout return a reference for the caller, or NULL without memory. */
 struct MPID_LAYOUT *MPID_Layout_run(int64_t off, int64_t bytes);
 /* `count` times the piece, `stride` apart; count and piece are not empty. */
@@ -99,10 +120,23 @@ struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_
  * better, or no memory. */
 struct MPID_LAYOUT *MPID_Layout_blocks(int64_t n, int64_t bytes, int64_t runs);
 /* n runs that are not blocks, `bytes` in all, whose list->off and list->start the caller fills in. */
-struct MPID_LAYOUT *MPID_Layout_runs(int64_t n, int64_t bytes, int64_t longest);
+struct MPID_LAYOUT *MPID_Layout_of_runs(int64_t n, int64_t bytes, int64_t longest);
 /* n times `sub`, not all at equal distances, whose list->off the caller fills in.  NULL: fewer or simpler parts than are best this way, or
  * no memory. */
 struct MPID_LAYOUT *MPID_Layout_same(int64_t n, const struct MPID_LAYOUT *sub);
+/* The parts that layouts are made of, for what describes one itself (encode.c): an empty list of n entries, with off, start
+ * and sub of the size its kind asks for; NULL: no memory. */
+struct MPID_LIST *MPID_List_new(enum MPID_LIST_KIND kind, int64_t n);
+/* Entry i of RUNS or FIELDS; entries come in order. */
+void MPID_List_set(struct MPID_LIST *list, int64_t i, struct MPID_PIECE piece);
+/* Where entry i is a layout; of SAME, i is 0. */
+void MPID_List_set_sub(struct MPID_LIST *list, int64_t i, const struct MPID_LAYOUT *sub);
+void MPID_List_unref(struct MPID_LIST *list); /* NULL allowed */
+/* A new layout over the list, whose reference it takes over (also on failure). */
+struct MPID_LAYOUT *MPID_Layout_of_list(struct MPID_LIST *list);
+/* One more loop around a layout that nobody else has; fewer than MPID_LAYOUT_LOOPS are in use. */
+void MPID_Layout_push_loop(struct MPID_LAYOUT *l, int64_t count, int64_t stride);
+
 /* The pieces one after another; there is at least one, and no_memory is false. */
 struct MPID_LAYOUT *MPID_Layout_list(const struct MPID_PIECES *pieces);
 

@@ -8,6 +8,7 @@
 #include "mpid/core/copy.h"
 #include "mpid/core/kernel.h"
 #include "mpid/core/layout.h"
+#include "mpid/core/sign.h"
 #include "util/err.h"
 
 /* ---- the naive engine ---- */
@@ -304,6 +305,100 @@ static void compare_copies(const struct both *b, int64_t count)
     free(at);
 }
 
+/* ---- encoded, walked ---- */
+
+static bool same_sign(const struct MPID_SIGN *a, const struct MPID_SIGN *b)
+{
+    return !a || !b ? a == b
+                    : a->depth == b->depth && a->bytes == b->bytes && a->wire == b->wire && a->n == b->n;
+}
+
+static void compare_fields(const struct MPIR_DATATYPE *a, const struct MPIR_DATATYPE *b)
+{
+    const int64_t x[] = { a->size,  a->extent, a->lb,     a->true_extent, a->true_lb,       a->is_contig,
+                          a->align, a->has_lb, a->has_ub, a->basic,       a->layout != NULL },
+                  y[] = { b->size,  b->extent, b->lb,     b->true_extent, b->true_lb,       b->is_contig,
+                          b->align, b->has_lb, b->has_ub, b->basic,       b->layout != NULL };
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i])
+            ck_abort_msg("field %zu is %lld; expected %lld", i, (long long)y[i], (long long)x[i]);
+    ck_assert_msg(same_sign(a->sign, b->sign), "the signatures differ");
+    if (a->layout)
+        ck_assert_msg(a->layout->runs == b->layout->runs && a->layout->depth == b->layout->depth &&
+                          MPID_Layout_nesting(a->layout) == MPID_Layout_nesting(b->layout),
+                      "the layouts differ");
+}
+
+/* Encode and decode; the same again gives the same bytes. */
+static struct MPIR_DATATYPE there_and_back(const struct MPIR_DATATYPE *t)
+{
+    struct MPIR_DATATYPE back = { 0 };
+    void *bytes = NULL, *again = NULL;
+    int64_t len = 0, len2 = 0;
+    ck_assert_int_eq(MPID_Type_encode(t, &bytes, &len), 0);
+    int err = MPID_Type_decode(&back, bytes, len);
+    ck_assert_msg(err == 0, "%s", err ? ku_err_last()->text : "");
+    compare_fields(t, &back);
+    ck_assert_int_eq(MPID_Type_encode(&back, &again, &len2), 0);
+    ck_assert_msg(len == len2 && memcmp(bytes, again, (size_t)len) == 0, "encoded again: other bytes");
+    for (int64_t cut = 0; cut < len && len < 300; cut++) { /* nothing less is a datatype */
+        struct MPIR_DATATYPE part = { 0 };
+        ck_assert_int_eq(MPID_Type_decode(&part, bytes, cut), MPI_ERR_TYPE);
+        ck_assert(part.layout == NULL && part.sign == NULL);
+    }
+    free(bytes);
+    free(again);
+    return back;
+}
+
+static void compare_encoded(const struct both *b, int64_t count)
+{
+    struct both back = { there_and_back(&b->t), b->r };
+    compare_bounds(&back);
+    compare_copies(&back, count);
+    MPID_Type_fini(&back.t);
+}
+
+/* The runs that a walk should find; it stops before run number `stop`. */
+struct expected {
+    const int64_t *at; /* of each byte from the walk's first one on, */
+    int64_t base;      /* less this much */
+    int64_t n, taken, stop, runs;
+};
+
+static bool expect_run(void *arg, int64_t at, int64_t bytes)
+{
+    struct expected *e = arg;
+    if (e->runs++ == e->stop)
+        return false;
+    if (bytes <= 0 || bytes > e->n - e->taken)
+        ck_abort_msg("a run of %lld bytes; %lld are left", (long long)bytes, (long long)(e->n - e->taken));
+    for (int64_t i = 0; i < bytes; i++)
+        if (e->at[e->taken + i] != at + e->base + i)
+            ck_abort_msg("byte %lld of the run at %lld", (long long)i, (long long)at);
+    e->taken += bytes;
+    if (e->taken < e->n && e->at[e->taken] == e->at[e->taken - 1] + 1)
+        ck_abort_msg("a run of %lld bytes is not all that touch", (long long)bytes);
+    return true;
+}
+
+static void compare_runs(const struct both *b, int64_t count)
+{
+    int64_t base, span, *at = places(b, count, &base, &span), total = count * b->r.n;
+    for (int round = 0; round < 6; round++) {
+        int64_t from = round == 0 ? 0 : rnd(total + 1), len = round == 0 ? total : rnd(total - from + 1);
+        struct expected e = { at + from, base, len, 0, round % 2 ? rnd(9) : -1, 0 };
+        int64_t taken = MPID_Layout_runs(&b->t, from, len, expect_run, &e);
+        ck_assert_int_eq(taken, e.taken);
+        if (e.stop < 0)
+            ck_assert_int_eq(taken, len);
+        struct expected rest = { at + from + taken, base, len - taken, 0, -1, 0 }; /* goes on there */
+        taken = MPID_Layout_runs(&b->t, from + taken, len - taken, expect_run, &rest);
+        ck_assert_int_eq(taken, rest.n);
+    }
+    free(at);
+}
+
 START_TEST(random_types)
 {
     struct both pool[POOL];
@@ -321,6 +416,8 @@ START_TEST(random_types)
         }
         compare_copies(&b, 1);
         compare_copies(&b, 1 + rnd(_i % 4 < 2 ? 9 : 30));
+        compare_encoded(&b, 1 + rnd(9));
+        compare_runs(&b, 1 + rnd(9));
         int victim = (int)rnd(POOL - 4) + 4; /* old types go while types made from them live on */
         drop(&pool[victim]);
         pool[victim] = b;
@@ -478,6 +575,11 @@ START_TEST(huge_counts)
     int64_t k = ((int64_t)1 << 39) + 17;
     MPID_Layout_pack(&v.t, (char *)((uintptr_t)&value - (uintptr_t)(k * 24)), 1, k * 8, &got, 8);
     ck_assert_double_eq(got, 3.5);
+    const int64_t at[3] = { k * 24 + 7, (k + 1) * 24, (k + 1) * 24 + 1 }; /* its last byte, and of the next */
+    struct expected e = { at, 0, 3, 0, -1, 0 };
+    ck_assert_int_eq(MPID_Layout_runs(&v.t, k * 8 + 7, 3, expect_run, &e), 3);
+    struct expected first = { at, 0, 3, 0, 1, 0 };
+    ck_assert_int_eq(MPID_Layout_runs(&v.t, k * 8 + 7, v.t.size - k * 8 - 7, expect_run, &first), 1);
     MPID_Type_fini(&v.t);
     drop(&d);
 }
@@ -527,11 +629,202 @@ START_TEST(deep_nesting_is_refused)
     mem[t.true_extent - 1] = 9;
     MPID_Layout_pack(&t, mem, 1, 0, packed, t.size);
     ck_assert_int_eq(packed[t.size - 1], 9);
+    struct MPIR_DATATYPE back = there_and_back(&t);
+    packed[t.size - 1] = 0;
+    MPID_Layout_pack(&back, mem, 1, 0, packed, t.size);
+    ck_assert_int_eq(packed[t.size - 1], 9);
+    MPID_Type_fini(&back);
     free(mem);
     free(packed);
     MPID_Type_fini(&t);
     MPID_Type_fini(&vec);
     drop(&c);
+}
+END_TEST
+
+/* ---- encoded types by hand ---- */
+
+/* Each contains the one before twice: 2^40 runs, and a description of 40 lists. */
+START_TEST(what_is_shared_is_encoded_once)
+{
+    struct both c, i;
+    struct MPIR_DATATYPE t = { 0 }, next = { 0 };
+    make_basic(&c, 1);
+    make_basic(&i, 4);
+    MPID_Type_hvector(&t, 40, 1, 3, &c.t);
+    for (int k = 0; k < 36; k++) {
+        struct MPIR_DATATYPE *types[3] = { &t, k % 2 ? &i.t : &c.t, &t };
+        int64_t one[3] = { 1, 1, 1 }, disp[3] = { 0, t.extent + 7, t.extent + 20 };
+        ck_assert_int_eq(MPID_Type_struct(&next, 3, counts(one), counts(disp), types), 0);
+        MPID_Type_fini(&t);
+        t = next;
+    }
+    void *bytes = NULL;
+    int64_t len = 0;
+    ck_assert_int_eq(MPID_Type_encode(&t, &bytes, &len), 0);
+    ck_assert_int_lt(len, 3000);
+    free(bytes);
+    struct MPIR_DATATYPE back = there_and_back(&t);
+    char a[5000] = { 0 }, packed[2][64];
+    for (size_t k = 0; k < sizeof a; k++)
+        a[k] = (char)(k * 7);
+    MPID_Layout_pack(&t, a, 1, 70, packed[0], 64);
+    MPID_Layout_pack(&back, a, 1, 70, packed[1], 64);
+    ck_assert_mem_eq(packed[0], packed[1], 64);
+    MPID_Type_fini(&back);
+    MPID_Type_fini(&t);
+    drop(&c);
+    drop(&i);
+}
+END_TEST
+
+START_TEST(types_of_no_bytes_and_of_one_run)
+{
+    struct both c, v;
+    struct MPIR_DATATYPE t = { 0 }, back;
+    make_basic(&c, 8);
+    ck_assert_int_eq(MPID_Type_hvector(&t, 0, 1, 3, &c.t), 0);
+    back = there_and_back(&t);
+    ck_assert_int_eq(MPID_Layout_runs(&back, 0, 0, expect_run, NULL), 0);
+    ck_assert_int_eq(MPID_Type_resized(&t, -8, 32, &c.t), 0);
+    back = there_and_back(&t);
+    MPID_Type_fini(&back);
+    MPID_Type_fini(&t);
+    make_vector(&v, &c, 5, 1, 8);
+    back = there_and_back(&v.t);
+    ck_assert(back.is_contig);
+    drop(&v);
+    struct MPIR_DATATYPE pair = { .size = 6, .extent = 8, .true_extent = 8, .align = 4 };
+    pair.basic = KEEL_MPI_SHORT_INT;
+    pair.layout = &MPID_Layout_short_int;
+    back = there_and_back(&pair);
+    MPID_Type_fini(&back);
+    drop(&c);
+}
+END_TEST
+
+/* Bytes that are wrong in one thing each, and a word of what is said.  The beginning of each is version 1; RUN(n) is a layout of
+ * one run of n bytes. */
+#define RUN(n) 1, 0, 0, 0, n
+START_TEST(wrong_bytes_are_refused)
+{
+    static const struct {
+        unsigned char bytes[40];
+        int64_t len;
+        const char *says;
+    } wrong[] = {
+        { { 2, 0, 0, 1, 0, 0, 0, 0 }, 8, "the version is 2; expected 1" },
+        { { 1, 0, 0, 1, 0, 0, 0, 0, 7 }, 9, "before byte 8 of 9, the datatype ends" },
+        { { 1, 0, 16, 1, 0, 0, 0, 0 }, 8, "flags is 16; expected 0 to 15" },
+        { { 1, 0, 0, 0, 0, 0, 0, 0 }, 8, "alignment is 0" },
+        { { 1, 0, 4, 1, 0, 0, 0, 0 }, 8, "there are 0 so far" },
+        { { 1, 0, 8, 1, 0, 0, 0, 0 }, 8, "there are 0 so far" },
+        { { 1, 0, 0, 1, 0, 0, 0, 8 }, 8, "the extent is 0, the size 8, and there is no layout" },
+        { { 1, 0, 0, 1, 0x80, 0, 0, 0, 0 }, 9, "more bytes than it needs" },
+        { { 1, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2 }, 14, "more than 64 bits" },
+        { { 1, 7, 0, 0, 1, 0, 0, 0, 0 }, 9, "of kind 7; expected 0 to 6" },
+        { { 1, 1, 0, 0, 0, 0, 0, 4, 1 }, 9, "length of a run is 0" },
+        { { 1, 1, 0, 5, 0, 0, 0, 4, 1 }, 9, "number of loops is 5" },
+        { { 1, 1, 0, 1, 1, 0, 0, 4, 1 }, 9, "count of a loop is 1" },
+        { { 1, 1, 0, 0, 1, 0, 4, 1, 0 }, 9, "list 0 is meant; there are 0 so far" },
+        { { 1, 2, 0, 4, 0, 0, 0, 4, 1 }, 9, "length of a list is 0" },
+        { { 1, 2, 100, 4, 0, 0, 0, 4, 1 }, 9, "length of a list is 100; expected 1 to 6" },
+        { { 1, 2, 2, 0, 0, 16, 0 }, 7, "length of a block is 0" },
+        { { 1, 3, 2, 0, 1, 0, 0, 0 }, 8, "length of a run is 0" },
+        { { 1, 4, 2, 0, 0, 0, 0, 0 }, 8, "layout 0 is meant; there are 0 so far" },
+        { { 1, RUN(4), 4, 2, 0, 0, 16, 0 }, 12, "layout 0 is one run" },
+        { { 1, RUN(4), 5, 2, 0, 2, 0, 0, 0 }, 13, "layout 1 is meant; there are 1 so far" },
+        { { 1, 6, 1, 0, 0, 0, 0, 0 }, 8, "repetition in a signature is 0" },
+        { { 1, 6, 1, 1, 2, 0, 0, 0 }, 8, "basic type 1 is unknown" },
+        { { 1, 6, 1, 1, 1, 0, 0, 0 }, 8, "signature 0 is meant; there are 0 so far" },
+    };
+    struct MPIR_DATATYPE t = { 0 };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert_msg(MPID_Type_decode(&t, wrong[i].bytes, wrong[i].len) == MPI_ERR_TYPE, "row %zu", i);
+        ck_assert_msg(strstr(ku_err_last()->text, wrong[i].says) != NULL, "row %zu: %s", i,
+                      ku_err_last()->text);
+    }
+    ck_assert_int_eq(MPID_Type_decode(&t, wrong, MPID_TYPE_ENCODED_MAX + 1), MPI_ERR_TYPE);
+    ck_assert_ptr_nonnull(strstr(ku_err_last()->text, "too many"));
+}
+END_TEST
+
+static unsigned char *put_number(unsigned char *p, unsigned v)
+{
+    for (; v > 0x7f; v >>= 7)
+        *p++ = (unsigned char)(v | 0x80);
+    *p++ = (unsigned char)v;
+    return p;
+}
+
+/* Lists of one layout, `deep` inside one another, the innermost of one block of a byte. */
+static int64_t nested_lists(unsigned char *bytes, unsigned deep)
+{
+    static const unsigned char first[] = { 1, 2, 1, 1, 0, 1, 0, 0, 1 };
+    unsigned char *p = bytes + sizeof first;
+    memcpy(bytes, first, sizeof first);
+    for (unsigned k = 0; k < deep; k++) {
+        const unsigned char list[] = { 4, 1 }, layout[] = { 0, 1, 0, 0 };
+        memcpy(p, list, sizeof list);
+        p = put_number(p + sizeof list, k);
+        memcpy(p, layout, sizeof layout);
+        p = put_number(p + sizeof layout, k + 2);
+    }
+    return p - bytes;
+}
+
+/* The same of signatures. */
+static int64_t nested_signs(unsigned char *bytes, unsigned deep)
+{
+    unsigned char *p = bytes;
+    *p++ = 1;
+    for (unsigned k = 0; k <= deep; k++) {
+        const unsigned char sign[] = { 6, 1, 1 };
+        memcpy(p, sign, sizeof sign);
+        p = put_number(p + sizeof sign, k ? 2 * k - 1 : 2 * KEEL_MPI_INT8_T);
+    }
+    return p - bytes;
+}
+
+/* Ends `len` bytes as a type of one byte with a layout or a signature. */
+static int decode_ended(unsigned char *bytes, int64_t len, bool sign)
+{
+    const unsigned char end[] = { 0, sign ? 8 : 4, 1, 0, 0, 2, 1 };
+    struct MPIR_DATATYPE t = { 0 };
+    memcpy(bytes + len, end, sizeof end);
+    int err = MPID_Type_decode(&t, bytes, len + (int64_t)sizeof end - !sign);
+    MPID_Type_fini(&t);
+    return err;
+}
+
+/* Places and sizes that leave 63 bits; layouts and signatures nested too deep. */
+START_TEST(encoded_limits)
+{
+    enum { DEEP = MPID_LAYOUT_NESTING + 2 };
+    struct MPIR_DATATYPE t = { 0 };
+    static const unsigned char far[] = { /* 2^62 times 2 bytes; a run at 2^63 - 1; a loop of 2 with a stride of 2^62 */
+                                         1, 1, 0,    1,    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                         0x40, 0, 0, 2,    0,    4,    1,    0,    0,    0 },
+                               place[] = { 1, 1, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,
+                                           0, 0, 2,    0,    4,    1,    0,    0,    0 },
+                               stride[] = { 1, 1, 0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                            0x80, 0x80, 1, 0, 2,    0,    4,    1,    0,    0,    0 };
+    ck_assert_int_eq(MPID_Type_decode(&t, far, sizeof far), MPI_ERR_TYPE);
+    ck_assert_ptr_nonnull(strstr(ku_err_last()->text, "leaves 63 bits"));
+    ck_assert_int_eq(MPID_Type_decode(&t, place, sizeof place), MPI_ERR_TYPE);
+    ck_assert_ptr_nonnull(strstr(ku_err_last()->text, "leaves 63 bits"));
+    ck_assert_int_eq(MPID_Type_decode(&t, stride, sizeof stride), MPI_ERR_TYPE);
+    ck_assert_ptr_nonnull(strstr(ku_err_last()->text, "leaves 63 bits"));
+    unsigned char *deep = malloc(16 * DEEP);
+    for (int sign = 0; sign < 2; sign++)
+        for (unsigned over = 0; over < 2; over++) {
+            unsigned n = (sign ? MPID_SIGN_DEPTH : MPID_LAYOUT_NESTING) + over;
+            int64_t len = sign ? nested_signs(deep, n) : nested_lists(deep, n);
+            ck_assert_int_eq(decode_ended(deep, len, sign), over ? MPI_ERR_TYPE : 0);
+            if (over)
+                ck_assert_ptr_nonnull(strstr(ku_err_last()->text, "nested more than"));
+        }
+    free(deep);
 }
 END_TEST
 
@@ -732,6 +1025,43 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* Encoding and decoding notice it, too, and leave nothing behind. */
+START_TEST(out_of_memory_encoding)
+{
+    struct both c, i;
+    struct MPIR_DATATYPE v = { 0 }, t = { 0 }, back = { 0 };
+    make_basic(&c, 1);
+    make_basic(&i, 4);
+    int64_t disp[40], one[40], n = 0;
+    struct MPIR_DATATYPE *types[40];
+    MPID_Type_hvector(&v, 40, 1, 3, &c.t);
+    for (int k = 0; k < 40; k++) {
+        disp[k] = k * (k + 200);
+        one[k] = 1 + k % 5;
+        types[k] = k % 3 == 0 ? &v : k % 3 == 1 ? &i.t : &c.t;
+    }
+    ck_assert_int_eq(MPID_Type_struct(&t, 40, counts(one), counts(disp), types), 0);
+    for (int err = -1; err && n < 1000;) {
+        void *bytes = NULL;
+        int64_t len = 0;
+        failing = n++;
+        err = MPID_Type_encode(&t, &bytes, &len);
+        if (err == 0)
+            err = MPID_Type_decode(&back, bytes, len);
+        bool met = failing < 0;
+        failing = -1;
+        free(bytes);
+        ck_assert_int_eq(err, met ? MPI_ERR_NO_MEM : 0);
+    }
+    ck_assert_int_gt(n, 20);
+    MPID_Type_fini(&back);
+    MPID_Type_fini(&t);
+    MPID_Type_fini(&v);
+    drop(&c);
+    drop(&i);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("layout");
@@ -749,6 +1079,11 @@ int main(void)
     tcase_add_test(c, typed_to_typed);
     tcase_add_test(c, deep_signatures);
     tcase_add_test(c, out_of_memory);
+    tcase_add_test(c, what_is_shared_is_encoded_once);
+    tcase_add_test(c, types_of_no_bytes_and_of_one_run);
+    tcase_add_test(c, wrong_bytes_are_refused);
+    tcase_add_test(c, encoded_limits);
+    tcase_add_test(c, out_of_memory_encoding);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -43,7 +43,7 @@ static uint64_t place_eager(int32_t grank, const struct dev_head *h, size_t len)
     struct context *c = MPID_Context_find(h->context);
     int err = 0;
     struct peer *p = peer_get(grank, &err);
-    struct rndv *v = c != NULL && p != NULL ? MPID_Rndv_make(p, NULL, RNDV_RECV) : NULL;
+    struct rndv *v = c != NULL && p != NULL && !p->gone ? MPID_Rndv_make(p, NULL, RNDV_RECV) : NULL;
     struct MPIR_HANDLE *r =
         v != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r == NULL)
@@ -79,7 +79,7 @@ none:
 uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t len)
 {
     (void)arg;
-    if (unlikely(MPID_core.trace != NULL) || len == 0)
+    if (!mode_plain() || len == 0)
         return 0;
     return h->kind == PKT_DATA    ? place_data(grank, h, len)
            : h->kind == PKT_EAGER ? place_eager(grank, h, len)

@@ -33,7 +33,7 @@ static void block_at(const struct source *s, int64_t i, int64_t *off, int64_t *b
     const struct MPID_LIST *list = s->list;
     int64_t n = list ? list->n : 1, k = i % n;
     *off = i / n * s->apart + (list ? list->off[k] : 0);
-    *bytes = list == NULL ? s->block : list->start ? list->start[k + 1] - list->start[k] : list->block;
+    *bytes = list ? MPID_List_entry_bytes(list, k) : s->block;
 }
 
 /* One repetition: packed bytes, and the memory they lie in. */

@@ -2,7 +2,7 @@
  *
  * Invariants
  *   1. MPID_Progress is the one place that polls devices; it is never entered from a device's upcall.
- *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (MPID_core.gone), and its
+ *   2. A peer is found gone in an upcall, in a send, or from the segment; it is only marked there (peer.gone), and its
  *      requests are failed at the end of the next MPID_Progress, when nobody walks their queues.
  *   3. Who sleeps has looked at every device after saying that it sleeps (util/wait.h).  With something to send that waits
  *      for room it is woken by the device, and sleeps shortly in case that device cannot.
@@ -18,14 +18,10 @@ static const uint64_t STILL_NS = 1900000000; /* a sleep in which nothing came fo
 
 void MPID_Peer_gone(int32_t grank)
 {
-    if (grank < 0 || grank >= MPID_core.npeers || MPID_core.gone[grank])
+    if (grank < 0 || grank >= MPID_core.peers.n || !MPID_Peers_lose(&MPID_core.peers, grank))
         return;
-    MPID_core.gone[grank] = 1;
-    MPID_core.ngone++;
     MPID_core.gone_pending = true;
     MPID_Peer_failed();
-    if (MPID_core.peers[grank] != NULL)
-        MPID_core.peers[grank]->fast = false;
     MPID_Debug("rank %d is gone", (int)grank);
     ku_event_tell(&MPID_events[EVENT_GONE], (const int64_t[]){ grank });
 }
@@ -35,28 +31,35 @@ void MPID_Peer_failed(void)
     atomic_store(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->found_gone, 1);
 }
 
+/* One of the other members, if there are any and all of them are gone; else -1.  `alive` only goes up, so all calls together look
+ * at each member once. */
+static int32_t nobody_left(const struct MPIR_COMMUNICATOR *comm)
+{
+    int32_t size = comm != NULL ? comm->remote_size : MPID_core.job.size;
+    int32_t first = 0, *alive = comm == NULL        ? &MPID_core.alive
+                                : comm->adi != NULL ? &((struct comm_adi *)comm->adi)->alive
+                                                    : &first;
+    for (; *alive < size; ++*alive) {
+        int32_t g = grank_of(comm, *alive);
+        if (g >= 0 && g != MPID_core.rank && !peer_gone(g))
+            return -1;
+    }
+    for (int32_t i = size - 1; i >= 0; i--)
+        if (grank_of(comm, i) >= 0 && grank_of(comm, i) != MPID_core.rank)
+            return grank_of(comm, i);
+    return -1;
+}
+
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
 {
-    int32_t size = comm != NULL ? comm->remote_size : MPID_core.npeers, grank = -1;
+    int32_t grank = source != MPI_ANY_SOURCE ? grank_of(comm, source) : nobody_left(comm);
     if (MPID_core.lost) {
         *error_code =
             ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");
         return true;
     }
-    if (source != MPI_ANY_SOURCE) {
-        grank = grank_of(comm, source);
-        if (grank < 0 || !MPID_core.gone[grank])
-            return false;
-    } else {
-        for (int32_t i = 0; i < size; i++) {
-            int32_t g = grank_of(comm, i);
-            if (g >= 0 && g != MPID_core.rank && !MPID_core.gone[g])
-                return false;
-            grank = g >= 0 && g != MPID_core.rank ? g : grank;
-        }
-        if (grank < 0)
-            return false;
-    }
+    if (grank < 0 || !peer_gone(grank))
+        return false;
     *error_code = MPID_Err_gone(grank);
     return true;
 }
@@ -80,9 +83,11 @@ static void reap_context(struct context *c, void *arg)
 static int reap(void)
 {
     MPID_core.gone_pending = false;
-    for (int32_t i = 0; i < MPID_core.npeers; i++)
-        if (MPID_core.gone[i])
-            MPID_Rndv_peer_lost(i);
+    for (struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        if (p->gone) {
+            MPID_Rndv_peer_lost(p);
+            MPID_Mem_peer_lost(p->grank);
+        }
     MPID_Contexts_each(reap_context, NULL);
     return 1;
 }
@@ -123,12 +128,12 @@ static int check_failed(void)
     const struct ku_segment *s = &MPID_core.job.segment;
     if (likely(!failed_more()))
         return 0;
+    uint32_t from = MPID_core.failed_seen;
     MPID_core.failed_seen = atomic_load_explicit(&s->head->failed, memory_order_acquire);
     for (int i = 0; i < DRAIN_MAX && (MPID_Progress() + look_at_idle() > 0 || readable()); i++)
         ;
-    for (int32_t r = 0; r < MPID_core.npeers; r++)
-        if (atomic_load_explicit(&ku_segment_gone(s)[r], memory_order_relaxed))
-            MPID_Peer_gone(r);
+    for (; from != MPID_core.failed_seen; from++)
+        MPID_Peer_gone(ku_segment_dead(s, from));
     if (MPID_core.gone_pending)
         reap();
     return 1;
@@ -140,8 +145,8 @@ int (*MPID_Progress_also)(void);
 
 static bool has_work(const struct peer *p)
 {
-    return !MPID_core.gone[p->grank] &&
-           (p->msg_head != NULL || p->ctl_head != NULL || p->stream_head != NULL || p->signals);
+    return !p->gone && (p->msg_head != NULL || p->ctl_head != NULL || p->stream_head != NULL ||
+                        p->mem_head != NULL || p->signals);
 }
 
 bool MPID_Peers_busy(void)
@@ -242,6 +247,16 @@ static void sources_cancel(const struct sources *s)
         ku_wait_cancel(s->word[i]);
 }
 
+/* May the process sleep on the descriptors?  After a look at the devices that found nothing. */
+static bool sources_arm(const struct sources *s)
+{
+    bool armed = true;
+    for (int i = 0; s->nfds > 0 && armed && i < MPID_core.npoll; i++)
+        if (MPID_core.poll[i]->fd >= 0)
+            armed = MPID_core.poll[i]->ops.arm(MPID_core.poll[i]->dev);
+    return armed;
+}
+
 static void sources_sleep(const struct sources *s, int most_ms)
 {
     if (s->nwords > 0)
@@ -322,7 +337,7 @@ static int sleep_now(struct ku_wait *w, int most_ms)
         sources_cancel(&s);
         return 0;
     }
-    if (met > 0 || failed_more() || (MPID_core.ending && MPID_Sync_over()) ||
+    if (met > 0 || failed_more() || !sources_arm(&s) || (MPID_core.ending && MPID_Sync_over()) ||
         !lie_down(team, s.nfds + s.nwords == 0, &most_ms)) {
         ku_wait_reset(w);
         sources_cancel(&s);
@@ -386,7 +401,7 @@ static int nap(void)
     sources_find(&s);
     sources_prepare(&s);
     int met = MPID_Progress() + look_at_idle();
-    if (met == 0 && !failed_more() && !woken())
+    if (met == 0 && !failed_more() && !woken() && sources_arm(&s))
         sources_sleep(&s, BUSY_MS);
     sources_cancel(&s);
     return met;
@@ -428,8 +443,8 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
         ku_wait_reset(&asking.w);
         return n;
     }
-    int32_t gone = MPID_core.ngone;
-    while (n == 0 && gone == MPID_core.ngone && likely(!woken())) {
+    int32_t gone = MPID_core.peers.ngone;
+    while (n == 0 && gone == MPID_core.peers.ngone && likely(!woken())) {
         n = MPID_Wait_step(
             &w, NULL); /* what it met may be what the caller waits for: no other event need follow */
         if (n == 0)

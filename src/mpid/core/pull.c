@@ -23,8 +23,8 @@
  *      taken, or another is looked at: four messages, the first of which does not count.  A look has a price, what it took beyond
  *      what the best way would have; the next look at the same way comes after PATIENCE times that, and as many times more as it was slower,
  *      or, when the best way has become slower than it was, after HASTE times.  So looks cost at most 1% a way, less of one
- *      that is far behind, and a change of place is noticed.  As it is within LOOK_MOST_NS at most, a look that takes
- *      more than 10 ms costs more than that. */
+ *      that is far behind, and a change of place is noticed.  The next look comes within LOOK_MOST_NS at most, so one whose price is more than
+ *      10 ms costs more than 1%. */
 #include "core.h"
 #include "util/clock.h"
 
@@ -169,7 +169,7 @@ static uint32_t use_of(const struct rndv *v)
 
 static _Atomic uint64_t *word_of(const struct rndv *v)
 {
-    return v->peer->cd->ops.word(v->peer->dp, v->state == RNDV_GIVE, v->claim & ((1 << WORD_BITS) - 1));
+    return v->peer->cd->near.word(v->peer->dp, v->state == RNDV_GIVE, v->claim & ((1 << WORD_BITS) - 1));
 }
 
 /* A piece to copy now; -1: there is none.  `all`: all of the pieces, which nobody copies then. */
@@ -197,13 +197,13 @@ static int64_t bytes_at(const struct rndv *v, int64_t at)
 
 static bool copy_piece(const struct rndv *v, int32_t k)
 {
-    const struct dev_ops *ops = &v->peer->cd->ops;
+    const struct dev_near *near = &v->peer->cd->near;
     int64_t at = (int64_t)k * v->chunk;
     char *here = (char *)v->req->buf + at;
     uint64_t there = v->address + (uint64_t)at;
     size_t n = (size_t)bytes_at(v, at);
-    return (v->state == RNDV_GIVE ? ops->copy_to_peer(v->peer->dp, there, here, n)
-                                  : ops->copy_from_peer(v->peer->dp, here, there, n)) == DEV_OK;
+    return (v->state == RNDV_GIVE ? near->copy_to_peer(v->peer->dp, there, here, n)
+                                  : near->copy_from_peer(v->peer->dp, here, there, n)) == DEV_OK;
 }
 
 static void append(struct rndv *v)
@@ -243,7 +243,7 @@ static bool begin_share(struct rndv *v)
                       &(struct pkt_share){ .sender = v->other,
                                            .receiver = rndv_op(v),
                                            .want = (uint64_t)v->want,
-                                           .address = p->cd->ops.offer(p->dp, v->req->buf, (size_t)v->want),
+                                           .address = p->cd->near.offer(p->dp, v->req->buf, (size_t)v->want),
                                            .chunk = v->chunk,
                                            .claim = v->claim });
     if (MPID_Peer_control(p, &k) != DEV_OK)
@@ -277,8 +277,8 @@ enum step { STEP_ON, STEP_WAITS, STEP_OVER };
 static enum step pull(struct rndv *v)
 {
     int64_t left = v->want - v->done, n = left < PULL_STEP ? left : PULL_STEP;
-    v->refused = v->peer->cd->ops.copy_from_peer(v->peer->dp, (char *)v->req->buf + v->done,
-                                                 v->address + (uint64_t)v->done, (size_t)n) != DEV_OK;
+    v->refused = v->peer->cd->near.copy_from_peer(v->peer->dp, (char *)v->req->buf + v->done,
+                                                  v->address + (uint64_t)v->done, (size_t)n) != DEV_OK;
     v->done += n;
     return v->refused || v->done == v->want ? STEP_OVER : STEP_ON;
 }
@@ -373,7 +373,7 @@ void MPID_Pull_share(const struct pkt_share *share)
     if (!MPID_Rndv_claimed(v))
         return;
     if (v->req->datatype != NULL ||
-        v->peer->cd->ops.word(v->peer->dp, true, share->claim & ((1 << WORD_BITS) - 1)) == NULL)
+        v->peer->cd->near.word(v->peer->dp, true, share->claim & ((1 << WORD_BITS) - 1)) == NULL)
         MPID_Broken("rank %d asks this process to copy to its memory a message that it cannot",
                     (int)v->peer->grank);
     if (share->want > (uint64_t)v->total)
@@ -406,12 +406,12 @@ void MPID_Pull_stop(struct rndv *v)
         *at = v->next;
 }
 
-void MPID_Pull_peer_lost(int32_t grank)
+void MPID_Pull_peer_lost(const struct peer *p)
 {
     struct rndv **at = &MPID_core.pulls;
     while (*at != NULL) {
         struct rndv *v = *at;
-        if (v->peer->grank != grank) {
+        if (v->peer != p) {
             at = &v->next;
             continue;
         }

@@ -27,6 +27,7 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
 {
     int64_t capacity = MPID_Req_capacity(r), n = m->len < capacity ? m->len : capacity;
     struct pkt_rts rts;
+    matched(r, m->source, m->tag, m->len);
     switch (m->kind) {
     case UMSG_SHORT:
     case UMSG_HEAP:
@@ -35,8 +36,8 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
         recv_finish(r, m->source, m->tag, m->len, capacity);
         break;
     case UMSG_RTS:
-        rts = (struct pkt_rts){ .total = (uint64_t)m->len, .sender = m->rts.sender, .grank = m->grank };
-        MPID_Rndv_recv(r, m->source, m->tag, &rts, m->rts.payload, false);
+        rts = (struct pkt_rts){ .total = (uint64_t)m->len, .sender = m->rts.sender };
+        MPID_Rndv_recv(r, m->grank, m->source, m->tag, &rts, m->rts.payload, false);
         break;
     case UMSG_SELF:
         MPID_Self_copy(m->self, r);
@@ -69,7 +70,7 @@ static int recv_begin(struct MPIR_HANDLE *r)
         MPID_Recv_umsg(r, m);
         return 0;
     }
-    if (unlikely(MPID_core.ngone != 0 || MPID_core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
+    if (unlikely(MPID_core.peers.ngone != 0 || MPID_core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
         return err;
     MPID_Posted_add(&c->posted, r);
     req_state(r, REQ_POSTED);
@@ -312,7 +313,8 @@ static inline bool must_look(const struct context *c)
 /* May a receive just be put into the queue? */
 static inline bool may_post(const struct context *c, int64_t len)
 {
-    return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.ngone == 0 && !MPID_core.lost);
+    return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.peers.ngone == 0 &&
+                  !MPID_core.lost);
 }
 
 /* If nothing is to be looked at for it: into the queue. */
@@ -441,7 +443,7 @@ static struct umsg *look(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t conte
         MPID_DeviceCheck(MPID_NOTBLOCKING);
         m = MPID_Unexp_find(&c->unexp, src_lrank, tag);
     }
-    if (m == NULL && (MPID_core.ngone != 0 || MPID_core.lost))
+    if (m == NULL && (MPID_core.peers.ngone != 0 || MPID_core.lost))
         MPID_Recv_hopeless(comm, src_lrank, err);
     return m;
 }

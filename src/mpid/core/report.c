@@ -206,9 +206,8 @@ static void add_posted(struct context *c, void *rep)
 static void add_all(struct report *rep)
 {
     MPID_Contexts_each(add_posted, rep);
-    for (int32_t i = 0; i < MPID_core.npeers; i++)
-        for (const struct MPIR_HANDLE *r = MPID_core.peers[i] != NULL ? MPID_core.peers[i]->msg_head : NULL;
-             r != NULL; r = r->next)
+    for (const struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        for (const struct MPIR_HANDLE *r = p->msg_head; r != NULL; r = r->next)
             add_send(r, rep);
     ku_slab_each(&MPID_core.rndvs, add_rndv, rep);
 }
@@ -258,7 +257,7 @@ static void add_members(struct ku_seg_call *call, const struct MPIR_COMMUNICATOR
 {
     memset(call->members, 0, sizeof call->members);
     call->comm_size = 0;
-    if (comm == NULL || MPID_core.npeers > KU_CALL_MEMBERS)
+    if (comm == NULL || MPID_core.job.size > KU_CALL_MEMBERS)
         return;
     call->comm = comm->context_id;
     call->comm_size = comm->size;

@@ -13,7 +13,7 @@ int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r)
 
 void MPID_Req_typed(struct MPIR_HANDLE *r)
 {
-    if (r->datatype->is_contig) {
+    if (r->datatype->is_contig && !mode_has(MPID_MODE_TYPED)) {
         r->len = MPID_Req_capacity(r);
         r->datatype = NULL;
     } else if (!(r->state & REQ_BLOCKING) && !(r->datatype->obj.flags & KEEL_OBJ_PREDEFINED)) {
@@ -156,7 +156,7 @@ void MPID_RecvCancel(MPID_Request request, int *error_code)
 /* Take a message out of its peer's queue before anything of it has been sent. */
 static void unqueue(struct MPIR_HANDLE *r)
 {
-    struct peer *p = MPID_core.peers[r->peer];
+    struct peer *p = MPID_core.peers.at[r->peer];
     struct MPIR_HANDLE **link = &p->msg_head, *before = NULL;
     for (; *link != r; link = &before->next)
         before = *link;

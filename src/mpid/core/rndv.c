@@ -150,7 +150,7 @@ static bool may_start(struct peer *p, const struct rndv *v)
 /* RTS has gone. */
 static void send_start(struct peer *p, struct rndv *v)
 {
-    struct dev_head h = pkt_start_prepare(rndv_op(v), MPID_core.rank);
+    struct dev_head h = pkt_start_prepare(rndv_op(v));
     size_t n = (size_t)least(v->total, PART_SMALL);
     void *room = may_start(p, v) ? p->cd->ops.reserve(p->dp, n) : NULL;
     dev_status s;
@@ -164,8 +164,7 @@ static void send_start(struct peer *p, struct rndv *v)
         return;
     v->started = (uint32_t)n;
     p->starting = rndv_op(v);
-    if (unlikely(MPID_core.trace != NULL))
-        MPID_Trace_packet('>', p->grank, &h, n);
+    observe_packet('>', p->grank, &h, n);
 }
 
 /* The receiver has answered. */
@@ -182,11 +181,11 @@ dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
     struct rndv *v = r->aux;
     struct pkt k;
     dev_status s;
-    pkt_rts_prepare(&k, r->context_id, r->tag, r->rank, MPID_core.rank, rndv_op(v), (uint64_t)v->total);
+    pkt_rts_prepare(&k, r->context_id, r->tag, r->rank, rndv_op(v), (uint64_t)v->total);
     if (v->total <= PKT_INLINE_MAX)
         req_read(r, 0, pkt_rts_payload(&k), v->total);
     else if (r->datatype == NULL)
-        pkt_rts_address(&k, p->cd->ops.offer(p->dp, r->buf, (size_t)v->total));
+        pkt_rts_address(&k, p->cd->near.offer(p->dp, r->buf, (size_t)v->total));
     s = MPID_Peer_control(p, &k);
     if (s == DEV_OK) {
         v->state = RNDV_WAIT;
@@ -321,8 +320,7 @@ static dev_status send_part(struct peer *p, struct rndv *v)
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;
         v->inflight += s == DEV_QUEUED;
-        if (unlikely(MPID_core.trace != NULL))
-            MPID_Trace_packet('>', p->grank, &h, (size_t)n);
+        observe_packet('>', p->grank, &h, (size_t)n);
     }
     return s;
 }
@@ -355,7 +353,7 @@ void MPID_Rndv_sent(struct rndv *v, dev_status status)
         MPID_Peer_gone(v->peer->grank);
     if (v->inflight != 0)
         return;
-    if (MPID_core.gone[v->peer->grank])
+    if (v->peer->gone)
         MPID_core.gone_pending = true; /* it can be failed now */
     else if (v->done == v->want)
         send_done(v);
@@ -444,19 +442,19 @@ static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op send
         MPID_Rndv_ask(v);
 }
 
-void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const struct pkt_rts *rts,
-                    const void *payload, bool at_once)
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t tag,
+                    const struct pkt_rts *rts, const void *payload, bool at_once)
 {
     int64_t capacity = MPID_Req_capacity(r), total = (int64_t)rts->total;
     int64_t want = total < capacity ? total : capacity;
     int err = 0;
-    struct peer *p = peer_get(rts->grank, &err);
+    struct peer *p = peer_get(peer, &err);
     r->s.MPI_SOURCE = source;
     r->s.MPI_TAG = tag;
-    r->peer = rts->grank;
+    r->peer = peer;
     if (want > 0 && total > PKT_INLINE_MAX) {
-        if (p == NULL || MPID_core.gone[rts->grank])
-            MPID_Req_fail(r, p == NULL ? err : MPID_Err_gone(rts->grank));
+        if (p == NULL || p->gone)
+            MPID_Req_fail(r, p == NULL ? err : MPID_Err_gone(peer));
         else
             begin_recv(p, r, rts->sender, total, want, pkt_rts_address_of(payload), at_once);
         return;
@@ -464,7 +462,7 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t source, int32_t tag, const st
     if (want > 0)
         req_write(r, 0, payload, want);
     recv_finish(r, source, tag, total, capacity);
-    if (p != NULL && !MPID_core.gone[rts->grank])
+    if (p != NULL && !p->gone)
         MPID_Rndv_answer(p, rts->sender, 0);
 }
 
@@ -499,9 +497,9 @@ void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)
     take_part(v, body, (int64_t)len);
 }
 
-void MPID_Rndv_start(const struct dev_head *h, const void *body, size_t len)
+void MPID_Rndv_start(int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
-    struct peer *p = MPID_core.peers[h->source];
+    struct peer *p = MPID_core.peers.at[peer];
     struct rndv *v = p != NULL ? MPID_Rndv_find(p->taking) : NULL;
     struct pkt_op sender = pkt_start_op(h);
     if (v == NULL || v->state != RNDV_RECV || !v->takes || v->other.index != sender.index ||
@@ -523,18 +521,20 @@ void MPID_Rndv_cancel(struct MPIR_HANDLE *r)
     }
 }
 
-void MPID_Rndv_cancel_in(const struct dev_head *h, const struct pkt_cancel *cancel)
+void MPID_Rndv_cancel_in(int32_t peer, const struct dev_head *h, const struct pkt_cancel *cancel)
 {
     struct context *c = MPID_Context_find(h->context);
     struct umsg *m = c != NULL ? c->unexp.tail : NULL;
     int err = 0;
-    struct peer *p = peer_get(cancel->grank, &err);
+    struct peer *p = peer_get(peer, &err);
+    if (p != NULL && p->gone)
+        return;
     struct rndv *v = p != NULL ? MPID_Rndv_make(p, NULL, RNDV_CTS) : NULL;
     if (v == NULL)
-        MPID_Broken("no memory to answer rank %d, which cancels a send", (int)cancel->grank);
+        MPID_Broken("no memory to answer rank %d, which cancels a send", (int)peer);
     while (m != NULL &&
-           !(m->kind == UMSG_RTS && m->grank == cancel->grank &&
-             m->rts.sender.index == cancel->sender.index && m->rts.sender.gen == cancel->sender.gen))
+           !(m->kind == UMSG_RTS && m->grank == peer && m->rts.sender.index == cancel->sender.index &&
+             m->rts.sender.gen == cancel->sender.gen))
         m = m->prev;
     if (m != NULL) {
         MPID_Unexp_remove(&c->unexp, m);
@@ -569,9 +569,9 @@ static dev_status send_ctl(struct peer *p, struct rndv *v)
     if (v->ctl == PKT_SHARED)
         pkt_shared_prepare(&k, v->other, v->lacks);
     else if (v->ctl == PKT_CANCEL)
-        pkt_cancel_prepare(&k, v->req->context_id, v->req->tag, v->req->rank, MPID_core.rank, rndv_op(v));
+        pkt_cancel_prepare(&k, v->req->context_id, v->req->tag, v->req->rank, rndv_op(v));
     else
-        pkt_cancel_ack_prepare(&k, v->other, MPID_core.rank, v->cancelled);
+        pkt_cancel_ack_prepare(&k, v->other, v->cancelled);
     return MPID_Peer_control(p, &k);
 }
 
@@ -599,7 +599,7 @@ static int drive_signals(struct peer *p, dev_status *s)
     struct pkt k;
     if (p->signals == 0)
         return 0;
-    k.head = pkt_signal_prepare(p->signals & SIGNAL_XOFF ? PKT_XOFF : PKT_XON, MPID_core.rank, 0);
+    k.head = pkt_signal_prepare(p->signals & SIGNAL_XOFF ? PKT_XOFF : PKT_XON, 0);
     *s = MPID_Peer_control(p, &k);
     if (*s != DEV_OK)
         return 0;
@@ -610,7 +610,7 @@ static int drive_signals(struct peer *p, dev_status *s)
 static int drive_msgs(struct peer *p, dev_status *s)
 {
     int n = 0;
-    while (p->msg_head != NULL && !MPID_core.gone[p->grank]) {
+    while (p->msg_head != NULL && !p->gone) {
         struct MPIR_HANDLE *r = p->msg_head, *next = r->next;
         if (MPID_Send_first(p, r) == SEND_AGAIN) {
             *s = DEV_AGAIN;
@@ -624,11 +624,27 @@ static int drive_msgs(struct peer *p, dev_status *s)
     return n;
 }
 
+/* Payload of messages and operations on memory, by turns: what is first gets the room that there is. */
+static int drive_long(struct peer *p, dev_status *s)
+{
+    int n = 0;
+    if (p->mem_head == NULL)
+        return drive_stream(p, s);
+    p->mem_turn = !p->mem_turn;
+    if (!p->mem_turn)
+        n += drive_stream(p, s);
+    if (*s == DEV_OK || *s == DEV_QUEUED)
+        n += MPID_Mem_drive(p, s);
+    if (p->mem_turn && (*s == DEV_OK || *s == DEV_QUEUED))
+        n += drive_stream(p, s);
+    return n;
+}
+
 int MPID_Peer_drive(struct peer *p)
 {
     dev_status s = DEV_OK;
     int n = 0;
-    if (MPID_core.gone[p->grank])
+    if (p->gone)
         return 0;
     n += drive_signals(p, &s);
     if (s == DEV_OK)
@@ -636,7 +652,7 @@ int MPID_Peer_drive(struct peer *p)
     if (s == DEV_OK)
         n += drive_msgs(p, &s);
     if (s == DEV_OK)
-        n += drive_stream(p, &s);
+        n += drive_long(p, &s);
     if (s == DEV_PEER_GONE)
         MPID_Peer_gone(p->grank);
     return n;
@@ -648,29 +664,26 @@ static void lose(void *obj, void *arg)
 {
     struct rndv *v = obj;
     struct MPIR_HANDLE *r = v->req;
-    int32_t grank = *(int32_t *)arg;
-    if (v->peer->grank != grank || v->inflight != 0)
+    const struct peer *p = arg;
+    if (v->peer != p || v->inflight != 0)
         return;
     MPID_Rndv_free(v);
     if (r != NULL)
-        MPID_Req_fail(r, MPID_Err_gone(grank));
+        MPID_Req_fail(r, MPID_Err_gone(p->grank));
 }
 
-void MPID_Rndv_peer_lost(int32_t grank)
+void MPID_Rndv_peer_lost(struct peer *p)
 {
-    struct peer *p = MPID_core.peers[grank];
-    if (p == NULL)
-        return;
     while (p->msg_head != NULL) {
         struct MPIR_HANDLE *r = p->msg_head;
         p->msg_head = r->next;
         if (r->aux != NULL)
             MPID_Rndv_free(r->aux);
-        MPID_Req_fail(r, MPID_Err_gone(grank));
+        MPID_Req_fail(r, MPID_Err_gone(p->grank));
     }
     p->msg_tail = NULL;
     p->ctl_head = p->ctl_tail = p->stream_head = p->stream_tail = NULL;
     p->signals = 0;
-    MPID_Pull_peer_lost(grank);
-    ku_slab_each(&MPID_core.rndvs, lose, &grank);
+    MPID_Pull_peer_lost(p);
+    ku_slab_each(&MPID_core.rndvs, lose, p);
 }

@@ -52,10 +52,10 @@ static dev_status send_short(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
         body = packed;
     }
     s = p->send_short(p->dp, &h, body);
-    if (likely(s == DEV_OK))
+    if (likely(s == DEV_OK)) {
         MPID_core.sent_bytes += (uint64_t)bytes;
-    if (unlikely(MPID_core.trace != NULL) && s == DEV_OK)
-        MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
+        observe_packet('>', p->grank, &h, (size_t)bytes);
+    }
     return s;
 }
 
@@ -79,9 +79,8 @@ static dev_status send_eager(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
     if (s == DEV_OK || s == DEV_QUEUED) {
         MPID_core.counts.eager++;
         MPID_core.sent_bytes += (uint64_t)bytes;
+        observe_packet('>', p->grank, &h, (size_t)bytes);
     }
-    if (unlikely(MPID_core.trace != NULL) && (s == DEV_OK || s == DEV_QUEUED))
-        MPID_Trace_packet('>', p->grank, &h, (size_t)bytes);
     return s;
 }
 
@@ -200,6 +199,7 @@ static int self_send(struct MPIR_HANDLE *s)
     r = MPID_Posted_take(&c->posted, s->rank, s->tag);
     if (r == NULL)
         return self_keep(s, c);
+    matched(r, s->rank, s->tag, req_bytes(s));
     MPID_Self_copy(s, r);
     return 0;
 }
@@ -212,10 +212,10 @@ static int check(const struct MPIR_HANDLE *r, int dest_grank)
         return ku_err_set(MPI_ERR_OTHER, NULL, "MPID_Init has not been called");
     if (unlikely(r->len < 0))
         return ku_err_set(MPI_ERR_COUNT, "count", "is %lld; expected 0 or more", (long long)r->len);
-    if (unlikely(dest_grank < 0 || dest_grank >= MPID_core.npeers))
+    if (unlikely(dest_grank < 0 || dest_grank >= MPID_core.peers.n))
         return ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", dest_grank,
-                          (int)MPID_core.npeers - 1);
-    return MPID_core.gone[dest_grank] ? MPID_Err_gone(dest_grank) : 0;
+                          (int)MPID_core.peers.n - 1);
+    return peer_gone(dest_grank) ? MPID_Err_gone(dest_grank) : 0;
 }
 
 static int begin(struct MPIR_HANDLE *r, bool may_queue)
@@ -307,10 +307,10 @@ send_now(const void *buf, int64_t len, int src_lrank, int tag, uint32_t context_
     struct peer *p;
     struct dev_head h;
     struct ku_line_head head;
-    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
+    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.peers.n))
         return NULL;
-    p = MPID_core.peers[dest_grank];
-    if (unlikely(p == NULL || !p->fast || p->lane.tx == NULL || !KU_SINGLE_THREADED))
+    p = MPID_core.peers.at[dest_grank];
+    if (unlikely(p == NULL || !p->fast || p->lane.tx == NULL))
         return NULL;
     h = pkt_short_prepare(context_id, tag, src_lrank, (size_t)len);
     memcpy(&head, &h, sizeof head);
@@ -342,9 +342,9 @@ static inline __attribute__((always_inline)) int sent(const struct peer *p)
 static inline struct peer *fast_peer(int64_t len, int dest_grank)
 {
     struct peer *p;
-    if (unlikely(len < 0 || (uint32_t)dest_grank >= (uint32_t)MPID_core.npeers))
+    if (unlikely(len < 0 || (uint32_t)dest_grank >= (uint32_t)MPID_core.peers.n))
         return NULL;
-    p = MPID_core.peers[dest_grank];
+    p = MPID_core.peers.at[dest_grank];
     return likely(p != NULL && p->fast) ? p : NULL;
 }
 
@@ -370,7 +370,7 @@ static inline __attribute__((always_inline)) bool send_called(const void *buf, i
         return send_short_called(buf, len, src_lrank, tag, context_id, dest_grank);
     p = fast_peer(len, dest_grank);
     if (unlikely(p == NULL || len > p->eager_max ||
-                 p->cd->ops.send_copy(p->dp, &h, buf, (size_t)len) != DEV_OK))
+                 p->cd->near.send_copy(p->dp, &h, buf, (size_t)len) != DEV_OK))
         return false;
     MPID_core.counts.eager++;
     MPID_core.sent_bytes += (uint64_t)len;

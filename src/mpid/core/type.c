@@ -403,7 +403,7 @@ static bool is_list(const struct runs *r)
 static struct MPID_LAYOUT *list_of_runs(const struct runs *r, int64_t count, MPIR_Counts blocklengths,
                                         MPIR_Counts displacements, int64_t unit, int64_t size)
 {
-    struct MPID_LAYOUT *l = MPID_Layout_runs(r->n, r->bytes, r->longest);
+    struct MPID_LAYOUT *l = MPID_Layout_of_runs(r->n, r->bytes, r->longest);
     int64_t n = 0, sum = 0, end = 0;
     for (int64_t i = 0; l && i < count; i++) {
         int64_t bytes = MPIR_counts_get(blocklengths, i) * size;

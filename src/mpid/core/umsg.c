@@ -78,15 +78,13 @@ static void free_chunks(void)
 static void xon_all(void)
 {
     MPID_core.xoff_any = false;
-    for (int32_t i = 0; i < MPID_core.npeers; i++) {
-        struct peer *p = MPID_core.peers[i];
-        if (p != NULL && p->xoff_sent) {
+    for (struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        if (p->xoff_sent) {
             p->xoff_sent = false;
             p->signals ^=
                 p->signals & SIGNAL_XOFF ? SIGNAL_XOFF : SIGNAL_XON; /* one not yet sent is taken back */
             MPID_Peer_busy(p);
         }
-    }
 }
 
 void MPID_Umsg_free(struct umsg *m)
@@ -109,7 +107,7 @@ void MPID_Umsg_free(struct umsg *m)
 static void xoff(int32_t grank)
 {
     int err = 0;
-    struct peer *p = grank == MPID_core.rank || MPID_core.gone[grank] ? NULL : peer_get(grank, &err);
+    struct peer *p = grank == MPID_core.rank || peer_gone(grank) ? NULL : peer_get(grank, &err);
     if (p == NULL || p->xoff_sent)
         return;
     p->xoff_sent = MPID_core.xoff_any = true;
@@ -117,17 +115,14 @@ static void xoff(int32_t grank)
     MPID_Peer_busy(p);
 }
 
-void MPID_Umsg_pressure(struct context *c, int32_t source)
+void MPID_Umsg_pressure(const struct context *c, int32_t peer, int32_t source)
 {
-    int32_t grank;
     if (likely(MPID_core.unexp_bytes <= MPID_core.unexp_limit && MPID_core.spare != NULL))
         return;
-    grank = c->comm != NULL ? grank_of(c->comm, source) : -1;
-    if (grank >= 0)
-        xoff(grank);
-    else /* a context not announced: its ranks are not known */
-        for (int32_t i = 0; i < MPID_core.npeers; i++)
-            xoff(i);
+    if (peer < 0 && c->comm != NULL)
+        peer = grank_of(c->comm, source);
+    if (peer >= 0) /* else a sender of other messages, whose devices tell it, is told in time */
+        xoff(peer);
 }
 
 int MPID_Umsg_init(void)

@@ -1,17 +1,18 @@
-/* wire.h: the packets that cores exchange: version 1 of the wire format (doc/wire.md says the same in words, and
+/* wire.h: the packets that cores exchange: version 2 of the wire format (doc/wire.md says the same in words, and
  * wire_test compares the two).
  *
- * Every packet is a struct dev_head and a body.  Numbers are in the sender's byte order; equal machines are all there
- * is so far.  Packets are built by the pkt_*_prepare functions only; what comes in is checked by the pkt_*_check
- * functions before any of it is used. */
+ * Every packet is a struct dev_head and a body.  A body's numbers are little-endian, whatever the machine; the head is the
+ * device's to convert (dev_head_le).  Packets are built by the pkt_*_prepare functions only; what comes in is checked by the pkt_*_check
+ * functions before any of it is used, and read by the pkt_*_of functions only. */
 #ifndef MPID_WIRE_H
 #define MPID_WIRE_H
 
 #include <string.h>
+#include "keel_atomic.h"
 #include "device.h"
 
 enum {
-    PKT_VERSION = 1,
+    PKT_VERSION = 2,
     PKT_SHORT_MAX = 48,  /* bytes of payload in a SHORT packet */
     PKT_INLINE_MAX = 24, /* bytes of payload in an RTS packet */
 };
@@ -25,12 +26,18 @@ enum pkt_kind {
     PKT_DATA,   /* a part of the payload: context: receiver's operation; tag, source: see pkt_data_prepare */
     PKT_CANCEL, /* take an RTS back: context, tag, source of the message; struct pkt_cancel */
     PKT_CANCEL_ACK, /* the answer: struct pkt_cancel */
-    PKT_XOFF,       /* source: global rank; send to it no more messages eagerly */
-    PKT_XON,        /* source: global rank; eager messages are welcome again */
-    PKT_SYNC,       /* source: global rank; tag: round of the barrier of MPID_End */
+    PKT_XOFF,       /* send to this process no more messages eagerly */
+    PKT_XON,        /* eager messages are welcome again */
+    PKT_SYNC,       /* tag: round of the barrier of MPID_End */
     PKT_SHARE,  /* an answer to RTS: copy a part of the message to the receiver's memory: struct pkt_share */
     PKT_SHARED, /* the sender's part is there: context: receiver's operation; tag: its generation; source: see pkt_shared_prepare */
-    PKT_START, /* the first bytes of a message, right after its RTS: context, tag: sender's operation; source: its global rank */
+    PKT_START,  /* the first bytes of a message, right after its RTS: context, tag: sender's operation */
+    PKT_PUT,    /* bytes for the receiver's memory: context: region; tag, source: see pkt_part_prepare */
+    PKT_GET,    /* wanted: bytes of the receiver's memory: struct pkt_get */
+    PKT_GOT,    /* a part of them: context: the operation that asked; tag, source: see pkt_part_prepare */
+    PKT_ATOMIC, /* update an element of the receiver's memory: context: operation, tag: type; struct pkt_atomic */
+    PKT_FLUSH, /* wanted: an answer when all PUTs before it are done: context, tag: the operation that asks */
+    PKT_MEM_ACK, /* the answer to ATOMIC and FLUSH, and to a GET that is refused: struct pkt_mem_ack */
     PKT_KINDS
 };
 
@@ -43,8 +50,6 @@ struct pkt_op {
 struct pkt_rts {
     uint64_t total;       /* bytes of the message */
     struct pkt_op sender; /* comes back in CTS */
-    int32_t grank;        /* global rank of the sender */
-    uint32_t bytes;       /* payload that follows: total, or 0 */
 };
 
 struct pkt_cts {
@@ -66,17 +71,51 @@ struct pkt_share {
     uint32_t claim; /* bits 0 to 7: the word, of the receiver's device; others: which use of it */
 };
 
+struct pkt_get {
+    struct pkt_op asker;  /* comes back in GOT or MEM_ACK */
+    struct pkt_op region; /* of the receiver */
+    uint64_t offset, len; /* len is not 0 */
+};
+
+struct pkt_atomic {
+    struct pkt_op asker; /* comes back in MEM_ACK */
+    struct pkt_op region;
+    uint64_t offset;           /* of an element that is aligned to its size */
+    uint64_t operand, compare; /* the bits of elements, as unsigned numbers (keel_atomic_read) */
+};
+
+struct pkt_mem_ack {
+    struct pkt_op asker;
+    uint64_t value; /* ATOMIC: the bits of the element before */
+    uint32_t error; /* an error class: refused (FLUSH: some PUT since the last one was); 0 */
+    uint32_t zero;
+};
+
+/* What a process tells others of its memory, for them to reach it (MPID_Mem_key).  Behind it for each device of which it is registered
+ * with, as in a card: the length of the device's name in a byte, the name, the length of its key in two, the key. */
+struct mem_key {
+    uint32_t magic; /* MEM_KEY_MAGIC */
+    uint32_t rank;  /* in the job */
+    struct pkt_op region;
+    uint64_t address; /* of its first byte, there */
+    uint64_t len;
+};
+enum { MEM_KEY_MAGIC = 0x4b454d4b };
+
 struct pkt_cancel {
     struct pkt_op sender;
-    int32_t grank;
     uint32_t cancelled; /* CANCEL_ACK: 1 if the message was taken back */
 };
 
-_Static_assert(sizeof(struct pkt_rts) == 24 && sizeof(struct pkt_rts) + PKT_INLINE_MAX <= PKT_SHORT_MAX,
+/* Every body but that of a message is short enough for the device to tell its sender (DEV_SHORT_TELLS). */
+_Static_assert(sizeof(struct pkt_rts) == 16 && sizeof(struct pkt_rts) + PKT_INLINE_MAX <= DEV_SHORT_TELLS,
                "rts");
-_Static_assert(sizeof(struct pkt_cts) == 32 && sizeof(struct pkt_cts) <= PKT_SHORT_MAX, "cts");
-_Static_assert(sizeof(struct pkt_share) == 40 && sizeof(struct pkt_share) <= PKT_SHORT_MAX, "share");
-_Static_assert(sizeof(struct pkt_cancel) == 16, "cancel");
+_Static_assert(sizeof(struct pkt_cts) == 32 && sizeof(struct pkt_cts) <= DEV_SHORT_TELLS, "cts");
+_Static_assert(sizeof(struct pkt_share) == 40 && sizeof(struct pkt_share) <= DEV_SHORT_TELLS, "share");
+_Static_assert(sizeof(struct pkt_cancel) == 12, "cancel");
+_Static_assert(sizeof(struct pkt_get) == 32 && sizeof(struct pkt_get) <= DEV_SHORT_TELLS, "get");
+_Static_assert(sizeof(struct pkt_atomic) == 40 && sizeof(struct pkt_atomic) <= DEV_SHORT_TELLS, "atomic");
+_Static_assert(sizeof(struct pkt_mem_ack) == 24 && sizeof(struct mem_key) == 32, "mem_ack, mem_key");
 _Static_assert(PKT_KINDS <= 255, "a kind is 8 bits");
 
 /* A control packet with its body, as it goes to send_short. */
@@ -95,9 +134,18 @@ static inline uint64_t pkt_pair(uint32_t first, uint32_t second)
     return second | (uint64_t)first << 32;
 #endif
 }
+/* The same of a body, as it travels. */
+static inline uint64_t pkt_pair_le(uint32_t first, uint32_t second)
+{
+    return pkt_pair(ku_le32(first), ku_le32(second));
+}
 static inline uint64_t pkt_op_pair(struct pkt_op op)
 {
-    return pkt_pair(op.index, op.gen);
+    return pkt_pair_le(op.index, op.gen);
+}
+static inline struct pkt_op pkt_op_le(struct pkt_op op)
+{
+    return KU_LE_IS(op, ((struct pkt_op){ ku_le32(op.index), ku_le32(op.gen) }));
 }
 
 static inline struct dev_head pkt_head(enum pkt_kind kind, size_t len, uint32_t context, uint32_t tag,
@@ -126,11 +174,11 @@ static inline struct dev_head pkt_eager_prepare(uint32_t context, int tag, int s
 }
 
 /* The caller fills in `total` <= PKT_INLINE_MAX bytes of payload at pkt_rts_payload, if it is that short. */
-static inline void pkt_rts_prepare(struct pkt *p, uint32_t context, int tag, int source, int32_t grank,
-                                   struct pkt_op sender, uint64_t total)
+static inline void pkt_rts_prepare(struct pkt *p, uint32_t context, int tag, int source, struct pkt_op sender,
+                                   uint64_t total)
 {
     uint32_t bytes = total <= PKT_INLINE_MAX ? (uint32_t)total : 0;
-    uint64_t b[] = { total, pkt_op_pair(sender), pkt_pair((uint32_t)grank, bytes) };
+    uint64_t b[] = { ku_le64(total), pkt_op_pair(sender) };
     _Static_assert(sizeof b == sizeof(struct pkt_rts), "rts");
     p->head = pkt_head(PKT_RTS, sizeof b + bytes, context, (uint32_t)tag, (uint32_t)source);
     memcpy(p->body, b, sizeof b);
@@ -140,6 +188,7 @@ static inline void pkt_rts_address(struct pkt *p, uint64_t address)
 {
     if (address == 0)
         return;
+    address = ku_le64(address);
     memcpy(p->body + sizeof(struct pkt_rts), &address, sizeof address);
     p->head = pkt_head(PKT_RTS, sizeof(struct pkt_rts) + sizeof address, p->head.context, p->head.tag,
                        p->head.source);
@@ -149,7 +198,14 @@ static inline uint64_t pkt_rts_address_of(const void *payload)
 {
     uint64_t address;
     memcpy(&address, payload, sizeof address);
-    return address;
+    return ku_le64(address);
+}
+/* As it is where nothing is to be swapped: what is taken apart is stored field by field (see pkt_pair). */
+static inline struct pkt_rts pkt_rts_of(const void *body)
+{
+    struct pkt_rts b;
+    memcpy(&b, body, sizeof b);
+    return KU_LE_IS(b, ((struct pkt_rts){ .total = ku_le64(b.total), .sender = pkt_op_le(b.sender) }));
 }
 static inline unsigned char *pkt_rts_payload(struct pkt *p)
 {
@@ -159,20 +215,44 @@ static inline unsigned char *pkt_rts_payload(struct pkt *p)
 static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct pkt_op receiver, uint64_t want,
                                    int error, bool start)
 {
-    uint64_t b[] = { pkt_op_pair(sender), pkt_op_pair(receiver), want, pkt_pair((uint32_t)error, start) };
+    uint64_t b[] = { pkt_op_pair(sender), pkt_op_pair(receiver), ku_le64(want),
+                     pkt_pair_le((uint32_t)error, start) };
     _Static_assert(sizeof b == sizeof(struct pkt_cts), "cts");
     p->head = pkt_head(PKT_CTS, sizeof b, 0, 0, 0);
     memcpy(p->body, b, sizeof b);
 }
 
+static inline struct pkt_cts pkt_cts_of(const void *body)
+{
+    struct pkt_cts b;
+    memcpy(&b, body, sizeof b);
+    return KU_LE_IS(b, ((struct pkt_cts){ .sender = pkt_op_le(b.sender),
+                                          .receiver = pkt_op_le(b.receiver),
+                                          .want = ku_le64(b.want),
+                                          .error = ku_le32(b.error),
+                                          .start = ku_le32(b.start) }));
+}
+
 /* The caller fills in what pkt_share says. */
 static inline void pkt_share_prepare(struct pkt *p, const struct pkt_share *share)
 {
-    uint64_t b[] = { pkt_op_pair(share->sender), pkt_op_pair(share->receiver), share->want, share->address,
-                     pkt_pair(share->chunk, share->claim) };
+    uint64_t b[] = { pkt_op_pair(share->sender), pkt_op_pair(share->receiver), ku_le64(share->want),
+                     ku_le64(share->address), pkt_pair_le(share->chunk, share->claim) };
     _Static_assert(sizeof b == sizeof *share, "share");
     p->head = pkt_head(PKT_SHARE, sizeof b, 0, 0, 0);
     memcpy(p->body, b, sizeof b);
+}
+
+static inline struct pkt_share pkt_share_of(const void *body)
+{
+    struct pkt_share b;
+    memcpy(&b, body, sizeof b);
+    return KU_LE_IS(b, ((struct pkt_share){ .sender = pkt_op_le(b.sender),
+                                            .receiver = pkt_op_le(b.receiver),
+                                            .want = ku_le64(b.want),
+                                            .address = ku_le64(b.address),
+                                            .chunk = ku_le32(b.chunk),
+                                            .claim = ku_le32(b.claim) }));
 }
 
 /* `failed`: the last piece that the sender had taken is not there. */
@@ -185,20 +265,25 @@ static inline struct pkt_op pkt_shared_op(const struct dev_head *h)
     return (struct pkt_op){ .index = h->context, .gen = h->tag };
 }
 
-static inline struct dev_head pkt_start_prepare(struct pkt_op sender, int32_t grank)
+static inline struct dev_head pkt_start_prepare(struct pkt_op sender)
 {
-    return pkt_head(PKT_START, 0, sender.index, sender.gen, (uint32_t)grank);
+    return pkt_head(PKT_START, 0, sender.index, sender.gen, 0);
 }
 static inline struct pkt_op pkt_start_op(const struct dev_head *h)
 {
     return (struct pkt_op){ .index = h->context, .gen = h->tag };
 }
 
-/* Offsets have 48 bits; the receiver's generation shares a word with their upper 16. */
+/* A part of something of the receiver's: of a message (DATA), of its memory (PUT), of what a GET asked for (GOT).  Offsets have 48
+ * bits; the receiver's generation shares a word with their upper 16. */
+static inline struct dev_head pkt_part_prepare(enum pkt_kind kind, struct pkt_op receiver, uint64_t offset)
+{
+    return pkt_head(kind, 0, receiver.index, (uint32_t)offset,
+                    (uint32_t)(offset >> 32 & 0xffff) | (receiver.gen & 0xffff) << 16);
+}
 static inline struct dev_head pkt_data_prepare(struct pkt_op receiver, uint64_t offset)
 {
-    return pkt_head(PKT_DATA, 0, receiver.index, (uint32_t)offset,
-                    (uint32_t)(offset >> 32 & 0xffff) | (receiver.gen & 0xffff) << 16);
+    return pkt_part_prepare(PKT_DATA, receiver, offset);
 }
 static inline uint64_t pkt_data_offset(const struct dev_head *h)
 {
@@ -209,25 +294,114 @@ static inline struct pkt_op pkt_data_op(const struct dev_head *h)
     return (struct pkt_op){ .index = h->context, .gen = h->source >> 16 };
 }
 
-static inline void pkt_cancel_prepare(struct pkt *p, uint32_t context, int tag, int source, int32_t grank,
+static inline void pkt_cancel_prepare(struct pkt *p, uint32_t context, int tag, int source,
                                       struct pkt_op sender)
 {
-    struct pkt_cancel b = { .sender = sender, .grank = grank };
+    struct pkt_cancel b = { .sender = pkt_op_le(sender) };
     p->head = pkt_head(PKT_CANCEL, sizeof b, context, (uint32_t)tag, (uint32_t)source);
     memcpy(p->body, &b, sizeof b);
 }
 
-static inline void pkt_cancel_ack_prepare(struct pkt *p, struct pkt_op sender, int32_t grank, bool cancelled)
+static inline void pkt_cancel_ack_prepare(struct pkt *p, struct pkt_op sender, bool cancelled)
 {
-    struct pkt_cancel b = { .sender = sender, .grank = grank, .cancelled = cancelled };
+    struct pkt_cancel b = { .sender = pkt_op_le(sender), .cancelled = ku_le32(cancelled) };
     p->head = pkt_head(PKT_CANCEL_ACK, sizeof b, 0, 0, 0);
     memcpy(p->body, &b, sizeof b);
 }
 
-/* XOFF, XON, SYNC (round; else 0): a head alone. */
-static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, int32_t grank, uint32_t round)
+static inline struct pkt_cancel pkt_cancel_of(const void *body)
 {
-    return pkt_head(kind, 0, 0, round, (uint32_t)grank);
+    struct pkt_cancel b;
+    memcpy(&b, body, sizeof b);
+    return KU_LE_IS(
+        b, ((struct pkt_cancel){ .sender = pkt_op_le(b.sender), .cancelled = ku_le32(b.cancelled) }));
+}
+
+/* The same both ways: to the wire's order and from it. */
+static inline struct pkt_get pkt_get_le(const struct pkt_get *b)
+{
+    return (struct pkt_get){ .asker = pkt_op_le(b->asker),
+                             .region = pkt_op_le(b->region),
+                             .offset = ku_le64(b->offset),
+                             .len = ku_le64(b->len) };
+}
+static inline struct pkt_atomic pkt_atomic_le(const struct pkt_atomic *b)
+{
+    return (struct pkt_atomic){ .asker = pkt_op_le(b->asker),
+                                .region = pkt_op_le(b->region),
+                                .offset = ku_le64(b->offset),
+                                .operand = ku_le64(b->operand),
+                                .compare = ku_le64(b->compare) };
+}
+static inline struct pkt_mem_ack pkt_mem_ack_le(const struct pkt_mem_ack *b)
+{
+    return (struct pkt_mem_ack){ .asker = pkt_op_le(b->asker),
+                                 .value = ku_le64(b->value),
+                                 .error = ku_le32(b->error) };
+}
+static inline struct mem_key mem_key_le(const struct mem_key *k)
+{
+    return (struct mem_key){ .magic = ku_le32(k->magic),
+                             .rank = ku_le32(k->rank),
+                             .region = pkt_op_le(k->region),
+                             .address = ku_le64(k->address),
+                             .len = ku_le64(k->len) };
+}
+
+static inline void pkt_get_prepare(struct pkt *p, const struct pkt_get *get)
+{
+    struct pkt_get b = pkt_get_le(get);
+    p->head = pkt_head(PKT_GET, sizeof b, 0, 0, 0);
+    memcpy(p->body, &b, sizeof b);
+}
+static inline struct pkt_get pkt_get_of(const void *body)
+{
+    struct pkt_get b;
+    memcpy(&b, body, sizeof b);
+    return pkt_get_le(&b);
+}
+
+static inline void pkt_atomic_prepare(struct pkt *p, enum keel_atomic_op op, enum keel_atomic_type type,
+                                      const struct pkt_atomic *atomic)
+{
+    struct pkt_atomic b = pkt_atomic_le(atomic);
+    p->head = pkt_head(PKT_ATOMIC, sizeof b, op, type, 0);
+    memcpy(p->body, &b, sizeof b);
+}
+static inline struct pkt_atomic pkt_atomic_of(const void *body)
+{
+    struct pkt_atomic b;
+    memcpy(&b, body, sizeof b);
+    return pkt_atomic_le(&b);
+}
+
+static inline void pkt_flush_prepare(struct pkt *p, struct pkt_op asker)
+{
+    p->head = pkt_head(PKT_FLUSH, 0, asker.index, asker.gen, 0);
+}
+static inline struct pkt_op pkt_flush_op(const struct dev_head *h)
+{
+    return (struct pkt_op){ .index = h->context, .gen = h->tag };
+}
+
+static inline void pkt_mem_ack_prepare(struct pkt *p, struct pkt_op asker, uint64_t value, int error)
+{
+    struct pkt_mem_ack b = { .asker = asker, .value = value, .error = (uint32_t)error };
+    b = pkt_mem_ack_le(&b);
+    p->head = pkt_head(PKT_MEM_ACK, sizeof b, 0, 0, 0);
+    memcpy(p->body, &b, sizeof b);
+}
+static inline struct pkt_mem_ack pkt_mem_ack_of(const void *body)
+{
+    struct pkt_mem_ack b;
+    memcpy(&b, body, sizeof b);
+    return pkt_mem_ack_le(&b);
+}
+
+/* XOFF, XON, SYNC (round; else 0): a head alone. */
+static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, uint32_t round)
+{
+    return pkt_head(kind, 0, 0, round, 0);
 }
 
 static inline const char *pkt_check_share(const void *body, size_t len)
@@ -235,15 +409,40 @@ static inline const char *pkt_check_share(const void *body, size_t len)
     struct pkt_share s;
     if (len != sizeof s)
         return "a SHARE packet of wrong length";
-    memcpy(&s, body, sizeof s);
+    s = pkt_share_of(body);
     return s.chunk > 0 && s.want > 0 && (s.claim & 0xff) < DEV_WORDS ? NULL : "a SHARE packet out of range";
 }
 
+static inline const char *pkt_check_mem(const struct dev_head *h, const void *body, size_t len)
+{
+    struct pkt_get get;
+    switch (h->kind) {
+    case PKT_PUT:
+    case PKT_GOT:
+        return len > 0 ? NULL : "memory of no bytes";
+    case PKT_GET:
+        if (len != sizeof get)
+            return "a GET of wrong length";
+        memcpy(&get, body, sizeof get);
+        return get.len > 0 ? NULL : "a GET of no bytes";
+    case PKT_ATOMIC:
+        if (len != sizeof(struct pkt_atomic))
+            return "an ATOMIC of wrong length";
+        return keel_atomic_has(h->context, h->tag) ? NULL : "an ATOMIC that does not exist";
+    case PKT_FLUSH:
+        return len == 0 ? NULL : "a FLUSH of wrong length";
+    case PKT_MEM_ACK:
+        return len == sizeof(struct pkt_mem_ack) ? NULL : "a MEM_ACK of wrong length";
+    default:
+        return "an unknown kind";
+    }
+}
+
 /* Is the body of this packet as long as its kind says, and what it holds in range?  NULL, or what is wrong. */
-static inline const char *pkt_check(const struct dev_head *h, const void *body, size_t len, int32_t nranks)
+static inline const char *pkt_check(const struct dev_head *h, const void *body, size_t len)
 {
     struct pkt_rts rts;
-    struct pkt_cancel cancel;
+    size_t want;
     switch (h->kind) {
     case PKT_SHORT:
         return len == h->len && len <= PKT_SHORT_MAX ? NULL : "a short message of wrong length";
@@ -253,38 +452,32 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
     case PKT_RTS:
         if (len < sizeof rts)
             return "an RTS too short";
-        memcpy(&rts, body, sizeof rts);
-        if (rts.grank < 0 || rts.grank >= nranks)
-            return "an RTS of a rank outside the job";
-        if (rts.total > INT64_MAX || (rts.bytes != 0 && rts.bytes != rts.total))
+        rts = pkt_rts_of(body);
+        if (rts.total > INT64_MAX)
             return "an RTS with a wrong length";
-        if (len != sizeof rts + rts.bytes &&
-            (rts.total <= PKT_INLINE_MAX || len != sizeof rts + sizeof(uint64_t)))
-            return "an RTS with a wrong length";
-        return rts.total > PKT_INLINE_MAX || rts.bytes == rts.total ? NULL : "an RTS without its payload";
+        want = rts.total <= PKT_INLINE_MAX ? rts.total : 0; /* a longer message: nothing, or its address */
+        return len == sizeof rts + want ||
+                       (want == 0 && rts.total != 0 && len == sizeof rts + sizeof(uint64_t))
+                   ? NULL
+                   : "an RTS without its payload";
     case PKT_CTS:
         return len == sizeof(struct pkt_cts) ? NULL : "a CTS of wrong length";
     case PKT_START:
-        return len > 0 && h->source < (uint32_t)nranks ? NULL : "a START out of range";
+        return len > 0 ? NULL : "a START of no bytes";
     case PKT_SHARE:
         return pkt_check_share(body, len);
     case PKT_SHARED:
         return len == 0 && h->source <= 1 ? NULL : "a SHARED packet of wrong length";
     case PKT_CANCEL:
     case PKT_CANCEL_ACK:
-        if (len != sizeof cancel)
-            return "a cancel of wrong length";
-        memcpy(&cancel, body, sizeof cancel);
-        return cancel.grank >= 0 && cancel.grank < nranks ? NULL : "a cancel of a rank outside the job";
+        return len == sizeof(struct pkt_cancel) ? NULL : "a cancel of wrong length";
     case PKT_SYNC:
-        if (h->tag >= 32)
-            return "a barrier round out of range";
-        /* fall through */
+        return h->tag < 32 ? NULL : "a barrier round out of range";
     case PKT_XOFF:
     case PKT_XON:
-        return h->source < (uint32_t)nranks ? NULL : "a signal of a rank outside the job";
+        return NULL;
     default:
-        return "an unknown kind";
+        return pkt_check_mem(h, body, len);
     }
 }
 

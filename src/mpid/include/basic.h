@@ -14,17 +14,19 @@
 #include <stdint.h>
 #include "mpi_const.h"
 
-/* The groups of types that operations are defined on (MPI 5.0, 7.9.2 and 7.9.4). */
+/* The groups of types that operations are defined on (MPI 5.0, 7.9.2 and 7.9.4; C's truths and characters apart). */
 enum MPIR_CLASS {
-    MPIR_CLASS_NONE = 0, /* characters, MPI_PACKED */
+    MPIR_CLASS_NONE = 0, /* MPI_PACKED, MPI_WCHAR */
     MPIR_CLASS_C_INTEGER = 1,
     MPIR_CLASS_F_INTEGER = 2,
     MPIR_CLASS_FLOAT = 4,
-    MPIR_CLASS_LOGICAL = 8,
+    MPIR_CLASS_LOGICAL = 8, /* Fortran's */
     MPIR_CLASS_COMPLEX = 16,
     MPIR_CLASS_BYTE = 32,
     MPIR_CLASS_MULTI = 64, /* MPI_AINT, MPI_OFFSET, MPI_COUNT */
-    MPIR_CLASS_PAIR = 128
+    MPIR_CLASS_PAIR = 128,
+    MPIR_CLASS_CHARACTER = 256, /* MPI_CHAR, MPI_CHARACTER */
+    MPIR_CLASS_BOOL = 512       /* C's */
 };
 
 /* Fortran's .TRUE. and .FALSE. (of any size, with their sign), once the layer above knows them. */
@@ -56,6 +58,7 @@ enum MPIR_REPR {
     MPIR_REPR_LONG_DOUBLE_INT,
     MPIR_REPR_2FLOAT,
     MPIR_REPR_2DOUBLE,
+    MPIR_REPR_BOOL,
     MPIR_REPR_COUNT
 };
 
@@ -63,6 +66,7 @@ enum MPIR_REPR {
     (sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : sizeof(T) == 8 ? 3 : 4)
 #define MPIR_SIGNED(T) (MPIR_REPR_SIGNED + MPIR_LOG2_SIZE(T))
 #define MPIR_UNSIGNED(T) (MPIR_REPR_UNSIGNED + MPIR_LOG2_SIZE(T))
+#define MPIR_PLAIN_CHAR ((char)-1 < 0 ? MPIR_SIGNED(char) : MPIR_UNSIGNED(char))
 
 typedef struct {
     uint16_t bits;
@@ -106,33 +110,33 @@ typedef struct {
     ROW(MPI_SHORT, short, C_INTEGER, MPIR_SIGNED(short)) \
     ROW(MPI_INT, int, C_INTEGER, MPIR_SIGNED(int)) \
     ROW(MPI_LONG, long, C_INTEGER, MPIR_SIGNED(long)) \
-    ROW(MPI_LONG_LONG, long long, C_INTEGER, MPIR_SIGNED(long long)) \
+    ROW(MPI_LONG_LONG_INT, long long, C_INTEGER, MPIR_SIGNED(long long)) \
     ROW(MPI_UNSIGNED_SHORT, unsigned short, C_INTEGER, MPIR_UNSIGNED(short)) \
     ROW(MPI_UNSIGNED, unsigned, C_INTEGER, MPIR_UNSIGNED(int)) \
     ROW(MPI_UNSIGNED_LONG, unsigned long, C_INTEGER, MPIR_UNSIGNED(long)) \
     ROW(MPI_UNSIGNED_LONG_LONG, unsigned long long, C_INTEGER, MPIR_UNSIGNED(long long)) \
     ROW(MPI_FLOAT, float, FLOAT, MPIR_REPR_F32) \
-    ROW(MPI_C_FLOAT_COMPLEX, float _Complex, COMPLEX, MPIR_REPR_C32) \
+    ROW(MPI_C_COMPLEX, float _Complex, COMPLEX, MPIR_REPR_C32) \
     ROW(MPI_CXX_FLOAT_COMPLEX, float _Complex, COMPLEX, MPIR_REPR_C32) \
     ROW(MPI_DOUBLE, double, FLOAT, MPIR_REPR_F64) \
     ROW(MPI_C_DOUBLE_COMPLEX, double _Complex, COMPLEX, MPIR_REPR_C64) \
     ROW(MPI_CXX_DOUBLE_COMPLEX, double _Complex, COMPLEX, MPIR_REPR_C64) \
-    ROW(MPI_LOGICAL, int32_t, LOGICAL, MPIR_UNSIGNED(int32_t)) \
+    ROW(MPI_LOGICAL, int32_t, LOGICAL, MPIR_SIGNED(int32_t)) \
     ROW(MPI_INTEGER, int32_t, F_INTEGER, MPIR_SIGNED(int32_t)) \
     ROW(MPI_REAL, float, FLOAT, MPIR_REPR_F32) \
     ROW(MPI_COMPLEX, float _Complex, COMPLEX, MPIR_REPR_C32) \
     ROW(MPI_DOUBLE_PRECISION, double, FLOAT, MPIR_REPR_F64) \
     ROW(MPI_DOUBLE_COMPLEX, double _Complex, COMPLEX, MPIR_REPR_C64) \
-    ROW(MPI_CHARACTER, char, NONE, MPIR_REPR_NONE) \
+    ROW(MPI_CHARACTER, char, CHARACTER, MPIR_UNSIGNED(char)) \
     ROW(MPI_LONG_DOUBLE, long double, FLOAT, MPIR_REPR_LONG_DOUBLE) \
     ROW(MPI_C_LONG_DOUBLE_COMPLEX, long double _Complex, COMPLEX, MPIR_REPR_C_LONG_DOUBLE) \
     ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, long double _Complex, COMPLEX, MPIR_REPR_C_LONG_DOUBLE) \
-    ROW(MPI_C_BOOL, _Bool, LOGICAL, MPIR_UNSIGNED(_Bool)) \
-    ROW(MPI_CXX_BOOL, _Bool, LOGICAL, MPIR_UNSIGNED(_Bool)) \
+    ROW(MPI_C_BOOL, _Bool, BOOL, MPIR_REPR_BOOL) \
+    ROW(MPI_CXX_BOOL, _Bool, BOOL, MPIR_REPR_BOOL) \
     ROW(MPI_WCHAR, wchar_t, NONE, MPIR_REPR_NONE) \
     ROW(MPI_INT8_T, int8_t, C_INTEGER, MPIR_SIGNED(int8_t)) \
     ROW(MPI_UINT8_T, uint8_t, C_INTEGER, MPIR_UNSIGNED(int8_t)) \
-    ROW(MPI_CHAR, char, NONE, MPIR_REPR_NONE) \
+    ROW(MPI_CHAR, char, CHARACTER, MPIR_PLAIN_CHAR) \
     ROW(MPI_SIGNED_CHAR, signed char, C_INTEGER, MPIR_SIGNED(char)) \
     ROW(MPI_UNSIGNED_CHAR, unsigned char, C_INTEGER, MPIR_UNSIGNED(char)) \
     ROW(MPI_BYTE, unsigned char, BYTE, MPIR_UNSIGNED(char)) \
@@ -142,20 +146,20 @@ typedef struct {
     ROW(MPI_UINT32_T, uint32_t, C_INTEGER, MPIR_UNSIGNED(int32_t)) \
     ROW(MPI_INT64_T, int64_t, C_INTEGER, MPIR_SIGNED(int64_t)) \
     ROW(MPI_UINT64_T, uint64_t, C_INTEGER, MPIR_UNSIGNED(int64_t)) \
-    ROW(MPI_LOGICAL1, int8_t, LOGICAL, MPIR_UNSIGNED(int8_t)) \
+    ROW(MPI_LOGICAL1, int8_t, LOGICAL, MPIR_SIGNED(int8_t)) \
     ROW(MPI_INTEGER1, int8_t, F_INTEGER, MPIR_SIGNED(int8_t)) \
-    ROW(MPI_LOGICAL2, int16_t, LOGICAL, MPIR_UNSIGNED(int16_t)) \
+    ROW(MPI_LOGICAL2, int16_t, LOGICAL, MPIR_SIGNED(int16_t)) \
     ROW(MPI_INTEGER2, int16_t, F_INTEGER, MPIR_SIGNED(int16_t)) \
     ROW(MPI_REAL2, MPIR_F16, FLOAT, MPIR_REPR_F16) \
-    ROW(MPI_LOGICAL4, int32_t, LOGICAL, MPIR_UNSIGNED(int32_t)) \
+    ROW(MPI_LOGICAL4, int32_t, LOGICAL, MPIR_SIGNED(int32_t)) \
     ROW(MPI_INTEGER4, int32_t, F_INTEGER, MPIR_SIGNED(int32_t)) \
     ROW(MPI_REAL4, float, FLOAT, MPIR_REPR_F32) \
     ROW(MPI_COMPLEX4, MPIR_C16, COMPLEX, MPIR_REPR_C16) \
-    ROW(MPI_LOGICAL8, int64_t, LOGICAL, MPIR_UNSIGNED(int64_t)) \
+    ROW(MPI_LOGICAL8, int64_t, LOGICAL, MPIR_SIGNED(int64_t)) \
     ROW(MPI_INTEGER8, int64_t, F_INTEGER, MPIR_SIGNED(int64_t)) \
     ROW(MPI_REAL8, double, FLOAT, MPIR_REPR_F64) \
     ROW(MPI_COMPLEX8, float _Complex, COMPLEX, MPIR_REPR_C32) \
-    ROW(MPI_LOGICAL16, MPIR_I128, LOGICAL, MPIR_REPR_U128) \
+    ROW(MPI_LOGICAL16, MPIR_I128, LOGICAL, MPIR_REPR_I128) \
     ROW(MPI_INTEGER16, MPIR_I128, F_INTEGER, MPIR_REPR_I128) \
     ROW(MPI_REAL16, MPIR_F128, FLOAT, MPIR_REPR_F128) \
     ROW(MPI_COMPLEX16, double _Complex, COMPLEX, MPIR_REPR_C64) \

@@ -15,10 +15,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "keel_atomic.h"
+#include "util/le.h"
 #include "util/linering.h"
 #include "util/segment.h"
 
-enum { DEV_VERSION = 4 };
+enum { DEV_VERSION = 5 };
 
 typedef enum dev_status {
     DEV_OK = 0,     /* done: what was passed may be used again */
@@ -30,15 +32,25 @@ typedef enum dev_status {
     DEV_ERROR       /* text in ku_err_last() (plug-ins: services.error) */
 } dev_status;
 
-/* The head of every packet: the first 16 bytes on the wire (doc/wire.md), in the sender's byte order.
- * A device carries it unchanged but for `seq`. */
+/* The head of every packet: the first 16 bytes on the wire (doc/wire.md),.  In
+ * memory, and where a device carries it to a process of the same machine, it is in the machine's byte order; on a network
+ * it is little-endian (dev_head_le).  A device carries it unchanged but for `own`. */
 struct dev_head {
-    uint16_t seq; /* the core's per-peer sequence number, modulo 2^16; an ordered device may use the field
-                     itself */
+    uint16_t own; /* the device's: what the core puts there need not arrive */
     uint8_t kind; /* the core's packet kind, enum pkt_kind in core/wire.h */
     uint8_t len;  /* short packets: bytes of body, at most caps.max_short; others: 0 */
     uint32_t context, tag, source;
 };
+
+/* A head as it travels on a network, from one in memory, or back. */
+static inline struct dev_head dev_head_le(struct dev_head h)
+{
+    h.own = ku_le16(h.own);
+    h.context = ku_le32(h.context);
+    h.tag = ku_le32(h.tag);
+    h.source = ku_le32(h.source);
+    return h;
+}
 
 /* Bytes to send and what memory they lie in (host memory is all there is so far). */
 enum dev_mem { DEV_MEM_HOST = 0 };
@@ -57,8 +69,7 @@ struct dev_caps {
     uint32_t latency_ns;    /* half round trip of a short packet */
     uint32_t bandwidth_mbs; /* MB/s of large packets */
     enum { DEV_REACH_SELF = 1, DEV_REACH_NODE = 2, DEV_REACH_ANY = 4 } reach;
-    bool ordered;       /* packets to one peer arrive in the order they were sent */
-    bool has_get;       /* copy_from_peer works */
+    bool has_get;       /* dev_near.copy_from_peer works */
     uint32_t mem_kinds; /* bit 1 << enum dev_mem */
     int priority;       /* among devices that reach a peer: lower latency wins, then higher priority */
     bool
@@ -71,6 +82,12 @@ struct dev_peer; /* one peer of it */
 
 enum { DEV_ADDRESS_MAX = 256 };
 enum { DEV_WORDS = 8 };
+
+/* The number of a peer is the core's: what it passed to peer_init, or would pass for it. */
+enum {
+    DEV_PEER_UNKNOWN = -1,
+    DEV_SHORT_TELLS = 44 /* bytes of body up to which a short packet must tell its sender */
+};
 #define DEV_ADDRESS_NEVER ((size_t)-1)
 
 /* What a device is told of the job. */
@@ -79,28 +96,41 @@ struct dev_world {
     int32_t local_rank, local_size; /* on this node */
     uint32_t epoch; /* which MPID_Init it is, the same in all ranks: what another epoch left is stale */
     const struct ku_segment *segment;
-    const int32_t *grank_of; /* [local_size] global rank of each local rank */
-    const int32_t *local_of; /* [size] local rank of a global rank, -1 if on another node; NULL: identity */
+    const int32_t *grank_of; /* [local_size] global rank of each local rank, in ascending order; */
+    uint32_t stride;         /* these are grank_of[0] + local rank * stride; 0: there is no such rule */
     uint64_t
         area_off; /* where this device's part of each rank's ku_segment_dev() begins, a multiple of 4096 */
 };
 
+/* The local rank of a global rank; -1: it is on another node, or there is none. */
+static inline int32_t dev_local_of(const struct dev_world *w, int32_t grank)
+{
+    return ku_local_of(w->grank_of, (uint32_t)w->local_size, w->stride, grank);
+}
+
 /* What the core gives a device; a plug-in resolves nothing else.  All may be called only from within
  * progress(), send*() and peer_stop() of the same instance, on the calling thread. */
 struct dev_services {
+    uint32_t
+        size; /* bytes of this table that its maker has filled in; a device built later looks before it uses more */
     uint32_t version; /* DEV_VERSION */
     void *core;       /* first argument of the calls below */
-    /* A packet has come.  body/len: valid during the call only, aligned to 8, in memory that may be written: of a body of
+    /* A packet has come from the peer.  DEV_PEER_UNKNOWN is legal for a short packet of more than DEV_SHORT_TELLS bytes of
+     * body, where telling the sender would cost another line.
+     * body/len: valid during the call only, aligned to 8, in memory that may be written: of a body of
      * more than 4 KB the core makes the cache lines its own (ku_copy_own), so that its sender can soon write them again at
      * little cost.  Its contents stay.  The core may call send operations of the same device from here, but not
      * progress(). */
-    void (*deliver)(void *core, const struct dev_head *head, const void *body, size_t len);
-    /* A send that was DEV_QUEUED is done (DEV_OK or DEV_PEER_GONE). */
+    void (*deliver)(void *core, int32_t peer, const struct dev_head *head, const void *body, size_t len);
+    /* What was DEV_QUEUED is done (DEV_OK or DEV_PEER_GONE; of put, get and atomic also DEV_ERROR).  The core may begin other operations
+     * from here, as from deliver. */
     void (*sent)(void *core, void *cookie, dev_status status);
     void (*peer_gone)(void *core, int32_t grank);
     /* For plug-ins, which have no libmpi to link with. */
     void (*error)(void *core, const char *text);
-    const char *(*knob)(void *core, const char *name);        /* value of KEEL_<name>, or NULL */
+    /* The text of a variable, one of dev_ops.knobs: what the user has set KEEL_<name> to, if that is a value of it, else its
+     * default.  NULL: neither, or there is no such variable. */
+    const char *(*knob)(void *core, const char *name);
     void (*wake)(_Atomic uint32_t *sleeping, bool fence_all); /* ku_wait_wake */
     /* What address() of the same device wrote in the rank `grank`: its length, and at most cap bytes of it in buf.
      * 0: not known yet, as the rank has not come so far: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
@@ -112,34 +142,35 @@ struct dev_services {
     uint64_t (*place)(void *core, int32_t grank, const struct dev_head *head, size_t len);
     void *(*place_at)(void *core, uint64_t ticket);
     void (*placed)(void *core, uint64_t ticket);
+    /* `knob` as a number: DEV_KNOB_INT, DEV_KNOB_SIZE in bytes, DEV_KNOB_BOOL 0 or 1. */
+    int64_t (*knob_number)(void *core, const char *name);
 };
 
-/* What `take` has taken; both words go in registers. */
-struct dev_taken {
-    int64_t len; /* of the body; or enum dev_take, and nothing is taken */
-    uint32_t tag, source;
+/* A variable of a plug-in, KEEL_<name> in the environment.  mpi_info and MPI_T show it, and a wrong value is complained
+ * about as one of any other variable. */
+enum dev_knob_type {
+    DEV_KNOB_INT,  /* decimal or 0x */
+    DEV_KNOB_SIZE, /* bytes: an integer with K, M or G */
+    DEV_KNOB_BOOL, /* 0 1 no yes off on false true */
+    DEV_KNOB_TEXT
 };
-enum dev_take {
-    DEV_TAKE_NONE = -1 /* nothing has come */,
-    DEV_TAKE_OTHER = -2 /* the next packet is another */
-};
-
-/* Where the next short packet will lie, as far as one place can tell: in `line`, with its struct dev_head in the place of the
- * line's head, once that has this lap (ku_line_look).  Who has taken it goes on: one line further, one less is left. */
-struct dev_next {
-    const struct ku_line *line;
-    uint16_t lap;
-    uint16_t left; /* how often one may go on: at 0 dev_ops.took must be called */
-};
-
-/* A ring of lines to a peer that the core may put short packets into: ku_ring_put_alone, then ku_wait_wake. */
-struct dev_lane {
-    struct ku_ring_tx *tx; /* NULL: there is none */
-    _Atomic uint32_t *sleeping, *fence_all;
+struct dev_knob {
+    const char *
+        name; /* in capitals, beginning with the device's: "OFI_PROVIDER"; no other variable of Keel has it */
+    enum dev_knob_type type;
+    const char *def;  /* as a user would write it; NULL: none (0, NULL) */
+    const char *unit; /* "us", "bytes", NULL: none */
+    int64_t min, max; /* of INT and SIZE */
+    const char *help;
 };
 
+struct dev_near;
+struct dev_mem_ops;
+
+/* A device.  The core takes a copy of the table: slots beyond `size`, and those that are NULL, are missing there. */
 struct dev_ops {
-    uint32_t version; /* DEV_VERSION */
+    uint32_t size;    /* sizeof(struct dev_ops) where the device was compiled */
+    uint32_t version; /* DEV_VERSION: another one is refused */
     const char *name; /* "shmem": in knobs and messages */
     /* Bytes it lays out in each rank's area of the segment, zero at the start; world.area_off says where. The
      * core hands out parts in the order of its table, the same in all ranks. */
@@ -194,13 +225,115 @@ struct dev_ops {
     _Atomic uint32_t *(*wait_word)(struct dev *dev);
     int (*wait_fd)(struct dev *dev);
 
-    /* Optional: read len bytes at `remote` of the peer's address space, where its `offer` has said they are.  DEV_OK,
-     * DEV_NO_SUPPORT (not allowed, or it is not that process's memory: it will not be either the next time),
-     * DEV_PEER_GONE, DEV_ERROR (no such memory there).  Never waits for the peer. */
-    dev_status (*copy_from_peer)(struct dev_peer *peer, void *local, uint64_t remote, size_t len);
-
     /* Optional (default: no): is there something that it was handed and progress() has still to send? */
     bool (*unsent)(const struct dev *dev);
+
+    /* Optional (default: yes), of devices with a wait_fd: may something that this process has sent not have come to the memory of the
+     * peer's machine, something that has come not have been handed up, or a peer that is gone still have something under way?
+     * Asked after a progress that found nothing.  Never blocks. */
+    bool (*under_way)(struct dev *dev);
+
+    /* Optional (default: yes), of devices with a wait_fd: may the process sleep on it now?  Asked after a progress that found
+     * nothing.  True: whatever comes from now on makes the descriptor readable.  False: call progress first.  Never blocks. */
+    bool (*arm)(struct dev *dev);
+
+    /* Optional: memory that peers put to and get from (below).  Without it the core sends packets for these operations. */
+    const struct dev_mem_ops *mem;
+
+    /* Optional: what a device of one node's memory may have besides (below).  A device of a network leaves it NULL. */
+    const struct dev_near *near;
+
+    /* Optional, of plug-ins: its variables.  `knob_size` is sizeof(struct dev_knob) where it was compiled. */
+    const struct dev_knob *knobs;
+    uint32_t nknobs, knob_size;
+};
+
+/* ---- Memory of peers (optional) ----
+ *
+ * A process registers memory of its own (a region) and gives the region's key to its peers by whatever message; a peer opens the
+ * key (a remote) and then puts, gets and updates without any call in the process that owns the memory.
+ *
+ * put, get and atomic answer
+ *   DEV_OK          local memory may be used again: put has read it, get and atomic have written it
+ *   DEV_QUEUED      the device owns the local memory until services.sent(cookie), by when the same is true
+ *   DEV_AGAIN       nothing was begun; try again after progress() found something to do
+ *   DEV_NO_SUPPORT  not this remote (any more), or (atomic) not this operation on this type there: the core sends packets instead
+ *   DEV_PEER_GONE, DEV_ERROR
+ * and never block.  None is ordered with another, nor with packets; when put and atomic are done at the peer `flush` tells. */
+enum { DEV_KEY_MAX = 256 };
+struct dev_region; /* memory of this process that peers may reach */
+struct dev_remote; /* memory of a peer that this process may reach */
+
+/* All or none but share and atomic.  Sized and filled in as struct dev_ops. */
+struct dev_mem_ops {
+    uint32_t size;
+
+    /* Let peers reach len > 0 bytes at base, which stay the process's memory until mem_unregister.  DEV_OK, DEV_NO_SUPPORT (not this
+     * memory), DEV_ERROR.  Nobody is asked and nothing is sent. */
+    dev_status (*mem_register)(struct dev *dev, void *base, size_t len, enum dev_mem mem,
+                               struct dev_region **region);
+    /* No peer reaches it from now on.  What peers have begun must have ended: the layer above sees to that. */
+    void (*mem_unregister)(struct dev_region *region);
+    /* What a peer needs to reach the region: writes at most cap bytes, returns how many there are, at most DEV_KEY_MAX. */
+    size_t (*mem_key)(const struct dev_region *region, void *buf, size_t cap);
+
+    /* The region of a peer, by its key, which is checked as any bytes from outside.  Never blocks. */
+    dev_status (*mem_open)(struct dev_peer *peer, const void *key, size_t len, struct dev_remote **remote);
+    void (*mem_close)(struct dev_remote *remote);
+
+    /* Copy len bytes between this process's memory and `offset` of the remote; what leaves the remote is DEV_ERROR.  `region`: where
+     * the local memory is registered with this device, NULL: it is not. */
+    dev_status (*put)(struct dev_remote *remote, uint64_t offset, const void *from, size_t len,
+                      struct dev_region *region, void *cookie);
+    dev_status (*get)(struct dev_remote *remote, uint64_t offset, void *to, size_t len,
+                      struct dev_region *region, void *cookie);
+
+    /* Optional: one element at `offset`, aligned to its size, updated with *operand as one step in the sight of all atomics on that
+     * element, by whatever process: of this device, and those that the core makes in the process that owns the memory (keel_atomic).  Its old value goes to *result unless that is NULL.  `compare` is for
+     * KEEL_ATOMIC_COMPARE_SWAP.  Asked for what keel_atomic_has alone. */
+    dev_status (*atomic)(struct dev_remote *remote, uint64_t offset, enum keel_atomic_op op,
+                         enum keel_atomic_type type, const void *operand, const void *compare, void *result,
+                         void *cookie);
+
+    /* All puts and atomics to the peer that were begun before are done in its memory, as its processor and other peers see it: DEV_OK,
+     * or DEV_QUEUED and then services.sent(cookie).  DEV_AGAIN, DEV_PEER_GONE. */
+    dev_status (*flush)(struct dev_peer *peer, void *cookie);
+
+    /* Optional: where this process may load from and store to the remote's first byte by itself, until mem_close.  DEV_NO_SUPPORT:
+     * it cannot. */
+    dev_status (*share)(struct dev_remote *remote, void **base);
+};
+
+/* ---- Short ways of shared memory (optional) ---- */
+
+/* What `take` has taken; both words go in registers. */
+struct dev_taken {
+    int64_t len; /* of the body; or enum dev_take, and nothing is taken */
+    uint32_t tag, source;
+};
+enum dev_take {
+    DEV_TAKE_NONE = -1 /* nothing has come */,
+    DEV_TAKE_OTHER = -2 /* the next packet is another */
+};
+
+/* Where the next short packet will lie, as far as one place can tell: in `line`, with its struct dev_head in the place of the
+ * line's head, once that has this lap (ku_line_look).  Who has taken it goes on: one line further, one less is left. */
+struct dev_next {
+    const struct ku_line *line;
+    uint16_t lap;
+    uint16_t left; /* how often one may go on: at 0 dev_near.took must be called */
+};
+
+/* A ring of lines to a peer that the core may put short packets into: ku_ring_put_alone, then ku_wait_wake. */
+struct dev_lane {
+    struct ku_ring_tx *tx; /* NULL: there is none */
+    _Atomic uint32_t *sleeping, *fence_all;
+};
+
+/* Ways that exist where peers share memory or may read each other's.  They spare calls, copies and lines, and change nothing
+ * of what arrives: the core does without each.  Sized and filled in as struct dev_ops. */
+struct dev_near {
+    uint32_t size;
 
     /* Optional (default: DEV_TAKE_OTHER): take the next packet, if it has come and is the one that is wanted: a short one with
      * kind and context of `want`, whose tag and source are those of `want` in the bits of `mask` (as they lie in the head's
@@ -208,27 +341,10 @@ struct dev_ops {
      * to be called from an upcall.  Order is as with progress(), which brings what is not taken. */
     struct dev_taken (*take)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf, size_t cap);
 
-    /* Optional (default: 0), of devices with copy_from_peer: let the peer read these bytes.  Returns their address for the
-     * peer's copy_from_peer, 0: it may not.  They stay readable as long as they are the process's memory; that the
-     * peer's attempt may fail all the same, it has to be ready for.  Never blocks. */
-    uint64_t (*offer)(struct dev_peer *peer, const void *buf, size_t len);
-
-    /* Optional, of devices with copy_from_peer: the other direction, to where the peer's `offer` has said.  Answers as
-     * copy_from_peer. */
-    dev_status (*copy_to_peer)(struct dev_peer *peer, uint64_t remote, const void *local, size_t len);
-
-    /* Optional (default: NULL): a word of memory that this process and all its peers may read and write at any time, `i` <
-     * DEV_WORDS: of the peer's words if theirs, else of this process's own.  It is the core's to use. */
-    _Atomic uint64_t *(*word)(struct dev_peer *peer, bool theirs, uint32_t i);
-
     /* Optional (default: DEV_TAKE_OTHER): what take is for short packets, for those that send or commit have sent.  To be asked
      * when take has found another packet; kind, context and mask as there; cap is any number. */
     struct dev_taken (*take_long)(struct dev *dev, struct dev_head want, uint64_t mask, void *buf,
                                   size_t cap);
-
-    /* Optional (default: DEV_NO_SUPPORT): send with a body in one piece, of at most caps.max_send bytes, which is copied before
-     * return.  DEV_OK, DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
-    dev_status (*send_copy)(struct dev_peer *peer, const struct dev_head *head, const void *body, size_t len);
 
     /* Optional, both or none, of devices with take whose short packets are lines of util/linering.h: `take` without a call.
      * next: the same struct for as long as the device is open; any call of the device may change what it says.  A line in it
@@ -237,14 +353,31 @@ struct dev_ops {
     struct dev_next *(*next)(struct dev *dev);
     void (*took)(struct dev *dev);
 
-    /* Optional (default: yes), of devices with a wait_fd: may something that this process has sent not have come to the memory of the
-     * peer's machine, something that has come not have been handed up, or a peer that is gone still have something under way?
-     * Asked after a progress that found nothing.  Never blocks. */
-    bool (*under_way)(struct dev *dev);
+    /* Optional (default: DEV_NO_SUPPORT): send with a body in one piece, of at most caps.max_send bytes, which is copied before
+     * return.  DEV_OK, DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
+    dev_status (*send_copy)(struct dev_peer *peer, const struct dev_head *head, const void *body, size_t len);
 
-    /* Optional: send_short without a call, from a process that has one thread (KU_SINGLE_THREADED).  Where the lane is full,
+    /* Optional: send_short without a call, while one thread calls at a time (KU_SINGLE_THREADED).  Where the lane is full,
      * send_short is to be called. */
     struct dev_lane (*lane)(struct dev_peer *peer);
+
+    /* Optional (default: 0), of devices with copy_from_peer: let the peer read these bytes.  Returns their address for the
+     * peer's copy_from_peer, 0: it may not.  They stay readable as long as they are the process's memory; that the
+     * peer's attempt may fail all the same, it has to be ready for.  Never blocks. */
+    uint64_t (*offer)(struct dev_peer *peer, const void *buf, size_t len);
+
+    /* Optional: read len bytes at `remote` of the peer's address space, where its `offer` has said they are.  DEV_OK,
+     * DEV_NO_SUPPORT (not allowed, or it is not that process's memory: it will not be either the next time),
+     * DEV_PEER_GONE, DEV_ERROR (no such memory there).  Never waits for the peer. */
+    dev_status (*copy_from_peer)(struct dev_peer *peer, void *local, uint64_t remote, size_t len);
+
+    /* Optional, of devices with copy_from_peer: the other direction, to where the peer's `offer` has said.  Answers as
+     * copy_from_peer. */
+    dev_status (*copy_to_peer)(struct dev_peer *peer, uint64_t remote, const void *local, size_t len);
+
+    /* Optional (default: NULL): a word of memory that this process and all its peers may read and write at any time, `i` <
+     * DEV_WORDS: of the peer's words if theirs, else of this process's own.  It is the core's to use. */
+    _Atomic uint64_t *(*word)(struct dev_peer *peer, bool theirs, uint32_t i);
 };
 
 /* A built-in device defines `const struct dev_ops dev_<name>_ops`; a plug-in exports this one symbol. */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "keel_atomic.h"
 #include "keel_object.h"
 #ifndef MPI_VERSION
 #include "mpi_const.h" /* generated: the integer constants of MPI, MPI_Aint, MPI_Count, MPI_Offset */
@@ -191,6 +192,17 @@ struct MPID_Waited {
 };
 extern struct MPID_Waited MPID_Waited;
 
+/* How messages are carried (extension): what some part of the process needs beyond the messages themselves.  With no bit set, which is
+ * how a process begins, messages go the shortest ways there are; with any of them none is lost or changed, but some of these ways are closed.
+ * Set by one thread while no other calls the ADI. */
+enum MPID_MODE {
+    MPID_MODE_THREADED = 1, /* several threads may call at once */
+    MPID_MODE_TYPED = 2,    /* requests keep the datatypes of contiguous messages, too */
+    MPID_MODE_OBSERVED = 4, /* somebody is told of each packet, and of each message that meets its receive */
+    MPID_MODE_DEVICE_MEMORY = 8 /* buffers may lie where only the datatype engine's copies reach them */
+};
+void MPID_Mode(uint32_t bits, bool on);
+
 /* ---- Contiguous messages (3) ---------------------------------------------------------------- */
 
 void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -365,119 +377,75 @@ void MPID_ImrecvDatatype(void *buf, int64_t count, struct MPIR_DATATYPE *datatyp
 /* What the job looks like (valid between MPID_Init and MPID_End). */
 struct MPID_World {
     int32_t local_rank, local_size, appnum, universe_size;
-    int32_t team_room;      /* bytes of a room of a team; the same for all processes of a node */
-    int32_t team_bench;     /* bytes of a bench of a team; likewise */
-    const int32_t *node_of; /* [MPID_MyWorldSize]; NULL: all on node 0 */
+    int32_t team_room;       /* bytes of a room of a team; the same for all processes of a node */
+    int32_t team_bench;      /* bytes of a bench of a team; likewise */
+    int32_t node, nodes;     /* this process's node, and how many the job has */
+    const int32_t *grank_of; /* [local_size] the ranks of this node, ascending */
     /* What the launcher knows of the machine and of where this process may run (util/segment.h). */
     const struct ku_seg_machine *machine;
     const struct ku_seg_place *place;
 };
 const struct MPID_World *MPID_World(void);
+int32_t MPID_Node_of(int32_t grank);
+/* The ranks of a node of the job, ascending: returns how many, and writes as many to granks[], if that is not NULL. */
+int32_t MPID_Node_ranks(int32_t node, int32_t *granks);
 /* Show a report through the launcher, equal ones of several ranks once. */
 void MPID_Message(const char *text);
+
+/* The program is about to end the job for an error: let the launcher look where the calling thread is, to tell it with what
+ * MPID_Abort says next. */
+void MPID_Trace_here(void);
 
 /* Called after each look at the devices while it is not NULL: the layer above goes on with operations of several steps,
  * whatever this process waits for.  It may start operations of the ADI and must not wait; returns nonzero if it did
  * something. */
 extern int (*MPID_Progress_also)(void);
 
-/* Teams: processes of one node that wait for each other, and show each other a few bytes, through memory.  A communicator has
- * at most one.  One of its processes allots it, tells the others its number, and all join; it ends with the communicator.
+/* Memory of other processes.  A process registers memory and gives its key to others by whatever message; they open the key and then
+ * put, get and update.  Where the device can, it does so without a call in the process that owns the memory; else that executes
+ * packets, whenever it is in a call of this interface.
  *
- * An operation has these steps.  Each process may write at most MPID_World()->team_room bytes to its own room.  All
- * arrive, with the same `what`.  The last to arrive (MPID_TEAM_LAST) may read and write all rooms and
- * then calls MPID_Team_release; the others (MPID_TEAM_WAIT) call MPID_Team_wait, which drives the devices and sleeps as any
- * blocking call does.  After both have returned true all rooms may be read until the process arrives at the next
- * operation, for which MPID_Team_own is other memory already.
- *
- * In an even team, whose members have a core each, nobody is told MPID_TEAM_LAST, and nobody writes to others' rooms: what the
- * last would do each does for itself when it has waited.
- *
- * A team that is broken stays so: its operations end with MPID_TEAM_BROKEN or false, in all processes for which the operation had
- * not ended well, and in no other.  It breaks when a process calls MPID_Team_break, is lost, arrives with another `what`,
- * or says by MPID_Team_absent that it takes no part.  The caller then does by messages what the operation was for. */
-enum { MPID_TEAM_SHORT = 48 /* bytes that an even team shows for nothing */ };
-enum MPID_TEAM_TURN { MPID_TEAM_BROKEN = 0, MPID_TEAM_WAIT, MPID_TEAM_LAST, MPID_TEAM_MET };
-/* A number for a team of comm's processes; 0: they lie on several nodes, or there is no memory for one more team. */
-uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm);
-/* The number of the team that is there from the start for one communicator of all processes of a job on one node, in the
- * order of their ranks: the same in all of them, so nobody need tell it.  0: `comm` is not such a one, or MPI was begun before. */
-uint32_t MPID_Team_given(const struct MPIR_COMMUNICATOR *comm);
-void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number);
-/* For operation `when` of the program (it counts up, the same in all) this process uses messages. */
-void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when);
-enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
-/* Before MPID_Team_arrive: to write; bytes: the most that any member shows, the same in all. */
-void *MPID_Team_own(struct MPIR_COMMUNICATOR *comm, int64_t bytes);
-void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank); /* after it: to read */
-bool MPID_Team_even(const struct MPIR_COMMUNICATOR *comm);
-bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when,
-                    uint32_t what); /* an even one: arrive and wait */
-/* An even one, in two steps: arrive (false: broken); then look, now and then, until that is no longer MPID_TEAM_WAIT but
- * MPID_TEAM_MET, or broken.  Before that the team is used for nothing else; other calls may wait, for anything. */
-bool MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
-enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm);
-bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
-bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);
-void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
-
-/* Streams: one member of a team shows the others bytes, and goes on when they are written, not read.  `when` is as for
- * MPID_Team_absent; all members take part, with the same `source`.  A meeting is no stream and the other way round, but
- * both may be used by turns.
- *
- * The source: MPID_Stream_show (bytes may be less than 0: it has a message for the readers, but no data); then, until all bytes
- * are given, MPID_Stream_place and MPID_Stream_give; then MPID_Stream_shown.  A reader: MPID_Stream_see, which tells the number of
- * bytes or MPID_STREAM_LOST; MPID_Stream_next and MPID_Stream_took, until all is taken (also if it is not wanted);
- * then MPID_Stream_end.  Next is NULL if the source is lost.  Whether the team is broken does not matter.
- *
- * Or the source lends what lies at `at` in its own memory, which it has offered (MPID_Reach_offer): MPID_Stream_lend, then MPID_Stream_rest,
- * which waits until all have ended the stream (after MPID_Stream_shown, too); those for which MPID_Stream_refused could not read
- * it.  A reader finds `lent` set after MPID_Stream_see and takes it by MPID_Stream_borrow (false: it cannot be read) instead of Next and Took. */
-enum { MPID_STREAM_SHORT = 1000 /* bytes that cost the least */, MPID_STREAM_LOST = -2 };
-struct MPID_Stream {
-    struct MPIR_COMMUNICATOR *comm;
-    uint64_t operation, last, first, piece;
-    int64_t bytes, at;
-    uint64_t lent; /* a reader: the address in the source; 0: it is shown */
-    int32_t source;
+ * Operations are asynchronous, of any length, and any number of them may be under way.  None is ordered with another, nor with messages.  Each
+ * counts in a completion: put is complete when the memory at `from` may be written again, get and atomic when the data are
+ * there.  MPID_Mem_flush is complete when all puts to that process that were begun before are done in its memory.  (An atomic that is
+ * complete is.)
+ * What the process refuses that executes packets (the memory is not registered any more, or the key was made up) fails with
+ * MPI_ERR_RMA_RANGE: get and atomic themselves, put by the next flush. Operations with a process that
+ * is lost fail with MPI_ERR_PROC_ABORTED. */
+typedef struct MPID_MEMORY *MPID_Memory; /* of this process */
+typedef struct MPID_REMOTE *MPID_Remote; /* of a process, by its key */
+enum { MPID_KEY_MAX = 2400 };
+struct MPID_COMPLETION {
+    int64_t pending; /* operations that are not complete */
+    int32_t error;   /* class of the first that failed since the caller has set it to 0 */
+    int32_t rank;    /* in the job: whose memory that was */
+    /* Called when pending falls to 0, within whatever call; may begin operations, and not wait.  NULL: nobody is. */
+    void (*done)(struct MPID_COMPLETION *completion);
+    void *own; /* the caller's */
 };
-void MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes);
-void *MPID_Stream_place(struct MPID_Stream *s, int64_t *bytes); /* where the next so many bytes go */
-void MPID_Stream_give(struct MPID_Stream *s, int64_t bytes);
-void MPID_Stream_shown(struct MPID_Stream *s);
-int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source);
-const void *MPID_Stream_next(struct MPID_Stream *s, int64_t *bytes);
-void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes);
-void MPID_Stream_end(struct MPID_Stream *s);
-void MPID_Stream_lend(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes,
-                      const void *at);
-void MPID_Stream_rest(const struct MPID_Stream *s);
-bool MPID_Stream_refused(const struct MPID_Stream *s, int32_t rank);
-bool MPID_Stream_borrow(struct MPID_Stream *s, void *to, int64_t n);
-/* This process takes no part in stream `when`, if it is one. */
-void MPID_Stream_skip(struct MPIR_COMMUNICATOR *comm, uint32_t when);
-
-/* Steps: the members of a team work together on much data, a bit at a time.  Each has a bench of MPID_World()->team_bench bytes that all
- * may read, and which it alone writes, and counts its steps; what they mean is agreed between the callers.  All members begin an
- * operation of the same number of steps, and bytes on each bench, right after a meeting that tells them that all do; the result is the bytes of
- * those before. */
-uint64_t MPID_Steps_begin(struct MPIR_COMMUNICATOR *comm, uint64_t steps, uint64_t bytes);
-void *MPID_Steps_bench(const struct MPIR_COMMUNICATOR *comm, int32_t rank);
-/* This process has done step `step` (counted from 1) and those before; at the end of the operation, all. */
-void MPID_Steps_done(struct MPIR_COMMUNICATOR *comm, uint64_t step);
-/* Until `rank` has done that step.  False: it, or another member, is lost before its last step, so some members cannot go on: then the
- * operation has failed, and the team is not used again. */
-bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step);
-/* A rank that is lost before its last step, -1: none. */
-int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm);
-
-/* Reach: members of a team that copy straight out of each other's memory, where the system lets them. */
-/* The members may read this process's memory from now on; false: they cannot. */
-bool MPID_Reach_offer(const struct MPIR_COMMUNICATOR *comm);
-/* When all have offered: can this process read the memory of all others? */
-bool MPID_Reach_all(const struct MPIR_COMMUNICATOR *comm);
-/* n bytes at address `from` of `rank`; false: they cannot be had (any more).  Does not wait for it. */
-bool MPID_Reach_copy(const struct MPIR_COMMUNICATOR *comm, int32_t rank, void *to, uint64_t from, int64_t n);
+/* Register len > 0 bytes.  NULL: *error_code says why. */
+MPID_Memory MPID_Mem_register(void *base, int64_t len, int *error_code);
+/* Operations of others on it must have ended: it waits only until nothing reads it any more. */
+void MPID_Mem_unregister(MPID_Memory memory);
+/* The key: writes at most cap bytes, returns how many there are, at most MPID_KEY_MAX. */
+int64_t MPID_Mem_key(MPID_Memory memory, void *key, int64_t cap);
+MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code);
+void MPID_Mem_close(MPID_Remote remote); /* operations on it have ended */
+/* Where this process may load and store by itself, until the remote is closed; NULL: it cannot. */
+void *MPID_Mem_share(MPID_Remote remote);
+void MPID_Put(MPID_Remote remote, int64_t offset, const void *from, int64_t len,
+              struct MPID_COMPLETION *completion, int *error_code);
+void MPID_Get(MPID_Remote remote, int64_t offset, void *to, int64_t len, struct MPID_COMPLETION *completion,
+              int *error_code);
+/* Update the element at `offset`, aligned to its size in the memory there, as one step in the sight of all such updates of it by whatever
+ * process, and of keel_atomic.  The operand and what is compared with are read in the call; `result` (may be NULL) gets the old
+ * value. */
+void MPID_Atomic(MPID_Remote remote, int64_t offset, enum keel_atomic_op op, enum keel_atomic_type type,
+                 const void *operand, const void *compare, void *result, struct MPID_COMPLETION *completion,
+                 int *error_code);
+void MPID_Mem_flush(MPID_Remote remote, struct MPID_COMPLETION *completion, int *error_code);
+/* Until nothing is pending; the error is that of the completion. */
+void MPID_Mem_wait(struct MPID_COMPLETION *completion, int *error_code);
 
 /* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
  * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE
@@ -512,5 +480,25 @@ void MPID_Layout_pack(const struct MPIR_DATATYPE *t, const void *buf, int64_t co
                       void *dst, int64_t len);
 void MPID_Layout_unpack(const struct MPIR_DATATYPE *t, void *buf, int64_t count, int64_t offset,
                         const void *src, int64_t len);
+
+/* The memory of bytes [offset, offset + len) of the packed form of any number of elements, as runs of contiguous bytes in
+ * the order of the packed form; runs that touch are one.  `at` is a run's distance in bytes from the address of the first
+ * element.  fn returns false to stop; that run then counts as not taken.  Returns the packed bytes of the runs that were
+ * taken: `len`, or less where fn stopped.  A walk may begin anywhere: the place is found in O(depth of the type), with
+ * O(log n) for lists of n entries.  A size of 0 has no runs. */
+int64_t MPID_Layout_runs(const struct MPIR_DATATYPE *t, int64_t offset, int64_t len,
+                         bool (*fn)(void *arg, int64_t at, int64_t bytes), void *arg);
+
+/* A datatype as bytes that mean the same in every process, whatever its byte order: its layout, bounds and signature, not
+ * how it was made.  Parts that the type shares are written once.  MPID_Type_encode allocates *bytes, which the caller gives
+ * to free().  MPI_ERR_TYPE: they would be more than MPID_TYPE_ENCODED_MAX; MPI_ERR_NO_MEM. */
+#define MPID_TYPE_ENCODED_MAX ((int64_t)1 << 28)
+int MPID_Type_encode(const struct MPIR_DATATYPE *type, void **bytes, int64_t *len);
+/* The type of all the bytes, committed.  They are not trusted: what is no datatype is MPI_ERR_TYPE with a text that says
+ * why and where; *newtype then holds nothing.  A decoded type touches no memory outside its true bounds.  Decoding
+ * takes at most MPID_TYPE_DECODED_RATIO bytes of memory for each of them, and time linear in their number.  Or
+ * MPI_ERR_NO_MEM. */
+#define MPID_TYPE_DECODED_RATIO 64
+int MPID_Type_decode(struct MPIR_DATATYPE *newtype, const void *bytes, int64_t len);
 
 #endif

@@ -78,14 +78,18 @@ static const char *map_nodes(const struct launch *l, const cpu_set_t *avail)
         const char *text;
         for (n = 1; first + n < plan.n && plan.node[first + n] == plan.node[first];)
             n++;
-        bind_slice(&plan.t, &l->bind, avail, first, n, plan.n, &slice);
+        if (l->bind.to == BIND_RANKS) /* it knows nothing of simulated nodes */
+            slice = *avail;
+        else
+            bind_slice(&plan.t, &l->bind, avail, first, n, plan.n, &slice);
         bool ok = bind_map(&plan.t, &l->bind, &slice, &plan.seats[first], n, &text, &refused);
         if (refused)
-            die("%s: %d ranks, %d cores", text, n, bind_units(&plan.t, &l->bind, &slice));
+            die("%s: %d rank%s, %d core%s", text, n, plural(n), bind_units(&plan.t, &l->bind, &slice),
+                plural(bind_units(&plan.t, &l->bind, &slice)));
         why = text ? text : why;
         if (!ok && !l->bind.cpu_set) { /* one node without room: none is bound */
             for (int i = 0; i < plan.n; i++)
-                plan.seats[i] = (struct seat){ plan.seats[i].threads, false, *avail };
+                plan.seats[i] = (struct seat){ plan.seats[i].rank, plan.seats[i].threads, false, *avail };
             break;
         }
     }
@@ -129,7 +133,7 @@ static void without(const struct bind_policy *p, const cpu_set_t *taken, cpu_set
 static bool claim_tier(const struct launch *l, cpu_set_t avail, int tier, bool *possible)
 {
     const struct bind_policy *p = &l->bind;
-    bool movable = !p->cpu_set && p->to != BIND_LIST;
+    bool movable = !p->cpu_set && p->to != BIND_LIST && p->to != BIND_RANKS;
     cpu_set_t want, taken;
     while (all_bound(&want) > 0 && !bind_claim(tier, &want, &taken)) {
         *possible = CPU_COUNT(&taken) > 0;
@@ -192,7 +196,8 @@ static bool need_full(const struct bind_policy *p)
     for (int i = 0; i < 3; i++)
         if (levels[i] == AT_L2 || levels[i] == AT_L3 || levels[i] == AT_PACKAGE)
             return true;
-    return p->report || p->display || p->svg || topology_simulated();
+    return p->report || p->display || p->svg || topology_simulated() ||
+           (p->to == BIND_RANKS && strchr(p->list, ':'));
 }
 
 static const char *no_level(const struct bind_policy *p)
@@ -347,7 +352,7 @@ static void make_seats(const struct launch *l, const struct ku_segment *segments
         plan.index[i] = -1;
     for (int i = 0, n = 0; i < l->nodes; i++)
         for (uint32_t k = 0; segments[i].head && k < segments[i].head->nlocal; k++, n++) {
-            plan.rank[n] = ku_segment_grank_of(&segments[i])[k];
+            plan.seats[n].rank = plan.rank[n] = ku_segment_grank_of(&segments[i])[k];
             plan.node[n] = i;
             plan.index[plan.rank[n]] = n;
         }

@@ -19,7 +19,8 @@ enum bind_to {
     BIND_NONE,
     BIND_LEVEL, /* the objects of to_level in which the rank's cores lie */
     BIND_LIST,  /* `list`: the node's rank i gets the i-th set */
-    BIND_SET    /* all that may be used */
+    BIND_SET,   /* all that may be used */
+    BIND_RANKS  /* `list`: of each rank, what --rankfile says (rankfile.h) */
 };
 
 /* What the options say. */
@@ -34,7 +35,7 @@ struct bind_policy {
     bool ranked;         /* --rank-by: by rank_level in turn; AT_MACHINE: in the order of the cores */
     int pe;              /* cores a rank; 0: not said */
     int ppr;             /* ranks an object of map_level; 0: in turn */
-    const char *list;    /* of sets, separated by ',', their parts by '+' */
+    const char *list;    /* of sets, separated by ',', their parts by '+'; or of ranks */
     const char *cpu_set; /* use these only */
     bool hwthreads;      /* a hardware thread counts as a core */
     bool no_oversubscribe, overload_ok;
@@ -44,6 +45,7 @@ struct bind_policy {
 
 /* One rank of a node, as bind_map.c sees it. */
 struct seat {
+    int rank;    /* in the job */
     int threads; /* OMP_NUM_THREADS; at least 1 */
     bool bound;
     cpu_set_t cpus; /* where it may run, also if it is not bound */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "bind.h"
 #include "launch.h"
+#include "rankfile.h"
 
 struct unit {
     int pu; /* its first usable hardware thread */
@@ -240,6 +241,16 @@ static bool by_list(const struct node_map *m, struct seat *seats, int n, const c
     return true;
 }
 
+/* Each rank's own line of --rankfile; who has none is not bound. */
+static void by_rankfile(const struct node_map *m, struct seat *seats, int n)
+{
+    for (int i = 0; i < n; i++) {
+        seats[i].bound = rankfile_cpus(m->p->list, seats[i].rank, m->t, m->avail, &seats[i].cpus);
+        if (!seats[i].bound)
+            seats[i].cpus = *m->avail;
+    }
+}
+
 static void leave_unbound(struct seat *seats, int n, const cpu_set_t *avail)
 {
     for (int i = 0; i < n; i++) {
@@ -323,6 +334,8 @@ bool bind_map(const struct topology *t, const struct bind_policy *p, const cpu_s
     if (p->to == BIND_LIST) {
         ok = by_list(&m, seats, n, why);
         *refused = !ok;
+    } else if (p->to == BIND_RANKS) {
+        by_rankfile(&m, seats, n);
     } else {
         struct spot *spot = xalloc((size_t)n, sizeof *spot);
         ok = m.nunits > 0 && map_spots(&m, spot, seats, n, why, refused);

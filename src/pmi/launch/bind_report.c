@@ -106,9 +106,11 @@ void bind_display(const struct launch *l, const struct topology *t, const struct
                   int n)
 {
     char package[256], numa[256], core[1024], cpu[1024];
-    printf("%s: %d packages, %d NUMA nodes, %d cores, %d hardware threads%s; %d ranks on %d nodes\n", l->host,
-           t->count[AT_PACKAGE], t->count[AT_NUMA], t->count[AT_CORE], t->npus,
-           t->simulated ? " (simulated)" : "", l->size, l->nodes);
+    const int *c = t->count;
+    printf("%s: %d package%s, %d NUMA node%s, %d core%s, %d hardware thread%s%s; %d rank%s on %d node%s\n",
+           l->host, c[AT_PACKAGE], plural(c[AT_PACKAGE]), c[AT_NUMA], plural(c[AT_NUMA]), c[AT_CORE],
+           plural(c[AT_CORE]), t->npus, plural(t->npus), t->simulated ? " (simulated)" : "", l->size,
+           plural(l->size), l->nodes, plural(l->nodes));
     for (int r = 0; r < n; r++) {
         const struct seat *s = &seats[r];
         printf("rank %d: node %d package %s numa %s core %s cpu %s%s\n", rank[r], l->node_of[rank[r]],

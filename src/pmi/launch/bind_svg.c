@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "bind.h"
+#include "launch.h"
 
 /* From the outside in; a level that the machine does not have, or that is the same as the one around it, is left out. */
 static const enum level nest[] = { AT_MACHINE, AT_PACKAGE, AT_NUMA, AT_L3, AT_CORE, AT_HWTHREAD };
@@ -129,10 +130,11 @@ bool bind_draw(const char *file, const struct topology *t, const struct seat *se
         d.f,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
-        "<title>%d ranks on %d cores</title>\n"
+        "<title>%d rank%s on %d core%s</title>\n"
         "<style>text{font:12px sans-serif;fill:#222}.c{font-size:9px;fill:#555}.r{font-weight:bold}</style>\n"
         "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-        s.w + 2 * PAD, s.h + 2 * PAD, s.w + 2 * PAD, s.h + 2 * PAD, n, t->count[AT_CORE]);
+        s.w + 2 * PAD, s.h + 2 * PAD, s.w + 2 * PAD, s.h + 2 * PAD, n, plural(n), t->count[AT_CORE],
+        plural(t->count[AT_CORE]));
     draw(&d, 0, t->npus, 0, PAD, PAD);
     fputs("</svg>\n", d.f);
     bool ok = !ferror(d.f);

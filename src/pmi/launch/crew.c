@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,6 +14,8 @@
 #include <unistd.h>
 #include "crew.h"
 #include "feed.h"
+#include "oom.h"
+#include "trace.h"
 #include "output.h"
 #include "util/err.h"
 
@@ -27,6 +30,7 @@ static int *by_pid; /* hash: rank + 1, 0 for empty */
 static unsigned hash_mask;
 static char records[4 * PIPE_BUF]; /* control records, the last perhaps in part */
 static size_t nrecords;
+static char *lost; /* what to say of programs whose loader does not find our library */
 
 /* ---- ranks by pid ---- */
 
@@ -86,6 +90,46 @@ static size_t first_record(void)
     return sizeof r + r.len <= nrecords ? sizeof r + r.len : 0;
 }
 
+/* A rank waits until we have looked where it is. */
+static void on_trace(const struct pmi_record *r, const char *bytes)
+{
+    struct crew_rank *rank = &crew.ranks[r->rank];
+    struct ku_segment *s = &crew.segments[crew.launch->node_of[r->rank]];
+    struct pmi_trace t;
+    if (r->len != sizeof t || !rank->pid)
+        return;
+    memcpy(&t, bytes, sizeof t);
+    free(rank->trace);
+    pid_t pid = atomic_load(&ku_segment_rank(s, (uint32_t)rank->local)->pid); /* perhaps a script's child */
+    rank->trace = trace_text(pid > 0 ? pid : rank->pid, &t);
+    rank->trace_signal = t.signal;
+    atomic_store(&ku_segment_call(s, (uint32_t)rank->local)->traced, 1);
+}
+
+/* What a rank says of the error for which it ends, with the place where that happened. */
+static void on_last_words(const struct pmi_record *r, const char *bytes)
+{
+    static char text[PIPE_BUF];
+    struct pmi_record longer = *r;
+    size_t most = sizeof text - sizeof *r, len = r->len < most ? r->len : most;
+    memcpy(text, bytes, len);
+    len += (size_t)snprintf(text + len, most - len + 1, "%s", crew.ranks[r->rank].trace);
+    longer.len = (uint32_t)(len < most ? len : most);
+    crew.on_record(&longer, text);
+}
+
+static void on_record(const struct pmi_record *r, const char *bytes)
+{
+    const struct crew_rank *rank = &crew.ranks[r->rank];
+    bool last = (r->kind == PMI_ABORT && r->len) || r->kind == PMI_ABORT_SOME;
+    if (r->kind == PMI_TRACE)
+        on_trace(r, bytes);
+    else if (last && rank->trace && rank->trace_signal == 0)
+        on_last_words(r, bytes);
+    else
+        crew.on_record(r, bytes);
+}
+
 void crew_hear(void)
 {
     ssize_t n;
@@ -94,7 +138,7 @@ void crew_hear(void)
         for (size_t len; (len = first_record()) > 0;) {
             struct pmi_record r;
             memcpy(&r, records, sizeof r);
-            crew.on_record(&r, records + sizeof r);
+            on_record(&r, records + sizeof r);
             nrecords -= len;
             memmove(records, records + len, nrecords);
         }
@@ -300,6 +344,9 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
         bind_refused(rank, at.unbound);
     if (pid < 0)
         return false;
+    if (starter_lost(s) && !lost)
+        lost = xformat("%s", starter_lost(s));
+    crew.ranks[rank].lost = starter_lost(s) != NULL;
     crew.ranks[rank].pid = l->pids[rank] = pid;
     crew.alive++;
     remember(rank);
@@ -333,6 +380,14 @@ bool crew_start(const struct start *st, int *code)
         ok = start_section(st, a, rank, null_fd, code);
     close(null_fd);
     return ok;
+}
+
+char *crew_why(int rank, int status)
+{
+    bool loader = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_FOUND && crew.ranks[rank].lost;
+    const struct crew_rank *r = &crew.ranks[rank];
+    bool traced = r->trace && WIFSIGNALED(status) && WTERMSIG(status) == r->trace_signal;
+    return loader ? xformat("%s", lost) : traced ? xformat("%s", r->trace) : oom_words(status);
 }
 
 /* ---- what ranks are told ---- */

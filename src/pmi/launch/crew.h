@@ -16,7 +16,10 @@ struct crew_rank {
     pid_t pid;  /* 0: not started, or ended; of another host's: as that has told */
     int status; /* then, as waitpid has it */
     const struct app *app;
-    int local; /* its number on its node */
+    int local;        /* its number on its node */
+    char *trace;      /* where it was when it said so last (trace.h); NULL: nothing is known */
+    int trace_signal; /* of which it was about to die then; 0: of an error */
+    bool lost;        /* the loader would not find our library: crew_why */
 };
 
 struct crew {
@@ -58,6 +61,9 @@ bool crew_start(const struct start *st, int *code);
 void crew_reap(void);
 /* What ranks say. */
 void crew_hear(void);
+
+/* Why a rank here ended so, if mpiexec knows better than its status tells; NULL.  To be freed. */
+char *crew_why(int rank, int status);
 
 /* To every process of the job here, or if these cannot be seen to each rank; but not to those in process group `but` (0: no
  * exception). */

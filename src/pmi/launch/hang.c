@@ -444,7 +444,7 @@ bool hang_on_time(void)
 {
     const struct launch *l = hang.launch;
     double limit = l->hang_seconds;
-    bool found = false;
+    bool found = false, certain = false, ends = l->hang_kill || (l->unwatched && !l->hang_keep);
     look_at_all();
     if (hang.far)
         ask();
@@ -454,8 +454,10 @@ bool hang_on_time(void)
         hang.moved_at = ku_clock_ns();
     } else if (!hang.told && deadlock()) {
         tell(l->hang_kill ? "every rank waits for another, and nothing can go on; ending the job (--kill)"
-                          : "every rank waits for another, and nothing can go on");
-        found = true;
+             : ends ? "every rank waits for another, and nothing can go on; ending the job (no terminal; "
+                      "--no-kill keeps it)"
+                    : "every rank waits for another, and nothing can go on");
+        found = certain = true;
     } else if (!hang.told && limit > 0 && seconds_since(hang.moved_at) >= limit && quiet(limit, false) &&
                !gets_on()) {
         char *why = xformat("nothing has moved for %g s (--hang-report)%s", limit,
@@ -466,5 +468,5 @@ bool hang_on_time(void)
     }
     hang.told = hang.told || found;
     plan();
-    return found && l->hang_kill;
+    return found && (certain ? ends : l->hang_kill);
 }

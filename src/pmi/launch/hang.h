@@ -78,6 +78,14 @@ void hang_text(FILE *out, struct hang_rank *ranks, int n);
  * unknown.  To be freed. */
 char *hang_where(pid_t pid, uint64_t address);
 
+/* The name of the file that is mapped at the address, without its folder; NULL: unknown.  To be freed. */
+char *hang_module(pid_t pid, uint64_t address);
+
+/* The addresses of the frames of a thread, the innermost first, which is the place itself; the others are where calls return to.  At most
+ * `max` of them; 1 if the stack cannot be followed, 0 if nothing is known. */
+struct pmi_trace;
+int hang_frames(pid_t pid, const struct pmi_trace *t, uint64_t *address, int max);
+
 /* hang_elf.c: "function+0x1c" for a place in an ELF file; NULL: it has no such symbol.  To be freed. */
 char *hang_symbol(const char *path, uint64_t offset);
 

@@ -1,4 +1,4 @@
-/* hang_where.c: where in a program an address lies.
+/* hang_where.c: where in a program an address lies, and the frames of a thread whose registers are known.
  *
  * The process's map tells the file; libdw, if this machine has it, the line; else the file's symbols (hang_elf.c) the function.  It is loaded when first
  * needed: mpiexec starts without it. */
@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "hang.h"
 #include "launch.h"
+#include "pmi/pmi.h"
 
 /* What has been looked up: ranks of one program ask for the same places. */
 struct place {
@@ -65,6 +66,11 @@ static struct {
     __typeof__(dwfl_lineinfo) *lineinfo;
     __typeof__(dwfl_linux_proc_find_elf) *find_elf;
     __typeof__(dwfl_standard_find_debuginfo) *find_debuginfo;
+    __typeof__(dwfl_attach_state) *attach;
+    __typeof__(dwfl_getthread_frames) *frames;
+    __typeof__(dwfl_frame_pc) *frame_pc;
+    __typeof__(dwfl_thread_state_registers) *registers;
+    __typeof__(dwfl_thread_state_register_pc) *register_pc;
 } dw;
 
 static bool load(void)
@@ -79,7 +85,10 @@ static bool load(void)
                 FIND(report_end, dwfl_report_end) && FIND(addrmodule, dwfl_addrmodule) &&
                 FIND(addrname, dwfl_module_addrname) && FIND(getsrc, dwfl_module_getsrc) &&
                 FIND(lineinfo, dwfl_lineinfo) && FIND(find_elf, dwfl_linux_proc_find_elf) &&
-                FIND(find_debuginfo, dwfl_standard_find_debuginfo);
+                FIND(find_debuginfo, dwfl_standard_find_debuginfo) && FIND(attach, dwfl_attach_state) &&
+                FIND(frames, dwfl_getthread_frames) && FIND(frame_pc, dwfl_frame_pc) &&
+                FIND(registers, dwfl_thread_state_registers) &&
+                FIND(register_pc, dwfl_thread_state_register_pc);
 #undef FIND
     return dw.usable;
 }
@@ -99,24 +108,110 @@ static char *describe(Dwfl *dwfl, uint64_t address)
     return NULL;
 }
 
-static char *by_libdw(pid_t pid, uint64_t address)
+/* The process as libdw sees it; NULL: not at all. */
+static Dwfl *open_process(pid_t pid)
 {
     static char *paths;
-    Dwfl_Callbacks callbacks = { .debuginfo_path = &paths };
-    char *text = NULL;
+    static Dwfl_Callbacks callbacks = { .debuginfo_path = &paths };
     if (!load())
         return NULL;
     callbacks.find_elf = dw.find_elf;
     callbacks.find_debuginfo = dw.find_debuginfo;
     Dwfl *dwfl = dw.begin(&callbacks);
-    if (!dwfl)
-        return NULL;
-    if (dw.report(dwfl, pid) == 0 && dw.report_end(dwfl, NULL, NULL) == 0)
-        text = describe(dwfl, address);
-    dw.end(dwfl);
+    if (dwfl && dw.report(dwfl, pid) == 0 && dw.report_end(dwfl, NULL, NULL) == 0)
+        return dwfl;
+    if (dwfl)
+        dw.end(dwfl);
+    return NULL;
+}
+
+static char *by_libdw(pid_t pid, uint64_t address)
+{
+    Dwfl *dwfl = open_process(pid);
+    char *text = dwfl ? describe(dwfl, address) : NULL;
+    if (dwfl)
+        dw.end(dwfl);
     return text;
 }
+
+/* ---- frames ---- */
+
+struct walk {
+    const struct pmi_trace *t;
+    pid_t pid;
+    int memory; /* /proc/PID/mem */
+    uint64_t *address;
+    int n, max;
+};
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+    struct walk *w = arg;
+    (void)dwfl;
+    if (*thread_arg)
+        return 0;
+    *thread_arg = w;
+    return w->pid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+    (void)dwfl, (void)tid;
+    *thread_arg = arg;
+    return true;
+}
+
+static bool read_word(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *word, void *arg)
+{
+    const struct walk *w = arg;
+    (void)dwfl;
+    return pread(w->memory, word, sizeof *word, (off_t)at) == sizeof *word;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+    const struct walk *w = arg;
+    dw.register_pc(thread, w->t->pc);
+    return dw.registers(thread, 0, w->t->nregisters, w->t->registers);
+}
+
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+    struct walk *w = arg;
+    Dwarf_Addr pc;
+    if (!dw.frame_pc(frame, &pc, NULL) || w->n == w->max)
+        return DWARF_CB_ABORT;
+    w->address[w->n++] = pc;
+    return DWARF_CB_OK;
+}
+
+static int walk_frames(pid_t pid, const struct pmi_trace *t, uint64_t *address, int max)
+{
+    static const Dwfl_Thread_Callbacks callbacks = { .next_thread = next_thread,
+                                                     .get_thread = get_thread,
+                                                     .memory_read = read_word,
+                                                     .set_initial_registers = set_registers };
+    struct walk w = { t, pid, -1, address, 0, max };
+    char path[64];
+    Dwfl *dwfl = open_process(pid);
+    if (!dwfl)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    w.memory = open(path, O_RDONLY | O_CLOEXEC);
+    if (w.memory >= 0 && dw.attach(dwfl, NULL, pid, &callbacks, &w))
+        dw.frames(dwfl, pid, take_frame, &w);
+    dw.end(dwfl);
+    if (w.memory >= 0)
+        close(w.memory);
+    return w.n;
+}
 #else
+static int walk_frames(pid_t pid, const struct pmi_trace *t, uint64_t *address, int max)
+{
+    (void)pid, (void)t, (void)address, (void)max;
+    return 0;
+}
+
 static char *by_libdw(pid_t pid, uint64_t address)
 {
     (void)pid, (void)address;
@@ -144,4 +239,21 @@ char *hang_where(pid_t pid, uint64_t address)
     free(symbol);
     places = p;
     return xformat("%s", p->text);
+}
+
+char *hang_module(pid_t pid, uint64_t address)
+{
+    char file[4096];
+    uint64_t offset;
+    return mapped(pid, address, file, sizeof file, &offset) ? xformat("%s", base(file)) : NULL;
+}
+
+int hang_frames(pid_t pid, const struct pmi_trace *t, uint64_t *address, int max)
+{
+    int n = t->nregisters > 0 && t->nregisters <= PMI_TRACE_REGISTERS ? walk_frames(pid, t, address, max) : 0;
+    if (n == 0 && t->pc) {
+        address[0] = t->pc;
+        n = 1;
+    }
+    return n;
 }

@@ -175,13 +175,13 @@ static void on_end(int rank, pid_t pid, int status)
                              .abort_code = seg->abort_code,
                              .found_gone = atomic_load(&seg->found_gone) };
     struct pack p = { 0 };
-    char *oom = oom_words(status);
+    char *why = crew_why(rank, status);
     output_catch_up();
     put_bytes(&p, &e, sizeof e);
-    put_text(&p, oom);
+    put_text(&p, why);
     tell(FRAME_ENDED, rank, p.bytes, p.len);
     free(p.bytes);
-    free(oom);
+    free(why);
 }
 
 static void on_other(pid_t pid, int status)

@@ -10,7 +10,7 @@ struct frame_hello {
     uint32_t link_version, segment_version, word_bytes, cpus;
 };
 
-/* A text follows: that it was the kernel, for lack of memory (oom.h); none: it was not. */
+/* A text follows: what the host knows of the reason (crew_why); none: nothing. */
 struct frame_ended {
     int32_t pid, status;
     uint32_t state; /* enum ku_rank_state, as it was at last; so the next two */

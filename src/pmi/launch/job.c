@@ -61,7 +61,7 @@ static void put_bind(struct pack *p, const struct bind_policy *b)
 
 static void get_bind(struct unpack *u, struct bind_policy *b)
 {
-    b->to = (enum bind_to)get_range(u, BIND_DEFAULT, BIND_SET);
+    b->to = (enum bind_to)get_range(u, BIND_DEFAULT, BIND_RANKS);
     b->to_level = (enum level)get_range(u, 0, LEVELS - 1);
     b->map_level = (enum level)get_range(u, 0, LEVELS - 1);
     b->rank_level = (enum level)get_range(u, 0, LEVELS - 1);
@@ -73,7 +73,7 @@ static void get_bind(struct unpack *u, struct bind_policy *b)
         *flag[i] = get_range(u, 0, 1) != 0;
     b->list = get_text(u);
     b->cpu_set = get_text(u);
-    u->wrong = u->wrong || (b->to == BIND_LIST && !b->list);
+    u->wrong = u->wrong || ((b->to == BIND_LIST || b->to == BIND_RANKS) && !b->list);
 }
 
 void job_put(struct pack *p)

@@ -16,7 +16,7 @@
 
 /* Exit codes of mpiexec's own making (those of env(1), timeout(1) and the shell). */
 enum {
-    EXIT_HANG = 122,          /* the job hung, and --kill was given */
+    EXIT_HANG = 122,          /* the job hung, and was ended for it */
     EXIT_NOT_FINALIZED = 123, /* a rank exited with 0 between MPI_Init and MPI_Finalize */
     EXIT_TIMEOUT = 124,
     EXIT_MPIEXEC = 125,   /* mpiexec itself failed, or its command line is wrong */
@@ -84,6 +84,8 @@ struct launch {
     double
         hang_seconds; /* --hang-report=S: report when nothing moves for so long; 0: a certain deadlock only */
     bool hang_kill;   /* and end the job then */
+    bool hang_keep;   /* never do that */
+    bool unwatched;   /* nobody is at a terminal: a certain deadlock ends the job */
     bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
     int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */
@@ -109,6 +111,11 @@ int node_main(struct launch *l, int front);
 int host_main(const char *said);
 #define HOST_ARGUMENT "--node-daemon"
 #define NODE_PATIENCE 1e9 /* seconds; a node_timeout of so long is none */
+
+/* The front's signal for `mpiexec --report`, which comes with this value; otherwise it is forwarded as any other.  SIGQUIT may have been ignored
+ * when mpiexec was started. */
+#define REPORT_SIGNAL SIGRTMAX
+enum { REPORT_VALUE = 0x6b65656c };
 
 /* What goes through the socket. */
 enum front_word {
@@ -139,6 +146,7 @@ char *xformat(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "mpiexec: ...\n" on stderr */
 _Noreturn void die(const char *fmt, ...)
     __attribute__((format(printf, 1, 2))); /* say, end all descendants, exit */
+const char *plural(long n);                /* "s", or "" for 1 */
 double now(void);                          /* seconds, monotonic */
 int milliseconds(double seconds);          /* for poll: at least 0, at most 12 days */
 

@@ -117,7 +117,11 @@ static void on_signalfd(void)
 {
     struct signalfd_siginfo info;
     while (read(front.signals, &info, sizeof info) == sizeof info)
-        on_signal((int)info.ssi_signo, info.ssi_code == SI_KERNEL);
+        if (info.ssi_signo == (uint32_t)REPORT_SIGNAL && info.ssi_code == SI_QUEUE &&
+            info.ssi_int == REPORT_VALUE)
+            tell(WORD_REPORT, 0, false);
+        else
+            on_signal((int)info.ssi_signo, info.ssi_code == SI_KERNEL);
 }
 
 static void stop(void)

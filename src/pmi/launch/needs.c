@@ -1,14 +1,20 @@
-/* needs.c: the DT_NEEDED entries of an ELF program of this machine's kind.  What is not as expected is taken for "none". */
+/* needs.c: the DT_NEEDED entries of an ELF program of this machine's kind, and whether the loader will find our library.  What is not
+ * as expected is taken for "none". */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "launch.h"
 #include "needs.h"
+
+#define OURS "libmpi_abi.so.1"
 
 struct image {
     const char *base;
@@ -48,52 +54,149 @@ static bool is_other(const char *library)
     return false;
 }
 
-static bool look(const struct image *m, char *name, size_t cap)
+/* The entries of the program's dynamic section, and where its strings begin. */
+struct dynamic {
+    const ElfW(Dyn) * entry;
+    size_t n, strings;
+};
+
+static bool find_dynamic(const struct image *m, struct dynamic *d)
 {
     const ElfW(Ehdr) *e = at(m, 0, sizeof *e);
-    const ElfW(Dyn) *dyn = NULL;
-    size_t n = 0, strings = m->size;
     if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
         e->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
         e->e_phentsize != sizeof(ElfW(Phdr)) || e->e_phoff > m->size)
         return false;
-    for (int i = 0; i < e->e_phnum && !dyn; i++) {
+    for (int i = 0; i < e->e_phnum && !d->entry; i++) {
         const ElfW(Phdr) *p = header(m, e, i);
         if (p && p->p_type == PT_DYNAMIC && p->p_offset % _Alignof(ElfW(Dyn)) == 0) {
-            dyn = at(m, p->p_offset, p->p_filesz);
-            n = p->p_filesz / sizeof *dyn;
+            d->entry = at(m, p->p_offset, p->p_filesz);
+            d->n = p->p_filesz / sizeof *d->entry;
         }
     }
-    for (size_t i = 0; dyn && i < n; i++)
-        if (dyn[i].d_tag == DT_STRTAB)
-            strings = offset_of(m, e, dyn[i].d_un.d_ptr);
-    for (size_t i = 0; dyn && i < n; i++) {
-        const char *s = dyn[i].d_tag == DT_NEEDED && dyn[i].d_un.d_val < m->size
-                            ? at(m, strings + dyn[i].d_un.d_val, 1)
-                            : NULL;
-        if (s && memchr(s, '\0', (size_t)(m->base + m->size - s)) && is_other(s)) {
-            snprintf(name, cap, "%s", s);
-            return true;
-        }
-    }
-    return false;
+    for (size_t i = 0; d->entry && i < d->n; i++)
+        if (d->entry[i].d_tag == DT_STRTAB)
+            d->strings = offset_of(m, e, d->entry[i].d_un.d_ptr);
+    return d->entry != NULL;
 }
 
-bool needs_other_mpi(const char *program, char *name, size_t cap)
+/* The string that the entry names; NULL: it is not in the file. */
+static const char *string_of(const struct image *m, const struct dynamic *d, size_t i)
+{
+    size_t value = d->entry[i].d_un.d_val;
+    const char *s = value < m->size && d->strings < m->size ? at(m, d->strings + value, 1) : NULL;
+    return s && memchr(s, '\0', (size_t)(m->base + m->size - s)) ? s : NULL;
+}
+
+static void look(const struct image *m, struct needs *n)
+{
+    struct dynamic d = { NULL, 0, m->size };
+    if (!find_dynamic(m, &d))
+        return;
+    for (size_t i = 0; i < d.n; i++) {
+        ElfW(Sxword) tag = d.entry[i].d_tag;
+        const char *s = tag == DT_NEEDED || tag == DT_RUNPATH || tag == DT_RPATH ? string_of(m, &d, i) : NULL;
+        if (s && tag != DT_NEEDED)
+            n->path = xformat("%s", s);
+        else if (s && strcmp(s, OURS) == 0)
+            n->ours = true;
+        else if (s && !n->other && is_other(s))
+            n->other = xformat("%s", s);
+    }
+}
+
+void needs_read(const char *program, struct needs *n)
 {
     struct stat st;
     struct image m = { MAP_FAILED, 0 };
     int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return false;
+        return;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
         m.size = (size_t)st.st_size;
         m.base = mmap(NULL, m.size, PROT_READ, MAP_PRIVATE, fd, 0);
     }
     close(fd);
     if (m.base == MAP_FAILED)
-        return false;
-    bool found = look(&m, name, cap);
+        return;
+    look(&m, n);
     munmap((void *)(size_t)m.base, m.size);
+}
+
+void needs_free(struct needs *n)
+{
+    free(n->other);
+    free(n->path);
+}
+
+/* ---- where the loader looks ---- */
+
+/* Is the library in one of these folders, separated by ':'?  $ORIGIN is the program's own. */
+static bool in_path(const char *path, const char *program)
+{
+    static const char origin[] = "$ORIGIN", braces[] = "${ORIGIN}";
+    size_t own = strrchr(program, '/') ? (size_t)(strrchr(program, '/') - program) : 0;
+    for (const char *at = path; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        const char *rest = at;
+        if (strncmp(at, origin, sizeof origin - 1) == 0)
+            rest += sizeof origin - 1;
+        else if (strncmp(at, braces, sizeof braces - 1) == 0)
+            rest += sizeof braces - 1;
+        char *file =
+            xformat("%.*s%.*s/%s", rest > at ? (int)own : 0, program, (int)strcspn(rest, ":"), rest, OURS);
+        bool found = access(file, F_OK) == 0;
+        free(file);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+/* The loader's list of what lies in the system's folders holds this name. */
+static bool in_cache(void)
+{
+    struct stat st;
+    bool found = false;
+    int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
+        void *cache = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (cache != MAP_FAILED) {
+            found = memmem(cache, (size_t)st.st_size, OURS, sizeof OURS) != NULL;
+            munmap(cache, (size_t)st.st_size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
     return found;
+}
+
+/* Where the library lies that belongs to this mpiexec, also if its tree was moved. */
+static char *own_folder(void)
+{
+    char exe[PATH_MAX], folder[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(exe, '/');
+    if (slash)
+        *slash = '\0';
+    char *beside = xformat("%s/../lib/%s", exe, OURS);
+    bool there = slash && access(beside, F_OK) == 0;
+    beside[strlen(beside) - sizeof OURS] = '\0';
+    char *found = there && realpath(beside, folder) ? xformat("%s", folder) : xformat("%s", KEEL_LIBDIR);
+    free(beside);
+    return found;
+}
+
+char *needs_lost(const struct needs *n, const char *program, const char *library_path)
+{
+    if (!n->ours || in_path(n->path, program) || in_path(library_path, program) ||
+        in_path("/lib:/usr/lib:/lib64:/usr/lib64", program) || in_cache())
+        return NULL;
+    char *folder = own_folder();
+    char *text = xformat(
+        "the loader does not find %s, which lies in %s: link the program with mpicc, or put that folder "
+        "into LD_LIBRARY_PATH",
+        OURS, folder);
+    free(folder);
+    return text;
 }

@@ -34,7 +34,6 @@
 #include "fleet.h"
 #include "hang.h"
 #include "launch.h"
-#include "oom.h"
 #include "output.h"
 #include "pmi/pmi.h"
 #include "remote.h"
@@ -273,7 +272,7 @@ static int status_code(int status)
 }
 
 /* Invariant 2: a rank ended, and not through us. */
-static void judge(int rank, pid_t pid, int status, const char *oom)
+static void judge(int rank, pid_t pid, int status, const char *why)
 {
     struct ku_seg_rank *sr = seg_rank(rank);
     uint32_t state = atomic_load(&sr->state);
@@ -295,15 +294,14 @@ static void judge(int rank, pid_t pid, int status, const char *oom)
             end_by(SIGTERM, 0);
         return;
     }
-    struct failure_facts facts = { .kind = FAILED_CODE,
-                                   .mpi = running,
-                                   .program = crew.ranks[rank].app->argv[0] };
+    struct failure_facts facts = {
+        .kind = FAILED_CODE, .mpi = running, .why = why, .program = crew.ranks[rank].app->argv[0]
+    };
     facts.value = status_code(status);
     if (WIFSIGNALED(status)) {
         facts.kind = FAILED_SIGNAL;
         facts.value = WTERMSIG(status);
         facts.core = WCOREDUMP(status);
-        facts.oom = oom;
         node.perhaps_user = node.perhaps_user || is_ending(facts.value);
     } else if (status == 0) {
         facts.kind = FAILED_NOT_FINALIZED;
@@ -321,9 +319,9 @@ static void on_end(int rank, pid_t pid, int status)
     node.all_zero = node.all_zero && status == 0;
     if (node.phase >= TERM)
         return;
-    char *oom = oom_words(status);
-    judge(rank, pid, status, oom);
-    free(oom);
+    char *why = crew_why(rank, status);
+    judge(rank, pid, status, why);
+    free(why);
     hang_ended();
 }
 
@@ -341,7 +339,7 @@ static void on_far_record(const struct pmi_record *r, const char *bytes, bool fo
     on_record(r, bytes);
 }
 
-static void on_far_end(int rank, const struct frame_ended *e, const char *oom)
+static void on_far_end(int rank, const struct frame_ended *e, const char *why)
 {
     struct ku_seg_rank *m = &node.mirror[rank];
     atomic_store(&m->state, e->state);
@@ -349,7 +347,7 @@ static void on_far_end(int rank, const struct frame_ended *e, const char *oom)
     m->abort_code = e->abort_code;
     node.all_zero = node.all_zero && e->status == 0;
     if (node.phase < TERM)
-        judge(rank, e->pid, e->status, oom);
+        judge(rank, e->pid, e->status, why);
     hang_ended();
 }
 
@@ -449,7 +447,8 @@ static void on_front(void)
         crew_hold(false);
         remote_release();
     } else if (n == sizeof m && m.word == WORD_REPORT)
-        hang_report("what the ranks wait for (SIGQUIT; twice within 2 s: passed on to them)");
+        hang_report(
+            "what the ranks wait for (SIGQUIT, which twice within 2 s is passed on to them, or --report)");
 }
 
 static void on_signalfd(void)

@@ -19,6 +19,7 @@
 #include "launch.h"
 #include "options.h"
 #include "place.h"
+#include "rankfile.h"
 
 /* ---- complaints ---- */
 
@@ -113,7 +114,7 @@ static void do_timeout(struct parse *p, char **v)
     p->launch->timeout = seconds(p, v[0]);
 }
 
-/* A certain deadlock is reported anyway. */
+/* A certain deadlock is reported anyway, and ends the job where nobody is there to look at it. */
 static void do_hang_report(struct parse *p, char **v)
 {
     if (v[0])
@@ -124,6 +125,45 @@ static void do_kill(struct parse *p, char **v)
 {
     (void)v;
     p->launch->hang_kill = true;
+    p->launch->hang_keep = false;
+}
+
+static void do_no_kill(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->hang_kill = false;
+    p->launch->hang_keep = true;
+}
+
+/* The signals that a process holds back in this set of /proc/PID/status, a bit each. */
+static unsigned long long blocked_signals(pid_t pid)
+{
+    char path[64], line[256];
+    unsigned long long set = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "SigBlk:", 7) == 0)
+            set = strtoull(line + 7, NULL, 16);
+    if (f)
+        fclose(f);
+    return set;
+}
+
+/* It takes the signal through a descriptor: a process that would die of it is none. */
+static void do_report(struct parse *p, char **v)
+{
+    pid_t pid = (pid_t)whole_number(p, v[0], 1, INT_MAX);
+    char path[64], exe[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t n = p->stop ? 0 : readlink(path, exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    const char *slash = strrchr(exe, '/');
+    if (!slash || strncmp(slash, "/mpiexec", 8) != 0 || !(blocked_signals(pid) >> (REPORT_SIGNAL - 1) & 1))
+        refuse(p, "%s: process %d is no mpiexec that is running a job, or another user's", p->name, (int)pid);
+    else if (sigqueue(pid, REPORT_SIGNAL, (union sigval){ .sival_int = REPORT_VALUE }) != 0)
+        refuse(p, "%s: process %d cannot be asked: %s", p->name, (int)pid, strerror(errno));
+    p->stop = true;
 }
 
 static void do_stdin(struct parse *p, char **v)
@@ -274,8 +314,11 @@ static void do_memory_alloc_kinds(struct parse *p, char **v)
     said(p, "mpi_memory_alloc_kinds", v[0]);
 }
 
+/* Open MPI's --default-hostfile none names no file. */
 static void do_hostfile(struct parse *p, char **v)
 {
+    if (strcmp(v[0], "none") == 0 && strcmp(p->name + strspn(p->name, "-"), "default-hostfile") == 0)
+        return;
     place_file(p, v[0]);
 }
 
@@ -326,7 +369,7 @@ static void do_help(struct parse *p, char **v)
           "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
           "Environment: MPIEXEC_TIMEOUT, MPIEXEC_NODE_TIMEOUT (seconds).\n"
           "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
-          "  122 the job hung (--kill)    123 a rank exited with 0 without calling MPI_Finalize    124 "
+          "  122 the job hung    123 a rank exited with 0 without calling MPI_Finalize    124 "
           "--timeout    125 mpiexec itself "
           "failed\n"
           "  126 the program cannot be executed    127 it is not found\n",
@@ -378,33 +421,53 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
     return row[m] < 3 ? row[m] : 3;
 }
 
+/* How far an option's name is from what was written: letters that differ; 2 if one begins with the other. */
+static int remoteness(const char *name, size_t n, const char *option, size_t m)
+{
+    size_t common = n < m ? n : m;
+    int d = distance(name, n, option, m);
+    return d > 2 && common > 3 && strncasecmp(name, option, common) == 0 ? 2 : d;
+}
+
+/* Of names as near, one that does something here is meant. */
 static void unknown(struct parse *p, const char *arg, const char *name, size_t n)
 {
-    int best = n > 3 ? 3 : 2;
+    int best = n > 3 ? 2 * 3 : 2 * 2;
     const char *near = NULL;
-    size_t near_len = 0;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         for (const char *o = options[i].names; *o; o += strcspn(o, "|"), o += *o == '|') {
-            int d = distance(name, n, o, strcspn(o, "|"));
+            int d = 2 * remoteness(name, n, o, strcspn(o, "|")) + !options[i].set;
             if (d < best && strcspn(o, "|") > 2) {
                 best = d;
                 near = o;
-                near_len = strcspn(o, "|");
             }
         }
     if (near)
-        refuse(p, "%s is not an option; the nearest is -%.*s (mpiexec --help lists all)", arg, (int)near_len,
-               near);
+        refuse(p, "%.*s is not an option; did you mean %.*s%.*s? (mpiexec --help lists all)",
+               (int)(name + n - arg), arg, (int)(name - arg), arg, (int)strcspn(near, "|"), near);
     else
         refuse(p, "%s is not an option (mpiexec --help lists all)", arg);
+}
+
+/* -n4, -np4, -ppn2: a number of ranks without a space.  The length of the option's name; `n` if this is none. */
+static size_t before_digits(const char *name, size_t n)
+{
+    size_t letters = strcspn(name, "0123456789=");
+    const struct option *o = find_option(name, letters);
+    bool digits = letters > 0 && letters < n && strspn(name + letters, "0123456789") == n - letters;
+    return digits && o && (o->set == do_n || o->set == do_ppn) ? letters : n;
 }
 
 /* One option at argv[0]; how many words it took. */
 static int read_option(struct parse *p, char **argv)
 {
     const char *name = argv[0] + 1 + (argv[0][1] == '-');
-    size_t n = strcspn(name, "=");
-    char *value = name[n] ? (char *)name + n + 1 : NULL, *values[IGNORE_MAX + 1] = { NULL };
+    size_t n = strcspn(name, "="), letters = name[n] ? n : before_digits(name, n);
+    char *value = letters < n ? (char *)name + letters
+                  : name[n]   ? (char *)name + n + 1
+                              : NULL,
+         *values[IGNORE_MAX + 1] = { NULL };
+    n = letters;
     const struct option *o = find_option(name, n);
     int taken = 1, have = 0;
     int want = !o ? 0 : o->values == PAIR ? value ? 1 : 2 : abs(o->values);
@@ -496,10 +559,11 @@ static void complete(struct parse *p)
     for (int i = 0; i < l->napps; i++) {
         struct app *a = &l->apps[i];
         if (a->n == 0)
-            a->n = p->nhosts > 0  ? place_slots(p, i)
-                   : l->napps > 1 ? 1
-                   : p->per_node  ? p->per_node
-                                  : options_ppr(p);
+            a->n = p->rankfile && l->napps == 1 ? rankfile_size(p->rankfile)
+                   : p->nhosts > 0              ? place_slots(p, i)
+                   : l->napps > 1               ? 1
+                   : p->per_node                ? p->per_node
+                                                : options_ppr(p);
         if (a->n < 1)
             a->n = 1;
         if (a->maxprocs == 0)
@@ -517,6 +581,7 @@ static void complete(struct parse *p)
     if (!p->stop)
         place_ranks(p);
     options_prefix(p);
+    l->unwatched = !isatty(0) && !isatty(2) && !debugger_waits();
     if (l->stdin_rank == STDIN_ALL && l->size == 1)
         l->stdin_rank = 0;
     if (l->stdin_rank >= l->size)

@@ -22,6 +22,7 @@ struct parse {
     struct host_list *lists;               /* of each section that was read */
     const char *prefix;                    /* where Keel is on other hosts; NULL: where it is here */
     const char *soft;                      /* of this section: numbers of ranks that will do; NULL: any */
+    struct rankfile *rankfile;             /* NULL: none */
     char **file;                           /* the words of -configfile, to be read next */
     bool had_file;
     bool stop;     /* mpiexec has done what it was asked for (--help), or cannot go on */
@@ -72,15 +73,19 @@ void do_report_bindings(struct parse *p, char **v);
 void do_display_map(struct parse *p, char **v);
 void do_display(struct parse *p, char **v);
 void do_no_launch(struct parse *p, char **v);
+
+/* rankfile.c */
+void do_rankfile(struct parse *p, char **v);
+
 /* The number of ranks that ppr:N:level makes; 0: nothing of the kind was said. */
 int options_ppr(struct parse *p);
 
 /* options_env.c: the ranks' environment. */
 void do_env(struct parse *p, char **v);
 void do_genv(struct parse *p, char **v);
+void do_stream_buffering(struct parse *p, char **v);
 void do_initial_errhandler(struct parse *p, char **v);
 void do_x(struct parse *p, char **v);
-void do_set(struct parse *p, char **v);
 void do_unset(struct parse *p, char **v);
 void do_coll_tuning(struct parse *p, char **v);
 void do_prepend(struct parse *p, char **v);

@@ -13,12 +13,17 @@ static void edit_env(struct app *a, char *edit)
     a->edits.edit[a->edits.n++] = edit;
 }
 
+/* NAME VALUE, or NAME=VALUE. */
 static void set_pair(struct parse *p, struct app *a, char **v)
 {
-    if (!v[0][0] || strchr(v[0], '='))
+    if (!v[0][0] || v[0][0] == '=')
         refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
-    else
+    else if (v[1])
         edit_env(a, xformat("%s=%s", v[0], v[1]));
+    else if (strchr(v[0], '='))
+        edit_env(a, v[0]);
+    else
+        refuse(p, "%s is \"%s\"; expected NAME VALUE or NAME=VALUE", p->name, v[0]);
 }
 
 void do_env(struct parse *p, char **v)
@@ -44,6 +49,12 @@ void do_initial_errhandler(struct parse *p, char **v)
     }
 }
 
+/* The library reads the variable when it starts (src/mpi/init). */
+void do_stream_buffering(struct parse *p, char **v)
+{
+    edit_env(&p->all, xformat("KEEL_STREAM_BUFFERING=%ld", whole_number(p, v[0], 0, 2)));
+}
+
 /* -x NAME (ranks have mpiexec's environment anyway) or NAME=VALUE. */
 void do_x(struct parse *p, char **v)
 {
@@ -55,17 +66,6 @@ void do_x(struct parse *p, char **v)
         edit_env(&p->all, xformat("%s=%s", v[0], getenv(v[0])));
     else
         say("note: %s %s: there is no such variable in the environment", p->name, v[0]);
-}
-
-/* NAME VALUE, or NAME=VALUE. */
-void do_set(struct parse *p, char **v)
-{
-    if (v[1])
-        do_genv(p, v);
-    else if (v[0][0] == '=')
-        refuse(p, "%s is \"%s\"; expected NAME VALUE or NAME=VALUE", p->name, v[0]);
-    else
-        edit_env(&p->all, v[0]);
 }
 
 /* What the ranks would find under this name so far. */

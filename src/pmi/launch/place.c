@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "options.h"
+#include "rankfile.h"
 
 /* ---- which machine is meant ---- */
 
@@ -161,6 +162,16 @@ void place_names(struct parse *p, const char *names, bool all)
         entry(p, list, h, strcspn(h, ","));
 }
 
+int place_host(struct parse *p, const char *name)
+{
+    struct host_list ignored = { 0 };
+    if (name[0] != '-')
+        add(p, &ignored, name, strlen(name), 0, 0);
+    int host = ignored.n ? ignored.at[0] : -1;
+    free(ignored.at);
+    return host;
+}
+
 void place_file(struct parse *p, const char *name)
 {
     FILE *f = fopen(name, "re");
@@ -235,13 +246,17 @@ static void place_section(struct parse *p, int app, int rank, int *used)
     struct host_list list = hosts_of(p, app);
     int at = 0, rounds = 1;
     for (int i = 0; i < l->apps[app].n; i++) {
-        int host = next_host(p, &list, used, &at, &rounds);
+        int said = rankfile_host(p->rankfile, rank + i);
+        int host = said >= 0 ? said : next_host(p, &list, used, &at, &rounds);
         if (host < 0) {
-            refuse(p, "the hosts have room for %d ranks (max_slots); the job has %d", rank + i, l->size);
+            refuse(p, "the hosts have room for %d rank%s (max_slots); the job has %d", rank + i,
+                   plural(rank + i), l->size);
             return;
         }
         l->node_of[rank + i] = host;
         used[host]++;
+        if (said >= 0)
+            continue;
         at = p->by_node ? (at + 1) % list.n : at;
     }
 }
@@ -292,6 +307,9 @@ void place_ranks(struct parse *p)
 {
     struct launch *l = p->launch;
     l->node_of = xalloc((size_t)l->size, sizeof *l->node_of);
+    rankfile_hosts(p);
+    if (p->stop)
+        return;
     if (p->nhosts > 0) {
         int *used = xalloc((size_t)p->nhosts, sizeof *used), rank = 0;
         for (int a = 0; a < l->napps && !p->stop; rank += l->apps[a++].n)

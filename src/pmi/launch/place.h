@@ -9,6 +9,8 @@ struct parse;
 /* "a,b:2" of -host or -hosts (`all`: for every section); of a file. */
 void place_names(struct parse *p, const char *names, bool all);
 void place_file(struct parse *p, const char *name);
+/* A host by its name, added if it was not named before: its number in p->hosts; -1: that is no name. */
+int place_host(struct parse *p, const char *name);
 /* How many ranks the hosts of this section have room for, where neither -n nor -ppn says how many there are. */
 int place_slots(struct parse *p, int app);
 /* The command line is read: fills in the launch's nodes, hosts, node_of. */

@@ -177,7 +177,7 @@ static bool on_ended(int rank, const char *bytes, size_t len)
     struct unpack u = { bytes, bytes + len, false };
     struct frame_ended e;
     get_bytes(&u, &e, sizeof e);
-    char *oom = get_text(&u);
+    char *why = get_text(&u);
     bool known = !u.wrong && u.at == u.end;
     if (known && crew.ranks[rank].pid != 0) {
         known = e.pid == crew.ranks[rank].pid && (WIFEXITED(e.status) || WIFSIGNALED(e.status));
@@ -185,10 +185,10 @@ static bool on_ended(int rank, const char *bytes, size_t len)
             crew.ranks[rank].pid = 0;
             crew.ranks[rank].status = e.status;
             crew.alive--;
-            remote.ops->ended(rank, &e, oom);
+            remote.ops->ended(rank, &e, why);
         }
     }
-    free(oom);
+    free(why);
     return known;
 }
 

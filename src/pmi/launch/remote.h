@@ -9,7 +9,7 @@
 /* What becomes known, once each. */
 struct remote_ops {
     void (*record)(const struct pmi_record *r, const char *bytes, bool found_gone);
-    void (*ended)(int rank, const struct frame_ended *e, const char *oom); /* crew's ranks are up to date */
+    void (*ended)(int rank, const struct frame_ended *e, const char *why); /* crew's ranks are up to date */
     void (*failed)(int code); /* ranks of a host could not be started; it was said why */
     void (*lost)(int node, const char *why);
 };

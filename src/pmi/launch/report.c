@@ -6,6 +6,7 @@
 #include "launch.h"
 #include "output.h"
 #include "report.h"
+#include "trace.h"
 
 /* Texts are shown when so long no other has come, or so long after the first: where cores are few, many ranks come one by one. */
 static const double MERGE_SECONDS = 0.05, MERGE_MOST = 0.5;
@@ -14,7 +15,7 @@ enum { MAX_TEXTS = 256 }; /* distinct texts kept; more are shown at once */
 struct entry {
     char *text;    /* a rank's own message; NULL: a failure */
     char *program; /* of a failure */
-    char *oom;     /* the same; "" : nothing */
+    char *why;     /* the same; "" : nothing */
     struct failure_facts facts;
     pid_t pid; /* of the first rank */
     int first;
@@ -64,9 +65,22 @@ static void add_rank(struct entry *e, int rank, pid_t pid, bool after)
     }
 }
 
+/* Bytes of what a rank says before the place where that was (trace.h). */
+static size_t before_place(const char *text, size_t len)
+{
+    const char *place = memmem(text, len, TRACE_FIRST, sizeof TRACE_FIRST - 1);
+    return place ? (size_t)(place - text) : len;
+}
+
+/* The same words at the same place; that of one may not be known, where many say much at once. */
 static bool same_text(const struct entry *e, const char *text, size_t len)
 {
-    return e->text && strlen(e->text) == len && memcmp(e->text, text, len) == 0;
+    if (!e->text)
+        return false;
+    size_t own_len = strlen(e->text), own = before_place(e->text, own_len), head = before_place(text, len);
+    bool known = own < own_len && head < len;
+    return own == head && memcmp(e->text, text, head) == 0 &&
+           (!known || (own_len == len && memcmp(e->text, text, len) == 0));
 }
 
 void report_text(int rank, const char *text, size_t len, bool after)
@@ -82,14 +96,34 @@ void report_text(int rank, const char *text, size_t len, bool after)
         e = new_entry();
         e->text = xformat("%.*s", (int)len, text);
     }
+    if (len > strlen(e->text)) {
+        free(e->text);
+        e->text = xformat("%.*s", (int)len, text);
+    }
     add_rank(e, rank, 0, after);
     wait_for_more();
 }
 
+/* What is known besides, but for the first of several lines: addresses differ from rank to rank. */
+static const char *common_words(const char *why)
+{
+    const char *line = why ? strchr(why, '\n') : NULL;
+    return line ? line : why ? why : "";
+}
+
+static bool has_place(const char *why)
+{
+    return why && strstr(why, TRACE_FIRST);
+}
+
 static bool same_failure(const struct entry *e, const struct failure_facts *f)
 {
-    return !e->text && e->facts.kind == f->kind && e->facts.value == f->value && e->facts.mpi == f->mpi &&
-           !strcmp(e->oom, f->oom ? f->oom : "") && !strcmp(e->program, f->program);
+    if (e->text)
+        return false;
+    bool unknown = has_place(e->why) ? !f->why : !*e->why && has_place(f->why); /* as in same_text */
+    return e->facts.kind == f->kind && e->facts.value == f->value && e->facts.mpi == f->mpi &&
+           (unknown || !strcmp(common_words(e->why), common_words(f->why))) &&
+           !strcmp(e->program, f->program);
 }
 
 void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool after)
@@ -101,7 +135,11 @@ void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool
         e = new_entry();
         e->facts = *facts;
         e->program = xformat("%s", facts->program);
-        e->oom = xformat("%s", facts->oom ? facts->oom : "");
+        e->why = xformat("%s", facts->why ? facts->why : "");
+    }
+    if (!*e->why && has_place(facts->why)) {
+        free(e->why);
+        e->why = xformat("%s", facts->why);
     }
     e->facts.core = e->facts.core || facts->core;
     add_rank(e, rank, pid, after);
@@ -161,7 +199,7 @@ static void entry_free(struct entry *e)
 {
     free(e->text);
     free(e->program);
-    free(e->oom);
+    free(e->why);
     free(e->ranks);
 }
 
@@ -203,7 +241,7 @@ static char *signal_text(const struct entry *e)
     const char *name = sigabbrev_np(f->value), *what = sigdescr_np(f->value);
     return xformat("%s killed by signal %d (%s%s%s%s%s)%s%s", e->n > 1 ? "were" : "was", f->value,
                    name ? "SIG" : "", name ? name : "unknown", what ? ", " : "", what ? what : "",
-                   f->core ? ", core dumped" : "", *e->oom ? "; " : "", e->oom);
+                   f->core ? ", core dumped" : "", *e->why && *e->why != '\n' ? "; " : "", e->why);
 }
 
 static char *failure_text(const struct entry *e)
@@ -214,8 +252,9 @@ static char *failure_text(const struct entry *e)
     case FAILED_NOT_FINALIZED:
         return xformat("exited with 0 without calling MPI_Finalize (or MPI_Session_finalize)");
     default:
-        return xformat("exited with code %d%s", e->facts.value,
-                       e->facts.mpi ? " without calling MPI_Finalize (or MPI_Session_finalize)" : "");
+        return xformat("exited with code %d%s%s%s", e->facts.value,
+                       e->facts.mpi ? " without calling MPI_Finalize (or MPI_Session_finalize)" : "",
+                       *e->why ? ": " : "", e->why);
     }
 }
 

@@ -25,7 +25,7 @@ struct failure_facts {
     enum failure_kind kind;
     int value;
     bool core, mpi;  /* mpi: between init and finalize */
-    const char *oom; /* what is to be said of a lack of memory (oom.h); NULL: nothing */
+    const char *why; /* what mpiexec knows besides (crew_why); NULL: nothing */
     const char *program;
 };
 void report_failure(int rank, const struct failure_facts *facts, pid_t pid, bool after);

@@ -61,6 +61,7 @@ struct starter {
     int appnum;
     char *section, *sections, *pwd, *master;
     char **script; /* for a file without #!: run by sh, as execvp does */
+    char *lost;    /* see starter_lost */
     char *stack;   /* of a child that shares our descriptors; NULL: none does */
 };
 
@@ -244,6 +245,27 @@ static int exec_failed(const struct starter *s, int err, bool at_chdir)
     return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXEC;
 }
 
+static void look_at_needs(struct starter *s)
+{
+    struct needs needs = { 0 };
+    bool relative = s->app->wdir && s->program[0] != '/';
+    char *program = xformat("%s%s%s", relative ? s->app->wdir : "", relative ? "/" : "", s->program);
+    needs_read(program, &needs);
+    if (s->start->launch->size > 1 && needs.other)
+        say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1; "
+            "expected a program "
+            "made with %s/mpicc",
+            s->app->argv[0], needs.other, KEEL_BINDIR);
+    s->lost = needs_lost(&needs, program, env_get(s, "LD_LIBRARY_PATH"));
+    needs_free(&needs);
+    free(program);
+}
+
+const char *starter_lost(const struct starter *s)
+{
+    return s->lost;
+}
+
 struct starter *starter_new(const struct start *st, const struct app *app, int appnum, int *code)
 {
     struct starter *s = xalloc(1, sizeof *s);
@@ -256,12 +278,7 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
         starter_free(s);
         return NULL;
     }
-    char other[256];
-    if (st->launch->size > 1 && needs_other_mpi(s->program, other, sizeof other))
-        say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1; "
-            "expected a program "
-            "made with %s/mpicc",
-            app->argv[0], other, KEEL_BINDIR);
+    look_at_needs(s);
     size_t argc = 0;
     while (app->argv[argc])
         argc++;
@@ -283,6 +300,7 @@ void starter_free(struct starter *s)
     free(s->master);
     free(s->script);
     free(s->stack);
+    free(s->lost);
     free(s);
 }
 

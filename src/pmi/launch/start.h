@@ -34,6 +34,8 @@ struct starter;
 /* Find the program and lay out the environment.  NULL with *code (EXIT_NOT_FOUND, ...) and a message said. */
 struct starter *starter_new(const struct start *s, const struct app *app, int appnum, int *code);
 void starter_free(struct starter *s);
+/* What to tell the user if the loader does not find what this program needs (needs_lost); NULL: it should. */
+const char *starter_lost(const struct starter *s);
 
 /* Start the rank of `at`.  fd[0..2] become its stdin, stdout and stderr; join_front: it stays in the front's process
  * group (it may read the terminal), else it gets a group of its own.  Its pid, or -1 with *code and a message

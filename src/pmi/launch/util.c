@@ -68,6 +68,11 @@ char *xformat(const char *fmt, ...)
     return s;
 }
 
+const char *plural(long n)
+{
+    return n == 1 ? "" : "s";
+}
+
 double now(void)
 {
     struct timespec t;

@@ -1,5 +1,7 @@
 /* Messages between two ranks, and between pairs of ranks: the first half of them with the second half. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "bench.h"
 
 enum { TAG = 1, ANSWER = 2 };
@@ -242,6 +244,31 @@ static void rate_persistent_after(long n)
         MPI_Request_free(&request[i]);
 }
 
+/* A thread that does nothing, as those of OpenMP between two parallel regions. */
+static pthread_t beside;
+static int beside_pipe[2];
+static void *stand_by(void *arg)
+{
+    char c;
+    (void)arg;
+    while (read(beside_pipe[0], &c, 1) < 0)
+        ;
+    return NULL;
+}
+static void rate_threads_before(long n)
+{
+    (void)n;
+    if (pipe(beside_pipe) != 0 || pthread_create(&beside, NULL, stand_by, NULL) != 0)
+        MPI_Abort(world, 1);
+}
+static void rate_threads_after(long n)
+{
+    (void)n;
+    close(beside_pipe[1]);
+    pthread_join(beside, NULL);
+    close(beside_pipe[0]);
+}
+
 static double bandwidth_of(long n, double seconds)
 {
     return window * (double)n / seconds / 1e6;
@@ -346,6 +373,9 @@ static const struct test rows[] = {
     { ROW("rate", "M/s", 2, one_way, rate_of, "messages a second in windows one way") },
     { ROW("rate_persistent", "M/s", 2, rate_persistent, rate_of, "the same, persistent requests"),
       .before = rate_persistent_before, .after = rate_persistent_after },
+    { ROW("rate_threads", "M/s", 2, one_way, rate_of,
+          "the same as rate, beside a thread that does not use MPI"),
+      .before = rate_threads_before, .after = rate_threads_after },
     { ROW("rate_pairs", "M/s", 4, pairs_one_way, rate_of_pairs, "all pairs one way, their sum") },
     { ROW("ring", "us", 1, ring, microseconds, "MPI_Sendrecv to the next from the previous rank") },
     { ROW("step", "us", 1, step, microseconds,

@@ -136,6 +136,8 @@ static void operations(void)
     LOGICALS(int64_t, MPI_LOGICAL8);
     MPI_Reduce_local(truths, all, 2, MPI_C_BOOL, MPI_LAND);
     CHECK(all[0] && !all[1], "C's have their own");
+    MPI_Reduce_local(values, back, 2, MPI_LOGICAL4, MPI_SUM);
+    CHECK(back[0] == 6 && back[1] == 7, "sums are those of integers: %d %d", back[0], back[1]);
     MPI_Pack_external("external32", values, 2, MPI_LOGICAL4, wire, sizeof wire, &at);
     CHECK(wire[3] == 1 && wire[0] == 0 && wire[7] == 0, "%d %d %d", wire[3], wire[0], wire[7]);
     at = 0;

@@ -60,7 +60,7 @@ static void types(const char *too_long)
         { MPI_BYTE, "MPI_BYTE" },       { MPI_PACKED, "MPI_PACKED" },
         { MPI_2INT, "MPI_2INT" },       { MPI_DOUBLE_INT, "MPI_DOUBLE_INT" },
         { MPI_INTEGER, "MPI_INTEGER" }, { MPI_COUNT, "MPI_COUNT" },
-        { MPI_AINT, "MPI_AINT" },       { MPI_C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX" },
+        { MPI_AINT, "MPI_AINT" },       { MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX" },
     };
     MPI_Datatype type, dup;
     int x[4] = { 0 };

@@ -21,8 +21,8 @@ static void values(void)
     CHECK_EQ(VALUE(MPI_APPNUM), 0);
     CHECK(VALUE(MPI_UNIVERSE_SIZE) >= check_size, "%d", VALUE(MPI_UNIVERSE_SIZE));
     CHECK_EQ(VALUE(MPI_LASTUSEDCODE), MPI_ERR_LASTCODE);
-    int x = 0, tag = VALUE(MPI_TAG_UB);
-    CHECK_EQ(MPI_Sendrecv(&x, 1, MPI_INT, check_rank, tag, &x, 1, MPI_INT, check_rank, tag, MPI_COMM_WORLD,
+    int x = 0, y = 0, tag = VALUE(MPI_TAG_UB);
+    CHECK_EQ(MPI_Sendrecv(&x, 1, MPI_INT, check_rank, tag, &y, 1, MPI_INT, check_rank, tag, MPI_COMM_WORLD,
                           MPI_STATUS_IGNORE),
              MPI_SUCCESS);
 }

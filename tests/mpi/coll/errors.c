@@ -25,8 +25,8 @@ static void ops(void)
 {
     CHECK_ERR(MPI_Allreduce(a, b, 1, MPI_FLOAT, MPI_BAND, W), MPI_ERR_OP);
     CHECK_SAYS("MPI_BAND");
-    CHECK_ERR(MPI_Reduce(a, b, 1, MPI_FLOAT, MPI_LXOR, 0, W), MPI_ERR_OP);
-    CHECK_ERR(MPI_Scan(a, b, 1, MPI_BYTE, MPI_SUM, W), MPI_ERR_OP);
+    CHECK_ERR(MPI_Reduce(a, b, 1, MPI_COMPLEX, MPI_LXOR, 0, W), MPI_ERR_OP);
+    CHECK_ERR(MPI_Scan(a, b, 1, MPI_PACKED, MPI_SUM, W), MPI_ERR_OP);
     CHECK_ERR(MPI_Exscan(a, b, 1, MPI_INT, MPI_MAXLOC, W), MPI_ERR_OP);
     CHECK_ERR(MPI_Reduce_scatter(a, b, cnt, MPI_DOUBLE, MPI_BOR, W), MPI_ERR_OP);
     CHECK_ERR(MPI_Reduce_scatter_block(a, b, 1, MPI_DOUBLE, MPI_BOR, W), MPI_ERR_OP);

@@ -1,6 +1,7 @@
 /* A rank that waits for a second uses less than 1% of a core, whatever it waits in. */
 /* ranks: 2 9 */
 /* timeout: 120 */
+/* beside: waits */
 #include "../check.h"
 #include <time.h>
 

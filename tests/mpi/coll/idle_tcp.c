@@ -1,5 +1,6 @@
 /* The same as idle.c over sockets, where ranks sleep in poll. */
 /* ranks: 9 */
 /* timeout: 120 */
+/* beside: waits */
 /* env: KEEL_DEVICES=self,tcp */
 #include "idle.c"

@@ -72,7 +72,7 @@ static void arguments(void)
 {
     char words[80];
     CHECK_ERR(MPI_Allreduce(a, b, 1, MPI_FLOAT, MPI_BAND, inter), MPI_ERR_OP);
-    CHECK_ERR(MPI_Reduce(a, b, 1, MPI_FLOAT, MPI_LXOR, 0, inter), MPI_ERR_OP);
+    CHECK_ERR(MPI_Reduce(a, b, 1, MPI_COMPLEX, MPI_LXOR, 0, inter), MPI_ERR_OP);
     CHECK_ERR(MPI_Reduce_scatter(a, b, cnt, MPI_DOUBLE, MPI_BOR, inter), MPI_ERR_OP);
     cnt[m - 1] = -3;
     snprintf(words, sizeof words, "recvcounts[%d] is -3; expected 0 or more", m - 1);

@@ -262,7 +262,7 @@ static void failing(void)
 static void errors(void)
 {
     MPI_Comm c = MPI_COMM_NULL, early;
-    MPI_Request r;
+    MPI_Request r, none;
     int n;
     if (check_rank > 0)
         MPI_Recv(&n, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -280,8 +280,9 @@ static void errors(void)
     }
     for (int i = 1; check_rank == 0 && i < check_size; i++)
         MPI_Send(&check_rank, 1, MPI_INT, i, 6, MPI_COMM_WORLD);
-    CHECK_ERR(MPI_Comm_idup(MPI_COMM_NULL, &early, &r), MPI_ERR_COMM);
-    CHECK_ERR(MPI_Comm_idup(MPI_COMM_WORLD, NULL, &r), MPI_ERR_ARG);
+    CHECK_ERR(MPI_Comm_idup(MPI_COMM_NULL, &early, &none), MPI_ERR_COMM);
+    CHECK(none == MPI_REQUEST_NULL && early == MPI_COMM_NULL);
+    CHECK_ERR(MPI_Comm_idup(MPI_COMM_WORLD, NULL, &none), MPI_ERR_ARG);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     expect(c, 2);
     MPI_Comm_free(&c);

@@ -1,4 +1,5 @@
 /* ranks: 4 5 8 */
+/* across: the end of a job goes from node to node */
 /* exit: 3 */
 /* stdout: (?s)\A(?=.*the others have ended well).*\Z */
 /* stderr: MPI_Send: invalid datatype.*\[communicator half\] */

@@ -1,4 +1,5 @@
 /* ranks: 1 2 4 8 */
+/* across: the end of a job goes from node to node */
 /* exit: 4 */
 /* stderr: (?s)\A(?!.*MPI_ERR_TAG.*MPI_ERR_TAG).*MPI_Send: invalid tag \(MPI_ERR_TAG\): tag is -8 */
 /* All ranks err at once: the text comes once. */

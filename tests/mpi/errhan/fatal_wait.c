@@ -1,4 +1,5 @@
 /* ranks: 2 */
+/* across: the end of a job goes from node to node */
 /* exit: 15 */
 /* stderr: MPI_Wait: message truncated on receive \(MPI_ERR_TRUNCATE\).*\[communicator MPI_COMM_WORLD\] */
 /* A failed nonblocking receive is reported by the call that completes it. */

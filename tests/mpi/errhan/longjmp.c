@@ -13,12 +13,12 @@ static void jumps_out(MPI_Comm *comm, int *code, ...)
 }
 static void errs(MPI_Comm *comm, int *code, ...)
 {
-    int x = 0;
+    int x = 0, y = 0;
     (void)code;
     deepest = ++depth > deepest ? depth : deepest;
     if (depth < 10) {
         CHECK_ERR(MPI_Send(&x, 1, MPI_INT, 1000, 0, *comm), MPI_ERR_RANK);
-        CHECK_EQ(MPI_Sendrecv(&x, 1, MPI_INT, 0, 0, &x, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE),
+        CHECK_EQ(MPI_Sendrecv(&x, 1, MPI_INT, 0, 0, &y, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE),
                  MPI_SUCCESS);
     }
     depth--;

@@ -72,6 +72,19 @@ static void misuse(void)
     CHECK_ERR(MPI_Remove_error_code(code), MPI_ERR_ARG);
     CHECK_ERR(MPI_Error_class(code, &errclass), MPI_ERR_ARG);
     CHECK_EQ(MPI_Remove_error_class(a), MPI_SUCCESS);
+    /* as long as it may be; what comes back is what the array holds */
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int len = -1;
+    longer[MPI_MAX_ERROR_STRING] = 0;
+    CHECK_EQ(MPI_Add_error_class(&a), MPI_SUCCESS);
+    CHECK_EQ(MPI_Add_error_string(a, longer), MPI_SUCCESS);
+    text[MPI_MAX_ERROR_STRING] = 'z';
+    CHECK_EQ(MPI_Error_string(a, text, &len), MPI_SUCCESS);
+    CHECK_EQ(len, MPI_MAX_ERROR_STRING - 1);
+    CHECK_EQ(strlen(text), MPI_MAX_ERROR_STRING - 1);
+    CHECK(text[MPI_MAX_ERROR_STRING] == 'z', "written behind the array");
+    CHECK_EQ(MPI_Remove_error_string(a), MPI_SUCCESS);
+    CHECK_EQ(MPI_Remove_error_class(a), MPI_SUCCESS);
     free(longer);
 }
 

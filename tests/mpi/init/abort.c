@@ -1,4 +1,5 @@
 /* ranks: 1 2 4 8 */
+/* across: the end of a job goes from node to node */
 /* exit: 7 */
 /* stderr: MPI_Abort: called with error code 7 \[communicator MPI_COMM_WORLD\] */
 /* One rank aborts while the others wait: the job ends with its code. */

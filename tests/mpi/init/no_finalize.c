@@ -1,4 +1,5 @@
 /* ranks: 1 2 4 */
+/* across: a rank that ends early is noticed by its connections */
 /* exit: 123 */
 /* stderr: exited with 0 without calling MPI_Finalize */
 /* A rank that leaves without MPI_Finalize: the job says so and ends, though others wait for it. */

@@ -1,4 +1,5 @@
 /* ranks: 1 2 */
+/* across: threads share a device's progress */
 /* MPI_Init_thread with MPI_THREAD_FUNNELED grants MPI_THREAD_FUNNELED. */
 #include "thread_level.h"
 

@@ -1,4 +1,5 @@
 /* ranks: 2 3 5 */
+/* across: the end of a job goes from node to node */
 /* exit: 13 */
 /* stdout: the others go on */
 /* MPI_ERRORS_ABORT on a session ends the one process. */

@@ -82,7 +82,7 @@ static void on_objects(MPI_Session s)
     int n = 0, len = 8;
     char name[8];
     MPI_Info info;
-    MPI_Group g, h;
+    MPI_Group g, h, none;
     MPI_Comm c = MPI_COMM_NULL;
     MPI_Errhandler mine, of_comm, got;
     MPI_Session_create_errhandler(on_session, &mine);
@@ -112,7 +112,7 @@ static void on_objects(MPI_Session s)
     CHECK(session_seen == s);
     int first[1] = { 0 };
     MPI_Group_incl(g, 1, first, &h);
-    CHECK_ERR(MPI_Group_excl(h, 1, bad, &g), MPI_ERR_RANK);
+    CHECK_ERR(MPI_Group_excl(h, 1, bad, &none), MPI_ERR_RANK);
     CHECK_EQ(called, 4, "a group made of it");
     CHECK_ERR(MPI_Comm_create_from_group(g, "wrong", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &c),
               MPI_ERR_ERRHANDLER);

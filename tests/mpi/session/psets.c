@@ -45,10 +45,34 @@ static void check_group(MPI_Session s, const char *name, int expected)
     MPI_Group_free(&g);
 }
 
+/* Names are URIs: the case of letters says nothing. */
+static void check_case(MPI_Session s)
+{
+    MPI_Group g = MPI_GROUP_NULL;
+    int node = 0;
+    char name[MPI_MAX_PSET_NAME_LEN], *p;
+    check_group(s, "mpi://world", check_size);
+    check_group(s, "MPI://World", check_size);
+    check_group(s, "mpi://self", 1);
+    for (int i = 0, n = 0; !MPI_Session_get_num_psets(s, MPI_INFO_NULL, &n) && i < n; i++) {
+        int len = sizeof name;
+        MPI_Session_get_nth_pset(s, MPI_INFO_NULL, i, &len, name);
+        if (strncmp(name, "keel://", 7))
+            continue;
+        for (p = name; *p; p++)
+            *p = (char)(*p >= 'a' && *p <= 'z' ? *p - 32 : *p);
+        check_group(s, name, 0);
+        node++;
+    }
+    CHECK(node >= 1);
+    CHECK_EQ(MPI_Group_from_session_pset(s, "mpi://worlds", &g), MPI_SUCCESS);
+    CHECK(g == MPI_GROUP_NULL);
+}
+
 static void check_unknown(MPI_Session s)
 {
     static const char *const names[] = { "",
-                                         "mpi://world",
+                                         "mpi:/world",
                                          "mpi://",
                                          "mpi://WORLD ",
                                          "keel://node/",
@@ -87,6 +111,7 @@ int main(void)
     }
     CHECK_EQ(has_world, 1);
     CHECK_EQ(has_self, 1);
+    check_case(s);
     check_unknown(s);
     CHECK_ERR(MPI_Session_get_nth_pset(s, MPI_INFO_NULL, -1, &len, name), MPI_ERR_ARG);
     CHECK_ERR(MPI_Session_get_nth_pset(s, MPI_INFO_NULL, n, &len, name), MPI_ERR_ARG);

@@ -1,4 +1,5 @@
 /* ranks: 1 2 3 */
+/* across: devices start and stop with sessions */
 /* A session may begin in one thread while another one begins the world model: the library comes up once. */
 #include <pthread.h>
 #include "session.h"

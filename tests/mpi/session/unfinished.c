@@ -1,4 +1,5 @@
 /* ranks: 2 */
+/* across: devices start and stop with sessions */
 /* exit: 123 */
 /* stderr: rank 1 .*MPI_Session_finalize */
 /* A process that ends with a session is noticed. */

@@ -1,4 +1,5 @@
 /* ranks: 1 2 3 5 8 */
+/* across: devices start and stop with sessions */
 /* Sessions before, within, across and after the world model. */
 #include "session.h"
 

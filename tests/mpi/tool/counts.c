@@ -1,6 +1,7 @@
 /* What performance variables count: messages and bytes, one by one; started, stopped, written, reset, in sessions that know
  * nothing of each other; queues and their marks; collectives; objects. */
 /* ranks: 2 3 5 */
+/* across: it counts a device's messages */
 #include "tool.h"
 
 enum { SMALL = 8, LARGE = 1 << 20, N = 7 };

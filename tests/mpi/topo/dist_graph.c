@@ -1,5 +1,6 @@
 /* Distributed graphs, adjacent and not: edges told by anybody, weights, loops, multiple edges, order, errors. */
 /* ranks: 1 2 3 4 5 8 13 */
+/* across: edges are told in messages */
 #include "../check.h"
 
 enum { MOST = 4096 };
@@ -116,6 +117,33 @@ static void isolated(void)
             MPI_SUCCESS);
         get(c, &g, weighted);
         CHECK(g.in == 0 && g.out == 0);
+        MPI_Comm_free(&c);
+    }
+}
+
+/* Where there are no edges the weights may be any array, NULL too: only MPI_UNWEIGHTED says that
+ * there are none. */
+static void null_weights(void)
+{
+    static struct list g;
+    MPI_Comm c;
+    int zero = 0, w = 3, n = check_rank == 0;
+    CHECK_ERR(MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, NULL, MPI_INFO_NULL, 0, &c),
+              MPI_SUCCESS);
+    get(c, &g, 1);
+    MPI_Comm_free(&c);
+    CHECK_ERR(
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, NULL, 0, NULL, NULL, MPI_INFO_NULL, 0, &c),
+        MPI_SUCCESS);
+    get(c, &g, 1);
+    MPI_Comm_free(&c);
+    for (int weighted = 0; weighted < 2; weighted++) { /* on some processes */
+        int *own = weighted ? &w : MPI_UNWEIGHTED;
+        CHECK_ERR(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n, &zero, n ? own : NULL, n, &zero,
+                                                 n ? own : NULL, MPI_INFO_NULL, 0, &c),
+                  MPI_SUCCESS);
+        get(c, &g, weighted);
+        CHECK(g.in == n && g.out == n);
         MPI_Comm_free(&c);
     }
 }
@@ -280,6 +308,7 @@ int main(int argc, char **argv)
     adjacent(1);
     parts();
     isolated();
+    null_weights();
     hints();
     example();
     for (int weighted = 0; weighted < 2; weighted++) {

@@ -1,0 +1,30 @@
+/* record.h: what packed.c puts before each block that travels with others (doc/wire.md). */
+#ifndef COLL_RECORD_H
+#define COLL_RECORD_H
+
+#include <stdint.h>
+#include "util/le.h"
+
+/* As it travels: little-endian. */
+struct record {
+    uint32_t v;     /* counted from the root */
+    uint32_t bytes; /* that follow; or, signed, STRAIGHT: the block comes by itself */
+    char data[];
+};
+enum { STRAIGHT = -1 };
+
+static inline void record_prepare(struct record *r, int32_t v, int32_t bytes)
+{
+    r->v = ku_le32((uint32_t)v);
+    r->bytes = ku_le32((uint32_t)bytes);
+}
+static inline int32_t record_v(const struct record *r)
+{
+    return (int32_t)ku_le32(r->v);
+}
+static inline int32_t record_bytes(const struct record *r)
+{
+    return (int32_t)ku_le32(r->bytes);
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* The mode of this process: which ways of messages are closed because somebody needs more than the messages (mpid.h, MPID_Mode). */
+#include "core.h"
+
+void MPID_Peers_retune(void)
+{
+    for (struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used) {
+        MPID_Peer_tune(p);
+        MPID_Peer_update(p);
+    }
+}
+
+void MPID_Mode(uint32_t bits, bool on)
+{
+    uint32_t mode = on ? MPID_core.mode | bits : MPID_core.mode & ~bits;
+    if (mode == MPID_core.mode)
+        return;
+    MPID_core.mode = mode;
+    ku_threaded = (mode & MPID_MODE_THREADED) != 0;
+    if (!MPID_core.up)
+        return;
+    MPID_Peers_retune();
+    MPID_Dev_take();
+}

@@ -1,0 +1,31 @@
+/* peers.h: the table of peers.
+ *
+ * A peer's index is this core's number of it, stable for the life of the ADI: the ranks of the job come first, index and global
+ * rank being the same; what the table grows by is behind them.  An entry is made when the peer is used first, so the memory
+ * of the table follows the peers in use.  A peer that is lost before it was used gets an entry that all such peers share.
+ *
+ * Invariants
+ *   1. at[i] is NULL, or the peer's entry, which stays until fini, or &MPID_Peer_lost.
+ *   2. first ... last are the entries that were made, in that order; the shared one is not among them. */
+#ifndef MPID_PEERS_H
+#define MPID_PEERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct peer;
+struct peers {
+    struct peer **at;          /* [n] */
+    int32_t n, ngone;          /* ngone: those that are lost */
+    struct peer *first, *last; /* in use, linked by next_used */
+};
+
+bool MPID_Peers_init(struct peers *t, int32_t n); /* false: no memory */
+bool MPID_Peers_grow(struct peers *t, int32_t n); /* to n > t->n; false: no memory, nothing is changed */
+/* The peer's entry, from calloc, with its grank as index: at[index] was NULL.  It is the table's from now on. */
+void MPID_Peers_put(struct peers *t, struct peer *p);
+/* It is lost from now on; false: it was known. */
+bool MPID_Peers_lose(struct peers *t, int32_t index);
+void MPID_Peers_fini(struct peers *t); /* frees the entries; legal after a failed init */
+
+#endif

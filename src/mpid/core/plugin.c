@@ -1,0 +1,270 @@
+/* Plug-ins: devices in shared objects of their own.
+ *
+ * Those of the folder KEEL_PLUGIN_DIR ($libdir/keel: each ch_*.so, in the order of their names) come first, then those that
+ * KEEL_PLUGINS names.  One that the user has named must be usable; one of the folder that is not is left out, with a warning.
+ *
+ * A plug-in is loaded once and stays as long as the library does: its variables are shown all the time, and MPID_Init may follow
+ * MPID_End. */
+#include "core.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "util/knob.h"
+
+struct plugin {
+    struct plugin *next;
+    void *library;
+    keel_device_entry entry;
+    struct ku_knob_table knobs;
+    uint32_t wanted; /* the round of MPID_Plugins_open that has opened it last */
+    char path[];
+};
+
+static struct plugin *loaded;
+static uint32_t round_no;
+
+__attribute__((format(printf, 2, 3))) static bool refuse(const char *path, const char *why, ...)
+{
+    char text[160];
+    va_list args;
+    va_start(args, why);
+    vsnprintf(text, sizeof text, why, args);
+    va_end(args);
+    ku_err_set(MPI_ERR_OTHER, NULL, "the device plug-in %.100s %s", path, text);
+    return false;
+}
+
+/* Does the table have what every device must have?  Its maker may have known fewer slots, or more. */
+static bool is_whole(const char *path, const struct dev_ops *ops)
+{
+    const size_t least = offsetof(struct dev_ops, wait_fd);
+    if (ops == NULL)
+        return refuse(path, "has no table of functions");
+    if (ops->version != DEV_VERSION)
+        return refuse(path, "is of version %u of the device interface; expected %d", ops->version,
+                      DEV_VERSION);
+    if (ops->size < least)
+        return refuse(path, "has a table of %u bytes; expected at least %zu", ops->size, least);
+    if (ops->name == NULL || ops->open == NULL || ops->caps == NULL || ops->close == NULL ||
+        ops->fini == NULL || ops->peer_init == NULL || ops->peer_stop == NULL || ops->peer_fini == NULL ||
+        ops->send_short == NULL || ops->send == NULL || ops->progress == NULL)
+        return refuse(path, "lacks an operation that every device has");
+    return true;
+}
+
+/* The size of dev_ops.knobs as this library knows it, if the plug-in's maker knew it. */
+static uint32_t knobs_of(const struct dev_ops *ops)
+{
+    return ops->size >= offsetof(struct dev_ops, knob_size) + sizeof ops->knob_size ? ops->nknobs : 0;
+}
+
+static struct ku_knob row_of(const struct dev_knob *k)
+{
+    static const enum ku_knob_type type[] = { [DEV_KNOB_INT] = KU_KNOB_INT,
+                                              [DEV_KNOB_SIZE] = KU_KNOB_SIZE,
+                                              [DEV_KNOB_BOOL] = KU_KNOB_BOOL,
+                                              [DEV_KNOB_TEXT] = KU_KNOB_STR };
+    return (struct ku_knob){ .name = k->name,
+                             .type = type[k->type],
+                             .def = k->def,
+                             .unit = k->unit != NULL ? k->unit : "",
+                             .min = k->min,
+                             .max = k->max,
+                             .help = k->help != NULL ? k->help : "",
+                             .audience = KU_FOR_TUNERS };
+}
+
+static bool take_knobs(struct plugin *p, const struct dev_ops *ops)
+{
+    uint32_t n = knobs_of(ops);
+    if (n == 0)
+        return true;
+    if (ops->knob_size < sizeof(struct dev_knob) || ops->knobs == NULL)
+        return refuse(p->path, "has variables of %u bytes; expected at least %zu", ops->knob_size,
+                      sizeof(struct dev_knob));
+    struct ku_knob *rows = calloc(n, sizeof *rows);
+    if (rows == NULL)
+        return refuse(p->path, "cannot be used: out of memory");
+    for (uint32_t i = 0; i < n; i++) {
+        struct dev_knob k;
+        memcpy(&k, (const char *)ops->knobs + (size_t)i * ops->knob_size, sizeof k);
+        bool good = k.name != NULL && k.type <= DEV_KNOB_TEXT;
+        if (good)
+            rows[i] = row_of(&k);
+        if (!good || !ku_knob_sound(&rows[i])) {
+            free(rows);
+            return refuse(p->path,
+                          "has a variable %.40s that is there already, or whose default is no value of it",
+                          k.name != NULL ? k.name : "without a name");
+        }
+    }
+    p->knobs = (struct ku_knob_table){ .rows = rows, .n = (int)n, .area = ops->name };
+    return true;
+}
+
+static struct plugin *find(const char *path)
+{
+    struct plugin *p = loaded;
+    while (p != NULL && strcmp(p->path, path) != 0)
+        p = p->next;
+    return p;
+}
+
+static bool load_into(struct plugin *p)
+{
+    p->library = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
+    if (p->library != NULL)
+        *(void **)&p->entry = dlsym(p->library, KEEL_DEVICE_SYMBOL);
+    if (p->entry == NULL)
+        refuse(p->path, "cannot be used: %s", dlerror());
+    if (p->entry != NULL && is_whole(p->path, p->entry()) && take_knobs(p, p->entry()))
+        return true;
+    if (p->library != NULL)
+        dlclose(p->library);
+    return false;
+}
+
+/* NULL: it cannot be used; the words are in ku_err_last(). */
+static struct plugin *load(const char *path)
+{
+    struct plugin *p = find(path);
+    if (p != NULL)
+        return p;
+    p = calloc(1, sizeof *p + strlen(path) + 1);
+    if (p == NULL) {
+        refuse(path, "cannot be used: out of memory");
+        return NULL;
+    }
+    strcpy(p->path, path);
+    if (!load_into(p)) {
+        free(p);
+        return NULL;
+    }
+    if (p->knobs.n > 0)
+        ku_knob_register(&p->knobs);
+    p->next = loaded;
+    loaded = p;
+    return p;
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+    while (loaded != NULL) {
+        struct plugin *p = loaded;
+        loaded = p->next;
+        ku_knob_remove(&p->knobs);
+        free(p->knobs.rows);
+        dlclose(p->library);
+        free(p);
+    }
+}
+
+/* ---- Which ---- */
+
+static int is_device(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return n > 6 && strncmp(e->d_name, "ch_", 3) == 0 && strcmp(e->d_name + n - 3, ".so") == 0;
+}
+
+/* By bytes: the same order whatever the language of the user. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static char *in_folder(const char *folder, const char *name)
+{
+    size_t n = strlen(folder) + 1 + strlen(name) + 1;
+    char *path = malloc(n);
+    if (path != NULL)
+        snprintf(path, n, "%s/%s", folder, name);
+    return path;
+}
+
+static int no_memory(void)
+{
+    return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the list of device plug-ins");
+}
+
+/* One that cannot be used is left out: the user may not even know of it. */
+static int each_of_folder(const char *folder, int (*fn)(const char *path))
+{
+    struct dirent **names = NULL;
+    int n = folder != NULL && *folder != 0 ? scandir(folder, &names, is_device, by_name) : 0, err = 0;
+    for (int i = 0; i < n; i++) {
+        char *path = in_folder(folder, names[i]->d_name), text[400];
+        if (path == NULL)
+            err = no_memory();
+        else if (err == 0 && fn(path) != 0 && MPID_core.job.rank == 0) {
+            snprintf(text, sizeof text, "warning: %.320s: it is left out", ku_err_last()->text);
+            MPID_Message(text);
+        }
+        free(path);
+        free(names[i]);
+    }
+    free(names);
+    return err;
+}
+
+static int one_listed(const char *folder, const char *name, int (*fn)(const char *path))
+{
+    char *path = strchr(name, '/') != NULL ? strdup(name) : in_folder(folder != NULL ? folder : ".", name);
+    int err = path != NULL ? fn(path) : no_memory();
+    free(path);
+    return err;
+}
+
+static int each_listed(const char *folder, const char *list, int (*fn)(const char *path))
+{
+    char *copy = strdup(list != NULL ? list : ""), *save = NULL;
+    int err = copy != NULL ? 0 : no_memory();
+    for (char *name = copy != NULL ? strtok_r(copy, ",", &save) : NULL; name != NULL && err == 0;
+         name = strtok_r(NULL, ",", &save))
+        err = one_listed(folder, name, fn);
+    free(copy);
+    return err;
+}
+
+static int each(int (*fn)(const char *path))
+{
+    const char *folder = ku_knob_str("PLUGIN_DIR"), *list = ku_knob_str("PLUGINS");
+    int err = each_of_folder(folder, fn);
+    return err == 0 && list != NULL && *list != 0 ? each_listed(folder, list, fn) : err;
+}
+
+/* ---- What devset.c and the variables ask for ---- */
+
+static void (*open_it)(const struct dev_ops *ops);
+
+static int open_one(const char *path)
+{
+    struct plugin *p = load(path);
+    if (p == NULL)
+        return MPI_ERR_OTHER;
+    if (p->wanted != round_no) /* named, and in the folder */
+        open_it(p->entry());
+    p->wanted = round_no;
+    return 0;
+}
+
+int MPID_Plugins_open(void (*open)(const struct dev_ops *ops))
+{
+    open_it = open;
+    round_no++;
+    return each(open_one);
+}
+
+static int know_one(const char *path)
+{
+    return load(path) != NULL ? 0 : MPI_ERR_OTHER;
+}
+
+void MPID_Plugins_know(void)
+{
+    if (round_no == 0 && each(know_one) != 0)
+        MPID_Message(ku_err_last()->text);
+    round_no += round_no == 0;
+}

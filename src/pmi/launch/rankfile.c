@@ -1,0 +1,208 @@
+/* rankfile.c: see rankfile.h.  Lines "rank N=HOST slot=SLOTS"; SLOTS is CORES, or PACKAGE:CORES with more of these after ';'.
+ * CORES is a list such as 0-2,5, or * for all; cores are counted from 0 on the machine, or in the package. */
+#define _GNU_SOURCE
+#include "rankfile.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "options.h"
+#include "place.h"
+
+struct row {
+    int rank, line, host;
+    char *name, *slots;
+};
+
+struct rankfile {
+    const char *name;
+    struct row *rows;
+    int n;
+};
+
+/* ---- the front ---- */
+
+static bool is_cores(const char *text, const char *ends)
+{
+    cpu_set_t set;
+    return (*text == '*' && strchr(ends, text[1])) || cpulist_read(text, ends, &set);
+}
+
+static bool is_slots(const char *slots)
+{
+    for (const char *at = slots; *at; at += strcspn(at, ";"), at += *at == ';') {
+        size_t digits = strspn(at, "0123456789");
+        bool package = digits > 0 && at[digits] == ':';
+        if (!is_cores(package ? at + digits + 1 : at, ";"))
+            return false;
+    }
+    return *slots != '\0';
+}
+
+static const struct row *row_of(const struct rankfile *f, int rank)
+{
+    for (int i = 0; f && i < f->n; i++)
+        if (f->rows[i].rank == rank)
+            return &f->rows[i];
+    return NULL;
+}
+
+static void read_row(struct parse *p, struct rankfile *f, const char *text, int line)
+{
+    int rank, host = 0, host_end = 0, slots = 0, end = 0;
+    if (sscanf(text, " rank %d = %n%*s%n slot = %n%*s %n", &rank, &host, &host_end, &slots, &end) < 1 ||
+        !end || text[end] || rank < 0) {
+        refuse(p, "%s %s:%d: \"%s\"; expected rank N=HOST slot=PACKAGE:CORES or slot=CORES", p->name, f->name,
+               line, text);
+        return;
+    }
+    struct row row = { rank, line, -1, xformat("%.*s", host_end - host, text + host),
+                       xformat("%.*s", (int)strcspn(text + slots, " \t"), text + slots) };
+    const struct row *before = row_of(f, rank);
+    if (before)
+        refuse(p, "%s %s:%d: rank %d has a line already (%d)", p->name, f->name, line, rank, before->line);
+    else if (!is_slots(row.slots))
+        refuse(p, "%s %s:%d: slot=%s; expected cores such as 0-2,5 or package:cores such as 1:0-2", p->name,
+               f->name, line, row.slots);
+    f->rows = xgrow(f->rows, (size_t)f->n + 1, sizeof *f->rows);
+    f->rows[f->n++] = row;
+}
+
+/* For the daemons: the file's name, then a line a rank. */
+static char *list_of(const struct rankfile *f)
+{
+    char *list = xformat("%s\n", f->name);
+    for (int i = 0; i < f->n; i++) {
+        char *longer = xformat("%s%d %d %s\n", list, f->rows[i].rank, f->rows[i].line, f->rows[i].slots);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+void do_rankfile(struct parse *p, char **v)
+{
+    struct rankfile *f = p->rankfile = xalloc(1, sizeof *f);
+    FILE *in = fopen(v[0], "re");
+    char *text = NULL;
+    size_t cap = 0;
+    f->name = v[0];
+    if (!in) {
+        refuse(p, "%s: %s: %s", p->name, v[0], strerror(errno));
+        return;
+    }
+    for (int line = 1; getline(&text, &cap, in) > 0; line++) {
+        text[strcspn(text, "#\r\n")] = '\0';
+        if (text[strspn(text, " \t")])
+            read_row(p, f, text, line);
+    }
+    if (f->n == 0)
+        refuse(p, "%s %s: there is no line of a rank in it", p->name, v[0]);
+    free(text);
+    fclose(in);
+    p->launch->bind.to = BIND_RANKS;
+    p->launch->bind.list = list_of(f);
+}
+
+int rankfile_size(const struct rankfile *f)
+{
+    int n = 0;
+    for (int i = 0; i < f->n; i++)
+        n = f->rows[i].rank < n ? n : f->rows[i].rank + 1;
+    return n;
+}
+
+void rankfile_hosts(struct parse *p)
+{
+    struct rankfile *f = p->rankfile;
+    int named = p->nhosts;
+    for (int i = 0; f && i < f->n; i++) {
+        struct row *r = &f->rows[i];
+        char *end;
+        if (r->rank >= p->launch->size)
+            refuse(p, "--rankfile %s:%d: rank %d; the job's ranks are 0 to %d", f->name, r->line, r->rank,
+                   p->launch->size - 1);
+        if (strncmp(r->name, "+n", 2) != 0) {
+            r->host = place_host(p, r->name);
+        } else {
+            long n = strtol(r->name + 2, &end, 10);
+            r->host = *end || end == r->name + 2 || n < 0 || n >= named ? -1 : (int)n;
+        }
+        if (r->host < 0)
+            refuse(p, "--rankfile %s:%d: %s is no host; expected a name, or +nX for one of the %d named",
+                   f->name, r->line, r->name, named);
+    }
+}
+
+int rankfile_host(const struct rankfile *f, int rank)
+{
+    const struct row *r = row_of(f, rank);
+    return r ? r->host : -1;
+}
+
+/* ---- the daemons ---- */
+
+/* Add core `core` of the package (-1: of the machine); false: there is none that may be used. */
+static bool add_core(const struct topology *t, const cpu_set_t *avail, int package, int core, cpu_set_t *cpus)
+{
+    int before = -1, have = CPU_COUNT(cpus);
+    for (int i = 0; i < t->npus; i++) {
+        if ((package >= 0 && t->pu[i].at[AT_PACKAGE] != package) || t->pu[i].at[AT_CORE] == before)
+            continue;
+        before = t->pu[i].at[AT_CORE];
+        if (core-- == 0)
+            bind_widen(t, avail, i, AT_CORE, cpus);
+    }
+    return CPU_COUNT(cpus) > have;
+}
+
+static void add_all(const struct topology *t, const cpu_set_t *avail, int package, cpu_set_t *cpus)
+{
+    for (int i = 0; i < t->npus; i++)
+        if ((package < 0 || t->pu[i].at[AT_PACKAGE] == package) && CPU_ISSET((size_t)t->pu[i].os, avail))
+            CPU_SET((size_t)t->pu[i].os, cpus);
+}
+
+/* One piece of SLOTS; false: a core of it is not there. */
+static bool add_slots(const char *at, const struct topology *t, const cpu_set_t *avail, cpu_set_t *cpus)
+{
+    cpu_set_t cores, these;
+    size_t digits = strspn(at, "0123456789");
+    int package = -1;
+    CPU_ZERO(&these);
+    if (digits > 0 && at[digits] == ':') {
+        package = atoi(at);
+        at += digits + 1;
+    }
+    if (*at == '*') {
+        add_all(t, avail, package, &these);
+    } else if (cpulist_read(at, ";\n", &cores)) {
+        for (int i = 0; i < CPU_SETSIZE; i++)
+            if (CPU_ISSET((size_t)i, &cores) && !add_core(t, avail, package, i, &these))
+                return false;
+    }
+    CPU_OR(cpus, cpus, &these);
+    return CPU_COUNT(&these) > 0;
+}
+
+/* The list is our own, but may have come from another host: what is not understood says nothing. */
+bool rankfile_cpus(const char *list, int rank, const struct topology *t, const cpu_set_t *avail,
+                   cpu_set_t *cpus)
+{
+    CPU_ZERO(cpus);
+    for (const char *at = strchr(list, '\n'); at && *++at; at = strchr(at, '\n')) {
+        int of = -1, line = 0, slots = 0;
+        if (sscanf(at, "%d %d %n", &of, &line, &slots) < 2 || of != rank)
+            continue;
+        size_t len = strcspn(at + slots, "\n");
+        for (const char *s = at + slots, *end = s + len; s < end; s += strcspn(s, ";\n") + 1)
+            if (!add_slots(s, t, avail, cpus))
+                die("--rankfile %.*s:%d: slot=%.*s of rank %d: this machine has not all of these cores, or "
+                    "they may "
+                    "not be used (%d package%s, %d core%s)",
+                    (int)strcspn(list, "\n"), list, line, (int)len, at + slots, rank, t->count[AT_PACKAGE],
+                    plural(t->count[AT_PACKAGE]), t->count[AT_CORE], plural(t->count[AT_CORE]));
+        return true;
+    }
+    return false;
+}

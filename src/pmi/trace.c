@@ -1,0 +1,137 @@
+/* trace.c: telling the launcher where this process is before it dies of a signal, or ends the job for an error.
+ *
+ * The process looks at nothing itself: what it could call in a handler of a signal is little, and a crash may have left the heap or
+ * the loader locked.  It writes its registers into the launcher's pipe and waits for a moment; the launcher reads the map and the
+ * stack of the living process, and finds functions and lines.
+ *
+ * Then the signal is sent again, with all that came with it, and the default action taken: the exit code and the core file are those
+ * that the program would have had.  A handler is installed only where the program has none. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "pmi.h"
+#include "wire.h"
+
+enum { STACK_BYTES = 64 << 10, PATIENCE_MS = 1500 };
+
+static const int signals[] = { SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL };
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+static struct {
+    struct ku_seg_head *head; /* NULL: nobody is to be told */
+    struct ku_seg_call *call;
+    struct ku_seg_rank *rank;
+    pid_t pid; /* a child that was forked is not the rank */
+    _Atomic bool busy;
+    bool has_stack; /* the thread that began has our signal stack */
+} trace;
+static _Alignas(64) char signal_stack[STACK_BYTES];
+
+#if defined(__x86_64__)
+static void take_registers(const ucontext_t *uc, struct pmi_trace *t)
+{
+    static const int order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+                                 REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+    t->nregisters = sizeof order / sizeof *order;
+    for (uint32_t i = 0; i < t->nregisters; i++)
+        t->registers[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
+    t->pc = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+}
+#elif defined(__aarch64__)
+static void take_registers(const ucontext_t *uc, struct pmi_trace *t)
+{
+    t->nregisters = 32;
+    memcpy(t->registers, uc->uc_mcontext.regs, 31 * sizeof *t->registers);
+    t->registers[31] = uc->uc_mcontext.sp;
+    t->pc = uc->uc_mcontext.pc;
+}
+#else
+static void take_registers(const ucontext_t *uc, struct pmi_trace *t)
+{
+    (void)uc, (void)t; /* the signal's address alone is told */
+}
+#endif
+
+/* Tell, and wait until the launcher has looked.  Async-signal-safe. */
+static void tell(const struct pmi_trace *t)
+{
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    if (trace.head == NULL || getpid() != trace.pid || !pmi_keel_can_send(trace.head) ||
+        atomic_exchange(&trace.busy, true))
+        return;
+    atomic_store(&trace.call->traced, 0);
+    if (pmi_keel_send(PMI_TRACE, 0, t, sizeof *t))
+        for (int ms = 0; ms < PATIENCE_MS && !atomic_load(&trace.call->traced); ms++)
+            nanosleep(&moment, NULL);
+    atomic_store(&trace.busy, false);
+}
+
+/* SA_RESETHAND has restored the default action; the signal, blocked here, comes when we return. */
+static void on_crash(int sig, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    struct pmi_trace t = { .signal = sig, .at_address = info->si_code > 0 && sig != SIGABRT };
+    t.address = t.at_address ? (uint64_t)(uintptr_t)info->si_addr : 0;
+    take_registers(context, &t);
+    tell(&t);
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
+    errno = saved;
+}
+
+/* A stack that has overflowed is none to run the handler on. */
+static void use_signal_stack(void)
+{
+    stack_t old, ours = { .ss_sp = signal_stack, .ss_size = sizeof signal_stack };
+    trace.has_stack =
+        sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE) && sigaltstack(&ours, NULL) == 0;
+}
+
+void pmi_trace_begin(const struct pmi_job *job)
+{
+    if (strcmp(job->wire, "keel") != 0)
+        return;
+    trace.head = job->segment.head;
+    trace.call = ku_segment_call(&job->segment, (uint32_t)job->local_rank);
+    trace.rank = ku_segment_rank(&job->segment, (uint32_t)job->local_rank);
+    trace.pid = getpid();
+    use_signal_stack();
+    for (int i = 0; i < SIGNALS; i++) {
+        struct sigaction old, ours = { .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
+        ours.sa_sigaction = on_crash;
+        if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+            old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &ours, NULL);
+    }
+}
+
+void pmi_trace_end(void)
+{
+    stack_t old, none = { .ss_flags = SS_DISABLE };
+    struct sigaction now, normal = { .sa_handler = SIG_DFL };
+    if (trace.head == NULL)
+        return;
+    trace.head = NULL;
+    for (int i = 0; i < SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
+            now.sa_sigaction == on_crash)
+            sigaction(signals[i], &normal, NULL);
+    if (trace.has_stack && sigaltstack(NULL, &old) == 0 && old.ss_sp == signal_stack)
+        sigaltstack(&none, NULL);
+    trace.has_stack = false;
+}
+
+void pmi_trace_here(void)
+{
+    struct pmi_trace t = { 0 };
+    ucontext_t uc;
+    if (trace.head == NULL || atomic_load(&trace.rank->found_gone) || getcontext(&uc) != 0)
+        return;
+    take_registers(&uc, &t);
+    tell(&t);
+}
