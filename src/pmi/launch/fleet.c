@@ -185,7 +185,7 @@ static void put_plan(struct pack *p, const struct fleet_plan *plan)
     put_text(p, plan->how.exec);
     put_text(p, plan->how.daemon);
     put_int(p, plan->how.fanout);
-    put_bytes(p, &plan->timeout, sizeof plan->timeout);
+    put_double(p, plan->timeout);
     put_int(p, plan->nhosts);
     for (int i = 0; i < plan->nhosts; i++) {
         put_int(p, plan->hosts[i].node);
@@ -200,7 +200,7 @@ bool fleet_plan_get(struct fleet_plan *plan, const char *bytes, size_t len)
     plan->how.exec = get_text(&u);
     plan->how.daemon = get_text(&u);
     plan->how.fanout = get_range(&u, 1, INT_MAX);
-    get_bytes(&u, &plan->timeout, sizeof plan->timeout);
+    plan->timeout = get_double(&u);
     plan->nhosts = get_range(&u, 0, 1 << 20);
     plan->hosts = xalloc((size_t)plan->nhosts, sizeof *plan->hosts);
     for (int i = 0; i < plan->nhosts && !u.wrong; i++) {

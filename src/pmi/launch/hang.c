@@ -77,41 +77,6 @@ static uint64_t moment(uint64_t now_ns, uint64_t age, uint64_t before)
     return t + slack > before && t < before + slack ? before : t;
 }
 
-static void make_bool(bool *b)
-{
-    unsigned char byte;
-    memcpy(&byte, b, 1);
-    *b = byte != 0;
-}
-
-static void end_name(char name[KU_CALL_NAME])
-{
-    name[KU_CALL_NAME - 1] = '\0';
-}
-
-static void make_op(struct ku_seg_op *op)
-{
-    make_bool(&op->waited);
-    end_name(op->comm_name);
-}
-
-/* Bytes from another host, out of a rank's memory: whatever they are, they can be read and printed from here on.  Numbers of ranks,
- * kinds and times may be anything: who uses them looks. */
-static void make_readable(struct ku_seg_call *c)
-{
-    make_bool(&c->polls);
-    make_bool(&c->any);
-    make_bool(&c->under_way);
-    end_name(c->call);
-    end_name(c->what);
-    c->nops = c->nops > 0 ? c->nops : 0;
-    c->nmsgs = c->nmsgs > 0 ? c->nmsgs : 0;
-    for (int i = 0; i < KU_CALL_OPS; i++)
-        make_op(&c->op[i]);
-    for (int i = 0; i < KU_CALL_MSGS; i++)
-        make_op(&c->msg[i]);
-}
-
 void hang_take(int rank, int question, const struct hang_state *s, char *where, char *process)
 {
     struct hang_far *f = &hang.far[rank];
@@ -119,7 +84,6 @@ void hang_take(int rank, int question, const struct hang_state *s, char *where, 
     free(f->where);
     free(f->process);
     memcpy(&f->state, s, sizeof *s);
-    make_readable(&f->state.call);
     f->since = s->call.since;
     f->state.call.since = moment(t, s->since_age, since);
     f->state.call.seen = s->call.seen ? moment(t, s->seen_age, seen) : 0;

@@ -20,6 +20,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "body.h"
 #include "fleet.h"
 #include "hang.h"
 #include "job.h"
@@ -55,6 +56,19 @@ static void tell(enum frame_kind kind, int value, const void *bytes, size_t len)
 {
     host.said = now();
     link_send(&host.up, kind, host.node, value, bytes, len);
+}
+
+static void tell_packed(enum frame_kind kind, int value, struct pack *p)
+{
+    tell(kind, value, p->bytes, p->len);
+    free(p->bytes);
+}
+
+static void tell_u32(enum frame_kind kind, int value, uint32_t n)
+{
+    struct pack p = { 0 };
+    put_u32(&p, n);
+    tell_packed(kind, value, &p);
 }
 
 /* ---- output ---- */
@@ -125,7 +139,7 @@ static void feed_write(struct feeding *f)
             continue;
         if (n < 0 && errno != EPIPE)
             die("writing to the stdin of rank %d failed: %s", f->rank, strerror(errno));
-        tell(FRAME_READ, f->rank, &took, sizeof took);
+        tell_u32(FRAME_READ, f->rank, (uint32_t)took);
         if (n < 0)
             feed_close(f);
         else
@@ -158,12 +172,9 @@ static struct ku_seg_rank *rank_here(int rank)
 static void on_record(const struct pmi_record *r, const char *bytes)
 {
     struct pack p = { 0 };
-    uint32_t found_gone = atomic_load(&rank_here((int)r->rank)->found_gone);
-    put_bytes(&p, &found_gone, sizeof found_gone);
-    put_bytes(&p, r, sizeof *r);
-    put_bytes(&p, bytes, r->len);
-    tell(FRAME_RECORD, (int)r->rank, p.bytes, p.len);
-    free(p.bytes);
+    put_u32(&p, atomic_load(&rank_here((int)r->rank)->found_gone));
+    put_record(&p, r, bytes);
+    tell_packed(FRAME_RECORD, (int)r->rank, &p);
 }
 
 static void on_end(int rank, pid_t pid, int status)
@@ -177,10 +188,9 @@ static void on_end(int rank, pid_t pid, int status)
     struct pack p = { 0 };
     char *why = crew_why(rank, status);
     output_catch_up();
-    put_bytes(&p, &e, sizeof e);
+    put_ended(&p, &e);
     put_text(&p, why);
-    tell(FRAME_ENDED, rank, p.bytes, p.len);
-    free(p.bytes);
+    tell_packed(FRAME_ENDED, rank, &p);
     free(why);
 }
 
@@ -205,11 +215,10 @@ static void tell_state(int rank, const struct hang_state *s, const char *where, 
 {
     struct pack p = { 0 };
     put_int(&p, host.question);
-    put_bytes(&p, s, sizeof *s);
+    put_state(&p, s);
     put_text(&p, where);
     put_text(&p, process);
-    tell(FRAME_STATE, rank, p.bytes, p.len);
-    free(p.bytes);
+    tell_packed(FRAME_STATE, rank, &p);
 }
 
 static void answer(int question)
@@ -284,9 +293,8 @@ static void begin(const char *bytes, size_t len)
         struct pack p = { 0 };
         for (int i = 0; i < l->size; i++)
             if (crew_is_here(i))
-                put_bytes(&p, &(int32_t){ crew.ranks[i].pid }, sizeof(int32_t));
-        tell(FRAME_STARTED, (int)(p.len / sizeof(int32_t)), p.bytes, p.len);
-        free(p.bytes);
+                put_u32(&p, (uint32_t)crew.ranks[i].pid);
+        tell_packed(FRAME_STARTED, (int)(p.len / sizeof(uint32_t)), &p);
     } else {
         tell(FRAME_FAILED, code, NULL, 0);
     }
@@ -351,22 +359,20 @@ static bool kill_rank(int rank)
 
 static bool on_card(int rank, const char *bytes, size_t len)
 {
-    uint32_t epoch;
-    if (!is_rank(rank) || len < sizeof epoch || len - sizeof epoch > KU_CARD_BYTES)
+    struct unpack u = { bytes, bytes + len, false };
+    uint32_t epoch = get_u32(&u), card = (uint32_t)(u.end - u.at);
+    if (!is_rank(rank) || u.wrong || card > KU_CARD_BYTES)
         return false;
-    memcpy(&epoch, bytes, sizeof epoch);
-    crew_card((uint32_t)rank, epoch, bytes + sizeof epoch, (uint32_t)(len - sizeof epoch));
+    crew_card((uint32_t)rank, epoch, u.at, card);
     return true;
 }
 
 /* Of no more than has been said. */
 static bool on_taken(int which, const char *bytes, size_t len)
 {
-    uint32_t n;
-    if ((which != 0 && which != 1) || len != sizeof n)
-        return false;
-    memcpy(&n, bytes, sizeof n);
-    if (n > host.sent[which])
+    struct unpack u = { bytes, bytes + len, false };
+    uint32_t n = get_u32(&u);
+    if ((which != 0 && which != 1) || u.wrong || u.at != u.end || n > host.sent[which])
         return false;
     host.sent[which] -= n;
     return true;
@@ -581,13 +587,12 @@ static void say_hello(void)
                                  .word_bytes = sizeof(void *),
                                  .cpus = ku_cpus() };
     gethostname(name, sizeof name - 1);
-    put_bytes(&p, &hello, sizeof hello);
+    put_hello(&p, &hello);
     put_text(&p, PACKAGE_VERSION);
     put_text(&p, name);
     put_text(&p, words(getenv("SSH_CONNECTION"), 2, at, sizeof at));
     put_text(&p, words(getenv("SSH_CONNECTION"), 0, from, sizeof from));
-    tell(FRAME_HELLO, 0, p.bytes, p.len);
-    free(p.bytes);
+    tell_packed(FRAME_HELLO, 0, &p);
 }
 
 /* The daemon's parent does nothing but wait for its end: should it be killed, whatever it leaves is ended here.  Should this one be

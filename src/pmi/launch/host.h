@@ -6,18 +6,6 @@
 
 /* The first that a daemon says; the texts follow: its version, its host's name, the address that it was reached at, and the one that
  * it was reached from ("": not known). */
-struct frame_hello {
-    uint32_t link_version, segment_version, word_bytes, cpus;
-};
-
-/* A text follows: what the host knows of the reason (crew_why); none: nothing. */
-struct frame_ended {
-    int32_t pid, status;
-    uint32_t state; /* enum ku_rank_state, as it was at last; so the next two */
-    int32_t abort_code;
-    uint32_t found_gone;
-};
-
 enum {
     /* Bytes of a host's stdout, or stderr, under way; at the end, when its ranks' pipes are emptied, so many more a rank. */
     OUTPUT_WINDOW = 256 << 10,

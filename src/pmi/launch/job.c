@@ -82,12 +82,13 @@ void job_put(struct pack *p)
     char dir[PATH_MAX];
     mode_t mask = umask(077);
     umask(mask);
-    put_bytes(p, &crew.job_id, sizeof crew.job_id);
+    put_int(p, (int64_t)crew.job_id);
     put_bytes(p, crew.secret, sizeof crew.secret);
     put_int(p, crew.universe);
     put_int(p, l->size);
     put_int(p, l->nodes);
-    put_bytes(p, l->node_of, (size_t)l->size * sizeof *l->node_of);
+    for (int i = 0; i < l->size; i++)
+        put_u32(p, (uint32_t)l->node_of[i]);
     for (int i = 0; i < l->nodes; i++)
         put_text(p, l->hosts[i].name);
     put_int(p, l->napps);
@@ -136,15 +137,15 @@ static void take_environment(char **list, int n)
 char *job_get(struct unpack *u, struct launch *l)
 {
     int nenv;
-    get_bytes(u, &crew.job_id, sizeof crew.job_id);
+    crew.job_id = (uint64_t)get_int(u);
     get_bytes(u, crew.secret, sizeof crew.secret);
     crew.universe = (uint32_t)get_range(u, 0, INT_MAX);
     l->size = get_range(u, 1, 1 << 20);
     l->nodes = get_range(u, 1, 1 << 20);
     l->node_of = xalloc((size_t)l->size, sizeof *l->node_of);
-    get_bytes(u, l->node_of, (size_t)l->size * sizeof *l->node_of);
     bool any = false;
     for (int i = 0; i < l->size; i++) {
+        l->node_of[i] = (int)get_u32(u);
         u->wrong = u->wrong || l->node_of[i] < 0 || l->node_of[i] >= l->nodes;
         any = any || l->node_of[i] == l->here;
     }

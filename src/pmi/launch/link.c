@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "launch.h"
 #include "link.h"
+#include "util/le.h"
 
 enum { READ_BYTES = 64 << 10, NOISE_MOST = 1 << 20 };
 
@@ -28,11 +29,22 @@ void link_close(struct link *l)
     *l = (struct link){ .in = -1, .out = -1, .broken = true };
 }
 
+/* As it travels, and back. */
+static struct frame frame_le(struct frame f)
+{
+    return (struct frame){ .len = ku_le32(f.len),
+                           .kind = ku_le16(f.kind),
+                           .check = ku_le16(f.check),
+                           .node = (int32_t)ku_le32((uint32_t)f.node),
+                           .value = (int32_t)ku_le32((uint32_t)f.value) };
+}
+
 void link_pass(struct link *l, const struct frame *f, const char *bytes)
 {
     if (l->broken || l->cut)
         return;
-    queue_put(&l->said, f, sizeof *f);
+    struct frame travels = frame_le(*f);
+    queue_put(&l->said, &travels, sizeof travels);
     queue_put(&l->said, bytes, f->len);
     link_flush(l);
 }
@@ -106,6 +118,7 @@ bool link_next(struct link *l, struct frame *f, const char **bytes)
     if (!l->banner || l->wrong || l->rlen - l->roff < sizeof *f)
         return false;
     memcpy(f, l->rbuf + l->roff, sizeof *f);
+    *f = frame_le(*f);
     if (f->check != FRAME_CHECK || f->len > FRAME_MOST || f->kind < FRAME_PING || f->kind >= FRAME_KINDS) {
         l->wrong = LINK_NONSENSE;
         l->broken = true;

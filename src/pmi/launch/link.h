@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "queue.h"
 
-enum { LINK_VERSION = 3, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
+enum { LINK_VERSION = 4, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
 
 enum frame_kind {
     /* Both ways, between neighbours. */
@@ -27,12 +27,12 @@ enum frame_kind {
     FRAME_SHUT,      /* value: 0 stdout, 1 stderr; nobody takes it any more */
     FRAME_END,       /* end what is left, say DONE, and exit */
     /* Up: from the daemon `node`. */
-    FRAME_HELLO,   /* struct frame_hello, texts; the first, after the banner */
+    FRAME_HELLO,   /* put_hello, texts; the first, after the banner */
     FRAME_STARTED, /* the pids of the ranks there, in their order */
     FRAME_FAILED,  /* value: an exit code; the ranks could not be started, and it was said why */
     FRAME_OUTPUT,  /* value: 2 * rank + (0 stdout, 1 stderr); bytes; none: closed */
-    FRAME_RECORD,  /* what a rank said (pmi.h) */
-    FRAME_ENDED,   /* value: the rank; struct frame_ended */
+    FRAME_RECORD,  /* value: the rank; 4 bytes: 1 if it has found another gone; put_record */
+    FRAME_ENDED,   /* value: the rank; put_ended, a text */
     FRAME_READ,    /* value: the rank; 4 bytes: so many bytes of stdin it has taken; -1: it has closed it */
     FRAME_STOPPED, /* every rank there that lets itself be stopped is */
     FRAME_STATE,   /* value: the rank; what it waits for; see hang.c */
@@ -43,7 +43,7 @@ enum frame_kind {
     FRAME_KINDS
 };
 
-struct frame {
+struct frame {    /* little-endian on the way */
     uint32_t len; /* bytes that follow */
     uint16_t kind, check;
     int32_t node, value;

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "launch.h"
 #include "pack.h"
+#include "util/le.h"
 
 void put_bytes(struct pack *p, const void *bytes, size_t n)
 {
@@ -16,7 +17,21 @@ void put_bytes(struct pack *p, const void *bytes, size_t n)
 
 void put_int(struct pack *p, int64_t n)
 {
-    put_bytes(p, &n, sizeof n);
+    uint64_t le = ku_le64((uint64_t)n);
+    put_bytes(p, &le, sizeof le);
+}
+
+void put_u32(struct pack *p, uint32_t n)
+{
+    uint32_t le = ku_le32(n);
+    put_bytes(p, &le, sizeof le);
+}
+
+void put_double(struct pack *p, double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    put_int(p, bits);
 }
 
 void put_text(struct pack *p, const char *text)
@@ -46,9 +61,24 @@ void get_bytes(struct unpack *u, void *bytes, size_t n)
 
 int64_t get_int(struct unpack *u)
 {
-    int64_t n;
-    get_bytes(u, &n, sizeof n);
-    return n;
+    uint64_t le;
+    get_bytes(u, &le, sizeof le);
+    return (int64_t)ku_le64(le);
+}
+
+uint32_t get_u32(struct unpack *u)
+{
+    uint32_t le;
+    get_bytes(u, &le, sizeof le);
+    return ku_le32(le);
+}
+
+double get_double(struct unpack *u)
+{
+    int64_t bits = get_int(u);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 int get_range(struct unpack *u, int min, int max)

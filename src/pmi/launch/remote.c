@@ -66,7 +66,7 @@ static bool on_hello(int node, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
     struct frame_hello hello;
-    get_bytes(&u, &hello, sizeof hello);
+    get_hello(&u, &hello);
     char *version = get_text(&u), *name = get_text(&u), *at = get_text(&u), *from = get_text(&u);
     struct place_of *p = &remote.at[node];
     bool first = !p->greeted;
@@ -101,14 +101,14 @@ static int ranks_on(int node)
 static bool on_started(int node, int n, const char *bytes, size_t len)
 {
     struct place_of *p = &remote.at[node];
+    struct unpack u = { bytes, bytes + len, false };
     if (p->started || n != (crew.launch->bind.no_launch ? 0 : ranks_on(node)) ||
-        len != (size_t)n * sizeof(int32_t))
+        len != (size_t)n * sizeof(uint32_t))
         return false;
-    for (int i = 0, k = 0; i < crew.launch->size && k < n; i++) {
-        int32_t pid;
+    for (int i = 0; i < crew.launch->size && u.at < u.end; i++) {
         if (crew.launch->node_of[i] != node)
             continue;
-        memcpy(&pid, bytes + (size_t)k++ * sizeof pid, sizeof pid);
+        int32_t pid = (int32_t)get_u32(&u);
         if (pid <= 0)
             return false;
         if (crew.ranks[i].pid < 0) /* it has not failed */
@@ -132,10 +132,13 @@ static void on_failed(int node, int code)
 
 static void acknowledge(int node, int which)
 {
+    struct pack p = { 0 };
     uint32_t n = (uint32_t)remote.at[node].owed[which];
     if (n > 0 && output_room(which)) {
         remote.at[node].owed[which] = 0;
-        fleet_send(FRAME_TAKEN, node, which, &n, sizeof n);
+        put_u32(&p, n);
+        fleet_send(FRAME_TAKEN, node, which, p.bytes, p.len);
+        free(p.bytes);
     }
 }
 
@@ -158,16 +161,13 @@ static void on_output(int node, int stream, const char *bytes, size_t len)
 /* One is at most what a pipe takes in one piece, as here.  There is no window for them: ranks here may say as many. */
 static bool on_record(int rank, const char *bytes, size_t len)
 {
+    struct unpack u = { bytes, bytes + len, false };
     struct pmi_record r;
-    uint32_t found_gone;
-    if (len < sizeof found_gone + sizeof r)
+    bool found_gone = get_u32(&u) != 0;
+    const char *said = get_record(&u, &r);
+    if (u.wrong || u.at != u.end || r.job_id != crew.job_id || r.rank != (uint32_t)rank)
         return false;
-    memcpy(&found_gone, bytes, sizeof found_gone);
-    memcpy(&r, bytes += sizeof found_gone, sizeof r);
-    len -= sizeof found_gone + sizeof r;
-    if (r.job_id != crew.job_id || r.rank != (uint32_t)rank || r.len != len || len > PIPE_BUF)
-        return false;
-    remote.ops->record(&r, bytes + sizeof r, found_gone != 0);
+    remote.ops->record(&r, said, found_gone);
     return true;
 }
 
@@ -176,7 +176,7 @@ static bool on_ended(int rank, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
     struct frame_ended e;
-    get_bytes(&u, &e, sizeof e);
+    get_ended(&u, &e);
     char *why = get_text(&u);
     bool known = !u.wrong && u.at == u.end;
     if (known && crew.ranks[rank].pid != 0) {
@@ -196,13 +196,11 @@ static bool on_ended(int rank, const char *bytes, size_t len)
 static bool on_read(int rank, const char *bytes, size_t len)
 {
     struct supply *s = remote.supply;
-    int32_t n;
+    struct unpack u = { bytes, bytes + len, false };
+    int32_t n = (int32_t)get_u32(&u);
     while (s < remote.supply + remote.nsupply && s->rank != rank)
         s++;
-    if (s == remote.supply + remote.nsupply || len != sizeof n)
-        return false;
-    memcpy(&n, bytes, sizeof n);
-    if (n < -1 || n > s->under_way)
+    if (s == remote.supply + remote.nsupply || u.wrong || u.at != u.end || n < -1 || n > s->under_way)
         return false;
     s->under_way -= n < 0 ? 0 : n;
     if (n < 0 && s->fd >= 0) {
@@ -217,7 +215,7 @@ static bool on_state(int rank, const char *bytes, size_t len)
     struct unpack u = { bytes, bytes + len, false };
     struct hang_state s;
     int question = get_range(&u, 0, INT_MAX);
-    get_bytes(&u, &s, sizeof s);
+    get_state(&u, &s);
     char *where = get_text(&u), *process = get_text(&u);
     if (u.wrong || u.at != u.end) {
         free(where);
@@ -455,14 +453,15 @@ void remote_kill_rank(int rank)
 
 void remote_card(uint32_t rank, uint32_t epoch, const void *bytes, uint32_t len)
 {
-    char card[sizeof epoch + KU_CARD_BYTES];
+    struct pack p = { 0 };
     if (remote.n == 0 || len > KU_CARD_BYTES)
         return;
-    memcpy(card, &epoch, sizeof epoch);
-    memcpy(card + sizeof epoch, bytes, len);
+    put_u32(&p, epoch);
+    put_bytes(&p, bytes, len);
     for (int i = 0; i < crew.launch->nodes; i++)
         if (is_there(i) && i != crew.launch->node_of[rank])
-            fleet_send(FRAME_CARD, i, (int)rank, card, sizeof epoch + len);
+            fleet_send(FRAME_CARD, i, (int)rank, p.bytes, p.len);
+    free(p.bytes);
 }
 
 void remote_gone(int rank)

@@ -3,6 +3,7 @@
 #define REMOTE_H
 
 #include <poll.h>
+#include "body.h"
 #include "crew.h"
 #include "host.h"
 
