@@ -13,7 +13,7 @@ import marked as processes
 
 TOP = os.environ.get("TOP_SRCDIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.append(os.path.join(TOP, "tests"))
-from runner.process import collect, patience
+from runner.process import busy, collect, patience
 
 BUILD = os.environ["TOP_BUILDDIR"]
 MPIEXEC = os.environ["MPIEXEC"]
@@ -48,7 +48,7 @@ def matches(what, text, pattern):
 
 def soon(what, seconds, most, least=0):
     """It took no longer than this on a machine with nothing else to do; a busy one may take longer, as with all limits of the runner."""
-    check(what, least <= seconds < most * patience(), f"{seconds:.2f} s, expected {least} to {most} on a machine with nothing else to do")
+    check(what, least <= seconds < most * busy(), f"{seconds:.2f} s, expected {least} to {most} on a machine with nothing else to do")
 
 
 # Ranks in a report of several that made the same mistake.  On a busy machine mpiexec ends the job before the last of them has made it.
