@@ -84,8 +84,10 @@ static enum ku_card_state look(uint32_t r, uint32_t of, uint32_t len, bool asks)
     ck_assert_int_eq(ask, asks);
     if (is == KU_CARD_THERE) {
         ck_assert_uint_eq(c.len, len);
-        for (uint32_t i = 0; i < len; i++)
-            ck_assert_uint_eq(c.bytes[i], byte_of(of, i));
+        uint32_t right = 0;
+        while (right < len && c.bytes[right] == byte_of(of, right))
+            right++;
+        ck_assert_uint_eq(right, len);
         ku_card_done(&rank[r], &c);
     }
     return is;
