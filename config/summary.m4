@@ -8,6 +8,7 @@ AC_MSG_NOTICE([
     compiler         $CC $CFLAGS
     sanitizers       $enable_sanitize, coverage $enable_coverage
     devices          $KEEL_DEVICE_LIST
+    pmix             $have_pmix (programs start under PMIx launchers; libpmix is loaded when one is there)
     hwloc            $have_hwloc (mpiexec: packages, caches, simulated machines; without it: cores and NUMA nodes)
     libdw            $have_libdw (mpiexec: source lines of ranks that hang)
     check            $have_check (unit tests)

@@ -80,7 +80,7 @@ struct dev_caps {
 struct dev;      /* one open device */
 struct dev_peer; /* one peer of it */
 
-enum { DEV_ADDRESS_MAX = 256 };
+enum { DEV_ADDRESS_MAX = 64 << 10 /* bytes */ };
 enum { DEV_WORDS = 8 };
 
 /* The number of a peer is the core's: what it passed to peer_init, or would pass for it. */
@@ -134,7 +134,7 @@ struct dev_services {
     const char *(*knob)(void *core, const char *name);
     void (*wake)(_Atomic uint32_t *sleeping, bool fence_all); /* ku_wait_wake */
     /* What address() of the same device wrote in the rank `grank`: its length, and at most cap bytes of it in buf.
-     * 0: not known yet, as the rank has not come so far: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
+     * 0: not known yet: it is on its way, or the rank has not come so far; progress is due when it may be there: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
     size_t (*address)(void *core, int32_t grank, void *buf, size_t cap);
     /* Optional, may be NULL: to receive a long body straight where it belongs.
      * place: matches the packet `head` of the rank, whose body of len bytes is still coming; the device has
@@ -192,7 +192,8 @@ struct dev_ops {
     void (*fini)(struct dev *dev);
 
     /* This process's address for its peers, at most DEV_ADDRESS_MAX bytes: writes at most cap bytes, returns the bytes
-     * needed (0: none).  The core asks once, after open, and makes it known to all ranks of the job. */
+     * needed (0: none), the same for as long as the device is open.  The core asks after open, again if it had too little room;
+     * a rank of another node gets it when it asks for it. */
     size_t (*address)(const struct dev *dev, void *buf, size_t cap);
 
     /* Can (and will) this device talk to the peer?  DEV_NO_SUPPORT: it cannot reach it.  Never blocks, and connects to
