@@ -97,6 +97,9 @@ void kf_string_out(char *dst, size_t len, const char *src);
 
 /* ---- What needs a question ---- */
 
+/* Keel's own (api.txt), and so not in mpi.h. */
+int PMPI_Keel_call_from(int language);
+
 enum { KF_C, KF_FORTRAN, KF_INT }; /* of MPI_Keel_call_from */
 
 /* MPI_Init and its like: tell the library what LOGICALs are, unless somebody has. */
