@@ -489,6 +489,33 @@ static void watching(void)
     ok("watching");
 }
 
+static void count_unreceived(const struct MPIR_COMMUNICATOR *c, int32_t source, int32_t tag, int64_t bytes,
+                             void *arg)
+{
+    int *seen = arg;
+    (void)c;
+    if (source == (ME + N - 1) % N && tag >= 81 && tag <= 83 && bytes == tag)
+        seen[tag - 81]++;
+}
+
+/* Messages that have come and that no receive has asked for, of which one is then received. */
+static void unreceived(void)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, seen[3] = { 0 };
+    unsigned char in[100], out[100] = { 1 };
+    MPIR_Status status;
+    for (int tag = 81; tag <= 83; tag++)
+        MPID_SendContig(comm, out, tag, ME, tag, CTX, to, 0, &err);
+    MPID_RecvContig(comm, in, 100, from, 83, CTX, &status, &err);
+    MPID_Unreceived(count_unreceived, seen);
+    CHECK(seen[0] == 1 && seen[1] == 1 && seen[2] == 0, "%d %d %d messages", seen[0], seen[1], seen[2]);
+    for (int tag = 81; tag <= 82; tag++)
+        MPID_RecvContig(comm, in, 100, from, tag, CTX, &status, &err);
+    MPID_Unreceived(count_unreceived, seen);
+    CHECK(seen[0] == 1 && seen[1] == 1, "messages that were received are still there");
+    ok("unreceived");
+}
+
 /* One message by each of the short calls, around a ring. */
 static void short_calls(struct MPIR_COMMUNICATOR *c, int64_t n)
 {
@@ -1129,6 +1156,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "cancel", cancel },
                                     { "frees", frees },
                                     { "watching", watching },
+                                    { "unreceived", unreceived },
                                     { "short_way", short_way },
                                     { "parking", parking },
                                     { "self", self },

@@ -46,6 +46,13 @@ static struct ku_knob knob_rows[] = {
       .unit = "",
       .changed = set_check_args,
       .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
+    { .name = "LEAKS",
+      .type = KU_KNOB_BOOL,
+      .def = "0",
+      .unit = "",
+      .help =
+          "MPI_Finalize shows what the program has left: communicators, datatypes, requests, and messages "
+          "that no receive has asked for" },
     { .name = "STREAM_BUFFERING",
       .type = KU_KNOB_INT,
       .max = 2,

@@ -392,6 +392,11 @@ int32_t MPID_Node_ranks(int32_t node, int32_t *granks);
 /* Show a report through the launcher, equal ones of several ranks once. */
 void MPID_Message(const char *text);
 
+/* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not known here. */
+void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
+                                int64_t bytes, void *arg),
+                     void *arg);
+
 /* The program is about to end the job for an error: let the launcher look where the calling thread is, to tell it with what
  * MPID_Abort says next. */
 void MPID_Trace_here(void);
