@@ -12,6 +12,7 @@ AC_MSG_NOTICE([
     hwloc            $have_hwloc (mpiexec: packages, caches, simulated machines; without it: cores and NUMA nodes)
     libdw            $have_libdw (mpiexec: source lines of ranks that hang)
     check            $have_check (unit tests)
+    fortran          $have_fortran${FC:+ ($FC)} (mpifort, mpif.h, use mpi, use mpi_f08)
     python           $PYTHON (generates mpi.h and the entry points)
     installs to      $prefix
 ])

@@ -25,7 +25,7 @@ import tempfile
 import time
 
 from runner.process import end_all, run
-from runner.programs import compile_program, directives, mpi_sources
+from runner.programs import compile_program, directives, lacks_compiler, mpi_sources, name_of
 from runner.schedule import ALONE, WORKS, Job, in_turn, side_by_side
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -112,7 +112,7 @@ def programs_of(ctx, part):
     """What of tests/mpi this part runs: (source, its name, directives, [(name of a test, ranks), ...])."""
     for source in mpi_sources():
         d = directives(source)
-        base = os.path.relpath(source, os.path.join(TOP, "tests"))[:-2]
+        base = name_of(source)
         if d.get("part", ["quick"])[0] == part and ctx.takes(base, d):
             yield source, base, d, [(f"{base}@{n}", n) for n in ranks_of(ctx, d)]
 
@@ -141,6 +141,9 @@ def mpi_jobs(ctx, part, done):
         if "skip" in d or (ctx.nodes > 1 and "nodes" in d):
             result = Result(base, "skipped", 0, d.get("skip", d.get("nodes"))[0])
             jobs.append(Job(base, WORKS, lambda result=result: [result]))
+            continue
+        if why := lacks_compiler(ctx, source):
+            jobs.append(Job(base, WORKS, lambda result=Result(base, "skipped", 0, why): [result]))
             continue
         compiled = pool.submit(compile_program, ctx, source)
         for i, (name, n) in enumerate(names):

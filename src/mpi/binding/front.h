@@ -316,4 +316,10 @@ static inline bool front_is_leaf(const MPIR_Comm *comm, int root)
 
 #define FRONT_COUNTS(array) ((MPIR_Counts){ (array), sizeof *(array) == sizeof(int64_t) })
 
+/* How the functions that this call brings are called: its language's own way. */
+static inline const struct MPIR_Abi *front_abi_of(const struct MPIR_Abi *c)
+{
+    return MPIR_Language == MPIR_C ? c : &MPIR_Abi_fortran[MPIR_Language];
+}
+
 #endif

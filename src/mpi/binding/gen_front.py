@@ -247,7 +247,7 @@ static void call_op_int(const MPIR_Callback *cb, void *invec, void *inoutvec, in
 
 static void call_op(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len, struct MPIR_Datatype *datatype)
 {
-    if (cb->convention != MPIR_CALL_C_LARGE) {
+    if (cb->convention != MPIR_CALL_LARGE) {
         call_op_int(cb, invec, inoutvec, len, datatype);
         return;
     }
@@ -650,8 +650,8 @@ class Front:
     def add_callback(self, p):
         large = self.large and p.kind.small != p.kind.large
         extra = "extra_state" if "extra_state" in self.names else "NULL"
-        self.args.append("(MPIR_Callback){ %s, %s, %s, &MPIR_Abi_%s }" %
-                         (p.name, "MPIR_CALL_C_LARGE" if large else "MPIR_CALL_C", extra, self.abi.name))
+        self.args.append("(MPIR_Callback){ %s, %s, %s, front_abi_of(&MPIR_Abi_%s) }" %
+                         (p.name, "MPIR_CALL_LARGE" if large else "MPIR_CALL_SMALL", extra, self.abi.name))
         if self.proc.chapter in ("op", "errhan", "ext"):
             self.check(p, 'check_pointer((const void *)%s, "%s")' % (p.name, p.name))
 

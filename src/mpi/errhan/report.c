@@ -106,6 +106,7 @@ static void call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void 
                  DEEPEST, latest.text);
         end_job(NULL, code, text);
     }
+    MPIR_Language = MPIR_C; /* whatever the function calls says for itself what it is */
     callback.abi->call_errhandler(&callback, kind, object, &code);
     nested.n = depth - 1;
 }
