@@ -41,6 +41,13 @@ int MPIR_front_fail(struct front_target target, const char *call, int errclass)
     return s ? MPIR_Err_session(s, call, errclass) : MPIR_Err_none(call, errclass);
 }
 
+int MPIR_front_fail_file(struct front_target target, const char *call, int errclass)
+{
+    struct keel_object *o = target.object;
+    return o && o->gen == target.gen ? MPIR_Err_file(target.object, call, errclass)
+                                     : MPIR_Err_no_file(call, errclass);
+}
+
 static bool is_pending(enum MPIR_KIND kind, uint64_t handle)
 {
     const struct keel_object *o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);

@@ -59,6 +59,8 @@ static inline struct front_target front_target_requests(MPIR_Request *const *r, 
     return front_target(NULL);
 }
 int MPIR_front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
+/* Of the calls of the chapter on files, whose errors go to a file's handler, or to the default one. */
+int MPIR_front_fail_file(struct front_target target, const char *call, int errclass) FRONT_COLD;
 
 /* ---- Handles
  * ------------------------------------------------------------------------------------------------- */

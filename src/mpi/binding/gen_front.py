@@ -276,6 +276,26 @@ static int call_grequest_cancel(const MPIR_Callback *cb, int complete)
     return ((int (*)(void *, int))cb->fn)(cb->extra_state, complete);
 }
 
+static int call_datarep_extent(const MPIR_Callback *cb, struct MPIR_Datatype *datatype, intptr_t *extent)
+{
+    ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
+    MPI_Aint value = *extent;
+    int code = ((int (*)(ABI_Datatype, MPI_Aint *, void *))cb->fn)(handle, &value, cb->extra_state);
+    *extent = value;
+    return code;
+}
+
+static int call_datarep_convert(const MPIR_Callback *cb, void *userbuf, struct MPIR_Datatype *datatype, int64_t count,
+                                void *filebuf, int64_t position)
+{
+    ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
+    if (cb->convention == MPIR_CALL_C_LARGE)
+        return ((int (*)(void *, ABI_Datatype, MPI_Count, void *, MPI_Offset, void *))cb->fn)(
+            userbuf, handle, count, filebuf, position, cb->extra_state);
+    return ((int (*)(void *, ABI_Datatype, int, void *, MPI_Offset, void *))cb->fn)(userbuf, handle, (int)count, filebuf,
+                                                                                 position, cb->extra_state);
+}
+
 const struct MPIR_Abi MPIR_Abi_@ABI@ = {
     .name = "@ABI@",
     .call_errhandler = call_errhandler,
@@ -285,6 +305,8 @@ const struct MPIR_Abi MPIR_Abi_@ABI@ = {
     .call_grequest_query = call_grequest_query,
     .call_grequest_free = call_grequest_free,
     .call_grequest_cancel = call_grequest_cancel,
+    .call_datarep_extent = call_datarep_extent,
+    .call_datarep_convert = call_datarep_convert,
 };
 """
 
@@ -369,8 +391,11 @@ class Front:
         self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
         # Whose error handler it is: the communicator's, a session's, the one to be a session's, a group's.
         kinds = ("SESSION", "SESSION_INOUT") + ("ERRHANDLER",) * (proc.short == "Session_init") + ("GROUP", "GROUP_INOUT")
+        if proc.chapter == "io": # a file's, or those of no file
+            kinds = ("FILE", "FILE_INOUT")
         owners = sorted((kinds.index(p.kind.name), i) for i, p in enumerate(proc.params) if p.kind.name in kinds and not p.has("loose"))
-        self.owner = self.comm or (proc.params[owners[0][1]] if owners else None)
+        self.owner = self.comm if proc.chapter != "io" else None
+        self.owner = self.owner or (proc.params[owners[0][1]] if owners else None)
 
     # -- conditions ------------------------------------------------------------------------------------------------
 
@@ -712,7 +737,7 @@ class Front:
             lines.append("done:")
         if counted:
             lines.append("    if (unlikely(refused && %s_o))\n        MPIR_Coll_refused(%s_o);" % (self.comm.name, self.comm.name))
-        fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_Err_no_file(call, err)"
+        fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_front_fail_file(%s, call, err)" % target
         lines += self.frees + returns(nulls, fail)
         return "\n".join(lines)
 

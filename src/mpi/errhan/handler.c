@@ -8,6 +8,7 @@
 #include "env.h"
 #include "err.h"
 #include "errhandler.h"
+#include "file.h"
 #include "session.h"
 #include "util/knob.h"
 
@@ -168,19 +169,17 @@ int MPIR_Session_get_errhandler(MPIR_Session *session, MPIR_Errhandler **errhand
     return get(session->errhandler, errhandler);
 }
 
-/* There is no file yet but MPI_FILE_NULL, which stands for the default handler. */
+/* MPI_FILE_NULL stands for the default handler, that of files which are opened. */
 MPIR_Errhandler *MPIR_File_errhandler = &MPIR_Errors_return;
 
 int MPIR_File_set_errhandler(MPIR_File *file, MPIR_Errhandler *errhandler)
 {
-    (void)file;
-    return set(MPIR_KIND_FILE, errhandler, &MPIR_File_errhandler);
+    return set(MPIR_KIND_FILE, errhandler, file ? &file->errhandler : &MPIR_File_errhandler);
 }
 
 int MPIR_File_get_errhandler(MPIR_File *file, MPIR_Errhandler **errhandler)
 {
-    (void)file;
-    return get(MPIR_File_errhandler, errhandler);
+    return get(file ? file->errhandler : MPIR_File_errhandler, errhandler);
 }
 
 /* The references of objects are not the user's to drop. */

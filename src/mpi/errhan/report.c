@@ -8,6 +8,7 @@
 #include "env.h"
 #include "err.h"
 #include "errhandler.h"
+#include "file.h"
 #include "request.h"
 #include "session.h"
 
@@ -18,6 +19,7 @@ static _Thread_local struct {
     char text[MPI_MAX_ERROR_STRING];
 } latest;
 static _Thread_local MPIR_Comm *request_comm;
+static _Thread_local MPIR_File *request_file; /* the same of an access to a file */
 
 int MPIR_Err_exit_code(int errorcode)
 {
@@ -168,12 +170,23 @@ static void raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *f
         function);
 }
 
+static void raise_on_file(MPIR_File *file, const char *function, int code)
+{
+    raise_error(
+        &(struct raised){ .kind = MPIR_KIND_FILE, .object = file, .handler = file->errhandler, .code = code },
+        function);
+}
+
 static void forget_request(void)
 {
     MPIR_Comm *comm = request_comm;
+    MPIR_File *file = request_file;
     request_comm = NULL;
+    request_file = NULL;
     if (comm)
         MPIR_Comm_release(comm);
+    if (file)
+        MPIR_File_release(file);
 }
 
 /* A failed MPI_Waitall returns MPI_ERR_IN_STATUS, but the handler gets the code in the status (10.3.1).  What
@@ -183,7 +196,15 @@ static int report(MPIR_Comm *comm, const char *function, int errclass)
     MPIR_Comm *of_request = request_comm;
     int recorded = ku_err_last()->code;
     bool in_status = errclass == MPI_ERR_IN_STATUS && recorded;
+    MPIR_File *file = request_file;
     request_comm = NULL;
+    request_file = NULL;
+    if (file && (in_status || recorded == errclass))
+        raise_on_file(file, function, in_status ? recorded : errclass);
+    if (file)
+        MPIR_File_release(file);
+    if (file && (in_status || recorded == errclass))
+        return errclass;
     if (of_request && (in_status || recorded == errclass))
         comm = of_request;
     raise_on_comm(comm ? comm : MPIR_Errhandler_comm_of_none(), comm, function,
@@ -250,6 +271,10 @@ int MPIR_Err_request(const MPIR_Request *request)
     else if (((const struct MPIR_Closure *)request->aux)->ops->explain)
         ((const struct MPIR_Closure *)request->aux)->ops->explain(request);
     forget_request();
+    if (request->handle_type == MPIR_IO && err) {
+        request_file = MPIR_File_of_request(request);
+        MPIR_Object_ref(request_file);
+    }
     if (comm) {
         MPIR_Object_ref(comm);
         request_comm = comm;
@@ -296,10 +321,19 @@ int MPIR_Session_call_errhandler(MPIR_Session *session, int errorcode)
 /* MPI_FILE_NULL has a handler, so it can be called. */
 int MPIR_File_call_errhandler(MPIR_File *fh, int errorcode)
 {
-    (void)fh;
     ku_err_clear();
-    raise_on_no_file("MPI_File_call_errhandler", errorcode);
+    if (fh)
+        raise_on_file(fh, "MPI_File_call_errhandler", errorcode);
+    else
+        raise_on_no_file("MPI_File_call_errhandler", errorcode);
     return 0;
+}
+
+int MPIR_Err_file(MPIR_File *file, const char *function, int errclass)
+{
+    forget_request();
+    raise_on_file(file, function, errclass);
+    return errclass;
 }
 
 int MPIR_Err_no_file(const char *function, int errclass)

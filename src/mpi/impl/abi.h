@@ -47,6 +47,10 @@ struct MPIR_Abi {
     int (*call_grequest_query)(const MPIR_Callback *cb, struct MPIR_STATUS *status);
     int (*call_grequest_free)(const MPIR_Callback *cb);
     int (*call_grequest_cancel)(const MPIR_Callback *cb, int complete);
+    /* The functions of a data representation; each returns the user's error code. */
+    int (*call_datarep_extent)(const MPIR_Callback *cb, struct MPIR_Datatype *datatype, intptr_t *extent);
+    int (*call_datarep_convert)(const MPIR_Callback *cb, void *userbuf, struct MPIR_Datatype *datatype,
+                                int64_t count, void *filebuf, int64_t position);
 };
 
 /* The one of Fortran's functions, by the language of the call that gave them. */

@@ -35,6 +35,9 @@ int MPIR_Err_no_session(struct MPIR_Errhandler *handler, const char *function, i
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
 /* I/O calls that have no valid file (MPI_File_open, a handle that is none): the default handler of files. */
 int MPIR_Err_no_file(const char *function, int errclass) __attribute__((cold));
+/* The handler of a file. */
+struct MPIR_File;
+int MPIR_Err_file(struct MPIR_File *file, const char *function, int errclass) __attribute__((cold));
 /* Called while nobody uses the library, or the world model is wanted and does not run: the text says which; then as
  * MPIR_Err_none. */
 int MPIR_Err_state(const char *function) __attribute__((cold));

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include "comm.h"
 #include "errhandler.h"
+#include "file.h"
 #include "group.h"
 #include "info.h"
 #include "mpi_const.h"
@@ -19,7 +20,7 @@
 struct ku_slab MPIR_slab[MPIR_KIND_COUNT] = {
     ROW(COMM, MPIR_Comm), ROW(GROUP, MPIR_Group),     ROW(DATATYPE, MPIR_Datatype),
     ROW(OP, MPIR_Op),     ROW(REQUEST, MPIR_Request), ROW(ERRHANDLER, MPIR_Errhandler),
-    ROW(INFO, MPIR_Info), ROW(SESSION, MPIR_Session),
+    ROW(INFO, MPIR_Info), ROW(SESSION, MPIR_Session), ROW(FILE, MPIR_File),
 };
 
 /* The chapters own the predefined objects; a program that links without a chapter has none of its objects. */

@@ -16,6 +16,7 @@
 #include "drive.h"
 #include "env.h"
 #include "err.h"
+#include "file.h"
 #include "partitioned.h"
 #include "request.h"
 #include "type.h"
@@ -91,7 +92,9 @@ static const char *comm_name(const struct MPIR_COMMUNICATOR *comm)
 static int others_end(void)
 {
     bool threads = library.levels[MPI_THREAD_SERIALIZED] > 0 || library.levels[MPI_THREAD_MULTIPLE] > 0;
-    return (atomic_load(&MPIR_Greq_under_way) > 0 ? KU_OTHERS_REQUESTS : 0) |
+    return (atomic_load(&MPIR_Greq_under_way) > 0 || atomic_load(&MPIR_File_under_way) > 0
+                ? KU_OTHERS_REQUESTS
+                : 0) |
            (threads ? KU_OTHERS_THREADS : 0);
 }
 
