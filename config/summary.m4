@@ -8,6 +8,8 @@ AC_MSG_NOTICE([
     compiler         $CC $CFLAGS
     sanitizers       $enable_sanitize, coverage $enable_coverage
     devices          $KEEL_DEVICE_LIST
+    ch_ofi           $have_ofi
+    ch_ucx           $have_ucx
     hwloc            $have_hwloc (mpiexec: packages, caches, simulated machines; without it: cores and NUMA nodes)
     libdw            $have_libdw (mpiexec: source lines of ranks that hang)
     check            $have_check (unit tests)
