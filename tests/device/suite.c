@@ -212,9 +212,8 @@ static const struct subject subjects[] = {
       .hooked = true },
     { "tcp in a hook that refuses, queues and delays", tcp_faulty_ops, 2, MAX_RANKS, .deaths = true,
       .connects = true, .hooked = true },
-    { "ofi over tcp;ofi_rxm", ofi_ops, 2, MAX_RANKS, .deaths = true, .connects = true,
-      .env = "KEEL_OFI_PROVIDER=tcp;ofi_rxm", .whole = true },
-    { "ucx", ucx_ops, 2, MAX_RANKS, .deaths = true, .connects = true },
+    { "ofi over tcp;ofi_rxm", ofi_ops, 2, MAX_RANKS, .connects = true, .env = "FI_PROVIDER=tcp;ofi_rxm",
+      .whole = true },
     { "ucx over tcp", ucx_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .env = "UCX_TLS=tcp",
       .whole = true },
 };
@@ -912,6 +911,8 @@ static bool has_get(const struct subject *s)
     return (s->ops == shmem_ops && s->env == NULL) || s->max_ranks == 1;
 }
 
+static bool chosen; /* one device, on the command line */
+
 /* Why the test does not run on the device, or NULL. */
 static const char *excluded(const struct subject *s, const struct test *t)
 {
@@ -944,6 +945,10 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)
         return "what the device has queued is handed over while others receive";
+    if (s->ops == ofi_ops && !chosen)
+        return "each process opens libfabric, which takes long: `suite 13` runs it";
+    if (t->flags & KILLS && s->ops == ofi_ops)
+        return "open: after a death ofi_rxm 1.17 hands up wrong bytes of the living (issue 30)";
     if (t->flags & KILLS && !s->deaths)
         return "the device is not told of deaths";
     if (t->flags & HALVES && !s->half_send)
@@ -984,7 +989,8 @@ static void print_exclusions(int from, int to)
 {
     for (int d = from / (2 * TESTS); to - from >= 2 * TESTS && d < to / (2 * TESTS); d++)
         for (int t = 0; t < TESTS; t++)
-            if (excluded(&subjects[d], &tests[t]) && (!subjects[d].env || subjects[d].whole) && !subjects[d].memory_alone)
+            if (excluded(&subjects[d], &tests[t]) && (!subjects[d].env || subjects[d].whole) &&
+                !subjects[d].memory_alone)
                 printf("left out: %s on %s: %s\n", tests[t].name, subjects[d].name,
                        excluded(&subjects[d], &tests[t]));
     fflush(stdout);
@@ -997,6 +1003,7 @@ int main(int argc, char **argv)
     SRunner *runner = srunner_create(suite);
     int failed, from = 0, to = SUBJECTS * TESTS * 2;
     if (argc > 1) { /* one device, by its place in the table */
+        chosen = true;
         from = atoi(argv[1]) * TESTS * 2;
         to = from + TESTS * 2;
     }

@@ -32,12 +32,21 @@ enum {
 
 struct slab {
     struct fi_context2 context;
+    bool is_slab; /* true: where struct rdm_op has false */
     struct slab *next, *next_all;
     uint32_t users; /* packets in it that are not handed up */
     bool posted;
     struct fid_mr *mr;
     unsigned char *bytes;
 };
+
+_Static_assert(offsetof(struct slab, is_slab) == offsetof(struct rdm_op, is_slab),
+               "a completion tells which of them it is of");
+
+static bool is_slab(const void *context)
+{
+    return ((const struct slab *)context)->is_slab;
+}
 
 struct ofi {
     struct dev dev;
@@ -123,6 +132,7 @@ static struct slab *slab_new(struct ofi *o)
         free(s);
         return NULL;
     }
+    s->is_slab = true;
     s->next_all = o->all;
     return o->all = s;
 }
@@ -131,11 +141,9 @@ static ssize_t post_slab(struct ofi *o, struct slab *s)
 {
     void *desc = s->mr != NULL ? fi_mr_desc(s->mr) : NULL;
     struct iovec iov = { s->bytes, o->slab_bytes };
-    struct fi_msg msg = { .msg_iov = &iov,
-                          .desc = &desc,
-                          .iov_count = 1,
-                          .addr = FI_ADDR_UNSPEC,
-                          .context = &s->context };
+    struct fi_msg msg = {
+        .msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &s->context
+    };
     ssize_t err = fi_recvmsg(o->ep, &msg, o->multi ? FI_MULTI_RECV : 0);
     if (err == 0) {
         s->posted = true;
@@ -205,13 +213,13 @@ static void failed(struct ofi *o)
     if (fi_cq_readerr(o->cq, &e, 0) != 1 || e.op_context == NULL)
         return;
     why = e.prov_errno != 0 ? fi_cq_strerror(o->cq, e.prov_errno, e.err_data, NULL, 0) : NULL;
-    snprintf(text, sizeof text, "%s%s%s", fi_strerror(e.err), why != NULL ? ": " : "", why != NULL ? why : "");
-    if (e.flags & (FI_RECV | FI_MULTI_RECV)) {
+    snprintf(text, sizeof text, "%s%s%s", fi_strerror(e.err), why != NULL ? ": " : "",
+             why != NULL ? why : "");
+    if (is_slab(e.op_context)) {
         struct slab *s = e.op_context;
-        if (!o->multi || e.flags & FI_MULTI_RECV || e.err == FI_ECANCELED) {
-            s->posted = false;
+        if (s->posted && (!o->multi || e.flags & FI_MULTI_RECV || e.err == FI_ECANCELED)) {
+            s->posted = false; /* and never posted again: a part of a packet may still come into it */
             o->posted--;
-            let_go(o, s);
         }
     } else {
         struct rdm_op *op = e.op_context;
@@ -233,9 +241,11 @@ static void poll_cq(struct dev *d)
     if (n == -FI_EAVAIL)
         failed(o);
     for (ssize_t i = 0; i < n; i++) {
-        if (e[i].flags & (FI_RECV | FI_MULTI_RECV))
+        if (e[i].op_context == NULL)
+            continue;
+        if (is_slab(e[i].op_context))
             received(o, &e[i]);
-        else if (e[i].op_context != NULL)
+        else
             rdm_done(e[i].op_context, DEV_OK);
     }
     if (o->posted < o->want_posted)
@@ -457,7 +467,8 @@ static int open_endpoint(struct ofi *o)
 static bool serves(const struct fi_info *i, const struct dev_world *w)
 {
     return (i->addr_format != FI_ADDR_STR || w->size == w->local_size) &&
-           (i->ep_attr->max_msg_size == 0 || i->ep_attr->max_msg_size >= sizeof(struct rdm_head) + RDM_LARGE + 8);
+           (i->ep_attr->max_msg_size == 0 ||
+            i->ep_attr->max_msg_size >= sizeof(struct rdm_head) + RDM_LARGE + 8);
 }
 
 /* The first of the list that opens. */
@@ -483,8 +494,8 @@ static dev_status open_one_of(struct ofi *o, struct fi_info *list)
 
 static dev_status open_by_hints(struct ofi *o)
 {
-    static const uint64_t wishes[] = { FI_MSG | FI_RMA | FI_MULTI_RECV, FI_MSG | FI_MULTI_RECV, FI_MSG | FI_RMA,
-                                       FI_MSG };
+    static const uint64_t wishes[] = { FI_MSG | FI_RMA | FI_MULTI_RECV, FI_MSG | FI_MULTI_RECV,
+                                       FI_MSG | FI_RMA, FI_MSG };
     const char *provider = o->dev.up.knob(o->dev.up.core, "OFI_PROVIDER");
     struct fi_info *hints, *list = NULL;
     dev_status st = DEV_NO_SUPPORT;
@@ -558,7 +569,9 @@ static void ofi_caps(const struct dev *d, struct dev_caps *caps)
     *caps = (struct dev_caps){ .max_short = RDM_SHORT,
                                .max_send = RDM_LARGE,
                                .max_lying = d->max_lying,
-                               .latency_ns = card ? 1800 : d->near_only ? 3000 : 12000,
+                               .latency_ns = card           ? 1800
+                                             : d->near_only ? 3000
+                                                            : 12000,
                                .bandwidth_mbs = card ? (uint32_t)(nic->link_attr->speed / 8000000) : 2500,
                                .reach = d->near_only ? DEV_REACH_NODE : DEV_REACH_ANY,
                                .mem_kinds = 1u << DEV_MEM_HOST };

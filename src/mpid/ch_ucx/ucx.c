@@ -57,7 +57,8 @@ static void broke(void *arg, ucp_ep_h ep, ucs_status_t status)
 static dev_status connect_to(struct dev_peer *p, const void *address, size_t len)
 {
     struct ucx *u = ucx_of(p->dev);
-    ucp_ep_params_t params = { .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
+    ucp_ep_params_t params = { .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLER |
                                              UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
                                .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                                .err_handler = { broke, p } };
@@ -186,10 +187,9 @@ static ucs_status_t open_worker(struct ucx *u)
                                                  UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
                                    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
                                    .am_alignment = 8 };
-    ucp_am_handler_param_t handler = { .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                                                     UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
-                                                     UCP_AM_HANDLER_PARAM_FIELD_CB |
-                                                     UCP_AM_HANDLER_PARAM_FIELD_ARG,
+    ucp_am_handler_param_t handler = { .field_mask =
+                                           UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                                           UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
                                        .id = AM_ID,
                                        .flags = UCP_AM_FLAG_PERSISTENT_DATA,
                                        .cb = arrived,

@@ -14,12 +14,12 @@
 #define MS 1000000ull
 
 enum {
-    GAP_NS = 4000,          /* from a refusal to the next attempt; twice as long each time, */
-    GAP_MOST = 1000000,     /* at most */
-    QUIET_MS = 20,          /* a dead peer's packets are waited for, */
-    HOLD_MS = 1000,         /* and until the library has done with its */
-    CLOSE_MS = 5000,        /* farewells are waited for */
-    BLIND_NS = 50000        /* a sleep where the library has no descriptor */
+    GAP_NS = 4000,      /* from a refusal to the next attempt; twice as long each time, */
+    GAP_MOST = 1000000, /* at most */
+    QUIET_MS = 20,      /* a dead peer's packets are waited for, */
+    HOLD_MS = 1000,     /* and until the library has done with its */
+    CLOSE_MS = 5000,    /* farewells are waited for */
+    BLIND_NS = 50000    /* a sleep where the library has no descriptor */
 };
 
 uint64_t rdm_now(void)
@@ -160,8 +160,10 @@ dev_status rdm_link_ready(struct dev_peer *p)
     struct dev *d = p->dev;
     if (p->state == RDM_READY)
         return DEV_OK;
-    if (p->state >= RDM_DYING)
+    if (p->state == RDM_GONE)
         return DEV_PEER_GONE;
+    if (p->state == RDM_DYING)
+        return rdm_refuse(d); /* until it is told (bury) */
     if (p->state == RDM_NEW) {
         p->state = RDM_WANTED;
         p->next_wanted = d->wanted;
@@ -240,20 +242,28 @@ static int look_up_wanted(struct dev *d)
 
 /* ---- sending ---- */
 
+static bool has_room(const struct dev_peer *p)
+{
+    return p->in_flight < RDM_WINDOW && p->dev->outstanding < p->dev->most_outstanding &&
+           (p->oldest == NULL || (uint16_t)(p->seq - p->oldest->seq) < RDM_AHEAD);
+}
+
 static dev_status may_send(struct dev_peer *p)
 {
     struct dev *d = p->dev;
     dev_status st = rdm_link_ready(p);
     if (st != DEV_OK)
         return st;
-    if (p->in_flight >= RDM_WINDOW || d->outstanding >= d->most_outstanding ||
-        (p->oldest != NULL && (uint16_t)(p->seq - p->oldest->seq) >= RDM_AHEAD))
-        return rdm_refuse(d);
-    return DEV_OK;
+    if (has_room(p))
+        return DEV_OK;
+    if (d->in ==
+        NULL) /* perhaps the library has done with some; what has come meanwhile waits for progress */
+        d->lib->poll(d);
+    return p->state == RDM_READY && has_room(p) ? DEV_OK : rdm_refuse(d);
 }
 
-static void fill_head(struct dev_peer *p, struct rdm_head *h, enum rdm_kind kind,
-                      const struct dev_head *head, size_t pad)
+static void fill_head(struct dev_peer *p, struct rdm_head *h, enum rdm_kind kind, const struct dev_head *head,
+                      size_t pad)
 {
     struct rdm_head r = { .nonce = p->nonce,
                           .source = ku_le32((uint32_t)p->dev->world.rank),
@@ -301,7 +311,7 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
     if (st == DEV_AGAIN)
         return rdm_refuse(d);
     if (st != DEV_OK && st != DEV_QUEUED)
-        return DEV_PEER_GONE; /* rdm_broken has said why */
+        return rdm_refuse(d); /* until it is told why (rdm_broken, bury) */
     p->seq++;
     p->untold = 0;
     if (st == DEV_QUEUED) {
@@ -449,7 +459,7 @@ dev_status rdm_commit(struct dev_peer *p, const struct dev_head *head, void *roo
         st = post_copied(p, op_of(room), head, len);
     if (st == DEV_PEER_GONE)
         rdm_op_put(d, op_of(room));
-    d->nrooms -= st != DEV_AGAIN;
+    d->nrooms -= st != DEV_AGAIN; /* else it is still the core's */
     pthread_mutex_unlock(&d->lock);
     return st;
 }
@@ -519,7 +529,7 @@ dev_status rdm_flush(struct dev_peer *p, void *cookie)
 
 /* ---- what the library reports ---- */
 
-void rdm_done(struct rdm_op *op, dev_status how)
+static void queue_done(struct rdm_op *op, dev_status how)
 {
     struct dev *d = op->link->dev;
     op->how = how;
@@ -528,10 +538,34 @@ void rdm_done(struct rdm_op *op, dev_status how)
     d->done_last = &op->next;
 }
 
+/* Ended flushes of the link join the queue. */
+static void flushed(struct dev_peer *p, dev_status how)
+{
+    while (p->flushes != NULL) {
+        struct rdm_op *op = p->flushes;
+        p->flushes = op->next;
+        queue_done(op, how);
+    }
+}
+
+void rdm_done(struct rdm_op *op, dev_status how)
+{
+    struct dev_peer *p = op->link;
+    p->dev->outstanding--;
+    queue_done(op, how);
+    if (op->what != RDM_OP_MEMORY)
+        untrack(op);
+    else if (--p->memory == 0)
+        flushed(p, DEV_OK);
+    if (op->what == RDM_OP_FAREWELL)
+        p->bye_done = true;
+}
+
 static void complain(struct dev *d, const char *what)
 {
     if (!d->warned)
-        fprintf(stderr, "keel: rank %d, device %s: dropped what came from %s; more of it is dropped silently\n",
+        fprintf(stderr,
+                "keel: rank %d, device %s: dropped what came from %s; more of it is dropped silently\n",
                 (int)d->world.rank, d->name, what);
     d->warned = true;
 }
@@ -646,31 +680,12 @@ static void receive(struct dev *d, struct rdm_in *in)
     } while (true);
 }
 
-/* Ended flushes of the link join the queue. */
-static void flushed(struct dev_peer *p, dev_status how)
-{
-    while (p->flushes != NULL) {
-        struct rdm_op *op = p->flushes;
-        p->flushes = op->next;
-        rdm_done(op, how);
-    }
-}
-
 static void finish(struct dev *d, struct rdm_op *op)
 {
-    struct dev_peer *p = op->link;
     dev_status how = op->how;
     bool told = op->told;
     void *cookie = op->cookie;
     pthread_mutex_lock(&d->lock);
-    if (op->what != RDM_OP_FLUSH)
-        d->outstanding--;
-    if (op->what == RDM_OP_PACKET || op->what == RDM_OP_FAREWELL)
-        untrack(op);
-    if (op->what == RDM_OP_FAREWELL)
-        p->bye_done = true;
-    if (op->what == RDM_OP_MEMORY && --p->memory == 0)
-        flushed(p, DEV_OK);
     rdm_op_put(d, op);
     pthread_mutex_unlock(&d->lock);
     if (told)
@@ -948,6 +963,22 @@ static bool has_left(struct dev_peer *p)
     return p->said_bye && p->bye_done && p->in_flight == 0;
 }
 
+/* What has come and nobody will read. */
+static void drop_unread(struct dev *d)
+{
+    struct rdm_in *in;
+    while ((in = d->in) != NULL) {
+        d->in = in->next;
+        give_back(d, in);
+    }
+    d->in_last = &d->in;
+    for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)
+        while ((in = p->held) != NULL) {
+            p->held = in->next;
+            give_back(d, in);
+        }
+}
+
 void rdm_close(struct dev *d)
 {
     uint64_t end = rdm_now() + CLOSE_MS * MS;
@@ -965,4 +996,5 @@ void rdm_close(struct dev *d)
     }
     for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)
         end_all(p);
+    drop_unread(d);
 }

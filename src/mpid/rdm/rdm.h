@@ -22,15 +22,15 @@
 #include "device.h"
 
 enum {
-    RDM_SHORT = 128,         /* most bytes of a short packet's body */
-    RDM_LARGE = 64 << 10,    /* and of one in a buffer */
-    RDM_COPY = 8 << 10,      /* up to here a body is copied, not sent from where it lies */
-    RDM_WINDOW = 64,         /* packets to a peer that the library has not done with */
-    RDM_UNTOLD = 16,         /* and those after each that it need not tell of */
-    RDM_AHEAD = 16 << 10,    /* invariant 2 */
-    RDM_BUFFERS = 256,       /* large ones, of all peers */
-    RDM_ROOMS = 64,          /* of these, lent to the core */
-    RDM_PIECES = 4,          /* of an iov that is sent from where it lies, with its head */
+    RDM_SHORT = 128,      /* most bytes of a short packet's body */
+    RDM_LARGE = 64 << 10, /* and of one in a buffer */
+    RDM_COPY = 8 << 10,   /* up to here a body is copied, not sent from where it lies */
+    RDM_WINDOW = 64,      /* packets to a peer that the library has not done with */
+    RDM_UNTOLD = 16,      /* and those after each that it need not tell of */
+    RDM_AHEAD = 16 << 10, /* invariant 2 */
+    RDM_BUFFERS = 256,    /* large ones, of all peers */
+    RDM_ROOMS = 64,       /* of these, lent to the core */
+    RDM_PIECES = 4,       /* of an iov that is sent from where it lies, with its head */
     RDM_ADDRESS_MOST = 64 << 10
 };
 
@@ -47,8 +47,9 @@ _Static_assert(sizeof(struct rdm_head) == 32, "bodies are aligned to 8");
 
 /* Something that the library does for us, and tells of by rdm_done. */
 struct rdm_op {
-    uint64_t context[8]; /* the library's, aligned: FI_CONTEXT2 */
-    struct rdm_op *next; /* in a queue of those that are done, or of free ones */
+    uint64_t context[8];          /* the library's, aligned: FI_CONTEXT2 */
+    bool is_slab;                 /* false; of ch_ofi's slabs, in the same place, true */
+    struct rdm_op *next;          /* in a queue of those that are done, or of free ones */
     struct rdm_op *older, *newer; /* of the link's packets */
     struct rdm_op *next_all;
     struct dev_peer *link;
