@@ -9,6 +9,8 @@ AC_MSG_NOTICE([
     sanitizers       $enable_sanitize, coverage $enable_coverage
     devices          $KEEL_DEVICE_LIST
     pmix             $have_pmix (programs start under PMIx launchers; libpmix is loaded when one is there)
+    ch_ofi           $have_ofi
+    ch_ucx           $have_ucx
     hwloc            $have_hwloc (mpiexec: packages, caches, simulated machines; without it: cores and NUMA nodes)
     libdw            $have_libdw (mpiexec: source lines of ranks that hang)
     check            $have_check (unit tests)

@@ -345,6 +345,8 @@ def across(base, d):
 TCP_ALL = {"env": {"KEEL_DEVICES": "self,tcp"}, "slow": 2}
 SPLIT_ALL = {"nodes": 2, "slow": 2}
 TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
+OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "takes": across, "ranks": few(2), "plugin": "ch_ofi.so"}
+UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "takes": across, "ranks": few(2), "plugin": "ch_ucx.so"}
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 
 
@@ -353,8 +355,11 @@ def sub_context(ctx, **how):
     return Context(args, **how)
 
 
-def network(ctx, done, chapters=None, but=(), **how):
-    """The quick set's programs over ch_tcp."""
+def network(ctx, done, chapters=None, but=(), plugin=None, **how):
+    """The quick set's programs over ch_tcp, or a plug-in."""
+    if plugin and not os.path.exists(os.path.join(ctx.prefix, "lib", "keel", plugin)):
+        yield Result(plugin, "skipped", 0, "it is not built: its library is not installed")
+        return
     with open(os.path.join(ctx.builddir, "include", "dev_builtin.h")) as f:
         if "DEV(tcp)" not in f.read():
             yield Result("ch_tcp", "skipped", 0, "configure --with-devices leaves it out")
@@ -477,6 +482,8 @@ PARTS = {
     "split": (over(SPLIT), "the same, with their ranks on two simulated nodes"),
     "tcp-all": (over(TCP_ALL), "all of the same MPI programs over TCP alone"),
     "split-all": (over(SPLIT_ALL), "all of them with their ranks on two simulated nodes"),
+    "ofi": (over(OFI), "the programs of tcp over the plug-in ch_ofi (libfabric's tcp;ofi_rxm)"),
+    "ucx": (over(UCX), "the programs of tcp over the plug-in ch_ucx (UCX's tcp)"),
     "clang": (part_clang, "builds with clang without a warning"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),

@@ -281,7 +281,7 @@ void rank_pump_until(struct rank *r, int from, uint32_t packets)
 /* Say that it sleeps, look once more, sleep: on the device's word, or in poll on its descriptor. */
 bool rank_sleep(struct rank *r)
 {
-    _Atomic uint32_t *word = r->ops->wait_word(r->dev);
+    _Atomic uint32_t *word = r->ops->wait_word ? r->ops->wait_word(r->dev) : NULL;
     int fd = r->ops->wait_fd(r->dev);
     struct ku_seg_rank *me = ku_segment_rank(&r->seg, (uint32_t)r->me);
     uint64_t before, slept;

@@ -200,11 +200,21 @@ static uint32_t lacking(void)
     return lack;
 }
 
-/* Is it of use besides those before it?  (A process needs no device to reach itself.) */
-static bool of_use(const struct dev_ops *ops)
+/* Is a device of this reach of use besides those before it?  (A process needs no device to reach itself.) */
+static bool of_use(uint32_t reach)
 {
     uint32_t lack = lacking();
-    return lack != 0 && (ops->reach == 0 || (ops->reach & (lack | DEV_REACH_ANY)) != 0);
+    return lack != 0 && (reach == 0 || (reach & (lack | DEV_REACH_ANY)) != 0);
+}
+
+/* Is a plug-in to be loaded?  If it is needed; and if the user has listed it, and other nodes are there that it reaches. */
+static bool is_plugin_wanted(const struct plugin_about *about)
+{
+    const struct dev_world *w = &MPID_core.world;
+    const char *list = ku_knob_str("DEVICES");
+    bool named = list != NULL && *list != 0;
+    return listed(list, about->name) &&
+           (of_use(about->reach) || (named && w->size > w->local_size && about->reach != DEV_REACH_NODE));
 }
 
 /* The device itself, or with a hook around it (KEEL_HOOKS). */
@@ -234,7 +244,7 @@ static bool open_one(const struct dev_ops *ops, bool plugin)
         (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
     if (MPID_core.ndevs == CORE_DEVICES || MPID_core.area_off > MPID_core.job.segment.head->dev_bytes ||
         ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name) ||
-        (!plugin && !of_use(ops)))
+        (!plugin && !of_use(ops->reach)))
         return false;
     *d = (struct core_dev){ .world = MPID_core.world };
     d->world.area_off = area;
@@ -462,7 +472,7 @@ int MPID_Devset_open(void)
     MPID_Dev_take_none();
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], false);
-    err = MPID_Plugins_open(open_plugin);
+    err = MPID_Plugins_open(open_plugin, is_plugin_wanted);
     if (err == 0 && lacking() != 0)
         err = ku_err_set(
             MPI_ERR_OTHER, NULL, "no device %s%.50s can reach the ranks %s; the job has %d ranks%s",
