@@ -1035,6 +1035,44 @@ static void ranks_of_nodes(void)
     free(list);
 }
 
+/* A block that the first process of each node makes: all count in it, and wait for the others' counting. */
+static void shared_block(void)
+{
+    const struct MPID_World *w = MPID_World();
+    int first = w->grank_of[0], err = 0;
+    uint64_t block = 0;
+    if (ME == first)
+        block = MPID_Shared_alloc(100000, &err);
+    for (int i = 1; i < w->local_size && ME == first; i++)
+        MPID_SendContig(NULL, &block, sizeof block, ME, 77, CTX, w->grank_of[i], 0, &err);
+    if (ME != first)
+        MPID_RecvContig(NULL, &block, sizeof block, first, 77, CTX, NULL, &err);
+    _Atomic uint32_t *word = block != 0 ? MPID_Shared_map(block, &err) : NULL;
+    CHECK(err == 0 && word != NULL, "error %d: %s", err, MPID_Error_text());
+    if (word == NULL)
+        return;
+    for (uint32_t is = 0; (is = atomic_load(word)) < (uint32_t)w->local_size;) {
+        if (is == (uint32_t)w->local_rank) { /* in turns */
+            atomic_fetch_add(word, 1);
+            MPID_Word_wake(word);
+            MPID_Node_wake(first);
+        } else {
+            MPID_Word_wait(word, is);
+        }
+    }
+    CHECK(!MPID_Lost(first, &err) && err == 0, "rank %d is there", first);
+    char done = 1;
+    if (ME != first) {
+        MPID_Shared_unmap(block);
+        MPID_SendContig(NULL, &done, 1, ME, 78, CTX, first, 0, &err);
+        return;
+    }
+    for (int i = 1; i < w->local_size; i++)
+        MPID_RecvContig(NULL, &done, 1, w->grank_of[i], 78, CTX, NULL, &err);
+    MPID_Shared_unmap(block);
+    MPID_Shared_free(block);
+}
+
 static void surroundings(void)
 {
     int here = 0, before = 0;
@@ -1165,6 +1203,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "teams", teams },
                                     { "team_given", team_given },
                                     { "surroundings", surroundings },
+                                    { "shared_block", shared_block },
                                     { "closed_ways", closed_ways },
                                     { "observed", observed },
                                     { "memory", suite_memory } };

@@ -16,6 +16,7 @@
 #include "err.h"
 #include "keyval.h"
 #include "type.h"
+#include "win.h"
 
 /* A value that Fortran gave, an integer: C gets its address. */
 union cell {
@@ -52,6 +53,8 @@ static void **slot_of(void *object)
 {
     if (((struct keel_object *)object)->kind == MPIR_KIND_COMM)
         return &((MPIR_Comm *)object)->attributes;
+    if (((struct keel_object *)object)->kind == MPIR_KIND_WIN)
+        return &((MPIR_Win *)object)->attributes;
     return &((MPIR_Datatype *)object)->attributes;
 }
 
@@ -437,4 +440,24 @@ int MPIR_Type_get_attr(MPIR_Datatype *datatype, int type_keyval, void *attribute
 int MPIR_Type_delete_attr(MPIR_Datatype *datatype, int type_keyval)
 {
     return remove_by_key(MPIR_KIND_DATATYPE, datatype, type_keyval);
+}
+
+int MPIR_Win_set_attr(MPIR_Win *win, int win_keyval, void *attribute_val)
+{
+    return set_attr(MPIR_KIND_WIN, win, win_keyval, attribute_val);
+}
+
+int MPIR_Win_get_attr(MPIR_Win *win, int win_keyval, void *attribute_val, int *flag)
+{
+    void *value = MPIR_Win_attribute(win, win_keyval);
+    if (!value && win_keyval != MPI_WIN_BASE)
+        return get_attr(MPIR_KIND_WIN, win, win_keyval, attribute_val, flag);
+    memcpy(attribute_val, &value, sizeof value);
+    *flag = 1;
+    return 0;
+}
+
+int MPIR_Win_delete_attr(MPIR_Win *win, int win_keyval)
+{
+    return remove_by_key(MPIR_KIND_WIN, win, win_keyval);
 }

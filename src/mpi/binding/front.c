@@ -35,6 +35,8 @@ int MPIR_front_fail(struct front_target target, const char *call, int errclass)
         return MPIR_Err_none(call, errclass);
     if (o->kind == MPIR_KIND_COMM)
         return MPIR_Err_comm(target.object, call, errclass);
+    if (o->kind == MPIR_KIND_WIN)
+        return MPIR_Err_win(target.object, call, errclass);
     if (o->kind == MPIR_KIND_ERRHANDLER)
         return MPIR_Err_no_session(target.object, call, errclass);
     MPIR_Session *s = o->kind == MPIR_KIND_GROUP ? ((MPIR_Group *)target.object)->session : target.object;

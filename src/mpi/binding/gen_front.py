@@ -389,8 +389,8 @@ class Front:
         self.completes = proc.short.startswith(("Wait", "Test"))
         self.picks = proc.short in ("Waitany", "Testany") # one of many: what others they find complete is noted
         self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
-        # Whose error handler it is: the communicator's, a session's, the one to be a session's, a group's.
-        kinds = ("SESSION", "SESSION_INOUT") + ("ERRHANDLER",) * (proc.short == "Session_init") + ("GROUP", "GROUP_INOUT")
+        # Whose error handler it is: the communicator's, a window's, a session's, the one to be a session's, a group's.
+        kinds = ("WIN", "WIN_INOUT", "SESSION", "SESSION_INOUT") + ("ERRHANDLER",) * (proc.short == "Session_init") + ("GROUP", "GROUP_INOUT")
         if proc.chapter == "io": # a file's, or those of no file
             kinds = ("FILE", "FILE_INOUT")
         owners = sorted((kinds.index(p.kind.name), i) for i, p in enumerate(proc.params) if p.kind.name in kinds and not p.has("loose"))

@@ -10,6 +10,7 @@
 #include "errhandler.h"
 #include "file.h"
 #include "session.h"
+#include "win.h"
 #include "util/knob.h"
 
 #define PREDEFINED(value, kind_of) \
@@ -157,6 +158,16 @@ int MPIR_Comm_set_errhandler(MPIR_Comm *comm, MPIR_Errhandler *errhandler)
 int MPIR_Comm_get_errhandler(MPIR_Comm *comm, MPIR_Errhandler **errhandler)
 {
     return get(comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal, errhandler);
+}
+
+int MPIR_Win_set_errhandler(MPIR_Win *win, MPIR_Errhandler *errhandler)
+{
+    return set(MPIR_KIND_WIN, errhandler, &win->errhandler);
+}
+
+int MPIR_Win_get_errhandler(MPIR_Win *win, MPIR_Errhandler **errhandler)
+{
+    return get(win->errhandler, errhandler);
 }
 
 int MPIR_Session_set_errhandler(MPIR_Session *session, MPIR_Errhandler *errhandler)

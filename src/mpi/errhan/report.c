@@ -11,6 +11,7 @@
 #include "file.h"
 #include "request.h"
 #include "session.h"
+#include "win.h"
 
 /* The thread's latest error, for MPI_Error_string, and the communicator of the request that failed
  * (referenced). */
@@ -48,6 +49,14 @@ static void name_comm(char *out, size_t cap, const MPIR_Comm *comm)
         snprintf(out, cap, " [unnamed communicator of %d processes]", comm->adi.size);
 }
 
+static void name_win(char *out, size_t cap, const MPIR_Win *win)
+{
+    if (win->name[0])
+        snprintf(out, cap, " [window %s]", win->name);
+    else
+        snprintf(out, cap, " [unnamed window of %d processes]", win->comm->adi.size);
+}
+
 /* " on rank 1 (host h, pid 123)", or nothing outside a job. */
 static void name_process(char *out, size_t cap)
 {
@@ -59,15 +68,14 @@ static void name_process(char *out, size_t cap)
     snprintf(out, cap, " on rank %d (host %s, pid %d)", MPID_MyWorldRank, node, (int)getpid());
 }
 
-/* function, where it happened, what, the recorded words if they are about this code, and the communicator. */
+/* function, where it happened, what, the recorded words if they are about this code, and the object's name. */
 static void compose(char *out, size_t cap, const char *function, const char *where, int code,
-                    const MPIR_Comm *comm)
+                    const char *which)
 {
     const struct ku_err *e = ku_err_last();
     bool words = e->code == code && (e->text[0] || e->arg[0]);
-    char what[MPI_MAX_ERROR_STRING], which[192];
+    char what[MPI_MAX_ERROR_STRING];
     name_code(what, sizeof what, code);
-    name_comm(which, sizeof which, comm);
     snprintf(out, cap, "%s%s: %.300s%s%s%s%s%s", function, where, what, words ? ": " : "",
              words ? e->arg : "", words && e->arg[0] ? " " : "", words ? e->text : "", which);
 }
@@ -130,6 +138,8 @@ static const MPIR_Comm *abort_group(const struct raised *r, const MPIR_Errhandle
         return NULL;
     if (r->kind == MPIR_KIND_SESSION)
         return &alone;
+    if (r->kind == MPIR_KIND_WIN)
+        return ((MPIR_Win *)r->object)->comm;
     bool some = r->kind == MPIR_KIND_COMM && r->object != NULL && !((MPIR_Comm *)r->object)->remote_group;
     return some ? r->object : NULL;
 }
@@ -146,10 +156,14 @@ static MPIR_Errhandler *handler_of(const struct raised *r)
 /* Compose both texts and run the handler. */
 static void raise_error(const struct raised *r, const char *function)
 {
-    char fatal_text[1024], where[160];
+    char fatal_text[1024], where[160], which[192];
     name_process(where, sizeof where);
-    compose(fatal_text, sizeof fatal_text, function, "", r->code, r->named);
-    compose(latest.text, sizeof latest.text, function, where, r->code, r->named);
+    if (r->kind == MPIR_KIND_WIN)
+        name_win(which, sizeof which, r->object);
+    else
+        name_comm(which, sizeof which, r->named);
+    compose(fatal_text, sizeof fatal_text, function, "", r->code, which);
+    compose(latest.text, sizeof latest.text, function, where, r->code, which);
     latest.code = r->code;
     ku_err_clear();
     MPIR_Errhandler *handler = handler_of(r);
@@ -222,6 +236,20 @@ int MPIR_Err_comm(MPIR_Comm *comm, const char *function, int errclass)
 int MPIR_Err_none(const char *function, int errclass)
 {
     return report(NULL, function, errclass);
+}
+
+static void raise_on_win(MPIR_Win *win, const char *function, int code)
+{
+    raise_error(
+        &(struct raised){ .kind = MPIR_KIND_WIN, .object = win, .handler = win->errhandler, .code = code },
+        function);
+}
+
+int MPIR_Err_win(MPIR_Win *win, const char *function, int errclass)
+{
+    forget_request();
+    raise_on_win(win, function, errclass);
+    return errclass;
 }
 
 static void raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, const char *function, int code)
@@ -302,6 +330,13 @@ int MPIR_Comm_call_errhandler(MPIR_Comm *comm, int errorcode)
 {
     ku_err_clear();
     raise_on_comm(comm, comm, "MPI_Comm_call_errhandler", errorcode);
+    return 0;
+}
+
+int MPIR_Win_call_errhandler(MPIR_Win *win, int errorcode)
+{
+    ku_err_clear();
+    raise_on_win(win, "MPI_Win_call_errhandler", errorcode);
     return 0;
 }
 

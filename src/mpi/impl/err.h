@@ -16,6 +16,7 @@
 
 struct MPIR_Comm;
 struct MPIR_Session;
+struct MPIR_Win;
 struct MPIR_Errhandler;
 struct MPIR_HANDLE;
 
@@ -25,6 +26,8 @@ struct MPIR_HANDLE;
 /* Run the handler of `comm`; returns the class if the handler returns.  If the error is the one of a request, recorded
  * by MPIR_Err_request, it is the handler of the request's communicator instead. */
 int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __attribute__((cold));
+/* The handler of a window. */
+int MPIR_Err_win(struct MPIR_Win *win, const char *function, int errclass) __attribute__((cold));
 /* The handler of a session: of calls on it, and on the groups derived from it. */
 int MPIR_Err_session(struct MPIR_Session *session, const char *function, int errclass) __attribute__((cold));
 /* The handler that MPI_Session_init was given, for a session that there is not. */

@@ -198,6 +198,12 @@ enum core_event {
 };
 extern struct ku_event MPID_events[CORE_EVENTS];
 
+/* A word of shared memory, and the value that somebody waits to change. */
+struct core_word {
+    _Atomic uint32_t *at;
+    uint32_t is;
+};
+
 /* What a blocking probe waits for. */
 struct core_probe {
     const struct MPIR_COMMUNICATOR *comm;
@@ -224,11 +230,12 @@ struct core {
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank;
     struct peers peers;
-    struct peer *busy;    /* peers with something to send */
-    struct context *last; /* the context looked up last */
-    struct team *waits;   /* this process waits for that team's members */
-    struct team *begun;   /* teams with a meeting that it has begun and not ended (MPID_Team_begin) */
-    bool ending;          /* it waits in MPID_Sync, for a count in the segment */
+    struct peer *busy;     /* peers with something to send */
+    struct context *last;  /* the context looked up last */
+    struct team *waits;    /* this process waits for that team's members */
+    struct core_word word; /* or for a change of that word (shared.c); word.at NULL: no */
+    struct team *begun;    /* teams with a meeting that it has begun and not ended (MPID_Team_begin) */
+    bool ending;           /* it waits in MPID_Sync, for a count in the segment */
     struct context **contexts;
     uint32_t ncontexts, context_mask;
     int npoll, nactive, ndevs;

@@ -345,8 +345,11 @@ static int sleep_now(struct ku_wait *w, int most_ms)
     }
     if (team != NULL && team->on_word)
         MPID_Team_sleep(team, &s.me->sleeping, most_ms);
-    else
+    else if (MPID_core.word.at == NULL)
         sources_sleep(&s, most_ms);
+    else if (s.nfds + s.nwords > 0 ||
+             !ku_wait_sleep_on(&s.me->sleeping, MPID_core.word.at, MPID_core.word.is, most_ms))
+        sources_sleep(&s, BUSY_MS);
     sources_cancel(&s);
     to = ku_clock_ns();
     atomic_store_explicit(&my_call()->seen, to, memory_order_relaxed);
