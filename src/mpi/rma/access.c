@@ -30,7 +30,7 @@ static struct rma_target *target_of(MPIR_Win *win, int rank, int *err)
                         win->comm->adi.size - 1);
         return NULL;
     }
-    struct rma_target *t = RMA_target(win, rank);
+    struct rma_target *t = MPIR_Rma_target(win, rank);
     *err = MPI_ERR_NO_MEM;
     if (!t)
         return NULL;

@@ -442,7 +442,7 @@ static struct rma_target *here(struct rma *r, int32_t rank)
     return low < r->members && r->on_node[low].rank == rank ? &r->on_node[low] : NULL;
 }
 
-struct rma_target *RMA_target(MPIR_Win *win, int32_t rank)
+struct rma_target *MPIR_Rma_target(MPIR_Win *win, int32_t rank)
 {
     struct rma *r = win->rma;
     if (r->last && r->last->rank == rank)

@@ -44,7 +44,7 @@ int MPIR_Win_lock(int lock_type, int rank, int assertion, MPIR_Win *win)
     if (rank == MPI_PROC_NULL)
         return 0;
     int err = first_of(check_rank(win, rank), check_lock(win, assertion, true));
-    struct rma_target *t = err ? NULL : RMA_target(win, rank);
+    struct rma_target *t = err ? NULL : MPIR_Rma_target(win, rank);
     if (!t)
         return first_of(err, MPI_ERR_NO_MEM);
     if (t->access)
@@ -69,7 +69,7 @@ int MPIR_Win_unlock(int rank, MPIR_Win *win)
     if (rank == MPI_PROC_NULL)
         return 0;
     int err = check_rank(win, rank);
-    struct rma_target *t = err ? NULL : RMA_target(win, rank);
+    struct rma_target *t = err ? NULL : MPIR_Rma_target(win, rank);
     if (!t)
         return first_of(err, MPI_ERR_NO_MEM);
     if (r->epoch != RMA_LOCK || !t->access)
@@ -148,7 +148,7 @@ static struct rma_target *flushed(MPIR_Win *win, int rank, int *err)
     *err = 0;
     if (rank == MPI_PROC_NULL || (*err = check_passive(win)) || (*err = check_rank(win, rank)))
         return NULL;
-    struct rma_target *t = RMA_target(win, rank);
+    struct rma_target *t = MPIR_Rma_target(win, rank);
     *err = t ? 0 : MPI_ERR_NO_MEM;
     if (t && win->rma->epoch == RMA_LOCK && !t->access) {
         *err = MPIR_Err(MPI_ERR_RMA_SYNC, "rank",

@@ -125,7 +125,7 @@ struct rma_side {
 };
 
 /* make.c */
-struct rma_target *RMA_target(MPIR_Win *win, int32_t rank); /* NULL without memory (recorded) */
+struct rma_target *MPIR_Rma_target(MPIR_Win *win, int32_t rank); /* NULL without memory (recorded) */
 
 /* sync.c: complete all that this process has begun. */
 int MPIR_Rma_Flush_all(MPIR_Win *win);

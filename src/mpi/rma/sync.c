@@ -208,7 +208,7 @@ static void set_started(MPIR_Win *win, const MPIR_Group *group, bool on)
 {
     for (int32_t i = 0, rank; i < group->size; i++) {
         rank_of(win, group, i, &rank);
-        struct rma_target *t = RMA_target(win, rank);
+        struct rma_target *t = MPIR_Rma_target(win, rank);
         if (t)
             t->access = on ? RMA_STARTED : 0;
     }
