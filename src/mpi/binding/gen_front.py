@@ -289,7 +289,7 @@ static int call_datarep_convert(const MPIR_Callback *cb, void *userbuf, struct M
                                 void *filebuf, int64_t position)
 {
     ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
-    if (cb->convention == MPIR_CALL_C_LARGE)
+    if (cb->convention == MPIR_CALL_LARGE)
         return ((int (*)(void *, ABI_Datatype, MPI_Count, void *, MPI_Offset, void *))cb->fn)(
             userbuf, handle, count, filebuf, position, cb->extra_state);
     return ((int (*)(void *, ABI_Datatype, int, void *, MPI_Offset, void *))cb->fn)(userbuf, handle, (int)count, filebuf,

@@ -197,7 +197,7 @@ int MPIR_Io_type_there(const struct io_rep *rep, MPIR_Datatype *type, MPIR_Datat
 static int call_user(const struct io_rep *rep, const MPIR_Callback *fn, const char *arg, void *buf,
                      MPIR_Datatype *type, int64_t count, void *file)
 {
-    if (fn->convention != MPIR_CALL_C_LARGE && count > INT_MAX)
+    if (fn->convention != MPIR_CALL_LARGE && count > INT_MAX)
         return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, "count", "is %lld, which the %s of \"%.60s\" cannot take",
                         (long long)count, arg, rep->name);
     int code = fn->abi->call_datarep_convert(fn, buf, type, count, file, 0);
