@@ -352,6 +352,8 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     c->which = MPID_CONTEXT_COLL;
     c->tag = MPIR_Comm_next_tag(comm); /* also after an error: the others may have found none */
     c->when = comm->coll_seq;
+    if (!err && c->kind == COLL_BCAST)
+        comm->coll_roots = comm->coll_roots * 5 + (uint32_t)c->root + 1;
     if (err)
         MPIR_Coll_team_give_up(comm);
     return err;
@@ -404,10 +406,14 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
         return err;
     c->when = c->comm->coll_seq; /* to agree may have counted */
     c->room = s->room;
+    if (c->comm->coll_other.member != 0 && (err = MPIR_Coll_differ(c->comm, MPIR_Coll_words_of(c))) != 0)
+        return err;
     s->anywhere = coll_anywhere(c);
     s->team = c->comm->team == MPIR_TEAM_HAS && !s->anywhere;
     run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
-    if (c->st->team_broke) {
+    if (c->st->team_broke && (err = MPIR_Coll_differ(c->comm, MPIR_Coll_words_of(c))) != 0) {
+        MPIR_Coll_note(c, err);
+    } else if (c->st->team_broke) {
         s->team = c->st->team_broke = false;
         run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
     }

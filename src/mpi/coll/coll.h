@@ -358,7 +358,15 @@ struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s); /* bytes: of 
 struct coll_cost MPIR_Coll_pieces_v_cost(const struct coll_size *s);
 struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s); /* bytes: of all blocks */
 /* What a call says that it is for. */
-uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t kind, uint64_t room);
+uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t words, uint64_t room);
+/* The same for who would know what differs (differ.c).  `root` is 0 where there is none, `op` NULL. */
+uint64_t MPIR_Coll_words(const MPIR_Comm *comm, enum coll_kind kind, int root, uint32_t digest);
+uint64_t MPIR_Coll_words_of(const struct coll *c);
+enum { COLL_WORDS_NONE = 0x3f /* of what the library does for itself */ };
+/* The team has broken at operation `when`, for which this process had `words`: look for a member with others. */
+void MPIR_Coll_differ_look(MPIR_Comm *comm, uint32_t when, uint64_t words);
+/* An error, if there is one; once. */
+int MPIR_Coll_differ(MPIR_Comm *comm, uint64_t words);
 /* Calls of the shortest sort; false: nothing has been done (quick.c).  They may be: the facts are known, or there is a team now. */
 bool MPIR_Coll_quick_barrier(MPIR_Comm *comm);
 bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MPIR_Datatype *type,

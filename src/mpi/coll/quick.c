@@ -15,14 +15,17 @@ void MPIR_Coll_quick_ready(MPIR_Comm *comm)
 }
 
 /* A call of the same number by the long way has the same number. */
-static bool meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room)
+static bool meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room, uint32_t digest)
 {
+    uint64_t words = MPIR_Coll_words(comm, kind, 0, digest);
     (void)MPIR_Comm_next_tag(comm);
-    uint32_t what = MPIR_Coll_team_what(comm->coll_seq, (uint64_t)kind, (uint64_t)room);
+    uint32_t what = MPIR_Coll_team_what(comm->coll_seq, words, (uint64_t)room);
+    MPID_Team_tell(&comm->adi, words);
     if (__builtin_expect(MPID_Team_meet(&comm->adi, comm->coll_seq, what), 1)) {
         MPIR_Coll_counted(kind, 1, comm, room);
         return true;
     }
+    MPIR_Coll_differ_look(comm, comm->coll_seq, words);
     comm->coll_seq--;
     MPIR_Coll_team_lost(comm);
     return false;
@@ -35,12 +38,13 @@ static inline bool may(const MPIR_Comm *comm)
 
 bool MPIR_Coll_quick_barrier(MPIR_Comm *comm)
 {
-    return may(comm) && meet(comm, COLL_BARRIER, 0);
+    return may(comm) && meet(comm, COLL_BARRIER, 0, 0);
 }
 
 /* The loop for a predefined operation on a predefined type; NULL: there is none, or the operation is not defined there. */
-static MPIR_Op_loop *loop_of(const MPIR_Op *op, const MPIR_Datatype *type)
+static MPIR_Op_loop *loop_of(const MPIR_Op *op, const MPIR_Datatype *type, uint32_t *digest)
 {
+    static uint32_t last_digest;
     static const MPIR_Op *last_op;
     static const MPIR_Datatype *last_type;
     if (op != last_op || type != last_type) {
@@ -49,7 +53,9 @@ static MPIR_Op_loop *loop_of(const MPIR_Op *op, const MPIR_Datatype *type)
             return NULL;
         last_op = op;
         last_type = type;
+        last_digest = MPIR_Op_digest(op, type);
     }
+    *digest = last_digest;
     return MPIR_Op_loop_of(op, type);
 }
 
@@ -61,7 +67,8 @@ bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MP
     if (!may(comm) || count > MPID_TEAM_SHORT || bytes > MPID_TEAM_SHORT || bytes <= 0 ||
         (comm->hints.asserted & MPIR_HINT_SAME_BITS))
         return false;
-    MPIR_Op_loop *loop = loop_of(op, type);
+    uint32_t digest;
+    MPIR_Op_loop *loop = loop_of(op, type, &digest);
     if (!loop)
         return false;
     void *mine = MPID_Team_own(&comm->adi, bytes);
@@ -69,7 +76,7 @@ bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MP
         memcpy(mine, coll_in_place(sbuf) ? rbuf : sbuf, 8);
     else
         memcpy(mine, coll_in_place(sbuf) ? rbuf : sbuf, (size_t)bytes);
-    if (!meet(comm, COLL_ALLREDUCE, bytes))
+    if (!meet(comm, COLL_ALLREDUCE, bytes, digest))
         return false;
     const void *with = MPID_Team_room(&comm->adi, comm->adi.size - 1);
     for (int32_t i = comm->adi.size - 2; i >= 0; i--, with = rbuf)

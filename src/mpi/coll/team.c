@@ -18,9 +18,9 @@ static uint32_t mix(uint32_t h, uint64_t v)
     return h ^ h >> 15;
 }
 
-uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t kind, uint64_t room)
+uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t words, uint64_t room)
 {
-    return mix(mix(when, kind), room);
+    return mix(mix(when, words), room);
 }
 
 void MPIR_Coll_team_lost(MPIR_Comm *comm)
@@ -31,6 +31,8 @@ void MPIR_Coll_team_lost(MPIR_Comm *comm)
 
 static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, coll_team_fn last)
 {
+    uint64_t words = c ? MPIR_Coll_words_of(c) : COLL_WORDS_NONE;
+    MPID_Team_tell(&comm->adi, words);
     enum MPID_TEAM_TURN turn = MPID_Team_arrive(&comm->adi, when, what);
     bool met = false;
     if (turn == MPID_TEAM_LAST) {
@@ -40,14 +42,16 @@ static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, 
     } else if (turn == MPID_TEAM_WAIT) {
         met = MPID_Team_wait(&comm->adi);
     }
-    if (!met)
+    if (!met) {
+        MPIR_Coll_differ_look(comm, when, words);
         MPIR_Coll_team_lost(comm);
+    }
     return met;
 }
 
 bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
 {
-    uint32_t what = MPIR_Coll_team_what(c->when, (uint64_t)c->kind, (uint64_t)c->room);
+    uint32_t what = MPIR_Coll_team_what(c->when, MPIR_Coll_words_of(c), (uint64_t)c->room);
     if (c->st->turn == COLL_TURN_MET)
         return true;
     if (c->st->team_broke)
@@ -55,6 +59,7 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
     if (c->st->mute)
         MPID_Team_break(&c->comm->adi);
     if (c->st->turn == COLL_TURN_COMES) {
+        MPID_Team_tell(&c->comm->adi, COLL_WORDS_NONE);
         c->st->team_broke = !MPID_Team_begin(&c->comm->adi, c->when, what);
         return false;
     }
@@ -64,7 +69,7 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
 
 bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
 {
-    uint32_t what = mix(mix(mix(c->when, (uint64_t)c->kind), (uint64_t)bytes), 2);
+    uint32_t what = mix(mix(mix(c->when, MPIR_Coll_words_of(c)), (uint64_t)bytes), 2);
     c->st->team_broke = c->st->team_broke || !MPID_Steps_ready(&c->comm->adi);
     if (c->st->team_broke)
         return false;
@@ -76,7 +81,7 @@ bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
 
 bool MPIR_Coll_team_meet_again(struct coll *c, int turn)
 {
-    uint32_t what = mix(mix(c->when, (uint64_t)c->kind), 3 + (uint64_t)turn);
+    uint32_t what = mix(mix(c->when, MPIR_Coll_words_of(c)), 3 + (uint64_t)turn);
     c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
     return !c->st->team_broke;
 }

@@ -53,8 +53,13 @@ typedef struct MPIR_Comm {
      * intracommunicator that no program sees, whose contexts are all the library's. */
     MPIR_Group *remote_group;
     struct MPIR_Comm *local;
-    char name[128];          /* MPI_MAX_OBJECT_NAME */
-    uint32_t coll_seq;       /* collectives started: the tag of the next one's messages */
+    char name[128];      /* MPI_MAX_OBJECT_NAME */
+    uint32_t coll_seq;   /* collectives started: the tag of the next one's messages */
+    uint32_t coll_roots; /* of the broadcasts that were, as a few bits (src/mpi/coll/differ.c) */
+    struct {
+        int32_t member; /* one whose present call is another one, by its rank and 1; 0: none is known */
+        uint64_t words;
+    } coll_other;
     uint32_t persistent_seq; /* persistent ones made: likewise */
     void *attributes;        /* src/mpi/attr */
     void *bsend;             /* buffer attached to the communicator */

@@ -30,6 +30,11 @@ void MPIR_Op_combine(const MPIR_Op *op, const void *in, const void *with, void *
 typedef MPID_Op_fn MPIR_Op_loop;
 MPIR_Op_loop *MPIR_Op_loop_of(const MPIR_Op *op, const MPIR_Datatype *type);
 
+/* A few bits that are the same where operation and type are: to find out whether those of other processes are.  Types that are
+ * combined alike have the same (MPI_LONG and MPI_INT64_T); all operations of users do. */
+uint32_t MPIR_Op_digest(const MPIR_Op *op, const MPIR_Datatype *type);
+enum { MPIR_OP_DIGEST_OP = 0xff /* of it, the operation */ };
+
 void MPIR_Op_release(MPIR_Op *op);
 
 /* The predefined operation with this ABI value; NULL for any other value. */

@@ -142,6 +142,16 @@ static inline MPIR_Op_loop *loop_of(const MPIR_Op *op, const MPIR_Datatype *type
     return plain || !has_pairs(predefined_of(type)) ? MPID_Op_kernel(op->obj.self, type->adi.basic) : NULL;
 }
 
+uint32_t MPIR_Op_digest(const MPIR_Op *op, const MPIR_Datatype *type)
+{
+    const MPIR_Datatype *t = op->user ? NULL : predefined_of(type);
+    int class = t && !has_pairs(t) ? MPID_Op_class_of(t->adi.basic) : MPIR_CLASS_NONE;
+    if (op->user)
+        return 0;
+    return ((uint32_t)op->obj.self & MPIR_OP_DIGEST_OP) |
+           (class == MPIR_CLASS_NONE ? 0 : ((uint32_t) class * 31 + (uint32_t)t->adi.size + 1) << 8);
+}
+
 MPIR_Op_loop *MPIR_Op_loop_of(const MPIR_Op *op, const MPIR_Datatype *type)
 {
     return loop_of(op, type);

@@ -33,6 +33,11 @@ uint32_t MPID_Team_given(const struct MPIR_COMMUNICATOR *comm);
 void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number);
 /* For operation `when` of the program (it counts up, the same in all) this process uses messages. */
 void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when);
+/* What the next operation is, in the caller's own words, for members that find that theirs is another: kept until the process comes
+ * to the one after it. */
+void MPID_Team_tell(const struct MPIR_COMMUNICATOR *comm, uint64_t words);
+/* The words of a member that has come to operation `when`, not by messages; false: it has not, or has gone on. */
+bool MPID_Team_told(const struct MPIR_COMMUNICATOR *comm, int32_t rank, uint32_t when, uint64_t *words);
 enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
 /* Before MPID_Team_arrive: to write; bytes: the most that any member shows, the same in all.  NULL, in all members: there is no memory
  * for so much (never for MPID_TEAM_SHORT bytes or less); then they do not arrive, and use messages. */

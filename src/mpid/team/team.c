@@ -62,7 +62,8 @@ struct team_member {
     /* Its own line: twice the number of the last operation it came to, counted from 1 (0: it has come to none),
      * plus NOT_HERE if by messages. */
     _Alignas(128) _Atomic uint64_t at;
-    _Atomic int32_t cpu; /* where it was then, in small teams of ranks that share cores */
+    _Atomic uint64_t words; /* what that is to the caller (MPID_Team_tell) */
+    _Atomic int32_t cpu;    /* where it was then, in small teams of ranks that share cores */
 };
 _Static_assert(sizeof(struct team_member) == KU_SEG_TEAM_LINE, "room in the segment");
 
@@ -376,6 +377,22 @@ static void tell_where(const struct team *t, uint32_t when, uint64_t how)
     uint64_t before = atomic_load_explicit(at, memory_order_relaxed) / 2 - 1;
     uint64_t now = before + (uint32_t)(when - (uint32_t)before);
     atomic_store_explicit(at, 2 * (now + 1) + how, memory_order_release);
+}
+
+void MPID_Team_tell(const struct MPIR_COMMUNICATOR *comm, uint64_t words)
+{
+    if (team_of(comm)->head != NULL)
+        atomic_store_explicit(&member(team_of(comm), comm->rank)->words, words, memory_order_relaxed);
+}
+
+bool MPID_Team_told(const struct MPIR_COMMUNICATOR *comm, int32_t rank, uint32_t when, uint64_t *words)
+{
+    const struct team *t = team_of(comm);
+    if (t->head == NULL)
+        return false;
+    uint64_t at = atomic_load_explicit(&member(t, rank)->at, memory_order_acquire);
+    *words = atomic_load_explicit(&member(t, rank)->words, memory_order_relaxed);
+    return at % 2 == 0 && at > 0 && (uint32_t)(at / 2 - 1) == when;
 }
 
 void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)
