@@ -19,7 +19,9 @@
 #include "mpid.h"
 #include "mpid_team.h"
 #include "pmi/pmi.h"
+#include "util/card.h"
 #include "util/segment.h"
+#include "util/segment_alloc.h"
 #include "util/wait.h"
 
 enum {
@@ -48,7 +50,7 @@ struct job {
     pid_t pid[JOB_MAX];
     int result[JOB_MAX]; /* exit code, or JOB_KILLED + signal */
     int from_ranks;      /* the control pipe */
-    char control[8192];  /* what came through it: records with their texts, but for cards */
+    char control[8192];  /* what came through it: records with their texts, but those of cards */
     size_t ncontrol;
 };
 
@@ -72,7 +74,55 @@ static inline void job_mark(struct job *j, int rank)
         ku_segment_mark_gone(&j->segment[i], (uint32_t)rank);
 }
 
-/* Take in what the ranks say; pass cards on. */
+/* A card that a node wants and has not got yet. */
+struct job_want {
+    uint32_t rank, epoch;
+    int node;
+};
+static struct {
+    struct ku_heap heap[JOB_NODES];
+    bool open[JOB_NODES];
+    struct job_want at[JOB_MAX * JOB_NODES];
+    int n;
+} job_wants;
+
+static inline struct ku_heap *job_heap(const struct job *j, int node)
+{
+    if (!job_wants.open[node])
+        ku_heap_open(&job_wants.heap[node], &j->segment[node], 0, 0);
+    job_wants.open[node] = true;
+    return &job_wants.heap[node];
+}
+
+static inline void job_want(const struct pmi_record *r, uint32_t rank, int node)
+{
+    struct job_want *w = job_wants.at, *end = w + job_wants.n;
+    while (w < end && (w->rank != rank || w->epoch != r->value || w->node != node))
+        w++;
+    if (w == end && job_wants.n < JOB_MAX * JOB_NODES)
+        job_wants.at[job_wants.n++] = (struct job_want){ rank, r->value, node };
+}
+
+/* Take the cards that are there to the nodes that want them. */
+static inline void job_cards(const struct job *j)
+{
+    int kept = 0;
+    for (int i = 0; i < job_wants.n; i++) {
+        struct job_want w = job_wants.at[i];
+        void *bytes = NULL;
+        uint32_t len = 0;
+        enum ku_card_state is =
+            ku_card_copy(job_heap(j, j->node_of[w.rank]), w.rank / (uint32_t)j->nodes, w.epoch, &bytes, &len);
+        if (is == KU_CARD_NONE || is == KU_CARD_ASKED ||
+            !ku_card_answer(job_heap(j, w.node), w.rank, w.epoch, is == KU_CARD_PAST ? KU_CARD_EMPTY : is,
+                            bytes, len))
+            job_wants.at[kept++] = w;
+        free(bytes);
+    }
+    job_wants.n = kept;
+}
+
+/* Take in what the ranks say; take cards from node to node. */
 static inline void job_listen(struct job *j)
 {
     ssize_t got;
@@ -82,16 +132,19 @@ static inline void job_listen(struct job *j)
     for (struct pmi_record r; at + sizeof r <= j->ncontrol;) {
         memcpy(&r, j->control + at, sizeof r);
         size_t bytes = sizeof r + r.len;
+        uint32_t rank;
         if (at + bytes > j->ncontrol)
             break;
-        for (int i = 0; r.kind == PMI_CARD && i < j->nodes; i++)
-            if (i != j->node_of[r.rank])
-                ku_segment_card_write(&j->segment[i], r.rank, r.value, j->control + at + sizeof r, r.len);
-        if (r.kind == PMI_CARD)
+        if (r.kind == PMI_ASK && r.len == sizeof rank) {
+            memcpy(&rank, j->control + at + sizeof r, sizeof rank);
+            job_want(&r, rank, j->node_of[r.rank]);
+        }
+        if (r.kind == PMI_ASK || r.kind == PMI_CARD)
             memmove(j->control + at, j->control + at + bytes, (j->ncontrol -= bytes) - at);
         else
             at += bytes;
     }
+    job_cards(j);
 }
 
 static inline void job_child(struct job *j, int rank, int control, int (*fn)(int, void *), void *arg)
@@ -172,8 +225,13 @@ static inline int job_run_in(struct job *j, int n, double seconds, int (*fn)(int
     job_listen(j);
     close(control[0]);
     close(control[1]); /* not before: ranks compare theirs with this one */
-    for (int i = 0; i < j->nodes; i++)
+    for (int i = 0; i < j->nodes; i++) {
+        if (job_wants.open[i])
+            ku_heap_close(&job_wants.heap[i]);
         ku_segment_detach(&j->segment[i]);
+    }
+    memset(job_wants.open, 0, sizeof job_wants.open);
+    job_wants.n = 0;
     return bad;
 }
 

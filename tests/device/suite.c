@@ -66,6 +66,11 @@ static const struct dev_ops *optional(const char *path)
     return access(path, R_OK) == 0 ? load(path) : NULL;
 }
 
+#ifndef UCX_PLUGIN /* a build of the suite without the plug-ins */
+#define UCX_PLUGIN ""
+#define OFI_PLUGIN ""
+#endif
+
 static const struct dev_ops *ucx_ops(void)
 {
     static const struct dev_ops *ops;
@@ -948,7 +953,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
     if (s->ops == ofi_ops && !chosen)
         return "each process opens libfabric, which takes long: `suite 13` runs it";
     if (t->flags & KILLS && s->ops == ofi_ops)
-        return "open: after a death packets of the living come cut short over tcp;ofi_rxm; the cause is not known";
+        return "open: after a death packets of the living come cut short over tcp;ofi_rxm; the cause is not "
+               "known";
     if (t->flags & KILLS && !s->deaths)
         return "the device is not told of deaths";
     if (t->flags & HALVES && !s->half_send)

@@ -78,7 +78,7 @@ class Arg:
         self.ctype = "int *"
         if self.choice:
             self.type08 = self.typempi = None
-            self.ctype, self.intent = "void *", "IN" if kind == "CBUFFER" or self.proc.short in ("Free_mem", "Win_detach") else ""
+            self.ctype, self.intent = "void *", "IN" if kind == "CBUFFER" or p.name == "origin_addr" and kind == "CPOINTER" or self.proc.short == "Free_mem" else ""
         elif self.function:
             self.type08, self.typempi, self.ctype, self.intent = "PROCEDURE(%s)" % base, "EXTERNAL", "void (*", ""
         elif self.string:
@@ -129,7 +129,7 @@ class Arg:
 
     def f08(self, nonblocking):
         if self.choice:
-            stays = (nonblocking or attached(self.proc)) and self.proc.chapter != "part"
+            stays = (nonblocking or attached(self.proc) or self.proc.short.endswith("_end")) and self.proc.chapter != "part"
             words = ["TYPE(*), DIMENSION(..)"] + ["INTENT(IN)"] * (self.intent == "IN") + ["ASYNCHRONOUS"] * stays
             return "%s :: %s" % (", ".join(words), self.name)
         if self.function:

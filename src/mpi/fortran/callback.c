@@ -140,11 +140,35 @@ static int call_grequest_cancel(const MPIR_Callback *cb, int complete)
     return code;
 }
 
+static int call_datarep_extent(const MPIR_Callback *cb, struct MPIR_Datatype *datatype, intptr_t *extent)
+{
+    int handle = integer_of(datatype), code = MPI_SUCCESS;
+    MPI_Aint extra = (MPI_Aint)cb->extra_state, value = *extent;
+    ((void (*)(int *, MPI_Aint *, MPI_Aint *, int *))cb->fn)(&handle, &value, &extra, &code);
+    *extent = value;
+    return code;
+}
+
+static int call_datarep_convert(const MPIR_Callback *cb, void *userbuf, struct MPIR_Datatype *datatype,
+                                int64_t count, void *filebuf, int64_t position)
+{
+    int handle = integer_of(datatype), small = (int)count, code = MPI_SUCCESS;
+    MPI_Aint extra = (MPI_Aint)cb->extra_state;
+    if (cb->convention == MPIR_CALL_LARGE)
+        ((void (*)(void *, int *, int64_t *, void *, int64_t *, MPI_Aint *, int *))cb->fn)(
+            userbuf, &handle, &count, filebuf, &position, &extra, &code);
+    else
+        ((void (*)(void *, int *, int *, void *, int64_t *, MPI_Aint *, int *))cb->fn)(
+            userbuf, &handle, &small, filebuf, &position, &extra, &code);
+    return code;
+}
+
 #define FORTRAN_ABI(lang, copy, delete) \
     { \
         .name = "Fortran", .language = lang, .call_errhandler = call_errhandler, .call_copy_attr = copy, \
         .call_delete_attr = delete, .call_op = call_op, .call_grequest_query = call_grequest_query, \
-        .call_grequest_free = call_grequest_free, .call_grequest_cancel = call_grequest_cancel \
+        .call_grequest_free = call_grequest_free, .call_grequest_cancel = call_grequest_cancel, \
+        .call_datarep_extent = call_datarep_extent, .call_datarep_convert = call_datarep_convert \
     }
 const struct MPIR_Abi MPIR_Abi_fortran[] = {
     [MPIR_FORTRAN] = FORTRAN_ABI(MPIR_FORTRAN, call_copy, call_delete),

@@ -207,14 +207,27 @@ static bool of_use(uint32_t reach)
     return lack != 0 && (reach == 0 || (reach & (lack | DEV_REACH_ANY)) != 0);
 }
 
-/* Is a plug-in to be loaded?  If it is needed; and if the user has listed it, and other nodes are there that it reaches. */
+/* Is there a built-in device for other nodes?  If it cannot be opened, that is an error to be told, not to be got around. */
+static bool has_builtin_for_any(const char *list)
+{
+    for (int i = 0; builtin[i] != NULL; i++)
+        if (listed(list, builtin[i]->name) && (builtin[i]->reach & DEV_REACH_ANY))
+            return true;
+    return false;
+}
+
+/* Is a plug-in to be loaded?  If the user has listed it, and it is needed or reaches other nodes that are there; else if it is needed
+ * and no built-in device is for that. */
 static bool is_plugin_wanted(const struct plugin_about *about)
 {
     const struct dev_world *w = &MPID_core.world;
     const char *list = ku_knob_str("DEVICES");
     bool named = list != NULL && *list != 0;
-    return listed(list, about->name) &&
-           (of_use(about->reach) || (named && w->size > w->local_size && about->reach != DEV_REACH_NODE));
+    if (!listed(list, about->name))
+        return false;
+    if (named && w->size > w->local_size && about->reach != DEV_REACH_NODE)
+        return true;
+    return of_use(about->reach) && (named || !has_builtin_for_any(list));
 }
 
 /* The device itself, or with a hook around it (KEEL_HOOKS). */

@@ -48,10 +48,11 @@ START_TEST(a_million_peers_of_which_few_are_used_take_little)
     for (p = t.first; p != NULL; p = p->next_used)
         ck_assert_int_eq(p->grank, scattered(n++));
     ck_assert_int_eq(n, USED);
-    for (int32_t i = 0; i < MILLION; i += 100) /* looking at others costs nothing either */
+    after = resident_kb();
+    for (int32_t i = 0; i < MILLION;
+         i += 100) /* may take memory: not every kernel has a page of zeros for who only reads */
         n += t.at[i] != NULL && t.at[i]->grank != i;
     ck_assert_int_eq(n, USED);
-    after = resident_kb();
     printf("%d of %d peers: %ld KB\n", USED, MILLION, after - before);
 #ifndef __SANITIZE_ADDRESS__
     ck_assert_int_lt(after - before, 1024);

@@ -45,7 +45,8 @@ static struct unpack short_of(const struct pack *p)
 
 START_TEST(a_frame_is_these_bytes)
 {
-    static const uint8_t bytes[] = { 3, 0, 0, 0, 18, 0, 0x4c, 0x4b, 4, 3, 2, 1, 0xfe, 0xff, 0xff, 0xff };
+    static const uint8_t bytes[] = { 3, 0, 0, 0, FRAME_OUTPUT, 0,    0x4c, 0x4b,
+                                     4, 3, 2, 1, 0xfe,         0xff, 0xff, 0xff };
     struct link l;
     struct frame f;
     uint8_t said[sizeof bytes + 3];
@@ -149,7 +150,10 @@ START_TEST(cards_are_these_bytes)
     get_card(&none, &back);
     ck_assert(none.wrong && back.len == 0);
     for (uint32_t is = 0; is < 8; is++) {
-        p.bytes[8] = (char)is;
+        struct pack word = { 0 };
+        put_u32(&word, is);
+        memcpy(p.bytes + 8, word.bytes, sizeof is);
+        free(word.bytes);
         u = unpack_of(&p);
         get_card(&u, &back);
         ck_assert_int_eq(u.wrong, is < KU_CARD_EMPTY || is > KU_CARD_PAST);

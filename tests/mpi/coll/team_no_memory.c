@@ -7,13 +7,15 @@
 #define _GNU_SOURCE
 #include "../tool/tool.h"
 #include <errno.h>
+#include <limits.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 enum { ROUNDS = 8, MOST = 70000 };
 
-static long refuse_from; /* bytes */
+static long refuse_from =
+    LONG_MAX; /* bytes; while MPI begins nothing is refused: addresses of devices need memory */
 static int refused, asked;
 
 /* The library's requests for pages come here. */
