@@ -109,7 +109,7 @@ static void become_child(void)
     if (library.adi == DOWN)
         return;
     MPIR_env.phase = MPIR_FORKED;
-    MPIR_env.up = false;
+    MPIR_env.up = MPIR_env.plain = MPIR_env.threaded = false;
 }
 
 /* As mpiexec --stream-buffering says. */
@@ -181,7 +181,10 @@ static void rest(void)
 /* Are there users that call from several threads at once? */
 static void set_mode(void)
 {
-    MPID_Mode(MPID_MODE_THREADED, library.levels[MPI_THREAD_MULTIPLE] > 0);
+    MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0;
+    MPIR_env.up = library.users > 0;
+    MPIR_env.plain = MPIR_env.up && !MPIR_env.threaded;
+    MPID_Mode(MPID_MODE_THREADED, MPIR_env.threaded);
 }
 
 static int enter(int *argc, char ***argv, int level)
@@ -196,7 +199,6 @@ static int enter(int *argc, char ***argv, int level)
     library.users++;
     library.levels[level]++;
     set_mode();
-    MPIR_env.up = true;
     return 0;
 }
 
@@ -213,7 +215,6 @@ static void count_out(int level)
     library.users--;
     library.levels[level]--;
     set_mode();
-    MPIR_env.up = library.users > 0;
 }
 
 void MPIR_Library_leave(int level)
