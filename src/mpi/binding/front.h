@@ -57,7 +57,7 @@ static inline int front_enter_tool(bool always)
     MPID_Thread_enter();
     return 1;
 }
-#define FRONT_ALONE int entered __attribute__((cleanup(front_leave))) = front_enter();
+#define FRONT_ALONE int entered __attribute__((cleanup(front_leave), unused)) = front_enter();
 
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------- */

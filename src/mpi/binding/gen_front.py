@@ -852,7 +852,7 @@ def short_way(front):
 
 
 ALONE = "    FRONT_ALONE\n"
-TOOL_ALONE = "    int entered __attribute__((cleanup(front_leave))) = front_enter_tool(%s);\n"
+TOOL_ALONE = "    int entered __attribute__((cleanup(front_leave), unused)) = front_enter_tool(%s);\n"
 
 
 def beside(front):
