@@ -8,6 +8,10 @@ AS_IF([test "x$with_hwloc" != xno],
                          [have_hwloc=yes; AC_DEFINE([HAVE_HWLOC], [1], [hwloc is there, for mpiexec])], [have_hwloc=no])])
 PKG_CHECK_MODULES([LIBDW], [libdw],
                   [have_libdw=yes; AC_DEFINE([HAVE_LIBDW], [1], [libdw's headers are there, for mpiexec])], [have_libdw=no])
+PKG_CHECK_MODULES([PMIX], [pmix >= 3],
+                  [have_pmix=yes; AC_DEFINE([HAVE_PMIX], [1], [PMIx's headers are there])
+                   PKG_CHECK_VAR([PMIX_LIBDIR], [pmix], [libdir])
+                   AC_DEFINE_UNQUOTED([PMIX_LIBDIR], ["$PMIX_LIBDIR"], [where libpmix is])], [have_pmix=no])
 PKG_CHECK_MODULES([NETTLE], [nettle >= 3.4], [],
                   [AC_MSG_ERROR([nettle (Debian: nettle-dev) is missing: connections between processes are authenticated by its HMAC-SHA-256])])
 AC_CACHE_CHECK([for the name of nettle's shared library], [keel_cv_nettle_soname], [

@@ -25,7 +25,7 @@ import tempfile
 import time
 
 from runner.process import end_all, run
-from runner.programs import compile_program, directives, mpi_sources
+from runner.programs import compile_program, directives, lacks_compiler, mpi_sources, name_of
 from runner.schedule import ALONE, WORKS, Job, in_turn, side_by_side
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -112,7 +112,7 @@ def programs_of(ctx, part):
     """What of tests/mpi this part runs: (source, its name, directives, [(name of a test, ranks), ...])."""
     for source in mpi_sources():
         d = directives(source)
-        base = os.path.relpath(source, os.path.join(TOP, "tests"))[:-2]
+        base = name_of(source)
         if d.get("part", ["quick"])[0] == part and ctx.takes(base, d):
             yield source, base, d, [(f"{base}@{n}", n) for n in ranks_of(ctx, d)]
 
@@ -141,6 +141,9 @@ def mpi_jobs(ctx, part, done):
         if "skip" in d or (ctx.nodes > 1 and "nodes" in d):
             result = Result(base, "skipped", 0, d.get("skip", d.get("nodes"))[0])
             jobs.append(Job(base, WORKS, lambda result=result: [result]))
+            continue
+        if why := lacks_compiler(ctx, source):
+            jobs.append(Job(base, WORKS, lambda result=Result(base, "skipped", 0, why): [result]))
             continue
         compiled = pool.submit(compile_program, ctx, source)
         for i, (name, n) in enumerate(names):
@@ -342,6 +345,8 @@ def across(base, d):
 TCP_ALL = {"env": {"KEEL_DEVICES": "self,tcp"}, "slow": 2}
 SPLIT_ALL = {"nodes": 2, "slow": 2}
 TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
+OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "takes": across, "ranks": few(2), "plugin": "ch_ofi.so"}
+UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "takes": across, "ranks": few(2), "plugin": "ch_ucx.so"}
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 
 
@@ -350,8 +355,11 @@ def sub_context(ctx, **how):
     return Context(args, **how)
 
 
-def network(ctx, done, chapters=None, but=(), **how):
-    """The quick set's programs over ch_tcp."""
+def network(ctx, done, chapters=None, but=(), plugin=None, **how):
+    """The quick set's programs over ch_tcp, or a plug-in."""
+    if plugin and not os.path.exists(os.path.join(ctx.prefix, "lib", "keel", plugin)):
+        yield Result(plugin, "skipped", 0, "it is not built: its library is not installed")
+        return
     with open(os.path.join(ctx.builddir, "include", "dev_builtin.h")) as f:
         if "DEV(tcp)" not in f.read():
             yield Result("ch_tcp", "skipped", 0, "configure --with-devices leaves it out")
@@ -474,6 +482,8 @@ PARTS = {
     "split": (over(SPLIT), "the same, with their ranks on two simulated nodes"),
     "tcp-all": (over(TCP_ALL), "all of the same MPI programs over TCP alone"),
     "split-all": (over(SPLIT_ALL), "all of them with their ranks on two simulated nodes"),
+    "ofi": (over(OFI), "the programs of tcp over the plug-in ch_ofi (libfabric's tcp;ofi_rxm)"),
+    "ucx": (over(UCX), "the programs of tcp over the plug-in ch_ucx (UCX's tcp)"),
     "clang": (part_clang, "builds with clang without a warning"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),

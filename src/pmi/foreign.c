@@ -8,6 +8,8 @@
 #include "util/err.h"
 #include "wire.h"
 
+static const char srun[] = "srun without --mpi=pmi2 or --mpi=pmix";
+
 /* One row a launcher: all of `marks` are set, and one of `sizes` says more than 1 (none set: we do not know,
  * refuse). */
 static const struct launcher {
@@ -19,13 +21,9 @@ static const struct launcher {
     { "IBM's jsrun", { "JSM_NAMESPACE_RANK" }, { "JSM_NAMESPACE_SIZE" } },
     { "Flux", { "FLUX_TASK_RANK" }, { "FLUX_JOB_SIZE" } },
     { "Cray's aprun", { "ALPS_APP_PE" }, { NULL } },
-    { "a PMI launcher (MPICH's or Intel's mpiexec)", { "PMI_FD" }, { "PMI_SIZE" } },
     { "a PMI launcher (MPICH's or Intel's mpiexec)", { "PMI_PORT" }, { "PMI_SIZE" } },
     { "a PMI launcher", { "PMI_RANK", "PMI_SIZE" }, { "PMI_SIZE" } },
-    { "srun", { "SLURM_PROCID", "SLURM_STEP_ID" }, { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS" } },
-    { "a PMIx launcher",
-      { "PMIX_RANK", "PMIX_NAMESPACE" },
-      { "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS" } },
+    { srun, { "SLURM_PROCID", "SLURM_STEP_ID" }, { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS" } },
     { "PALS", { "PALS_RANKID" }, { "PALS_SIZE" } },
 };
 
@@ -34,8 +32,7 @@ static const struct launcher {
 static bool is_script_step(const struct launcher *l)
 {
     const char *step = getenv("SLURM_STEP_ID");
-    return strcmp(l->name, "srun") == 0 && step &&
-           (!strcmp(step, "4294967291") || !strcmp(step, "4294967290"));
+    return l->name == srun && step && (!strcmp(step, "4294967291") || !strcmp(step, "4294967290"));
 }
 
 static bool matches(const struct launcher *l)
@@ -55,10 +52,9 @@ int pmi_foreign_check(void)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
         if (matches(&launchers[i]))
-            return ku_err_set(
-                ENOTSUP, NULL,
-                "this process was started by %s (%s is set), which Keel cannot talk to yet; use %s/mpiexec "
-                "(for a job of one rank: mpiexec -n 1)",
-                launchers[i].name, launchers[i].marks[0], KEEL_BINDIR);
+            return ku_err_set(ENOTSUP, NULL,
+                              "this process was started by %s (%s is set), which Keel cannot talk to; use "
+                              "%s/mpiexec (for a job of one rank: mpiexec -n 1)",
+                              launchers[i].name, launchers[i].marks[0], KEEL_BINDIR);
     return 0;
 }

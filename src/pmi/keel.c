@@ -153,53 +153,6 @@ static int open_control(const struct ticket *t, const struct ku_seg_head *h)
     return 0;
 }
 
-static int local_rank(const struct ku_segment *s, int rank)
-{
-    const int32_t *grank = ku_segment_grank_of(s);
-    if ((uint32_t)rank < s->head->nlocal && grank[rank] == rank)
-        return rank;
-    for (uint32_t i = 0; i < s->head->nlocal; i++)
-        if (grank[i] == rank)
-            return (int)i;
-    return -1;
-}
-
-/* Is another process the rank now?  One that rests is, as long as it lives. */
-static bool is_taken(uint32_t state, int32_t pid)
-{
-    return pid != getpid() && (state == KU_RANK_RUNNING || (state == KU_RANK_RESTING && kill(pid, 0) == 0));
-}
-
-/* Epochs of the rank that ended without coming to the barrier at the end count as if they had. */
-static void make_up(struct ku_seg_head *h, struct ku_seg_rank *me, uint32_t epochs)
-{
-    atomic_fetch_add(&h->ended, epochs - me->ended);
-    me->ended = epochs;
-}
-
-/* Make the rank ours.  A rank may be taken again after it has finalized (a script that runs two programs);
- * but not while another process is it: a program started by a rank would then talk in that rank's name. */
-static int take_rank(struct pmi_job *job)
-{
-    struct ku_seg_rank *me = ku_segment_rank(&job->segment, (uint32_t)job->local_rank);
-    int32_t pid = getpid(), old = atomic_load(&me->pid);
-    uint32_t state = atomic_load(&me->state);
-    if (state == KU_RANK_DEAD || state == KU_RANK_ABORTED)
-        return ku_err_set(EBUSY, NULL, "rank %d of this job has ended already", job->rank);
-    if (is_taken(state, old) || !atomic_compare_exchange_strong(&me->pid, &old, pid))
-        return ku_err_set(EBUSY, NULL,
-                          "rank %d of this job is process %d already; start an MPI program from an MPI "
-                          "program by \"mpiexec -n 1 program\"",
-                          job->rank, old);
-    job->epoch = atomic_fetch_add(&me->epoch, 1) + 1;
-    if (job->epoch - 1 != me->ended)
-        make_up(job->segment.head, me, job->epoch - 1);
-    if (job->epoch > 1)
-        ku_segment_wake_all(&job->segment); /* who is in pmi_join */
-    atomic_store(&me->state, KU_RANK_RUNNING);
-    return 0;
-}
-
 int pmi_keel_init(struct pmi_job *job)
 {
     struct ticket t;
@@ -212,17 +165,13 @@ int pmi_keel_init(struct pmi_job *job)
     job->wire = "keel";
     job->rank = t.rank;
     job->size = (int32_t)h->size;
-    job->local_rank = local_rank(&job->segment, t.rank);
-    job->local_size = (int32_t)h->nlocal;
     job->appnum = t.appnum;
     job->universe_size = (int32_t)(h->universe > h->size ? h->universe : h->size);
-    if (job->local_rank < 0)
-        err = ku_err_set(EINVAL, NULL, "KEEL_RANK is %d; this node's ranks are %d, the job's %d", t.rank,
-                         job->local_size, job->size);
+    err = pmi_find_seat(job);
     if (!err)
         err = open_control(&t, h);
     if (!err)
-        err = take_rank(job);
+        err = pmi_take_seat(job);
     if (err)
         pmi_fini(job);
     while (!err && atomic_load(&job->segment.head->held))

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include "pmi.h"
@@ -10,12 +11,76 @@
 #include "util/wait.h"
 #include "wire.h"
 
+/* ---- The rank in its node's segment ---- */
+
+static int local_rank(const struct ku_segment *s, int rank)
+{
+    const int32_t *grank = ku_segment_grank_of(s);
+    if ((uint32_t)rank < s->head->nlocal && grank[rank] == rank)
+        return rank;
+    for (uint32_t i = 0; i < s->head->nlocal; i++)
+        if (grank[i] == rank)
+            return (int)i;
+    return -1;
+}
+
+int pmi_find_seat(struct pmi_job *job)
+{
+    const struct ku_seg_head *h = job->segment.head;
+    job->local_rank = local_rank(&job->segment, job->rank);
+    job->local_size = (int32_t)h->nlocal;
+    return job->local_rank >= 0
+               ? 0
+               : ku_err_set(EINVAL, NULL, "this process's rank is %d; this node's ranks are %d, the job's %d",
+                            job->rank, job->local_size, (int)h->size);
+}
+
+/* Is another process the rank now?  One that rests is, as long as it lives. */
+static bool is_taken(uint32_t state, int32_t pid)
+{
+    return pid != getpid() && (state == KU_RANK_RUNNING || (state == KU_RANK_RESTING && kill(pid, 0) == 0));
+}
+
+/* Epochs of the rank that ended without coming to the barrier at the end count as if they had. */
+static void make_up(struct ku_seg_head *h, struct ku_seg_rank *me, uint32_t epochs)
+{
+    atomic_fetch_add(&h->ended, epochs - me->ended);
+    me->ended = epochs;
+}
+
+/* Make the rank ours.  A rank may be taken again after it has finalized (a script that runs two programs);
+ * but not while another process is it: a program started by a rank would then talk in that rank's name. */
+int pmi_take_seat(struct pmi_job *job)
+{
+    struct ku_seg_rank *me = ku_segment_rank(&job->segment, (uint32_t)job->local_rank);
+    int32_t pid = getpid(), old = atomic_load(&me->pid);
+    uint32_t state = atomic_load(&me->state);
+    if (state == KU_RANK_DEAD || state == KU_RANK_ABORTED)
+        return ku_err_set(EBUSY, NULL, "rank %d of this job has ended already", job->rank);
+    if (is_taken(state, old) || !atomic_compare_exchange_strong(&me->pid, &old, pid))
+        return ku_err_set(EBUSY, NULL,
+                          "rank %d of this job is process %d already; start an MPI program from an MPI "
+                          "program by \"mpiexec -n 1 program\"",
+                          job->rank, old);
+    job->epoch = atomic_fetch_add(&me->epoch, 1) + 1;
+    if (job->epoch - 1 != me->ended)
+        make_up(job->segment.head, me, job->epoch - 1);
+    if (job->epoch > 1)
+        ku_segment_wake_all(&job->segment); /* who is in pmi_join */
+    atomic_store(&me->state, KU_RANK_RUNNING);
+    return 0;
+}
+
+/* ---- The contract ---- */
+
 int pmi_init(struct pmi_job *job)
 {
     memset(job, 0, sizeof *job);
     job->segment.fd = -1;
     if (pmi_keel_is_there())
         return pmi_keel_init(job);
+    if (pmi_kvs_is_there())
+        return pmi_kvs_init(job);
     int err = pmi_foreign_check();
     return err ? err : pmi_singleton_init(job);
 }
@@ -54,15 +119,31 @@ void pmi_undo(struct pmi_job *job)
     atomic_fetch_sub(&ku_segment_rank(&job->segment, (uint32_t)job->local_rank)->epoch, 1);
 }
 
-int pmi_card(const struct pmi_job *job, const void *bytes, uint32_t len)
+int pmi_card(const struct pmi_job *job, struct ku_heap *heap, const void *bytes, uint32_t len)
 {
-    if (len > KU_CARD_BYTES)
-        return ku_err_set(E2BIG, NULL, "the addresses of this process take %u bytes; expected at most %d",
-                          len, KU_CARD_BYTES);
-    if (job->segment.head->nnodes > 1 && !pmi_keel_send(PMI_CARD, job->epoch, bytes, len))
+    bool wanted;
+    int err = ku_card_write(heap, bytes, len, &wanted);
+    if (err)
+        return err;
+    if (wanted && !pmi_keel_send(PMI_CARD, job->epoch, NULL, 0))
         return ku_err_set(EPIPE, NULL, "mpiexec did not take this process's addresses");
-    ku_segment_card_write(&job->segment, (uint32_t)job->rank, job->epoch, bytes, len);
-    return 0;
+    return pmi_kvs_card(job, bytes, len);
+}
+
+enum ku_card_state pmi_card_of(const struct pmi_job *job, struct ku_heap *heap, int32_t rank,
+                               struct ku_card *card)
+{
+    bool ask;
+    uint32_t whose = (uint32_t)rank;
+    enum ku_card_state is = ku_card_look(heap, whose, card, &ask);
+    if (!ask)
+        return is;
+    if (pmi_keel_is_there()) { /* a launcher that is gone ends this process by another way */
+        pmi_keel_send(PMI_ASK, job->epoch, &whose, sizeof whose);
+        return is;
+    }
+    pmi_kvs_ask(job, heap, rank);
+    return ku_card_look(heap, whose, card, &ask);
 }
 
 static void set_state(struct pmi_job *job, uint32_t state)
@@ -73,6 +154,7 @@ static void set_state(struct pmi_job *job, uint32_t state)
 void pmi_finalized(struct pmi_job *job)
 {
     set_state(job, KU_RANK_FINALIZED);
+    pmi_kvs_finalized();
 }
 
 void pmi_rest(struct pmi_job *job)
@@ -111,7 +193,8 @@ _Noreturn void pmi_abort(struct pmi_job *job, int code, const char *text)
         atomic_store(&me->state, KU_RANK_ABORTED);
     }
     /* The record goes first: whatever the flush runs into, the launcher ends this process too. */
-    if (!pmi_keel_send(PMI_ABORT, (uint32_t)code, text, text ? strlen(text) : 0) && text && *text)
+    if (!pmi_keel_send(PMI_ABORT, (uint32_t)code, text, text ? strlen(text) : 0) &&
+        !pmi_kvs_abort(exit_code(code), text) && text && *text)
         fprintf(stderr, "%s\n", text);
     fflush(NULL);
     _exit(exit_code(code));
@@ -137,4 +220,5 @@ void pmi_fini(struct pmi_job *job)
 {
     ku_segment_detach(&job->segment);
     pmi_keel_fini();
+    pmi_kvs_fini();
 }

@@ -17,6 +17,7 @@
 #define PMI_H
 
 #include <stdint.h>
+#include "util/card.h"
 #include "util/segment.h"
 
 struct pmi_job {
@@ -32,10 +33,11 @@ struct pmi_job {
 enum pmi_record_kind {
     PMI_ABORT = 1,   /* value: the code to end the job with; text: why */
     PMI_MESSAGE = 2, /* text: an error report to be shown once, equal ones of several ranks merged */
-    PMI_CARD = 3,    /* value: the epoch; bytes: this rank's card, for the segments of the other nodes */
+    PMI_CARD = 3,    /* value: the epoch; this rank's card is there now, for which the launcher has asked */
     PMI_ABORT_SOME =
         4,         /* value: the job's exit code; n, n ranks (int32_t), text: these end, the job goes on */
     PMI_STILL = 5, /* every rank of this node sleeps, for seconds by now */
+    PMI_ASK = 7,   /* value: the epoch; a rank (uint32_t) of another node, whose card is wanted here */
     PMI_TRACE = 6, /* struct pmi_trace: look where this rank is, then set its call's `traced` */
 };
 enum { PMI_SOME_MAX = 700, PMI_SOME_TEXT = 1000 /* what one record holds */ };
@@ -74,9 +76,13 @@ void pmi_join(const struct pmi_job *job);
 /* What should have followed pmi_init has failed: this epoch of the rank has not been.  pmi_fini follows. */
 void pmi_undo(struct pmi_job *job);
 
-/* Make `len` (at most KU_CARD_BYTES) bytes known to all ranks of the job as this rank's card of this epoch.  0, or an
- * errno value with a text in ku_err_last(). */
-int pmi_card(const struct pmi_job *job, const void *bytes, uint32_t len);
+/* `bytes` are this rank's card of this epoch, from now on, for all ranks that ask (util/card.h).  0, or an errno value with a text in
+ * ku_err_last(). */
+int pmi_card(const struct pmi_job *job, struct ku_heap *heap, const void *bytes, uint32_t len);
+
+/* The card of another rank, as ku_card_look.  KU_CARD_NONE: it has been asked for; all ranks here are woken when it comes. */
+enum ku_card_state pmi_card_of(const struct pmi_job *job, struct ku_heap *heap, int32_t rank,
+                               struct ku_card *card);
 
 /* This rank has left MPI (KU_RANK_FINALIZED); its exit with 0 is then right. */
 void pmi_finalized(struct pmi_job *job);

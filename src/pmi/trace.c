@@ -31,7 +31,8 @@ static struct {
     _Atomic bool busy;
     bool has_stack; /* the thread that began has our signal stack */
 } trace;
-static _Alignas(64) char signal_stack[STACK_BYTES];
+/* Common, as MPID_core is: what is seldom touched lies behind all other variables. */
+__attribute__((common)) _Alignas(64) char pmi_signal_stack[STACK_BYTES];
 
 #if defined(__x86_64__)
 static void take_registers(const ucontext_t *uc, struct pmi_trace *t)
@@ -87,7 +88,7 @@ static void on_crash(int sig, siginfo_t *info, void *context)
 /* A stack that has overflowed is none to run the handler on. */
 static void use_signal_stack(void)
 {
-    stack_t old, ours = { .ss_sp = signal_stack, .ss_size = sizeof signal_stack };
+    stack_t old, ours = { .ss_sp = pmi_signal_stack, .ss_size = sizeof pmi_signal_stack };
     trace.has_stack =
         sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE) && sigaltstack(&ours, NULL) == 0;
 }
@@ -121,7 +122,7 @@ void pmi_trace_end(void)
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
             now.sa_sigaction == on_crash)
             sigaction(signals[i], &normal, NULL);
-    if (trace.has_stack && sigaltstack(NULL, &old) == 0 && old.ss_sp == signal_stack)
+    if (trace.has_stack && sigaltstack(NULL, &old) == 0 && old.ss_sp == pmi_signal_stack)
         sigaltstack(&none, NULL);
     trace.has_stack = false;
 }

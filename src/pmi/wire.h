@@ -18,6 +18,23 @@ bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes,
 bool pmi_keel_can_send(const struct ku_seg_head *h);
 void pmi_keel_fini(void);
 
+/* kvs.c: a job that a launcher with a protocol of others has started (server.h). */
+bool pmi_kvs_is_there(void);
+int pmi_kvs_init(struct pmi_job *job);
+/* All ranks call it; afterwards all can ask for this card.  Of a job of another wire, nothing is to be done. */
+int pmi_kvs_card(const struct pmi_job *job, const void *bytes, uint32_t len);
+/* Get a far rank's card for this node. */
+void pmi_kvs_ask(const struct pmi_job *job, struct ku_heap *heap, int32_t rank);
+/* False: the job is of another wire. */
+bool pmi_kvs_abort(int code, const char *text);
+void pmi_kvs_finalized(void);
+void pmi_kvs_fini(void);
+
+/* Where job->rank is in the mapped segment: job->local_rank, local_size.  0, or an errno value with a text. */
+int pmi_find_seat(struct pmi_job *job);
+/* Begin an epoch there. */
+int pmi_take_seat(struct pmi_job *job);
+
 /* A job of this process alone; as pmi_init. */
 int pmi_singleton_init(struct pmi_job *job);
 

@@ -29,6 +29,11 @@ static int fail(const char *what, int err)
     return ku_err_set(err, NULL, "shared memory: %s failed: %s", what, strerror(err));
 }
 
+static uint64_t card_bytes(const struct ku_seg_head *h)
+{
+    return h->nnodes > 1 ? h->size * sizeof(uint64_t) : 0;
+}
+
 /* Fill in where everything lies; `h` needs size, nlocal and nnodes. */
 static void lay_out(struct ku_seg_head *h)
 {
@@ -40,7 +45,7 @@ static void lay_out(struct ku_seg_head *h)
     h->dead_off = round_up(h->gone_off + h->size, sizeof(int32_t));
     h->call_off = round_up(h->dead_off + h->size * sizeof(int32_t), PAGE);
     h->card_off = round_up(h->call_off + h->nlocal * sizeof(struct ku_seg_call), PAGE);
-    h->team_off = round_up(h->card_off + h->size * sizeof(struct ku_seg_card), PAGE);
+    h->team_off = round_up(h->card_off + card_bytes(h), PAGE);
     h->room_bytes = KU_SEG_ROOM_MAX;
     while (h->room_bytes > KU_SEG_ROOM_MIN && (uint64_t)h->nlocal * 2 * h->room_bytes > KU_SEG_ROOMS)
         h->room_bytes /= 2;
@@ -199,12 +204,12 @@ static const char *flaw(const struct ku_seg_head *h, uint64_t bytes)
         h->gone_off >= h->map_off + map_words * sizeof(int32_t) && h->dead_off >= h->gone_off + h->size &&
         h->dead_off % sizeof(int32_t) == 0 && h->call_off >= h->dead_off + h->size * sizeof(int32_t) &&
         h->call_off % 64 == 0 && h->card_off >= h->call_off + h->nlocal * sizeof(struct ku_seg_call) &&
-        h->card_off % 64 == 0 && h->team_off >= h->card_off + h->size * sizeof(struct ku_seg_card) &&
-        h->team_off % 64 == 0 && h->room_bytes <= KU_SEG_ROOM_MAX && h->room_bytes % 64 == 0 &&
-        h->bench_bytes <= KU_SEG_BENCH_MAX && h->bench_bytes % 64 == 0 &&
-        h->team_bytes == ku_segment_team_at(h, KU_TEAM_PARTS) && h->heap_off >= h->team_off + h->team_bytes &&
-        h->heap_off % 64 == 0 && h->dev_off >= h->heap_off + sizeof(struct ku_heap_head) &&
-        h->dev_off <= h->total && h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
+        h->card_off % 64 == 0 && h->team_off >= h->card_off + card_bytes(h) && h->team_off % 64 == 0 &&
+        h->room_bytes <= KU_SEG_ROOM_MAX && h->room_bytes % 64 == 0 && h->bench_bytes <= KU_SEG_BENCH_MAX &&
+        h->bench_bytes % 64 == 0 && h->team_bytes == ku_segment_team_at(h, KU_TEAM_PARTS) &&
+        h->heap_off >= h->team_off + h->team_bytes && h->heap_off % 64 == 0 &&
+        h->dev_off >= h->heap_off + sizeof(struct ku_heap_head) && h->dev_off <= h->total &&
+        h->dev_bytes <= (h->total - h->dev_off) / h->nlocal;
     return sane ? NULL : "its sizes do not fit together";
 }
 
@@ -239,54 +244,7 @@ void ku_segment_detach(struct ku_segment *s)
     *s = (struct ku_segment){ .fd = -1 };
 }
 
-/* ---- cards and deaths ---- */
-
-static struct ku_seg_card *card_of(const struct ku_segment *s, uint32_t rank)
-{
-    return (struct ku_seg_card *)((char *)s->head + s->head->card_off) + rank;
-}
-
-void ku_segment_card_write(const struct ku_segment *s, uint32_t rank, uint32_t epoch, const void *bytes,
-                           uint32_t len)
-{
-    struct ku_seg_card *c = card_of(s, rank);
-    if (len == 0 && s->head->nnodes == 1) {
-        atomic_store(&ku_segment_rank(s, rank)->cardless, epoch);
-    } else {
-        atomic_store(&c->epoch, 0);
-        atomic_thread_fence(memory_order_seq_cst);
-        c->len = len;
-        if (len > 0)
-            memcpy(c->bytes, bytes, len);
-        atomic_store(&c->epoch, epoch);
-    }
-    if (atomic_exchange(&s->head->card_wanted, 0))
-        ku_segment_wake_all(s);
-}
-
-/* What the card holds, if that is of this epoch.  Its writer may begin the next one meanwhile: then nothing was read. */
-static int card_look(const struct ku_segment *s, uint32_t rank, uint32_t epoch, void *buf)
-{
-    struct ku_seg_card *c = card_of(s, rank);
-    if (s->head->nnodes == 1 && atomic_load(&ku_segment_rank(s, rank)->cardless) == epoch)
-        return 0;
-    uint32_t is = atomic_load(&c->epoch), len = c->len;
-    if (is != epoch || len > KU_CARD_BYTES)
-        return is != 0 && (int32_t)(is - epoch) > 0 ? KU_CARD_PAST : KU_CARD_NONE;
-    memcpy(buf, c->bytes, len);
-    atomic_thread_fence(memory_order_acquire);
-    return atomic_load(&c->epoch) == epoch ? (int)len : KU_CARD_PAST;
-}
-
-int ku_segment_card_read(const struct ku_segment *s, uint32_t rank, uint32_t epoch, void *buf)
-{
-    int len = card_look(s, rank, epoch, buf);
-    if (len != KU_CARD_NONE)
-        return len;
-    atomic_store(&s->head->card_wanted,
-                 1); /* and then look again: the writer stores first and looks at this next */
-    return card_look(s, rank, epoch, buf);
-}
+/* ---- deaths ---- */
 
 void ku_segment_wake_all(const struct ku_segment *s)
 {

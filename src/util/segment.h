@@ -8,7 +8,7 @@
  *   gone_off    uint8_t gone[size]         1: the launcher has seen this rank die, on whichever node
  *   dead_off    int32_t dead[size]         the same ranks in the order of their deaths; head->failed of them
  *   call_off    struct ku_seg_call [nlocal] what each rank here waits for, written when it is asked
- *   card_off    struct ku_seg_card [size]  where each rank of the job can be reached
+ *   card_off    uint64_t card[size]        only if nnodes > 1: what is known of other nodes' cards (card.h)
  *   team_off    team_bytes, zero at the start, for the team of all ranks here (mpid/team); none for a rank alone
  *   heap_off    struct ku_heap_head         blocks that are allotted later, behind all this (segment_alloc.h)
  *   dev_off     nlocal areas of dev_bytes each, zero at the start, for the devices to lay out
@@ -27,7 +27,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 21,
+    KU_SEG_VERSION = 22,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAM_ALIGN = 128 /* two lines, which processors fetch together */,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -47,7 +47,6 @@ enum {
     KU_SEG_ROOMS = 8 << 20 /* likewise */,
     KU_SEG_SHORT_ROOM = 1 << 10,
     KU_SECRET_BYTES = 32,
-    KU_CARD_BYTES = 1016,
     KU_BELL_BYTES = 8
 };
 
@@ -87,7 +86,8 @@ struct ku_seg_head {
     /* enum ku_fences: do all senders fence, and have they from the start? */
     _Alignas(64) _Atomic uint32_t fence_all;
     _Atomic uint32_t failed;      /* ranks of the job that are gone; counted after dead[] has them */
-    _Atomic uint32_t card_wanted; /* 1: a rank here waits for a card; who writes one wakes them all */
+    _Atomic uint32_t card_wanted; /* 1: a rank here waits for another's card; who writes one wakes them all */
+    _Atomic uint32_t cards;       /* counts those of other nodes that the launcher has brought */
     _Atomic uint32_t held;        /* 1: ranks wait in pmi_init, for a debugger */
     _Atomic uint32_t asked;       /* counts the launcher's questions what the ranks wait for (ku_seg_call) */
     _Atomic uint32_t
@@ -102,9 +102,9 @@ struct ku_seg_rank {
     _Atomic uint32_t epoch; /* how often this rank has begun MPI, the last time included */
     _Atomic uint32_t
         found_gone; /* 1: it has found a rank gone that had not finished, or one that failed: perhaps that is why it ends */
-    _Atomic uint32_t
-        cardless;   /* the epoch in which its card is empty, in jobs of one node: no page is touched for it */
-    uint32_t ended; /* how many of its epochs head->ended counts: its own alone */
+    _Atomic uint64_t card;       /* its business card (card.h) */
+    _Atomic uint32_t card_asked; /* the epoch in which the launcher wants to be told of it */
+    uint32_t ended;              /* how many of its epochs head->ended counts: its own alone */
     _Atomic int32_t
         cpu; /* 1 + where it was when it looked last: at its beginning, or when others used that (wait.h); 0: not yet */
     _Alignas(64) _Atomic uint32_t sleeping; /* nonzero: asleep (or about to be); by which means, see wait.h */
@@ -123,13 +123,6 @@ struct ku_seg_place {
     uint16_t cpus, cores;             /* hardware threads and cores of its own share */
     uint16_t l3, numa, package, core; /* the one in which they lie */
     uint64_t set[KU_PLACE_CPUS / 64]; /* bit c % 64 of set[c / 64]: the kernel's cpu c */
-};
-
-/* One rank's addresses.  It writes its own card into its node's segment, the launcher into those of the other nodes. */
-struct ku_seg_card {
-    _Atomic uint32_t epoch; /* in which the bytes are valid; 0: none yet, or being written */
-    uint32_t len;
-    uint8_t bytes[KU_CARD_BYTES];
 };
 
 /* What a rank waits for: the times always, the rest as an answer to head->asked, given by a rank that sleeps (or polls)
@@ -295,15 +288,6 @@ static inline void *ku_segment_dev(const struct ku_segment *s, uint32_t lrank)
 {
     return (char *)s->head + s->head->dev_off + lrank * s->head->dev_bytes;
 }
-
-/* Write the card of `rank` and wake who waits for one; len is at most KU_CARD_BYTES. */
-void ku_segment_card_write(const struct ku_segment *s, uint32_t rank, uint32_t epoch, const void *bytes,
-                           uint32_t len);
-
-/* The card of `rank` in this epoch into buf[KU_CARD_BYTES]: its length; KU_CARD_NONE: not written yet (who writes it will
- * wake all ranks here); KU_CARD_PAST: the rank is in a later epoch already. */
-enum { KU_CARD_NONE = -1, KU_CARD_PAST = -2 };
-int ku_segment_card_read(const struct ku_segment *s, uint32_t rank, uint32_t epoch, void *buf);
 
 /* Wake every rank here that sleeps. */
 void ku_segment_wake_all(const struct ku_segment *s);

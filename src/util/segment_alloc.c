@@ -319,6 +319,8 @@ static void recover(struct ku_heap *h)
 static void begin_epoch(struct ku_heap *h)
 {
     struct ku_heap_head *head = head_of(h);
+    atomic_store(&head->next,
+                 h->epoch); /* before any block goes: who looks at it afterwards knows that it may have */
     for (uint32_t i = 0; i < head->n; i++)
         make_idle(h, &head->extent[i]);
     head->epoch = h->epoch;
@@ -446,14 +448,18 @@ static ku_block take_small(struct ku_heap *h, uint32_t n)
     return b;
 }
 
+static uint32_t grains(uint64_t bytes)
+{
+    return (uint32_t)((bytes + KU_HEAP_GRAIN - 1) / KU_HEAP_GRAIN);
+}
+
 static ku_block alloc_small(struct ku_heap *h, uint64_t bytes)
 {
-    uint32_t n = (uint32_t)((bytes + KU_HEAP_GRAIN - 1) / KU_HEAP_GRAIN);
     lock(h);
-    ku_block b = take_small(h, n);
+    ku_block b = take_small(h, grains(bytes));
     unlock(h);
     if (b != 0)
-        memset(map_extent(h, extent_of(b)) + offset_of(b), 0, (size_t)n * KU_HEAP_GRAIN);
+        memset(map_extent(h, extent_of(b)) + offset_of(b), 0, (size_t)grains(bytes) * KU_HEAP_GRAIN);
     return b;
 }
 
@@ -514,6 +520,41 @@ static void free_large(struct ku_heap *h, struct ku_heap_extent *e)
     unlock(h);
     if (is)
         unmake(h, e);
+}
+
+/* ---- Without waiting ---- */
+
+int ku_heap_try(struct ku_heap *h, uint32_t epoch)
+{
+    struct ku_heap_head *head = head_of(h);
+    int err = pthread_mutex_trylock(&head->lock);
+    if (err == EOWNERDEAD)
+        recover(h);
+    else if (err != 0)
+        return EBUSY;
+    if ((int32_t)(head->epoch - epoch) > 0) {
+        unlock(h);
+        return ESTALE;
+    }
+    h->epoch = epoch;
+    if (head->epoch != epoch)
+        begin_epoch(h);
+    return 0;
+}
+
+ku_block ku_heap_take(struct ku_heap *h, uint32_t bytes)
+{
+    return take_small(h, grains(bytes));
+}
+
+void ku_heap_leave(struct ku_heap *h)
+{
+    unlock(h);
+}
+
+uint32_t ku_heap_epoch(const struct ku_heap *h)
+{
+    return atomic_load(&head_of(h)->next);
 }
 
 /* ---- Any block ---- */

@@ -40,10 +40,11 @@ struct ku_heap_extent {
 };
 
 struct ku_heap_head {
-    pthread_mutex_t lock; /* robust: the kernel gives it on when its holder dies */
-    uint32_t epoch;       /* in which all blocks were allotted: MPID_Inits of the job, from 1 */
-    _Atomic uint32_t n;   /* extents that have been used so far */
-    uint64_t end;         /* of the file */
+    pthread_mutex_t lock;  /* robust: the kernel gives it on when its holder dies */
+    uint32_t epoch;        /* in which all blocks were allotted: MPID_Inits of the job, from 1 */
+    _Atomic uint32_t next; /* the same, or the one whose beginning is about to free them */
+    _Atomic uint32_t n;    /* extents that have been used so far */
+    uint64_t end;          /* of the file */
     _Atomic uint32_t recoveries;
     struct ku_heap_extent extent[KU_HEAP_EXTENTS];
 };
@@ -84,6 +85,15 @@ void ku_heap_free(struct ku_heap *h, ku_block b);
  * Each call needs one of ku_heap_unmap before the block is freed. */
 void *ku_heap_map(struct ku_heap *h, ku_block b);
 void ku_heap_unmap(struct ku_heap *h, ku_block b);
+
+/* For a process that must not wait for a rank, and is of no epoch (the launcher).  Get the lock, to take blocks of this epoch: 0; EBUSY:
+ * another has it; ESTALE: the heap's blocks are of a later one. */
+int ku_heap_try(struct ku_heap *h, uint32_t epoch);
+/* With the lock: as ku_heap_alloc, of at most KU_HEAP_SMALL bytes, but not zeroed. */
+ku_block ku_heap_take(struct ku_heap *h, uint32_t bytes);
+void ku_heap_leave(struct ku_heap *h);
+/* The latest that has begun: what was read of a block before is what its owner wrote if that is still its own epoch. */
+uint32_t ku_heap_epoch(const struct ku_heap *h);
 
 /* What the heap has, in bytes. */
 struct ku_heap_use {

@@ -90,30 +90,6 @@ START_TEST(nodes_join)
 }
 END_TEST
 
-START_TEST(cards)
-{
-    struct ku_segment s = make(70, 2, 2);
-    char full[KU_CARD_BYTES], got[KU_CARD_BYTES];
-    memset(full, 'x', sizeof full);
-    ck_assert_int_eq(ku_segment_card_read(&s, 69, 1, got), KU_CARD_NONE);
-    ck_assert_uint_eq(s.head->card_wanted, 1);
-    ku_segment_rank(&s, 1)->sleeping = 1;
-    ku_segment_card_write(&s, 69, 1, full, sizeof full);
-    ck_assert_uint_eq(s.head->card_wanted, 0);
-    ck_assert_uint_eq(ku_segment_rank(&s, 1)->sleeping, 0); /* woken */
-    ck_assert_int_eq(ku_segment_card_read(&s, 69, 1, got), KU_CARD_BYTES);
-    ck_assert_int_eq(memcmp(got, full, sizeof full), 0);
-    ck_assert_uint_eq(s.head->card_wanted, 0);
-    ck_assert_int_eq(ku_segment_card_read(&s, 69, 2, got), KU_CARD_NONE); /* of an epoch to come */
-    ku_segment_card_write(&s, 69, 2, NULL, 0);
-    ck_assert_int_eq(ku_segment_card_read(&s, 69, 2, got), 0);
-    ck_assert_int_eq(ku_segment_card_read(&s, 69, 1, got), KU_CARD_PAST);
-    ck_assert_int_eq(ku_segment_card_read(&s, 68, 1, got), KU_CARD_NONE);
-    ck_assert_int_eq(*(char *)ku_segment_dev(&s, 0), 0);
-    ku_segment_detach(&s);
-}
-END_TEST
-
 START_TEST(attach_sees_the_same)
 {
     struct ku_segment a = make(2, 2, 1), b;
@@ -366,7 +342,6 @@ int main(void)
     tcase_add_test(t, spread);
     tcase_add_test(t, nodes_map);
     tcase_add_test(t, nodes_join);
-    tcase_add_test(t, cards);
     tcase_add_test(t, attach_sees_the_same);
     tcase_add_test(t, grows_but_never_shrinks);
     tcase_add_test(t, untouched_costs_nothing);

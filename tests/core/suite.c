@@ -489,6 +489,33 @@ static void watching(void)
     ok("watching");
 }
 
+static void count_unreceived(const struct MPIR_COMMUNICATOR *c, int32_t source, int32_t tag, int64_t bytes,
+                             void *arg)
+{
+    int *seen = arg;
+    (void)c;
+    if (source == (ME + N - 1) % N && tag >= 81 && tag <= 83 && bytes == tag)
+        seen[tag - 81]++;
+}
+
+/* Messages that have come and that no receive has asked for, of which one is then received. */
+static void unreceived(void)
+{
+    int to = (ME + 1) % N, from = (ME + N - 1) % N, seen[3] = { 0 };
+    unsigned char in[100], out[100] = { 1 };
+    MPIR_Status status;
+    for (int tag = 81; tag <= 83; tag++)
+        MPID_SendContig(comm, out, tag, ME, tag, CTX, to, 0, &err);
+    MPID_RecvContig(comm, in, 100, from, 83, CTX, &status, &err);
+    MPID_Unreceived(count_unreceived, seen);
+    CHECK(seen[0] == 1 && seen[1] == 1 && seen[2] == 0, "%d %d %d messages", seen[0], seen[1], seen[2]);
+    for (int tag = 81; tag <= 82; tag++)
+        MPID_RecvContig(comm, in, 100, from, tag, CTX, &status, &err);
+    MPID_Unreceived(count_unreceived, seen);
+    CHECK(seen[0] == 1 && seen[1] == 1, "messages that were received are still there");
+    ok("unreceived");
+}
+
 /* One message by each of the short calls, around a ring. */
 static void short_calls(struct MPIR_COMMUNICATOR *c, int64_t n)
 {
@@ -1008,6 +1035,44 @@ static void ranks_of_nodes(void)
     free(list);
 }
 
+/* A block that the first process of each node makes: all count in it, and wait for the others' counting. */
+static void shared_block(void)
+{
+    const struct MPID_World *w = MPID_World();
+    int first = w->grank_of[0], err = 0;
+    uint64_t block = 0;
+    if (ME == first)
+        block = MPID_Shared_alloc(100000, &err);
+    for (int i = 1; i < w->local_size && ME == first; i++)
+        MPID_SendContig(NULL, &block, sizeof block, ME, 77, CTX, w->grank_of[i], 0, &err);
+    if (ME != first)
+        MPID_RecvContig(NULL, &block, sizeof block, first, 77, CTX, NULL, &err);
+    _Atomic uint32_t *word = block != 0 ? MPID_Shared_map(block, &err) : NULL;
+    CHECK(err == 0 && word != NULL, "error %d: %s", err, MPID_Error_text());
+    if (word == NULL)
+        return;
+    for (uint32_t is = 0; (is = atomic_load(word)) < (uint32_t)w->local_size;) {
+        if (is == (uint32_t)w->local_rank) { /* in turns */
+            atomic_fetch_add(word, 1);
+            MPID_Word_wake(word);
+            MPID_Node_wake(first);
+        } else {
+            MPID_Word_wait(word, is);
+        }
+    }
+    CHECK(!MPID_Lost(first, &err) && err == 0, "rank %d is there", first);
+    char done = 1;
+    if (ME != first) {
+        MPID_Shared_unmap(block);
+        MPID_SendContig(NULL, &done, 1, ME, 78, CTX, first, 0, &err);
+        return;
+    }
+    for (int i = 1; i < w->local_size; i++)
+        MPID_RecvContig(NULL, &done, 1, w->grank_of[i], 78, CTX, NULL, &err);
+    MPID_Shared_unmap(block);
+    MPID_Shared_free(block);
+}
+
 static void surroundings(void)
 {
     int here = 0, before = 0;
@@ -1149,6 +1214,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "cancel", cancel },
                                     { "frees", frees },
                                     { "watching", watching },
+                                    { "unreceived", unreceived },
                                     { "short_way", short_way },
                                     { "parking", parking },
                                     { "self", self },
@@ -1157,6 +1223,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "teams", teams },
                                     { "team_given", team_given },
                                     { "surroundings", surroundings },
+                                    { "shared_block", shared_block },
                                     { "closed_ways", closed_ways },
                                     { "beside", beside },
                                     { "observed", observed },

@@ -128,11 +128,10 @@ static size_t address(void *core, int32_t grank, void *buf, size_t cap)
     uint32_t epoch = atomic_load(&c->epoch);
     size_t len;
     NEED(r, grank >= 0 && grank < r->size, "rank %d", grank);
-    NEED(r, cap >= DEV_ADDRESS_MAX, "room for %zu bytes", cap);
     if (epoch != r->epoch)
         return epoch < r->epoch ? 0 : DEV_ADDRESS_NEVER;
     len = c->len;
-    memcpy(buf, c->bytes, len);
+    memcpy(buf, c->bytes, len < cap ? len : cap);
     if (r->on_address)
         r->on_address(r, grank, buf, &len);
     return len;
@@ -282,7 +281,7 @@ void rank_pump_until(struct rank *r, int from, uint32_t packets)
 /* Say that it sleeps, look once more, sleep: on the device's word, or in poll on its descriptor. */
 bool rank_sleep(struct rank *r)
 {
-    _Atomic uint32_t *word = r->ops->wait_word(r->dev);
+    _Atomic uint32_t *word = r->ops->wait_word ? r->ops->wait_word(r->dev) : NULL;
     int fd = r->ops->wait_fd(r->dev);
     struct ku_seg_rank *me = ku_segment_rank(&r->seg, (uint32_t)r->me);
     uint64_t before, slept;

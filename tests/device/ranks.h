@@ -19,6 +19,7 @@ struct subject {
     const struct dev_ops *(*ops)(void);
     int min_ranks, max_ranks;
     const char *env;   /* KEEL_X=value to set, or NULL */
+    bool whole;        /* though `env` is set, all tests are to run */
     bool deaths;       /* it finds out that a peer has died */
     bool hooked;       /* with a hook around it */
     bool memory_alone; /* a row for the tests of memory */

@@ -13,7 +13,7 @@ import marked as processes
 
 TOP = os.environ.get("TOP_SRCDIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.append(os.path.join(TOP, "tests"))
-from runner.process import collect
+from runner.process import busy, collect, patience
 
 BUILD = os.environ["TOP_BUILDDIR"]
 MPIEXEC = os.environ["MPIEXEC"]
@@ -44,6 +44,15 @@ def same(what, got, want):
 
 def matches(what, text, pattern):
     check(what, re.search(pattern, text, re.M), f"got      {text!r}\n  expected {pattern}")
+
+
+def soon(what, seconds, most, least=0):
+    """It took no longer than this on a machine with nothing else to do; a busy one may take longer, as with all limits of the runner."""
+    check(what, least <= seconds < most * busy(), f"{seconds:.2f} s, expected {least} to {most} on a machine with nothing else to do")
+
+
+# Ranks in a report of several that made the same mistake.  On a busy machine mpiexec ends the job before the last of them has made it.
+SOME = r"ranks? [-\d, ]+"
 
 
 class Run:
@@ -95,9 +104,9 @@ def marked():
 
 
 def until(condition, seconds=10):
-    """Wait for condition(); its last value."""
-    end = time.time() + seconds
-    while not (value := condition()) and time.time() < end:
+    """Wait for condition(), longer if the machine is busy; its last value."""
+    begun = time.time()
+    while not (value := condition()) and time.time() < begun + seconds * patience():
         time.sleep(0.02)
     return value
 

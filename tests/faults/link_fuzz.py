@@ -17,8 +17,8 @@ from harness import *
 
 HEAD = struct.Struct("<IHHii")
 CHECK, BANNER = 0x4b4c, b"\nkeel-node-link\n"
-(PING, LAUNCH, JOB, SIGNAL, KILL, KILL_RANK, CARD, GONE, RELEASE, ASK, STDIN, TAKEN, SHUT, END, HELLO, STARTED, FAILED, OUTPUT, RECORD, ENDED, READ,
- STOPPED, STATE, STATES, DONE, TEXT, LOST) = range(1, 28)
+(PING, LAUNCH, JOB, SIGNAL, KILL, KILL_RANK, WANT, CARD, GONE, RELEASE, ASK, STDIN, TAKEN, SHUT, END, HELLO, STARTED, FAILED, OUTPUT, RECORD, HAVE, ENDED, READ,
+ STOPPED, STATE, STATES, DONE, TEXT, LOST) = range(1, 30)
 VALUES = [0, 1, -1, 2, 3, 7, 8, 64, 255, 4096, 65535, 1 << 20, (1 << 20) + 1, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, (1 << 63) - 1, -(1 << 63)]
 TIMEOUT = 2
 FAULTY = re.compile(r"AddressSanitizer|UndefinedBehavior|runtime error:|LeakSanitizer|was killed by signal|Assertion")
@@ -29,6 +29,7 @@ WORK = os.path.join(TMP.name, "fuzz")
 JOBS = {
     "true": (["-n", 2, "true"], b"", ()),
     "mpi": (["-n", 2, RANK, "init", "print", "finalized", "fini"], b"", ()),
+    "cards": (["-hosts", "far1,far2", "-n", 4, RANK, "init", "card", 700, "looks", 700, "finalized"], b"", ()),
     "two": (["-hosts", "far1,far2", "-n", 4, RANK, "init", "print", "message", "text", "finalized"], b"", ()),
     "tree": (["-fanout", 1, "-hosts", "far1,far2,far3", "true"], b"", ()),
     "stdin": (["-stdin", "all", "-n", 2, "cat"], b"line\n" * 30000, ()),

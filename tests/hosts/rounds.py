@@ -3,11 +3,13 @@
 What a round does follows from its seed (ROUNDS_SEED: the first of a run) and its kind, which follows from the seed if none is given.
 
     rounds.py ROUNDS KIND SEED"""
+import math
 import random
 from setting import *
 
-TIMEOUT = 3  # MPIEXEC_NODE_TIMEOUT of a round whose link is cut
-BOUND = 25
+# MPIEXEC_NODE_TIMEOUT of a round whose link is cut: on a busy machine hosts take their time to start.
+TIMEOUT = math.ceil(3 * patience())
+BOUND = 25 * patience()
 
 
 def named(net, i, name):
@@ -27,7 +29,7 @@ def sessions(net, i):
     return [pid for pid, text in net.running(i).items() if text.startswith("sshd")]
 
 
-SILENT = r"(nothing has come from it for 3 s|ssh: )"
+SILENT = rf"(nothing has come from it for {TIMEOUT} s|ssh: )"
 KINDS = {
     # who; how he is found, None: a link is cut; the code; a pattern of mpiexec's report
     "rank": ("a rank", lambda net, i: named(net, i, "traffic"), 137, r"^mpiexec: rank \d+ \(\S+traffic on {node}, pid {pid}\) was killed by signal 9"),
@@ -58,7 +60,7 @@ def one_round(net, seed, kind):
     hosts = ",".join(f"node{i}" for i in range(1, nodes + 1))
     # The host that finds another silent is the one that reached it: in a chain the one before it, which goes on telling mpiexec.
     fanout = {"link": 32, "chain": 1}.get(kind) or r.choice((1, 32))
-    env = dict(os.environ, MPIEXEC_NODE_TIMEOUT="10" if whom else str(TIMEOUT))
+    env = dict(os.environ, MPIEXEC_NODE_TIMEOUT=str(math.ceil(10 * patience())) if whom else str(TIMEOUT))
     p = subprocess.Popen(command(net, "-fanout", fanout, "-hosts", hosts, "-ppn", r.randint(1, 2), TRAFFIC, 0, r.choice((100, 30000, 1000000))),
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, start_new_session=True)
     what = f"seed {seed}: {who}, node{victim} of {nodes}"
@@ -97,7 +99,7 @@ def one_round(net, seed, kind):
     check(what + ": little is said", err.count("\n") <= 8, err[-2000:])
     if not whom:
         same(what + ": no other host is blamed", blamed(err, victim), [])
-    check(what + ": soon", took < (8 if whom else TIMEOUT * 2 + 6), f"{took:.1f} s\n{err[-2000:]}")
+    check(what + ": soon", took < (8 * patience() if whom else TIMEOUT * 2 + 6), f"{took:.1f} s\n{err[-2000:]}")
     nothing_there(net, what, 2 * TIMEOUT + 5, sessions=not whom)
     if not whom:
         join(net, victim)

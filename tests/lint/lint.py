@@ -24,6 +24,9 @@ ALLOWED = {
     TEAM: [UTIL, CONTRACT, CORE],
     "src/mpid/reduce": [UTIL, CONTRACT],
     "src/mpid/ch_": [UTIL, "src/mpid/include/device.h"],
+    "src/mpid/rdm": [UTIL, "src/mpid/include/device.h"],
+    "src/mpid/ch_ofi": [UTIL, "src/mpid/include/device.h", "src/mpid/rdm/rdm.h"],
+    "src/mpid/ch_ucx": [UTIL, "src/mpid/include/device.h", "src/mpid/rdm/rdm.h"],
     "src/mpid/hook": [UTIL, "src/mpid/include/device.h"],
     IMPL: [UTIL, CONTRACT],
     "src/mpi/binding": [UTIL, CONTRACT, IMPL],
@@ -31,12 +34,12 @@ ALLOWED = {
     "src/tools": [UTIL, CONTRACT],
 }
 SEARCH = ["include", "src", CONTRACT, IMPL]  # -I of the build
-GENERATED = {"mpi.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev_builtin.h", "config.h"}
+GENERATED = {"mpi.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev_builtin.h", "config.h", "fort_handles.h"}
 
 # What a global symbol of a folder may be called ("A symbol's prefix says its folder").
 PREFIX = {
-    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/hook": r"dev_|MPID_",
-    "src/mpi/binding": r"P?MPI_|MPIR_", "src/mpi/": r"MPIR_", IMPL: r"MPIR_",
+    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/rdm": r"rdm_", "src/mpid/hook": r"dev_|MPID_",
+    "src/mpi/binding": r"P?MPI_|MPIR_", "src/mpi/": r"MPIR_", "src/mpi/fortran": r"MPIR_|kf_|p?mpi_|keel_f_", IMPL: r"MPIR_",
 }
 LONGEST_FUNCTION, LONGEST_FILE = 120, 1200
 
@@ -96,7 +99,7 @@ def headers():
     for path in sources(".h"):
         if not path.startswith(("src/", "include/")):
             continue
-        flags = ["-I" + os.path.join(TOP, d) for d in SEARCH] + ["-I" + os.path.join(builddir, "include")]
+        flags = ["-I" + os.path.join(TOP, d) for d in SEARCH] + ["-I" + os.path.join(builddir, d) for d in ("include", "src/mpi/fortran")]
         code = f'#include "{os.path.join(TOP, path)}"\n#include "{os.path.join(TOP, path)}"\n'
         r = subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *flags, "-x", "c",
                             "-"], input=code, capture_output=True, text=True)

@@ -38,9 +38,14 @@ live = set()  # what end_all() has to end
 live_lock = threading.Lock()
 
 
+def busy():
+    """How many processes want a core each, beside other work."""
+    return max(1.0, os.getloadavg()[0] / os.cpu_count())
+
+
 def patience():
-    """By how much a limit is stretched: how many processes want a core each, beside other work."""
-    return min(MOST_PATIENCE, max(1.0, os.getloadavg()[0] / os.cpu_count()))
+    """By how much a limit is stretched."""
+    return min(MOST_PATIENCE, busy())
 
 
 def end_group(p, number):

@@ -10,7 +10,10 @@ from .process import run
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROOT = os.path.join(TOP, "tests", "mpi")
 KEYS = "ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip|nodes|alone|beside|across"
-DIRECTIVE = re.compile(r"/\*\s*(" + KEYS + r"):\s*(.*?)\s*\*/")
+DIRECTIVE = re.compile(r"(?:/\*|//|!)\s*(" + KEYS + r"):\s*(.*?)\s*(?:\*/|$)", re.M)
+# The compiler of each kind of source, and its options.
+COMPILERS = {".c": ("mpicc", ["-std=gnu11", "-Wall", "-Wextra"]), ".cpp": ("mpicxx", ["-Wall", "-Wextra"]),
+             ".f90": ("mpifort", ["-Wall", "-fcheck=all"]), ".f": ("mpifort", ["-fcheck=all"])}
 
 
 def directives(path):
@@ -25,8 +28,14 @@ def mpi_sources():
     for folder, dirs, files in sorted(os.walk(ROOT)):
         dirs.sort()
         for f in sorted(files):
-            if f.endswith(".c"):
+            if os.path.splitext(f)[1] in COMPILERS:
                 yield os.path.join(folder, f)
+
+
+def name_of(source):
+    """mpi/coll/errors, mpi/fortran/ring.f90: what a program's tests are called."""
+    base, suffix = os.path.splitext(os.path.relpath(source, ROOT))
+    return "mpi/" + (base if suffix == ".c" else base + suffix)
 
 
 # ---- Is what was compiled still right? ----
@@ -52,6 +61,19 @@ def read_before(rule):
         return f.read().replace("\\\n", " ").split(":", 1)[1].split()
 
 
+def modules(prefix):
+    """What a Fortran program reads of ours."""
+    return sorted(glob.glob(os.path.join(prefix, "lib", "keel", "fortran", "*", "*"))) + [os.path.join(prefix, "include", "mpif.h")]
+
+
+def lacks_compiler(ctx, source):
+    """Why this source cannot be compiled here, or ''."""
+    wrapper = os.path.join(os.path.dirname(ctx.mpicc), COMPILERS[os.path.splitext(source)[1]][0])
+    if wrapper.endswith("mpifort") and run([wrapper, "-showme:command"], 30, ctx.env).code != 0:
+        return "built without a Fortran compiler"
+    return ""
+
+
 def linked(prefix):
     """What programs hold copies of besides what the compiler reads: a static library.  The shared one they find when they run."""
     shared = os.path.exists(os.path.join(prefix, "lib", "libmpi_abi.so"))
@@ -71,18 +93,23 @@ def kept(stamp, program, cmd):
 
 def compile_program(ctx, source):
     """(program, directives, (exit code, what the compiler said))"""
-    name = os.path.relpath(source, ROOT)[:-2].replace("/", "-")
+    name = name_of(source)[len("mpi/"):].replace("/", "-")
+    compiler, options = COMPILERS[os.path.splitext(source)[1]]
+    compiler = os.path.join(os.path.dirname(ctx.mpicc), compiler)
+    fortran = compiler.endswith("mpifort")
     program = os.path.join(ctx.bindir, name)
     rule, stamp = program + ".d", program + ".made"
     d = directives(source)
-    cmd = [ctx.mpicc, "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-I" + ROOT, *ctx.cflags, "-MD", "-MF", rule, "-o", program, source,
+    cmd = [compiler, "-g", "-O1", *options, "-I" + ROOT, *ctx.cflags, *(["-J", program + ".mods"] if fortran else ["-MD", "-MF", rule]), "-o", program, source,
            *" ".join(d.get("cflags", [])).split()]
+    if fortran:
+        os.makedirs(program + ".mods", exist_ok=True)
     warnings = kept(stamp, program, cmd)
     if warnings is not None:
         return program, d, (0, warnings)
     r = run(cmd, 120, ctx.env)
     if r.code == 0:
-        files = [ctx.mpicc, *read_before(rule), *linked(ctx.prefix)]
+        files = [compiler, *([source, *modules(ctx.prefix)] if fortran else read_before(rule)), *linked(ctx.prefix)]
         with open(stamp, "w") as f:
             json.dump({"cmd": cmd, "read": {p: digest(p) for p in files}, "warnings": r.err}, f)
     return program, d, (r.code, r.err)

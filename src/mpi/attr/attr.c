@@ -16,11 +16,25 @@
 #include "err.h"
 #include "keyval.h"
 #include "type.h"
+#include "win.h"
+
+/* A value that Fortran gave, an integer: C gets its address. */
+union cell {
+    MPI_Aint aint;
+    int integer;
+};
 
 struct attr {
     MPIR_Keyval *key; /* referenced; NULL: a hole */
-    void *value;
+    void *value;      /* C's own; or a union cell */
+    enum MPIR_LANGUAGE from;
     bool deleting;
+};
+
+/* A value as a language has it. */
+struct value {
+    void *word;
+    enum MPIR_LANGUAGE from;
 };
 
 struct set {
@@ -39,6 +53,8 @@ static void **slot_of(void *object)
 {
     if (((struct keel_object *)object)->kind == MPIR_KIND_COMM)
         return &((MPIR_Comm *)object)->attributes;
+    if (((struct keel_object *)object)->kind == MPIR_KIND_WIN)
+        return &((MPIR_Win *)object)->attributes;
     return &((MPIR_Datatype *)object)->attributes;
 }
 
@@ -98,8 +114,40 @@ static bool reserve(struct set *s)
     return true;
 }
 
+/* What a language sees of an attribute (20.3.7): Fortran an integer, C a pointer. */
+static void *seen(const struct attr *a, enum MPIR_LANGUAGE by)
+{
+    const union cell *cell = a->value;
+    if (a->from == MPIR_C || by == MPIR_C)
+        return a->value;
+    return (void *)(a->from == MPIR_FORTRAN ? cell->aint : cell->integer);
+}
+
+/* The inverse; false without memory. */
+static bool keep(struct attr *a, struct value v)
+{
+    a->from = v.from;
+    a->value = v.word;
+    if (v.from == MPIR_C)
+        return true;
+    union cell *cell = calloc(1, sizeof *cell);
+    a->value = cell;
+    if (cell && v.from == MPIR_FORTRAN)
+        cell->aint = (MPI_Aint)v.word;
+    else if (cell)
+        cell->integer = (int)(MPI_Aint)v.word;
+    return cell != NULL;
+}
+
+static void drop_value(struct attr *a)
+{
+    if (a->from != MPIR_C)
+        free(a->value);
+}
+
 static void remove_attr(struct set *s, struct attr *a)
 {
+    drop_value(a);
     MPIR_Keyval_release(a->key);
     *a = (struct attr){ .key = NULL };
     s->live--;
@@ -138,23 +186,25 @@ static int answer(const char *which, int code)
     return MPIR_Err(known, NULL, "the %s callback of a key value returned error code %d", which, code);
 }
 
-static int call_copy(MPIR_Keyval *k, void *object, void *in, void **out, int *flag)
+static int call_copy(MPIR_Keyval *k, void *object, const struct attr *a, struct value *out, int *flag)
 {
-    *out = in;
+    *out = (struct value){ seen(a, a->from), a->from };
     *flag = (uintptr_t)k->copy.fn == DUP_FN;
     if ((uintptr_t)k->copy.fn <= DUP_FN)
         return 0;
-    *out = NULL;
-    return answer("copy",
-                  k->copy.abi->call_copy_attr(&k->copy, k->kind, object, MPIR_Keyval_int(k), in, out, flag));
+    *out = (struct value){ NULL, k->copy.abi->language };
+    MPIR_Language = MPIR_C;
+    return answer("copy", k->copy.abi->call_copy_attr(&k->copy, k->kind, object, MPIR_Keyval_int(k),
+                                                      seen(a, out->from), &out->word, flag));
 }
 
-static int call_delete(MPIR_Keyval *k, void *object, void *value)
+static int call_delete(MPIR_Keyval *k, void *object, const struct attr *a)
 {
     if ((uintptr_t)k->delete.fn == NULL_FN)
         return 0;
-    return answer("delete",
-                  k->delete.abi->call_delete_attr(&k->delete, k->kind, object, MPIR_Keyval_int(k), value));
+    MPIR_Language = MPIR_C;
+    return answer("delete", k->delete.abi->call_delete_attr(&k->delete, k->kind, object, MPIR_Keyval_int(k),
+                                                            seen(a, k->delete.abi->language)));
 }
 
 /* If the callback fails the attribute stays. */
@@ -167,7 +217,7 @@ static int delete_attr(void *object, struct attr *a)
                         "names an attribute whose delete callback is running; expected another one");
     a->deleting = true;
     s->busy++;
-    int err = call_delete(key, object, a->value);
+    int err = call_delete(key, object, a);
     s->busy--;
     a = find(s, key);
     a->deleting = false;
@@ -184,7 +234,7 @@ static int no_memory(void)
 static bool
     on_predefined_types; /* some predefined datatype has had an attribute: MPI_Finalize has to look for them */
 
-static int put(void *object, MPIR_Keyval *key, void *value)
+static int put(void *object, MPIR_Keyval *key, struct value value)
 {
     const struct keel_object *o = object;
     struct set *s = set_of(object);
@@ -193,13 +243,18 @@ static int put(void *object, MPIR_Keyval *key, void *value)
     MPIR_Object_ref(key); /* before the callback, which may free it */
     struct attr *old = reserve(s) ? find(s, key) : NULL;
     int err = old ? delete_attr(object, old) : 0;
-    if (!err && !reserve(s)) /* again: the callback may have taken the room */
+    struct attr a = { .key = key };
+    bool kept = !err && keep(&a, value);
+    if (!err && (!kept || !reserve(s))) { /* again: the callback may have taken the room */
+        if (kept)
+            drop_value(&a);
         err = no_memory();
+    }
     if (err) {
         MPIR_Keyval_release(key);
         return err;
     }
-    append(s, (struct attr){ .key = key, .value = value });
+    append(s, a);
     on_predefined_types |= o->kind == MPIR_KIND_DATATYPE && (o->flags & KEEL_OBJ_PREDEFINED);
     return 0;
 }
@@ -262,11 +317,11 @@ static MPIR_Keyval **keys_of(const struct set *s, uint32_t *n)
 static int copy_one(void *from, void *to, MPIR_Keyval *key)
 {
     struct attr *a = find(set_of(from), key);
-    void *out;
+    struct value out;
     int flag;
     if (!a) /* an earlier callback deleted it */
         return 0;
-    int err = call_copy(key, from, a->value, &out, &flag);
+    int err = call_copy(key, from, a, &out, &flag);
     return err || !flag ? err : put(to, key, out);
 }
 
@@ -310,8 +365,16 @@ int MPIR_Attr_finalize(void)
 
 static int set_attr(enum MPIR_KIND kind, void *object, int keyval, void *value)
 {
+    struct value v = { value, MPIR_Language };
     MPIR_Keyval *k = MPIR_Keyval_of(kind, keyval);
-    return k ? put(object, k, value) : MPI_ERR_KEYVAL;
+    return k ? put(object, k, v) : MPI_ERR_KEYVAL;
+}
+
+/* MPI's own attributes are like those of MPI_ATTR_PUT: C gets an int's address, Fortran the int. */
+static void *predefined_seen(int keyval)
+{
+    const int *value = MPIR_Keyval_predefined_value(keyval);
+    return MPIR_Language == MPIR_C || !value ? (void *)value : (void *)(MPI_Aint)*value;
 }
 
 static int get_attr(enum MPIR_KIND kind, void *object, int keyval, void *attribute_val, int *flag)
@@ -319,15 +382,15 @@ static int get_attr(enum MPIR_KIND kind, void *object, int keyval, void *attribu
     enum MPIR_KIND of;
     void *value = NULL;
     if (MPIR_Keyval_predefined(keyval, &of) && of == kind) {
-        value = MPIR_Keyval_predefined_value(keyval);
-        *flag = value != NULL;
+        *flag = MPIR_Keyval_predefined_value(keyval) != NULL;
+        value = predefined_seen(keyval);
     } else {
         MPIR_Keyval *k = MPIR_Keyval_of(kind, keyval);
         if (!k)
             return MPI_ERR_KEYVAL;
         const struct attr *a = find(set_of(object), k);
         *flag = a != NULL;
-        value = a ? a->value : NULL;
+        value = a ? seen(a, MPIR_Language) : NULL;
     }
     if (*flag)
         memcpy(attribute_val, &value, sizeof value); /* it is declared as what the program likes */
@@ -377,4 +440,24 @@ int MPIR_Type_get_attr(MPIR_Datatype *datatype, int type_keyval, void *attribute
 int MPIR_Type_delete_attr(MPIR_Datatype *datatype, int type_keyval)
 {
     return remove_by_key(MPIR_KIND_DATATYPE, datatype, type_keyval);
+}
+
+int MPIR_Win_set_attr(MPIR_Win *win, int win_keyval, void *attribute_val)
+{
+    return set_attr(MPIR_KIND_WIN, win, win_keyval, attribute_val);
+}
+
+int MPIR_Win_get_attr(MPIR_Win *win, int win_keyval, void *attribute_val, int *flag)
+{
+    void *value = MPIR_Win_attribute(win, win_keyval);
+    if (!value && win_keyval != MPI_WIN_BASE)
+        return get_attr(MPIR_KIND_WIN, win, win_keyval, attribute_val, flag);
+    memcpy(attribute_val, &value, sizeof value);
+    *flag = 1;
+    return 0;
+}
+
+int MPIR_Win_delete_attr(MPIR_Win *win, int win_keyval)
+{
+    return remove_by_key(MPIR_KIND_WIN, win, win_keyval);
 }

@@ -35,10 +35,19 @@ int MPIR_front_fail(struct front_target target, const char *call, int errclass)
         return MPIR_Err_none(call, errclass);
     if (o->kind == MPIR_KIND_COMM)
         return MPIR_Err_comm(target.object, call, errclass);
+    if (o->kind == MPIR_KIND_WIN)
+        return MPIR_Err_win(target.object, call, errclass);
     if (o->kind == MPIR_KIND_ERRHANDLER)
         return MPIR_Err_no_session(target.object, call, errclass);
     MPIR_Session *s = o->kind == MPIR_KIND_GROUP ? ((MPIR_Group *)target.object)->session : target.object;
     return s ? MPIR_Err_session(s, call, errclass) : MPIR_Err_none(call, errclass);
+}
+
+int MPIR_front_fail_file(struct front_target target, const char *call, int errclass)
+{
+    struct keel_object *o = target.object;
+    return o && o->gen == target.gen ? MPIR_Err_file(target.object, call, errclass)
+                                     : MPIR_Err_no_file(call, errclass);
 }
 
 static bool is_pending(enum MPIR_KIND kind, uint64_t handle)

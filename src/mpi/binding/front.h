@@ -85,6 +85,8 @@ static inline struct front_target front_target_requests(MPIR_Request *const *r, 
     return front_target(NULL);
 }
 int MPIR_front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
+/* Of the calls of the chapter on files, whose errors go to a file's handler, or to the default one. */
+int MPIR_front_fail_file(struct front_target target, const char *call, int errclass) FRONT_COLD;
 
 /* ---- Handles
  * ------------------------------------------------------------------------------------------------- */
@@ -348,5 +350,11 @@ static inline bool front_is_leaf(const MPIR_Comm *comm, int root)
  * -------------------------------------------------------------------------------------------------- */
 
 #define FRONT_COUNTS(array) ((MPIR_Counts){ (array), sizeof *(array) == sizeof(int64_t) })
+
+/* How the functions that this call brings are called: its language's own way. */
+static inline const struct MPIR_Abi *front_abi_of(const struct MPIR_Abi *c)
+{
+    return MPIR_Language == MPIR_C ? c : &MPIR_Abi_fortran[MPIR_Language];
+}
 
 #endif

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Generates what src/mpi/binding describes: gen.py WHAT --out DIR [--srcdir DIR] [--mutant] [FILES...]
 
-    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c; what has no body in FILES is marked
+    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c, src/mpi/fortran/fort_handles.h; what has no body in FILES is marked
     front      src/mpi/binding/front_*.c for the bodies defined in FILES
     man        man/*.3, a page for each procedure that the front exports
+    fortran    include/mpif.h, src/mpi/fortran/*.f90, fort_*.c: the Fortran bindings of what the front exports
     status     prints how much of MPI exists, by chapter
     list       the names of what the front exports, one a line
 A file is rewritten only when its text changes."""
@@ -17,6 +18,8 @@ sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 import gen_forms  # noqa: E402
+import gen_fortran  # noqa: E402
+import gen_fortran_modules  # noqa: E402
 import gen_front  # noqa: E402
 import gen_man    # noqa: E402
 import headers    # noqa: E402
@@ -45,6 +48,7 @@ def make_headers(api, abi, out, bodies):
     write(out, "include/mpi_const.h", headers.const_h(abi))
     write(out, "src/mpi/binding/bodies.h", headers.bodies_h(api))
     write(out, "src/mpi/coll/forms.c", gen_forms.forms_c(api))
+    write(out, "src/mpi/fortran/fort_handles.h", gen_fortran.handle_h(api, bodies))
 
 
 def make_front(api, abi, out, bodies, mutant):
@@ -53,6 +57,14 @@ def make_front(api, abi, out, bodies, mutant):
     write(out, folder + "front_abi.c", gen_front.abi_c(abi))
     for chapter in api.chapters:
         write(out, "%sfront_%s.c" % (folder, chapter), gen_front.chapter_c(chapter, api, bodies, abi, mutant))
+
+
+def make_fortran(api, abi, out, bodies):
+    write(out, "include/mpif.h", gen_fortran_modules.mpif_h(api, abi, bodies))
+    for name, text in gen_fortran_modules.modules(api, abi, bodies).items():
+        write(out, "src/mpi/fortran/" + name, text)
+    write(out, "src/mpi/fortran/fort_mpi.c", gen_fortran.c_file(api, bodies, ""))
+    write(out, "src/mpi/fortran/fort_pmpi.c", gen_fortran.c_file(api, bodies, "P"))
 
 
 def make_man(api, out, bodies, version):
@@ -65,7 +77,7 @@ def make_man(api, out, bodies, version):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["headers", "front", "man", "status", "list"])
+    parser.add_argument("what", choices=["headers", "front", "fortran", "man", "status", "list"])
     parser.add_argument("--out", default=".")
     parser.add_argument("--srcdir", default=".", help="where FILES are if not here")
     parser.add_argument("--large", action="store_true", help="list MPI_X_c too")
@@ -82,6 +94,8 @@ def main():
         make_headers(api, abi, args.out, bodies)
     elif args.what == "front":
         make_front(api, abi, args.out, bodies, args.mutant)
+    elif args.what == "fortran":
+        make_fortran(api, abi, args.out, bodies)
     elif args.what == "man":
         make_man(api, args.out, bodies, args.version)
     elif args.what == "status":

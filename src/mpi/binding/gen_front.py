@@ -249,7 +249,7 @@ static void call_op_int(const MPIR_Callback *cb, void *invec, void *inoutvec, in
 
 static void call_op(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len, struct MPIR_Datatype *datatype)
 {
-    if (cb->convention != MPIR_CALL_C_LARGE) {
+    if (cb->convention != MPIR_CALL_LARGE) {
         call_op_int(cb, invec, inoutvec, len, datatype);
         return;
     }
@@ -286,6 +286,26 @@ static int call_grequest_cancel(const MPIR_Callback *cb, int complete)
     return code;
 }
 
+static int call_datarep_extent(const MPIR_Callback *cb, struct MPIR_Datatype *datatype, intptr_t *extent)
+{
+    ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
+    MPI_Aint value = *extent;
+    int code = ((int (*)(ABI_Datatype, MPI_Aint *, void *))cb->fn)(handle, &value, cb->extra_state);
+    *extent = value;
+    return code;
+}
+
+static int call_datarep_convert(const MPIR_Callback *cb, void *userbuf, struct MPIR_Datatype *datatype, int64_t count,
+                                void *filebuf, int64_t position)
+{
+    ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
+    if (cb->convention == MPIR_CALL_C_LARGE)
+        return ((int (*)(void *, ABI_Datatype, MPI_Count, void *, MPI_Offset, void *))cb->fn)(
+            userbuf, handle, count, filebuf, position, cb->extra_state);
+    return ((int (*)(void *, ABI_Datatype, int, void *, MPI_Offset, void *))cb->fn)(userbuf, handle, (int)count, filebuf,
+                                                                                 position, cb->extra_state);
+}
+
 const struct MPIR_Abi MPIR_Abi_@ABI@ = {
     .name = "@ABI@",
     .call_errhandler = call_errhandler,
@@ -295,6 +315,8 @@ const struct MPIR_Abi MPIR_Abi_@ABI@ = {
     .call_grequest_query = call_grequest_query,
     .call_grequest_free = call_grequest_free,
     .call_grequest_cancel = call_grequest_cancel,
+    .call_datarep_extent = call_datarep_extent,
+    .call_datarep_convert = call_datarep_convert,
 };
 """
 
@@ -377,10 +399,13 @@ class Front:
         self.completes = proc.short.startswith(("Wait", "Test"))
         self.picks = proc.short in ("Waitany", "Testany") # one of many: what others they find complete is noted
         self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
-        # Whose error handler it is: the communicator's, a session's, the one to be a session's, a group's.
-        kinds = ("SESSION", "SESSION_INOUT") + ("ERRHANDLER",) * (proc.short == "Session_init") + ("GROUP", "GROUP_INOUT")
+        # Whose error handler it is: the communicator's, a window's, a session's, the one to be a session's, a group's.
+        kinds = ("WIN", "WIN_INOUT", "SESSION", "SESSION_INOUT") + ("ERRHANDLER",) * (proc.short == "Session_init") + ("GROUP", "GROUP_INOUT")
+        if proc.chapter == "io": # a file's, or those of no file
+            kinds = ("FILE", "FILE_INOUT")
         owners = sorted((kinds.index(p.kind.name), i) for i, p in enumerate(proc.params) if p.kind.name in kinds and not p.has("loose"))
-        self.owner = self.comm or (proc.params[owners[0][1]] if owners else None)
+        self.owner = self.comm if proc.chapter != "io" else None
+        self.owner = self.owner or (proc.params[owners[0][1]] if owners else None)
 
     # -- conditions ------------------------------------------------------------------------------------------------
 
@@ -660,8 +685,8 @@ class Front:
     def add_callback(self, p):
         large = self.large and p.kind.small != p.kind.large
         extra = "extra_state" if "extra_state" in self.names else "NULL"
-        self.args.append("(MPIR_Callback){ %s, %s, %s, &MPIR_Abi_%s }" %
-                         (p.name, "MPIR_CALL_C_LARGE" if large else "MPIR_CALL_C", extra, self.abi.name))
+        self.args.append("(MPIR_Callback){ %s, %s, %s, front_abi_of(&MPIR_Abi_%s) }" %
+                         (p.name, "MPIR_CALL_LARGE" if large else "MPIR_CALL_SMALL", extra, self.abi.name))
         if self.proc.chapter in ("op", "errhan", "ext"):
             self.check(p, 'check_pointer((const void *)%s, "%s")' % (p.name, p.name))
 
@@ -722,7 +747,7 @@ class Front:
             lines.append("done:")
         if counted:
             lines.append("    if (unlikely(refused && %s_o))\n        MPIR_Coll_refused(%s_o);" % (self.comm.name, self.comm.name))
-        fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_Err_no_file(call, err)"
+        fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_front_fail_file(%s, call, err)" % target
         lines += self.frees + returns(nulls, fail)
         return "\n".join(lines)
 

@@ -180,13 +180,14 @@ def page(proc, exported, version):
     see = [p.name for p in exported if p.section == proc.section and p is not proc][:12] or ["mpiexec"]
     standard = "MPI 5.0" + (", \\(lq%s\\(rq" % proc.section if proc.section else "")
     if proc.has("outside"):
-        standard = "Not in MPI's Standard ABI." + ("" if not proc.section else " MPI 5.0, \\(lq%s\\(rq" % proc.section)
+        standard = "Not in MPI's Standard ABI." + ("" if not proc.section or not proc.has("since") else " MPI 5.0, \\(lq%s\\(rq" % proc.section)
+    standard += "; since MPI %s." % proc.flags["since"] if proc.has("since") else " It is Keel's own."
     tool = "MPI_SUCCESS, or one of these codes; no error handler is called."
     result = tool if proc.short.startswith("T_") else "The result." if proc.returns != "int" or proc.short.endswith("_toint") else \
         "MPI_SUCCESS, or an error class after the error handler has returned; MPI_Error_string tells what was wrong."
     return fill(PAGE, NAME=proc.name, NAMES=", ".join(names), SUMMARY=proc.summary, SYNOPSIS=synopsis(proc),
                 ARGUMENTS=arguments(proc), DESCRIPTION=description(proc), RETURN=result, ERRORS=errors(proc),
-                STANDARD=standard + "; since MPI %s." % proc.flags["since"],
+                STANDARD=standard,
                 SEE=",\n".join(".BR %s (%s)" % (s, "1" if s == "mpiexec" else "3") for s in see), VERSION=version)
 
 

@@ -199,7 +199,7 @@ def mpi_h(api, abi, here):
         PROTOTYPES="\n\n".join(by_chapter),
         OUTSIDE_CONSTANTS=constants(abi.outside)[0],
         OUTSIDE_CALLBACKS="\n".join(callback_typedef(n, t) for n, t, outside in api.callbacks if outside),
-        OUTSIDE=prototypes([p for p in api.procs if p.has("outside")], here),
+        OUTSIDE=prototypes([p for p in api.procs if p.has("outside") and p.has("since")], here),
     )
 
 

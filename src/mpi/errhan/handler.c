@@ -8,7 +8,9 @@
 #include "env.h"
 #include "err.h"
 #include "errhandler.h"
+#include "file.h"
 #include "session.h"
+#include "win.h"
 #include "util/knob.h"
 
 #define PREDEFINED(value, kind_of) \
@@ -158,6 +160,16 @@ int MPIR_Comm_get_errhandler(MPIR_Comm *comm, MPIR_Errhandler **errhandler)
     return get(comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal, errhandler);
 }
 
+int MPIR_Win_set_errhandler(MPIR_Win *win, MPIR_Errhandler *errhandler)
+{
+    return set(MPIR_KIND_WIN, errhandler, &win->errhandler);
+}
+
+int MPIR_Win_get_errhandler(MPIR_Win *win, MPIR_Errhandler **errhandler)
+{
+    return get(win->errhandler, errhandler);
+}
+
 int MPIR_Session_set_errhandler(MPIR_Session *session, MPIR_Errhandler *errhandler)
 {
     return set(MPIR_KIND_SESSION, errhandler, &session->errhandler);
@@ -168,19 +180,17 @@ int MPIR_Session_get_errhandler(MPIR_Session *session, MPIR_Errhandler **errhand
     return get(session->errhandler, errhandler);
 }
 
-/* There is no file yet but MPI_FILE_NULL, which stands for the default handler. */
+/* MPI_FILE_NULL stands for the default handler, that of files which are opened. */
 MPIR_Errhandler *MPIR_File_errhandler = &MPIR_Errors_return;
 
 int MPIR_File_set_errhandler(MPIR_File *file, MPIR_Errhandler *errhandler)
 {
-    (void)file;
-    return set(MPIR_KIND_FILE, errhandler, &MPIR_File_errhandler);
+    return set(MPIR_KIND_FILE, errhandler, file ? &file->errhandler : &MPIR_File_errhandler);
 }
 
 int MPIR_File_get_errhandler(MPIR_File *file, MPIR_Errhandler **errhandler)
 {
-    (void)file;
-    return get(MPIR_File_errhandler, errhandler);
+    return get(file ? file->errhandler : MPIR_File_errhandler, errhandler);
 }
 
 /* The references of objects are not the user's to drop. */

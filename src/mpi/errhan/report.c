@@ -8,8 +8,10 @@
 #include "env.h"
 #include "err.h"
 #include "errhandler.h"
+#include "file.h"
 #include "request.h"
 #include "session.h"
+#include "win.h"
 
 /* The thread's latest error, for MPI_Error_string, and the communicator of the request that failed
  * (referenced). */
@@ -18,6 +20,7 @@ static _Thread_local struct {
     char text[MPI_MAX_ERROR_STRING];
 } latest;
 static _Thread_local MPIR_Comm *request_comm;
+static _Thread_local MPIR_File *request_file; /* the same of an access to a file */
 
 int MPIR_Err_exit_code(int errorcode)
 {
@@ -46,6 +49,14 @@ static void name_comm(char *out, size_t cap, const MPIR_Comm *comm)
         snprintf(out, cap, " [unnamed communicator of %d processes]", comm->adi.size);
 }
 
+static void name_win(char *out, size_t cap, const MPIR_Win *win)
+{
+    if (win->name[0])
+        snprintf(out, cap, " [window %s]", win->name);
+    else
+        snprintf(out, cap, " [unnamed window of %d processes]", win->comm->adi.size);
+}
+
 /* " on rank 1 (host h, pid 123)", or nothing outside a job. */
 static void name_process(char *out, size_t cap)
 {
@@ -57,15 +68,14 @@ static void name_process(char *out, size_t cap)
     snprintf(out, cap, " on rank %d (host %s, pid %d)", MPID_MyWorldRank, node, (int)getpid());
 }
 
-/* function, where it happened, what, the recorded words if they are about this code, and the communicator. */
+/* function, where it happened, what, the recorded words if they are about this code, and the object's name. */
 static void compose(char *out, size_t cap, const char *function, const char *where, int code,
-                    const MPIR_Comm *comm)
+                    const char *which)
 {
     const struct ku_err *e = ku_err_last();
     bool words = e->code == code && (e->text[0] || e->arg[0]);
-    char what[MPI_MAX_ERROR_STRING], which[192];
+    char what[MPI_MAX_ERROR_STRING];
     name_code(what, sizeof what, code);
-    name_comm(which, sizeof which, comm);
     snprintf(out, cap, "%s%s: %.300s%s%s%s%s%s", function, where, what, words ? ": " : "",
              words ? e->arg : "", words && e->arg[0] ? " " : "", words ? e->text : "", which);
 }
@@ -106,6 +116,7 @@ static void call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void 
                  DEEPEST, latest.text);
         end_job(NULL, code, text);
     }
+    MPIR_Language = MPIR_C; /* whatever the function calls says for itself what it is */
     callback.abi->call_errhandler(&callback, kind, object, &code);
     nested.n = depth - 1;
 }
@@ -127,6 +138,8 @@ static const MPIR_Comm *abort_group(const struct raised *r, const MPIR_Errhandle
         return NULL;
     if (r->kind == MPIR_KIND_SESSION)
         return &alone;
+    if (r->kind == MPIR_KIND_WIN)
+        return ((MPIR_Win *)r->object)->comm;
     bool some = r->kind == MPIR_KIND_COMM && r->object != NULL && !((MPIR_Comm *)r->object)->remote_group;
     return some ? r->object : NULL;
 }
@@ -143,10 +156,14 @@ static MPIR_Errhandler *handler_of(const struct raised *r)
 /* Compose both texts and run the handler. */
 static void raise_error(const struct raised *r, const char *function)
 {
-    char fatal_text[1024], where[160];
+    char fatal_text[1024], where[160], which[192];
     name_process(where, sizeof where);
-    compose(fatal_text, sizeof fatal_text, function, "", r->code, r->named);
-    compose(latest.text, sizeof latest.text, function, where, r->code, r->named);
+    if (r->kind == MPIR_KIND_WIN)
+        name_win(which, sizeof which, r->object);
+    else
+        name_comm(which, sizeof which, r->named);
+    compose(fatal_text, sizeof fatal_text, function, "", r->code, which);
+    compose(latest.text, sizeof latest.text, function, where, r->code, which);
     latest.code = r->code;
     ku_err_clear();
     MPIR_Errhandler *handler = handler_of(r);
@@ -167,12 +184,23 @@ static void raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *f
         function);
 }
 
+static void raise_on_file(MPIR_File *file, const char *function, int code)
+{
+    raise_error(
+        &(struct raised){ .kind = MPIR_KIND_FILE, .object = file, .handler = file->errhandler, .code = code },
+        function);
+}
+
 static void forget_request(void)
 {
     MPIR_Comm *comm = request_comm;
+    MPIR_File *file = request_file;
     request_comm = NULL;
+    request_file = NULL;
     if (comm)
         MPIR_Comm_release(comm);
+    if (file)
+        MPIR_File_release(file);
 }
 
 /* A failed MPI_Waitall returns MPI_ERR_IN_STATUS, but the handler gets the code in the status (10.3.1).  What
@@ -182,7 +210,15 @@ static int report(MPIR_Comm *comm, const char *function, int errclass)
     MPIR_Comm *of_request = request_comm;
     int recorded = ku_err_last()->code;
     bool in_status = errclass == MPI_ERR_IN_STATUS && recorded;
+    MPIR_File *file = request_file;
     request_comm = NULL;
+    request_file = NULL;
+    if (file && (in_status || recorded == errclass))
+        raise_on_file(file, function, in_status ? recorded : errclass);
+    if (file)
+        MPIR_File_release(file);
+    if (file && (in_status || recorded == errclass))
+        return errclass;
     if (of_request && (in_status || recorded == errclass))
         comm = of_request;
     raise_on_comm(comm ? comm : MPIR_Errhandler_comm_of_none(), comm, function,
@@ -200,6 +236,20 @@ int MPIR_Err_comm(MPIR_Comm *comm, const char *function, int errclass)
 int MPIR_Err_none(const char *function, int errclass)
 {
     return report(NULL, function, errclass);
+}
+
+static void raise_on_win(MPIR_Win *win, const char *function, int code)
+{
+    raise_error(
+        &(struct raised){ .kind = MPIR_KIND_WIN, .object = win, .handler = win->errhandler, .code = code },
+        function);
+}
+
+int MPIR_Err_win(MPIR_Win *win, const char *function, int errclass)
+{
+    forget_request();
+    raise_on_win(win, function, errclass);
+    return errclass;
 }
 
 static void raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, const char *function, int code)
@@ -249,6 +299,10 @@ int MPIR_Err_request(const MPIR_Request *request)
     else if (((const struct MPIR_Closure *)request->aux)->ops->explain)
         ((const struct MPIR_Closure *)request->aux)->ops->explain(request);
     forget_request();
+    if (request->handle_type == MPIR_IO && err) {
+        request_file = MPIR_File_of_request(request);
+        MPIR_Object_ref(request_file);
+    }
     if (comm) {
         MPIR_Object_ref(comm);
         request_comm = comm;
@@ -279,6 +333,13 @@ int MPIR_Comm_call_errhandler(MPIR_Comm *comm, int errorcode)
     return 0;
 }
 
+int MPIR_Win_call_errhandler(MPIR_Win *win, int errorcode)
+{
+    ku_err_clear();
+    raise_on_win(win, "MPI_Win_call_errhandler", errorcode);
+    return 0;
+}
+
 static void raise_on_no_file(const char *function, int code)
 {
     raise_error(&(struct raised){ .kind = MPIR_KIND_FILE, .handler = MPIR_File_errhandler, .code = code },
@@ -295,10 +356,19 @@ int MPIR_Session_call_errhandler(MPIR_Session *session, int errorcode)
 /* MPI_FILE_NULL has a handler, so it can be called. */
 int MPIR_File_call_errhandler(MPIR_File *fh, int errorcode)
 {
-    (void)fh;
     ku_err_clear();
-    raise_on_no_file("MPI_File_call_errhandler", errorcode);
+    if (fh)
+        raise_on_file(fh, "MPI_File_call_errhandler", errorcode);
+    else
+        raise_on_no_file("MPI_File_call_errhandler", errorcode);
     return 0;
+}
+
+int MPIR_Err_file(MPIR_File *file, const char *function, int errclass)
+{
+    forget_request();
+    raise_on_file(file, function, errclass);
+    return errclass;
 }
 
 int MPIR_Err_no_file(const char *function, int errclass)

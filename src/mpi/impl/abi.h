@@ -13,7 +13,14 @@ struct MPIR_STATUS;
 /* A handle of MPI_T, as its bodies get it: a number that they look up, or 0 for the null handle. */
 typedef uint64_t MPIR_T_handle;
 
-enum MPIR_CONVENTION { MPIR_CALL_C = 0, MPIR_CALL_C_LARGE, MPIR_CALL_FORTRAN };
+enum MPIR_CONVENTION { MPIR_CALL_SMALL = 0, MPIR_CALL_LARGE /* counts are MPI_Count */ };
+
+/* Who calls: C, Fortran, or Fortran's first binding, whose attributes are INTEGERs.  What Fortran gives as callbacks and as values of
+ * attributes is of another convention. */
+enum MPIR_LANGUAGE { MPIR_C = 0, MPIR_FORTRAN, MPIR_FORTRAN_INT };
+
+/* Of the present call of this thread (src/mpi/fortran). */
+extern _Thread_local enum MPIR_LANGUAGE MPIR_Language;
 
 typedef struct MPIR_Callback {
     void (*fn)(void);
@@ -25,6 +32,7 @@ typedef struct MPIR_Callback {
 /* One a front end; the generated code fills it in.  `object`: the object whose handle is passed. */
 struct MPIR_Abi {
     const char *name;
+    enum MPIR_LANGUAGE language;
     /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND. */
     void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);
     /* MPI_Comm_copy_attr_function and MPI_Comm_delete_attr_function and their like; they return what the function does. */
@@ -39,6 +47,13 @@ struct MPIR_Abi {
     int (*call_grequest_query)(const MPIR_Callback *cb, struct MPIR_STATUS *status);
     int (*call_grequest_free)(const MPIR_Callback *cb);
     int (*call_grequest_cancel)(const MPIR_Callback *cb, int complete);
+    /* The functions of a data representation; each returns the user's error code. */
+    int (*call_datarep_extent)(const MPIR_Callback *cb, struct MPIR_Datatype *datatype, intptr_t *extent);
+    int (*call_datarep_convert)(const MPIR_Callback *cb, void *userbuf, struct MPIR_Datatype *datatype,
+                                int64_t count, void *filebuf, int64_t position);
 };
+
+/* The one of Fortran's functions, by the language of the call that gave them. */
+extern const struct MPIR_Abi MPIR_Abi_fortran[];
 
 #endif

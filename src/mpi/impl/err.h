@@ -16,6 +16,7 @@
 
 struct MPIR_Comm;
 struct MPIR_Session;
+struct MPIR_Win;
 struct MPIR_Errhandler;
 struct MPIR_HANDLE;
 
@@ -25,6 +26,8 @@ struct MPIR_HANDLE;
 /* Run the handler of `comm`; returns the class if the handler returns.  If the error is the one of a request, recorded
  * by MPIR_Err_request, it is the handler of the request's communicator instead. */
 int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __attribute__((cold));
+/* The handler of a window. */
+int MPIR_Err_win(struct MPIR_Win *win, const char *function, int errclass) __attribute__((cold));
 /* The handler of a session: of calls on it, and on the groups derived from it. */
 int MPIR_Err_session(struct MPIR_Session *session, const char *function, int errclass) __attribute__((cold));
 /* The handler that MPI_Session_init was given, for a session that there is not. */
@@ -35,6 +38,9 @@ int MPIR_Err_no_session(struct MPIR_Errhandler *handler, const char *function, i
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));
 /* I/O calls that have no valid file (MPI_File_open, a handle that is none): the default handler of files. */
 int MPIR_Err_no_file(const char *function, int errclass) __attribute__((cold));
+/* The handler of a file. */
+struct MPIR_File;
+int MPIR_Err_file(struct MPIR_File *file, const char *function, int errclass) __attribute__((cold));
 /* Called while nobody uses the library, or the world model is wanted and does not run: the text says which; then as
  * MPIR_Err_none. */
 int MPIR_Err_state(const char *function) __attribute__((cold));

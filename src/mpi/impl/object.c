@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include "comm.h"
 #include "errhandler.h"
+#include "file.h"
 #include "group.h"
 #include "info.h"
 #include "mpi_const.h"
@@ -12,6 +13,7 @@
 #include "request.h"
 #include "session.h"
 #include "type.h"
+#include "win.h"
 
 #define ROW(k, type) [MPIR_KIND_##k] = { .objsize = (sizeof(type) + 63) & ~(size_t)63, .kind = MPIR_KIND_##k }
 
@@ -19,7 +21,8 @@
 struct ku_slab MPIR_slab[MPIR_KIND_COUNT] = {
     ROW(COMM, MPIR_Comm), ROW(GROUP, MPIR_Group),     ROW(DATATYPE, MPIR_Datatype),
     ROW(OP, MPIR_Op),     ROW(REQUEST, MPIR_Request), ROW(ERRHANDLER, MPIR_Errhandler),
-    ROW(INFO, MPIR_Info), ROW(SESSION, MPIR_Session),
+    ROW(INFO, MPIR_Info), ROW(WIN, MPIR_Win),         ROW(SESSION, MPIR_Session),
+    ROW(FILE, MPIR_File),
 };
 
 /* The chapters own the predefined objects; a program that links without a chapter has none of its objects. */

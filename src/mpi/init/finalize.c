@@ -12,6 +12,7 @@
 #include "comm.h"
 #include "env.h"
 #include "err.h"
+#include "leaks.h"
 #include "p2p.h"
 #include "partitioned.h"
 #include "request.h"
@@ -65,6 +66,8 @@ int MPIR_Finalize(void)
     int late = MPIR_Coll_meet(&MPIR_Comm_world, keep) ? 0 : barrier(&MPIR_Comm_world, &keep);
     if (err || late)
         return err ? err : late;
+    if (!keep)
+        MPIR_Leaks_show();
     MPIR_Comm_fini_predefined();
     MPIR_env.phase = MPIR_AFTER_FINALIZE;
     MPIR_Library_leave_all(MPIR_env.thread_level, keep);

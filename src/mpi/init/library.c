@@ -16,6 +16,7 @@
 #include "drive.h"
 #include "env.h"
 #include "err.h"
+#include "file.h"
 #include "partitioned.h"
 #include "request.h"
 #include "type.h"
@@ -46,6 +47,13 @@ static struct ku_knob knob_rows[] = {
       .unit = "",
       .changed = set_check_args,
       .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
+    { .name = "LEAKS",
+      .type = KU_KNOB_BOOL,
+      .def = "0",
+      .unit = "",
+      .help =
+          "MPI_Finalize shows what the program has left: communicators, datatypes, requests, and messages "
+          "that no receive has asked for" },
     { .name = "STREAM_BUFFERING",
       .type = KU_KNOB_INT,
       .max = 2,
@@ -84,7 +92,9 @@ static const char *comm_name(const struct MPIR_COMMUNICATOR *comm)
 static int others_end(void)
 {
     bool threads = library.levels[MPI_THREAD_SERIALIZED] > 0 || library.levels[MPI_THREAD_MULTIPLE] > 0;
-    return (atomic_load(&MPIR_Greq_under_way) > 0 ? KU_OTHERS_REQUESTS : 0) |
+    return (atomic_load(&MPIR_Greq_under_way) > 0 || atomic_load(&MPIR_File_under_way) > 0
+                ? KU_OTHERS_REQUESTS
+                : 0) |
            (threads ? KU_OTHERS_THREADS : 0);
 }
 

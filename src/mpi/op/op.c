@@ -124,7 +124,7 @@ int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type)
 static void apply_user(const MPIR_Op *op, const void *in, void *inout, int64_t count, MPIR_Datatype *type)
 {
     const MPIR_Callback *cb = &op->callback;
-    int64_t most = cb->convention == MPIR_CALL_C_LARGE ? INT64_MAX : INT_MAX;
+    int64_t most = cb->convention == MPIR_CALL_LARGE ? INT64_MAX : INT_MAX;
     for (int64_t at = 0; at < count; at += most) {
         int64_t n = count - at < most ? count - at : most;
         uintptr_t moved = (uintptr_t)at * (uintptr_t)type->adi.extent;

@@ -116,11 +116,10 @@ bool dev_tcp_places(struct dev *d)
 static int address_of(struct dev_peer *p, struct tcp_address *a)
 {
     struct dev *d = p->dev;
-    uint8_t buf[DEV_ADDRESS_MAX] = { 0 };
-    size_t n = d->up.address ? d->up.address(d->up.core, p->grank, buf, sizeof buf) : DEV_ADDRESS_NEVER;
+    memset(a, 0, sizeof *a);
+    size_t n = d->up.address ? d->up.address(d->up.core, p->grank, a, sizeof *a) : DEV_ADDRESS_NEVER;
     if (n == 0)
         return 0;
-    memcpy(a, buf, sizeof *a);
     return n != DEV_ADDRESS_NEVER && tcp_address_check(a, n) ? 1 : -1;
 }
 

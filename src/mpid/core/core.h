@@ -199,6 +199,12 @@ enum core_event {
 };
 extern struct ku_event MPID_events[CORE_EVENTS];
 
+/* A word of shared memory, and the value that somebody waits to change. */
+struct core_word {
+    _Atomic uint32_t *at;
+    uint32_t is;
+};
+
 /* What a blocking probe waits for. */
 struct core_probe {
     const struct MPIR_COMMUNICATOR *comm;
@@ -225,11 +231,12 @@ struct core {
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank;
     struct peers peers;
-    struct peer *busy;    /* peers with something to send */
-    struct context *last; /* the context looked up last */
-    struct team *waits;   /* this process waits for that team's members */
-    struct team *begun;   /* teams with a meeting that it has begun and not ended (MPID_Team_begin) */
-    bool ending;          /* it waits in MPID_Sync, for a count in the segment */
+    struct peer *busy;     /* peers with something to send */
+    struct context *last;  /* the context looked up last */
+    struct team *waits;    /* this process waits for that team's members */
+    struct core_word word; /* or for a change of that word (shared.c); word.at NULL: no */
+    struct team *begun;    /* teams with a meeting that it has begun and not ended (MPID_Team_begin) */
+    bool ending;           /* it waits in MPID_Sync, for a count in the segment */
     struct context **contexts;
     uint32_t ncontexts, context_mask;
     int npoll, nactive, ndevs;
@@ -308,7 +315,13 @@ static inline bool peer_gone(int32_t grank)
 
 /* plugin.c */
 /* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error. */
-int MPID_Plugins_open(void (*open)(const struct dev_ops *ops));
+/* Of a plug-in that is not loaded (plugin.c). */
+struct plugin_about {
+    char name[64];
+    uint32_t reach; /* as dev_ops.reach; 0: not known */
+};
+int MPID_Plugins_open(void (*open)(const struct dev_ops *ops),
+                      bool (*wanted)(const struct plugin_about *about));
 void MPID_Plugins_know(void); /* make their variables known, without opening anything */
 
 /* context.c */

@@ -200,11 +200,21 @@ static uint32_t lacking(void)
     return lack;
 }
 
-/* Is it of use besides those before it?  (A process needs no device to reach itself.) */
-static bool of_use(const struct dev_ops *ops)
+/* Is a device of this reach of use besides those before it?  (A process needs no device to reach itself.) */
+static bool of_use(uint32_t reach)
 {
     uint32_t lack = lacking();
-    return lack != 0 && (ops->reach == 0 || (ops->reach & (lack | DEV_REACH_ANY)) != 0);
+    return lack != 0 && (reach == 0 || (reach & (lack | DEV_REACH_ANY)) != 0);
+}
+
+/* Is a plug-in to be loaded?  If it is needed; and if the user has listed it, and other nodes are there that it reaches. */
+static bool is_plugin_wanted(const struct plugin_about *about)
+{
+    const struct dev_world *w = &MPID_core.world;
+    const char *list = ku_knob_str("DEVICES");
+    bool named = list != NULL && *list != 0;
+    return listed(list, about->name) &&
+           (of_use(about->reach) || (named && w->size > w->local_size && about->reach != DEV_REACH_NODE));
 }
 
 /* The device itself, or with a hook around it (KEEL_HOOKS). */
@@ -234,7 +244,7 @@ static bool open_one(const struct dev_ops *ops, bool plugin)
         (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
     if (MPID_core.ndevs == CORE_DEVICES || MPID_core.area_off > MPID_core.job.segment.head->dev_bytes ||
         ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name) ||
-        (!plugin && !of_use(ops)))
+        (!plugin && !of_use(ops->reach)))
         return false;
     *d = (struct core_dev){ .world = MPID_core.world };
     d->world.area_off = area;
@@ -346,59 +356,107 @@ static void expect_best(void)
 }
 
 /* ---- Addresses.  A card is, for each device with an address: the length of its name, the name, the length of the
- * address in two bytes, the address. ---- */
+ * address in four bytes, the address. ---- */
 
-enum { CARD_LEN = 2 };
+enum { CARD_LEN = 4 };
+
+/* A card to be, of any length. */
+struct card {
+    uint8_t *bytes;
+    size_t len, cap;
+};
+
+/* Room for n bytes more; NULL: there is no memory. */
+static uint8_t *card_room(struct card *c, size_t n)
+{
+    if (c->cap - c->len < n) {
+        size_t cap = 2 * c->cap + n + 256;
+        uint8_t *more = realloc(c->bytes, cap);
+        if (more == NULL)
+            return NULL;
+        c->bytes = more;
+        c->cap = cap;
+    }
+    return c->bytes + c->len;
+}
+
+/* Of one device.  Few devices' addresses do not fit at once. */
+static int card_add(struct card *c, const struct core_dev *d)
+{
+    enum { USUAL = 256 };
+    size_t name = strlen(d->ops.name), head = 1 + name + CARD_LEN, n = USUAL, room;
+    uint8_t *at;
+    do {
+        room = n;
+        if ((at = card_room(c, head + room)) == NULL)
+            return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the address of device %.40s", d->ops.name);
+        n = d->ops.address(d->dev, at + head, room);
+    } while (n > room && n <= DEV_ADDRESS_MAX);
+    if (n > DEV_ADDRESS_MAX || name > 255)
+        return ku_err_set(MPI_ERR_OTHER, NULL,
+                          "the address of device %.40s has %zu bytes; expected at most %d", d->ops.name, n,
+                          DEV_ADDRESS_MAX);
+    if (n == 0)
+        return 0;
+    *at++ = (uint8_t)name;
+    memcpy(at, d->ops.name, name);
+    memcpy(at + name, &(uint32_t){ ku_le32((uint32_t)n) }, CARD_LEN);
+    c->len += head + n;
+    return 0;
+}
 
 static int write_card(void)
 {
-    unsigned char card[KU_CARD_BYTES], address[DEV_ADDRESS_MAX];
-    uint32_t at = 0;
-    if (MPID_core.job.size == 1)
-        return 0;
-    for (int i = 0; i < MPID_core.ndevs; i++) {
-        const struct core_dev *d = &MPID_core.devs[i];
-        size_t name = strlen(d->ops.name), n = d->ops.address(d->dev, address, sizeof address);
-        if (n == 0)
-            continue;
-        if (n > sizeof address || name > 255 || at + 1 + name + CARD_LEN + n > sizeof card)
-            return ku_err_set(MPI_ERR_OTHER, NULL,
-                              "the address of device %.40s has %zu bytes; there is no room", d->ops.name, n);
-        card[at++] = (unsigned char)name;
-        memcpy(card + at, d->ops.name, name);
-        at += (uint32_t)name;
-        card[at++] = (unsigned char)(n & 255);
-        card[at++] = (unsigned char)(n >> 8);
-        memcpy(card + at, address, n);
-        at += (uint32_t)n;
+    struct card c = { 0 };
+    int err = 0;
+    for (int i = 0; i < MPID_core.ndevs && err == 0 && MPID_core.job.size > 1; i++)
+        err = card_add(&c, &MPID_core.devs[i]);
+    if (err == 0 && MPID_core.job.size > 1 &&
+        pmi_card(&MPID_core.job, &MPID_core.heap, c.bytes, (uint32_t)c.len) != 0)
+        err = ku_err_last()->code = MPI_ERR_OTHER; /* the words stay */
+    free(c.bytes);
+    return err;
+}
+
+/* The address of a device in a card; 0 bytes: it has none there. */
+static size_t find_address(const struct ku_card *c, const char *device, const uint8_t **address)
+{
+    const uint8_t *at = c->bytes, *end = at + c->len;
+    while (end - at > CARD_LEN && end - at > 1 + *at + CARD_LEN) {
+        const uint8_t *name = at + 1;
+        size_t names = *at, n;
+        uint32_t len;
+        memcpy(&len, name + names, CARD_LEN);
+        n = ku_le32(len);
+        *address = name + names + CARD_LEN;
+        if (n > (size_t)(end - *address))
+            break;
+        if (names == strlen(device) && memcmp(name, device, names) == 0)
+            return n;
+        at = *address + n;
     }
-    return pmi_card(&MPID_core.job, card, at) == 0 ? 0 : (ku_err_last()->code = MPI_ERR_OTHER);
+    return 0;
 }
 
 size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
 {
     const char *device = ((const struct core_dev *)arg)->ops.name;
-    const struct ku_segment *s = &MPID_core.job.segment;
-    unsigned char card[KU_CARD_BYTES];
-    if (grank < 0 || grank >= MPID_core.job.size || peer_gone(grank) || ku_segment_gone(s)[grank])
+    struct ku_card c;
+    const uint8_t *address;
+    if (grank < 0 || grank >= MPID_core.job.size || peer_gone(grank) ||
+        ku_segment_gone(&MPID_core.job.segment)[grank])
         return DEV_ADDRESS_NEVER;
-    int len = ku_segment_card_read(s, (uint32_t)grank, MPID_core.world.epoch, card);
-    if (len == KU_CARD_NONE)
+    enum ku_card_state is = pmi_card_of(&MPID_core.job, &MPID_core.heap, grank, &c);
+    if (is == KU_CARD_NONE)
         return 0;
-    for (int at = 0; at + 1 < len;) {
-        int name = card[at], lens = at + 1 + name, address = lens + CARD_LEN;
-        if (address > len)
-            break;
-        size_t n = card[lens] | (size_t)card[lens + 1] << 8;
-        if (n > (size_t)(len - address))
-            break;
-        if ((size_t)name == strlen(device) && memcmp(card + at + 1, device, (size_t)name) == 0) {
-            memcpy(buf, card + address, n < cap ? n : cap);
-            return n;
-        }
-        at = address + (int)n;
-    }
-    return DEV_ADDRESS_NEVER;
+    if (is == KU_CARD_LACKING)
+        MPID_Broken("there is no shared memory for the addresses of rank %d", (int)grank);
+    if (is != KU_CARD_THERE)
+        return DEV_ADDRESS_NEVER;
+    size_t n = find_address(&c, device, &address);
+    memcpy(buf, address, n < cap ? n : cap);
+    ku_card_done(&MPID_core.heap, &c);
+    return n > 0 ? n : DEV_ADDRESS_NEVER;
 }
 
 /* ---- Opening and closing ---- */
@@ -414,7 +472,7 @@ int MPID_Devset_open(void)
     MPID_Dev_take_none();
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], false);
-    err = MPID_Plugins_open(open_plugin);
+    err = MPID_Plugins_open(open_plugin, is_plugin_wanted);
     if (err == 0 && lacking() != 0)
         err = ku_err_set(
             MPI_ERR_OTHER, NULL, "no device %s%.50s can reach the ranks %s; the job has %d ranks%s",

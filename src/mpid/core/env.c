@@ -6,7 +6,9 @@
 #include "util/clock.h"
 #include "util/knob.h"
 
-struct core MPID_core;
+/* Common: it lies behind all other variables, since its last member is large and seldom touched, and what stood behind that would take
+ * a page of its own. */
+__attribute__((common)) struct core MPID_core;
 int MPID_MyWorldSize = 1, MPID_MyWorldRank;
 
 static void set_unexpected(const struct ku_knob *row)
@@ -35,7 +37,7 @@ static struct ku_knob rows[] = {
       .type = KU_KNOB_STR,
       .def = KEEL_LIBDIR "/keel",
       .unit = "",
-      .help = "the folder of device plug-ins: each ch_*.so there is loaded, in the order of the names" },
+      .help = "the folder of device plug-ins: each ch_*.so there, in the order of the names" },
     { .name = "HOOKS",
       .type = KU_KNOB_STR,
       .unit = "",

@@ -3,15 +3,22 @@
  * Those of the folder KEEL_PLUGIN_DIR ($libdir/keel: each ch_*.so, in the order of their names) come first, then those that
  * KEEL_PLUGINS names.  One that the user has named must be usable; one of the folder that is not is left out, with a warning.
  *
+ * A text beside a plug-in of the folder, ch_<name>.dev for ch_<name>.so, has the line "reach node" or "reach any" (dev_ops.reach).
+ * With it a plug-in is loaded only when it is to be opened, or one of its variables (KEEL_<NAME>_...) is set.
+ *
  * A plug-in is loaded once and stays as long as the library does: its variables are shown all the time, and MPID_Init may follow
  * MPID_End. */
 #include "core.h"
 #include <dirent.h>
+#include <ctype.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "util/knob.h"
+
+extern char **environ;
 
 struct plugin {
     struct plugin *next;
@@ -189,6 +196,8 @@ static int no_memory(void)
     return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the list of device plug-ins");
 }
 
+static bool of_folder; /* each() is at those of the folder, not those that the user has named */
+
 /* One that cannot be used is left out: the user may not even know of it. */
 static int each_of_folder(const char *folder, int (*fn)(const char *path))
 {
@@ -231,17 +240,74 @@ static int each_listed(const char *folder, const char *list, int (*fn)(const cha
 static int each(int (*fn)(const char *path))
 {
     const char *folder = ku_knob_str("PLUGIN_DIR"), *list = ku_knob_str("PLUGINS");
+    of_folder = true;
     int err = each_of_folder(folder, fn);
+    of_folder = false;
     return err == 0 && list != NULL && *list != 0 ? each_listed(folder, list, fn) : err;
+}
+
+/* ---- What is known of one without loading it ---- */
+
+/* The name of the device, from a path that ends with ch_<name>.so. */
+static void name_of(const char *path, char *name, size_t size)
+{
+    const char *base = strrchr(path, '/');
+    base = base != NULL ? base + 1 : path;
+    snprintf(name, size, "%.*s", (int)(strlen(base) - 6), base + 3);
+}
+
+/* False: there is no text beside it. */
+static bool read_about(const char *path, struct plugin_about *about)
+{
+    char text[PATH_MAX], line[256], what[16], value[200];
+    size_t n = strlen(path);
+    FILE *f;
+    if (n < 3 || n + 2 > sizeof text)
+        return false;
+    snprintf(text, sizeof text, "%.*s.dev", (int)n - 3, path);
+    f = fopen(text, "re");
+    if (f == NULL)
+        return false;
+    *about = (struct plugin_about){ 0 };
+    name_of(path, about->name, sizeof about->name);
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (sscanf(line, "%15s %199s", what, value) != 2)
+            continue;
+        if (strcmp(what, "reach") == 0)
+            about->reach = strcmp(value, "node") == 0 ? DEV_REACH_NODE : DEV_REACH_ANY;
+    }
+    fclose(f);
+    return true;
+}
+
+/* Has the user set a variable of the device? */
+static bool is_tuned(const char *name)
+{
+    char prefix[64];
+    int n = snprintf(prefix, sizeof prefix, "KEEL_%.40s_", name);
+    for (int i = 0; i < n; i++)
+        prefix[i] = (char)toupper((unsigned char)prefix[i]);
+    for (char **e = environ; *e != NULL; e++)
+        if (strncmp(*e, prefix, (size_t)n) == 0)
+            return true;
+    return false;
 }
 
 /* ---- What devset.c and the variables ask for ---- */
 
 static void (*open_it)(const struct dev_ops *ops);
+static bool (*is_wanted)(const struct plugin_about *about);
 
 static int open_one(const char *path)
 {
-    struct plugin *p = load(path);
+    struct plugin_about about;
+    struct plugin *p;
+    if (of_folder && read_about(path, &about) && !is_wanted(&about)) {
+        if (is_tuned(about.name))
+            load(path); /* its variables are checked; what is wrong with it does not matter here */
+        return 0;
+    }
+    p = load(path);
     if (p == NULL)
         return MPI_ERR_OTHER;
     if (p->wanted != round_no) /* named, and in the folder */
@@ -250,9 +316,11 @@ static int open_one(const char *path)
     return 0;
 }
 
-int MPID_Plugins_open(void (*open)(const struct dev_ops *ops))
+int MPID_Plugins_open(void (*open)(const struct dev_ops *ops),
+                      bool (*wanted)(const struct plugin_about *about))
 {
     open_it = open;
+    is_wanted = wanted;
     round_no++;
     return each(open_one);
 }

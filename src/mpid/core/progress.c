@@ -327,7 +327,7 @@ static bool lie_down(struct team *waits, bool on_word, int *most_ms)
 }
 
 /* The number of events that the last look before sleeping met. */
-static int sleep_now(struct ku_wait *w, struct team *team, int most_ms)
+static int sleep_now(struct ku_wait *w, struct team *team, struct core_word word, int most_ms)
 {
     struct sources s;
     uint64_t from = say_since(w), to;
@@ -352,8 +352,10 @@ static int sleep_now(struct ku_wait *w, struct team *team, int most_ms)
     uint32_t depth = MPID_Thread_lie_down();
     if (team != NULL && team->on_word)
         MPID_Team_sleep(team, &s.me->sleeping, most_ms);
-    else
+    else if (word.at == NULL)
         sources_sleep(&s, most_ms);
+    else if (s.nfds + s.nwords > 0 || !ku_wait_sleep_on(&s.me->sleeping, word.at, word.is, most_ms))
+        sources_sleep(&s, BUSY_MS);
     MPID_Thread_rise(depth);
     sources_cancel(&s);
     to = ku_clock_ns();
@@ -383,12 +385,13 @@ enum ku_wait_step MPID_Wait_climb(struct ku_wait *w)
     return mode_has(MPID_MODE_THREADED) ? MPID_Thread_step(w) : ku_wait_step(w);
 }
 
-/* The same while another thread drives.  Of what happens in a team's memory nobody tells it. */
-static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct team *team)
+/* The same while another thread drives.  Of what happens in a team's memory, or to a word of it, nobody tells it. */
+static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, bool by_memory)
 {
     uint32_t before = MPID_Thread_events();
     MPID_core.waits = NULL;
-    if (team == NULL)
+    MPID_core.word = (struct core_word){ NULL, 0 };
+    if (!by_memory)
         return MPID_Thread_park(r, SLEEP_MS);
     if (MPID_Thread_step(w) == KU_WAIT_SLEEP && MPID_Thread_events() == before)
         MPID_Thread_park(r, BUSY_MS);
@@ -397,19 +400,21 @@ static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct te
 
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
-    struct team *team = MPID_core.waits;
+    struct team *team =
+        MPID_core.waits; /* of this thread: others may say what they wait for while it sleeps */
+    struct core_word word = MPID_core.word;
     bool threaded = mode_has(MPID_MODE_THREADED);
     uint32_t before = threaded ? MPID_Thread_events() : 0;
     int met;
     if (threaded && !MPID_Thread_drive())
-        return wait_parked(w, r, team);
+        return wait_parked(w, r, team != NULL || word.at != NULL);
     if (unlikely(check_failed()))
         return 1; /* what is waited for may have failed by that */
     if (unlikely(report_wanted()) && (met = answer(w, r)) > 0)
         return met;
     met = MPID_Wait_climb(w) == KU_WAIT_AGAIN
               ? 0
-              : sleep_now(w, team, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
+              : sleep_now(w, team, word, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
     return met == 0 && threaded ? MPID_Thread_events() != before : met; /* by another thread */
 }
 

@@ -242,6 +242,29 @@ static void add_messages(struct context *c, void *rep)
         add_message(((struct report *)rep)->call, c, m);
 }
 
+struct unreceived {
+    void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag, int64_t bytes, void *arg);
+    void *arg;
+};
+
+static void show_unreceived(struct context *c, void *arg)
+{
+    const struct unreceived *u = arg;
+    const struct MPIR_COMMUNICATOR *comm = comm_of(c);
+    if (comm != NULL && c->id != comm->context_id + MPID_CONTEXT_PT2PT)
+        return; /* the library's own */
+    for (const struct umsg *m = c->unexp.head; m != NULL; m = m->next)
+        u->fn(comm, m->source, m->tag, m->len, u->arg);
+}
+
+void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
+                                int64_t bytes, void *arg),
+                     void *arg)
+{
+    struct unreceived u = { fn, arg };
+    MPID_Contexts_each(show_unreceived, &u);
+}
+
 static void add_probe(struct report *rep)
 {
     const struct core_probe *p = &MPID_core.probe;

@@ -32,9 +32,9 @@ typedef enum dev_status {
     DEV_ERROR       /* text in ku_err_last() (plug-ins: services.error) */
 } dev_status;
 
-/* The head of every packet: the first 16 bytes on the wire (doc/wire.md),.  In
- * memory, and where a device carries it to a process of the same machine, it is in the machine's byte order; on a network
- * it is little-endian (dev_head_le).  A device carries it unchanged but for `own`. */
+/* The head of every packet, and its first 16 bytes on the wire (doc/wire.md).  In memory, and where a device
+ * carries it to a process of the same machine, it is in the machine's byte order; on a network it is
+ * little-endian (dev_head_le).  A device carries it unchanged but for `own`. */
 struct dev_head {
     uint16_t own; /* the device's: what the core puts there need not arrive */
     uint8_t kind; /* the core's packet kind, enum pkt_kind in core/wire.h */
@@ -72,15 +72,15 @@ struct dev_caps {
     bool has_get;       /* dev_near.copy_from_peer works */
     uint32_t mem_kinds; /* bit 1 << enum dev_mem */
     int priority;       /* among devices that reach a peer: lower latency wins, then higher priority */
-    bool
-        stream; /* the receiver gets the first bytes of a packet before the last are sent: long messages need not
-                           begin with short packets */
+    /* The receiver gets the first bytes of a packet before the last are sent: long messages need not begin
+     * with short packets. */
+    bool stream;
 };
 
 struct dev;      /* one open device */
 struct dev_peer; /* one peer of it */
 
-enum { DEV_ADDRESS_MAX = 256 };
+enum { DEV_ADDRESS_MAX = 64 << 10 /* bytes */ };
 enum { DEV_WORDS = 8 };
 
 /* The number of a peer is the core's: what it passed to peer_init, or would pass for it. */
@@ -96,10 +96,10 @@ struct dev_world {
     int32_t local_rank, local_size; /* on this node */
     uint32_t epoch; /* which MPID_Init it is, the same in all ranks: what another epoch left is stale */
     const struct ku_segment *segment;
-    const int32_t *grank_of; /* [local_size] global rank of each local rank, in ascending order; */
-    uint32_t stride;         /* these are grank_of[0] + local rank * stride; 0: there is no such rule */
-    uint64_t
-        area_off; /* where this device's part of each rank's ku_segment_dev() begins, a multiple of 4096 */
+    const int32_t *grank_of; /* [local_size] global rank of each local rank, in ascending order */
+    uint32_t stride;         /* grank_of[i] is grank_of[0] + i * stride; 0: the ranks follow no such rule */
+    /* Where this device's part of each rank's ku_segment_dev() begins, a multiple of 4096. */
+    uint64_t area_off;
 };
 
 /* The local rank of a global rank; -1: it is on another node, or there is none. */
@@ -111,8 +111,9 @@ static inline int32_t dev_local_of(const struct dev_world *w, int32_t grank)
 /* What the core gives a device; a plug-in resolves nothing else.  All may be called only from within
  * progress(), send*() and peer_stop() of the same instance, on the calling thread. */
 struct dev_services {
-    uint32_t
-        size; /* bytes of this table that its maker has filled in; a device built later looks before it uses more */
+    /* Bytes of this table that the core has filled in.  A device that was built against a later header looks
+     * here before it uses what lies behind them. */
+    uint32_t size;
     uint32_t version; /* DEV_VERSION */
     void *core;       /* first argument of the calls below */
     /* A packet has come from the peer.  DEV_PEER_UNKNOWN is legal for a short packet of more than DEV_SHORT_TELLS bytes of
@@ -133,12 +134,14 @@ struct dev_services {
     const char *(*knob)(void *core, const char *name);
     void (*wake)(_Atomic uint32_t *sleeping, bool fence_all); /* ku_wait_wake */
     /* What address() of the same device wrote in the rank `grank`: its length, and at most cap bytes of it in buf.
-     * 0: not known yet, as the rank has not come so far: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
+     * 0: not known yet: it is on its way, or the rank has not come so far; progress is due when it may be there: ask again.  DEV_ADDRESS_NEVER: it has none, or is gone. */
     size_t (*address)(void *core, int32_t grank, void *buf, size_t cap);
-    /* Optional, may be NULL: to receive a long body straight where it belongs.  place: the packet `head` of the rank, whose body of len
-     * bytes is coming, and before which all others have been delivered, is matched now: a ticket, or 0: it is to be
-     * delivered as ever.  place_at: where the body goes, all of it; to be asked again before each time that bytes are put
-     * there, as it may be NULL from some time on: nobody wants them any more.  placed: it is there. */
+    /* Optional, may be NULL: to receive a long body straight where it belongs.
+     * place: matches the packet `head` of the rank, whose body of len bytes is still coming; the device has
+     * delivered all packets before it.  Returns a ticket; 0: the device delivers the packet as any other.
+     * place_at: where the whole body goes.  The device asks again each time before it writes bytes there, as
+     * the answer may become NULL: the receive is gone, and the device drops the bytes.
+     * placed: the whole body is there. */
     uint64_t (*place)(void *core, int32_t grank, const struct dev_head *head, size_t len);
     void *(*place_at)(void *core, uint64_t ticket);
     void (*placed)(void *core, uint64_t ticket);
@@ -155,8 +158,8 @@ enum dev_knob_type {
     DEV_KNOB_TEXT
 };
 struct dev_knob {
-    const char *
-        name; /* in capitals, beginning with the device's: "OFI_PROVIDER"; no other variable of Keel has it */
+    /* In capitals, beginning with the device's name: "OFI_PROVIDER".  No other variable of Keel has it. */
+    const char *name;
     enum dev_knob_type type;
     const char *def;  /* as a user would write it; NULL: none (0, NULL) */
     const char *unit; /* "us", "bytes", NULL: none */
@@ -189,7 +192,8 @@ struct dev_ops {
     void (*fini)(struct dev *dev);
 
     /* This process's address for its peers, at most DEV_ADDRESS_MAX bytes: writes at most cap bytes, returns the bytes
-     * needed (0: none).  The core asks once, after open, and makes it known to all ranks of the job. */
+     * needed (0: none), the same for as long as the device is open.  The core asks after open, again if it had too little room;
+     * a rank of another node gets it when it asks for it. */
     size_t (*address)(const struct dev *dev, void *buf, size_t cap);
 
     /* Can (and will) this device talk to the peer?  DEV_NO_SUPPORT: it cannot reach it.  Never blocks, and connects to
@@ -216,8 +220,8 @@ struct dev_ops {
     dev_status (*commit)(struct dev_peer *peer, const struct dev_head *head, void *room, size_t len);
     void (*drop)(struct dev_peer *peer, void *room);
 
-    /* Receive and send what can be without blocking, a bounded amount a call.  Returns the number of events.
-     */
+    /* Receive and send what is possible without blocking, a bounded amount a call.  Returns the number of
+     * events. */
     int (*progress)(struct dev *dev);
 
     /* How to sleep until progress() may find something: a word in the sense of util/wait.h that this device's
@@ -225,12 +229,13 @@ struct dev_ops {
     _Atomic uint32_t *(*wait_word)(struct dev *dev);
     int (*wait_fd)(struct dev *dev);
 
-    /* Optional (default: no): is there something that it was handed and progress() has still to send? */
+    /* Optional (default: no): does the device hold something that was handed to it and that progress() has
+     * still to send? */
     bool (*unsent)(const struct dev *dev);
 
-    /* Optional (default: yes), of devices with a wait_fd: may something that this process has sent not have come to the memory of the
-     * peer's machine, something that has come not have been handed up, or a peer that is gone still have something under way?
-     * Asked after a progress that found nothing.  Never blocks. */
+    /* Optional (default: yes), of devices with a wait_fd: may a packet be under way?  That is, one of this
+     * process that has not reached the memory of the peer's machine, one that has come and was not delivered
+     * yet, or one of a peer that is gone.  Asked after a progress that found nothing.  Never blocks. */
     bool (*under_way)(struct dev *dev);
 
     /* Optional (default: yes), of devices with a wait_fd: may the process sleep on it now?  Asked after a progress that found
@@ -259,7 +264,8 @@ struct dev_ops {
  *   DEV_AGAIN       nothing was begun; try again after progress() found something to do
  *   DEV_NO_SUPPORT  not this remote (any more), or (atomic) not this operation on this type there: the core sends packets instead
  *   DEV_PEER_GONE, DEV_ERROR
- * and never block.  None is ordered with another, nor with packets; when put and atomic are done at the peer `flush` tells. */
+ * and never block.  None is ordered with another, nor with packets; `flush` tells when put and atomic are done at the
+ * peer. */
 enum { DEV_KEY_MAX = 256 };
 struct dev_region; /* memory of this process that peers may reach */
 struct dev_remote; /* memory of a peer that this process may reach */
@@ -288,9 +294,10 @@ struct dev_mem_ops {
     dev_status (*get)(struct dev_remote *remote, uint64_t offset, void *to, size_t len,
                       struct dev_region *region, void *cookie);
 
-    /* Optional: one element at `offset`, aligned to its size, updated with *operand as one step in the sight of all atomics on that
-     * element, by whatever process: of this device, and those that the core makes in the process that owns the memory (keel_atomic).  Its old value goes to *result unless that is NULL.  `compare` is for
-     * KEEL_ATOMIC_COMPARE_SWAP.  Asked for what keel_atomic_has alone. */
+    /* Optional: update one element at `offset`, aligned to its size, with *operand.  The update is one step for
+     * every other atomic on that element: those of this device, by whatever process, and those that the core
+     * makes in the process that owns the memory (keel_atomic).  The old value goes to *result unless that is
+     * NULL.  `compare` is for KEEL_ATOMIC_COMPARE_SWAP.  The core asks only for what keel_atomic_has. */
     dev_status (*atomic)(struct dev_remote *remote, uint64_t offset, enum keel_atomic_op op,
                          enum keel_atomic_type type, const void *operand, const void *compare, void *result,
                          void *cookie);
@@ -299,8 +306,8 @@ struct dev_mem_ops {
      * or DEV_QUEUED and then services.sent(cookie).  DEV_AGAIN, DEV_PEER_GONE. */
     dev_status (*flush)(struct dev_peer *peer, void *cookie);
 
-    /* Optional: where this process may load from and store to the remote's first byte by itself, until mem_close.  DEV_NO_SUPPORT:
-     * it cannot. */
+    /* Optional: the address at which this process may load from and store to the remote's first byte by
+     * itself, until mem_close.  DEV_NO_SUPPORT: it cannot. */
     dev_status (*share)(struct dev_remote *remote, void **base);
 };
 
@@ -317,7 +324,8 @@ enum dev_take {
 };
 
 /* Where the next short packet will lie, as far as one place can tell: in `line`, with its struct dev_head in the place of the
- * line's head, once that has this lap (ku_line_look).  Who has taken it goes on: one line further, one less is left. */
+ * line's head, once that has this lap (ku_line_look).  The core, when it has taken the packet, goes on: one line further,
+ * and one less is left. */
 struct dev_next {
     const struct ku_line *line;
     uint16_t lap;

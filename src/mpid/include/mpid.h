@@ -408,6 +408,11 @@ int32_t MPID_Node_ranks(int32_t node, int32_t *granks);
 /* Show a report through the launcher, equal ones of several ranks once. */
 void MPID_Message(const char *text);
 
+/* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not known here. */
+void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
+                                int64_t bytes, void *arg),
+                     void *arg);
+
 /* The program is about to end the job for an error: let the launcher look where the calling thread is, to tell it with what
  * MPID_Abort says next. */
 void MPID_Trace_here(void);
@@ -462,6 +467,21 @@ void MPID_Atomic(MPID_Remote remote, int64_t offset, enum keel_atomic_op op, enu
 void MPID_Mem_flush(MPID_Remote remote, struct MPID_COMPLETION *completion, int *error_code);
 /* Until nothing is pending; the error is that of the completion. */
 void MPID_Mem_wait(struct MPID_COMPLETION *completion, int *error_code);
+
+/* Memory that the processes of a node share: zeroed blocks whose names (0: none) mean the same in all of them.  Who was told a name
+ * maps the block, and unmaps it when it is done; then one of them frees it. */
+uint64_t MPID_Shared_alloc(int64_t bytes, int *error_code);
+void *MPID_Shared_map(uint64_t block, int *error_code); /* NULL: *error_code says why */
+void MPID_Shared_unmap(uint64_t block);
+void MPID_Shared_free(uint64_t block);
+/* Block until *word, in such a block, is no longer `is`; drives the devices meanwhile.  Whoever changes the word wakes with
+ * MPID_Word_wake, unless it knows that nobody waits.  False: something else has happened, perhaps a process is lost. */
+bool MPID_Word_wait(_Atomic uint32_t *word, uint32_t is);
+void MPID_Word_wake(_Atomic uint32_t *word);
+/* A process of this node that sleeps in a blocking call looks again. */
+void MPID_Node_wake(int32_t grank);
+/* Is the process lost?  Then *error_code says so. */
+bool MPID_Lost(int32_t grank, int *error_code);
 
 /* Datatypes.  Each call fills in *newtype, which the caller provides (obj is left alone), from old types that
  * it does not keep.  Displacements, strides and extents are bytes.  0, or MPI_ERR_NO_MEM, or MPI_ERR_TYPE

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <string.h>
 #include "body.h"
+#include "cards.h"
 #include "hang.h"
 #include "pmi/pmi.h"
 
@@ -41,10 +42,12 @@ void get_ended(struct unpack *u, struct frame_ended *e)
 
 /* ---- records ---- */
 
-/* Numbers that begin the bytes of a record: PMI_ABORT_SOME has how many ranks, and these.  Cards are bytes as the devices want them. */
+/* Numbers that begin the bytes of a record: PMI_ABORT_SOME has how many ranks, and these; PMI_ASK has a rank. */
 static size_t numbers(const struct pmi_record *r, uint32_t first)
 {
     size_t most = r->len / sizeof first;
+    if (r->kind == PMI_ASK && most > 0)
+        return 1;
     if (r->kind != PMI_ABORT_SOME || most == 0)
         return 0;
     return first < most ? first + (size_t)1 : most;
@@ -87,6 +90,38 @@ const char *get_record(struct unpack *u, struct pmi_record *r)
     }
     get_bytes(u, bytes + count * sizeof(uint32_t), r->len - count * sizeof(uint32_t));
     return bytes;
+}
+
+/* ---- cards ---- */
+
+void put_want(struct pack *p, uint32_t epoch, int node)
+{
+    put_u32(p, epoch);
+    put_u32(p, (uint32_t)node);
+}
+
+void get_want(struct unpack *u, uint32_t *epoch, int *node)
+{
+    *epoch = get_u32(u);
+    *node = (int)get_u32(u);
+}
+
+void put_card(struct pack *p, const struct card_answer *a)
+{
+    put_want(p, a->epoch, a->node);
+    put_u32(p, (uint32_t)a->is);
+    put_bytes(p, a->bytes, a->len);
+}
+
+void get_card(struct unpack *u, struct card_answer *a)
+{
+    get_want(u, &a->epoch, &a->node);
+    uint32_t is = get_u32(u);
+    a->is = (enum ku_card_state)is;
+    u->wrong = u->wrong || is < KU_CARD_EMPTY || is > KU_CARD_PAST || u->end - u->at > KU_CARD_MAX;
+    a->len = u->wrong ? 0 : (uint32_t)(u->end - u->at);
+    a->bytes = u->at;
+    u->at = u->wrong ? u->at : u->end;
 }
 
 /* ---- what a rank waits for ---- */

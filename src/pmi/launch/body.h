@@ -8,6 +8,7 @@
 
 struct pmi_record;
 struct hang_state;
+struct card_answer;
 
 struct frame_hello {
     uint32_t link_version, segment_version, word_bytes, cpus;
@@ -28,6 +29,11 @@ void get_ended(struct unpack *u, struct frame_ended *e);
 /* With what follows the record: r->len bytes, valid until u's are gone, or until the next record. */
 void put_record(struct pack *p, const struct pmi_record *r, const char *bytes);
 const char *get_record(struct unpack *u, struct pmi_record *r);
+/* What is wanted of a card, and the card: `rank` is not in the body, and a->bytes are the unpack's. */
+void put_want(struct pack *p, uint32_t epoch, int node);
+void get_want(struct unpack *u, uint32_t *epoch, int *node);
+void put_card(struct pack *p, const struct card_answer *a);
+void get_card(struct unpack *u, struct card_answer *a);
 void put_state(struct pack *p, const struct hang_state *s);
 void get_state(struct unpack *u, struct hang_state *s);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "body.h"
+#include "cards.h"
 #include "hang.h"
 #include "launch.h"
 #include "link.h"
@@ -132,6 +133,69 @@ START_TEST(a_record_is_these_bytes)
 }
 END_TEST
 
+START_TEST(cards_are_these_bytes)
+{
+    static const uint8_t bytes[] = { 4, 3, 2, 1, 5, 0, 0, 0, 3, 0, 0, 0, 'a', 'b' };
+    struct card_answer a = { 9, 0x01020304, 5, KU_CARD_THERE, "ab", 2 }, back = { .rank = 9 };
+    struct pack p = { 0 }, most = { 0 };
+    put_card(&p, &a);
+    ck_assert_uint_eq(p.len, sizeof bytes);
+    golden("card", p.bytes, bytes, "44411");
+    struct unpack u = unpack_of(&p), none = { p.bytes, p.bytes + 11, false };
+    get_card(&u, &back);
+    whole(&u);
+    ck_assert(back.epoch == a.epoch && back.node == a.node && back.is == a.is && back.len == 2);
+    ck_assert_int_eq(memcmp(back.bytes, "ab", 2), 0);
+    get_card(&none, &back);
+    ck_assert(none.wrong && back.len == 0);
+    for (uint32_t is = 0; is < 8; is++) {
+        p.bytes[8] = (char)is;
+        u = unpack_of(&p);
+        get_card(&u, &back);
+        ck_assert_int_eq(u.wrong, is < KU_CARD_EMPTY || is > KU_CARD_PAST);
+    }
+    free(p.bytes);
+    a.len = KU_CARD_MAX;
+    a.bytes = calloc(1, KU_CARD_MAX);
+    put_card(&most, &a);
+    u = unpack_of(&most);
+    get_card(&u, &back);
+    whole(&u);
+    ck_assert_uint_eq(back.len, KU_CARD_MAX);
+    put_bytes(&most, "", 1);
+    u = unpack_of(&most);
+    get_card(&u, &back);
+    ck_assert(u.wrong && back.len == 0);
+    free((void *)(uintptr_t)a.bytes);
+    free(most.bytes);
+}
+END_TEST
+
+START_TEST(what_is_wanted_is_these_bytes)
+{
+    static const uint8_t bytes[] = { 4, 3, 2, 1, 5, 0, 0, 0 };
+    static const uint8_t record[] = { 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 7, 0,
+                                      0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 8, 7, 6, 5 };
+    struct pmi_record r = { 1, 2, PMI_ASK, 3, 4 };
+    const uint32_t rank = 0x05060708;
+    struct pack p = { 0 };
+    uint32_t epoch;
+    int node;
+    put_want(&p, 0x01020304, 5);
+    ck_assert_uint_eq(p.len, sizeof bytes);
+    golden("want", p.bytes, bytes, "44");
+    struct unpack u = unpack_of(&p);
+    get_want(&u, &epoch, &node);
+    whole(&u);
+    ck_assert(epoch == 0x01020304 && node == 5);
+    p.len = 0;
+    put_record(&p, &r, (const char *)&rank);
+    ck_assert_uint_eq(p.len, sizeof record);
+    golden("ask", p.bytes, record, "844444");
+    free(p.bytes);
+}
+END_TEST
+
 /* Whatever a rank says, it comes as it was: also a list that is longer than what it says. */
 START_TEST(records_come_back)
 {
@@ -243,6 +307,8 @@ int main(void)
     tcase_add_test(c, values_are_these_bytes);
     tcase_add_test(c, hello_and_ended_are_these_bytes);
     tcase_add_test(c, a_record_is_these_bytes);
+    tcase_add_test(c, cards_are_these_bytes);
+    tcase_add_test(c, what_is_wanted_is_these_bytes);
     tcase_add_test(c, records_come_back);
     tcase_add_test(c, a_state_is_these_bytes);
     tcase_add_test(c, states_come_back);

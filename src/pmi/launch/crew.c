@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "crew.h"
+#include "cards.h"
 #include "feed.h"
 #include "oom.h"
 #include "trace.h"
@@ -421,16 +422,10 @@ void crew_hold(bool hold)
             atomic_store(&crew.segments[i].head->held, hold);
 }
 
-void crew_card(uint32_t rank, uint32_t epoch, const void *bytes, uint32_t len)
-{
-    for (int i = 0; i < crew.launch->nodes && len <= KU_CARD_BYTES; i++)
-        if (crew.segments[i].head && i != crew.launch->node_of[rank])
-            ku_segment_card_write(&crew.segments[i], rank, epoch, bytes, len);
-}
-
 void crew_gone(int rank)
 {
     for (int i = 0; i < crew.launch->nodes; i++)
         if (crew.segments[i].head)
             ku_segment_mark_gone(&crew.segments[i], (uint32_t)rank);
+    cards_gone((uint32_t)rank);
 }

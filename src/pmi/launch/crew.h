@@ -74,8 +74,6 @@ void crew_stop(pid_t but);
 
 /* Do the ranks wait in MPI_Init? */
 void crew_hold(bool hold);
-/* A rank's card, for those nodes here where it cannot write it itself. */
-void crew_card(uint32_t rank, uint32_t epoch, const void *bytes, uint32_t len);
 /* That rank has died: those who stay are to know. */
 void crew_gone(int rank);
 

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "body.h"
+#include "cards.h"
 #include "fleet.h"
 #include "hang.h"
 #include "job.h"
@@ -169,9 +170,20 @@ static struct ku_seg_rank *rank_here(int rank)
     return ku_segment_rank(&crew.segments[host.node], (uint32_t)crew.ranks[rank].local);
 }
 
+static void tell_card(const struct card_answer *a)
+{
+    struct pack p = { 0 };
+    put_card(&p, a);
+    tell_packed(FRAME_HAVE, (int)a->rank, &p);
+}
+
 static void on_record(const struct pmi_record *r, const char *bytes)
 {
     struct pack p = { 0 };
+    if (r->kind == PMI_CARD) {
+        cards_there(r->rank);
+        return;
+    }
     put_u32(&p, atomic_load(&rank_here((int)r->rank)->found_gone));
     put_record(&p, r, bytes);
     tell_packed(FRAME_RECORD, (int)r->rank, &p);
@@ -280,6 +292,7 @@ static void begin(const char *bytes, size_t len)
     host.begun = true;
     output_divert(sink, room);
     output_init(l);
+    cards_init(tell_card);
     crew_make();
     crew_hold(l->held);
     make_feeds();
@@ -357,13 +370,31 @@ static bool kill_rank(int rank)
     return true;
 }
 
+static bool is_node(int n)
+{
+    return n >= 0 && n < host.launch.nodes;
+}
+
+static bool on_want(int rank, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    uint32_t epoch;
+    int where;
+    get_want(&u, &epoch, &where);
+    if (!is_rank(rank) || !crew_is_here(rank) || u.wrong || u.at != u.end || !is_node(where))
+        return false;
+    cards_want((uint32_t)rank, epoch, where);
+    return true;
+}
+
 static bool on_card(int rank, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
-    uint32_t epoch = get_u32(&u), card = (uint32_t)(u.end - u.at);
-    if (!is_rank(rank) || u.wrong || card > KU_CARD_BYTES)
+    struct card_answer a = { .rank = (uint32_t)rank };
+    get_card(&u, &a);
+    if (!is_rank(rank) || crew_is_here(rank) || u.wrong || a.node != host.node)
         return false;
-    crew_card((uint32_t)rank, epoch, u.at, card);
+    cards_take(&a);
     return true;
 }
 
@@ -404,6 +435,8 @@ static bool obey(const struct frame *f, const char *bytes)
         return true;
     case FRAME_KILL_RANK:
         return kill_rank(f->value);
+    case FRAME_WANT:
+        return on_want(f->value, bytes, f->len);
     case FRAME_CARD:
         return on_card(f->value, bytes, f->len);
     case FRAME_GONE:
@@ -537,7 +570,9 @@ static _Noreturn void loop(void)
     int tick = milliseconds(LINK_PING * host.launch.node_timeout) + 1;
     for (;;) {
         int n = fill_polls();
-        if (poll(host.polls, (nfds_t)n, tick) < 0 && errno != EINTR && errno != EAGAIN)
+        double due = cards_due();
+        int ms = due != 0 && milliseconds(due - now()) + 1 < tick ? milliseconds(due - now()) + 1 : tick;
+        if (poll(host.polls, (nfds_t)n, ms) < 0 && errno != EINTR && errno != EAGAIN)
             die("poll failed: %s", strerror(errno));
         on_up();
         link_flush(&host.up);
@@ -546,6 +581,7 @@ static _Noreturn void loop(void)
         if (host.begun) {
             move_output();
             crew_hear();
+            cards_move();
             on_signals();
         } else {
             reap_agents();

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "queue.h"
 
-enum { LINK_VERSION = 4, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
+enum { LINK_VERSION = 5, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
 
 enum frame_kind {
     /* Both ways, between neighbours. */
@@ -18,7 +18,8 @@ enum frame_kind {
     FRAME_SIGNAL,    /* value: the signal */
     FRAME_KILL,      /* SIGKILL to every process of the job, again and again */
     FRAME_KILL_RANK, /* value: the rank; it alone */
-    FRAME_CARD,      /* value: the rank; epoch (4 bytes), the card */
+    FRAME_WANT,      /* value: a rank there, whose card is wanted; put_want */
+    FRAME_CARD,      /* value: the rank; put_card: a card that was wanted there */
     FRAME_GONE,      /* value: a rank that has died */
     FRAME_RELEASE,   /* ranks that are held go on */
     FRAME_ASK,       /* value: number of the question; what do the ranks wait for? */
@@ -32,6 +33,7 @@ enum frame_kind {
     FRAME_FAILED,  /* value: an exit code; the ranks could not be started, and it was said why */
     FRAME_OUTPUT,  /* value: 2 * rank + (0 stdout, 1 stderr); bytes; none: closed */
     FRAME_RECORD,  /* value: the rank; 4 bytes: 1 if it has found another gone; put_record */
+    FRAME_HAVE,    /* value: the rank; put_card: its card, which was wanted */
     FRAME_ENDED,   /* value: the rank; put_ended, a text */
     FRAME_READ,    /* value: the rank; 4 bytes: so many bytes of stdin it has taken; -1: it has closed it */
     FRAME_STOPPED, /* every rank there that lets itself be stopped is */

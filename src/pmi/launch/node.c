@@ -29,6 +29,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "cards.h"
 #include "crew.h"
 #include "feed.h"
 #include "fleet.h"
@@ -228,11 +229,30 @@ static void on_abort_some(const struct pmi_record *r, const char *bytes)
     }
 }
 
-/* A rank's card, for those nodes where it could not write it itself. */
-static void share_card(const struct pmi_record *r, const char *bytes)
+/* ---- cards ---- */
+
+/* A rank wants the card of a rank of another node. */
+static void on_ask(const struct pmi_record *r, const char *bytes)
 {
-    crew_card(r->rank, r->value, bytes, r->len);
-    remote_card(r->rank, r->value, bytes, r->len);
+    uint32_t rank;
+    int from = crew.launch->node_of[r->rank];
+    if (r->len != sizeof rank)
+        return;
+    memcpy(&rank, bytes, sizeof rank);
+    if (rank >= (uint32_t)crew.launch->size || crew.launch->node_of[rank] == from)
+        return;
+    if (crew_is_here((int)rank))
+        cards_want(rank, r->value, from);
+    else
+        remote_want(rank, r->value, from);
+}
+
+static void on_have(const struct card_answer *a)
+{
+    if (crew.segments[a->node].head)
+        cards_take(a);
+    else
+        remote_card(a);
 }
 
 static void on_record(const struct pmi_record *r, const char *text)
@@ -245,8 +265,10 @@ static void on_record(const struct pmi_record *r, const char *text)
         on_abort_some(r, text);
     else if (r->kind == PMI_MESSAGE)
         report_text((int)r->rank, text, r->len, false);
+    else if (r->kind == PMI_ASK)
+        on_ask(r, text);
     else if (r->kind == PMI_CARD)
-        share_card(r, text);
+        cards_there(r->rank);
     else if (r->kind == PMI_STILL)
         hang_still(crew.launch->node_of[r->rank]);
 }
@@ -471,7 +493,7 @@ static int poll_ms(void)
 {
     double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due),
                         node.phase == LINGER ? 0 : report_due());
-    due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0), remote_due());
+    due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0), sooner(remote_due(), cards_due()));
     return due == 0 ? -1 : milliseconds(due - now()) + 1;
 }
 
@@ -539,6 +561,7 @@ static void step(int ms)
     output_move();
     if (control)
         crew_hear();
+    cards_move();
     if (signals)
         on_signalfd();
     remote_move();
@@ -594,7 +617,7 @@ static void finish(void)
 /* Start all ranks, here and elsewhere. */
 static void start(struct start *st)
 {
-    static const struct remote_ops ops = { on_far_record, on_far_end, on_failed, on_lost };
+    static const struct remote_ops ops = { on_far_record, on_far_end, on_failed, on_lost, on_have };
     int code = 0;
     remote_start(&ops);
     while (node.phase < TERM && (node.phase != RUN || !remote_ready())) {
@@ -637,6 +660,7 @@ int node_main(struct launch *l, int front)
     crew.on_record = on_record;
     crew.on_end = on_end;
     crew.on_other = on_other;
+    cards_init(remote_card);
     struct start st = { .launch = l, .nofile = crew_begin(l) };
     feed_start(l, front, crew.signals);
     crew_new_job();

@@ -210,6 +210,17 @@ static bool on_read(int rank, const char *bytes, size_t len)
     return true;
 }
 
+static bool on_have(int rank, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    struct card_answer a = { .rank = (uint32_t)rank };
+    get_card(&u, &a);
+    if (u.wrong || a.node < 0 || a.node >= crew.launch->nodes || a.node == crew.launch->node_of[rank])
+        return false;
+    remote.ops->have(&a);
+    return true;
+}
+
 static bool on_state(int rank, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
@@ -257,7 +268,7 @@ static void on_text(int node, const char *bytes, size_t len)
 static bool names_rank(int kind)
 {
     return kind == FRAME_OUTPUT || kind == FRAME_RECORD || kind == FRAME_ENDED || kind == FRAME_READ ||
-           kind == FRAME_STATE;
+           kind == FRAME_STATE || kind == FRAME_HAVE;
 }
 
 static bool needs_job(int kind)
@@ -294,6 +305,8 @@ static bool take(const struct frame *f, const char *bytes)
     case FRAME_STOPPED:
         remote.at[f->node].stopping = false;
         return true;
+    case FRAME_HAVE:
+        return on_have(f->value, bytes, f->len);
     case FRAME_STATE:
         return on_state(f->value, bytes, f->len);
     case FRAME_STATES:
@@ -451,16 +464,19 @@ void remote_kill_rank(int rank)
     fleet_send(FRAME_KILL_RANK, crew.launch->node_of[rank], rank, NULL, 0);
 }
 
-void remote_card(uint32_t rank, uint32_t epoch, const void *bytes, uint32_t len)
+void remote_want(uint32_t rank, uint32_t epoch, int node)
 {
     struct pack p = { 0 };
-    if (remote.n == 0 || len > KU_CARD_BYTES)
-        return;
-    put_u32(&p, epoch);
-    put_bytes(&p, bytes, len);
-    for (int i = 0; i < crew.launch->nodes; i++)
-        if (is_there(i) && i != crew.launch->node_of[rank])
-            fleet_send(FRAME_CARD, i, (int)rank, p.bytes, p.len);
+    put_want(&p, epoch, node);
+    fleet_send(FRAME_WANT, crew.launch->node_of[rank], (int)rank, p.bytes, p.len);
+    free(p.bytes);
+}
+
+void remote_card(const struct card_answer *a)
+{
+    struct pack p = { 0 };
+    put_card(&p, a);
+    fleet_send(FRAME_CARD, a->node, (int)a->rank, p.bytes, p.len);
     free(p.bytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include "body.h"
+#include "cards.h"
 #include "crew.h"
 #include "host.h"
 
@@ -13,6 +14,7 @@ struct remote_ops {
     void (*ended)(int rank, const struct frame_ended *e, const char *why); /* crew's ranks are up to date */
     void (*failed)(int code); /* ranks of a host could not be started; it was said why */
     void (*lost)(int node, const char *why);
+    void (*have)(const struct card_answer *a); /* again and again */
 };
 
 /* Start the daemons of the other hosts. */
@@ -30,7 +32,9 @@ void remote_signal(int sig);
 int remote_stopping(void);
 void remote_kill(void);
 void remote_kill_rank(int rank);
-void remote_card(uint32_t rank, uint32_t epoch, const void *bytes, uint32_t len);
+/* The card of a rank there is wanted on `node`; a card is there that was wanted on a->node. */
+void remote_want(uint32_t rank, uint32_t epoch, int node);
+void remote_card(const struct card_answer *a);
 void remote_gone(int rank);
 void remote_release(void);
 

@@ -1,0 +1,484 @@
+"""The Fortran bindings: the entry points in C (fort_mpi.c, fort_pmpi.c), mpif.h, and the modules mpi and mpi_f08.
+
+One procedure in C serves all three forms where there is no choice buffer: a handle of mpi_f08 is a derived type of one INTEGER, its
+status one of eight, and an absent ierror a null pointer.  mpi_f08's choice buffers are descriptors; the procedure for them
+(MPI_X_f08ts) makes addresses of them and goes on as the other does."""
+
+import re
+from gen_front import exported
+from headers import fill
+from kinds import HANDLES
+
+C_FILE = """\
+/* Generated from src/mpi/binding; do not edit.  The Fortran entry points of @WHICH@. */
+#include "fort.h"
+
+@FUNCTIONS@
+"""
+
+# How a C type of the small or large binding looks in Fortran.
+INTEGERS = {"int": "INTEGER", "MPI_Fint": "INTEGER", "MPI_Aint": "INTEGER(KIND=MPI_ADDRESS_KIND)", "MPI_Count": "INTEGER(KIND=MPI_COUNT_KIND)",
+            "MPI_Offset": "INTEGER(KIND=MPI_OFFSET_KIND)"}
+RENAMED = {("Precv_init", "dest"): "source", ("Status_get_error", "error"): "err", ("Status_set_error", "error"): "err"}
+HANDLE_NAMES = {h.short: h for h in HANDLES.values()}
+# Nonblocking procedures for whose buffer a section can be described by one datatype: all others have several blocks in it.
+ONE_BLOCK = re.compile(r"(I?(b|s|r)?send|I?m?recv|Imrecv|(Send|Bsend|Ssend|Rsend|Recv)_init|P(send|recv)_init|Isendrecv(_replace)?|I?bcast|Bcast_init)$", re.I)
+ONE_BLOCK_SIDE = {"Igather": "sendbuf", "Igatherv": "sendbuf", "Iallgather": "sendbuf", "Iallgatherv": "sendbuf", "Iscatter": "recvbuf",
+                  "Iscatterv": "recvbuf", "Gather_init": "sendbuf", "Gatherv_init": "sendbuf", "Allgather_init": "sendbuf",
+                  "Allgatherv_init": "sendbuf", "Scatter_init": "recvbuf", "Scatterv_init": "recvbuf", "Ineighbor_allgather": "sendbuf",
+                  "Ineighbor_allgatherv": "sendbuf", "Neighbor_allgather_init": "sendbuf", "Neighbor_allgatherv_init": "sendbuf"}
+STRING_ROOM = {"version": "MPI_MAX_LIBRARY_VERSION_STRING", "name": "MPI_MAX_PROCESSOR_NAME", "string": "MPI_MAX_ERROR_STRING",
+               "key": "MPI_MAX_INFO_KEY", "port_name": "MPI_MAX_PORT_NAME", "datarep": "MPI_MAX_DATAREP_STRING"}
+FUNCTIONS = {"MPI_Wtime": "DOUBLE PRECISION", "MPI_Wtick": "DOUBLE PRECISION", "MPI_Aint_add": "INTEGER(KIND=MPI_ADDRESS_KIND)",
+             "MPI_Aint_diff": "INTEGER(KIND=MPI_ADDRESS_KIND)"}
+C_ONLY = re.compile(r"MPI_(T_.*|\w+_(c2f|f2c|toint|fromint)|Status_(c2f|f2c|c2f08|f082c)|Keel_.*)$")
+
+
+def old(proc):
+    """Of the first binding: integers where later ones have addresses."""
+    return proc.flags.get("removed") or proc.flags.get("deprecated") == "2.0"
+
+
+def procedures(api, bodies):
+    return [p for p in exported(api, bodies) if not C_ONLY.match(p.name)]
+
+
+def fname(proc, p):
+    return RENAMED.get((proc.short, p.name), "index" if p.name == "indx" else p.name)
+
+
+class Arg:
+    """One dummy argument: its name, its declarations, and its type in C."""
+
+    def __init__(self, proc, p, large):
+        self.proc, self.p, self.large, self.name = proc, p, large, fname(proc, p)
+        self.kind, self.handle = p.kind.name, p.kind.handle
+        self.choice = self.kind in ("BUFFER", "CBUFFER") or self.kind == "CPOINTER" or (
+            self.kind == "POINTER" and p.name in ("base", "buffer", "location"))
+        self.string = self.kind in ("STRING", "STRING_OUT", "STRING_ARRAY")
+        self.function = self.kind == "FUNCTION"
+        self.declare()
+
+    @property
+    def array(self):
+        return "[" in self.decl or self.kind in ("WEIGHTS", "WEIGHTS_OUT", "STATUSES_OUT")
+
+    def declare(self):
+        p, kind = self.p, self.kind
+        self.asynchronous = nonblocking(self.proc) and self.proc.chapter in ("coll", "topo", "comm")
+        self.decl = p.decl(self.large)
+        base = re.match(r"(?:const )?(\w+)", self.decl).group(1)
+        self.dim = "(%s)" % (p.arg("dim") or (p.arg("len") if p.arg("len") in [q.name for q in self.proc.params] else None) or "*") \
+            if self.array and kind != "STRING_ARRAY" else ""
+        if kind == "STATUSES_OUT" or p.name == "array_of_indices":
+            self.dim = "(*)"
+        out = "OUT" if "_OUT" in kind else "INOUT" if "_INOUT" in kind else "IN"
+        self.intent = "IN" if self.proc.short == "Cancel" else out
+        self.asynchronous &= self.array or kind == "COMM_OUT"
+        self.ctype = "int *"
+        if self.choice:
+            self.type08 = self.typempi = None
+            self.ctype, self.intent = "void *", "IN" if kind == "CBUFFER" or self.proc.short in ("Free_mem", "Win_detach") else ""
+        elif self.function:
+            self.type08, self.typempi, self.ctype, self.intent = "PROCEDURE(%s)" % base, "EXTERNAL", "void (*", ""
+        elif self.string:
+            self.type08 = self.typempi = "CHARACTER(LEN=%s)" % "*"
+            self.ctype = "char *"
+        elif p.has("logical"):
+            self.type08 = self.typempi = "LOGICAL"
+            if kind == "POINTER" and self.proc.short.startswith("Abi_get"):
+                self.intent = "OUT"
+        elif kind in ("STATUS", "STATUS_OUT", "STATUS_INOUT", "STATUSES_OUT") or base == "MPI_F08_status" or \
+                (base == "MPI_Fint" and kind == "C"):
+            plain = base == "MPI_Fint"
+            self.type08, self.typempi = ("INTEGER" if plain else "TYPE(MPI_Status)"), "INTEGER"
+            self.plain_status = plain
+            if kind == "C":
+                self.intent = ""
+                self.typempi = self.type08
+            elif kind in ("STATUS_OUT", "STATUSES_OUT"):
+                self.intent = ""  # MPI_STATUS_IGNORE may be there
+        elif self.handle:
+            self.type08, self.typempi = "TYPE(%s)" % self.handle.ctype, "INTEGER"
+        elif kind in ("POINTER_OUT", "POINTER"):
+            number = old(self.proc) or False
+            attr = p.name in ("attribute_val", "extra_state")
+            self.ctype = "int *" if number else "MPI_Aint *"
+            self.typempi = "INTEGER" if number else INTEGERS["MPI_Aint"]
+            self.type08 = self.typempi if attr else "TYPE(C_PTR)"
+            if p.name == "buffer_addr":
+                self.typempi, self.ctype = None, "void *"
+        else:
+            ctype = "int" if old(self.proc) and base == "MPI_Aint" else base
+            self.type08 = self.typempi = INTEGERS[ctype]
+            self.ctype = ("int" if ctype == "MPI_Fint" else ctype) + " *"
+            if kind.startswith("WEIGHTS"):
+                self.intent = "IN" if kind == "WEIGHTS" else ""
+                self.intent = "" if kind == "WEIGHTS_OUT" else "IN"
+
+    # -- in C ------------------------------------------------------------------------------------------------------
+
+    def c_param(self, descriptor=False):
+        if self.function:
+            return "void (*%s)(void)" % self.name
+        if descriptor and (self.choice or self.string):
+            return "struct kf_array *" + self.name
+        return self.ctype + self.name
+
+    # -- in Fortran ------------------------------------------------------------------------------------------------
+
+    def f08(self, nonblocking):
+        if self.choice:
+            stays = (nonblocking or attached(self.proc)) and self.proc.chapter != "part"
+            words = ["TYPE(*), DIMENSION(..)"] + ["INTENT(IN)"] * (self.intent == "IN") + ["ASYNCHRONOUS"] * stays
+            return "%s :: %s" % (", ".join(words), self.name)
+        if self.function:
+            return "%s :: %s" % (self.type08, self.name)
+        dim = self.dim
+        if self.kind == "C" and self.type08 == "INTEGER":
+            dim = "(MPI_STATUS_SIZE)"
+        words = [self.type08] + ["INTENT(%s)" % self.intent] * bool(self.intent) + ["ASYNCHRONOUS"] * self.asynchronous
+        return "%s :: %s%s" % (", ".join(words), self.name, dim)
+
+    def mpi(self):
+        if self.choice or self.typempi is None:
+            return "!GCC$ ATTRIBUTES NO_ARG_CHECK :: {0}\n!DIR$ IGNORE_TKR {0}\nTYPE(*), DIMENSION(*) :: {0}".format(self.name)
+        if self.function:
+            return "EXTERNAL :: " + self.name
+        dim = self.dim
+        if self.typempi == "INTEGER" and (self.kind in ("STATUS", "STATUS_OUT", "STATUS_INOUT") or self.kind == "C"):
+            dim = "(MPI_STATUS_SIZE)"
+        if self.kind == "STATUSES_OUT":
+            dim = "(MPI_STATUS_SIZE,*)"
+        intent = ", INTENT(%s)" % self.intent if self.intent and self.kind != "C" else ""
+        return "%s%s :: %s%s" % (self.typempi, intent, self.name, dim)
+
+
+def large_in_c(proc, large):
+    """MPI_Psend_init's count is of MPI_COUNT_KIND in Fortran, an int in the ABI's C: there it is MPI_Psend_init_c."""
+    return large or proc.chapter == "part" and proc.has("large")
+
+
+def variants(proc):
+    return (False, True) if proc.has("large") and not large_in_c(proc, False) else (False,)
+
+
+def arguments(proc, large):
+    large = large_in_c(proc, large)
+    skip = {"Init": ("argc", "argv"), "Init_thread": ("argc", "argv"), "Info_create_env": ("argc", "argv"), "Pcontrol": ("...",)}
+    return [Arg(proc, p, large) for p in proc.visible(large) if p.name not in skip.get(proc.short, ())]
+
+
+def nonblocking(proc):
+    return any(p.kind.name == "REQUEST_OUT" for p in proc.params) or proc.chapter == "rma" or proc.short.endswith("_begin")
+
+
+def attached(proc):
+    """The buffer stays in use after the call, which no copy would do."""
+    return any(p.kind.name in ("POINTER", "CPOINTER") for p in proc.params)
+
+
+# ---- The entry points in C -----------------------------------------------------------------------------------------
+
+class Body:
+    """The body of one procedure: what is done before and after the call in C."""
+
+    def __init__(self, proc, large, prefix):
+        self.proc, self.large, self.prefix = proc, large, prefix
+        self.args = arguments(proc, large)
+        self.before, self.after, self.pass_, self.clean, self.lengths = [], [], [], [], []
+        self.language = None
+        byname = {a.p.name: a for a in self.args}
+        self.index_done = False
+        for p in proc.visible(large_in_c(proc, large)):
+            arg = byname.get(p.name)
+            if arg:
+                self.add(arg)
+            elif p.name != "...":
+                self.pass_.append("0" if p.name == "argc" else "NULL")
+
+    def comm(self):
+        return next(("kf_Comm(*%s)" % a.name for a in self.args if a.kind == "COMM"), "MPI_COMM_SELF")
+
+    def add(self, a):
+        n, kind, p = a.name, a.kind, a.p
+        if a.choice:
+            self.pass_.append("kf_buffer(%s)" % n)
+        elif a.function:
+            self.language = "KF_INT" if old(self.proc) and self.proc.chapter == "attr" else "KF_FORTRAN"
+            small, large = p.kind.small, p.kind.large
+            ctype = (large if self.large else small).replace("%", "").strip()
+            self.pass_.append("(%s)kf_function(%s)" % (ctype, n))
+        elif a.string:
+            self.string(a)
+        elif p.has("logical"):
+            self.logical(a)
+        elif kind in ("STATUS_OUT", "STATUSES_OUT"):
+            self.pass_.append("kf_status%s(%s)" % ("es" * (kind == "STATUSES_OUT"), n))
+        elif kind in ("STATUS", "STATUS_INOUT"):
+            self.pass_.append("(MPI_Status *)%s" % n)
+        elif a.handle:
+            self.handles(a)
+        elif kind == "C" and "MPI_F" in a.decl:
+            self.pass_.append("(%s)%s" % (re.sub(r"%s$" % p.name, "", a.decl), n))
+        elif kind in ("POINTER", "POINTER_OUT"):
+            self.pointer(a)
+        elif kind.startswith("WEIGHTS"):
+            self.pass_.append("kf_weights(%s)" % n)
+        elif kind == "RANGES":
+            self.pass_.append("(int (*)[3])%s" % n)
+        elif n == "index" and kind == "INT_OUT":
+            self.pass_.append(n)
+            self.after.append("    if (!rc && *index != MPI_UNDEFINED)\n        ++*index;")
+        elif p.name == "array_of_indices":
+            self.pass_.append(n)
+            self.after.append("    for (int i = 0; (!rc || rc == MPI_ERR_IN_STATUS) && i < *outcount; i++)\n        ++array_of_indices[i];")
+        elif n in ("buflen", "pset_len") and kind == "INT_INOUT":
+            self.before.append("    int c_len = *%s > 0 ? *%s + 1 : 0;" % (n, n))
+            self.pass_.append("&c_len")
+            self.after.append("    if (!rc && %s)\n        *%s = c_len > 0 ? c_len - 1 : 0;" % ("*flag" if n == "buflen" else "1", n))
+        elif kind in ("AINT_OUT",) and a.ctype == "int *":
+            self.before.append("    MPI_Aint %s_o = 0;" % n)
+            self.pass_.append("&%s_o" % n)
+            self.after.append("    if (!rc)\n        rc = kf_narrow(%s, %s_o);" % (n, n))
+        elif a.array and a.ctype == "int *" and "MPI_Aint" in a.decl:
+            self.widened(a)
+        elif a.decl.endswith("]") or "*" in a.decl:
+            self.pass_.append(n)
+        else:
+            self.pass_.append("*" + n)
+
+    def widened(self, a):
+        n = a.name
+        self.before.append("    KF_ARRAY(MPI_Aint, %s_o, *count);\n    for (int i = 0; i < *count; i++)\n        %s_o[i] = %s[i];" % (n, n, n))
+        self.pass_.append(n + "_o")
+        self.clean.append("    KF_FREE(%s_o);" % n)
+
+    def pointer(self, a):
+        n, p = a.name, a.p
+        if p.name in ("attribute_val", "extra_state"):
+            self.language = self.language or ("KF_INT" if old(self.proc) else "KF_FORTRAN")
+            if a.kind == "POINTER":
+                self.pass_.append("(void *)(MPI_Aint)*%s" % n)
+                return
+            self.before.append("    MPI_Aint word = 0;")
+            self.pass_.append("&word")
+            self.after.append("    if (!rc && *flag)\n        *%s = (%s)word;" % (n, a.ctype[:-2]))
+        elif p.name == "buffer_addr":
+            self.before.append("    void *address = NULL;")
+            self.pass_.append("&address")
+            self.after.append("    kf_detached(%s, address);" % n)
+        else:
+            self.pass_.append(n)
+
+    def handles(self, a):
+        n, h, kind = a.name, a.handle, a.kind
+        if kind.endswith("_OUT") and "S_" not in kind:
+            self.before.append("    %s %s_o = NULL;" % (h.ctype, n))
+            self.pass_.append("&%s_o" % n)
+            self.after.append("    if (%s_o)\n        *%s = kf_integer(%s_o);" % (n, n, n))
+        elif kind.endswith("_INOUT") and "S_" not in kind:
+            self.before.append("    %s %s_o = kf_%s(*%s);" % (h.ctype, n, h.short, n))
+            self.pass_.append("&%s_o" % n)
+            self.after.append("    *%s = kf_integer(%s_o);" % (n, n))
+        elif a.array:
+            self.array_of_handles(a)
+        else:
+            self.pass_.append("kf_%s(*%s)" % (h.short, n))
+
+    def array_of_handles(self, a):
+        n, h, kind = a.name, a.handle, a.kind
+        count = self.count_of(a)
+        self.before.append("    int %s_n = %s;\n    KF_ARRAY(%s, %s_o, %s_n);" % (n, count, h.ctype, n, n))
+        if kind.endswith("_OUT"):
+            self.before.append("    for (int i = 0; i < %s_n; i++)\n        %s_o[i] = NULL;" % (n, n))
+        else:
+            self.before.append("    for (int i = 0; i < {0}_n; i++)\n        {0}_o[i] = kf_{1}({0}[i]);".format(n, h.short))
+        self.pass_.append(n + "_o")
+        if kind.endswith(("_OUT", "_INOUT")):
+            self.after.append("    for (int i = 0; i < {0}_n; i++)\n        if ({0}_o[i])\n            {0}[i] = kf_integer({0}_o[i]);".format(n))
+        self.clean.append("    KF_FREE(%s_o);" % n)
+
+    def count_of(self, a):
+        length = a.p.arg("len")
+        if length in [x.p.name for x in self.args]:
+            return "(int)*" + length
+        buffer = "sendbuf" if a.name.startswith("send") else "recvbuf"
+        if length == "size":
+            return "kf_size(%s, sendbuf, %d)" % (self.comm(), buffer == "sendbuf")
+        return "kf_neighbors(%s, %d)" % (self.comm(), buffer == "sendbuf")
+
+    def logical(self, a):
+        n, kind = a.name, a.kind
+        if kind == "POINTER":
+            self.pass_.append(n)
+        elif kind == "INT":
+            self.pass_.append("kf_is_true(*%s)" % n)
+        elif kind == "INT_OUT":
+            self.before.append("    int %s_o = 0;" % n)
+            self.pass_.append("&%s_o" % n)
+            self.after.insert(0, "    if (!rc)\n        *%s = kf_logical(%s_o);" % (n, n))
+        else:
+            count = a.p.arg("dim")
+            count = "*" + count if count else "kf_dims(%s)" % self.comm()
+            self.before.append("    int %s_n = %s;\n    KF_ARRAY(int, %s_o, %s_n);" % (n, count, n, n))
+            if kind == "INTS":
+                self.before.append("    for (int i = 0; i < {0}_n; i++)\n        {0}_o[i] = kf_is_true({0}[i]);".format(n))
+            else: # what the call leaves alone stays as it is
+                self.before.append("    for (int i = 0; i < {0}_n; i++)\n        {0}_o[i] = -1;".format(n))
+                self.after.append("    for (int i = 0; !rc && i < {0}_n; i++)\n        if ({0}_o[i] != -1)\n            {0}[i] = kf_logical({0}_o[i]);".format(n))
+            self.pass_.append(n + "_o")
+            self.clean.append("    KF_FREE(%s_o);" % n)
+
+    def string(self, a):
+        n = a.name
+        self.lengths.append(n)
+        if a.kind != "STRING_OUT":
+            both = self.proc.chapter == "info" or n in ("key", "value")
+            self.before.append("    KF_ARRAY(char, %s_o, (int64_t)%s_len + 1);\n    kf_string_in(%s_o, %s, %s_len, %d);" % (n, n, n, n, n, both))
+            self.pass_.append(n + "_o")
+            self.clean.append("    KF_FREE(%s_o);" % n)
+            return
+        room, done = STRING_ROOM.get(n, "MPI_MAX_OBJECT_NAME"), "!rc"
+        if self.proc.short == "Info_get":
+            room, done = "(int64_t)kf_positive(*valuelen) + 1", "!rc && *flag"
+        elif self.proc.short == "Info_get_string":
+            room, done = "(int64_t)kf_positive(*buflen) + 2", "!rc && *flag && c_len_given"
+        elif self.proc.short == "Session_get_nth_pset":
+            room, done = "(int64_t)kf_positive(*pset_len) + 2", "!rc && c_len_given"
+        if "c_len_given" in done:
+            self.before.append("    const int c_len_given = *%s;" % ("buflen" if "Info" in self.proc.short else "pset_len"))
+            done = done.replace("c_len_given", "c_len_given > 0")
+        self.before.append("    KF_ARRAY(char, %s_o, %s);\n    %s_o[0] = '\\0';" % (n, room, n))
+        self.pass_.append(n + "_o")
+        self.after.append("    if (%s)\n        kf_string_out(%s, %s_len, %s_o);" % (done, n, n, n))
+        self.clean.append("    KF_FREE(%s_o);" % n)
+
+    def params(self, descriptor=False):
+        words = [a.c_param(descriptor) for a in self.args]
+        if self.has_ierror():
+            words.append("int *ierror")
+        if not descriptor:
+            words += ["size_t %s_len" % n for n in self.lengths]
+        return words or ["void"]
+
+    def has_ierror(self):
+        return self.proc.name not in FUNCTIONS and self.proc.short != "Pcontrol"
+
+    def name(self):
+        return self.proc.short + ("_c" if self.large else "")
+
+    def text(self):
+        call = "%s%s(%s)" % (self.prefix + "MPI_", self.proc.short + "_c" * large_in_c(self.proc, self.large), ", ".join(self.pass_))
+        if not self.has_ierror():
+            result = "void" if self.proc.short == "Pcontrol" else self.proc.returns
+            code = "    %s%s;" % ("" if result == "void" else "return ", call)
+        else:
+            result = "void"
+            if self.proc.short in ("Init", "Init_thread", "Session_init"):
+                self.before.append("    kf_begin();")
+            # a value of MPI_Get_attr may need the flag: it comes first
+            steps = self.before
+            if self.language:
+                steps = steps + ["    PMPI_Keel_call_from(%s);" % self.language]
+            steps = steps + ["    int rc = %s;" % call]
+            if self.language:
+                steps.append("    PMPI_Keel_call_from(KF_C);")
+            code = "\n".join(steps + self.after + self.clean + ["    if (ierror)\n        *ierror = rc;"])
+        return "static %s f_%s(%s)\n{\n%s\n}\n" % (result, self.name(), ", ".join(self.params()), code)
+
+
+def descriptor_body(body):
+    """MPI_X_f08ts: addresses, or a datatype or a copy for what is not contiguous; then the other one."""
+    proc, later = body.proc, nonblocking(body.proc)
+    before, after, opened = [], [], []
+    words = {a.name: a.name + "->base_addr" * a.string for a in body.args}
+    for a in body.args:
+        n = a.name
+        if not a.choice:
+            continue
+        s = n + "_s"
+        of = (a.p.arg("of") or "").split(",")
+        mode = "KF_IN" if a.kind == "CBUFFER" else "KF_INOUT"
+        byname = {x.p.name: x for x in body.args}
+        one = later and not a.p.has("each") and (ONE_BLOCK.match(proc.short) or ONE_BLOCK_SIDE.get(proc.short) == n or
+                                                 proc.chapter in ("rma", "io")) \
+            and len(of) == 2 and of[0] in byname and byname[of[0]].kind == "COUNT" and not proc.short.startswith("P")
+        if one:
+            count = byname[of[0]]
+            big = count.ctype[:-2]
+            before.append("    %s %s_n = *%s;\n    int %s_t = *%s;" % (big, n, count.name, n, byname[of[1]].name))
+            before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
+            before.append("    if (kf_scattered(%s)) {\n        int bad = kf_describe(&%s, %s, *%s, *%s);" % (n, s, n, count.name, byname[of[1]].name))
+            before.append("        if (bad) {\n@UNDO@            kf_fail(%s, bad, ierror);\n            return;\n        }" % body.comm())
+            before.append("        %s_n = 1;\n        %s_t = %s.type;\n    }" % (n, n, s))
+            words[count.name], words[byname[of[1]].name] = "&%s_n" % n, "&%s_t" % n
+        else:
+            before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
+            what = "kf_refuse()" if later or (attached(proc) and proc.short != "Get_address") else "kf_copy(&%s, %s, %s)" % (s, n, mode)
+            if proc.short in ("Get_address", "F_sync_reg"):
+                what = "0"
+            if what != "0":
+                before.append("    if (kf_scattered(%s)) {\n        int bad = %s;" % (n, what))
+                before.append("        if (bad) {\n@UNDO@            kf_fail(%s, bad, ierror);\n            return;\n        }\n    }" % body.comm())
+        undo = "".join("            kf_close(&%s, NULL);\n" % x for x, _ in opened)
+        before = [b.replace("@UNDO@", undo) for b in before]
+        opened.append((s, n))
+        words[n] = s + ".at"
+        after.append("    kf_close(&%s, %s);" % (s, n if mode == "KF_INOUT" else "NULL"))
+    tail = ["ierror"] if body.has_ierror() else []
+    call = "    f_%s(%s);" % (body.name(), ", ".join([words[a.name] for a in body.args] + tail + ["%s->elem_len" % n for n in body.lengths]))
+    return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(body.params(True)), "\n".join(before + [call] + after))
+
+
+def symbols(body, prefix):
+    """The names of a procedure in Fortran and what they stand for."""
+    low, choice = (prefix + "MPI_" + body.name()).lower(), any(a.choice for a in body.args)
+    rows = [] if body.large and choice else [(low, "f_")]
+    if choice:
+        rows.append((low + "_f08ts", "d_"))
+    elif body.proc.chapter != "attr" or not old(body.proc):
+        rows.append((low + "_f08", "f_"))
+    if body.proc.short in ("Alloc_mem", "Win_allocate", "Win_allocate_shared", "Win_shared_query"):
+        rows.append((low + "_cptr", "f_"))
+    return rows
+
+
+def detach_f08(body, prefix):
+    """mpi_f08 gets the address of the buffer, the others do not (3.6)."""
+    n = body.name()
+    text = body.text().replace(" f_%s(" % n, " g_%s(" % n).replace("kf_detached(buffer_addr, address);",
+                                                                     "if (!rc)\n        *(void **)buffer_addr = address;")
+    return text + "KF_NAME(%s, g_%s)\n" % ((prefix + "mpi_" + n).lower() + "_f08", n)
+
+
+def c_file(api, bodies, prefix):
+    parts = []
+    for proc in procedures(api, bodies):
+        for large in variants(proc):
+            body = Body(proc, large, prefix)
+            parts.append(body.text())
+            if any(a.choice for a in body.args):
+                parts.append(descriptor_body(body))
+            detach = any(a.p.name == "buffer_addr" for a in body.args)
+            for name, what in symbols(body, prefix):
+                if detach and name.endswith("_f08"):
+                    parts.append(detach_f08(body, prefix))
+                else:
+                    parts.append("KF_NAME(%s, %s%s)" % (name, what, body.name()))
+            parts.append("")
+    return fill(C_FILE, WHICH=prefix + "MPI", FUNCTIONS="\n".join(parts))
+
+
+def handle_h(api, bodies):
+    """The handles of INTEGERs: predefined ones are their own values, the others the library knows."""
+    names = {p.name for p in exported(api, bodies)}
+    rows = []
+    for h in HANDLES.values():
+        short = "Type" if h.short == "Datatype" else h.short
+        other = "PMPI_%s_fromint(f)" % short
+        if "MPI_%s_fromint" % short not in names: # none is ever made
+            other = "(%s)NULL" % h.ctype
+        rows.append("static inline {0} kf_{1}(int f)\n{{\n    return (f & ~0xfff) == 0 ? ({0})(intptr_t)f : {2};\n}}".format(
+            h.ctype, h.short, other))
+    return "/* Generated from src/mpi/binding; do not edit. */\n" + "\n".join(rows) + "\n"

@@ -1,0 +1,216 @@
+/* fort.c: what the Fortran entry points share, and the procedures that C does not have. */
+#include "fort.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Aligned as COMMON blocks are, so that either definition will do. */
+#define COMMON __attribute__((aligned(32), visibility("default")))
+COMMON int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
+COMMON int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
+COMMON int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
+COMMON char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
+
+/* ---- Values ---- */
+
+void kf_fail(MPI_Comm comm, int code, int *ierror)
+{
+    PMPI_Comm_call_errhandler(comm, code);
+    if (ierror)
+        *ierror = code;
+}
+
+int kf_narrow(int *to, MPI_Aint value)
+{
+    if (value < INT_MIN || value > INT_MAX) {
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_VALUE_TOO_LARGE);
+        return MPI_ERR_VALUE_TOO_LARGE;
+    }
+    *to = (int)value;
+    return MPI_SUCCESS;
+}
+
+void *kf_malloc(int64_t n, size_t size)
+{
+    void *p = malloc((size_t)n * size);
+    if (!p) {
+        fprintf(stderr, "Keel MPI: no memory for %lld bytes of a Fortran call's arguments\n",
+                (long long)n * (long long)size);
+        PMPI_Abort(MPI_COMM_SELF, MPI_ERR_NO_MEM);
+        abort();
+    }
+    return p;
+}
+
+void kf_string_in(char *dst, const char *src, size_t len, bool both)
+{
+    while (len > 0 && src[len - 1] == ' ')
+        len--;
+    while (both && len > 0 && *src == ' ') {
+        src++;
+        len--;
+    }
+    memcpy(dst, src, len);
+    dst[len] = '\0';
+}
+
+void kf_string_out(char *dst, size_t len, const char *src)
+{
+    size_t n = strlen(src);
+    memcpy(dst, src, n < len ? n : len);
+    if (n < len)
+        memset(dst + n, ' ', len - n);
+}
+
+/* ---- Questions ---- */
+
+void kf_begin(void)
+{
+    int yes = 1, no = 0, is_set = 1, was_true, was_false;
+    MPI_Info info = MPI_INFO_NULL;
+    if (PMPI_Abi_get_fortran_booleans(sizeof yes, &was_true, &was_false, &is_set) == MPI_SUCCESS && !is_set)
+        PMPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no);
+    if (PMPI_Abi_get_fortran_info(&info) != MPI_SUCCESS)
+        return;
+    if (info != MPI_INFO_NULL) {
+        PMPI_Info_free(&info);
+        return;
+    }
+    static const char *const sizes[][2] = { { "mpi_logical_size", "4" },
+                                            { "mpi_integer_size", "4" },
+                                            { "mpi_real_size", "4" },
+                                            { "mpi_double_precision_size", "8" } };
+    if (PMPI_Info_create(&info) != MPI_SUCCESS)
+        return;
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        PMPI_Info_set(info, sizes[i][0], sizes[i][1]);
+    PMPI_Abi_set_fortran_info(info);
+    PMPI_Info_free(&info);
+}
+
+int kf_size(MPI_Comm comm, void *sendbuf, bool sends)
+{
+    int inter = 0, n = 0;
+    if (sends && kf_buffer(sendbuf) == MPI_IN_PLACE)
+        return 0;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+        (inter ? PMPI_Comm_remote_size(comm, &n) : PMPI_Comm_size(comm, &n)) != MPI_SUCCESS)
+        return 0;
+    return n;
+}
+
+int kf_dims(MPI_Comm comm)
+{
+    int n = 0;
+    return PMPI_Cartdim_get(comm, &n) == MPI_SUCCESS ? n : 0;
+}
+
+int kf_neighbors(MPI_Comm comm, bool sends)
+{
+    int status = MPI_UNDEFINED, n = 0, in = 0, out = 0, rank, weighted;
+    if (PMPI_Topo_test(comm, &status) != MPI_SUCCESS)
+        return 0;
+    if (status == MPI_CART)
+        return 2 * kf_dims(comm);
+    if (status == MPI_GRAPH)
+        return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS &&
+                       PMPI_Graph_neighbors_count(comm, rank, &n) == MPI_SUCCESS
+                   ? n
+                   : 0;
+    if (status != MPI_DIST_GRAPH ||
+        PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted) != MPI_SUCCESS)
+        return 0;
+    return sends ? out : in;
+}
+
+/* ---- MPI's own callbacks ---- */
+
+static void f_null_copy(int *object, int *keyval, void *extra, void *in, void *out, int *flag, int *ierror)
+{
+    (void)object, (void)keyval, (void)extra, (void)in, (void)out;
+    *flag = kf_logical(0);
+    *ierror = MPI_SUCCESS;
+}
+
+static void f_dup(int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out, int *flag,
+                  int *ierror)
+{
+    (void)object, (void)keyval, (void)extra;
+    *out = *in;
+    *flag = kf_logical(1);
+    *ierror = MPI_SUCCESS;
+}
+
+static void f_dup_int(int *object, int *keyval, int *extra, int *in, int *out, int *flag, int *ierror)
+{
+    (void)object, (void)keyval, (void)extra;
+    *out = *in;
+    *flag = kf_logical(1);
+    *ierror = MPI_SUCCESS;
+}
+
+static void f_null_delete(int *object, int *keyval, void *value, void *extra, int *ierror)
+{
+    (void)object, (void)keyval, (void)value, (void)extra;
+    *ierror = MPI_SUCCESS;
+}
+
+/* Each has an address of its own, which a program may have in its own table: so the names are compared. */
+#define CALLBACKS(ROW) \
+    ROW(mpi_null_copy_fn, f_null_copy, 0) \
+    ROW(mpi_comm_null_copy_fn, f_null_copy, 0) \
+    ROW(mpi_type_null_copy_fn, f_null_copy, 0) \
+    ROW(mpi_win_null_copy_fn, f_null_copy, 0) \
+    ROW(mpi_dup_fn, f_dup_int, 1) \
+    ROW(mpi_comm_dup_fn, f_dup, 1) \
+    ROW(mpi_type_dup_fn, f_dup, 1) \
+    ROW(mpi_win_dup_fn, f_dup, 1) \
+    ROW(mpi_null_delete_fn, f_null_delete, 0) \
+    ROW(mpi_comm_null_delete_fn, f_null_delete, 0) \
+    ROW(mpi_type_null_delete_fn, f_null_delete, 0) \
+    ROW(mpi_win_null_delete_fn, f_null_delete, 0)
+
+#define NAME_ROW(name, function, value) KF_NAME(name, function)
+CALLBACKS(NAME_ROW)
+
+void (*kf_function(void (*fn)(void)))(void)
+{
+#define VALUE_ROW(name, function, value) \
+    if (fn == (void (*)(void))name##_ || fn == (void (*)(void))name##__) \
+        return (void (*)(void))value;
+    CALLBACKS(VALUE_ROW)
+    return fn;
+}
+
+/* ---- What C does not have ---- */
+
+static void f_sync_reg(void *buf)
+{
+    (void)buf;
+}
+KF_NAME(mpi_f_sync_reg, f_sync_reg)
+KF_NAME(pmpi_f_sync_reg, f_sync_reg)
+KF_NAME(mpi_f_sync_reg_f08ts, f_sync_reg)
+KF_NAME(pmpi_f_sync_reg_f08ts, f_sync_reg)
+
+/* Of any kind: the descriptor says. */
+static void f_sizeof(const struct kf_array *x, int *size, int *ierror)
+{
+    *size = (int)x->elem_len;
+    if (ierror)
+        *ierror = MPI_SUCCESS;
+}
+KF_SPELL(keel_f_sizeof, f_sizeof)
+KF_SPELL(keel_f_sizeof_f08, f_sizeof)
+
+/* The operators of handles. */
+static int f_equal(const int *a, const int *b)
+{
+    return kf_logical(*a == *b);
+}
+KF_SPELL(keel_f_equal, f_equal)
+
+static int f_unequal(const int *a, const int *b)
+{
+    return kf_logical(*a != *b);
+}
+KF_SPELL(keel_f_unequal, f_unequal)

@@ -1,0 +1,177 @@
+/* fort.h: what the generated Fortran entry points are made of.
+ *
+ * They call the library as a C program does, so that a tool around MPI_X sees each call once; whatever else they need they
+ * ask through PMPI_X. */
+#ifndef KEEL_FORT_H
+#define KEEL_FORT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include "mpi.h"
+#include "fort_handles.h"
+
+/* A procedure under a name of Fortran's, as compilers spell it; weak, so that a tool may have it. */
+#define KF_SPELL(symbol, function) \
+    extern __typeof(function) symbol __attribute__((weak, alias(#function), visibility("default")));
+#define KF_NAME(name, function) KF_SPELL(name##_, function) KF_SPELL(name##__, function)
+
+/* ---- Constants that are addresses: COMMON blocks, which an executable may have in the library's stead ---- */
+
+extern int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
+extern int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
+extern int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
+extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
+
+static inline void *kf_buffer(void *p)
+{
+    if (__builtin_expect(p == &mpi_fortran_bottom_, 0))
+        return MPI_BOTTOM;
+    if (__builtin_expect(p == &mpi_fortran_in_place_, 0))
+        return MPI_IN_PLACE;
+    return __builtin_expect(p == &mpi_fortran_buffer_automatic_, 0) ? MPI_BUFFER_AUTOMATIC : p;
+}
+
+static inline MPI_Status *kf_status(int *p)
+{
+    return p == mpi_fortran_status_ignore_ ? MPI_STATUS_IGNORE : (MPI_Status *)p;
+}
+
+static inline MPI_Status *kf_statuses(int *p)
+{
+    return p == mpi_fortran_statuses_ignore_ ? MPI_STATUSES_IGNORE : (MPI_Status *)p;
+}
+
+static inline int *kf_weights(int *p)
+{
+    return p == &mpi_fortran_unweighted_      ? MPI_UNWEIGHTED
+           : p == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY
+                                              : p;
+}
+
+/* ---- Values ---- */
+
+/* MPI_X_toint, without a call: the low half of a handle. */
+static inline int kf_integer(const void *handle)
+{
+    return (int)(uint32_t)(uintptr_t)handle;
+}
+
+/* .TRUE. of all compilers has its lowest bit set, .FALSE. has not. */
+static inline int kf_is_true(int logical)
+{
+    return logical & 1;
+}
+
+static inline int kf_logical(int flag)
+{
+    return flag != 0;
+}
+
+static inline int kf_positive(int n)
+{
+    return n > 0 ? n : 0;
+}
+
+/* An address in an INTEGER, as MPI-1 had it; an error if it does not fit. */
+int kf_narrow(int *to, MPI_Aint value);
+
+/* ---- Room for what is converted: on the stack, if it is little ---- */
+
+enum { KF_SMALL = 1024 /* bytes */ };
+void *kf_malloc(int64_t n, size_t size);
+#define KF_ARRAY(type, name, n) \
+    type name##_small[KF_SMALL / sizeof(type)]; \
+    const int64_t name##_room = (n); \
+    type *name = name##_room <= (int64_t)(KF_SMALL / sizeof(type)) ? name##_small \
+                                                                   : kf_malloc(name##_room, sizeof(type))
+#define KF_FREE(name) \
+    if (name != name##_small) \
+    free(name)
+
+/* Without trailing blanks, and leading ones if both; dst has len + 1 bytes. */
+void kf_string_in(char *dst, const char *src, size_t len, bool both);
+/* Cut or padded with blanks. */
+void kf_string_out(char *dst, size_t len, const char *src);
+
+/* ---- What needs a question ---- */
+
+/* Keel's own (api.txt), and so not in mpi.h. */
+int PMPI_Keel_call_from(int language);
+
+enum { KF_C, KF_FORTRAN, KF_INT }; /* of MPI_Keel_call_from */
+
+/* MPI_Init and its like: tell the library what LOGICALs are, unless somebody has. */
+void kf_begin(void);
+/* A callback; MPI's own are what C calls them. */
+void (*kf_function(void (*fn)(void)))(void);
+/* How many entries the arrays of MPI_Alltoallw and of its neighborhood form have. */
+int kf_size(MPI_Comm comm, void *sendbuf, bool sends);
+int kf_neighbors(MPI_Comm comm, bool sends);
+int kf_dims(MPI_Comm comm);
+/* An error that C does not find: to the communicator's error handler. */
+void kf_fail(MPI_Comm comm, int code, int *ierror);
+
+/* The buffer of mpif.h and of mpi is a choice argument, where nothing can be returned (3.6). */
+static inline void kf_detached(void *argument, void *address)
+{
+    (void)argument;
+    (void)address;
+}
+
+/* ---- Descriptors (section.c) ---- */
+
+/* The part of CFI_cdesc_t that all compilers have alike. */
+struct kf_array {
+    void *base_addr;
+    size_t elem_len;
+    int version;
+    signed char rank;
+    char others[3]; /* attribute and type, in an order of each compiler's own */
+    struct {
+        intptr_t lower_bound, extent, sm;
+    } dim[];
+};
+
+/* What stands for an array section during a call. */
+struct kf_section {
+    void *at;   /* what C gets */
+    void *copy; /* NULL: none */
+    int type;   /* KF_INOUT: 0, or the datatype that describes it, to be freed */
+};
+enum { KF_IN, KF_INOUT };
+
+static inline void *kf_base(const struct kf_array *a)
+{
+    return a->rank == 0 ? kf_buffer(a->base_addr) : a->base_addr;
+}
+
+/* Do its elements lie apart?  The last dimension of an assumed-size array has the extent -1. */
+static inline bool kf_scattered(const struct kf_array *a)
+{
+    intptr_t next = (intptr_t)a->elem_len;
+    bool apart = false;
+    for (int i = 0; i < a->rank; i++) {
+        if (a->dim[i].extent == 0)
+            return false;
+        apart |= a->dim[i].sm != next && a->dim[i].extent != 1;
+        next *= a->dim[i].extent;
+    }
+    return apart;
+}
+
+/* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type. */
+int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype);
+/* A contiguous copy; kf_close brings it back into `into`, unless that is NULL. */
+int kf_copy(struct kf_section *s, const struct kf_array *a, int mode);
+/* A buffer that stays in use and has several blocks. */
+int kf_refuse(void);
+void kf_close_slowly(struct kf_section *s, const struct kf_array *into);
+static inline void kf_close(struct kf_section *s, const struct kf_array *into)
+{
+    if (__builtin_expect(s->copy != NULL || s->type != 0, 0))
+        kf_close_slowly(s, into);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* file.h: files (chapter 15), as other chapters meet them. */
+#ifndef MPIR_FILE_H
+#define MPIR_FILE_H
+
+#include <stdbool.h>
+#include "comm.h"
+#include "errhandler.h"
+#include "object.h"
+#include "type.h"
+
+struct io_rep;   /* how data look in the file: src/mpi/io */
+struct io_split; /* a split collective that has begun */
+
+/* What a process sees of a file.  Bytes of data are counted as they follow each other in the view, from 0. */
+typedef struct MPIR_File_view {
+    MPI_Offset disp;
+    MPIR_Datatype *etype, *filetype; /* as the program gave them */
+    MPIR_Datatype *etype_there,
+        *filetype_there; /* the same laid out as in the file; equal to them where data is native */
+    const struct io_rep *rep;
+    bool overlaps; /* some byte of the file is in the view twice */
+} MPIR_File_view;
+
+/* A hint that is a choice. */
+enum MPIR_FILE_USE { MPIR_FILE_AUTOMATIC = 0, MPIR_FILE_ENABLE, MPIR_FILE_DISABLE };
+
+typedef struct MPIR_File_hints {
+    int64_t cb_nodes; /* processes that access the file for the others; 0: chosen */
+    int64_t cb_buffer_size, ind_rd_buffer_size;
+    int64_t striping_unit;                /* 0: not known */
+    enum MPIR_FILE_USE cb_read, cb_write; /* collective buffering */
+    enum MPIR_FILE_USE ds_read;           /* data sieving */
+    enum MPIR_FILE_USE map_write;         /* pieces are written through a mapping */
+} MPIR_File_hints;
+
+/* Nothing in it grows with the number of processes. */
+typedef struct MPIR_File {
+    struct keel_object obj; /* one reference is the program's; each operation under way has one */
+    MPIR_Comm *comm;        /* its own */
+    MPIR_Errhandler *errhandler;
+    char *name;
+    int fd, amode;
+    bool readable; /* by the system, whatever amode says */
+    bool mappable; /* the file system keeps one copy of a page for all that map and write it */
+    bool atomic;
+    MPIR_File_view view;
+    MPI_Offset position; /* the individual pointer, in etypes */
+    MPIR_File_hints hints;
+    struct io_split *split;
+    /* The shared pointer is in the memory of rank 0. */
+    void *pointer;      /* where this process can update it by itself; NULL: it cannot */
+    void *pointer_mine; /* rank 0: the memory */
+    MPID_Memory pointer_memory;
+    MPID_Remote pointer_remote;
+} MPIR_File;
+
+void MPIR_File_release(MPIR_File *f);
+
+/* Operations of files that other threads of the library have not completed yet. */
+extern _Atomic int MPIR_File_under_way;
+
+/* The file of a request of handle_type MPIR_IO. */
+struct MPIR_HANDLE;
+MPIR_File *MPIR_File_of_request(const struct MPIR_HANDLE *request);
+
+#endif

@@ -1,0 +1,483 @@
+/* access.c: the calls that read and write: where they begin in the file, and in which form they end.
+ *
+ * The blocking collective ones may work together (collective.c); nonblocking and split ones are begun by each process for itself and
+ * made by another thread. */
+#include "config.h"
+#include "bodies.h"
+#include <stdlib.h>
+#include "io.h"
+
+enum how { READ = 0, WRITE = 1, AT = 2, OWN = 4, SHARED = 8, ORDERED = 16, ALL = 32 };
+
+/* A call: what it is, and its arguments. */
+struct call {
+    MPIR_File *f;
+    enum how how;
+    MPI_Offset offset;
+    void *buf;
+    int64_t count;
+    MPIR_Datatype *type;
+};
+
+static struct call call_of(MPIR_File *f, int how, MPI_Offset offset, const void *buf, int64_t count,
+                           MPIR_Datatype *type)
+{
+    return (struct call){ f, (enum how)how, offset, (void *)(uintptr_t)buf, count, type };
+}
+
+bool MPIR_Io_split_pending(const MPIR_File *f)
+{
+    return f->split != NULL;
+}
+
+static int check(const struct call *c)
+{
+    const MPIR_File *f = c->f;
+    if ((c->how & WRITE) && (f->amode & MPI_MODE_RDONLY))
+        return MPIR_Err(MPI_ERR_READ_ONLY, NULL, "%s was opened with MPI_MODE_RDONLY", f->name);
+    if (!(c->how & WRITE) && (f->amode & MPI_MODE_WRONLY))
+        return MPIR_Err(MPI_ERR_ACCESS, NULL, "%s was opened with MPI_MODE_WRONLY", f->name);
+    if ((f->amode & MPI_MODE_SEQUENTIAL) && (c->how & (AT | OWN)))
+        return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, NULL,
+                        "%s was opened with MPI_MODE_SEQUENTIAL; expected the shared file pointer", f->name);
+    if ((c->how & AT) && c->offset < 0)
+        return MPIR_Err(MPI_ERR_ARG, "offset", "is %lld; expected at least 0", (long long)c->offset);
+    if ((c->how & (ALL | ORDERED)) && MPIR_Io_split_pending(f))
+        return MPIR_Err(MPI_ERR_REQUEST, NULL,
+                        "a split collective of %s is under way; expected its end first", f->name);
+    return 0;
+}
+
+/* Bytes of the data as they are in the file; a multiple of the etype. */
+static int length_there(const struct call *c, int64_t *len, int64_t *etypes)
+{
+    const MPIR_File_view *v = &c->f->view;
+    int64_t size = c->type->adi.size, unit = v->etype_there->adi.size;
+    if (v->rep->how != IO_SAME) {
+        MPIR_Datatype *there;
+        int err = MPIR_Io_type_there(v->rep, c->type, &there);
+        if (err)
+            return err;
+        size = there->adi.size;
+        MPIR_Datatype_release(there);
+    }
+    if (__builtin_mul_overflow(size, c->count, len))
+        return MPIR_Err(MPI_ERR_COUNT, "count", "is %lld; so many bytes are in no file", (long long)c->count);
+    if (*len % unit)
+        return MPIR_Err(MPI_ERR_TYPE, "datatype",
+                        "and count are %lld bytes; expected a multiple of the etype's %lld", (long long)*len,
+                        (long long)unit);
+    *etypes = *len / unit;
+    return 0;
+}
+
+/* Ordered: behind those before. */
+static int place_ordered(MPIR_File *f, int64_t etypes, int err, int64_t *offset)
+{
+    MPIR_Datatype *word = MPIR_Datatype_predefined(KEEL_MPI_INT64_T);
+    MPIR_Op *sum = MPIR_Object_predefined(MPIR_KIND_OP, KEEL_MPI_SUM);
+    struct ku_err words = *ku_err_last();
+    int last = f->comm->adi.size - 1;
+    int64_t mine = err ? 0 : etypes, before = 0, base[2] = { 0 };
+    int there = MPIR_Exscan(&mine, &before, 1, word, sum, f->comm);
+    if (f->comm->adi.rank == 0)
+        before = 0;
+    if (!there && f->comm->adi.rank == last)
+        base[1] = MPIR_Io_shared_add(f, before + mine, &base[0]);
+    if (!there)
+        there = MPIR_Bcast(base, 2, word, last, f->comm);
+    *offset = base[0] + before;
+    if (err)
+        *ku_err_last() = words;
+    else if (base[1] && !there)
+        there = MPIR_Err((int)base[1], NULL, "the shared file pointer of %s could not be moved", f->name);
+    return err ? err : there;
+}
+
+/* The access that the call asks for; pointers move. */
+static int prepare(const struct call *c, struct io_access *a)
+{
+    MPIR_File *f = c->f;
+    int64_t etypes = 0, offset = c->offset, end;
+    int err = check(c);
+    *a = (struct io_access){
+        .f = f, .view = &f->view, .write = c->how & WRITE, .buf = c->buf, .count = c->count, .type = c->type
+    };
+    if (!err)
+        err = length_there(c, &a->len, &etypes);
+    if (c->how & ORDERED)
+        err = place_ordered(f, etypes, err, &offset);
+    else if (!err && (c->how & SHARED))
+        err = MPIR_Io_shared_add(f, etypes, &offset);
+    else if (!err && (c->how & OWN))
+        offset = f->position;
+    if (!err && (__builtin_mul_overflow(offset, f->view.etype_there->adi.size, &a->at) ||
+                 __builtin_add_overflow(a->at, a->len, &end)))
+        err = MPIR_Err(MPI_ERR_ARG, "offset", "is %lld; so far goes no file", (long long)offset);
+    if (!err && (c->how & OWN))
+        f->position += etypes;
+    if (err)
+        a->len = 0;
+    return err;
+}
+
+static void fill_status(MPIR_Status *s, int64_t bytes)
+{
+    if (s)
+        *s = (MPIR_Status){
+            .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = s->MPI_ERROR, .count = bytes
+        };
+}
+
+static int ended(const struct io_access *a, MPIR_Status *status)
+{
+    fill_status(status, a->native);
+    if (a->err)
+        *ku_err_last() = a->words;
+    return a->err;
+}
+
+static int blocking(struct call c, MPIR_Status *status)
+{
+    struct io_access a;
+    int err = prepare(&c, &a);
+    if (c.how & ALL)
+        err = MPIR_Io_together(c.f, &a, err);
+    else if (!err)
+        MPIR_Io_run(&a);
+    return err ? err : ended(&a, status);
+}
+
+/* ---- By another thread ---- */
+
+struct later {
+    struct MPIR_Closure closure;
+    struct io_job job;
+    struct io_access a;
+    MPIR_File *f;
+    MPIR_File_view view;
+};
+
+static void run_later(struct io_job *j)
+{
+    MPIR_Io_run(&((struct later *)((char *)j - offsetof(struct later, job)))->a);
+}
+
+/* What it needs stays, whatever the program does with file, view and datatype. */
+static struct later *begin_later(const struct io_access *a)
+{
+    struct later *l = calloc(1, sizeof *l);
+    if (!l) {
+        MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more access to a file");
+        return NULL;
+    }
+    l->f = (MPIR_File *)(uintptr_t)a->f;
+    l->view = MPIR_Io_view_ref(a->view);
+    l->a = *a;
+    l->a.view = &l->view;
+    MPIR_Object_ref(l->f);
+    MPIR_Object_ref(a->type);
+    l->job.run = run_later;
+    if (l->view.rep->how == IO_USER) { /* the program's functions run where it calls */
+        MPIR_Io_run(&l->a);
+        l->a.len = 0;
+    }
+    return l;
+}
+
+static void free_later(struct later *l)
+{
+    MPIR_Datatype_release(l->a.type);
+    MPIR_Io_view_drop(&l->view);
+    MPIR_File_release(l->f);
+    free(l);
+}
+
+static void request_poll(MPIR_Request *r)
+{
+    struct later *l = r->aux;
+    if (!MPIR_Io_job_done(&l->job))
+        return;
+    fill_status(&r->s, l->a.native);
+    r->errval = l->a.err;
+    atomic_store_explicit(&r->is_complete, 1, memory_order_release);
+}
+
+static void request_free(MPIR_Request *r)
+{
+    free_later(r->aux);
+}
+
+static void request_explain(const MPIR_Request *r)
+{
+    *ku_err_last() = ((const struct later *)r->aux)->a.words;
+}
+
+MPIR_File *MPIR_File_of_request(const MPIR_Request *r)
+{
+    return ((const struct later *)r->aux)->f;
+}
+
+static const struct MPIR_Request_ops request_ops = { .poll = request_poll,
+                                                     .free = request_free,
+                                                     .explain = request_explain };
+
+static int nonblocking(struct call c, MPIR_Request **request)
+{
+    struct io_access a;
+    int err = prepare(&c, &a);
+    if (err)
+        return err;
+    MPIR_Request *r = MPIR_Request_alloc(NULL);
+    struct later *l = r ? begin_later(&a) : NULL;
+    if (!l) {
+        if (r)
+            MPIR_Request_release(r);
+        return MPI_ERR_NO_MEM;
+    }
+    l->closure.ops = &request_ops;
+    r->handle_type = MPIR_IO;
+    r->aux = l;
+    *request = r;
+    MPIR_Io_submit(&l->job);
+    return 0;
+}
+
+/* ---- Split collectives: one at a time for each file ---- */
+
+struct io_split {
+    enum how how;
+    struct later *later;
+};
+
+static int split_begin(struct call c)
+{
+    struct io_access a;
+    int err = prepare(&c, &a);
+    struct io_split *s = err ? NULL : malloc(sizeof *s);
+    struct later *l = s ? begin_later(&a) : NULL;
+    if (!l) {
+        free(s);
+        return err ? err : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more access to a file");
+    }
+    *s = (struct io_split){ c.how, l };
+    c.f->split = s;
+    MPIR_Io_submit(&l->job);
+    return 0;
+}
+
+static int split_end(MPIR_File *f, int how, MPIR_Status *status)
+{
+    struct io_split *s = f->split;
+    if (!s || s->how != (enum how)how)
+        return MPIR_Err(MPI_ERR_REQUEST, NULL,
+                        "%s split collective of %s is under way; expected that which this call ends",
+                        s ? "another" : "no", f->name);
+    MPIR_Io_job_wait(&s->later->job);
+    int err = ended(&s->later->a, status);
+    f->split = NULL;
+    free_later(s->later);
+    free(s);
+    return err;
+}
+
+/* ---- The calls ---- */
+
+int MPIR_File_read(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Status *status)
+{
+    return blocking(call_of(fh, READ | OWN, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_iread(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                    MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, READ | OWN, 0, buf, count, datatype), request);
+}
+
+int MPIR_File_read_at(MPIR_File *fh, MPI_Offset offset, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                      MPIR_Status *status)
+{
+    return blocking(call_of(fh, READ | AT, offset, buf, count, datatype), status);
+}
+
+int MPIR_File_iread_at(MPIR_File *fh, MPI_Offset offset, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                       MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, READ | AT, offset, buf, count, datatype), request);
+}
+
+int MPIR_File_read_shared(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                          MPIR_Status *status)
+{
+    return blocking(call_of(fh, READ | SHARED, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_iread_shared(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                           MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, READ | SHARED, 0, buf, count, datatype), request);
+}
+
+int MPIR_File_read_all(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                       MPIR_Status *status)
+{
+    return blocking(call_of(fh, READ | OWN | ALL, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_iread_all(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                        MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, READ | OWN | ALL, 0, buf, count, datatype), request);
+}
+
+int MPIR_File_read_all_begin(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype)
+{
+    return split_begin(call_of(fh, READ | OWN | ALL, 0, buf, count, datatype));
+}
+
+int MPIR_File_read_all_end(MPIR_File *fh, void *buf, MPIR_Status *status)
+{
+    (void)buf;
+    return split_end(fh, READ | OWN | ALL, status);
+}
+
+int MPIR_File_read_at_all(MPIR_File *fh, MPI_Offset offset, void *buf, MPI_Count count,
+                          MPIR_Datatype *datatype, MPIR_Status *status)
+{
+    return blocking(call_of(fh, READ | AT | ALL, offset, buf, count, datatype), status);
+}
+
+int MPIR_File_iread_at_all(MPIR_File *fh, MPI_Offset offset, void *buf, MPI_Count count,
+                           MPIR_Datatype *datatype, MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, READ | AT | ALL, offset, buf, count, datatype), request);
+}
+
+int MPIR_File_read_at_all_begin(MPIR_File *fh, MPI_Offset offset, void *buf, MPI_Count count,
+                                MPIR_Datatype *datatype)
+{
+    return split_begin(call_of(fh, READ | AT | ALL, offset, buf, count, datatype));
+}
+
+int MPIR_File_read_at_all_end(MPIR_File *fh, void *buf, MPIR_Status *status)
+{
+    (void)buf;
+    return split_end(fh, READ | AT | ALL, status);
+}
+
+int MPIR_File_read_ordered(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                           MPIR_Status *status)
+{
+    return blocking(call_of(fh, READ | ORDERED, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_read_ordered_begin(MPIR_File *fh, void *buf, MPI_Count count, MPIR_Datatype *datatype)
+{
+    return split_begin(call_of(fh, READ | ORDERED, 0, buf, count, datatype));
+}
+
+int MPIR_File_read_ordered_end(MPIR_File *fh, void *buf, MPIR_Status *status)
+{
+    (void)buf;
+    return split_end(fh, READ | ORDERED, status);
+}
+
+int MPIR_File_write(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                    MPIR_Status *status)
+{
+    return blocking(call_of(fh, WRITE | OWN, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_iwrite(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                     MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, WRITE | OWN, 0, buf, count, datatype), request);
+}
+
+int MPIR_File_write_at(MPIR_File *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                       MPIR_Datatype *datatype, MPIR_Status *status)
+{
+    return blocking(call_of(fh, WRITE | AT, offset, buf, count, datatype), status);
+}
+
+int MPIR_File_iwrite_at(MPIR_File *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                        MPIR_Datatype *datatype, MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, WRITE | AT, offset, buf, count, datatype), request);
+}
+
+int MPIR_File_write_shared(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                           MPIR_Status *status)
+{
+    return blocking(call_of(fh, WRITE | SHARED, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_iwrite_shared(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                            MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, WRITE | SHARED, 0, buf, count, datatype), request);
+}
+
+int MPIR_File_write_all(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                        MPIR_Status *status)
+{
+    return blocking(call_of(fh, WRITE | OWN | ALL, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_iwrite_all(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                         MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, WRITE | OWN | ALL, 0, buf, count, datatype), request);
+}
+
+int MPIR_File_write_all_begin(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype)
+{
+    return split_begin(call_of(fh, WRITE | OWN | ALL, 0, buf, count, datatype));
+}
+
+int MPIR_File_write_all_end(MPIR_File *fh, const void *buf, MPIR_Status *status)
+{
+    (void)buf;
+    return split_end(fh, WRITE | OWN | ALL, status);
+}
+
+int MPIR_File_write_at_all(MPIR_File *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                           MPIR_Datatype *datatype, MPIR_Status *status)
+{
+    return blocking(call_of(fh, WRITE | AT | ALL, offset, buf, count, datatype), status);
+}
+
+int MPIR_File_iwrite_at_all(MPIR_File *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                            MPIR_Datatype *datatype, MPIR_Request **request)
+{
+    return nonblocking(call_of(fh, WRITE | AT | ALL, offset, buf, count, datatype), request);
+}
+
+int MPIR_File_write_at_all_begin(MPIR_File *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                                 MPIR_Datatype *datatype)
+{
+    return split_begin(call_of(fh, WRITE | AT | ALL, offset, buf, count, datatype));
+}
+
+int MPIR_File_write_at_all_end(MPIR_File *fh, const void *buf, MPIR_Status *status)
+{
+    (void)buf;
+    return split_end(fh, WRITE | AT | ALL, status);
+}
+
+int MPIR_File_write_ordered(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype,
+                            MPIR_Status *status)
+{
+    return blocking(call_of(fh, WRITE | ORDERED, 0, buf, count, datatype), status);
+}
+
+int MPIR_File_write_ordered_begin(MPIR_File *fh, const void *buf, MPI_Count count, MPIR_Datatype *datatype)
+{
+    return split_begin(call_of(fh, WRITE | ORDERED, 0, buf, count, datatype));
+}
+
+int MPIR_File_write_ordered_end(MPIR_File *fh, const void *buf, MPIR_Status *status)
+{
+    (void)buf;
+    return split_end(fh, WRITE | ORDERED, status);
+}

@@ -1,0 +1,343 @@
+/* engine.c: one access of one process to its file: bytes of the view's data from or to memory.
+ *
+ * Data go in chunks through a packed form, which is the program's buffer itself where that is contiguous.  Between the packed form and the
+ * file there are these ways:
+ *
+ *   direct   the data are contiguous in the file, or no other way will do: a pread or pwrite each run
+ *   sieved   reads of small pieces: a window of the file is read, and the pieces are taken from it
+ *   mapped   writes of small pieces, where all mappings of a page are one page: space is allocated, so that the disk cannot be full any more, and
+ *            the pieces are stored.  Bytes between them are not touched, so no lock is needed.  Should the file be truncated
+ *            meanwhile, the store faults, which is caught (fault.c)
+ *
+ * In atomic mode the whole range is locked, for processes on all nodes, by a lock of the open file. */
+#include "config.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "fault.h"
+#include "io.h"
+
+enum {
+    CHUNK = 4 << 20,  /* packed bytes at a time */
+    WINDOW = 4 << 20, /* of the file, mapped at a time */
+    PIECES = 16,
+    SMALL = 4096, /* pieces smaller than this are worth a window, if */
+    SPARSE = 16   /* not less than a part like this of the window is wanted */
+};
+
+int MPIR_Io_errno(int error, const char *name, const char *fmt, ...)
+{
+    static const struct {
+        int error, errclass;
+    } rows[] = {
+        { ENOENT, MPI_ERR_NO_SUCH_FILE }, { EEXIST, MPI_ERR_FILE_EXISTS },
+        { EACCES, MPI_ERR_ACCESS },       { EPERM, MPI_ERR_ACCESS },
+        { ENOSPC, MPI_ERR_NO_SPACE },     { EDQUOT, MPI_ERR_QUOTA },
+        { EROFS, MPI_ERR_READ_ONLY },     { ENAMETOOLONG, MPI_ERR_BAD_FILE },
+        { ENOTDIR, MPI_ERR_BAD_FILE },    { EISDIR, MPI_ERR_BAD_FILE },
+        { ELOOP, MPI_ERR_BAD_FILE },      { ETXTBSY, MPI_ERR_FILE_IN_USE },
+        { EBUSY, MPI_ERR_FILE_IN_USE },   { ENOMEM, MPI_ERR_NO_MEM },
+    };
+    char what[100], why[64];
+    int errclass = MPI_ERR_IO;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].error == error)
+            errclass = rows[i].errclass;
+    return MPIR_Err(errclass, NULL, "%s %.100s: %s", what, name, strerror_r(error, why, sizeof why));
+}
+
+/* ---- Bytes ---- */
+
+int MPIR_Io_pread(int fd, void *to, int64_t len, int64_t at, int64_t *done)
+{
+    for (*done = 0; *done < len;) {
+        ssize_t n = pread(fd, (char *)to + *done, (size_t)(len - *done), at + *done);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        *done += n > 0 ? n : 0;
+    }
+    return 0;
+}
+
+int MPIR_Io_pwrite(int fd, const void *from, int64_t len, int64_t at)
+{
+    for (int64_t done = 0; done < len;) {
+        ssize_t n = pwrite(fd, (const char *)from + done, (size_t)(len - done), at + done);
+        if (n == 0)
+            return EIO;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        done += n > 0 ? n : 0;
+    }
+    return 0;
+}
+
+/* One chunk: packed bytes at `mem`, which are bytes [s, s + len) of the view's data. */
+struct chunk {
+    const MPIR_File *f;
+    const struct MPIR_DATATYPE *t; /* the filetype */
+    int64_t disp;
+    char *mem;
+    int64_t s, len;
+    int64_t done;
+    int error; /* an errno */
+};
+
+static bool read_run(void *arg, int64_t at, int64_t bytes)
+{
+    struct chunk *c = arg;
+    int64_t n;
+    c->error = MPIR_Io_pread(c->f->fd, c->mem + c->done, bytes, c->disp + at, &n);
+    c->done += n;
+    return c->error == 0 && n == bytes;
+}
+
+static bool write_run(void *arg, int64_t at, int64_t bytes)
+{
+    struct chunk *c = arg;
+    c->error = MPIR_Io_pwrite(c->f->fd, c->mem + c->done, bytes, c->disp + at);
+    c->done += c->error ? 0 : bytes;
+    return c->error == 0;
+}
+
+/* ---- Windows ---- */
+
+/* Pieces of a chunk: so many are looked at. */
+struct pieces {
+    int n;
+    int64_t bytes;
+};
+
+static bool count_piece(void *arg, int64_t at, int64_t bytes)
+{
+    struct pieces *p = arg;
+    (void)at;
+    p->n++;
+    p->bytes += bytes;
+    return p->n < PIECES;
+}
+
+/* Are the pieces so many, so small and so near to each other that a window pays? */
+static bool windows_pay(const struct chunk *c, int64_t first, int64_t end)
+{
+    struct pieces p = { 0 };
+    if ((end - first) / SPARSE > c->len)
+        return false;
+    MPID_Layout_runs(c->t, c->s, c->len, count_piece, &p);
+    return p.n == PIECES && p.bytes < (int64_t)PIECES * SMALL;
+}
+
+static char *moved(char *p, int64_t by)
+{
+    return (char *)((uintptr_t)p + (uintptr_t)by);
+}
+
+static void read_windows(struct chunk *c)
+{
+    int64_t room = c->f->hints.ind_rd_buffer_size, end = c->s + c->len;
+    int64_t whole = MPIR_Io_place(c->t, end - 1) + 1 - MPIR_Io_place(c->t, c->s);
+    room = whole < room ? whole : room;
+    char *window = malloc((size_t)room);
+    if (!window) {
+        c->error = ENOMEM;
+        return;
+    }
+    while (c->done < c->len) {
+        int64_t s = c->s + c->done, from = MPIR_Io_place(c->t, s), there;
+        int64_t to = MPIR_Io_find(c->t, s, end, from + room);
+        int64_t bytes = MPIR_Io_place(c->t, to - 1) + 1 - from;
+        c->error = MPIR_Io_pread(c->f->fd, window, bytes, c->disp + from, &there);
+        if (there < bytes)
+            to = MPIR_Io_find(c->t, s, to, from + there);
+        MPID_Layout_pack(c->t, moved(window, -from), io_elements(c->t, to), s, c->mem + c->done, to - s);
+        c->done += to - s;
+        if (c->error || there < bytes)
+            break;
+    }
+    free(window);
+}
+
+struct store {
+    const struct chunk *c;
+    char *map;
+    int64_t base, s, to;
+};
+
+static void store(void *arg)
+{
+    const struct store *w = arg;
+    const struct chunk *c = w->c;
+    MPID_Layout_unpack(c->t, moved(w->map, -w->base), io_elements(c->t, w->to), w->s, c->mem + c->done,
+                       w->to - w->s);
+}
+
+/* Stores to a mapping, window by window.  False: the file system does not do it; nothing of the window has been written. */
+static bool write_windows(struct chunk *c)
+{
+    int64_t end = c->s + c->len, page = sysconf(_SC_PAGESIZE);
+    while (c->done < c->len) {
+        int64_t s = c->s + c->done, from = c->disp + MPIR_Io_place(c->t, s);
+        int64_t to = MPIR_Io_find(c->t, s, end, from - c->disp + WINDOW);
+        int64_t last = c->disp + MPIR_Io_place(c->t, to - 1) + 1, base = from & -page;
+        int r;
+        while ((r = fallocate(c->f->fd, 0, from, last - from)) != 0 && errno == EINTR)
+            ;
+        if (r != 0) {
+            c->error = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ? 0 : errno;
+            return c->error != 0;
+        }
+        char *map = mmap(NULL, (size_t)(last - base), PROT_READ | PROT_WRITE, MAP_SHARED, c->f->fd, base);
+        if (map == MAP_FAILED)
+            return false;
+        struct store w = { c, map, base - c->disp, s, to };
+        bool stored = MPIR_Io_guard(store, &w, map, (size_t)(last - base));
+        munmap(map, (size_t)(last - base));
+        if (!stored) {
+            c->error = EIO;
+            return true;
+        }
+        c->done += to - s;
+    }
+    return true;
+}
+
+static void chunk_run(struct chunk *c, bool write, bool overlaps)
+{
+    const MPIR_File *f = c->f;
+    if (!c->t->is_contig && !overlaps && c->len > 1) {
+        int64_t first = MPIR_Io_place(c->t, c->s), end = MPIR_Io_place(c->t, c->s + c->len - 1) + 1;
+        enum MPIR_FILE_USE use = write ? f->hints.map_write : f->hints.ds_read;
+        bool can = write ? f->mappable : f->readable;
+        if (can && use != MPIR_FILE_DISABLE && (use == MPIR_FILE_ENABLE || windows_pay(c, first, end))) {
+            if (!write)
+                read_windows(c);
+            if (!write || write_windows(c))
+                return;
+        }
+    }
+    int64_t done = c->done;
+    MPID_Layout_runs(c->t, c->s + done, c->len - done, write ? write_run : read_run, c);
+}
+
+int MPIR_Io_write_runs(const MPIR_File *f, const struct MPIR_DATATYPE *filetype, int64_t disp,
+                       const char *from, int64_t s, int64_t len)
+{
+    struct chunk c = { f, filetype, disp, (char *)(uintptr_t)from, s, len, 0, 0 };
+    chunk_run(&c, true, false);
+    return c.error;
+}
+
+/* ---- An access ---- */
+
+static void note(struct io_access *a, int error, int64_t s)
+{
+    int64_t at = a->view->disp + MPIR_Io_place(&a->view->filetype_there->adi, s);
+    a->err = MPIR_Io_errno(error, a->f->name, "%s at byte %lld of", a->write ? "writing" : "reading",
+                           (long long)at);
+    a->words = *ku_err_last();
+}
+
+/* Bytes at an address; how many were accessed. */
+static int64_t run_bytes(struct io_access *a, char *mem, int64_t s, int64_t len)
+{
+    struct chunk c = { a->f, &a->view->filetype_there->adi, a->view->disp, mem, s, len, 0, 0 };
+    chunk_run(&c, a->write, a->view->overlaps);
+    if (c.error)
+        note(a, c.error, s + c.done);
+    return c.done;
+}
+
+/* The program's own representation. */
+static void run_same(struct io_access *a)
+{
+    const struct MPIR_DATATYPE *t = &a->type->adi;
+    if (t->is_contig) {
+        a->native = run_bytes(a, a->buf, a->at, a->len);
+        return;
+    }
+    int64_t room = a->len < CHUNK ? a->len : CHUNK;
+    char *packed = malloc((size_t)room);
+    if (!packed) {
+        note(a, ENOMEM, a->at);
+        return;
+    }
+    while (!a->err && a->native < a->len) {
+        int64_t n = a->len - a->native < room ? a->len - a->native : room;
+        if (a->write)
+            MPID_Layout_pack(t, a->buf, a->count, a->native, packed, n);
+        int64_t done = run_bytes(a, packed, a->at + a->native, n);
+        if (!a->write)
+            MPID_Layout_unpack(t, a->buf, a->count, a->native, packed, done);
+        a->native += done;
+        if (done < n)
+            break;
+    }
+    free(packed);
+}
+
+static void run_converted(struct io_access *a)
+{
+    const struct io_rep *rep = a->view->rep;
+    char *there = malloc((size_t)a->len + 1);
+    int64_t done = 0;
+    int err = 0;
+    if (!there) {
+        note(a, ENOMEM, a->at);
+        return;
+    }
+    if (a->write)
+        err = MPIR_Io_to_file(rep, a->buf, a->count, a->type, there, a->len);
+    if (!err)
+        done = run_bytes(a, there, a->at, a->len);
+    if (!err && !a->err && !a->write)
+        err = MPIR_Io_from_file(rep, there, done, a->buf, a->count, a->type, a->len / a->count, &a->native);
+    else if (a->write)
+        a->native = a->len ? done / (a->len / a->count) * a->type->adi.size : 0;
+    if (err) {
+        a->err = err;
+        a->words = *ku_err_last();
+    }
+    free(there);
+}
+
+static int lock(const struct io_access *a, short how)
+{
+    const struct MPIR_DATATYPE *t = &a->view->filetype_there->adi;
+    int64_t from = MPIR_Io_place(t, a->at), to = MPIR_Io_place(t, a->at + a->len - 1) + 1;
+    struct flock l = {
+        .l_type = how, .l_whence = SEEK_SET, .l_start = a->view->disp + from, .l_len = to - from
+    };
+    int r;
+    while ((r = fcntl(a->f->fd, how == F_UNLCK ? F_OFD_SETLK : F_OFD_SETLKW, &l)) != 0 && errno == EINTR)
+        ;
+    return r ? errno : 0;
+}
+
+void MPIR_Io_run(struct io_access *a)
+{
+    bool atomic = a->f->atomic && a->len > 0;
+    int error = 0;
+    if (a->len == 0 || a->count == 0)
+        return;
+    if (atomic && (error = lock(a, a->write ? F_WRLCK : F_RDLCK)) != 0) {
+        note(a, error, a->at);
+        return;
+    }
+    if (a->view->rep->how == IO_SAME)
+        run_same(a);
+    else
+        run_converted(a);
+    if (atomic)
+        lock(a, F_UNLCK);
+}

@@ -1,0 +1,60 @@
+/* fault.c: catch the SIGBUS of a store to a page of a file that was truncated.
+ *
+ * The handler is there while some thread is guarded.  A SIGBUS that concerns no mapping of this thread goes to whoever had the
+ * signal before. */
+#include "config.h"
+#include "fault.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int guarded; /* threads */
+static struct sigaction before;
+static _Thread_local struct {
+    sigjmp_buf back;
+    uintptr_t map;
+    size_t len; /* 0: not guarded */
+} here;
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+    if ((uintptr_t)info->si_addr - here.map < here.len)
+        siglongjmp(here.back, 1);
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(sig, info, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        before.sa_handler(sig);
+    else
+        sigaction(SIGBUS, &before, NULL); /* the same instruction faults again */
+}
+
+static void count(int by)
+{
+    pthread_mutex_lock(&lock);
+    if (by > 0 && guarded == 0) {
+        struct sigaction ours = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER };
+        sigemptyset(&ours.sa_mask);
+        sigaction(SIGBUS, &ours, &before);
+    }
+    guarded += by;
+    if (guarded == 0)
+        sigaction(SIGBUS, &before, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+bool MPIR_Io_guard(void (*fn)(void *arg), void *arg, void *map, size_t len)
+{
+    count(1);
+    volatile bool whole = false;
+    if (sigsetjmp(here.back, 0) == 0) {
+        here.map = (uintptr_t)map;
+        here.len = len;
+        fn(arg);
+        whole = true;
+    }
+    here.len = 0;
+    count(-1);
+    return whole;
+}

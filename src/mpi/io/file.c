@@ -1,0 +1,280 @@
+/* file.c: files as objects: open, close, delete, their size and what was said of them at the start. */
+#include "config.h"
+#include "bodies.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "group.h"
+#include "io.h"
+
+/* File systems of this machine whose mappings, reads and writes all meet in the same pages (statfs(2)). */
+static bool keeps_pages(int fd)
+{
+    static const uint32_t magics[] = { 0xEF53 /* ext2 to ext4 */, 0x58465342 /* xfs */,
+                                       0x01021994 /* tmpfs */, 0x9123683E /* btrfs */,
+                                       0xF2F52010 /* f2fs */ };
+    struct statfs s;
+    if (fstatfs(fd, &s))
+        return false;
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
+        if ((uint32_t)s.f_type == magics[i])
+            return true;
+    return false;
+}
+
+static int check_amode(int amode)
+{
+    const int known = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_EXCL |
+                      MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
+    int access = amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY);
+    if (amode & ~known)
+        return MPIR_Err(MPI_ERR_AMODE, "amode", "is %#x, with bits that no MPI_MODE_ has", amode);
+    if (access == 0 || (access & (access - 1)))
+        return MPIR_Err(MPI_ERR_AMODE, "amode",
+                        "has %s of MPI_MODE_RDONLY, MPI_MODE_RDWR and MPI_MODE_WRONLY; expected one",
+                        access ? "several" : "none");
+    if ((amode & MPI_MODE_RDONLY) && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
+        return MPIR_Err(MPI_ERR_AMODE, "amode", "has MPI_MODE_RDONLY and MPI_MODE_CREATE or MPI_MODE_EXCL");
+    if ((amode & MPI_MODE_RDWR) && (amode & MPI_MODE_SEQUENTIAL))
+        return MPIR_Err(MPI_ERR_AMODE, "amode", "has MPI_MODE_RDWR and MPI_MODE_SEQUENTIAL");
+    return 0;
+}
+
+/* Also for reading where it can be: pieces are written through mappings, which are read. */
+static int open_here(MPIR_File *f, int create)
+{
+    int access = f->amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR;
+    while ((f->fd = open(f->name, access | create | O_CLOEXEC, 0666)) < 0) {
+        if (errno == EACCES && access == O_RDWR && (f->amode & MPI_MODE_WRONLY))
+            access = O_WRONLY;
+        else if (errno != EINTR)
+            return MPIR_Io_errno(errno, f->name, "opening");
+    }
+    f->readable = access != O_WRONLY;
+    f->mappable = access == O_RDWR && keeps_pages(f->fd);
+    struct stat s;
+    if (fstat(f->fd, &s) == 0 && S_ISDIR(s.st_mode))
+        return MPIR_Io_errno(EISDIR, f->name, "opening");
+    return 0;
+}
+
+void MPIR_File_release(MPIR_File *f)
+{
+    if (!MPIR_Object_unref(f))
+        return;
+    MPIR_Io_shared_close(f);
+    if (f->view.etype)
+        MPIR_Io_view_drop(&f->view);
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->comm)
+        MPIR_Comm_release(f->comm);
+    MPIR_Errhandler_release(f->errhandler);
+    free(f->name);
+    MPIR_Object_free(f);
+}
+
+static int begin(MPIR_File **file, const char *filename, int amode, const MPIR_Info *info)
+{
+    MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+    MPIR_File *f = MPIR_Object_alloc(MPIR_KIND_FILE);
+    if (!f)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more file");
+    *file = f;
+    f->fd = -1;
+    f->amode = amode;
+    f->errhandler = MPIR_File_errhandler;
+    MPIR_Errhandler_ref(f->errhandler);
+    f->name = strdup(filename);
+    MPIR_Io_hints_default(&f->hints);
+    int err = MPIR_Io_hints_read(&f->hints, info);
+    if (!f->name)
+        err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the name of a file");
+    else if (strlen(filename) == 0)
+        err = MPIR_Err(MPI_ERR_BAD_FILE, "filename", "is empty");
+    if (!err)
+        err = check_amode(amode);
+    return err ? err : MPIR_Io_view_new(f, 0, byte, byte, MPIR_Io_rep("native"), &f->view);
+}
+
+/* Rank 0 makes the file, if it is to be made; so none of the others finds what another one has made. */
+static int open_all(MPIR_File *f)
+{
+    int create = (f->amode & MPI_MODE_CREATE ? O_CREAT : 0) | (f->amode & MPI_MODE_EXCL ? O_EXCL : 0);
+    bool first = f->comm->adi.rank == 0;
+    int64_t amode = f->amode;
+    int err = MPIR_Io_same(f, &amode, 1, "amode");
+    if (err)
+        return err;
+    err = MPIR_Io_agree(f, first ? open_here(f, create) : 0);
+    if (!err && f->comm->adi.size > 1)
+        err = MPIR_Io_agree(f, first ? 0 : open_here(f, 0));
+    return err;
+}
+
+int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *info, MPIR_File **fh)
+{
+    MPIR_File *f = NULL;
+    int err = MPIR_Comm_check_intra(comm);
+    if (err)
+        return err;
+    err = begin(&f, filename, amode, info);
+    MPIR_Comm *own = NULL;
+    int made = MPIR_Comm_make(comm, comm->group, err, &own);
+    if (f)
+        f->comm = own;
+    if (made) {
+        if (f)
+            MPIR_File_release(f);
+        return err ? err : made;
+    }
+    own->no_handle = true;
+    err = open_all(f);
+    if (!err)
+        err = MPIR_Io_shared_open(f);
+    if (!err && (amode & MPI_MODE_APPEND)) {
+        f->position = lseek(f->fd, 0, SEEK_END);
+        if (own->adi.rank == 0)
+            err = MPIR_Io_shared_set(f, f->position);
+        int there = MPIR_Barrier(own);
+        err = err ? err : there;
+    }
+    if (err)
+        MPIR_File_release(f);
+    else
+        *fh = f;
+    return err;
+}
+
+int MPIR_File_close(MPIR_File **fh)
+{
+    MPIR_File *f = *fh;
+    int err = 0;
+    if (MPIR_Io_split_pending(f))
+        return MPIR_Err(MPI_ERR_REQUEST, NULL,
+                        "a split collective of %s is under way; expected its end first", f->name);
+    err = MPIR_Barrier(f->comm); /* nobody uses the shared pointer any more */
+    if (!err && (f->amode & MPI_MODE_DELETE_ON_CLOSE)) {
+        if (f->comm->adi.rank == 0 && unlink(f->name))
+            err = MPIR_Io_errno(errno, f->name, "deleting");
+        err = MPIR_Io_agree(f, err);
+    }
+    *fh = NULL;
+    if (f->obj.refs > 1)
+        MPIR_Object_rename(f);
+    MPIR_File_release(f);
+    return err;
+}
+
+int MPIR_File_delete(const char *filename, MPIR_Info *info)
+{
+    (void)info;
+    return unlink(filename) ? MPIR_Io_errno(errno, filename, "deleting") : 0;
+}
+
+/* ---- Size ---- */
+
+static int check_size(const MPIR_File *f, MPI_Offset size)
+{
+    if (size < 0)
+        return MPIR_Err(MPI_ERR_ARG, "size", "is %lld; expected at least 0", (long long)size);
+    if (f->amode & MPI_MODE_SEQUENTIAL)
+        return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, NULL, "%s was opened with MPI_MODE_SEQUENTIAL",
+                        f->name);
+    if (f->amode & MPI_MODE_RDONLY)
+        return MPIR_Err(MPI_ERR_READ_ONLY, NULL, "%s was opened with MPI_MODE_RDONLY", f->name);
+    if (MPIR_Io_split_pending(f))
+        return MPIR_Err(MPI_ERR_REQUEST, NULL, "a split collective of %s is under way", f->name);
+    return 0;
+}
+
+/* Rank 0 does it, when all have come and said the same. */
+static int change_size(MPIR_File *f, MPI_Offset size, int (*change)(const MPIR_File *f, int64_t size))
+{
+    int64_t value = size;
+    int err = MPIR_Io_agree(f, check_size(f, size));
+    if (!err)
+        err = MPIR_Io_same(f, &value, 1, "size");
+    if (!err)
+        err = MPIR_Io_agree(f, f->comm->adi.rank == 0 ? change(f, size) : 0);
+    return err;
+}
+
+static int set_size(const MPIR_File *f, int64_t size)
+{
+    int r;
+    while ((r = ftruncate(f->fd, size)) != 0 && errno == EINTR)
+        ;
+    return r ? MPIR_Io_errno(errno, f->name, "setting the size to %lld of", (long long)size) : 0;
+}
+
+static int allocate(const MPIR_File *f, int64_t size)
+{
+    int error = 0;
+    while (size > 0 && (error = posix_fallocate(f->fd, 0, size)) == EINTR)
+        ;
+    return error ? MPIR_Io_errno(error, f->name, "allocating %lld bytes of", (long long)size) : 0;
+}
+
+int MPIR_File_set_size(MPIR_File *fh, MPI_Offset size)
+{
+    return change_size(fh, size, set_size);
+}
+
+int MPIR_File_preallocate(MPIR_File *fh, MPI_Offset size)
+{
+    return change_size(fh, size, allocate);
+}
+
+int MPIR_File_get_size(MPIR_File *fh, MPI_Offset *size)
+{
+    struct stat s;
+    if (fstat(fh->fd, &s))
+        return MPIR_Io_errno(errno, fh->name, "asking for the size of");
+    *size = s.st_size;
+    return 0;
+}
+
+int MPIR_File_sync(MPIR_File *fh)
+{
+    int r = 0, err = 0;
+    if (MPIR_Io_split_pending(fh))
+        err = MPIR_Err(MPI_ERR_REQUEST, NULL, "a split collective of %s is under way", fh->name);
+    while (!err && (r = fsync(fh->fd)) != 0 && errno == EINTR)
+        ;
+    if (!err && r != 0 && errno != EINVAL && errno != EROFS) /* what has no storage has nothing to do */
+        err = MPIR_Io_errno(errno, fh->name, "writing to storage");
+    return MPIR_Io_agree(fh, err);
+}
+
+/* ---- What was said of it ---- */
+
+int MPIR_File_get_amode(MPIR_File *fh, int *amode)
+{
+    *amode = fh->amode;
+    return 0;
+}
+
+int MPIR_File_get_group(MPIR_File *fh, MPIR_Group **group)
+{
+    return MPIR_Comm_group(fh->comm, group);
+}
+
+int MPIR_File_get_atomicity(MPIR_File *fh, int *flag)
+{
+    *flag = fh->atomic;
+    return 0;
+}
+
+int MPIR_File_set_atomicity(MPIR_File *fh, int flag)
+{
+    int64_t value = flag != 0;
+    int err = MPIR_Io_same(fh, &value, 1, "flag");
+    if (!err)
+        fh->atomic = flag != 0;
+    return err;
+}

@@ -1,0 +1,123 @@
+/* io.h: what the parts of the chapter on files share. */
+#ifndef IO_H
+#define IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "abi.h"
+#include "err.h"
+#include "file.h"
+#include "info.h"
+#include "request.h"
+
+/* ---- Errors ---- */
+
+/* Record errno's class and words for the file: "writing 4096 bytes at 8192 of /tmp/x: No space left on device". */
+int MPIR_Io_errno(int error, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- Representations of data (rep.c) ---- */
+
+enum io_convert { IO_SAME, IO_EXTERNAL32, IO_USER };
+struct io_rep {
+    const char *name;
+    enum io_convert how;
+    MPIR_Callback read_fn, write_fn, extent_fn; /* IO_USER; fn NULL: data is native */
+    struct io_rep *next;
+};
+/* NULL: there is none. */
+const struct io_rep *MPIR_Io_rep(const char *name);
+/* The datatype as it is laid out in a file of this representation; a reference for the caller. */
+int MPIR_Io_type_there(const struct io_rep *rep, MPIR_Datatype *type, MPIR_Datatype **there);
+/* The whole of (buf, count, type) to bytes of the file, and bytes back to as many whole elements as there are: *native gets
+ * the bytes of the program's that this is. */
+int MPIR_Io_to_file(const struct io_rep *rep, const void *buf, int64_t count, MPIR_Datatype *type, void *to,
+                    int64_t len);
+int MPIR_Io_from_file(const struct io_rep *rep, const void *from, int64_t len, void *buf, int64_t count,
+                      MPIR_Datatype *type, int64_t size_there, int64_t *native);
+
+/* ---- Views (view.c) ---- */
+
+int MPIR_Io_view_new(MPIR_File *f, MPI_Offset disp, MPIR_Datatype *etype, MPIR_Datatype *filetype,
+                     const struct io_rep *rep, MPIR_File_view *v);
+/* The same once more, for an operation that outlives the call. */
+MPIR_File_view MPIR_Io_view_ref(const MPIR_File_view *v);
+void MPIR_Io_view_drop(MPIR_File_view *v);
+
+/* Byte `s` of the data of a filetype lies so far from the view's displacement. */
+int64_t MPIR_Io_place(const struct MPIR_DATATYPE *filetype, int64_t s);
+/* The first byte of data in [lo, hi) that lies at `place` or behind it; hi: there is none.  The type has no overlaps. */
+int64_t MPIR_Io_find(const struct MPIR_DATATYPE *filetype, int64_t lo, int64_t hi, int64_t place);
+/* Elements that hold the first s bytes. */
+static inline int64_t io_elements(const struct MPIR_DATATYPE *t, int64_t s)
+{
+    return t->size ? (s + t->size - 1) / t->size : 0;
+}
+
+/* ---- One access of one process (engine.c) ---- */
+
+struct io_access {
+    const MPIR_File *f;
+    const MPIR_File_view *view;
+    bool write;
+    void *buf;
+    int64_t count;
+    MPIR_Datatype *type;
+    int64_t at, len; /* bytes of data in the view, as they are in the file */
+    /* afterwards */
+    int64_t native; /* bytes of the program's data that were accessed */
+    int err;
+    struct ku_err words;
+};
+/* Blocks in the kernel; may run in any thread; looks at nothing else than what the access names. */
+void MPIR_Io_run(struct io_access *a);
+
+/* All of the bytes, whatever interrupts; *done: how many there were (fewer: the end of the file).  An errno. */
+int MPIR_Io_pread(int fd, void *to, int64_t len, int64_t at, int64_t *done);
+int MPIR_Io_pwrite(int fd, const void *from, int64_t len, int64_t at);
+/* Bytes at an address, to runs of the file.  An errno. */
+int MPIR_Io_write_runs(const MPIR_File *f, const struct MPIR_DATATYPE *filetype, int64_t disp,
+                       const char *from, int64_t s, int64_t len);
+
+/* ---- Work for other threads (pool.c) ---- */
+
+struct io_job {
+    void (*run)(struct io_job *job);
+    struct io_job *next;
+    _Atomic int state;
+};
+/* Run it in another thread, or here where there can be none. */
+void MPIR_Io_submit(struct io_job *job);
+/* True: it has run, and the thread does not touch it any more. */
+bool MPIR_Io_job_done(struct io_job *job);
+void MPIR_Io_job_wait(struct io_job *job);
+
+/* ---- Access together (collective.c) ---- */
+
+/* Collective over the file's processes; err: what this one has met before (recorded).  The access has been made when it returns. */
+int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err);
+/* The largest error class of all of them: 0, or one that is recorded. */
+int MPIR_Io_agree(MPIR_File *f, int err);
+/* Are the values the same in all of them?  MPI_ERR_NOT_SAME, recorded, in all of them. */
+int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg);
+
+/* ---- The shared pointer (shared.c) ---- */
+
+int MPIR_Io_shared_open(MPIR_File *f); /* collective */
+void MPIR_Io_shared_close(MPIR_File *f);
+/* Add and tell what it was. */
+int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was);
+int MPIR_Io_shared_set(MPIR_File *f, int64_t etypes);
+int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes);
+
+/* ---- Hints (hints.c) ---- */
+
+void MPIR_Io_hints_default(MPIR_File_hints *h);
+int MPIR_Io_hints_read(MPIR_File_hints *h, const MPIR_Info *info);
+
+/* A seek: the new position, or an error. */
+int MPIR_Io_seek_to(MPIR_File *f, MPI_Offset now, MPI_Offset offset, int whence, MPI_Offset *to);
+
+/* Is a split collective under way? */
+bool MPIR_Io_split_pending(const MPIR_File *f);
+
+#endif

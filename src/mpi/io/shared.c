@@ -1,0 +1,178 @@
+/* shared.c: the shared file pointer: one number of 64 bits in the memory of rank 0, updated by one atomic operation.
+ *
+ * Rank 0 and processes that can reach its memory do that by themselves; for others the core does it (MPID_Atomic). */
+#include "config.h"
+#include "bodies.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "io.h"
+
+enum { LINE = 64 };
+
+static int tell_key(MPIR_File *f)
+{
+    MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+    struct {
+        int64_t len;
+        char bytes[MPID_KEY_MAX];
+    } key = { 0 };
+    int err = 0;
+    if (f->comm->adi.rank == 0) {
+        f->pointer_memory = MPID_Mem_register(f->pointer_mine, LINE, &err);
+        if (!err)
+            key.len = MPID_Mem_key(f->pointer_memory, key.bytes, sizeof key.bytes);
+    }
+    int there = MPIR_Bcast(&key, sizeof key, byte, 0, f->comm);
+    if (!err && there)
+        err = there;
+    if (!err && key.len == 0)
+        err = MPIR_Err(MPI_ERR_OTHER, NULL, "rank 0 of the file could not share its file pointer");
+    if (!err && f->comm->adi.rank > 0) {
+        f->pointer_remote = MPID_Mem_open(key.bytes, key.len, &err);
+        if (!err)
+            f->pointer = MPID_Mem_share(f->pointer_remote);
+    }
+    return MPIR_Io_agree(f, err);
+}
+
+int MPIR_Io_shared_open(MPIR_File *f)
+{
+    int err = 0;
+    if (f->comm->adi.rank == 0) {
+        f->pointer = f->pointer_mine = aligned_alloc(LINE, LINE);
+        if (f->pointer)
+            memset(f->pointer, 0, LINE);
+    }
+    bool missing = f->comm->adi.rank == 0 && !f->pointer;
+    err = MPIR_Io_agree(
+        f, missing ? MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the shared pointer of a file") : 0);
+    return err || f->comm->adi.size == 1 ? err : tell_key(f);
+}
+
+void MPIR_Io_shared_close(MPIR_File *f)
+{
+    if (f->pointer_remote)
+        MPID_Mem_close(f->pointer_remote);
+    if (f->pointer_memory)
+        MPID_Mem_unregister(f->pointer_memory);
+    free(f->pointer_mine);
+}
+
+static int update(MPIR_File *f, enum keel_atomic_op op, int64_t operand, int64_t *was)
+{
+    int err = 0;
+    if (f->pointer) {
+        keel_atomic(f->pointer, op, KEEL_INT64, &operand, NULL, was);
+        return 0;
+    }
+    struct MPID_COMPLETION done = { 0 };
+    MPID_Atomic(f->pointer_remote, 0, op, KEEL_INT64, &operand, NULL, was, &done, &err);
+    if (!err)
+        MPID_Mem_wait(&done, &err);
+    return err;
+}
+
+int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was)
+{
+    return update(f, KEEL_ATOMIC_SUM, etypes, was);
+}
+
+int MPIR_Io_shared_set(MPIR_File *f, int64_t etypes)
+{
+    int64_t was;
+    return update(f, KEEL_ATOMIC_REPLACE, etypes, &was);
+}
+
+int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes)
+{
+    return update(f, KEEL_ATOMIC_FETCH, 0, etypes);
+}
+
+/* ---- Seek ---- */
+
+/* The first offset, in etypes, behind the end of the file (15.4.3: the end of the file is where the next etype would begin). */
+static int end_of_file(MPIR_File *f, int64_t *etypes)
+{
+    const MPIR_File_view *v = &f->view;
+    MPI_Offset size = 0;
+    int err = MPIR_File_get_size(f, &size);
+    int64_t unit = v->etype_there->adi.size;
+    int64_t bytes =
+        err || size <= v->disp ? 0 : MPIR_Io_find(&v->filetype_there->adi, 0, size - v->disp, size - v->disp);
+    *etypes = (bytes + unit - 1) / unit;
+    return err;
+}
+
+int MPIR_Io_seek_to(MPIR_File *f, MPI_Offset now, MPI_Offset offset, int whence, MPI_Offset *to)
+{
+    int64_t base = 0, place, bytes;
+    int err = 0;
+    if (whence == MPI_SEEK_CUR)
+        base = now;
+    else if (whence == MPI_SEEK_END)
+        err = end_of_file(f, &base);
+    else if (whence != MPI_SEEK_SET)
+        err = MPIR_Err(MPI_ERR_ARG, "whence", "is %d; expected MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END",
+                       whence);
+    if (err)
+        return err;
+    if (__builtin_add_overflow(base, offset, &place) || place < 0 ||
+        __builtin_mul_overflow(place, f->view.etype_there->adi.size, &bytes))
+        return MPIR_Err(MPI_ERR_ARG, "offset", "is %lld, which leads from %lld to no place in a file",
+                        (long long)offset, (long long)base);
+    *to = place;
+    return 0;
+}
+
+static int check_seek(const MPIR_File *f)
+{
+    return f->amode & MPI_MODE_SEQUENTIAL ? MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, NULL,
+                                                     "%s was opened with MPI_MODE_SEQUENTIAL", f->name)
+                                          : 0;
+}
+
+int MPIR_File_seek(MPIR_File *fh, MPI_Offset offset, int whence)
+{
+    int err = check_seek(fh);
+    return err ? err : MPIR_Io_seek_to(fh, fh->position, offset, whence, &fh->position);
+}
+
+int MPIR_File_get_position(MPIR_File *fh, MPI_Offset *offset)
+{
+    int err = check_seek(fh);
+    if (!err)
+        *offset = fh->position;
+    return err;
+}
+
+/* All have come before it moves, and it has moved before any goes on. */
+int MPIR_File_seek_shared(MPIR_File *fh, MPI_Offset offset, int whence)
+{
+    int64_t said[2] = { offset, whence }, now = 0;
+    MPI_Offset to = 0;
+    int err = MPIR_Io_agree(fh, check_seek(fh));
+    if (!err)
+        err = MPIR_Io_same(fh, said, 2, "offset or whence");
+    if (err)
+        return err;
+    if (fh->comm->adi.rank == 0) {
+        err = MPIR_Io_shared_position(fh, &now);
+        if (!err)
+            err = MPIR_Io_seek_to(fh, now, offset, whence, &to);
+        if (!err)
+            err = MPIR_Io_shared_set(fh, to);
+    }
+    return MPIR_Io_agree(fh, err);
+}
+
+int MPIR_File_get_position_shared(MPIR_File *fh, MPI_Offset *offset)
+{
+    int64_t now = 0;
+    int err = check_seek(fh);
+    if (!err)
+        err = MPIR_Io_shared_position(fh, &now);
+    *offset = now;
+    return err;
+}

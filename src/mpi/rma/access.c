@@ -1,0 +1,390 @@
+/* access.c: the calls that access a target: what they are given is checked, then the target's memory is used from here, or a message is
+ * sent to the target (remote.c). */
+#include "config.h"
+#include "bodies.h"
+#include <stdlib.h>
+#include <string.h>
+#include "rma.h"
+
+/* ---- May the target be accessed? ------------------------------------------------------------------------------ */
+
+static int no_epoch(const struct rma *r, int32_t rank)
+{
+    static const char *const why[] = {
+        [RMA_NONE] = "no epoch has begun (MPI_Win_fence, _start, _lock, _lock_all)",
+        [RMA_FENCE] = "",
+        [RMA_START] = "the epoch that MPI_Win_start began does not include it",
+        [RMA_LOCK] = "it is not locked, while others are (MPI_Win_lock)",
+        [RMA_LOCK_ALL] = "",
+    };
+    return MPIR_Err(MPI_ERR_RMA_SYNC, "target_rank", "is %d, which may not be accessed now: %s", rank,
+                    why[r->epoch]);
+}
+
+/* The target, ready to be accessed; NULL: *err. */
+static struct rma_target *target_of(MPIR_Win *win, int rank, int *err)
+{
+    struct rma *r = win->rma;
+    if (rank < 0 || rank >= win->comm->adi.size) {
+        *err = MPIR_Err(MPI_ERR_RANK, "target_rank", "is %d; expected 0 to %d or MPI_PROC_NULL", rank,
+                        win->comm->adi.size - 1);
+        return NULL;
+    }
+    struct rma_target *t = RMA_target(win, rank);
+    *err = MPI_ERR_NO_MEM;
+    if (!t)
+        return NULL;
+    *err = 0;
+    if (r->epoch == RMA_FENCE)
+        r->fence_used = true;
+    else if (r->epoch == RMA_LOCK_ALL && !t->slot && !t->access)
+        *err = MPIR_Rma_Remote_lock(win, t, RMA_SHARED | RMA_BY_ALL | (r->all_checked ? 0 : RMA_UNCHECKED));
+    else if (r->epoch != RMA_LOCK_ALL && !t->access)
+        *err = no_epoch(r, rank);
+    return *err ? NULL : t;
+}
+
+/* ---- Where ---------------------------------------------------------------------------------------------------- */
+
+bool MPIR_Rma_Span(const struct MPIR_DATATYPE *layout, int64_t count, int64_t *first, int64_t *end)
+{
+    int64_t reach;
+    *first = *end = 0;
+    if (count == 0 || layout->size == 0)
+        return true;
+    if (__builtin_mul_overflow(count - 1, layout->extent, &reach))
+        return false;
+    *first = layout->true_lb + (reach < 0 ? reach : 0);
+    return !__builtin_add_overflow(layout->true_lb, layout->true_extent, end) &&
+           !__builtin_add_overflow(*end, reach > 0 ? reach : 0, end);
+}
+
+static bool outside(const struct rma_target *t, int64_t disp, int64_t first, int64_t end)
+{
+    if (t->dynamic)
+        MPIR_Err(MPI_ERR_RMA_RANGE, "target_disp",
+                 "is %#llx, where bytes %lld to %lld are not all attached to the window by rank %d",
+                 (unsigned long long)disp, (long long)first, (long long)end, t->rank);
+    else
+        MPIR_Err(MPI_ERR_RMA_RANGE, "target_disp",
+                 "is %lld (times %lld bytes); the access would touch bytes %lld to %lld from there, and the "
+                 "part of rank %d "
+                 "has %lld",
+                 (long long)disp, (long long)t->unit, (long long)first, (long long)end, t->rank,
+                 (long long)t->size);
+    return false;
+}
+
+bool MPIR_Rma_Place(struct rma *r, const struct rma_target *t, int64_t disp,
+                    const struct MPIR_DATATYPE *layout, int64_t count, char **place)
+{
+    int64_t first, end, at, low, high;
+    *place = (char *)(intptr_t)disp;
+    if (!MPIR_Rma_Span(layout, count, &first, &end))
+        return outside(t, disp, 0, INT64_MAX);
+    if (t->dynamic)
+        return end == first || MPIR_Rma_Attached(r, *place + first, end - first) ||
+               outside(t, disp, first, end);
+    if (__builtin_mul_overflow(disp, t->unit, &at) || __builtin_add_overflow(at, first, &low) ||
+        __builtin_add_overflow(at, end, &high) || (end != first && (low < 0 || high > t->size)))
+        return outside(t, disp, first, end);
+    *place = t->base + at;
+    return true;
+}
+
+static char *place(MPIR_Win *win, const struct rma_target *t, MPI_Aint disp, const struct rma_side *to,
+                   int *err)
+{
+    char *at;
+    *err = MPIR_Rma_Place(win->rma, t, disp, &to->type->adi, to->count, &at) ? 0 : MPI_ERR_RMA_RANGE;
+    return at;
+}
+
+/* A displacement that cannot be one is told here; the rest is the target's to know. */
+static int check_disp(const struct rma_target *t, MPI_Aint disp)
+{
+    if (disp >= 0 || t->dynamic)
+        return 0;
+    return MPIR_Err(MPI_ERR_DISP, "target_disp", "is %lld; expected 0 or more", (long long)disp);
+}
+
+static int same_bytes(const struct rma_side *a, const char *which, const struct rma_side *b)
+{
+    int64_t x, y;
+    if (!__builtin_mul_overflow(a->count, a->type->adi.size, &x) &&
+        !__builtin_mul_overflow(b->count, b->type->adi.size, &y) && x == y)
+        return 0;
+    return MPIR_Err(MPI_ERR_ARG, which,
+                    "with its datatype is %lld elements of %lld bytes, and the target's are %lld of %lld "
+                    "bytes; expected the "
+                    "same number of bytes",
+                    (long long)a->count, (long long)a->type->adi.size, (long long)b->count,
+                    (long long)b->type->adi.size);
+}
+
+static void move(const struct rma_side *from, const struct rma_side *to)
+{
+    int64_t bytes = from->count * from->type->adi.size;
+    if (bytes == 0)
+        return;
+    if (from->type->adi.is_contig && to->type->adi.is_contig)
+        memmove((char *)to->at + to->type->adi.true_lb, (char *)from->at + from->type->adi.true_lb,
+                (size_t)bytes);
+    else
+        MPID_Copy(from->at, from->count, &from->type->adi, to->at, to->count, &to->type->adi, bytes);
+}
+
+/* What the front end leaves to the body, since MPI_NO_OP does not look at the origin. */
+static int check_origin(const struct rma_side *from)
+{
+    if (!from->type)
+        return MPIR_Err(MPI_ERR_TYPE, "origin_datatype",
+                        "is MPI_DATATYPE_NULL; expected a datatype, unless op is MPI_NO_OP");
+    if (!from->type->adi.is_committed)
+        return MPIR_Err(MPI_ERR_TYPE, "origin_datatype", "is not committed; expected MPI_Type_commit before");
+    if (!from->at && from->count > 0 && from->type->adi.is_contig && from->type->adi.size > 0)
+        return MPIR_Err(MPI_ERR_BUFFER, "origin_addr", "is NULL; expected a buffer, unless op is MPI_NO_OP");
+    return 0;
+}
+
+/* A request of what is complete already. */
+static int complete(MPIR_Win *win, MPIR_Request **request)
+{
+    if (!request)
+        return 0;
+    *request = MPIR_Request_alloc_complete(win->comm, MPIR_SEND);
+    return *request ? 0 : MPI_ERR_NO_MEM;
+}
+
+/* R forms belong to passive epochs (12.3.5). */
+static int check_passive(const MPIR_Win *win)
+{
+    if (win->rma->epoch == RMA_LOCK || win->rma->epoch == RMA_LOCK_ALL)
+        return 0;
+    return MPIR_Err(MPI_ERR_RMA_SYNC, "win",
+                    "is in no epoch of passive targets; expected MPI_Win_lock or MPI_Win_lock_all before");
+}
+
+/* ---- Put and get ---------------------------------------------------------------------------------------------- */
+
+static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from, struct rma_side *to,
+               MPIR_Request **request)
+{
+    int err = request ? check_passive(win) : 0;
+    if (rank == MPI_PROC_NULL)
+        return err ? err : complete(win, request);
+    struct rma_target *t = err ? NULL : target_of(win, rank, &err);
+    if (!t || (err = check_disp(t, disp)) || (err = same_bytes(from, "origin_count", to)))
+        return err;
+    if (!t->direct)
+        return MPIR_Rma_Remote_put(win, t, disp, from, to, request);
+    to->at = place(win, t, disp, to, &err);
+    if (err)
+        return err;
+    move(from, to);
+    return complete(win, request);
+}
+
+static int get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *into, struct rma_side *from,
+               MPIR_Request **request)
+{
+    int err = request ? check_passive(win) : 0;
+    if (rank == MPI_PROC_NULL)
+        return err ? err : complete(win, request);
+    struct rma_target *t = err ? NULL : target_of(win, rank, &err);
+    if (!t || (err = check_disp(t, disp)) || (err = same_bytes(into, "origin_count", from)))
+        return err;
+    if (!t->direct)
+        return MPIR_Rma_Remote_get(win, t, disp, into, from, request);
+    from->at = place(win, t, disp, from, &err);
+    if (err)
+        return err;
+    move(from, into);
+    return complete(win, request);
+}
+
+int MPIR_Put(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype, int target_rank,
+             MPI_Aint target_disp, MPI_Count target_count, MPIR_Datatype *target_datatype, MPIR_Win *win)
+{
+    struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
+    struct rma_side to = { NULL, target_count, target_datatype };
+    return put(win, target_rank, target_disp, &from, &to, NULL);
+}
+
+int MPIR_Rput(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
+              int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPIR_Datatype *target_datatype,
+              MPIR_Win *win, MPIR_Request **request)
+{
+    struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
+    struct rma_side to = { NULL, target_count, target_datatype };
+    return put(win, target_rank, target_disp, &from, &to, request);
+}
+
+int MPIR_Get(void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype, int target_rank,
+             MPI_Aint target_disp, MPI_Count target_count, MPIR_Datatype *target_datatype, MPIR_Win *win)
+{
+    struct rma_side into = { origin_addr, origin_count, origin_datatype };
+    struct rma_side from = { NULL, target_count, target_datatype };
+    return get(win, target_rank, target_disp, &into, &from, NULL);
+}
+
+int MPIR_Rget(void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype, int target_rank,
+              MPI_Aint target_disp, MPI_Count target_count, MPIR_Datatype *target_datatype, MPIR_Win *win,
+              MPIR_Request **request)
+{
+    struct rma_side into = { origin_addr, origin_count, origin_datatype };
+    struct rma_side from = { NULL, target_count, target_datatype };
+    return get(win, target_rank, target_disp, &into, &from, request);
+}
+
+/* ---- Accumulates ---------------------------------------------------------------------------------------------- */
+
+/* The packed form of a buffer: the buffer itself where it is contiguous, else *room, which the caller frees. */
+static const void *packed(const struct rma_side *s, void **room)
+{
+    int64_t bytes = s->count * s->type->adi.size;
+    *room = NULL;
+    if (s->type->adi.is_contig || bytes == 0)
+        return (char *)s->at + (bytes ? s->type->adi.true_lb : 0);
+    if (!(*room = malloc((size_t)bytes)))
+        return NULL;
+    MPID_Layout_pack(&s->type->adi, s->at, s->count, 0, *room, bytes);
+    return *room;
+}
+
+static int no_memory(int64_t bytes)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of an accumulate", (long long)bytes);
+}
+
+/* By load and store; old: NULL unless the old values are wanted. */
+static int update_here(MPIR_Win *win, struct rma_target *t, const struct rma_side *from,
+                       const struct rma_side *old, const struct rma_side *to, struct rma_update *u)
+{
+    void *in_room = NULL;
+    int64_t bytes = to->count * to->type->adi.size;
+    const void *in = u->code == KEEL_MPI_NO_OP ? NULL : packed(from, &in_room);
+    void *was = old && bytes ? malloc((size_t)bytes) : NULL;
+    int err = (u->code != KEEL_MPI_NO_OP && bytes && !in) || (old && bytes && !was) ? no_memory(bytes) : 0;
+    u->alone = (t->access & (RMA_ALONE | RMA_UNCHECKED)) == RMA_ALONE;
+    if (!err && bytes) {
+        MPIR_Rma_Update(win->rma, t->slot, u, to->at, &to->type->adi, to->count, in, was);
+        if (old)
+            MPID_Layout_unpack(&old->type->adi, old->at, old->count, 0, was, bytes);
+    }
+    free(in_room);
+    free(was);
+    return err;
+}
+
+static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from,
+                  const struct rma_side *old, struct rma_side *to, MPIR_Op *op, MPIR_Request **request)
+{
+    struct rma_update u;
+    int err = request ? check_passive(win) : 0;
+    if (!err && op->obj.self == KEEL_MPI_NO_OP && !old)
+        err = MPIR_Err(MPI_ERR_OP, "op",
+                       "is MPI_NO_OP, which reads only; expected it with MPI_Get_accumulate or "
+                       "MPI_Fetch_and_op");
+    if (!err && rank == MPI_PROC_NULL)
+        return complete(win, request);
+    struct rma_target *t = err ? NULL : target_of(win, rank, &err);
+    bool reads = op->obj.self != KEEL_MPI_NO_OP;
+    if (!t || (err = check_disp(t, disp)) || (reads && (err = check_origin(from))) ||
+        (reads && (err = same_bytes(from, "origin_count", to))) ||
+        (old && (err = same_bytes(old, "result_count", to))) ||
+        (err = MPIR_Rma_Update_of(&u, op, to->type->adi.basic)))
+        return err;
+    if (reads && from->type->adi.basic != to->type->adi.basic && to->count && to->type->adi.size)
+        return MPIR_Err(MPI_ERR_TYPE, "origin_datatype",
+                        "is not made of the same basic type as target_datatype; expected the same in both");
+    if (!t->direct)
+        return MPIR_Rma_Remote_update(win, t, disp, from, old, to, &u, request);
+    to->at = place(win, t, disp, to, &err);
+    if (!err)
+        err = update_here(win, t, from, old, to, &u);
+    return err ? err : complete(win, request);
+}
+
+int MPIR_Accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
+                    int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                    MPIR_Datatype *target_datatype, MPIR_Op *op, MPIR_Win *win)
+{
+    struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
+    struct rma_side to = { NULL, target_count, target_datatype };
+    return update(win, target_rank, target_disp, &from, NULL, &to, op, NULL);
+}
+
+int MPIR_Raccumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
+                     int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                     MPIR_Datatype *target_datatype, MPIR_Op *op, MPIR_Win *win, MPIR_Request **request)
+{
+    struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
+    struct rma_side to = { NULL, target_count, target_datatype };
+    return update(win, target_rank, target_disp, &from, NULL, &to, op, request);
+}
+
+int MPIR_Get_accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
+                        void *result_addr, MPI_Count result_count, MPIR_Datatype *result_datatype,
+                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                        MPIR_Datatype *target_datatype, MPIR_Op *op, MPIR_Win *win)
+{
+    struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
+    struct rma_side old = { result_addr, result_count, result_datatype };
+    struct rma_side to = { NULL, target_count, target_datatype };
+    return update(win, target_rank, target_disp, &from, &old, &to, op, NULL);
+}
+
+int MPIR_Rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
+                         void *result_addr, MPI_Count result_count, MPIR_Datatype *result_datatype,
+                         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                         MPIR_Datatype *target_datatype, MPIR_Op *op, MPIR_Win *win, MPIR_Request **request)
+{
+    struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
+    struct rma_side old = { result_addr, result_count, result_datatype };
+    struct rma_side to = { NULL, target_count, target_datatype };
+    return update(win, target_rank, target_disp, &from, &old, &to, op, request);
+}
+
+int MPIR_Fetch_and_op(const void *origin_addr, void *result_addr, MPIR_Datatype *datatype, int target_rank,
+                      MPI_Aint target_disp, MPIR_Op *op, MPIR_Win *win)
+{
+    struct rma_side from = { (void *)origin_addr, 1, datatype }, old = { result_addr, 1, datatype };
+    struct rma_side to = { NULL, 1, datatype };
+    struct rma_update u;
+    int err = 0;
+    if (target_rank == MPI_PROC_NULL)
+        return 0;
+    if (!datatype->adi.basic ||
+        datatype->adi.size != MPIR_Datatype_predefined((int32_t)datatype->adi.basic)->adi.size)
+        return MPIR_Err(MPI_ERR_TYPE, "datatype", "is derived; expected a predefined datatype");
+    struct rma_target *t = target_of(win, target_rank, &err);
+    if (!t || !t->direct || !datatype->adi.is_contig)
+        return err ? err : update(win, target_rank, target_disp, &from, &old, &to, op, NULL);
+    if ((err = check_disp(t, target_disp)) ||
+        (op->obj.self != KEEL_MPI_NO_OP && (err = check_origin(&from))) ||
+        (err = MPIR_Rma_Update_of(&u, op, datatype->adi.basic)))
+        return err;
+    to.at = place(win, t, target_disp, &to, &err);
+    if (!err)
+        MPIR_Rma_Update(win->rma, t->slot, &u, to.at, &datatype->adi, 1, origin_addr, result_addr);
+    return err;
+}
+
+int MPIR_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+                          MPIR_Datatype *datatype, int target_rank, MPI_Aint target_disp, MPIR_Win *win)
+{
+    struct rma_side to = { NULL, 1, datatype };
+    int err = MPIR_Rma_Swap_check(datatype);
+    if (err || target_rank == MPI_PROC_NULL)
+        return err;
+    struct rma_target *t = target_of(win, target_rank, &err);
+    if (!t || (err = check_disp(t, target_disp)))
+        return err;
+    if (!t->direct)
+        return MPIR_Rma_Remote_swap(win, t, target_disp, origin_addr, compare_addr, result_addr, datatype);
+    to.at = place(win, t, target_disp, &to, &err);
+    if (!err)
+        MPIR_Rma_Swap(win->rma, t->slot, to.at, datatype->adi.size, origin_addr, compare_addr, result_addr);
+    return err;
+}

@@ -1,0 +1,466 @@
+/* make.c: windows are made and freed.
+ *
+ * The window has a communicator of its own.  The members of each node tell the first of them the sizes of their parts; it allots a
+ * control block, and the memory where that is allotted here, and tells the others the names of both.  At the end all agree on
+ * whether anybody has met an error: so a window is made by all or by none. */
+#include "config.h"
+#include "bodies.h"
+#include <stdlib.h>
+#include <string.h>
+#include "attr.h"
+#include "rma.h"
+
+enum { GRAIN = 128, LARGEST_ALIGNMENT = 4096 };
+
+/* What a member tells the first of its node. */
+struct part {
+    int64_t size, unit, align;
+    int32_t rank, err;
+};
+/* And what it is told. */
+struct blocks {
+    uint64_t control, memory;
+    int32_t err, pad;
+};
+
+/* ---- Members of this node ------------------------------------------------------------------------------------ */
+
+static int by_rank(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+/* The ranks in the group of this node's processes, ascending; NULL without memory. */
+static int32_t *members_here(MPIR_Group *group, int32_t *n)
+{
+    const struct MPID_World *w = MPID_World();
+    int32_t *ranks = malloc((size_t)w->local_size * sizeof *ranks);
+    *n = 0;
+    for (int32_t i = 0; ranks && i < w->local_size; i++) {
+        int32_t rank = MPIR_Group_rank_of(group, w->grank_of[i]);
+        if (rank != MPI_UNDEFINED)
+            ranks[(*n)++] = rank;
+    }
+    if (ranks)
+        qsort(ranks, (size_t)*n, sizeof *ranks, by_rank);
+    return ranks;
+}
+
+static int say(MPIR_Comm *comm, int32_t to, const void *what, int64_t bytes)
+{
+    int err = 0;
+    MPID_SendContig(&comm->adi, what, bytes, comm->adi.rank, RMA_TAG_FIRST,
+                    MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, to), MPID_MSGFORM_NATIVE,
+                    &err);
+    return err;
+}
+
+static int hear(MPIR_Comm *comm, int32_t from, void *what, int64_t bytes)
+{
+    int err = 0;
+    MPID_RecvContig(&comm->adi, what, bytes, from, RMA_TAG_FIRST, MPIR_Comm_context(comm, MPID_CONTEXT_RMA),
+                    NULL, &err);
+    return err;
+}
+
+static uint64_t rounded(uint64_t n, uint64_t grain)
+{
+    return (n + grain - 1) & ~(grain - 1);
+}
+
+/* Where each part begins in the node's memory; the bytes of all.  Parts that are contiguous follow each other without a gap. */
+static uint64_t lay_out(struct rma_slot *slot, const struct part *part, int32_t n, bool contiguous)
+{
+    uint64_t end = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (!contiguous)
+            end = rounded(end, part[i].align > GRAIN ? (uint64_t)part[i].align : GRAIN);
+        slot[i].at = end;
+        end += (uint64_t)part[i].size;
+    }
+    return end;
+}
+
+static int allot(const struct part *part, int32_t n, bool memory, bool contiguous, struct blocks *b)
+{
+    int err = 0;
+    b->control =
+        MPID_Shared_alloc((int64_t)(sizeof(struct rma_node) + (size_t)n * sizeof(struct rma_slot)), &err);
+    struct rma_node *node = b->control ? MPID_Shared_map(b->control, &err) : NULL;
+    if (!node)
+        return err;
+    node->members = (uint32_t)n;
+    atomic_store(&node->users, (uint32_t)n);
+    for (int32_t i = 0; i < n; i++) {
+        node->slot[i].rank = part[i].rank;
+        node->slot[i].size = part[i].size;
+        node->slot[i].unit = part[i].unit;
+    }
+    uint64_t bytes = lay_out(node->slot, part, n, contiguous);
+    if (memory && bytes > 0) /* a page more: what is small begins anywhere in one */
+        node->memory = b->memory = MPID_Shared_alloc((int64_t)(bytes + LARGEST_ALIGNMENT), &err);
+    MPID_Shared_unmap(b->control);
+    if (err) {
+        MPID_Shared_free(b->control);
+        *b = (struct blocks){ 0 };
+    }
+    return err;
+}
+
+/* The first of the node: hear what all say, allot, and tell them. */
+static int lead(MPIR_Comm *comm, const int32_t *ranks, int32_t n, const struct part *mine, bool memory,
+                bool contiguous, struct blocks *b)
+{
+    struct part *part = malloc((size_t)n * sizeof *part);
+    int err = part ? 0 : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a window");
+    int64_t sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        struct part its = *mine;
+        int e = ranks[i] != comm->adi.rank ? hear(comm, ranks[i], &its, sizeof its) : 0;
+        err = err ? err : e ? e : its.err;
+        if (part)
+            part[i] = its;
+        if (!err && memory && __builtin_add_overflow(sum, its.size + LARGEST_ALIGNMENT, &sum))
+            err = MPIR_Err(MPI_ERR_NO_MEM, "size", "of the processes of this node is %s bytes together",
+                           "more than 2^63");
+    }
+    if (!err)
+        err = allot(part, n, memory, contiguous, b);
+    free(part);
+    b->err = err;
+    for (int32_t i = 0; i < n; i++)
+        if (ranks[i] != comm->adi.rank) {
+            int e = say(comm, ranks[i], b, sizeof *b);
+            err = err ? err : e;
+        }
+    return err;
+}
+
+static int follow(MPIR_Comm *comm, int32_t leader, const struct part *mine, struct blocks *b)
+{
+    int err = say(comm, leader, mine, sizeof *mine);
+    if (!err)
+        err = hear(comm, leader, b, sizeof *b);
+    if (!err && b->err)
+        err = mine->err ? mine->err
+                        : MPIR_Err(b->err, NULL,
+                                   "another process of this node could not make its part of the window");
+    return err;
+}
+
+/* ---- The window in this process ------------------------------------------------------------------------------ */
+
+static int map_blocks(struct rma *r, const struct blocks *b)
+{
+    int err = 0;
+    r->block = b->control;
+    r->node = MPID_Shared_map(b->control, &err);
+    if (!r->node)
+        return err;
+    r->memory = b->memory;
+    if (b->memory && !(r->mapped = MPID_Shared_map(b->memory, &err)))
+        return err;
+    /* The same in all processes: they map whole pages. */
+    r->mapped = (char *)((uintptr_t)r->mapped + (-(uintptr_t)r->mapped & (LARGEST_ALIGNMENT - 1)));
+    return 0;
+}
+
+static int make_targets(struct rma *r, MPIR_Win *win)
+{
+    bool apart = win->flavor == MPI_WIN_FLAVOR_CREATE || win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    r->members = (int32_t)r->node->members;
+    r->on_node = calloc((size_t)r->members, sizeof *r->on_node);
+    if (!r->on_node)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a window");
+    for (int32_t i = 0; i < r->members; i++) {
+        struct rma_target *t = &r->on_node[i];
+        struct rma_slot *s = &r->node->slot[i];
+        bool mine = s->rank == win->comm->adi.rank;
+        *t = (struct rma_target){ .rank = s->rank,
+                                  .size = s->size,
+                                  .unit = s->unit,
+                                  .slot = s,
+                                  .direct = mine || !apart,
+                                  .dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC };
+        t->base = apart ? (mine ? win->base : NULL) : r->mapped + s->at;
+        if (mine)
+            r->own = t;
+    }
+    if (!apart)
+        win->base = r->own->base;
+    r->served = win->comm->adi.size > r->members || (apart && win->comm->adi.size > 1);
+    return 0;
+}
+
+static void release_blocks(struct rma *r)
+{
+    if (!r->node)
+        return;
+    bool last = atomic_fetch_sub(&r->node->users, 1) == 1;
+    uint64_t memory = r->memory;
+    if (memory)
+        MPID_Shared_unmap(memory);
+    MPID_Shared_unmap(r->block);
+    if (last && memory)
+        MPID_Shared_free(memory);
+    if (last)
+        MPID_Shared_free(r->block);
+}
+
+static void discard(MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    if (r) {
+        release_blocks(r);
+        for (int i = 0; i < RMA_BUCKETS; i++)
+            for (struct rma_target *t = r->elsewhere[i], *next; t; t = next) {
+                next = t->next;
+                MPIR_Rma_Types_free(t);
+                free(t);
+            }
+        for (int32_t i = 0; r->on_node && i < r->members; i++)
+            MPIR_Rma_Types_free(&r->on_node[i]);
+        free(r->on_node);
+        free(r->region);
+        free(r->ordering);
+        free(r->kinds);
+        free(r);
+    }
+    if (win->comm)
+        MPIR_Comm_release(win->comm);
+    MPIR_Errhandler_release(win->errhandler);
+    MPIR_Object_free(win);
+}
+
+/* ---- Making -------------------------------------------------------------------------------------------------- */
+
+static int check_arguments(MPI_Aint size, MPI_Count unit)
+{
+    if (size < 0)
+        return MPIR_Err(MPI_ERR_SIZE, "size", "is %lld; expected 0 or more", (long long)size);
+    if (unit < 1 || unit > INT32_MAX)
+        return MPIR_Err(MPI_ERR_DISP, "disp_unit", "is %lld; expected 1 to %d", (long long)unit, INT32_MAX);
+    return 0;
+}
+
+static MPIR_Win *win_alloc(int flavor, void *base, MPI_Aint size, MPI_Count unit)
+{
+    MPIR_Win *win = MPIR_Object_alloc(MPIR_KIND_WIN);
+    if (win)
+        win->rma = calloc(1, sizeof *win->rma);
+    if (!win || !win->rma) {
+        if (win)
+            MPIR_Object_free(win);
+        MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a window");
+        return NULL;
+    }
+    win->errhandler = &MPIR_Errors_are_fatal;
+    win->flavor = flavor;
+    win->model = MPI_WIN_UNIFIED;
+    win->base = base;
+    win->size = size;
+    win->unit = (int)unit;
+    win->rma->win = win;
+    return win;
+}
+
+static int64_t alignment_of(MPIR_Info *info, int *err)
+{
+    int64_t align = GRAIN;
+    MPIR_Info_number(info, "mpi_minimum_memory_alignment", &align, err);
+    if (!*err && (align < 1 || (align & (align - 1))))
+        *err = MPIR_Err(MPI_ERR_INFO_VALUE, "info",
+                        "has the value %lld for mpi_minimum_memory_alignment; expected a power of two",
+                        (long long)align);
+    return align < LARGEST_ALIGNMENT ? align : LARGEST_ALIGNMENT;
+}
+
+/* The parts of one node, once there is a communicator. */
+static int make_node(MPIR_Win *win, int64_t align)
+{
+    struct rma *r = win->rma;
+    MPIR_Comm *comm = win->comm;
+    bool memory = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+    bool contiguous = win->flavor == MPI_WIN_FLAVOR_SHARED && !r->noncontig;
+    int32_t n;
+    int32_t *ranks = members_here(comm->group, &n);
+    struct blocks b = { 0 };
+    if (!ranks) /* the others would wait for it */
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for a window");
+    struct part mine = { win->size, win->unit, align, comm->adi.rank, 0 };
+    int err = ranks[0] == comm->adi.rank ? lead(comm, ranks, n, &mine, memory, contiguous, &b)
+                                         : follow(comm, ranks[0], &mine, &b);
+    free(ranks);
+    if (!err)
+        err = map_blocks(r, &b);
+    return err ? err : make_targets(r, win);
+}
+
+/* In all processes alike: 0, or an error of at least one of them. */
+static int agree(MPIR_Comm *comm, int err)
+{
+    uint32_t word = (uint32_t)err;
+    struct ku_err words = *ku_err_last();
+    int failed = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &word, 1);
+    if (err) {
+        *ku_err_last() = words;
+        return err;
+    }
+    if (!failed && word)
+        failed = MPIR_Err((int)word, NULL, "another process could not make its part of the window");
+    return failed;
+}
+
+/* The communicator, which is made by all or by none. */
+static int make_comm(MPIR_Win *win, MPIR_Comm *comm, int err)
+{
+    err = MPIR_Comm_make(comm, comm->group, err, &win->comm);
+    if (!err)
+        win->comm->no_handle = true;
+    return err;
+}
+
+static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info *info, MPIR_Comm *comm,
+                MPIR_Win **result)
+{
+    int err = MPIR_Comm_check_intra(comm);
+    if (err)
+        return err;
+    err = check_arguments(size, unit);
+    int64_t align = alignment_of(info, &err);
+    MPIR_Win *win = win_alloc(flavor, base, size, unit);
+    if (!win)
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for a window"); /* the others would wait */
+    if (!err)
+        err = MPIR_Win_set_info(win, info);
+    if (!err && flavor == MPI_WIN_FLAVOR_SHARED) {
+        int32_t n = 0;
+        free(members_here(comm->group, &n));
+        if (n != comm->adi.size)
+            err = MPIR_Err(
+                MPI_ERR_RMA_SHARED, "comm",
+                "has %d processes, of which %d are on this node; expected a communicator of one node "
+                "(MPI_Comm_split_type)",
+                comm->adi.size, n);
+    }
+    err = make_comm(win, comm, err);
+    if (!err) {
+        err = make_node(win, align);
+        if (!err && win->rma->served)
+            err = MPIR_Rma_Serve_begin(win);
+        err = agree(win->comm, err);
+        if (err && win->rma->serve)
+            MPIR_Rma_Serve_end(win);
+    }
+    if (err)
+        discard(win);
+    else
+        *result = win;
+    return err;
+}
+
+int MPIR_Win_create(void *base, MPI_Aint size, MPI_Count disp_unit, MPIR_Info *info, MPIR_Comm *comm,
+                    MPIR_Win **win)
+{
+    return make(MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, win);
+}
+
+int MPIR_Win_create_dynamic(MPIR_Info *info, MPIR_Comm *comm, MPIR_Win **win)
+{
+    return make(MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, win);
+}
+
+static int make_with_memory(int flavor, MPI_Aint size, MPI_Count unit, MPIR_Info *info, MPIR_Comm *comm,
+                            void *baseptr, MPIR_Win **win)
+{
+    int err = make(flavor, NULL, size, unit, info, comm, win);
+    if (!err)
+        memcpy(baseptr, &(*win)->base, sizeof(void *));
+    return err;
+}
+
+int MPIR_Win_allocate(MPI_Aint size, MPI_Count disp_unit, MPIR_Info *info, MPIR_Comm *comm, void *baseptr,
+                      MPIR_Win **win)
+{
+    return make_with_memory(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
+}
+
+int MPIR_Win_allocate_shared(MPI_Aint size, MPI_Count disp_unit, MPIR_Info *info, MPIR_Comm *comm,
+                             void *baseptr, MPIR_Win **win)
+{
+    return make_with_memory(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
+}
+
+static const char *open_epoch(const struct rma *r)
+{
+    if (r->posted)
+        return "MPI_Win_post, without MPI_Win_wait";
+    switch (r->epoch) {
+    case RMA_START:
+        return "MPI_Win_start, without MPI_Win_complete";
+    case RMA_LOCK:
+        return "MPI_Win_lock, without MPI_Win_unlock";
+    case RMA_LOCK_ALL:
+        return "MPI_Win_lock_all, without MPI_Win_unlock_all";
+    default:
+        return NULL;
+    }
+}
+
+int MPIR_Win_free(MPIR_Win **win)
+{
+    MPIR_Win *w = *win;
+    const char *open = open_epoch(w->rma);
+    if (open)
+        return MPIR_Err(MPI_ERR_RMA_SYNC, "win", "is in an epoch begun by %s", open);
+    int err = MPIR_Attr_delete_all(w);
+    if (err)
+        return err;
+    err = MPIR_Rma_Flush_all(w);
+    int failed = MPIR_Barrier(w->comm); /* nobody accesses any part any more */
+    if (w->rma->serve)
+        MPIR_Rma_Serve_end(w);
+    discard(w);
+    *win = NULL;
+    return err ? err : failed;
+}
+
+/* ---- Targets ------------------------------------------------------------------------------------------------- */
+
+static struct rma_target *here(struct rma *r, int32_t rank)
+{
+    if (r->members == r->win->comm->adi.size)
+        return &r->on_node[rank];
+    int32_t low = 0, high = r->members;
+    while (low < high) {
+        int32_t mid = low + (high - low) / 2;
+        if (r->on_node[mid].rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < r->members && r->on_node[low].rank == rank ? &r->on_node[low] : NULL;
+}
+
+struct rma_target *RMA_target(MPIR_Win *win, int32_t rank)
+{
+    struct rma *r = win->rma;
+    if (r->last && r->last->rank == rank)
+        return r->last;
+    struct rma_target *t = here(r, rank), **bucket = &r->elsewhere[MPIR_Group_hash(rank) % RMA_BUCKETS];
+    if (!t)
+        for (t = *bucket; t && t->rank != rank; t = t->next)
+            ;
+    if (!t) {
+        t = calloc(1, sizeof *t);
+        if (!t) {
+            MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more target (rank %d)", rank);
+            return NULL;
+        }
+        t->rank = rank;
+        t->dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+        t->next = *bucket;
+        *bucket = t;
+    }
+    return r->last = t;
+}

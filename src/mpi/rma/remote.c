@@ -1,0 +1,457 @@
+/* remote.c: the origin's half of operations on memory that is not mapped here.
+ *
+ * An operation is a message to the target (struct rma_msg) in the window's context.  Up to RMA_INLINE bytes of data travel in it, more
+ * in a message of their own, straight from the user's buffer.  What comes back is received straight into the user's buffer; the
+ * receive is posted first, with a tag that no other operation under way has.  The messages of a process are executed in the order in
+ * which it sent them, as far as order matters (serve.c); so the answer to a flush tells that all before it is done.
+ *
+ * A datatype that has gaps is told to a target once, by number; the origin forgets the oldest of RMA_KNOWN_TYPES. */
+#include "config.h"
+#include <stdlib.h>
+#include <string.h>
+#include "rma.h"
+
+enum { RMA_KNOWN_TYPES = 256, REAP_ABOVE = 64 };
+
+struct rma_types {
+    struct {
+        const MPIR_Datatype *type;
+        uint64_t handle; /* with its generation, so that another type in its place is another */
+    } known[RMA_KNOWN_TYPES];
+    uint32_t n;
+};
+
+struct rma_ack {
+    MPIR_Request request;
+    struct rma_answer says;
+};
+
+/* A request of the user's that looks at a message. */
+struct user {
+    struct MPIR_Closure closure;
+    struct rma_out *out; /* NULL: it is over, with err */
+    int err;
+};
+
+struct outgoing {
+    struct rma_out out;
+    struct user *user;
+};
+
+static int no_memory(void)
+{
+    return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more operation on a window");
+}
+
+/* ---- What is under way ----------------------------------------------------------------------------------------- */
+
+static struct rma_out *out_new(MPIR_Win *win, int32_t rank, bool is_recv, void *memory)
+{
+    struct outgoing *o = calloc(1, sizeof *o);
+    if (!o) {
+        free(memory);
+        no_memory();
+        return NULL;
+    }
+    o->out = (struct rma_out){ .rank = rank, .is_recv = is_recv, .memory = memory, .next = win->rma->out };
+    win->rma->out = &o->out;
+    win->rma->nout++;
+    return &o->out;
+}
+
+static int out_error(struct rma_out *out)
+{
+    int err = 0;
+    if (out->is_recv)
+        MPID_RecvComplete(&out->request, NULL, &err);
+    else
+        MPID_SendComplete(&out->request, &err);
+    return err;
+}
+
+static void out_free(struct rma_out *out, int err)
+{
+    struct outgoing *o = (struct outgoing *)out;
+    if (o->user) {
+        o->user->out = NULL;
+        o->user->err = err;
+    }
+    free(out->memory);
+    free(o);
+}
+
+/* Those of a rank, or of all (-1), which are waited for or only looked at. */
+static int collect(MPIR_Win *win, int32_t rank, bool wait)
+{
+    struct rma *r = win->rma;
+    int first = 0;
+    for (struct rma_out **at = &r->out; *at;) {
+        struct rma_out *out = *at;
+        bool complete = atomic_load_explicit(&out->request.is_complete, memory_order_acquire) != 0;
+        if ((rank >= 0 && out->rank != rank) || (!complete && !wait)) {
+            at = &out->next;
+            continue;
+        }
+        int err = out_error(out);
+        first = first ? first : err;
+        for (at = &r->out; *at != out; at = &(*at)->next) /* more may have come while it waited */
+            ;
+        *at = out->next;
+        r->nout--;
+        out_free(out, err);
+    }
+    return first;
+}
+
+int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank)
+{
+    struct rma *r = win->rma;
+    int err = collect(win, rank, true);
+    if (!err && r->late) {
+        err = MPIR_Err(r->late, NULL, "an earlier operation on the window failed");
+        r->late = 0;
+    }
+    return err;
+}
+
+static void reap(MPIR_Win *win)
+{
+    if (win->rma->nout > REAP_ABOVE) {
+        int err = collect(win, -1, false);
+        win->rma->late = win->rma->late ? win->rma->late : err;
+    }
+}
+
+/* ---- Requests of the user's ------------------------------------------------------------------------------------- */
+
+static void user_poll(MPIR_Request *request)
+{
+    struct user *u = request->aux;
+    if (u->out && !atomic_load_explicit(&u->out->request.is_complete, memory_order_acquire))
+        return;
+    if (u->out)
+        u->err = u->out->request.errval;
+    request->errval = u->err;
+    atomic_store_explicit(&request->is_complete, 1, memory_order_release);
+}
+
+static void user_free(MPIR_Request *request)
+{
+    struct user *u = request->aux;
+    if (u->out)
+        ((struct outgoing *)u->out)->user = NULL;
+    free(u);
+}
+
+static void user_explain(const MPIR_Request *request)
+{
+    MPIR_Err(request->errval, NULL, "an operation on a window failed");
+}
+
+static const char *user_parts(MPIR_Request *request, void (*add)(MPIR_Request *message, void *arg), void *arg)
+{
+    struct user *u = request->aux;
+    if (u->out)
+        add(&u->out->request, arg);
+    return "one-sided";
+}
+
+static const struct MPIR_Request_ops user_ops = {
+    .poll = user_poll, .free = user_free, .explain = user_explain, .parts = user_parts
+};
+
+/* out: NULL: nothing is left to wait for. */
+static int make_user(MPIR_Win *win, struct rma_out *out, MPIR_Request **request)
+{
+    if (!request)
+        return 0;
+    if (!out) {
+        *request = MPIR_Request_alloc_complete(win->comm, MPIR_SEND);
+        return *request ? 0 : MPI_ERR_NO_MEM;
+    }
+    struct user *u = calloc(1, sizeof *u);
+    MPIR_Request *r = u ? MPIR_Request_alloc(win->comm) : NULL;
+    if (!r) {
+        free(u);
+        return no_memory();
+    }
+    u->closure.ops = &user_ops;
+    u->out = out;
+    ((struct outgoing *)out)->user = u;
+    r->handle_type = MPIR_RMA;
+    MPIR_Status_empty(&r->s);
+    r->aux = u;
+    *request = r;
+    return 0;
+}
+
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
+
+static void touch(MPIR_Win *win, struct rma_target *t)
+{
+    if (!t->listed) {
+        t->listed = true;
+        t->touched = win->rma->touched;
+        win->rma->touched = t;
+    }
+    t->dirty = true;
+}
+
+/* The message with its data, which are `bytes` bytes packed: at once where that can be. */
+static int send_message(MPIR_Win *win, struct rma_target *t, const void *message, int64_t len)
+{
+    MPIR_Comm *comm = win->comm;
+    uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_RMA);
+    int grank = MPIR_Comm_grank(comm, t->rank), err = 0;
+    touch(win, t);
+    MPID_BsendContig(&comm->adi, message, len, comm->adi.rank, RMA_TAG_AM, context, grank,
+                     MPID_MSGFORM_NATIVE, &err);
+    if (err != MPIR_ERR_MAY_BLOCK)
+        return err;
+    err = 0;
+    reap(win);
+    void *copy = malloc((size_t)len);
+    struct rma_out *out = copy ? out_new(win, t->rank, false, copy) : NULL;
+    if (!out)
+        return no_memory();
+    memcpy(copy, message, (size_t)len);
+    MPID_IsendContig(&comm->adi, copy, len, comm->adi.rank, RMA_TAG_AM, context, grank, MPID_MSGFORM_NATIVE,
+                     &out->request, &err);
+    return err;
+}
+
+/* Data that lie anywhere: in the message, or behind it.  *out: what uses the buffer after the call. */
+static int send_data(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, const struct rma_side *from,
+                     struct rma_out **out)
+{
+    _Alignas(16) char room[sizeof *m + RMA_INLINE];
+    m->bytes = from ? from->count * from->type->adi.size : 0;
+    m->apart = m->bytes > RMA_INLINE;
+    *out = NULL;
+    if (m->bytes && !m->apart)
+        MPID_Layout_pack(&from->type->adi, from->at, from->count, 0, room + sizeof *m, m->bytes);
+    memcpy(room, m, sizeof *m);
+    int err = send_message(win, t, room, (int64_t)sizeof *m + (m->apart ? 0 : m->bytes));
+    if (err || !m->apart)
+        return err;
+    *out = out_new(win, t->rank, false, NULL);
+    if (!*out)
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for data that have been announced");
+    return MPIR_P2p_isend(from->at, from->count, from->type, t->rank, (int)m->tag | RMA_TAG_DATA, win->comm,
+                          MPID_CONTEXT_RMA, &(*out)->request);
+}
+
+/* ---- Datatypes of targets ---------------------------------------------------------------------------------------- */
+
+static int tell_type(MPIR_Win *win, struct rma_target *t, const MPIR_Datatype *type, int number)
+{
+    void *bytes;
+    int64_t len;
+    struct rma_out *out;
+    int err = MPID_Type_encode(&type->adi, &bytes, &len);
+    if (err)
+        return err;
+    struct rma_msg m = { .kind = RMA_TYPE, .type = number, .tag = (uint32_t)RMA_next_tag(win->rma) };
+    struct rma_side from = { bytes, len, MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
+    err = send_data(win, t, &m, &from, &out);
+    if (out)
+        out->memory = bytes;
+    else
+        free(bytes);
+    return err;
+}
+
+static int number_of(MPIR_Win *win, struct rma_target *t, MPIR_Datatype *type, int32_t *number)
+{
+    uint64_t handle = MPIR_Object_handle(type);
+    if (!t->types && !(t->types = calloc(1, sizeof *t->types)))
+        return no_memory();
+    uint32_t n = t->types->n < RMA_KNOWN_TYPES ? t->types->n : RMA_KNOWN_TYPES;
+    for (uint32_t i = 0; i < n; i++)
+        if (t->types->known[i].type == type && t->types->known[i].handle == handle) {
+            *number = (int32_t)i;
+            return 0;
+        }
+    uint32_t i = t->types->n % RMA_KNOWN_TYPES;
+    int err = tell_type(win, t, type, (int)i);
+    if (err)
+        return err;
+    t->types->n++;
+    t->types->known[i].type = type;
+    t->types->known[i].handle = handle;
+    *number = (int32_t)i;
+    return 0;
+}
+
+void MPIR_Rma_Types_free(struct rma_target *t)
+{
+    free(t->types);
+    t->types = NULL;
+}
+
+/* What the target needs to know of its own side. */
+static int describe(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, const struct rma_side *to)
+{
+    int64_t bytes = to->count * to->type->adi.size;
+    m->basic = to->type->adi.basic;
+    m->type = -1;
+    m->count = to->count;
+    if (!to->type->adi.is_contig)
+        return number_of(win, t, to->type, &m->type);
+    if (!m->basic)
+        m->basic = KEEL_MPI_BYTE;
+    m->count = bytes / MPIR_Datatype_predefined((int32_t)m->basic)->adi.size;
+    return 0;
+}
+
+/* ---- Operations --------------------------------------------------------------------------------------------------- */
+
+int MPIR_Rma_Remote_put(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *from,
+                        const struct rma_side *to, MPIR_Request **user)
+{
+    struct rma_msg m = { .kind = RMA_PUT, .tag = (uint32_t)RMA_next_tag(win->rma), .disp = disp };
+    struct rma_out *out;
+    int err = describe(win, t, &m, to);
+    if (!err)
+        err = send_data(win, t, &m, from, &out);
+    return err ? err : make_user(win, out, user);
+}
+
+/* What comes back goes there. */
+static struct rma_out *expect(MPIR_Win *win, struct rma_target *t, const struct rma_msg *m,
+                              const struct rma_side *into, int *err)
+{
+    reap(win);
+    struct rma_out *out = out_new(win, t->rank, true, NULL);
+    *err = out ? MPIR_P2p_irecv(into->at, into->count, into->type, t->rank, (int)m->tag, win->comm,
+                                MPID_CONTEXT_RMA, &out->request)
+               : MPI_ERR_NO_MEM;
+    return out;
+}
+
+int MPIR_Rma_Remote_get(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *into,
+                        const struct rma_side *from, MPIR_Request **user)
+{
+    struct rma_msg m = { .kind = RMA_GET, .tag = (uint32_t)RMA_next_tag(win->rma), .disp = disp };
+    struct rma_out *none, *out = NULL;
+    int err = describe(win, t, &m, from);
+    if (!err && into->count * into->type->adi.size > 0)
+        out = expect(win, t, &m, into, &err);
+    if (!err && out)
+        err = send_data(win, t, &m, NULL, &none);
+    return err ? err : make_user(win, out, user);
+}
+
+int MPIR_Rma_Remote_update(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *from,
+                           const struct rma_side *old, const struct rma_side *to, const struct rma_update *u,
+                           MPIR_Request **user)
+{
+    struct rma_msg m = { .kind = old ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE,
+                         .op = u->code,
+                         .alone = (t->access & (RMA_ALONE | RMA_UNCHECKED)) == RMA_ALONE,
+                         .disp = disp };
+    struct rma_out *data = NULL, *result = NULL;
+    int err = 0;
+    if (to->count * to->type->adi.size == 0)
+        return make_user(win, NULL, user);
+    m.tag = (uint32_t)RMA_next_tag(win->rma);
+    err = describe(win, t, &m, to);
+    m.basic = to->type->adi.basic;
+    if (!err && old)
+        result = expect(win, t, &m, old, &err);
+    if (!err)
+        err = send_data(win, t, &m, u->code == KEEL_MPI_NO_OP ? NULL : from, &data);
+    return err ? err : make_user(win, result ? result : data, user);
+}
+
+int MPIR_Rma_Remote_swap(MPIR_Win *win, struct rma_target *t, int64_t disp, const void *operand,
+                         const void *compare, void *old, MPIR_Datatype *type)
+{
+    char both[2 * RMA_WIDTH_MAX];
+    struct rma_msg m = { .kind = RMA_COMPARE_SWAP,
+                         .tag = (uint32_t)RMA_next_tag(win->rma),
+                         .basic = type->adi.basic,
+                         .type = -1,
+                         .count = 1,
+                         .disp = disp };
+    struct rma_side into = { old, 1, type };
+    struct rma_side from = { both, 2 * type->adi.size, MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
+    struct rma_out *none;
+    int err;
+    memcpy(both, operand, (size_t)type->adi.size);
+    memcpy(both + type->adi.size, compare, (size_t)type->adi.size);
+    if (!expect(win, t, &m, &into, &err) || err)
+        return err;
+    return send_data(win, t, &m, &from, &none);
+}
+
+/* ---- Synchronization ---------------------------------------------------------------------------------------------- */
+
+static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m)
+{
+    struct rma_ack *ack = calloc(1, sizeof *ack);
+    struct rma_out *none;
+    int err = 0;
+    if (!ack)
+        return no_memory();
+    m->tag = (uint32_t)RMA_next_tag(win->rma);
+    MPID_IrecvContig(&win->comm->adi, &ack->says, sizeof ack->says, t->rank, (int)m->tag,
+                     MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), &ack->request, &err);
+    t->ack = ack;
+    return err ? err : send_data(win, t, m, NULL, &none);
+}
+
+int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock)
+{
+    struct rma_msg m = { .kind = RMA_FLUSH_MSG, .unlock = unlock, .alone = (t->access & RMA_ALONE) != 0 };
+    return ask(win, t, &m);
+}
+
+static const char *const done_by[] = { [RMA_PUT] = "MPI_Put",
+                                       [RMA_GET] = "MPI_Get",
+                                       [RMA_ACCUMULATE] = "MPI_Accumulate",
+                                       [RMA_GET_ACCUMULATE] = "MPI_Get_accumulate",
+                                       [RMA_COMPARE_SWAP] = "MPI_Compare_and_swap",
+                                       [RMA_LOCK_MSG] = "MPI_Win_lock",
+                                       [RMA_FLUSH_MSG] = "MPI_Win_flush",
+                                       [RMA_TYPE] = "a datatype" };
+
+int MPIR_Rma_Remote_answer(MPIR_Win *win, struct rma_target *t)
+{
+    struct rma_ack *ack = t->ack;
+    int err = 0;
+    (void)win;
+    if (!ack)
+        return 0;
+    MPID_RecvComplete(&ack->request, NULL, &err);
+    if (!err && ack->says.error && t->dynamic)
+        err = MPIR_Err(ack->says.error, "target_disp",
+                       "%#llx of an earlier %s was refused by rank %d: not all attached there",
+                       (unsigned long long)ack->says.disp, done_by[ack->says.kind], t->rank);
+    else if (!err && ack->says.error)
+        err = MPIR_Err(ack->says.error, "target_disp",
+                       "%lld (times %lld bytes) of an earlier %s was refused by rank %d, whose part of the "
+                       "window has %lld "
+                       "bytes",
+                       (long long)ack->says.disp, (long long)ack->says.unit, done_by[ack->says.kind], t->rank,
+                       (long long)ack->says.size);
+    free(ack);
+    t->ack = NULL;
+    t->dirty = false;
+    return err;
+}
+
+int MPIR_Rma_Remote_lock(MPIR_Win *win, struct rma_target *t, uint32_t access)
+{
+    struct rma_msg m = { .kind = RMA_LOCK_MSG, .alone = (access & RMA_ALONE) != 0 };
+    int err = 0;
+    touch(win, t);
+    if (!(access & RMA_UNCHECKED)) {
+        err = ask(win, t, &m);
+        int failed = MPIR_Rma_Remote_answer(win, t);
+        err = err ? err : failed;
+    }
+    if (!err)
+        t->access = access;
+    return err;
+}

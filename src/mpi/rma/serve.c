@@ -1,0 +1,579 @@
+/* serve.c: the target's half of operations that come as messages (remote.c).
+ *
+ * A ring of receives takes the messages of all origins.  Each is executed when its turn comes, in whatever call of MPI this process is:
+ * its receive is watched, and what is complete is advanced after the next look at the devices (drive.h).
+ *
+ *   a message   received --(turn)--> executed, and its place received into again
+ *   what lasts longer (struct incoming): data that come apart --> executed; an answer on its way; a lock that is not free; a flush behind
+ *   data that are still to come
+ *
+ * Invariants
+ *   1. Messages have their turns in the order in which they came, so those of one origin in the order in which it sent them.
+ *   2. While an update's or a datatype's data are still to come, the origin's later messages wait, and all behind them: updates of one
+ *      origin are done in order.  The data need no turn, so they do come.
+ *   3. A flush is answered when nothing of its origin is still to come; what was refused since the last one is told with it.
+ *   4. An incoming is freed only when it is ready, that is while no list of driven ones has it. */
+#include "config.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rma.h"
+
+enum { BUCKETS = 64 };
+
+/* A request that wakes the server when it completes. */
+struct bell {
+    struct MPIR_Watched watched;
+    struct MPIR_Driven driven;
+    struct rma *rma;
+    bool ready, on;
+};
+
+struct place {
+    struct bell bell;
+    bool over; /* nobody is left who could send */
+    _Alignas(16) char bytes[sizeof(struct rma_msg) + RMA_INLINE];
+};
+
+/* A datatype of an origin. */
+struct told {
+    struct told *next;
+    int32_t source, number, users;
+    bool dropped;
+    struct MPIR_DATATYPE type;
+};
+
+enum state { COMES, ANSWERS, WAITS };
+
+struct incoming {
+    struct bell bell;
+    struct incoming *next;
+    int32_t source;
+    enum state state;
+    struct rma_msg m;
+    struct told *told;
+    void *room;
+    struct rma_answer answer;
+};
+
+struct refused {
+    struct refused *next;
+    int32_t source;
+    struct rma_answer says;
+};
+
+struct rma_serve {
+    struct place ring[RMA_RING];
+    uint32_t head;
+    struct incoming *first, **last;
+    struct told *told[BUCKETS];
+    struct refused *refused;
+    bool busy, again, waits, ending; /* again: something was ready while it was busy */
+};
+
+static void serve(struct rma *r);
+
+static _Noreturn void no_memory(int32_t source)
+{
+    char text[100];
+    snprintf(text, sizeof text,
+             "no memory for an operation of rank %d on a window, which would wait for ever", source);
+    MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, text);
+}
+
+/* ---- Being told ----------------------------------------------------------------------------------------------- */
+
+static enum MPIR_DRIVE rung(struct MPIR_Driven *d)
+{
+    struct bell *b = (struct bell *)((char *)d - offsetof(struct bell, driven));
+    struct rma *r = b->rma;
+    b->ready = true;
+    serve(r); /* b may be gone */
+    return MPIR_DRIVE_SLEEPS;
+}
+
+/* The request has begun. */
+static void watch(struct rma *r, struct bell *b)
+{
+    b->rma = r;
+    b->driven.advance = rung;
+    b->on = true;
+    b->ready = !MPIR_Drive_watch(&b->driven, &b->watched);
+}
+
+static void receive(struct rma *r, struct place *p)
+{
+    MPIR_Comm *comm = r->win->comm;
+    int err = 0;
+    memset(&p->bell, 0, sizeof p->bell);
+    MPID_IrecvContig(&comm->adi, p->bytes, sizeof p->bytes, MPI_ANY_SOURCE, RMA_TAG_AM,
+                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), &p->bell.watched.request, &err);
+    watch(r, &p->bell);
+}
+
+/* ---- What lasts ------------------------------------------------------------------------------------------------ */
+
+static struct incoming *incoming_new(struct rma *r, int32_t source, const struct rma_msg *m,
+                                     struct told *told, enum state state)
+{
+    struct incoming *in = calloc(1, sizeof *in);
+    if (!in)
+        no_memory(source);
+    in->source = source;
+    in->m = *m;
+    in->told = told;
+    in->state = state;
+    if (told)
+        told->users++;
+    *r->serve->last = in;
+    r->serve->last = &in->next;
+    return in;
+}
+
+static void told_drop(struct told *t)
+{
+    if (!t->dropped || t->users)
+        return;
+    MPID_Type_fini(&t->type);
+    free(t);
+}
+
+static void incoming_remove(struct rma *r, struct incoming *in)
+{
+    struct incoming **at = &r->serve->first;
+    while (*at != in)
+        at = &(*at)->next;
+    *at = in->next;
+    if (!*at)
+        r->serve->last = at;
+    if (in->told) {
+        in->told->users--;
+        told_drop(in->told);
+    }
+    free(in->room);
+    free(in);
+}
+
+/* Something is sent back, from memory that lasts as long as `in`. */
+static void answer(struct rma *r, struct incoming *in, const void *bytes, int64_t len)
+{
+    MPIR_Comm *comm = r->win->comm;
+    int err = 0;
+    in->state = ANSWERS;
+    memset(&in->bell, 0, sizeof in->bell);
+    MPID_IsendContig(&comm->adi, bytes, len, comm->adi.rank, (int)in->m.tag,
+                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, in->source),
+                     MPID_MSGFORM_NATIVE, &in->bell.watched.request, &err);
+    watch(r, &in->bell);
+}
+
+/* ---- Refusals --------------------------------------------------------------------------------------------------- */
+
+/* Only the first since the last flush is told. */
+static void refuse(struct rma *r, int32_t source, const struct rma_msg *m, int error)
+{
+    struct refused **at = &r->serve->refused;
+    while (*at && (*at)->source != source)
+        at = &(*at)->next;
+    if (*at)
+        return;
+    *at = calloc(1, sizeof **at);
+    if (!*at)
+        no_memory(source);
+    (*at)->source = source;
+    (*at)->says = (struct rma_answer){ error, m->kind, m->disp, r->own->size, r->own->unit };
+}
+
+static struct rma_answer refusal_of(struct rma *r, int32_t source)
+{
+    struct rma_answer says = { 0 };
+    for (struct refused **at = &r->serve->refused, *f; (f = *at); at = &f->next)
+        if (f->source == source) {
+            says = f->says;
+            *at = f->next;
+            free(f);
+            break;
+        }
+    return says;
+}
+
+/* ---- Datatypes --------------------------------------------------------------------------------------------------- */
+
+static struct told **bucket_of(struct rma *r, int32_t source)
+{
+    return &r->serve->told[MPIR_Group_hash(source) % BUCKETS];
+}
+
+static struct told *told_of(struct rma *r, int32_t source, int32_t number)
+{
+    struct told *t = *bucket_of(r, source);
+    while (t && (t->source != source || t->number != number))
+        t = t->next;
+    return t;
+}
+
+static void learn(struct rma *r, int32_t source, const struct rma_msg *m, const void *bytes)
+{
+    struct told **bucket = bucket_of(r, source);
+    for (struct told **at = bucket, *old; (old = *at); at = &old->next)
+        if (old->source == source && old->number == m->type) {
+            *at = old->next;
+            old->dropped = true;
+            told_drop(old);
+            break;
+        }
+    struct told *t = calloc(1, sizeof *t);
+    if (!t)
+        no_memory(source);
+    t->source = source;
+    t->number = m->type;
+    t->type.obj.refs = 1;
+    int err = MPID_Type_decode(&t->type, bytes, m->bytes);
+    if (err) {
+        free(t);
+        refuse(r, source, m, err);
+        return;
+    }
+    t->next = *bucket;
+    *bucket = t;
+}
+
+/* The target's own side of an operation; false: refused. */
+static bool side_of(struct rma *r, int32_t source, const struct rma_msg *m, struct told **told,
+                    const struct MPIR_DATATYPE **layout, char **at)
+{
+    int err = MPI_ERR_TYPE;
+    *told = m->type >= 0 ? told_of(r, source, m->type) : NULL;
+    MPIR_Datatype *basic = m->type < 0 ? MPIR_Datatype_predefined((int32_t)m->basic) : NULL;
+    *layout = *told ? &(*told)->type : basic ? &basic->adi : NULL;
+    if (*layout && m->count >= 0) {
+        err = MPI_ERR_RMA_RANGE;
+        if (MPIR_Rma_Place(r, r->own, m->disp, *layout, m->count, at))
+            return true;
+    }
+    refuse(r, source, m, err);
+    return false;
+}
+
+/* ---- Executing --------------------------------------------------------------------------------------------------- */
+
+/* Data that nobody wants: they come all the same. */
+static void swallow(struct rma *r, int32_t source, const struct rma_msg *m)
+{
+    MPIR_Comm *comm = r->win->comm;
+    struct incoming *in = incoming_new(r, source, m, NULL, COMES);
+    int err = 0;
+    in->m.kind = RMA_PUT;
+    in->room = malloc((size_t)m->bytes);
+    if (!in->room)
+        no_memory(source);
+    MPID_IrecvContig(&comm->adi, in->room, m->bytes, source, (int)m->tag | RMA_TAG_DATA,
+                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), &in->bell.watched.request, &err);
+    watch(r, &in->bell);
+}
+
+static void put(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
+{
+    MPIR_Comm *comm = r->win->comm;
+    struct told *told;
+    const struct MPIR_DATATYPE *layout;
+    char *at;
+    int err = 0;
+    if (!side_of(r, source, m, &told, &layout, &at)) {
+        if (m->apart)
+            swallow(r, source, m);
+        return;
+    }
+    if (!m->apart) {
+        if (m->bytes == m->count * layout->size)
+            MPID_Layout_unpack(layout, at, m->count, 0, data, m->bytes);
+        return;
+    }
+    struct incoming *in = incoming_new(r, source, m, told, COMES);
+    uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_RMA);
+    if (layout->is_contig)
+        MPID_IrecvContig(&comm->adi, at, m->bytes, source, (int)m->tag | RMA_TAG_DATA, context,
+                         &in->bell.watched.request, &err);
+    else
+        MPID_IrecvDatatype(&comm->adi, at, m->count, (struct MPIR_DATATYPE *)layout, source,
+                           (int)m->tag | RMA_TAG_DATA, context, &in->bell.watched.request, &err);
+    watch(r, &in->bell);
+}
+
+static void get(struct rma *r, int32_t source, const struct rma_msg *m)
+{
+    MPIR_Comm *comm = r->win->comm;
+    struct told *told;
+    const struct MPIR_DATATYPE *layout;
+    char *at;
+    int err = 0;
+    bool here = side_of(r, source, m, &told, &layout, &at);
+    struct incoming *in = incoming_new(r, source, m, told, ANSWERS);
+    if (!here || layout->is_contig) {
+        answer(r, in, here ? at : NULL, here ? m->count * layout->size : 0);
+        return;
+    }
+    MPID_IsendDatatype(&comm->adi, at, m->count, (struct MPIR_DATATYPE *)layout, comm->adi.rank, (int)m->tag,
+                       MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, source),
+                       &in->bell.watched.request, &err);
+    watch(r, &in->bell);
+}
+
+/* The data are there. */
+static void update_now(struct rma *r, int32_t source, const struct rma_msg *m, const void *data)
+{
+    struct told *told;
+    const struct MPIR_DATATYPE *layout = NULL;
+    struct rma_update u;
+    char *at;
+    bool reads = m->kind == RMA_GET_ACCUMULATE;
+    const MPIR_Op *op = MPIR_Op_predefined(m->op);
+    bool here = side_of(r, source, m, &told, &layout, &at);
+    int64_t bytes = here ? m->count * layout->size : 0;
+    int err = !here ? MPI_ERR_RMA_RANGE : !op ? MPI_ERR_OP : MPIR_Rma_Update_of(&u, op, m->basic);
+    if (!err && m->op != KEEL_MPI_NO_OP && m->bytes != bytes)
+        err = MPI_ERR_ARG;
+    struct incoming *in = reads ? incoming_new(r, source, m, NULL, ANSWERS) : NULL;
+    if (reads && !err && !(in->room = malloc((size_t)bytes + 1)))
+        no_memory(source);
+    if (err && here)
+        refuse(r, source, m, err);
+    if (!err) {
+        u.alone = m->alone;
+        MPIR_Rma_Update(r, r->own->slot, &u, at, layout, m->count, data, reads ? in->room : NULL);
+    }
+    if (reads)
+        answer(r, in, in->room, err ? 0 : bytes);
+}
+
+static void update(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
+{
+    MPIR_Comm *comm = r->win->comm;
+    int err = 0;
+    if (!m->apart) {
+        update_now(r, source, m, data);
+        return;
+    }
+    struct incoming *in =
+        incoming_new(r, source, m, m->type >= 0 ? told_of(r, source, m->type) : NULL, COMES);
+    in->room = malloc((size_t)m->bytes);
+    if (!in->room)
+        no_memory(source);
+    MPID_IrecvContig(&comm->adi, in->room, m->bytes, source, (int)m->tag | RMA_TAG_DATA,
+                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), &in->bell.watched.request, &err);
+    watch(r, &in->bell);
+}
+
+static void swap(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
+{
+    struct told *told;
+    const struct MPIR_DATATYPE *layout = NULL;
+    char *at;
+    bool here = side_of(r, source, m, &told, &layout, &at) && m->bytes == 2 * layout->size &&
+                layout->size <= RMA_WIDTH_MAX;
+    struct incoming *in = incoming_new(r, source, m, NULL, ANSWERS);
+    if (here && !(in->room = malloc(RMA_WIDTH_MAX)))
+        no_memory(source);
+    if (here)
+        MPIR_Rma_Swap(r, r->own->slot, at, layout->size, data, data + layout->size, in->room);
+    answer(r, in, in->room, here ? layout->size : 0);
+}
+
+static void learn_or_wait(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
+{
+    if (m->apart)
+        update(r, source, m, data); /* its data are received likewise */
+    else
+        learn(r, source, m, data);
+}
+
+static void execute(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
+{
+    switch (m->kind) {
+    case RMA_PUT:
+        put(r, source, m, data);
+        break;
+    case RMA_GET:
+        get(r, source, m);
+        break;
+    case RMA_ACCUMULATE:
+    case RMA_GET_ACCUMULATE:
+        update(r, source, m, data);
+        break;
+    case RMA_COMPARE_SWAP:
+        swap(r, source, m, data);
+        break;
+    case RMA_TYPE:
+        learn_or_wait(r, source, m, data);
+        break;
+    default: /* a lock, a flush */
+        incoming_new(r, source, m, NULL, WAITS);
+    }
+}
+
+/* ---- Going on ----------------------------------------------------------------------------------------------------- */
+
+/* Does something of the same origin before it (or anywhere: before is NULL) still come?  blocks: such that later messages must wait. */
+static bool comes(const struct rma *r, const struct incoming *before, int32_t source, bool blocks)
+{
+    for (const struct incoming *in = r->serve->first; in && in != before; in = in->next)
+        if (in->source == source && in->state == COMES && (!blocks || in->m.kind != RMA_PUT))
+            return true;
+    return false;
+}
+
+static bool look_at_waiting(struct rma *r, struct incoming *in)
+{
+    if (in->m.kind == RMA_LOCK_MSG && !MPIR_Rma_Lock_try(r, r->own->slot, in->m.alone))
+        return false;
+    if (in->m.kind == RMA_FLUSH_MSG) {
+        if (comes(r, in, in->source, false))
+            return false;
+        in->answer = refusal_of(r, in->source);
+        if (in->m.unlock)
+            MPIR_Rma_Unlock_one(r, r->own->slot, in->m.alone);
+    }
+    answer(r, in, &in->answer, sizeof in->answer);
+    return true;
+}
+
+/* Its data are there. */
+static void came(struct rma *r, struct incoming *in)
+{
+    struct rma_msg m = in->m;
+    int32_t source = in->source;
+    void *room = in->room;
+    bool whole = in->bell.watched.request.errval == 0;
+    in->room = NULL;
+    incoming_remove(r, in);
+    if (whole && m.kind == RMA_TYPE)
+        learn(r, source, &m, room);
+    else if (whole && m.kind != RMA_PUT)
+        update_now(r, source, &m, room);
+    free(room);
+}
+
+static bool go_on(struct rma *r, struct incoming *in)
+{
+    if (in->state == WAITS)
+        return look_at_waiting(r, in);
+    if (!in->bell.ready)
+        return false;
+    if (in->state == COMES)
+        came(r, in);
+    else
+        incoming_remove(r, in);
+    return true;
+}
+
+static bool take_turn(struct rma *r)
+{
+    struct place *p = &r->serve->ring[r->serve->head];
+    MPIR_Request *request = &p->bell.watched.request;
+    struct rma_msg m;
+    if (!p->bell.ready || p->over || r->serve->ending)
+        return false;
+    if (request->errval) { /* all others are gone */
+        p->over = true;
+        return false;
+    }
+    memcpy(&m, p->bytes, sizeof m);
+    if (comes(r, NULL, request->s.MPI_SOURCE, true))
+        return false;
+    execute(r, request->s.MPI_SOURCE, &m, p->bytes + sizeof m);
+    r->serve->head = (r->serve->head + 1) % RMA_RING;
+    receive(r, p);
+    return true;
+}
+
+/* While a lock is waited for it is tried after each look at the devices. */
+static enum MPIR_DRIVE try_locks(struct MPIR_Driven *d)
+{
+    struct rma *r = (struct rma *)((char *)d - offsetof(struct rma, driven));
+    serve(r);
+    r->queued = r->serve->waits;
+    return r->queued ? MPIR_DRIVE_WAITS : MPIR_DRIVE_SLEEPS;
+}
+
+static void serve(struct rma *r)
+{
+    bool moved, waits = false;
+    if (r->serve->busy) {
+        r->serve->again = true;
+        return;
+    }
+    r->serve->busy = true;
+    do {
+        r->serve->again = false;
+        moved = false;
+        waits = false;
+        for (struct incoming *in = r->serve->first, *next; in; in = next) {
+            next = in->next;
+            bool moves = go_on(r, in);
+            moved |= moves;
+            waits |= !moves && in->state == WAITS && in->m.kind == RMA_LOCK_MSG;
+            if (moves)
+                break; /* the list has changed */
+        }
+        if (!moved)
+            moved = take_turn(r);
+    } while (moved || r->serve->again);
+    r->serve->busy = false;
+    r->serve->waits = waits;
+    if (waits && !r->queued && !r->serve->ending) {
+        r->queued = true;
+        r->driven.advance = try_locks;
+        MPIR_Drive(&r->driven);
+    }
+}
+
+/* ---- Beginning and end --------------------------------------------------------------------------------------------- */
+
+int MPIR_Rma_Serve_begin(MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    r->serve = calloc(1, sizeof *r->serve);
+    if (!r->serve)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a window");
+    r->serve->last = &r->serve->first;
+    for (int i = 0; i < RMA_RING; i++)
+        receive(r, &r->serve->ring[i]);
+    serve(r);
+    return 0;
+}
+
+/* Nobody sends any more; what this process has still to send leaves it. */
+void MPIR_Rma_Serve_end(MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    struct rma_serve *s = r->serve;
+    int err;
+    while (s->first) {
+        MPID_DeviceCheck(MPID_BLOCKING);
+        serve(r);
+    }
+    s->ending = true;
+    for (int i = 0; i < RMA_RING; i++) {
+        struct bell *b = &s->ring[i].bell;
+        if (b->ready)
+            continue;
+        MPID_RecvCancel(&b->watched.request, &err);
+        MPID_RecvComplete(&b->watched.request, NULL, &err);
+        while (!b->ready) /* its turn among the driven ones */
+            MPID_DeviceCheck(MPID_NOTBLOCKING);
+    }
+    while (r->queued)
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+    for (int i = 0; i < BUCKETS; i++)
+        for (struct told *t = s->told[i], *next; t; t = next) {
+            next = t->next;
+            t->dropped = true;
+            told_drop(t);
+        }
+    for (struct refused *f = s->refused, *next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
+    free(s);
+    r->serve = NULL;
+}

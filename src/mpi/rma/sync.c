@@ -1,0 +1,252 @@
+/* sync.c: active targets: fence, and post-start-complete-wait; and completion, which all kinds of synchronization share.
+ *
+ * A fence completes what this process has begun and meets the others. Post and complete are empty messages in the window's context, one
+ * for each pair. */
+#include "config.h"
+#include "bodies.h"
+#include <stdlib.h>
+#include "rma.h"
+
+/* ---- Completion ----------------------------------------------------------------------------------------------- */
+
+static int first_of(int a, int b)
+{
+    return a ? a : b;
+}
+
+int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
+{
+    int err = 0;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (t->dirty && !(err = MPIR_Rma_Remote_ask(win, t, false)))
+        err = MPIR_Rma_Remote_answer(win, t);
+    return first_of(err, t->direct ? 0 : MPIR_Rma_Out_wait(win, t->rank));
+}
+
+/* All are asked before any answer is waited for. */
+int MPIR_Rma_Flush_all(MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    int err = 0;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!r->served)
+        return 0;
+    for (struct rma_target *t = r->touched; t; t = t->touched)
+        if (t->dirty)
+            err = first_of(err, MPIR_Rma_Remote_ask(win, t, false));
+    for (struct rma_target *t = r->touched; t; t = t->touched)
+        if (t->ack)
+            err = first_of(err, MPIR_Rma_Remote_answer(win, t));
+    return first_of(err, MPIR_Rma_Out_wait(win, -1));
+}
+
+/* ---- Which epochs may follow one another ------------------------------------------------------------------------ */
+
+static const char *const begun_by[] = { [RMA_NONE] = "nothing",
+                                        [RMA_FENCE] = "MPI_Win_fence",
+                                        [RMA_START] = "MPI_Win_start",
+                                        [RMA_LOCK] = "MPI_Win_lock",
+                                        [RMA_LOCK_ALL] = "MPI_Win_lock_all" };
+
+static int check_assert(int assertion, int allowed, const char *expected)
+{
+    if (!(assertion & ~allowed))
+        return 0;
+    return MPIR_Err(MPI_ERR_ASSERT, "assert", "is %#x; expected 0 or a combination of %s",
+                    (unsigned)assertion, expected);
+}
+
+/* A fence that has been followed by nothing ends by itself. */
+static int check_idle(const MPIR_Win *win)
+{
+    const struct rma *r = win->rma;
+    if (r->epoch == RMA_NONE || (r->epoch == RMA_FENCE && !r->fence_used))
+        return 0;
+    return MPIR_Err(MPI_ERR_RMA_SYNC, "win", "is in an epoch that %s began; expected none",
+                    begun_by[r->epoch]);
+}
+
+/* ---- Fence ------------------------------------------------------------------------------------------------------ */
+
+int MPIR_Win_fence(int assertion, MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    int err =
+        check_assert(assertion, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED,
+                     "MPI_MODE_NOSTORE, _NOPUT, _NOPRECEDE, _NOSUCCEED");
+    if (err)
+        return err;
+    if ((r->epoch != RMA_NONE && r->epoch != RMA_FENCE) || r->posted)
+        return MPIR_Err(MPI_ERR_RMA_SYNC, "win",
+                        "is in an epoch that %s began; expected none, or one of fences",
+                        r->posted ? "MPI_Win_post" : begun_by[r->epoch]);
+    if ((assertion & MPI_MODE_NOPRECEDE) && r->fence_used)
+        return MPIR_Err(
+            MPI_ERR_RMA_SYNC, "assert",
+            "has MPI_MODE_NOPRECEDE, and this process has accessed the window since the fence before");
+    err = MPIR_Rma_Flush_all(win);
+    err = first_of(err, MPIR_Barrier(win->comm));
+    r->fence_used = false;
+    r->epoch = assertion & MPI_MODE_NOSUCCEED ? RMA_NONE : RMA_FENCE;
+    return err;
+}
+
+/* ---- Post, start, complete, wait -------------------------------------------------------------------------------- */
+
+/* The rank in the window of a member of a group. */
+static int rank_of(MPIR_Win *win, const MPIR_Group *group, int32_t i, int32_t *rank)
+{
+    *rank = MPIR_Group_rank_of(win->comm->group, MPIR_Group_grank(group, i));
+    if (*rank != MPI_UNDEFINED)
+        return 0;
+    return MPIR_Err(MPI_ERR_GROUP, "group", "has a member (rank %d of it) that is not in the window's group",
+                    i);
+}
+
+static int note(MPIR_Win *win, int32_t rank, int tag)
+{
+    int err = 0;
+    MPID_SendContig(&win->comm->adi, NULL, 0, win->comm->adi.rank, tag,
+                    MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(win->comm, rank),
+                    MPID_MSGFORM_NATIVE, &err);
+    return err;
+}
+
+static int await(MPIR_Win *win, int32_t rank, int tag)
+{
+    int err = 0;
+    MPID_RecvContig(&win->comm->adi, NULL, 0, rank, tag, MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), NULL,
+                    &err);
+    return err;
+}
+
+static int check_group(MPIR_Win *win, const MPIR_Group *group)
+{
+    int err = 0;
+    int32_t rank;
+    for (int32_t i = 0; i < group->size && !err; i++)
+        err = rank_of(win, group, i, &rank);
+    return err;
+}
+
+int MPIR_Win_post(MPIR_Group *group, int assertion, MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    int err = check_assert(assertion, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT,
+                           "MPI_MODE_NOCHECK, _NOSTORE, _NOPUT");
+    if (!err && r->posted)
+        err = MPIR_Err(MPI_ERR_RMA_SYNC, "win",
+                       "is exposed already by MPI_Win_post; expected MPI_Win_wait before");
+    if (!err && r->epoch == RMA_FENCE && r->fence_used)
+        err = check_idle(win);
+    if (err || (err = check_group(win, group)))
+        return err;
+    r->done = calloc((size_t)group->size + 1, sizeof *r->done);
+    if (!r->done)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", group->size);
+    if (r->epoch == RMA_FENCE)
+        r->epoch = RMA_NONE;
+    MPIR_Object_ref(group);
+    r->posted = group;
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int32_t i = 0, rank; i < group->size; i++) {
+        int e = 0;
+        rank_of(win, group, i, &rank);
+        MPID_IrecvContig(&win->comm->adi, NULL, 0, rank, RMA_TAG_DONE,
+                         MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), &r->done[i], &e);
+        err = first_of(err, e);
+        if (!(assertion & MPI_MODE_NOCHECK))
+            err = first_of(err, note(win, rank, RMA_TAG_POST));
+    }
+    return err;
+}
+
+static int end_exposure(MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    int err = 0;
+    for (int32_t i = 0; i < r->posted->size; i++) {
+        int e = 0;
+        MPID_RecvComplete(&r->done[i], NULL, &e);
+        err = first_of(err, e);
+    }
+    MPIR_Group_release(r->posted);
+    free(r->done);
+    r->posted = NULL;
+    r->done = NULL;
+    atomic_thread_fence(memory_order_seq_cst);
+    return err;
+}
+
+static int check_posted(const MPIR_Win *win)
+{
+    if (win->rma->posted)
+        return 0;
+    return MPIR_Err(MPI_ERR_RMA_SYNC, "win", "is not exposed; expected MPI_Win_post before");
+}
+
+int MPIR_Win_wait(MPIR_Win *win)
+{
+    int err = check_posted(win);
+    return err ? err : end_exposure(win);
+}
+
+int MPIR_Win_test(MPIR_Win *win, int *flag)
+{
+    struct rma *r = win->rma;
+    int err = check_posted(win);
+    if (err)
+        return err;
+    MPID_DeviceCheck(MPID_NOTBLOCKING);
+    *flag = 1;
+    for (int32_t i = 0; i < r->posted->size && *flag; i++)
+        *flag = atomic_load_explicit(&r->done[i].is_complete, memory_order_acquire) != 0;
+    return *flag ? end_exposure(win) : 0;
+}
+
+static void set_started(MPIR_Win *win, const MPIR_Group *group, bool on)
+{
+    for (int32_t i = 0, rank; i < group->size; i++) {
+        rank_of(win, group, i, &rank);
+        struct rma_target *t = RMA_target(win, rank);
+        if (t)
+            t->access = on ? RMA_STARTED : 0;
+    }
+}
+
+int MPIR_Win_start(MPIR_Group *group, int assertion, MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    int err = check_assert(assertion, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK");
+    if (err || (err = check_idle(win)) || (err = check_group(win, group)))
+        return err;
+    for (int32_t i = 0, rank; i < group->size && !err && !(assertion & MPI_MODE_NOCHECK); i++) {
+        rank_of(win, group, i, &rank);
+        err = await(win, rank, RMA_TAG_POST);
+    }
+    if (err)
+        return err;
+    MPIR_Object_ref(group);
+    r->started = group;
+    r->epoch = RMA_START;
+    set_started(win, group, true);
+    return 0;
+}
+
+int MPIR_Win_complete(MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    if (r->epoch != RMA_START)
+        return MPIR_Err(MPI_ERR_RMA_SYNC, "win",
+                        "is in no epoch of MPI_Win_start; expected that call before");
+    int err = MPIR_Rma_Flush_all(win);
+    for (int32_t i = 0, rank; i < r->started->size; i++) {
+        rank_of(win, r->started, i, &rank);
+        err = first_of(err, note(win, rank, RMA_TAG_DONE));
+    }
+    set_started(win, r->started, false);
+    MPIR_Group_release(r->started);
+    r->started = NULL;
+    r->epoch = RMA_NONE;
+    return err;
+}

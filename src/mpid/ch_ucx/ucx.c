@@ -1,0 +1,309 @@
+/* ucx.c: the device over UCX, a plug-in.  What is not UCX's is in src/mpid/rdm.
+ *
+ * A packet is an active message: struct rdm_head is its header, the body its data.  UCX keeps what has come until it has been
+ * handed up.  An endpoint is made when something is sent; UCX chooses what carries it, by its own configuration (UCX_TLS, ...). */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucp/api/ucp.h>
+#include <unistd.h>
+#include "mpid/rdm/rdm.h"
+
+enum { AM_ID = 1, LYING = 256 << 10, POLLS = 16, CLOSE_MS = 2000 };
+
+struct ucx {
+    struct dev dev;
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_address_t *address;
+    size_t address_bytes;
+};
+
+static struct ucx *ucx_of(const struct dev *d)
+{
+    return (struct ucx *)(uintptr_t)d;
+}
+
+/* ---- receiving ---- */
+
+static ucs_status_t arrived(void *arg, const void *header, size_t header_bytes, void *data, size_t len,
+                            const ucp_am_recv_param_t *param)
+{
+    struct ucx *u = arg;
+    bool kept = len > 0 && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+    if (header_bytes != sizeof(struct rdm_head) || (len > 0 && !kept)) {
+        rdm_stranger(&u->dev);
+        return UCS_OK;
+    }
+    rdm_arrived(&u->dev, header, data, len, kept ? data : NULL);
+    return kept ? UCS_INPROGRESS : UCS_OK;
+}
+
+static void release(struct dev *d, void *owner)
+{
+    if (owner != NULL)
+        ucp_am_data_release(ucx_of(d)->worker, owner);
+}
+
+/* ---- peers ---- */
+
+static void broke(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    (void)ep;
+    rdm_broken(arg, ucs_status_string(status));
+}
+
+static dev_status connect_to(struct dev_peer *p, const void *address, size_t len)
+{
+    struct ucx *u = ucx_of(p->dev);
+    ucp_ep_params_t params = { .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLER |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+                               .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                               .err_handler = { broke, p } };
+    ucp_ep_h ep;
+    ucs_status_t st;
+    void *aligned = malloc(len); /* UCX reads words of it */
+    if (aligned == NULL)
+        return DEV_ERROR;
+    params.address = memcpy(aligned, address, len);
+    st = ucp_ep_create(u->worker, &params, &ep);
+    free(aligned);
+    if (st != UCS_OK)
+        return DEV_NO_SUPPORT;
+    p->to = ep;
+    return DEV_OK;
+}
+
+/* Begin to close an endpoint: NULL, or what to wait for. */
+static ucs_status_ptr_t begin_close(struct dev_peer *p, bool force)
+{
+    ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                  .flags = force ? UCP_EP_CLOSE_FLAG_FORCE : 0 };
+    ucs_status_ptr_t r = p->to != NULL ? ucp_ep_close_nbx(p->to, &param) : NULL;
+    p->to = NULL;
+    return UCS_PTR_IS_PTR(r) ? r : NULL;
+}
+
+static void disconnect(struct dev_peer *p)
+{
+    ucs_status_ptr_t r = begin_close(p, true);
+    if (r != NULL)
+        ucp_request_free(r); /* when it is done */
+}
+
+/* ---- sending ---- */
+
+static void sent(void *request, ucs_status_t status, void *arg)
+{
+    struct rdm_op *op = arg;
+    if (status != UCS_OK)
+        rdm_broken(op->link, ucs_status_string(status));
+    rdm_done(op, status == UCS_OK ? DEV_OK : DEV_PEER_GONE);
+    ucp_request_free(request);
+}
+
+static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
+{
+    ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                                                  UCP_OP_ATTR_FIELD_FLAGS,
+                                  .flags = UCP_AM_SEND_FLAG_EAGER,
+                                  .cb.send = sent,
+                                  .user_data = op };
+    size_t head = sizeof op->head, count = n == 1 ? iov[0].len - head : iov[1].len;
+    const void *data = n == 1 ? (const char *)iov[0].base + head : iov[1].base;
+    ucp_dt_iov_t *pieces = (ucp_dt_iov_t *)(void *)op->context; /* UCX wants it until the end */
+    ucs_status_ptr_t r;
+    _Static_assert(sizeof op->context >= (RDM_PIECES - 1) * sizeof *pieces, "room for the pieces");
+    if (n > 2) {
+        for (int i = 1; i < n; i++)
+            pieces[i - 1] = (ucp_dt_iov_t){ (void *)(uintptr_t)iov[i].base, iov[i].len };
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+        param.datatype = ucp_dt_make_iov();
+        data = pieces;
+        count = (size_t)n - 1;
+    }
+    r = ucp_am_send_nbx(p->to, AM_ID, &op->head, head, data, count, &param);
+    if (r == NULL)
+        return DEV_OK;
+    if (UCS_PTR_IS_PTR(r))
+        return DEV_QUEUED;
+    if (UCS_PTR_STATUS(r) == UCS_ERR_NO_RESOURCE || UCS_PTR_STATUS(r) == UCS_ERR_NO_MEMORY)
+        return DEV_AGAIN;
+    rdm_broken(p, ucs_status_string(UCS_PTR_STATUS(r)));
+    return DEV_PEER_GONE;
+}
+
+static void poll_worker(struct dev *d)
+{
+    struct ucx *u = ucx_of(d);
+    for (int i = 0; i < POLLS && ucp_worker_progress(u->worker) != 0; i++)
+        ;
+}
+
+static bool arm(struct dev *d)
+{
+    return ucp_worker_arm(ucx_of(d)->worker) == UCS_OK;
+}
+
+static size_t address(const struct dev *d, void *buf, size_t cap)
+{
+    const struct ucx *u = ucx_of(d);
+    return rdm_address(d, u->address, u->address_bytes, buf, cap);
+}
+
+static const struct rdm_lib lib = { .connect = connect_to,
+                                    .disconnect = disconnect,
+                                    .post = post,
+                                    .poll = poll_worker,
+                                    .release = release,
+                                    .arm = arm };
+
+/* ---- opening and closing ---- */
+
+static void ucx_fini(struct dev *d)
+{
+    if (d == NULL)
+        return;
+    struct ucx *u = ucx_of(d);
+    if (u->address != NULL)
+        ucp_worker_release_address(u->worker, u->address);
+    if (u->worker != NULL)
+        ucp_worker_destroy(u->worker);
+    if (u->context != NULL)
+        ucp_cleanup(u->context);
+    rdm_free_buffers(d);
+    rdm_fini(d);
+    free(u);
+}
+
+static ucs_status_t open_worker(struct ucx *u)
+{
+    ucp_params_t params = { .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
+                            .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+                            .estimated_num_eps = (size_t)u->dev.world.size };
+    ucp_worker_params_t worker = { .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE |
+                                                 UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
+                                   .thread_mode = UCS_THREAD_MODE_SERIALIZED,
+                                   .am_alignment = 8 };
+    ucp_am_handler_param_t handler = { .field_mask =
+                                           UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                                           UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                       .id = AM_ID,
+                                       .flags = UCP_AM_FLAG_PERSISTENT_DATA,
+                                       .cb = arrived,
+                                       .arg = u };
+    ucs_status_t st = ucp_init(&params, NULL, &u->context);
+    if (st == UCS_OK)
+        st = ucp_worker_create(u->context, &worker, &u->worker);
+    if (st == UCS_OK)
+        st = ucp_worker_set_am_recv_handler(u->worker, &handler);
+    if (st == UCS_OK)
+        st = ucp_worker_get_address(u->worker, &u->address, &u->address_bytes);
+    return st;
+}
+
+static dev_status ucx_open(const struct dev_services *services, const struct dev_world *world,
+                           struct dev **dev)
+{
+    struct ucx *u;
+    ucs_status_t why;
+    dev_status st = DEV_NO_SUPPORT;
+    int fd = -1;
+    if (world->size < 2) {
+        services->error(services->core, "ucx: there is nobody to talk to");
+        return DEV_NO_SUPPORT;
+    }
+    u = calloc(1, sizeof *u);
+    if (u == NULL) {
+        services->error(services->core, "ucx: out of memory");
+        return DEV_ERROR;
+    }
+    rdm_init(&u->dev, "ucx", &lib, services, world);
+    u->dev.max_lying = LYING;
+    why = open_worker(u);
+    if (why == UCS_OK && ucp_worker_get_efd(u->worker, &fd) != UCS_OK)
+        fd = -1; /* some transport cannot wake: it is looked at */
+    if (why != UCS_OK)
+        rdm_say(&u->dev, "UCX %s cannot be opened: %s", ucp_get_version_string(), ucs_status_string(why));
+    else
+        st = rdm_open(&u->dev, fd);
+    if (st != DEV_OK) {
+        ucx_fini(&u->dev);
+        return st;
+    }
+    *dev = &u->dev;
+    return DEV_OK;
+}
+
+static void ucx_close(struct dev *d)
+{
+    struct ucx *u = ucx_of(d);
+    uint64_t end = rdm_now() + CLOSE_MS * 1000000ull;
+    rdm_close(d);
+    for (struct dev_peer *p = d->known; p != NULL; p = p->next_known) {
+        ucs_status_ptr_t r = begin_close(p, p->got_bye || p->state >= RDM_DYING);
+        while (r != NULL && ucp_request_check_status(r) == UCS_INPROGRESS && rdm_now() < end)
+            if (ucp_worker_progress(u->worker) == 0)
+                usleep(20);
+        if (r != NULL)
+            ucp_request_free(r);
+    }
+}
+
+/* Is there a network card that does more than a socket's? */
+static bool has_card(void)
+{
+    DIR *dir = opendir("/sys/class/infiniband");
+    bool found = false;
+    struct dirent *e;
+    while (dir != NULL && (e = readdir(dir)) != NULL)
+        found = found || e->d_name[0] != '.';
+    if (dir != NULL)
+        closedir(dir);
+    return found;
+}
+
+static void ucx_caps(const struct dev *d, struct dev_caps *caps)
+{
+    bool card = has_card();
+    *caps = (struct dev_caps){ .max_short = RDM_SHORT,
+                               .max_send = RDM_LARGE,
+                               .max_lying = d->max_lying,
+                               .latency_ns = card ? 1700 : 11000,
+                               .bandwidth_mbs = card ? 10000 : 2500,
+                               .reach = DEV_REACH_ANY,
+                               .mem_kinds = 1u << DEV_MEM_HOST };
+}
+
+static const struct dev_ops ucx_ops = {
+    .size = sizeof ucx_ops,
+    .version = DEV_VERSION,
+    .name = "ucx",
+    .reach = DEV_REACH_ANY,
+    .open = ucx_open,
+    .caps = ucx_caps,
+    .close = ucx_close,
+    .fini = ucx_fini,
+    .address = address,
+    .peer_init = rdm_peer_init,
+    .peer_stop = rdm_peer_stop,
+    .peer_fini = rdm_peer_fini,
+    .send_short = rdm_send_short,
+    .send = rdm_send,
+    .reserve = rdm_reserve,
+    .commit = rdm_commit,
+    .drop = rdm_drop,
+    .progress = rdm_progress,
+    .wait_fd = rdm_wait_fd,
+    .unsent = rdm_unsent,
+    .arm = rdm_arm,
+};
+
+__attribute__((visibility("default"))) const struct dev_ops *keel_device(void);
+
+const struct dev_ops *keel_device(void)
+{
+    return &ucx_ops;
+}

@@ -1,0 +1,1000 @@
+/* rdm.c: see rdm.h. */
+#include "rdm.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS 1000000ull
+
+enum {
+    GAP_NS = 4000,      /* from a refusal to the next attempt; twice as long each time, */
+    GAP_MOST = 1000000, /* at most */
+    QUIET_MS = 20,      /* a dead peer's packets are waited for, */
+    HOLD_MS = 1000,     /* and until the library has done with its */
+    CLOSE_MS = 5000,    /* farewells are waited for */
+    BLIND_NS = 50000    /* a sleep where the library has no descriptor */
+};
+
+uint64_t rdm_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void rdm_say(struct dev *d, const char *format, ...)
+{
+    char text[200];
+    va_list args;
+    int n = snprintf(text, sizeof text, "%s: ", d->name);
+    va_start(args, format);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    va_end(args);
+    d->up.error(d->up.core, text);
+}
+
+/* ---- buffers ---- */
+
+static size_t op_bytes(bool large)
+{
+    return (sizeof(struct rdm_op) + (large ? RDM_LARGE : RDM_SHORT) + 8 + 63) / 64 * 64;
+}
+
+struct rdm_op *rdm_op_get(struct dev *d, bool large)
+{
+    struct rdm_op **list = large ? &d->free_large : &d->free_small, *op = *list;
+    if (op != NULL) {
+        *list = op->next;
+        return op;
+    }
+    if (large && d->nlarge == RDM_BUFFERS)
+        return NULL;
+    op = aligned_alloc(64, op_bytes(large));
+    if (op == NULL)
+        return NULL;
+    memset(op, 0, sizeof *op);
+    op->large = large;
+    if (d->lib->describe != NULL && (op->desc = d->lib->describe(d, op, op_bytes(large))) == NULL) {
+        free(op);
+        return NULL;
+    }
+    d->nlarge += large;
+    op->next_all = d->all;
+    return d->all = op;
+}
+
+void rdm_op_put(struct dev *d, struct rdm_op *op)
+{
+    struct rdm_op **list = op->large ? &d->free_large : &d->free_small;
+    op->next = *list;
+    *list = op;
+}
+
+static void free_buffers(struct dev *d)
+{
+    while (d->all != NULL) {
+        struct rdm_op *op = d->all;
+        d->all = op->next_all;
+        if (op->desc != NULL && d->lib->undescribe != NULL)
+            d->lib->undescribe(d, op->desc);
+        free(op);
+    }
+}
+
+/* ---- peers ---- */
+
+struct dev_peer *rdm_peer(struct dev *d, int32_t grank)
+{
+    struct dev_peer *p = d->peers[grank];
+    if (p != NULL)
+        return p;
+    p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->dev = d;
+    p->grank = grank;
+    p->next_known = d->known;
+    d->known = p;
+    return d->peers[grank] = p;
+}
+
+dev_status rdm_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
+{
+    if (grank < 0 || grank >= d->world.size || grank == d->world.rank ||
+        (d->near_only && dev_local_of(&d->world, grank) < 0)) {
+        return DEV_NO_SUPPORT;
+    }
+    pthread_mutex_lock(&d->lock);
+    *peer = rdm_peer(d, grank);
+    pthread_mutex_unlock(&d->lock);
+    if (*peer != NULL)
+        return DEV_OK;
+    rdm_say(d, "out of memory for rank %d", (int)grank);
+    return DEV_ERROR;
+}
+
+void rdm_peer_stop(struct dev_peer *p)
+{
+    (void)p; /* close() does it for all at once */
+}
+
+void rdm_peer_fini(struct dev_peer *p)
+{
+    (void)p; /* it goes with the device: the peer may have sent though no send asked for it */
+}
+
+static void die(struct dev_peer *p, const char *why)
+{
+    if (p->state >= RDM_DYING)
+        return;
+    p->state = RDM_DYING;
+    snprintf(p->why, sizeof p->why, "%s", why);
+    p->bury_at = rdm_now() + QUIET_MS * MS;
+    p->next_dying = p->dev->dying;
+    p->dev->dying = p;
+}
+
+void rdm_broken(struct dev_peer *p, const char *why)
+{
+    die(p, why);
+}
+
+dev_status rdm_refuse(struct dev *d)
+{
+    if (!d->refused) {
+        d->refused = true;
+        d->retry_at = rdm_now() + d->gap;
+    }
+    return DEV_AGAIN;
+}
+
+dev_status rdm_link_ready(struct dev_peer *p)
+{
+    struct dev *d = p->dev;
+    if (p->state == RDM_READY)
+        return DEV_OK;
+    if (p->state == RDM_GONE)
+        return DEV_PEER_GONE;
+    if (p->state == RDM_DYING)
+        return rdm_refuse(d); /* until it is told (bury) */
+    if (p->state == RDM_NEW) {
+        p->state = RDM_WANTED;
+        p->next_wanted = d->wanted;
+        d->wanted = p;
+    }
+    return rdm_refuse(d);
+}
+
+size_t rdm_address(const struct dev *d, const void *own, size_t n, void *buf, size_t cap)
+{
+    uint64_t nonce = ku_le64(d->nonce);
+    size_t all = sizeof nonce + n, room = cap > sizeof nonce ? cap - sizeof nonce : 0;
+    memcpy(buf, &nonce, cap < sizeof nonce ? cap : sizeof nonce);
+    if (room > 0)
+        memcpy((char *)buf + sizeof nonce, own, n < room ? n : room);
+    return all;
+}
+
+/* Its address has come. */
+static void connect_to(struct dev_peer *p, const unsigned char *address, size_t len)
+{
+    struct dev *d = p->dev;
+    pthread_mutex_lock(&d->lock);
+    if (p->state == RDM_WANTED) {
+        if (len > sizeof p->nonce)
+            memcpy(&p->nonce, address, sizeof p->nonce);
+        if (len > sizeof p->nonce &&
+            d->lib->connect(p, address + sizeof p->nonce, len - sizeof p->nonce) == DEV_OK)
+            p->state = RDM_READY;
+        else
+            die(p, "its address is none for this device");
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* False: not known yet. */
+static bool look_up(struct dev_peer *p)
+{
+    struct dev *d = p->dev;
+    unsigned char few[512], *address = few;
+    size_t n = d->up.address(d->up.core, p->grank, few, sizeof few);
+    if (n == 0)
+        return false;
+    if (n != DEV_ADDRESS_NEVER && n > sizeof few) {
+        address = n <= RDM_ADDRESS_MOST ? malloc(n) : NULL;
+        if (address == NULL || d->up.address(d->up.core, p->grank, address, n) != n)
+            n = 0;
+    }
+    connect_to(p, address, n == DEV_ADDRESS_NEVER ? 0 : n);
+    if (address != few)
+        free(address);
+    return true;
+}
+
+static int look_up_wanted(struct dev *d)
+{
+    struct dev_peer *p, *next;
+    int events = 0;
+    pthread_mutex_lock(&d->lock);
+    p = d->wanted;
+    d->wanted = NULL;
+    pthread_mutex_unlock(&d->lock);
+    for (; p != NULL; p = next) {
+        next = p->next_wanted;
+        if (p->state >= RDM_DYING || look_up(p)) {
+            events++;
+            continue;
+        }
+        pthread_mutex_lock(&d->lock);
+        p->next_wanted = d->wanted;
+        d->wanted = p;
+        pthread_mutex_unlock(&d->lock);
+    }
+    return events;
+}
+
+/* ---- sending ---- */
+
+static bool has_room(const struct dev_peer *p)
+{
+    return p->in_flight < RDM_WINDOW && p->dev->outstanding < p->dev->most_outstanding &&
+           (p->oldest == NULL || (uint16_t)(p->seq - p->oldest->seq) < RDM_AHEAD);
+}
+
+static dev_status may_send(struct dev_peer *p)
+{
+    struct dev *d = p->dev;
+    dev_status st = rdm_link_ready(p);
+    if (st != DEV_OK)
+        return st;
+    if (has_room(p))
+        return DEV_OK;
+    if (d->in ==
+        NULL) /* perhaps the library has done with some; what has come meanwhile waits for progress */
+        d->lib->poll(d);
+    return p->state == RDM_READY && has_room(p) ? DEV_OK : rdm_refuse(d);
+}
+
+static void fill_head(struct dev_peer *p, struct rdm_head *h, enum rdm_kind kind, const struct dev_head *head,
+                      size_t pad)
+{
+    struct rdm_head r = { .nonce = p->nonce,
+                          .source = ku_le32((uint32_t)p->dev->world.rank),
+                          .seq = ku_le16(p->seq),
+                          .kind = (uint8_t)kind,
+                          .pad = (uint8_t)pad };
+    if (head != NULL)
+        r.head = dev_head_le(*head);
+    r.head.own = 0;
+    *h = r;
+}
+
+static size_t padding(size_t len)
+{
+    return -len & 7;
+}
+
+static void track(struct rdm_op *op)
+{
+    struct dev_peer *p = op->link;
+    op->older = p->newest;
+    op->newer = NULL;
+    *(p->newest != NULL ? &p->newest->newer : &p->oldest) = op;
+    p->newest = op;
+    p->in_flight++;
+}
+
+static void untrack(struct rdm_op *op)
+{
+    struct dev_peer *p = op->link;
+    *(op->older != NULL ? &op->older->newer : &p->oldest) = op->newer;
+    *(op->newer != NULL ? &op->newer->older : &p->newest) = op->older;
+    p->in_flight--;
+}
+
+/* Hand it to the library, with its number.  DEV_QUEUED, DEV_OK: it has been taken; else `op` is the caller's again. */
+static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
+{
+    struct dev *d = p->dev;
+    dev_status st;
+    op->link = p;
+    op->seq = p->seq;
+    op->how = DEV_OK;
+    st = d->lib->post(p, op, iov, n);
+    if (st == DEV_AGAIN)
+        return rdm_refuse(d);
+    if (st != DEV_OK && st != DEV_QUEUED)
+        return rdm_refuse(d); /* until it is told why (rdm_broken, bury) */
+    p->seq++;
+    p->untold = 0;
+    if (st == DEV_QUEUED) {
+        track(op);
+        d->outstanding++;
+    }
+    return st;
+}
+
+/* A packet that lies in the op's buffer. */
+static dev_status post_copied(struct dev_peer *p, struct rdm_op *op, const struct dev_head *head, size_t len)
+{
+    size_t pad = padding(len);
+    struct dev_iov iov = { &op->head, sizeof op->head + len + pad, DEV_MEM_HOST };
+    dev_status st;
+    fill_head(p, &op->head, RDM_PACKET, head, pad);
+    memset(op->body + len, 0, pad);
+    op->what = RDM_OP_PACKET;
+    op->told = false;
+    st = post(p, op, &iov, 1);
+    if (st == DEV_OK)
+        rdm_op_put(p->dev, op);
+    return st == DEV_QUEUED ? DEV_OK : st;
+}
+
+static dev_status inject(struct dev_peer *p, const struct dev_head *head, const void *body)
+{
+    struct {
+        struct rdm_head head;
+        unsigned char body[RDM_SHORT + 8];
+    } b;
+    size_t pad = padding(head->len);
+    dev_status st;
+    if (p->dev->lib->inject == NULL || p->untold >= RDM_UNTOLD)
+        return DEV_NO_SUPPORT;
+    fill_head(p, &b.head, RDM_PACKET, head, pad);
+    memcpy(b.body, body, head->len);
+    memset(b.body + head->len, 0, pad);
+    st = p->dev->lib->inject(p, &b, sizeof b.head + head->len + pad);
+    if (st == DEV_OK) {
+        p->seq++;
+        p->untold++;
+    }
+    return st == DEV_AGAIN ? rdm_refuse(p->dev) : st;
+}
+
+static dev_status send_copied(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov,
+                              int n, size_t len)
+{
+    struct rdm_op *op = rdm_op_get(p->dev, len > RDM_SHORT);
+    size_t at = 0;
+    dev_status st;
+    if (op == NULL)
+        return rdm_refuse(p->dev);
+    for (int i = 0; i < n; i++) {
+        if (iov[i].len > 0)
+            memcpy(op->body + at, iov[i].base, iov[i].len);
+        at += iov[i].len;
+    }
+    st = post_copied(p, op, head, len);
+    if (st != DEV_OK)
+        rdm_op_put(p->dev, op);
+    return st;
+}
+
+static dev_status send_lying(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov,
+                             int n, void *cookie)
+{
+    struct dev_iov all[RDM_PIECES];
+    struct rdm_op *op = rdm_op_get(p->dev, false);
+    int k = 1;
+    dev_status st;
+    if (op == NULL)
+        return rdm_refuse(p->dev);
+    fill_head(p, &op->head, RDM_PACKET, head, 0);
+    all[0] = (struct dev_iov){ &op->head, sizeof op->head, DEV_MEM_HOST };
+    for (int i = 0; i < n; i++)
+        if (iov[i].len > 0)
+            all[k++] = iov[i];
+    op->what = RDM_OP_PACKET;
+    op->told = true;
+    op->cookie = cookie;
+    st = post(p, op, all, k);
+    if (st != DEV_QUEUED)
+        rdm_op_put(p->dev, op);
+    return st;
+}
+
+dev_status rdm_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
+{
+    struct dev_iov iov = { body, head->len, DEV_MEM_HOST };
+    dev_status st;
+    pthread_mutex_lock(&p->dev->lock);
+    st = may_send(p);
+    if (st == DEV_OK && (st = inject(p, head, body)) == DEV_NO_SUPPORT)
+        st = send_copied(p, head, &iov, 1, head->len);
+    pthread_mutex_unlock(&p->dev->lock);
+    return st;
+}
+
+dev_status rdm_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
+                    void *cookie)
+{
+    struct dev *d = p->dev;
+    size_t len = 0;
+    dev_status st;
+    for (int i = 0; i < n; i++)
+        len += iov[i].len;
+    pthread_mutex_lock(&d->lock);
+    st = may_send(p);
+    if (st == DEV_OK)
+        st = len > RDM_COPY && len <= d->max_lying && n < d->pieces ? send_lying(p, head, iov, n, cookie)
+                                                                    : send_copied(p, head, iov, n, len);
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+void *rdm_reserve(struct dev_peer *p, size_t want)
+{
+    struct dev *d = p->dev;
+    struct rdm_op *op = NULL;
+    pthread_mutex_lock(&d->lock);
+    if (want <= RDM_LARGE && d->nrooms < RDM_ROOMS)
+        op = rdm_op_get(d, true);
+    if (op != NULL)
+        d->nrooms++;
+    else
+        rdm_refuse(d);
+    pthread_mutex_unlock(&d->lock);
+    return op != NULL ? op->body : NULL;
+}
+
+static struct rdm_op *op_of(void *room)
+{
+    return (struct rdm_op *)((char *)room - offsetof(struct rdm_op, body));
+}
+
+dev_status rdm_commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len)
+{
+    struct dev *d = p->dev;
+    dev_status st;
+    pthread_mutex_lock(&d->lock);
+    st = may_send(p);
+    if (st == DEV_OK)
+        st = post_copied(p, op_of(room), head, len);
+    if (st == DEV_PEER_GONE)
+        rdm_op_put(d, op_of(room));
+    d->nrooms -= st != DEV_AGAIN; /* else it is still the core's */
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+void rdm_drop(struct dev_peer *p, void *room)
+{
+    pthread_mutex_lock(&p->dev->lock);
+    p->dev->nrooms--;
+    rdm_op_put(p->dev, op_of(room));
+    pthread_mutex_unlock(&p->dev->lock);
+}
+
+/* ---- memory ---- */
+
+struct rdm_op *rdm_memory_begin(struct dev_peer *p, void *cookie, dev_status *st)
+{
+    struct dev *d = p->dev;
+    struct rdm_op *op = NULL;
+    *st = rdm_link_ready(p);
+    if (*st == DEV_OK && (d->outstanding >= d->most_outstanding || (op = rdm_op_get(d, false)) == NULL))
+        *st = rdm_refuse(d);
+    if (op != NULL) {
+        op->what = RDM_OP_MEMORY;
+        op->told = true;
+        op->cookie = cookie;
+        op->link = p;
+        op->how = DEV_OK;
+    }
+    return op;
+}
+
+dev_status rdm_memory_begun(struct rdm_op *op, dev_status st)
+{
+    struct dev *d = op->link->dev;
+    if (st == DEV_QUEUED) {
+        op->link->memory++;
+        d->outstanding++;
+        return st;
+    }
+    rdm_op_put(d, op);
+    return st == DEV_AGAIN ? rdm_refuse(d) : st;
+}
+
+dev_status rdm_flush(struct dev_peer *p, void *cookie)
+{
+    struct dev *d = p->dev;
+    dev_status st = DEV_OK;
+    pthread_mutex_lock(&d->lock);
+    if (p->state >= RDM_DYING) {
+        st = DEV_PEER_GONE;
+    } else if (p->memory > 0) {
+        struct rdm_op *op = rdm_op_get(d, false);
+        st = op != NULL ? DEV_QUEUED : rdm_refuse(d);
+        if (op != NULL) {
+            op->what = RDM_OP_FLUSH;
+            op->told = true;
+            op->cookie = cookie;
+            op->link = p;
+            op->how = DEV_OK;
+            op->next = p->flushes;
+            p->flushes = op;
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+/* ---- what the library reports ---- */
+
+static void queue_done(struct rdm_op *op, dev_status how)
+{
+    struct dev *d = op->link->dev;
+    op->how = how;
+    op->next = NULL;
+    *d->done_last = op;
+    d->done_last = &op->next;
+}
+
+/* Ended flushes of the link join the queue. */
+static void flushed(struct dev_peer *p, dev_status how)
+{
+    while (p->flushes != NULL) {
+        struct rdm_op *op = p->flushes;
+        p->flushes = op->next;
+        queue_done(op, how);
+    }
+}
+
+void rdm_done(struct rdm_op *op, dev_status how)
+{
+    struct dev_peer *p = op->link;
+    p->dev->outstanding--;
+    queue_done(op, how);
+    if (op->what != RDM_OP_MEMORY)
+        untrack(op);
+    else if (--p->memory == 0)
+        flushed(p, DEV_OK);
+    if (op->what == RDM_OP_FAREWELL)
+        p->bye_done = true;
+}
+
+static void complain(struct dev *d, const char *what)
+{
+    if (!d->warned)
+        fprintf(stderr,
+                "keel: rank %d, device %s: dropped what came from %s; more of it is dropped silently\n",
+                (int)d->world.rank, d->name, what);
+    d->warned = true;
+}
+
+void rdm_stranger(struct dev *d)
+{
+    complain(d, "a stranger");
+}
+
+void rdm_arrived(struct dev *d, const void *head, const void *body, size_t len, void *owner)
+{
+    struct rdm_in *in = d->free_in;
+    if (in != NULL)
+        d->free_in = in->next;
+    else
+        in = malloc(sizeof *in);
+    if (in == NULL)
+        abort(); /* the packet would be lost, and with it the job: this says where */
+    memcpy(&in->head, head, sizeof in->head);
+    in->body = (unsigned char *)(uintptr_t)body;
+    in->len = len;
+    in->owner = owner;
+    in->next = NULL;
+    *d->in_last = in;
+    d->in_last = &in->next;
+}
+
+/* ---- handing up ---- */
+
+static void hand_up(struct dev_peer *p, struct rdm_in *in)
+{
+    struct dev *d = p->dev;
+    struct dev_head h = dev_head_le(in->head.head);
+    size_t len = in->len - in->head.pad;
+    void *body = in->body;
+    if (in->head.kind == RDM_FAREWELL) {
+        p->got_bye = true;
+        return;
+    }
+    if (d->closing || p->state == RDM_GONE)
+        return;
+    if ((uintptr_t)body % 8 != 0) {
+        if (d->scratch == NULL || d->scratch_bytes < len) {
+            free(d->scratch);
+            d->scratch = malloc(d->scratch_bytes = len + RDM_LARGE);
+            if (d->scratch == NULL)
+                abort();
+        }
+        body = memcpy(d->scratch, body, len);
+    }
+    d->up.deliver(d->up.core, p->grank, &h, body, len);
+}
+
+static bool is_ours(struct dev *d, const struct rdm_in *in)
+{
+    uint32_t source = ku_le32(in->head.source);
+    if (in->head.nonce == ku_le64(d->nonce) && source < (uint32_t)d->world.size &&
+        source != (uint32_t)d->world.rank && in->head.pad <= in->len && in->head.pad < 8 &&
+        (in->head.kind == RDM_PACKET || in->head.kind == RDM_FAREWELL) &&
+        (in->head.head.len == 0 || in->head.head.len == in->len - in->head.pad))
+        return true;
+    return false;
+}
+
+static void give_back(struct dev *d, struct rdm_in *in)
+{
+    pthread_mutex_lock(&d->lock);
+    d->lib->release(d, in->owner);
+    in->next = d->free_in;
+    d->free_in = in;
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void hold(struct dev_peer *p, struct rdm_in *in)
+{
+    uint16_t seq = ku_le16(in->head.seq);
+    struct rdm_in **at = &p->held;
+    while (*at != NULL && (int16_t)(ku_le16((*at)->head.seq) - seq) < 0)
+        at = &(*at)->next;
+    in->next = *at;
+    *at = in;
+}
+
+/* In the order of the numbers. */
+static void receive(struct dev *d, struct rdm_in *in)
+{
+    struct dev_peer *p = NULL;
+    int16_t ahead;
+    if (is_ours(d, in)) {
+        pthread_mutex_lock(&d->lock);
+        p = rdm_peer(d, (int32_t)ku_le32(in->head.source));
+        pthread_mutex_unlock(&d->lock);
+    }
+    ahead = p != NULL ? (int16_t)(ku_le16(in->head.seq) - p->next_in) : -1;
+    if (ahead < 0) {
+        complain(d, "a stranger, or an earlier MPI_Init");
+        give_back(d, in);
+        return;
+    }
+    if (ahead > 0) {
+        hold(p, in);
+        return;
+    }
+    do {
+        hand_up(p, in);
+        p->next_in++;
+        give_back(d, in);
+        in = p->held;
+        if (in == NULL || ku_le16(in->head.seq) != p->next_in)
+            break;
+        p->held = in->next;
+    } while (true);
+}
+
+static void finish(struct dev *d, struct rdm_op *op)
+{
+    dev_status how = op->how;
+    bool told = op->told;
+    void *cookie = op->cookie;
+    pthread_mutex_lock(&d->lock);
+    rdm_op_put(d, op);
+    pthread_mutex_unlock(&d->lock);
+    if (told)
+        d->up.sent(d->up.core, cookie, how == DEV_OK || how == DEV_ERROR ? how : DEV_PEER_GONE);
+}
+
+static int hand_over(struct dev *d)
+{
+    struct rdm_op *op, *next_op;
+    struct rdm_in *in, *next_in;
+    int events = 0;
+    pthread_mutex_lock(&d->lock);
+    d->lib->poll(d);
+    op = d->done;
+    d->done = NULL;
+    d->done_last = &d->done;
+    in = d->in;
+    d->in = NULL;
+    d->in_last = &d->in;
+    pthread_mutex_unlock(&d->lock);
+    for (; op != NULL; op = next_op, events++) {
+        next_op = op->next;
+        finish(d, op);
+    }
+    for (; in != NULL; in = next_in, events++) {
+        next_in = in->next;
+        receive(d, in);
+    }
+    return events;
+}
+
+/* ---- deaths ---- */
+
+/* What the core waits for on this link has ended. */
+static void end_all(struct dev_peer *p)
+{
+    struct dev *d = p->dev;
+    pthread_mutex_lock(&d->lock);
+    flushed(p, DEV_PEER_GONE);
+    pthread_mutex_unlock(&d->lock);
+    for (struct rdm_op *op = p->oldest; op != NULL; op = op->newer)
+        if (op->told) {
+            op->told = false;
+            d->up.sent(d->up.core, op->cookie, DEV_PEER_GONE);
+        }
+}
+
+static void bury(struct dev_peer *p)
+{
+    struct dev *d = p->dev;
+    bool dead = atomic_load(&ku_segment_gone(d->world.segment)[p->grank]) != 0;
+    pthread_mutex_lock(&d->lock);
+    p->state = RDM_GONE;
+    d->lib->disconnect(p);
+    pthread_mutex_unlock(&d->lock);
+    end_all(p);
+    while (p->held != NULL) {
+        struct rdm_in *in = p->held;
+        p->held = in->next;
+        give_back(d, in);
+    }
+    if (p->got_bye && !dead)
+        return;
+    if (!dead && p->why[0] != 0 && !d->closing)
+        fprintf(stderr, "keel: rank %d, device %s: rank %d is lost: %s\n", (int)d->world.rank, d->name,
+                (int)p->grank, p->why);
+    if (!d->closing)
+        d->up.peer_gone(d->up.core, p->grank);
+}
+
+static int bury_the_dead(struct dev *d)
+{
+    uint64_t now = rdm_now();
+    struct dev_peer **at = &d->dying;
+    int events = 0;
+    while (*at != NULL) {
+        struct dev_peer *p = *at;
+        if (now < p->bury_at || (p->in_flight + p->memory > 0 && now < p->bury_at + HOLD_MS * MS)) {
+            at = &p->next_dying;
+            continue;
+        }
+        *at = p->next_dying;
+        bury(p);
+        events++;
+    }
+    return events;
+}
+
+static void look_at_deaths(struct dev *d)
+{
+    uint32_t failed = atomic_load_explicit(&d->world.segment->head->failed, memory_order_acquire);
+    for (; d->failed_seen != failed; d->failed_seen++) {
+        int32_t grank = ku_segment_dead(d->world.segment, d->failed_seen);
+        pthread_mutex_lock(&d->lock);
+        struct dev_peer *p = grank != d->world.rank ? rdm_peer(d, grank) : NULL;
+        if (p != NULL)
+            die(p, "");
+        pthread_mutex_unlock(&d->lock);
+    }
+}
+
+/* ---- progress and sleeping ---- */
+
+/* A sender was refused: now it may try again, for it has got better, or it is time. */
+static int retry(struct dev *d, int events)
+{
+    int due = 0;
+    pthread_mutex_lock(&d->lock);
+    if (d->refused && (events > 0 || rdm_now() >= d->retry_at)) {
+        d->refused = false;
+        d->gap = events > 0 ? GAP_NS : d->gap * 2 < GAP_MOST ? d->gap * 2 : GAP_MOST;
+        due = 1;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return due;
+}
+
+int rdm_progress(struct dev *d)
+{
+    int events = d->wanted != NULL ? look_up_wanted(d) : 0;
+    events += hand_over(d);
+    if (atomic_load_explicit(&d->world.segment->head->failed, memory_order_relaxed) != d->failed_seen)
+        look_at_deaths(d);
+    if (d->dying != NULL && events == 0)
+        events += bury_the_dead(d);
+    if (d->refused)
+        events += retry(d, events);
+    return events;
+}
+
+int rdm_wait_fd(struct dev *d)
+{
+    return d->epoll;
+}
+
+bool rdm_unsent(const struct dev *d)
+{
+    return d->outstanding > 0 || d->wanted != NULL;
+}
+
+static void set_timer(struct dev *d, uint64_t at)
+{
+    struct itimerspec t = { .it_value = { .tv_sec = (time_t)(at / 1000000000u),
+                                          .tv_nsec = (long)(at % 1000000000u) } };
+    if (at == 0 && !d->timer_set)
+        return;
+    d->timer_set = at != 0;
+    timerfd_settime(d->timer, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+bool rdm_arm(struct dev *d)
+{
+    uint64_t at = 0;
+    bool armed;
+    pthread_mutex_lock(&d->lock);
+    armed = d->in == NULL && d->done == NULL && (d->lib_fd < 0 || d->lib->arm(d));
+    if (d->refused)
+        at = d->retry_at;
+    for (struct dev_peer *p = d->dying; p != NULL; p = p->next_dying) {
+        uint64_t when = rdm_now() >= p->bury_at ? rdm_now() + MS : p->bury_at;
+        at = at == 0 || when < at ? when : at;
+    }
+    if (d->lib_fd < 0)
+        at = rdm_now() + BLIND_NS;
+    set_timer(d, at);
+    pthread_mutex_unlock(&d->lock);
+    return armed;
+}
+
+/* ---- opening and closing ---- */
+
+void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const struct dev_services *services,
+              const struct dev_world *world)
+{
+    d->name = name;
+    d->lib = lib;
+    d->up = *services;
+    d->world = *world;
+    d->epoll = d->timer = d->lib_fd = -1;
+    d->in_last = &d->in;
+    d->done_last = &d->done;
+    d->gap = GAP_NS;
+    d->pieces = RDM_PIECES;
+    d->most_outstanding = UINT32_MAX;
+    pthread_mutex_init(&d->lock, NULL);
+}
+
+static bool watch(struct dev *d, int fd)
+{
+    struct epoll_event ev = { .events = EPOLLIN };
+    return fd < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) == 0;
+}
+
+dev_status rdm_open(struct dev *d, int lib_fd)
+{
+    d->lib_fd = lib_fd;
+    d->peers = calloc((size_t)d->world.size, sizeof *d->peers);
+    if (d->peers == NULL) {
+        rdm_say(d, "out of memory for %d ranks", (int)d->world.size);
+        return DEV_ERROR;
+    }
+    d->epoll = epoll_create1(EPOLL_CLOEXEC);
+    d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (d->epoll < 0 || d->timer < 0 || !watch(d, d->timer) || !watch(d, lib_fd) ||
+        getrandom(&d->nonce, sizeof d->nonce, 0) != sizeof d->nonce) {
+        rdm_say(d, "the system refused a descriptor or random bytes: %s", strerror(errno));
+        return DEV_ERROR;
+    }
+    return DEV_OK;
+}
+
+void rdm_fini(struct dev *d)
+{
+    struct rdm_in *in;
+    while (d->peers != NULL && d->known != NULL) {
+        struct dev_peer *p = d->known;
+        d->known = p->next_known;
+        while ((in = p->held) != NULL) {
+            p->held = in->next;
+            free(in);
+        }
+        free(p);
+    }
+    while ((in = d->in) != NULL) {
+        d->in = in->next;
+        free(in);
+    }
+    while ((in = d->free_in) != NULL) {
+        d->free_in = in->next;
+        free(in);
+    }
+    free(d->scratch);
+    free(d->peers);
+    if (d->timer >= 0)
+        close(d->timer);
+    if (d->epoll >= 0)
+        close(d->epoll);
+    pthread_mutex_destroy(&d->lock);
+}
+
+void rdm_free_buffers(struct dev *d)
+{
+    free_buffers(d);
+}
+
+static void say_farewell(struct dev_peer *p)
+{
+    struct dev *d = p->dev;
+    struct rdm_op *op;
+    struct dev_iov iov;
+    pthread_mutex_lock(&d->lock);
+    if (may_send(p) == DEV_OK && (op = rdm_op_get(d, false)) != NULL) {
+        dev_status st;
+        iov = (struct dev_iov){ &op->head, sizeof op->head, DEV_MEM_HOST };
+        fill_head(p, &op->head, RDM_FAREWELL, NULL, 0);
+        op->what = RDM_OP_FAREWELL;
+        op->told = false;
+        st = post(p, op, &iov, 1);
+        p->said_bye = st == DEV_OK || st == DEV_QUEUED;
+        p->bye_done = st == DEV_OK;
+        if (st != DEV_QUEUED)
+            rdm_op_put(d, op);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Nothing more is to be done for the peer. */
+static bool has_left(struct dev_peer *p)
+{
+    if (p->state >= RDM_DYING || p->got_bye || (p->state == RDM_NEW && p->next_in == 0) ||
+        (p->state == RDM_WANTED && p->seq == 0 && p->next_in == 0))
+        return p->in_flight == 0 || p->state >= RDM_DYING || p->got_bye;
+    if (!p->said_bye)
+        say_farewell(p);
+    return p->said_bye && p->bye_done && p->in_flight == 0;
+}
+
+/* What has come and nobody will read. */
+static void drop_unread(struct dev *d)
+{
+    struct rdm_in *in;
+    while ((in = d->in) != NULL) {
+        d->in = in->next;
+        give_back(d, in);
+    }
+    d->in_last = &d->in;
+    for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)
+        while ((in = p->held) != NULL) {
+            p->held = in->next;
+            give_back(d, in);
+        }
+}
+
+void rdm_close(struct dev *d)
+{
+    uint64_t end = rdm_now() + CLOSE_MS * MS;
+    bool all = false;
+    d->closing = true;
+    while (!all && rdm_now() < end) {
+        if (d->wanted != NULL)
+            look_up_wanted(d);
+        look_at_deaths(d);
+        all = true;
+        for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)
+            all = has_left(p) && all;
+        if (hand_over(d) == 0 && !all)
+            usleep(50);
+    }
+    for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)
+        end_all(p);
+    drop_unread(d);
+}

@@ -1,0 +1,183 @@
+/* rdm.h: what devices over a library of reliable messages have in common (ch_ofi, ch_ucx): peers and their addresses, order,
+ * buffers, who has died, how one leaves.  What a library has of its own stands behind struct rdm_lib.
+ *
+ *   NEW --(a send: rdm_link_ready)--> WANTED --(its address is known, lib.connect)--> READY
+ *   any but GONE --(the launcher has seen it die; an error without a farewell; no address)--> DYING --(rdm_bury)--> GONE
+ *
+ * Invariants
+ *   1. A packet is a struct rdm_head, then its body.  `nonce` is what its receiver has drawn at random at open and told in its
+ *      address alone: what has another one is of an earlier epoch, or of a stranger, and is dropped.
+ *   2. Packets of one sender to one receiver are numbered.  They may complete in any order; they are handed up in that of their
+ *      numbers.  A sender is never RDM_AHEAD packets beyond its oldest one that the library has not done with.
+ *   3. `lock` guards the library, the buffers and what senders use.  No upcall is made with it held: what the library
+ *      reports is queued (rdm_arrived, rdm_done), and handed up by progress, which one thread at a time calls.
+ *   4. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with that.  An error
+ *      after the farewell of a peer means nothing; before it, that the peer is gone.
+ *   5. The descriptor of the device is an epoll set of the library's own and a timer, which fires when a refused
+ *      sender should try again, or a death is to be told. */
+#ifndef RDM_H
+#define RDM_H
+
+#include <pthread.h>
+#include "device.h"
+
+enum {
+    RDM_SHORT = 128,      /* most bytes of a short packet's body */
+    RDM_LARGE = 64 << 10, /* and of one in a buffer */
+    RDM_COPY = 8 << 10,   /* up to here a body is copied, not sent from where it lies */
+    RDM_WINDOW = 64,      /* packets to a peer that the library has not done with */
+    RDM_UNTOLD = 16,      /* and those after each that it need not tell of */
+    RDM_AHEAD = 16 << 10, /* invariant 2 */
+    RDM_BUFFERS = 256,    /* large ones, of all peers */
+    RDM_ROOMS = 64,       /* of these, lent to the core */
+    RDM_PIECES = 4,       /* of an iov that is sent from where it lies, with its head */
+    RDM_ADDRESS_MOST = 64 << 10
+};
+
+struct rdm_head {
+    struct dev_head head; /* little-endian, as all of it */
+    uint64_t nonce;
+    uint32_t source; /* rank */
+    uint16_t seq;
+    uint8_t kind; /* enum rdm_kind */
+    uint8_t pad;  /* bytes after the body: bodies that lie one after the other in memory are aligned */
+};
+enum rdm_kind { RDM_PACKET = 1, RDM_FAREWELL };
+_Static_assert(sizeof(struct rdm_head) == 32, "bodies are aligned to 8");
+
+/* Something that the library does for us, and tells of by rdm_done. */
+struct rdm_op {
+    uint64_t context[8];          /* the library's, aligned: FI_CONTEXT2 */
+    bool is_slab;                 /* false; of ch_ofi's slabs, in the same place, true */
+    struct rdm_op *next;          /* in a queue of those that are done, or of free ones */
+    struct rdm_op *older, *newer; /* of the link's packets */
+    struct rdm_op *next_all;
+    struct dev_peer *link;
+    void *cookie; /* of the core, if `told` */
+    enum { RDM_OP_PACKET, RDM_OP_FAREWELL, RDM_OP_MEMORY, RDM_OP_FLUSH } what;
+    bool told;      /* the core waits for services.sent */
+    bool large;     /* the buffer below has RDM_LARGE bytes of body, not RDM_SHORT */
+    uint16_t seq;   /* of a packet */
+    dev_status how; /* it has ended */
+    void *desc;     /* of the buffer, where the library wants memory registered */
+    struct rdm_head head;
+    unsigned char body[];
+};
+
+/* A packet that has come. */
+struct rdm_in {
+    struct rdm_in *next;
+    struct rdm_head head;
+    unsigned char *body;
+    size_t len;
+    void *owner; /* the library's, for lib.release */
+};
+
+struct dev_peer {
+    struct dev *dev;
+    int32_t grank;
+    enum rdm_state { RDM_NEW, RDM_WANTED, RDM_READY, RDM_DYING, RDM_GONE } state;
+    uint64_t nonce; /* of the peer */
+    void *to;       /* the library's */
+    /* sending, with `lock` */
+    uint16_t seq;
+    uint16_t untold;
+    uint32_t in_flight; /* packets that rdm_done will tell of */
+    struct rdm_op *oldest, *newest;
+    uint32_t memory; /* operations on its memory that are not done */
+    struct rdm_op *flushes;
+    bool said_bye, bye_done;
+    /* receiving, of the thread in progress */
+    uint16_t next_in;
+    bool got_bye;
+    struct rdm_in *held; /* came before their turn, in order */
+    uint64_t bury_at;    /* ns, of DYING */
+    char why[120];       /* empty: the launcher has seen it */
+    struct dev_peer *next_known, *next_wanted, *next_dying;
+};
+
+/* What a library does.  All but open and close are called with `lock` held; none makes an upcall. */
+struct rdm_lib {
+    /* The peer's address has come.  DEV_OK, or DEV_NO_SUPPORT: it is none for us. */
+    dev_status (*connect)(struct dev_peer *p, const void *address, size_t len);
+    void (*disconnect)(struct dev_peer *p);
+    /* Send iov; iov[0] begins with op->head.  DEV_QUEUED: rdm_done(op) follows; DEV_OK: it is done with; DEV_AGAIN; DEV_PEER_GONE. */
+    dev_status (*post)(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n);
+    /* Optional: send len bytes without being told, or DEV_AGAIN, DEV_NO_SUPPORT. */
+    dev_status (*inject)(struct dev_peer *p, const void *bytes, size_t len);
+    /* Look: rdm_arrived and rdm_done for what there is, a bounded number. */
+    void (*poll)(struct dev *d);
+    void (*release)(struct dev *d, void *owner); /* of a packet */
+    bool (*arm)(struct dev *d);
+    void *(*describe)(struct dev *d, void *base, size_t len); /* optional: register a buffer for good */
+    void (*undescribe)(struct dev *d, void *desc);
+};
+
+struct dev {
+    struct dev_services up;
+    struct dev_world world;
+    const struct rdm_lib *lib;
+    const char *name; /* "ofi" */
+    pthread_mutex_t lock;
+    uint64_t nonce;
+    struct dev_peer **peers; /* [size], made when they are needed */
+    struct dev_peer *known, *wanted, *dying;
+    struct rdm_op *free_small, *free_large;
+    struct rdm_op *all; /* linked by next_all */
+    uint32_t nlarge, nrooms;
+    uint32_t outstanding, most_outstanding; /* operations; the library has room for so many */
+    struct rdm_in *in, **in_last, *free_in;
+    struct rdm_op *done, **done_last;
+    int lib_fd, epoll, timer; /* lib_fd -1: the library has none */
+    bool refused, timer_set, warned, closing;
+    bool near_only; /* reaches this node alone */
+    uint64_t retry_at, gap;
+    uint32_t failed_seen;
+    uint32_t max_lying; /* 0: bodies are always copied */
+    int pieces;         /* of an iov, with the head */
+    void *scratch;      /* for bodies that came where they are not aligned */
+    size_t scratch_bytes;
+};
+
+/* rdm.c, for a device's own file */
+void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const struct dev_services *services,
+              const struct dev_world *world);
+dev_status rdm_open(struct dev *d, int lib_fd); /* after the library is; what is wrong is said */
+void rdm_fini(struct dev *d);                   /* all but d itself; after lib.disconnect of all */
+void rdm_say(struct dev *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void rdm_stranger(struct dev *d); /* what has come is no packet: it is dropped */
+void rdm_arrived(struct dev *d, const void *head, const void *body, size_t len, void *owner);
+void rdm_done(struct rdm_op *op, dev_status how);
+void rdm_broken(struct dev_peer *p, const char *why); /* its connection is */
+struct rdm_op *rdm_op_get(struct dev *d, bool large); /* NULL: not now */
+void rdm_op_put(struct dev *d, struct rdm_op *op);
+dev_status rdm_link_ready(struct dev_peer *p);
+dev_status rdm_refuse(struct dev *d); /* DEV_AGAIN */
+struct dev_peer *rdm_peer(struct dev *d, int32_t grank);
+void rdm_free_buffers(struct dev *d); /* before the library closes: it may have them registered */
+
+/* Memory, with `lock` held but for rdm_flush: an op to hand to the library, NULL: *st says why not; and what it answered, DEV_QUEUED or
+ * that nothing was begun. */
+struct rdm_op *rdm_memory_begin(struct dev_peer *p, void *cookie, dev_status *st);
+dev_status rdm_memory_begun(struct rdm_op *op, dev_status st);
+dev_status rdm_flush(struct dev_peer *p, void *cookie);
+uint64_t rdm_now(void);
+
+/* and for its table */
+size_t rdm_address(const struct dev *d, const void *own, size_t n, void *buf, size_t cap);
+dev_status rdm_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer);
+void rdm_peer_stop(struct dev_peer *p);
+void rdm_peer_fini(struct dev_peer *p);
+dev_status rdm_send_short(struct dev_peer *p, const struct dev_head *head, const void *body);
+dev_status rdm_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov, int n,
+                    void *cookie);
+void *rdm_reserve(struct dev_peer *p, size_t want);
+dev_status rdm_commit(struct dev_peer *p, const struct dev_head *head, void *room, size_t len);
+void rdm_drop(struct dev_peer *p, void *room);
+int rdm_progress(struct dev *d);
+int rdm_wait_fd(struct dev *d);
+bool rdm_unsent(const struct dev *d);
+bool rdm_arm(struct dev *d);
+void rdm_close(struct dev *d); /* farewell; before the library is closed */
+
+#endif

@@ -1,0 +1,205 @@
+/* pmix.c: PMIx, the interface of Open MPI's mpirun and prun, of Slurm's pmix plug-in, and of others, through libpmix.  The library is
+ * loaded when a launcher offers PMIx, and never else. */
+#define _GNU_SOURCE
+#include "config.h"
+#include <errno.h>
+#include <stdlib.h>
+#include "server.h"
+#include "util/err.h"
+
+static bool is_there(void)
+{
+    return getenv("PMIX_NAMESPACE") != NULL && getenv("PMIX_RANK") != NULL;
+}
+
+#ifdef HAVE_PMIX
+#include <dlfcn.h>
+#include <pmix.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+    pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t n);
+    pmix_status_t (*fini)(const pmix_info_t info[], size_t n);
+    pmix_status_t (*put)(pmix_scope_t scope, const char key[], pmix_value_t *value);
+    pmix_status_t (*commit)(void);
+    pmix_status_t (*fence)(const pmix_proc_t procs[], size_t n, const pmix_info_t info[], size_t ninfo);
+    pmix_status_t (*get)(const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t n,
+                         pmix_value_t **value);
+    pmix_status_t (*abort)(int status, const char text[], pmix_proc_t procs[], size_t n);
+    const char *(*text)(pmix_status_t status);
+    pmix_proc_t me;
+} lib;
+
+static const struct {
+    const char *name;
+    void **at;
+} functions[] = {
+    { "PMIx_Init", (void **)&lib.init },   { "PMIx_Finalize", (void **)&lib.fini },
+    { "PMIx_Put", (void **)&lib.put },     { "PMIx_Commit", (void **)&lib.commit },
+    { "PMIx_Fence", (void **)&lib.fence }, { "PMIx_Get", (void **)&lib.get },
+    { "PMIx_Abort", (void **)&lib.abort }, { "PMIx_Error_string", (void **)&lib.text },
+};
+
+static int open_library(void)
+{
+    static const char *const names[] = { "libpmix.so.2", PMIX_LIBDIR "/libpmix.so.2" };
+    void *so = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !so; i++)
+        so = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!so)
+        return ku_err_set(ENOENT, NULL,
+                          "this process was started through PMIx, and libpmix.so.2 cannot be loaded (%s); "
+                          "install it (Debian: libpmix2), or use %s/mpiexec",
+                          dlerror(), KEEL_BINDIR);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        *functions[i].at = dlsym(so, functions[i].name);
+        if (!*functions[i].at)
+            return ku_err_set(ENOSYS, NULL, "libpmix.so.2 has no %s", functions[i].name);
+    }
+    return 0;
+}
+
+static int fail(const char *what, const char *of, pmix_status_t status)
+{
+    return status == PMIX_SUCCESS
+               ? 0
+               : ku_err_set(EPROTO, NULL, "the launcher's PMIx: %s %s: %s", what, of, lib.text(status));
+}
+
+/* ---- Values ---- */
+
+static pmix_status_t get_of(uint32_t rank, const char *key, pmix_value_t **value)
+{
+    pmix_proc_t p = lib.me;
+    p.rank = rank;
+    return lib.get(&p, key, NULL, 0, value);
+}
+
+/* A number of the job's, or of a rank's; `none` if it is not told. */
+static int32_t number_of(uint32_t rank, const char *key, int32_t none)
+{
+    pmix_value_t *v = NULL;
+    if (get_of(rank, key, &v) != PMIX_SUCCESS)
+        return none;
+    int32_t n = v->type == PMIX_UINT32 && v->data.uint32 <= INT32_MAX ? (int32_t)v->data.uint32 : none;
+    free(v);
+    return n;
+}
+
+/* ---- The server's functions ---- */
+
+static int learn(struct pmi_facts *f)
+{
+    f->rank = (int32_t)lib.me.rank;
+    f->size = number_of(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, -1);
+    if (f->size < 1 || f->rank < 0 || f->rank >= f->size)
+        return ku_err_set(EPROTO, NULL, "the launcher's PMIx says rank %d of %d", f->rank, f->size);
+    f->universe = number_of(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, -1);
+    f->appnum = number_of(lib.me.rank, PMIX_APPNUM, -1);
+    f->value_max = 8 << 10;
+    f->node_of = calloc((size_t)f->size, sizeof *f->node_of);
+    if (!f->node_of)
+        return ku_err_set(ENOMEM, NULL, "no memory for the nodes of %d ranks", f->size);
+    for (int32_t r = 0; r < f->size && f->size > 1; r++) {
+        f->node_of[r] = number_of((uint32_t)r, PMIX_NODEID, -1);
+        if (f->node_of[r] < 0)
+            return ku_err_set(EPROTO, NULL, "the launcher's PMIx does not tell on which node rank %d is", r);
+    }
+    return f->size > 1 ? pmi_renumber(f->node_of, f->size) : 0;
+}
+
+static int init(struct pmi_facts *f)
+{
+    int err = open_library();
+    if (!err)
+        err = fail("PMIx_Init", "failed", lib.init(&lib.me, NULL, 0));
+    if (!err && (err = learn(f)) != 0) {
+        lib.fini(NULL, 0);
+        free(f->node_of);
+        f->node_of = NULL;
+    }
+    return err;
+}
+
+static int put(const char *key, const char *value)
+{
+    pmix_value_t v = { .type = PMIX_STRING };
+    v.data.string = strdup(value);
+    if (!v.data.string)
+        return ku_err_set(ENOMEM, NULL, "no memory to publish %s", key);
+    int err = fail("publishing", key, lib.put(PMIX_GLOBAL, key, &v));
+    free(v.data.string);
+    return err;
+}
+
+static int get(int32_t from, const char *key, char *value, size_t cap)
+{
+    pmix_value_t *v = NULL;
+    int err = fail("looking up", key, get_of((uint32_t)from, key, &v));
+    if (err)
+        return err;
+    bool is = v->type == PMIX_STRING && v->data.string && strlen(v->data.string) < cap;
+    if (is)
+        strcpy(value, v->data.string);
+    if (v->type == PMIX_STRING)
+        free(v->data.string);
+    free(v);
+    return is ? 0 : ku_err_set(EPROTO, NULL, "the launcher's PMIx has no text of that size as %s", key);
+}
+
+/* What is not collected is fetched when it is asked for. */
+static int fence(void)
+{
+    int err = fail("PMIx_Commit", "failed", lib.commit());
+    return err ? err : fail("PMIx_Fence", "failed", lib.fence(NULL, 0, NULL, 0));
+}
+
+static void end(int code, const char *text)
+{
+    if (text && *text)
+        fprintf(stderr, "%s\n", text);
+    lib.abort(code, text ? text : "", NULL, 0);
+}
+
+static void fini(void)
+{
+    lib.fini(NULL, 0);
+}
+
+#else /* without PMIx's headers */
+
+static int init(struct pmi_facts *f)
+{
+    (void)f;
+    return ku_err_set(
+        ENOSYS, NULL,
+        "this process was started through PMIx, for which this library was not built (it takes pmix.h, "
+        "Debian: libpmix-dev); use %s/mpiexec",
+        KEEL_BINDIR);
+}
+
+static int put(const char *key, const char *value)
+{
+    (void)key, (void)value;
+    return ENOSYS;
+}
+static int get(int32_t from, const char *key, char *value, size_t cap)
+{
+    (void)from, (void)key, (void)value, (void)cap;
+    return ENOSYS;
+}
+static int fence(void)
+{
+    return ENOSYS;
+}
+static void end(int code, const char *text)
+{
+    (void)code, (void)text;
+}
+static void fini(void)
+{
+}
+#endif
+
+const struct pmi_server pmi_x = { "PMIx", is_there, init, put, get, fence, end, fini };

@@ -1,0 +1,44 @@
+! ranks: 1 2 4
+! stdout: token +[0-9]+
+! A ring in fixed form with mpif.h: sends and receives, a status, sentinels, a reduction.
+      PROGRAM RING
+      INCLUDE 'mpif.h'
+      INTEGER RANK, N, IERR, TOKEN, SUM, BUF(3), REQ, N2
+      INTEGER STATUS(MPI_STATUS_SIZE), BAD, LENGTH
+      CHARACTER*(MPI_MAX_PROCESSOR_NAME) NAME
+      LOGICAL FLAG
+      BAD = 0
+      CALL MPI_INIT(IERR)
+      IF (IERR .NE. MPI_SUCCESS) BAD = BAD + 1
+      CALL MPI_INITIALIZED(FLAG, IERR)
+      IF (.NOT. FLAG) BAD = BAD + 1
+      CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERR)
+      CALL MPI_COMM_SIZE(MPI_COMM_WORLD, N, IERR)
+      TOKEN = 100 + RANK
+      CALL MPI_ISEND(TOKEN, 1, MPI_INTEGER, MOD(RANK + 1, N), 7,
+     &     MPI_COMM_WORLD, REQ, IERR)
+      CALL MPI_RECV(BUF, 3, MPI_INTEGER, MPI_ANY_SOURCE, 7,
+     &     MPI_COMM_WORLD, STATUS, IERR)
+      CALL MPI_WAIT(REQ, MPI_STATUS_IGNORE, IERR)
+      IF (REQ .NE. MPI_REQUEST_NULL) BAD = BAD + 1
+      IF (STATUS(MPI_SOURCE) .NE. MOD(RANK + N - 1, N)) BAD = BAD + 1
+      IF (STATUS(MPI_TAG) .NE. 7) BAD = BAD + 1
+      CALL MPI_GET_COUNT(STATUS, MPI_INTEGER, LENGTH, IERR)
+      IF (LENGTH .NE. 1) BAD = BAD + 1
+      IF (BUF(1) .NE. 100 + MOD(RANK + N - 1, N)) BAD = BAD + 1
+      SUM = RANK
+      CALL MPI_ALLREDUCE(MPI_IN_PLACE, SUM, 1, MPI_INTEGER, MPI_SUM,
+     &     MPI_COMM_WORLD, IERR)
+      IF (SUM .NE. N * (N - 1) / 2) BAD = BAD + 1
+      CALL MPI_GET_PROCESSOR_NAME(NAME, LENGTH, IERR)
+      IF (LENGTH .LT. 1 .OR. LEN_TRIM(NAME) .NE. LENGTH) BAD = BAD + 1
+      IF (MPI_WTIME() .LE. 0.0D0) BAD = BAD + 1
+      PRINT *, 'token ', BUF(1)
+      CALL MPI_REDUCE(BAD, N2, 1, MPI_INTEGER, MPI_SUM, 0,
+     &     MPI_COMM_WORLD, IERR)
+      CALL MPI_FINALIZE(IERR)
+      IF (BAD .NE. 0) THEN
+         WRITE (0, *) 'RANK ', RANK, ' BAD ', BAD
+         STOP 1
+      END IF
+      END
