@@ -204,7 +204,7 @@ static void print_config(void)
     snprintf(text, sizeof text, "%d.%d (libmpi_abi.so.1)", major, minor);
     config_line("Standard ABI", "abi", text);
     config_line("devices", "devices", INFO_DEVICES);
-    config_line("thread level", "threads", "MPI_THREAD_SERIALIZED");
+    config_line("thread level", "threads", "MPI_THREAD_MULTIPLE");
     config_line("C compiler", "cc", INFO_CC);
     config_line("its flags", "cflags", INFO_CFLAGS);
 #ifdef HAVE_HWLOC

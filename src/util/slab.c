@@ -41,7 +41,11 @@ static bool grow(struct ku_slab *s)
 /* An index never used before, or KEEL_NO_INDEX. */
 static uint32_t fresh(struct ku_slab *s)
 {
-    return grow(s) ? s->used++ : KEEL_NO_INDEX;
+    uint32_t index = s->used;
+    if (!grow(s))
+        return KEEL_NO_INDEX;
+    __atomic_store_n(&s->used, index + 1, __ATOMIC_RELEASE); /* others may look at what has been handed out */
+    return index;
 }
 
 void *ku_slab_alloc(struct ku_slab *s)

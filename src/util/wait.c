@@ -209,8 +209,7 @@ void ku_wait_company(const struct ku_segment *segment, uint32_t me)
         say_cpu(sched_getcpu());
 }
 
-/* Somebody else uses this cpu, again and again: another rank of this job? */
-static void step_apart(uint64_t now)
+static void look_apart(uint64_t now)
 {
     int32_t cpu[APART_RANKS], to;
     uint32_t n;
@@ -235,6 +234,16 @@ static void step_apart(uint64_t now)
     if (company.pause < APART_MOST_NS)
         company.pause *= 2;
     atomic_store_explicit(&crowded, 0, memory_order_relaxed);
+}
+
+/* Somebody else uses this cpu, again and again: another rank of this job? */
+static void step_apart(uint64_t now)
+{
+    static atomic_flag looks = ATOMIC_FLAG_INIT; /* one thread at a time */
+    if (atomic_flag_test_and_set(&looks))
+        return;
+    look_apart(now);
+    atomic_flag_clear(&looks);
 }
 
 /* Did a yield that took so long let somebody else run?  Where that is known to be so most are not looked at: a look takes 0.4 us. */

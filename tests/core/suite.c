@@ -1136,6 +1136,26 @@ static void closed_ways(void)
     }
 }
 
+/* The short way of several threads: a message goes at once without the lock, or nothing of it does. */
+static void beside(void)
+{
+    struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = 7000 };
+    int to = (ME + 1) % N, from = (ME + N - 1) % N;
+    CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
+    barrier();
+    MPID_Mode(MPID_MODE_THREADED, true);
+    for (int i = 0; i < 200; i++) {
+        int out = 1000 * ME + i, in = -1;
+        if (!MPID_Send_beside(&out, sizeof out, &c, to, i))
+            CHECK(MPID_Send_bytes(&out, sizeof out, &c, to, i) == 0, "send");
+        CHECK(MPID_Recv_bytes(&in, sizeof in, &c, from, i, NULL) == 0 && in == 1000 * from + i, "%d", in);
+    }
+    CHECK(!MPID_Send_beside(&c, 49, &c, to, 0), "longer than a line");
+    barrier();
+    MPID_Mode(MPID_MODE_THREADED, false);
+    MPID_CommFree(&c);
+}
+
 /* A message to the next rank, which has posted its receive before or not. */
 static void pass_on(char *data, int64_t bytes, bool early)
 {
@@ -1205,6 +1225,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "surroundings", surroundings },
                                     { "shared_block", shared_block },
                                     { "closed_ways", closed_ways },
+                                    { "beside", beside },
                                     { "observed", observed },
                                     { "memory", suite_memory } };
 const int suite_n = sizeof suite / sizeof suite[0];

@@ -33,6 +33,32 @@ enum {
     FRONT_PAGE = 4096 /* nothing is ever mapped below */
 };
 
+/* ---- Threads
+ * ------------------------------------------------------------------------------------------------- */
+
+/* A procedure has the library's objects for itself until it returns or waits (MPID_Thread_enter). */
+static inline int front_enter(void)
+{
+    if (likely(!MPIR_env.threaded))
+        return 0;
+    MPID_Thread_enter();
+    return 1;
+}
+static inline void front_leave(const int *entered)
+{
+    if (unlikely(*entered))
+        MPID_Thread_leave();
+}
+/* The same for MPI_T, which may be used before MPI is initialized. */
+static inline int front_enter_tool(bool always)
+{
+    if (likely(!MPIR_env.threaded && !MPIR_T_threaded && !always))
+        return 0;
+    MPID_Thread_enter();
+    return 1;
+}
+#define FRONT_ALONE int entered __attribute__((cleanup(front_leave), unused)) = front_enter();
+
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------- */
 
@@ -256,6 +282,13 @@ static inline int front_Send(const void *buf, MPI_Count count, MPIR_Datatype *t,
     int64_t len;
     return front_bytes(count, t, &len) ? MPID_Send_bytes(buf, len, &comm->adi, dest, tag)
                                        : MPIR_Send(buf, count, t, dest, tag, comm);
+}
+/* The same beside other threads, if it goes at once. */
+static inline bool front_Send_beside(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag,
+                                     MPIR_Comm *comm)
+{
+    int64_t len;
+    return front_bytes(count, t, &len) && MPID_Send_beside(buf, len, &comm->adi, dest, tag);
 }
 static inline int front_Recv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag,
                              MPIR_Comm *comm, MPIR_Status *status)

@@ -74,7 +74,7 @@ static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *st
     MPIR_Request *r[FRONT_SMALL];
     struct ku_slab_pile done = { NULL, NULL, 0 };
     bool plain = true, twice = false;
-    if (unlikely(!MPIR_env.up || (unsigned)count > FRONT_SMALL || !handles))
+    if (unlikely(!MPIR_env.plain || (unsigned)count > FRONT_SMALL || !handles))
         return false;
     for (int i = 0; i < count; i++) {
         uint64_t value = front_value_Request(handles[i]);
@@ -210,9 +210,11 @@ ABI_C = """\
 static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int *errcode)
 {
     uint64_t value = object ? MPIR_Object_handle(object) : 0;
+    uint32_t depth = MPID_Thread_suspend(); /* it may wait for other threads */
     switch (kind) {
 @CASES@
     }
+    MPID_Thread_resume(depth);
 }
 
 static int call_copy_attr(const MPIR_Callback *cb, int kind, void *object, int keyval, void *in, void **out, int *flag)
@@ -260,7 +262,9 @@ static int call_grequest_query(const MPIR_Callback *cb, MPIR_Status *s)
 {
     ABI_Status status = { .MPI_ERROR = s->MPI_ERROR };
     front_status_out(s, &status);
+    uint32_t depth = MPID_Thread_suspend();
     int code = ((int (*)(void *, ABI_Status *))cb->fn)(cb->extra_state, &status);
+    MPID_Thread_resume(depth);
     status.MPI_ERROR = s->MPI_ERROR;
     front_status_in(s, &status);
     return code;
@@ -268,12 +272,18 @@ static int call_grequest_query(const MPIR_Callback *cb, MPIR_Status *s)
 
 static int call_grequest_free(const MPIR_Callback *cb)
 {
-    return ((int (*)(void *))cb->fn)(cb->extra_state);
+    uint32_t depth = MPID_Thread_suspend();
+    int code = ((int (*)(void *))cb->fn)(cb->extra_state);
+    MPID_Thread_resume(depth);
+    return code;
 }
 
 static int call_grequest_cancel(const MPIR_Callback *cb, int complete)
 {
-    return ((int (*)(void *, int))cb->fn)(cb->extra_state, complete);
+    uint32_t depth = MPID_Thread_suspend();
+    int code = ((int (*)(void *, int))cb->fn)(cb->extra_state, complete);
+    MPID_Thread_resume(depth);
+    return code;
 }
 
 static int call_datarep_extent(const MPIR_Callback *cb, struct MPIR_Datatype *datatype, intptr_t *extent)
@@ -816,13 +826,19 @@ SHORT = {
 DIRECT = {"Send": "Send", "Rsend": "Send", "Recv": "Recv", "Isend": "Isend", "Irsend": "Isend", "Irecv": "Irecv"}
 
 
+# Procedures that take no lock: what ends the job must not wait for anybody, and these read what does not change.
+FREE = ("Abort", "Comm_rank", "Comm_size", "Comm_remote_size", "Comm_test_inter", "Get_address", "Get_version",
+        "Initialized", "Finalized", "Query_thread", "Is_thread_main", "Test_cancelled", "Status_get_source",
+        "Status_get_tag", "Status_get_error")
+
+
 def short_way(front):
     """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's and the slow form's."""
     proc, call = front.proc, front.call
     if proc.short == "Waitall":
         args = ", ".join(p.name for p in proc.params)
         return "    return likely(front_waitall(%s)) ? MPI_SUCCESS : slow_%s(%s);" % (args, call, args)
-    decls, conds, args, after = [], ["MPIR_env.up"], [], []
+    decls, conds, args, after = [], ["MPIR_env.plain"], [], []
     comm = front.comm.name + "_o" if front.comm else None
     for p in front.order():
         h, name, kind = p.kind.handle, p.name, p.kind.name
@@ -860,6 +876,26 @@ def short_way(front):
         returns(front.nulls(), 'MPIR_front_fail(%s, "%s", err)' % (target, call)))
 
 
+ALONE = "    FRONT_ALONE\n"
+TOOL_ALONE = "    int entered __attribute__((cleanup(front_leave), unused)) = front_enter_tool(%s);\n"
+
+
+def beside(front):
+    """What a short message's way is while other threads may call: no lock."""
+    if DIRECT.get(front.proc.short) != "Send":
+        return ""
+    return """\
+    if (MPIR_env.threaded) {
+        MPIR_Comm *c = front_known(MPIR_KIND_COMM, front_value_Comm(comm));
+        MPIR_Datatype *t = front_known(MPIR_KIND_DATATYPE, front_value_Datatype(datatype));
+        if (c && (uintptr_t)buf >= FRONT_PAGE && count >= 0 && t && t->adi.is_committed &&
+            (uint32_t)dest < (uint32_t)c->adi.remote_size && tag >= 0 &&
+            front_Send_beside(buf, count, t, dest, tag, c))
+            return MPI_SUCCESS;
+    }
+"""
+
+
 def conversion(proc):
     """MPI_X_toint, _fromint, _c2f and _f2c need no body; (code, handle) or None."""
     if re.match(r"Status_(c|f|f08)2", proc.short):
@@ -881,6 +917,7 @@ def hot_function(proc, large, front):
     """The slow form does everything; the exported one tries the short way first."""
     slow = abi_type(proc.prototype("", large)).replace(" " + front.call, " slow_" + front.call)
     code = front.code().replace("\n\n", "\n\n    MPID_Call_name = call; /* the stack has no symbol for this part */\n", 1)
+    code = beside(front) + ALONE + code
     return "static FRONT_COLD %s\n{\n%s\n}\n" % (slow, code) + function(proc, large, short_way(front))
 
 
@@ -920,12 +957,12 @@ def chapter_c(chapter, api, bodies, abi, mutant=False):
             if large and not proc.has("large"):
                 continue
             if proc.short.startswith("T_"):
-                functions.append(function(proc, False, ToolFront(proc, mutant).code()))
+                functions.append(function(proc, False, TOOL_ALONE % ("true" if proc.short in ("T_init_thread", "T_finalize") else "false") + ToolFront(proc, mutant).code()))
                 continue
             front = Front(proc, large, wide, abi, mutant)
             front.body = body.name
             functions.append(hot_function(proc, large, front) if proc.has("hot") and not mutant else
-                             function(proc, large, front.code()))
+                             function(proc, large, ("" if proc.short in FREE or proc.returns != "int" else ALONE) + front.code()))
     extra = MUTANT_H if mutant and functions else ""
     return fill(FILE_HEAD, TITLE="MPI: %s." % api.chapters[chapter], BODIES=extra + "\n".join(sorted(set(protos))),
                 FUNCTIONS="\n".join(functions))

@@ -16,7 +16,9 @@ enum MPIR_PHASE {
 };
 
 extern struct MPIR_env {
-    bool up;                                      /* somebody uses the library: calls are legal */
+    bool up;                                      /* somebody uses the library: calls are legal, */
+    bool plain;                                   /* and from one thread at a time */
+    bool threaded;                                /* from several at once (MPI_THREAD_MULTIPLE) */
     enum MPIR_PHASE phase;                        /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
     int thread_level;                             /* MPI_THREAD_*, of the world model */
     bool check_args;                              /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
@@ -24,6 +26,9 @@ extern struct MPIR_env {
 
 /* How often MPI_T_init_thread has been called more than MPI_T_finalize. */
 extern int MPIR_T_users __attribute__((visibility("hidden")));
+
+/* One of these calls has been granted MPI_THREAD_MULTIPLE. */
+extern bool MPIR_T_threaded __attribute__((visibility("hidden")));
 
 /* One more uses the library, with this level of thread support: it is up when 0 is returned, an error class otherwise. */
 int MPIR_Library_enter(int *argc, char ***argv, int level);

@@ -89,7 +89,7 @@ extern void *MPIR_Object_table[MPIR_PREDEFINED_MAX] __attribute__((visibility("h
 static inline void *MPIR_Object_at(enum MPIR_KIND kind, uint32_t index)
 {
     const struct ku_slab *s = &MPIR_slab[kind];
-    if (__builtin_expect(index >= s->used, 0))
+    if (__builtin_expect(index >= __atomic_load_n(&s->used, __ATOMIC_ACQUIRE), 0))
         return 0;
     if (__builtin_expect(index < 64, 1)) /* the first chunk */
         return (char *)s->chunk[0] + index * s->objsize;

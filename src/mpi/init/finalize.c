@@ -38,9 +38,24 @@ static int barrier(MPIR_Comm *comm, bool *any)
     return err;
 }
 
+/* A thread that waits would do so for ever, for what the end of MPI takes away. */
+static int check_alone(void)
+{
+    const char *call = NULL;
+    int n = MPIR_env.threaded ? MPID_Thread_waiting(&call) : 0;
+    if (n == 0)
+        return 0;
+    return MPIR_Err(MPI_ERR_OTHER, NULL,
+                    "called while %d other thread%s of this process wait%s in %s; expected none", n,
+                    n > 1 ? "s" : "", n > 1 ? "" : "s", call ? call : "a call of MPI");
+}
+
 int MPIR_Finalize(void)
 {
-    int err =
+    int err = check_alone();
+    if (err)
+        return err;
+    err =
         MPIR_Attr_finalize(); /* the program's callbacks: while MPI works, and nothing is lost if one fails */
     if (err)
         return err;

@@ -45,10 +45,9 @@ int MPIR_Init_thread(int *argc, char ***argv, int required, int *provided)
         required != MPI_THREAD_SERIALIZED && required != MPI_THREAD_MULTIPLE)
         return MPIR_Err(MPI_ERR_ARG, "required",
                         "is %d; expected MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE", required);
-    int level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
-    int err = start(argc, argv, level);
+    int err = start(argc, argv, required);
     if (!err)
-        *provided = level;
+        *provided = required;
     return err;
 }
 

@@ -119,7 +119,7 @@ static void become_child(void)
     if (library.adi == DOWN)
         return;
     MPIR_env.phase = MPIR_FORKED;
-    MPIR_env.up = false;
+    MPIR_env.up = MPIR_env.plain = MPIR_env.threaded = false;
 }
 
 /* As mpiexec --stream-buffering says. */
@@ -191,7 +191,10 @@ static void rest(void)
 /* Are there users that call from several threads at once? */
 static void set_mode(void)
 {
-    MPID_Mode(MPID_MODE_THREADED, library.levels[MPI_THREAD_MULTIPLE] > 0);
+    MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0;
+    MPIR_env.up = library.users > 0;
+    MPIR_env.plain = MPIR_env.up && !MPIR_env.threaded;
+    MPID_Mode(MPID_MODE_THREADED, MPIR_env.threaded);
 }
 
 static int enter(int *argc, char ***argv, int level)
@@ -206,7 +209,6 @@ static int enter(int *argc, char ***argv, int level)
     library.users++;
     library.levels[level]++;
     set_mode();
-    MPIR_env.up = true;
     return 0;
 }
 
@@ -223,7 +225,6 @@ static void count_out(int level)
     library.users--;
     library.levels[level]--;
     set_mode();
-    MPIR_env.up = library.users > 0;
 }
 
 void MPIR_Library_leave(int level)

@@ -27,7 +27,7 @@ static const struct {
     { "MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED },
     { "MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE },
 };
-enum { LEVELS = sizeof levels / sizeof *levels, MOST = MPI_THREAD_SERIALIZED /* that is provided */ };
+enum { LEVELS = sizeof levels / sizeof *levels, MOST = MPI_THREAD_MULTIPLE /* that is provided */ };
 
 /* Without a wish the most there is: other parts of the program may ask for it. */
 static int read_level(const MPIR_Info *info, int *level)

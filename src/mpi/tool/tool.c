@@ -9,6 +9,7 @@
 #include "object.h"
 
 int MPIR_T_users;
+bool MPIR_T_threaded;
 
 /* ---- Handles ---- */
 
@@ -119,7 +120,8 @@ int MPIR_T_init_thread(int required, int *provided)
         required != MPI_THREAD_SERIALIZED && required != MPI_THREAD_MULTIPLE)
         return MPI_T_ERR_INVALID;
     MPIR_T_users++;
-    t_put(provided, required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED);
+    MPIR_T_threaded = MPIR_T_threaded || required == MPI_THREAD_MULTIPLE;
+    t_put(provided, required);
     return MPI_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include "wire.h"
 #include "copy.h"
 #include "peers.h"
+#include "thread.h"
 #include "mpid/team/team.h"
 #include "pmi/pmi.h"
 #include "util/copy.h"
@@ -301,6 +302,11 @@ static inline struct peer *peer_get(int32_t grank, int *error_code)
         return MPID_core.peers.at[grank];
     return MPID_Peer_make(grank, error_code);
 }
+/* Read beside the device lock (send.c). */
+static inline void peer_set_fast(struct peer *p, bool fast)
+{
+    __atomic_store_n(&p->fast, fast, __ATOMIC_RELAXED);
+}
 static inline bool peer_gone(int32_t grank)
 {
     const struct peer *p = MPID_core.peers.at[grank];
@@ -531,6 +537,8 @@ int MPID_Progress(void);
 /* After a poll that found nothing; the events it met before sleeping.  `r` is what the caller waits for, if that is one
  * request; for reports only. */
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r);
+/* ku_wait_step, and other threads may go on meanwhile. */
+enum ku_wait_step MPID_Wait_climb(struct ku_wait *w);
 void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);

@@ -542,8 +542,8 @@ void MPID_Peer_tune(struct peer *p)
 
 void MPID_Peer_update(struct peer *p)
 {
-    p->fast = p->msg_head == NULL && !p->xoff && mode_plain() && !p->gone &&
-              (MPID_core.pkt_size == 0 || MPID_core.pkt_size >= PKT_SHORT_MAX);
+    peer_set_fast(p, p->msg_head == NULL && !p->xoff && mode_plain() && !p->gone &&
+                         (MPID_core.pkt_size == 0 || MPID_core.pkt_size >= PKT_SHORT_MAX));
 }
 
 void MPID_Peer_busy(struct peer *p)

@@ -29,7 +29,7 @@ void MPID_Peers_put(struct peers *t, struct peer *p)
     p->next_used = NULL;
     *(t->last != NULL ? &t->last->next_used : &t->first) = p;
     t->last = p;
-    t->at[p->grank] = p;
+    __atomic_store_n(&t->at[p->grank], p, __ATOMIC_RELEASE);
 }
 
 bool MPID_Peers_lose(struct peers *t, int32_t index)
@@ -38,10 +38,10 @@ bool MPID_Peers_lose(struct peers *t, int32_t index)
     if (p != NULL && p->gone)
         return false;
     if (p == NULL)
-        t->at[index] = &lost;
+        __atomic_store_n(&t->at[index], &lost, __ATOMIC_RELEASE);
     else {
         p->gone = true;
-        p->fast = false;
+        peer_set_fast(p, false);
     }
     t->ngone++;
     return true;

@@ -9,6 +9,7 @@
  *   4. A device that no peer uses is looked at now and then only; once it brings something, always. */
 #include "core.h"
 #include <poll.h>
+#include <sched.h>
 #include "util/clock.h"
 
 enum { SLEEP_MS = 1000, BUSY_MS = 1, CHECK_EVENTS = 16, DRAIN_MAX = 10000, IDLE_EVERY = 64 };
@@ -189,6 +190,8 @@ int MPID_Progress(void)
         n += reap();
     if (unlikely(MPID_Progress_also != NULL))
         n += MPID_Progress_also();
+    if (n > 0 && mode_has(MPID_MODE_THREADED))
+        MPID_Thread_event();
     return n;
 }
 
@@ -279,7 +282,11 @@ static bool woken(void)
 void MPID_Wake(void)
 {
     atomic_fetch_add_explicit(&wakes, 1, memory_order_release);
-    if (MPID_core.up)
+    if (mode_has(MPID_MODE_THREADED)) { /* who leaves wakes all */
+        MPID_Thread_enter();
+        MPID_Thread_event();
+        MPID_Thread_leave();
+    } else if (MPID_core.up)
         ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->sleeping,
                      true);
 }
@@ -320,10 +327,9 @@ static bool lie_down(struct team *waits, bool on_word, int *most_ms)
 }
 
 /* The number of events that the last look before sleeping met. */
-static int sleep_now(struct ku_wait *w, int most_ms)
+static int sleep_now(struct ku_wait *w, struct team *team, struct core_word word, int most_ms)
 {
     struct sources s;
-    struct team *team = MPID_core.waits;
     uint64_t from = say_since(w), to;
     sources_find(&s);
     sources_prepare(&s);
@@ -343,13 +349,14 @@ static int sleep_now(struct ku_wait *w, int most_ms)
         sources_cancel(&s);
         return met;
     }
+    uint32_t depth = MPID_Thread_lie_down();
     if (team != NULL && team->on_word)
         MPID_Team_sleep(team, &s.me->sleeping, most_ms);
-    else if (MPID_core.word.at == NULL)
+    else if (word.at == NULL)
         sources_sleep(&s, most_ms);
-    else if (s.nfds + s.nwords > 0 ||
-             !ku_wait_sleep_on(&s.me->sleeping, MPID_core.word.at, MPID_core.word.is, most_ms))
+    else if (s.nfds + s.nwords > 0 || !ku_wait_sleep_on(&s.me->sleeping, word.at, word.is, most_ms))
         sources_sleep(&s, BUSY_MS);
+    MPID_Thread_rise(depth);
     sources_cancel(&s);
     to = ku_clock_ns();
     atomic_store_explicit(&my_call()->seen, to, memory_order_relaxed);
@@ -373,25 +380,53 @@ static int answer(struct ku_wait *w, struct MPIR_HANDLE *r)
     return met;
 }
 
+enum ku_wait_step MPID_Wait_climb(struct ku_wait *w)
+{
+    return mode_has(MPID_MODE_THREADED) ? MPID_Thread_step(w) : ku_wait_step(w);
+}
+
+/* The same while another thread drives.  Of what happens in a team's memory, or to a word of it, nobody tells it. */
+static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, bool by_memory)
+{
+    uint32_t before = MPID_Thread_events();
+    MPID_core.waits = NULL;
+    MPID_core.word = (struct core_word){ NULL, 0 };
+    if (!by_memory)
+        return MPID_Thread_park(r, SLEEP_MS);
+    if (MPID_Thread_step(w) == KU_WAIT_SLEEP && MPID_Thread_events() == before)
+        MPID_Thread_park(r, BUSY_MS);
+    return MPID_Thread_events() != before;
+}
+
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
+    struct team *team =
+        MPID_core.waits; /* of this thread: others may say what they wait for while it sleeps */
+    struct core_word word = MPID_core.word;
+    bool threaded = mode_has(MPID_MODE_THREADED);
+    uint32_t before = threaded ? MPID_Thread_events() : 0;
     int met;
+    if (threaded && !MPID_Thread_drive())
+        return wait_parked(w, r, team != NULL || word.at != NULL);
     if (unlikely(check_failed()))
         return 1; /* what is waited for may have failed by that */
     if (unlikely(report_wanted()) && (met = answer(w, r)) > 0)
         return met;
-    if (ku_wait_step(w) == KU_WAIT_AGAIN)
-        return 0;
-    return sleep_now(w, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
+    met = MPID_Wait_climb(w) == KU_WAIT_AGAIN
+              ? 0
+              : sleep_now(w, team, word, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
+    return met == 0 && threaded ? MPID_Thread_events() != before : met; /* by another thread */
 }
 
 void MPID_Wait_request(struct MPIR_HANDLE *r)
 {
     struct ku_wait w = { 0 };
     while (!atomic_load_explicit(&r->is_complete, memory_order_relaxed)) {
-        if (MPID_Progress() > 0)
+        if (MPID_Progress() > 0) {
             ku_wait_reset(&w);
-        else
+            if (mode_has(MPID_MODE_THREADED))
+                MPID_Thread_yield();
+        } else
             MPID_Wait_step(&w, r);
     }
 }
@@ -410,6 +445,22 @@ static int nap(void)
     return met;
 }
 
+/* The same beside other threads, one of which may sleep already on what wakes this rank. */
+static int asked_beside(bool hogged)
+{
+    enum { PATIENCE = 8, NAP_EVERY = 64 };
+    if (++asking.calls <= PATIENCE)
+        return 0;
+    if (unlikely(report_wanted()) && MPID_Thread_drive())
+        MPID_Report(NULL, true);
+    if (hogged && asking.calls % NAP_EVERY == 0)
+        return MPID_Thread_park(NULL, BUSY_MS);
+    uint32_t depth = MPID_Thread_suspend();
+    sched_yield();
+    MPID_Thread_resume(depth);
+    return 0;
+}
+
 /* A program that asks again and again (MPI_Test, MPI_Iprobe in a loop) waits too, and must leave the core to whom it
  * waits for: after a few calls in a row that met nothing, up the same ladder, but for its last rung.  Only where somebody
  * has the core who does not step aside it naps now and then: a yield would wait for the end of his time slice, whatever comes
@@ -418,6 +469,8 @@ static int asked_in_vain(void)
 {
     enum { PATIENCE = 8, NAP_EVERY = 64 };
     bool hogged = ku_wait_hogged();
+    if (mode_has(MPID_MODE_THREADED))
+        return asked_beside(hogged);
     if (++asking.calls <= PATIENCE || (hogged && asking.calls % NAP_EVERY != 0))
         return 0;
     if (unlikely(report_wanted()))

@@ -28,8 +28,8 @@ static const char *procedure(const char *symbol)
     return symbol != NULL && strncmp(symbol, "MPI_", 4) == 0 ? symbol : NULL;
 }
 
-const char *MPID_Call_name;
-struct MPID_Waited MPID_Waited;
+_Thread_local const char *MPID_Call_name;
+_Thread_local struct MPID_Waited MPID_Waited;
 
 /* The procedure of MPI that the program is in, and who called it.  In the part of a procedure that compilers put elsewhere
  * its symbol is of no use: then the caller is whoever is not in this library, and the name was left behind. */
@@ -38,7 +38,7 @@ static void find_call(struct ku_seg_call *call)
     void *frame[FRAMES];
     Dl_info info, here = { 0 };
     int n = backtrace(frame, FRAMES);
-    dladdr((void *)&MPID_Call_name, &here);
+    dladdr((void *)&MPID_Request_errors, &here);
     for (int i = 1; i < n; i++) {
         bool known = dladdr((char *)frame[i] - 1, &info) != 0,
              outside = !known || info.dli_fbase != here.dli_fbase;

@@ -131,7 +131,7 @@ static void send_queue(struct peer *p, struct MPIR_HANDLE *r)
     else
         p->msg_head = r;
     p->msg_tail = r;
-    p->fast = false;
+    peer_set_fast(p, false);
     MPID_Peer_busy(p);
 }
 
@@ -409,6 +409,44 @@ int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm
     struct peer *p =
         send_now(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT, grank_in(comm, dest));
     return likely(p != NULL) ? sent(p) : send_bytes_long(buf, len, comm, dest, tag);
+}
+
+/* What the thread has sent so and not told yet. */
+static _Thread_local struct {
+    uint32_t sends;
+    uint64_t bytes;
+} beside __attribute__((tls_model("initial-exec")));
+
+/* Every so often, if nobody else does it just now. */
+static void beside_poll(void)
+{
+    if (!MPID_Thread_try_enter())
+        return;
+    MPID_core.sends += beside.sends;
+    MPID_core.sent_bytes += beside.bytes;
+    beside.sends = 0;
+    beside.bytes = 0;
+    send_poll_now();
+    MPID_Thread_leave();
+}
+
+bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag)
+{
+    int32_t to = grank_in(comm, dest);
+    struct dev_head h;
+    struct peer *p;
+    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)to >= (uint32_t)MPID_core.peers.n))
+        return false;
+    p = __atomic_load_n(&MPID_core.peers.at[to], __ATOMIC_ACQUIRE);
+    if (unlikely(p == NULL || !__atomic_load_n(&p->fast, __ATOMIC_RELAXED)))
+        return false;
+    h = pkt_short_prepare(comm->context_id + MPID_CONTEXT_PT2PT, tag, comm->rank, (size_t)len);
+    if (unlikely(p->send_short(p->dp, &h, buf) != DEV_OK))
+        return false;
+    beside.bytes += (uint64_t)len;
+    if (unlikely(++beside.sends % POLL_EVERY == 0))
+        beside_poll();
+    return true;
 }
 
 static __attribute__((noinline)) int send_again_long(MPID_Request r)

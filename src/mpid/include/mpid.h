@@ -182,7 +182,7 @@ void MPID_Wtick(double *tick);
 
 /* The procedure that the program is in, where the stack does not tell (extension); set by the layer above, read for the report on
  * a job that hangs. */
-extern const char *MPID_Call_name;
+extern _Thread_local const char *MPID_Call_name __attribute__((tls_model("initial-exec")));
 /* For the same report: the requests that the caller of MPID_DeviceCheck(MPID_BLOCKING) waits for, all of them or any; n is 0
  * where it does not say. */
 struct MPID_Waited {
@@ -190,7 +190,7 @@ struct MPID_Waited {
     int n;
     bool any;
 };
-extern struct MPID_Waited MPID_Waited;
+extern _Thread_local struct MPID_Waited MPID_Waited __attribute__((tls_model("initial-exec")));
 
 /* How messages are carried (extension): what some part of the process needs beyond the messages themselves.  With no bit set, which is
  * how a process begins, messages go the shortest ways there are; with any of them none is lost or changed, but some of these ways are closed.
@@ -326,12 +326,26 @@ enum {
     MPID_CONTEXT_IDS = 5    /* ids a comm takes */
 };
 
-/* ---- Threads (6.3): empty while no more than one thread calls at a time --------------------- */
+/* ---- Threads (6.3) --------------------------------------------------------------------------
+ *
+ * In MPID_MODE_THREADED a thread that calls the ADI holds the device lock, which it may take again; a call that waits gives it
+ * away meanwhile, so what is shared may have changed when it returns.  Without the lock: MPID_Send_beside, and what says so.  In other
+ * modes nobody takes it. */
+
+void MPID_Thread_enter(void);
+bool MPID_Thread_try_enter(void); /* false: another thread is inside */
+void MPID_Thread_leave(void);
+/* Around something that may take long or wait for another thread: gives the lock away, however often it was taken; 0: it was not. */
+uint32_t MPID_Thread_suspend(void);
+void MPID_Thread_resume(uint32_t depth);
+
+/* Threads besides the caller that wait in a call; *call is the procedure of MPI that one of them is in, NULL: not known. */
+int MPID_Thread_waiting(const char **call);
 
 #define MPID_THREAD_DS_LOCK_DECLARE
 #define MPID_THREAD_DS_LOCK_INIT(p)
-#define MPID_THREAD_DS_LOCK(p)
-#define MPID_THREAD_DS_UNLOCK(p)
+#define MPID_THREAD_DS_LOCK(p) MPID_Thread_enter()
+#define MPID_THREAD_DS_UNLOCK(p) MPID_Thread_leave()
 #define MPID_THREAD_DS_LOCK_FREE(p)
 
 /* ---- Debugging (8) -------------------------------------------------------------------------- */
@@ -352,6 +366,8 @@ const char *MPID_Error_text(void);
  * complete on return only what is shared (struct MPIR_HANDLE) and comm are filled in.  The last two begin a send or receive of
  * contiguous bytes again whose arguments stand in the request. */
 int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
+/* Of MPID_MODE_THREADED: MPID_Send_bytes beside other threads, without the lock; false: nothing was sent. */
+bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
 int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
                      MPID_Request request);
 int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,

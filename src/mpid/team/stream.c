@@ -176,7 +176,7 @@ static bool wait_for(struct team *t, struct stream_wait *s)
     while (!ready(s)) {
         if (unlikely(hopeless(t, s)))
             return ready(s); /* it may have been the last thing that it did */
-        if (crowded && w.yields < IN_VAIN && ku_wait_step(&w) == KU_WAIT_AGAIN)
+        if (crowded && w.yields < IN_VAIN && MPID_Wait_climb(&w) == KU_WAIT_AGAIN)
             continue;
         if (MPID_Progress() > 0) {
             ku_wait_reset(&w);

@@ -257,6 +257,14 @@ static void leave(struct team *t)
         ku_heap_free(&MPID_core.heap, t->block);
 }
 
+/* Another thread may sleep for it, or have begun to before it was begun. */
+static void awake_begun(struct team *t)
+{
+    if (t->lies)
+        MPID_Team_awake(t);
+    t->lies = false;
+}
+
 static void forget_begun(struct team *t)
 {
     struct team **at = &MPID_core.begun;
@@ -264,6 +272,7 @@ static void forget_begun(struct team *t)
         at = &(*at)->next;
     *at = t->next;
     t->in_begun = false;
+    awake_begun(t);
 }
 
 void MPID_Team_drop(struct team *t)
@@ -482,25 +491,22 @@ enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm)
     return turn;
 }
 
-static void awake_upto(const struct team *end)
-{
-    for (struct team *t = MPID_core.begun; t != end; t = t->next)
-        MPID_Team_awake(t);
-}
-
 bool MPID_Teams_may_sleep(int *most_ms)
 {
-    for (struct team *t = MPID_core.begun; t != NULL; t = t->next)
-        if (!MPID_Team_may_sleep(t, false, most_ms)) {
-            awake_upto(t);
+    for (struct team *t = MPID_core.begun; t != NULL; t = t->next) {
+        t->lies = MPID_Team_may_sleep(t, false, most_ms);
+        if (!t->lies) {
+            MPID_Teams_awake();
             return false;
         }
+    }
     return true;
 }
 
 void MPID_Teams_awake(void)
 {
-    awake_upto(NULL);
+    for (struct team *t = MPID_core.begun; t != NULL; t = t->next)
+        awake_begun(t);
 }
 
 /* Invariant 5. */
@@ -601,7 +607,7 @@ bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
             break_operation(t);
             continue;
         }
-        if (crowded && w.yields < IN_VAIN && ku_wait_step(&w) == KU_WAIT_AGAIN)
+        if (crowded && w.yields < IN_VAIN && MPID_Wait_climb(&w) == KU_WAIT_AGAIN)
             continue;
         if (MPID_Progress() > 0) {
             ku_wait_reset(&w);

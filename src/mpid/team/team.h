@@ -29,6 +29,7 @@ struct team {
     uint32_t missing;       /* members that had not come when this process did */
     struct team *next;      /* of MPID_core.begun */
     bool in_begun;
+    bool lies; /* of that list: this process is one of its sleepers */
     bool member_gone;
     bool on_word;               /* the present sleep is on the team's word, too */
     struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */

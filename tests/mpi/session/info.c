@@ -64,8 +64,8 @@ int main(int argc, char **argv)
     level("MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE");
     level("MPI_THREAD_FUNNELED", "MPI_THREAD_FUNNELED");
     level("MPI_THREAD_SERIALIZED", "MPI_THREAD_SERIALIZED");
-    level("MPI_THREAD_MULTIPLE", "MPI_THREAD_SERIALIZED"); /* the most there is */
-    kinds(NULL, "mpi:alloc_mem", "gpu:device");            /* as mpiexec was told */
+    level("MPI_THREAD_MULTIPLE", "MPI_THREAD_MULTIPLE");
+    kinds(NULL, "mpi:alloc_mem", "gpu:device"); /* as mpiexec was told */
     kinds("mpi:win_allocate , system", "mpi:win_allocate", "mpi:alloc_mem");
     kinds("gpu:device,mpi:alloc_mem:win_allocate_shared", "mpi:alloc_mem:win_allocate_shared", "gpu:device");
     kinds("mpi:nowhere,", NULL, "mpi:nowhere");

@@ -1,0 +1,169 @@
+/* The device lock and the threads that wait without it: no wake-up is lost, whoever completes a request; somebody always drives; what
+ * is done with the lock is done by one at a time. */
+#include <check.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "core.h"
+
+enum { THREADS = 6, ROUNDS = 4000, LATE_MS = 20000 };
+
+static struct MPIR_HANDLE request[THREADS];
+static _Atomic int arrived[THREADS]; /* what a device would have for it */
+static _Atomic int over, late;
+static int alone; /* written with the lock only */
+static void *segment;
+
+static _Atomic uint32_t *word(void)
+{
+    return &ku_segment_rank(&MPID_core.job.segment, 0)->sleeping;
+}
+
+/* As MPID_Progress, from a device without memory of others. */
+static int look(void)
+{
+    int n = 0;
+    for (int i = 0; i < THREADS; i++)
+        if (atomic_exchange(&arrived[i], 0)) {
+            req_complete(&request[i]);
+            n++;
+        }
+    if (n > 0)
+        MPID_Thread_event();
+    return n;
+}
+
+static void sleep_driving(void)
+{
+    struct timespec most = { LATE_MS / 1000, 0 };
+    atomic_store(word(), KU_ASLEEP);
+    if (look() == 0) {
+        uint32_t depth = MPID_Thread_lie_down();
+        if (atomic_load(word()) == KU_ASLEEP &&
+            syscall(SYS_futex, word(), FUTEX_WAIT, KU_ASLEEP, &most, NULL, 0) != 0 && errno == ETIMEDOUT)
+            atomic_fetch_add(&late, 1);
+        MPID_Thread_rise(depth);
+    }
+    atomic_store(word(), KU_AWAKE);
+}
+
+/* As MPID_Wait_request. */
+static void wait_for(struct MPIR_HANDLE *r)
+{
+    struct ku_wait w = { 0 };
+    while (!req_is_complete(r)) {
+        uint32_t before = MPID_Thread_events();
+        if (look() > 0) {
+            MPID_Thread_yield();
+        } else if (!MPID_Thread_drive()) {
+            MPID_Thread_park(r, LATE_MS);
+        } else if (MPID_Thread_step(&w) == KU_WAIT_SLEEP && before == MPID_Thread_events()) {
+            sleep_driving();
+            ku_wait_reset(&w);
+        }
+    }
+}
+
+static void enter(void)
+{
+    MPID_Thread_enter();
+    ck_assert_int_eq(alone++, 0);
+}
+
+static void leave(void)
+{
+    alone--;
+    MPID_Thread_leave();
+}
+
+static void *work(void *arg)
+{
+    int me = (int)(intptr_t)arg;
+    unsigned seed = (unsigned)me;
+    for (int i = 0; i < ROUNDS; i++) {
+        enter();
+        request[me].state = REQ_POSTED;
+        atomic_store(&request[me].is_complete, 0);
+        if (i % 7 == 0) /* another one's, as by a message of this process to itself */
+            atomic_store(&arrived[(me + 1) % THREADS], 1);
+        leave();
+        MPID_Thread_enter();
+        MPID_Thread_enter(); /* as the layers above and below the core do */
+        wait_for(&request[me]);
+        MPID_Thread_leave();
+        MPID_Thread_leave();
+        if (rand_r(&seed) % 16 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+/* Others: each message, then a look at who sleeps. */
+static void *device(void *arg)
+{
+    unsigned seed = 7;
+    (void)arg;
+    while (!atomic_load(&over)) {
+        atomic_store(&arrived[(unsigned)rand_r(&seed) % THREADS], 1);
+        ku_wait_wake(word(), true);
+        if (rand_r(&seed) % 4 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+START_TEST(nobody_waits_in_vain)
+{
+    pthread_t t[THREADS], other;
+    const char *call;
+    MPID_core.mode = MPID_MODE_THREADED;
+    MPID_core.job.segment.head = segment = calloc(1, 1 << 20);
+    ck_assert(segment != NULL);
+    pthread_create(&other, NULL, device, NULL);
+    for (intptr_t i = 0; i < THREADS; i++)
+        pthread_create(&t[i], NULL, work, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(t[i], NULL);
+    atomic_store(&over, 1);
+    pthread_join(other, NULL);
+    ck_assert_int_eq(atomic_load(&late), 0);
+    ck_assert_int_eq(MPID_Thread_waiting(&call), 0);
+    free(segment);
+}
+END_TEST
+
+START_TEST(given_away_and_taken_again)
+{
+    MPID_Thread_enter();
+    MPID_Thread_enter();
+    uint32_t depth = MPID_Thread_suspend();
+    ck_assert_uint_eq(depth, 2);
+    ck_assert_uint_eq(MPID_Thread_suspend(), 0);
+    ck_assert(MPID_Thread_try_enter());
+    MPID_Thread_leave();
+    MPID_Thread_resume(depth);
+    MPID_Thread_leave();
+    MPID_Thread_leave();
+    ck_assert_uint_eq(MPID_Thread_suspend(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("thread");
+    TCase *c = tcase_create("thread");
+    tcase_set_timeout(c, 120);
+    tcase_add_test(c, given_away_and_taken_again);
+    tcase_add_test(c, nobody_waits_in_vain);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
