@@ -6,6 +6,7 @@
 #include "coll.h"
 #include "mpid_team.h"
 #include <ctype.h>
+#include <stdio.h>
 
 /* Words: kind (6 bits), roots of the broadcasts before (8), digest of operation and type (18), root (32). */
 enum { ROOTS_SHIFT = 6, ROOTS = 0xff, DIGEST_SHIFT = 14, DIGEST = 0x3ffff, ROOT_SHIFT = 32 };
