@@ -977,6 +977,7 @@ static void teams(void)
                 barrier();
             }
             reached(&c);
+            MPID_Team_tell(&c, (uint64_t)ME << 40 | 7);
             if (round == 0 && ME == N - 1)
                 MPID_Team_absent(&c, 60);
             else if (round == 1 && ME == N - 1)
@@ -984,6 +985,14 @@ static void teams(void)
             else if (MPID_Team_arrive(&c, 60, round == 2 && ME == N - 1) == MPID_TEAM_WAIT)
                 CHECK(!MPID_Team_wait(&c), "a wait for who does not come");
             barrier();
+            for (int i = 0; i < N; i++) {
+                uint64_t words = 0;
+                bool told = MPID_Team_told(&c, i, 60, &words);
+                CHECK(i == N - 1 && round == 0 ? !told
+                                               : round < 2 || (told && words == ((uint64_t)i << 40 | 7)),
+                      "%d of %d, round %d: %d, %llx", i, N, round, told, (unsigned long long)words);
+                CHECK(!MPID_Team_told(&c, i, 59, &words), "of another operation");
+            }
             CHECK(MPID_Team_arrive(&c, 61, 77) == MPID_TEAM_BROKEN, "broken");
             for (uint32_t when = 62; when < 140; when++) /* which does not matter to streams */
                 streamed(&c, when, when % 4);

@@ -354,6 +354,7 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     c->when = comm->coll_seq;
     if (!err && c->kind == COLL_BCAST)
         comm->coll_roots = comm->coll_roots * 5 + (uint32_t)c->root + 1;
+    c->roots = comm->coll_roots;
     if (err)
         MPIR_Coll_team_give_up(comm);
     return err;

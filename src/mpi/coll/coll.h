@@ -50,8 +50,9 @@ struct coll {
     int64_t room;             /* see struct coll_size */
     int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
     int root, tag;
-    uint32_t when; /* number of the call, as a team counts them */
-    int which;     /* MPID_CONTEXT_*: of its messages in comm */
+    uint32_t when;  /* number of the call, as a team counts them */
+    uint32_t roots; /* of the broadcasts up to this call (differ.c) */
+    int which;      /* MPID_CONTEXT_*: of its messages in comm */
     MPIR_Op *op;
     void (*before)(struct coll *c); /* what is to be done whatever the algorithm; NULL: nothing */
     const void *sbuf;
@@ -360,7 +361,7 @@ struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s); /* bytes:
 /* What a call says that it is for. */
 uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t words, uint64_t room);
 /* The same for who would know what differs (differ.c).  `root` is 0 where there is none, `op` NULL. */
-uint64_t MPIR_Coll_words(const MPIR_Comm *comm, enum coll_kind kind, int root, uint32_t digest);
+uint64_t MPIR_Coll_words(uint32_t roots, enum coll_kind kind, int root, uint32_t digest);
 uint64_t MPIR_Coll_words_of(const struct coll *c);
 enum { COLL_WORDS_NONE = 0x3f /* of what the library does for itself */ };
 /* The team has broken at operation `when`, for which this process had `words`: look for a member with others. */

@@ -21,9 +21,9 @@ static uint32_t digest_of(uint64_t words)
     return (uint32_t)(words >> DIGEST_SHIFT) & DIGEST;
 }
 
-uint64_t MPIR_Coll_words(const MPIR_Comm *comm, enum coll_kind kind, int root, uint32_t digest)
+uint64_t MPIR_Coll_words(uint32_t roots, enum coll_kind kind, int root, uint32_t digest)
 {
-    return (uint64_t)kind | (uint64_t)(comm->coll_roots & ROOTS) << ROOTS_SHIFT |
+    return (uint64_t)kind | (uint64_t)(roots & ROOTS) << ROOTS_SHIFT |
            (uint64_t)(digest & DIGEST) << DIGEST_SHIFT | (uint64_t)(uint32_t)root << ROOT_SHIFT;
 }
 
@@ -34,7 +34,7 @@ static bool has_root(enum coll_kind kind)
 
 uint64_t MPIR_Coll_words_of(const struct coll *c)
 {
-    return MPIR_Coll_words(c->comm, c->kind, has_root(c->kind) ? c->root : 0,
+    return MPIR_Coll_words(c->roots, c->kind, has_root(c->kind) ? c->root : 0,
                            c->op ? MPIR_Op_digest(c->op, c->rtype) : 0);
 }
 

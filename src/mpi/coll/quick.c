@@ -17,7 +17,7 @@ void MPIR_Coll_quick_ready(MPIR_Comm *comm)
 /* A call of the same number by the long way has the same number. */
 static bool meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room, uint32_t digest)
 {
-    uint64_t words = MPIR_Coll_words(comm, kind, 0, digest);
+    uint64_t words = MPIR_Coll_words(comm->coll_roots, kind, 0, digest);
     (void)MPIR_Comm_next_tag(comm);
     uint32_t what = MPIR_Coll_team_what(comm->coll_seq, words, (uint64_t)room);
     MPID_Team_tell(&comm->adi, words);

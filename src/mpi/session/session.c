@@ -27,18 +27,18 @@ static const struct {
     { "MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED },
     { "MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE },
 };
-enum { LEVELS = sizeof levels / sizeof *levels, MOST = MPI_THREAD_MULTIPLE /* that is provided */ };
+enum { LEVELS = sizeof levels / sizeof *levels };
 
-/* Without a wish the most there is: other parts of the program may ask for it. */
+/* Without a wish the most that costs nothing. */
 static int read_level(const MPIR_Info *info, int *level)
 {
     const char *value = MPIR_Info_value(info, level_key);
-    *level = MOST;
+    *level = MPI_THREAD_SERIALIZED;
     if (!value)
         return 0;
     for (int i = 0; i < LEVELS; i++)
         if (!strcmp(value, levels[i].name)) {
-            *level = levels[i].level < MOST ? levels[i].level : MOST;
+            *level = levels[i].level;
             return 0;
         }
     return MPIR_Err(

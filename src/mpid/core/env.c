@@ -247,6 +247,8 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
     ku_wait_company(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
     if (!ku_wait_register())
         atomic_fetch_or(&MPID_core.job.segment.head->fence_all, KU_FENCE_SOME);
+    /* Nobody sends for the new epoch to a process that is still in the old one, or takes the heap away from it. */
+    pmi_join(&MPID_core.job);
     ku_heap_open(&MPID_core.heap, &MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank,
                  MPID_core.job.epoch);
     err = setup_tables();
@@ -267,7 +269,6 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
         pmi_trace_begin(&MPID_core.job);
     atomic_store(&ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->seen,
                  ku_clock_ns());
-    pmi_join(&MPID_core.job); /* nobody sends for the new epoch to a process that is still in the old one */
 }
 
 static void report_space(void)
