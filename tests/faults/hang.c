@@ -373,9 +373,6 @@ int main(int argc, char **argv)
 {
     int provided;
     const char *name = argc > 1 ? argv[1] : "";
-    if (strcmp(name, "three_operations") ==
-        0) /* by messages: at a team the ranks are told before they hang */
-        setenv("KEEL_COLL", "barrier=dissemination,allreduce=ring,bcast=binomial", 1);
     MPI_Init_thread(NULL, NULL, strcmp(name, "threads") == 0 ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED,
                     &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
