@@ -993,6 +993,7 @@ static void teams(void)
                       "%d of %d, round %d: %d, %llx", i, N, round, told, (unsigned long long)words);
                 CHECK(!MPID_Team_told(&c, i, 59, &words), "of another operation");
             }
+            barrier(); /* nobody goes on before all have looked */
             CHECK(MPID_Team_arrive(&c, 61, 77) == MPID_TEAM_BROKEN, "broken");
             for (uint32_t when = 62; when < 140; when++) /* which does not matter to streams */
                 streamed(&c, when, when % 4);
