@@ -8,7 +8,7 @@
 #include "util/err.h"
 #include "wire.h"
 
-static const char srun[] = "srun without --mpi=pmi2 or --mpi=pmix";
+static const char srun[] = "srun";
 
 /* One row a launcher: all of `marks` are set, and one of `sizes` says more than 1 (none set: we do not know,
  * refuse). */

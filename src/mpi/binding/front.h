@@ -33,8 +33,7 @@ enum {
     FRONT_PAGE = 4096 /* nothing is ever mapped below */
 };
 
-/* ---- Threads
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 /* A procedure has the library's objects for itself until it returns or waits (MPID_Thread_enter). */
 static inline int front_enter(void)

@@ -560,7 +560,7 @@ static dev_status ofi_open(const struct dev_services *services, const struct dev
     return DEV_OK;
 }
 
-/* Costs: of a network card what it says of its link; of what the processor does, measured ones. */
+/* Costs: of a network card what it says of its link; of what the processor does, estimates. */
 static void ofi_caps(const struct dev *d, struct dev_caps *caps)
 {
     const struct ofi *o = ofi_of(d);

@@ -265,6 +265,7 @@ static bool has_card(void)
     return found;
 }
 
+/* Costs: estimates. */
 static void ucx_caps(const struct dev *d, struct dev_caps *caps)
 {
     bool card = has_card();
