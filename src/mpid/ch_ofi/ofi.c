@@ -223,11 +223,6 @@ static void failed(struct ofi *o)
         }
     } else {
         struct rdm_op *op = e.op_context;
-        if (op->what == RDM_OP_MEMORY && e.err != FI_ECONNRESET && e.err != FI_ENOTCONN &&
-            e.err != FI_ESHUTDOWN && e.err != FI_EIO) {
-            rdm_done(op, DEV_ERROR);
-            return;
-        }
         rdm_broken(op->link, text);
         rdm_done(op, DEV_PEER_GONE);
     }
@@ -587,18 +582,7 @@ static const struct dev_ops ofi_ops = {
     .close = rdm_close,
     .fini = ofi_fini,
     .address = address,
-    .peer_init = rdm_peer_init,
-    .peer_stop = rdm_peer_stop,
-    .peer_fini = rdm_peer_fini,
-    .send_short = rdm_send_short,
-    .send = rdm_send,
-    .reserve = rdm_reserve,
-    .commit = rdm_commit,
-    .drop = rdm_drop,
-    .progress = rdm_progress,
-    .wait_fd = rdm_wait_fd,
-    .unsent = rdm_unsent,
-    .arm = rdm_arm,
+    RDM_SLOTS,
     .knobs = knobs,
     .nknobs = sizeof knobs / sizeof *knobs,
     .knob_size = sizeof knobs[0],

@@ -288,18 +288,7 @@ static const struct dev_ops ucx_ops = {
     .close = ucx_close,
     .fini = ucx_fini,
     .address = address,
-    .peer_init = rdm_peer_init,
-    .peer_stop = rdm_peer_stop,
-    .peer_fini = rdm_peer_fini,
-    .send_short = rdm_send_short,
-    .send = rdm_send,
-    .reserve = rdm_reserve,
-    .commit = rdm_commit,
-    .drop = rdm_drop,
-    .progress = rdm_progress,
-    .wait_fd = rdm_wait_fd,
-    .unsent = rdm_unsent,
-    .arm = rdm_arm,
+    RDM_SLOTS,
 };
 
 __attribute__((visibility("default"))) const struct dev_ops *keel_device(void);

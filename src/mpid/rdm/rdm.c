@@ -472,61 +472,6 @@ void rdm_drop(struct dev_peer *p, void *room)
     pthread_mutex_unlock(&p->dev->lock);
 }
 
-/* ---- memory ---- */
-
-struct rdm_op *rdm_memory_begin(struct dev_peer *p, void *cookie, dev_status *st)
-{
-    struct dev *d = p->dev;
-    struct rdm_op *op = NULL;
-    *st = rdm_link_ready(p);
-    if (*st == DEV_OK && (d->outstanding >= d->most_outstanding || (op = rdm_op_get(d, false)) == NULL))
-        *st = rdm_refuse(d);
-    if (op != NULL) {
-        op->what = RDM_OP_MEMORY;
-        op->told = true;
-        op->cookie = cookie;
-        op->link = p;
-        op->how = DEV_OK;
-    }
-    return op;
-}
-
-dev_status rdm_memory_begun(struct rdm_op *op, dev_status st)
-{
-    struct dev *d = op->link->dev;
-    if (st == DEV_QUEUED) {
-        op->link->memory++;
-        d->outstanding++;
-        return st;
-    }
-    rdm_op_put(d, op);
-    return st == DEV_AGAIN ? rdm_refuse(d) : st;
-}
-
-dev_status rdm_flush(struct dev_peer *p, void *cookie)
-{
-    struct dev *d = p->dev;
-    dev_status st = DEV_OK;
-    pthread_mutex_lock(&d->lock);
-    if (p->state >= RDM_DYING) {
-        st = DEV_PEER_GONE;
-    } else if (p->memory > 0) {
-        struct rdm_op *op = rdm_op_get(d, false);
-        st = op != NULL ? DEV_QUEUED : rdm_refuse(d);
-        if (op != NULL) {
-            op->what = RDM_OP_FLUSH;
-            op->told = true;
-            op->cookie = cookie;
-            op->link = p;
-            op->how = DEV_OK;
-            op->next = p->flushes;
-            p->flushes = op;
-        }
-    }
-    pthread_mutex_unlock(&d->lock);
-    return st;
-}
-
 /* ---- what the library reports ---- */
 
 static void queue_done(struct rdm_op *op, dev_status how)
@@ -538,25 +483,12 @@ static void queue_done(struct rdm_op *op, dev_status how)
     d->done_last = &op->next;
 }
 
-/* Ended flushes of the link join the queue. */
-static void flushed(struct dev_peer *p, dev_status how)
-{
-    while (p->flushes != NULL) {
-        struct rdm_op *op = p->flushes;
-        p->flushes = op->next;
-        queue_done(op, how);
-    }
-}
-
 void rdm_done(struct rdm_op *op, dev_status how)
 {
     struct dev_peer *p = op->link;
     p->dev->outstanding--;
     queue_done(op, how);
-    if (op->what != RDM_OP_MEMORY)
-        untrack(op);
-    else if (--p->memory == 0)
-        flushed(p, DEV_OK);
+    untrack(op);
     if (op->what == RDM_OP_FAREWELL)
         p->bye_done = true;
 }
@@ -723,9 +655,6 @@ static int hand_over(struct dev *d)
 static void end_all(struct dev_peer *p)
 {
     struct dev *d = p->dev;
-    pthread_mutex_lock(&d->lock);
-    flushed(p, DEV_PEER_GONE);
-    pthread_mutex_unlock(&d->lock);
     for (struct rdm_op *op = p->oldest; op != NULL; op = op->newer)
         if (op->told) {
             op->told = false;
@@ -763,7 +692,7 @@ static int bury_the_dead(struct dev *d)
     int events = 0;
     while (*at != NULL) {
         struct dev_peer *p = *at;
-        if (now < p->bury_at || (p->in_flight + p->memory > 0 && now < p->bury_at + HOLD_MS * MS)) {
+        if (now < p->bury_at || (p->in_flight > 0 && now < p->bury_at + HOLD_MS * MS)) {
             at = &p->next_dying;
             continue;
         }

@@ -54,7 +54,7 @@ struct rdm_op {
     struct rdm_op *next_all;
     struct dev_peer *link;
     void *cookie; /* of the core, if `told` */
-    enum { RDM_OP_PACKET, RDM_OP_FAREWELL, RDM_OP_MEMORY, RDM_OP_FLUSH } what;
+    enum { RDM_OP_PACKET, RDM_OP_FAREWELL } what;
     bool told;      /* the core waits for services.sent */
     bool large;     /* the buffer below has RDM_LARGE bytes of body, not RDM_SHORT */
     uint16_t seq;   /* of a packet */
@@ -84,8 +84,6 @@ struct dev_peer {
     uint16_t untold;
     uint32_t in_flight; /* packets that rdm_done will tell of */
     struct rdm_op *oldest, *newest;
-    uint32_t memory; /* operations on its memory that are not done */
-    struct rdm_op *flushes;
     bool said_bye, bye_done;
     /* receiving, of the thread in progress */
     uint16_t next_in;
@@ -156,11 +154,6 @@ dev_status rdm_refuse(struct dev *d); /* DEV_AGAIN */
 struct dev_peer *rdm_peer(struct dev *d, int32_t grank);
 void rdm_free_buffers(struct dev *d); /* before the library closes: it may have them registered */
 
-/* Memory, with `lock` held but for rdm_flush: an op to hand to the library, NULL: *st says why not; and what it answered, DEV_QUEUED or
- * that nothing was begun. */
-struct rdm_op *rdm_memory_begin(struct dev_peer *p, void *cookie, dev_status *st);
-dev_status rdm_memory_begun(struct rdm_op *op, dev_status st);
-dev_status rdm_flush(struct dev_peer *p, void *cookie);
 uint64_t rdm_now(void);
 
 /* and for its table */
@@ -179,5 +172,10 @@ int rdm_wait_fd(struct dev *d);
 bool rdm_unsent(const struct dev *d);
 bool rdm_arm(struct dev *d);
 void rdm_close(struct dev *d); /* farewell; before the library is closed */
+
+#define RDM_SLOTS \
+    .peer_init = rdm_peer_init, .peer_stop = rdm_peer_stop, .peer_fini = rdm_peer_fini, \
+    .send_short = rdm_send_short, .send = rdm_send, .reserve = rdm_reserve, .commit = rdm_commit, \
+    .drop = rdm_drop, .progress = rdm_progress, .wait_fd = rdm_wait_fd, .unsent = rdm_unsent, .arm = rdm_arm
 
 #endif
