@@ -164,9 +164,11 @@ int MPIR_Agree_result(const struct agree *a)
 {
     if (a->err)
         *ku_err_last() = a->words_of_err;
-    else if (a->value[AGREE_ERROR])
+    else if (a->value[AGREE_ERROR]) {
+        MPID_Peer_failed();
         return MPIR_Err((int)a->value[AGREE_ERROR], NULL,
                         "another process of the communicator failed with this error");
+    }
     return a->err;
 }
 

@@ -101,8 +101,10 @@ int MPIR_Topo_largest(MPIR_Comm *comm, int err, uint32_t *values, int n)
         *ku_err_last() = words;
         return err;
     }
-    if (!lost && all[0])
+    if (!lost && all[0]) {
+        MPID_Peer_failed();
         lost = MPIR_Err((int)all[0], NULL, "another process of the communicator failed with this error");
+    }
     return lost;
 }
 
