@@ -402,7 +402,7 @@ def descriptor_body(body):
         byname = {x.p.name: x for x in body.args}
         one = later and not a.p.has("each") and (ONE_BLOCK.match(proc.short) or ONE_BLOCK_SIDE.get(proc.short) == n or
                                                  proc.chapter in ("rma", "io")) \
-            and len(of) == 2 and of[0] in byname and byname[of[0]].kind == "COUNT" and not proc.short.startswith("P")
+            and len(of) == 2 and of[0] in byname and byname[of[0]].kind == "COUNT" and proc.chapter != "part"
         if one:
             count = byname[of[0]]
             big = count.ctype[:-2]
