@@ -19,6 +19,7 @@ typedef struct MPIR_File_view {
         *filetype_there; /* the same laid out as in the file; equal to them where data is native */
     const struct io_rep *rep;
     bool overlaps; /* some byte of the file is in the view twice */
+    bool tangled;  /* an element of the filetype begins before the end of the one before it */
 } MPIR_File_view;
 
 /* A hint that is a choice. */

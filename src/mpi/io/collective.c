@@ -104,7 +104,7 @@ static void describe(struct together *t, struct fact *me, int err)
                          .nodes = t->f->hints.cb_nodes,
                          .room = t->f->hints.cb_buffer_size,
                          .unit = t->f->hints.striping_unit > UNIT ? t->f->hints.striping_unit : UNIT };
-    me->cannot = err || a->view->overlaps || a->f->atomic || a->view->rep->how != IO_SAME;
+    me->cannot = err || !io_in_order(a) || a->f->atomic || a->view->rep->how != IO_SAME;
     if (me->cannot || a->len == 0) {
         me->len = 0;
         return;

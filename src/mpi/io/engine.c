@@ -252,7 +252,7 @@ static void note(struct io_access *a, int error, int64_t s)
 static int64_t run_bytes(struct io_access *a, char *mem, int64_t s, int64_t len)
 {
     struct chunk c = { a->f, &a->view->filetype_there->adi, a->view->disp, mem, s, len, 0, 0 };
-    chunk_run(&c, a->write, a->view->overlaps);
+    chunk_run(&c, a->write, !io_in_order(a));
     if (c.error)
         note(a, c.error, s + c.done);
     return c.done;
@@ -318,6 +318,8 @@ static int lock(const struct io_access *a, short how)
     struct flock l = {
         .l_type = how, .l_whence = SEEK_SET, .l_start = a->view->disp + from, .l_len = to - from
     };
+    if (!io_in_order(a)) /* the first and last byte of the data are not the ends of what it covers: the whole file */
+        l.l_start = l.l_len = 0;
     int r;
     while ((r = fcntl(a->f->fd, how == F_UNLCK ? F_OFD_SETLK : F_OFD_SETLKW, &l)) != 0 && errno == EINTR)
         ;

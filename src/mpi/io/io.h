@@ -68,6 +68,12 @@ struct io_access {
     int err;
     struct ku_err words;
 };
+/* Do its data follow one another in the file, each byte once? */
+static inline bool io_in_order(const struct io_access *a)
+{
+    const MPIR_File_view *v = a->view;
+    return !v->overlaps && (!v->tangled || a->at + a->len <= v->filetype_there->adi.size);
+}
 /* Blocks in the kernel; may run in any thread; looks at nothing else than what the access names. */
 void MPIR_Io_run(struct io_access *a);
 

@@ -25,8 +25,8 @@ int64_t MPIR_Io_find(const struct MPIR_DATATYPE *t, int64_t lo, int64_t hi, int6
 {
     if (t->is_contig)
         return place < lo ? lo : place > hi ? hi : place;
-    /* One element of the filetype holds it, as elements do not overlap. */
-    if (t->extent > 0 && place >= t->true_lb) {
+    /* One element of the filetype holds it, as elements follow one another; within the first there is nothing to choose. */
+    if (hi > t->size && t->extent > 0 && place >= t->true_lb) {
         int64_t first = (place - t->true_lb) / t->extent;
         int64_t from = first > hi / t->size ? hi : first * t->size;
         int64_t to = hi - from > t->size ? from + t->size : hi;
@@ -60,16 +60,17 @@ static bool look(void *arg, int64_t at, int64_t bytes)
     return !o->falls;
 }
 
-/* Displacements in a view may not fall (15.3); a type is looked at up to the beginning of its second element. */
-static int check_order(const MPIR_Datatype *there, bool *overlaps)
+/* Displacements in a filetype may not fall (15.3).  Where its second element begins is the program's affair: in a type with markers
+ * of bounds that lie behind data (a block, then a subarray) before the end of the first, which is all that programs then use. */
+static int check_order(const MPIR_Datatype *there, MPIR_File_view *v)
 {
     const struct MPIR_DATATYPE *t = &there->adi;
     struct order o = { 0 };
-    *overlaps = false;
     if (t->is_contig)
         return 0;
-    MPID_Layout_runs(t, 0, t->size + 1, look, &o);
-    *overlaps = o.overlaps;
+    MPID_Layout_runs(t, 0, t->size, look, &o);
+    v->overlaps = o.overlaps;
+    v->tangled = MPIR_Io_place(t, t->size) < o.end;
     return o.falls ? MPIR_Err(MPI_ERR_ARG, "filetype",
                               "has negative or falling displacements; expected that they grow")
                    : 0;
@@ -101,7 +102,7 @@ int MPIR_Io_view_new(MPIR_File *f, MPI_Offset disp, MPIR_Datatype *etype, MPIR_D
     if (!err)
         err = check_types(v->etype_there, v->filetype_there);
     if (!err)
-        err = check_order(v->filetype_there, &v->overlaps);
+        err = check_order(v->filetype_there, v);
     v->etype = etype;
     v->filetype = filetype;
     MPIR_Object_ref(etype);

@@ -113,6 +113,58 @@ static void views(void)
     CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
 }
 
+/* A block, then a subarray: the subarray's bounds are those of the whole type, so that its second element begins before the end of the
+ * first.  Access to the first alone is what such types are made for (the header and a part of a variable); that to both is in the
+ * order of the type, too. */
+static void tangled(void)
+{
+    enum { HEAD = 400, ROW = 30, PART = 15 };
+    MPI_File f;
+    MPI_Datatype sub, type, types[2];
+    MPI_Aint displs[2] = { 0, HEAD }, lb, extent;
+    int sizes[2] = { 2, ROW }, subsizes[2] = { 1, PART }, starts[2] = { 1, 0 }, lengths[2] = { HEAD, 1 };
+    unsigned char out[2 * (HEAD + PART)], in[2 * (HEAD + PART)], whole[HEAD + 4 * ROW] = { 0 };
+    for (int i = 0; i < 2 * (HEAD + PART); i++)
+        out[i] = (unsigned char)(i % 251 + 1);
+    MPI_Type_create_subarray(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_BYTE, &sub);
+    types[0] = MPI_BYTE;
+    types[1] = sub;
+    MPI_Type_create_struct(2, lengths, displs, types, &type);
+    MPI_Type_get_extent(type, &lb, &extent);
+    CHECK(lb == HEAD && extent == 2 * ROW);
+    MPI_Type_commit(&type);
+    if (check_rank != 0)
+        goto end;
+    CHECK_ERR(MPI_File_open(MPI_COMM_SELF, io_name, MPI_MODE_RDWR, MPI_INFO_NULL, &f), MPI_SUCCESS);
+    for (int all = 0; all < 2; all++) {
+        CHECK_ERR(MPI_File_set_size(f, 0), MPI_SUCCESS);
+        CHECK_ERR(MPI_File_set_view(f, 0, MPI_BYTE, type, "native", MPI_INFO_NULL), MPI_SUCCESS);
+        memset(in, 0, sizeof in);
+        if (all) {
+            CHECK_ERR(MPI_File_write_at_all(f, 0, out, HEAD + PART, MPI_BYTE, MPI_STATUS_IGNORE),
+                      MPI_SUCCESS);
+            CHECK_ERR(MPI_File_read_at_all(f, 3, in, HEAD + PART - 3, MPI_BYTE, MPI_STATUS_IGNORE),
+                      MPI_SUCCESS);
+        } else {
+            CHECK_ERR(MPI_File_write_at(f, 0, out, HEAD + PART, MPI_BYTE, MPI_STATUS_IGNORE), MPI_SUCCESS);
+            CHECK_ERR(MPI_File_read_at(f, 3, in, HEAD + PART - 3, MPI_BYTE, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        }
+        CHECK(memcmp(in, out + 3, HEAD + PART - 3) == 0, "read back");
+        CHECK_ERR(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), MPI_SUCCESS);
+        CHECK_ERR(MPI_File_read_at(f, 0, whole, HEAD + ROW + PART, MPI_BYTE, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK(memcmp(whole, out, HEAD) == 0, "the block");
+        CHECK(whole[HEAD] == 0 && whole[HEAD + ROW - 1] == 0, "between");
+        CHECK(memcmp(whole + HEAD + ROW, out + HEAD, PART) == 0, "the subarray");
+    }
+    CHECK_ERR(MPI_File_set_view(f, 0, MPI_BYTE, type, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    CHECK_ERR(MPI_File_read_at_all(f, 0, in, 2 * (HEAD + PART), MPI_BYTE, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK(in[HEAD + PART] == out[2 * ROW], "the second element begins at the extent");
+    CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
+end:
+    MPI_Type_free(&type);
+    MPI_Type_free(&sub);
+}
+
 /* Offsets of 2^40 bytes, in a file with holes, and a count above 2^31. */
 static void far(void)
 {
@@ -186,6 +238,7 @@ int main(int argc, char **argv)
     io_file("basic");
     open_and_ask();
     views();
+    tangled();
     MPI_Barrier(MPI_COMM_WORLD);
     far();
     handles();
