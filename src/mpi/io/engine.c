@@ -318,8 +318,7 @@ static int lock(const struct io_access *a, short how)
     struct flock l = {
         .l_type = how, .l_whence = SEEK_SET, .l_start = a->view->disp + from, .l_len = to - from
     };
-    if (!io_in_order(
-            a)) /* the first and last byte of the data are not the ends of what it covers: the whole file */
+    if (!io_in_order(a)) /* its first and last byte are not the ends of what it covers: the whole file */
         l.l_start = l.l_len = 0;
     int r;
     while ((r = fcntl(a->f->fd, how == F_UNLCK ? F_OFD_SETLK : F_OFD_SETLKW, &l)) != 0 && errno == EINTR)
