@@ -40,6 +40,7 @@ static struct {
     _Alignas(64) _Atomic(const void *) holder;
     /* with the lock */
     uint32_t depth;
+    _Atomic uint32_t takes; /* how often a thread of the program has taken the lock */
     const void *driver;
     const char *driver_call;
     bool asleep; /* the driver */
@@ -88,12 +89,24 @@ held:
     atomic_fetch_sub_explicit(&threads.contenders, 1, memory_order_relaxed);
 }
 
+static void hold(uint32_t depth)
+{
+    atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
+    threads.depth = depth;
+}
+
+static void count_take(void)
+{
+    atomic_store_explicit(&threads.takes, atomic_load_explicit(&threads.takes, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
 static void take(uint32_t depth)
 {
     if (!try_lock())
         lock_slow();
-    atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
-    threads.depth = depth;
+    hold(depth);
+    count_take();
 }
 
 static bool is_mine(void)
@@ -229,11 +242,25 @@ bool MPID_Thread_try_enter(void)
     if (is_mine())
         threads.depth++;
     else if (try_lock()) {
-        atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
-        threads.depth = 1;
+        hold(1);
+        count_take();
     } else
         return false;
     return true;
+}
+
+bool MPID_Thread_help(uint32_t *seen)
+{
+    uint32_t before = *seen;
+    bool locked = try_lock();
+    *seen = atomic_load_explicit(&threads.takes, memory_order_relaxed);
+    if (!locked)
+        return false;
+    hold(1);
+    if (*seen == before && threads.driver == NULL && threads.first == NULL)
+        return true;
+    MPID_Thread_leave();
+    return false;
 }
 
 void MPID_Thread_leave(void)
