@@ -291,6 +291,16 @@ static int make_segment(struct pmi_job *job)
     return err;
 }
 
+/* The segment goes with the process that made it, which may have little to do: it stays until the others of its node have found it.  If
+ * one of them ends before, the launcher ends the job. */
+static void wait_for_followers(struct pmi_job *job)
+{
+    for (int32_t i = 0; i < job->local_size; i++)
+        while (i != job->local_rank &&
+               atomic_load(&ku_segment_rank(&job->segment, (uint32_t)i)->state) == KU_RANK_STARTED)
+            usleep(50);
+}
+
 /* ---- The wire ---- */
 
 int pmi_kvs_init(struct pmi_job *job)
@@ -314,6 +324,8 @@ int pmi_kvs_init(struct pmi_job *job)
         err = pmi_find_seat(job);
     if (!err)
         err = pmi_take_seat(job);
+    if (!err && job->local_rank == 0)
+        wait_for_followers(job);
     if (err)
         pmi_fini(job);
     return err;

@@ -31,9 +31,11 @@ struct pmi_job {
 };
 
 enum pmi_record_kind {
-    PMI_ABORT = 1,   /* value: the code to end the job with; text: why */
-    PMI_MESSAGE = 2, /* text: an error report to be shown once, equal ones of several ranks merged */
-    PMI_CARD = 3,    /* value: the epoch; this rank's card is there now, for which the launcher has asked */
+    PMI_ABORT = 1, /* value: the code to end the job with; text: why */
+    PMI_MESSAGE =
+        2, /* text: an error report to be shown once, equal ones of several ranks merged; value 1: it has
+                      * places (PMI_PLACE), as which the launcher tells them, and then sets the call's `traced` */
+    PMI_CARD = 3, /* value: the epoch; this rank's card is there now, for which the launcher has asked */
     PMI_ABORT_SOME =
         4,         /* value: the job's exit code; n, n ranks (int32_t), text: these end, the job goes on */
     PMI_STILL = 5, /* every rank of this node sleeps, for seconds by now */
@@ -46,6 +48,11 @@ struct pmi_record {
     uint64_t job_id;
     uint32_t rank, kind, value, len; /* len: bytes of text after the record */
 };
+
+/* A place in a text: how an address of this process is written in it. */
+#define PMI_PLACE_BEGIN "\1"
+#define PMI_PLACE_END "\2"
+#define PMI_PLACE PMI_PLACE_BEGIN "%llx" PMI_PLACE_END
 
 /* Where a thread of a rank is.  Registers are numbered as DWARF does it on this kind of machine. */
 enum { PMI_TRACE_REGISTERS = 33 };
@@ -64,6 +71,9 @@ void pmi_trace_end(void);
 /* The job is about to end for an error: tell the launcher where the calling thread is.  Does nothing before pmi_trace_begin, or if
  * the error is perhaps that another rank has gone. */
 void pmi_trace_here(void);
+/* pmi_message for a text with places: "file.c:12 (function)" where the launcher finds that, else "function+0x1c in program" or
+ * "program+0x2f1c".  Returns when the launcher has looked. */
+void pmi_message_places(struct pmi_job *job, const char *text);
 
 /* Join the job: fills in `job` and marks this rank KU_RANK_RUNNING, by this process.  0, or a nonzero
  * errno-like value with the reason in ku_err_last()->text. */

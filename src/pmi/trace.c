@@ -7,9 +7,12 @@
  * Then the signal is sent again, with all that came with it, and the default action taken: the exit code and the core file are those
  * that the program would have had.  A handler is installed only where the program has none. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -59,18 +62,20 @@ static void take_registers(const ucontext_t *uc, struct pmi_trace *t)
 }
 #endif
 
-/* Tell, and wait until the launcher has looked.  Async-signal-safe. */
-static void tell(const struct pmi_trace *t)
+/* Tell, and wait until the launcher has looked.  False: it cannot be told.  Async-signal-safe. */
+static bool tell(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
     if (trace.head == NULL || getpid() != trace.pid || !pmi_keel_can_send(trace.head) ||
         atomic_exchange(&trace.busy, true))
-        return;
+        return false;
     atomic_store(&trace.call->traced, 0);
-    if (pmi_keel_send(PMI_TRACE, 0, t, sizeof *t))
+    bool told = pmi_keel_send(kind, value, bytes, len);
+    if (told)
         for (int ms = 0; ms < PATIENCE_MS && !atomic_load(&trace.call->traced); ms++)
             nanosleep(&moment, NULL);
     atomic_store(&trace.busy, false);
+    return told;
 }
 
 /* SA_RESETHAND has restored the default action; the signal, blocked here, comes when we return. */
@@ -80,7 +85,7 @@ static void on_crash(int sig, siginfo_t *info, void *context)
     struct pmi_trace t = { .signal = sig, .at_address = info->si_code > 0 && sig != SIGABRT };
     t.address = t.at_address ? (uint64_t)(uintptr_t)info->si_addr : 0;
     take_registers(context, &t);
-    tell(&t);
+    tell(PMI_TRACE, 0, &t, sizeof t);
     syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
     errno = saved;
 }
@@ -134,5 +139,45 @@ void pmi_trace_here(void)
     if (trace.head == NULL || atomic_load(&trace.rank->found_gone) || getcontext(&uc) != 0)
         return;
     take_registers(&uc, &t);
-    tell(&t);
+    tell(PMI_TRACE, 0, &t, sizeof t);
+}
+
+static void put_place(FILE *out, uintptr_t address)
+{
+    Dl_info info;
+    if (dladdr((void *)(address - 1), &info) == 0) { /* it is where the call returns to */
+        fprintf(out, "0x%llx", (unsigned long long)address);
+        return;
+    }
+    const char *slash = strrchr(info.dli_fname, '/'), *file = slash ? slash + 1 : info.dli_fname;
+    if (info.dli_sname)
+        fprintf(out, "%s+0x%llx in ", info.dli_sname,
+                (unsigned long long)(address - (uintptr_t)info.dli_saddr));
+    fputs(file, out);
+    if (!info.dli_sname)
+        fprintf(out, "+0x%llx", (unsigned long long)(address - (uintptr_t)info.dli_fbase));
+}
+
+void pmi_message_places(struct pmi_job *job, const char *text)
+{
+    char *full = NULL;
+    size_t bytes;
+    if (tell(PMI_MESSAGE, 1, text, strlen(text)))
+        return;
+    FILE *out = open_memstream(&full, &bytes);
+    if (!out)
+        return;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, PMI_PLACE_BEGIN);
+        fwrite(p, 1, n, out);
+        p += n;
+        if (*p) {
+            char *end;
+            put_place(out, (uintptr_t)strtoull(p + 1, &end, 16));
+            p = end + (*end != 0);
+        }
+    }
+    fclose(out);
+    pmi_message(job, full);
+    free(full);
 }

@@ -6,16 +6,16 @@
  * Checked: both messages are taken in: else the program sleeps, or computes, for ever, an invalid end state; the device is looked at by
  * one thread at a time.
  *
- * Broken on purpose by -D: CANCEL      the helper takes the word back when it wakes, whoever sleeps there
+ * Broken on purpose by -D: CANCEL      the helper looks the word back when it wakes, whoever sleeps there
  *                          NO_RECHECK  it does not look at the devices after saying that it sleeps
- *                          NO_LOCK     nor takes the lock to look
+ *                          NO_LOCK     nor looks the lock to look
  *                          DEAF        it never looks again by itself, though the program may have taken back its word */
 
-byte sent, taken, takes;
+byte sent, taken, looks;
 bit lock, drives, sleeping, looking, over;
 bit main_sleeps, helper_sleeps; /* on the word */
 
-inline look() {
+inline look_at() {
     d_step { assert(!looking); looking = 1 }
     taken = sent;
     looking = 0
@@ -36,17 +36,17 @@ proctype sender() {
 }
 
 proctype program() {
-    atomic { !lock -> lock = 1; takes++ }
+    atomic { !lock -> lock = 1; looks++ }
     drives = 1;
     do
     :: true ->
-        look();
+        look_at();
         if
         :: taken > 0 -> break
         :: else
         fi;
         sleeping = 1;
-        look();
+        look_at();
         if
         :: taken > 0 -> sleeping = 0; break
         :: else
@@ -60,7 +60,7 @@ proctype program() {
         }
         (!main_sleeps);
         sleeping = 0;
-        atomic { !lock -> lock = 1; takes++ }
+        atomic { !lock -> lock = 1; looks++ }
     od;
     drives = 0;
     lock = 0;
@@ -72,15 +72,15 @@ proctype helper() {
     byte seen;
     do
     :: over -> break
-    :: atomic { takes != seen -> seen = takes } /* it stays away, for some time */
+    :: atomic { looks != seen -> seen = looks } /* it stays away, for some time */
 #ifdef NO_LOCK
-    :: atomic { !drives && takes == seen && taken < 2 -> skip }
+    :: atomic { !drives && looks == seen && taken < 2 -> skip }
 #else
-    :: atomic { !lock && !drives && takes == seen && taken < 2 -> lock = 1 }
+    :: atomic { !lock && !drives && looks == seen && taken < 2 -> lock = 1 }
 #endif
         sleeping = 1;
 #ifndef NO_RECHECK
-        look();
+        look_at();
 #endif
 #ifndef NO_LOCK
         lock = 0;
@@ -95,7 +95,7 @@ proctype helper() {
         :: !helper_sleeps
         :: over -> helper_sleeps = 0
 #ifndef DEAF
-        :: atomic { takes != seen || !sleeping -> helper_sleeps = 0 } /* its time is over */
+        :: atomic { looks != seen || !sleeping -> helper_sleeps = 0 } /* its time is over */
 #endif
         fi;
 #ifdef CANCEL

@@ -16,6 +16,7 @@
 #include "errhandler.h"
 #include "group.h"
 #include "info.h"
+#include "leaks.h"
 #include "mpi_const.h"
 #include "object.h"
 #include "op.h"
@@ -128,6 +129,13 @@ static inline void *front_known(enum MPIR_KIND kind, uint64_t handle)
 static inline uint64_t front_handle(const void *obj, uint64_t null)
 {
     return obj ? MPIR_Object_handle(obj) : null;
+}
+/* Of an object that `call` gives to the program. */
+static inline uint64_t front_given(const void *obj, uint64_t null, const char *call)
+{
+    if (unlikely(MPIR_Leaks_wanted))
+        MPIR_Leaks_made(obj, call);
+    return front_handle(obj, null);
 }
 
 /* ---- Arrays

@@ -602,7 +602,7 @@ class Front:
         if kind.endswith("_OUT"):
             self.args.append("&%s_o" % name)
             self.check(p, 'check_pointer(%s, "%s")' % (name, name))
-            self.after.append("    if (!err)\n        *%s = front_native_%s(front_handle(%s_o, %s));" %
+            self.after.append("    if (!err)\n        *%s = front_native_%s(front_given(%s_o, %s, call));" %
                               (name, h.short, name, h.null))
             return
         inout = kind.endswith("_INOUT")

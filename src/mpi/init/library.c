@@ -17,6 +17,7 @@
 #include "env.h"
 #include "err.h"
 #include "file.h"
+#include "leaks.h"
 #include "partitioned.h"
 #include "request.h"
 #include "type.h"
@@ -161,6 +162,7 @@ static int begin(int *argc, char ***argv)
         forks =
             pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */
     MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
+    MPIR_Leaks_begin();
     set_buffering();
     library.adi = UP;
     return 0;
@@ -171,7 +173,7 @@ static void set_mode(void)
 {
     MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0;
     MPIR_env.up = library.users > 0;
-    MPIR_env.plain = MPIR_env.up && !MPIR_env.threaded;
+    MPIR_env.plain = MPIR_env.up && !MPIR_env.threaded && !MPIR_Leaks_wanted;
     MPID_Mode(MPID_MODE_THREADED, MPIR_env.threaded);
 }
 

@@ -116,6 +116,7 @@ struct rma {
     /* Origin. */
     struct rma_out *out;
     uint32_t nout, tags;
+    uint32_t flushes;
     int late; /* error of one that is over, to be told at the next completion */
     /* Target. */
     bool served, queued; /* by messages at all; among those that are driven */

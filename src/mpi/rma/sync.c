@@ -21,10 +21,19 @@ static void flush_own(struct rma *r)
         MPIR_Rma_Check_forget(r, r->own->rank, 0);
 }
 
+/* Who asks again and again for what others change by messages lets these in. */
+static void look_now_and_then(struct rma *r)
+{
+    enum { LOOK_EVERY = 16 };
+    if (r->served && ++r->flushes % LOOK_EVERY == 0)
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+}
+
 int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
 {
     int err = 0;
     atomic_thread_fence(memory_order_seq_cst);
+    look_now_and_then(win->rma);
     if (win->rma->checks && t == win->rma->own)
         flush_own(win->rma);
     struct rma_ack *acks = NULL;
@@ -44,6 +53,7 @@ int MPIR_Rma_Flush_all(MPIR_Win *win)
         flush_own(r);
     if (!r->served)
         return 0;
+    look_now_and_then(r);
     struct rma_ack *acks = NULL;
     for (struct rma_target *t = r->touched; t; t = t->touched)
         if (t->dirty || t->asked)

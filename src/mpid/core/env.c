@@ -1,6 +1,7 @@
 /* Beginning, end, and what a process may ask of its surroundings. */
 #include "config.h"
 #include "core.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "util/clock.h"
@@ -370,6 +371,12 @@ void MPID_Message(const char *text)
         pmi_message(&MPID_core.job, text);
     else
         fprintf(stderr, "%s\n", text);
+}
+
+void MPID_Message_places(const char *text)
+{
+    static_assert(sizeof MPID_PLACE == sizeof PMI_PLACE, "one way to write a place");
+    pmi_message_places(&MPID_core.job, text);
 }
 
 const struct MPID_World *MPID_World(void)

@@ -31,26 +31,48 @@ static const char *procedure(const char *symbol)
 _Thread_local const char *MPID_Call_name;
 _Thread_local struct MPID_Waited MPID_Waited;
 
-/* The procedure of MPI that the program is in, and who called it.  In the part of a procedure that compilers put elsewhere
- * its symbol is of no use: then the caller is whoever is not in this library, and the name was left behind. */
-static void find_call(struct ku_seg_call *call)
+/* Does a frame lie outside this library and its Fortran procedures?  *procedure_name is the procedure's that it lies in, or NULL. */
+static bool outside(const void *frame, const char **procedure_name)
+{
+    Dl_info info, here = { 0 };
+    *procedure_name = NULL;
+    dladdr((void *)&MPID_Request_errors, &here);
+    if (dladdr((const char *)frame - 1, &info) == 0)
+        return true;
+    *procedure_name = procedure(info.dli_sname);
+    return info.dli_fbase != here.dli_fbase && strstr(info.dli_fname, "/libmpifort_abi.") == NULL;
+}
+
+/* Where the program has called this library, and the name of the procedure if its symbol tells (else *procedure_name stays): the
+ * innermost frame outside, or the outermost there is; 0: none. */
+static uint64_t find_caller(const char **procedure_name)
 {
     void *frame[FRAMES];
-    Dl_info info, here = { 0 };
-    int n = backtrace(frame, FRAMES);
-    dladdr((void *)&MPID_Request_errors, &here);
-    for (int i = 1; i < n; i++) {
-        bool known = dladdr((char *)frame[i] - 1, &info) != 0,
-             outside = !known || info.dli_fbase != here.dli_fbase;
-        const char *name = outside ? MPID_Call_name : procedure(info.dli_sname);
-        if (name != NULL) {
-            snprintf(call->call, sizeof call->call, "%s", name);
-            call->caller =
-                outside || i + 1 == n ? (uint64_t)(uintptr_t)frame[i] : (uint64_t)(uintptr_t)frame[i + 1];
-        }
-        if (name != NULL || outside)
-            return;
+    const char *name;
+    int n = backtrace(frame, FRAMES), i = 1;
+    for (; i < n && !outside(frame[i], &name); i++)
+        if (name != NULL)
+            *procedure_name = name;
+    return n < 2 ? 0 : (uint64_t)(uintptr_t)frame[i < n ? i : n - 1];
+}
+
+/* The procedure of MPI that the program is in, and who called it.  In the part of a procedure that compilers put elsewhere
+ * its symbol is of no use: then the name was left behind. */
+static void find_call(struct ku_seg_call *call)
+{
+    const char *name = NULL;
+    uint64_t caller = find_caller(&name);
+    name = name != NULL ? name : MPID_Call_name;
+    if (name != NULL) {
+        snprintf(call->call, sizeof call->call, "%s", name);
+        call->caller = caller;
     }
+}
+
+uint64_t MPID_Caller(void)
+{
+    const char *name;
+    return find_caller(&name);
 }
 
 static void describe_comm(struct ku_seg_op *op, const struct MPIR_COMMUNICATOR *comm, uint32_t context_id)

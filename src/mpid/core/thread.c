@@ -40,7 +40,7 @@ static struct {
     _Alignas(64) _Atomic(const void *) holder;
     /* with the lock */
     uint32_t depth;
-    _Atomic uint32_t takes; /* how often a thread of the program has taken the lock */
+    uint32_t looks; /* of threads of the program at the devices, where they wait or ask */
     const void *driver;
     const char *driver_call;
     bool asleep; /* the driver */
@@ -95,18 +95,11 @@ static void hold(uint32_t depth)
     threads.depth = depth;
 }
 
-static void count_take(void)
-{
-    atomic_store_explicit(&threads.takes, atomic_load_explicit(&threads.takes, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
-
 static void take(uint32_t depth)
 {
     if (!try_lock())
         lock_slow();
     hold(depth);
-    count_take();
 }
 
 static bool is_mine(void)
@@ -241,24 +234,26 @@ bool MPID_Thread_try_enter(void)
 {
     if (is_mine())
         threads.depth++;
-    else if (try_lock()) {
+    else if (try_lock())
         hold(1);
-        count_take();
-    } else
+    else
         return false;
     return true;
 }
 
+void MPID_Thread_looks(void)
+{
+    threads.looks++;
+}
+
 bool MPID_Thread_help(uint32_t *seen)
 {
-    uint32_t before = *seen;
-    bool locked = try_lock();
-    *seen = atomic_load_explicit(&threads.takes, memory_order_relaxed);
-    if (!locked)
+    if (!try_lock())
         return false;
     hold(1);
-    if (*seen == before && threads.driver == NULL && threads.first == NULL)
+    if (threads.looks == *seen && threads.driver == NULL && threads.first == NULL)
         return true;
+    *seen = threads.looks;
     MPID_Thread_leave();
     return false;
 }

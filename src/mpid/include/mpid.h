@@ -415,6 +415,12 @@ int32_t MPID_Node_ranks(int32_t node, int32_t *granks);
 /* Show a report through the launcher, equal ones of several ranks once. */
 void MPID_Message(const char *text);
 
+/* The same for a report in which places of the program are written as MPID_PLACE: "file.c:12 (function)" where that can be found. */
+void MPID_Message_places(const char *text);
+#define MPID_PLACE "\1%llx\2" /* an unsigned long long: an address, as MPID_Caller tells it */
+/* Where the program has called this library: the address to which the procedure returns; 0: not known. */
+uint64_t MPID_Caller(void);
+
 /* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not known here. */
 void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
                                 int64_t bytes, void *arg),

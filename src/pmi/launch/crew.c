@@ -15,6 +15,7 @@
 #include "crew.h"
 #include "cards.h"
 #include "feed.h"
+#include "hang.h"
 #include "oom.h"
 #include "trace.h"
 #include "output.h"
@@ -29,7 +30,7 @@ struct crew crew;
 
 static int *by_pid; /* hash: rank + 1, 0 for empty */
 static unsigned hash_mask;
-static char records[4 * PIPE_BUF]; /* control records, the last perhaps in part */
+static char records[4 * PIPE_BUF + 1]; /* control records, the last perhaps in part, and a 0 at the end */
 static size_t nrecords;
 static char *lost; /* what to say of programs whose loader does not find our library */
 
@@ -119,12 +120,43 @@ static void on_last_words(const struct pmi_record *r, const char *bytes)
     crew.on_record(&longer, text);
 }
 
+/* A report with places: the rank waits until they have been looked up. */
+static void on_places(const struct pmi_record *r, const char *bytes)
+{
+    struct pmi_record longer = *r;
+    const struct crew_rank *rank = &crew.ranks[r->rank];
+    struct ku_segment *s = &crew.segments[crew.launch->node_of[r->rank]];
+    pid_t pid = atomic_load(&ku_segment_rank(s, (uint32_t)rank->local)->pid); /* perhaps a script's child */
+    char *text = NULL;
+    size_t len = 0, most = PIPE_BUF - sizeof *r;
+    FILE *out = open_memstream(&text, &len);
+    for (size_t i = 0; out && i < r->len; i++)
+        if (bytes[i] != PMI_PLACE_BEGIN[0]) {
+            fputc(bytes[i], out);
+        } else {
+            char *end;
+            uint64_t address = strtoull(bytes + i + 1, &end, 16);
+            char *where = hang_where(pid > 0 ? pid : rank->pid, address);
+            fputs(where ? where : "a place that is not known", out);
+            free(where);
+            i = (size_t)(end - bytes);
+        }
+    if (out && fclose(out) == 0) {
+        longer.len = (uint32_t)(len < most ? len : most);
+        crew.on_record(&longer, text);
+    }
+    free(text);
+    atomic_store(&ku_segment_call(s, (uint32_t)rank->local)->traced, 1);
+}
+
 static void on_record(const struct pmi_record *r, const char *bytes)
 {
     const struct crew_rank *rank = &crew.ranks[r->rank];
     bool last = (r->kind == PMI_ABORT && r->len) || r->kind == PMI_ABORT_SOME;
     if (r->kind == PMI_TRACE)
         on_trace(r, bytes);
+    else if (r->kind == PMI_MESSAGE && r->value == 1)
+        on_places(r, bytes);
     else if (last && rank->trace && rank->trace_signal == 0)
         on_last_words(r, bytes);
     else
@@ -134,7 +166,7 @@ static void on_record(const struct pmi_record *r, const char *bytes)
 void crew_hear(void)
 {
     ssize_t n;
-    while ((n = read(crew.control[0], records + nrecords, sizeof records - nrecords)) > 0) {
+    while ((n = read(crew.control[0], records + nrecords, sizeof records - 1 - nrecords)) > 0) {
         nrecords += (size_t)n;
         for (size_t len; (len = first_record()) > 0;) {
             struct pmi_record r;

@@ -1,9 +1,13 @@
 /* KEEL_LEAKS: MPI_Finalize shows what is left, and not what has been freed or received. */
 /* ranks: 2 3 */
 /* env: KEEL_LEAKS=1 */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 communicators: twin, one of 1 ranks without a name$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 datatypes: triple, one of 24 bytes without a name$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 3 requests: persistent send, persistent receive, receive$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 communicators: twin \(MPI_Comm_dup, leaks\.c:20 \(\w+\)\), one of 1 ranks without a name \(MPI_Comm_dup, leaks\.c:23 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 datatypes: triple \(MPI_Type_contiguous, leaks\.c:26 \(\w+\)\), one of 24 bytes without a name \(MPI_Type_contiguous, leaks\.c:29 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 3 requests: persistent send \(MPI_Send_init, leaks\.c:64 \(\w+\)\), persistent receive \(MPI_Recv_init, leaks\.c:65 \(\w+\)\), receive \(MPI_Irecv, leaks\.c:66 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 group: one \(MPI_Comm_group, leaks\.c:51 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 operation: one \(MPI_Op_create, leaks\.c:52 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 info: one \(MPI_Info_create, leaks\.c:53 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 error handler: one \(MPI_Comm_create_errhandler, leaks\.c:54 \(\w+\)\)$ */
 /* stderr: ^rank 0: MPI_Finalize: the program leaves 1 message that no receive has asked for: 4 bytes with tag 5 from rank 1 on MPI_COMM_WORLD$ */
 /* stderr: \A(ranks? [-0-9, ]+: MPI_Finalize: .*\n){4,}\Z */
 #include "../check.h"
@@ -26,12 +30,37 @@ static void make_objects(void)
     MPI_Type_free(&inner); /* the other keeps it; the program has it no more */
 }
 
+static void add(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    (void)in, (void)inout, (void)len, (void)type;
+}
+
+static void report(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+}
+
+static void make_others(void)
+{
+    MPI_Group group, freed;
+    MPI_Op op;
+    MPI_Info info;
+    MPI_Errhandler handler;
+    MPI_Comm_group(MPI_COMM_WORLD, &freed);
+    MPI_Group_free(&freed);
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Op_create(add, 1, &op);
+    MPI_Info_create(&info);
+    MPI_Comm_create_errhandler(report, &handler);
+}
+
 int main(int argc, char **argv)
 {
     static int in, out, other;
     MPI_Request send, recv, open, freed;
     check_init(&argc, &argv);
     make_objects();
+    make_others();
     MPI_Send_init(&out, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &send);
     MPI_Recv_init(&in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &recv);
     MPI_Irecv(&other, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &open);

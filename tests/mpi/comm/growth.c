@@ -1,0 +1,94 @@
+/* What a process allocates for a communicator of few does not grow with the job, and MPI_Comm_split takes what its collective part must know
+ * of each process: 8 bytes, and as much again while it gathers them. */
+/* ranks: 5 64 */
+#include "../check.h"
+#include <malloc.h>
+#include <stdbool.h>
+
+static _Thread_local long live, most; /* bytes of this thread's own calls */
+
+#ifdef __SANITIZE_ADDRESS__ /* which has an allocator of its own: nothing is counted */
+#else
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+
+static void *count(void *p)
+{
+    live += p ? (long)malloc_usable_size(p) : 0;
+    most = live > most ? live : most;
+    return p;
+}
+
+void *malloc(size_t n)
+{
+    return count(__libc_malloc(n));
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return count(__libc_calloc(n, size));
+}
+
+void *realloc(void *old, size_t n)
+{
+    live -= old ? (long)malloc_usable_size(old) : 0;
+    return count(__libc_realloc(old, n));
+}
+
+void free(void *p)
+{
+    live -= p ? (long)malloc_usable_size(p) : 0;
+    __libc_free(p);
+}
+#endif
+
+enum { FEW = 16 << 10 /* bytes: what is made for the first use of two peers, too */ };
+
+static void begin(void)
+{
+    live = most = 0;
+}
+
+static void at_most(const char *what, long bytes)
+{
+    CHECK(most <= bytes, "%s of %d processes: %ld bytes were allocated, expected at most %ld", what,
+          check_size, most, bytes);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm pair = MPI_COMM_NULL, inter = MPI_COMM_NULL, two = MPI_COMM_NULL;
+    MPI_Group all, both;
+    int ends[2] = { 0, 1 }, flag, *value;
+    check_init(&argc, &argv);
+    bool early = check_rank < 2;
+
+    begin();
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &flag);
+    at_most("MPI_WTIME_IS_GLOBAL", 0);
+
+    begin();
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 2, ends, &both);
+    if (early)
+        MPI_Comm_create_group(MPI_COMM_WORLD, both, 7, &two);
+    at_most("MPI_Comm_create_group of 2", FEW);
+
+    begin();
+    if (early)
+        MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, !check_rank, 3, &inter);
+    at_most("MPI_Intercomm_create of 1 and 1", FEW);
+
+    begin();
+    MPI_Comm_split(MPI_COMM_WORLD, check_rank / 2, 0, &pair);
+    at_most("MPI_Comm_split into pairs", FEW + 16L * check_size);
+
+    if (early) {
+        MPI_Comm_free(&two);
+        MPI_Comm_free(&inter);
+    }
+    MPI_Comm_free(&pair);
+    MPI_Group_free(&both);
+    MPI_Group_free(&all);
+    return check_done();
+}
