@@ -85,7 +85,8 @@ static int pop(struct task *t)
             return 0;
         if (!change(rank, &ends, ends_of(first, behind - 1)))
             continue;
-        MPI_Get(t, sizeof *t, MPI_BYTE, rank, TASK + (MPI_Aint)((behind - 1) * sizeof *t), sizeof *t, MPI_BYTE, win);
+        MPI_Get(t, sizeof *t, MPI_BYTE, rank, TASK + (MPI_Aint)((behind - 1) * sizeof *t), sizeof *t,
+                MPI_BYTE, win);
         MPI_Win_flush(rank, win);
         return 1;
     }
@@ -98,8 +99,8 @@ static int steal(int from)
     if (n == 0 || !change(from, &ends, ends_of(first + n, (uint32_t)ends)))
         return 0;
     struct task *t = malloc(n * sizeof *t);
-    MPI_Get(t, (int)(n * sizeof *t), MPI_BYTE, from, TASK + (MPI_Aint)(first * sizeof *t), (int)(n * sizeof *t), MPI_BYTE,
-            win);
+    MPI_Get(t, (int)(n * sizeof *t), MPI_BYTE, from, TASK + (MPI_Aint)(first * sizeof *t),
+            (int)(n * sizeof *t), MPI_BYTE, win);
     MPI_Win_flush(from, win);
     for (uint32_t i = 0; i < n; i++)
         if (!push(&t[i]))

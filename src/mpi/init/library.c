@@ -53,8 +53,9 @@ static struct ku_knob knob_rows[] = {
       .type = KU_KNOB_BOOL,
       .def = "0",
       .unit = "",
-      .help = "accesses to windows that conflict within an epoch are errors (MPI_ERR_RMA_CONFLICT); all of them "
-              "then go by messages" },
+      .help =
+          "accesses to windows that conflict within an epoch are errors (MPI_ERR_RMA_CONFLICT); all of them "
+          "then go by messages" },
     { .name = "LEAKS",
       .type = KU_KNOB_BOOL,
       .def = "0",

@@ -29,8 +29,8 @@ static int lock_now(MPIR_Win *win, struct rma_target *t)
     if (t->access)
         return 0;
     t->locking = true;
-    int err = MPIR_Rma_Remote_lock(
-        win, t, RMA_SHARED | RMA_BY_ALL | (win->rma->all_checked ? 0 : RMA_UNCHECKED));
+    int err =
+        MPIR_Rma_Remote_lock(win, t, RMA_SHARED | RMA_BY_ALL | (win->rma->all_checked ? 0 : RMA_UNCHECKED));
     t->locking = false;
     return err;
 }
@@ -109,9 +109,7 @@ bool MPIR_Rma_Place(struct rma *r, const struct rma_target *t, int64_t disp,
 /* An access of this process to its own part, among those of others. */
 static int check_own(struct rma *r, MPI_Aint disp, const struct rma_side *to, const char *at, uint8_t kind)
 {
-    struct rma_msg m = {
-        .kind = kind, .disp = disp, .basic = to->type->adi.basic, .fences = r->fences
-    };
+    struct rma_msg m = { .kind = kind, .disp = disp, .basic = to->type->adi.basic, .fences = r->fences };
     struct rma_answer says;
     if (MPIR_Rma_Check(r, r->own->rank, &m, &to->type->adi, at, to->count, &says))
         return 0;

@@ -98,8 +98,11 @@ bool MPIR_Rma_Check(struct rma *r, int32_t source, const struct rma_msg *m,
     *says = (struct rma_answer){ 0 };
     if (!r->check && !(r->check = calloc(1, sizeof *r->check)))
         return true;
-    struct notes n = { r, { .source = source, .kind = m->kind, .basic = m->basic, .fences = m->fences },
-                       at - r->own->base, says, NULL };
+    struct notes n = { r,
+                       { .source = source, .kind = m->kind, .basic = m->basic, .fences = m->fences },
+                       at - r->own->base,
+                       says,
+                       NULL };
     MPID_Layout_runs(layout, 0, count * layout->size, note_run, &n);
     for (struct touch *t = n.made, *next; t; t = next) {
         struct touch **list = list_of(r, t->first);
@@ -113,11 +116,12 @@ bool MPIR_Rma_Check(struct rma *r, int32_t source, const struct rma_msg *m,
 
 int MPIR_Rma_Check_tell(const struct rma_answer *says, const char *call, const char *other, int32_t target)
 {
-    return MPIR_Err(MPI_ERR_RMA_CONFLICT, "target_disp",
-                    "%lld of %s: bytes %lld to %lld of the part of rank %d were touched by %s of rank %d, too, in "
-                    "the same epoch and without synchronization in between",
-                    (long long)says->disp, call, (long long)says->first, (long long)says->end - 1, target,
-                    other, says->other);
+    return MPIR_Err(
+        MPI_ERR_RMA_CONFLICT, "target_disp",
+        "%lld of %s: bytes %lld to %lld of the part of rank %d were touched by %s of rank %d, too, in "
+        "the same epoch and without synchronization in between",
+        (long long)says->disp, call, (long long)says->first, (long long)says->end - 1, target, other,
+        says->other);
 }
 
 void MPIR_Rma_Check_forget(struct rma *r, int32_t source, uint32_t fences)

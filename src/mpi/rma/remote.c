@@ -479,13 +479,13 @@ int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock, struct
 }
 
 const char *const MPIR_Rma_call[] = { [RMA_PUT] = "MPI_Put",
-                                       [RMA_GET] = "MPI_Get",
-                                       [RMA_ACCUMULATE] = "MPI_Accumulate",
-                                       [RMA_GET_ACCUMULATE] = "MPI_Get_accumulate",
-                                       [RMA_COMPARE_SWAP] = "MPI_Compare_and_swap",
-                                       [RMA_LOCK_MSG] = "MPI_Win_lock",
-                                       [RMA_FLUSH_MSG] = "MPI_Win_flush",
-                                       [RMA_TYPE] = "a datatype" };
+                                      [RMA_GET] = "MPI_Get",
+                                      [RMA_ACCUMULATE] = "MPI_Accumulate",
+                                      [RMA_GET_ACCUMULATE] = "MPI_Get_accumulate",
+                                      [RMA_COMPARE_SWAP] = "MPI_Compare_and_swap",
+                                      [RMA_LOCK_MSG] = "MPI_Win_lock",
+                                      [RMA_FLUSH_MSG] = "MPI_Win_flush",
+                                      [RMA_TYPE] = "a datatype" };
 
 /* What the target has refused. */
 static int refusal(const struct rma_answer *says, const struct rma_target *t)

@@ -107,7 +107,7 @@ struct rma {
     struct rma_target *touched;                /* those that something was sent to */
     /* Synchronization. */
     enum rma_epoch epoch;
-    bool fence_used;  /* something was done since the latest fence */
+    bool fence_used; /* something was done since the latest fence */
     uint32_t fences;
     int32_t locks;    /* targets that are locked one by one */
     bool all_checked; /* MPI_Win_lock_all without MPI_MODE_NOCHECK */
@@ -157,7 +157,7 @@ int MPIR_Rma_Lock_all_words(struct rma *r);
 void MPIR_Rma_Unlock_all_words(struct rma *r);
 void MPIR_Rma_Stripe_lock(struct rma *r, _Atomic uint32_t *stripe);
 void MPIR_Rma_Stripe_unlock(_Atomic uint32_t *stripe);
-void MPIR_Rma_Stripe_wait(struct rma *r, _Atomic uint32_t *word); /* until it is 0 */
+void MPIR_Rma_Stripe_wait(struct rma *r, _Atomic uint32_t *word);          /* until it is 0 */
 int MPIR_Rma_Wait_for(struct rma *r, _Atomic uint32_t *word, uint32_t is); /* an error if a member is lost */
 
 /* update.c */
@@ -230,7 +230,7 @@ struct rma_msg {
     uint32_t basic; /* of the elements; 0: mixed */
     int32_t
         type; /* number that the origin has given to its layout; -1: count elements of `basic`, or bytes */
-    uint32_t fences; /* that the origin has left (check.c) */
+    uint32_t fences;            /* that the origin has left (check.c) */
     int64_t disp, count, bytes; /* bytes: of data, packed */
 };
 /* Messages follow one another in one of the core's; their data are filled up to a multiple of 16. */

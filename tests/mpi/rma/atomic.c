@@ -27,9 +27,10 @@ static void sums(struct rma_win *w)
             MPI_Accumulate(ones, 1, MPI_DOUBLE, 0, rma_at(w, 0, 7 * i, 8), 1, MPI_DOUBLE, MPI_SUM, w->win);
             MPI_Fetch_and_op(ones, &fetched, MPI_DOUBLE, 0, rma_at(w, 0, 7 * i + 1, 8), MPI_SUM, w->win);
         }
-        MPI_Accumulate(ones, LONG, MPI_DOUBLE, target, rma_at(w, target, 0, 8), LONG, MPI_DOUBLE, MPI_SUM, w->win);
-        MPI_Get_accumulate(ones, LONG, MPI_DOUBLE, old, LONG, MPI_DOUBLE, 1 - target, rma_at(w, 1 - target, 0, 8), LONG,
-                           MPI_DOUBLE, MPI_SUM, w->win);
+        MPI_Accumulate(ones, LONG, MPI_DOUBLE, target, rma_at(w, target, 0, 8), LONG, MPI_DOUBLE, MPI_SUM,
+                       w->win);
+        MPI_Get_accumulate(ones, LONG, MPI_DOUBLE, old, LONG, MPI_DOUBLE, 1 - target,
+                           rma_at(w, 1 - target, 0, 8), LONG, MPI_DOUBLE, MPI_SUM, w->win);
         MPI_Accumulate(&one, 1, MPI_LONG, 0, rma_at(w, 0, LONG, 8), 1, MPI_LONG, MPI_SUM, w->win);
         for (int tries = 0;; tries++) { /* a counter by compare-and-swap, beside it */
             long next;
@@ -58,7 +59,8 @@ static void sums(struct rma_win *w)
         }
     CHECK_EQ(all, 0, "%s: elements that are not the sum", rma_kind[w->kind]);
     if (check_rank == 0) {
-        CHECK_EQ(((const long *)(const void *)mine)[LONG], (long)ROUNDS * check_size, "%s", rma_kind[w->kind]);
+        CHECK_EQ(((const long *)(const void *)mine)[LONG], (long)ROUNDS * check_size, "%s",
+                 rma_kind[w->kind]);
         CHECK_EQ(((const long *)(const void *)mine)[LONG + 1], (long)ROUNDS * check_size, "%s: swapped",
                  rma_kind[w->kind]);
     }
@@ -81,10 +83,13 @@ static void others(struct rma_win *w)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, w->win);
     for (int k = 0; k < ROUNDS; k++) {
-        MPI_Accumulate(pairs, N, MPI_DOUBLE_INT, 0, rma_at(w, 0, 0, 1), N, MPI_DOUBLE_INT, MPI_MAXLOC, w->win);
+        MPI_Accumulate(pairs, N, MPI_DOUBLE_INT, 0, rma_at(w, 0, 0, 1), N, MPI_DOUBLE_INT, MPI_MAXLOC,
+                       w->win);
         for (int i = 0; i < SINGLE; i++) {
-            MPI_Accumulate(&pairs[i], 1, MPI_DOUBLE_INT, 0, rma_at(w, 0, 16 * i, 1), 1, MPI_DOUBLE_INT, MPI_MAXLOC, w->win);
-            MPI_Accumulate(one, 4, MPI_LONG_DOUBLE, 0, rma_at(w, 0, 16 * N, 1), 4, MPI_LONG_DOUBLE, MPI_SUM, w->win);
+            MPI_Accumulate(&pairs[i], 1, MPI_DOUBLE_INT, 0, rma_at(w, 0, 16 * i, 1), 1, MPI_DOUBLE_INT,
+                           MPI_MAXLOC, w->win);
+            MPI_Accumulate(one, 4, MPI_LONG_DOUBLE, 0, rma_at(w, 0, 16 * N, 1), 4, MPI_LONG_DOUBLE, MPI_SUM,
+                           w->win);
         }
     }
     MPI_Win_unlock_all(w->win);

@@ -68,7 +68,8 @@ static void own(struct rma_win *w, int last)
     MPI_Win_fence(0, w->win);
     if (check_rank == last) {
         MPI_Put(&v, 1, MPI_LONG, last, rma_at(w, last, 0, 8), 1, MPI_LONG, w->win);
-        CHECK_ERR(MPI_Put(&v, 1, MPI_LONG, last, rma_at(w, last, 0, 8), 1, MPI_LONG, w->win), MPI_ERR_RMA_CONFLICT);
+        CHECK_ERR(MPI_Put(&v, 1, MPI_LONG, last, rma_at(w, last, 0, 8), 1, MPI_LONG, w->win),
+                  MPI_ERR_RMA_CONFLICT);
     }
     MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win);
 }

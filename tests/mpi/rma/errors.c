@@ -53,6 +53,7 @@ static void arguments(MPI_Win win, int bytes)
     CHECK_ERR(MPI_Put(v, 1, MPI_INT, check_size, 0, 1, MPI_INT, win), MPI_ERR_RANK);
     CHECK_ERR(MPI_Put(v, 1, MPI_INT, check_rank, bytes / 4, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
     CHECK_SAYS("target_disp is");
+    CHECK_SAYS("MPI_Put");
     CHECK_ERR(MPI_Put(v, 1, MPI_INT, check_rank, (MPI_Aint)1 << 62, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
     CHECK_ERR(MPI_Get(v, 1, MPI_INT, check_rank, -1, 1, MPI_INT, win), MPI_ERR_DISP);
     CHECK_ERR(MPI_Put(v, 2, MPI_INT, check_rank, 0, 1, MPI_INT, win), MPI_ERR_ARG);
@@ -154,6 +155,11 @@ static void making(void)
         CHECK(err != MPI_SUCCESS, "made, though rank 1 asked for -1 bytes");
     }
     CHECK_ERR(MPI_Win_free(&win), MPI_ERR_WIN);
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win freed = win;
+    MPI_Win_free(&win);
+    CHECK_ERR(MPI_Win_fence(0, freed), MPI_ERR_WIN);
+    CHECK_ERR(MPI_Put(base, 0, MPI_CHAR, check_rank, 0, 0, MPI_CHAR, freed), MPI_ERR_WIN);
 }
 
 int main(int argc, char **argv)

@@ -15,7 +15,8 @@ static void all(MPI_Win win, int to)
     MPI_Win_flush(to, win);
     CHECK(!memcmp(a, b, sizeof a), "MPI_Get_c");
     CHECK_EQ(MPI_Accumulate_c(a, n, MPI_INT, to, 0, n, MPI_INT, MPI_SUM, win), MPI_SUCCESS);
-    CHECK_EQ(MPI_Get_accumulate_c(a, n, MPI_INT, b, n, MPI_INT, to, 0, n, MPI_INT, MPI_SUM, win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Get_accumulate_c(a, n, MPI_INT, b, n, MPI_INT, to, 0, n, MPI_INT, MPI_SUM, win),
+             MPI_SUCCESS);
     MPI_Win_flush(to, win);
     for (int i = 0; i < 4; i++)
         CHECK_EQ(b[i], 2 * a[i]);
@@ -28,12 +29,14 @@ static void all(MPI_Win win, int to)
     MPI_Win_flush(to, win);
     CHECK_EQ(MPI_Raccumulate_c(a, n, MPI_INT, to, 0, n, MPI_INT, MPI_PROD, win, &r), MPI_SUCCESS);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
-    CHECK_EQ(MPI_Rget_accumulate_c(NULL, 0, MPI_INT, c, n, MPI_INT, to, 0, n, MPI_INT, MPI_NO_OP, win, &r), MPI_SUCCESS);
+    CHECK_EQ(MPI_Rget_accumulate_c(NULL, 0, MPI_INT, c, n, MPI_INT, to, 0, n, MPI_INT, MPI_NO_OP, win, &r),
+             MPI_SUCCESS);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     for (int i = 0; i < 4; i++)
         CHECK_EQ(c[i], a[i] * a[i]);
     CHECK_ERR(MPI_Put_c(a, -1, MPI_INT, to, 0, n, MPI_INT, win), MPI_ERR_COUNT);
-    CHECK_ERR(MPI_Put_c(a, (MPI_Count)1 << 40, MPI_INT, to, 0, (MPI_Count)1 << 40, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    CHECK_ERR(MPI_Put_c(a, (MPI_Count)1 << 40, MPI_INT, to, 0, (MPI_Count)1 << 40, MPI_INT, win),
+              MPI_ERR_RMA_RANGE);
     MPI_Win_unlock(to, win);
 }
 
