@@ -199,6 +199,15 @@ enum core_event {
 };
 extern struct ku_event MPID_events[CORE_EVENTS];
 
+/* How to be woken: this rank's word always (the launcher wakes it, and most devices' senders); what other words devices
+ * have, once each; and their descriptors. */
+struct sources {
+    struct ku_seg_rank *me;
+    _Atomic uint32_t *word[CORE_DEVICES];
+    int fd[CORE_DEVICES], nwords, nfds;
+    bool busy; /* something waits for room to be sent */
+};
+
 /* A word of shared memory, and the value that somebody waits to change. */
 struct core_word {
     _Atomic uint32_t *at;
@@ -537,6 +546,10 @@ int MPID_Progress(void);
 /* After a poll that found nothing; the events it met before sleeping.  `r` is what the caller waits for, if that is one
  * request; for reports only. */
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r);
+/* Of the helper (helper.c).  With the lock, while no thread sleeps: a look at the devices, as the last before a sleep; the events met.  0:
+ * it may sleep, without the lock, until something comes. */
+int MPID_Listen(struct sources *s);
+void MPID_Listen_sleep(const struct sources *s, int most_ms);
 /* ku_wait_step, and other threads may go on meanwhile. */
 enum ku_wait_step MPID_Wait_climb(struct ku_wait *w);
 void MPID_Wait_request(struct MPIR_HANDLE *r);

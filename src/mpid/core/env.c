@@ -293,6 +293,7 @@ void MPID_End(void)
 {
     if (!MPID_core.up)
         return;
+    MPID_Helper_end();
     MPID_Sync();
     end();
 }
@@ -301,6 +302,7 @@ void MPID_Leave(void)
 {
     if (!MPID_core.up)
         return;
+    MPID_Helper_end();
     MPID_Flush();
     end();
 }

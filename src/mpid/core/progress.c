@@ -208,14 +208,6 @@ static uint32_t fences(void)
     return atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed);
 }
 
-/* How to be woken: this rank's word always (the launcher wakes it, and most devices' senders); what other words devices
- * have, once each; and their descriptors. */
-struct sources {
-    struct ku_seg_rank *me;
-    _Atomic uint32_t *word[CORE_DEVICES];
-    int fd[CORE_DEVICES], nwords, nfds;
-};
-
 static void sources_find(struct sources *s)
 {
     s->me = ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
@@ -269,6 +261,30 @@ static void sources_sleep(const struct sources *s, int most_ms)
     else
         ku_wait_sleep(&s->me->sleeping, most_ms);
 }
+
+/* ---- The helper's ---- */
+
+int MPID_Listen(struct sources *s)
+{
+    sources_find(s);
+    ku_wait_beside_end(s->me);
+    sources_prepare(s);
+    int met = MPID_Progress() + look_at_idle() + check_failed();
+    s->busy = MPID_core.busy != NULL;
+    if (met > 0 || !sources_arm(s)) {
+        ku_wait_beside_end(s->me);
+        met++;
+    }
+    return met;
+}
+
+void MPID_Listen_sleep(const struct sources *s, int most_ms)
+{
+    bool busy = s->nwords > 0 || s->busy;
+    ku_wait_beside(s->me, s->fd, s->nfds, busy ? BUSY_MS : most_ms);
+}
+
+/* ---- Being woken ---- */
 
 /* Counts MPID_Wake; the last one this thread has returned for. */
 static _Atomic uint32_t wakes;
@@ -406,6 +422,7 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
     bool threaded = mode_has(MPID_MODE_THREADED);
     uint32_t before = threaded ? MPID_Thread_events() : 0;
     int met;
+    MPID_Thread_looks();
     if (threaded && !MPID_Thread_drive())
         return wait_parked(w, r, team, team != NULL || word.at != NULL);
     if (unlikely(check_failed()))
@@ -487,6 +504,7 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     int n;
     if (!MPID_core.up)
         return 0;
+    MPID_Thread_looks();
     n = MPID_Progress();
     if (n == 0)
         n = check_failed();

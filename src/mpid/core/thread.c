@@ -41,6 +41,7 @@ static struct {
     _Alignas(64) _Atomic(const void *) holder;
     /* with the lock */
     uint32_t depth;
+    uint32_t looks; /* of threads of the program at the devices, where they wait or ask */
     const void *driver;
     const char *driver_call;
     bool asleep; /* the driver */
@@ -96,12 +97,17 @@ held:
     atomic_fetch_sub_explicit(&threads.contenders, 1, memory_order_relaxed);
 }
 
+static void hold(uint32_t depth)
+{
+    atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
+    threads.depth = depth;
+}
+
 static void take(uint32_t depth)
 {
     if (!try_lock())
         lock_slow();
-    atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
-    threads.depth = depth;
+    hold(depth);
 }
 
 static bool is_mine(void)
@@ -236,12 +242,28 @@ bool MPID_Thread_try_enter(void)
 {
     if (is_mine())
         threads.depth++;
-    else if (try_lock()) {
-        atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
-        threads.depth = 1;
-    } else
+    else if (try_lock())
+        hold(1);
+    else
         return false;
     return true;
+}
+
+void MPID_Thread_looks(void)
+{
+    threads.looks++;
+}
+
+bool MPID_Thread_help(uint32_t *seen)
+{
+    if (!try_lock())
+        return false;
+    hold(1);
+    if (threads.looks == *seen && threads.driver == NULL && threads.first == NULL)
+        return true;
+    *seen = threads.looks;
+    MPID_Thread_leave();
+    return false;
 }
 
 void MPID_Thread_leave(void)

@@ -36,6 +36,11 @@ void MPID_Thread_report(void);
 enum ku_wait_step MPID_Thread_step(struct ku_wait *w);
 /* Let others have the lock, if somebody waits for it. */
 void MPID_Thread_yield(void);
+/* The caller, a thread of the program, looks at the devices. */
+void MPID_Thread_looks(void);
+/* Of the helper: the device lock, if it is free, no thread of the program waits, and none has looked at the devices since the last call
+ * with this `seen`. */
+bool MPID_Thread_help(uint32_t *seen);
 /* Around a sleep of the driver on the rank's word or descriptors. */
 uint32_t MPID_Thread_lie_down(void);
 void MPID_Thread_rise(uint32_t depth);
