@@ -342,6 +342,13 @@ void ku_wait_show_stores(uint32_t fences)
         must_nap = true;
 }
 
+bool ku_wait_show_all_stores(uint32_t fences)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return !(fences & KU_FENCE_SOME) && atomic_load_explicit(&has_membarrier, memory_order_relaxed) &&
+           syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
 static void prepare(_Atomic uint32_t *sleeping, uint32_t how, uint32_t fences)
 {
     atomic_store_explicit(sleeping, how, memory_order_seq_cst);
@@ -363,7 +370,7 @@ static int nap(int timeout_ms)
     return must_nap && (timeout_ms < 0 || timeout_ms > 1) ? 1 : timeout_ms;
 }
 
-void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
+static void sleep_on(_Atomic uint32_t *sleeping, int timeout_ms)
 {
     struct timespec t, *tp = NULL;
     timeout_ms = nap(timeout_ms);
@@ -371,8 +378,13 @@ void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
         t = (struct timespec){ timeout_ms / 1000, timeout_ms % 1000 * 1000000l };
         tp = &t;
     }
-    if (atomic_load_explicit(sleeping, memory_order_relaxed) == 1)
-        syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, tp, NULL, 0);
+    if (atomic_load_explicit(sleeping, memory_order_relaxed) == KU_ASLEEP)
+        syscall(SYS_futex, sleeping, FUTEX_WAIT, KU_ASLEEP, tp, NULL, 0);
+}
+
+void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
+{
+    sleep_on(sleeping, timeout_ms);
     ku_wait_cancel(sleeping);
 }
 
@@ -534,20 +546,46 @@ static int bell_limit(const struct ku_seg_rank *rank, int timeout_ms)
     return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;
 }
 
-void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms)
+/* What poll says; *rung: the doorbell, if it has rung, -1: it has not. */
+static int poll_all(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms, int *rung)
 {
     struct pollfd p[KU_WAIT_FDS + 1];
-    char byte[8];
     int fd = atomic_load(&bell), bells = fd >= 0 && rank->bell_len > 0, ready;
     for (int i = 0; i < n && i < KU_WAIT_FDS; i++)
         p[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
     p[n] = (struct pollfd){ .fd = fd, .events = POLLIN };
     ready = poll(p, (nfds_t)(n + bells), bell_limit(rank, timeout_ms));
+    *rung = bells && ready > 0 && p[n].revents != 0 ? fd : -1;
+    return ready;
+}
+
+void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms)
+{
+    char byte[8];
+    int rung, ready = poll_all(rank, fds, n, timeout_ms, &rung);
     ku_wait_cancel(&rank->sleeping);
     if (ready == 0 && bell_patience < PATIENCE_MAX)
         bell_patience *= 2;
-    while (bells && ready > 0 && p[n].revents != 0 && recv(fd, byte, sizeof byte, MSG_DONTWAIT) > 0)
+    while (rung >= 0 && recv(rung, byte, sizeof byte, MSG_DONTWAIT) > 0)
         bell_patience = PATIENCE_MAX;
+}
+
+void ku_wait_beside(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms)
+{
+    int rung;
+    if (n > 0)
+        poll_all(rank, fds, n, timeout_ms, &rung);
+    else
+        sleep_on(&rank->sleeping, timeout_ms);
+}
+
+void ku_wait_beside_end(struct ku_seg_rank *rank)
+{
+    char byte[8];
+    int fd = atomic_load(&bell);
+    ku_wait_cancel(&rank->sleeping);
+    while (fd >= 0 && rank->bell_len > 0 && recv(fd, byte, sizeof byte, MSG_DONTWAIT) > 0)
+        ;
 }
 
 /* ---- waking ---- */

@@ -81,6 +81,8 @@ enum { KU_AWAKE = 0, KU_ASLEEP = 1, KU_IN_POLL = 2 };
 
 /* Make visible what producers have stored before they look at a word that this process has written before this call. */
 void ku_wait_show_stores(uint32_t fences);
+/* A fence in all processes of the job on this node at once; false: they cannot all be reached, and nothing is done. */
+bool ku_wait_show_all_stores(uint32_t fences);
 
 /* Invariant 1, first half.  After it the caller polls once more; then ku_wait_cancel or ku_wait_sleep. */
 void ku_wait_prepare(_Atomic uint32_t *sleeping, uint32_t fences);
@@ -102,6 +104,11 @@ enum { KU_WAIT_FDS = 8 };
 void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences);
 void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms);
 void ku_wait_bell_close(struct ku_seg_rank *rank);
+
+/* Of a thread that may sleep on the rank's word beside another one of its process: as ku_wait_sleep or, with descriptors, ku_wait_poll,
+ * but it leaves the word and the doorbell as they are.  ku_wait_beside_end, while no other thread sleeps there, does the rest. */
+void ku_wait_beside(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms);
+void ku_wait_beside_end(struct ku_seg_rank *rank);
 
 /* The producer's side, after its data is published.  A word that may be KU_IN_POLL is that of a struct ku_seg_rank. */
 void ku_wait_wake_slow(_Atomic uint32_t *sleeping);

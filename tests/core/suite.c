@@ -1070,6 +1070,7 @@ static void shared_block(void)
             MPID_Word_wait(word, is);
         }
     }
+    CHECK(MPID_Show_stores() == MPID_Show_stores(), "it is possible at one time and not at another");
     CHECK(!MPID_Lost(first, &err) && err == 0, "rank %d is there", first);
     char done = 1;
     if (ME != first) {
@@ -1081,6 +1082,40 @@ static void shared_block(void)
         MPID_RecvContig(NULL, &done, 1, w->grank_of[i], 78, CTX, NULL, &err);
     MPID_Shared_unmap(block);
     MPID_Shared_free(block);
+}
+
+/* A long message comes while its receiver is in no call: its helper takes it. */
+static void helper(void)
+{
+    enum { LONG = 1 << 20 };
+    static char bytes[LONG];
+    char ready = 1;
+    struct MPIR_HANDLE r = { 0 };
+    int err = 0;
+    if (N < 2 || ME > 1)
+        return;
+    if (ME == 0) {
+        memset(bytes, 5, sizeof bytes);
+        MPID_RecvContig(NULL, &ready, 1, 1, 81, CTX, NULL, &err);
+        MPID_SendContig(NULL, bytes, LONG, ME, 82, CTX, 1, 0, &err);
+        CHECK(err == 0, "%s", MPID_Error_text());
+        return;
+    }
+    MPID_IrecvContig(NULL, bytes, LONG, 0, 82, CTX, &r, &err);
+    MPID_SendContig(NULL, &ready, 1, ME, 81, CTX, 0, 0, &err);
+    MPID_Mode(MPID_MODE_THREADED, true);
+    MPID_Helper(true);
+    for (time_t end = time(NULL) + 40; atomic_load(&r.is_complete) == 0 && time(NULL) < end;)
+        ;
+    CHECK(atomic_load(&r.is_complete) != 0, "nobody took the message");
+    MPID_Thread_enter();
+    CHECK(!MPID_Helping, "this is not the helper");
+    MPID_Helper(false);
+    MPID_Thread_leave();
+    MPID_Helper_end();
+    MPID_Mode(MPID_MODE_THREADED, false);
+    MPID_RecvComplete(&r, NULL, &err);
+    CHECK(err == 0 && bytes[0] == 5 && bytes[LONG - 1] == 5, "%s", MPID_Error_text());
 }
 
 static void surroundings(void)
@@ -1234,6 +1269,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "team_given", team_given },
                                     { "surroundings", surroundings },
                                     { "shared_block", shared_block },
+                                    { "helper", helper },
                                     { "closed_ways", closed_ways },
                                     { "beside", beside },
                                     { "observed", observed },

@@ -81,6 +81,25 @@ static void pscw(void)
     MPI_Win_wait(win);
 }
 
+/* Rank 0 locks, puts and unlocks while the others compute for a second, in no call of MPI. */
+static void busy(const char *name)
+{
+    double begin, took = 0;
+    long n = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = MPI_Wtime();
+    if (rank == 0)
+        for (; took < 0.2; n++, took = MPI_Wtime() - begin)
+            lock_put();
+    else
+        while (MPI_Wtime() - begin < 1) /* calls of the clock, which none of the libraries takes for a look */
+            ;
+    if (rank == 0)
+        printf("%s %.1f ns\n", name, 1e9 * took / (double)n);
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* alone: rank 0 calls it while the others wait in a barrier; else all call it as often. */
 static void measure(const char *name, void (*what)(void), int all)
 {
@@ -144,6 +163,16 @@ int main(int argc, char **argv)
     measure("fence", fence, 1);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     measure("post_start_put_complete_wait", pscw, 1);
+    busy("lock_put_unlock_of_busy_target");
+    MPI_Win_free(&win);
+    MPI_Win_create(base = malloc(BYTES), BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+    measure("created_put_8", put8, 0);
+    measure("created_get_8", get8, 0);
+    measure("created_put_1M", put1m, 0);
+    measure("created_fetch_and_op", fetch, 0);
+    MPI_Win_unlock_all(win);
+    busy("created_lock_put_unlock_of_busy");
     MPI_Group_free(&others);
     MPI_Group_free(&world);
     MPI_Win_free(&win);

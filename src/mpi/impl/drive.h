@@ -16,6 +16,7 @@ struct MPIR_Driven {
      * runs. */
     enum MPIR_DRIVE (*advance)(struct MPIR_Driven *d);
     struct MPIR_Driven *next;
+    bool helped; /* it calls nothing of the program's: also the helper advances it (MPID_Helping) */
 };
 
 /* A request of the ADI with whom it keeps. */

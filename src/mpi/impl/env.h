@@ -37,6 +37,8 @@ void MPIR_Library_leave(int level);
 /* MPI_Finalize: as MPIR_Library_leave, in all ranks of the job together: nobody uses the library in any of them (then the ADI ends),
  * or (keep) somebody does in one at least. */
 void MPIR_Library_leave_all(int level, bool keep);
+/* The helper (MPID_Helper) is needed once more, or once less: from the return of the caller's procedure of MPI on it may run. */
+void MPIR_Library_help(bool on);
 /* Does anybody use it in this process besides the caller? */
 bool MPIR_Library_shared(void);
 

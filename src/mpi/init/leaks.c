@@ -11,6 +11,7 @@
 #include "comm.h"
 #include "request.h"
 #include "type.h"
+#include "win.h"
 #include "util/knob.h"
 
 enum { SHOWN = 8 /* of a kind, each with its words */ };
@@ -149,6 +150,18 @@ static void add_request(void *obj, void *list)
     add_place(&r->obj, l);
 }
 
+static void add_win(void *obj, void *list)
+{
+    const MPIR_Win *w = obj;
+    struct list *l = list;
+    next(l);
+    if (l->n <= SHOWN && w->name[0])
+        fprintf(l->out, "%s", w->name);
+    else if (l->n <= SHOWN)
+        fprintf(l->out, "one of %lld bytes without a name", (long long)w->size);
+    add_place(&w->obj, l);
+}
+
 /* Objects of other kinds, of which those with a note are the program's. */
 static void add_other(void *obj, void *list)
 {
@@ -215,6 +228,11 @@ static void fill_requests(struct list *l)
     ku_slab_each(&MPIR_slab[MPIR_KIND_REQUEST], add_request, l);
 }
 
+static void fill_wins(struct list *l)
+{
+    ku_slab_each(&MPIR_slab[MPIR_KIND_WIN], add_win, l);
+}
+
 /* Kinds of which nothing is known but the call that made the object. */
 static const struct other {
     enum MPIR_KIND kind;
@@ -246,6 +264,7 @@ void MPIR_Leaks_show(void)
     show(MPIR_KIND_NONE, "communicator", "communicators", fill_comms);
     show(MPIR_KIND_NONE, "datatype", "datatypes", fill_types);
     show(MPIR_KIND_NONE, "request", "requests", fill_requests);
+    show(MPIR_KIND_NONE, "window", "windows", fill_wins);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         show(others[i].kind, others[i].one, others[i].several, fill_others);
     show(MPIR_KIND_NONE, "message that no receive has asked for", "messages that no receive has asked for",

@@ -33,6 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     int adi, users;
     int levels[MPI_THREAD_MULTIPLE + 1]; /* users by their level of thread support */
+    int helped;                          /* what needs the helper */
     bool at_exit;
 } library;
 
@@ -48,6 +49,13 @@ static struct ku_knob knob_rows[] = {
       .unit = "",
       .changed = set_check_args,
       .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
+    { .name = "CHECK_RMA",
+      .type = KU_KNOB_BOOL,
+      .def = "0",
+      .unit = "",
+      .help =
+          "accesses to windows that conflict within an epoch are errors (MPI_ERR_RMA_CONFLICT); all of them "
+          "then go by messages" },
     { .name = "LEAKS",
       .type = KU_KNOB_BOOL,
       .def = "0",
@@ -161,9 +169,21 @@ static int begin(int *argc, char ***argv)
     return 0;
 }
 
+/* Do several threads call at once: those of users, or the helper beside them? */
+static void set_mode(void)
+{
+    MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0;
+    MPIR_env.up = library.users > 0;
+    MPIR_env.plain = MPIR_env.up && !MPIR_env.threaded && !MPIR_Leaks_wanted;
+    MPID_Mode(MPID_MODE_THREADED, MPIR_env.threaded);
+}
+
 /* Everything above the ADI that was made while it was up. */
 static void undo(void)
 {
+    MPID_Helper_end();
+    library.helped = 0; /* by windows that were not freed */
+    set_mode();
     MPIR_Part_stop();
     MPIR_Drive_stop();
     MPIR_Comm_end();
@@ -189,15 +209,6 @@ static void rest(void)
 }
 
 /* ---- Users --------------------------------------------------------------------------------------------------- */
-
-/* Are there users that call from several threads at once? */
-static void set_mode(void)
-{
-    MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0;
-    MPIR_env.up = library.users > 0;
-    MPIR_env.plain = MPIR_env.up && !MPIR_env.threaded && !MPIR_Leaks_wanted;
-    MPID_Mode(MPID_MODE_THREADED, MPIR_env.threaded);
-}
 
 static int enter(int *argc, char ***argv, int level)
 {
@@ -249,6 +260,18 @@ void MPIR_Library_leave_all(int level, bool keep)
     count_out(level);
     undo();
     MPID_End();
+    pthread_mutex_unlock(&lock);
+}
+
+void MPIR_Library_help(bool on)
+{
+    pthread_mutex_lock(&lock);
+    library.helped += on ? 1 : -1;
+    if (library.helped == 0)
+        MPID_Helper(false);
+    set_mode();
+    if (library.helped == 1 && on)
+        MPID_Helper(true);
     pthread_mutex_unlock(&lock);
 }
 

@@ -19,6 +19,10 @@ static int advance_all(void)
     for (struct MPIR_Driven **link = &first; *link;) {
         struct MPIR_Driven *d = *link;
         enum MPIR_DRIVE what;
+        if (MPID_Helping && !d->helped) {
+            link = &d->next;
+            continue;
+        }
         *link = d->next; /* out, since it may be put in again while it runs, or be gone after that */
         if (!*link)
             last = link;

@@ -21,6 +21,20 @@ static int no_epoch(const struct rma *r, int32_t rank)
                     why[r->epoch]);
 }
 
+/* A target elsewhere, of MPI_Win_lock_all; several threads may come to it at once. */
+static int lock_now(MPIR_Win *win, struct rma_target *t)
+{
+    while (t->locking)
+        MPID_DeviceCheck(MPID_BLOCKING);
+    if (t->access)
+        return 0;
+    t->locking = true;
+    int err =
+        MPIR_Rma_Remote_lock(win, t, RMA_SHARED | RMA_BY_ALL | (win->rma->all_checked ? 0 : RMA_UNCHECKED));
+    t->locking = false;
+    return err;
+}
+
 /* The target, ready to be accessed; NULL: *err. */
 static struct rma_target *target_of(MPIR_Win *win, int rank, int *err)
 {
@@ -38,7 +52,7 @@ static struct rma_target *target_of(MPIR_Win *win, int rank, int *err)
     if (r->epoch == RMA_FENCE)
         r->fence_used = true;
     else if (r->epoch == RMA_LOCK_ALL && !t->slot && !t->access)
-        *err = MPIR_Rma_Remote_lock(win, t, RMA_SHARED | RMA_BY_ALL | (r->all_checked ? 0 : RMA_UNCHECKED));
+        *err = lock_now(win, t);
     else if (r->epoch != RMA_LOCK_ALL && !t->access)
         *err = no_epoch(r, rank);
     return *err ? NULL : t;
@@ -92,11 +106,23 @@ bool MPIR_Rma_Place(struct rma *r, const struct rma_target *t, int64_t disp,
     return true;
 }
 
+/* An access of this process to its own part, among those of others. */
+static int check_own(struct rma *r, MPI_Aint disp, const struct rma_side *to, const char *at, uint8_t kind)
+{
+    struct rma_msg m = { .kind = kind, .disp = disp, .basic = to->type->adi.basic, .fences = r->fences };
+    struct rma_answer says;
+    if (MPIR_Rma_Check(r, r->own->rank, &m, &to->type->adi, at, to->count, &says))
+        return 0;
+    return MPIR_Rma_Check_tell(&says, MPIR_Rma_call[kind], MPIR_Rma_call[says.other_kind], r->own->rank);
+}
+
 static char *place(MPIR_Win *win, const struct rma_target *t, MPI_Aint disp, const struct rma_side *to,
-                   int *err)
+                   uint8_t kind, int *err)
 {
     char *at;
     *err = MPIR_Rma_Place(win->rma, t, disp, &to->type->adi, to->count, &at) ? 0 : MPI_ERR_RMA_RANGE;
+    if (win->rma->checks && !*err)
+        *err = check_own(win->rma, disp, to, at, kind);
     return at;
 }
 
@@ -165,6 +191,85 @@ static int check_passive(const MPIR_Win *win)
                     "is in no epoch of passive targets; expected MPI_Win_lock or MPI_Win_lock_all before");
 }
 
+/* ---- By the device's copies ------------------------------------------------------------------------------------ */
+
+/* What the origin knows of a target by message. */
+static int check_range(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *to)
+{
+    char *at;
+    if (!t->slot || t->dynamic || MPIR_Rma_Place(win->rma, t, disp, &to->type->adi, to->count, &at))
+        return 0;
+    return MPI_ERR_RMA_RANGE;
+}
+
+/* n bytes between memory here (one of both is NULL) and the target's. */
+static int copy(struct rma_target *t, int64_t at, const void *from, void *into, int64_t n)
+{
+    struct MPID_COMPLETION c = { 0 };
+    int err = 0;
+    if (from)
+        MPID_Put(t->remote, at, from, n, &c, &err);
+    else
+        MPID_Get(t->remote, at, into, n, &c, &err);
+    if (!err)
+        MPID_Mem_wait(&c, &err);
+    if (err || MPID_Mem_by_device(t->remote))
+        return err;
+    MPID_Mem_flush(t->remote, &c, &err); /* it went by packets */
+    if (!err)
+        MPID_Mem_wait(&c, &err);
+    t->no_copy = true;
+    return err;
+}
+
+static bool can_copy(struct rma_target *t, const struct rma_side *there)
+{
+    return there->type->adi.is_contig && MPIR_Rma_Remote(t);
+}
+
+/* Is the origin's side to be packed?  *room: where; *err: no memory for that. */
+static char *contiguous(const struct rma_side *here, int64_t bytes, void **room, int *err)
+{
+    *room = NULL;
+    if (here->type->adi.is_contig)
+        return (char *)here->at + here->type->adi.true_lb;
+    if (!(*room = malloc((size_t)bytes)))
+        *err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of an access", (long long)bytes);
+    return *room;
+}
+
+static int copy_out(struct rma_target *t, MPI_Aint disp, const struct rma_side *from,
+                    const struct rma_side *to)
+{
+    int64_t bytes = from->count * from->type->adi.size;
+    void *room;
+    int err = 0;
+    char *at = bytes ? contiguous(from, bytes, &room, &err) : NULL;
+    if (!at)
+        return err;
+    if (room)
+        MPID_Layout_pack(&from->type->adi, from->at, from->count, 0, room, bytes);
+    err = copy(t, disp * t->unit + to->type->adi.true_lb, at, NULL, bytes);
+    free(room);
+    return err;
+}
+
+static int copy_in(struct rma_target *t, MPI_Aint disp, const struct rma_side *into,
+                   const struct rma_side *from)
+{
+    int64_t bytes = into->count * into->type->adi.size;
+    void *room;
+    int err = 0;
+    char *at = bytes ? contiguous(into, bytes, &room, &err) : NULL;
+    if (!at)
+        return err;
+    err = copy(t, disp * t->unit + from->type->adi.true_lb, NULL, at, bytes);
+    if (room && !err)
+        MPID_Layout_unpack(&into->type->adi, into->at, into->count, 0, room, bytes);
+    free(room);
+    return err;
+}
+
 /* ---- Put and get ---------------------------------------------------------------------------------------------- */
 
 static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from, struct rma_side *to,
@@ -176,9 +281,15 @@ static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *fr
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(from, "origin_count", to)))
         return err;
+    if (!t->direct && (err = check_range(win, t, disp, to)))
+        return err;
+    if (!t->direct && can_copy(t, to)) {
+        err = copy_out(t, disp, from, to);
+        return err ? err : complete(win, request);
+    }
     if (!t->direct)
         return MPIR_Rma_Remote_put(win, t, disp, from, to, request);
-    to->at = place(win, t, disp, to, &err);
+    to->at = place(win, t, disp, to, RMA_PUT, &err);
     if (err)
         return err;
     move(from, to);
@@ -194,9 +305,15 @@ static int get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *in
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(into, "origin_count", from)))
         return err;
+    if (!t->direct && (err = check_range(win, t, disp, from)))
+        return err;
+    if (!t->direct && can_copy(t, from)) {
+        err = copy_in(t, disp, into, from);
+        return err ? err : complete(win, request);
+    }
     if (!t->direct)
         return MPIR_Rma_Remote_get(win, t, disp, into, from, request);
-    from->at = place(win, t, disp, from, &err);
+    from->at = place(win, t, disp, from, RMA_GET, &err);
     if (err)
         return err;
     move(from, into);
@@ -298,9 +415,11 @@ static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side 
     if (reads && from->type->adi.basic != to->type->adi.basic && to->count && to->type->adi.size)
         return MPIR_Err(MPI_ERR_TYPE, "origin_datatype",
                         "is not made of the same basic type as target_datatype; expected the same in both");
+    if (!t->direct && (err = check_range(win, t, disp, to)))
+        return err;
     if (!t->direct)
         return MPIR_Rma_Remote_update(win, t, disp, from, old, to, &u, request);
-    to->at = place(win, t, disp, to, &err);
+    to->at = place(win, t, disp, to, old ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, &err);
     if (!err)
         err = update_here(win, t, from, old, to, &u);
     return err ? err : complete(win, request);
@@ -365,7 +484,7 @@ int MPIR_Fetch_and_op(const void *origin_addr, void *result_addr, MPIR_Datatype 
         (op->obj.self != KEEL_MPI_NO_OP && (err = check_origin(&from))) ||
         (err = MPIR_Rma_Update_of(&u, op, datatype->adi.basic)))
         return err;
-    to.at = place(win, t, target_disp, &to, &err);
+    to.at = place(win, t, target_disp, &to, RMA_GET_ACCUMULATE, &err);
     if (!err)
         MPIR_Rma_Update(win->rma, t->slot, &u, to.at, &datatype->adi, 1, origin_addr, result_addr);
     return err;
@@ -381,9 +500,11 @@ int MPIR_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
     struct rma_target *t = target_of(win, target_rank, &err);
     if (!t || (err = check_disp(t, target_disp)))
         return err;
+    if (!t->direct && (err = check_range(win, t, target_disp, &to)))
+        return err;
     if (!t->direct)
         return MPIR_Rma_Remote_swap(win, t, target_disp, origin_addr, compare_addr, result_addr, datatype);
-    to.at = place(win, t, target_disp, &to, &err);
+    to.at = place(win, t, target_disp, &to, RMA_COMPARE_SWAP, &err);
     if (!err)
         MPIR_Rma_Swap(win->rma, t->slot, to.at, datatype->adi.size, origin_addr, compare_addr, result_addr);
     return err;

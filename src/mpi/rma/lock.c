@@ -157,22 +157,33 @@ void MPIR_Rma_Unlock_one(struct rma *r, struct rma_slot *s, bool alone)
 
 /* ---- Stripes: held for a few elements, without looking at anything else ---------------------------------------- */
 
-void MPIR_Rma_Stripe_lock(struct rma *r, _Atomic uint32_t *stripe)
+/* Between two looks.  False: somebody is lost, who may have had it; what he did is lost with it. */
+static bool look_again(const struct rma *r, uint32_t looks)
 {
     enum { SPINS = 100, LOOK_EVERY = 4096 };
     int err;
+    if (looks < SPINS)
+        ku_wait_pause();
+    else
+        sched_yield();
+    return looks % LOOK_EVERY != 0 || !lost_member(r, &err);
+}
+
+void MPIR_Rma_Stripe_lock(struct rma *r, _Atomic uint32_t *stripe)
+{
     for (uint32_t n = 1;; n++) {
         uint32_t nobody = 0;
         if (atomic_compare_exchange_weak_explicit(stripe, &nobody, 1, memory_order_acquire,
-                                                  memory_order_relaxed))
-            return;
-        if (n < SPINS)
-            ku_wait_pause();
-        else
-            sched_yield();
-        if (n % LOOK_EVERY == 0 && lost_member(r, &err)) /* it may have had it: what it did is lost with it */
+                                                  memory_order_relaxed) ||
+            !look_again(r, n))
             return;
     }
+}
+
+void MPIR_Rma_Stripe_wait(struct rma *r, _Atomic uint32_t *word)
+{
+    for (uint32_t n = 1; atomic_load_explicit(word, memory_order_acquire) && look_again(r, n); n++)
+        ;
 }
 
 void MPIR_Rma_Stripe_unlock(_Atomic uint32_t *stripe)

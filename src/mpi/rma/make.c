@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "attr.h"
+#include "env.h"
 #include "rma.h"
 
 enum { GRAIN = 128, LARGEST_ALIGNMENT = 4096 };
@@ -165,10 +166,24 @@ static int map_blocks(struct rma *r, const struct blocks *b)
     return 0;
 }
 
+/* Let the devices of others reach the memory of this process: its key is in its slot before anybody goes on (agree). */
+static void expose(MPIR_Win *win)
+{
+    struct rma *r = win->rma;
+    struct rma_slot *s = r->own->slot;
+    int err = 0;
+    if (win->flavor != MPI_WIN_FLAVOR_CREATE || win->size == 0 || r->members == 1 || r->checks)
+        return;
+    r->exposed = MPID_Mem_register(win->base, win->size, &err);
+    int64_t len = r->exposed ? MPID_Mem_key(r->exposed, s->key, sizeof s->key) : 0;
+    s->key_len = len <= RMA_KEY ? (uint32_t)len : 0;
+}
+
 static int make_targets(struct rma *r, MPIR_Win *win)
 {
     bool apart = win->flavor == MPI_WIN_FLAVOR_CREATE || win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
     r->members = (int32_t)r->node->members;
+    r->checks = MPIR_Rma_Check_wanted();
     r->on_node = calloc((size_t)r->members, sizeof *r->on_node);
     if (!r->on_node)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a window");
@@ -180,7 +195,7 @@ static int make_targets(struct rma *r, MPIR_Win *win)
                                   .size = s->size,
                                   .unit = s->unit,
                                   .slot = s,
-                                  .direct = mine || !apart,
+                                  .direct = mine || !(apart || r->checks),
                                   .dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC };
         t->base = apart ? (mine ? win->base : NULL) : r->mapped + s->at;
         if (mine)
@@ -188,7 +203,8 @@ static int make_targets(struct rma *r, MPIR_Win *win)
     }
     if (!apart)
         win->base = r->own->base;
-    r->served = win->comm->adi.size > r->members || (apart && win->comm->adi.size > 1);
+    r->served = win->comm->adi.size > r->members || ((apart || r->checks) && win->comm->adi.size > 1);
+    expose(win);
     return 0;
 }
 
@@ -211,16 +227,22 @@ static void discard(MPIR_Win *win)
 {
     struct rma *r = win->rma;
     if (r) {
+        for (int32_t i = 0; r->on_node && i < r->members; i++)
+            if (r->on_node[i].remote)
+                MPID_Mem_close(r->on_node[i].remote);
+        if (r->exposed)
+            MPID_Mem_unregister(r->exposed);
         release_blocks(r);
         for (int i = 0; i < RMA_BUCKETS; i++)
             for (struct rma_target *t = r->elsewhere[i], *next; t; t = next) {
                 next = t->next;
-                MPIR_Rma_Types_free(t);
+                MPIR_Rma_Remote_free(t);
                 free(t);
             }
         for (int32_t i = 0; r->on_node && i < r->members; i++)
-            MPIR_Rma_Types_free(&r->on_node[i]);
+            MPIR_Rma_Remote_free(&r->on_node[i]);
         free(r->on_node);
+        MPIR_Rma_Check_end(r);
         free(r->region);
         free(r->ordering);
         free(r->kinds);
@@ -356,6 +378,10 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
         discard(win);
     else
         *result = win;
+    if (!err && win->rma->served && !win->rma->no_locks) { /* last, since the helper runs from here on */
+        win->rma->helped = true;
+        MPIR_Library_help(true);
+    }
     return err;
 }
 
@@ -418,9 +444,12 @@ int MPIR_Win_free(MPIR_Win **win)
         return err;
     err = MPIR_Rma_Flush_all(w);
     int failed = MPIR_Barrier(w->comm); /* nobody accesses any part any more */
+    bool helped = w->rma->helped;
     if (w->rma->serve)
         MPIR_Rma_Serve_end(w);
     discard(w);
+    if (helped)
+        MPIR_Library_help(false);
     *win = NULL;
     return err ? err : failed;
 }
@@ -440,6 +469,18 @@ static struct rma_target *here(struct rma *r, int32_t rank)
             high = mid;
     }
     return low < r->members && r->on_node[low].rank == rank ? &r->on_node[low] : NULL;
+}
+
+MPID_Remote MPIR_Rma_Remote(struct rma_target *t)
+{
+    int err = 0;
+    if (!t->opened && t->slot) {
+        t->opened = true;
+        if (t->slot->key_len > 0)
+            t->remote = MPID_Mem_open(t->slot->key, t->slot->key_len, &err);
+        t->no_copy = !t->remote || !MPID_Mem_by_device(t->remote);
+    }
+    return t->no_copy ? NULL : t->remote;
 }
 
 struct rma_target *MPIR_Rma_target(MPIR_Win *win, int32_t rank)

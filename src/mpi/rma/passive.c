@@ -80,8 +80,9 @@ int MPIR_Win_unlock(int rank, MPIR_Win *win)
         if (!(t->access & RMA_UNCHECKED))
             MPIR_Rma_Unlock_one(r, t->slot, t->access & RMA_ALONE);
     } else {
-        err = MPIR_Rma_Remote_ask(win, t, !(t->access & RMA_UNCHECKED));
-        err = first_of(err, MPIR_Rma_Remote_answer(win, t));
+        struct rma_ack *acks = NULL;
+        err = MPIR_Rma_Remote_ask(win, t, !(t->access & RMA_UNCHECKED), &acks);
+        err = first_of(err, MPIR_Rma_Remote_answers(&acks));
         err = first_of(err, MPIR_Rma_Out_wait(win, rank));
     }
     t->access = 0;
@@ -116,15 +117,14 @@ int MPIR_Win_unlock_all(MPIR_Win *win)
     int err = check_all(win);
     if (err)
         return err;
-    for (struct rma_target *t = r->touched; t; t = t->touched)
-        if (t->dirty || (t->access & RMA_BY_ALL))
-            err = first_of(
-                err, MPIR_Rma_Remote_ask(win, t, (t->access & (RMA_BY_ALL | RMA_UNCHECKED)) == RMA_BY_ALL));
+    struct rma_ack *acks = NULL;
     for (struct rma_target *t = r->touched; t; t = t->touched) {
-        if (t->ack)
-            err = first_of(err, MPIR_Rma_Remote_answer(win, t));
+        bool locked = (t->access & (RMA_BY_ALL | RMA_UNCHECKED)) == RMA_BY_ALL;
+        if (t->dirty || (t->access & RMA_BY_ALL))
+            err = first_of(err, MPIR_Rma_Remote_ask(win, t, locked, &acks));
         t->access = 0;
     }
+    err = first_of(err, MPIR_Rma_Remote_answers(&acks));
     err = first_of(err, MPIR_Rma_Flush_all(win));
     if (r->all_checked)
         MPIR_Rma_Unlock_all_words(r);

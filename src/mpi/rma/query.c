@@ -65,12 +65,14 @@ int MPIR_Win_shared_query(MPIR_Win *win, int rank, MPI_Aint *size, MPI_Count *di
         t = first_with_memory(r);
     else
         for (int32_t i = 0; i < r->members; i++)
-            if (r->on_node[i].rank == rank && r->on_node[i].direct)
+            if (r->on_node[i].rank == rank)
                 t = &r->on_node[i];
-    if (t && t->direct)
+    if (t && !t->direct && !t->base) /* not mapped here */
+        t = NULL;
+    if (t)
         base = t->base;
-    *size = t && t->direct ? t->size : 0;
-    *disp_unit = t && t->direct ? t->unit : 1;
+    *size = t ? t->size : 0;
+    *disp_unit = t ? t->unit : 1;
     memcpy(baseptr, &base, sizeof base);
     return 0;
 }

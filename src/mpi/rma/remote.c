@@ -5,6 +5,9 @@
  * receive is posted first, with a tag that no other operation under way has.  The messages of a process are executed in the order in
  * which it sent them, as far as order matters (serve.c); so the answer to a flush tells that all before it is done.
  *
+ * Short messages that nothing comes back for wait for others, at most RMA_BATCH bytes for a target, and go together.  Every epoch ends
+ * with a message that is answered, and so does every flush; so none is left.
+ *
  * A datatype that has gaps is told to a target once, by number; the origin forgets the oldest of RMA_KNOWN_TYPES. */
 #include "config.h"
 #include <stdlib.h>
@@ -21,8 +24,16 @@ struct rma_types {
     uint32_t n;
 };
 
+/* Short messages to a target, until one that is answered, or a flush, or no room. */
+struct rma_batch {
+    int64_t len;
+    _Alignas(16) char bytes[RMA_BATCH];
+};
+
 struct rma_ack {
     MPIR_Request request;
+    struct rma_ack *next;
+    struct rma_target *target;
     struct rma_answer says;
 };
 
@@ -80,22 +91,29 @@ static void out_free(struct rma_out *out, int err)
     free(o);
 }
 
-/* Those of a rank, or of all (-1), which are waited for or only looked at. */
-static int collect(MPIR_Win *win, int32_t rank, bool wait)
+static bool is_over(const struct rma_out *out)
+{
+    return atomic_load_explicit(&out->request.is_complete, memory_order_acquire) != 0;
+}
+
+/* The first error of those of a rank, or of all (-1), that are over; they are forgotten but for those that a thread waits for. */
+static int collect(MPIR_Win *win, int32_t rank)
 {
     struct rma *r = win->rma;
     int first = 0;
-    for (struct rma_out **at = &r->out; *at;) {
-        struct rma_out *out = *at;
-        bool complete = atomic_load_explicit(&out->request.is_complete, memory_order_acquire) != 0;
-        if ((rank >= 0 && out->rank != rank) || (!complete && !wait)) {
+    for (struct rma_out **at = &r->out, *out; (out = *at);) {
+        if ((rank >= 0 && out->rank != rank) || !is_over(out)) {
             at = &out->next;
             continue;
         }
         int err = out_error(out);
-        first = first ? first : err;
-        for (at = &r->out; *at != out; at = &(*at)->next) /* more may have come while it waited */
-            ;
+        if (!out->told && !first)
+            first = err;
+        out->told = true;
+        if (out->users) {
+            at = &out->next;
+            continue;
+        }
         *at = out->next;
         r->nout--;
         out_free(out, err);
@@ -103,10 +121,23 @@ static int collect(MPIR_Win *win, int32_t rank, bool wait)
     return first;
 }
 
+static struct rma_out *under_way(const struct rma *r, int32_t rank)
+{
+    struct rma_out *out = r->out;
+    while (out && ((rank >= 0 && out->rank != rank) || is_over(out)))
+        out = out->next;
+    return out;
+}
+
 int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank)
 {
     struct rma *r = win->rma;
-    int err = collect(win, rank, true);
+    for (struct rma_out *out; (out = under_way(r, rank));) {
+        out->users++;
+        out_error(out);
+        out->users--;
+    }
+    int err = collect(win, rank);
     if (!err && r->late) {
         err = MPIR_Err(r->late, NULL, "an earlier operation on the window failed");
         r->late = 0;
@@ -117,7 +148,7 @@ int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank)
 static void reap(MPIR_Win *win)
 {
     if (win->rma->nout > REAP_ABOVE) {
-        int err = collect(win, -1, false);
+        int err = collect(win, -1);
         win->rma->late = win->rma->late ? win->rma->late : err;
     }
 }
@@ -197,13 +228,12 @@ static void touch(MPIR_Win *win, struct rma_target *t)
     t->dirty = true;
 }
 
-/* The message with its data, which are `bytes` bytes packed: at once where that can be. */
-static int send_message(MPIR_Win *win, struct rma_target *t, const void *message, int64_t len)
+/* Messages with their data, which are `len` bytes: at once where that can be. */
+static int send_now(MPIR_Win *win, struct rma_target *t, const void *message, int64_t len)
 {
     MPIR_Comm *comm = win->comm;
     uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_RMA);
     int grank = MPIR_Comm_grank(comm, t->rank), err = 0;
-    touch(win, t);
     MPID_BsendContig(&comm->adi, message, len, comm->adi.rank, RMA_TAG_AM, context, grank,
                      MPID_MSGFORM_NATIVE, &err);
     if (err != MPIR_ERR_MAY_BLOCK)
@@ -220,18 +250,51 @@ static int send_message(MPIR_Win *win, struct rma_target *t, const void *message
     return err;
 }
 
+static int send_batch(MPIR_Win *win, struct rma_target *t)
+{
+    struct rma_batch *b = t->batch;
+    t->batch = NULL;
+    int err = b ? send_now(win, t, b->bytes, b->len) : 0;
+    free(b);
+    return err;
+}
+
+/* Nothing comes back for it, so it may wait for others. */
+static bool may_wait(const struct rma_msg *m)
+{
+    return !m->apart && (m->kind == RMA_PUT || m->kind == RMA_ACCUMULATE || m->kind == RMA_TYPE);
+}
+
+/* A message with its data, behind those that wait; all go unless it may wait, too. */
+static int send_message(MPIR_Win *win, struct rma_target *t, const struct rma_msg *m, const void *message)
+{
+    int64_t len = RMA_length(m);
+    int err = 0;
+    touch(win, t);
+    if (t->batch && t->batch->len + len > RMA_BATCH)
+        err = send_batch(win, t);
+    if (!err && !t->batch && may_wait(m) && (t->batch = malloc(sizeof *t->batch)))
+        t->batch->len = 0;
+    if (err || !t->batch)
+        return err ? err : send_now(win, t, message, len);
+    memcpy(t->batch->bytes + t->batch->len, message, (size_t)len);
+    t->batch->len += len;
+    return may_wait(m) ? 0 : send_batch(win, t);
+}
+
 /* Data that lie anywhere: in the message, or behind it.  *out: what uses the buffer after the call. */
 static int send_data(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, const struct rma_side *from,
                      struct rma_out **out)
 {
     _Alignas(16) char room[sizeof *m + RMA_INLINE];
+    m->fences = win->rma->fences;
     m->bytes = from ? from->count * from->type->adi.size : 0;
     m->apart = m->bytes > RMA_INLINE;
     *out = NULL;
     if (m->bytes && !m->apart)
         MPID_Layout_pack(&from->type->adi, from->at, from->count, 0, room + sizeof *m, m->bytes);
     memcpy(room, m, sizeof *m);
-    int err = send_message(win, t, room, (int64_t)sizeof *m + (m->apart ? 0 : m->bytes));
+    int err = send_message(win, t, m, room);
     if (err || !m->apart)
         return err;
     *out = out_new(win, t->rank, false, NULL);
@@ -283,10 +346,12 @@ static int number_of(MPIR_Win *win, struct rma_target *t, MPIR_Datatype *type, i
     return 0;
 }
 
-void MPIR_Rma_Types_free(struct rma_target *t)
+void MPIR_Rma_Remote_free(struct rma_target *t)
 {
     free(t->types);
+    free(t->batch);
     t->types = NULL;
+    t->batch = NULL;
 }
 
 /* What the target needs to know of its own side. */
@@ -387,7 +452,7 @@ int MPIR_Rma_Remote_swap(MPIR_Win *win, struct rma_target *t, int64_t disp, cons
 
 /* ---- Synchronization ---------------------------------------------------------------------------------------------- */
 
-static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m)
+static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, struct rma_ack **acks)
 {
     struct rma_ack *ack = calloc(1, sizeof *ack);
     struct rma_out *none;
@@ -397,48 +462,62 @@ static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m)
     m->tag = (uint32_t)RMA_next_tag(win->rma);
     MPID_IrecvContig(&win->comm->adi, &ack->says, sizeof ack->says, t->rank, (int)m->tag,
                      MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), &ack->request, &err);
-    t->ack = ack;
-    return err ? err : send_data(win, t, m, NULL, &none);
+    ack->target = t;
+    ack->next = *acks;
+    *acks = ack;
+    t->asked++;
+    if (!err)
+        err = send_data(win, t, m, NULL, &none);
+    t->dirty = false; /* what another thread sends from here on is not answered by this */
+    return err;
 }
 
-int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock)
+int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock, struct rma_ack **acks)
 {
     struct rma_msg m = { .kind = RMA_FLUSH_MSG, .unlock = unlock, .alone = (t->access & RMA_ALONE) != 0 };
-    return ask(win, t, &m);
+    return ask(win, t, &m, acks);
 }
 
-static const char *const done_by[] = { [RMA_PUT] = "MPI_Put",
-                                       [RMA_GET] = "MPI_Get",
-                                       [RMA_ACCUMULATE] = "MPI_Accumulate",
-                                       [RMA_GET_ACCUMULATE] = "MPI_Get_accumulate",
-                                       [RMA_COMPARE_SWAP] = "MPI_Compare_and_swap",
-                                       [RMA_LOCK_MSG] = "MPI_Win_lock",
-                                       [RMA_FLUSH_MSG] = "MPI_Win_flush",
-                                       [RMA_TYPE] = "a datatype" };
+const char *const MPIR_Rma_call[] = { [RMA_PUT] = "MPI_Put",
+                                      [RMA_GET] = "MPI_Get",
+                                      [RMA_ACCUMULATE] = "MPI_Accumulate",
+                                      [RMA_GET_ACCUMULATE] = "MPI_Get_accumulate",
+                                      [RMA_COMPARE_SWAP] = "MPI_Compare_and_swap",
+                                      [RMA_LOCK_MSG] = "MPI_Win_lock",
+                                      [RMA_FLUSH_MSG] = "MPI_Win_flush",
+                                      [RMA_TYPE] = "a datatype" };
 
-int MPIR_Rma_Remote_answer(MPIR_Win *win, struct rma_target *t)
+/* What the target has refused. */
+static int refusal(const struct rma_answer *says, const struct rma_target *t)
 {
-    struct rma_ack *ack = t->ack;
-    int err = 0;
-    (void)win;
-    if (!ack)
-        return 0;
-    MPID_RecvComplete(&ack->request, NULL, &err);
-    if (!err && ack->says.error && t->dynamic)
-        err = MPIR_Err(ack->says.error, "target_disp",
-                       "%#llx of an earlier %s was refused by rank %d: not all attached there",
-                       (unsigned long long)ack->says.disp, done_by[ack->says.kind], t->rank);
-    else if (!err && ack->says.error)
-        err = MPIR_Err(ack->says.error, "target_disp",
-                       "%lld (times %lld bytes) of an earlier %s was refused by rank %d, whose part of the "
-                       "window has %lld "
-                       "bytes",
-                       (long long)ack->says.disp, (long long)ack->says.unit, done_by[ack->says.kind], t->rank,
-                       (long long)ack->says.size);
-    free(ack);
-    t->ack = NULL;
-    t->dirty = false;
-    return err;
+    if (says->error == MPI_ERR_RMA_CONFLICT)
+        return MPIR_Rma_Check_tell(says, MPIR_Rma_call[says->kind], MPIR_Rma_call[says->other_kind], t->rank);
+    if (t->dynamic)
+        return MPIR_Err(says->error, "target_disp",
+                        "%#llx of an earlier %s was refused by rank %d: not all attached there",
+                        (unsigned long long)says->disp, MPIR_Rma_call[says->kind], t->rank);
+    return MPIR_Err(says->error, "target_disp",
+                    "%lld (times %lld bytes) of an earlier %s was refused by rank %d, whose part of the "
+                    "window has %lld bytes",
+                    (long long)says->disp, (long long)says->unit, MPIR_Rma_call[says->kind], t->rank,
+                    (long long)says->size);
+}
+
+int MPIR_Rma_Remote_answers(struct rma_ack **acks)
+{
+    int first = 0;
+    for (struct rma_ack *ack = *acks, *next; ack; ack = next) {
+        int err = 0;
+        next = ack->next;
+        MPID_RecvComplete(&ack->request, NULL, &err);
+        if (!err && ack->says.error)
+            err = refusal(&ack->says, ack->target);
+        first = first ? first : err;
+        ack->target->asked--;
+        free(ack);
+    }
+    *acks = NULL;
+    return first;
 }
 
 int MPIR_Rma_Remote_lock(MPIR_Win *win, struct rma_target *t, uint32_t access)
@@ -447,8 +526,9 @@ int MPIR_Rma_Remote_lock(MPIR_Win *win, struct rma_target *t, uint32_t access)
     int err = 0;
     touch(win, t);
     if (!(access & RMA_UNCHECKED)) {
-        err = ask(win, t, &m);
-        int failed = MPIR_Rma_Remote_answer(win, t);
+        struct rma_ack *acks = NULL;
+        err = ask(win, t, &m, &acks);
+        int failed = MPIR_Rma_Remote_answers(&acks);
         err = err ? err : failed;
     }
     if (!err)

@@ -16,7 +16,7 @@
 
 /* ---- In the node's control block ---------------------------------------------------------------------------- */
 
-enum { RMA_STRIPES = 16 };
+enum { RMA_STRIPES = 16, RMA_KEY = 184 };
 
 /* One member of the window on this node. */
 struct rma_slot {
@@ -28,6 +28,10 @@ struct rma_slot {
     uint64_t at; /* where its part begins in the node's block of memory */
     _Alignas(64) _Atomic uint32_t
         stripe[RMA_STRIPES]; /* locks of elements that the processor cannot update as one (update.c) */
+    _Alignas(64) _Atomic uint32_t gate; /* somebody updates many elements of its part at once (update.c) */
+    uint32_t key_len;                   /* of its memory (MPID_Mem_key), where others copy to and from it */
+    unsigned char key[RMA_KEY];
+    _Alignas(64) _Atomic uint32_t busy; /* it updates a few elements, of whatever part */
 };
 
 struct rma_node {
@@ -59,9 +63,14 @@ struct rma_target {
     bool direct;           /* else by messages */
     bool dynamic, dirty;   /* dirty: something was sent that the target may not have done */
     bool listed;           /* in the window's list of targets by message */
+    bool opened;           /* remote is known */
+    MPID_Remote remote;    /* the device copies to and from it by itself; NULL: it cannot */
     struct rma_target *touched;
     struct rma_types *types; /* datatypes that it has been told */
-    struct rma_ack *ack;     /* the answer to a flush that is under way */
+    int32_t asked;           /* flushes of its whose answers are awaited */
+    bool locking;            /* a thread waits for its lock */
+    bool no_copy;            /* the device refused after all */
+    struct rma_batch *batch; /* short messages that are not sent yet; NULL: none */
 };
 
 enum rma_epoch { RMA_NONE, RMA_FENCE, RMA_START, RMA_LOCK, RMA_LOCK_ALL };
@@ -70,8 +79,9 @@ enum rma_epoch { RMA_NONE, RMA_FENCE, RMA_START, RMA_LOCK, RMA_LOCK_ALL };
 struct rma_out {
     MPIR_Request request;
     struct rma_out *next;
-    int32_t rank;
+    int32_t rank, users; /* users: threads that wait for it */
     bool is_recv;
+    bool told;    /* its error */
     void *memory; /* freed with it */
 };
 
@@ -88,6 +98,7 @@ struct rma {
     struct rma_node *node; /* mapped; `block` is its name */
     uint64_t block, memory;
     char *mapped;               /* the node's memory */
+    MPID_Memory exposed;        /* this process's own, for the devices of others; or NULL */
     struct rma_target *on_node; /* [members], by rank */
     int32_t members;
     struct rma_target *own;
@@ -96,7 +107,8 @@ struct rma {
     struct rma_target *touched;                /* those that something was sent to */
     /* Synchronization. */
     enum rma_epoch epoch;
-    bool fence_used;  /* something was done since the latest fence */
+    bool fence_used; /* something was done since the latest fence */
+    uint32_t fences;
     int32_t locks;    /* targets that are locked one by one */
     bool all_checked; /* MPI_Win_lock_all without MPI_MODE_NOCHECK */
     MPIR_Group *started, *posted;
@@ -104,9 +116,13 @@ struct rma {
     /* Origin. */
     struct rma_out *out;
     uint32_t nout, tags;
+    uint32_t flushes;
     int late; /* error of one that is over, to be told at the next completion */
     /* Target. */
     bool served, queued; /* by messages at all; among those that are driven */
+    bool helped;         /* while the program computes, too */
+    bool checks;         /* conflicts are looked for (check.c) */
+    struct rma_check *check;
     struct rma_serve *serve;
     /* Dynamic windows. */
     struct rma_region *region;
@@ -126,6 +142,8 @@ struct rma_side {
 
 /* make.c */
 struct rma_target *MPIR_Rma_target(MPIR_Win *win, int32_t rank); /* NULL without memory (recorded) */
+/* The memory of a target of this node that the device copies to and from by itself; NULL: it cannot. */
+MPID_Remote MPIR_Rma_Remote(struct rma_target *t);
 
 /* sync.c: complete all that this process has begun. */
 int MPIR_Rma_Flush_all(MPIR_Win *win);
@@ -139,6 +157,7 @@ int MPIR_Rma_Lock_all_words(struct rma *r);
 void MPIR_Rma_Unlock_all_words(struct rma *r);
 void MPIR_Rma_Stripe_lock(struct rma *r, _Atomic uint32_t *stripe);
 void MPIR_Rma_Stripe_unlock(_Atomic uint32_t *stripe);
+void MPIR_Rma_Stripe_wait(struct rma *r, _Atomic uint32_t *word);          /* until it is 0 */
 int MPIR_Rma_Wait_for(struct rma *r, _Atomic uint32_t *word, uint32_t is); /* an error if a member is lost */
 
 /* update.c */
@@ -164,7 +183,7 @@ int MPIR_Rma_Swap_check(const MPIR_Datatype *type);
 /* dynamic.c: is [at, at + n) attached? */
 bool MPIR_Rma_Attached(const struct rma *r, const char *at, int64_t n);
 
-/* access.c: where element 0 is; false: the range leaves the target's part (recorded). */
+/* access.c: where element 0 is (behind t->base, which may be NULL); false: the range leaves the target's part (recorded). */
 bool MPIR_Rma_Place(struct rma *r, const struct rma_target *t, int64_t disp,
                     const struct MPIR_DATATYPE *layout, int64_t count, char **place);
 /* The bytes of a layout that `count` elements touch: from *first, relative to element 0, to *end. False: beyond 63 bits. */
@@ -181,12 +200,13 @@ int MPIR_Rma_Remote_update(MPIR_Win *win, struct rma_target *t, int64_t disp, co
 int MPIR_Rma_Remote_swap(MPIR_Win *win, struct rma_target *t, int64_t disp, const void *operand,
                          const void *compare, void *old, MPIR_Datatype *type);
 int MPIR_Rma_Remote_lock(MPIR_Win *win, struct rma_target *t, uint32_t access);
-/* Ask for the answer to all that was sent to it; then wait for that. */
-int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock);
-int MPIR_Rma_Remote_answer(MPIR_Win *win, struct rma_target *t);
+/* Ask for the answer to all that was sent to it, to be awaited with others; then wait for all of *acks. */
+struct rma_ack;
+int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock, struct rma_ack **acks);
+int MPIR_Rma_Remote_answers(struct rma_ack **acks);
 /* Until origin's buffers can be used again: of one target, of all (rank -1). */
 int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank);
-void MPIR_Rma_Types_free(struct rma_target *t);
+void MPIR_Rma_Remote_free(struct rma_target *t); /* what is kept for a target by message */
 
 /* serve.c: target's half. */
 int MPIR_Rma_Serve_begin(MPIR_Win *win);
@@ -210,14 +230,36 @@ struct rma_msg {
     uint32_t basic; /* of the elements; 0: mixed */
     int32_t
         type; /* number that the origin has given to its layout; -1: count elements of `basic`, or bytes */
-    uint32_t pad;
+    uint32_t fences;            /* that the origin has left (check.c) */
     int64_t disp, count, bytes; /* bytes: of data, packed */
 };
+/* Messages follow one another in one of the core's; their data are filled up to a multiple of 16. */
+enum { RMA_BATCH = sizeof(struct rma_msg) + RMA_INLINE };
+static inline int64_t RMA_length(const struct rma_msg *m)
+{
+    return (int64_t)sizeof *m + (m->apart ? 0 : (m->bytes + 15) & ~(int64_t)15);
+}
 struct rma_answer {
     int32_t error; /* class, of the first operation that was refused */
     int32_t kind;  /* of what */
     int64_t disp, size, unit;
+    /* MPI_ERR_RMA_CONFLICT: with what, and which bytes. */
+    int32_t other, other_kind;
+    int64_t first, end;
 };
+
+/* check.c */
+bool MPIR_Rma_Check_wanted(void);
+/* The target meets an access by source; false: it conflicts with another one, which `says` tells. */
+bool MPIR_Rma_Check(struct rma *r, int32_t source, const struct rma_msg *m,
+                    const struct MPIR_DATATYPE *layout, const char *at, int64_t count,
+                    struct rma_answer *says);
+int MPIR_Rma_Check_tell(const struct rma_answer *says, const char *call, const char *other, int32_t target);
+/* What source has touched, or (-1) what was touched before so many fences, conflicts with nothing any more. */
+void MPIR_Rma_Check_forget(struct rma *r, int32_t source, uint32_t fences);
+void MPIR_Rma_Check_end(struct rma *r);
+/* The call that makes messages of a kind. */
+extern const char *const MPIR_Rma_call[];
 /* What an origin sends apart has RMA_TAG_DATA in its tag, which tells it from answers of the same pair the other way round. */
 enum { RMA_TAG_AM = 0, RMA_TAG_POST = 1, RMA_TAG_DONE = 2, RMA_TAG_FIRST = 16, RMA_TAG_DATA = 1 << 28 };
 static inline int RMA_next_tag(struct rma *r)

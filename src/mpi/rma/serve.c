@@ -3,7 +3,7 @@
  * A ring of receives takes the messages of all origins.  Each is executed when its turn comes, in whatever call of MPI this process is:
  * its receive is watched, and what is complete is advanced after the next look at the devices (drive.h).
  *
- *   a message   received --(turn)--> executed, and its place received into again
+ *   a message   received, with others --(turn)--> executed; behind the last one the place is received into again
  *   what lasts longer (struct incoming): data that come apart --> executed; an answer on its way; a lock that is not free; a flush behind
  *   data that are still to come
  *
@@ -31,8 +31,9 @@ struct bell {
 
 struct place {
     struct bell bell;
-    bool over; /* nobody is left who could send */
-    _Alignas(16) char bytes[sizeof(struct rma_msg) + RMA_INLINE];
+    bool over;  /* nobody is left who could send */
+    int64_t at; /* what of it has had its turn */
+    _Alignas(16) char bytes[RMA_BATCH];
 };
 
 /* A datatype of an origin. */
@@ -97,6 +98,7 @@ static void watch(struct rma *r, struct bell *b)
 {
     b->rma = r;
     b->driven.advance = rung;
+    b->driven.helped = true;
     b->on = true;
     b->ready = !MPIR_Drive_watch(&b->driven, &b->watched);
 }
@@ -106,6 +108,7 @@ static void receive(struct rma *r, struct place *p)
     MPIR_Comm *comm = r->win->comm;
     int err = 0;
     memset(&p->bell, 0, sizeof p->bell);
+    p->at = 0;
     MPID_IrecvContig(&comm->adi, p->bytes, sizeof p->bytes, MPI_ANY_SOURCE, RMA_TAG_AM,
                      MPIR_Comm_context(comm, MPID_CONTEXT_RMA), &p->bell.watched.request, &err);
     watch(r, &p->bell);
@@ -170,7 +173,7 @@ static void answer(struct rma *r, struct incoming *in, const void *bytes, int64_
 /* ---- Refusals --------------------------------------------------------------------------------------------------- */
 
 /* Only the first since the last flush is told. */
-static void refuse(struct rma *r, int32_t source, const struct rma_msg *m, int error)
+static void refuse_saying(struct rma *r, int32_t source, const struct rma_answer *says)
 {
     struct refused **at = &r->serve->refused;
     while (*at && (*at)->source != source)
@@ -181,7 +184,15 @@ static void refuse(struct rma *r, int32_t source, const struct rma_msg *m, int e
     if (!*at)
         no_memory(source);
     (*at)->source = source;
-    (*at)->says = (struct rma_answer){ error, m->kind, m->disp, r->own->size, r->own->unit };
+    (*at)->says = *says;
+}
+
+static void refuse(struct rma *r, int32_t source, const struct rma_msg *m, int error)
+{
+    struct rma_answer says = {
+        .error = error, .kind = m->kind, .disp = m->disp, .size = r->own->size, .unit = r->own->unit
+    };
+    refuse_saying(r, source, &says);
 }
 
 static struct rma_answer refusal_of(struct rma *r, int32_t source)
@@ -247,9 +258,13 @@ static bool side_of(struct rma *r, int32_t source, const struct rma_msg *m, stru
     MPIR_Datatype *basic = m->type < 0 ? MPIR_Datatype_predefined((int32_t)m->basic) : NULL;
     *layout = *told ? &(*told)->type : basic ? &basic->adi : NULL;
     if (*layout && m->count >= 0) {
+        struct rma_answer says;
         err = MPI_ERR_RMA_RANGE;
-        if (MPIR_Rma_Place(r, r->own, m->disp, *layout, m->count, at))
+        if (MPIR_Rma_Place(r, r->own, m->disp, *layout, m->count, at)) {
+            if (r->checks && !MPIR_Rma_Check(r, source, m, *layout, *at, m->count, &says))
+                refuse_saying(r, source, &says);
             return true;
+        }
     }
     refuse(r, source, m, err);
     return false;
@@ -430,6 +445,8 @@ static bool look_at_waiting(struct rma *r, struct incoming *in)
         if (comes(r, in, in->source, false))
             return false;
         in->answer = refusal_of(r, in->source);
+        if (r->checks && r->epoch != RMA_FENCE && !r->posted)
+            MPIR_Rma_Check_forget(r, in->source, 0);
         if (in->m.unlock)
             MPIR_Rma_Unlock_one(r, r->own->slot, in->m.alone);
     }
@@ -477,10 +494,13 @@ static bool take_turn(struct rma *r)
         p->over = true;
         return false;
     }
-    memcpy(&m, p->bytes, sizeof m);
+    memcpy(&m, p->bytes + p->at, sizeof m);
     if (comes(r, NULL, request->s.MPI_SOURCE, true))
         return false;
-    execute(r, request->s.MPI_SOURCE, &m, p->bytes + sizeof m);
+    execute(r, request->s.MPI_SOURCE, &m, p->bytes + p->at + sizeof m);
+    p->at += RMA_length(&m);
+    if (p->at < request->s.count)
+        return true;
     r->serve->head = (r->serve->head + 1) % RMA_RING;
     receive(r, p);
     return true;
@@ -523,6 +543,7 @@ static void serve(struct rma *r)
     if (waits && !r->queued && !r->serve->ending) {
         r->queued = true;
         r->driven.advance = try_locks;
+        r->driven.helped = true;
         MPIR_Drive(&r->driven);
     }
 }

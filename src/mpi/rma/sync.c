@@ -14,12 +14,32 @@ static int first_of(int a, int b)
     return a ? a : b;
 }
 
+/* The accesses of this process to its own part are ordered before what follows. */
+static void flush_own(struct rma *r)
+{
+    if (r->epoch != RMA_FENCE && !r->posted)
+        MPIR_Rma_Check_forget(r, r->own->rank, 0);
+}
+
+/* Who asks again and again for what others change by messages lets these in. */
+static void look_now_and_then(struct rma *r)
+{
+    enum { LOOK_EVERY = 16 };
+    if (r->served && ++r->flushes % LOOK_EVERY == 0)
+        MPID_DeviceCheck(MPID_NOTBLOCKING);
+}
+
 int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
 {
     int err = 0;
     atomic_thread_fence(memory_order_seq_cst);
-    if (t->dirty && !(err = MPIR_Rma_Remote_ask(win, t, false)))
-        err = MPIR_Rma_Remote_answer(win, t);
+    look_now_and_then(win->rma);
+    if (win->rma->checks && t == win->rma->own)
+        flush_own(win->rma);
+    struct rma_ack *acks = NULL;
+    if (t->dirty || t->asked)
+        err = MPIR_Rma_Remote_ask(win, t, false, &acks);
+    err = first_of(err, MPIR_Rma_Remote_answers(&acks));
     return first_of(err, t->direct ? 0 : MPIR_Rma_Out_wait(win, t->rank));
 }
 
@@ -29,14 +49,16 @@ int MPIR_Rma_Flush_all(MPIR_Win *win)
     struct rma *r = win->rma;
     int err = 0;
     atomic_thread_fence(memory_order_seq_cst);
+    if (r->checks)
+        flush_own(r);
     if (!r->served)
         return 0;
+    look_now_and_then(r);
+    struct rma_ack *acks = NULL;
     for (struct rma_target *t = r->touched; t; t = t->touched)
-        if (t->dirty)
-            err = first_of(err, MPIR_Rma_Remote_ask(win, t, false));
-    for (struct rma_target *t = r->touched; t; t = t->touched)
-        if (t->ack)
-            err = first_of(err, MPIR_Rma_Remote_answer(win, t));
+        if (t->dirty || t->asked)
+            err = first_of(err, MPIR_Rma_Remote_ask(win, t, false, &acks));
+    err = first_of(err, MPIR_Rma_Remote_answers(&acks));
     return first_of(err, MPIR_Rma_Out_wait(win, -1));
 }
 
@@ -87,6 +109,9 @@ int MPIR_Win_fence(int assertion, MPIR_Win *win)
     err = MPIR_Rma_Flush_all(win);
     err = first_of(err, MPIR_Barrier(win->comm));
     r->fence_used = false;
+    r->fences++;
+    if (r->checks)
+        MPIR_Rma_Check_forget(r, -1, r->fences);
     r->epoch = assertion & MPI_MODE_NOSUCCEED ? RMA_NONE : RMA_FENCE;
     return err;
 }
@@ -170,6 +195,8 @@ static int end_exposure(MPIR_Win *win)
         MPID_RecvComplete(&r->done[i], NULL, &e);
         err = first_of(err, e);
     }
+    if (r->checks)
+        MPIR_Rma_Check_end(r);
     MPIR_Group_release(r->posted);
     free(r->done);
     r->posted = NULL;

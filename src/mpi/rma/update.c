@@ -2,7 +2,14 @@
  *
  * One mechanism for an element of a window, which follows from its type and address alone, so that all who update it agree, whether they
  * load and store or are served: elements of 1, 2, 4 or 8 bytes that lie aligned are updated by the processor, others under a
- * lock that their address chooses (struct rma_slot).  A process that has its target alone needs neither. */
+ * lock that their address chooses (struct rma_slot).  A process that has its target alone needs neither.
+ *
+ * Many elements at once are updated by a kernel, behind the gate of the part:
+ *   1. Who updates a few says so in its own `busy` first, and then looks at the part's gate, with no fence in between; it goes on if the
+ *      gate is open, else it takes that back and waits.
+ *   2. Who updates many closes the gate, which is a lock, has all processes of the node make visible what they have stored
+ *      (MPID_Show_stores), and waits until none is busy.  So whoever had found the gate open has ended.
+ *   3. Nobody is busy while it waits for a gate, or has closed one. */
 #include "config.h"
 #include <string.h>
 #include "basic.h"
@@ -129,6 +136,44 @@ static void update_locked(struct rma *r, struct rma_slot *s, const struct rma_up
 
 /* ---- Elements ------------------------------------------------------------------------------------------------ */
 
+/* ---- The gate ------------------------------------------------------------------------------------------------- */
+
+enum { MANY = 1 << 14, AT_ONCE = 1 << 20 }; /* bytes */
+
+static void begin_few(struct rma *r, struct rma_slot *s)
+{
+    _Atomic uint32_t *busy = &r->own->slot->busy;
+    for (;;) {
+        atomic_store_explicit(busy, 1, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst);
+        if (!atomic_load_explicit(&s->gate, memory_order_acquire))
+            return;
+        atomic_store_explicit(busy, 0, memory_order_release);
+        MPIR_Rma_Stripe_wait(r, &s->gate);
+    }
+}
+
+static void end_few(struct rma *r)
+{
+    atomic_store_explicit(&r->own->slot->busy, 0, memory_order_release);
+}
+
+/* False: it cannot be closed. */
+static bool close_gate(struct rma *r, struct rma_slot *s)
+{
+    MPIR_Rma_Stripe_lock(r, &s->gate);
+    if (!MPID_Show_stores()) {
+        MPIR_Rma_Stripe_unlock(&s->gate);
+        return false;
+    }
+    for (int32_t i = 0; i < r->members; i++)
+        if (&r->on_node[i] != r->own)
+            MPIR_Rma_Stripe_wait(r, &r->on_node[i].slot->busy);
+    return true;
+}
+
+/* ---- Elements ------------------------------------------------------------------------------------------------- */
+
 struct walk {
     struct rma *r;
     struct rma_slot *s;
@@ -196,6 +241,34 @@ static bool update_run(void *arg, int64_t at, int64_t bytes)
     return true;
 }
 
+/* Packed bytes [w->at, w->at + n). */
+static void update_part(struct walk *w, const struct MPIR_DATATYPE *layout, int64_t n)
+{
+    int64_t at = w->at;
+    if (!layout->is_contig || w->size != w->extent) {
+        MPID_Layout_runs(layout, at, n, update_run, w);
+        return;
+    }
+    update_row(w, w->target + at, n / w->size, w->in ? w->in + at : NULL, w->old ? w->old + at : NULL);
+    w->at += n;
+}
+
+static void update_many(struct walk *w, const struct MPIR_DATATYPE *layout, int64_t bytes)
+{
+    const struct rma_update *shared = w->u;
+    struct rma_update alone = *shared;
+    int64_t most = AT_ONCE / w->size * w->size;
+    alone.alone = true;
+    while (w->at < bytes) {
+        int64_t n = bytes - w->at < most ? bytes - w->at : most;
+        bool closed = close_gate(w->r, w->s);
+        w->u = closed ? &alone : shared;
+        update_part(w, layout, n);
+        if (closed)
+            MPIR_Rma_Stripe_unlock(&w->s->gate);
+    }
+}
+
 void MPIR_Rma_Update(struct rma *r, struct rma_slot *s, const struct rma_update *u, char *target,
                      const struct MPIR_DATATYPE *layout, int64_t count, const void *in, void *old)
 {
@@ -206,10 +279,15 @@ void MPIR_Rma_Update(struct rma *r, struct rma_slot *s, const struct rma_update 
     int64_t bytes = count * layout->size;
     if (bytes == 0)
         return;
-    if (layout->is_contig && w.size == w.extent)
-        update_row(&w, target, bytes / w.size, w.in, old);
-    else
-        MPID_Layout_runs(layout, 0, bytes, update_run, &w);
+    if (u->alone) {
+        update_part(&w, layout, bytes);
+    } else if (bytes >= MANY) {
+        update_many(&w, layout, bytes);
+    } else {
+        begin_few(r, s);
+        update_part(&w, layout, bytes);
+        end_few(r);
+    }
 }
 
 /* ---- Compare and swap ---------------------------------------------------------------------------------------- */
@@ -230,18 +308,20 @@ int MPIR_Rma_Swap_check(const MPIR_Datatype *type)
 void MPIR_Rma_Swap(struct rma *r, struct rma_slot *s, char *target, int64_t size, const void *operand,
                    const void *compare, void *old)
 {
-    uint64_t was = 0, next = 0;
+    begin_few(r, s);
     if (by_processor(target, size)) {
+        uint64_t was = 0, next = 0;
         memcpy(&was, compare, (size_t)size);
         memcpy(&next, operand, (size_t)size);
         keel_atomic_swap(target, (size_t)size, &was, next);
         memcpy(old, &was, (size_t)size);
-        return;
+    } else {
+        _Atomic uint32_t *stripe = stripe_of(r, s, target);
+        MPIR_Rma_Stripe_lock(r, stripe);
+        memcpy(old, target, (size_t)size);
+        if (memcmp(old, compare, (size_t)size) == 0)
+            memcpy(target, operand, (size_t)size);
+        MPIR_Rma_Stripe_unlock(stripe);
     }
-    _Atomic uint32_t *stripe = stripe_of(r, s, target);
-    MPIR_Rma_Stripe_lock(r, stripe);
-    memcpy(old, target, (size_t)size);
-    if (memcmp(old, compare, (size_t)size) == 0)
-        memcpy(target, operand, (size_t)size);
-    MPIR_Rma_Stripe_unlock(stripe);
+    end_few(r);
 }

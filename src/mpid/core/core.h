@@ -199,19 +199,29 @@ enum core_event {
 };
 extern struct ku_event MPID_events[CORE_EVENTS];
 
+/* How to be woken: this rank's word always (the launcher wakes it, and most devices' senders); what other words devices
+ * have, once each; and their descriptors. */
+struct sources {
+    struct ku_seg_rank *me;
+    _Atomic uint32_t *word[CORE_DEVICES];
+    int fd[CORE_DEVICES], nwords, nfds;
+    bool busy; /* something waits for room to be sent */
+};
+
 /* A word of shared memory, and the value that somebody waits to change. */
 struct core_word {
     _Atomic uint32_t *at;
     uint32_t is;
 };
 
-/* What a blocking probe waits for. */
+/* What a blocking probe of this thread waits for. */
 struct core_probe {
     const struct MPIR_COMMUNICATOR *comm;
     uint32_t context_id;
     int32_t source, tag;
     bool on;
 };
+extern _Thread_local struct core_probe MPID_Probing __attribute__((tls_model("initial-exec")));
 
 struct core {
     uint32_t mode; /* enum MPID_MODE */
@@ -253,7 +263,6 @@ struct core {
     uint32_t failed_seen; /* deaths in the segment that have been taken in */
     int32_t alive;        /* as in comm_adi, of all ranks of the job */
     uint32_t answered;    /* the launcher's question that was answered last (report.c) */
-    struct core_probe probe;
     struct ku_slab rndvs;
     struct ku_slab regions, memops; /* mem.c */
     struct rndv *pulls;             /* operations in state PULL, SHARE, GIVE */
@@ -537,6 +546,10 @@ int MPID_Progress(void);
 /* After a poll that found nothing; the events it met before sleeping.  `r` is what the caller waits for, if that is one
  * request; for reports only. */
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r);
+/* Of the helper (helper.c).  With the lock, while no thread sleeps: a look at the devices, as the last before a sleep; the events met.  0:
+ * it may sleep, without the lock, until something comes. */
+int MPID_Listen(struct sources *s);
+void MPID_Listen_sleep(const struct sources *s, int most_ms);
 /* ku_wait_step, and other threads may go on meanwhile. */
 enum ku_wait_step MPID_Wait_climb(struct ku_wait *w);
 void MPID_Wait_request(struct MPIR_HANDLE *r);
@@ -545,6 +558,16 @@ bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, in
 
 /* report.c: answer the launcher's question what is waited for. */
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls);
+/* Within MPID_Report: one more thread, and what it waits for: a request, a team, a probe, several requests, or it is not known. */
+struct core_waits {
+    struct MPIR_HANDLE *request;
+    const struct team *team;
+    const struct core_probe *probe;
+    const struct MPID_Waited *waited;
+};
+void MPID_Report_thread(const char *name, uint64_t caller, const struct core_waits *what);
+/* Where the program has called this library: as MPID_Caller, and the procedure if its symbol tells (else *procedure_name stays). */
+uint64_t MPID_Find_caller(const char **procedure_name);
 void MPID_Report_still(void); /* this process sleeps in vain for long: do all here? */
 static inline bool report_wanted(void)
 {

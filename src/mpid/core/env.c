@@ -222,7 +222,6 @@ static void teardown(void)
     MPID_core.lost = MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
     MPID_core.failed_seen = MPID_core.answered = 0;
     MPID_core.alive = 0;
-    MPID_core.probe.on = false;
     pmi_trace_end();
     ku_wait_company(NULL, 0);
     ku_wait_bell_close(ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank));
@@ -294,6 +293,7 @@ void MPID_End(void)
 {
     if (!MPID_core.up)
         return;
+    MPID_Helper_end();
     MPID_Sync();
     end();
 }
@@ -302,6 +302,7 @@ void MPID_Leave(void)
 {
     if (!MPID_core.up)
         return;
+    MPID_Helper_end();
     MPID_Flush();
     end();
 }

@@ -185,6 +185,11 @@ void MPID_Mem_close(MPID_Remote r)
     free(r);
 }
 
+bool MPID_Mem_by_device(MPID_Remote r)
+{
+    return r->dr != NULL && !r->no_put && !r->no_get;
+}
+
 void *MPID_Mem_share(MPID_Remote r)
 {
     void *base = NULL;

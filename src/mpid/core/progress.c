@@ -208,14 +208,6 @@ static uint32_t fences(void)
     return atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed);
 }
 
-/* How to be woken: this rank's word always (the launcher wakes it, and most devices' senders); what other words devices
- * have, once each; and their descriptors. */
-struct sources {
-    struct ku_seg_rank *me;
-    _Atomic uint32_t *word[CORE_DEVICES];
-    int fd[CORE_DEVICES], nwords, nfds;
-};
-
 static void sources_find(struct sources *s)
 {
     s->me = ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
@@ -269,6 +261,30 @@ static void sources_sleep(const struct sources *s, int most_ms)
     else
         ku_wait_sleep(&s->me->sleeping, most_ms);
 }
+
+/* ---- The helper's ---- */
+
+int MPID_Listen(struct sources *s)
+{
+    sources_find(s);
+    ku_wait_beside_end(s->me);
+    sources_prepare(s);
+    int met = MPID_Progress() + look_at_idle() + check_failed();
+    s->busy = MPID_core.busy != NULL;
+    if (met > 0 || !sources_arm(s)) {
+        ku_wait_beside_end(s->me);
+        met++;
+    }
+    return met;
+}
+
+void MPID_Listen_sleep(const struct sources *s, int most_ms)
+{
+    bool busy = s->nwords > 0 || s->busy;
+    ku_wait_beside(s->me, s->fd, s->nfds, busy ? BUSY_MS : most_ms);
+}
+
+/* ---- Being woken ---- */
 
 /* Counts MPID_Wake; the last one this thread has returned for. */
 static _Atomic uint32_t wakes;
@@ -386,15 +402,15 @@ enum ku_wait_step MPID_Wait_climb(struct ku_wait *w)
 }
 
 /* The same while another thread drives.  Of what happens in a team's memory, or to a word of it, nobody tells it. */
-static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, bool by_memory)
+static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct team *team, bool by_memory)
 {
     uint32_t before = MPID_Thread_events();
     MPID_core.waits = NULL;
     MPID_core.word = (struct core_word){ NULL, 0 };
     if (!by_memory)
-        return MPID_Thread_park(r, SLEEP_MS);
+        return MPID_Thread_park(r, team, SLEEP_MS);
     if (MPID_Thread_step(w) == KU_WAIT_SLEEP && MPID_Thread_events() == before)
-        MPID_Thread_park(r, BUSY_MS);
+        MPID_Thread_park(r, team, BUSY_MS);
     return MPID_Thread_events() != before;
 }
 
@@ -406,8 +422,9 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
     bool threaded = mode_has(MPID_MODE_THREADED);
     uint32_t before = threaded ? MPID_Thread_events() : 0;
     int met;
+    MPID_Thread_looks();
     if (threaded && !MPID_Thread_drive())
-        return wait_parked(w, r, team != NULL || word.at != NULL);
+        return wait_parked(w, r, team, team != NULL || word.at != NULL);
     if (unlikely(check_failed()))
         return 1; /* what is waited for may have failed by that */
     if (unlikely(report_wanted()) && (met = answer(w, r)) > 0)
@@ -454,7 +471,7 @@ static int asked_beside(bool hogged)
     if (unlikely(report_wanted()) && MPID_Thread_drive())
         MPID_Report(NULL, true);
     if (hogged && asking.calls % NAP_EVERY == 0)
-        return MPID_Thread_park(NULL, BUSY_MS);
+        return MPID_Thread_park(NULL, NULL, BUSY_MS);
     uint32_t depth = MPID_Thread_suspend();
     sched_yield();
     MPID_Thread_resume(depth);
@@ -487,6 +504,7 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     int n;
     if (!MPID_core.up)
         return 0;
+    MPID_Thread_looks();
     n = MPID_Progress();
     if (n == 0)
         n = check_failed();

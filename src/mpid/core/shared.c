@@ -65,6 +65,12 @@ void MPID_Node_wake(int32_t grank)
         ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)local)->sleeping, true);
 }
 
+bool MPID_Show_stores(void)
+{
+    return ku_wait_show_all_stores(
+        atomic_load_explicit(&MPID_core.job.segment.head->fence_all, memory_order_relaxed));
+}
+
 bool MPID_Lost(int32_t grank, int *error_code)
 {
     bool lost = peer_gone(grank) || atomic_load(&ku_segment_gone(&MPID_core.job.segment)[grank]) != 0;

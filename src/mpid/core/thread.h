@@ -28,11 +28,19 @@ uint32_t MPID_Thread_events(void);
 bool MPID_Thread_drive(void);
 /* Another one drives: wait until something has happened to the request (NULL: to what MPID_Waited says, or anything), or for so long.
  * Nonzero: something has happened. */
-int MPID_Thread_park(struct MPIR_HANDLE *r, int most_ms);
+struct team;
+int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, int most_ms);
+/* Within MPID_Report: tell of each (MPID_Report_thread). */
+void MPID_Thread_report(void);
 /* Of the driver: a step up the ladder without the lock. */
 enum ku_wait_step MPID_Thread_step(struct ku_wait *w);
 /* Let others have the lock, if somebody waits for it. */
 void MPID_Thread_yield(void);
+/* The caller, a thread of the program, looks at the devices. */
+void MPID_Thread_looks(void);
+/* Of the helper: the device lock, if it is free, no thread of the program waits, and none has looked at the devices since the last call
+ * with this `seen`. */
+bool MPID_Thread_help(uint32_t *seen);
 /* Around a sleep of the driver on the rank's word or descriptors. */
 uint32_t MPID_Thread_lie_down(void);
 void MPID_Thread_rise(uint32_t depth);

@@ -342,6 +342,13 @@ void MPID_Thread_resume(uint32_t depth);
 /* Threads besides the caller that wait in a call; *call is the procedure of MPI that one of them is in, NULL: not known. */
 int MPID_Thread_waiting(const char **call);
 
+/* A thread of the ADI that looks at the devices while the program is in no call (extension): so what others ask of this process does
+ * not wait for its next call.  Only in MPID_MODE_THREADED; it sleeps while nothing comes, and keeps out of the way of the program's
+ * threads.  MPID_Helping: the caller of MPID_Progress_also is that thread, which must call nothing of the program's. */
+void MPID_Helper(bool on);
+void MPID_Helper_end(void); /* the thread ends, if there is one */
+extern bool MPID_Helping;
+
 #define MPID_THREAD_DS_LOCK_DECLARE
 #define MPID_THREAD_DS_LOCK_INIT(p)
 #define MPID_THREAD_DS_LOCK(p) MPID_Thread_enter()
@@ -457,7 +464,8 @@ void MPID_Mem_unregister(MPID_Memory memory);
 /* The key: writes at most cap bytes, returns how many there are, at most MPID_KEY_MAX. */
 int64_t MPID_Mem_key(MPID_Memory memory, void *key, int64_t cap);
 MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code);
-void MPID_Mem_close(MPID_Remote remote); /* operations on it have ended */
+void MPID_Mem_close(MPID_Remote remote);     /* operations on it have ended */
+bool MPID_Mem_by_device(MPID_Remote remote); /* the device puts and gets without a packet */
 /* Where this process may load and store by itself, until the remote is closed; NULL: it cannot. */
 void *MPID_Mem_share(MPID_Remote remote);
 void MPID_Put(MPID_Remote remote, int64_t offset, const void *from, int64_t len,
@@ -486,6 +494,9 @@ bool MPID_Word_wait(_Atomic uint32_t *word, uint32_t is);
 void MPID_Word_wake(_Atomic uint32_t *word);
 /* A process of this node that sleeps in a blocking call looks again. */
 void MPID_Node_wake(int32_t grank);
+/* A fence in all processes of the node at once: each has made visible what it stored before, and loads nothing from before.  False: the
+ * system cannot do that, and nothing was done. */
+bool MPID_Show_stores(void);
 /* Is the process lost?  Then *error_code says so. */
 bool MPID_Lost(int32_t grank, int *error_code);
 

@@ -1,4 +1,5 @@
 /* ranks: 1 2 3 */
+/* across: what only a target on another node knows is told by the flush */
 /* Misuse is told where it is known: no epoch, mixed epochs, ranges, ranks, assertions, lock types, flavors, attach and detach. */
 #include "rma.h"
 
@@ -52,6 +53,7 @@ static void arguments(MPI_Win win, int bytes)
     CHECK_ERR(MPI_Put(v, 1, MPI_INT, check_size, 0, 1, MPI_INT, win), MPI_ERR_RANK);
     CHECK_ERR(MPI_Put(v, 1, MPI_INT, check_rank, bytes / 4, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
     CHECK_SAYS("target_disp is");
+    CHECK_SAYS("MPI_Put");
     CHECK_ERR(MPI_Put(v, 1, MPI_INT, check_rank, (MPI_Aint)1 << 62, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
     CHECK_ERR(MPI_Get(v, 1, MPI_INT, check_rank, -1, 1, MPI_INT, win), MPI_ERR_DISP);
     CHECK_ERR(MPI_Put(v, 2, MPI_INT, check_rank, 0, 1, MPI_INT, win), MPI_ERR_ARG);
@@ -91,17 +93,40 @@ static void dynamic(void)
     MPI_Win_free(&win);
 }
 
+static int same_node(int rank)
+{
+    MPI_Comm node;
+    MPI_Group here, all;
+    int there;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_group(node, &here);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_translate_ranks(all, 1, &rank, here, &there);
+    MPI_Group_free(&here);
+    MPI_Group_free(&all);
+    MPI_Comm_free(&node);
+    return there != MPI_UNDEFINED;
+}
+
 /* What only the target can know is told by the flush. */
 static void refused_there(void)
 {
     int to = (check_rank + 1) % check_size, v = 1, old;
-    int *room = malloc(4 * (size_t)(check_rank + 1));
+    int *room = malloc(4 * (size_t)(check_rank + 1)), near;
     MPI_Win win;
     MPI_Win_create(room, 4 * (check_rank + 1), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    near = same_node(to); /* collective: all look */
     MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win);
     if (to == check_rank) {
         CHECK_ERR(MPI_Put(&v, 1, MPI_INT, to, to + 1, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    } else if (near) { /* the sizes of all parts of a node are known */
+        CHECK_ERR(MPI_Put(&v, 1, MPI_INT, to, to + 1, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+        CHECK_SAYS(check_text("the part of rank %d has %d", to, 4 * (to + 1)));
+        CHECK_ERR(MPI_Get(&v, 1, MPI_INT, to, to + 1, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+        CHECK_ERR(MPI_Fetch_and_op(&v, &old, MPI_INT, to, to + 1, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+        CHECK_ERR(MPI_Compare_and_swap(&v, &v, &old, MPI_INT, to, to + 1, win), MPI_ERR_RMA_RANGE);
+        CHECK_EQ(MPI_Win_flush(to, win), MPI_SUCCESS);
     } else {
         CHECK_EQ(MPI_Put(&v, 1, MPI_INT, to, to + 1, 1, MPI_INT, win), MPI_SUCCESS);
         CHECK_ERR(MPI_Win_flush(to, win), MPI_ERR_RMA_RANGE);
@@ -130,6 +155,11 @@ static void making(void)
         CHECK(err != MPI_SUCCESS, "made, though rank 1 asked for -1 bytes");
     }
     CHECK_ERR(MPI_Win_free(&win), MPI_ERR_WIN);
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win freed = win;
+    MPI_Win_free(&win);
+    CHECK_ERR(MPI_Win_fence(0, freed), MPI_ERR_WIN);
+    CHECK_ERR(MPI_Put(base, 0, MPI_CHAR, check_rank, 0, 0, MPI_CHAR, freed), MPI_ERR_WIN);
 }
 
 int main(int argc, char **argv)

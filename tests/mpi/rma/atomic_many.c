@@ -1,0 +1,4 @@
+/* ranks: 16 */
+/* part: long */
+/* timeout: 300 */
+#include "atomic.c"
