@@ -2,8 +2,10 @@
  *
  * It is a program of MPI that never calls MPI_Init: it needs no mpiexec. */
 #include "config.h"
+#include <dirent.h>
 #include <fnmatch.h>
 #include <getopt.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -190,6 +192,30 @@ static void config_line(const char *name, const char *key, const char *value)
         printf("    %-22s %s\n", name, value);
 }
 
+/* The Fortran that was built, and the compilers whose modules are there (mpifort --build-modules). */
+static void config_fortran(void)
+{
+    if (!INFO_FC[0]) {
+        config_line("Fortran compiler", "fc", "none");
+        return;
+    }
+    config_line("Fortran compiler", "fc", INFO_FC);
+    config_line("Fortran kinds", "fortran-kinds",
+                "INTEGER 4, LOGICAL 4, REAL 4, DOUBLE PRECISION 8 bytes; MPI_ADDRESS_KIND 8, MPI_COUNT_KIND "
+                "8, MPI_OFFSET_KIND 8");
+    DIR *folder = opendir(KEEL_LIBDIR "/keel/fortran");
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        char text[PATH_MAX], key[NAME + sizeof e->d_name];
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(text, sizeof text, "%s/keel/fortran/%s", KEEL_LIBDIR, e->d_name);
+        snprintf(key, sizeof key, "fortran-modules-%s", e->d_name);
+        config_line("Fortran modules", key, text);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 static void print_config(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", text[64];
@@ -207,6 +233,7 @@ static void print_config(void)
     config_line("thread level", "threads", "MPI_THREAD_MULTIPLE");
     config_line("C compiler", "cc", INFO_CC);
     config_line("its flags", "cflags", INFO_CFLAGS);
+    config_fortran();
 #ifdef HAVE_HWLOC
     config_line("hwloc", "hwloc", "yes (mpiexec: packages, caches, simulated machines)");
 #else

@@ -27,7 +27,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 22,
+    KU_SEG_VERSION = 23,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAM_ALIGN = 128 /* two lines, which processors fetch together */,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -127,7 +127,7 @@ struct ku_seg_place {
 
 /* What a rank waits for: the times always, the rest as an answer to head->asked, given by a rank that sleeps (or polls)
  * in a call.  The launcher reads it when answered == asked; then the rank does not write again before it is asked again. */
-enum { KU_CALL_OPS = 16, KU_CALL_MSGS = 8, KU_CALL_NAME = 40, KU_CALL_MEMBERS = 512 };
+enum { KU_CALL_OPS = 16, KU_CALL_MSGS = 8, KU_CALL_NAME = 40, KU_CALL_MEMBERS = 512, KU_CALL_THREADS = 8 };
 enum { KU_OTHERS_REQUESTS = 1 /* generalized */, KU_OTHERS_THREADS = 2 /* they may call MPI */ };
 enum ku_op_kind {
     KU_OP_RECV = 1,
@@ -149,6 +149,13 @@ struct ku_seg_op {
     int64_t bytes;     /* of the message, or of the room for it */
     char comm_name[KU_CALL_NAME]; /* "" : it has none */
 };
+/* A further thread of the rank that waits in MPI. */
+struct ku_seg_thread {
+    uint64_t caller; /* as of ku_seg_call; 0: not known, it has not waited for long */
+    int32_t nops;    /* that it waits for, as far as it says; the first follows */
+    char call[KU_CALL_NAME];
+    struct ku_seg_op op;
+};
 struct ku_seg_call {
     _Alignas(64) _Atomic uint64_t since; /* ns: the rank has met no event from then on, if it sleeps */
     _Atomic uint64_t seen;               /* ns: when it woke last, or answered: it was in MPI then */
@@ -160,6 +167,7 @@ struct ku_seg_call {
     bool under_way;          /* something that it has sent, or that is sent to it, may be on a network */
     uint32_t progress;       /* changes as its operations complete */
     int32_t nops, nmsgs;     /* how many there are; the first ones follow */
+    int32_t nthreads;        /* the same of its other threads that wait */
     uint64_t caller;         /* where the call was made: an address in the rank */
     char call[KU_CALL_NAME]; /* "": not known */
     char what
@@ -168,6 +176,7 @@ struct ku_seg_call {
     int32_t comm_size;                    /* 0: not known */
     uint8_t members[KU_CALL_MEMBERS / 8]; /* a bit a rank of the job; in jobs that are not larger */
     struct ku_seg_op op[KU_CALL_OPS], msg[KU_CALL_MSGS];
+    struct ku_seg_thread thread[KU_CALL_THREADS];
 };
 _Static_assert(sizeof(struct ku_seg_call) <= 4096, "a page a rank");
 

@@ -46,6 +46,7 @@ def need(*programs):
 
 def write(name, text):
     path = os.path.join(TMP.name, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as f:
         f.write(text)
     return path

@@ -244,6 +244,34 @@ static void threads(void)
         MPI_Send(small, 8, MPI_BYTE, i, 1, MPI_COMM_WORLD);
 }
 
+static void *probes(void *arg)
+{
+    /* this is LINE probes */
+    MPI_Probe(1 - rank, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return arg;
+}
+
+static void *receives(void *arg)
+{
+    /* this is LINE receives */
+    MPI_Recv(small, 8, MPI_BYTE, 1 - rank, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return arg;
+}
+
+/* Three threads wait, each in a call of its own. */
+static void three_threads(void)
+{
+    pthread_t thread[2];
+    MPI_Request request;
+    pthread_create(&thread[0], NULL, probes, NULL);
+    pthread_create(&thread[1], NULL, receives, NULL);
+    MPI_Irecv(small + 8, 8, MPI_BYTE, 1 - rank, 23, MPI_COMM_WORLD, &request);
+    /* this is LINE waits */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    pthread_join(thread[0], NULL);
+    pthread_join(thread[1], NULL);
+}
+
 /* A thread that cannot call MPI is at work; or a handler may do something. */
 static void *work(void *arg)
 {
@@ -352,29 +380,47 @@ static const struct {
     const char *name;
     void (*run)(void);
 } ways[] = {
-    { "recv_cycle", recv_cycle }, { "head_to_head", head_to_head },
-    { "long_sends", long_sends }, { "recv_and_barrier", recv_and_barrier },
-    { "returned", returned },     { "computing", computing },
-    { "sleeping", sleeping },     { "wrong_tag", wrong_tag },
-    { "waitall", waitall },       { "waitany", waitany },
-    { "itself", itself },         { "any_source", any_source },
-    { "wrong_comm", wrong_comm }, { "three_operations", three_operations },
-    { "ended", ended },           { "probe", probe },
-    { "mixed", mixed },           { "part", part },
-    { "ibarrier", ibarrier },     { "persistent", persistent },
-    { "polls", polls },           { "generalized", generalized },
-    { "threads", threads },       { "worker", worker },
-    { "handler", handler },       { "rounds", rounds },
-    { "ping_pong", ping_pong },   { "two_of_three", two_of_three },
-    { "partitions", partitions }, { "kept", kept },
+    { "recv_cycle", recv_cycle },
+    { "head_to_head", head_to_head },
+    { "long_sends", long_sends },
+    { "recv_and_barrier", recv_and_barrier },
+    { "returned", returned },
+    { "computing", computing },
+    { "sleeping", sleeping },
+    { "wrong_tag", wrong_tag },
+    { "waitall", waitall },
+    { "waitany", waitany },
+    { "itself", itself },
+    { "any_source", any_source },
+    { "wrong_comm", wrong_comm },
+    { "three_operations", three_operations },
+    { "ended", ended },
+    { "probe", probe },
+    { "mixed", mixed },
+    { "part", part },
+    { "ibarrier", ibarrier },
+    { "persistent", persistent },
+    { "polls", polls },
+    { "generalized", generalized },
+    { "threads", threads },
+    { "worker", worker },
+    { "handler", handler },
+    { "rounds", rounds },
+    { "ping_pong", ping_pong },
+    { "two_of_three", two_of_three },
+    { "partitions", partitions },
+    { "kept", kept },
+    { "three_threads", three_threads },
 };
 
 int main(int argc, char **argv)
 {
     int provided;
     const char *name = argc > 1 ? argv[1] : "";
-    MPI_Init_thread(NULL, NULL, strcmp(name, "threads") == 0 ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED,
-                    &provided);
+    int level = strcmp(name, "three_threads") == 0 ? MPI_THREAD_MULTIPLE
+                : strcmp(name, "threads") == 0     ? MPI_THREAD_SERIALIZED
+                                                   : MPI_THREAD_FUNNELED;
+    MPI_Init_thread(NULL, NULL, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)

@@ -452,6 +452,8 @@ int MPIR_Win_get_attr(MPIR_Win *win, int win_keyval, void *attribute_val, int *f
     void *value = MPIR_Win_attribute(win, win_keyval);
     if (!value && win_keyval != MPI_WIN_BASE)
         return get_attr(MPIR_KIND_WIN, win, win_keyval, attribute_val, flag);
+    if (MPIR_Language != MPIR_C && win_keyval != MPI_WIN_BASE) /* Fortran gets the numbers themselves */
+        value = (void *)(win_keyval == MPI_WIN_SIZE ? *(const MPI_Aint *)value : *(const int *)value);
     memcpy(attribute_val, &value, sizeof value);
     *flag = 1;
     return 0;

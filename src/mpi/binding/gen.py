@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates what src/mpi/binding describes: gen.py WHAT --out DIR [--srcdir DIR] [--mutant] [FILES...]
 
-    headers    include/mpi.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c, src/mpi/fortran/fort_handles.h; what has no body in FILES is marked
+    headers    include/mpi.h, include/mpicxx.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c, src/mpi/fortran/fort_handles.h; what has no body in FILES is marked
     front      src/mpi/binding/front_*.c for the bodies defined in FILES
     man        man/*.3, a page for each procedure that the front exports
     fortran    include/mpif.h, src/mpi/fortran/*.f90, fort_*.c: the Fortran bindings of what the front exports
@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
+import gen_cxx    # noqa: E402
 import gen_forms  # noqa: E402
 import gen_fortran  # noqa: E402
 import gen_fortran_modules  # noqa: E402
@@ -45,6 +46,7 @@ def write(out, name, text):
 def make_headers(api, abi, out, bodies):
     here = {p.name for p in gen_front.exported(api, bodies)}
     write(out, "include/mpi.h", headers.mpi_h(api, abi, here))
+    write(out, "include/mpicxx.h", gen_cxx.mpicxx_h(os.path.join(HERE, "../cxx"), api, here))
     write(out, "include/mpi_const.h", headers.const_h(abi))
     write(out, "src/mpi/binding/bodies.h", headers.bodies_h(api))
     write(out, "src/mpi/coll/forms.c", gen_forms.forms_c(api))

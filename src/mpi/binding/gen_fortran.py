@@ -57,6 +57,7 @@ class Arg:
             self.kind == "POINTER" and p.name in ("base", "buffer", "location"))
         self.string = self.kind in ("STRING", "STRING_OUT", "STRING_ARRAY")
         self.function = self.kind == "FUNCTION"
+        self.plain_status = self.kind == "C" and "MPI_Fint" in p.decl(large) # an array of INTEGERs in mpi_f08, too
         self.declare()
 
     @property
@@ -90,9 +91,7 @@ class Arg:
                 self.intent = "OUT"
         elif kind in ("STATUS", "STATUS_OUT", "STATUS_INOUT", "STATUSES_OUT") or base == "MPI_F08_status" or \
                 (base == "MPI_Fint" and kind == "C"):
-            plain = base == "MPI_Fint"
-            self.type08, self.typempi = ("INTEGER" if plain else "TYPE(MPI_Status)"), "INTEGER"
-            self.plain_status = plain
+            self.type08, self.typempi = ("INTEGER" if self.plain_status else "TYPE(MPI_Status)"), "INTEGER"
             if kind == "C":
                 self.intent = ""
                 self.typempi = self.type08
@@ -135,7 +134,7 @@ class Arg:
         if self.function:
             return "%s :: %s" % (self.type08, self.name)
         dim = self.dim
-        if self.kind == "C" and self.type08 == "INTEGER":
+        if self.kind == "C" and self.type08 == "INTEGER" and self.plain_status:
             dim = "(MPI_STATUS_SIZE)"
         words = [self.type08] + ["INTENT(%s)" % self.intent] * bool(self.intent) + ["ASYNCHRONOUS"] * self.asynchronous
         return "%s :: %s%s" % (", ".join(words), self.name, dim)
@@ -146,7 +145,7 @@ class Arg:
         if self.function:
             return "EXTERNAL :: " + self.name
         dim = self.dim
-        if self.typempi == "INTEGER" and (self.kind in ("STATUS", "STATUS_OUT", "STATUS_INOUT") or self.kind == "C"):
+        if self.typempi == "INTEGER" and (self.kind in ("STATUS", "STATUS_OUT", "STATUS_INOUT") or self.kind == "C" and "MPI_F" in self.decl):
             dim = "(MPI_STATUS_SIZE)"
         if self.kind == "STATUSES_OUT":
             dim = "(MPI_STATUS_SIZE,*)"
@@ -403,7 +402,7 @@ def descriptor_body(body):
         byname = {x.p.name: x for x in body.args}
         one = later and not a.p.has("each") and (ONE_BLOCK.match(proc.short) or ONE_BLOCK_SIDE.get(proc.short) == n or
                                                  proc.chapter in ("rma", "io")) \
-            and len(of) == 2 and of[0] in byname and byname[of[0]].kind == "COUNT" and not proc.short.startswith("P")
+            and len(of) == 2 and of[0] in byname and byname[of[0]].kind == "COUNT" and proc.chapter != "part"
         if one:
             count = byname[of[0]]
             big = count.ctype[:-2]

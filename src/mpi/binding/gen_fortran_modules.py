@@ -27,6 +27,7 @@ OWN = [("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 
        ("MPI_OFFSET_KIND", 8), ("MPI_INTEGER_KIND", 4)]
 CALLBACKS = ["MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN", "MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN",
              "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN"]
+CONVERSIONS = [("MPI_CONVERSION_FN_NULL", "INTEGER"), ("MPI_CONVERSION_FN_NULL_C", "INTEGER(KIND=MPI_COUNT_KIND)")]
 OLD_CALLBACKS = ["MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN"]
 C_CONSTANT = re.compile(r"MPI(_T_|_F_|X_)|MPI_(ARGVS?_NULL|CONVERSION_FN_NULL)")
 
@@ -148,7 +149,7 @@ def mpif_h(api, abi, bodies):
         kind = FUNCTIONS[name].replace("MPI_ADDRESS_KIND", "8")
         for prefix in ("", "P"):
             externals += ["%s %s" % (kind, prefix + name.upper()), "EXTERNAL %s" % (prefix + name.upper())]
-    externals += ["EXTERNAL " + n for n in CALLBACKS + OLD_CALLBACKS]
+    externals += ["EXTERNAL " + n for n in CALLBACKS + OLD_CALLBACKS + [c[0] for c in CONVERSIONS]]
     fixed = lambda rows: "\n".join(both_forms(r) for r in rows)
     return fill(MPIF_H, VERSION="5.0", CONSTANTS=fixed(mpif_constants(abi, False)), SENTINELS=fixed(sentinels(False)),
                 EXTERNALS=fixed(externals))
@@ -290,7 +291,13 @@ def predefined_callbacks(f08):
             rows += [wrapped("SUBROUTINE %s(oldobject, keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)" % name),
                      "IMPORT", "%s :: oldobject" % handle, "INTEGER :: keyval, ierror",
                      "%s :: extra_state, attribute_val_in, attribute_val_out" % number, "LOGICAL :: flag", "END SUBROUTINE"]
-    return "\n".join(rows + ["END INTERFACE"])
+    for name, kind in CONVERSIONS if f08 else ():
+        rows += ["SUBROUTINE %s(userbuf, datatype, count, filebuf, position, extra_state, ierror)" % name, "IMPORT",
+                 "TYPE(C_PTR), VALUE :: userbuf, filebuf", "TYPE(MPI_Datatype) :: datatype", "%s :: count" % kind,
+                 "INTEGER(KIND=MPI_OFFSET_KIND) :: position", "%s :: extra_state" % ADDRESS, "INTEGER :: ierror", "END SUBROUTINE"]
+    rows.append("END INTERFACE")
+    rows += ["EXTERNAL :: " + name for name, _ in CONVERSIONS if not f08]
+    return "\n".join(rows)
 
 
 def mpi_module(api, abi, bodies):

@@ -77,6 +77,11 @@ typedef struct {
 }
 #endif
 
+/* The C++ bindings of MPI-2, for who asks for them. */
+#if defined(__cplusplus) && defined(KEEL_CXX)
+#include "mpicxx.h"
+#endif
+
 #endif
 """
 
@@ -119,7 +124,7 @@ typedef struct MPIR_HANDLE MPIR_Request;
 def fill(template, **parts):
     for name, text in parts.items():
         template = template.replace("@%s@" % name, text)
-    left = re.search(r"@[A-Z_]+@", template)
+    left = re.search(r"@[A-Z][A-Za-z_]*@", template)
     assert not left, "the template still says " + left.group(0)
     return template
 

@@ -154,6 +154,14 @@ static void f_null_delete(int *object, int *keyval, void *value, void *extra, in
     *ierror = MPI_SUCCESS;
 }
 
+/* MPI_CONVERSION_FN_NULL: the library gets C's and never calls it. */
+static void f_no_conversion(void *userbuf, int *datatype, void *count, void *filebuf, MPI_Offset *position,
+                            MPI_Aint *extra_state, int *ierror)
+{
+    (void)userbuf, (void)datatype, (void)count, (void)filebuf, (void)position, (void)extra_state;
+    *ierror = MPI_ERR_CONVERSION;
+}
+
 /* Each has an address of its own, which a program may have in its own table: so the names are compared. */
 #define CALLBACKS(ROW) \
     ROW(mpi_null_copy_fn, f_null_copy, 0) \
@@ -167,7 +175,9 @@ static void f_null_delete(int *object, int *keyval, void *value, void *extra, in
     ROW(mpi_null_delete_fn, f_null_delete, 0) \
     ROW(mpi_comm_null_delete_fn, f_null_delete, 0) \
     ROW(mpi_type_null_delete_fn, f_null_delete, 0) \
-    ROW(mpi_win_null_delete_fn, f_null_delete, 0)
+    ROW(mpi_win_null_delete_fn, f_null_delete, 0) \
+    ROW(mpi_conversion_fn_null, f_no_conversion, 0) \
+    ROW(mpi_conversion_fn_null_c, f_no_conversion, 0)
 
 #define NAME_ROW(name, function, value) KF_NAME(name, function)
 CALLBACKS(NAME_ROW)

@@ -6,6 +6,8 @@
  *   1. the user's datatype is without gaps: named, or made by MPI_Type_contiguous or MPI_Type_dup of such;
  *   2. an element of the array is a whole number of the named ones, or the reverse; in the second case, where one value may
  *      lie in two places, the datatype is of bytes. */
+#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include "fort.h"
 
@@ -21,11 +23,39 @@ static intptr_t elements(const struct kf_array *a)
     return n;
 }
 
-/* One row of n elements, sm apart, from or to where they lie side by side. */
-static inline void row_of(char *apart, char *dense, intptr_t n, intptr_t sm, size_t size, bool in)
+/* One row of n elements, sm apart, from or to where they lie side by side; four at a time, so that the loads do not wait for stores.
+ * Each call is with a size that the compiler knows. */
+#define ROW static inline __attribute__((always_inline)) void
+ROW row_in(const char *apart, char *dense, intptr_t n, intptr_t sm, size_t size)
 {
-    for (intptr_t i = 0; i < n; i++, apart += sm, dense += size)
-        memcpy(in ? dense : apart, in ? apart : dense, size);
+    for (; n >= 4; n -= 4, apart += 4 * sm, dense += 4 * size) {
+        memcpy(dense, apart, size);
+        memcpy(dense + size, apart + sm, size);
+        memcpy(dense + 2 * size, apart + 2 * sm, size);
+        memcpy(dense + 3 * size, apart + 3 * sm, size);
+    }
+    for (; n > 0; n--, apart += sm, dense += size)
+        memcpy(dense, apart, size);
+}
+
+ROW row_out(char *apart, const char *dense, intptr_t n, intptr_t sm, size_t size)
+{
+    for (; n >= 4; n -= 4, apart += 4 * sm, dense += 4 * size) {
+        memcpy(apart, dense, size);
+        memcpy(apart + sm, dense + size, size);
+        memcpy(apart + 2 * sm, dense + 2 * size, size);
+        memcpy(apart + 3 * sm, dense + 3 * size, size);
+    }
+    for (; n > 0; n--, apart += sm, dense += size)
+        memcpy(apart, dense, size);
+}
+
+ROW row_of(char *apart, char *dense, intptr_t n, intptr_t sm, size_t size, bool in)
+{
+    if (in)
+        row_in(apart, dense, n, sm, size);
+    else
+        row_out(apart, dense, n, sm, size);
 }
 
 static void move_row(char *apart, char *dense, intptr_t n, intptr_t sm, size_t size, bool in)
@@ -59,11 +89,40 @@ static void move(const struct kf_array *a, char *dense, bool in)
     }
 }
 
+/* One copy's memory is kept for the next, so that the pages of large ones need not be had from the system at each call. */
+enum { KEPT = 4 << 20 };
+struct room {
+    size_t size;
+    _Alignas(16) char bytes[];
+};
+static _Atomic(struct room *) spare;
+
+static void *room_of(size_t size)
+{
+    struct room *r = atomic_exchange(&spare, NULL);
+    if (!r || r->size < size) {
+        free(r);
+        r = malloc(sizeof *r + size);
+        if (!r)
+            return NULL;
+        r->size = size;
+    }
+    return r->bytes;
+}
+
+static void give_back(void *bytes)
+{
+    struct room *r = bytes ? (struct room *)((char *)bytes - offsetof(struct room, bytes)) : NULL;
+    if (r && r->size <= KEPT)
+        r = atomic_exchange(&spare, r);
+    free(r);
+}
+
 /* Copied in, too, where the call writes: what it does not write has to stay. */
 int kf_copy(struct kf_section *s, const struct kf_array *a, int mode)
 {
     (void)mode;
-    s->copy = malloc((size_t)elements(a) * a->elem_len);
+    s->copy = room_of((size_t)elements(a) * a->elem_len);
     if (!s->copy)
         return MPI_ERR_NO_MEM;
     move(a, s->copy, true);
@@ -80,7 +139,7 @@ void kf_close_slowly(struct kf_section *s, const struct kf_array *into)
 {
     if (s->copy && into)
         move(into, s->copy, false);
-    free(s->copy);
+    give_back(s->copy);
     if (s->type) {
         MPI_Datatype type = kf_Datatype(s->type);
         PMPI_Type_free(&type);

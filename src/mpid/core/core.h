@@ -214,13 +214,14 @@ struct core_word {
     uint32_t is;
 };
 
-/* What a blocking probe waits for. */
+/* What a blocking probe of this thread waits for. */
 struct core_probe {
     const struct MPIR_COMMUNICATOR *comm;
     uint32_t context_id;
     int32_t source, tag;
     bool on;
 };
+extern _Thread_local struct core_probe MPID_Probing __attribute__((tls_model("initial-exec")));
 
 struct core {
     uint32_t mode; /* enum MPID_MODE */
@@ -262,7 +263,6 @@ struct core {
     uint32_t failed_seen; /* deaths in the segment that have been taken in */
     int32_t alive;        /* as in comm_adi, of all ranks of the job */
     uint32_t answered;    /* the launcher's question that was answered last (report.c) */
-    struct core_probe probe;
     struct ku_slab rndvs;
     struct ku_slab regions, memops; /* mem.c */
     struct rndv *pulls;             /* operations in state PULL, SHARE, GIVE */
@@ -558,6 +558,16 @@ bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, in
 
 /* report.c: answer the launcher's question what is waited for. */
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls);
+/* Within MPID_Report: one more thread, and what it waits for: a request, a team, a probe, several requests, or it is not known. */
+struct core_waits {
+    struct MPIR_HANDLE *request;
+    const struct team *team;
+    const struct core_probe *probe;
+    const struct MPID_Waited *waited;
+};
+void MPID_Report_thread(const char *name, uint64_t caller, const struct core_waits *what);
+/* Where the program has called this library: as MPID_Caller, and the procedure if its symbol tells (else *procedure_name stays). */
+uint64_t MPID_Find_caller(const char **procedure_name);
 void MPID_Report_still(void); /* this process sleeps in vain for long: do all here? */
 static inline bool report_wanted(void)
 {

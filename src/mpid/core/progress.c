@@ -402,15 +402,15 @@ enum ku_wait_step MPID_Wait_climb(struct ku_wait *w)
 }
 
 /* The same while another thread drives.  Of what happens in a team's memory, or to a word of it, nobody tells it. */
-static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, bool by_memory)
+static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct team *team, bool by_memory)
 {
     uint32_t before = MPID_Thread_events();
     MPID_core.waits = NULL;
     MPID_core.word = (struct core_word){ NULL, 0 };
     if (!by_memory)
-        return MPID_Thread_park(r, SLEEP_MS);
+        return MPID_Thread_park(r, team, SLEEP_MS);
     if (MPID_Thread_step(w) == KU_WAIT_SLEEP && MPID_Thread_events() == before)
-        MPID_Thread_park(r, BUSY_MS);
+        MPID_Thread_park(r, team, BUSY_MS);
     return MPID_Thread_events() != before;
 }
 
@@ -424,7 +424,7 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
     int met;
     MPID_Thread_looks();
     if (threaded && !MPID_Thread_drive())
-        return wait_parked(w, r, team != NULL || word.at != NULL);
+        return wait_parked(w, r, team, team != NULL || word.at != NULL);
     if (unlikely(check_failed()))
         return 1; /* what is waited for may have failed by that */
     if (unlikely(report_wanted()) && (met = answer(w, r)) > 0)
@@ -471,7 +471,7 @@ static int asked_beside(bool hogged)
     if (unlikely(report_wanted()) && MPID_Thread_drive())
         MPID_Report(NULL, true);
     if (hogged && asking.calls % NAP_EVERY == 0)
-        return MPID_Thread_park(NULL, BUSY_MS);
+        return MPID_Thread_park(NULL, NULL, BUSY_MS);
     uint32_t depth = MPID_Thread_suspend();
     sched_yield();
     MPID_Thread_resume(depth);

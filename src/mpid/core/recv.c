@@ -470,9 +470,9 @@ void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
 /* Nothing yet, for a probe that waits. */
 static void wait_for_message(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank)
 {
-    MPID_core.probe = (struct core_probe){ comm, context_id, src_lrank, tag, true };
+    MPID_Probing = (struct core_probe){ comm, context_id, src_lrank, tag, true };
     MPID_DeviceCheck(MPID_BLOCKING);
-    MPID_core.probe.on = false;
+    MPID_Probing.on = false;
 }
 
 void MPID_Probe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *error_code,

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #endif
 #include "core.h"
+#include "thread.h"
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static const char *procedure(const char *symbol)
 
 _Thread_local const char *MPID_Call_name;
 _Thread_local struct MPID_Waited MPID_Waited;
+_Thread_local struct core_probe MPID_Probing;
 
 /* Does a frame lie outside this library and its Fortran procedures?  *procedure_name is the procedure's that it lies in, or NULL. */
 static bool outside(const void *frame, const char **procedure_name)
@@ -45,7 +47,7 @@ static bool outside(const void *frame, const char **procedure_name)
 
 /* Where the program has called this library, and the name of the procedure if its symbol tells (else *procedure_name stays): the
  * innermost frame outside, or the outermost there is; 0: none. */
-static uint64_t find_caller(const char **procedure_name)
+uint64_t MPID_Find_caller(const char **procedure_name)
 {
     void *frame[FRAMES];
     const char *name;
@@ -61,7 +63,7 @@ static uint64_t find_caller(const char **procedure_name)
 static void find_call(struct ku_seg_call *call)
 {
     const char *name = NULL;
-    uint64_t caller = find_caller(&name);
+    uint64_t caller = MPID_Find_caller(&name);
     name = name != NULL ? name : MPID_Call_name;
     if (name != NULL) {
         snprintf(call->call, sizeof call->call, "%s", name);
@@ -72,7 +74,7 @@ static void find_call(struct ku_seg_call *call)
 uint64_t MPID_Caller(void)
 {
     const char *name;
-    return find_caller(&name);
+    return MPID_Find_caller(&name);
 }
 
 static void describe_comm(struct ku_seg_op *op, const struct MPIR_COMMUNICATOR *comm, uint32_t context_id)
@@ -287,9 +289,8 @@ void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t so
     MPID_Contexts_each(show_unreceived, &u);
 }
 
-static void add_probe(struct report *rep)
+static void add_probe(const struct core_probe *p, struct report *rep)
 {
-    const struct core_probe *p = &MPID_core.probe;
     struct ku_seg_op *op = next_op(rep, p->comm);
     op->kind = KU_OP_PROBE;
     op->lrank = p->source;
@@ -313,24 +314,47 @@ static void add_members(struct ku_seg_call *call, const struct MPIR_COMMUNICATOR
     }
 }
 
-/* What the call is for: a collective operation in memory, a probe, one request, several; or it does not say. */
-static void add_waited(struct report *rep, struct MPIR_HANDLE *waited)
+/* What a call is for: a collective operation in memory, a probe, one request, several; or it does not say. */
+static void add_waits(struct report *rep, const struct core_waits *what)
 {
-    const struct MPID_Waited *w = &MPID_Waited;
     rep->waited = true;
-    if (MPID_core.waits != NULL)
-        add_team(rep, MPID_core.waits);
-    else if (MPID_core.probe.on)
-        add_probe(rep);
-    else if (waited != NULL)
-        add_request(waited, rep);
+    if (what->team != NULL)
+        add_team(rep, what->team);
+    else if (what->probe->on)
+        add_probe(what->probe, rep);
+    else if (what->request != NULL)
+        add_request(what->request, rep);
     else
-        for (int i = 0; i < w->n; i++)
-            add_request(w->requests[i], rep);
-    rep->call->any = w->n > 0 && w->any;
+        for (int i = 0; i < what->waited->n; i++)
+            add_request(what->waited->requests[i], rep);
     rep->waited = false;
+}
+
+static void add_waited(struct report *rep, struct MPIR_HANDLE *request)
+{
+    struct core_waits what = { request, MPID_core.waits, &MPID_Probing, &MPID_Waited };
+    add_waits(rep, &what);
+    rep->call->any = MPID_Waited.n > 0 && MPID_Waited.any;
     if (rep->call->nops == 0)
         add_all(rep);
+}
+
+void MPID_Report_thread(const char *name, uint64_t caller, const struct core_waits *what)
+{
+    static struct ku_seg_call found; /* of which the first operation is kept */
+    struct ku_seg_call *call = ku_segment_call(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
+    struct report rep = { .call = &found };
+    int32_t at = call->nthreads++;
+    if (at >= KU_CALL_THREADS)
+        return;
+    found.nops = 0;
+    found.what[0] = '\0';
+    add_waits(&rep, what);
+    struct ku_seg_thread *t = &call->thread[at];
+    *t = (struct ku_seg_thread){ .caller = caller, .nops = found.nops };
+    if (found.nops > 0)
+        t->op = found.op[0];
+    snprintf(t->call, sizeof t->call, "%s", name != NULL ? name : "");
 }
 
 /* Memory has no way on which something could be: who looks there sees all that was sent before. */
@@ -352,7 +376,7 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     call->polls = polls;
     call->others = MPID_core.config.others_end != NULL ? (uint8_t)MPID_core.config.others_end() : 0;
     call->under_way = under_way();
-    call->nops = call->nmsgs = 0;
+    call->nops = call->nmsgs = call->nthreads = 0;
     call->call[0] = call->what[0] = '\0';
     call->caller = 0;
     call->progress =
@@ -363,6 +387,8 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     add_waited(&rep, waited);
     MPID_Contexts_each(add_messages, &rep);
     add_members(call, rep.comm);
+    if (mode_has(MPID_MODE_THREADED))
+        MPID_Thread_report();
     atomic_store_explicit(&call->seen, ku_clock_ns(), memory_order_relaxed);
     MPID_core.answered = asked;
     atomic_store_explicit(&call->answered, asked, memory_order_release);

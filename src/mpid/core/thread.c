@@ -9,7 +9,8 @@
 
 enum {
     LOOKS = 200 /* at the lock, or at the own word, before sleeping */,
-    TURNS = 4 /* yields after these */
+    TURNS = 4 /* yields after these */,
+    LONG_MS = 400 /* after so much of a wait it finds out where it is, for a report */
 };
 enum { FREE, HELD, WANTED /* held, and somebody sleeps for it */ };
 
@@ -18,9 +19,9 @@ enum { WAITS, SLEEPS, CALLED };
 struct parked {
     struct parked *next, *before;
     _Atomic uint32_t word;
-    struct MPIR_HANDLE *request;
-    const struct MPID_Waited *waited;
+    struct core_waits what;
     const char *call;
+    uint64_t caller; /* 0: not known */
     uint32_t errors;
     int32_t gone;
     bool listed;
@@ -50,6 +51,13 @@ static struct {
 
 /* Its address is the thread's name. */
 static _Thread_local char self __attribute__((tls_model("initial-exec")));
+
+/* Where this thread waits, once it has waited for LONG_MS.  By the stack: what is left in MPID_Call_name may be of an earlier call. */
+static _Thread_local struct {
+    int ms; /* for so long by now, one turn after the other */
+    const char *call;
+    uint64_t caller;
+} place __attribute__((tls_model("initial-exec")));
 
 /* ---- The lock ---- */
 
@@ -143,11 +151,11 @@ static bool may_be_done(struct MPIR_HANDLE *r)
 
 static bool may_go_on(const struct parked *p)
 {
-    const struct MPID_Waited *w = p->waited;
+    const struct MPID_Waited *w = p->what.waited;
     if (p->errors != MPID_Request_errors || p->gone != MPID_core.peers.ngone)
         return true;
-    if (p->request != NULL)
-        return req_is_complete(p->request);
+    if (p->what.request != NULL)
+        return req_is_complete(p->what.request);
     if (w->n == 0)
         return true;
     for (int i = 0; i < w->n; i++)
@@ -264,6 +272,7 @@ void MPID_Thread_leave(void)
         return;
     if (threads.driver == &self)
         threads.driver = NULL;
+    place.ms = 0;
     give(false);
 }
 
@@ -300,14 +309,29 @@ bool MPID_Thread_drive(void)
     return threads.driver == &self;
 }
 
-int MPID_Thread_park(struct MPIR_HANDLE *r, int most_ms)
+static void find_place(struct parked *p)
 {
-    struct parked p = { .request = r,
-                        .waited = &MPID_Waited,
-                        .call = MPID_Call_name,
+    if (place.ms == 0)
+        place.call = NULL, place.caller = 0;
+    if (place.ms >= LONG_MS && place.caller == 0)
+        place.caller = MPID_Find_caller(&place.call);
+    p->call = place.call != NULL ? place.call : MPID_Call_name;
+    p->caller = place.caller;
+}
+
+void MPID_Thread_report(void)
+{
+    for (struct parked *p = threads.first; p != NULL; p = p->next)
+        MPID_Report_thread(p->call, p->caller, &p->what);
+}
+
+int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, int most_ms)
+{
+    struct parked p = { .what = { r, team, &MPID_Probing, &MPID_Waited },
                         .errors = MPID_Request_errors,
                         .gone = MPID_core.peers.ngone };
     uint32_t before = MPID_Thread_events(), waits = WAITS, depth;
+    find_place(&p);
     list(&p);
     depth = give_all();
     for (int i = 0; i < LOOKS && atomic_load_explicit(&p.word, memory_order_acquire) == WAITS; i++)
@@ -315,6 +339,7 @@ int MPID_Thread_park(struct MPIR_HANDLE *r, int most_ms)
     if (atomic_compare_exchange_strong_explicit(&p.word, &waits, SLEEPS, memory_order_acq_rel,
                                                 memory_order_acquire))
         sleep_on(&p.word, SLEEPS, most_ms);
+    place.ms = atomic_load_explicit(&p.word, memory_order_relaxed) == CALLED ? 0 : place.ms + most_ms;
     take(depth);
     if (p.listed)
         unlist(&p);

@@ -28,7 +28,10 @@ uint32_t MPID_Thread_events(void);
 bool MPID_Thread_drive(void);
 /* Another one drives: wait until something has happened to the request (NULL: to what MPID_Waited says, or anything), or for so long.
  * Nonzero: something has happened. */
-int MPID_Thread_park(struct MPIR_HANDLE *r, int most_ms);
+struct team;
+int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, int most_ms);
+/* Within MPID_Report: tell of each (MPID_Report_thread). */
+void MPID_Thread_report(void);
 /* Of the driver: a step up the ladder without the lock. */
 enum ku_wait_step MPID_Thread_step(struct ku_wait *w);
 /* Let others have the lock, if somebody waits for it. */

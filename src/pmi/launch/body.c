@@ -170,6 +170,20 @@ static void get_op(struct unpack *u, struct ku_seg_op *op)
     get_name(u, op->comm_name);
 }
 
+static void put_thread(struct pack *p, const struct ku_seg_thread *t)
+{
+    put_name(p, t->call);
+    put_u32(p, (uint32_t)t->nops);
+    put_op(p, &t->op);
+}
+
+static void get_thread(struct unpack *u, struct ku_seg_thread *t)
+{
+    get_name(u, t->call);
+    t->nops = (int32_t)get_u32(u);
+    get_op(u, &t->op);
+}
+
 static int shown(int n, int most)
 {
     return n < 0 ? 0 : n < most ? n : most;
@@ -186,6 +200,7 @@ static void put_call(struct pack *p, const struct ku_seg_call *c)
     put_u32(p, c->progress);
     put_u32(p, (uint32_t)c->nops);
     put_u32(p, (uint32_t)c->nmsgs);
+    put_u32(p, (uint32_t)c->nthreads);
     put_name(p, c->call);
     put_name(p, c->what);
     put_u32(p, c->comm);
@@ -195,6 +210,8 @@ static void put_call(struct pack *p, const struct ku_seg_call *c)
         put_op(p, &c->op[i]);
     for (int i = 0; i < shown(c->nmsgs, KU_CALL_MSGS); i++)
         put_op(p, &c->msg[i]);
+    for (int i = 0; i < shown(c->nthreads, KU_CALL_THREADS); i++)
+        put_thread(p, &c->thread[i]);
 }
 
 static void get_call(struct unpack *u, struct ku_seg_call *c)
@@ -208,6 +225,8 @@ static void get_call(struct unpack *u, struct ku_seg_call *c)
     c->progress = get_u32(u);
     c->nops = (int32_t)get_u32(u);
     c->nmsgs = (int32_t)get_u32(u);
+    c->nthreads = (int32_t)get_u32(u);
+    c->nthreads = c->nthreads > 0 ? c->nthreads : 0;
     c->nops = c->nops > 0 ? c->nops : 0;
     c->nmsgs = c->nmsgs > 0 ? c->nmsgs : 0;
     get_name(u, c->call);
@@ -219,6 +238,8 @@ static void get_call(struct unpack *u, struct ku_seg_call *c)
         get_op(u, &c->op[i]);
     for (int i = 0; i < shown(c->nmsgs, KU_CALL_MSGS); i++)
         get_op(u, &c->msg[i]);
+    for (int i = 0; i < shown(c->nthreads, KU_CALL_THREADS); i++)
+        get_thread(u, &c->thread[i]);
 }
 
 /* Of the rank only what is asked of one on another host (hang.c); of the call not the caller's address, which is only known there. */

@@ -236,6 +236,10 @@ static struct hang_state state(int nops, int nmsgs)
     s.call.progress = 0x43;
     s.call.nops = nops;
     s.call.nmsgs = nmsgs;
+    s.call.nthreads = 2;
+    for (int i = 0; i < 2; i++)
+        s.call.thread[i] =
+            (struct ku_seg_thread){ 0, 1, "MPI_Wait", { 1, 0, true, i, 2, 3, 0x53, 4, 8, "" } };
     strcpy(s.call.call, "MPI_Recv");
     s.call.comm = 0x44;
     s.call.comm_size = 2;
@@ -250,18 +254,19 @@ static struct hang_state state(int nops, int nmsgs)
 START_TEST(a_state_is_these_bytes)
 {
     static const uint8_t bytes[] = {
-        0x14, 0x13, 0x12, 0x11, 1, 0, 0, 0, 2,    0,   0,   0,   0x21, 0,    0,   0,   0, 0, 0, 0,
-        0x22, 0,    0,    0,    0, 0, 0, 0, 1,    0,   0,   0,   0x31, 0,    0,   0,   1, 0, 0, 0,
-        0x41, 0,    0,    0,    0, 0, 0, 0, 0x42, 0,   0,   0,   0,    0,    0,   0,   1, 0, 0, 0,
-        0,    0,    0,    0,    3, 0, 0, 0, 0,    0,   0,   0,   0x43, 0,    0,   0,   1, 0, 0, 0,
-        0,    0,    0,    0,    8, 0, 0, 0, 'M',  'P', 'I', '_', 'R',  'e',  'c', 'v', 0, 0, 0, 0,
-        0x44, 0,    0,    0,    2, 0, 0, 0, 0,    0,   0,   0,   0,    0x55, 0,   0,   0, 0, 0, 0
+        0x14, 0x13, 0x12, 0x11, 1, 0, 0,    0, 2,   0,    0,   0,    0x21, 0,   0,   0,   0, 0, 0, 0,    0x22,
+        0,    0,    0,    0,    0, 0, 0,    1, 0,   0,    0,   0x31, 0,    0,   0,   1,   0, 0, 0, 0x41, 0,
+        0,    0,    0,    0,    0, 0, 0x42, 0, 0,   0,    0,   0,    0,    0,   1,   0,   0, 0, 0, 0,    0,
+        0,    3,    0,    0,    0, 0, 0,    0, 0,   0x43, 0,   0,    0,    1,   0,   0,   0, 0, 0, 0,    0,
+        2,    0,    0,    0,    8, 0, 0,    0, 'M', 'P',  'I', '_',  'R',  'e', 'c', 'v', 0, 0, 0, 0,    0x44,
+        0,    0,    0,    2,    0, 0, 0,    0, 0,   0,    0,   0,    0x55, 0,   0,   0,   0, 0, 0
     };
     struct hang_state s = state(1, 0);
     struct pack p = { 0 };
     put_state(&p, &s);
-    ck_assert_uint_eq(p.len, sizeof bytes - 12 + KU_CALL_MEMBERS / 8 + 9 * 4 + 8 + 6);
-    golden("state", p.bytes, bytes, "44488444884444444411111111444111111111111");
+    ck_assert_uint_eq(p.len,
+                      sizeof bytes - 12 + KU_CALL_MEMBERS / 8 + 9 * 4 + 8 + 6 + 2 * (4 + 8 + 4 + 9 * 4 + 8));
+    golden("state", p.bytes, bytes, "444884448844444444411111111444111111111111");
     free(p.bytes);
 }
 END_TEST

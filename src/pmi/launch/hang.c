@@ -242,8 +242,8 @@ void hang_tell(void (*tell_of)(int rank, const struct hang_state *s, const char 
             hang_process(r->pid, process, sizeof process);
             s.others = hang_has_others(r->pid, s.call.others & KU_OTHERS_THREADS);
         }
-        if (r->answered && s.call.caller)
-            where = hang_where(r->pid, s.call.caller);
+        if (r->answered)
+            where = hang_places(r->pid, &s.call);
         tell_of(i, &s, where, process);
         free(where);
     }

@@ -33,7 +33,7 @@ struct hang_rank {
     bool answered;        /* *call says what it waits for */
     uint64_t since;       /* ns: no event since then, if it sleeps */
     uint64_t seen;        /* ns: it was in MPI then, at the latest */
-    char *where;          /* of the call, "file.c:12"; NULL: not known */
+    char *where;          /* of its threads' calls, as of hang_places; NULL: not known */
     char *waits_for;      /* in words */
     struct hang_far *far; /* of another host; NULL: of this one */
 };
@@ -77,6 +77,8 @@ void hang_text(FILE *out, struct hang_rank *ranks, int n);
 /* hang_where.c: where an address of a process lies: "file.c:12 (function)", "function+0x1c in program" or "program+0x12"; NULL:
  * unknown.  To be freed. */
 char *hang_where(pid_t pid, uint64_t address);
+/* The places of a rank's calls, a line each: of the first thread, and of the others; empty where it is not known.  To be freed. */
+char *hang_places(pid_t pid, const struct ku_seg_call *call);
 
 /* The name of the file that is mapped at the address, without its folder; NULL: unknown.  To be freed. */
 char *hang_module(pid_t pid, uint64_t address);

@@ -200,6 +200,40 @@ void hang_put_state(FILE *out, const struct hang_rank *r)
         fprintf(out, "outside MPI, %s", process);
 }
 
+/* Line `which` of the places. */
+static void put_place(FILE *out, const struct hang_rank *r, int which)
+{
+    const char *where = r->where;
+    for (; where && which > 0; which--) {
+        where = strchr(where, '\n');
+        where += where != NULL;
+    }
+    int len = where ? (int)strcspn(where, "\n") : 0;
+    if (len > 0)
+        fprintf(out, ", at %.*s", len, where);
+}
+
+/* Its other threads that wait. */
+static void put_threads(FILE *out, const struct hang_rank *r, int self)
+{
+    const struct ku_seg_call *c = r->call;
+    for (int i = 0; i < c->nthreads && i < KU_CALL_THREADS; i++) {
+        const struct ku_seg_thread *t = &c->thread[i];
+        fprintf(out, "; a thread waits in %s", t->call[0] ? t->call : "the library");
+        if (t->nops > 0 && t->op.context == 0) {
+            fputc(' ', out);
+            put_op(out, &t->op, self);
+        }
+        if (t->nops > 0)
+            hang_put_comm(out, &t->op);
+        if (t->nops > 1)
+            fprintf(out, " (and %d more)", t->nops - 1);
+        put_place(out, r, i + 1);
+    }
+    if (c->nthreads > KU_CALL_THREADS)
+        fprintf(out, "; and %d more threads", c->nthreads - KU_CALL_THREADS);
+}
+
 static char *describe(const struct hang_rank *r, bool brief)
 {
     char *text = NULL;
@@ -209,8 +243,8 @@ static char *describe(const struct hang_rank *r, bool brief)
         die("no memory for the report on what the ranks wait for");
     if (r->answered) {
         put_call(out, r, brief ? -1 : (int)(r - ranks));
-        if (r->where)
-            fprintf(out, ", at %s", r->where);
+        put_place(out, r, 0);
+        put_threads(out, r, brief ? -1 : (int)(r - ranks));
     } else {
         hang_put_state(out, r);
     }
@@ -367,8 +401,8 @@ void hang_text(FILE *out, struct hang_rank *all, int n)
     ranks = all;
     nranks = n;
     for (int i = 0; i < n; i++)
-        if (ranks[i].answered && ranks[i].call->caller && !ranks[i].far)
-            ranks[i].where = hang_where(ranks[i].pid, ranks[i].call->caller);
+        if (ranks[i].answered && !ranks[i].far)
+            ranks[i].where = hang_places(ranks[i].pid, ranks[i].call);
     describe_all(false);
     if (count_groups() > GROUPS_MAX)
         describe_all(true);

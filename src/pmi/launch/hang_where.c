@@ -241,6 +241,19 @@ char *hang_where(pid_t pid, uint64_t address)
     return xformat("%s", p->text);
 }
 
+char *hang_places(pid_t pid, const struct ku_seg_call *call)
+{
+    char *text = call->caller ? hang_where(pid, call->caller) : NULL;
+    for (int i = 0; i < call->nthreads && i < KU_CALL_THREADS; i++) {
+        char *where = call->thread[i].caller ? hang_where(pid, call->thread[i].caller) : NULL;
+        char *both = xformat("%s\n%s", text ? text : "", where ? where : "");
+        free(text);
+        free(where);
+        text = both;
+    }
+    return text;
+}
+
 char *hang_module(pid_t pid, uint64_t address)
 {
     char file[4096];
