@@ -291,8 +291,10 @@ static int send_data(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, con
     m->bytes = from ? from->count * from->type->adi.size : 0;
     m->apart = m->bytes > RMA_INLINE;
     *out = NULL;
-    if (m->bytes && !m->apart)
+    if (m->bytes && !m->apart) {
         MPID_Layout_pack(&from->type->adi, from->at, from->count, 0, room + sizeof *m, m->bytes);
+        memset(room + sizeof *m + m->bytes, 0, (size_t)RMA_length(m) - sizeof *m - (size_t)m->bytes);
+    }
     memcpy(room, m, sizeof *m);
     int err = send_message(win, t, m, room);
     if (err || !m->apart)
