@@ -179,7 +179,7 @@ static unsigned found_gone(const struct job *j, int rank)
     return atomic_load(&ku_segment_rank(s, local)->found_gone);
 }
 
-/* MPID_Message, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
+/* MPID_Message, MPID_Message_places with the place of MPID_Caller, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
 static int abort_rank(int rank, void *arg)
 {
     char facility[] = "the test", why[] = "enough is enough";
@@ -191,6 +191,11 @@ static int abort_rank(int rank, void *arg)
         if (found_gone(arg, 1) != 1)
             return 7;
         MPID_Message("a message for all to see");
+        char place[60];
+        snprintf(place, sizeof place, "it was at " MPID_PLACE, (unsigned long long)MPID_Caller());
+        if (strtoull(place + strlen("it was at ") + 1, NULL, 16) == 0)
+            return 8;
+        MPID_Message_places(place);
         MPID_Trace_here();
         MPID_Abort(NULL, 5, facility, why);
     }
@@ -204,6 +209,7 @@ static int abort_test(void)
     job_run_in(&j, 2, 20, abort_rank, &j);
     bad += j.result[1] != 5;
     bad += memmem(j.control, j.ncontrol, "a message for all to see", 24) == NULL;
+    bad += memmem(j.control, j.ncontrol, "it was at \1", 11) == NULL;
     bad += memmem(j.control, j.ncontrol, "the test: enough is enough", 26) == NULL;
     printf("%s: abort: exit code %d, %zu bytes to the launcher\n", bad ? "FAILED" : "ok", j.result[1],
            j.ncontrol);
