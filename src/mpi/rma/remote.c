@@ -476,7 +476,11 @@ static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, struct rm
 
 int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock, struct rma_ack **acks)
 {
-    struct rma_msg m = { .kind = RMA_FLUSH_MSG, .unlock = unlock, .alone = (t->access & RMA_ALONE) != 0 };
+    enum rma_epoch epoch = win->rma->epoch;
+    struct rma_msg m = { .kind = RMA_FLUSH_MSG,
+                         .unlock = unlock,
+                         .alone = (t->access & RMA_ALONE) != 0,
+                         .op = epoch == RMA_LOCK || epoch == RMA_LOCK_ALL };
     return ask(win, t, &m, acks);
 }
 

@@ -225,9 +225,9 @@ enum rma_kind {
 };
 struct rma_msg {
     uint8_t kind, alone, unlock, apart; /* apart: the bytes come in a message of their own, with the tag */
-    int32_t op;
-    uint32_t tag;   /* of what comes apart, and of what is answered */
-    uint32_t basic; /* of the elements; 0: mixed */
+    int32_t op;                         /* of RMA_FLUSH_MSG: 1 in an epoch of passive targets */
+    uint32_t tag;                       /* of what comes apart, and of what is answered */
+    uint32_t basic;                     /* of the elements; 0: mixed */
     int32_t
         type; /* number that the origin has given to its layout; -1: count elements of `basic`, or bytes */
     uint32_t fences;            /* that the origin has left (check.c) */

@@ -445,7 +445,7 @@ static bool look_at_waiting(struct rma *r, struct incoming *in)
         if (comes(r, in, in->source, false))
             return false;
         in->answer = refusal_of(r, in->source);
-        if (r->checks && r->epoch != RMA_FENCE && !r->posted)
+        if (r->checks && in->m.op) /* this process may still be in the fence before that epoch */
             MPIR_Rma_Check_forget(r, in->source, 0);
         if (in->m.unlock)
             MPIR_Rma_Unlock_one(r, r->own->slot, in->m.alone);
