@@ -374,7 +374,7 @@ void MPID_Message(const char *text)
 
 void MPID_Message_places(const char *text)
 {
-    static_assert(sizeof MPID_PLACE == sizeof PMI_PLACE, "one way to write a place");
+    static_assert(__builtin_strcmp(MPID_PLACE, PMI_PLACE) == 0, "one way to write a place");
     pmi_message_places(&MPID_core.job, text);
 }
 

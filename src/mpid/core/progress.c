@@ -422,7 +422,8 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
     bool threaded = mode_has(MPID_MODE_THREADED);
     uint32_t before = threaded ? MPID_Thread_events() : 0;
     int met;
-    MPID_Thread_looks();
+    if (threaded)
+        MPID_Thread_looks();
     if (threaded && !MPID_Thread_drive())
         return wait_parked(w, r, team, team != NULL || word.at != NULL);
     if (unlikely(check_failed()))
@@ -504,7 +505,8 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     int n;
     if (!MPID_core.up)
         return 0;
-    MPID_Thread_looks();
+    if (mode_has(MPID_MODE_THREADED))
+        MPID_Thread_looks();
     n = MPID_Progress();
     if (n == 0)
         n = check_failed();
