@@ -262,20 +262,31 @@ static bool complaint(const char *name, const char *value, char *buf, size_t cap
     return true;
 }
 
+/* The name of an entry "KEEL_NAME=VALUE", cut to `cap`, and its value; NULL: it is another entry. */
+static const char *entry_of_ours(const char *entry, char *name, size_t cap)
+{
+    const char *eq = strchr(entry, '=');
+    if (strncmp(entry, "KEEL_", 5) || !eq)
+        return NULL;
+    snprintf(name, cap, "%.*s", (int)(eq - entry) - 5, entry + 5);
+    return eq + 1;
+}
+
+bool ku_knob_all_known(void)
+{
+    char name[64];
+    for (char **e = environ; e && *e; e++)
+        if (entry_of_ours(*e, name, sizeof name) && !find(name))
+            return false;
+    return true;
+}
+
 void ku_knob_check(void (*show)(void *arg, const char *text), void *arg)
 {
     for (char **e = environ; e && *e; e++) {
-        const char *eq = strchr(*e, '=');
         char name[64], text[320];
-        size_t len;
-        if (strncmp(*e, "KEEL_", 5) || !eq)
-            continue;
-        len = (size_t)(eq - *e) - 5;
-        if (len >= sizeof name)
-            len = sizeof name - 1;
-        memcpy(name, *e + 5, len);
-        name[len] = 0;
-        if (complaint(name, eq + 1, text, sizeof text))
+        const char *value = entry_of_ours(*e, name, sizeof name);
+        if (value && complaint(name, value, text, sizeof text))
             show(arg, text);
     }
 }

@@ -86,4 +86,7 @@ bool ku_knob_set(struct ku_knob *row, const char *text);
  * value out of range (the default is used instead).  Call it in one rank of a job, when all tables are registered. */
 void ku_knob_check(void (*show)(void *arg, const char *text), void *arg);
 
+/* Is each KEEL_ variable of the environment one of those that are known so far? */
+bool ku_knob_all_known(void);
+
 #endif

@@ -186,12 +186,13 @@ int MPIR_front_bad_in_place(const MPIR_Comm *comm, const char *arg)
 
 int MPIR_front_uncommitted(const MPIR_Datatype *t, const char *arg, int64_t index)
 {
+    const char *name = MPIR_Datatype_name(t);
     char element[32] = "";
     if (index >= 0)
         snprintf(element, sizeof element, "element %" PRId64 " ", index);
     return MPIR_Err(MPI_ERR_TYPE, arg,
                     "%sis%s%s not committed; expected a type passed to MPI_Type_commit before", element,
-                    t->name ? " " : "", t->name ? t->name : "");
+                    name ? " " : "", name ? name : "");
 }
 
 int MPIR_front_check_types(MPIR_Datatype *const *t, int64_t n, const char *arg)

@@ -44,7 +44,7 @@ int MPIR_Type_get_contents(MPIR_Datatype *datatype, MPI_Count max_integers, MPI_
     int err;
     if (datatype->combiner == MPI_COMBINER_NAMED)
         return MPIR_Err(MPI_ERR_TYPE, "datatype", "is %s; expected a datatype that is not predefined",
-                        datatype->name);
+                        MPIR_Datatype_name(datatype));
     if (datatype->nc && array_of_large_counts == NULL && max_large_counts == 0)
         return needs_large(datatype);
     if ((err =

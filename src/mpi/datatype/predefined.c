@@ -1,6 +1,7 @@
 /* predefined.c: the predefined datatypes: static objects, made at compile time from the rows of basic.h. */
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include "type.h"
 #include "basic.h"
 
@@ -20,9 +21,7 @@
                .align = _Alignof(TYPE), \
                .basic = KEEL_##NAME }, \
       .combiner = MPI_COMBINER_NAMED, \
-      .nelements = 1, \
-      .name = #NAME, \
-      .default_name = #NAME },
+      .nelements = 1 },
 
 static MPIR_Datatype basic_types[] = { MPIR_BASIC_TYPES(BASIC) };
 
@@ -45,23 +44,44 @@ MPIR_PAIR_TYPES(PAIR_STRUCT)
                .basic = KEEL_##NAME, \
                .layout = sizeof(struct_##NAME) == sizeof(VALUE) + sizeof(INDEX) ? NULL : (LAYOUT) }, \
       .combiner = MPI_COMBINER_NAMED, \
-      .nelements = 2, \
-      .name = #NAME, \
-      .default_name = #NAME },
+      .nelements = 2 },
 
 static MPIR_Datatype pair_types[] = { MPIR_PAIR_TYPES(PAIR) };
 
 /* MPI-1's markers: no data, but the bounds of what they are a part of. */
 static MPIR_Datatype marker_types[] = {
     { .adi = { .obj = HEADER(MPI_LB), .is_contig = true, .is_committed = true, .align = 1, .has_lb = true },
-      .combiner = MPI_COMBINER_NAMED,
-      .name = "MPI_LB",
-      .default_name = "MPI_LB" },
+      .combiner = MPI_COMBINER_NAMED },
     { .adi = { .obj = HEADER(MPI_UB), .is_contig = true, .is_committed = true, .align = 1, .has_ub = true },
-      .combiner = MPI_COMBINER_NAMED,
-      .name = "MPI_UB",
-      .default_name = "MPI_UB" },
+      .combiner = MPI_COMBINER_NAMED },
 };
+
+/* Names in the order of the types, one after the other: pointers would have to be relocated when any program starts. */
+#define BASIC_NAME(NAME, TYPE, CLASS, REPR) #NAME "\0"
+#define PAIR_NAME(NAME, VALUE, INDEX, REPR, LAYOUT) #NAME "\0"
+static const char basic_names[] = MPIR_BASIC_TYPES(BASIC_NAME), pair_names[] = MPIR_PAIR_TYPES(PAIR_NAME),
+                  marker_names[] = "MPI_LB\0MPI_UB\0";
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+static const char *nth(const char *names, ptrdiff_t n)
+{
+    while (n-- > 0)
+        names += strlen(names) + 1;
+    return names;
+}
+
+const char *MPIR_Datatype_name(const MPIR_Datatype *t)
+{
+    if (t->name != NULL)
+        return t->name;
+    if (t >= basic_types && t < basic_types + N(basic_types))
+        return nth(basic_names, t - basic_types);
+    if (t >= pair_types && t < pair_types + N(pair_types))
+        return nth(pair_names, t - pair_types);
+    return t >= marker_types && t < marker_types + N(marker_types) ? nth(marker_names, t - marker_types)
+                                                                   : NULL;
+}
 
 static MPIR_Datatype *find(MPIR_Datatype *types, size_t n, int32_t value)
 {
@@ -73,10 +93,10 @@ static MPIR_Datatype *find(MPIR_Datatype *types, size_t n, int32_t value)
 
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value)
 {
-    MPIR_Datatype *t = find(basic_types, sizeof basic_types / sizeof *basic_types, value);
+    MPIR_Datatype *t = find(basic_types, N(basic_types), value);
     if (t == NULL)
-        t = find(pair_types, sizeof pair_types / sizeof *pair_types, value);
-    return t ? t : find(marker_types, sizeof marker_types / sizeof *marker_types, value);
+        t = find(pair_types, N(pair_types), value);
+    return t ? t : find(marker_types, N(marker_types), value);
 }
 
 void MPIR_Datatype_same_as(int32_t value, int32_t like)
@@ -92,16 +112,16 @@ void MPIR_Datatype_same_as(int32_t value, int32_t like)
 static void forget_names(MPIR_Datatype *types, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (types[i].name != types[i].default_name) {
-            free((char *)types[i].name);
-            types[i].name = types[i].default_name;
+        if (types[i].name != NULL) {
+            free(types[i].name);
+            types[i].name = NULL;
         }
 }
 
 void MPIR_Datatype_fini_predefined(void)
 {
-    forget_names(basic_types, sizeof basic_types / sizeof *basic_types);
-    forget_names(pair_types, sizeof pair_types / sizeof *pair_types);
-    forget_names(marker_types, sizeof marker_types / sizeof *marker_types);
+    forget_names(basic_types, N(basic_types));
+    forget_names(pair_types, N(pair_types));
+    forget_names(marker_types, N(marker_types));
     MPIR_Datatype_fini_unnamed();
 }

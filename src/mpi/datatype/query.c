@@ -32,15 +32,14 @@ int MPIR_Type_set_name(MPIR_Datatype *datatype, const char *type_name)
     char *name = strndup(type_name, MPI_MAX_OBJECT_NAME - 1);
     if (!name)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the name of a datatype");
-    if (datatype->name != datatype->default_name)
-        free((char *)datatype->name);
+    free(datatype->name);
     datatype->name = name;
     return MPI_SUCCESS;
 }
 
 int MPIR_Type_get_name(MPIR_Datatype *datatype, char *type_name, int *resultlen)
 {
-    const char *name = datatype ? datatype->name : "MPI_DATATYPE_NULL";
+    const char *name = datatype ? MPIR_Datatype_name(datatype) : "MPI_DATATYPE_NULL";
     *resultlen = snprintf(type_name, MPI_MAX_OBJECT_NAME, "%s", name ? name : "");
     return MPI_SUCCESS;
 }

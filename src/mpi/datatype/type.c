@@ -179,7 +179,7 @@ void MPIR_Datatype_release(MPIR_Datatype *t)
         MPID_Type_fini(&d->adi);
         free(d->contents);
         free(d->types);
-        free((char *)d->name);
+        free(d->name);
         MPIR_Object_free(d);
     }
 }
@@ -191,9 +191,10 @@ int MPIR_Type_commit(MPIR_Datatype **datatype)
 
 int MPIR_Type_free(MPIR_Datatype **datatype)
 {
+    const char *name = MPIR_Datatype_name(*datatype);
     if ((*datatype)->adi.obj.flags & KEEL_OBJ_PREDEFINED)
         return MPIR_Err(MPI_ERR_TYPE, "datatype", "is %s; expected a datatype that is not predefined",
-                        (*datatype)->name ? (*datatype)->name : "a predefined type without a name");
+                        name ? name : "a predefined type without a name");
     int err = MPIR_Attr_delete_all(*datatype);
     if (err)
         return err;

@@ -13,8 +13,7 @@ typedef struct MPIR_Datatype {
     int32_t *integers;            /* and behind them ni integers */
     struct MPIR_Datatype **types; /* [nt], each referenced */
     int64_t nelements;            /* basic elements in one element of this type */
-    const char *name;             /* "MPI_INT"; user types: NULL or owned */
-    const char *default_name;     /* predefined types: what `name` is until the program renames it */
+    char *name;                   /* that the program has given, owned; NULL: none */
     void *attributes;
 } MPIR_Datatype;
 
@@ -34,6 +33,9 @@ void MPIR_Datatype_fini_predefined(void);
 
 /* Drop the predefined types without a name (MPI_Type_create_f90_*, MPI_Type_get_value_index). */
 void MPIR_Datatype_fini_unnamed(void);
+
+/* The name that the program has given it, or that the standard has; NULL: it has none. */
+const char *MPIR_Datatype_name(const MPIR_Datatype *t);
 
 /* The predefined type with this ABI value; never NULL for a value of the ABI header. */
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value);

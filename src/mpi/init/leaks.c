@@ -109,7 +109,7 @@ static void add_type(void *obj, void *list)
     if (t->adi.obj.flags & KEEL_OBJ_PREDEFINED || (uint32_t)t->adi.obj.refs <= l->held[t->adi.obj.index])
         return;
     next(l);
-    if (l->n <= SHOWN && t->name)
+    if (l->n <= SHOWN && t->name) /* predefined ones are not here */
         fprintf(l->out, "%s", t->name);
     else if (l->n <= SHOWN)
         fprintf(l->out, "one of %lld bytes without a name", (long long)t->adi.size);

@@ -56,20 +56,20 @@ static int basic_size(const struct io_rep *rep, MPIR_Datatype *type, int64_t *si
     if (rep->how == IO_EXTERNAL32) {
         MPID_Pack_size(1, &type->adi, MPID_MSG_CONVERT, size);
         return *size < 0 ? MPIR_Err(MPI_ERR_TYPE, "datatype", "has %s in it, which external32 does not know",
-                                    type->name)
+                                    MPIR_Datatype_name(type))
                          : 0;
     }
     MPI_Aint extent = -1;
     int code = rep->extent_fn.abi->call_datarep_extent(&rep->extent_fn, type, &extent);
     if (code)
         return MPIR_Err(MPI_ERR_CONVERSION, "dtype_file_extent_fn", "of \"%.60s\" returned %d for %s",
-                        rep->name, code, type->name);
+                        rep->name, code, MPIR_Datatype_name(type));
     if (extent == MPI_UNDEFINED)
         return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, "dtype_file_extent_fn",
-                        "of \"%.60s\" said MPI_UNDEFINED for %s", rep->name, type->name);
+                        "of \"%.60s\" said MPI_UNDEFINED for %s", rep->name, MPIR_Datatype_name(type));
     if (extent < 0)
         return MPIR_Err(MPI_ERR_CONVERSION, "dtype_file_extent_fn", "of \"%.60s\" said %lld for %s",
-                        rep->name, (long long)extent, type->name);
+                        rep->name, (long long)extent, MPIR_Datatype_name(type));
     *size = extent;
     return 0;
 }

@@ -102,7 +102,7 @@ static int refuse(const MPIR_Op *op, const MPIR_Datatype *t)
         return MPIR_Err(MPI_ERR_OP, "op",
                         "is %s with a derived datatype; expected %s, or an operation of your own", op->name,
                         expected_types(value));
-    const char *name = t->name ? t->name : "a predefined type without a name";
+    const char *its = MPIR_Datatype_name(t), *name = its ? its : "a predefined type without a name";
     if (!(MPID_Op_classes(value) & (has_pairs(t) ? MPIR_CLASS_PAIR : MPID_Op_class_of(t->adi.basic))))
         return MPIR_Err(MPI_ERR_OP, "op", "is %s, which is not defined on %s; expected %s", op->name, name,
                         expected_types(value));

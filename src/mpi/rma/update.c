@@ -300,9 +300,10 @@ int MPIR_Rma_Swap_check(const MPIR_Datatype *type)
         type->adi.size == MPIR_Datatype_predefined((int32_t)type->adi.basic)->adi.size &&
         (MPID_Op_class_of(type->adi.basic) & classes))
         return 0;
+    const char *name = MPIR_Datatype_name(type);
     return MPIR_Err(MPI_ERR_TYPE, "datatype",
                     "is %s; expected an integer or logical type, a character or MPI_BYTE",
-                    type->name ? type->name : "a derived datatype");
+                    name ? name : "a derived datatype");
 }
 
 void MPIR_Rma_Swap(struct rma *r, struct rma_slot *s, char *target, int64_t size, const void *operand,

@@ -323,14 +323,15 @@ static inline bool peer_gone(int32_t grank)
 }
 
 /* plugin.c */
-/* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error. */
+/* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error.  may_be_wanted: whether one that the
+ * user has not asked for may be of use. */
 /* Of a plug-in that is not loaded (plugin.c). */
 struct plugin_about {
     char name[64];
     uint32_t reach; /* as dev_ops.reach; 0: not known */
 };
 int MPID_Plugins_open(void (*open)(const struct dev_ops *ops),
-                      bool (*wanted)(const struct plugin_about *about));
+                      bool (*wanted)(const struct plugin_about *about), bool may_be_wanted);
 void MPID_Plugins_know(void); /* make their variables known, without opening anything */
 
 /* context.c */

@@ -485,7 +485,7 @@ int MPID_Devset_open(void)
     MPID_Dev_take_none();
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], false);
-    err = MPID_Plugins_open(open_plugin, is_plugin_wanted);
+    err = MPID_Plugins_open(open_plugin, is_plugin_wanted, ku_knob_is_set("DEVICES") || lacking() != 0);
     if (err == 0 && lacking() != 0)
         err = ku_err_set(
             MPI_ERR_OTHER, NULL, "no device %s%.50s can reach the ranks %s; the job has %d ranks%s",

@@ -6,6 +6,9 @@
  * A text beside a plug-in of the folder, ch_<name>.dev for ch_<name>.so, has the line "reach node" or "reach any" (dev_ops.reach).
  * With it a plug-in is loaded only when it is to be opened, or one of its variables (KEEL_<NAME>_...) is set.
  *
+ * Most jobs need no plug-in, and each of their processes would read the folder: that of the library is looked at only where a
+ * device is lacking, or a variable that is set may be one of a plug-in.
+ *
  * A plug-in is loaded once and stays as long as the library does: its variables are shown all the time, and MPID_Init may follow
  * MPID_End. */
 #include "core.h"
@@ -237,11 +240,11 @@ static int each_listed(const char *folder, const char *list, int (*fn)(const cha
     return err;
 }
 
-static int each(int (*fn)(const char *path))
+static int each(bool also_of_folder, int (*fn)(const char *path))
 {
     const char *folder = ku_knob_str("PLUGIN_DIR"), *list = ku_knob_str("PLUGINS");
     of_folder = true;
-    int err = each_of_folder(folder, fn);
+    int err = also_of_folder ? each_of_folder(folder, fn) : 0;
     of_folder = false;
     return err == 0 && list != NULL && *list != 0 ? each_listed(folder, list, fn) : err;
 }
@@ -317,12 +320,12 @@ static int open_one(const char *path)
 }
 
 int MPID_Plugins_open(void (*open)(const struct dev_ops *ops),
-                      bool (*wanted)(const struct plugin_about *about))
+                      bool (*wanted)(const struct plugin_about *about), bool may_be_wanted)
 {
     open_it = open;
     is_wanted = wanted;
     round_no++;
-    return each(open_one);
+    return each(may_be_wanted || ku_knob_is_set("PLUGIN_DIR") || !ku_knob_all_known(), open_one);
 }
 
 static int know_one(const char *path)
@@ -332,7 +335,7 @@ static int know_one(const char *path)
 
 void MPID_Plugins_know(void)
 {
-    if (round_no == 0 && each(know_one) != 0)
+    if (round_no == 0 && each(true, know_one) != 0)
         MPID_Message(ku_err_last()->text);
     round_no += round_no == 0;
 }

@@ -5,12 +5,12 @@
 #include "basic.h"
 #include "mpid_op.h"
 
-/* By operation (its ABI value less that of MPI_OP_NULL) and representation (enum MPIR_REPR): for any processor; for some,
- * with NULL where those for any are as good.  All compute the same bits. */
+/* The loop of an operation (its ABI value less that of MPI_OP_NULL, below MPID_OP_COUNT) on a representation (enum MPIR_REPR), NULL
+ * where there is none: for any processor; for some, with NULL where those for any are as good.  All compute the same bits. */
 enum { MPID_OP_COUNT = KEEL_MPI_MAXLOC - KEEL_MPI_OP_NULL + 1 };
-extern MPID_Op_fn *const MPID_Op_kernels_plain[MPID_OP_COUNT][MPIR_REPR_COUNT],
-    *const MPID_Op_kernels_avx2[MPID_OP_COUNT][MPIR_REPR_COUNT],
-        *const MPID_Op_kernels_avx512[MPID_OP_COUNT][MPIR_REPR_COUNT];
+MPID_Op_fn *MPID_Op_kernels_plain(uint32_t row, uint32_t repr);
+MPID_Op_fn *MPID_Op_kernels_avx2(uint32_t row, uint32_t repr);
+MPID_Op_fn *MPID_Op_kernels_avx512(uint32_t row, uint32_t repr);
 
 /* For tests: from now on use at most AVX2 (1) or nothing that not every processor has (0).  Returns what is in use. */
 int MPID_Op_kernels_use(int most);

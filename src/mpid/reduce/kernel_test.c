@@ -75,18 +75,19 @@ static void compare(struct arrays *x, MPID_Op_fn *plain, MPID_Op_fn *wide, int r
     equal(x, x->to, "over the first operand", row, repr, all);
 }
 
-static int compare_all(MPID_Op_fn *const table[MPID_OP_COUNT][MPIR_REPR_COUNT])
+static int compare_all(MPID_Op_fn *(*table)(uint32_t row, uint32_t repr))
 {
     static struct arrays x;
     int found = 0;
     for (int row = 0; row < MPID_OP_COUNT; row++)
         for (int repr = 0; repr < MPIR_REPR_COUNT; repr++)
-            if (table[row][repr] != NULL) {
-                ck_assert_ptr_nonnull(MPID_Op_kernels_plain[row][repr]);
+            if (table((uint32_t)row, (uint32_t)repr) != NULL) {
+                ck_assert_ptr_nonnull(MPID_Op_kernels_plain((uint32_t)row, (uint32_t)repr));
                 ck_assert_uint_ne(bytes_of(repr), 0);
                 found++;
                 for (int64_t n = 0; n < MOST - 2; n = n < 70 ? n + 1 : n + 17)
-                    compare(&x, MPID_Op_kernels_plain[row][repr], table[row][repr], row, repr, n);
+                    compare(&x, MPID_Op_kernels_plain((uint32_t)row, (uint32_t)repr),
+                            table((uint32_t)row, (uint32_t)repr), row, repr, n);
             }
     return found;
 }
@@ -107,8 +108,8 @@ END_TEST
 START_TEST(the_best_one_is_chosen)
 {
     int best = MPID_Op_kernels_use(2);
-    size_t sum = KEEL_MPI_SUM - KEEL_MPI_OP_NULL;
-    MPID_Op_fn *plain = MPID_Op_kernels_plain[sum][MPIR_REPR_F64];
+    uint32_t sum = KEEL_MPI_SUM - KEEL_MPI_OP_NULL;
+    MPID_Op_fn *plain = MPID_Op_kernels_plain(sum, MPIR_REPR_F64);
     ck_assert_int_eq(best > 0, MPID_Op_kernel(KEEL_MPI_SUM, KEEL_MPI_DOUBLE) != plain);
     ck_assert_int_eq(MPID_Op_kernels_use(0), 0);
     ck_assert_ptr_eq(MPID_Op_kernel(KEEL_MPI_SUM, KEEL_MPI_DOUBLE), plain);

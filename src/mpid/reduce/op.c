@@ -84,12 +84,17 @@ int MPID_Op_kernels_use(int most)
     return best;
 }
 
+static MPID_Op_fn *kernel_of(int use, uint32_t row, uint32_t repr)
+{
+    MPID_Op_fn *k = NULL;
 #ifdef __x86_64__
-static MPID_Op_fn *const (*const tables[])[MPIR_REPR_COUNT] = { MPID_Op_kernels_plain, MPID_Op_kernels_avx2,
-                                                                MPID_Op_kernels_avx512 };
+    if (use > 0)
+        k = use == 1 ? MPID_Op_kernels_avx2(row, repr) : MPID_Op_kernels_avx512(row, repr);
 #else
-static MPID_Op_fn *const (*const tables[])[MPIR_REPR_COUNT] = { MPID_Op_kernels_plain };
+    (void)use;
 #endif
+    return k != NULL ? k : MPID_Op_kernels_plain(row, repr);
+}
 
 /* The first time.  And where the program has told what LOGICALs are: the logical operations on them have loops of their
  * own. */
@@ -100,8 +105,7 @@ static __attribute__((noinline)) MPID_Op_fn *kernel_rare(int32_t op, uint32_t ba
         use = MPID_Op_kernels_use(2);
     if (MPID_Logicals.set && MPID_Op_classes(op) == TRUTHS && MPID_Op_class_of(basic) == MPIR_CLASS_LOGICAL)
         return MPID_Op_logical(op, repr);
-    MPID_Op_fn *k = tables[use][row_of_op(op)][repr];
-    return k ? k : MPID_Op_kernels_plain[row_of_op(op)][repr];
+    return kernel_of(use, row_of_op(op), (uint32_t)repr);
 }
 
 /* Collectives on small data ask each time.  The tables have what is defined and nothing else, so no class is looked at. */
@@ -113,6 +117,5 @@ MPID_Op_fn *MPID_Op_kernel(int32_t op, uint32_t basic)
         return NULL;
     if (__builtin_expect(use < 0 || MPID_Logicals.set, 0))
         return kernel_rare(op, basic);
-    MPID_Op_fn *k = tables[use][row][reprs[type]];
-    return k ? k : MPID_Op_kernels_plain[row][reprs[type]];
+    return kernel_of(use, row, reprs[type]);
 }
