@@ -12,6 +12,12 @@
 #include "mpi.h"
 #include "fort_handles.h"
 
+#ifdef KF_INTEGER8
+typedef int64_t kf_int; /* INTEGER, and LOGICAL */
+#else
+typedef int kf_int;
+#endif
+
 /* A procedure under a name of Fortran's, as compilers spell it; weak, so that a tool may have it. */
 #define KF_SPELL(symbol, function) \
     extern __typeof(function) symbol __attribute__((weak, alias(#function), visibility("default")));
@@ -19,9 +25,9 @@
 
 /* ---- Constants that are addresses: COMMON blocks, which an executable may have in the library's stead ---- */
 
-extern int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
-extern int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
-extern int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
+extern kf_int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
+extern kf_int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
+extern kf_int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
 extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 
 static inline void *kf_buffer(void *p)
@@ -33,17 +39,17 @@ static inline void *kf_buffer(void *p)
     return __builtin_expect(p == &mpi_fortran_buffer_automatic_, 0) ? MPI_BUFFER_AUTOMATIC : p;
 }
 
-static inline MPI_Status *kf_status(int *p)
+static inline MPI_Status *kf_status(void *p)
 {
     return p == mpi_fortran_status_ignore_ ? MPI_STATUS_IGNORE : (MPI_Status *)p;
 }
 
-static inline MPI_Status *kf_statuses(int *p)
+static inline MPI_Status *kf_statuses(void *p)
 {
     return p == mpi_fortran_statuses_ignore_ ? MPI_STATUSES_IGNORE : (MPI_Status *)p;
 }
 
-static inline int *kf_weights(int *p)
+static inline int *kf_weights(void *p)
 {
     return p == &mpi_fortran_unweighted_      ? MPI_UNWEIGHTED
            : p == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY
@@ -90,6 +96,57 @@ void *kf_malloc(int64_t n, size_t size);
     if (name != name##_small) \
     free(name)
 
+/* ---- INTEGERs of 8 bytes ---- */
+
+/* As an int; one that is none becomes the nearest, which is no valid value of anything either. */
+static inline int kf_narrowed(int64_t value)
+{
+    return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
+}
+
+static inline bool kf_is_sentinel(const void *p)
+{
+    return p == mpi_fortran_status_ignore_ || p == mpi_fortran_statuses_ignore_ ||
+           p == &mpi_fortran_unweighted_ || p == &mpi_fortran_weights_empty_ ||
+           p == &mpi_fortran_errcodes_ignore_;
+}
+
+static inline void kf_narrow_all(int *to, const int64_t *from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = kf_narrowed(from[i]);
+}
+
+static inline void kf_widen(int64_t *to, const int *from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+static inline bool kf_are_large(const int64_t *a, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (a[i] > INT_MAX || a[i] < INT_MIN)
+            return true;
+    return false;
+}
+
+static inline int64_t kf_total(const int64_t *a, int64_t n)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] > 0 ? a[i] : 0;
+    return sum;
+}
+
+/* An array argument as name_i, with name_n of its entries, or the constant that stands for one. */
+#define KF_INTEGERS(name, n) \
+    const int64_t name##_n = kf_is_sentinel(name) ? 0 : (n); \
+    KF_ARRAY(int, name##_v, name##_n); \
+    kf_narrow_all(name##_v, name, name##_n); \
+    int *name##_i = kf_is_sentinel(name) ? (int *)name : name##_v
+#define KF_DONE(name) KF_FREE(name##_v)
+
 /* Without trailing blanks, and leading ones if both; dst has len + 1 bytes. */
 void kf_string_in(char *dst, const char *src, size_t len, bool both);
 /* Cut or padded with blanks. */
@@ -100,7 +157,12 @@ void kf_string_out(char *dst, size_t len, const char *src);
 /* Keel's own (api.txt), and so not in mpi.h. */
 int PMPI_Keel_call_from(int language);
 
-enum { KF_C, KF_FORTRAN, KF_INT }; /* of MPI_Keel_call_from */
+/* Of MPI_Keel_call_from.  With INTEGERs of 8 bytes those of the first binding are the addresses of the later ones. */
+#ifdef KF_INTEGER8
+enum { KF_C, KF_FORTRAN = 3, KF_INT = 3 };
+#else
+enum { KF_C, KF_FORTRAN, KF_INT };
+#endif
 
 /* MPI_Init and its like: tell the library what LOGICALs are, unless somebody has. */
 void kf_begin(void);
