@@ -538,7 +538,12 @@ int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count,
 
 int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype, int mode)
 {
-    return kf_is_named(datatype) ? kf_describe(s, a, count, datatype) : kf_copy(s, a, mode);
+    int size = 0;
+    if (kf_is_named(datatype) && datatype != kf_integer(MPI_DATATYPE_NULL) &&
+        !PMPI_Type_size(kf_Datatype(datatype), &size) && size > 0 && a->elem_len % (size_t)size == 0)
+        return kf_describe(s, a, count, datatype);
+    return kf_copy(s, a,
+                   mode); /* also where a datatype would be of bytes, which a file may have to convert */
 }
 
 /* ---- One element ---- */

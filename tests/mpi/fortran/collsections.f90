@@ -13,7 +13,7 @@ program collsections
   type(MPI_Datatype), allocatable, asynchronous :: types(:)
   type(MPI_Request) :: request
   type(MPI_Comm) :: ring
-  character(len=40) :: what
+  character(len=60) :: what
   integer, asynchronous :: many(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2), sums(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
   real(kind=8), asynchronous :: deep(3, 2, 4, 5, 2, 3, 2), total(3, 2, 4, 5, 2, 3, 2)
   character(len=3), asynchronous :: words(6), gathered(0:40)
@@ -81,6 +81,18 @@ program collsections
   do i = 0, n - 1
      call expect(gathered(4 * i + 1) == 'mno' .and. gathered(4 * i + 3) == 'abc' .and. gathered(4 * i) == '---', 'values')
   end do
+  what = 'what lies between the blocks is the program''s meanwhile'
+  s = 7
+  r = -2
+  call MPI_Iallgatherv(s(1::2, 1:2), 1, MPI_INTEGER, r(::3, :), ones, twos, MPI_INTEGER, MPI_COMM_WORLD, request)
+  do i = 1, 2 * n - 1, 2 ! places 1, 3, 5 ...
+     r(1 + 3 * mod(i, n), 1 + i / n) = i
+  end do
+  call MPI_Wait(request, MPI_STATUS_IGNORE)
+  do i = 0, 2 * n - 1
+     call expect(r(1 + 3 * mod(i, n), 1 + i / n) == merge(i, 7, mod(i, 2) == 1), 'values')
+  end do
+  call MPI_Comm_free(ring)
   call MPI_Finalize()
   if (bad > 0) stop 1
 contains

@@ -5,7 +5,7 @@ program partsections
   use mpi_f08
   implicit none
   integer, parameter :: sizes(3) = [3, 40, 3000]
-  integer :: rank, n, bad, i, k, round, sent, got, to, from, m, total
+  integer :: rank, n, bad, k, round, sent, got, to, from, m, total
   integer, allocatable, asynchronous :: a(:, :, :), b(:, :)
   integer, allocatable :: want(:), came(:)
   type(MPI_Request) :: requests(2)

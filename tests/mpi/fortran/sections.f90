@@ -141,7 +141,7 @@ program sections
         long = 0
         call MPI_Sendrecv(base(1::k), 1000 / k, MPI_INTEGER, to, 23, long(1000:1:-k), 1000 / k, MPI_INTEGER, from, 23, &
              MPI_COMM_WORLD, status)
-        call expect(all(long(1000:1001 - k * (1000 / k):-k) == base(1:1000:k)), 'many shapes')
+        call expect(all(long(1000:1001 - k * (1000 / k):-k) == base(1:k * (1000 / k):k)), 'many shapes')
         call MPI_Get_count(status, MPI_INTEGER, n)
         call expect(n == 1000 / k .and. count(long /= 0) == n, 'the count')
      end do
