@@ -42,7 +42,8 @@ program partsections
            call receive()
            call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
            came = received()
-           call expect(all(came == want .or. came == -3), 'what comes')
+           if (round > 2 .and. k /= 3) want(1::total / got) = -3 ! changed once it had arrived
+           call expect(all(came == want), 'what comes')
            call expect(count(b == -2) == total, 'what lies between')
         end do
         call MPI_Request_free(requests(1))

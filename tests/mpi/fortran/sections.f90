@@ -10,6 +10,9 @@ program sections
   character(len=3) :: words(8), others(8)
   integer :: many(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2), few(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
   type(MPI_Request) :: requests(2), request
+  type(MPI_Win) :: win
+  integer, asynchronous :: spot(10)
+  integer :: plane(80, 80)
   integer :: base(1000) = [(i, i = 1, 1000)], long(1000)
   type(MPI_Status) :: status
   type(MPI_Datatype) :: pair, gaps, late
@@ -146,7 +149,30 @@ program sections
         call expect(n == 1000 / k .and. count(long /= 0) == n, 'the count')
      end do
   end do
+  do k = 2, 40 ! as many elements, and as far apart, of other extents
+     long = 0
+     call MPI_Sendrecv(base(1:10 * k:k), 10, MPI_INTEGER, to, 24, long(1:30:3), 10, MPI_INTEGER, from, 24, MPI_COMM_WORLD, status)
+     call expect(all(long(1:30:3) == base(1:10 * k:k)), 'ten elements')
+     plane = 0
+     call MPI_Sendrecv(base, 40, MPI_INTEGER, to, 25, plane(1:2 * k:2, ::2), 40, MPI_INTEGER, from, 25, MPI_COMM_WORLD, status)
+     plane(1:2 * k:2, 1:79:2) = plane(1:2 * k:2, 1:79:2) - reshape([(merge(i, 0, i <= 40), i = 1, 40 * k)], [k, 40])
+     call expect(all(plane == 0), 'other extents')
+  end do
   call MPI_Comm_size(MPI_COMM_WORLD, n)
+  ! windows: origin and result; one element
+  spot = 1
+  flat = [(i, i = 1, 48)]
+  b = -1
+  call MPI_Win_create(spot, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
+  call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)
+  call MPI_Get_accumulate(flat(1:19:2), 10, MPI_INTEGER, b(1:5:4, 1:5), 10, MPI_INTEGER, 0, 0_MPI_ADDRESS_KIND, 10, MPI_INTEGER, &
+       MPI_SUM, win)
+  call MPI_Win_flush(0, win)
+  call expect(all(b(1:5:4, 1:5) == 1) .and. count(b == -1) == 38, 'Get_accumulate')
+  call MPI_Fetch_and_op(flat(3:7:2), b(1:5:4, 1:5), MPI_INTEGER, 0, 1_MPI_ADDRESS_KIND, MPI_SUM, win)
+  call MPI_Win_unlock(0, win)
+  call expect(b(1, 1) == 4 .and. spot(2) == 7 .and. spot(10) == 20, 'Fetch_and_op')
+  call MPI_Win_free(win)
   ! files: a collective access in two parts
   call MPI_File_open(MPI_COMM_SELF, 'sections.' // achar(iachar('0') + rank), MPI_MODE_RDWR + MPI_MODE_CREATE + &
        MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
