@@ -21,12 +21,10 @@ INTEGERS = {"int": "INTEGER", "MPI_Fint": "INTEGER", "MPI_Aint": "INTEGER(KIND=M
             "MPI_Offset": "INTEGER(KIND=MPI_OFFSET_KIND)"}
 RENAMED = {("Precv_init", "dest"): "source", ("Status_get_error", "error"): "err", ("Status_set_error", "error"): "err"}
 HANDLE_NAMES = {h.short: h for h in HANDLES.values()}
-# Nonblocking procedures for whose buffer a section can be described by one datatype: all others have several blocks in it.
-ONE_BLOCK = re.compile(r"(I?(b|s|r)?send|I?m?recv|Imrecv|(Send|Bsend|Ssend|Rsend|Recv)_init|P(send|recv)_init|Isendrecv(_replace)?|I?bcast|Bcast_init)$", re.I)
-ONE_BLOCK_SIDE = {"Igather": "sendbuf", "Igatherv": "sendbuf", "Iallgather": "sendbuf", "Iallgatherv": "sendbuf", "Iscatter": "recvbuf",
-                  "Iscatterv": "recvbuf", "Gather_init": "sendbuf", "Gatherv_init": "sendbuf", "Allgather_init": "sendbuf",
-                  "Allgatherv_init": "sendbuf", "Scatter_init": "recvbuf", "Scatterv_init": "recvbuf", "Ineighbor_allgather": "sendbuf",
-                  "Ineighbor_allgatherv": "sendbuf", "Neighbor_allgather_init": "sendbuf", "Neighbor_allgatherv_init": "sendbuf"}
+# Buffers of one block, for which a datatype can stand: all those of these procedures, in each form, or one side's; others have several.
+ONE_BLOCK = set("send bsend ssend rsend recv mrecv sendrecv sendrecv_replace bcast pack pack_external unpack unpack_external".split())
+ONE_BLOCK_SIDE = {"gather": "sendbuf", "gatherv": "sendbuf", "allgather": "sendbuf", "allgatherv": "sendbuf", "scatter": "recvbuf",
+                  "scatterv": "recvbuf"}
 STRING_ROOM = {"version": "MPI_MAX_LIBRARY_VERSION_STRING", "name": "MPI_MAX_PROCESSOR_NAME", "string": "MPI_MAX_ERROR_STRING",
                "key": "MPI_MAX_INFO_KEY", "port_name": "MPI_MAX_PORT_NAME", "datarep": "MPI_MAX_DATAREP_STRING"}
 # C's double, also where an option of the compiler makes DOUBLE PRECISION something else.
@@ -176,6 +174,17 @@ def nonblocking(proc):
 def attached(proc):
     """The buffer stays in use after the call, which no copy would do."""
     return any(p.kind.name in ("POINTER", "CPOINTER") for p in proc.params)
+
+
+def count_and_type(proc, a, byname):
+    """The arguments that say what is in a buffer of one block; None: it has several, or nothing says it."""
+    name = proc.short.lower().removesuffix("_init")
+    name = name[1:] if name[0] == "i" and nonblocking(proc) else name
+    of = ["origin_count", "origin_datatype"] if a.name == "origin_addr" and "_accumulate" in name else (a.p.arg("of") or "").split(",")
+    one = name in ONE_BLOCK or ONE_BLOCK_SIDE.get(name) == a.name or proc.chapter in ("rma", "io")
+    if not one or a.p.has("each") or len(of) != 2 or of[0] not in byname or byname[of[0]].kind != "COUNT":
+        return None
+    return byname[of[0]], byname[of[1]]
 
 
 # ---- The entry points in C -----------------------------------------------------------------------------------------
@@ -389,47 +398,58 @@ class Body:
         return "static %s f_%s(%s)\n{\n%s\n}\n" % (result, self.name(), ", ".join(self.params()), code)
 
 
+def stand_in(body, a, requests):
+    """What kf_ function finds something to stand for a section, as C; None: its address does."""
+    proc, n, mode = body.proc, a.name, "KF_IN" if a.kind == "CBUFFER" else "KF_INOUT"
+    if proc.short in ("Get_address", "Address", "F_sync_reg") or proc.short.endswith("_end"):
+        return None
+    if proc.short in ("Fetch_and_op", "Compare_and_swap"):
+        return "kf_first(%s, *datatype)" % n
+    if attached(proc) and not requests:
+        return "kf_refuse()"
+    if requests:
+        return "kf_keep(&%s_s, %s, %s, %s)" % (n, n, mode, "false" if proc.short.endswith("_init") else "true")
+    return "kf_copy(&%s_s, %s, %s)" % (n, n, mode)
+
+
 def descriptor_body(body):
     """MPI_X_f08ts: addresses, or a datatype or a copy for what is not contiguous; then the other one."""
     proc, later = body.proc, nonblocking(body.proc)
-    before, after, opened = [], [], []
+    requests = any(a.kind == "REQUEST_OUT" for a in body.args)
+    before, given, after, undo = [], [], [], ""
     words = {a.name: a.name + "->base_addr" * a.string for a in body.args}
+    byname = {x.p.name: x for x in body.args}
     for a in body.args:
         n = a.name
         if not a.choice:
             continue
         s = n + "_s"
-        of = (a.p.arg("of") or "").split(",")
         mode = "KF_IN" if a.kind == "CBUFFER" else "KF_INOUT"
-        byname = {x.p.name: x for x in body.args}
-        one = later and not a.p.has("each") and (ONE_BLOCK.match(proc.short) or ONE_BLOCK_SIDE.get(proc.short) == n or
-                                                 proc.chapter in ("rma", "io")) \
-            and len(of) == 2 and of[0] in byname and byname[of[0]].kind == "COUNT" and proc.chapter != "part"
+        one = count_and_type(proc, a, byname)
+        what = stand_in(body, a, requests)
         if one:
-            count = byname[of[0]]
-            big = count.ctype[:-2]
-            before.append("    %s %s_n = *%s;\n    int %s_t = *%s;" % (big, n, count.name, n, byname[of[1]].name))
-            before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
-            before.append("    if (kf_scattered(%s)) {\n        int bad = kf_describe(&%s, %s, *%s, *%s);" % (n, s, n, count.name, byname[of[1]].name))
-            before.append("        if (bad) {\n@UNDO@            kf_fail(%s, bad, ierror);\n            return;\n        }" % body.comm())
-            before.append("        %s_n = 1;\n        %s_t = %s.type;\n    }" % (n, n, s))
-            words[count.name], words[byname[of[1]].name] = "&%s_n" % n, "&%s_t" % n
-        else:
-            before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
-            what = "kf_refuse()" if later or (attached(proc) and proc.short != "Get_address") else "kf_copy(&%s, %s, %s)" % (s, n, mode)
-            if proc.short in ("Get_address", "F_sync_reg"):
-                what = "0"
-            if what != "0":
-                before.append("    if (kf_scattered(%s)) {\n        int bad = %s;" % (n, what))
-                before.append("        if (bad) {\n@UNDO@            kf_fail(%s, bad, ierror);\n            return;\n        }\n    }" % body.comm())
-        undo = "".join("            kf_close(&%s, NULL);\n" % x for x, _ in opened)
-        before = [b.replace("@UNDO@", undo) for b in before]
-        opened.append((s, n))
+            count, datatype = one
+            before.append("    %s %s_n = *%s;\n    int %s_t = *%s;" % (count.ctype[:-2], n, count.name, n, datatype.name))
+            words[count.name], words[datatype.name] = "&%s_n" % n, "&%s_t" % n
+            what = "kf_describe(&%s, %s, *%s, *%s)" % (s, n, count.name, datatype.name) if later else \
+                "kf_represent(&%s, %s, *%s, *%s, %s)" % (s, n, count.name, datatype.name, mode)
+        before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
+        if what:
+            before.append("    if (kf_scattered(%s)) {\n        int bad = %s;" % (n, what))
+            before.append("        if (bad) {\n%s            kf_fail(%s, bad, ierror);\n            return;\n        }" % (undo, body.comm()))
+            if one:
+                before.append("        if (%s.type) {\n            %s_n = 1;\n            %s_t = %s.type;\n        }" % (s, n, n, s))
+            elif "kf_keep" in what:
+                before.append("        *request = kf_integer(MPI_REQUEST_NULL);")
+                given.append("    if ((bad_copy = kf_give(&%s, *request)) != 0)\n        kf_fail(%s, bad_copy, ierror);" % (s, body.comm()))
+            before.append("    }")
+        undo += "            kf_close(&%s, NULL);\n" % s
         words[n] = s + ".at"
         after.append("    kf_close(&%s, %s);" % (s, n if mode == "KF_INOUT" else "NULL"))
     tail = ["ierror"] if body.has_ierror() else []
     call = "    f_%s(%s);" % (body.name(), ", ".join([words[a.name] for a in body.args] + tail + ["%s->elem_len" % n for n in body.lengths]))
-    return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(body.params(True)), "\n".join(before + [call] + after))
+    given = ["    int bad_copy;"] + given if given else []
+    return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(body.params(True)), "\n".join(before + [call] + given + after))
 
 
 def symbols(body, prefix):

@@ -156,6 +156,8 @@ void kf_string_out(char *dst, size_t len, const char *src);
 
 /* Keel's own (api.txt), and so not in mpi.h. */
 int PMPI_Keel_call_from(int language);
+int PMPI_Keel_request_copies(MPI_Request request, void *copies);
+int PMPI_Keel_type_runs(MPI_Datatype datatype, void *runs, int *basic);
 
 /* Of MPI_Keel_call_from.  With INTEGERs of 8 bytes those of the first binding are the addresses of the later ones. */
 #ifdef KF_INTEGER8
@@ -198,11 +200,19 @@ struct kf_array {
 
 /* What stands for an array section during a call. */
 struct kf_section {
-    void *at;   /* what C gets */
-    void *copy; /* NULL: none */
-    int type;   /* KF_INOUT: 0, or the datatype that describes it, to be freed */
+    void *at;    /* what C gets */
+    void *copy;  /* NULL: none */
+    void *kept;  /* a copy for the request; NULL: none */
+    void *known; /* where the datatype is kept; NULL: it is to be freed */
+    int type;    /* 0, or the datatype of which the buffer is one element */
+    unsigned place;
 };
 enum { KF_IN, KF_INOUT };
+
+static inline bool kf_is_named(int datatype)
+{
+    return (datatype & ~0xfff) == 0;
+}
 
 static inline void *kf_base(const struct kf_array *a)
 {
@@ -223,16 +233,27 @@ static inline bool kf_scattered(const struct kf_array *a)
     return apart;
 }
 
-/* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type. */
+/* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type, or, if that is 0, no difference. */
 int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype);
 /* A contiguous copy; kf_close brings it back into `into`, unless that is NULL. */
 int kf_copy(struct kf_section *s, const struct kf_array *a, int mode);
-/* A buffer that stays in use and has several blocks. */
+/* The one or the other for a call that blocks, whichever is faster. */
+int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype, int mode);
+/* A copy that kf_give gives to the request; begins: the operation does, and does not wait for MPI_Start. */
+int kf_keep(struct kf_section *s, const struct kf_array *a, int mode, bool begins);
+int kf_give_slowly(struct kf_section *s, MPI_Request request);
+static inline int kf_give(struct kf_section *s, int request)
+{
+    return __builtin_expect(s->kept != NULL, 0) ? kf_give_slowly(s, kf_Request(request)) : 0;
+}
+/* A buffer of one element of a datatype: the section's first one. */
+int kf_first(const struct kf_array *a, int datatype);
+/* A buffer that stays in use after the call. */
 int kf_refuse(void);
 void kf_close_slowly(struct kf_section *s, const struct kf_array *into);
 static inline void kf_close(struct kf_section *s, const struct kf_array *into)
 {
-    if (__builtin_expect(s->copy != NULL || s->type != 0, 0))
+    if (__builtin_expect(s->copy != NULL || s->type != 0 || s->kept != NULL, 0))
         kf_close_slowly(s, into);
 }
 
