@@ -17,6 +17,13 @@ program p
 end program
 _KEEL
     AS_IF([$FC -c conftest.f90 -o conftest.o >&AS_MESSAGE_LOG_FD 2>&1], [have_fortran=yes])
+    dnl Options that change the kinds of INTEGER and REAL, with commas: modules are built for each set of them.
+    i=-fdefault-integer-8 r=-fdefault-real-8 d=-fdefault-double-8
+    echo end >conftest.f90
+    FORTRAN_KINDS=
+    AS_IF([$FC $i $r $d -c conftest.f90 -o conftest.o >&AS_MESSAGE_LOG_FD 2>&1],
+          [FORTRAN_KINDS="$i $r $r,$d $i,$r $i,$r,$d"])
+    AC_SUBST([FORTRAN_KINDS])
     rm -f conftest.f90 conftest.o
     AC_MSG_RESULT([$have_fortran])])
 AM_CONDITIONAL([HAVE_FORTRAN], [test "$have_fortran" = yes])

@@ -200,9 +200,10 @@ static void config_fortran(void)
         return;
     }
     config_line("Fortran compiler", "fc", INFO_FC);
-    config_line("Fortran kinds", "fortran-kinds",
-                "INTEGER 4, LOGICAL 4, REAL 4, DOUBLE PRECISION 8 bytes; MPI_ADDRESS_KIND 8, MPI_COUNT_KIND "
-                "8, MPI_OFFSET_KIND 8");
+    config_line(
+        "Fortran kinds", "fortran-kinds",
+        "INTEGER 4, LOGICAL 4, REAL 4, DOUBLE PRECISION 8 bytes (others: modules NAME-integer8 and its "
+        "like); MPI_ADDRESS_KIND 8, MPI_COUNT_KIND 8, MPI_OFFSET_KIND 8");
     DIR *folder = opendir(KEEL_LIBDIR "/keel/fortran");
     for (struct dirent *e; folder && (e = readdir(folder));) {
         char text[PATH_MAX], key[NAME + sizeof e->d_name];

@@ -120,7 +120,7 @@ static void *seen(const struct attr *a, enum MPIR_LANGUAGE by)
     const union cell *cell = a->value;
     if (a->from == MPIR_C || by == MPIR_C)
         return a->value;
-    return (void *)(a->from == MPIR_FORTRAN ? cell->aint : cell->integer);
+    return (void *)(a->from == MPIR_FORTRAN_INT ? cell->integer : cell->aint);
 }
 
 /* The inverse; false without memory. */
@@ -132,10 +132,10 @@ static bool keep(struct attr *a, struct value v)
         return true;
     union cell *cell = calloc(1, sizeof *cell);
     a->value = cell;
-    if (cell && v.from == MPIR_FORTRAN)
-        cell->aint = (MPI_Aint)v.word;
-    else if (cell)
+    if (cell && v.from == MPIR_FORTRAN_INT)
         cell->integer = (int)(MPI_Aint)v.word;
+    else if (cell)
+        cell->aint = (MPI_Aint)v.word;
     return cell != NULL;
 }
 

@@ -67,6 +67,8 @@ def make_fortran(api, abi, out, bodies):
         write(out, "src/mpi/fortran/" + name, text)
     write(out, "src/mpi/fortran/fort_mpi.c", gen_fortran.c_file(api, bodies, ""))
     write(out, "src/mpi/fortran/fort_pmpi.c", gen_fortran.c_file(api, bodies, "P"))
+    write(out, "src/mpi/fortran/fort8_mpi.c", gen_fortran.c_file_wide(api, bodies, ""))
+    write(out, "src/mpi/fortran/fort8_pmpi.c", gen_fortran.c_file_wide(api, bodies, "P"))
 
 
 def make_man(api, out, bodies, version):

@@ -21,15 +21,14 @@ INTEGERS = {"int": "INTEGER", "MPI_Fint": "INTEGER", "MPI_Aint": "INTEGER(KIND=M
             "MPI_Offset": "INTEGER(KIND=MPI_OFFSET_KIND)"}
 RENAMED = {("Precv_init", "dest"): "source", ("Status_get_error", "error"): "err", ("Status_set_error", "error"): "err"}
 HANDLE_NAMES = {h.short: h for h in HANDLES.values()}
-# Nonblocking procedures for whose buffer a section can be described by one datatype: all others have several blocks in it.
-ONE_BLOCK = re.compile(r"(I?(b|s|r)?send|I?m?recv|Imrecv|(Send|Bsend|Ssend|Rsend|Recv)_init|P(send|recv)_init|Isendrecv(_replace)?|I?bcast|Bcast_init)$", re.I)
-ONE_BLOCK_SIDE = {"Igather": "sendbuf", "Igatherv": "sendbuf", "Iallgather": "sendbuf", "Iallgatherv": "sendbuf", "Iscatter": "recvbuf",
-                  "Iscatterv": "recvbuf", "Gather_init": "sendbuf", "Gatherv_init": "sendbuf", "Allgather_init": "sendbuf",
-                  "Allgatherv_init": "sendbuf", "Scatter_init": "recvbuf", "Scatterv_init": "recvbuf", "Ineighbor_allgather": "sendbuf",
-                  "Ineighbor_allgatherv": "sendbuf", "Neighbor_allgather_init": "sendbuf", "Neighbor_allgatherv_init": "sendbuf"}
+# Buffers of one block, for which a datatype can stand: all those of these procedures, in each form, or one side's; others have several.
+ONE_BLOCK = set("send bsend ssend rsend recv mrecv sendrecv sendrecv_replace bcast pack pack_external unpack unpack_external".split())
+ONE_BLOCK_SIDE = {"gather": "sendbuf", "gatherv": "sendbuf", "allgather": "sendbuf", "allgatherv": "sendbuf", "scatter": "recvbuf",
+                  "scatterv": "recvbuf"}
 STRING_ROOM = {"version": "MPI_MAX_LIBRARY_VERSION_STRING", "name": "MPI_MAX_PROCESSOR_NAME", "string": "MPI_MAX_ERROR_STRING",
                "key": "MPI_MAX_INFO_KEY", "port_name": "MPI_MAX_PORT_NAME", "datarep": "MPI_MAX_DATAREP_STRING"}
-FUNCTIONS = {"MPI_Wtime": "DOUBLE PRECISION", "MPI_Wtick": "DOUBLE PRECISION", "MPI_Aint_add": "INTEGER(KIND=MPI_ADDRESS_KIND)",
+# C's double, also where an option of the compiler makes DOUBLE PRECISION something else.
+FUNCTIONS = {"MPI_Wtime": "REAL(KIND=8)", "MPI_Wtick": "REAL(KIND=8)", "MPI_Aint_add": "INTEGER(KIND=MPI_ADDRESS_KIND)",
              "MPI_Aint_diff": "INTEGER(KIND=MPI_ADDRESS_KIND)"}
 C_ONLY = re.compile(r"MPI_(T_.*|\w+_(c2f|f2c|toint|fromint)|Status_(c2f|f2c|c2f08|f082c)|Keel_.*)$")
 
@@ -50,8 +49,8 @@ def fname(proc, p):
 class Arg:
     """One dummy argument: its name, its declarations, and its type in C."""
 
-    def __init__(self, proc, p, large):
-        self.proc, self.p, self.large, self.name = proc, p, large, fname(proc, p)
+    def __init__(self, proc, p, large, wide=False):
+        self.proc, self.p, self.large, self.name, self.wide = proc, p, large, fname(proc, p), wide
         self.kind, self.handle = p.kind.name, p.kind.handle
         self.choice = self.kind in ("BUFFER", "CBUFFER") or self.kind == "CPOINTER" or (
             self.kind == "POINTER" and p.name in ("base", "buffer", "location"))
@@ -100,17 +99,17 @@ class Arg:
         elif self.handle:
             self.type08, self.typempi = "TYPE(%s)" % self.handle.ctype, "INTEGER"
         elif kind in ("POINTER_OUT", "POINTER"):
-            number = old(self.proc) or False
+            number = old(self.proc) and not self.wide
             attr = p.name in ("attribute_val", "extra_state")
             self.ctype = "int *" if number else "MPI_Aint *"
-            self.typempi = "INTEGER" if number else INTEGERS["MPI_Aint"]
+            self.typempi = "INTEGER" if old(self.proc) else INTEGERS["MPI_Aint"]
             self.type08 = self.typempi if attr else "TYPE(C_PTR)"
             if p.name == "buffer_addr":
                 self.typempi, self.ctype = None, "void *"
         else:
             ctype = "int" if old(self.proc) and base == "MPI_Aint" else base
             self.type08 = self.typempi = INTEGERS[ctype]
-            self.ctype = ("int" if ctype == "MPI_Fint" else ctype) + " *"
+            self.ctype = ("int" if ctype == "MPI_Fint" else base if self.wide else ctype) + " *"
             if kind.startswith("WEIGHTS"):
                 self.intent = "IN" if kind == "WEIGHTS" else ""
                 self.intent = "" if kind == "WEIGHTS_OUT" else "IN"
@@ -162,10 +161,10 @@ def variants(proc):
     return (False, True) if proc.has("large") and not large_in_c(proc, False) else (False,)
 
 
-def arguments(proc, large):
+def arguments(proc, large, wide=False):
     large = large_in_c(proc, large)
     skip = {"Init": ("argc", "argv"), "Init_thread": ("argc", "argv"), "Info_create_env": ("argc", "argv"), "Pcontrol": ("...",)}
-    return [Arg(proc, p, large) for p in proc.visible(large) if p.name not in skip.get(proc.short, ())]
+    return [Arg(proc, p, large, wide) for p in proc.visible(large) if p.name not in skip.get(proc.short, ())]
 
 
 def nonblocking(proc):
@@ -177,14 +176,26 @@ def attached(proc):
     return any(p.kind.name in ("POINTER", "CPOINTER") for p in proc.params)
 
 
+def count_and_type(proc, a, byname):
+    """The arguments that say what is in a buffer of one block; None: it has several, or nothing says it."""
+    name = proc.short.lower().removesuffix("_init")
+    name = name[1:] if name[0] == "i" and nonblocking(proc) else name
+    of = ["origin_count", "origin_datatype"] if a.name == "origin_addr" and "_accumulate" in name else (a.p.arg("of") or "").split(",")
+    one = name in ONE_BLOCK or ONE_BLOCK_SIDE.get(name) == a.name or proc.chapter in ("rma", "io")
+    if not one or a.p.has("each") or len(of) != 2 or of[0] not in byname or byname[of[0]].kind != "COUNT":
+        return None
+    return byname[of[0]], byname[of[1]]
+
+
 # ---- The entry points in C -----------------------------------------------------------------------------------------
 
 class Body:
-    """The body of one procedure: what is done before and after the call in C."""
+    """The body of one procedure: what is done before and after the call in C.  wide: what MPI-1 has as INTEGERs for addresses are
+    addresses in C, too (INTEGERs of 8 bytes)."""
 
-    def __init__(self, proc, large, prefix):
+    def __init__(self, proc, large, prefix, wide=False):
         self.proc, self.large, self.prefix = proc, large, prefix
-        self.args = arguments(proc, large)
+        self.args = arguments(proc, large, wide)
         self.before, self.after, self.pass_, self.clean, self.lengths = [], [], [], [], []
         self.language = None
         byname = {a.p.name: a for a in self.args}
@@ -387,47 +398,58 @@ class Body:
         return "static %s f_%s(%s)\n{\n%s\n}\n" % (result, self.name(), ", ".join(self.params()), code)
 
 
+def stand_in(body, a, requests):
+    """What kf_ function finds something to stand for a section, as C; None: its address does."""
+    proc, n, mode = body.proc, a.name, "KF_IN" if a.kind == "CBUFFER" else "KF_INOUT"
+    if proc.short in ("Get_address", "Address", "F_sync_reg") or proc.short.endswith("_end"):
+        return None
+    if proc.short in ("Fetch_and_op", "Compare_and_swap"):
+        return "kf_first(%s, *datatype)" % n
+    if attached(proc) and not requests:
+        return "kf_refuse()"
+    if requests:
+        return "kf_keep(&%s_s, %s, %s, %s)" % (n, n, mode, "false" if proc.short.endswith("_init") else "true")
+    return "kf_copy(&%s_s, %s, %s)" % (n, n, mode)
+
+
 def descriptor_body(body):
     """MPI_X_f08ts: addresses, or a datatype or a copy for what is not contiguous; then the other one."""
     proc, later = body.proc, nonblocking(body.proc)
-    before, after, opened = [], [], []
+    requests = any(a.kind == "REQUEST_OUT" for a in body.args)
+    before, given, after, undo = [], [], [], ""
     words = {a.name: a.name + "->base_addr" * a.string for a in body.args}
+    byname = {x.p.name: x for x in body.args}
     for a in body.args:
         n = a.name
         if not a.choice:
             continue
         s = n + "_s"
-        of = (a.p.arg("of") or "").split(",")
         mode = "KF_IN" if a.kind == "CBUFFER" else "KF_INOUT"
-        byname = {x.p.name: x for x in body.args}
-        one = later and not a.p.has("each") and (ONE_BLOCK.match(proc.short) or ONE_BLOCK_SIDE.get(proc.short) == n or
-                                                 proc.chapter in ("rma", "io")) \
-            and len(of) == 2 and of[0] in byname and byname[of[0]].kind == "COUNT" and proc.chapter != "part"
+        one = count_and_type(proc, a, byname)
+        what = stand_in(body, a, requests)
         if one:
-            count = byname[of[0]]
-            big = count.ctype[:-2]
-            before.append("    %s %s_n = *%s;\n    int %s_t = *%s;" % (big, n, count.name, n, byname[of[1]].name))
-            before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
-            before.append("    if (kf_scattered(%s)) {\n        int bad = kf_describe(&%s, %s, *%s, *%s);" % (n, s, n, count.name, byname[of[1]].name))
-            before.append("        if (bad) {\n@UNDO@            kf_fail(%s, bad, ierror);\n            return;\n        }" % body.comm())
-            before.append("        %s_n = 1;\n        %s_t = %s.type;\n    }" % (n, n, s))
-            words[count.name], words[byname[of[1]].name] = "&%s_n" % n, "&%s_t" % n
-        else:
-            before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
-            what = "kf_refuse()" if later or (attached(proc) and proc.short != "Get_address") else "kf_copy(&%s, %s, %s)" % (s, n, mode)
-            if proc.short in ("Get_address", "F_sync_reg"):
-                what = "0"
-            if what != "0":
-                before.append("    if (kf_scattered(%s)) {\n        int bad = %s;" % (n, what))
-                before.append("        if (bad) {\n@UNDO@            kf_fail(%s, bad, ierror);\n            return;\n        }\n    }" % body.comm())
-        undo = "".join("            kf_close(&%s, NULL);\n" % x for x, _ in opened)
-        before = [b.replace("@UNDO@", undo) for b in before]
-        opened.append((s, n))
+            count, datatype = one
+            before.append("    %s %s_n = *%s;\n    int %s_t = *%s;" % (count.ctype[:-2], n, count.name, n, datatype.name))
+            words[count.name], words[datatype.name] = "&%s_n" % n, "&%s_t" % n
+            what = "kf_describe(&%s, %s, *%s, *%s)" % (s, n, count.name, datatype.name) if later else \
+                "kf_represent(&%s, %s, *%s, *%s, %s)" % (s, n, count.name, datatype.name, mode)
+        before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
+        if what:
+            before.append("    if (kf_scattered(%s)) {\n        int bad = %s;" % (n, what))
+            before.append("        if (bad) {\n%s            kf_fail(%s, bad, ierror);\n            return;\n        }" % (undo, body.comm()))
+            if one:
+                before.append("        if (%s.type) {\n            %s_n = 1;\n            %s_t = %s.type;\n        }" % (s, n, n, s))
+            elif "kf_keep" in what:
+                before.append("        *request = kf_integer(MPI_REQUEST_NULL);")
+                given.append("    if ((bad_copy = kf_give(&%s, *request)) != 0)\n        kf_fail(%s, bad_copy, ierror);" % (s, body.comm()))
+            before.append("    }")
+        undo += "            kf_close(&%s, NULL);\n" % s
         words[n] = s + ".at"
         after.append("    kf_close(&%s, %s);" % (s, n if mode == "KF_INOUT" else "NULL"))
     tail = ["ierror"] if body.has_ierror() else []
     call = "    f_%s(%s);" % (body.name(), ", ".join([words[a.name] for a in body.args] + tail + ["%s->elem_len" % n for n in body.lengths]))
-    return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(body.params(True)), "\n".join(before + [call] + after))
+    given = ["    int bad_copy;"] + given if given else []
+    return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(body.params(True)), "\n".join(before + [call] + given + after))
 
 
 def symbols(body, prefix):
@@ -449,6 +471,164 @@ def detach_f08(body, prefix):
     text = body.text().replace(" f_%s(" % n, " g_%s(" % n).replace("kf_detached(buffer_addr, address);",
                                                                      "if (!rc)\n        *(void **)buffer_addr = address;")
     return text + "KF_NAME(%s, g_%s)\n" % ((prefix + "mpi_" + n).lower() + "_f08", n)
+
+
+# ---- INTEGERs of 8 bytes -------------------------------------------------------------------------------------------
+
+class Wide:
+    """A procedure with INTEGERs of 8 bytes, around the one with those of 4: it converts.  Counts are the large ones of C, as they are
+    INTEGERs of this size: nothing is to be converted, and nothing is too large."""
+
+    def __init__(self, body, descriptor):
+        self.body, self.proc, self.descriptor = body, body.proc, descriptor
+        self.names = {a.p.name: a for a in body.args}
+        self.before, self.pass_, self.after, self.clean = [], [], [], []
+        for a in body.args:
+            self.add(a)
+
+    def converted(self, a):
+        return a.ctype == "int *" and not a.function
+
+    def value(self, name):
+        """An integer argument's value."""
+        return "(int)*" + name
+
+    def length(self, a):
+        """How many entries an array has, as far as the call may look at them."""
+        n, p, proc = a.name, a.p, self.proc.short
+        given = p.arg("len") if p.arg("len") in self.names else p.arg("dim")
+        side = n == "sendtypes"
+        if given == "3,n":
+            return "3 * (int)*n"
+        if given:
+            return self.value(given)
+        if n in ("sendtypes", "recvtypes"):
+            if "eighbor" in proc:
+                return "kf_neighbors(%s, %d)" % (self.comm(), side)
+            return "kf_size(%s, %s, %d)" % (self.comm(), "sendbuf" + "->base_addr" * self.descriptor, side)
+        if n in ("coords", "remain_dims"):
+            return "kf_dims(%s)" % self.comm()
+        if proc == "Dist_graph_create":
+            return "kf_total(degrees, (int)*n)"
+        if n in ("sourceweights", "destweights"):
+            return self.value([x for x in self.names if x in ("indegree", "maxindegree")][0] if n[0] == "s" else
+                              [x for x in self.names if x in ("outdegree", "maxoutdegree")][0])
+        if n == "edges":
+            return "(*nnodes > 0 ? (int)index[*nnodes - 1] : 0)"
+        if n == "array_of_errcodes":
+            return self.value("maxprocs") if "maxprocs" in self.names else "kf_total(array_of_maxprocs, (int)*count)"
+        raise ValueError("%s: how long is %s?" % (self.proc.name, n))
+
+    def comm(self):
+        return next("kf_Comm((int)*%s)" % a.name for a in self.body.args if a.kind == "COMM")
+
+    def add(self, a):
+        n, kind = a.name, a.kind
+        if not self.converted(a):
+            self.pass_.append(n)
+            return
+        if kind == "POINTER" and a.p.has("logical"): # of the size that another argument tells
+            self.pass_.append("(int *)" + n)
+            return
+        status = "STATUS" in kind or kind == "C" and "MPI_F" in a.decl or a.plain_status
+        out = "OUT" in kind or kind == "C" and "MPI_F" in a.decl
+        if status or a.array:
+            count = "MPI_F_STATUS_SIZE" if status else self.length(a)
+            if kind == "STATUSES_OUT":
+                count = "(int64_t)MPI_F_STATUS_SIZE * %s" % self.length(a)
+            self.before.append("    KF_INTEGERS(%s, %s);" % (n, count))
+            self.pass_.append("%s_i" % n)
+            if out:
+                self.after.append("    kf_widen(%s, %s_i, %s_n);" % (n, n, n))
+            self.clean.append("    KF_DONE(%s);" % n)
+            return
+        self.before.append("    int %s_i = %s;" % (n, "(int)*" + n if out or a.handle else "kf_narrowed(*%s)" % n))
+        self.pass_.append("&%s_i" % n)
+        if out:
+            self.after.append("    *%s = %s_i;" % (n, n))
+
+    def guard(self, large):
+        """The large form, where a number is too large for this one.  False: all of its numbers have 8 bytes."""
+        tests = []
+        for a, b in zip(self.body.args, large.args):
+            if a.ctype != b.ctype and self.converted(a):
+                tests.append("kf_are_large(%s, %s)" % (a.name, self.length(a) if a.array else "1"))
+        names = [a.name for a in self.body.args] + ["ierror"]
+        if not tests:
+            return False
+        self.before.insert(0, "    if (%s) {\n        j_%s(%s);\n        return;\n    }" % (" || ".join(tests), large.name(), ", ".join(names)))
+        return True
+
+    def text(self):
+        body = self.body
+        pre = "d_" if self.descriptor else "f_"
+        params = [a.c_param(self.descriptor) if not self.converted(a) else "int64_t *" + a.name for a in body.args]
+        pass_ = list(self.pass_)
+        if body.has_ierror():
+            params.append("int64_t *ierror")
+            pass_.append("&ierror_i")
+            self.before.insert(0, "    int ierror_i;")
+            self.clean.append("    if (ierror)\n        *ierror = ierror_i;")
+        if not self.descriptor:
+            params += ["size_t %s_len" % n for n in body.lengths]
+            pass_ += ["%s_len" % n for n in body.lengths]
+        code = self.before + ["    %s%s(%s);" % (pre, body.name(), ", ".join(pass_))] + self.after + self.clean
+        return "static void %s%s(%s)\n{\n%s\n}\n" % ("k_" if self.descriptor else "j_", body.name(), ", ".join(params or ["void"]),
+                                                    "\n".join(code))
+
+
+def is_large_in_wide(proc):
+    """Does the large form of C have the same arguments, so that it serves INTEGERs of 8 bytes?"""
+    return len(variants(proc)) > 1 and [a.name for a in arguments(proc, True)] == [a.name for a in arguments(proc, False)]
+
+
+def makes_datatype(proc):
+    """What its constructor was given is asked for with MPI_Type_get_contents, which knows nothing of large counts."""
+    return any(p.kind.name == "DATATYPE_OUT" for p in proc.params)
+
+
+def constructor(proc, prefix):
+    large, small = Body(proc, True, prefix, True), Wide(Body(proc, False, prefix, True), False)
+    first = [large.text(), Wide(large, False).text()] if small.guard(large) else []
+    names = ["KF_NAME(%s, j_%s)" % (name, proc.short) for name, _ in symbols(small.body, prefix)]
+    return first + [small.body.text(), small.text()] + names + [""]
+
+
+def c_file_wide(api, bodies, prefix):
+    parts = []
+    for proc in procedures(api, bodies):
+        large = is_large_in_wide(proc)
+        if large and makes_datatype(proc):
+            parts += constructor(proc, prefix)
+            continue
+        body = Body(proc, large, prefix, True)
+        choice = any(a.choice for a in body.args)
+        kinds = {"f_": "f_"} if proc.name in FUNCTIONS else {"f_": "j_", "d_": "k_"}
+        parts.append(body.text())
+        if proc.name not in FUNCTIONS:
+            parts.append(Wide(body, False).text())
+        if choice and proc.name not in FUNCTIONS:
+            parts += [descriptor_body(body), Wide(body, True).text()]
+        detach = any(a.p.name == "buffer_addr" for a in body.args)
+        small = Body(proc, False, prefix, True)
+        for name, what in symbols(small, prefix):
+            if detach and name.endswith("_f08"):
+                text = detach_f08(body, prefix)
+                parts.append(text[:text.rindex("KF_NAME")])
+                parts.append(Wide(body, False).text().replace(" f_", " g_").replace(" j_", " h_"))
+                parts.append("KF_NAME(%s, h_%s)" % (name, body.name()))
+            else:
+                parts.append("KF_NAME(%s, %s%s)" % (name, kinds[what], body.name()))
+        if large and own_name(proc):
+            for suffix in ("", "_f08"):
+                parts.append("KF_NAME(%s, j_%s)" % ((prefix + proc.name).lower() + "_c" + suffix, body.name()))
+        parts.append("")
+    return fill(C_FILE, WHICH=prefix + "MPI for INTEGERs of 8 bytes", FUNCTIONS="\n".join(parts))
+
+
+def own_name(proc):
+    """MPI_X_c is no overload where only a procedure's interface differs."""
+    return any(p.kind.name == "FUNCTION" for p in proc.params)
 
 
 def c_file(api, bodies, prefix):

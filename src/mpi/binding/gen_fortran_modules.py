@@ -1,7 +1,7 @@
 """mpif.h and the modules mpi and mpi_f08: constants, types, and an interface for each procedure."""
 
 import re
-from gen_fortran import FUNCTIONS, Body, arguments, nonblocking, old, procedures, variants
+from gen_fortran import FUNCTIONS, Body, arguments, nonblocking, old, own_name, procedures, variants
 from headers import fill
 from kinds import HANDLES
 
@@ -24,7 +24,7 @@ SENTINELS = [
 ]
 # Constants of Fortran alone; LOGICAL ones differ by form.
 OWN = [("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3), ("MPI_ADDRESS_KIND", 8), ("MPI_COUNT_KIND", 8),
-       ("MPI_OFFSET_KIND", 8), ("MPI_INTEGER_KIND", 4)]
+       ("MPI_OFFSET_KIND", 8), ("MPI_INTEGER_KIND", "KIND(0)")]
 CALLBACKS = ["MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN", "MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN",
              "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN"]
 CONVERSIONS = [("MPI_CONVERSION_FN_NULL", "INTEGER"), ("MPI_CONVERSION_FN_NULL_C", "INTEGER(KIND=MPI_COUNT_KIND)")]
@@ -125,7 +125,7 @@ def both_forms(line):
 def mpif_constants(abi, subarrays):
     rows = []
     for name, value in OWN:
-        rows += ["INTEGER %s" % name, "PARAMETER (%s=%d)" % (name, value)]
+        rows += ["INTEGER %s" % name, "PARAMETER (%s=%s)" % (name, value)]
     for name, value, _, wide in constants(abi):
         rows += ["INTEGER%s %s" % ("(KIND=8)" * wide, name), "PARAMETER (%s=%d)" % (name, value)]
     for name, value in (("MPI_SUBARRAYS_SUPPORTED", subarrays), ("MPI_ASYNC_PROTECTS_NONBLOCKING", False)):
@@ -190,11 +190,6 @@ def signature(proc, large):
     return [re.sub(r"\(.*\)$", "()", w) if w.startswith("INTEGER(") and w.count("(") > 1 else w for w in words]
 
 
-def own_name(proc):
-    """MPI_X_c is no overload where only a procedure's interface differs."""
-    return any(p.kind.name == "FUNCTION" for p in proc.params)
-
-
 def f08_interfaces(api, bodies, prefix):
     out = []
     for proc in procedures(api, bodies):
@@ -214,7 +209,8 @@ def f08_interfaces(api, bodies, prefix):
             if large and own_name(proc):
                 out.append("INTERFACE %s_c\n%s\nEND INTERFACE" % (prefix + proc.name, block))
             else:
-                specifics.append(block)
+                # INTEGERs of 8 bytes leave nothing to tell the two apart by (build-modules)
+                specifics.append("!BEGIN LARGE\n%s\n!END LARGE" % block if large else block)
         out.append("INTERFACE %s\n%s\nEND INTERFACE" % (prefix + proc.name, "\n".join(specifics)))
     return "\n".join(out)
 
@@ -309,8 +305,8 @@ def mpi_module(api, abi, bodies):
 
 def f08_module(api, abi, bodies):
     lines = ["MODULE mpi_f08", "USE mpi_f08_types", "USE, INTRINSIC :: iso_c_binding, ONLY: c_ptr", "IMPLICIT NONE", "PRIVATE :: c_ptr"]
-    lines += ["INTEGER, PARAMETER :: %s = %d" % row for row in OWN if row[0] not in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR")]
-    lines += ["INTEGER, PARAMETER :: %s = %d" % row for row in OWN if row[0] in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR")]
+    lines += ["INTEGER, PARAMETER :: %s = %s" % row for row in OWN if row[0] not in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR")]
+    lines += ["INTEGER, PARAMETER :: %s = %s" % row for row in OWN if row[0] in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR")]
     for name, value, handle, wide in constants(abi):
         if handle:
             lines.append("TYPE({0}), PARAMETER :: {1} = {0}({2})".format(handle, name, value))

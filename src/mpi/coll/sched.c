@@ -68,7 +68,8 @@ struct coll_sched {
     struct step *steps;
     struct slot *slots;
     MPIR_Datatype **types; /* held */
-    void *copied;          /* the arrays of datatypes of MPI_Ialltoallw, while it waits for facts */
+    struct MPIR_Copies *copies;
+    void *copied; /* the arrays of datatypes of MPI_Ialltoallw, while it waits for facts */
     struct coll call;
     struct coll_size size;
     struct step few_steps[FEW_STEPS];
@@ -136,6 +137,7 @@ static void destroy(struct coll_sched *d)
         free(d->steps);
     if (d->slots != d->few_slots)
         free(d->slots);
+    MPIR_Copies_move(d->copies, MPIR_COPY_GONE, 0, -1);
     free(d->copied);
     free(d);
 }
@@ -407,6 +409,7 @@ static enum MPIR_DRIVE complete(struct coll_sched *d)
     MPIR_Request *r = d->request;
     if (d->st.err)
         MPID_Request_errors++;
+    MPIR_Copies_move(d->copies, MPIR_COPY_OUT, 0, -1);
     MPIR_Status_empty(&r->s);
     r->errval = d->st.err;
     atomic_store_explicit(&r->is_complete, 1, memory_order_release);
@@ -498,6 +501,7 @@ static int start(MPIR_Request *r)
     d->at = 0;
     d->st.err = 0;
     d->st.mute = false;
+    MPIR_Copies_move(d->copies, MPIR_COPY_IN, 0, -1);
     advance(&d->driven);
     return 0;
 }
@@ -525,12 +529,18 @@ static const char *parts(MPIR_Request *r, void (*add)(MPIR_Request *message, voi
     return name_of(&d->call, (r->obj.flags & MPIR_REQUEST_PERSISTENT) != 0);
 }
 
+static struct MPIR_Copies **copies(MPIR_Request *r)
+{
+    return &((struct coll_sched *)r->aux)->copies;
+}
+
 static const struct MPIR_Request_ops ops = { .poll = poll_nothing,
                                              .free = free_closure,
                                              .explain = explain,
                                              .start = start,
                                              .parts = parts,
-                                             .may_go = MPIR_Request_of_collective_may_go };
+                                             .may_go = MPIR_Request_of_collective_may_go,
+                                             .copies = copies };
 
 static void init(struct coll_sched *d)
 {
@@ -540,6 +550,7 @@ static void init(struct coll_sched *d)
     d->noted = d->broken = d->begun = d->meets = false;
     d->nsteps = d->at = d->ntypes = d->nslots = 0;
     d->busy = 0;
+    d->copies = NULL;
     d->copied = NULL;
     d->steps = d->few_steps;
     d->steps_room = FEW_STEPS;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "copies.h"
 #include "err.h"
 #include "type.h"
 #include "bodies.h"
@@ -69,4 +70,18 @@ int64_t MPIR_Datatype_span(const MPIR_Datatype *t, int64_t count, int64_t *gap)
     int64_t last = (count - 1) * t->adi.extent;
     *gap = t->adi.true_lb + (last < 0 ? last : 0);
     return t->adi.true_extent + (last < 0 ? -last : last);
+}
+
+static bool give_run(void *runs, int64_t at, int64_t bytes)
+{
+    struct MPIR_Runs *r = runs;
+    r->run(r, at, bytes);
+    return true;
+}
+
+int MPIR_Keel_type_runs(MPIR_Datatype *datatype, void *runs, int *basic)
+{
+    *basic = (int)datatype->adi.basic;
+    MPID_Layout_runs(&datatype->adi, 0, datatype->adi.size, give_run, runs);
+    return 0;
 }

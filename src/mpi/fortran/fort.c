@@ -5,9 +5,9 @@
 
 /* Aligned as COMMON blocks are, so that either definition will do. */
 #define COMMON __attribute__((aligned(32), visibility("default")))
-COMMON int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
-COMMON int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
-COMMON int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
+COMMON kf_int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
+COMMON kf_int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
+COMMON kf_int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
 COMMON char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 
 /* ---- Values ---- */
@@ -63,9 +63,13 @@ void kf_string_out(char *dst, size_t len, const char *src)
 
 /* ---- Questions ---- */
 
+/* Part of the modules of a compiler whose INTEGER, LOGICAL, REAL and DOUBLE PRECISION have other sizes than usual (build-modules). */
+__attribute__((weak)) void keel_fortran_kinds(int32_t bytes[4]);
+
 void kf_begin(void)
 {
-    int yes = 1, no = 0, is_set = 1, was_true, was_false;
+    kf_int yes = 1, no = 0, was_true, was_false;
+    int is_set = 1;
     MPI_Info info = MPI_INFO_NULL;
     if (PMPI_Abi_get_fortran_booleans(sizeof yes, &was_true, &was_false, &is_set) == MPI_SUCCESS && !is_set)
         PMPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no);
@@ -75,14 +79,18 @@ void kf_begin(void)
         PMPI_Info_free(&info);
         return;
     }
-    static const char *const sizes[][2] = { { "mpi_logical_size", "4" },
-                                            { "mpi_integer_size", "4" },
-                                            { "mpi_real_size", "4" },
-                                            { "mpi_double_precision_size", "8" } };
+    static const char *const keys[] = { "mpi_integer_size", "mpi_logical_size", "mpi_real_size",
+                                        "mpi_double_precision_size" };
+    int32_t bytes[] = { sizeof(kf_int), sizeof(kf_int), 4, 8 };
+    if (keel_fortran_kinds)
+        keel_fortran_kinds(bytes);
     if (PMPI_Info_create(&info) != MPI_SUCCESS)
         return;
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        PMPI_Info_set(info, sizes[i][0], sizes[i][1]);
+    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char text[12];
+        snprintf(text, sizeof text, "%d", (int)bytes[i]);
+        PMPI_Info_set(info, keys[i], text);
+    }
     PMPI_Abi_set_fortran_info(info);
     PMPI_Info_free(&info);
 }
@@ -124,15 +132,16 @@ int kf_neighbors(MPI_Comm comm, bool sends)
 
 /* ---- MPI's own callbacks ---- */
 
-static void f_null_copy(int *object, int *keyval, void *extra, void *in, void *out, int *flag, int *ierror)
+static void f_null_copy(kf_int *object, kf_int *keyval, void *extra, void *in, void *out, kf_int *flag,
+                        kf_int *ierror)
 {
     (void)object, (void)keyval, (void)extra, (void)in, (void)out;
     *flag = kf_logical(0);
     *ierror = MPI_SUCCESS;
 }
 
-static void f_dup(int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out, int *flag,
-                  int *ierror)
+static void f_dup(kf_int *object, kf_int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out, kf_int *flag,
+                  kf_int *ierror)
 {
     (void)object, (void)keyval, (void)extra;
     *out = *in;
@@ -140,7 +149,8 @@ static void f_dup(int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_A
     *ierror = MPI_SUCCESS;
 }
 
-static void f_dup_int(int *object, int *keyval, int *extra, int *in, int *out, int *flag, int *ierror)
+static void f_dup_int(kf_int *object, kf_int *keyval, kf_int *extra, kf_int *in, kf_int *out, kf_int *flag,
+                      kf_int *ierror)
 {
     (void)object, (void)keyval, (void)extra;
     *out = *in;
@@ -148,15 +158,15 @@ static void f_dup_int(int *object, int *keyval, int *extra, int *in, int *out, i
     *ierror = MPI_SUCCESS;
 }
 
-static void f_null_delete(int *object, int *keyval, void *value, void *extra, int *ierror)
+static void f_null_delete(kf_int *object, kf_int *keyval, void *value, void *extra, kf_int *ierror)
 {
     (void)object, (void)keyval, (void)value, (void)extra;
     *ierror = MPI_SUCCESS;
 }
 
 /* MPI_CONVERSION_FN_NULL: the library gets C's and never calls it. */
-static void f_no_conversion(void *userbuf, int *datatype, void *count, void *filebuf, MPI_Offset *position,
-                            MPI_Aint *extra_state, int *ierror)
+static void f_no_conversion(void *userbuf, kf_int *datatype, void *count, void *filebuf, MPI_Offset *position,
+                            MPI_Aint *extra_state, kf_int *ierror)
 {
     (void)userbuf, (void)datatype, (void)count, (void)filebuf, (void)position, (void)extra_state;
     *ierror = MPI_ERR_CONVERSION;
@@ -203,9 +213,9 @@ KF_NAME(mpi_f_sync_reg_f08ts, f_sync_reg)
 KF_NAME(pmpi_f_sync_reg_f08ts, f_sync_reg)
 
 /* Of any kind: the descriptor says. */
-static void f_sizeof(const struct kf_array *x, int *size, int *ierror)
+static void f_sizeof(const struct kf_array *x, kf_int *size, kf_int *ierror)
 {
-    *size = (int)x->elem_len;
+    *size = (kf_int)x->elem_len;
     if (ierror)
         *ierror = MPI_SUCCESS;
 }
@@ -213,13 +223,13 @@ KF_SPELL(keel_f_sizeof, f_sizeof)
 KF_SPELL(keel_f_sizeof_f08, f_sizeof)
 
 /* The operators of handles. */
-static int f_equal(const int *a, const int *b)
+static kf_int f_equal(const kf_int *a, const kf_int *b)
 {
     return kf_logical(*a == *b);
 }
 KF_SPELL(keel_f_equal, f_equal)
 
-static int f_unequal(const int *a, const int *b)
+static kf_int f_unequal(const kf_int *a, const kf_int *b)
 {
     return kf_logical(*a != *b);
 }

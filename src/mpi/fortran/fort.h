@@ -12,6 +12,12 @@
 #include "mpi.h"
 #include "fort_handles.h"
 
+#ifdef KF_INTEGER8
+typedef int64_t kf_int; /* INTEGER, and LOGICAL */
+#else
+typedef int kf_int;
+#endif
+
 /* A procedure under a name of Fortran's, as compilers spell it; weak, so that a tool may have it. */
 #define KF_SPELL(symbol, function) \
     extern __typeof(function) symbol __attribute__((weak, alias(#function), visibility("default")));
@@ -19,9 +25,9 @@
 
 /* ---- Constants that are addresses: COMMON blocks, which an executable may have in the library's stead ---- */
 
-extern int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
-extern int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
-extern int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
+extern kf_int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
+extern kf_int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
+extern kf_int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
 extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 
 static inline void *kf_buffer(void *p)
@@ -33,17 +39,17 @@ static inline void *kf_buffer(void *p)
     return __builtin_expect(p == &mpi_fortran_buffer_automatic_, 0) ? MPI_BUFFER_AUTOMATIC : p;
 }
 
-static inline MPI_Status *kf_status(int *p)
+static inline MPI_Status *kf_status(void *p)
 {
     return p == mpi_fortran_status_ignore_ ? MPI_STATUS_IGNORE : (MPI_Status *)p;
 }
 
-static inline MPI_Status *kf_statuses(int *p)
+static inline MPI_Status *kf_statuses(void *p)
 {
     return p == mpi_fortran_statuses_ignore_ ? MPI_STATUSES_IGNORE : (MPI_Status *)p;
 }
 
-static inline int *kf_weights(int *p)
+static inline int *kf_weights(void *p)
 {
     return p == &mpi_fortran_unweighted_      ? MPI_UNWEIGHTED
            : p == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY
@@ -90,6 +96,57 @@ void *kf_malloc(int64_t n, size_t size);
     if (name != name##_small) \
     free(name)
 
+/* ---- INTEGERs of 8 bytes ---- */
+
+/* As an int; one that is none becomes the nearest, which is no valid value of anything either. */
+static inline int kf_narrowed(int64_t value)
+{
+    return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
+}
+
+static inline bool kf_is_sentinel(const void *p)
+{
+    return p == mpi_fortran_status_ignore_ || p == mpi_fortran_statuses_ignore_ ||
+           p == &mpi_fortran_unweighted_ || p == &mpi_fortran_weights_empty_ ||
+           p == &mpi_fortran_errcodes_ignore_;
+}
+
+static inline void kf_narrow_all(int *to, const int64_t *from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = kf_narrowed(from[i]);
+}
+
+static inline void kf_widen(int64_t *to, const int *from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+static inline bool kf_are_large(const int64_t *a, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (a[i] > INT_MAX || a[i] < INT_MIN)
+            return true;
+    return false;
+}
+
+static inline int64_t kf_total(const int64_t *a, int64_t n)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] > 0 ? a[i] : 0;
+    return sum;
+}
+
+/* An array argument as name_i, with name_n of its entries, or the constant that stands for one. */
+#define KF_INTEGERS(name, n) \
+    const int64_t name##_n = kf_is_sentinel(name) ? 0 : (n); \
+    KF_ARRAY(int, name##_v, name##_n); \
+    kf_narrow_all(name##_v, name, name##_n); \
+    int *name##_i = kf_is_sentinel(name) ? (int *)name : name##_v
+#define KF_DONE(name) KF_FREE(name##_v)
+
 /* Without trailing blanks, and leading ones if both; dst has len + 1 bytes. */
 void kf_string_in(char *dst, const char *src, size_t len, bool both);
 /* Cut or padded with blanks. */
@@ -99,8 +156,15 @@ void kf_string_out(char *dst, size_t len, const char *src);
 
 /* Keel's own (api.txt), and so not in mpi.h. */
 int PMPI_Keel_call_from(int language);
+int PMPI_Keel_request_copies(MPI_Request request, void *copies);
+int PMPI_Keel_type_runs(MPI_Datatype datatype, void *runs, int *basic);
 
-enum { KF_C, KF_FORTRAN, KF_INT }; /* of MPI_Keel_call_from */
+/* Of MPI_Keel_call_from.  With INTEGERs of 8 bytes those of the first binding are the addresses of the later ones. */
+#ifdef KF_INTEGER8
+enum { KF_C, KF_FORTRAN = 3, KF_INT = 3 };
+#else
+enum { KF_C, KF_FORTRAN, KF_INT };
+#endif
 
 /* MPI_Init and its like: tell the library what LOGICALs are, unless somebody has. */
 void kf_begin(void);
@@ -136,11 +200,19 @@ struct kf_array {
 
 /* What stands for an array section during a call. */
 struct kf_section {
-    void *at;   /* what C gets */
-    void *copy; /* NULL: none */
-    int type;   /* KF_INOUT: 0, or the datatype that describes it, to be freed */
+    void *at;    /* what C gets */
+    void *copy;  /* NULL: none */
+    void *kept;  /* a copy for the request; NULL: none */
+    void *known; /* where the datatype is kept; NULL: it is to be freed */
+    int type;    /* 0, or the datatype of which the buffer is one element */
+    unsigned place;
 };
 enum { KF_IN, KF_INOUT };
+
+static inline bool kf_is_named(int datatype)
+{
+    return (datatype & ~0xfff) == 0;
+}
 
 static inline void *kf_base(const struct kf_array *a)
 {
@@ -161,16 +233,27 @@ static inline bool kf_scattered(const struct kf_array *a)
     return apart;
 }
 
-/* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type. */
+/* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type, or, if that is 0, no difference. */
 int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype);
 /* A contiguous copy; kf_close brings it back into `into`, unless that is NULL. */
 int kf_copy(struct kf_section *s, const struct kf_array *a, int mode);
-/* A buffer that stays in use and has several blocks. */
+/* The one or the other for a call that blocks, whichever is faster. */
+int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype, int mode);
+/* A copy that kf_give gives to the request; begins: the operation does, and does not wait for MPI_Start. */
+int kf_keep(struct kf_section *s, const struct kf_array *a, int mode, bool begins);
+int kf_give_slowly(struct kf_section *s, MPI_Request request);
+static inline int kf_give(struct kf_section *s, int request)
+{
+    return __builtin_expect(s->kept != NULL, 0) ? kf_give_slowly(s, kf_Request(request)) : 0;
+}
+/* A buffer of one element of a datatype: the section's first one. */
+int kf_first(const struct kf_array *a, int datatype);
+/* A buffer that stays in use after the call. */
 int kf_refuse(void);
 void kf_close_slowly(struct kf_section *s, const struct kf_array *into);
 static inline void kf_close(struct kf_section *s, const struct kf_array *into)
 {
-    if (__builtin_expect(s->copy != NULL || s->type != 0, 0))
+    if (__builtin_expect(s->copy != NULL || s->type != 0 || s->kept != NULL, 0))
         kf_close_slowly(s, into);
 }
 

@@ -1,15 +1,17 @@
 /* section.c: array sections whose elements lie apart, as buffers.
  *
- * A buffer is the sequence of the section's elements.  A blocking call gets a copy of it.  A call that returns before
- * it has read or written the buffer gets a datatype that describes count elements of the user's datatype in the section:
+ * A buffer is the sequence of the section's elements.  What stands for it in a call:
  *
- *   1. the user's datatype is without gaps: named, or made by MPI_Type_contiguous or MPI_Type_dup of such;
- *   2. an element of the array is a whole number of the named ones, or the reverse; in the second case, where one value may
- *      lie in two places, the datatype is of bytes. */
+ *   a datatype    one element of which is count elements of the user's datatype in the section, where the buffer has one count and one
+ *                 datatype.  Those of the last shapes with a named datatype are kept for the next calls.
+ *   a copy        for the time of the call, where it blocks and the buffer has several blocks, or is of a reduction, or the datatype is
+ *                 not a named one
+ *   a kept copy   the same for a call that returns before it is over: the request moves and frees it (copies.h) */
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include "fort.h"
+#include "copies.h"
 
 enum { MAX_RANK = 15 };
 
@@ -72,13 +74,51 @@ static void move_row(char *apart, char *dense, intptr_t n, intptr_t sm, size_t s
         row_of(apart, dense, n, sm, size, in);
 }
 
-static void move(const struct kf_array *a, char *dense, bool in)
+/* What has changed in `dense` since it was `before`, byte by byte: what the operation has not written may be somebody else's by now. */
+ROW row_changed(char *apart, const char *dense, char *before, intptr_t n, intptr_t sm, size_t size)
 {
-    intptr_t at[MAX_RANK] = { 0 }, n = a->dim[0].extent, rows = elements(a) / n;
+    for (; n > 0; n--, apart += sm, dense += size, before += size) {
+        if (memcmp(dense, before, size) == 0)
+            continue;
+        for (size_t i = 0; i < size; i++)
+            if (dense[i] != before[i])
+                apart[i] = before[i] = dense[i];
+    }
+}
+
+static void bring_row(char *apart, const char *dense, char *before, intptr_t n, intptr_t sm, size_t size)
+{
+    if (size == 4)
+        row_changed(apart, dense, before, n, sm, 4);
+    else if (size == 8)
+        row_changed(apart, dense, before, n, sm, 8);
+    else
+        row_changed(apart, dense, before, n, sm, size);
+}
+
+enum way { IN, OUT, CHANGED };
+
+/* Elements [first, first + n), to or from `dense`, where all of them have room. */
+static void move(const struct kf_array *a, char *dense, char *before, enum way way, intptr_t first,
+                 intptr_t n)
+{
+    intptr_t at[MAX_RANK], rest = first, row = a->dim[0].extent;
     char *apart = a->base_addr;
-    for (intptr_t r = 0; r < rows; r++) {
-        move_row(apart, dense, n, a->dim[0].sm, a->elem_len, in);
-        dense += (size_t)n * a->elem_len;
+    for (int i = 0; i < a->rank; i++) {
+        at[i] = rest % a->dim[i].extent;
+        rest /= a->dim[i].extent;
+        if (i > 0)
+            apart += at[i] * a->dim[i].sm;
+    }
+    for (intptr_t k = at[0]; n > 0; k = 0) {
+        intptr_t now = row - k < n ? row - k : n;
+        char *from = apart + k * a->dim[0].sm, *to = dense + (size_t)first * a->elem_len;
+        if (way == CHANGED)
+            bring_row(from, to, before + (size_t)first * a->elem_len, now, a->dim[0].sm, a->elem_len);
+        else
+            move_row(from, to, now, a->dim[0].sm, a->elem_len, way == IN);
+        first += now;
+        n -= now;
         for (int i = 1; i < a->rank; i++) {
             apart += a->dim[i].sm;
             if (++at[i] < a->dim[i].extent)
@@ -125,7 +165,7 @@ int kf_copy(struct kf_section *s, const struct kf_array *a, int mode)
     s->copy = room_of((size_t)elements(a) * a->elem_len);
     if (!s->copy)
         return MPI_ERR_NO_MEM;
-    move(a, s->copy, true);
+    move(a, s->copy, NULL, IN, 0, elements(a));
     s->at = s->copy;
     return 0;
 }
@@ -135,44 +175,166 @@ int kf_refuse(void)
     return MPI_ERR_BUFFER;
 }
 
-void kf_close_slowly(struct kf_section *s, const struct kf_array *into)
+/* ---- Copies that a request has ---- */
+
+struct kept {
+    struct MPIR_Copies copies;
+    intptr_t elements;
+    char *before; /* what the program had when the operation began; NULL: it only reads */
+    char *now;    /* what it reads and writes */
+    struct kf_array *section;
+};
+
+static void move_kept(struct MPIR_Copies *c, int what, int64_t at, int64_t bytes)
 {
-    if (s->copy && into)
-        move(into, s->copy, false);
-    give_back(s->copy);
-    if (s->type) {
-        MPI_Datatype type = kf_Datatype(s->type);
-        PMPI_Type_free(&type);
+    struct kept *k = (struct kept *)c;
+    intptr_t size = (intptr_t)k->section->elem_len, from = 0, to = k->elements;
+    if (what == MPIR_COPY_GONE) {
+        free(k->now);
+        free(k);
+        return;
     }
+    if (bytes >= 0) {
+        from = at < 0 ? 0 : at / size;
+        to = (at + bytes + size - 1) / size;
+        to = to > k->elements ? k->elements : to;
+    }
+    if (from >= to)
+        return;
+    if (what == MPIR_COPY_OUT && k->before)
+        move(k->section, k->now, k->before, CHANGED, from, to - from);
+    if (what != MPIR_COPY_IN)
+        return;
+    move(k->section, k->now, NULL, IN, from, to - from);
+    if (k->before)
+        memcpy(k->before + from * size, k->now + from * size, (size_t)((to - from) * size));
+}
+
+int kf_keep(struct kf_section *s, const struct kf_array *a, int mode, bool begins)
+{
+    size_t bytes = (size_t)elements(a) * a->elem_len, head = sizeof *a + (size_t)a->rank * sizeof a->dim[0];
+    struct kept *k = malloc(sizeof *k + head);
+    char *now = k ? malloc(mode == KF_IN ? bytes : 2 * bytes) : NULL;
+    if (!now) {
+        free(k);
+        return MPI_ERR_NO_MEM;
+    }
+    k->copies = (struct MPIR_Copies){ .move = move_kept };
+    k->elements = elements(a);
+    k->now = now;
+    k->before = mode == KF_IN ? NULL : now + bytes;
+    k->section = memcpy(k + 1, a, head);
+    if (begins)
+        move_kept(&k->copies, MPIR_COPY_IN, 0, -1);
+    s->kept = &k->copies;
+    s->at = now;
+    return 0;
+}
+
+int kf_give_slowly(struct kf_section *s, MPI_Request request)
+{
+    struct MPIR_Copies *c = s->kept;
+    s->kept = NULL;
+    if (request != MPI_REQUEST_NULL)
+        return PMPI_Keel_request_copies(request, c);
+    c->move(c, MPIR_COPY_GONE, 0, -1); /* the call has failed */
+    return 0;
 }
 
 /* ---- Datatypes ---- */
 
-/* The named datatype that this one consists of without gaps, and how often; false: there is none.  What contents gives is freed. */
-static bool basis_of(MPI_Datatype type, MPI_Datatype *named, MPI_Count *times)
+/* Of a shape, for one call at a time. */
+struct known {
+    MPI_Datatype type;
+    MPI_Count count;
+    int datatype, rank;
+    size_t elem_len;
+    intptr_t extent[MAX_RANK], sm[MAX_RANK];
+};
+enum { KNOWN = 16 };
+static _Atomic(struct known *) known[KNOWN];
+
+static void forget(struct known *k)
 {
-    MPI_Count ints, addresses, larges, types;
-    int combiner, numbers[1];
-    MPI_Aint addrs[1];
-    MPI_Count large[1];
-    MPI_Datatype inner;
-    *times = 1;
-    if (PMPI_Type_get_envelope_c(type, &ints, &addresses, &larges, &types, &combiner))
-        return false;
-    if (combiner == MPI_COMBINER_NAMED) {
-        *named = type;
+    if (!k)
+        return;
+    PMPI_Type_free(&k->type);
+    free(k);
+}
+
+/* Of an attribute of MPI_COMM_SELF: MPI_Finalize begins. */
+static int forget_all(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    for (int i = 0; i < KNOWN; i++)
+        forget(atomic_exchange(&known[i], NULL));
+    return MPI_SUCCESS;
+}
+
+/* May datatypes be kept?  Only if MPI_Finalize will say that it begins. */
+static bool may_keep(void)
+{
+    static _Atomic int told; /* 0: not yet */
+    int up = 0, key;
+    if (atomic_load_explicit(&told, memory_order_relaxed))
         return true;
-    }
-    if ((combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) || types != 1 || ints > 1 ||
-        larges > 1 || addresses > 0 ||
-        PMPI_Type_get_contents_c(type, ints, 0, larges, 1, numbers, addrs, large, &inner))
+    if (PMPI_Initialized(&up) || !up || PMPI_Finalized(&up) || up)
         return false;
-    MPI_Count more = 1, own = ints ? numbers[0] : larges ? large[0] : 1;
-    bool found = basis_of(inner, named, &more);
-    if (!found || *named != inner) /* a named one is not freed */
-        PMPI_Type_free(&inner);
-    *times = own * more;
-    return found;
+    if (atomic_exchange(&told, 1))
+        return true;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &key, NULL))
+        return false;
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    PMPI_Comm_free_keyval(&key);
+    return true;
+}
+
+static unsigned place_of(const struct kf_array *a, MPI_Count count, int datatype)
+{
+    uint64_t h = (uint64_t)count * 31 + (uint64_t)datatype;
+    for (int i = 0; i < a->rank; i++)
+        h = (h * 31 + (uint64_t)a->dim[i].extent) * 31 + (uint64_t)a->dim[i].sm;
+    return (unsigned)(h * 0x9e3779b97f4a7c15u >> 60);
+}
+
+static bool is_of(const struct known *k, const struct kf_array *a, MPI_Count count, int datatype)
+{
+    if (k->count != count || k->datatype != datatype || k->rank != a->rank || k->elem_len != a->elem_len)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (k->extent[i] != a->dim[i].extent || k->sm[i] != a->dim[i].sm)
+            return false;
+    return true;
+}
+
+static struct known *note(const struct kf_array *a, MPI_Count count, int datatype, MPI_Datatype type)
+{
+    struct known *k = malloc(sizeof *k);
+    if (!k)
+        return NULL;
+    *k = (struct known){
+        .type = type, .count = count, .datatype = datatype, .rank = a->rank, .elem_len = a->elem_len
+    };
+    for (int i = 0; i < a->rank; i++) {
+        k->extent[i] = a->dim[i].extent;
+        k->sm[i] = a->dim[i].sm;
+    }
+    return k;
+}
+
+void kf_close_slowly(struct kf_section *s, const struct kf_array *into)
+{
+    if (s->copy && into)
+        move(into, s->copy, NULL, OUT, 0, elements(into));
+    give_back(s->copy);
+    if (s->kept)
+        kf_give_slowly(s, MPI_REQUEST_NULL);
+    if (s->known) {
+        forget(atomic_exchange(&known[s->place], s->known));
+    } else if (s->type) {
+        MPI_Datatype type = kf_Datatype(s->type);
+        PMPI_Type_free(&type);
+    }
 }
 
 /* The first n elements: whole slabs of the last dimension, then whole ones of the one before in what is left, and so on. */
@@ -212,29 +374,184 @@ static int first_of(const struct kf_array *a, intptr_t n, MPI_Datatype element, 
     return err;
 }
 
-int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype)
+/* The memory of one element of the user's datatype. */
+struct layout {
+    struct MPIR_Runs runs;
+    MPI_Count extent, size;
+    int basic; /* what all of it consists of; 0: nothing that can be named */
+    struct run {
+        int64_t at, bytes;
+    } * run;
+    size_t n, room;
+    bool failed;
+};
+
+static void add_run(struct layout *l, int64_t at, int64_t bytes)
 {
-    MPI_Datatype named, element, made;
-    MPI_Count times, size, each = (MPI_Count)a->elem_len;
-    if (count < 0 || a->rank > MAX_RANK)
+    if (l->n > 0 && l->run[l->n - 1].at + l->run[l->n - 1].bytes == at) {
+        l->run[l->n - 1].bytes += bytes;
+        return;
+    }
+    if (l->n == l->room) {
+        struct run *more = realloc(l->run, (l->room = 2 * l->room + 8) * sizeof *more);
+        if (!more) {
+            l->failed = true;
+            l->room = l->n;
+            return;
+        }
+        l->run = more;
+    }
+    l->run[l->n++] = (struct run){ at, bytes };
+}
+
+static void take_run(struct MPIR_Runs *r, int64_t at, int64_t bytes)
+{
+    add_run((struct layout *)r, at, bytes);
+}
+
+/* Bytes [at, at + bytes) of the sequence of elements, where they lie. */
+static void add_places(struct layout *to, const struct kf_array *a, int64_t at, int64_t bytes)
+{
+    int64_t each = (int64_t)a->elem_len;
+    while (bytes > 0 && !to->failed) {
+        int64_t within = at % each, n = each - within < bytes ? each - within : bytes, rest = at / each;
+        int64_t place = within;
+        for (int i = 0; i < a->rank; i++) {
+            place += rest % a->dim[i].extent * a->dim[i].sm;
+            rest /= a->dim[i].extent;
+        }
+        add_run(to, place, n);
+        at += n;
+        bytes -= n;
+    }
+}
+
+/* A datatype with gaps: run by run. */
+static int with_gaps(const struct kf_array *a, MPI_Count count, const struct layout *l, MPI_Datatype unit,
+                     MPI_Count size, MPI_Datatype *made)
+{
+    int64_t all = elements(a) * (int64_t)a->elem_len;
+    struct layout to = { .n = 0 };
+    int err = 0;
+    for (MPI_Count e = 0; e < count && !err; e++)
+        for (size_t i = 0; i < l->n && !err; i++) {
+            int64_t at = e * l->extent + l->run[i].at;
+            if (at < 0 || at > all || l->run[i].bytes > all - at)
+                err = MPI_ERR_COUNT;
+            else
+                add_places(&to, a, at, l->run[i].bytes);
+            err = to.failed ? MPI_ERR_NO_MEM : err;
+        }
+    MPI_Count *lengths = malloc((to.n + 1) * sizeof *lengths), *displs = malloc((to.n + 1) * sizeof *displs);
+    bool whole = true;
+    for (size_t i = 0; i < to.n; i++)
+        whole &= to.run[i].bytes % size == 0;
+    if (!whole) {
+        unit = MPI_BYTE;
+        size = 1;
+    }
+    if (!err && (!lengths || !displs))
+        err = MPI_ERR_NO_MEM;
+    for (size_t i = 0; !err && i < to.n; i++) {
+        lengths[i] = to.run[i].bytes / size;
+        displs[i] = to.run[i].at;
+    }
+    if (!err && PMPI_Type_create_hindexed_c((MPI_Count)to.n, lengths, displs, unit, made))
+        err = MPI_ERR_TYPE;
+    free(lengths);
+    free(displs);
+    free(to.run);
+    return err;
+}
+
+static int without_gaps(const struct kf_array *a, MPI_Count bytes, MPI_Datatype unit, MPI_Count size,
+                        MPI_Datatype *made)
+{
+    MPI_Count each = (MPI_Count)a->elem_len;
+    MPI_Datatype element;
+    if (bytes / each > elements(a))
         return MPI_ERR_COUNT;
-    if (!basis_of(kf_Datatype(datatype), &named, &times) || PMPI_Type_size_c(named, &size) || size <= 0)
-        return MPI_ERR_TYPE;
-    MPI_Count bytes = count * times * size;
-    if (bytes % each != 0 || bytes / each > elements(a))
-        return MPI_ERR_COUNT;
-    int err = each % size == 0 ? PMPI_Type_contiguous_c(each / size, named, &element)
+    int err = each % size == 0 ? PMPI_Type_contiguous_c(each / size, unit, &element)
                                : PMPI_Type_contiguous_c(each, MPI_BYTE, &element);
     if (err)
         return MPI_ERR_TYPE;
-    err = first_of(a, bytes / each, element, &made);
+    err = first_of(a, bytes / each, element, made);
     PMPI_Type_free(&element);
-    if (err)
-        return MPI_ERR_TYPE;
-    if (PMPI_Type_commit(&made)) {
-        PMPI_Type_free(&made);
-        return MPI_ERR_TYPE;
+    return err ? MPI_ERR_TYPE : 0;
+}
+
+static int describe(const struct kf_array *a, MPI_Count count, MPI_Datatype datatype, MPI_Datatype *made)
+{
+    struct layout l = { .runs.run = take_run };
+    MPI_Count lb, size = 1;
+    MPI_Datatype unit = MPI_BYTE;
+    int err = 0;
+    if (PMPI_Type_get_extent_c(datatype, &lb, &l.extent) || PMPI_Type_size_c(datatype, &l.size) ||
+        PMPI_Keel_type_runs(datatype, &l.runs, &l.basic) || l.failed)
+        err = MPI_ERR_TYPE;
+    if (!err && l.basic && !PMPI_Type_size_c(kf_Datatype(l.basic), &size) && size > 0)
+        unit = kf_Datatype(l.basic);
+    else
+        size = 1;
+    if (!err && l.n == 1 && l.run[0].at == 0 && l.size == l.extent) { /* one run of all */
+        l.run[0].bytes = count * l.size;
+        count = 1;
     }
+    if (!err && count == 1 && l.n == 1 && l.run[0].at == 0 && l.run[0].bytes % (MPI_Count)a->elem_len == 0)
+        err = without_gaps(a, l.run[0].bytes, unit, size, made);
+    else if (!err)
+        err = with_gaps(a, count, &l, unit, size, made);
+    free(l.run);
+    if (!err && PMPI_Type_commit(made)) {
+        PMPI_Type_free(made);
+        err = MPI_ERR_TYPE;
+    }
+    return err;
+}
+
+int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype)
+{
+    bool named = kf_is_named(datatype), keeps = named && may_keep();
+    MPI_Datatype made;
+    if (count < 0 || a->rank > MAX_RANK)
+        return MPI_ERR_COUNT;
+    if (datatype == kf_integer(MPI_DATATYPE_NULL) || count == 0)
+        return 0; /* not looked at, or found to be wrong by the call */
+    if (keeps) {
+        s->place = place_of(a, count, datatype);
+        s->known = atomic_exchange(&known[s->place], NULL);
+        if (s->known && is_of(s->known, a, count, datatype)) {
+            s->type = kf_integer(((struct known *)s->known)->type);
+            return 0;
+        }
+        forget(s->known);
+        s->known = NULL;
+    }
+    int err = describe(a, count, kf_Datatype(datatype), &made);
+    if (err)
+        return err;
     s->type = kf_integer(made);
+    if (keeps)
+        s->known = note(a, count, datatype, made);
     return 0;
+}
+
+int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype, int mode)
+{
+    int size = 0;
+    if (kf_is_named(datatype) && datatype != kf_integer(MPI_DATATYPE_NULL) &&
+        !PMPI_Type_size(kf_Datatype(datatype), &size) && size > 0 && a->elem_len % (size_t)size == 0)
+        return kf_describe(s, a, count, datatype);
+    return kf_copy(s, a,
+                   mode); /* also where a datatype would be of bytes, which a file may have to convert */
+}
+
+/* ---- One element ---- */
+
+int kf_first(const struct kf_array *a, int datatype)
+{
+    MPI_Count size = 0;
+    bool fits = datatype == kf_integer(MPI_DATATYPE_NULL) || PMPI_Type_size_c(kf_Datatype(datatype), &size) ||
+                size <= (MPI_Count)a->elem_len;
+    return fits ? 0 : MPI_ERR_BUFFER;
 }

@@ -15,9 +15,9 @@ typedef uint64_t MPIR_T_handle;
 
 enum MPIR_CONVENTION { MPIR_CALL_SMALL = 0, MPIR_CALL_LARGE /* counts are MPI_Count */ };
 
-/* Who calls: C, Fortran, or Fortran's first binding, whose attributes are INTEGERs.  What Fortran gives as callbacks and as values of
- * attributes is of another convention. */
-enum MPIR_LANGUAGE { MPIR_C = 0, MPIR_FORTRAN, MPIR_FORTRAN_INT };
+/* Who calls: C; Fortran; Fortran's first binding, whose attributes are INTEGERs; Fortran with INTEGERs of 8 bytes, where both bindings
+ * are alike.  What Fortran gives as callbacks and as values of attributes is of another convention. */
+enum MPIR_LANGUAGE { MPIR_C = 0, MPIR_FORTRAN, MPIR_FORTRAN_INT, MPIR_FORTRAN_8 };
 
 /* Of the present call of this thread (src/mpi/fortran). */
 extern _Thread_local enum MPIR_LANGUAGE MPIR_Language;

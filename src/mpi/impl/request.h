@@ -5,6 +5,7 @@
 #include "mpid.h"
 #include "object.h"
 #include "comm.h"
+#include "copies.h"
 
 typedef struct MPIR_HANDLE MPIR_Request;
 
@@ -74,6 +75,8 @@ struct MPIR_Request_ops {
     const char *(*parts)(MPIR_Request *request, void (*add)(MPIR_Request *message, void *arg), void *arg);
     /* May the user free it now?  NULL: yes.  Returns an error class, and then nothing has been done. */
     int (*may_go)(const MPIR_Request *request);
+    /* Where it keeps the copies of buffers made for it (copies.h), which it moves from now on.  NULL: it takes none. */
+    struct MPIR_Copies **(*copies)(MPIR_Request *request);
 };
 struct MPIR_Closure {
     const struct MPIR_Request_ops *ops;

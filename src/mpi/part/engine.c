@@ -47,6 +47,7 @@ static void destroy(struct part *p)
         MPIR_Part_recv_free((struct part_recv *)p);
     if (p->orphan && !(p->comm->adi.obj.flags & KEEL_OBJ_PREDEFINED))
         MPIR_Comm_release(p->comm);
+    MPIR_Copies_move(p->copies, MPIR_COPY_GONE, 0, -1);
     free(p);
 }
 
@@ -125,9 +126,25 @@ void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r)
     MPIR_Part_fail(p, err);
 }
 
+void MPIR_Part_copy(struct part *p, enum MPIR_COPY what, uint32_t low, uint32_t high)
+{
+    const struct MPIR_DATATYPE *t = &p->type->adi;
+    int64_t first = low * p->count, n = (high - low + 1) * p->count;
+    if (n > 0)
+        MPIR_Copies_move(p->copies, what, first * t->extent + t->true_lb,
+                         (n - 1) * t->extent + t->true_extent);
+}
+
+struct MPIR_Copies **MPIR_Part_copies(MPIR_Request *r)
+{
+    return &((struct part *)r->aux)->copies;
+}
+
 void MPIR_Part_complete(struct part *p)
 {
     MPIR_Request *r = p->request;
+    if (p->copies)
+        MPIR_Copies_move(p->copies, MPIR_COPY_OUT, 0, -1);
     p->active = false;
     r->errval = p->err;
     if (p->err)

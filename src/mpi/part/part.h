@@ -93,10 +93,11 @@ struct part {
     uint32_t channel;
     char *buf;
     MPIR_Datatype *type;
-    int64_t count; /* elements of a partition */
-    uint32_t n;    /* partitions */
-    int64_t bytes; /* of all of them */
-    int err;       /* of this round, or of the channel; its words: */
+    int64_t count;              /* elements of a partition */
+    uint32_t n;                 /* partitions */
+    int64_t bytes;              /* of all of them */
+    struct MPIR_Copies *copies; /* moved by partitions */
+    int err;                    /* of this round, or of the channel; its words: */
     struct ku_err words;
     int32_t stamp; /* is_complete of the last operation that this round needed */
     struct part_init first;
@@ -180,6 +181,9 @@ void MPIR_Part_fail(struct part *p, int err);
 void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r);
 /* The round is over: complete the request, whose status has been set. */
 void MPIR_Part_complete(struct part *p);
+/* What is copied for it, of partitions [low, high]. */
+void MPIR_Part_copy(struct part *p, enum MPIR_COPY what, uint32_t low, uint32_t high);
+struct MPIR_Copies **MPIR_Part_copies(MPIR_Request *r);
 /* The request is freed. */
 void MPIR_Part_close(MPIR_Request *r);
 /* The error that there is no partition of this number. */

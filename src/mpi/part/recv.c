@@ -272,6 +272,8 @@ static int start(MPIR_Request *r)
     }
     if (q->cut)
         memset(q->in->arrived, 0, bits_words(q->theirs) * sizeof(uint64_t));
+    if (p->copies)
+        MPIR_Copies_move(p->copies, MPIR_COPY_IN, 0, -1);
     q->posted = q->cut = q->whole = false;
     q->nannounced = q->narrived = 0;
     p->err = 0;
@@ -349,7 +351,8 @@ const struct MPIR_Request_ops MPIR_Part_recv_ops = { .poll = poll_nothing,
                                                      .explain = explain,
                                                      .cancel = cancel,
                                                      .start = start,
-                                                     .may_go = may_go };
+                                                     .may_go = may_go,
+                                                     .copies = MPIR_Part_copies };
 
 void MPIR_Part_recv_init(struct part *p)
 {
@@ -387,7 +390,7 @@ int MPIR_Parrived(MPIR_Request *request, int partition, int *flag)
     if (!part || MPIR_Request_ops_of(request) != &MPIR_Part_recv_ops)
         return MPIR_Err(MPI_ERR_REQUEST, "request", "is of %s; expected one of MPI_Precv_init",
                         part ? "a partitioned send" : "an operation that is not partitioned");
-    const struct part_recv *q = request->aux;
+    struct part_recv *q = request->aux;
     if (partition < 0 || (uint32_t)partition >= q->p.n)
         return MPIR_Part_no_such(&q->p, partition, "partition");
     *flag = has_arrived(q, (uint32_t)partition);
@@ -395,5 +398,7 @@ int MPIR_Parrived(MPIR_Request *request, int partition, int *flag)
         MPID_DeviceCheck(MPID_NOTBLOCKING);
         *flag = has_arrived(q, (uint32_t)partition);
     }
+    if (q->p.copies && *flag && q->p.active)
+        MPIR_Part_copy(&q->p, MPIR_COPY_OUT, (uint32_t)partition, (uint32_t)partition);
     return 0;
 }

@@ -284,7 +284,8 @@ const struct MPIR_Request_ops MPIR_Part_send_ops = { .poll = poll_nothing,
                                                      .explain = explain,
                                                      .cancel = cancel,
                                                      .start = start,
-                                                     .may_go = may_go };
+                                                     .may_go = may_go,
+                                                     .copies = MPIR_Part_copies };
 
 /* ---- MPI_Pready and its kin ---- */
 
@@ -322,6 +323,8 @@ static int twice(uint32_t partition, const char *arg)
 
 static void mark(struct part_send *s, uint32_t low, uint32_t high)
 {
+    if (s->p.copies)
+        MPIR_Part_copy(&s->p, MPIR_COPY_IN, low, high);
     bits_fill(s->ready, low, high, true);
     bits_fill(s->pending, low, high, true);
     if (s->npending == 0)
@@ -393,6 +396,8 @@ static inline bool gather_one(struct part_send *s, uint32_t k)
         return false;
     if (s->npending++ == 0)
         s->cursor = k;
+    if (s->p.copies)
+        MPIR_Part_copy(&s->p, MPIR_COPY_IN, k, k);
     s->ready[k / 64] |= bit;
     s->pending[k / 64] |= bit;
     s->nready++;
@@ -447,6 +452,8 @@ static inline bool ready_whole(struct part_send *s)
     if (s->nready > 0 || s->acked != s->pieces || s->flight || p->peer == MPI_PROC_NULL || p->err ||
         !part_done(&p->init) || p->init.errval || !MPIR_Part_enter())
         return false;
+    if (p->copies)
+        MPIR_Part_copy(p, MPIR_COPY_IN, 0, p->n - 1);
     s->nready = p->n;
     p->request->moved = 0;
     send_whole(s);

@@ -16,6 +16,7 @@ QUERIES = {  # what bindings ask to know how long an array is: three, always
     "MPI_Comm_size": {"size": 3}, "MPI_Comm_remote_size": {"size": 3}, "MPI_Comm_test_inter": {"flag": 0}, "MPI_Cartdim_get": {"ndims": 3},
     "MPI_Topo_test": {"status": "MPI_DIST_GRAPH"}, "MPI_Dist_graph_neighbors_count": {"indegree": 3, "outdegree": 3},
     "MPI_Comm_rank": {"rank": 0}, "MPI_Waitsome": {"outcount": 3}, "MPI_Testsome": {"outcount": 3},
+    "MPI_Request_get_status_some": {"outcount": 3},
 }
 WORDS = ("attribute_val", "extra_state")  # pointers that are values
 C_HEAD = r"""

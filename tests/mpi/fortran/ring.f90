@@ -65,8 +65,8 @@ program ring
   call MPI_Type_free(type, ierr)
   call MPI_Get_address(got(2), address, ierr)
   call MPI_Get_address(got(1), lb, ierr)
-  call expect(MPI_Aint_diff(address, lb) == 4, 'addresses')
-  call expect(MPI_Aint_add(lb, 4_MPI_ADDRESS_KIND) == address, 'addresses')
+  call expect(MPI_Aint_diff(address, lb) == storage_size(got) / 8, 'addresses')
+  call expect(MPI_Aint_add(lb, storage_size(got) / 8_MPI_ADDRESS_KIND) == address, 'addresses')
 
   call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, keyval, 0_MPI_ADDRESS_KIND, ierr)
   call MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, 2_MPI_ADDRESS_KIND**40, ierr)
@@ -86,7 +86,7 @@ program ring
   call MPI_Sizeof(lb, size, ierr)
   call expect(size == 8, 'Sizeof of a scalar')
   call MPI_Sizeof(got, size, ierr)
-  call expect(size == 4, 'Sizeof of an array')
+  call expect(size == storage_size(got) / 8, 'Sizeof of an array')
 
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)
   call MPI_Send(got, 1, MPI_INTEGER, n, 0, MPI_COMM_WORLD, ierr)

@@ -9,9 +9,16 @@ program sections
   complex :: z(9), w(9)
   character(len=3) :: words(8), others(8)
   integer :: many(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2), few(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
-  type(MPI_Request) :: requests(2)
+  type(MPI_Request) :: requests(2), request
+  type(MPI_Win) :: win
+  integer, asynchronous :: spot(10)
+  integer :: plane(80, 80)
+  integer :: base(1000) = [(i, i = 1, 1000)], long(1000)
   type(MPI_Status) :: status
-  type(MPI_Datatype) :: pair
+  type(MPI_Datatype) :: pair, gaps, late
+  type(MPI_File) :: file
+  integer :: k
+  integer(kind=MPI_OFFSET_KIND) :: zero = 0
   bad = 0
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -100,6 +107,81 @@ program sections
   call MPI_Ibcast(b(::2, 1), 3, MPI_INTEGER, 0, MPI_COMM_WORLD, requests(1))
   call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
   call expect(all(b(::2, 1) == [5, 6, 7]) .and. count(b == -1) == 45, 'Ibcast')
+  ! datatypes with gaps: 2 of 3 elements twice, and what lies in the gaps
+  call MPI_Type_vector(2, 1, 2, MPI_INTEGER, gaps)
+  call MPI_Type_create_resized(gaps, 0_MPI_ADDRESS_KIND, 16_MPI_ADDRESS_KIND, pair)
+  call MPI_Type_create_hindexed_block(1, 1, [4_MPI_ADDRESS_KIND], pair, late)
+  call MPI_Type_commit(pair)
+  call MPI_Type_commit(late)
+  do k = 1, 2
+     b = -1
+     call MPI_Irecv(b(::2, 1:8:3), 2, late, from, 21, MPI_COMM_WORLD, requests(1))
+     call MPI_Irecv(b(::2, 1:8:3), 2, pair, from, 20, MPI_COMM_WORLD, requests(2))
+     if (k == 1) then
+        call MPI_Send(a(2::2, 1:8:3), 2, pair, to, 20, MPI_COMM_WORLD)
+        call MPI_Send(a(2::2, 1:8:3), 2, late, to, 21, MPI_COMM_WORLD)
+     else
+        call MPI_Isend(a(2::2, 1:8:3), 2, pair, to, 20, MPI_COMM_WORLD, request)
+        call MPI_Request_free(request)
+        call MPI_Isend(a(2::2, 1:8:3), 2, late, to, 21, MPI_COMM_WORLD, request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+     end if
+     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+     call expect(all(reshape(b(::2, 1:8:3), [8]) == reshape(want(2::2, 1:8:3), [8])) .and. count(b == -1) == 40, 'gaps')
+  end do
+  call MPI_Type_free(gaps)
+  call MPI_Type_free(pair)
+  call MPI_Type_free(late)
+  ! a part of an element
+  w = 0
+  call MPI_Irecv(w(1:9:4), 3, MPI_REAL, from, 22, MPI_COMM_WORLD, requests(1))
+  call MPI_Send(z(9:1:-4), 3, MPI_REAL, to, 22, MPI_COMM_WORLD)
+  call MPI_Wait(requests(1), status)
+  call expect(w(1) == cmplx(9, from) .and. w(5) == cmplx(5, 0) .and. w(9) == 0, 'a part of an element')
+  ! many shapes, each more than once
+  do i = 1, 3
+     do k = 1, 40
+        long = 0
+        call MPI_Sendrecv(base(1::k), 1000 / k, MPI_INTEGER, to, 23, long(1000:1:-k), 1000 / k, MPI_INTEGER, from, 23, &
+             MPI_COMM_WORLD, status)
+        call expect(all(long(1000:1001 - k * (1000 / k):-k) == base(1:k * (1000 / k):k)), 'many shapes')
+        call MPI_Get_count(status, MPI_INTEGER, n)
+        call expect(n == 1000 / k .and. count(long /= 0) == n, 'the count')
+     end do
+  end do
+  do k = 2, 40 ! as many elements, and as far apart, of other extents
+     long = 0
+     call MPI_Sendrecv(base(1:10 * k:k), 10, MPI_INTEGER, to, 24, long(1:30:3), 10, MPI_INTEGER, from, 24, MPI_COMM_WORLD, status)
+     call expect(all(long(1:30:3) == base(1:10 * k:k)), 'ten elements')
+     plane = 0
+     call MPI_Sendrecv(base, 40, MPI_INTEGER, to, 25, plane(1:2 * k:2, ::2), 40, MPI_INTEGER, from, 25, MPI_COMM_WORLD, status)
+     plane(1:2 * k:2, 1:79:2) = plane(1:2 * k:2, 1:79:2) - reshape([(merge(i, 0, i <= 40), i = 1, 40 * k)], [k, 40])
+     call expect(all(plane == 0), 'other extents')
+  end do
+  call MPI_Comm_size(MPI_COMM_WORLD, n)
+  ! windows: origin and result; one element
+  spot = 1
+  flat = [(i, i = 1, 48)]
+  b = -1
+  call MPI_Win_create(spot, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
+  call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)
+  call MPI_Get_accumulate(flat(1:19:2), 10, MPI_INTEGER, b(1:5:4, 1:5), 10, MPI_INTEGER, 0, 0_MPI_ADDRESS_KIND, 10, MPI_INTEGER, &
+       MPI_SUM, win)
+  call MPI_Win_flush(0, win)
+  call expect(all(b(1:5:4, 1:5) == 1) .and. count(b == -1) == 38, 'Get_accumulate')
+  call MPI_Fetch_and_op(flat(3:7:2), b(1:5:4, 1:5), MPI_INTEGER, 0, 1_MPI_ADDRESS_KIND, MPI_SUM, win)
+  call MPI_Win_unlock(0, win)
+  call expect(b(1, 1) == 4 .and. spot(2) == 7 .and. spot(10) == 20, 'Fetch_and_op')
+  call MPI_Win_free(win)
+  ! files: a collective access in two parts
+  call MPI_File_open(MPI_COMM_SELF, 'sections.' // achar(iachar('0') + rank), MPI_MODE_RDWR + MPI_MODE_CREATE + &
+       MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
+  call MPI_File_write_at(file, zero, a(::2, ::3), 9, MPI_INTEGER, status)
+  b = -1
+  call MPI_File_read_at_all_begin(file, zero, b(2::2, 1:7:3), 9, MPI_INTEGER)
+  call MPI_File_read_at_all_end(file, b(2::2, 1:7:3), status)
+  call expect(all(b(2::2, 1:7:3) == a(::2, ::3)) .and. count(b == -1) == 39, 'a file')
+  call MPI_File_close(file)
   ! nothing to send, one element, a scalar
   call MPI_Sendrecv(a(1:0:2, :), 0, MPI_INTEGER, to, 1, b(1:0:2, :), 0, MPI_INTEGER, from, 1, MPI_COMM_WORLD, status)
   call MPI_Sendrecv(a(3:3, 4:4), 1, MPI_INTEGER, to, 1, b(6, 8), 1, MPI_INTEGER, from, 1, MPI_COMM_WORLD, status)
@@ -108,6 +190,9 @@ program sections
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
   call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
   call MPI_Isend(a(::2, 1), 4, MPI_INTEGER, to, 1, MPI_COMM_WORLD, requests(1), i)
+  call MPI_Error_class(i, class)
+  call expect(class == MPI_ERR_COUNT, 'more elements than there are')
+  call MPI_Send(a(::2, 1), 4, MPI_INTEGER, to, 1, MPI_COMM_WORLD, i)
   call MPI_Error_class(i, class)
   call expect(class == MPI_ERR_COUNT, 'more elements than there are')
   call MPI_Buffer_attach(a(::2, 1), 12, i)
