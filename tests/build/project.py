@@ -34,6 +34,22 @@ int main(int argc, char **argv)
 }
 """
 
+# The same in Fortran, in each of its forms.
+FORTRAN = {form: """program ring
+%s
+integer :: rank, n, token, ierr
+token = 0
+call MPI_Init(ierr)
+call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+call MPI_Comm_size(MPI_COMM_WORLD, n, ierr)
+if (rank > 0) call MPI_Recv(token, 1, MPI_INTEGER, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+token = token + 1
+call MPI_Send(token, 1, MPI_INTEGER, merge(rank + 1, MPI_PROC_NULL, rank + 1 < n), 0, MPI_COMM_WORLD, ierr)
+if (rank == n - 1) print '(i0,a,i0)', token, ' of ', n
+call MPI_Finalize(ierr)
+end program
+""" % first for form, first in (("mpif.h", "include 'mpif.h'"), ("mpi", "use mpi"), ("mpi_f08", "use mpi_f08"))}
+
 
 def need(*programs):
     """Skip without these, or without an installed tree around mpicc."""
