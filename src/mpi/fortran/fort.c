@@ -3,12 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Aligned as COMMON blocks are, so that either definition will do. */
-#define COMMON __attribute__((aligned(32), visibility("default")))
-COMMON kf_int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
-COMMON kf_int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
-COMMON kf_int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
-COMMON char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
+/* The constants that are addresses, under the names that compilers give to COMMON blocks, and aligned as those are, so that either
+ * definition will do.  An executable has its own under one of the names, and that is what its address is. */
+#define ALIAS(seen, name) __attribute__((alias("mpi_fortran_" #name "_"), seen))
+#define DEFINE(name, type, n) \
+    __attribute__((aligned(32), visibility("default"))) type mpi_fortran_##name##_[n]; \
+    extern type our_##name[n] ALIAS(visibility("hidden"), name); \
+    extern type mpi_fortran_##name[n] ALIAS(visibility("default"), name); \
+    extern type mpi_fortran_##name##__[n] ALIAS(visibility("default"), name);
+KF_CONSTANTS(DEFINE)
+
+struct kf_constants kf_constants;
+
+static const void *theirs(const void *ours, const void *one, const void *none, const void *two)
+{
+    return one != ours ? one : none != ours ? none : two;
+}
+
+__attribute__((constructor)) static void find_constants(void)
+{
+#define FIND(name, type, n) \
+    kf_constants.name = theirs(our_##name, mpi_fortran_##name##_, mpi_fortran_##name, mpi_fortran_##name##__);
+    KF_CONSTANTS(FIND)
+}
 
 /* ---- Values ---- */
 
@@ -195,7 +212,7 @@ CALLBACKS(NAME_ROW)
 void (*kf_function(void (*fn)(void)))(void)
 {
 #define VALUE_ROW(name, function, value) \
-    if (fn == (void (*)(void))name##_ || fn == (void (*)(void))name##__) \
+    if (fn == (void (*)(void))name##_ || fn == (void (*)(void))name##__ || fn == (void (*)(void))name) \
         return (void (*)(void))value;
     CALLBACKS(VALUE_ROW)
     return fn;

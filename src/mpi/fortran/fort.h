@@ -21,39 +21,55 @@ typedef int kf_int;
 /* A procedure under a name of Fortran's, as compilers spell it; weak, so that a tool may have it. */
 #define KF_SPELL(symbol, function) \
     extern __typeof(function) symbol __attribute__((weak, alias(#function), visibility("default")));
-#define KF_NAME(name, function) KF_SPELL(name##_, function) KF_SPELL(name##__, function)
+#define KF_NAME(name, function) \
+    KF_SPELL(name, function) KF_SPELL(name##_, function) KF_SPELL(name##__, function)
 
 /* ---- Constants that are addresses: COMMON blocks, which an executable may have in the library's stead ---- */
 
-extern kf_int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_;
-extern kf_int mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE], mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
-extern kf_int mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
-extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
+#define KF_CONSTANTS(ROW) \
+    ROW(bottom, kf_int, 1) \
+    ROW(in_place, kf_int, 1) \
+    ROW(buffer_automatic, kf_int, 1) \
+    ROW(status_ignore, kf_int, MPI_F_STATUS_SIZE) \
+    ROW(statuses_ignore, kf_int, MPI_F_STATUS_SIZE) \
+    ROW(errcodes_ignore, kf_int, 1) \
+    ROW(unweighted, kf_int, 1) \
+    ROW(weights_empty, kf_int, 1) \
+    ROW(argv_null, char, 1) \
+    ROW(argvs_null, char, 1)
+
+/* Where the program has them (fort.c). */
+struct kf_constants {
+#define KF_ROW(name, type, n) const void *name;
+    KF_CONSTANTS(KF_ROW)
+#undef KF_ROW
+};
+extern struct kf_constants kf_constants;
 
 static inline void *kf_buffer(void *p)
 {
-    if (__builtin_expect(p == &mpi_fortran_bottom_, 0))
+    if (__builtin_expect(p == kf_constants.bottom, 0))
         return MPI_BOTTOM;
-    if (__builtin_expect(p == &mpi_fortran_in_place_, 0))
+    if (__builtin_expect(p == kf_constants.in_place, 0))
         return MPI_IN_PLACE;
-    return __builtin_expect(p == &mpi_fortran_buffer_automatic_, 0) ? MPI_BUFFER_AUTOMATIC : p;
+    return __builtin_expect(p == kf_constants.buffer_automatic, 0) ? MPI_BUFFER_AUTOMATIC : p;
 }
 
 static inline MPI_Status *kf_status(void *p)
 {
-    return p == mpi_fortran_status_ignore_ ? MPI_STATUS_IGNORE : (MPI_Status *)p;
+    return p == kf_constants.status_ignore ? MPI_STATUS_IGNORE : (MPI_Status *)p;
 }
 
 static inline MPI_Status *kf_statuses(void *p)
 {
-    return p == mpi_fortran_statuses_ignore_ ? MPI_STATUSES_IGNORE : (MPI_Status *)p;
+    return p == kf_constants.statuses_ignore ? MPI_STATUSES_IGNORE : (MPI_Status *)p;
 }
 
 static inline int *kf_weights(void *p)
 {
-    return p == &mpi_fortran_unweighted_      ? MPI_UNWEIGHTED
-           : p == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY
-                                              : p;
+    return p == kf_constants.unweighted      ? MPI_UNWEIGHTED
+           : p == kf_constants.weights_empty ? MPI_WEIGHTS_EMPTY
+                                             : p;
 }
 
 /* ---- Values ---- */
@@ -106,9 +122,9 @@ static inline int kf_narrowed(int64_t value)
 
 static inline bool kf_is_sentinel(const void *p)
 {
-    return p == mpi_fortran_status_ignore_ || p == mpi_fortran_statuses_ignore_ ||
-           p == &mpi_fortran_unweighted_ || p == &mpi_fortran_weights_empty_ ||
-           p == &mpi_fortran_errcodes_ignore_;
+    return p == kf_constants.status_ignore || p == kf_constants.statuses_ignore ||
+           p == kf_constants.unweighted || p == kf_constants.weights_empty ||
+           p == kf_constants.errcodes_ignore;
 }
 
 static inline void kf_narrow_all(int *to, const int64_t *from, int64_t n)
