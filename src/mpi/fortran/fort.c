@@ -8,7 +8,7 @@
 #define ALIAS(seen, name) __attribute__((alias("mpi_fortran_" #name "_"), seen))
 #define DEFINE(name, type, n) \
     __attribute__((aligned(32), visibility("default"))) type mpi_fortran_##name##_[n]; \
-    extern type our_##name[n] ALIAS(visibility("hidden"), name); \
+    extern type kf_our_##name[n] ALIAS(visibility("hidden"), name); \
     extern type mpi_fortran_##name[n] ALIAS(visibility("default"), name); \
     extern type mpi_fortran_##name##__[n] ALIAS(visibility("default"), name);
 KF_CONSTANTS(DEFINE)
@@ -23,7 +23,8 @@ static const void *theirs(const void *ours, const void *one, const void *none, c
 __attribute__((constructor)) static void find_constants(void)
 {
 #define FIND(name, type, n) \
-    kf_constants.name = theirs(our_##name, mpi_fortran_##name##_, mpi_fortran_##name, mpi_fortran_##name##__);
+    kf_constants.name = \
+        theirs(kf_our_##name, mpi_fortran_##name##_, mpi_fortran_##name, mpi_fortran_##name##__);
     KF_CONSTANTS(FIND)
 }
 
