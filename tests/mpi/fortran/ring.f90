@@ -61,7 +61,7 @@ program ring
   call MPI_Type_commit(type, ierr)
   call MPI_Type_size(type, size, ierr)
   call MPI_Type_get_extent(type, lb, extent, ierr)
-  call expect(size == 12 .and. lb == 0 .and. extent == 20, 'a vector')
+  call expect(size == 3 * storage_size(1.0) / 8 .and. lb == 0 .and. extent == 5 * storage_size(1.0) / 8, 'a vector')
   call MPI_Type_free(type, ierr)
   call MPI_Get_address(got(2), address, ierr)
   call MPI_Get_address(got(1), lb, ierr)
