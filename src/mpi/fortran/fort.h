@@ -12,6 +12,10 @@
 #include "mpi.h"
 #include "fort_handles.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* arrays that a call fills in, of KF_ARRAY */
+#endif
+
 #ifdef KF_INTEGER8
 typedef int64_t kf_int; /* INTEGER, and LOGICAL */
 #else
