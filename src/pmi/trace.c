@@ -110,9 +110,9 @@ void pmi_trace_begin(const struct pmi_job *job)
     for (int i = 0; i < SIGNALS; i++) {
         struct sigaction old, ours = { .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
         ours.sa_sigaction = on_crash;
-        if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-            old.sa_handler == SIG_DFL)
-            sigaction(signals[i], &ours, NULL);
+        if (sigaction(signals[i], &ours, &old) == 0 &&
+            (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL))
+            sigaction(signals[i], &old, NULL); /* the program has one */
     }
 }
 

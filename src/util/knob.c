@@ -265,8 +265,8 @@ static bool complaint(const char *name, const char *value, char *buf, size_t cap
 /* The name of an entry "KEEL_NAME=VALUE", cut to `cap`, and its value; NULL: it is another entry. */
 static const char *entry_of_ours(const char *entry, char *name, size_t cap)
 {
-    const char *eq = strchr(entry, '=');
-    if (strncmp(entry, "KEEL_", 5) || !eq)
+    const char *eq = strncmp(entry, "KEEL_", 5) ? NULL : strchr(entry, '=');
+    if (!eq)
         return NULL;
     snprintf(name, cap, "%.*s", (int)(eq - entry) - 5, entry + 5);
     return eq + 1;

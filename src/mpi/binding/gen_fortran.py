@@ -406,10 +406,10 @@ def stand_in(body, a, requests):
     if proc.short in ("Fetch_and_op", "Compare_and_swap"):
         return "kf_first(%s, *datatype)" % n
     if attached(proc) and not requests:
-        return "kf_refuse()"
+        return "MPI_ERR_BUFFER" # it stays in use
     if requests:
         return "kf_keep(&%s_s, %s, %s, %s)" % (n, n, mode, "false" if proc.short.endswith("_init") else "true")
-    return "kf_copy(&%s_s, %s, %s)" % (n, n, mode)
+    return "kf_copy(&%s_s, %s)" % (n, n)
 
 
 def descriptor_body(body):
@@ -432,7 +432,7 @@ def descriptor_body(body):
             before.append("    %s %s_n = *%s;\n    int %s_t = *%s;" % (count.ctype[:-2], n, count.name, n, datatype.name))
             words[count.name], words[datatype.name] = "&%s_n" % n, "&%s_t" % n
             what = "kf_describe(&%s, %s, *%s, *%s)" % (s, n, count.name, datatype.name) if later else \
-                "kf_represent(&%s, %s, *%s, *%s, %s)" % (s, n, count.name, datatype.name, mode)
+                "kf_represent(&%s, %s, *%s, *%s)" % (s, n, count.name, datatype.name)
         before.append("    struct kf_section %s = { .at = kf_base(%s) };" % (s, n))
         if what:
             before.append("    if (kf_scattered(%s)) {\n        int bad = %s;" % (n, what))
@@ -476,13 +476,15 @@ def detach_f08(body, prefix):
 # ---- INTEGERs of 8 bytes -------------------------------------------------------------------------------------------
 
 class Wide:
-    """A procedure with INTEGERs of 8 bytes, around the one with those of 4: it converts.  Counts are the large ones of C, as they are
-    INTEGERs of this size: nothing is to be converted, and nothing is too large."""
+    """A procedure with INTEGERs of 8 bytes, around the one with those of 4: it converts, and refuses a number that C could not have.
+    Counts are the large ones of C, as they are INTEGERs of this size: nothing is to be converted, and nothing is too large."""
+
+    guarded = 0 # the lines before the others
 
     def __init__(self, body, descriptor):
         self.body, self.proc, self.descriptor = body, body.proc, descriptor
         self.names = {a.p.name: a for a in body.args}
-        self.before, self.pass_, self.after, self.clean = [], [], [], []
+        self.before, self.pass_, self.after, self.clean, self.numbers = [], [], [], [], []
         for a in body.args:
             self.add(a)
 
@@ -515,8 +517,6 @@ class Wide:
                               [x for x in self.names if x in ("outdegree", "maxoutdegree")][0])
         if n == "edges":
             return "(*nnodes > 0 ? (int)index[*nnodes - 1] : 0)"
-        if n == "array_of_errcodes":
-            return self.value("maxprocs") if "maxprocs" in self.names else "kf_total(array_of_maxprocs, (int)*count)"
         raise ValueError("%s: how long is %s?" % (self.proc.name, n))
 
     def comm(self):
@@ -537,12 +537,17 @@ class Wide:
             if kind == "STATUSES_OUT":
                 count = "(int64_t)MPI_F_STATUS_SIZE * %s" % self.length(a)
             self.before.append("    KF_INTEGERS(%s, %s);" % (n, count))
+            if not status and not out and not a.handle:
+                self.numbers.append("(!kf_is_sentinel(%s) && kf_are_large(%s, %s))" % (n, n, count) if kind == "WEIGHTS" else
+                                    "kf_are_large(%s, %s)" % (n, count))
             self.pass_.append("%s_i" % n)
             if out:
                 self.after.append("    kf_widen(%s, %s_i, %s_n);" % (n, n, n))
             self.clean.append("    KF_DONE(%s);" % n)
             return
-        self.before.append("    int %s_i = %s;" % (n, "(int)*" + n if out or a.handle else "kf_narrowed(*%s)" % n))
+        self.before.append("    int %s_i = (int)*%s;" % (n, n))
+        if not a.handle and (not out or "INOUT" in kind) and not a.p.has("logical"):
+            self.numbers.append("kf_are_large(%s, 1)" % n)
         self.pass_.append("&%s_i" % n)
         if out:
             self.after.append("    *%s = %s_i;" % (n, n))
@@ -556,6 +561,8 @@ class Wide:
         names = [a.name for a in self.body.args] + ["ierror"]
         if not tests:
             return False
+        self.guarded = 1
+        self.numbers = [x for x in self.numbers if x not in tests]
         self.before.insert(0, "    if (%s) {\n        j_%s(%s);\n        return;\n    }" % (" || ".join(tests), large.name(), ", ".join(names)))
         return True
 
@@ -572,6 +579,10 @@ class Wide:
         if not self.descriptor:
             params += ["size_t %s_len" % n for n in body.lengths]
             pass_ += ["%s_len" % n for n in body.lengths]
+        if self.numbers and body.has_ierror():
+            comm = self.comm() if any(a.kind == "COMM" for a in body.args) else "MPI_COMM_SELF"
+            at = 1 + self.guarded
+            self.before.insert(at, "    if (%s) {\n        kf_too_large(%s, ierror);\n        return;\n    }" % (" || ".join(self.numbers), comm))
         code = self.before + ["    %s%s(%s);" % (pre, body.name(), ", ".join(pass_))] + self.after + self.clean
         return "static void %s%s(%s)\n{\n%s\n}\n" % ("k_" if self.descriptor else "j_", body.name(), ", ".join(params or ["void"]),
                                                     "\n".join(code))

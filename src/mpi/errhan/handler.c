@@ -239,6 +239,8 @@ static MPIR_Errhandler *initial;
 
 static void read_initial(void)
 {
+    if (initial != NULL)
+        return;
     static MPIR_Errhandler *const rows[] = { &MPIR_Errors_are_fatal, &MPIR_Errors_abort,
                                              &MPIR_Errors_return };
     ku_knob_register(&knobs);
@@ -248,8 +250,11 @@ static void read_initial(void)
 
 MPIR_Errhandler *MPIR_Errhandler_initial(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_initial);
+    static pthread_mutex_t lock =
+        PTHREAD_MUTEX_INITIALIZER; /* pthread_once would ask the kernel to wake nobody */
+    pthread_mutex_lock(&lock);
+    read_initial();
+    pthread_mutex_unlock(&lock);
     return initial;
 }
 

@@ -37,6 +37,16 @@ void kf_fail(MPI_Comm comm, int code, int *ierror)
         *ierror = code;
 }
 
+#ifdef KF_INTEGER8
+void kf_too_large(MPI_Comm comm, int64_t *ierror)
+{
+    int code;
+    kf_fail(comm, MPI_ERR_VALUE_TOO_LARGE, &code);
+    if (ierror)
+        *ierror = code;
+}
+#endif
+
 int kf_narrow(int *to, MPI_Aint value)
 {
     if (value < INT_MIN || value > INT_MAX) {

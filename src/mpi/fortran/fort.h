@@ -118,11 +118,8 @@ void *kf_malloc(int64_t n, size_t size);
 
 /* ---- INTEGERs of 8 bytes ---- */
 
-/* As an int; one that is none becomes the nearest, which is no valid value of anything either. */
-static inline int kf_narrowed(int64_t value)
-{
-    return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
-}
+/* A rank, a tag, a color ... that is no int of C. */
+void kf_too_large(MPI_Comm comm, int64_t *ierror);
 
 static inline bool kf_is_sentinel(const void *p)
 {
@@ -134,7 +131,7 @@ static inline bool kf_is_sentinel(const void *p)
 static inline void kf_narrow_all(int *to, const int64_t *from, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = kf_narrowed(from[i]);
+        to[i] = (int)from[i];
 }
 
 static inline void kf_widen(int64_t *to, const int *from, int64_t n)
@@ -256,9 +253,9 @@ static inline bool kf_scattered(const struct kf_array *a)
 /* Each returns an error class, or 0.  Of `count` elements of a datatype: the one element of s->type, or, if that is 0, no difference. */
 int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype);
 /* A contiguous copy; kf_close brings it back into `into`, unless that is NULL. */
-int kf_copy(struct kf_section *s, const struct kf_array *a, int mode);
+int kf_copy(struct kf_section *s, const struct kf_array *a);
 /* The one or the other for a call that blocks, whichever is faster. */
-int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype, int mode);
+int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype);
 /* A copy that kf_give gives to the request; begins: the operation does, and does not wait for MPI_Start. */
 int kf_keep(struct kf_section *s, const struct kf_array *a, int mode, bool begins);
 int kf_give_slowly(struct kf_section *s, MPI_Request request);
@@ -268,8 +265,6 @@ static inline int kf_give(struct kf_section *s, int request)
 }
 /* A buffer of one element of a datatype: the section's first one. */
 int kf_first(const struct kf_array *a, int datatype);
-/* A buffer that stays in use after the call. */
-int kf_refuse(void);
 void kf_close_slowly(struct kf_section *s, const struct kf_array *into);
 static inline void kf_close(struct kf_section *s, const struct kf_array *into)
 {

@@ -159,20 +159,14 @@ static void give_back(void *bytes)
 }
 
 /* Copied in, too, where the call writes: what it does not write has to stay. */
-int kf_copy(struct kf_section *s, const struct kf_array *a, int mode)
+int kf_copy(struct kf_section *s, const struct kf_array *a)
 {
-    (void)mode;
     s->copy = room_of((size_t)elements(a) * a->elem_len);
     if (!s->copy)
         return MPI_ERR_NO_MEM;
     move(a, s->copy, NULL, IN, 0, elements(a));
     s->at = s->copy;
     return 0;
-}
-
-int kf_refuse(void)
-{
-    return MPI_ERR_BUFFER;
 }
 
 /* ---- Copies that a request has ---- */
@@ -536,14 +530,13 @@ int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count,
     return 0;
 }
 
-int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype, int mode)
+int kf_represent(struct kf_section *s, const struct kf_array *a, MPI_Count count, int datatype)
 {
     int size = 0;
     if (kf_is_named(datatype) && datatype != kf_integer(MPI_DATATYPE_NULL) &&
         !PMPI_Type_size(kf_Datatype(datatype), &size) && size > 0 && a->elem_len % (size_t)size == 0)
         return kf_describe(s, a, count, datatype);
-    return kf_copy(s, a,
-                   mode); /* also where a datatype would be of bytes, which a file may have to convert */
+    return kf_copy(s, a); /* also where a datatype would be of bytes, which a file may have to convert */
 }
 
 /* ---- One element ---- */

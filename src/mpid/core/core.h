@@ -268,8 +268,9 @@ struct core {
     struct rndv *pulls;             /* operations in state PULL, SHARE, GIVE */
     uint32_t words;                 /* dev_ops.word, bits: those of this process that are in use */
     int long_way;                   /* 0: as measured; 1 + enum way: always that */
-    int64_t past_cache; /* bytes: while so many are coming, to as much memory, they pass the cache */
-    int64_t coming;     /* bytes of messages that receives have asked for and that are not whole yet */
+    int64_t
+        past_cache; /* bytes: while so many are coming, to as much memory, they pass the cache; 0: not known yet */
+    int64_t coming; /* bytes of messages that receives have asked for and that are not whole yet */
     uintptr_t coming_low, coming_high; /* the memory they go to is within these, since the first of them */
     uint64_t long_end;                 /* clock when the last long message was there */
     /* unexpected messages */

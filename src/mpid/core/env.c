@@ -184,13 +184,6 @@ static int setup_world(void)
     return 0;
 }
 
-static int64_t past_cache(void)
-{
-    int64_t told = ku_knob_int("PAST_CACHE");
-    size_t cache = told == 0 ? ku_copy_cache() : 0;
-    return told != 0 ? told : cache != 0 ? (int64_t)(cache / 2) : INT64_MAX;
-}
-
 static int setup_tables(void)
 {
     MPID_core.rank = MPID_core.job.rank;
@@ -202,7 +195,7 @@ static int setup_tables(void)
     MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
     MPID_core.unexp_peak = 0;
     MPID_core.long_way = (int)ku_knob_int("LONG_MESSAGES");
-    MPID_core.past_cache = past_cache();
+    MPID_core.past_cache = ku_knob_int("PAST_CACHE");
     if (MPID_core.pkt_size == 0)
         MPID_core.pkt_size = (int)ku_knob_int("EAGER_MAX");
     if (MPID_Contexts_init() != 0 || MPID_Umsg_init() != 0)

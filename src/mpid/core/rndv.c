@@ -411,8 +411,17 @@ static void comes(struct rndv *v)
         MPID_core.coming_high = high;
 }
 
+/* Half of the cache, where the user has told nothing.  MPI_Init does not look for its size: most jobs have no long messages. */
+static void look_for_cache(void)
+{
+    size_t bytes = ku_copy_cache();
+    MPID_core.past_cache = bytes != 0 ? (int64_t)(bytes / 2) : INT64_MAX;
+}
+
 static bool exceed_cache(void)
 {
+    if (__builtin_expect(MPID_core.past_cache == 0, 0))
+        look_for_cache();
     return MPID_core.coming >= MPID_core.past_cache &&
            MPID_core.coming_high - MPID_core.coming_low >= (uint64_t)MPID_core.past_cache;
 }

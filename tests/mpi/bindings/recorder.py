@@ -170,6 +170,8 @@ def given(i, p, large, proc=None):
         return 1
     if p.kind.handle:
         return 0x300 + 10 * i
+    if p.name in ("degrees", "index", "indx") and p.kind.name == "INTS": # say how long another array is, which has nine entries
+        return 1
     return (6000000000 if size_of(p.decl(large)) == 8 and not small(proc) else 0) + 40 + 10 * i
 
 

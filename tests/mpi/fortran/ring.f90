@@ -95,11 +95,5 @@ program ring
   call MPI_Finalize(ierr)
   if (bad > 0) stop 1
 contains
-  subroutine expect(ok, what)
-    logical, intent(in) :: ok
-    character(len=*), intent(in) :: what
-    if (ok) return
-    bad = bad + 1
-    write (0, *) 'rank ', rank, ': ', what
-  end subroutine
+  include 'expect.inc'
 end program
