@@ -67,7 +67,8 @@ struct dev {
     uint64_t random;
     struct pending *first, *last;
     struct mock_packet room; /* of reserve */
-    int room_used, told_gone;
+    int room_used;
+    uint32_t told_gone; /* a bit for each rank */
     _Atomic int
         refused; /* a send was refused by whim: the next progress is an event, as the contract wants */
     atomic_flag sending;    /* any number of threads may send at once */
@@ -132,9 +133,14 @@ static struct mock_packet *slot_to(struct dev_peer *p)
     return &r->slot[put % MOCK_SLOTS];
 }
 
-static int lost(struct dev *d, int32_t grank)
+static int died(const struct dev *d, int32_t grank)
 {
-    return atomic_load(&d->shared->is_lost) && d->shared->how.lost == grank;
+    return atomic_load(&ku_segment_gone(d->world->segment)[grank]) != 0;
+}
+
+static int lost(const struct dev *d, int32_t grank)
+{
+    return died(d, grank) || (atomic_load(&d->shared->is_lost) && d->shared->how.lost == grank);
 }
 
 static void ring(struct dev *d, int32_t grank)
@@ -218,7 +224,9 @@ static dev_status refuse(struct dev_peer *p)
         p->full = 1;
         return DEV_AGAIN;
     }
-    if (!p->queued && !percent(d, d->shared->how.refuse))
+    if (p->queued) /* sent tells that the next try is worth it */
+        return DEV_AGAIN;
+    if (!percent(d, d->shared->how.refuse))
         return DEV_OK;
     d->refused = 1;
     return DEV_AGAIN;
@@ -483,6 +491,25 @@ static int progress_from(struct dev *d, int32_t from)
     return 1;
 }
 
+/* All the same if this rank is the one that the others have lost.  What a dead process has sent comes first. */
+static bool gone_untold(const struct dev *d, int32_t grank)
+{
+    const struct mock_ring *r = &d->shared->ring[d->world->rank][grank];
+    bool cut = atomic_load(&d->shared->is_lost) &&
+               (d->shared->how.lost == grank || d->shared->how.lost == d->world->rank);
+    return grank != d->world->rank && !(d->told_gone >> grank & 1) &&
+           (cut || (died(d, grank) && atomic_load(&r->got) == atomic_load(&r->put)));
+}
+
+static int tell_gone(struct dev *d, int32_t grank)
+{
+    if (!gone_untold(d, grank))
+        return 0;
+    d->told_gone |= 1u << grank;
+    d->services->peer_gone(d->services->core, grank);
+    return 1;
+}
+
 static int progress(struct dev *d)
 {
     int n = progress_pending(d) + atomic_exchange(&d->refused, 0),
@@ -494,13 +521,8 @@ static int progress(struct dev *d)
         }
     for (int i = 0; i < d->world->size; i++)
         n += progress_from(d, (start + i) % d->world->size);
-    if (atomic_load(&d->shared->is_lost) && !d->told_gone) {
-        d->told_gone = 1;
-        for (int i = 0; i < d->world->size; i++)
-            if (i != d->world->rank && (i == d->shared->how.lost || d->shared->how.lost == d->world->rank))
-                d->services->peer_gone(d->services->core, i);
-        n++;
-    }
+    for (int i = 0; i < d->world->size; i++)
+        n += tell_gone(d, i);
     return n;
 }
 
@@ -565,12 +587,12 @@ static int mock_wait_fd(struct dev *d)
 /* Has something come, or become possible, that progress would find? */
 static bool would_find(struct dev *d)
 {
-    bool some = d->first != NULL || d->refused || (atomic_load(&d->shared->is_lost) && !d->told_gone);
+    bool some = d->first != NULL || d->refused;
     for (struct dev_peer *p = d->peers; p != NULL; p = p->next)
         some = some || (p->full && slot_to(p) != NULL && (p->known || look_up(p)));
     for (int i = 0; i < d->world->size; i++) {
         const struct mock_ring *r = &d->shared->ring[d->world->rank][i];
-        some = some || atomic_load(&r->got) != atomic_load(&r->put);
+        some = some || gone_untold(d, i) || atomic_load(&r->got) != atomic_load(&r->put);
     }
     return some;
 }
