@@ -1,4 +1,5 @@
 #include "suite.h"
+#include "util/clock.h"
 
 #define ME MPID_MyWorldRank
 #define N MPID_MyWorldSize
@@ -878,6 +879,37 @@ static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes)
     }
 }
 
+/* The next source may give all of its stream while the last one still stands between its last piece and its end; it can where pieces
+ * are published one by one. */
+static void overtaken(struct MPIR_COMMUNICATOR *c, uint32_t when)
+{
+    enum { BYTES = 20000, PATIENCE_NS = 50000000 };
+    struct MPID_Stream s;
+    int64_t n;
+    for (int source = 0; source < 2; source++) {
+        if (ME != source) {
+            CHECK(MPID_Stream_see(&s, c, when, source) == BYTES && MPID_Stream_next(&s, &n) != NULL,
+                  "stream %u", when);
+            MPID_Stream_took(&s, BYTES);
+            MPID_Stream_end(&s);
+        } else {
+            MPID_Stream_show(&s, c, when, BYTES);
+            memset(MPID_Stream_place(&s, &n), source, BYTES);
+            MPID_Stream_give(&s, BYTES);
+            uint64_t end = ku_clock_ns() + PATIENCE_NS;
+            int there = source != 0;
+            while (!there && ku_clock_ns() < end)
+                MPID_Iprobe(c, 1, CTX, 1, &there, &err, NULL);
+            MPID_Stream_shown(&s);
+            if (source == 1)
+                MPID_SendContig(c, &n, sizeof n, ME, 1, CTX, 0, 0, &err);
+        }
+        when++;
+    }
+    if (ME == 0)
+        MPID_RecvContig(c, &n, sizeof n, 1, 1, CTX, NULL, &err);
+}
+
 /* Ranks fill their benches and read those of the others, step by step. */
 static void stepped(struct MPIR_COMMUNICATOR *c)
 {
@@ -940,7 +972,7 @@ static void reached(struct MPIR_COMMUNICATOR *c)
               theirs);
         CHECK(!MPID_Reach_copy(c, before, &theirs, 8, sizeof theirs), "there is nothing at 8");
     }
-    for (uint32_t when = 56; when < 60 && can; when++) /* all can or none, here */
+    for (uint32_t when = 58; when < 60 && can; when++) /* all can or none, here */
         lent(c, when, when % 2);
     barrier();
 }
@@ -970,7 +1002,9 @@ static void teams(void)
             CHECK(!MPID_Team_even(&c) || MPID_Team_meet(&c, 50, 78), "met");
             if (MPID_Team_even(&c))
                 met_later(&c, 51);
-            for (uint32_t when = 50; when < 56; when++) /* short, or more than there is memory between */
+            if (N > 1)
+                overtaken(&c, 52);
+            for (uint32_t when = 54; when < 58; when++) /* short, or more than there is memory between */
                 streamed(&c, when, when % 5 == 0 || when % 2 ? 10 : 3000000);
             for (int i = 0; i < 2; i++) {
                 stepped(&c);

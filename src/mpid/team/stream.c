@@ -320,10 +320,11 @@ bool MPID_Stream_refused(const struct MPID_Stream *s, int32_t rank)
     return atomic_load(&member_of(team_of(s->comm), rank)->refused) == s->operation;
 }
 
+/* Once its last piece is there the next source may give its own at any time: `given` may be beyond this stream's pieces by now. */
 static void publish(const struct team *t, const struct MPID_Stream *s)
 {
     _Atomic uint64_t *given = &head_of(t)->given;
-    if (atomic_load_explicit(given, memory_order_relaxed) == s->piece)
+    if (atomic_load_explicit(given, memory_order_relaxed) >= s->piece)
         return;
     atomic_exchange(given, s->piece);
     wake_readers(t);
