@@ -299,7 +299,7 @@ def variant_build(ctx, name, configure):
 
 def part_sanitize(ctx, done):
     env = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    args, failed = variant_build(ctx, "sanitize", ["--enable-sanitize=address,undefined", "CFLAGS=-g -O1"])
+    args, failed = variant_build(ctx, "sanitize", ["--enable-sanitize=address,undefined", "--enable-lock-order", "CFLAGS=-g -O1"])
     if failed:
         yield failed
         return
@@ -450,7 +450,7 @@ def spread_on(hosts):
 
 
 def part_clang(ctx, done):
-    args, failed = variant_build(ctx, "clang", ["CC=clang"])
+    args, failed = variant_build(ctx, "clang", ["CC=clang", "CFLAGS=-g -O2 -Wthread-safety"])
     yield failed or Result("builds with clang", "passed", 0)
 
 
@@ -484,8 +484,8 @@ PARTS = {
     "split-all": (over(SPLIT_ALL), "all of them with their ranks on two simulated nodes"),
     "ofi": (over(OFI), "the programs of tcp over the plug-in ch_ofi (libfabric's tcp;ofi_rxm)"),
     "ucx": (over(UCX), "the programs of tcp over the plug-in ch_ucx (UCX's tcp)"),
-    "clang": (part_clang, "builds with clang without a warning"),
-    "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan"),
+    "clang": (part_clang, "builds with clang without a warning, also of what is used without its lock"),
+    "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan, with the order of locks checked"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
     "coverage": (part_coverage, "line coverage of src/mpi and src/mpid"),
     "hosts": (scripts_of("hosts"), "jobs over ssh between network namespaces (root)"),

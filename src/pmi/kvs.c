@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "server.h"
 #include "util/cpus.h"
 #include "util/err.h"
+#include "util/lock.h"
 #include "util/wait.h"
 #include "wire.h"
 
@@ -26,7 +26,7 @@ static const struct pmi_server *const servers[] = { &pmi_1, &pmi_x };
 static const struct pmi_server *server;
 static struct pmi_facts facts;
 static bool finished;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a server answers one at a time */
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE); /* a server answers one at a time */
 
 static const struct pmi_server *find(void)
 {
@@ -357,9 +357,9 @@ void pmi_kvs_ask(const struct pmi_job *job, struct ku_heap *heap, int32_t rank)
     uint8_t *bytes;
     size_t len;
     card_key(key, rank, job->epoch);
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     int err = get_bytes(rank, key, &bytes, &len, KU_CARD_MAX);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     enum ku_card_state is = err || len == 0 ? KU_CARD_EMPTY : KU_CARD_THERE;
     while (!ku_card_answer(heap, (uint32_t)rank, job->epoch, is, bytes, (uint32_t)len))
         sched_yield();

@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "err.h"
+#include "lock.h"
 #include "segment.h"
 #include "segment_alloc.h"
 
@@ -329,6 +330,7 @@ static void begin_epoch(struct ku_heap *h)
 static void lock(struct ku_heap *h)
 {
     struct ku_heap_head *head = head_of(h);
+    ku_lock_takes(KU_LOCK_SEGMENT);
     if (pthread_mutex_lock(&head->lock) == EOWNERDEAD)
         recover(h);
     if (head->epoch != h->epoch)
@@ -338,6 +340,7 @@ static void lock(struct ku_heap *h)
 static void unlock(struct ku_heap *h)
 {
     pthread_mutex_unlock(&head_of(h)->lock);
+    ku_lock_left(KU_LOCK_SEGMENT);
 }
 
 /* ---- Extents (with the lock) ---- */
@@ -532,6 +535,7 @@ int ku_heap_try(struct ku_heap *h, uint32_t epoch)
         recover(h);
     else if (err != 0)
         return EBUSY;
+    ku_lock_takes(KU_LOCK_SEGMENT);
     if ((int32_t)(head->epoch - epoch) > 0) {
         unlock(h);
         return ESTALE;

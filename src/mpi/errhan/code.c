@@ -4,10 +4,10 @@
  * come before MPI_Init and after MPI_Finalize; the table goes when the library is unloaded. */
 #include "config.h"
 #include "bodies.h"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "err.h"
+#include "util/lock.h"
 
 enum { FIRST = MPI_ERR_LASTCODE + 1 };
 
@@ -17,11 +17,12 @@ struct code {
     char *text;   /* NULL: none was added */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct code *table;
-static int used, room;                   /* table[used - 1] is alive */
-static int last_used = MPI_ERR_LASTCODE; /* MPI_ERR_LASTCODE + used */
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
+static struct code *table KU_GUARDED_BY(lock);
+static int used KU_GUARDED_BY(lock), room KU_GUARDED_BY(lock); /* table[used - 1] is alive */
+static int last_used KU_GUARDED_BY(lock) = MPI_ERR_LASTCODE;   /* MPI_ERR_LASTCODE + used */
 
+static struct code *find(int errorcode) KU_NEEDS(lock);
 static struct code *find(int errorcode)
 {
     int i = errorcode - FIRST;
@@ -29,6 +30,7 @@ static struct code *find(int errorcode)
 }
 
 /* A new entry; class 0 makes it its own class.  Its value, or -1 without memory. */
+static int add(int errclass) KU_NEEDS(lock);
 static int add(int errclass)
 {
     if (used == room) {
@@ -45,6 +47,7 @@ static int add(int errclass)
     return value;
 }
 
+static void trim(void) KU_NEEDS(lock);
 static void trim(void)
 {
     while (used && !table[used - 1].errclass)
@@ -64,9 +67,9 @@ static int not_users(int class, const char *arg, int value, const char *what)
 
 int MPIR_Add_error_class(int *errorclass)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     int value = add(0);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (value < 0)
         return no_memory();
     *errorclass = value;
@@ -75,7 +78,7 @@ int MPIR_Add_error_class(int *errorclass)
 
 int MPIR_Remove_error_class(int errorclass)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct code *c = find(errorclass);
     bool is_class = c && c->errclass == errorclass;
     int codes = is_class ? c->codes : 0;
@@ -84,7 +87,7 @@ int MPIR_Remove_error_class(int errorclass)
         *c = (struct code){ 0 };
         trim();
     }
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (!is_class)
         return not_users(MPI_ERR_ARG, "errorclass", errorclass, "a class made by MPI_Add_error_class");
     if (codes)
@@ -97,14 +100,14 @@ int MPIR_Remove_error_class(int errorclass)
 
 int MPIR_Add_error_code(int errorclass, int *errorcode)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct code *c = find(errorclass);
     bool ok =
         (errorclass != MPI_SUCCESS && MPIR_Err_class_name(errorclass)) || (c && c->errclass == errorclass);
     int value = ok ? add(errorclass) : 0;
     if (value > 0 && find(errorclass))
         find(errorclass)->codes++;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (!ok)
         return not_users(MPI_ERR_ARG, "errorclass", errorclass, "an error class other than MPI_SUCCESS");
     if (value < 0)
@@ -115,7 +118,7 @@ int MPIR_Add_error_code(int errorclass, int *errorcode)
 
 int MPIR_Remove_error_code(int errorcode)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct code *c = find(errorcode);
     bool is_code = c && c->errclass != errorcode, has_text = is_code && c->text;
     if (is_code && !has_text) {
@@ -124,7 +127,7 @@ int MPIR_Remove_error_code(int errorcode)
         *c = (struct code){ 0 };
         trim();
     }
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (has_text)
         return MPIR_Err(MPI_ERR_ARG, "errorcode",
                         "is %d, which still has a string; expected that to be removed first", errorcode);
@@ -140,12 +143,12 @@ int MPIR_Add_error_string(int errorcode, const char *string)
     char *text = strdup(string);
     if (!text)
         return no_memory();
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct code *c = find(errorcode);
     char *old = c ? c->text : text;
     if (c)
         c->text = text;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     free(old);
     return c ? 0
              : not_users(MPI_ERR_ARG, "errorcode", errorcode, "a class or code that the program has added");
@@ -153,12 +156,12 @@ int MPIR_Add_error_string(int errorcode, const char *string)
 
 int MPIR_Remove_error_string(int errorcode)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct code *c = find(errorcode);
     char *old = c ? c->text : NULL;
     if (c)
         c->text = NULL;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (!old)
         return not_users(MPI_ERR_ARG, "errorcode", errorcode, "a class or code with a string");
     free(old);
@@ -167,10 +170,10 @@ int MPIR_Remove_error_string(int errorcode)
 
 int MPIR_Error_class(int errorcode, int *errorclass)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct code *c = find(errorcode);
     int errclass = c ? c->errclass : MPIR_Err_class_name(errorcode) ? errorcode : -1;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (errclass < 0)
         return not_users(MPI_ERR_ARG, "errorcode", errorcode, "an error class or code");
     *errorclass = errclass;
@@ -179,23 +182,23 @@ int MPIR_Error_class(int errorcode, int *errorclass)
 
 const char *MPIR_Err_user_text(int errorcode)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct code *c = find(errorcode);
     const char *text = !c ? NULL : c->text ? c->text : "";
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return text;
 }
 
 int *MPIR_Err_lastusedcode(void)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     last_used = MPI_ERR_LASTCODE + used;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return &last_used;
 }
 
-/* dlclose leaves nothing behind. */
-__attribute__((destructor)) static void unload(void)
+/* dlclose leaves nothing behind; nobody uses the library any more. */
+__attribute__((destructor)) KU_UNCHECKED static void unload(void)
 {
     for (int i = 0; i < used; i++)
         free(table[i].text);

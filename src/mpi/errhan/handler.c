@@ -12,6 +12,7 @@
 #include "session.h"
 #include "win.h"
 #include "util/knob.h"
+#include "util/lock.h"
 
 #define PREDEFINED(value, kind_of) \
     { \
@@ -29,8 +30,9 @@ MPIR_Errhandler MPIR_Errors_abort = PREDEFINED(KEEL_MPI_ERRORS_ABORT, MPIR_ERRHA
 MPIR_Errhandler MPIR_Errors_return = PREDEFINED(KEEL_MPI_ERRORS_RETURN, MPIR_ERRHANDLER_RETURN);
 
 /* For the slab, and for references and handles: those of sessions are made, given and freed in any threads (12.4.1). */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 
+static void drop(MPIR_Errhandler *h) KU_NEEDS(lock);
 static void drop(MPIR_Errhandler *h)
 {
     if (MPIR_Object_unref(h))
@@ -41,16 +43,16 @@ void MPIR_Errhandler_release(MPIR_Errhandler *errhandler)
 {
     if (!errhandler)
         return;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     drop(errhandler);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
 }
 
 void MPIR_Errhandler_ref(MPIR_Errhandler *errhandler)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     MPIR_Object_ref(errhandler);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
 }
 
 static const char *kind_name(enum MPIR_KIND kind)
@@ -69,9 +71,9 @@ static const char *kind_name(enum MPIR_KIND kind)
 
 static int create(MPIR_Callback fn, enum MPIR_KIND kind, MPIR_Errhandler **errhandler)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     MPIR_Errhandler *h = MPIR_Object_alloc(MPIR_KIND_ERRHANDLER);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (!h)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more error handler");
     h->what = MPIR_ERRHANDLER_USER;
@@ -126,10 +128,10 @@ static int set(enum MPIR_KIND kind, MPIR_Errhandler *errhandler, MPIR_Errhandler
 /* One more handle, which the user frees. */
 static int get(MPIR_Errhandler *h, MPIR_Errhandler **errhandler)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     MPIR_Object_ref(h);
     h->handles++;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     *errhandler = h;
     return 0;
 }
@@ -198,13 +200,13 @@ int MPIR_Errhandler_free(MPIR_Errhandler **errhandler)
 {
     MPIR_Errhandler *h = *errhandler;
     bool predefined = h->obj.flags & KEEL_OBJ_PREDEFINED;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     bool has_handle = predefined || h->handles > 0;
     if (has_handle && !predefined)
         h->handles--;
     if (has_handle)
         drop(h);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (!has_handle)
         return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler",
                         "is an error handler that was freed, though objects still have it");
@@ -250,11 +252,11 @@ static void read_initial(void)
 
 MPIR_Errhandler *MPIR_Errhandler_initial(void)
 {
-    static pthread_mutex_t lock =
-        PTHREAD_MUTEX_INITIALIZER; /* pthread_once would ask the kernel to wake nobody */
-    pthread_mutex_lock(&lock);
+    static struct ku_lock lock =
+        KU_LOCK(KU_LOCK_TABLE); /* pthread_once would ask the kernel to wake nobody */
+    ku_lock(&lock);
     read_initial();
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return initial;
 }
 

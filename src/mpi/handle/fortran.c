@@ -5,7 +5,6 @@
  * has it.  All of it may be called at any time and by any thread. */
 #include "config.h"
 #include "bodies.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include "basic.h"
@@ -13,8 +12,9 @@
 #include "info.h"
 #include "mpid.h"
 #include "type.h"
+#include "util/lock.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ku_lock lock = KU_LOCK(KU_LOCK_FORTRAN);
 
 /* The types whose size a key tells, and what they are with 1, 2, 4, 8 and 16 bytes; 0: there is no such type. */
 struct row {
@@ -53,7 +53,7 @@ enum { SUPPORTED = sizeof supported / sizeof *supported };
 static struct {
     bool set;
     uint32_t told, yes; /* by the index in `supported` */
-} fortran;
+} fortran KU_GUARDED_BY(lock);
 
 static const int32_t *types_of(const struct row *r)
 {
@@ -92,6 +92,7 @@ static void resize(struct row *r, int64_t bytes)
 }
 
 /* Everything is looked at before anything changes. */
+static int set_info(const MPIR_Info *info) KU_NEEDS(lock);
 static int set_info(const MPIR_Info *info)
 {
     int64_t bytes[ROWS];
@@ -119,14 +120,15 @@ static int set_info(const MPIR_Info *info)
 
 int MPIR_Abi_set_fortran_info(MPIR_Info *info)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     int err = fortran.set ? MPIR_Err(MPI_ERR_ABI, NULL,
                                      "the properties of Fortran have been set already, and cannot change")
                           : set_info(info);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return err;
 }
 
+static int fill(MPIR_Info *info) KU_NEEDS(lock);
 static int fill(MPIR_Info *info)
 {
     int err = 0;
@@ -145,7 +147,7 @@ int MPIR_Abi_get_fortran_info(MPIR_Info **info)
 {
     int err = 0;
     *info = NULL;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     if (fortran.set) {
         err = MPIR_Info_create(info);
         if (!err)
@@ -153,7 +155,7 @@ int MPIR_Abi_get_fortran_info(MPIR_Info **info)
         if (err && *info)
             MPIR_Info_free(info);
     }
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return err;
 }
 
@@ -198,11 +200,11 @@ int MPIR_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
     int err = check_logical(logical_size, logical_true, logical_false);
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     err = MPID_Logicals.set
               ? MPIR_Err(MPI_ERR_ABI, NULL, "the values of Fortran's logicals have been set already")
               : set_booleans(logical_size, logical_true, logical_false);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return err;
 }
 
@@ -211,12 +213,12 @@ int MPIR_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
     int err = check_logical(logical_size, logical_true, logical_false);
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     *is_set = MPID_Logicals.set;
     if (MPID_Logicals.set) {
         store(logical_size, logical_true, MPID_Logicals.yes);
         store(logical_size, logical_false, MPID_Logicals.no);
     }
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return 0;
 }

@@ -9,15 +9,15 @@
 #include "config.h"
 #include "table.h"
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"
 #include "err.h"
+#include "util/lock.h"
 
 enum { FEW = 8 /* room to begin with */ };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
@@ -172,9 +172,9 @@ static int no_memory(void)
 
 int MPIR_Info_create(MPIR_Info **info)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     *info = MPIR_Object_alloc(MPIR_KIND_INFO);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return *info ? 0 : no_memory();
 }
 
@@ -183,10 +183,10 @@ int MPIR_Info_free(MPIR_Info **info)
     int err = check_writable(*info);
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     MPIR_Info_clear(*info);
     MPIR_Object_free(*info);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     *info = NULL;
     return 0;
 }
@@ -197,10 +197,10 @@ int MPIR_Info_dup(MPIR_Info *info, MPIR_Info **newinfo)
     int err = MPIR_Info_create(newinfo);
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     for (int32_t i = 0; i < info->n && all; i++)
         all = MPIR_Info_put(*newinfo, info->pairs[i]->key, info->pairs[i]->value);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (all)
         return 0;
     MPIR_Info_free(newinfo);
@@ -218,9 +218,9 @@ int MPIR_Info_set(MPIR_Info *info, const char *key, const char *value)
         err = check_writable(info);
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     bool done = MPIR_Info_put(info, key, value);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return done ? 0 : no_memory();
 }
 
@@ -231,11 +231,11 @@ int MPIR_Info_delete(MPIR_Info *info, const char *key)
         err = check_writable(info);
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     struct MPIR_Info_pair *p = find(info, key);
     if (p)
         take_out(info, p);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return p ? 0 : MPIR_Err(MPI_ERR_INFO_NOKEY, "key", "is \"%.200s\", which info does not have", key);
 }
 
@@ -243,9 +243,9 @@ int MPIR_Info_delete(MPIR_Info *info, const char *key)
 
 int MPIR_Info_get_nkeys(MPIR_Info *info, int *nkeys)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     *nkeys = info->n;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return 0;
 }
 
@@ -254,13 +254,13 @@ int MPIR_Info_get_nthkey(MPIR_Info *info, int n, char *key)
     int err = check_present(key, "key");
     if (err)
         return err;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     int32_t keys = info->n;
     if (n >= 0 && n < keys)
         strcpy(key, info->pairs[n]->key);
     else
         err = MPI_ERR_ARG;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (err && keys == 0)
         return MPIR_Err(err, "n", "is %d, but info has no keys", n);
     return err ? MPIR_Err(err, "n", "is %d; expected 0 to %d", n, keys - 1) : 0;
@@ -270,7 +270,7 @@ int MPIR_Info_get_nthkey(MPIR_Info *info, int n, char *key)
 static int copy_value(MPIR_Info *info, const char *key, char *value, size_t size)
 {
     int len = -1;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     const struct MPIR_Info_pair *p = find(info, key);
     if (p) {
         size_t n = strlen(p->value), room = size ? size - 1 : 0;
@@ -281,7 +281,7 @@ static int copy_value(MPIR_Info *info, const char *key, char *value, size_t size
             value[n] = 0;
         }
     }
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return len;
 }
 
@@ -332,9 +332,9 @@ const char *MPIR_Info_value(const MPIR_Info *info, const char *key)
 {
     if (!info)
         return NULL;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     const struct MPIR_Info_pair *p = find(info, key);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return p ? p->value : NULL;
 }
 

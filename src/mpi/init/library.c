@@ -22,6 +22,7 @@
 #include "request.h"
 #include "type.h"
 #include "util/knob.h"
+#include "util/lock.h"
 #include "util/segment.h"
 
 struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
@@ -29,13 +30,13 @@ struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
 enum { DOWN, UP, RESTING };
 
 /* Sessions and the world model come and go in any threads (12.3.1): one at a time. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ku_lock lock = KU_LOCK(KU_LOCK_INIT);
 static struct {
     int adi, users;
     int levels[MPI_THREAD_MULTIPLE + 1]; /* users by their level of thread support */
     int helped;                          /* what needs the helper */
     bool at_exit;
-} library;
+} library KU_GUARDED_BY(lock);
 
 static void set_check_args(const struct ku_knob *row)
 {
@@ -98,7 +99,8 @@ static const char *comm_name(const struct MPIR_COMMUNICATOR *comm)
     return ((const MPIR_Comm *)comm)->name;
 }
 
-static int others_end(void)
+/* At the end, when no thread may begin a call of MPI any more. */
+KU_UNCHECKED static int others_end(void)
 {
     bool threads = library.levels[MPI_THREAD_SERIALIZED] > 0 || library.levels[MPI_THREAD_MULTIPLE] > 0;
     return (atomic_load(&MPIR_Greq_under_way) > 0 || atomic_load(&MPIR_File_under_way) > 0
@@ -122,8 +124,9 @@ static void show_misspelt(void *arg, const char *text)
     MPID_Message(text);
 }
 
-/* What fork copies is the rank's: its place in the job, messages half done.  A child may do anything but MPI. */
-static void become_child(void)
+/* What fork copies is the rank's: its place in the job, messages half done.  A child may do anything but MPI.  It has one thread;
+ * another may have had the lock. */
+KU_UNCHECKED static void become_child(void)
 {
     if (library.adi == DOWN)
         return;
@@ -141,6 +144,7 @@ static void set_buffering(void)
     setvbuf(stdout, NULL, modes[ku_knob_int("STREAM_BUFFERING")], BUFSIZ);
 }
 
+static int begin(int *argc, char ***argv) KU_NEEDS(lock);
 static int begin(int *argc, char ***argv)
 {
     static struct MPID_Config config = { .request_free = free_request,
@@ -170,6 +174,7 @@ static int begin(int *argc, char ***argv)
 }
 
 /* Do several threads call at once: those of users, or the helper beside them? */
+static void set_mode(void) KU_NEEDS(lock);
 static void set_mode(void)
 {
     MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0;
@@ -179,6 +184,7 @@ static void set_mode(void)
 }
 
 /* Everything above the ADI that was made while it was up. */
+static void undo(void) KU_NEEDS(lock);
 static void undo(void)
 {
     MPID_Helper_end();
@@ -191,8 +197,8 @@ static void undo(void)
     library.adi = DOWN;
 }
 
-/* Who ends without having ended what it uses is not helped: the launcher is to see it. */
-static void leave_at_exit(void)
+/* Who ends without having ended what it uses is not helped: the launcher is to see it.  No other thread may use MPI by now. */
+KU_UNCHECKED static void leave_at_exit(void)
 {
     if (library.adi != RESTING || MPIR_env.phase == MPIR_FORKED) /* or it is down already */
         return;
@@ -200,6 +206,7 @@ static void leave_at_exit(void)
     MPID_Leave();
 }
 
+static void rest(void) KU_NEEDS(lock);
 static void rest(void)
 {
     library.adi = RESTING;
@@ -210,6 +217,7 @@ static void rest(void)
 
 /* ---- Users --------------------------------------------------------------------------------------------------- */
 
+static int enter(int *argc, char ***argv, int level) KU_NEEDS(lock);
 static int enter(int *argc, char ***argv, int level)
 {
     if (library.adi == RESTING) {
@@ -227,12 +235,13 @@ static int enter(int *argc, char ***argv, int level)
 
 int MPIR_Library_enter(int *argc, char ***argv, int level)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     int err = enter(argc, argv, level);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return err;
 }
 
+static void count_out(int level) KU_NEEDS(lock);
 static void count_out(int level)
 {
     library.users--;
@@ -242,11 +251,11 @@ static void count_out(int level)
 
 void MPIR_Library_leave(int level)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     count_out(level);
     if (library.users == 0)
         rest();
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
 }
 
 void MPIR_Library_leave_all(int level, bool keep)
@@ -256,26 +265,27 @@ void MPIR_Library_leave_all(int level, bool keep)
         MPIR_Library_leave(level);
         return;
     }
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     count_out(level);
     undo();
     MPID_End();
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
 }
 
 void MPIR_Library_help(bool on)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     library.helped += on ? 1 : -1;
     if (library.helped == 0)
         MPID_Helper(false);
     set_mode();
     if (library.helped == 1 && on)
         MPID_Helper(true);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
 }
 
-bool MPIR_Library_shared(void)
+/* A session that ends meanwhile keeps the library until it has ended itself. */
+KU_UNCHECKED bool MPIR_Library_shared(void)
 {
     return library.users > 1;
 }

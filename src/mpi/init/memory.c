@@ -4,16 +4,16 @@
  * memory begins.  The blocks that live are in a tree by their addresses, so a wrong base is found out before anything is read there. */
 #include "config.h"
 #include "bodies.h"
-#include <pthread.h>
 #include <search.h>
 #include <stdlib.h>
 #include "err.h"
 #include "info.h"
+#include "util/lock.h"
 
 enum { LINE = 64, LARGEST_ALIGNMENT = 1 << 30 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *living; /* where the beginnings of blocks are said */
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
+static void *living KU_GUARDED_BY(lock); /* where the beginnings of blocks are said */
 
 static int by_address(const void *a, const void *b)
 {
@@ -28,18 +28,18 @@ static void **label_of(void *base)
 
 static bool note(void **label)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     bool noted = tsearch(label, &living, by_address) != NULL;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return noted;
 }
 
 /* False: there is no such one. */
 static bool forget(void **label)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     bool lives = tdelete(label, &living, by_address) != NULL;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return lives;
 }
 

@@ -4,13 +4,13 @@
  * signal before. */
 #include "config.h"
 #include "fault.h"
-#include <pthread.h>
+#include "util/lock.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int guarded; /* threads */
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
+static int guarded KU_GUARDED_BY(lock); /* threads */
 static struct sigaction before;
 static _Thread_local struct {
     sigjmp_buf back;
@@ -32,7 +32,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 
 static void count(int by)
 {
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     if (by > 0 && guarded == 0) {
         struct sigaction ours = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER };
         sigemptyset(&ours.sa_mask);
@@ -41,7 +41,7 @@ static void count(int by)
     guarded += by;
     if (guarded == 0)
         sigaction(SIGBUS, &before, NULL);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
 }
 
 bool MPIR_Io_guard(void (*fn)(void *arg), void *arg, void *map, size_t len)

@@ -10,16 +10,17 @@
 #include <stdatomic.h>
 #include <time.h>
 #include "io.h"
+#include "util/lock.h"
 
 enum { QUEUED = 0, RUN, DONE };
 enum { THREADS = 4, IDLE_SECONDS = 2 };
 
 _Atomic int MPIR_File_under_way;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER;
-static struct io_job *first, **last = &first;
-static int threads, idle;
+static struct io_job *first KU_GUARDED_BY(lock), **last KU_GUARDED_BY(lock) = &first;
+static int threads KU_GUARDED_BY(lock), idle KU_GUARDED_BY(lock);
 
 static struct io_job *next_job(void)
 {
@@ -27,9 +28,9 @@ static struct io_job *next_job(void)
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += IDLE_SECONDS;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     idle++;
-    while (!first && pthread_cond_timedwait(&wanted, &lock, &until) == 0)
+    while (!first && pthread_cond_timedwait(&wanted, &lock.mutex, &until) == 0)
         ;
     idle--;
     j = first;
@@ -37,7 +38,7 @@ static struct io_job *next_job(void)
         last = &first;
     if (!j)
         threads--;
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     return j;
 }
 
@@ -75,7 +76,7 @@ void MPIR_Io_submit(struct io_job *j)
 {
     atomic_store(&j->state, QUEUED);
     j->next = NULL;
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     if (idle == 0 && threads < THREADS && add_thread())
         threads++;
     bool somebody = threads > 0;
@@ -85,7 +86,7 @@ void MPIR_Io_submit(struct io_job *j)
         last = &j->next;
         pthread_cond_signal(&wanted);
     }
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (!somebody) {
         j->run(j);
         atomic_store(&j->state, DONE);

@@ -2,7 +2,6 @@
  *
  * A session that ends has no synchronization to do: when its messages have left this process nobody needs it any more, and
  * that the others have received them is their affair.  What the program has not freed of its communicators goes with it. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"
@@ -13,9 +12,10 @@
 #include "partitioned.h"
 #include "request.h"
 #include "session.h"
+#include "util/lock.h"
 
 /* Of the slab of sessions: they may begin and end in several threads at once. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 
 static const char level_key[] = "thread_level", kinds_key[] = "mpi_memory_alloc_kinds";
 static const struct {
@@ -50,17 +50,17 @@ static void discard(MPIR_Session *s)
 {
     free(s->memory_kinds);
     MPIR_Errhandler_release(s->errhandler);
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     MPIR_Object_free(s);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
 }
 
 static int prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session **session)
 {
     char room[MPI_MAX_INFO_VAL];
-    pthread_mutex_lock(&lock);
+    ku_lock(&lock);
     MPIR_Session *s = MPIR_Object_alloc(MPIR_KIND_SESSION);
-    pthread_mutex_unlock(&lock);
+    ku_unlock(&lock);
     if (!s)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more session");
     s->errhandler = errhandler;

@@ -22,6 +22,7 @@
 #include "util/copy.h"
 #include "util/err.h"
 #include "util/knob.h"
+#include "util/lock.h"
 #include "util/wait.h"
 
 extern const struct dev_ops dev_shmem_ops;
@@ -345,10 +346,12 @@ static __attribute__((noinline)) bool put_threaded(struct dev_peer *p, const str
                                                    const void *body, size_t bytes)
 {
     bool ok;
+    ku_lock_takes(KU_LOCK_SEND);
     while (atomic_exchange_explicit(&p->in_lane, true, memory_order_acquire))
         sched_yield();
     ok = ku_ring_put_alone(&p->tx, h, body, bytes);
     atomic_store_explicit(&p->in_lane, false, memory_order_release);
+    ku_lock_left(KU_LOCK_SEND);
     return ok;
 }
 

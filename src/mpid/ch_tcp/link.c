@@ -41,7 +41,7 @@ int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why)
     char text[400];
     if (p->state == TCP_OPEN)
         dev_tcp_closed(p->grank);
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     dev_tcp_hang_up(p);
     p->state = (uint8_t)state;
     dev_tcp_drop_out(p);
@@ -50,7 +50,7 @@ int dev_tcp_gone(struct dev_peer *p, enum tcp_state state, const char *why)
         dev_tcp_release(p->dev, p->room);
     p->room = NULL;
     p->keeps = false;
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     dev_tcp_unread(p);
     dev_tcp_cool(p);
     if (owned)
@@ -102,12 +102,12 @@ static int attempt_failed(struct dev_peer *p, int reason)
 {
     uint64_t now = ku_clock_ns();
     bool steady = p->state == TCP_GREETED && now - p->begun > STEADY_NS;
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     dev_tcp_hang_up(p);
     p->sent = 0;
     p->got = 0;
     p->state = TCP_WANTED;
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     p->failed[p->turn] = (int16_t)reason;
     if (p->since == 0 || steady) {
         p->since = now;
@@ -129,7 +129,7 @@ static int attempt_failed(struct dev_peer *p, int reason)
 static int connected(struct dev_peer *p)
 {
     int err = 0;
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     dev_tcp_flush(p);
     if (p->cut) {
         err = p->error;
@@ -139,7 +139,7 @@ static int connected(struct dev_peer *p)
         p->refused = false;
         dev_tcp_flush(p);
     }
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     if (err)
         return attempt_failed(p, err);
     return p->state == TCP_GREETED;
@@ -201,12 +201,12 @@ static int begin_attempt(struct dev_peer *p)
         close(fd);
         return attempt_failed(p, err);
     }
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     p->fd = fd;
     dev_tcp_watched(p, true);
     p->state = TCP_CONNECTING;
     greet(p, &hello);
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     mind(d, fd);
     return connected(p);
 }
@@ -253,10 +253,10 @@ static int answered(struct dev_peer *p)
     p->answer = tcp_hello_le(p->answer);
     if (!is_answer(p))
         return attempt_failed(p, TCP_NOT_OURS);
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     p->state = TCP_OPEN;
     p->since = p->pause = 0;
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     dev_tcp_opened(p->grank);
     return 1 + dev_tcp_write(p);
 }
@@ -306,7 +306,7 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
     struct tcp_hello answer =
         tcp_hello_prepare(TCP_ANSWER, &d->world, p->grank, g->hello.serial, g->hello.nonce, d->address.nonce);
     bool yes;
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     yes = takes(p) && epoll_ctl(d->epoll, EPOLL_CTL_MOD, g->fd, &ev) == 0;
     if (yes) {
         dev_tcp_hang_up(p);
@@ -314,7 +314,7 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
         p->state = TCP_OPEN;
         greet(p, &answer);
     }
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     if (yes) {
         dev_tcp_opened(p->grank);
         mind(d, p->fd);
@@ -493,9 +493,9 @@ static void hark(struct dev *d, uint64_t now)
     for (struct dev_peer *p = d->known; p; p = p->next_known) {
         if ((p->state != TCP_OPEN && p->state != TCP_GREETED) || p->cut || !ku_sock_silent(p->fd, d->silence))
             continue;
-        pthread_mutex_lock(&p->lock);
+        ku_lock(&p->lock);
         dev_tcp_cut(p, ETIMEDOUT);
-        pthread_mutex_unlock(&p->lock);
+        ku_unlock(&p->lock);
     }
     d->hark = now + hark_pause(d);
 }

@@ -153,7 +153,7 @@ int dev_tcp_write(struct dev_peer *p)
     void *cookie;
     bool done;
     int events;
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     dev_tcp_flush(p);
     done = p->keeps && p->nrest == 0;
     cookie = p->cookie;
@@ -167,7 +167,7 @@ int dev_tcp_write(struct dev_peer *p)
     events = p->refused && p->out == NULL && !p->keeps;
     if (events)
         p->refused = false;
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     if (done)
         p->dev->up.sent(p->dev->up.core, cookie, DEV_OK);
     return events + done;
@@ -242,11 +242,11 @@ dev_status dev_tcp_send_short(struct dev_peer *p, const struct dev_head *head, c
     dev_status st;
     if (head->len)
         memcpy(frame.body, body, head->len);
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK)
         st = put(p, &v, 1, v.iov_len, false);
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     return st;
 }
 
@@ -265,7 +265,7 @@ static dev_status send_pieces(struct dev_peer *p, const struct dev_head *head, c
     struct iovec v[TCP_PIECES + 2];
     int k = 1;
     dev_status st;
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK && p->keeps)
         st = refuse(p);
@@ -279,7 +279,7 @@ static dev_status send_pieces(struct dev_peer *p, const struct dev_head *head, c
         if (st == DEV_QUEUED)
             p->cookie = cookie;
     }
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     return st;
 }
 
@@ -317,13 +317,13 @@ void *dev_tcp_reserve(struct dev_peer *p, size_t want)
     uint8_t *b = NULL;
     dev_status st;
     (void)want;
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK && (p->keeps || p->dev->lent >= LENT_MAX))
         refuse(p);
     else if (st == DEV_OK)
         b = dev_tcp_buffer(p->dev);
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     if (!b)
         return NULL;
     p->dev->lent++;
@@ -343,13 +343,13 @@ dev_status dev_tcp_commit(struct dev_peer *p, const struct dev_head *head, void 
     dev_status st;
     memcpy(v.iov_base, &f, sizeof f);
     memset((uint8_t *)room + len, 0, -len & 7);
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK)
         st = p->keeps ? refuse(p) : put(p, &v, 1, v.iov_len, true);
     if (st == DEV_QUEUED)
         p->room = buffer_of(room);
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     if (st == DEV_QUEUED) {
         p->dev->lent--;
         return DEV_OK;

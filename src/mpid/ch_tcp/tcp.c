@@ -73,20 +73,20 @@ __attribute__((constructor)) static void add_knobs(void)
 uint8_t *dev_tcp_buffer(struct dev *d)
 {
     uint8_t *b;
-    pthread_mutex_lock(&d->pool_lock);
+    ku_lock(&d->pool_lock);
     b = d->pool;
     if (b)
         memcpy(&d->pool, b, sizeof d->pool);
-    pthread_mutex_unlock(&d->pool_lock);
+    ku_unlock(&d->pool_lock);
     return b ? b : malloc(TCP_BUFFER);
 }
 
 void dev_tcp_release(struct dev *d, uint8_t *b)
 {
-    pthread_mutex_lock(&d->pool_lock);
+    ku_lock(&d->pool_lock);
     memcpy(b, &d->pool, sizeof d->pool);
     d->pool = b;
-    pthread_mutex_unlock(&d->pool_lock);
+    ku_unlock(&d->pool_lock);
 }
 
 /* ---- the timer ------------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static void free_first(struct dev *d)
     dev_tcp_unread(p);
     if (p->room)
         dev_tcp_release(d, p->room);
-    pthread_mutex_destroy(&p->lock);
+    ku_lock_fini(&p->lock);
     free(p);
 }
 
@@ -161,7 +161,7 @@ static void tcp_fini(struct dev *d)
         memcpy(&d->pool, b, sizeof d->pool);
         free(b);
     }
-    pthread_mutex_destroy(&d->pool_lock);
+    ku_lock_fini(&d->pool_lock);
     ku_sparse_free((void **)d->peers, (size_t)d->world.size);
     free(d);
 }
@@ -217,7 +217,7 @@ static dev_status tcp_open(const struct dev_services *services, const struct dev
     d->epoll = d->listen_fd = d->timer_fd = -1;
     for (int i = 0; i < TCP_GUESTS; i++)
         d->guests[i].fd = -1;
-    pthread_mutex_init(&d->pool_lock, NULL);
+    ku_lock_init(&d->pool_lock, KU_LOCK_POOL);
     if (!set_up(d)) {
         tcp_fini(d);
         return DEV_NO_SUPPORT;
@@ -260,7 +260,7 @@ struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank)
     p->dev = d;
     p->grank = grank;
     p->fd = -1;
-    pthread_mutex_init(&p->lock, NULL);
+    ku_lock_init(&p->lock, KU_LOCK_SEND);
     p->next_known = d->known;
     d->known = p;
     return d->peers[grank] = p;
@@ -420,10 +420,10 @@ static bool has_left(struct dev_peer *p)
     ssize_t n;
     if (p->state != TCP_OPEN)
         return p->state != TCP_GREETED || p->end == sizeof(struct tcp_hello); /* no packet was taken */
-    pthread_mutex_lock(&p->lock);
+    ku_lock(&p->lock);
     if (!p->said_bye && dev_tcp_bye(p) == DEV_OK)
         p->said_bye = true;
-    pthread_mutex_unlock(&p->lock);
+    ku_unlock(&p->lock);
     dev_tcp_write(p);
     while ((n = recv(p->fd, unread, sizeof unread, MSG_DONTWAIT)) > 0)
         ;

@@ -22,10 +22,10 @@
 #ifndef TCP_H
 #define TCP_H
 
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/uio.h>
 #include "frame.h"
+#include "util/lock.h"
 
 enum {
     TCP_GUESTS = 64,
@@ -59,7 +59,7 @@ struct dev_peer {
     struct dev *dev;
     int32_t grank;
     /* with `lock` */
-    pthread_mutex_t lock;
+    struct ku_lock lock;
     int fd;
     _Atomic uint8_t state;
     bool watched; /* the epoll set tells when it can be written */
@@ -123,7 +123,7 @@ struct dev {
     struct dev_peer *known;  /* those that are not NULL, linked by next_known */
     int nguests;
     struct guest guests[TCP_GUESTS];
-    pthread_mutex_t pool_lock;
+    struct ku_lock pool_lock;
     uint8_t *pool;  /* free buffers, linked through their first bytes */
     uint8_t *spare; /* NULL, or one more for what is read: the device's thread gets it without the lock */
     uint32_t lent;  /* rooms that are the core's */

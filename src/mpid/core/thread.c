@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "thread.h"
+#include "util/lock.h"
 
 enum {
     LOOKS = 200 /* at the lock, or at the own word, before sleeping */,
@@ -99,6 +100,7 @@ held:
 
 static void hold(uint32_t depth)
 {
+    ku_lock_takes(KU_LOCK_DEVICE);
     atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
     threads.depth = depth;
 }
@@ -212,6 +214,7 @@ static void give(bool sleeps)
     atomic_store_explicit(&threads.holder, NULL, memory_order_relaxed);
     if (atomic_exchange_explicit(&threads.lock, FREE, memory_order_release) == WANTED)
         wake(&threads.lock);
+    ku_lock_left(KU_LOCK_DEVICE);
     for (int i = 0; i < wakes.n; i++)
         wake(wakes.word[i]); /* of a thread that has gone on meanwhile: harmless */
     if (wakes.driver)

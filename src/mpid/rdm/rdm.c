@@ -111,9 +111,9 @@ dev_status rdm_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
         (d->near_only && dev_local_of(&d->world, grank) < 0)) {
         return DEV_NO_SUPPORT;
     }
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     *peer = rdm_peer(d, grank);
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     if (*peer != NULL)
         return DEV_OK;
     rdm_say(d, "out of memory for rank %d", (int)grank);
@@ -186,7 +186,7 @@ size_t rdm_address(const struct dev *d, const void *own, size_t n, void *buf, si
 static void connect_to(struct dev_peer *p, const unsigned char *address, size_t len)
 {
     struct dev *d = p->dev;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     if (p->state == RDM_WANTED) {
         if (len > sizeof p->nonce)
             memcpy(&p->nonce, address, sizeof p->nonce);
@@ -196,7 +196,7 @@ static void connect_to(struct dev_peer *p, const unsigned char *address, size_t 
         else
             die(p, "its address is none for this device");
     }
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
 }
 
 /* False: not known yet. */
@@ -222,20 +222,20 @@ static int look_up_wanted(struct dev *d)
 {
     struct dev_peer *p, *next;
     int events = 0;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     p = d->wanted;
     d->wanted = NULL;
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     for (; p != NULL; p = next) {
         next = p->next_wanted;
         if (p->state >= RDM_DYING || look_up(p)) {
             events++;
             continue;
         }
-        pthread_mutex_lock(&d->lock);
+        ku_lock(&d->lock);
         p->next_wanted = d->wanted;
         d->wanted = p;
-        pthread_mutex_unlock(&d->lock);
+        ku_unlock(&d->lock);
     }
     return events;
 }
@@ -404,11 +404,11 @@ dev_status rdm_send_short(struct dev_peer *p, const struct dev_head *head, const
 {
     struct dev_iov iov = { body, head->len, DEV_MEM_HOST };
     dev_status st;
-    pthread_mutex_lock(&p->dev->lock);
+    ku_lock(&p->dev->lock);
     st = may_send(p);
     if (st == DEV_OK && (st = inject(p, head, body)) == DEV_NO_SUPPORT)
         st = send_copied(p, head, &iov, 1, head->len);
-    pthread_mutex_unlock(&p->dev->lock);
+    ku_unlock(&p->dev->lock);
     return st;
 }
 
@@ -420,12 +420,12 @@ dev_status rdm_send(struct dev_peer *p, const struct dev_head *head, const struc
     dev_status st;
     for (int i = 0; i < n; i++)
         len += iov[i].len;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     st = may_send(p);
     if (st == DEV_OK)
         st = len > RDM_COPY && len <= d->max_lying && n < d->pieces ? send_lying(p, head, iov, n, cookie)
                                                                     : send_copied(p, head, iov, n, len);
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     return st;
 }
 
@@ -433,14 +433,14 @@ void *rdm_reserve(struct dev_peer *p, size_t want)
 {
     struct dev *d = p->dev;
     struct rdm_op *op = NULL;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     if (want <= RDM_LARGE && d->nrooms < RDM_ROOMS)
         op = rdm_op_get(d, true);
     if (op != NULL)
         d->nrooms++;
     else
         rdm_refuse(d);
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     return op != NULL ? op->body : NULL;
 }
 
@@ -453,23 +453,23 @@ dev_status rdm_commit(struct dev_peer *p, const struct dev_head *head, void *roo
 {
     struct dev *d = p->dev;
     dev_status st;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     st = may_send(p);
     if (st == DEV_OK)
         st = post_copied(p, op_of(room), head, len);
     if (st == DEV_PEER_GONE)
         rdm_op_put(d, op_of(room));
     d->nrooms -= st != DEV_AGAIN; /* else it is still the core's */
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     return st;
 }
 
 void rdm_drop(struct dev_peer *p, void *room)
 {
-    pthread_mutex_lock(&p->dev->lock);
+    ku_lock(&p->dev->lock);
     p->dev->nrooms--;
     rdm_op_put(p->dev, op_of(room));
-    pthread_mutex_unlock(&p->dev->lock);
+    ku_unlock(&p->dev->lock);
 }
 
 /* ---- what the library reports ---- */
@@ -564,11 +564,11 @@ static bool is_ours(struct dev *d, const struct rdm_in *in)
 
 static void give_back(struct dev *d, struct rdm_in *in)
 {
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     d->lib->release(d, in->owner);
     in->next = d->free_in;
     d->free_in = in;
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
 }
 
 static void hold(struct dev_peer *p, struct rdm_in *in)
@@ -587,9 +587,9 @@ static void receive(struct dev *d, struct rdm_in *in)
     struct dev_peer *p = NULL;
     int16_t ahead;
     if (is_ours(d, in)) {
-        pthread_mutex_lock(&d->lock);
+        ku_lock(&d->lock);
         p = rdm_peer(d, (int32_t)ku_le32(in->head.source));
-        pthread_mutex_unlock(&d->lock);
+        ku_unlock(&d->lock);
     }
     ahead = p != NULL ? (int16_t)(ku_le16(in->head.seq) - p->next_in) : -1;
     if (ahead < 0) {
@@ -617,9 +617,9 @@ static void finish(struct dev *d, struct rdm_op *op)
     dev_status how = op->how;
     bool told = op->told;
     void *cookie = op->cookie;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     rdm_op_put(d, op);
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     if (told)
         d->up.sent(d->up.core, cookie, how == DEV_OK || how == DEV_ERROR ? how : DEV_PEER_GONE);
 }
@@ -629,7 +629,7 @@ static int hand_over(struct dev *d)
     struct rdm_op *op, *next_op;
     struct rdm_in *in, *next_in;
     int events = 0;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     d->lib->poll(d);
     op = d->done;
     d->done = NULL;
@@ -637,7 +637,7 @@ static int hand_over(struct dev *d)
     in = d->in;
     d->in = NULL;
     d->in_last = &d->in;
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     for (; op != NULL; op = next_op, events++) {
         next_op = op->next;
         finish(d, op);
@@ -666,10 +666,10 @@ static void bury(struct dev_peer *p)
 {
     struct dev *d = p->dev;
     bool dead = atomic_load(&ku_segment_gone(d->world.segment)[p->grank]) != 0;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     p->state = RDM_GONE;
     d->lib->disconnect(p);
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     end_all(p);
     while (p->held != NULL) {
         struct rdm_in *in = p->held;
@@ -708,11 +708,11 @@ static void look_at_deaths(struct dev *d)
     uint32_t failed = atomic_load_explicit(&d->world.segment->head->failed, memory_order_acquire);
     for (; d->failed_seen != failed; d->failed_seen++) {
         int32_t grank = ku_segment_dead(d->world.segment, d->failed_seen);
-        pthread_mutex_lock(&d->lock);
+        ku_lock(&d->lock);
         struct dev_peer *p = grank != d->world.rank ? rdm_peer(d, grank) : NULL;
         if (p != NULL)
             die(p, "");
-        pthread_mutex_unlock(&d->lock);
+        ku_unlock(&d->lock);
     }
 }
 
@@ -722,13 +722,13 @@ static void look_at_deaths(struct dev *d)
 static int retry(struct dev *d, int events)
 {
     int due = 0;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     if (d->refused && (events > 0 || rdm_now() >= d->retry_at)) {
         d->refused = false;
         d->gap = events > 0 ? GAP_NS : d->gap * 2 < GAP_MOST ? d->gap * 2 : GAP_MOST;
         due = 1;
     }
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     return due;
 }
 
@@ -769,7 +769,7 @@ bool rdm_arm(struct dev *d)
 {
     uint64_t at = 0;
     bool armed;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     armed = d->in == NULL && d->done == NULL && (d->lib_fd < 0 || d->lib->arm(d));
     if (d->refused)
         at = d->retry_at;
@@ -780,7 +780,7 @@ bool rdm_arm(struct dev *d)
     if (d->lib_fd < 0)
         at = rdm_now() + BLIND_NS;
     set_timer(d, at);
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
     return armed;
 }
 
@@ -799,7 +799,7 @@ void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const 
     d->gap = GAP_NS;
     d->pieces = RDM_PIECES;
     d->most_outstanding = UINT32_MAX;
-    pthread_mutex_init(&d->lock, NULL);
+    ku_lock_init(&d->lock, KU_LOCK_SEND);
 }
 
 static bool watch(struct dev *d, int fd)
@@ -852,7 +852,7 @@ void rdm_fini(struct dev *d)
         close(d->timer);
     if (d->epoll >= 0)
         close(d->epoll);
-    pthread_mutex_destroy(&d->lock);
+    ku_lock_fini(&d->lock);
 }
 
 void rdm_free_buffers(struct dev *d)
@@ -865,7 +865,7 @@ static void say_farewell(struct dev_peer *p)
     struct dev *d = p->dev;
     struct rdm_op *op;
     struct dev_iov iov;
-    pthread_mutex_lock(&d->lock);
+    ku_lock(&d->lock);
     if (may_send(p) == DEV_OK && (op = rdm_op_get(d, false)) != NULL) {
         dev_status st;
         iov = (struct dev_iov){ &op->head, sizeof op->head, DEV_MEM_HOST };
@@ -878,7 +878,7 @@ static void say_farewell(struct dev_peer *p)
         if (st != DEV_QUEUED)
             rdm_op_put(d, op);
     }
-    pthread_mutex_unlock(&d->lock);
+    ku_unlock(&d->lock);
 }
 
 /* Nothing more is to be done for the peer. */

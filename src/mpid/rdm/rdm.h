@@ -18,8 +18,8 @@
 #ifndef RDM_H
 #define RDM_H
 
-#include <pthread.h>
 #include "device.h"
+#include "util/lock.h"
 
 enum {
     RDM_SHORT = 128,      /* most bytes of a short packet's body */
@@ -116,7 +116,7 @@ struct dev {
     struct dev_world world;
     const struct rdm_lib *lib;
     const char *name; /* "ofi" */
-    pthread_mutex_t lock;
+    struct ku_lock lock;
     uint64_t nonce;
     struct dev_peer **peers; /* [size], made when they are needed */
     struct dev_peer *known, *wanted, *dying;
