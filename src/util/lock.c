@@ -3,13 +3,12 @@
 
 #ifdef KEEL_LOCK_ORDER
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const char *const names[KU_LOCK_ORDERS] = {
-    [KU_LOCK_INIT] = "of the beginning and end of MPI",
     [KU_LOCK_DEVICE] = "of the device",
+    [KU_LOCK_INIT] = "of the beginning and end of MPI",
     [KU_LOCK_SEND] = "of senders",
     [KU_LOCK_POOL] = "of spare buffers",
     [KU_LOCK_FORTRAN] = "of what is known of Fortran",

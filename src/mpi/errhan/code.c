@@ -22,16 +22,14 @@ static struct code *table KU_GUARDED_BY(lock);
 static int used KU_GUARDED_BY(lock), room KU_GUARDED_BY(lock); /* table[used - 1] is alive */
 static int last_used KU_GUARDED_BY(lock) = MPI_ERR_LASTCODE;   /* MPI_ERR_LASTCODE + used */
 
-static struct code *find(int errorcode) KU_NEEDS(lock);
-static struct code *find(int errorcode)
+KU_NEEDS(lock) static struct code *find(int errorcode)
 {
     int i = errorcode - FIRST;
     return errorcode >= FIRST && i < used && table[i].errclass ? &table[i] : NULL;
 }
 
 /* A new entry; class 0 makes it its own class.  Its value, or -1 without memory. */
-static int add(int errclass) KU_NEEDS(lock);
-static int add(int errclass)
+KU_NEEDS(lock) static int add(int errclass)
 {
     if (used == room) {
         int n = room ? 2 * room : 16;
@@ -47,8 +45,7 @@ static int add(int errclass)
     return value;
 }
 
-static void trim(void) KU_NEEDS(lock);
-static void trim(void)
+KU_NEEDS(lock) static void trim(void)
 {
     while (used && !table[used - 1].errclass)
         used--;

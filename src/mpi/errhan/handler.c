@@ -1,7 +1,6 @@
 /* handler.c: error handlers as objects, those of communicators, the default one of files, and the initial one. */
 #include "config.h"
 #include "bodies.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <strings.h>
 #include "comm.h"
@@ -32,8 +31,7 @@ MPIR_Errhandler MPIR_Errors_return = PREDEFINED(KEEL_MPI_ERRORS_RETURN, MPIR_ERR
 /* For the slab, and for references and handles: those of sessions are made, given and freed in any threads (12.4.1). */
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 
-static void drop(MPIR_Errhandler *h) KU_NEEDS(lock);
-static void drop(MPIR_Errhandler *h)
+KU_NEEDS(lock) static void drop(MPIR_Errhandler *h)
 {
     if (MPIR_Object_unref(h))
         MPIR_Object_free(h);

@@ -92,8 +92,7 @@ static void resize(struct row *r, int64_t bytes)
 }
 
 /* Everything is looked at before anything changes. */
-static int set_info(const MPIR_Info *info) KU_NEEDS(lock);
-static int set_info(const MPIR_Info *info)
+KU_NEEDS(lock) static int set_info(const MPIR_Info *info)
 {
     int64_t bytes[ROWS];
     uint32_t told = 0, yes = 0;
@@ -128,8 +127,7 @@ int MPIR_Abi_set_fortran_info(MPIR_Info *info)
     return err;
 }
 
-static int fill(MPIR_Info *info) KU_NEEDS(lock);
-static int fill(MPIR_Info *info)
+KU_NEEDS(lock) static int fill(MPIR_Info *info)
 {
     int err = 0;
     for (int i = 0; i < ROWS && !err; i++) {

@@ -144,8 +144,7 @@ static void set_buffering(void)
     setvbuf(stdout, NULL, modes[ku_knob_int("STREAM_BUFFERING")], BUFSIZ);
 }
 
-static int begin(int *argc, char ***argv) KU_NEEDS(lock);
-static int begin(int *argc, char ***argv)
+KU_NEEDS(lock) static int begin(int *argc, char ***argv)
 {
     static struct MPID_Config config = { .request_free = free_request,
                                          .request_done = MPIR_Drive_done,
@@ -174,8 +173,7 @@ static int begin(int *argc, char ***argv)
 }
 
 /* Do several threads call at once: those of users, or the helper beside them? */
-static void set_mode(void) KU_NEEDS(lock);
-static void set_mode(void)
+KU_NEEDS(lock) static void set_mode(void)
 {
     MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0;
     MPIR_env.up = library.users > 0;
@@ -184,8 +182,7 @@ static void set_mode(void)
 }
 
 /* Everything above the ADI that was made while it was up. */
-static void undo(void) KU_NEEDS(lock);
-static void undo(void)
+KU_NEEDS(lock) static void undo(void)
 {
     MPID_Helper_end();
     library.helped = 0; /* by windows that were not freed */
@@ -206,8 +203,7 @@ KU_UNCHECKED static void leave_at_exit(void)
     MPID_Leave();
 }
 
-static void rest(void) KU_NEEDS(lock);
-static void rest(void)
+KU_NEEDS(lock) static void rest(void)
 {
     library.adi = RESTING;
     MPID_Rest();
@@ -217,8 +213,7 @@ static void rest(void)
 
 /* ---- Users --------------------------------------------------------------------------------------------------- */
 
-static int enter(int *argc, char ***argv, int level) KU_NEEDS(lock);
-static int enter(int *argc, char ***argv, int level)
+KU_NEEDS(lock) static int enter(int *argc, char ***argv, int level)
 {
     if (library.adi == RESTING) {
         MPID_Resume();
@@ -241,8 +236,7 @@ int MPIR_Library_enter(int *argc, char ***argv, int level)
     return err;
 }
 
-static void count_out(int level) KU_NEEDS(lock);
-static void count_out(int level)
+KU_NEEDS(lock) static void count_out(int level)
 {
     library.users--;
     library.levels[level]--;
