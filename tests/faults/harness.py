@@ -111,6 +111,12 @@ def until(condition, seconds=10):
     return value
 
 
+def settled(get, want, seconds=20):
+    """What get() gives once it is as wanted, or None: other jobs on this machine may be in the way for a moment."""
+    found = until(lambda: (lambda got: (got,) if want(got) else None)(get()), seconds)
+    return found[0] if found else None
+
+
 def nothing_left(what, seconds=5):
     until(lambda: not marked(), seconds)
     left = marked()
@@ -153,6 +159,11 @@ def children(pid):
             return [int(x) for x in f.read().split()]
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def descendants(pid):
+    """Children, their children, and so on."""
+    return [d for child in children(pid) for d in (child, *descendants(child))]
 
 
 def script(text):
