@@ -49,12 +49,13 @@ static void parent_sleeps(void)
         }
     }
     free(pids);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* All make a mistake.  On a busy machine the job is ended before the last of them has had its turn: each says its words first. */
 static void mistake(const char *how)
 {
-    if (is(how, "different"))
+    if (!is(how, "same"))
         parent_sleeps();
     sigset_t term;
     sigemptyset(&term);
@@ -92,6 +93,11 @@ int main(int argc, char **argv)
     const char *how = argc > 1 ? argv[1] : "", *others = argc > 2 ? argv[2] : "";
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (is(how, "fail")) {
+        parent_sleeps();
+        MPI_Finalize();
+        return 1;
+    }
     if (is(how, "same") || is(how, "twokinds") || is(how, "different"))
         mistake(how);
     if (is(others, "return") || is(others, "quit"))
