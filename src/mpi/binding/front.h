@@ -119,7 +119,7 @@ static inline MPIR_Request *front_request(bool message, uint64_t handle, const c
     return r;
 }
 /* MPIR_Object_of without a call: NULL also for a predefined object that was never looked up before. */
-static inline void *front_known(enum MPIR_KIND kind, uint64_t handle)
+static inline __attribute__((always_inline)) void *front_known(enum MPIR_KIND kind, uint64_t handle)
 {
     if (unlikely(handle >= MPIR_PREDEFINED_MAX))
         return MPIR_Object_made(kind, handle);

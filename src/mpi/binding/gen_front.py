@@ -74,7 +74,7 @@ static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *st
     MPIR_Request *r[FRONT_SMALL];
     struct ku_slab_pile done = { NULL, NULL, 0 };
     bool plain = true, twice = false;
-    if (unlikely(!MPIR_env.plain || (unsigned)count > FRONT_SMALL || !handles))
+    if (unlikely((unsigned)count > FRONT_SMALL || !handles))
         return false;
     for (int i = 0; i < count; i++) {
         uint64_t value = front_value_Request(handles[i]);
@@ -833,12 +833,12 @@ FREE = ("Abort", "Comm_rank", "Comm_size", "Comm_remote_size", "Comm_test_inter"
 
 
 def short_way(front):
-    """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's and the slow form's."""
+    """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's.  It ends with true and the value in
+    *value, or with false, and nothing done, where something is unusual.  locked: beside other threads, with the lock."""
     proc, call = front.proc, front.call
     if proc.short == "Waitall":
-        args = ", ".join(p.name for p in proc.params)
-        return "    return likely(front_waitall(%s)) ? MPI_SUCCESS : slow_%s(%s);" % (args, call, args)
-    decls, conds, args, after = [], ["MPIR_env.plain"], [], []
+        return "    *value = MPI_SUCCESS;\n    return (locked ? MPIR_env.brief : MPIR_env.plain) && likely(front_waitall(%s));" % ", ".join(p.name for p in proc.params)
+    decls, conds, args, after = [], ["(locked ? MPIR_env.brief : MPIR_env.plain)"], [], []
     comm = front.comm.name + "_o" if front.comm else None
     for p in front.order():
         h, name, kind = p.kind.handle, p.name, p.kind.name
@@ -869,11 +869,11 @@ def short_way(front):
         target = "front_target_request(%s)" % requests[0]
     before = ["    if (%s)\n        front_status_in(&%s_o, %s);" % (p.name, p.name, p.name)
               for p in proc.params if p.kind.name == "STATUS_OUT"]
+    end = returns(front.nulls(), 'MPIR_front_fail(%s, "%s", err)' % (target, call))
+    end = [re.sub(r"return (.*);", r"return *value = \1, true;", line) for line in end]
     return "\n".join(["    " + d for d in decls] + [
-        "    if (unlikely(!(%s)))\n        return slow_%s(%s);" %
-        (" &&\n                   ".join(conds), call, ", ".join(p.name for p in proc.params))] + before + [
-        "    int err = %s(%s);" % ("front_" + DIRECT[proc.short] if proc.short in DIRECT else "MPIR_" + front.body, ", ".join(args))] + after +
-        returns(front.nulls(), 'MPIR_front_fail(%s, "%s", err)' % (target, call)))
+        "    if (unlikely(!(%s)))\n        return false;" % " &&\n                   ".join(conds)] + before + [
+        "    int err = %s(%s);" % ("front_" + DIRECT[proc.short] if proc.short in DIRECT else "MPIR_" + front.body, ", ".join(args))] + after + end)
 
 
 ALONE = "    FRONT_ALONE\n"
@@ -885,14 +885,12 @@ def beside(front):
     if DIRECT.get(front.proc.short) != "Send":
         return ""
     return """\
-    if (MPIR_env.threaded) {
-        MPIR_Comm *c = front_known(MPIR_KIND_COMM, front_value_Comm(comm));
-        MPIR_Datatype *t = front_known(MPIR_KIND_DATATYPE, front_value_Datatype(datatype));
-        if (c && (uintptr_t)buf >= FRONT_PAGE && count >= 0 && t && t->adi.is_committed &&
-            (uint32_t)dest < (uint32_t)c->adi.remote_size && tag >= 0 &&
-            front_Send_beside(buf, count, t, dest, tag, c))
-            return MPI_SUCCESS;
-    }
+    MPIR_Comm *c = front_known(MPIR_KIND_COMM, front_value_Comm(comm));
+    MPIR_Datatype *t = front_known(MPIR_KIND_DATATYPE, front_value_Datatype(datatype));
+    if (c && (uintptr_t)buf >= FRONT_PAGE && count >= 0 && t && t->adi.is_committed &&
+        (uint32_t)dest < (uint32_t)c->adi.remote_size && tag >= 0 &&
+        front_Send_beside(buf, count, t, dest, tag, c))
+        return MPI_SUCCESS;
 """
 
 
@@ -913,12 +911,47 @@ def conversion(proc):
         (h.short, kind, arg, h.null), h
 
 
+HOT = """\
+static inline __attribute__((always_inline)) bool short_@CALL@(@DECLS@, bool locked, int *value)
+{
+@SHORT@
+}
+
+static FRONT_COLD @SLOW@
+{
+@CODE@
+}
+
+/* Beside other threads. */
+static __attribute__((noinline)) @LOCKED@
+{
+    int value;
+@BESIDE@\
+@ALONE@\
+    MPID_Call_name = "@CALL@"; /* the stack has no symbol for this part */
+    return likely(short_@CALL@(@ARGS@, true, &value)) ? value : slow_@CALL@(@ARGS@);
+}
+
+/* (Cold, so that the exported one keeps its arguments where they came.) */
+static FRONT_COLD @REST@
+{
+    return MPIR_env.threaded ? locked_@CALL@(@ARGS@) : slow_@CALL@(@ARGS@);
+}
+
+"""
+EXPORTED = """\
+    int value;
+    return likely(short_@CALL@(@ARGS@, false, &value)) ? value : rest_@CALL@(@ARGS@);"""
+
+
 def hot_function(proc, large, front):
-    """The slow form does everything; the exported one tries the short way first."""
-    slow = abi_type(proc.prototype("", large)).replace(" " + front.call, " slow_" + front.call)
+    """The slow form does everything; the exported one tries the short way first, and so does another one with the lock."""
+    call, args = front.call, ", ".join(p.name for p in proc.params)
+    proto = abi_type(proc.prototype("", large))
     code = front.code().replace("\n\n", "\n\n    MPID_Call_name = call; /* the stack has no symbol for this part */\n", 1)
-    code = beside(front) + ALONE + code
-    return "static FRONT_COLD %s\n{\n%s\n}\n" % (slow, code) + function(proc, large, short_way(front))
+    return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args, CODE=ALONE + code,
+                SLOW=proto.replace(" " + call, " slow_" + call), LOCKED=proto.replace(" " + call, " locked_" + call), REST=proto.replace(" " + call, " rest_" + call),
+                BESIDE=beside(front), ALONE=ALONE) + function(proc, large, fill(EXPORTED, CALL=call, ARGS=args))
 
 
 def function(proc, large, code):

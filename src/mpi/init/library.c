@@ -131,7 +131,7 @@ KU_UNCHECKED static void become_child(void)
     if (library.adi == DOWN)
         return;
     MPIR_env.phase = MPIR_FORKED;
-    MPIR_env.up = MPIR_env.plain = MPIR_env.threaded = false;
+    MPIR_env.up = MPIR_env.brief = MPIR_env.plain = MPIR_env.threaded = false;
 }
 
 /* As mpiexec --stream-buffering says. */
@@ -177,7 +177,8 @@ KU_NEEDS(lock) static void set_mode(void)
 {
     MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0;
     MPIR_env.up = library.users > 0;
-    MPIR_env.plain = MPIR_env.up && !MPIR_env.threaded && !MPIR_Leaks_wanted;
+    MPIR_env.brief = MPIR_env.up && !MPIR_Leaks_wanted;
+    MPIR_env.plain = MPIR_env.brief && !MPIR_env.threaded;
     MPID_Mode(MPID_MODE_THREADED, MPIR_env.threaded);
 }
 

@@ -341,15 +341,22 @@ static dev_status stall(struct dev_peer *p, int class)
     return DEV_AGAIN;
 }
 
-/* A lane takes one thread at a time. */
+/* A lane takes one thread at a time.  One to which the device lock is biased does not say that it is in: others see that the bias is in
+ * force, and it sees those that have come in before it was. */
 static __attribute__((noinline)) bool put_threaded(struct dev_peer *p, const struct ku_line_head *h,
                                                    const void *body, size_t bytes)
 {
-    bool ok;
+    bool ok = false;
+    if (KU_BIASED) {
+        while (atomic_load_explicit(&p->in_lane, memory_order_acquire))
+            sched_yield();
+        return ku_ring_put_alone(&p->tx, h, body, bytes);
+    }
     ku_lock_takes(KU_LOCK_SEND);
-    while (atomic_exchange_explicit(&p->in_lane, true, memory_order_acquire))
+    while (atomic_exchange_explicit(&p->in_lane, true, memory_order_seq_cst))
         sched_yield();
-    ok = ku_ring_put_alone(&p->tx, h, body, bytes);
+    if (!KU_BIAS_IN_FORCE)
+        ok = ku_ring_put_alone(&p->tx, h, body, bytes);
     atomic_store_explicit(&p->in_lane, false, memory_order_release);
     ku_lock_left(KU_LOCK_SEND);
     return ok;

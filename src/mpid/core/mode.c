@@ -1,5 +1,6 @@
 /* The mode of this process: which ways of messages are closed because somebody needs more than the messages (mpid.h, MPID_Mode). */
 #include "core.h"
+#include "thread.h"
 
 void MPID_Peers_retune(void)
 {
@@ -16,6 +17,8 @@ void MPID_Mode(uint32_t bits, bool on)
         return;
     MPID_core.mode = mode;
     ku_threaded = (mode & MPID_MODE_THREADED) != 0;
+    if (ku_threaded)
+        MPID_Thread_begin();
     if (!MPID_core.up)
         return;
     MPID_Peers_retune();

@@ -436,7 +436,8 @@ bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *co
     int32_t to = grank_in(comm, dest);
     struct dev_head h;
     struct peer *p;
-    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)to >= (uint32_t)MPID_core.peers.n))
+    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)to >= (uint32_t)MPID_core.peers.n ||
+                 KU_BIAS_IN_FORCE)) /* then the lock costs less, or has to be had */
         return false;
     p = __atomic_load_n(&MPID_core.peers.at[to], __ATOMIC_ACQUIRE);
     if (unlikely(p == NULL || !__atomic_load_n(&p->fast, __ATOMIC_RELAXED)))

@@ -1,6 +1,7 @@
 /* The device lock, and the threads that wait without it; see thread.h. */
 #include "core.h"
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,6 +15,12 @@ enum {
     LONG_MS = 400 /* after so much of a wait it finds out where it is, for a report */
 };
 enum { FREE, HELD, WANTED /* held, and somebody sleeps for it */ };
+enum {
+    STREAK =
+        256 /* takings by no other thread, after which the lock is biased to one; twice as many with each revocation */
+    ,
+    STREAK_MOST = 1 << 16
+};
 
 /* A thread that waits for the driver to tell it. */
 enum { WAITS, SLEEPS, CALLED };
@@ -28,6 +35,10 @@ struct parked {
     bool listed;
 };
 
+enum { SEATS = 32 };
+static struct ku_seat seats[SEATS];
+static pthread_key_t seat_key;
+
 /* Words to be woken when the lock is free. */
 enum { WAKE_MOST = 16 };
 struct wakes {
@@ -39,11 +50,17 @@ struct wakes {
 static struct {
     _Alignas(64) _Atomic uint32_t lock;
     _Atomic uint32_t contenders;
-    _Alignas(64) _Atomic(const void *) holder;
+    _Alignas(64) _Atomic(struct ku_seat *) biased_to; /* NULL: nobody; written by who holds the word */
+    _Atomic(const void *) holder;
+    /* with the word */
+    struct ku_seat *biased; /* who was the last one it was biased to: may still be inside */
+    const void *taker;      /* who took the word last, to hold it */
+    uint32_t streak, patience, biases;
+    bool has_key, may_bias;
     /* with the lock */
     uint32_t depth;
-    uint32_t looks; /* of threads of the program at the devices, where they wait or ask */
-    const void *driver;
+    _Atomic uint32_t looks; /* of threads of the program at the devices, where they wait or ask */
+    _Atomic(const void *) driver;
     const char *driver_call;
     bool asleep; /* the driver */
     uint32_t events, settled;
@@ -73,7 +90,62 @@ static void wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static bool try_lock(void)
+/* The lock has a word, and it may be biased to a thread: that one takes it without an atomic instruction, by saying that it is inside,
+ * while no other thread calls MPI.  Another one takes the word, revokes the bias, and waits until that thread has left.  Either the
+ * thread sees, once inside, that its bias is gone, or the other one sees that it is inside: the membarrier between the two accesses of
+ * the other one stands for a fence in the thread's (tests/model/bias.pml).  Who holds the word while nobody is inside has the lock. */
+
+static bool is_inside(const struct ku_seat *p)
+{
+    return atomic_load_explicit(&p->inside, memory_order_acquire) != 0;
+}
+
+static void leave_seat(struct ku_seat *p)
+{
+    atomic_store_explicit(&p->inside, 0, memory_order_release);
+    atomic_signal_fence(
+        memory_order_seq_cst); /* the compiler, too, keeps the order that membarrier relies on */
+    if (atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != p)
+        wake(&p->inside);
+}
+
+/* By the bias: so often it has been taken, or is to be. */
+static uint32_t depth_inside(void)
+{
+    return ku_seat != NULL ? atomic_load_explicit(&ku_seat->inside, memory_order_relaxed) : 0;
+}
+
+static bool enter_biased(uint32_t depth)
+{
+    struct ku_seat *s = ku_seat;
+    if (s == NULL || atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != s)
+        return false;
+    atomic_store_explicit(&s->inside, depth, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (unlikely(atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != s)) {
+        leave_seat(s);
+        return false;
+    }
+    ku_lock_takes(KU_LOCK_DEVICE);
+    return true;
+}
+
+/* The word is held.  Afterwards nobody comes in by the bias; who has been inside may still be. */
+static void revoke_bias(void)
+{
+    if (atomic_load_explicit(&threads.biased_to, memory_order_relaxed) == NULL)
+        return;
+    atomic_store_explicit(&threads.biased_to, NULL, memory_order_relaxed);
+    threads.streak = 0;
+    if (threads.patience < STREAK_MOST)
+        threads.patience *= 2;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+        threads.may_bias = false; /* though it has worked; within this time any store becomes visible */
+        nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+    }
+}
+
+static bool try_word(void)
 {
     uint32_t is = FREE;
     return atomic_load_explicit(&threads.lock, memory_order_relaxed) == FREE &&
@@ -81,11 +153,17 @@ static bool try_lock(void)
                                                    memory_order_relaxed);
 }
 
-static __attribute__((noinline)) void lock_slow(void)
+static void leave_word(void)
+{
+    if (atomic_exchange_explicit(&threads.lock, FREE, memory_order_release) == WANTED)
+        wake(&threads.lock);
+}
+
+static __attribute__((noinline)) void wait_for_word(void)
 {
     atomic_fetch_add_explicit(&threads.contenders, 1, memory_order_relaxed);
     for (int i = 0; i < LOOKS + TURNS; i++) {
-        if (try_lock())
+        if (try_word())
             goto held;
         if (i < LOOKS)
             ku_wait_pause();
@@ -98,6 +176,62 @@ held:
     atomic_fetch_sub_explicit(&threads.contenders, 1, memory_order_relaxed);
 }
 
+/* The word is held, and the bias is in force, if perhaps revoked.  False: somebody is inside, and is not waited for. */
+static __attribute__((noinline)) bool end_bias(bool wait)
+{
+    if (!wait && is_inside(threads.biased))
+        return false;
+    revoke_bias();
+    atomic_fetch_add_explicit(&threads.contenders, 1, memory_order_relaxed);
+    for (int i = 0; wait && i < LOOKS && is_inside(threads.biased); i++)
+        ku_wait_pause();
+    while (wait && is_inside(threads.biased))
+        sleep_on(&threads.biased->inside, 1, -1);
+    atomic_fetch_sub_explicit(&threads.contenders, 1, memory_order_relaxed);
+    if (is_inside(threads.biased))
+        return false;
+    atomic_store_explicit(&ku_bias_in_force, false, memory_order_release);
+    return true;
+}
+
+/* A thread keeps its seat until it ends. */
+static bool find_seat(void)
+{
+    for (int i = 0; ku_seat == NULL && i < SEATS; i++) {
+        bool used = false;
+        if (!atomic_compare_exchange_strong(&seats[i].used, &used, true))
+            continue;
+        if (pthread_setspecific(seat_key, &seats[i]) == 0)
+            ku_seat = &seats[i];
+        else
+            atomic_store(&seats[i].used, false);
+        break;
+    }
+    return ku_seat != NULL;
+}
+
+static __attribute__((noinline)) void bias(void)
+{
+    threads.streak = 0;
+    if (!threads.may_bias || !find_seat())
+        return;
+    threads.biased = ku_seat;
+    threads.biases++;
+    atomic_store_explicit(&ku_bias_in_force, true, memory_order_relaxed);
+    atomic_store_explicit(&threads.biased_to, ku_seat, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* before it looks who is in a lane */
+}
+
+static void take_by_word(void)
+{
+    if (!try_word())
+        wait_for_word();
+    if (atomic_load_explicit(&ku_bias_in_force, memory_order_relaxed))
+        end_bias(true);
+    threads.streak = threads.taker == &self ? threads.streak + 1 : 0;
+    threads.taker = &self;
+}
+
 static void hold(uint32_t depth)
 {
     ku_lock_takes(KU_LOCK_DEVICE);
@@ -107,14 +241,90 @@ static void hold(uint32_t depth)
 
 static void take(uint32_t depth)
 {
-    if (!try_lock())
-        lock_slow();
+    if (enter_biased(depth))
+        return;
+    take_by_word();
     hold(depth);
 }
 
-static bool is_mine(void)
+/* False: somebody has it. */
+static bool try_take(void)
 {
-    return atomic_load_explicit(&threads.holder, memory_order_relaxed) == &self;
+    if (enter_biased(1))
+        return true;
+    if (!try_word())
+        return false;
+    if (atomic_load_explicit(&ku_bias_in_force, memory_order_relaxed) && !end_bias(false)) {
+        leave_word();
+        return false;
+    }
+    hold(1);
+    return true;
+}
+
+static void release(void)
+{
+    if (depth_inside() > 0) {
+        leave_seat(ku_seat);
+    } else {
+        atomic_store_explicit(&threads.holder, NULL, memory_order_relaxed);
+        if (threads.streak >= threads.patience)
+            bias();
+        leave_word();
+    }
+    ku_lock_left(KU_LOCK_DEVICE);
+}
+
+static void give_seat_back(void *p)
+{
+    ku_seat = NULL;
+    atomic_store(&((struct ku_seat *)p)->used, false);
+}
+
+/* The library may be unloaded before its threads end. */
+__attribute__((destructor)) static void end_seats(void)
+{
+    if (threads.has_key)
+        pthread_key_delete(seat_key);
+}
+
+void MPID_Thread_begin(void)
+{
+    static bool begun;
+    if (begun)
+        return;
+    begun = true;
+    threads.patience = STREAK;
+    threads.has_key = pthread_key_create(&seat_key, give_seat_back) == 0;
+    threads.may_bias =
+        threads.has_key && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+static const void *driver(void)
+{
+    return atomic_load_explicit(&threads.driver, memory_order_relaxed);
+}
+
+static void set_driver(const void *thread)
+{
+    atomic_store_explicit(&threads.driver, thread, memory_order_relaxed);
+}
+
+/* How often the caller has taken the lock. */
+static uint32_t depth_of_mine(void)
+{
+    uint32_t depth = depth_inside();
+    if (depth == 0 && atomic_load_explicit(&threads.holder, memory_order_relaxed) == &self)
+        depth = threads.depth;
+    return depth;
+}
+
+static void set_depth(uint32_t depth)
+{
+    if (depth_inside() > 0)
+        atomic_store_explicit(&ku_seat->inside, depth, memory_order_relaxed);
+    else
+        threads.depth = depth;
 }
 
 /* ---- The parked ---- */
@@ -196,25 +406,19 @@ static void settle(struct wakes *wakes)
 /* Invariant 3. */
 static void find_driver(struct wakes *wakes)
 {
-    if (threads.driver == NULL && threads.heir == NULL && threads.first != NULL) {
+    if (driver() == NULL && threads.heir == NULL && threads.first != NULL) {
         threads.heir = threads.first;
         call(threads.heir, wakes);
     }
 }
 
-/* `sleeps`: who drives, from now on. */
-static void give(bool sleeps)
+static __attribute__((noinline)) void give_and_wake(bool sleeps)
 {
     struct wakes wakes = { .n = 0 };
-    if (threads.first != NULL || threads.asleep) {
-        settle(&wakes);
-        find_driver(&wakes);
-    }
+    settle(&wakes);
+    find_driver(&wakes);
     threads.asleep |= sleeps;
-    atomic_store_explicit(&threads.holder, NULL, memory_order_relaxed);
-    if (atomic_exchange_explicit(&threads.lock, FREE, memory_order_release) == WANTED)
-        wake(&threads.lock);
-    ku_lock_left(KU_LOCK_DEVICE);
+    release();
     for (int i = 0; i < wakes.n; i++)
         wake(wakes.word[i]); /* of a thread that has gone on meanwhile: harmless */
     if (wakes.driver)
@@ -222,9 +426,23 @@ static void give(bool sleeps)
                      true);
 }
 
+/* `sleeps`: who drives, from now on. */
+static void give(bool sleeps)
+{
+    if (unlikely(threads.first != NULL || threads.asleep || sleeps))
+        give_and_wake(sleeps);
+    else
+        release();
+}
+
+uint32_t MPID_Thread_biases(void)
+{
+    return threads.biases;
+}
+
 int MPID_Thread_waiting(const char **call)
 {
-    int n = threads.driver != NULL && threads.driver != &self;
+    int n = driver() != NULL && driver() != &self;
     *call = n > 0 ? threads.driver_call : NULL;
     for (const struct parked *p = threads.first; p != NULL; p = p->next, n++)
         *call = *call != NULL ? *call : p->call;
@@ -235,54 +453,65 @@ int MPID_Thread_waiting(const char **call)
 
 void MPID_Thread_enter(void)
 {
-    if (is_mine())
-        threads.depth++;
+    uint32_t depth = depth_of_mine();
+    if (depth > 0)
+        set_depth(depth + 1);
     else
         take(1);
 }
 
 bool MPID_Thread_try_enter(void)
 {
-    if (is_mine())
-        threads.depth++;
-    else if (try_lock())
-        hold(1);
-    else
-        return false;
-    return true;
+    uint32_t depth = depth_of_mine();
+    if (depth > 0)
+        set_depth(depth + 1);
+    return depth > 0 || try_take();
+}
+
+static uint32_t looks_now(void)
+{
+    return atomic_load_explicit(&threads.looks, memory_order_relaxed);
 }
 
 void MPID_Thread_looks(void)
 {
-    threads.looks++;
+    atomic_store_explicit(&threads.looks, looks_now() + 1, memory_order_relaxed);
 }
 
+/* It looks before it takes the lock, too: that would revoke the bias of a thread that is in MPI again and again. */
 bool MPID_Thread_help(uint32_t *seen)
 {
-    if (!try_lock())
+    if (looks_now() != *seen) {
+        *seen = looks_now();
         return false;
-    hold(1);
-    if (threads.looks == *seen && threads.driver == NULL && threads.first == NULL)
+    }
+    if (driver() != NULL || !try_take())
+        return false;
+    if (looks_now() == *seen && driver() == NULL && threads.first == NULL)
         return true;
-    *seen = threads.looks;
+    *seen = looks_now();
     MPID_Thread_leave();
     return false;
 }
 
 void MPID_Thread_leave(void)
 {
-    if (--threads.depth > 0)
+    uint32_t depth = depth_of_mine();
+    if (depth > 1) {
+        set_depth(depth - 1);
         return;
-    if (threads.driver == &self)
-        threads.driver = NULL;
-    place.ms = 0;
+    }
+    if (driver() == &self)
+        set_driver(NULL);
+    if (place.ms != 0)
+        place.ms = 0;
     give(false);
 }
 
 /* Who drives goes on to. */
 static uint32_t give_all(void)
 {
-    uint32_t depth = is_mine() ? threads.depth : 0;
+    uint32_t depth = depth_of_mine();
     if (depth > 0)
         give(false);
     return depth;
@@ -290,8 +519,8 @@ static uint32_t give_all(void)
 
 uint32_t MPID_Thread_suspend(void)
 {
-    if (is_mine() && threads.driver == &self)
-        threads.driver = NULL;
+    if (driver() == &self)
+        set_driver(NULL);
     return give_all();
 }
 
@@ -305,11 +534,11 @@ void MPID_Thread_resume(uint32_t depth)
 
 bool MPID_Thread_drive(void)
 {
-    if (threads.driver == NULL) {
-        threads.driver = &self;
+    if (driver() == NULL) {
+        set_driver(&self);
         threads.driver_call = MPID_Call_name;
     }
-    return threads.driver == &self;
+    return driver() == &self;
 }
 
 static void find_place(struct parked *p)
@@ -379,7 +608,7 @@ enum ku_wait_step MPID_Thread_step(struct ku_wait *w)
 
 uint32_t MPID_Thread_lie_down(void)
 {
-    uint32_t depth = mode_has(MPID_MODE_THREADED) && is_mine() ? threads.depth : 0;
+    uint32_t depth = mode_has(MPID_MODE_THREADED) ? depth_of_mine() : 0;
     if (depth > 0)
         give(true);
     return depth;

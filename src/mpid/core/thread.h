@@ -18,6 +18,11 @@
 
 struct MPIR_HANDLE;
 
+/* MPID_MODE_THREADED begins, perhaps again; before another thread calls. */
+void MPID_Thread_begin(void);
+/* How often the lock has been biased to a thread. */
+uint32_t MPID_Thread_biases(void);
+
 /* Something has happened that a thread may wait for and that no counter of the core tells. */
 void MPID_Thread_event(void);
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "core.h"
+#include "thread.h"
 
 enum { THREADS = 6, ROUNDS = 4000, LATE_MS = 20000 };
 
@@ -122,6 +123,7 @@ START_TEST(nobody_waits_in_vain)
     pthread_t t[THREADS], other;
     const char *call;
     MPID_core.mode = MPID_MODE_THREADED;
+    MPID_Thread_begin();
     MPID_core.job.segment.head = segment = calloc(1, 1 << 20);
     ck_assert(segment != NULL);
     pthread_create(&other, NULL, device, NULL);
@@ -153,6 +155,71 @@ START_TEST(given_away_and_taken_again)
 }
 END_TEST
 
+/* One thread calls all the time; the others do so now and then, or try. */
+enum { NOW_AND_THEN = 40 };
+static _Atomic int visits, crowds;
+
+/* (No ck_assert here: it writes to a pipe.) */
+static void visit(int of)
+{
+    if (alone++ != 0)
+        atomic_fetch_add(&crowds, 1);
+    alone--;
+    if (of)
+        atomic_fetch_add(&visits, 1);
+}
+
+static void *calls_often(void *arg)
+{
+    int turns = *(const int *)arg;
+    for (int i = 0; i < turns || atomic_load(&visits) < 2 * NOW_AND_THEN; i++) {
+        MPID_Thread_enter();
+        visit(0);
+        MPID_Thread_leave();
+    }
+    return arg;
+}
+
+static void *calls_now_and_then(void *arg)
+{
+    uint32_t seen = 0;
+    for (int i = 0; i < NOW_AND_THEN; i++) {
+        nanosleep(&(struct timespec){ 0, 200000 }, NULL);
+        if (arg != NULL)
+            MPID_Thread_enter();
+        while (arg == NULL && !(i % 2 ? MPID_Thread_try_enter() : MPID_Thread_help(&seen)))
+            sched_yield();
+        visit(1);
+        MPID_Thread_leave();
+    }
+    return arg;
+}
+
+START_TEST(biased_to_who_is_alone)
+{
+    pthread_t often, other[2];
+    int turns = 400000;
+    MPID_Thread_begin();
+    pthread_create(&often, NULL, calls_often, &turns);
+    pthread_create(&other[0], NULL, calls_now_and_then, NULL);
+    pthread_create(&other[1], NULL, calls_now_and_then, &visits);
+    pthread_join(other[0], NULL);
+    pthread_join(other[1], NULL);
+    pthread_join(often, NULL);
+    uint32_t biases = MPID_Thread_biases();
+    ck_assert_uint_gt(biases, 1);
+    /* Seats are given back: more threads than there are have one after the other. */
+    turns = 70000;
+    for (int i = 0; i < 40; i++) {
+        pthread_create(&often, NULL, calls_often, &turns);
+        pthread_join(often, NULL);
+    }
+    ck_assert_uint_eq(MPID_Thread_biases(), biases + 40);
+    ck_assert_int_eq(crowds, 0);
+    ck_assert_int_eq(alone, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("thread");
@@ -160,6 +227,10 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_test(c, given_away_and_taken_again);
     tcase_add_test(c, nobody_waits_in_vain);
+    suite_add_tcase(s, c);
+    c = tcase_create("bias");
+    tcase_set_timeout(c, 120);
+    tcase_add_test(c, biased_to_who_is_alone);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
