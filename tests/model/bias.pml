@@ -11,7 +11,7 @@
  *                          ONE_SEAT       both say it in one place: one that comes too late takes back what the other one has said
  *                          NO_WAIT        who tries finds somebody inside, gives the word back, and the next one does not wait
  *                          EARLY_END      the bias is no longer in force once it is revoked, though somebody may be inside
- *                          NO_LOOK        who has the lock by the bias does not look whether somebody is in the lane
+ *                          NO_LOOK        who gets the bias does not look whether somebody is in the lane
  *                          NO_SECOND_LOOK who is in the lane does not look whether a bias is in force: it has looked before */
 
 #ifndef TURNS
@@ -155,11 +155,7 @@ proctype thread(byte p) {
             holders++;
             assert(holders == 1);
             if
-            :: by_bias ->
-#ifndef NO_LOOK
-                (!in_lane);
-#endif
-                use_lane()
+            :: by_bias -> use_lane()
             :: else ->
                 atomic { n[p] == 0 && !in_lane -> in_lane = 1 }
                 use_lane();
@@ -174,7 +170,11 @@ proctype thread(byte p) {
             if
             :: !has
             :: has
-            :: has -> biased = p; in_force = 1; biased_to = p
+            :: has ->
+                biased = p; in_force = 1; biased_to = p;
+#ifndef NO_LOOK
+                (!in_lane)
+#endif
             fi;
             atomic { n[p] == 0 -> word = 0 }
         fi

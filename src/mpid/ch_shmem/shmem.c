@@ -245,7 +245,7 @@ static void shm_close(struct dev *d)
 
 static struct dev_lane shm_lane(struct dev_peer *p)
 {
-    return (struct dev_lane){ p->alone ? &p->tx : NULL, p->sleeping, p->fence_all };
+    return (struct dev_lane){ p->alone ? &p->tx : NULL, p->sleeping, p->fence_all, &p->in_lane };
 }
 
 /* The ring to send to a peer through: a lane, while there are any, or the one that all share.  The same at each call. */
@@ -342,16 +342,13 @@ static dev_status stall(struct dev_peer *p, int class)
 }
 
 /* A lane takes one thread at a time.  One to which the device lock is biased does not say that it is in: others see that the bias is in
- * force, and it sees those that have come in before it was. */
+ * force, and it has waited for those that came in before it was. */
 static __attribute__((noinline)) bool put_threaded(struct dev_peer *p, const struct ku_line_head *h,
                                                    const void *body, size_t bytes)
 {
     bool ok = false;
-    if (KU_BIASED) {
-        while (atomic_load_explicit(&p->in_lane, memory_order_acquire))
-            sched_yield();
+    if (KU_BIASED)
         return ku_ring_put_alone(&p->tx, h, body, bytes);
-    }
     ku_lock_takes(KU_LOCK_SEND);
     while (atomic_exchange_explicit(&p->in_lane, true, memory_order_seq_cst))
         sched_yield();

@@ -89,7 +89,7 @@ struct ways {
 struct peer {
     struct dev_peer *dp;
     dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
-    struct dev_lane lane; /* the same without a call; empty in MPID_MODE_THREADED */
+    struct dev_lane lane; /* the same without a call, below MPID_core.lanes */
     int32_t grank;
     bool fast;      /* messages may go to the device without a request: nothing queued, no xoff, plain mode */
     bool xoff;      /* the peer asked for rendezvous only */
@@ -240,6 +240,8 @@ struct core {
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank;
+    int32_t
+        lanes; /* who calls may put packets into lanes of peers itself: of all that there are, or of none (mode.c) */
     struct peers peers;
     struct peer *busy;     /* peers with something to send */
     struct context *last;  /* the context looked up last */
@@ -580,6 +582,7 @@ static inline bool report_wanted(void)
 /* mode.c.  The mode is looked at where a way is chosen for long: peer.fast, peer.lane, take_from.  Elsewhere only where a message takes a
  * long way anyway. */
 void MPID_Peers_retune(void); /* after a change of mode or threshold */
+void MPID_Lanes_tune(void);   /* after a change of mode, of the table of peers, or of the bias (thread.h) */
 static inline bool mode_has(uint32_t bits)
 {
     return unlikely((MPID_core.mode & bits) != 0);

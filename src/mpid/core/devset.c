@@ -125,7 +125,7 @@ static bool dev_no_arm(struct dev *dev)
 static struct dev_lane dev_no_lane(struct dev_peer *peer)
 {
     (void)peer;
-    return (struct dev_lane){ NULL, NULL, NULL };
+    return (struct dev_lane){ NULL, NULL, NULL, NULL };
 }
 
 /* A copy of a table of `has` bytes in one of `bytes`: what the maker of the first did not know is missing. */
@@ -514,6 +514,7 @@ void MPID_Devset_fini(void)
         if (p->dp != NULL)
             p->cd->ops.peer_fini(p->dp);
     MPID_Peers_fini(&MPID_core.peers);
+    MPID_Lanes_tune();
     for (int i = 0; i < MPID_core.ndevs; i++)
         MPID_core.devs[i].ops.fini(MPID_core.devs[i].dev);
     MPID_core.ndevs = MPID_core.npoll = MPID_core.nactive = 0;
@@ -537,7 +538,7 @@ void MPID_Peer_tune(struct peer *p)
     if (MPID_core.pkt_size > 0)
         even = (uint64_t)MPID_core.pkt_size;
     p->eager_max = even < c->max_send ? (uint32_t)even : c->max_send;
-    p->lane = mode_has(MPID_MODE_THREADED) ? dev_no_lane(p->dp) : p->cd->near.lane(p->dp);
+    p->lane = p->cd->near.lane(p->dp);
 }
 
 void MPID_Peer_update(struct peer *p)

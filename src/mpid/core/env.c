@@ -190,6 +190,7 @@ static int setup_tables(void)
     if (!MPID_Peers_init(&MPID_core.peers, MPID_core.job.size))
         return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the table of %d ranks",
                           (int)MPID_core.job.size);
+    MPID_Lanes_tune();
     ku_slab_init(&MPID_core.rndvs, (sizeof(struct rndv) + 63) & ~(size_t)63, 0);
     MPID_Mem_init();
     MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;

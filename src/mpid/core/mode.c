@@ -10,6 +10,12 @@ void MPID_Peers_retune(void)
     }
 }
 
+void MPID_Lanes_tune(void)
+{
+    bool alone = !mode_has(MPID_MODE_THREADED) || KU_BIAS_IN_FORCE;
+    MPID_core.lanes = alone ? MPID_core.peers.n : 0;
+}
+
 void MPID_Mode(uint32_t bits, bool on)
 {
     uint32_t mode = on ? MPID_core.mode | bits : MPID_core.mode & ~bits;
@@ -19,6 +25,7 @@ void MPID_Mode(uint32_t bits, bool on)
     ku_threaded = (mode & MPID_MODE_THREADED) != 0;
     if (ku_threaded)
         MPID_Thread_begin();
+    MPID_Lanes_tune();
     if (!MPID_core.up)
         return;
     MPID_Peers_retune();

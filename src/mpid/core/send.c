@@ -308,7 +308,7 @@ send_now(const void *buf, int64_t len, int src_lrank, int tag, uint32_t context_
     struct peer *p;
     struct dev_head h;
     struct ku_line_head head;
-    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.peers.n))
+    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)dest_grank >= (uint32_t)MPID_core.lanes))
         return NULL;
     p = MPID_core.peers.at[dest_grank];
     if (unlikely(p == NULL || !p->fast || p->lane.tx == NULL))

@@ -191,6 +191,7 @@ static __attribute__((noinline)) bool end_bias(bool wait)
     if (is_inside(threads.biased))
         return false;
     atomic_store_explicit(&ku_bias_in_force, false, memory_order_release);
+    MPID_Lanes_tune();
     return true;
 }
 
@@ -219,7 +220,11 @@ static __attribute__((noinline)) void bias(void)
     threads.biases++;
     atomic_store_explicit(&ku_bias_in_force, true, memory_order_relaxed);
     atomic_store_explicit(&threads.biased_to, ku_seat, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst); /* before it looks who is in a lane */
+    atomic_thread_fence(memory_order_seq_cst); /* between that and its looks at lanes */
+    for (const struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        while (p->lane.taken != NULL && atomic_load_explicit(p->lane.taken, memory_order_acquire))
+            sched_yield();
+    MPID_Lanes_tune();
 }
 
 static void take_by_word(void)

@@ -336,6 +336,7 @@ struct dev_next {
 struct dev_lane {
     struct ku_ring_tx *tx; /* NULL: there is none */
     _Atomic uint32_t *sleeping, *fence_all;
+    const _Atomic bool *taken; /* a thread that sends beside others is in it, in send_short */
 };
 
 /* Ways that exist where peers share memory or may read each other's.  They spare calls, copies and lines, and change nothing
@@ -365,8 +366,8 @@ struct dev_near {
      * return.  DEV_OK, DEV_AGAIN, DEV_PEER_GONE.  Never blocks. */
     dev_status (*send_copy)(struct dev_peer *peer, const struct dev_head *head, const void *body, size_t len);
 
-    /* Optional: send_short without a call, while one thread calls at a time (KU_SINGLE_THREADED).  Where the lane is full,
-     * send_short is to be called. */
+    /* Optional: send_short without a call, while one thread calls at a time (KU_SINGLE_THREADED, or KU_BIASED).  Where the lane is
+     * full, send_short is to be called. */
     struct dev_lane (*lane)(struct dev_peer *peer);
 
     /* Optional (default: 0), of devices with copy_from_peer: let the peer read these bytes.  Returns their address for the
