@@ -308,6 +308,16 @@ def part_sanitize(ctx, done):
     yield from mpi_tests(sub, "quick", done)
 
 
+def part_races(ctx, done):
+    args, failed = variant_build(ctx, "races", ["--enable-sanitize=thread", "CFLAGS=-g -O1 -Wno-tsan"])
+    if failed:
+        yield failed
+        return
+    sub = Context(args, cflags=["-fsanitize=thread", "-Wno-tsan"], env={"TSAN_OPTIONS": "exitcode=97"}, slow=6,
+                  takes=lambda base, d: "-pthread" in d.get("cflags", []) and "races" not in d)
+    yield from mpi_tests(sub, "quick", done)
+
+
 def part_valgrind(ctx, done):
     if not shutil.which("valgrind"):
         yield Result("valgrind", "skipped", 0, "valgrind is not installed")
@@ -486,6 +496,7 @@ PARTS = {
     "ucx": (over(UCX), "the programs of tcp over the plug-in ch_ucx (UCX's tcp)"),
     "clang": (part_clang, "builds with clang without a warning, also of what is used without its lock"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan, with the order of locks checked"),
+    "races": (part_races, "the quick set's programs with several threads a rank, and the library, under ThreadSanitizer"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),
     "coverage": (part_coverage, "line coverage of src/mpi and src/mpid"),
     "hosts": (scripts_of("hosts"), "jobs over ssh between network namespaces (root)"),

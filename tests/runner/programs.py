@@ -9,7 +9,7 @@ from .process import run
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROOT = os.path.join(TOP, "tests", "mpi")
-KEYS = "ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip|nodes|alone|beside|across"
+KEYS = "ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip|nodes|alone|beside|across|races"
 DIRECTIVE = re.compile(r"(?:/\*|//|!)\s*(" + KEYS + r"):\s*(.*?)\s*(?:\*/|$)", re.M)
 # The compiler of each kind of source, and its options.
 COMPILERS = {".c": ("mpicc", ["-std=gnu11", "-Wall", "-Wextra"]), ".cpp": ("mpicxx", ["-Wall", "-Wextra"]),

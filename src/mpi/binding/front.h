@@ -39,7 +39,7 @@ enum {
 /* A procedure has the library's objects for itself until it returns or waits (MPID_Thread_enter). */
 static inline int front_enter(void)
 {
-    if (likely(!MPIR_env.threaded))
+    if (likely(!MPIR_ENV(threaded)))
         return 0;
     MPID_Thread_enter();
     return 1;
@@ -52,7 +52,7 @@ static inline void front_leave(const int *entered)
 /* The same for MPI_T, which may be used before MPI is initialized. */
 static inline int front_enter_tool(bool always)
 {
-    if (likely(!MPIR_env.threaded && !MPIR_T_threaded && !always))
+    if (likely(!MPIR_ENV(threaded) && !MPIR_T_threaded && !always))
         return 0;
     MPID_Thread_enter();
     return 1;

@@ -622,7 +622,7 @@ class Front:
             self.steps.append("    target = front_target(%s_o);" % name)
         if p is self.comm:
             if "root" in self.names:
-                self.steps.append("    if (MPIR_env.check_args && unlikely((err = check_root(%s_o, root))))\n"
+                self.steps.append("    if (MPIR_ENV(check_args) && unlikely((err = check_root(%s_o, root))))\n"
                                   "        goto done;" % name)
         elif h.obj == "MPIR_Request" and not self.comm and not self.completes:
             self.uses_target = True
@@ -721,10 +721,10 @@ class Front:
         nulls = self.nulls()
         if not self.proc.has("always"):
             lines.append("    if (unlikely(%s)) {\n%s        return MPIR_Err_state(call);\n    }" %
-                         ("MPIR_env.phase != MPIR_RUNNING" if self.proc.has("world") else "!MPIR_env.up", indent(nulls)))
+                         ("MPIR_ENV(phase) != MPIR_RUNNING" if self.proc.has("world") else "!MPIR_ENV(up)", indent(nulls)))
         steps = self.steps
         if any(p.has("root") or p.has("leaf") for p in self.proc.params):
-            rooted = [s for s in steps if s.startswith("    if (MPIR_env.check_args && unlikely((err = check_root")]
+            rooted = [s for s in steps if s.startswith("    if (MPIR_ENV(check_args) && unlikely((err = check_root")]
             at = steps.index(rooted[0]) + 1
             steps.insert(at, "    at_root = front_is_root({0}_o, root);\n    at_leaf = front_is_leaf({0}_o, root);\n"
                              "    (void)at_leaf;".format(self.comm.name))
@@ -737,7 +737,7 @@ class Front:
         lines += steps
         checks = self.checks + self.late
         if checks:
-            lines.append("    if (likely(MPIR_env.check_args) &&\n        unlikely(%s))\n        goto done;" %
+            lines.append("    if (likely(MPIR_ENV(check_args)) &&\n        unlikely(%s))\n        goto done;" %
                          (" ||\n                 ".join(checks)))
         counted = self.counted() and any("goto done" in line for line in lines)
         if counted:
@@ -837,8 +837,8 @@ def short_way(front):
     *value, or with false, and nothing done, where something is unusual.  locked: beside other threads, with the lock."""
     proc, call = front.proc, front.call
     if proc.short == "Waitall":
-        return "    *value = MPI_SUCCESS;\n    return (locked ? MPIR_env.brief : MPIR_env.plain) && likely(front_waitall(%s));" % ", ".join(p.name for p in proc.params)
-    decls, conds, args, after = [], ["(locked ? MPIR_env.brief : MPIR_env.plain)"], [], []
+        return "    *value = MPI_SUCCESS;\n    return (locked ? MPIR_ENV(brief) : MPIR_ENV(plain)) && likely(front_waitall(%s));" % ", ".join(p.name for p in proc.params)
+    decls, conds, args, after = [], ["(locked ? MPIR_ENV(brief) : MPIR_ENV(plain))"], [], []
     comm = front.comm.name + "_o" if front.comm else None
     for p in front.order():
         h, name, kind = p.kind.handle, p.name, p.kind.name
@@ -935,7 +935,7 @@ static __attribute__((noinline)) @LOCKED@
 /* (Cold, so that the exported one keeps its arguments where they came.) */
 static FRONT_COLD @REST@
 {
-    return MPIR_env.threaded ? locked_@CALL@(@ARGS@) : slow_@CALL@(@ARGS@);
+    return MPIR_ENV(threaded) ? locked_@CALL@(@ARGS@) : slow_@CALL@(@ARGS@);
 }
 
 """

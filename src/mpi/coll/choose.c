@@ -444,7 +444,7 @@ int MPIR_Coll_in_place_misuse(const char *arg, const char *where)
 
 int MPIR_Coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p)
 {
-    for (int32_t i = 0; MPIR_env.check_args && i < p; i++)
+    for (int32_t i = 0; MPIR_ENV(check_args) && i < p; i++)
         if (MPIR_counts_get(counts, i) < 0)
             return MPIR_Err(MPI_ERR_COUNT, arg, "[%d] is %lld; expected 0 or more", i,
                             (long long)MPIR_counts_get(counts, i));

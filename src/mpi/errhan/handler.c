@@ -139,7 +139,7 @@ static bool world_is_set, self_is_set;
 
 MPIR_Comm *MPIR_Errhandler_comm_of_none(void)
 {
-    bool as_before_4 = world_is_set && !self_is_set && MPIR_env.phase == MPIR_RUNNING;
+    bool as_before_4 = world_is_set && !self_is_set && MPIR_ENV(phase) == MPIR_RUNNING;
     return as_before_4 ? &MPIR_Comm_world : &MPIR_Comm_self;
 }
 

@@ -62,7 +62,7 @@ static void name_process(char *out, size_t cap)
 {
     char node[64] = "";
     out[0] = 0;
-    if (!MPIR_env.up)
+    if (!MPIR_ENV(up))
         return;
     MPID_Node_name(node, sizeof node);
     snprintf(out, cap, " on rank %d (host %s, pid %d)", MPID_MyWorldRank, node, (int)getpid());
@@ -134,7 +134,7 @@ struct raised {
 static const MPIR_Comm *abort_group(const struct raised *r, const MPIR_Errhandler *handler)
 {
     static MPIR_Comm alone = { .adi = { .size = 1, .remote_size = 1, .lrank_to_grank = &MPID_MyWorldRank } };
-    if (handler->what != MPIR_ERRHANDLER_ABORT || !MPIR_env.up)
+    if (handler->what != MPIR_ERRHANDLER_ABORT || !MPIR_ENV(up))
         return NULL;
     if (r->kind == MPIR_KIND_SESSION)
         return &alone;
@@ -148,7 +148,7 @@ static const MPIR_Comm *abort_group(const struct raised *r, const MPIR_Errhandle
 static MPIR_Errhandler *handler_of(const struct raised *r)
 {
     bool of_world = r->object == NULL || r->object == &MPIR_Comm_self;
-    return of_world && r->kind != MPIR_KIND_SESSION && MPIR_env.phase != MPIR_RUNNING
+    return of_world && r->kind != MPIR_KIND_SESSION && MPIR_ENV(phase) != MPIR_RUNNING
                ? MPIR_Errhandler_initial()
                : r->handler;
 }
@@ -283,9 +283,9 @@ int MPIR_Err_state(const char *function)
         [MPIR_AFTER_FINALIZE] = "after MPI_Finalize",
         [MPIR_FORKED] = "in a child that a rank made by fork; expected calls by the rank alone",
     };
-    bool world = MPIR_env.up || MPIR_env.phase == MPIR_FORKED; /* then a session would not help */
+    bool world = MPIR_ENV(up) || MPIR_ENV(phase) == MPIR_FORKED; /* then a session would not help */
     forget_request();
-    MPIR_Err(MPI_ERR_OTHER, NULL, "called %s%s", when[MPIR_env.phase],
+    MPIR_Err(MPI_ERR_OTHER, NULL, "called %s%s", when[MPIR_ENV(phase)],
              world ? "" : ", and without a session");
     return MPIR_Err_none(function, MPI_ERR_OTHER);
 }

@@ -25,6 +25,15 @@ extern struct MPIR_env {
     bool check_args;       /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
 } MPIR_env __attribute__((visibility("hidden"))); /* the front ends read it without a detour */
 
+/* Any thread reads it, without a lock, while one that holds the library's lock may write.  (An atomic read takes gcc one instruction
+ * more than a comparison in memory, so only ThreadSanitizer gets to see one: a field is one byte, or an aligned word.) */
+#ifdef __SANITIZE_THREAD__
+#define MPIR_ENV(field) __atomic_load_n(&MPIR_env.field, __ATOMIC_RELAXED)
+#else
+#define MPIR_ENV(field) (MPIR_env.field)
+#endif
+#define MPIR_ENV_SET(field, value) __atomic_store_n(&MPIR_env.field, value, __ATOMIC_RELAXED)
+
 /* How often MPI_T_init_thread has been called more than MPI_T_finalize. */
 extern int MPIR_T_users __attribute__((visibility("hidden")));
 

@@ -42,7 +42,7 @@ static int barrier(MPIR_Comm *comm, bool *any)
 static int check_alone(void)
 {
     const char *call = NULL;
-    int n = MPIR_env.threaded ? MPID_Thread_waiting(&call) : 0;
+    int n = MPIR_ENV(threaded) ? MPID_Thread_waiting(&call) : 0;
     if (n == 0)
         return 0;
     return MPIR_Err(MPI_ERR_OTHER, NULL,
@@ -69,8 +69,8 @@ int MPIR_Finalize(void)
     if (!keep)
         MPIR_Leaks_show();
     MPIR_Comm_fini_predefined();
-    MPIR_env.phase = MPIR_AFTER_FINALIZE;
-    MPIR_Library_leave_all(MPIR_env.thread_level, keep);
+    MPIR_ENV_SET(phase, MPIR_AFTER_FINALIZE);
+    MPIR_Library_leave_all(MPIR_ENV(thread_level), keep);
     return 0;
 }
 

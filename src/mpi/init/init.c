@@ -12,11 +12,11 @@ static bool called; /* MPI_Init has been */
 
 static int start(int *argc, char ***argv, int level)
 {
-    if (MPIR_env.phase != MPIR_BEFORE_INIT)
+    if (MPIR_ENV(phase) != MPIR_BEFORE_INIT)
         return MPIR_Err(MPI_ERR_OTHER, NULL, "called %s; expected one call in a program",
-                        MPIR_env.phase == MPIR_RUNNING  ? "although MPI is initialized already"
-                        : MPIR_env.phase == MPIR_FORKED ? "in a child that a rank made by fork"
-                                                        : "after MPI_Finalize");
+                        MPIR_ENV(phase) == MPIR_RUNNING  ? "although MPI is initialized already"
+                        : MPIR_ENV(phase) == MPIR_FORKED ? "in a child that a rank made by fork"
+                                                         : "after MPI_Finalize");
     int err = MPIR_Library_enter(argc, argv, level);
     if (err)
         return err;
@@ -28,8 +28,8 @@ static int start(int *argc, char ***argv, int level)
     MPIR_Errhandler_init();
     main_thread = pthread_self();
     MPIR_Info_env_init(argc ? *argc : 0, argv ? *argv : NULL);
-    MPIR_env.thread_level = level;
-    MPIR_env.phase = MPIR_RUNNING;
+    MPIR_ENV_SET(thread_level, level);
+    MPIR_ENV_SET(phase, MPIR_RUNNING);
     called = true;
     return 0;
 }
@@ -60,14 +60,14 @@ int MPIR_Initialized(int *flag)
 int MPIR_Finalized(int *flag)
 {
     *flag =
-        called && MPIR_env.phase >=
+        called && MPIR_ENV(phase) >=
                       MPIR_AFTER_FINALIZE; /* in a rank's forked child too: it is not to call MPI_Finalize */
     return 0;
 }
 
 int MPIR_Query_thread(int *provided)
 {
-    *provided = MPIR_env.thread_level;
+    *provided = MPIR_ENV(thread_level);
     return 0;
 }
 

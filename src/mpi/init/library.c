@@ -40,7 +40,7 @@ static struct {
 
 static void set_check_args(const struct ku_knob *row)
 {
-    MPIR_env.check_args = row->num != 0;
+    MPIR_ENV_SET(check_args, row->num != 0);
 }
 
 static struct ku_knob knob_rows[] = {
@@ -130,8 +130,11 @@ KU_UNCHECKED static void become_child(void)
 {
     if (library.adi == DOWN)
         return;
-    MPIR_env.phase = MPIR_FORKED;
-    MPIR_env.up = MPIR_env.brief = MPIR_env.plain = MPIR_env.threaded = false;
+    MPIR_ENV_SET(phase, MPIR_FORKED);
+    MPIR_ENV_SET(up, false);
+    MPIR_ENV_SET(brief, false);
+    MPIR_ENV_SET(plain, false);
+    MPIR_ENV_SET(threaded, false);
 }
 
 /* As mpiexec --stream-buffering says. */
@@ -165,7 +168,7 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
     if (!forks)
         forks =
             pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */
-    MPIR_env.check_args = ku_knob_int("CHECK_ARGS") != 0;
+    MPIR_ENV_SET(check_args, ku_knob_int("CHECK_ARGS") != 0);
     MPIR_Leaks_begin();
     set_buffering();
     library.adi = UP;
@@ -175,11 +178,11 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
 /* Do several threads call at once: those of users, or the helper beside them? */
 KU_NEEDS(lock) static void set_mode(void)
 {
-    MPIR_env.threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0;
-    MPIR_env.up = library.users > 0;
-    MPIR_env.brief = MPIR_env.up && !MPIR_Leaks_wanted;
-    MPIR_env.plain = MPIR_env.brief && !MPIR_env.threaded;
-    MPID_Mode(MPID_MODE_THREADED, MPIR_env.threaded);
+    MPIR_ENV_SET(threaded, library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0);
+    MPIR_ENV_SET(up, library.users > 0);
+    MPIR_ENV_SET(brief, MPIR_ENV(up) && !MPIR_Leaks_wanted);
+    MPIR_ENV_SET(plain, MPIR_ENV(brief) && !MPIR_ENV(threaded));
+    MPID_Mode(MPID_MODE_THREADED, MPIR_ENV(threaded));
 }
 
 /* Everything above the ADI that was made while it was up. */
@@ -198,7 +201,7 @@ KU_NEEDS(lock) static void undo(void)
 /* Who ends without having ended what it uses is not helped: the launcher is to see it.  No other thread may use MPI by now. */
 KU_UNCHECKED static void leave_at_exit(void)
 {
-    if (library.adi != RESTING || MPIR_env.phase == MPIR_FORKED) /* or it is down already */
+    if (library.adi != RESTING || MPIR_ENV(phase) == MPIR_FORKED) /* or it is down already */
         return;
     undo();
     MPID_Leave();

@@ -79,7 +79,7 @@ static int prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Sess
 int MPIR_Session_init(MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session **session)
 {
     int err = MPIR_Errhandler_check(MPIR_KIND_SESSION, errhandler);
-    if (!err && MPIR_env.phase == MPIR_FORKED)
+    if (!err && MPIR_ENV(phase) == MPIR_FORKED)
         err = MPIR_Err(MPI_ERR_OTHER, NULL,
                        "called in a child that a rank made by fork; expected calls by the rank alone");
     if (err)

@@ -164,7 +164,7 @@ static int may_write(const struct ku_knob *row)
 {
     if (row->scope == KU_KNOB_CONST || (row->once && row->is_used))
         return MPI_T_ERR_CVAR_SET_NEVER;
-    if (!row->changed && MPIR_env.up)
+    if (!row->changed && MPIR_ENV(up))
         return MPI_T_ERR_CVAR_SET_NOT_NOW;
     return MPI_SUCCESS;
 }

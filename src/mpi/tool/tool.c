@@ -105,7 +105,7 @@ void *MPIR_T_bound(const void *obj_handle, int *err)
         return NULL;
     memcpy(&handle, obj_handle, sizeof handle);
     *err = MPI_T_ERR_INVALID_HANDLE;
-    if (MPIR_env.up)
+    if (MPIR_ENV(up))
         comm = MPIR_Object_of(MPIR_KIND_COMM, handle);
     if (comm)
         *err = MPI_SUCCESS;

@@ -43,7 +43,7 @@ static int agree(MPIR_Comm *comm, int err, uint32_t *votes, int reorder)
 {
     votes[REORDER] = reorder != 0;
     votes[NO_REORDER] = reorder == 0;
-    votes[CHECK] = MPIR_env.check_args; /* it is an environment variable, which may differ */
+    votes[CHECK] = MPIR_ENV(check_args); /* it is an environment variable, which may differ */
     err = MPIR_Topo_largest(comm, err, votes, VOTES);
     if (!err && votes[HAS_WEIGHTS] && votes[HAS_NONE])
         err = MPIR_Err(MPI_ERR_ARG, "weights",

@@ -116,7 +116,7 @@ int MPIR_Topo_agree(MPIR_Comm *comm, int err, const struct topo_same *same, int 
         values[2 * i + 1] = ~same[i].digest;
     }
     err = MPIR_Topo_largest(comm, err, values, 2 * n);
-    for (int i = 0; i < n && !err && MPIR_env.check_args; i++)
+    for (int i = 0; i < n && !err && MPIR_ENV(check_args); i++)
         if (values[2 * i] != ~values[2 * i + 1])
             err = MPIR_Err(MPI_ERR_ARG, same[i].arg,
                            "differs between the processes; expected the same on all of them");

@@ -1,6 +1,7 @@
 /* C11 threads: one only progresses (an event loop of MPI_Test), the others wait for collectives that it drives or they do. */
 /* ranks: 1 2 4 */
 /* cflags: -pthread */
+/* races: ThreadSanitizer does not know the threads of C11, and crashes */
 #include "../check.h"
 #include <stdatomic.h>
 #include <threads.h>
