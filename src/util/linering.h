@@ -49,9 +49,9 @@ extern bool ku_threaded __attribute__((visibility("hidden")));
 /* Where they may come from several threads, one may have all to itself for a time (core/thread.c): the caller is that one, in a call
  * that others wait for; and, there is such a one. */
 struct ku_seat {
-    _Alignas(
-        64) _Atomic uint32_t inside; /* how often the thread has taken the device lock; it alone writes it */
-    _Atomic bool used;               /* by a thread */
+    /* How often the thread has taken the device lock by the bias; it alone writes it. */
+    _Alignas(64) _Atomic uint32_t inside;
+    _Atomic bool used; /* by a thread */
 };
 extern _Thread_local struct ku_seat *ku_seat __attribute__((visibility("hidden"), tls_model("initial-exec")));
 extern _Atomic bool ku_bias_in_force __attribute__((visibility("hidden")));

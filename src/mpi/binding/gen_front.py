@@ -378,11 +378,11 @@ def indent(statements):
     return "".join("    " + line + "\n" for s in statements for line in s.split("\n"))
 
 
-def returns(nulls, fail):
+def returns(nulls, fail, how="return %s;"):
     """The end of a function: statements for a call that fails run before its error handler, which may not return."""
     if not nulls:
-        return ["    return likely(!err) ? MPI_SUCCESS : %s;" % fail]
-    return ["    if (likely(!err))\n        return MPI_SUCCESS;"] + nulls + ["    return %s;" % fail]
+        return ["    " + how % ("likely(!err) ? MPI_SUCCESS : " + fail)]
+    return ["    if (likely(!err))\n        " + how % "MPI_SUCCESS"] + nulls + ["    " + how % fail]
 
 
 class Front:
@@ -832,13 +832,16 @@ FREE = ("Abort", "Comm_rank", "Comm_size", "Comm_remote_size", "Comm_test_inter"
         "Status_get_tag", "Status_get_error")
 
 
+USUAL = "(locked ? MPIR_ENV(brief) : MPIR_ENV(plain))"
+
+
 def short_way(front):
     """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's.  It ends with true and the value in
     *value, or with false, and nothing done, where something is unusual.  locked: beside other threads, with the lock."""
     proc, call = front.proc, front.call
     if proc.short == "Waitall":
-        return "    *value = MPI_SUCCESS;\n    return (locked ? MPIR_ENV(brief) : MPIR_ENV(plain)) && likely(front_waitall(%s));" % ", ".join(p.name for p in proc.params)
-    decls, conds, args, after = [], ["(locked ? MPIR_ENV(brief) : MPIR_ENV(plain))"], [], []
+        return "    *value = MPI_SUCCESS;\n    return %s && likely(front_waitall(%s));" % (USUAL, ", ".join(p.name for p in proc.params))
+    decls, conds, args, after = [], [USUAL], [], []
     comm = front.comm.name + "_o" if front.comm else None
     for p in front.order():
         h, name, kind = p.kind.handle, p.name, p.kind.name
@@ -869,8 +872,7 @@ def short_way(front):
         target = "front_target_request(%s)" % requests[0]
     before = ["    if (%s)\n        front_status_in(&%s_o, %s);" % (p.name, p.name, p.name)
               for p in proc.params if p.kind.name == "STATUS_OUT"]
-    end = returns(front.nulls(), 'MPIR_front_fail(%s, "%s", err)' % (target, call))
-    end = [re.sub(r"return (.*);", r"return *value = \1, true;", line) for line in end]
+    end = returns(front.nulls(), 'MPIR_front_fail(%s, "%s", err)' % (target, call), "return *value = %s, true;")
     return "\n".join(["    " + d for d in decls] + [
         "    if (unlikely(!(%s)))\n        return false;" % " &&\n                   ".join(conds)] + before + [
         "    int err = %s(%s);" % ("front_" + DIRECT[proc.short] if proc.short in DIRECT else "MPIR_" + front.body, ", ".join(args))] + after + end)
@@ -948,10 +950,10 @@ def hot_function(proc, large, front):
     """The slow form does everything; the exported one tries the short way first, and so does another one with the lock."""
     call, args = front.call, ", ".join(p.name for p in proc.params)
     proto = abi_type(proc.prototype("", large))
+    forms = {prefix.upper(): proto.replace(" " + call, " %s_%s" % (prefix, call)) for prefix in ("slow", "locked", "rest")}
     code = front.code().replace("\n\n", "\n\n    MPID_Call_name = call; /* the stack has no symbol for this part */\n", 1)
-    return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args, CODE=ALONE + code,
-                SLOW=proto.replace(" " + call, " slow_" + call), LOCKED=proto.replace(" " + call, " locked_" + call), REST=proto.replace(" " + call, " rest_" + call),
-                BESIDE=beside(front), ALONE=ALONE) + function(proc, large, fill(EXPORTED, CALL=call, ARGS=args))
+    return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args,
+                CODE=ALONE + code, BESIDE=beside(front), ALONE=ALONE, **forms) + function(proc, large, fill(EXPORTED, CALL=call, ARGS=args))
 
 
 def function(proc, large, code):

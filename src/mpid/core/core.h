@@ -240,8 +240,7 @@ struct core {
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank;
-    int32_t
-        lanes; /* who calls may put packets into lanes of peers itself: of all that there are, or of none (mode.c) */
+    int32_t lanes; /* may packets be put into lanes of peers?  Into those of all, peers.n, or 0 (mode.c) */
     struct peers peers;
     struct peer *busy;     /* peers with something to send */
     struct context *last;  /* the context looked up last */
@@ -579,7 +578,7 @@ static inline bool report_wanted(void)
            MPID_core.answered;
 }
 
-/* mode.c.  The mode is looked at where a way is chosen for long: peer.fast, peer.lane, take_from.  Elsewhere only where a message takes a
+/* mode.c.  The mode is looked at where a way is chosen for long: peer.fast, lanes, take_from.  Elsewhere only where a message takes a
  * long way anyway. */
 void MPID_Peers_retune(void); /* after a change of mode or threshold */
 void MPID_Lanes_tune(void);   /* after a change of mode, of the table of peers, or of the bias (thread.h) */

@@ -433,11 +433,13 @@ static void beside_poll(void)
 
 bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag)
 {
-    int32_t to = grank_in(comm, dest);
+    int32_t to;
     struct dev_head h;
     struct peer *p;
-    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)to >= (uint32_t)MPID_core.peers.n ||
-                 KU_BIAS_IN_FORCE)) /* then the lock costs less, or has to be had */
+    if (KU_BIAS_IN_FORCE) /* then the lock costs less, or has to be had */
+        return false;
+    to = grank_in(comm, dest);
+    if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)to >= (uint32_t)MPID_core.peers.n))
         return false;
     p = __atomic_load_n(&MPID_core.peers.at[to], __ATOMIC_ACQUIRE);
     if (unlikely(p == NULL || !__atomic_load_n(&p->fast, __ATOMIC_RELAXED)))

@@ -15,12 +15,8 @@ enum {
     LONG_MS = 400 /* after so much of a wait it finds out where it is, for a report */
 };
 enum { FREE, HELD, WANTED /* held, and somebody sleeps for it */ };
-enum {
-    STREAK =
-        256 /* takings by no other thread, after which the lock is biased to one; twice as many with each revocation */
-    ,
-    STREAK_MOST = 1 << 16
-};
+/* So many takings by one thread, and by no other, after which the lock is biased to it; twice as many with each revocation. */
+enum { STREAK = 256, STREAK_MOST = 1 << 16 };
 
 /* A thread that waits for the driver to tell it. */
 enum { WAITS, SLEEPS, CALLED };
@@ -103,8 +99,7 @@ static bool is_inside(const struct ku_seat *p)
 static void leave_seat(struct ku_seat *p)
 {
     atomic_store_explicit(&p->inside, 0, memory_order_release);
-    atomic_signal_fence(
-        memory_order_seq_cst); /* the compiler, too, keeps the order that membarrier relies on */
+    atomic_signal_fence(memory_order_seq_cst); /* as in enter_biased */
     if (atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != p)
         wake(&p->inside);
 }
@@ -121,6 +116,7 @@ static bool enter_biased(uint32_t depth)
     if (s == NULL || atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != s)
         return false;
     atomic_store_explicit(&s->inside, depth, memory_order_relaxed);
+    /* The compiler, too, keeps the order that membarrier relies on. */
     atomic_signal_fence(memory_order_seq_cst);
     if (unlikely(atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != s)) {
         leave_seat(s);
@@ -176,19 +172,28 @@ held:
     atomic_fetch_sub_explicit(&threads.contenders, 1, memory_order_relaxed);
 }
 
+static void wait_for_inside(void)
+{
+    _Atomic uint32_t *inside = &threads.biased->inside;
+    uint32_t depth;
+    atomic_fetch_add_explicit(&threads.contenders, 1, memory_order_relaxed);
+    for (int i = 0; i < LOOKS && is_inside(threads.biased); i++)
+        ku_wait_pause();
+    /* It may be taken more often, or less often, meanwhile. */
+    while ((depth = atomic_load_explicit(inside, memory_order_acquire)) != 0)
+        sleep_on(inside, depth, -1);
+    atomic_fetch_sub_explicit(&threads.contenders, 1, memory_order_relaxed);
+}
+
 /* The word is held, and the bias is in force, if perhaps revoked.  False: somebody is inside, and is not waited for. */
 static __attribute__((noinline)) bool end_bias(bool wait)
 {
     if (!wait && is_inside(threads.biased))
         return false;
     revoke_bias();
-    atomic_fetch_add_explicit(&threads.contenders, 1, memory_order_relaxed);
-    for (int i = 0; wait && i < LOOKS && is_inside(threads.biased); i++)
-        ku_wait_pause();
-    while (wait && is_inside(threads.biased))
-        sleep_on(&threads.biased->inside, 1, -1);
-    atomic_fetch_sub_explicit(&threads.contenders, 1, memory_order_relaxed);
-    if (is_inside(threads.biased))
+    if (wait)
+        wait_for_inside();
+    else if (is_inside(threads.biased))
         return false;
     atomic_store_explicit(&ku_bias_in_force, false, memory_order_release);
     MPID_Lanes_tune();

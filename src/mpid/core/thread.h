@@ -8,7 +8,9 @@
  *      thread whose requests are done, and the driver, if it sleeps, for anything.  It does so before the lock is free, so between the
  *      last look of a thread at what it waits for and its sleep nothing is lost.
  *   3. While a thread is parked there is a driver, or one of the parked (the heir) has been called to become it.
- *   4. `events` and the counters beside it only go up: equal sums at two times say that nothing has happened. */
+ *   4. `events` and the counters beside it only go up: equal sums at two times say that nothing has happened.
+ *   5. While the lock is biased to a thread (ku_bias_in_force) nobody sends without it, and that thread uses lanes as if it were alone;
+ *      before that it waits for those in a lane.  Who takes the lock's word ends the bias first. */
 #ifndef MPID_THREAD_H
 #define MPID_THREAD_H
 
@@ -20,7 +22,7 @@ struct MPIR_HANDLE;
 
 /* MPID_MODE_THREADED begins, perhaps again; before another thread calls. */
 void MPID_Thread_begin(void);
-/* How often the lock has been biased to a thread. */
+/* How often the lock has been biased to a thread; for tests. */
 uint32_t MPID_Thread_biases(void);
 
 /* Something has happened that a thread may wait for and that no counter of the core tells. */

@@ -336,7 +336,9 @@ struct dev_next {
 struct dev_lane {
     struct ku_ring_tx *tx; /* NULL: there is none */
     _Atomic uint32_t *sleeping, *fence_all;
-    const _Atomic bool *taken; /* a thread that sends beside others is in it, in send_short */
+    /* A thread that sends beside others is in it, in send_short.  Once it has said so it looks whether KU_BIAS_IN_FORCE, and then
+     * sends nothing. */
+    const _Atomic bool *taken;
 };
 
 /* Ways that exist where peers share memory or may read each other's.  They spare calls, copies and lines, and change nothing

@@ -1,5 +1,6 @@
 /* Info objects before MPI_Init and after MPI_Finalize, in several threads at once, whatever the level of thread support. */
 /* ranks: 1 3 */
+/* cflags: -pthread */
 #include <pthread.h>
 #include "../check.h"
 

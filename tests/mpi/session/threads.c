@@ -1,5 +1,6 @@
 /* ranks: 1 2 3 */
 /* Sessions may begin in several threads at once, and error handlers for them be made and freed. */
+/* cflags: -pthread */
 #include <pthread.h>
 #include "session.h"
 

@@ -1,6 +1,7 @@
 /* ranks: 1 2 3 */
 /* across: devices start and stop with sessions */
 /* A session may begin in one thread while another one begins the world model: the library comes up once. */
+/* cflags: -pthread */
 #include <pthread.h>
 #include "session.h"
 
