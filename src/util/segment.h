@@ -128,7 +128,12 @@ struct ku_seg_place {
 /* What a rank waits for: the times always, the rest as an answer to head->asked, given by a rank that sleeps (or polls)
  * in a call.  The launcher reads it when answered == asked; then the rank does not write again before it is asked again. */
 enum { KU_CALL_OPS = 16, KU_CALL_MSGS = 8, KU_CALL_NAME = 40, KU_CALL_MEMBERS = 512, KU_CALL_THREADS = 8 };
-enum { KU_OTHERS_REQUESTS = 1 /* generalized */, KU_OTHERS_THREADS = 2 /* they may call MPI */ };
+enum {
+    KU_OTHERS_REQUESTS = 1 /* generalized */,
+    KU_OTHERS_THREADS = 2 /* they may call MPI */,
+    KU_OTHERS_JOBS = 4 /* processes of other jobs */,
+    KU_OTHERS_UNSEEN = KU_OTHERS_REQUESTS | KU_OTHERS_JOBS /* what the launcher knows nothing of */
+};
 enum ku_op_kind {
     KU_OP_RECV = 1,
     KU_OP_SEND,

@@ -324,7 +324,7 @@ static bool good(struct rank *r, const struct tcp_hello *h)
     bool first;
     r->world.rank = 0;
     if (!tcp_hello_check(h, TCP_HELLO, &r->world) || h->to != 0 || h->epoch != r->world.epoch ||
-        h->from < 1 || h->from >= r->size || !tcp_hello_proven(h, &r->world, us.there.nonce))
+        h->from < 1 || h->from >= r->size || !tcp_hello_proven(h, r->seg.head->secret, us.there.nonce))
         return false;
     first = h->serial > us.heard[h->from] && !us.used[h->from];
     if (h->serial > us.heard[h->from])

@@ -100,7 +100,7 @@ def compile_program(ctx, source):
     program = os.path.join(ctx.bindir, name)
     rule, stamp = program + ".d", program + ".made"
     d = directives(source)
-    cmd = [compiler, "-g", "-O1", *options, "-I" + ROOT, *ctx.cflags, *(["-J", program + ".mods"] if fortran else ["-MD", "-MF", rule]), "-o", program, source,
+    cmd = [compiler, "-g", "-O1", *(["-fno-var-tracking-assignments"] if fortran else []), *options, "-I" + ROOT, *ctx.cflags, *(["-J", program + ".mods"] if fortran else ["-MD", "-MF", rule]), "-o", program, source,
            *" ".join(d.get("cflags", [])).split()]
     if fortran:
         os.makedirs(program + ".mods", exist_ok=True)

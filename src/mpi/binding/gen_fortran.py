@@ -54,7 +54,8 @@ class Arg:
         self.kind, self.handle = p.kind.name, p.kind.handle
         self.choice = self.kind in ("BUFFER", "CBUFFER") or self.kind == "CPOINTER" or (
             self.kind == "POINTER" and p.name in ("base", "buffer", "location"))
-        self.string = self.kind in ("STRING", "STRING_OUT", "STRING_ARRAY")
+        self.strings = self.kind == "C" and p.decl(large).startswith("char *")  # an array of them, or two-dimensional
+        self.string = self.strings or self.kind in ("STRING", "STRING_OUT", "STRING_ARRAY")
         self.function = self.kind == "FUNCTION"
         self.plain_status = self.kind == "C" and "MPI_Fint" in p.decl(large) # an array of INTEGERs in mpi_f08, too
         self.declare()
@@ -235,6 +236,8 @@ class Body:
             self.pointer(a)
         elif kind.startswith("WEIGHTS"):
             self.pass_.append("kf_weights(%s)" % n)
+        elif n == "array_of_errcodes":
+            self.pass_.append("kf_errcodes(%s)" % n)
         elif kind == "RANGES":
             self.pass_.append("(int (*)[3])%s" % n)
         elif n == "index" and kind == "INT_OUT":
@@ -343,6 +346,12 @@ class Body:
     def string(self, a):
         n = a.name
         self.lengths.append(n)
+        if a.strings: # significant at the root alone
+            self.before.append("    %s%s_o = kf_%s(%s, %s_len, %skf_is_root(%s, *root));" % (
+                "char ***" if n == "array_of_argv" else "char **", n, n, n, n, "" if n == "argv" else "*count, ", self.comm()))
+            self.pass_.append(n + "_o")
+            self.clean.append("    free(%s_o);" % n)
+            return
         if a.kind != "STRING_OUT":
             both = self.proc.chapter == "info" or n in ("key", "value")
             self.before.append("    KF_ARRAY(char, %s_o, (int64_t)%s_len + 1);\n    kf_string_in(%s_o, %s, %s_len, %d);" % (n, n, n, n, n, both))
@@ -508,6 +517,8 @@ class Wide:
             if "eighbor" in proc:
                 return "kf_neighbors(%s, %d)" % (self.comm(), side)
             return "kf_size(%s, %s, %d)" % (self.comm(), "sendbuf" + "->base_addr" * self.descriptor, side)
+        if n == "array_of_maxprocs":
+            return "(kf_is_root(%s, (int)*root) ? (int)*count : 0)" % self.comm()
         if n in ("coords", "remain_dims"):
             return "kf_dims(%s)" % self.comm()
         if proc == "Dist_graph_create":
@@ -529,6 +540,14 @@ class Wide:
             return
         if kind == "POINTER" and a.p.has("logical"): # of the size that another argument tells
             self.pass_.append("(int *)" + n)
+            return
+        if n == "array_of_errcodes": # how many there are the root alone knows before
+            count = "(int)*maxprocs" if self.proc.short == "Comm_spawn" else "kf_total(array_of_maxprocs, (int)*count)"
+            self.before.append("    const int64_t %s_n = kf_is_sentinel(%s) || !kf_is_root(%s, (int)*root) ? 0 : %s;\n    KF_ARRAY(int, %s_v, %s_n);" %
+                               (n, n, self.comm(), count, n, n))
+            self.pass_.append("%s_n > 0 ? %s_v : (int *)kf_constants.errcodes_ignore" % (n, n))
+            self.after.append("    kf_widen(%s, %s_v, %s_n);" % (n, n, n))
+            self.clean.append("    KF_DONE(%s);" % n)
             return
         status = "STATUS" in kind or kind == "C" and "MPI_F" in a.decl or a.plain_status
         out = "OUT" in kind or kind == "C" and "MPI_F" in a.decl

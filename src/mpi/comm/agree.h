@@ -92,6 +92,10 @@ void MPIR_Context_begin(struct context_vote *v, const struct party *p, const str
 bool MPIR_Context_step(struct context_vote *v);
 /* Both, waiting; returns v->err. */
 int MPIR_Context_agree(struct context_vote *v, const struct party *p, const struct context_ask *ask);
+/* The ids of a communicator and of the one in it, which this process and one other agree on that exchange numbers by swap (0, or an
+ * error class). */
+int MPIR_Context_pair(int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), void *arg,
+                      uint32_t context[2]);
 /* Before the first vote of a job. */
 void MPIR_Context_reset(void);
 

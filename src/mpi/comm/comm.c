@@ -9,6 +9,7 @@
 #include "bsend.h"
 #include "err.h"
 #include "bodies.h"
+#include "parent.h"
 #include "request.h"
 #include "topo.h"
 #include <stdio.h>
@@ -28,6 +29,8 @@
 
 MPIR_Comm MPIR_Comm_world = PREDEFINED_COMM(KEEL_MPI_COMM_WORLD, "MPI_COMM_WORLD");
 MPIR_Comm MPIR_Comm_self = PREDEFINED_COMM(KEEL_MPI_COMM_SELF, "MPI_COMM_SELF");
+
+MPIR_Comm *MPIR_Comm_parent;
 
 static int set_group(MPIR_Comm *c, MPIR_Group *g)
 {
@@ -292,6 +295,8 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     int err = MPIR_Attr_delete_all(c);
     if (err)
         return err;
+    if (c == MPIR_Comm_parent)
+        MPIR_Comm_parent = NULL;
     c->no_handle = true;
     MPIR_Object_rename(c);
     MPIR_Comm_release(c);

@@ -90,16 +90,6 @@ int MPIR_Comm_check_subset(MPIR_Comm *comm, MPIR_Group *group)
     return 0;
 }
 
-uint64_t MPIR_Comm_hash_group(const MPIR_Group *group)
-{
-    uint64_t h = (uint64_t)group->size;
-    for (int32_t i = 0; i < group->size; i++) {
-        h = (h ^ (uint32_t)MPIR_Group_grank(group, i)) * 0x9e3779b97f4a7c15ull;
-        h ^= h >> 29;
-    }
-    return h;
-}
-
 /* A communicator of the group, NULL in processes that are in none. */
 static int make(const struct party *p, MPIR_Group *group, struct context_ask *ask, MPIR_Comm **newcomm)
 {

@@ -194,3 +194,20 @@ int MPIR_Context_agree(struct context_vote *v, const struct party *p, const stru
         MPID_DeviceCheck(MPID_BLOCKING);
     return v->err;
 }
+
+int MPIR_Context_pair(int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), void *arg, uint32_t context[2])
+{
+    enum { STRIDE = 16 };
+    struct context_vote v = { .ask = { .ids = 2 } };
+    uint64_t theirs = 0;
+    int err = 0;
+    propose(&v, next);
+    while (!v.err && !(err = swap(arg, v.mine, &theirs)) && theirs != v.mine)
+        if (theirs >
+            v.mine) /* what is not free here the other may have left far behind: meet further up, where all is free to both */
+            propose(&v, is_free(theirs, v.ask.ids) ? theirs
+                                                   : ((theirs > next ? theirs : next) / STRIDE + 1) * STRIDE);
+    context[0] = id_of(v.mine);
+    context[1] = id_of(v.mine + 1);
+    return v.err ? v.err : err;
+}

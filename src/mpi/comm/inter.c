@@ -100,13 +100,15 @@ static int check_disjoint(MPIR_Group *local, const int32_t *theirs, int32_t n)
     return 0;
 }
 
-/* The n processes of the other side, known to all of this one; mine[] has room for this side's. */
+/* The n processes of the other side, known to all of this one; mine[] and theirs[] have room for the names of both sides'. */
 static int learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t n)
 {
     MPIR_Comm *comm = p->comm;
     for (int32_t i = 0; i < comm->adi.size; i++)
-        mine[i] = MPIR_Comm_grank(comm, i);
-    int err = MPIR_Comm_swap(p, mine, comm->adi.size, theirs, n);
+        MPIR_Name_of(MPIR_Comm_grank(comm, i), &mine[(int64_t)i * NAME_WORDS]);
+    int err = MPIR_Comm_swap(p, mine, (int64_t)comm->adi.size * NAME_WORDS, theirs, (int64_t)n * NAME_WORDS);
+    if (!err)
+        err = MPIR_Names_find(theirs, n, theirs);
     return err ? err : check_disjoint(comm->group, theirs, n);
 }
 
@@ -139,14 +141,14 @@ static int no_memory(int32_t n)
  * may have: they meet once more to tell. */
 int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm **newcomm)
 {
-    int32_t n = 0, few[FEW], own = p->comm->adi.size, *mine = malloc((size_t)own * sizeof *mine),
-            *many = NULL;
+    int32_t n = 0, few[FEW * NAME_WORDS], own = p->comm->adi.size,
+            *mine = malloc((size_t)own * NAME_WORDS * sizeof *mine), *many = NULL;
     *newcomm = NULL;
     if (!mine && !err)
         err = no_memory(own);
     err = meet(p, check_side(p, err), &n);
     if (!err && (n > FEW || own > FEW)) { /* on both sides, then */
-        many = malloc((size_t)n * sizeof *many);
+        many = malloc((size_t)n * NAME_WORDS * sizeof *many);
         err = meet(p, check_side(p, many ? 0 : no_memory(n)), &n);
     }
     if (!err)
@@ -203,13 +205,13 @@ int MPIR_Intercomm_create(MPIR_Comm *local_comm, int local_leader, MPIR_Comm *pe
 
 /* ---- Two sides of one intercommunicator ----------------------------------------------------------------------- */
 
-/* A name for each side that both know: the left one is that of the process with the least rank in the job of the two first. */
+/* A name for each side that both know: the left one is that of the first process whose name is less. */
 static bool is_left(const MPIR_Comm *comm)
 {
-    return MPIR_Group_grank(comm->group, 0) < MPIR_Group_grank(comm->remote_group, 0);
+    return MPIR_Name_precedes(MPIR_Group_grank(comm->group, 0), MPIR_Group_grank(comm->remote_group, 0));
 }
 
-/* The groups of the new one, after the vote: mine[] has n numbers, theirs[] room for all of the other side. */
+/* The groups of the new one, after the vote: mine[] has room for the names of all of this side, theirs[] for those of the other. */
 static int create_some(const struct party *p, MPIR_Comm *comm, MPIR_Group *group, int32_t *mine,
                        int32_t *theirs, const uint32_t context[2], MPIR_Comm **newcomm)
 {
@@ -220,8 +222,10 @@ static int create_some(const struct party *p, MPIR_Comm *comm, MPIR_Group *group
     if (err || n == 0 || m == 0)
         return err;
     for (int32_t i = 0; i < n; i++)
-        mine[i] = MPIR_Group_grank(group, i);
-    err = MPIR_Comm_swap(p, mine, n, theirs, m);
+        MPIR_Name_of(MPIR_Group_grank(group, i), &mine[(int64_t)i * NAME_WORDS]);
+    err = MPIR_Comm_swap(p, mine, (int64_t)n * NAME_WORDS, theirs, (int64_t)m * NAME_WORDS);
+    if (!err)
+        err = MPIR_Names_find(theirs, m, theirs);
     if (err || group->rank == MPI_UNDEFINED)
         return err;
     err = MPIR_Group_new(m, theirs, &remote);
@@ -240,8 +244,8 @@ int MPIR_Comm_create_inter(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newco
     struct party p = MPIR_Comm_party(comm);
     struct context_vote v;
     struct context_ask ask = { .ids = 2, .extras = 4, .same_arg = "group", .same_class = MPI_ERR_GROUP };
-    int32_t *mine = malloc((size_t)comm->adi.size * sizeof *mine);
-    int32_t *theirs = malloc((size_t)comm->adi.remote_size * sizeof *theirs);
+    int32_t *mine = malloc((size_t)comm->adi.size * NAME_WORDS * sizeof *mine);
+    int32_t *theirs = malloc((size_t)comm->adi.remote_size * NAME_WORDS * sizeof *theirs);
     *newcomm = NULL;
     ask.err = MPIR_Comm_check_subset(comm, group);
     if (!ask.err && !(mine && theirs))

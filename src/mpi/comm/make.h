@@ -55,7 +55,13 @@ int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm
 /* MPI_Comm_create of an intercommunicator. */
 int MPIR_Comm_create_inter(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm);
 
-/* A hash of who is in the group, in its order. */
+/* names.c: processes as others know them. */
+enum { NAME_WORDS = 3 };
+void MPIR_Name_of(int32_t grank, int32_t name[NAME_WORDS]);
+/* The global ranks here of n names; granks may be names.  An error class: there is a name that is not known here. */
+int MPIR_Names_find(const int32_t *names, int32_t n, int32_t *granks);
+bool MPIR_Name_precedes(int32_t a, int32_t b); /* of two global ranks; the same in all processes */
+/* A hash of who is in the group, in its order; the same in all processes. */
 uint64_t MPIR_Comm_hash_group(const MPIR_Group *group);
 
 /* split.c: MPI_Comm_split in two steps: the vote (one context for all colors, as their groups are disjoint; ask->err: what this

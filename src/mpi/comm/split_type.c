@@ -15,27 +15,49 @@
 
 static const char type_key[] = "mpi_hw_resource_type", pset_key[] = "mpi_pset_name";
 
-static int32_t own_node(void)
+/* Are there processes of several jobs in it?  Then numbers of nodes, and ranks in a job, do not tell processes apart. */
+static bool is_of_one_job(const MPIR_Comm *comm)
 {
-    return MPID_World()->node;
+    const MPIR_Group *groups[] = { comm->group, comm->remote_group };
+    for (int g = 0; g < 2 && groups[g]; g++)
+        for (int32_t i = 0; i < groups[g]->size; i++)
+            if (MPIR_Group_grank(groups[g], i) >= MPID_MyWorldSize)
+                return false;
+    return true;
+}
+
+/* A number of this job's in one that no other job is likely to have. */
+static int32_t mixed(int32_t number)
+{
+    struct MPID_Process p;
+    MPID_Process_of(MPID_MyWorldRank, &p);
+    uint64_t h = (p.job ^ (uint64_t)(uint32_t)number << 32) * 0x9e3779b97f4a7c15ull;
+    return (int32_t)((h ^ h >> 31) & INT32_MAX);
+}
+
+static int32_t own_node(const MPIR_Comm *comm)
+{
+    return is_of_one_job(comm) ? MPID_World()->node : mixed(MPID_World()->node);
 }
 
 /* ---- Guided ---------------------------------------------------------------------------------------------------- */
 
 /* The color that a kind of resource gives this process; names that are not known give none. */
-static int color_of_name(const char *name)
+static int color_of_name(const MPIR_Comm *comm, const char *name)
 {
     enum { INSTANCES = 1 << 16 };
     int32_t at[MPIR_RESOURCES];
+    int32_t node = own_node(comm);
     if (!strcmp(name, "mpi_shared_memory"))
-        return own_node();
+        return node;
     for (int i = 0; i < MPIR_RESOURCES; i++) {
         if (strcasecmp(name, MPIR_Resource_name[i]) != 0)
             continue;
         MPIR_Place_get(at);
-        if (at[i] < 0 || at[i] >= INSTANCES || own_node() > INT32_MAX / INSTANCES)
+        if (at[i] < 0 || at[i] >= INSTANCES)
             break;
-        return own_node() * INSTANCES + at[i];
+        return is_of_one_job(comm) && node <= INT32_MAX / INSTANCES ? node * INSTANCES + at[i]
+                                                                    : mixed(node ^ at[i] << 16);
     }
     return MPI_UNDEFINED;
 }
@@ -75,7 +97,7 @@ static int guided(const MPIR_Comm *comm, const MPIR_Info *info, bool psets, stru
     if (!name)
         return MPI_UNDEFINED;
     same_name(ask, name);
-    return color_of_name(name);
+    return color_of_name(comm, name);
 }
 
 /* ---- Unguided -------------------------------------------------------------------------------------------------- */
@@ -91,7 +113,8 @@ static int hear_homes(const struct split *s, bool wants, struct home *homes)
     MPIR_Comm *comm = s->comm;
     MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
     int32_t n = comm->adi.size, m = comm->remote_group ? comm->adi.remote_size : 0;
-    struct home mine = { .grank = MPID_MyWorldRank, .node = wants ? own_node() : NOWHERE };
+    struct home mine = { .grank = is_of_one_job(comm) ? MPID_MyWorldRank : mixed(MPID_MyWorldRank),
+                         .node = wants ? own_node(comm) : NOWHERE };
     MPIR_Place_get(mine.at);
     int err = MPIR_Allgather(&mine, HOME_WORDS, type, homes, HOME_WORDS, type, s->party.comm);
     if (!err && m)
@@ -142,7 +165,7 @@ static int own_color(const MPIR_Comm *comm, int split_type, const MPIR_Info *inf
         context_same(ask, 0, (uint32_t)split_type);
     switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-        return own_node();
+        return own_node(comm);
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         return guided(comm, info, split_type == MPI_COMM_TYPE_RESOURCE_GUIDED, ask);

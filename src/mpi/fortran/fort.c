@@ -89,6 +89,68 @@ void kf_string_out(char *dst, size_t len, const char *src)
         memset(dst + n, ' ', len - n);
 }
 
+static bool is_blank(const char *s, size_t len)
+{
+    while (len > 0 && s[len - 1] == ' ')
+        len--;
+    return len == 0;
+}
+
+/* n strings that lie `apart` from each other, behind the n + 1 pointers to them. */
+static char **strings(char **list, char *text, const char *from, size_t len, size_t apart, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++, from += apart, text += len + 1) {
+        list[i] = text;
+        kf_string_in(text, from, len, false);
+    }
+    list[n] = NULL;
+    return list;
+}
+
+static char **one_block(const char *from, size_t len, int64_t n)
+{
+    char **list = kf_malloc(n + 1, sizeof *list + len + 1);
+    return strings(list, (char *)(list + n + 1), from, len, len, n);
+}
+
+char **kf_argv(const char *argv, size_t len, bool significant)
+{
+    int64_t n = 0;
+    if (!significant || argv == kf_constants.argv_null)
+        return MPI_ARGV_NULL;
+    while (!is_blank(argv + (size_t)n * len, len))
+        n++;
+    return one_block(argv, len, n);
+}
+
+char **kf_array_of_commands(const char *commands, size_t len, int count, bool significant)
+{
+    return significant ? one_block(commands, len, kf_positive(count)) : NULL;
+}
+
+char ***kf_array_of_argv(const char *argvs, size_t len, int count, bool significant)
+{
+    int64_t all = 0, n;
+    size_t apart = (size_t)kf_positive(count) * len;
+    if (!significant || argvs == kf_constants.argvs_null || count < 1)
+        return MPI_ARGVS_NULL;
+    for (int i = 0; i < count; i++)
+        for (const char *s = argvs + (size_t)i * len; !is_blank(s, len); s += apart)
+            all++;
+    char ***lists = kf_malloc(1, (size_t)count * sizeof *lists + (size_t)(all + count) * sizeof **lists +
+                                     (size_t)all * (len + 1));
+    char **list = (char **)(lists + count), *text = (char *)(list + all + count);
+    for (int i = 0; i < count; i++) {
+        const char *first = argvs + (size_t)i * len;
+        for (n = 0; !is_blank(first + (size_t)n * apart, len); n++)
+            ;
+        lists[i] = strings(list, text, first, len, apart, n);
+        list += n + 1;
+        text += (size_t)n * (len + 1);
+    }
+    return lists;
+}
+
 /* ---- Questions ---- */
 
 /* Part of the modules of a compiler whose INTEGER, LOGICAL, REAL and DOUBLE PRECISION have other sizes than usual (build-modules). */
@@ -132,6 +194,13 @@ int kf_size(MPI_Comm comm, void *sendbuf, bool sends)
         (inter ? PMPI_Comm_remote_size(comm, &n) : PMPI_Comm_size(comm, &n)) != MPI_SUCCESS)
         return 0;
     return n;
+}
+
+bool kf_is_root(MPI_Comm comm, int root)
+{
+    int rank = -1, flag = 0;
+    return PMPI_Initialized(&flag) == MPI_SUCCESS && flag && comm != MPI_COMM_NULL &&
+           PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
 int kf_dims(MPI_Comm comm)

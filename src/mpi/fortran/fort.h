@@ -76,6 +76,11 @@ static inline int *kf_weights(void *p)
                                              : p;
 }
 
+static inline int *kf_errcodes(void *p)
+{
+    return p == kf_constants.errcodes_ignore ? MPI_ERRCODES_IGNORE : p;
+}
+
 /* ---- Values ---- */
 
 /* MPI_X_toint, without a call: the low half of a handle. */
@@ -169,7 +174,15 @@ void kf_string_in(char *dst, const char *src, size_t len, bool both);
 /* Cut or padded with blanks. */
 void kf_string_out(char *dst, size_t len, const char *src);
 
+/* Arguments of MPI_Comm_spawn and MPI_Comm_spawn_multiple, as C has them, in memory for free(); NULL where they are not significant.  A
+ * blank string ends a list of arguments; those of command i are array_of_argv(i, 1), (i, 2), ... */
+char **kf_argv(const char *argv, size_t len, bool significant);
+char **kf_array_of_commands(const char *commands, size_t len, int count, bool significant);
+char ***kf_array_of_argv(const char *argvs, size_t len, int count, bool significant);
+
 /* ---- What needs a question ---- */
+
+bool kf_is_root(MPI_Comm comm, int root);
 
 /* Keel's own (api.txt), and so not in mpi.h. */
 int PMPI_Keel_call_from(int language);

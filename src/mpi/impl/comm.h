@@ -106,6 +106,13 @@ void MPIR_Comm_release(MPIR_Comm *c);
  * so far (recorded).  Collective over comm, an intracommunicator; groups of different processes are equal or disjoint. */
 int MPIR_Comm_make(MPIR_Comm *comm, MPIR_Group *group, int err, MPIR_Comm **newcomm);
 
+/* The intercommunicator of comm's group and another one, all of whose processes have been introduced to each other (MPID_Introduce).  At
+ * the roots: `other` is the global rank of the other group's root, with which swap exchanges a number (0, or an error class).
+ * Collective over both.  err: what this process has met so far (recorded). */
+int MPIR_Comm_from_two(MPIR_Comm *comm, int root, int err, int32_t other,
+                       int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), void *arg,
+                       MPIR_Comm **newcomm);
+
 struct MPIR_Info;
 /* Change *hints to what info (NULL: nothing) says; on an error, whose class is returned, nothing has changed. */
 int MPIR_Comm_hints_read(MPIR_Comm_hints *hints, const struct MPIR_Info *info);

@@ -14,6 +14,7 @@
 #include "err.h"
 #include "leaks.h"
 #include "p2p.h"
+#include "parent.h"
 #include "partitioned.h"
 #include "request.h"
 
@@ -63,6 +64,7 @@ int MPIR_Finalize(void)
     err = MPIR_Bsend_drain(NULL);
     MPIR_Request_drain(NULL);
     MPIR_Part_fini(NULL);
+    MPIR_Spawn_end();
     int late = MPIR_Coll_meet(&MPIR_Comm_world, keep) ? 0 : barrier(&MPIR_Comm_world, &keep);
     if (err || late)
         return err ? err : late;

@@ -6,6 +6,7 @@
 #include "env.h"
 #include "err.h"
 #include "info.h"
+#include "parent.h"
 
 static pthread_t main_thread;
 static bool called; /* MPI_Init has been */
@@ -31,7 +32,7 @@ static int start(int *argc, char ***argv, int level)
     MPIR_ENV_SET(thread_level, level);
     MPIR_ENV_SET(phase, MPIR_RUNNING);
     called = true;
-    return 0;
+    return MPIR_Parent_meet();
 }
 
 int MPIR_Init(int *argc, char ***argv)

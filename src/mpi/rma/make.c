@@ -24,6 +24,19 @@ struct blocks {
     int32_t err, pad;
 };
 
+/* Addresses of memory, and packets for it, know the ranks of one job.  All members find the same answer. */
+static int check_one_job(const MPIR_Comm *comm)
+{
+    for (int32_t i = 0; i < comm->group->size; i++)
+        if (MPIR_Group_grank(comm->group, i) >= MPID_MyWorldSize)
+            return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, "comm",
+                            "has processes of several jobs (rank %d is of another one); windows over them "
+                            "are not in this "
+                            "version of Keel MPI",
+                            i);
+    return 0;
+}
+
 /* ---- Members of this node ------------------------------------------------------------------------------------ */
 
 static int by_rank(const void *a, const void *b)
@@ -346,6 +359,8 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
                 MPIR_Win **result)
 {
     int err = MPIR_Comm_check_intra(comm);
+    if (!err)
+        err = check_one_job(comm);
     if (err)
         return err;
     err = check_arguments(size, unit);

@@ -11,7 +11,7 @@
 #include "util/sock.h"
 
 enum {
-    TCP_VERSION = 3,
+    TCP_VERSION = 4,
     TCP_MAX_SHORT = 48,
     TCP_MAX_SEND = 128 << 10,
     TCP_MAX_LYING = 1 << 20, /* measured: see README.md */
@@ -38,9 +38,9 @@ enum { TCP_HELLO = 1 /* of who connected */, TCP_ANSWER = 2 /* of who accepted: 
 struct tcp_hello {
     uint64_t magic;
     uint32_t version, kind;
-    uint64_t job_id;
-    int32_t from, to; /* global ranks */
-    uint32_t epoch, zero;
+    uint64_t job_id, to_job;      /* of who sends it, of who is to read it */
+    int32_t from, to;             /* ranks in these */
+    uint32_t epoch, zero;         /* epoch: of who is called */
     uint64_t serial;              /* of this attempt, in both: every one of a rank has a higher one */
     uint8_t nonce[KU_AUTH_NONCE]; /* of who connected, in both */
     uint8_t proof[KU_AUTH_PROOF]; /* of who sends it */
@@ -94,6 +94,7 @@ static inline struct tcp_hello tcp_hello_le(struct tcp_hello h)
     h.version = ku_le32(h.version);
     h.kind = ku_le32(h.kind);
     h.job_id = ku_le64(h.job_id);
+    h.to_job = ku_le64(h.to_job);
     h.from = (int32_t)ku_le32((uint32_t)h.from);
     h.to = (int32_t)ku_le32((uint32_t)h.to);
     h.epoch = ku_le32(h.epoch);
@@ -109,7 +110,7 @@ static inline struct ku_auth tcp_hello_facts(const struct tcp_hello *h, const ui
              to = (uint64_t)h->epoch << 32 | (uint32_t)h->to;
     bool calls = h->kind == TCP_HELLO;
     struct ku_auth a = { .purpose = "rank wire",
-                         .job = h->job_id,
+                         .job = calls ? h->job_id : h->to_job,
                          .caller = calls ? from : to,
                          .called = calls ? to : from,
                          .serial = h->serial };
@@ -123,38 +124,56 @@ static inline enum ku_auth_role tcp_hello_role(const struct tcp_hello *h)
     return h->kind == TCP_HELLO ? KU_AUTH_CALLER : KU_AUTH_CALLED;
 }
 
+/* A process of the job w, as that is told to its peers. */
+static inline struct dev_identity tcp_of_job(const struct dev_world *w, int32_t rank)
+{
+    const struct ku_seg_head *job = w->segment->head;
+    struct dev_identity id = { .job = job->job_id, .rank = rank, .epoch = w->epoch };
+    memcpy(id.key, job->secret, sizeof id.key);
+    return id;
+}
+
+static inline struct tcp_hello tcp_hello_to(uint32_t kind, const struct dev_world *w,
+                                            const struct dev_identity *to, uint64_t serial,
+                                            const uint8_t *nonce, const uint8_t *called_nonce)
+{
+    struct tcp_hello h = { .magic = TCP_MAGIC,
+                           .version = TCP_VERSION,
+                           .kind = kind,
+                           .job_id = w->segment->head->job_id,
+                           .to_job = to->job,
+                           .from = w->rank,
+                           .to = to->rank,
+                           .epoch = kind == TCP_HELLO ? to->epoch : w->epoch,
+                           .serial = serial };
+    memcpy(h.nonce, nonce, sizeof h.nonce);
+    struct ku_auth facts = tcp_hello_facts(&h, called_nonce);
+    ku_auth_prove(to->key, &facts, tcp_hello_role(&h), h.proof);
+    return h;
+}
+
+/* The same, to a rank of this job. */
 static inline struct tcp_hello tcp_hello_prepare(uint32_t kind, const struct dev_world *w, int32_t to,
                                                  uint64_t serial, const uint8_t *nonce,
                                                  const uint8_t *called_nonce)
 {
-    const struct ku_seg_head *job = w->segment->head;
-    struct tcp_hello h = { .magic = TCP_MAGIC,
-                           .version = TCP_VERSION,
-                           .kind = kind,
-                           .job_id = job->job_id,
-                           .from = w->rank,
-                           .to = to,
-                           .epoch = w->epoch,
-                           .serial = serial };
-    memcpy(h.nonce, nonce, sizeof h.nonce);
-    struct ku_auth facts = tcp_hello_facts(&h, called_nonce);
-    ku_auth_prove(job->secret, &facts, tcp_hello_role(&h), h.proof);
-    return h;
+    struct dev_identity id = tcp_of_job(w, to);
+    return tcp_hello_to(kind, w, &id, serial, nonce, called_nonce);
 }
 
-/* Does it look like one of this job? */
+/* Does it look like one for a process of this job? */
 static inline bool tcp_hello_check(const struct tcp_hello *h, uint32_t kind, const struct dev_world *w)
 {
     return h->magic == TCP_MAGIC && h->version == TCP_VERSION && h->kind == kind &&
-           h->job_id == w->segment->head->job_id && h->zero == 0;
+           h->to_job == w->segment->head->job_id && h->zero == 0;
 }
 
-/* Was it made by who knows the job's secret, for this connection? */
-static inline bool tcp_hello_proven(const struct tcp_hello *h, const struct dev_world *w,
+/* Was it made by who knows the key, for this connection? */
+static inline bool tcp_hello_proven(const struct tcp_hello *h, const uint8_t *key,
                                     const uint8_t *called_nonce)
 {
     struct ku_auth facts = tcp_hello_facts(h, called_nonce);
-    return ku_auth_proven(w->segment->head->secret, &facts, tcp_hello_role(h), h->proof);
+    return ku_auth_proven(key, &facts, tcp_hello_role(h), h->proof);
 }
 
 /* n of the addresses, which have one port. */
@@ -193,7 +212,8 @@ static inline struct ku_sock_addr tcp_address_at(const struct tcp_address *a, in
     return at;
 }
 
-_Static_assert(sizeof(struct tcp_hello) == 112, "a hello is 112 bytes");
+_Static_assert(sizeof(struct tcp_hello) == 120, "a hello is 120 bytes");
+_Static_assert((int)DEV_KEY_BYTES == (int)KU_SECRET_BYTES, "a job's secret is the key of its ranks");
 _Static_assert(sizeof(struct tcp_frame) == 24, "a frame's body is aligned to 8 where the frame is");
 _Static_assert(sizeof(struct tcp_address) <= DEV_ADDRESS_MAX, "an address fits in a card");
 _Static_assert(TCP_MAX_SEND % 8 == 0 && TCP_MAX_LYING % 8 == 0, "the longest frames need no padding");

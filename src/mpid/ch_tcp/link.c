@@ -161,9 +161,10 @@ static void greet(struct dev_peer *p, const struct tcp_hello *h)
 static bool make_hello(struct dev_peer *p, struct tcp_hello *h)
 {
     uint8_t mine[KU_AUTH_NONCE], its[KU_AUTH_NONCE];
-    if (!dev_tcp_nonce_of(p, its) || !ku_auth_nonce(mine))
+    struct dev_identity id;
+    if (!dev_tcp_nonce_of(p, its) || !dev_tcp_identity(p->dev, p->grank, &id) || !ku_auth_nonce(mine))
         return false;
-    *h = tcp_hello_prepare(TCP_HELLO, &p->dev->world, p->grank, ++p->serial, mine, its);
+    *h = tcp_hello_to(TCP_HELLO, &p->dev->world, &id, ++p->serial, mine, its);
     return true;
 }
 
@@ -230,13 +231,14 @@ static bool is_answer(struct dev_peer *p)
     const struct dev_world *w = &p->dev->world;
     const struct tcp_hello *a = &p->answer;
     struct tcp_hello hello;
+    struct dev_identity id;
     uint8_t its[KU_AUTH_NONCE];
     memcpy(&hello, p->out, sizeof hello);
     hello = tcp_hello_le(hello);
-    return tcp_hello_check(a, TCP_ANSWER, w) && a->from == p->grank && a->to == w->rank &&
-           a->epoch == w->epoch && a->serial == hello.serial &&
-           memcmp(a->nonce, hello.nonce, sizeof a->nonce) == 0 && dev_tcp_nonce_of(p, its) &&
-           tcp_hello_proven(a, w, its);
+    return tcp_hello_check(a, TCP_ANSWER, w) && dev_tcp_identity(p->dev, p->grank, &id) &&
+           a->job_id == id.job && a->from == id.rank && a->to == w->rank && a->epoch == id.epoch &&
+           a->serial == hello.serial && memcmp(a->nonce, hello.nonce, sizeof a->nonce) == 0 &&
+           dev_tcp_nonce_of(p, its) && tcp_hello_proven(a, id.key, its);
 }
 
 /* GREETED: the answer. */
@@ -284,6 +286,15 @@ static void tell_of_stranger(struct dev *d, const struct guest *g, const char *w
             d->world.rank, ku_sock_text(&g->from, where), what);
 }
 
+/* Of two processes; of different jobs the job decides. */
+static bool is_higher_than(const struct dev *d, int32_t grank)
+{
+    struct dev_identity id;
+    if (grank < d->world.size || !dev_tcp_identity(d, grank, &id))
+        return d->world.rank > grank;
+    return d->world.segment->head->job_id > id.job;
+}
+
 /* Invariant 1. */
 static bool takes(const struct dev_peer *p)
 {
@@ -293,7 +304,7 @@ static bool takes(const struct dev_peer *p)
         return true;
     case TCP_CONNECTING:
     case TCP_GREETED:
-        return p->dev->world.rank > p->grank;
+        return is_higher_than(p->dev, p->grank);
     default:
         return false;
     }
@@ -303,9 +314,12 @@ static bool takes(const struct dev_peer *p)
 static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &p->source };
-    struct tcp_hello answer =
-        tcp_hello_prepare(TCP_ANSWER, &d->world, p->grank, g->hello.serial, g->hello.nonce, d->address.nonce);
+    struct tcp_hello answer;
+    struct dev_identity id;
     bool yes;
+    if (!dev_tcp_identity(d, p->grank, &id))
+        return false;
+    answer = tcp_hello_to(TCP_ANSWER, &d->world, &id, g->hello.serial, g->hello.nonce, d->address.nonce);
     ku_lock(&p->lock);
     yes = takes(p) && epoll_ctl(d->epoll, EPOLL_CTL_MOD, g->fd, &ev) == 0;
     if (yes) {
@@ -322,11 +336,21 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
     return yes;
 }
 
-/* The rank of the job that has sent this hello just now; NULL: nobody, or he may try again. */
+/* The number of the process that a hello names; -1: it is none, or of a job that this process has not met (so far). */
+static int32_t number_of(const struct dev *d, const struct tcp_hello *h)
+{
+    if (h->job_id != h->to_job)
+        return d->up.peer_of ? d->up.peer_of(d->up.core, h->job_id, h->from) : -1;
+    return h->from >= 0 && h->from < d->world.size && h->from != d->world.rank ? h->from : -1;
+}
+
+/* The process that has sent this hello just now; NULL: nobody, or it may try again. */
 static struct dev_peer *who_is(struct dev *d, const struct guest *g)
 {
     const struct tcp_hello *h = &g->hello;
     struct dev_peer *p = NULL;
+    struct dev_identity id;
+    int32_t number;
     if (!tcp_hello_check(h, TCP_HELLO, &d->world)) {
         tell_of_stranger(d, g, "is not one of this job");
         return NULL;
@@ -334,12 +358,14 @@ static struct dev_peer *who_is(struct dev *d, const struct guest *g)
     if (h->epoch != d->world.epoch ||
         h->to != d->world.rank) /* meant for another process, at the same address */
         return NULL;
-    if (!tcp_hello_proven(h, &d->world, d->address.nonce) || h->from < 0 || h->from >= d->world.size ||
-        h->from == d->world.rank) {
+    number = number_of(d, h);
+    if (number < 0 && h->job_id != h->to_job)
+        return NULL;
+    if (number < 0 || !dev_tcp_identity(d, number, &id) || !tcp_hello_proven(h, id.key, d->address.nonce)) {
         tell_of_stranger(d, g, "does not know the job's secret");
         return NULL;
     }
-    p = dev_tcp_peer(d, h->from);
+    p = dev_tcp_peer(d, number);
     if (p && h->serial <= p->heard) {
         tell_of_stranger(d, g, "repeats what a process of the job has sent before");
         return NULL;

@@ -1,6 +1,6 @@
 /* places.c: at which addresses this process can be reached, and where it looks for a peer.
  *
- * A process listens at loopback if all ranks are on one node, else at all its host's addresses (or at KEEL_TCP_HOST), and tells
+ * A process listens at loopback if all ranks are on one node and it meets no other job, else at all its host's addresses (or at KEEL_TCP_HOST), and tells
  * its peers those that KEEL_TCP_NETS lets it use, with their networks.  Who connects tries loopback if the host is the
  * same, then the peer's addresses in networks that it is in itself, then the others, to which there may be a route.  An
  * address that is also its own, as those of bridges often are, leads to itself and not to the peer. */
@@ -84,7 +84,7 @@ static void with_prefix(const struct dev *d, struct ku_sock_addr *a)
 bool dev_tcp_places(struct dev *d)
 {
     const char *host = ku_knob_str("TCP_HOST"), *nets = ku_knob_str("TCP_NETS");
-    bool alone = d->world.segment->head->nnodes == 1;
+    bool alone = d->world.segment->head->nnodes == 1 && !d->world.others;
     struct ku_sock_addr at;
     uint8_t nonce[KU_AUTH_NONCE];
     if (!nets_are_good(nets))

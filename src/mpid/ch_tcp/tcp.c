@@ -162,7 +162,7 @@ static void tcp_fini(struct dev *d)
         free(b);
     }
     ku_lock_fini(&d->pool_lock);
-    ku_sparse_free((void **)d->peers, (size_t)d->world.size);
+    ku_sparse_free((void **)d->peers, (size_t)d->npeers);
     free(d);
 }
 
@@ -196,7 +196,7 @@ static dev_status tcp_open(const struct dev_services *services, const struct dev
                            struct dev **dev)
 {
     struct dev *d;
-    if (world->size < 2) {
+    if (world->size < 2 && !world->others) {
         ku_err_set(1, NULL, "there is nobody to talk to");
         return DEV_NO_SUPPORT;
     }
@@ -213,6 +213,7 @@ static dev_status tcp_open(const struct dev_services *services, const struct dev
     d->silence = (int)ku_knob_int("TCP_LOST_S");
     d->up = *services;
     d->world = *world;
+    d->npeers = world->size;
     d->sleeping = &ku_segment_rank(world->segment, (uint32_t)world->local_rank)->sleeping;
     d->epoll = d->listen_fd = d->timer_fd = -1;
     for (int i = 0; i < TCP_GUESTS; i++)
@@ -248,10 +249,33 @@ static size_t tcp_address(const struct dev *d, void *buf, size_t cap)
     return n;
 }
 
+bool dev_tcp_identity(const struct dev *d, int32_t grank, struct dev_identity *id)
+{
+    if (grank >= 0 && grank < d->world.size) {
+        *id = tcp_of_job(&d->world, grank);
+        return true;
+    }
+    return d->up.identity && d->up.identity(d->up.core, grank, id);
+}
+
+static bool room_for(struct dev *d, int32_t grank)
+{
+    if (grank < d->npeers)
+        return true;
+    int32_t more = grank < INT32_MAX / 2 ? 2 * grank + 1 : INT32_MAX;
+    struct dev_peer **at =
+        (struct dev_peer **)ku_sparse_grow((void **)d->peers, (size_t)d->npeers, (size_t)more);
+    if (!at)
+        return false;
+    d->peers = at;
+    d->npeers = more;
+    return true;
+}
+
 struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank)
 {
-    struct dev_peer *p = d->peers[grank];
-    if (p)
+    struct dev_peer *p = room_for(d, grank) ? d->peers[grank] : NULL;
+    if (p || grank >= d->npeers)
         return p;
     p = calloc(1, sizeof *p);
     if (!p)
@@ -268,7 +292,8 @@ struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank)
 
 static dev_status tcp_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer)
 {
-    if (grank < 0 || grank >= d->world.size || grank == d->world.rank) {
+    struct dev_identity id;
+    if (grank == d->world.rank || !dev_tcp_identity(d, grank, &id)) {
         ku_err_set(1, "rank", "%d is not another rank of the job", grank);
         return DEV_NO_SUPPORT;
     }
@@ -396,7 +421,8 @@ static bool is_under_way(const struct dev *d, const struct dev_peer *p)
 {
     if (p->state == TCP_OPEN)
         return p->out || p->keeps || p->in || ku_sock_unsent(p->fd) != 0 ||
-               atomic_load_explicit(&ku_segment_gone(d->world.segment)[p->grank], memory_order_relaxed);
+               (p->grank < d->world.size &&
+                atomic_load_explicit(&ku_segment_gone(d->world.segment)[p->grank], memory_order_relaxed));
     return p->state > TCP_IDLE && p->state < TCP_OPEN;
 }
 

@@ -119,7 +119,8 @@ struct dev {
     uint64_t alarm;             /* when the timer fires; 0: not set */
     uint64_t deaf;              /* accepts again at this time; 0: does now */
     bool warned;
-    struct dev_peer **peers; /* [size], of util/sparse.h; */
+    struct dev_peer **peers; /* [npeers], of util/sparse.h; */
+    int32_t npeers;          /* world.size, and more where other jobs have been met */
     struct dev_peer *known;  /* those that are not NULL, linked by next_known */
     int nguests;
     struct guest guests[TCP_GUESTS];
@@ -130,7 +131,8 @@ struct dev {
 };
 
 /* tcp.c */
-struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank); /* NULL: no memory */
+struct dev_peer *dev_tcp_peer(struct dev *d, int32_t grank);                        /* NULL: no memory */
+bool dev_tcp_identity(const struct dev *d, int32_t grank, struct dev_identity *id); /* false: there is none */
 uint8_t *dev_tcp_buffer(struct dev *d); /* of TCP_BUFFER bytes, aligned to 8; NULL: no memory */
 void dev_tcp_release(struct dev *d, uint8_t *buffer);
 void dev_tcp_ring(struct dev *d);

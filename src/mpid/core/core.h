@@ -12,6 +12,7 @@
 #include "match.h"
 #include "wire.h"
 #include "copy.h"
+#include "jobs.h"
 #include "peers.h"
 #include "thread.h"
 #include "mpid/team/team.h"
@@ -295,6 +296,7 @@ extern struct core MPID_core;
 
 /* devset.c */
 int MPID_Devset_open(void);
+int MPID_Devset_reach_others(void); /* open what reaches processes of other jobs, if nothing does */
 void MPID_Devset_close(void);
 void MPID_Devset_fini(void);
 bool MPID_Dev_serves(const struct core_dev *d, int32_t grank); /* it is what talks to that rank, or would */
@@ -528,6 +530,7 @@ void MPID_Pull_peer_lost(const struct peer *p);
 
 /* mem.c */
 void MPID_Mem_init(void);
+void MPID_Mem_close_all(void); /* devices let go of the memory that nobody has unregistered */
 void MPID_Mem_fini(void);
 int MPID_Mem_drive(struct peer *p, dev_status *s);
 void MPID_Mem_sent(struct memop *v, dev_status status);

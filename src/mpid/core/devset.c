@@ -288,6 +288,29 @@ static bool open_one(const struct dev_ops *ops, bool plugin)
     return true;
 }
 
+/* Does an open device reach processes of other jobs? */
+static bool reaches_others(void)
+{
+    for (int i = 0; i < MPID_core.ndevs; i++)
+        if (MPID_core.devs[i].ops.reach == DEV_REACH_ANY && (MPID_core.devs[i].caps.reach & DEV_REACH_ANY))
+            return true;
+    return false;
+}
+
+int MPID_Devset_reach_others(void)
+{
+    why_not[0] = 0;
+    MPID_core.world.others = true;
+    for (int i = 0; builtin[i] != NULL && !reaches_others(); i++)
+        if (builtin[i]->reach == DEV_REACH_ANY)
+            open_one(builtin[i], true);
+    if (reaches_others())
+        return 0;
+    return ku_err_set(MPI_ERR_OTHER, NULL, "no device %s%.50s can reach processes of other jobs%s",
+                      ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
+                      ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", why_not);
+}
+
 static void open_plugin(const struct dev_ops *ops)
 {
     open_one(ops, true);
@@ -431,6 +454,18 @@ static int write_card(void)
     return err;
 }
 
+size_t MPID_Others_card(void *buf, size_t cap)
+{
+    struct card c = { 0 };
+    int err = 0;
+    for (int i = 0; i < MPID_core.ndevs && err == 0; i++)
+        err = card_add(&c, &MPID_core.devs[i]);
+    size_t n = err == 0 ? c.len : 0;
+    memcpy(buf, c.bytes, n < cap ? n : cap);
+    free(c.bytes);
+    return n;
+}
+
 /* The address of a device in a card; 0 bytes: it has none there. */
 static size_t find_address(const struct ku_card *c, const char *device, const uint8_t **address)
 {
@@ -451,13 +486,28 @@ static size_t find_address(const struct ku_card *c, const char *device, const ui
     return 0;
 }
 
+/* A device's address in the card of a process of another job. */
+static size_t address_of_other(const char *device, int32_t peer, void *buf, size_t cap)
+{
+    uint32_t len;
+    const void *bytes = MPID_Jobs_card(peer, &len);
+    const uint8_t *address;
+    if (bytes == NULL || peer_gone(peer))
+        return DEV_ADDRESS_NEVER;
+    struct ku_card c = { .bytes = bytes, .len = len };
+    size_t n = find_address(&c, device, &address);
+    memcpy(buf, address, n < cap ? n : cap);
+    return n > 0 ? n : DEV_ADDRESS_NEVER;
+}
+
 size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
 {
     const char *device = ((const struct core_dev *)arg)->ops.name;
     struct ku_card c;
     const uint8_t *address;
-    if (grank < 0 || grank >= MPID_core.job.size || peer_gone(grank) ||
-        ku_segment_gone(&MPID_core.job.segment)[grank])
+    if (grank >= MPID_core.job.size)
+        return address_of_other(device, grank, buf, cap);
+    if (grank < 0 || peer_gone(grank) || ku_segment_gone(&MPID_core.job.segment)[grank])
         return DEV_ADDRESS_NEVER;
     enum ku_card_state is = pmi_card_of(&MPID_core.job, &MPID_core.heap, grank, &c);
     if (is == KU_CARD_NONE)

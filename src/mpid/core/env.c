@@ -180,7 +180,9 @@ static int setup_world(void)
                                                 .place = MPID_Place,
                                                 .place_at = MPID_Place_at,
                                                 .placed = MPID_Placed,
-                                                .knob_number = service_knob_number };
+                                                .knob_number = service_knob_number,
+                                                .identity = MPID_Jobs_identity,
+                                                .peer_of = MPID_Jobs_peer_of };
     return 0;
 }
 
@@ -210,6 +212,7 @@ static void teardown(void)
     MPID_Contexts_fini();
     MPID_Umsg_fini();
     MPID_Devset_fini();
+    MPID_Jobs_fini();
     ku_slab_fini(&MPID_core.rndvs);
     MPID_Mem_fini();
     MPID_core.busy = NULL;
@@ -278,6 +281,7 @@ static void report_space(void)
 static void end(void)
 {
     report_space();
+    MPID_Mem_close_all();
     MPID_Devset_close();
     pmi_finalized(&MPID_core.job);
     teardown();

@@ -19,6 +19,20 @@ void MPID_Mem_init(void)
     ku_slab_init(&MPID_core.memops, (sizeof(struct memop) + 63) & ~(size_t)63, 0);
 }
 
+static void close_region(void *memory, void *arg)
+{
+    struct MPID_MEMORY *m = memory;
+    (void)arg;
+    for (int i = 0; i < MPID_core.ndevs; i++)
+        if (m->at[i] != NULL)
+            MPID_core.devs[i].mem.mem_unregister(m->at[i]);
+}
+
+void MPID_Mem_close_all(void)
+{
+    ku_slab_each(&MPID_core.regions, close_region, NULL);
+}
+
 void MPID_Mem_fini(void)
 {
     ku_slab_fini(&MPID_core.regions);

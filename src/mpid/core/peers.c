@@ -10,17 +10,35 @@ static struct peer lost = { .grank = -1, .gone = true };
 bool MPID_Peers_init(struct peers *t, int32_t n)
 {
     *t = (struct peers){ .at = (struct peer **)ku_sparse_new((size_t)n) };
-    t->n = t->at != NULL ? n : 0;
+    t->n = t->job = t->cap = t->at != NULL ? n : 0;
     return t->at != NULL;
 }
 
 bool MPID_Peers_grow(struct peers *t, int32_t n)
 {
-    struct peer **at = (struct peer **)ku_sparse_grow((void **)t->at, (size_t)t->n, (size_t)n);
-    if (at == NULL)
+    enum { SPARE = 1 << 16 /* entries, which cost nothing until they are used */ };
+    int32_t cap = n < INT32_MAX / 2 - SPARE ? 2 * n + SPARE : INT32_MAX;
+    struct peers_before *b;
+    struct peer **at;
+    if (n <= t->cap) {
+        t->n = n;
+        return true;
+    }
+    b = malloc(sizeof *b);
+    at = (struct peer **)ku_sparse_new((size_t)cap);
+    if (b == NULL || at == NULL) {
+        free(b);
+        ku_sparse_free((void **)at, (size_t)cap);
         return false;
-    t->at = at;
+    }
+    for (int32_t i = 0; i < t->n; i++)
+        if (t->at[i] != NULL)
+            at[i] = t->at[i];
+    *b = (struct peers_before){ t->at, t->cap, t->before };
+    t->before = b;
+    __atomic_store_n(&t->at, at, __ATOMIC_RELEASE);
     t->n = n;
+    t->cap = cap;
     return true;
 }
 
@@ -43,7 +61,7 @@ bool MPID_Peers_lose(struct peers *t, int32_t index)
         p->gone = true;
         peer_set_fast(p, false);
     }
-    t->ngone++;
+    t->ngone += index < t->job;
     return true;
 }
 
@@ -54,6 +72,12 @@ void MPID_Peers_fini(struct peers *t)
         t->first = p->next_used;
         free(p);
     }
-    ku_sparse_free((void **)t->at, (size_t)t->n);
+    while (t->before != NULL) {
+        struct peers_before *b = t->before;
+        t->before = b->next;
+        ku_sparse_free((void **)b->at, (size_t)b->cap);
+        free(b);
+    }
+    ku_sparse_free((void **)t->at, (size_t)t->cap);
     *t = (struct peers){ 0 };
 }

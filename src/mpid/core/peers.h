@@ -15,13 +15,21 @@
 
 struct peer;
 struct peers {
-    struct peer **at;          /* [n] */
-    int32_t n, ngone;          /* ngone: those that are lost */
+    struct peer **at;          /* [n], and room for cap */
+    int32_t n, ngone;          /* ngone: those of the job that are lost */
     struct peer *first, *last; /* in use, linked by next_used */
+    int32_t job, cap;          /* job: n at the beginning */
+    struct peers_before {
+        struct peer **at;
+        int32_t cap;
+        struct peers_before *next;
+    } * before; /* arrays that were */
 };
 
 bool MPID_Peers_init(struct peers *t, int32_t n); /* false: no memory */
-bool MPID_Peers_grow(struct peers *t, int32_t n); /* to n > t->n; false: no memory, nothing is changed */
+/* To n > t->n; false: no memory, nothing is changed.  Threads that send without the device lock may read the table meanwhile: the
+ * array that was stays as it is until fini. */
+bool MPID_Peers_grow(struct peers *t, int32_t n);
 /* The peer's entry, from calloc, with its grank as index: at[index] was NULL.  It is the table's from now on. */
 void MPID_Peers_put(struct peers *t, struct peer *p);
 /* It is lost from now on; false: it was known. */

@@ -374,7 +374,8 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     uint32_t asked = atomic_load_explicit(&s->head->asked, memory_order_acquire);
     atomic_store_explicit(&call->answered, asked - 1, memory_order_release);
     call->polls = polls;
-    call->others = MPID_core.config.others_end != NULL ? (uint8_t)MPID_core.config.others_end() : 0;
+    call->others = (uint8_t)((MPID_core.config.others_end != NULL ? MPID_core.config.others_end() : 0) |
+                             (MPID_Others_may_come() ? KU_OTHERS_JOBS : 0));
     call->under_way = under_way();
     call->nops = call->nmsgs = call->nthreads = 0;
     call->call[0] = call->what[0] = '\0';

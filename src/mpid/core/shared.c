@@ -73,7 +73,8 @@ bool MPID_Show_stores(void)
 
 bool MPID_Lost(int32_t grank, int *error_code)
 {
-    bool lost = peer_gone(grank) || atomic_load(&ku_segment_gone(&MPID_core.job.segment)[grank]) != 0;
+    bool lost = peer_gone(grank) || (grank < MPID_core.job.size &&
+                                     atomic_load(&ku_segment_gone(&MPID_core.job.segment)[grank]) != 0);
     if (lost)
         *error_code = MPID_Err_gone(grank);
     return lost;

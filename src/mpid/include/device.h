@@ -90,6 +90,16 @@ enum {
 };
 #define DEV_ADDRESS_NEVER ((size_t)-1)
 
+/* A process, as one of any job knows it. */
+enum { DEV_KEY_BYTES = 32 };
+struct dev_identity {
+    uint64_t job;
+    int32_t rank; /* in it */
+    uint32_t epoch;
+    /* What it and this process can prove to each other that they know: their job's secret, or what their two jobs have agreed on. */
+    uint8_t key[DEV_KEY_BYTES];
+};
+
 /* What a device is told of the job. */
 struct dev_world {
     int32_t rank, size;             /* of this process in the job */
@@ -100,9 +110,10 @@ struct dev_world {
     uint32_t stride;         /* grank_of[i] is grank_of[0] + i * stride; 0: the ranks follow no such rule */
     /* Where this device's part of each rank's ku_segment_dev() begins, a multiple of 4096. */
     uint64_t area_off;
+    bool others; /* opened for processes of other jobs, too: peers whose numbers are not below `size` */
 };
 
-/* The local rank of a global rank; -1: it is on another node, or there is none. */
+/* The local rank of a global rank; -1: it is on another node, or of another job, or there is none. */
 static inline int32_t dev_local_of(const struct dev_world *w, int32_t grank)
 {
     return ku_local_of(w->grank_of, (uint32_t)w->local_size, w->stride, grank);
@@ -147,6 +158,10 @@ struct dev_services {
     void (*placed)(void *core, uint64_t ticket);
     /* `knob` as a number: DEV_KNOB_INT, DEV_KNOB_SIZE in bytes, DEV_KNOB_BOOL 0 or 1. */
     int64_t (*knob_number)(void *core, const char *name);
+    /* Processes of other jobs.  identity: who the peer is; false: it is of this job, or there is none.  peer_of: the peer's number; -1:
+     * it has not been introduced. */
+    bool (*identity)(void *core, int32_t peer, struct dev_identity *id);
+    int32_t (*peer_of)(void *core, uint64_t job, int32_t rank);
 };
 
 /* A variable of a plug-in, KEEL_<name> in the environment.  mpi_info and MPI_T show it, and a wrong value is complained

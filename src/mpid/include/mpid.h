@@ -409,7 +409,38 @@ struct MPID_World {
     const struct ku_seg_place *place;
 };
 const struct MPID_World *MPID_World(void);
-int32_t MPID_Node_of(int32_t grank);
+int32_t MPID_Node_of(int32_t grank); /* of a rank of the job */
+
+/* Processes of other jobs.  A process that has been introduced has a global rank in this process alone, not below the job's size: two
+ * processes speak of a third one by its name (struct MPID_Process), which is the same in all.  Two can communicate as soon as each has been
+ * introduced to the other; what one sends before the other knows it waits. */
+struct MPID_Process {
+    uint64_t job;
+    int32_t rank; /* in its job */
+};
+enum { MPID_JOB_KEY = 32 };
+struct MPID_Introduction {
+    struct MPID_Process who;
+    int32_t job_size;
+    uint32_t epoch;
+    uint8_t key[MPID_JOB_KEY]; /* of its job: who knows it can talk to the job's processes */
+    const void *card;          /* its addresses */
+    uint32_t card_len;
+};
+/* Open what reaches other jobs' processes; an error class. */
+int MPID_Others_begin(void);
+/* This process's addresses, after that: writes at most cap bytes, returns how many there are; 0: no memory. */
+size_t MPID_Others_card(void *buf, size_t cap);
+/* What others are to be told of this process, with that card. */
+void MPID_Introduction_own(struct MPID_Introduction *i, const void *card, size_t len);
+/* The global rank of the process from now on (of one of this job, the one it has); -1: *error_code says why. */
+int32_t MPID_Introduce(const struct MPID_Introduction *i, int *error_code);
+void MPID_Process_of(int32_t grank, struct MPID_Process *p);
+int32_t
+MPID_Process_find(const struct MPID_Process *p); /* its global rank here; -1: it has not been introduced */
+/* This process waits for another job to come, which no rank of its own job need bring about. */
+void MPID_Others_awaited(bool on);
+bool MPID_Others_may_come(void); /* it does, or has met some */
 /* The ranks of a node of the job, ascending: returns how many, and writes as many to granks[], if that is not NULL. */
 int32_t MPID_Node_ranks(int32_t node, int32_t *granks);
 /* Show a report through the launcher, equal ones of several ranks once. */

@@ -149,11 +149,39 @@ static void on_places(const struct pmi_record *r, const char *bytes)
     atomic_store(&ku_segment_call(s, (uint32_t)rank->local)->traced, 1);
 }
 
+/* ---- jobs that ranks have spawned (MPI_Comm_spawn) ---- */
+
+static pid_t *jobs; /* [crew.jobs]: their mpiexecs, which are this process's children by now */
+
+static void add_job(pid_t pid)
+{
+    jobs = xgrow(jobs, (size_t)crew.jobs + 1, sizeof *jobs);
+    jobs[crew.jobs++] = pid;
+}
+
+static bool job_ended(pid_t pid, int status)
+{
+    int i = 0, code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    crew_hear(); /* it may have said just now that it is one */
+    while (i < crew.jobs && jobs[i] != pid)
+        i++;
+    if (i == crew.jobs)
+        return false;
+    jobs[i] = jobs[--crew.jobs];
+    bool began =
+        code != EXIT_NOT_EXEC && code != EXIT_NOT_FOUND; /* else MPI_Comm_spawn has returned an error */
+    if (!crew.job_code && began)
+        crew.job_code = code;
+    return true;
+}
+
 static void on_record(const struct pmi_record *r, const char *bytes)
 {
     const struct crew_rank *rank = &crew.ranks[r->rank];
     bool last = (r->kind == PMI_ABORT && r->len) || r->kind == PMI_ABORT_SOME;
-    if (r->kind == PMI_TRACE)
+    if (r->kind == PMI_JOB)
+        add_job((pid_t)r->value);
+    else if (r->kind == PMI_TRACE)
         on_trace(r, bytes);
     else if (r->kind == PMI_MESSAGE && r->value == 1)
         on_places(r, bytes);
@@ -186,7 +214,7 @@ void crew_reap(void)
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR);) {
         int rank = pid > 0 && by_pid ? rank_of(pid) : -1;
         if (rank < 0) { /* interrupted, or an orphan that became ours */
-            if (pid > 0 && crew.on_other)
+            if (pid > 0 && !job_ended(pid, status) && crew.on_other)
                 crew.on_other(pid, status);
             continue;
         }

@@ -31,6 +31,8 @@ struct crew {
     uint32_t universe; /* cores of all hosts; 0: this machine's */
     int signals, control[2];
     int alive; /* ranks, wherever they are */
+    /* Jobs that ranks here have spawned: how many have not ended; the exit code of the first that failed, 0. */
+    int jobs, job_code;
 
     /* What the daemon does with what comes. */
     void (*on_record)(const struct pmi_record *r, const char *bytes);

@@ -317,7 +317,7 @@ static bool hopeless(void)
     for (int i = 0; i < hang.launch->size; i++) {
         const struct hang_rank *r = &hang.ranks[i];
         if (in_mpi(r) &&
-            (!r->answered || r->call->polls || r->call->others & KU_OTHERS_REQUESTS || hang_others_of(r)))
+            (!r->answered || r->call->polls || r->call->others & KU_OTHERS_UNSEEN || hang_others_of(r)))
             return false;
     }
     return true;

@@ -93,7 +93,7 @@ static void find_stuck(void)
 {
     for (int i = 0; i < g.n; i++) {
         const struct hang_rank *r = &g.ranks[i];
-        g.stuck[i] = ended(r) || (waits(r) && !(r->call->others & KU_OTHERS_REQUESTS) && !hang_others_of(r));
+        g.stuck[i] = ended(r) || (waits(r) && !(r->call->others & KU_OTHERS_UNSEEN) && !hang_others_of(r));
     }
     for (bool more = true; more;) {
         more = false;

@@ -110,6 +110,8 @@ int node_main(struct launch *l, int front);
 /* host.c: the daemon of another host, from its start by ssh to its exit code.  `said`: "<node>:<node_timeout>". */
 int host_main(const char *said);
 #define HOST_ARGUMENT "--node-daemon"
+/* How MPI_Comm_spawn starts mpiexec: with a descriptor that is to stay open until the job has ended. */
+#define SPAWNED_ARGUMENT "--spawned="
 #define NODE_PATIENCE 1e9 /* seconds; a node_timeout of so long is none */
 
 /* The front's signal for `mpiexec --report`, which comes with this value; otherwise it is forwarded as any other.  SIGQUIT may have been ignored

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 #include "launch.h"
 #include "oom.h"
+#include "pmi/wire.h"
 
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
@@ -220,16 +222,54 @@ static _Noreturn void front_main(void)
     }
 }
 
+/* ---- a job that a rank of another one spawns ---- */
+
+/* The cores that the spawning job has, not only those of the rank that has started this process. */
+static void take_cores_of(int daemon)
+{
+    cpu_set_t cpus;
+    if (sched_getaffinity(daemon, sizeof cpus, &cpus) == 0)
+        sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+/* --spawned=FD: the descriptor stays open as long as this job lives.  The process that the rank has started ends at once, so that its
+ * program never meets a child that it does not know; from then on the daemon of the spawning job is the parent, and is told so. */
+static void become_spawned(int fd)
+{
+    const char *job = getenv("KEEL_JOB");
+    pid_t pid;
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+        die("%s%d: expected a descriptor that is open", SPAWNED_ARGUMENT, fd);
+    pid = fork();
+    if (pid < 0)
+        die("fork failed: %s", strerror(errno));
+    if (pid > 0)
+        _exit(0);
+    setpgid(0, 0);
+    if (job && sscanf(job, "%*d:%d:", &pid) == 1) {
+        take_cores_of(pid);
+        pmi_keel_send(PMI_JOB, (uint32_t)getpid(), NULL, 0);
+        pmi_keel_fini();
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct launch l;
     static char host[256] = "localhost";
-    int code = 0, sockets[2];
+    int code = 0, sockets[2], spawned = -1;
     open_standard();
     if (argc == 2 && strncmp(argv[1], HOST_ARGUMENT "=", sizeof HOST_ARGUMENT) == 0)
         _exit(host_main(argv[1] + sizeof HOST_ARGUMENT));
+    if (argc > 1 && strncmp(argv[1], SPAWNED_ARGUMENT, sizeof SPAWNED_ARGUMENT - 1) == 0) {
+        spawned = atoi(argv[1] + sizeof SPAWNED_ARGUMENT - 1);
+        argv[1] = argv[0];
+        argv++;
+    }
     if (!options_parse(&l, argv, &code))
         _exit(fflush(stdout) != 0 ? EXIT_MPIEXEC : code);
+    if (spawned >= 0)
+        become_spawned(spawned);
     if (gethostname(host, sizeof host - 1) == 0 && host[0])
         l.host = host;
     else

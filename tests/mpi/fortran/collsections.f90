@@ -94,6 +94,7 @@ program collsections
   end do
   call MPI_Comm_free(ring)
   call MPI_Finalize()
+  deallocate(s, r, flat, want, result, ones, twos, eights, types)
   if (bad > 0) stop 1
 contains
   subroutine begin(more)

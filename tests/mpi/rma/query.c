@@ -37,7 +37,8 @@ static void on_error(MPI_Win *win, int *code, ...)
 static void objects(MPI_Win win)
 {
     char name[MPI_MAX_OBJECT_NAME];
-    int len, key, seven = 7, *value = NULL, flag, result;
+    static int seven = 7; /* the window has it to the end */
+    int len, key, *value = NULL, flag, result;
     MPI_Group g, world;
     MPI_Errhandler h, is;
     CHECK_EQ(MPI_Win_get_name(win, name, &len), MPI_SUCCESS);

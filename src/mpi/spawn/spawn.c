@@ -1,0 +1,345 @@
+/* spawn.c: MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_get_parent.
+ *
+ * A spawned job has an mpiexec of its own, which the root starts with the commands as sections of its command line, so whatever
+ * mpiexec can do with a program (hosts, cores, working directories) is done for spawned ones, too, and it makes no difference who has started the spawning
+ * job.  The root opens a port and leaves its name in KEEL_PARENT; MPI_Init of the children connects to it.
+ *
+ * That mpiexec holds the end of a pipe as long as it lives: so the root learns that nobody will come any more. */
+#define _GNU_SOURCE
+#include "config.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "bodies.h"
+#include "err.h"
+#include "info.h"
+#include "meet.h"
+#include "parent.h"
+#include "util/knob.h"
+
+#define PARENT_VARIABLE "KEEL_PARENT"
+extern char **environ;
+
+static struct ku_knob rows[] = {
+    { .name = "MPIEXEC",
+      .type = KU_KNOB_STR,
+      .def = KEEL_BINDIR "/mpiexec",
+      .unit = "",
+      .help = "the mpiexec that MPI_Comm_spawn starts" },
+};
+static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpi.spawn" };
+
+__attribute__((constructor)) static void register_knobs(void)
+{
+    ku_knob_register(&knobs);
+}
+
+/* ---- a command line ------------------------------------------------------------------------------------------- */
+
+/* Words that grow; the strings are its own. */
+struct words {
+    char **word;
+    int n, room;
+    bool lacks; /* there was no memory for some */
+};
+
+static void add(struct words *w, const char *text)
+{
+    if (w->n + 1 >= w->room) {
+        int room = w->room ? 2 * w->room : 32;
+        char **more = realloc(w->word, (size_t)room * sizeof *more);
+        if (!more) {
+            w->lacks = true;
+            return;
+        }
+        w->word = more;
+        w->room = room;
+    }
+    char *copy = strdup(text);
+    w->lacks = w->lacks || !copy;
+    w->word[w->n] = copy;
+    w->n += copy != NULL;
+    w->word[w->n] = NULL;
+}
+
+static void add_two(struct words *w, const char *option, const char *value)
+{
+    if (!value)
+        return;
+    add(w, option);
+    add(w, value);
+}
+
+static void free_words(struct words *w)
+{
+    for (int i = 0; i < w->n; i++)
+        free(w->word[i]);
+    free(w->word);
+}
+
+/* Lines "NAME=VALUE" (Open MPI's key "env"). */
+static void add_env(struct words *w, const char *lines)
+{
+    while (lines && *lines) {
+        size_t n = strcspn(lines, "\n");
+        char *one = strndup(lines, n);
+        if (one && strchr(one, '='))
+            add_two(w, "-env", one);
+        w->lacks = w->lacks || !one;
+        free(one);
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+/* What the keys that the standard reserves, and those of the other implementations, are as options of a section. */
+static const struct key {
+    const char *name, *option;
+} keys[] = {
+    { "host", "-host" },
+    { "hosts", "-host" },
+    { "hostfile", "-hostfile" },
+    { "wdir", "-wdir" },
+    { "path", "-path" },
+    { "soft", "-soft" },
+    { "arch", "-arch" },
+    { "map_by", "-map-by" },
+    { "bind_to", "-bind-to" },
+    { "mpi_initial_errhandler", "-initial-errhandler" },
+    { "mpi_memory_alloc_kinds", "-memory-alloc-kinds" },
+};
+
+struct command {
+    const char *program;
+    char **argv; /* MPI_ARGV_NULL: none */
+    int maxprocs;
+    const MPIR_Info *info;
+};
+
+static void add_section(struct words *w, const struct command *c)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", c->maxprocs);
+    add_two(w, "-n", number);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        add_two(w, keys[i].option, MPIR_Info_value(c->info, keys[i].name));
+    add_env(w, MPIR_Info_value(c->info, "env"));
+    add(w, c->program);
+    for (int i = 0; c->argv && c->argv[i]; i++)
+        add(w, c->argv[i]);
+}
+
+/* ---- starting mpiexec ----------------------------------------------------------------------------------------- */
+
+struct spawning {
+    int n;
+    const struct command *commands;
+    struct port port;
+    pid_t pid; /* of the process that starts mpiexec, until it has ended; 0 */
+    int alive; /* the pipe's end; -1 */
+};
+
+/* This process's environment, for mpiexec.  KEEL_JOB is left there: mpiexec tells the launcher of this job that it is part of it. */
+static bool make_environment(struct words *w, const char *port_name)
+{
+    char parent[sizeof PARENT_VARIABLE + 1 + MPI_MAX_PORT_NAME];
+    for (char **e = environ; *e; e++)
+        if (strncmp(*e, "PMI", 3) != 0 && strncmp(*e, "HYDI_", 5) != 0 &&
+            strncmp(*e, PARENT_VARIABLE "=", sizeof PARENT_VARIABLE) != 0)
+            add(w, *e);
+    snprintf(parent, sizeof parent, PARENT_VARIABLE "=%s", port_name);
+    add(w, parent);
+    return !w->lacks;
+}
+
+static int cannot_start(const char *program, int err)
+{
+    return MPIR_Err(MPI_ERR_SPAWN, NULL, "%s cannot be started: %s (KEEL_MPIEXEC names it)", program,
+                    strerror(err));
+}
+
+/* Descriptor `fd` of the child is the pipe; its stdin is empty. */
+static int start_process(struct spawning *s, char **argv, char **env, int fd)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none;
+    int err = posix_spawn_file_actions_init(&files);
+    if (err)
+        return cannot_start(argv[0], err);
+    posix_spawnattr_init(&how);
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&how, &none);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, fd, fd); /* it stays open across exec */
+    err = posix_spawn(&s->pid, argv[0], &files, &how, argv, env);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&how);
+    if (err)
+        s->pid = 0;
+    return err ? cannot_start(argv[0], err) : 0;
+}
+
+static int start(struct spawning *s)
+{
+    struct words w = { 0 }, env = { 0 };
+    char option[32];
+    int fds[2], err;
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return MPIR_Err(MPI_ERR_SPAWN, NULL, "a pipe to the spawned job failed: %s", strerror(errno));
+    add(&w, ku_knob_str("MPIEXEC"));
+    snprintf(option, sizeof option, "--spawned=%d", fds[1]);
+    add(&w, option);
+    for (int i = 0; i < s->n; i++) {
+        if (i > 0)
+            add(&w, ":");
+        add_section(&w, &s->commands[i]);
+    }
+    if (!make_environment(&env, s->port.name) || w.lacks)
+        err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the command line of a spawned job");
+    else
+        err = start_process(s, w.word, env.word, fds[1]);
+    close(fds[1]);
+    s->alive = fds[0];
+    free_words(&w);
+    free_words(&env);
+    return err;
+}
+
+/* Has the job ended before its processes came? */
+static int look_at_job(void *arg)
+{
+    struct spawning *s = arg;
+    struct pollfd p = { .fd = s->alive, .events = POLLIN };
+    int status = 0;
+    if (s->pid && waitpid(s->pid, &status, WNOHANG) == s->pid)
+        s->pid = 0;
+    if (poll(&p, 1, 0) == 0)
+        return 0;
+    return MPIR_Err(MPI_ERR_SPAWN, NULL,
+                    "the job of %s has ended before all its processes called MPI_Init; expected MPI programs "
+                    "that can be started "
+                    "(mpiexec says why they could not)",
+                    s->commands[0].program);
+}
+
+static int bring_up(struct meeting *m, struct link *l)
+{
+    struct spawning *s = m->arg;
+    struct patience how = { .gone = look_at_job, .arg = s };
+    int err = MPIR_Port_open(&s->port);
+    if (err)
+        return err;
+    s->alive = -1;
+    err = start(s);
+    if (!err)
+        err = MPIR_Port_accept(&s->port, &how, l);
+    MPIR_Port_close(&s->port);
+    if (s->alive >= 0)
+        close(s->alive);
+    if (s->pid) /* it has nothing left to do but to end */
+        waitpid(s->pid, NULL, 0);
+    return err;
+}
+
+/* ---- the procedures ------------------------------------------------------------------------------------------- */
+
+/* At the root. */
+static int check(const struct command *c, int n)
+{
+    int64_t all = 0;
+    if (n < 1)
+        return MPIR_Err(MPI_ERR_COUNT, "count", "is %d; expected at least 1", n);
+    for (int i = 0; i < n; i++) {
+        if (!c[i].program || !c[i].program[0])
+            return MPIR_Err(MPI_ERR_ARG, n > 1 ? "array_of_commands" : "command",
+                            "has no name; expected a program");
+        if (c[i].maxprocs < 1)
+            return MPIR_Err(MPI_ERR_ARG, "maxprocs", "is %d; expected at least 1", c[i].maxprocs);
+        all += c[i].maxprocs;
+    }
+    return all <= INT32_MAX ? 0 : MPIR_Err(MPI_ERR_ARG, "maxprocs", "is too large");
+}
+
+static int spawn(const struct command *c, int n, int err, int root, MPIR_Comm *comm, MPIR_Comm **intercomm,
+                 int *codes)
+{
+    struct spawning s = { .n = n, .commands = c };
+    struct meeting m = { .reach = bring_up, .arg = &s };
+    for (int i = 0; !err && comm->adi.rank == root && i < n; i++)
+        m.word += c[i].maxprocs;
+    err = MPIR_Meet(comm, root, err, &m, intercomm);
+    for (int32_t i = 0; codes && i < m.word; i++)
+        codes[i] = err ? err : i < (*intercomm)->adi.remote_size ? MPI_SUCCESS : MPI_ERR_SPAWN;
+    return err;
+}
+
+int MPIR_Comm_spawn(const char *command, char **argv, int maxprocs, MPIR_Info *info, int root,
+                    MPIR_Comm *comm, MPIR_Comm **intercomm, int *array_of_errcodes)
+{
+    struct command c = { command, argv, maxprocs, info };
+    int err = MPIR_Comm_check_intra(comm);
+    *intercomm = NULL;
+    if (err)
+        return err;
+    if (comm->adi.rank == root)
+        err = check(&c, 1);
+    return spawn(&c, 1, err, root, comm, intercomm, array_of_errcodes);
+}
+
+int MPIR_Comm_spawn_multiple(int count, char **array_of_commands, char ***array_of_argv,
+                             const int *array_of_maxprocs, MPIR_Info *const *array_of_info, int root,
+                             MPIR_Comm *comm, MPIR_Comm **intercomm, int *array_of_errcodes)
+{
+    struct command *c = NULL;
+    int err = MPIR_Comm_check_intra(comm);
+    *intercomm = NULL;
+    if (err)
+        return err;
+    if (comm->adi.rank == root) {
+        c = count > 0 ? malloc((size_t)count * sizeof *c) : NULL;
+        if (count > 0 && !c)
+            err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %d commands", count);
+        for (int i = 0; c && i < count; i++)
+            c[i] = (struct command){ array_of_commands[i], array_of_argv ? array_of_argv[i] : NULL,
+                                     array_of_maxprocs[i], array_of_info ? array_of_info[i] : NULL };
+        err = err ? err : check(c, count);
+    }
+    err = spawn(c, count, err, root, comm, intercomm, array_of_errcodes);
+    free(c);
+    return err;
+}
+
+/* ---- the children --------------------------------------------------------------------------------------------- */
+
+static int to_parent(struct meeting *m, struct link *l)
+{
+    return MPIR_Port_connect(m->arg, NULL, l);
+}
+
+int MPIR_Parent_meet(void)
+{
+    char *name = getenv(PARENT_VARIABLE), copy[MPI_MAX_PORT_NAME];
+    struct meeting m = { .reach = to_parent, .arg = copy };
+    if (!name)
+        return 0;
+    snprintf(copy, sizeof copy, "%s", name);
+    unsetenv(PARENT_VARIABLE); /* programs that this one starts have not been spawned */
+    int err = MPIR_Meet(&MPIR_Comm_world, 0, 0, &m, &MPIR_Comm_parent);
+    if (!err)
+        snprintf(MPIR_Comm_parent->name, sizeof MPIR_Comm_parent->name, "MPI_COMM_PARENT");
+    return err;
+}
+
+int MPIR_Comm_get_parent(MPIR_Comm **parent)
+{
+    *parent = MPIR_Comm_parent;
+    return 0;
+}

@@ -1,0 +1,7 @@
+/* spawn.h: what the files of this folder share. */
+#ifndef SPAWN_SPAWN_H
+#define SPAWN_SPAWN_H
+
+void MPIR_Names_end(void); /* take back what is still published */
+
+#endif

@@ -1,0 +1,19 @@
+/* jobs.h: processes of other jobs, for the core's own files (what the layer above sees of it is in mpid.h).
+ *
+ * A job that this process has met has a block of peers' numbers behind those of its own job: number base + rank.  The processes of
+ * it that have been introduced have an entry with what a device asks for to reach them. */
+#ifndef MPID_JOBS_H
+#define MPID_JOBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "device.h"
+
+/* dev_services.identity, .peer_of */
+bool MPID_Jobs_identity(void *core, int32_t peer, struct dev_identity *id);
+int32_t MPID_Jobs_peer_of(void *core, uint64_t job, int32_t rank);
+/* The card of a process of another job; NULL: it has not been introduced.  It stays until MPID_Jobs_fini. */
+const void *MPID_Jobs_card(int32_t peer, uint32_t *len);
+void MPID_Jobs_fini(void);
+
+#endif
