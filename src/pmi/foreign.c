@@ -15,16 +15,23 @@ static const char srun[] = "srun";
 static const struct launcher {
     const char *name;
     const char *marks[2], *sizes[2];
+    const char *remedy; /* "", or how it is to be called so that it offers a protocol */
 } launchers[] = {
-    { "Open MPI's mpirun", { "OMPI_COMM_WORLD_RANK" }, { "OMPI_COMM_WORLD_SIZE" } },
-    { "MVAPICH's launcher", { "MV2_COMM_WORLD_RANK" }, { "MV2_COMM_WORLD_SIZE" } },
-    { "IBM's jsrun", { "JSM_NAMESPACE_RANK" }, { "JSM_NAMESPACE_SIZE" } },
-    { "Flux", { "FLUX_TASK_RANK" }, { "FLUX_JOB_SIZE" } },
-    { "Cray's aprun", { "ALPS_APP_PE" }, { NULL } },
-    { "a PMI launcher (MPICH's or Intel's mpiexec)", { "PMI_PORT" }, { "PMI_SIZE" } },
-    { "a PMI launcher", { "PMI_RANK", "PMI_SIZE" }, { "PMI_SIZE" } },
-    { srun, { "SLURM_PROCID", "SLURM_STEP_ID" }, { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS" } },
-    { "PALS", { "PALS_RANKID" }, { "PALS_SIZE" } },
+    { "Open MPI's mpirun", { "OMPI_COMM_WORLD_RANK" }, { "OMPI_COMM_WORLD_SIZE" }, "" },
+    { "MVAPICH's launcher", { "MV2_COMM_WORLD_RANK" }, { "MV2_COMM_WORLD_SIZE" }, "" },
+    { "IBM's jsrun", { "JSM_NAMESPACE_RANK" }, { "JSM_NAMESPACE_SIZE" }, "" },
+    { "Flux", { "FLUX_TASK_RANK" }, { "FLUX_JOB_SIZE" }, "flux run -o pmi=simple, or " },
+    { "Cray's aprun", { "ALPS_APP_PE" }, { NULL }, "" },
+    { "a PMI launcher (MPICH's or Intel's mpiexec)",
+      { "PMI_PORT" },
+      { "PMI_SIZE" },
+      "it without -pmi-port, or " },
+    { "a PMI launcher", { "PMI_RANK", "PMI_SIZE" }, { "PMI_SIZE" }, "" },
+    { srun,
+      { "SLURM_PROCID", "SLURM_STEP_ID" },
+      { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS" },
+      "srun --mpi=pmi2, srun --mpi=pmix, or " },
+    { "PALS", { "PALS_RANKID" }, { "PALS_SIZE" }, "" },
 };
 
 /* The script of sbatch and the shell of salloc run in steps of their own (-5 and -6 as 32 bits), and a
@@ -54,7 +61,7 @@ int pmi_foreign_check(void)
         if (matches(&launchers[i]))
             return ku_err_set(ENOTSUP, NULL,
                               "this process was started by %s (%s is set), which Keel cannot talk to; use "
-                              "%s/mpiexec (for a job of one rank: mpiexec -n 1)",
-                              launchers[i].name, launchers[i].marks[0], KEEL_BINDIR);
+                              "%s%s/mpiexec (for a job of one rank: mpiexec -n 1)",
+                              launchers[i].name, launchers[i].marks[0], launchers[i].remedy, KEEL_BINDIR);
     return 0;
 }

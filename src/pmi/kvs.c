@@ -3,11 +3,13 @@
  *   - The lowest rank of each node makes the segment; the others open it through /proc.
  *   - Business cards go through the launcher's key-value space: each rank puts its own, all meet, and a rank that wants one gets it
  *     and stores it for its node (util/card.h).
- *   - How ranks end is the launcher's business, as far as it goes: one that dies unseen is found gone by the devices only. */
+ *   - How ranks end is the launcher's business, as far as it goes.  Not every launcher ends a job of which a rank has died (Slurm's srun
+ *     without -K): so a rank that has slept for long looks whether the processes of its node are there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 
 enum { KEY = 32 };
 
-static const struct pmi_server *const servers[] = { &pmi_1, &pmi_x };
+static const struct pmi_server *const servers[] = { &pmi_1, &pmi_2, &pmi_x };
 
 static const struct pmi_server *server;
 static struct pmi_facts facts;
@@ -364,6 +366,39 @@ void pmi_kvs_ask(const struct pmi_job *job, struct ku_heap *heap, int32_t rank)
     while (!ku_card_answer(heap, (uint32_t)rank, job->epoch, is, bytes, (uint32_t)len))
         sched_yield();
     free(bytes);
+}
+
+/* Its process is gone, or waits for its parent to see that; and it had not left MPI before. */
+static bool has_died(const struct ku_seg_rank *r)
+{
+    uint32_t state = atomic_load(&r->state);
+    int32_t pid = atomic_load(&r->pid);
+    if (state != KU_RANK_RUNNING && state != KU_RANK_RESTING)
+        return false;
+    if (kill(pid, 0) != 0)
+        return errno == ESRCH && atomic_load(&r->state) == state;
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *after_name = strrchr(text, ')');
+    return after_name && strncmp(after_name, ") Z", 3) == 0 && atomic_load(&r->state) == state;
+}
+
+void pmi_kvs_look(const struct pmi_job *job)
+{
+    const struct ku_segment *s = &job->segment;
+    uint32_t nobody = 0;
+    /* One marks at a time; all are in, so nobody waits for this word any more. */
+    if (!server || !atomic_compare_exchange_strong(&s->head->held, &nobody, 1))
+        return;
+    for (uint32_t i = 0; i < s->head->nlocal; i++)
+        if (i != (uint32_t)job->local_rank && has_died(ku_segment_rank(s, i)))
+            ku_segment_mark_gone(s, (uint32_t)ku_segment_grank_of(s)[i]);
+    atomic_store(&s->head->held, 0);
 }
 
 bool pmi_kvs_abort(int code, const char *text)

@@ -174,6 +174,11 @@ void pmi_message(struct pmi_job *job, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
+void pmi_look(const struct pmi_job *job)
+{
+    pmi_kvs_look(job);
+}
+
 void pmi_still(struct pmi_job *job)
 {
     (void)job;

@@ -102,6 +102,9 @@ void pmi_finalized(struct pmi_job *job);
 void pmi_rest(struct pmi_job *job);
 void pmi_resume(struct pmi_job *job);
 
+/* This process has slept in vain for seconds: where no launcher tells, find out whether ranks of this node have died. */
+void pmi_look(const struct pmi_job *job);
+
 /* Every rank here sleeps: the launcher may want to know whether any can go on. */
 void pmi_still(struct pmi_job *job);
 

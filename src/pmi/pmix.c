@@ -28,6 +28,8 @@ static struct {
                          pmix_value_t **value);
     pmix_status_t (*abort)(int status, const char text[], pmix_proc_t procs[], size_t n);
     const char *(*text)(pmix_status_t status);
+    pmix_status_t (*nodes)(const char *space, char **names);
+    pmix_status_t (*peers)(const char *node, const char *space, pmix_proc_t **procs, size_t *n);
     pmix_proc_t me;
 } lib;
 
@@ -35,10 +37,16 @@ static const struct {
     const char *name;
     void **at;
 } functions[] = {
-    { "PMIx_Init", (void **)&lib.init },   { "PMIx_Finalize", (void **)&lib.fini },
-    { "PMIx_Put", (void **)&lib.put },     { "PMIx_Commit", (void **)&lib.commit },
-    { "PMIx_Fence", (void **)&lib.fence }, { "PMIx_Get", (void **)&lib.get },
-    { "PMIx_Abort", (void **)&lib.abort }, { "PMIx_Error_string", (void **)&lib.text },
+    { "PMIx_Init", (void **)&lib.init },
+    { "PMIx_Finalize", (void **)&lib.fini },
+    { "PMIx_Put", (void **)&lib.put },
+    { "PMIx_Commit", (void **)&lib.commit },
+    { "PMIx_Fence", (void **)&lib.fence },
+    { "PMIx_Get", (void **)&lib.get },
+    { "PMIx_Abort", (void **)&lib.abort },
+    { "PMIx_Error_string", (void **)&lib.text },
+    { "PMIx_Resolve_nodes", (void **)&lib.nodes },
+    { "PMIx_Resolve_peers", (void **)&lib.peers },
 };
 
 static int open_library(void)
@@ -87,6 +95,46 @@ static int32_t number_of(uint32_t rank, const char *key, int32_t none)
     return n;
 }
 
+/* ---- The ranks' nodes: a number of each rank's (Open MPI); else names of nodes, and the ranks of each (Slurm) ---- */
+
+static bool nodes_by_number(struct pmi_facts *f)
+{
+    for (int32_t r = 0; r < f->size; r++)
+        if ((f->node_of[r] = number_of((uint32_t)r, PMIX_NODEID, -1)) < 0)
+            return false;
+    return true;
+}
+
+static bool take_peers(struct pmi_facts *f, const char *name, int32_t node)
+{
+    pmix_proc_t *procs = NULL;
+    size_t n = 0;
+    if (lib.peers(name, lib.me.nspace, &procs, &n) != PMIX_SUCCESS)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (procs[i].rank < (uint32_t)f->size)
+            f->node_of[procs[i].rank] = node;
+    free(procs);
+    return true;
+}
+
+static bool nodes_by_name(struct pmi_facts *f)
+{
+    char *names = NULL, *rest = NULL;
+    if (lib.nodes(lib.me.nspace, &names) != PMIX_SUCCESS || !names)
+        return false;
+    int32_t node = 0;
+    bool ok = true;
+    for (int32_t r = 0; r < f->size; r++)
+        f->node_of[r] = -1;
+    for (char *name = strtok_r(names, ",", &rest); name && ok; name = strtok_r(NULL, ",", &rest))
+        ok = take_peers(f, name, node++);
+    for (int32_t r = 0; r < f->size; r++)
+        ok = ok && f->node_of[r] >= 0;
+    free(names);
+    return ok;
+}
+
 /* ---- The server's functions ---- */
 
 static int learn(struct pmi_facts *f)
@@ -101,11 +149,8 @@ static int learn(struct pmi_facts *f)
     f->node_of = calloc((size_t)f->size, sizeof *f->node_of);
     if (!f->node_of)
         return ku_err_set(ENOMEM, NULL, "no memory for the nodes of %d ranks", f->size);
-    for (int32_t r = 0; r < f->size && f->size > 1; r++) {
-        f->node_of[r] = number_of((uint32_t)r, PMIX_NODEID, -1);
-        if (f->node_of[r] < 0)
-            return ku_err_set(EPROTO, NULL, "the launcher's PMIx does not tell on which node rank %d is", r);
-    }
+    if (f->size > 1 && !nodes_by_number(f) && !nodes_by_name(f))
+        return ku_err_set(EPROTO, NULL, "the launcher's PMIx does not tell on which nodes the ranks are");
     return f->size > 1 ? pmi_renumber(f->node_of, f->size) : 0;
 }
 
@@ -148,11 +193,14 @@ static int get(int32_t from, const char *key, char *value, size_t cap)
     return is ? 0 : ku_err_set(EPROTO, NULL, "the launcher's PMIx has no text of that size as %s", key);
 }
 
-/* What is not collected is fetched when it is asked for. */
+/* All is collected: what is fetched when it is asked for is never found if its rank has died. */
 static int fence(void)
 {
+    pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
+    collect.value.type = PMIX_BOOL;
+    collect.value.data.flag = true;
     int err = fail("PMIx_Commit", "failed", lib.commit());
-    return err ? err : fail("PMIx_Fence", "failed", lib.fence(NULL, 0, NULL, 0));
+    return err ? err : fail("PMIx_Fence", "failed", lib.fence(NULL, 0, &collect, 1));
 }
 
 static void end(int code, const char *text)

@@ -28,7 +28,7 @@ struct pmi_server {
     void (*fini)(void);
 };
 
-extern const struct pmi_server pmi_1, pmi_x;
+extern const struct pmi_server pmi_1, pmi_2, pmi_x;
 
 /* nodes.c.  The ranks' nodes from a mapping like (vector,(0,2,3)): blocks of first node, nodes, ranks on each, gone through again and
  * again.  0, or an errno value with a text. */

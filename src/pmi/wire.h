@@ -25,6 +25,8 @@ int pmi_kvs_init(struct pmi_job *job);
 int pmi_kvs_card(const struct pmi_job *job, const void *bytes, uint32_t len);
 /* Get a far rank's card for this node. */
 void pmi_kvs_ask(const struct pmi_job *job, struct ku_heap *heap, int32_t rank);
+/* Tell the ranks of this node which of them have died.  Of a job of another wire, its launcher does that. */
+void pmi_kvs_look(const struct pmi_job *job);
 /* False: the job is of another wire. */
 bool pmi_kvs_abort(int code, const char *text);
 void pmi_kvs_finalized(void);

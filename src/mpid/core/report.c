@@ -413,6 +413,7 @@ void MPID_Report_still(void)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
     uint32_t none = 0;
+    pmi_look(&MPID_core.job);
     if (atomic_load_explicit(&s->head->still, memory_order_relaxed) == 0 && all_sleep(s) &&
         atomic_compare_exchange_strong(&s->head->still, &none, 1))
         pmi_still(&MPID_core.job);

@@ -1,0 +1,255 @@
+/* pmi_fuzz.c: hostile answers for the ranks' side of PMI-1 and PMI-2.
+ *
+ *   pmi_fuzz [N [SEED]]    N conversations, half of each protocol: answers as launchers give them, mutated
+ *   pmi_fuzz - SEED        the one conversation of this seed, as a failure prints it
+ *
+ * The answers lie in the socket before they are asked for, and then it ends: so nothing can wait.  What must hold: init succeeds with
+ * a rank, a size and a node of each rank that are possible; or each call that fails does so with an errno value and a text; values are
+ * ended within their room; no descriptor is left.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "pmi/channel.h"
+#include "pmi/server.h"
+#include "pmi/words.h"
+#include "util/err.h"
+
+enum { RANKS = 4, LONGEST = 1 << 17, CAP = 4096 };
+
+static uint64_t state, seed;
+static long taken, refused;
+
+static uint32_t random_below(uint32_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % n;
+}
+
+static void fail(const char *what)
+{
+    printf("FAILED: %s; pmi_fuzz - %llu\n", what, (unsigned long long)seed);
+    exit(1);
+}
+
+/* What a launcher answers, in the order in which a rank asks. */
+static const char *const lines[] = {
+    "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0",
+    "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024",
+    "cmd=appnum appnum=0",
+    "cmd=universe_size size=8",
+    "cmd=my_kvsname kvsname=kvs_1_2_3",
+    "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))",
+    "cmd=put_result rc=0 msg=success",
+    "cmd=barrier_out",
+    "cmd=get_result rc=0 msg=success value=12:AbCdEfGh",
+    "cmd=finalize_ack",
+    NULL,
+};
+static const char *const frames[] = {
+    "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=4;appnum=-1;debugged=FALSE;"
+    "pmiverbose=FALSE;",
+    "cmd=job-getid-response;rc=0;jobid=12.0;",
+    "cmd=info-getjobattr-response;rc=0;found=TRUE;value=8;",
+    "cmd=info-getjobattr-response;rc=0;found=TRUE;value=(vector,(0,1,2),(1,2,1));",
+    "cmd=kvs-put-response;rc=0;",
+    "cmd=kvs-fence-response;rc=0;",
+    "cmd=kvs-get-response;rc=0;found=TRUE;value=12:Ab;;Cd=EfGh;",
+    "cmd=finalize-response;rc=0;",
+    NULL,
+};
+
+static char said[LONGEST];
+static size_t len;
+
+static void add(const char *bytes, size_t n)
+{
+    if (n <= sizeof said - len) {
+        memcpy(said + len, bytes, n);
+        len += n;
+    }
+}
+
+static void add_line(const char *text)
+{
+    add(text, strlen(text));
+    add("\n", 1);
+}
+
+/* Heads are filled up on either side; now and then one is wrong. */
+static void add_frame(const char *text)
+{
+    char head[16];
+    int n = (int)strlen(text) + (random_below(40) == 0 ? (int)random_below(300) - 150 : 0);
+    snprintf(head, sizeof head, random_below(2) ? "%6d" : "%-6d", n);
+    add(head, PMI_FRAME_HEAD);
+    add(text, strlen(text));
+}
+
+static void say_all(int version)
+{
+    len = 0;
+    if (version == 2)
+        add_line("cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0");
+    for (const char *const *text = version == 1 ? lines : frames; *text; text++) {
+        if (random_below(60) == 0)
+            continue;
+        (version == 1 ? add_line : add_frame)(*text);
+        if (random_below(60) == 0)
+            text--;
+    }
+}
+
+static void insert(size_t at, const char *bytes, size_t n)
+{
+    if (len + n > sizeof said)
+        return;
+    memmove(said + at + n, said + at, len - at);
+    memcpy(said + at, bytes, n);
+    len += n;
+}
+
+static void mutate(void)
+{
+    static const char *const pieces[] = { " ",
+                                          ";",
+                                          ";;",
+                                          "=",
+                                          "\n",
+                                          "rc=",
+                                          "rc=1;",
+                                          "-1",
+                                          "0",
+                                          "999999 ",
+                                          "2147483648",
+                                          "cmd=",
+                                          "value=",
+                                          "found=FALSE;",
+                                          "(0,0,0)",
+                                          "(vector",
+                                          ",(0,1,1)",
+                                          "(1,16777217,1)",
+                                          "99999999999999999999" };
+    char run[3000];
+    size_t at = len ? random_below((uint32_t)len) : 0, n;
+    switch (random_below(7)) {
+    case 0:
+        if (len)
+            said[at] = (char)random_below(256);
+        break;
+    case 1:
+        if (len)
+            said[at] = (char)('0' + random_below(10));
+        break;
+    case 2:
+        n = random_below(20) < (uint32_t)(len - at) ? random_below(20) : 0;
+        n = n < len - at ? n : len - at;
+        memmove(said + at, said + at + n, len - at - n);
+        len -= n;
+        break;
+    case 3:
+        n = random_below(sizeof pieces / sizeof *pieces);
+        insert(at, pieces[n], strlen(pieces[n]));
+        break;
+    case 4:
+        n = random_below(sizeof run);
+        memset(run, "A0 ;=("[random_below(6)], sizeof run);
+        insert(at, run, n);
+        break;
+    case 5:
+        len = at;
+        break;
+    default:
+        n = random_below(100) < len - at ? random_below(100) : 0;
+        n = n < len - at ? n : len - at;
+        memcpy(run, said + at, n);
+        insert(at, run, n);
+    }
+}
+
+/* 0, or an error with its reason. */
+static bool is_well(int err)
+{
+    if (err < 0 || (err > 0 && !*ku_err_last()->text))
+        fail("an error without a reason");
+    return err == 0;
+}
+
+static void look_at(const struct pmi_facts *f)
+{
+    if (f->rank != 1 || f->size != RANKS || f->value_max < 32 || f->value_max >= CAP)
+        fail("facts that cannot be");
+    for (int i = 0; i < RANKS; i++)
+        if (f->node_of[i] < 0 || f->node_of[i] >= RANKS)
+            fail("a node that cannot be");
+}
+
+static void talk(const struct pmi_server *s)
+{
+    struct pmi_facts f = { 0 };
+    char value[CAP];
+    if (!s->is_there())
+        fail("the launcher is there");
+    if (!is_well(s->init(&f))) {
+        if (f.node_of)
+            fail("nodes of a job that is none");
+        refused++;
+        return;
+    }
+    look_at(&f);
+    bool ok = is_well(s->put("keel-key", "12:AbCdEfGh")) && is_well(s->fence());
+    memset(value, 'x', sizeof value);
+    ok = ok && is_well(s->get(0, "keel-key", value, f.value_max + 1));
+    if (ok && !memchr(value, 0, f.value_max + 1))
+        fail("a value without an end");
+    taken += ok;
+    refused += !ok;
+    s->fini();
+    free(f.node_of);
+}
+
+static void one(uint64_t number)
+{
+    int sockets[2], version = 1 + (int)(number & 1);
+    char fd[16];
+    seed = number;
+    state = number * 0x9e3779b97f4a7c15u + 1;
+    say_all(version);
+    for (uint32_t i = random_below(4); i > 0; i--)
+        mutate();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
+        fail("no sockets");
+    int room = 2 * LONGEST;
+    setsockopt(sockets[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    if (send(sockets[0], said, len, MSG_DONTWAIT) != (ssize_t)len)
+        fail("the answers do not fit into the socket");
+    shutdown(sockets[0], SHUT_WR);
+    snprintf(fd, sizeof fd, "%d", sockets[1]);
+    setenv("PMI_FD", fd, 1);
+    setenv("PMI_VERSION", version == 1 ? "1" : "2", 1);
+    talk(version == 1 ? &pmi_1 : &pmi_2);
+    pmi_channel_close();
+    close(sockets[0]);
+    if (fcntl(sockets[1], F_GETFD) >= 0)
+        fail("a descriptor is left");
+}
+
+int main(int argc, char **argv)
+{
+    bool single = argc > 2 && strcmp(argv[1], "-") == 0;
+    long n = single ? 1 : argc > 1 ? atol(argv[1]) : 40000;
+    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    setenv("PMI_RANK", "1", 1);
+    setenv("PMI_SIZE", "4", 1);
+    for (long i = 0; i < n; i++)
+        one(first + (uint64_t)i);
+    printf("%ld conversations: %ld went well, %ld were refused\n", n, taken, refused);
+    if (!single && (taken < n / 20 || refused < n / 20)) {
+        printf("FAILED: hardly any of one kind\n");
+        return 1;
+    }
+    return 0;
+}

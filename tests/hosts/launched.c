@@ -1,0 +1,51 @@
+/* launched.c: what a program does under any launcher, with any MPI library: every rank talks to every other, short and long.
+ *   abort CODE, kill SIGNAL, exit CODE   the last rank aborts the job, dies, or ends with that code
+ *   in                                   rank 0 reads a line and tells the others
+ *   env NAME                             each tells its value
+ *   stay SECONDS                         they tell that they are there, and sleep before they end */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int rank, size, sum = 0, *universe, flag;
+    static char big[300000];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc > 2 && rank == size - 1) {
+        if (strcmp(argv[1], "abort") == 0)
+            MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
+        if (strcmp(argv[1], "kill") == 0)
+            raise(atoi(argv[2]));
+    }
+    if (argc > 1 && strcmp(argv[1], "in") == 0) {
+        char word[16] = "";
+        if (rank == 0 && !fgets(word, sizeof word, stdin))
+            return 9;
+        MPI_Bcast(word, sizeof word, MPI_CHAR, 0, MPI_COMM_WORLD);
+        printf("%d got %s\n", rank, strtok(word, "\n"));
+    }
+    if (argc > 2 && strcmp(argv[1], "env") == 0)
+        printf("%d has %s\n", rank, getenv(argv[2]) ? getenv(argv[2]) : "nothing");
+    if (argc > 2 && strcmp(argv[1], "stay") == 0) {
+        printf("rank %d is there\n", rank);
+        fflush(stdout);
+        sleep((unsigned)atoi(argv[2]));
+    }
+    for (int i = 0; i < size; i++) { /* with each other rank, long and short */
+        int to = (rank + i) % size, from = (rank - i + size) % size;
+        MPI_Sendrecv_replace(big, i % 2 ? 300000 : 8, MPI_CHAR, to, i, from, i, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
+    }
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);
+    if (sum != size * (size - 1) / 2)
+        return 8;
+    printf("rank %d of %d\n", rank, size);
+    MPI_Finalize();
+    return argc > 2 && strcmp(argv[1], "exit") == 0 && rank == size - 1 ? atoi(argv[2]) : 0;
+}
