@@ -21,7 +21,7 @@ MPICC = os.environ["MPICC"]
 RANK = os.path.join(BUILD, "tests", "faults", "pmi_rank")
 MARK = "KEELTEST" + uuid.uuid4().hex  # in the environment of all we start: finds what is left
 for name in list(os.environ):
-    if re.match(r"KEEL_|PMI|OMPI_|SLURM_|MPIEXEC_TIMEOUT", name):
+    if re.match(r"KEEL_|PMI|OMPI_|SLURM_|PBS_NODEFILE|PE_HOSTFILE|LSB_|MPIEXEC_TIMEOUT", name):
         del os.environ[name]
 os.environ["TEST_MARK"] = MARK
 TMP = tempfile.TemporaryDirectory(prefix="faults")

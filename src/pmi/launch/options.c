@@ -283,6 +283,7 @@ static void do_launcher(struct parse *p, char **v)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(v[0], names[i]) == 0) {
             p->launch->how.kind = (enum launcher_kind)i;
+            p->launcher_said = true;
             return;
         }
     say("note: %s %s: ignored: other hosts are reached by ssh, slurm or fork", p->name, v[0]);
@@ -365,7 +366,7 @@ static void do_help(struct parse *p, char **v)
                      (int)strcspn(n, "|"), n);
         printf("%s %s\n          %s\n", left, o->args, o->help);
     }
-    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--rmk, --mca ...)\n"
+    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--iface, --mca ...)\n"
           "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
           "Environment: MPIEXEC_TIMEOUT, MPIEXEC_NODE_TIMEOUT (seconds).\n"
           "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
@@ -556,6 +557,8 @@ static char **read_section(struct parse *p, char **argv)
 static void complete(struct parse *p)
 {
     struct launch *l = p->launch;
+    if (p->nhosts == 0 && l->nodes <= 1 && !p->rankfile)
+        allocation_hosts(p);
     for (int i = 0; i < l->napps; i++) {
         struct app *a = &l->apps[i];
         if (a->n == 0)

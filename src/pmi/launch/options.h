@@ -20,6 +20,8 @@ struct parse {
     int nhosts;
     struct host_list all_hosts, app_hosts; /* for every section; for this one */
     struct host_list *lists;               /* of each section that was read */
+    bool launcher_said;                    /* -launcher */
+    const char *manager;                   /* -rmk: whose allocation counts; NULL: any */
     const char *prefix;                    /* where Keel is on other hosts; NULL: where it is here */
     const char *soft;                      /* of this section: numbers of ranks that will do; NULL: any */
     struct rankfile *rankfile;             /* NULL: none */
@@ -73,6 +75,11 @@ void do_report_bindings(struct parse *p, char **v);
 void do_display_map(struct parse *p, char **v);
 void do_display(struct parse *p, char **v);
 void do_no_launch(struct parse *p, char **v);
+
+/* allocation.c */
+void do_rmk(struct parse *p, char **v);
+/* No host is named: those that a batch system has given, if it has. */
+void allocation_hosts(struct parse *p);
 
 /* rankfile.c */
 void do_rankfile(struct parse *p, char **v);

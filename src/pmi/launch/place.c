@@ -172,6 +172,11 @@ int place_host(struct parse *p, const char *name)
     return host;
 }
 
+void place_slots_on(struct parse *p, const char *name, int slots)
+{
+    add(p, &p->all_hosts, name, strlen(name), slots, 0);
+}
+
 void place_file(struct parse *p, const char *name)
 {
     FILE *f = fopen(name, "re");

@@ -1,0 +1,102 @@
+/* allocation.c: the hosts that a batch system has given this job, where the command line names none. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "hostlist.h"
+#include "options.h"
+#include "place.h"
+
+/* -rmk NAME: whose allocation counts. */
+enum manager { SLURM, PBS, LSF, SGE, NMANAGERS };
+static const char *const names[NMANAGERS] = { "slurm", "pbs", "lsf", "sge" };
+
+/* Slurm: names and numbers of tasks as lists.  The job's script and the shell of salloc have no step, or one of their own (-5, -6 as 32
+ * bits); a program that srun has started in several tasks is not alone with the allocation. */
+static bool take_slurm(struct parse *p)
+{
+    const char *list = getenv("SLURM_JOB_NODELIST"), *tasks = getenv("SLURM_TASKS_PER_NODE");
+    const char *of_step = getenv("SLURM_STEP_ID") ? getenv("SLURM_STEP_NUM_TASKS") : NULL;
+    if (!getenv("SLURM_JOB_ID") || !list || (of_step && atoi(of_step) > 1))
+        return false;
+    int n = 0;
+    char **name = hostlist_names(list, &n);
+    snprintf(p->name, sizeof p->name, "SLURM_JOB_NODELIST");
+    if (!name) {
+        refuse(p,
+               "SLURM_JOB_NODELIST is \"%.200s\"; expected names of nodes, as n[1-4,7]; -rmk none ignores it",
+               list);
+        return true;
+    }
+    for (int i = 0; i < n; i++) {
+        int slots = tasks ? hostlist_number(tasks, i) : 1;
+        if (slots == 0) {
+            refuse(p,
+                   "SLURM_TASKS_PER_NODE is \"%.200s\"; expected a number for each of %d nodes, as 4(x2),1; "
+                   "-rmk none "
+                   "ignores it",
+                   tasks, n);
+            break;
+        }
+        place_slots_on(p, name[i], slots);
+    }
+    hostlist_free(name, n);
+    if (!p->launcher_said)
+        p->launch->how.kind = LAUNCH_SLURM;
+    return true;
+}
+
+/* A host a line and a slot (PBS, LSF), or "HOST SLOTS QUEUE CORES" (Grid Engine). */
+static bool take_file(struct parse *p, const char *variable, bool numbers)
+{
+    const char *path = getenv(variable);
+    char *line = NULL, *rest;
+    size_t cap = 0;
+    if (!path || !*path)
+        return false;
+    snprintf(p->name, sizeof p->name, "%s", variable);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        refuse(p, "%s is %s: %s; -rmk none ignores it", variable, path, strerror(errno));
+    for (int at = 1; f && !p->stop && getline(&line, &cap, f) > 0; at++) {
+        char *name = strtok_r(line, " \t\r\n", &rest),
+             *slots = name ? strtok_r(NULL, " \t\r\n", &rest) : NULL;
+        long n = numbers ? slots ? strtol(slots, &rest, 10) : 0 : 1;
+        if (!name)
+            continue;
+        if (n < 1 || n > HOSTLIST_MOST || name[0] == '-' || (numbers && *rest))
+            refuse(p, "%s, line %d of %s: expected HOST%s", variable, at, path, numbers ? " SLOTS" : "");
+        else
+            place_slots_on(p, name, (int)n);
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    return true;
+}
+
+static bool take(struct parse *p, enum manager which)
+{
+    return which == SLURM ? take_slurm(p)
+           : which == PBS ? take_file(p, "PBS_NODEFILE", false)
+           : which == LSF ? take_file(p, "LSB_DJOB_HOSTFILE", false)
+                          : take_file(p, "PE_HOSTFILE", true);
+}
+
+void do_rmk(struct parse *p, char **v)
+{
+    p->manager = v[0];
+    for (int i = 0; i < NMANAGERS; i++)
+        if (strcmp(v[0], names[i]) == 0)
+            return;
+    if (strcmp(v[0], "none") != 0 && strcmp(v[0], "user") != 0)
+        say("note: %s %s: ignored: expected slurm, pbs, lsf, sge, or none", p->name, v[0]);
+}
+
+void allocation_hosts(struct parse *p)
+{
+    for (int i = 0; i < NMANAGERS; i++)
+        if ((!p->manager || strcmp(p->manager, names[i]) == 0) && take(p, (enum manager)i))
+            return;
+}
