@@ -1,12 +1,15 @@
-/* pmi_fuzz.c: hostile answers for the ranks' side of PMI-1 and PMI-2.
+/* pmi_fuzz.c: hostile answers for the ranks' side of PMI-1 and PMI-2, and hostile requests for mpiexec's.
  *
- *   pmi_fuzz [N [SEED]]    N conversations, half of each protocol: answers as launchers give them, mutated
+ *   pmi_fuzz [N [SEED]]    N conversations, a third of each kind: answers and requests as launchers and ranks make them, mutated
  *   pmi_fuzz - SEED        the one conversation of this seed, as a failure prints it
  *
- * The answers lie in the socket before they are asked for, and then it ends: so nothing can wait.  What must hold: init succeeds with
+ * Answers lie in the socket before they are asked for, and then it ends: so nothing can wait.  What must hold: init succeeds with
  * a rank, a size and a node of each rank that are possible; or each call that fails does so with an errno value and a text; values are
- * ended within their room; no descriptor is left.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
+ * ended within their room; no descriptor is left.  mpiexec's answers are whole lines and frames, whatever is asked, and it keeps little of
+ * what a rank says.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "pmi/channel.h"
+#include "pmi/launch/launch.h"
+#include "pmi/launch/talk.h"
 #include "pmi/server.h"
 #include "pmi/words.h"
 #include "util/err.h"
@@ -211,12 +216,154 @@ static void talk(const struct pmi_server *s)
     free(f.node_of);
 }
 
+/* ---- requests ---- */
+
+/* util.c's end a job. */
+void *xalloc(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        fail("no memory");
+    return p;
+}
+
+void *xgrow(void *p, size_t n, size_t size)
+{
+    void *q = realloc(p, n * size);
+    if (!q)
+        fail("no memory");
+    return q;
+}
+
+char *xformat(const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    if (vasprintf(&text, fmt, args) < 0)
+        fail("no memory");
+    va_end(args);
+    return text;
+}
+
+static const char *const asked_lines[] = {
+    "cmd=get_maxes",
+    "cmd=get_appnum",
+    "cmd=get_universe_size",
+    "cmd=get_my_kvsname",
+    "cmd=get kvsname=x key=PMI_process_mapping",
+    "cmd=put kvsname=x key=a value=b",
+    "cmd=barrier_in",
+    "cmd=get kvsname=x key=a",
+    "cmd=publish_name service=s port=p",
+    "cmd=lookup_name service=s",
+    "cmd=unpublish_name service=s",
+    "mcmd=spawn\nnprocs=1\nexecname=x\nendcmd",
+    "cmd=finalize",
+    NULL,
+};
+static const char *const asked_frames[] = {
+    "cmd=fullinit;pmirank=1;threaded=FALSE;",
+    "cmd=job-getid;",
+    "cmd=info-getjobattr;key=universeSize;",
+    "cmd=info-getjobattr;key=PMI_process_mapping;",
+    "cmd=kvs-put;key=a;value=b;;c;",
+    "cmd=kvs-fence;thrid=7;",
+    "cmd=kvs-get;jobid=x;srcid=-1;key=a;",
+    "cmd=spawn;ncmds=1;",
+    "cmd=finalize;",
+    NULL,
+};
+
+static int versions[RANKS], aborts;
+
+static void see_answer(int rank, const char *bytes, size_t n)
+{
+    char head[PMI_FRAME_HEAD];
+    if (rank < 0 || rank >= RANKS)
+        fail("an answer for nobody");
+    if (versions[rank] != 2) {
+        if (n < 5 || memchr(bytes, '\n', n) != bytes + n - 1 || memcmp(bytes, "cmd=", 4) != 0)
+            fail("an answer that is no line");
+    } else {
+        memcpy(head, bytes, sizeof head);
+        if (n < PMI_FRAME_HEAD + 5 || pmi_frame_length(head) != (int32_t)(n - PMI_FRAME_HEAD) ||
+            memcmp(bytes + PMI_FRAME_HEAD, "cmd=", 4) != 0 || bytes[n - 1] != PMI_FRAME_END)
+            fail("an answer that is no frame");
+    }
+    if (memchr(bytes, 0, n) || n > 2 * CAP)
+        fail("an answer that is none");
+    if (versions[rank] == 0) /* it says which one comes next */
+        versions[rank] = memmem(bytes, n, "pmi_version=2", 13) ? 2 : 1;
+}
+
+static void see_event(int rank, enum talk_event event, int code)
+{
+    (void)code;
+    if (rank < 0 || rank >= RANKS)
+        fail("an event of nobody");
+    aborts += event == TALK_ABORT;
+}
+
+static void ask_all(int version)
+{
+    len = 0;
+    add_line(version == 1 ? "cmd=init pmi_version=1 pmi_subversion=1"
+                          : "cmd=init pmi_version=2 pmi_subversion=0");
+    for (const char *const *text = version == 1 ? asked_lines : asked_frames; *text; text++) {
+        if (random_below(60) == 0)
+            continue;
+        (version == 1 ? add_line : add_frame)(*text);
+        if (random_below(60) == 0)
+            text--;
+    }
+    if (random_below(4) == 0)
+        (version == 1 ? add_line : add_frame)(version == 1 ? "cmd=abort exitcode=7"
+                                                           : "cmd=abort;isworld=TRUE;msg=x;");
+    for (uint32_t i = random_below(4); i > 0; i--)
+        mutate();
+}
+
+static void requests(void)
+{
+    static const int32_t node_of[RANKS] = { 0, 0, 1, 1 }, section_of[RANKS] = { 0, 0, 0, 1 };
+    static const struct talk_job job = { .size = RANKS,
+                                         .universe = 8,
+                                         .node_of = node_of,
+                                         .section_of = section_of,
+                                         .id = 12345,
+                                         .send = see_answer,
+                                         .on = see_event };
+    bool well = true;
+    talk_begin(&job);
+    memset(versions, 0, sizeof versions);
+    for (int rank = 0; rank < RANKS; rank++) {
+        ask_all(1 + (int)random_below(2));
+        bool goes_on = true;
+        for (size_t at = 0, n; at < len && goes_on; at += n) {
+            n = 1 + random_below(200);
+            n = n < len - at ? n : len - at;
+            goes_on = talk_take(rank, said + at, n);
+        }
+        well = well && goes_on;
+    }
+    taken += well;
+    refused += !well;
+    talk_end();
+}
+
+/* ---- all ---- */
+
 static void one(uint64_t number)
 {
-    int sockets[2], version = 1 + (int)(number & 1);
+    int sockets[2], version = (int)(number % 3);
     char fd[16];
     seed = number;
     state = number * 0x9e3779b97f4a7c15u + 1;
+    if (version == 0) {
+        requests();
+        return;
+    }
     say_all(version);
     for (uint32_t i = random_below(4); i > 0; i--)
         mutate();

@@ -19,6 +19,7 @@
 #include "oom.h"
 #include "trace.h"
 #include "output.h"
+#include "serve.h"
 #include "util/err.h"
 
 enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */ };
@@ -221,6 +222,7 @@ void crew_reap(void)
         crew.ranks[rank].pid = 0;
         crew.ranks[rank].status = status;
         crew.alive--;
+        serve_settle(rank);
         crew_hear();
         crew.on_end(rank, pid, status);
     }
@@ -391,16 +393,21 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
     for (int i = 1; i < 3 && !direct; i++)
         make_pipe(rank, i - 1, &fd[i]);
     const struct ku_segment *seg = &crew.segments[l->node_of[rank]];
-    struct place at = {
-        rank,    crew.ranks[rank].local, (int)seg->head->nlocal,
-        seg->fd, bind_of(rank),          ku_segment_place(seg, (uint32_t)crew.ranks[rank].local),
-        0
-    };
+    struct place at = { rank,
+                        crew.ranks[rank].local,
+                        (int)seg->head->nlocal,
+                        seg->fd,
+                        bind_of(rank),
+                        ku_segment_place(seg, (uint32_t)crew.ranks[rank].local),
+                        starter_pmi(s) ? serve_rank(rank) : -1,
+                        0 };
     pid_t pid = starter_run(s, &at, fd, tty, code);
     for (int i = 1; i < 3 && !direct; i++)
         close(fd[i]);
     if (fed)
         close(fd[0]);
+    if (at.pmi_fd >= 0)
+        close(at.pmi_fd);
     if (at.unbound)
         bind_refused(rank, at.unbound);
     if (pid < 0)

@@ -42,6 +42,14 @@ static size_t offset_of(const struct image *m, const ElfW(Ehdr) * e, ElfW(Addr) 
     return m->size;
 }
 
+/* Of the libraries of these names, which others with a libmpi.so have left with numbers above. */
+static bool speaks_pmi(const char *library)
+{
+    enum { OF_MPICH = 12 };
+    static const char plain[] = "libmpi.so.";
+    return strncmp(library, plain, sizeof plain - 1) != 0 || atoi(library + sizeof plain - 1) == OF_MPICH;
+}
+
 static bool is_other(const char *library)
 {
     static const char *const others[] = { "libmpi.so.", "libmpich.so.", "libmpi_cray.so.", "libmpi_gnu",
@@ -100,8 +108,10 @@ static void look(const struct image *m, struct needs *n)
             n->path = xformat("%s", s);
         else if (s && strcmp(s, OURS) == 0)
             n->ours = true;
-        else if (s && !n->other && is_other(s))
+        else if (s && !n->other && is_other(s)) {
             n->other = xformat("%s", s);
+            n->pmi = speaks_pmi(s);
+        }
     }
 }
 

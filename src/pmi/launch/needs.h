@@ -7,6 +7,7 @@
 struct needs {
     char *
         other; /* the library of an MPI that is not installed beside Keel's own: ranks would know nothing of each other */
+    bool pmi;   /* that library speaks PMI-1 or PMI-2: it is MPICH's, or of its kind */
     bool ours;  /* libmpi_abi */
     char *path; /* where the program says that its libraries are (DT_RUNPATH, DT_RPATH); NULL: nowhere */
 };

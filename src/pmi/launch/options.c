@@ -323,6 +323,12 @@ static void do_hostfile(struct parse *p, char **v)
     place_file(p, v[0]);
 }
 
+static void do_pmi(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->pmi = true;
+}
+
 static void do_version(struct parse *p, char **v)
 {
     (void)v;
@@ -583,6 +589,8 @@ static void complete(struct parse *p)
     free(p->all.edits.edit);
     if (!p->stop)
         place_ranks(p);
+    if (l->pmi && l->remote)
+        refuse(p, "-pmi1 is for jobs on one machine; the hosts are several, or another");
     options_prefix(p);
     l->unwatched = !isatty(0) && !isatty(2) && !debugger_waits();
     if (l->stdin_rank == STDIN_ALL && l->size == 1)

@@ -62,7 +62,9 @@ struct starter {
     char *section, *sections, *pwd, *master;
     char **script; /* for a file without #!: run by sh, as execvp does */
     char *lost;    /* see starter_lost */
-    char *stack;   /* of a child that shares our descriptors; NULL: none does */
+    bool pmi;      /* see starter_pmi */
+    char pmi_fd[VAR_BYTES];
+    char *stack; /* of a child that shares our descriptors; NULL: none does */
 };
 
 /* ---- environment ---- */
@@ -251,7 +253,8 @@ static void look_at_needs(struct starter *s)
     bool relative = s->app->wdir && s->program[0] != '/';
     char *program = xformat("%s%s%s", relative ? s->app->wdir : "", relative ? "/" : "", s->program);
     needs_read(program, &needs);
-    if (s->start->launch->size > 1 && needs.other)
+    s->pmi = !s->start->launch->remote && (s->start->launch->pmi || needs.pmi);
+    if (s->start->launch->size > 1 && needs.other && !s->pmi)
         say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1; "
             "expected a program "
             "made with %s/mpicc",
@@ -259,6 +262,11 @@ static void look_at_needs(struct starter *s)
     s->lost = needs_lost(&needs, program, env_get(s, "LD_LIBRARY_PATH"));
     needs_free(&needs);
     free(program);
+}
+
+bool starter_pmi(const struct starter *s)
+{
+    return s->pmi;
 }
 
 const char *starter_lost(const struct starter *s)
@@ -279,6 +287,10 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
         return NULL;
     }
     look_at_needs(s);
+    if (s->pmi) {
+        strcpy(s->pmi_fd, "PMI_FD="); /* its value when a rank is started */
+        env_set(s, s->pmi_fd);
+    }
     size_t argc = 0;
     while (app->argv[argc])
         argc++;
@@ -336,7 +348,8 @@ static void become_rank(const struct starter *s, const struct place *at, const i
             return;
         }
     setrlimit(RLIMIT_NOFILE, &s->start->nofile);
-    if (fcntl(at->segment_fd, F_SETFD, 0) != 0 || fcntl(s->start->control_fd, F_SETFD, 0) != 0) {
+    if (fcntl(at->segment_fd, F_SETFD, 0) != 0 || fcntl(s->start->control_fd, F_SETFD, 0) != 0 ||
+        (at->pmi_fd >= 0 && fcntl(at->pmi_fd, F_SETFD, 0) != 0)) {
         why->err = errno;
         return;
     }
@@ -369,6 +382,7 @@ static void env_place(struct starter *s, const struct place *at)
                           [LOCAL_SIZE] = at->nlocal };
     for (int i = 0; i < NVARS; i++)
         snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, value[vars[i].what]);
+    snprintf(s->pmi_fd, sizeof s->pmi_fd, "PMI_FD=%d", at->pmi_fd);
     snprintf(s->job, sizeof s->job, "KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), at->segment_fd,
              s->start->control_fd, s->start->job_id, s->appnum);
 }
@@ -387,7 +401,7 @@ static int larger(int a, int b)
 /* A table of our own, with what the rank needs. */
 static bool own_files(const struct child *c)
 {
-    int most = larger(c->at->segment_fd, c->s->start->control_fd);
+    int most = larger(larger(c->at->segment_fd, c->s->start->control_fd), c->at->pmi_fd);
     for (int i = 0; i < 3; i++)
         most = larger(most, c->fd[i]);
 #ifdef SYS_close_range

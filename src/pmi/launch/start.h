@@ -22,6 +22,7 @@ struct place {
     int rank, local, nlocal, segment_fd;
     const cpu_set_t *cpus;      /* to be bound to; NULL: not at all */
     struct ku_seg_place *where; /* what its segment says of that */
+    int pmi_fd;                 /* the rank's PMI_FD; -1: it has none */
     int unbound;                /* out: the error if the kernel refused that */
 };
 
@@ -36,6 +37,9 @@ struct starter *starter_new(const struct start *s, const struct app *app, int ap
 void starter_free(struct starter *s);
 /* What to tell the user if the loader does not find what this program needs (needs_lost); NULL: it should. */
 const char *starter_lost(const struct starter *s);
+
+/* Are these ranks to be served PMI (serve.h)? */
+bool starter_pmi(const struct starter *s);
 
 /* Start the rank of `at`.  fd[0..2] become its stdin, stdout and stderr; join_front: it stays in the front's process
  * group (it may read the terminal), else it gets a group of its own.  Its pid, or -1 with *code and a message
