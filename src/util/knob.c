@@ -16,6 +16,7 @@ static struct ku_knob intern_rows[] = {
     { .name = "RANK", .type = KU_KNOB_INTERN, .help = "its rank in the job" },
     { .name = "SECTION", .type = KU_KNOB_INTERN, .help = "what its section of the command line says" },
     { .name = "SECTIONS", .type = KU_KNOB_INTERN, .help = "how many ranks each section has" },
+    { .name = "ABI", .type = KU_KNOB_INTERN, .help = "mpiexec: the ABI of the ranks' library" },
     { .name = "CC", .type = KU_KNOB_INTERN, .help = "mpicc: the compiler" },
     { .name = "CXX", .type = KU_KNOB_INTERN, .help = "mpicxx: the compiler" },
 };

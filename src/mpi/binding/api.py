@@ -109,10 +109,11 @@ def read_api(path):
 
 class Abi:
     def __init__(self):
-        self.name = self.library = self.coding = None
+        self.name = self.library = self.coding = self.count = self.owner = None
         self.handles, self.opaque, self.integers, self.status = [], [], [], []
         self.groups = []  # (class, C type, form, [(name, value)])
         self.outside = []  # the same, for the second part of mpi.h
+        self.told = []  # (class, name, the name of the constant that stands for it)
 
     def values(self):
         return {name: value for _, _, _, rows in self.groups for name, value in rows}
@@ -124,7 +125,7 @@ def read_abi(path):
         part = line.split()
         if not part or part[0].startswith("#"):
             continue
-        if part[0] in ("abi", "library", "coding"):
+        if part[0] in ("abi", "library", "coding", "count", "owner"):
             setattr(abi, "name" if part[0] == "abi" else part[0], part[1])
         elif part[0] == "handle":
             abi.handles.append(tuple(part[1:4]))
@@ -139,6 +140,8 @@ def read_abi(path):
             part = part[:-1] if part[-1] == "outside" else part
             groups.append((part[1], " ".join(part[2:-1]), part[-1], []))
             rows = groups[-1][3]
+        elif len(part) == 3 and part[1] == "=" and abi.groups:
+            abi.told.append((groups[-1][0], part[0], part[2]))
         elif len(part) == 2 and abi.groups:
             rows.append((part[0], int(part[1], 0)))
         else:

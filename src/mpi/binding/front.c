@@ -28,6 +28,11 @@ static const struct kind_row {
 static const struct kind_row message = { "MPI_Message",      "matched message", "a",
                                          "MPI_MESSAGE_NULL", MPI_ERR_REQUEST,   KEEL_MPI_MESSAGE_NULL };
 
+int MPIR_front_absent(void)
+{
+    return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, NULL, "this version of Keel MPI does not have it");
+}
+
 int MPIR_front_fail(struct front_target target, const char *call, int errclass)
 {
     struct keel_object *o = target.object;
@@ -280,4 +285,27 @@ int MPIR_front_too_large(int64_t value, const char *arg, const char *call)
 {
     return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, arg, "would be %" PRId64 ", more than an int holds; call %s_c",
                     value, call);
+}
+
+int *MPIR_front_constants(const int *from, int64_t n, int *small, int (*in)(int))
+{
+    int none, *p = front_alloc(small, sizeof *p, n, "", &none);
+    for (int64_t i = 0; p && i < n; i++)
+        p[i] = in(from[i]);
+    return p;
+}
+
+void MPIR_front_constants_free(const int *p, const int *small)
+{
+    if (p != small)
+        free((void *)(uintptr_t)p);
+}
+
+void MPIR_front_cut(char *to, const char *from, int size, int *len)
+{
+    size_t n = strnlen(from, (size_t)size - 1);
+    memcpy(to, from, n);
+    to[n] = '\0';
+    if (len)
+        *len = (int)n;
 }

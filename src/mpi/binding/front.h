@@ -84,6 +84,7 @@ static inline struct front_target front_target_requests(MPIR_Request *const *r, 
             return front_target_request(r[i]);
     return front_target(NULL);
 }
+int MPIR_front_absent(void) FRONT_COLD;
 int MPIR_front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
 /* Of the calls of the chapter on files, whose errors go to a file's handler, or to the default one. */
 int MPIR_front_fail_file(struct front_target target, const char *call, int errclass) FRONT_COLD;
@@ -352,6 +353,15 @@ static inline bool front_is_leaf(const MPIR_Comm *comm, int root)
 {
     return !comm->remote_group || root >= 0;
 }
+
+/* ---- What other ABIs write differently (gen_maps.py)
+ * ------------------------------------------------------------------------------------------------- */
+
+/* An array of constants that are read, as the library has them: a copy, or `small`; NULL without memory. */
+int *MPIR_front_constants(const int *from, int64_t n, int *small, int (*in)(int));
+void MPIR_front_constants_free(const int *p, const int *small);
+/* A string for a buffer of `size` bytes; *len, if not NULL, is its length. */
+void MPIR_front_cut(char *to, const char *from, int size, int *len);
 
 /* ---- Counts
  * -------------------------------------------------------------------------------------------------- */

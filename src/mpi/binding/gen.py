@@ -2,7 +2,7 @@
 """Generates what src/mpi/binding describes: gen.py WHAT --out DIR [--srcdir DIR] [--mutant] [FILES...]
 
     headers    include/mpi.h, include/mpicxx.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c, src/mpi/fortran/fort_handles.h; what has no body in FILES is marked
-    front      src/mpi/binding/front_*.c for the bodies defined in FILES
+    front      src/mpi/binding/front_*.c for the bodies defined in FILES; --abi NAME: src/mpi/binding/NAME/front_*.c
     man        man/*.3, a page for each procedure that the front exports
     fortran    include/mpif.h, src/mpi/fortran/*.f90, fort_*.c: the Fortran bindings of what the front exports
     status     prints how much of MPI exists, by chapter
@@ -23,6 +23,7 @@ import gen_fortran  # noqa: E402
 import gen_fortran_modules  # noqa: E402
 import gen_front  # noqa: E402
 import gen_man    # noqa: E402
+import gen_maps   # noqa: E402
 import headers    # noqa: E402
 import status     # noqa: E402
 from api import Bad, read_abi, read_api  # noqa: E402
@@ -54,11 +55,12 @@ def make_headers(api, abi, out, bodies):
 
 
 def make_front(api, abi, out, bodies, mutant):
-    folder = "src/mpi/binding/mutant/" if mutant else "src/mpi/binding/"
-    write(out, folder + "front_abi.h", gen_front.abi_h(abi))
-    write(out, folder + "front_abi.c", gen_front.abi_c(abi))
+    maps = gen_maps.Maps(abi, read_abi(os.path.join(HERE, "abi-standard.txt")))
+    folder = "src/mpi/binding/mutant/" if mutant else "src/mpi/binding/" if maps.identical else "src/mpi/binding/%s/" % abi.name
+    write(out, folder + "front_abi.h", gen_front.abi_h(abi, maps))
+    write(out, folder + "front_abi.c", gen_front.abi_c(abi, maps))
     for chapter in api.chapters:
-        write(out, "%sfront_%s.c" % (folder, chapter), gen_front.chapter_c(chapter, api, bodies, abi, mutant))
+        write(out, "%sfront_%s.c" % (folder, chapter), gen_front.chapter_c(chapter, api, bodies, abi, maps, mutant))
 
 
 def make_fortran(api, abi, out, bodies):
@@ -87,11 +89,11 @@ def main():
     parser.add_argument("--large", action="store_true", help="list MPI_X_c too")
     parser.add_argument("--mutation", help="the results of make api-mutation")
     parser.add_argument("--version", default="")
-    parser.add_argument("--abi", default=os.path.join(HERE, "abi-standard.txt"))
+    parser.add_argument("--abi", default="standard", help="the front of abi-NAME.txt; of others than the standard's in a folder NAME")
     parser.add_argument("--mutant", action="store_true")
     parser.add_argument("files", nargs="*")
     args = parser.parse_intermixed_args()
-    api, abi = read_api(os.path.join(HERE, "api.txt")), read_abi(args.abi)
+    api, abi = read_api(os.path.join(HERE, "api.txt")), read_abi(os.path.join(HERE, "abi-%s.txt" % args.abi))
     files = [f if os.path.exists(f) else os.path.join(args.srcdir, f) for f in args.files if f.endswith(".c")]
     bodies = bodies_of(api, {**gen_forms.forms_bodies(api), **scan(files)})
     if args.what == "headers":

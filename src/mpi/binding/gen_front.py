@@ -3,6 +3,7 @@
 import re
 from api import Bad
 from bodies import match
+import gen_maps
 from headers import fill, field_decl
 from kinds import HANDLES
 
@@ -25,22 +26,20 @@ extern const struct MPIR_Abi MPIR_Abi_@ABI@;
 /* Between the ABI's handles and their native values (object.h). */
 @CODING@
 
-/* The count and the cancelled flag of a status live in the ABI's private ints. */
+@MAPS@@STATUS_HEAD@
 static inline void front_status_in(MPIR_Status *s, const ABI_Status *a)
 {
-    s->MPI_SOURCE = a->MPI_SOURCE;
-    s->MPI_TAG = a->MPI_TAG;
-    s->MPI_ERROR = a->MPI_ERROR;
-    s->cancelled = a->MPI_internal[0];
-    memcpy(&s->count, &a->MPI_internal[1], sizeof s->count);
+    s->MPI_SOURCE = @SOURCE_IN@;
+    s->MPI_TAG = @TAG_IN@;
+    s->MPI_ERROR = @ERROR_IN@;
+@COUNT_IN@
 }
 /* MPI_ERROR is left alone: only calls that return MPI_ERR_IN_STATUS set it. */
 static inline void front_status_out(const MPIR_Status *s, ABI_Status *a)
 {
-    a->MPI_SOURCE = s->MPI_SOURCE;
-    a->MPI_TAG = s->MPI_TAG;
-    a->MPI_internal[0] = s->cancelled;
-    memcpy(&a->MPI_internal[1], &s->count, sizeof s->count);
+    a->MPI_SOURCE = @SOURCE_OUT@;
+    a->MPI_TAG = @TAG_OUT@;
+@COUNT_OUT@
 }
 static inline void front_statuses_in(MPIR_Status *s, const ABI_Status *a, int64_t n)
 {
@@ -52,7 +51,7 @@ static inline void front_statuses_out(const MPIR_Status *s, ABI_Status *a, int64
     for (int64_t i = 0; i < n; i++) {
         front_status_out(&s[i], &a[i]);
         if (with_error)
-            a[i].MPI_ERROR = s[i].MPI_ERROR;
+            a[i].MPI_ERROR = @ERROR_OUT@;
     }
 }
 
@@ -123,6 +122,20 @@ static inline int front_noted(const ABI_Request *handles, int count)
 
 #endif
 """
+
+# How a status holds its count and cancelled flag: head, in, out.
+COUNTS = {
+    "internal": ("/* The count and the cancelled flag of a status live in the ABI's private ints. */", """\
+    s->cancelled = a->MPI_internal[0];
+    memcpy(&s->count, &a->MPI_internal[1], sizeof s->count);""", """\
+    a->MPI_internal[0] = s->cancelled;
+    memcpy(&a->MPI_internal[1], &s->count, sizeof s->count);"""),
+    "bits": ("/* The cancelled flag lies between the halves of the count. */", """\
+    s->cancelled = a->count_hi_and_cancelled & 1;
+    s->count = (int64_t)(a->count_hi_and_cancelled >> 1) * (1ll << 32) + (uint32_t)a->count_lo;""", """\
+    a->count_lo = (int32_t)(uint32_t)s->count;
+    a->count_hi_and_cancelled = (int32_t)((uint32_t)((uint64_t)s->count >> 32) << 1) | (s->cancelled != 0);"""),
+}
 
 CODING_POINTER = """\
 static inline uint64_t front_value_@SHORT@(ABI_@SHORT@ handle)
@@ -206,11 +219,11 @@ ABI_C = """\
 /* Generated from src/mpi/binding; do not edit.  How the library calls functions of programs of the @ABI@ ABI. */
 #include "front_abi.h"
 
-/* Users' functions take the handle's address; what they write there is ignored. */
+@DATA@/* Users' functions take the handle's address; what they write there is ignored. */
 static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int *errcode)
 {
     uint64_t value = object ? MPIR_Object_handle(object) : 0;
-    uint32_t depth = MPID_Thread_suspend(); /* it may wait for other threads */
+@ERRCODE@    uint32_t depth = MPID_Thread_suspend(); /* it may wait for other threads */
     switch (kind) {
 @CASES@
     }
@@ -260,14 +273,14 @@ static void call_op(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_
 
 static int call_grequest_query(const MPIR_Callback *cb, MPIR_Status *s)
 {
-    ABI_Status status = { .MPI_ERROR = s->MPI_ERROR };
+    ABI_Status status = { .MPI_ERROR = @STATUS_ERROR_OUT@ };
     front_status_out(s, &status);
     uint32_t depth = MPID_Thread_suspend();
     int code = ((int (*)(void *, ABI_Status *))cb->fn)(cb->extra_state, &status);
     MPID_Thread_resume(depth);
-    status.MPI_ERROR = s->MPI_ERROR;
+    status.MPI_ERROR = @STATUS_ERROR_OUT@;
     front_status_in(s, &status);
-    return code;
+    return @CODE_IN@;
 }
 
 static int call_grequest_free(const MPIR_Callback *cb)
@@ -275,7 +288,7 @@ static int call_grequest_free(const MPIR_Callback *cb)
     uint32_t depth = MPID_Thread_suspend();
     int code = ((int (*)(void *))cb->fn)(cb->extra_state);
     MPID_Thread_resume(depth);
-    return code;
+    return @CODE_IN@;
 }
 
 static int call_grequest_cancel(const MPIR_Callback *cb, int complete)
@@ -283,7 +296,7 @@ static int call_grequest_cancel(const MPIR_Callback *cb, int complete)
     uint32_t depth = MPID_Thread_suspend();
     int code = ((int (*)(void *, int))cb->fn)(cb->extra_state, complete);
     MPID_Thread_resume(depth);
-    return code;
+    return @CODE_IN@;
 }
 
 static int call_datarep_extent(const MPIR_Callback *cb, struct MPIR_Datatype *datatype, intptr_t *extent)
@@ -292,7 +305,7 @@ static int call_datarep_extent(const MPIR_Callback *cb, struct MPIR_Datatype *da
     MPI_Aint value = *extent;
     int code = ((int (*)(ABI_Datatype, MPI_Aint *, void *))cb->fn)(handle, &value, cb->extra_state);
     *extent = value;
-    return code;
+    return @CODE_IN@;
 }
 
 static int call_datarep_convert(const MPIR_Callback *cb, void *userbuf, struct MPIR_Datatype *datatype, int64_t count,
@@ -300,10 +313,10 @@ static int call_datarep_convert(const MPIR_Callback *cb, void *userbuf, struct M
 {
     ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
     if (cb->convention == MPIR_CALL_LARGE)
-        return ((int (*)(void *, ABI_Datatype, MPI_Count, void *, MPI_Offset, void *))cb->fn)(
-            userbuf, handle, count, filebuf, position, cb->extra_state);
-    return ((int (*)(void *, ABI_Datatype, int, void *, MPI_Offset, void *))cb->fn)(userbuf, handle, (int)count, filebuf,
-                                                                                 position, cb->extra_state);
+        return @ERROR@((int (*)(void *, ABI_Datatype, MPI_Count, void *, MPI_Offset, void *))cb->fn)(
+            userbuf, handle, count, filebuf, position, cb->extra_state)@END@;
+    return @ERROR@((int (*)(void *, ABI_Datatype, int, void *, MPI_Offset, void *))cb->fn)(userbuf, handle, (int)count, filebuf,
+                                                                                 position, cb->extra_state)@END@;
 }
 
 const struct MPIR_Abi MPIR_Abi_@ABI@ = {
@@ -323,27 +336,28 @@ const struct MPIR_Abi MPIR_Abi_@ABI@ = {
 ERRHANDLER_CASE = """\
     case MPIR_KIND_@KIND@: {
         ABI_@SHORT@ handle = front_native_@SHORT@(object ? value : @NULL@);
-        ((void (*)(ABI_@SHORT@ *, int *, ...))cb->fn)(&handle, errcode);
+        ((void (*)(ABI_@SHORT@ *, int *, ...))cb->fn)(&handle, @CODE@);
         break;
     }"""
 
 COPY_CASE = """\
     case MPIR_KIND_@KIND@:
-        return ((int (*)(ABI_@SHORT@, int, void *, void *, void *, int *))cb->fn)(front_native_@SHORT@(value), keyval,
-                                                                        cb->extra_state, in, out, flag);"""
+        return @ERROR@((int (*)(ABI_@SHORT@, int, void *, void *, void *, int *))cb->fn)(front_native_@SHORT@(value), keyval,
+                                                                        cb->extra_state, in, out, flag)@END@;"""
 
 DELETE_CASE = """\
     case MPIR_KIND_@KIND@:
-        return ((int (*)(ABI_@SHORT@, int, void *, void *))cb->fn)(front_native_@SHORT@(value), keyval, attribute,
-                                                                  cb->extra_state);"""
+        return @ERROR@((int (*)(ABI_@SHORT@, int, void *, void *))cb->fn)(front_native_@SHORT@(value), keyval, attribute,
+                                                                  cb->extra_state)@END@;"""
 
 
-def abi_h(abi):
-    assert abi.coding == "pointer", "no template for handle coding " + str(abi.coding)
+def abi_h(abi, maps):
     handles = [HANDLES[kind] for _, kind, _ in abi.handles]
-    types = ["typedef struct %s *ABI_%s;" % (struct, HANDLES[kind].short) for _, kind, struct in abi.handles]
+    types = ["typedef %s ABI_%s;" % ("int" if struct == "int" else "struct %s *" % struct, HANDLES[kind].short)
+             for _, kind, struct in abi.handles]
     types += ["typedef struct %s *%s;" % (struct, name.replace("MPI_", "ABI_")) for name, struct in abi.opaque]
     types += ["typedef struct %s %s;" % (h.obj, h.obj) for h in handles if h.obj != "MPIR_Request"]
+    types = [t.replace("* ABI", "*ABI") for t in types]
     arrays = []
     for h in (HANDLES["REQUEST"], HANDLES["DATATYPE"], HANDLES["INFO"]):
         lookup = "MPIR_Object_of(MPIR_KIND_%s, value)" % h.kind
@@ -351,18 +365,33 @@ def abi_h(abi):
         if h.kind == "REQUEST":
             lookup, error = "front_request(false, value, arg, i, &err)", "err"
         arrays.append(fill(ARRAY_IN, SHORT=h.short, OBJ=h.obj, NULL=h.null, LOOKUP=lookup, ERROR=error))
+    head, count_in, count_out = COUNTS[abi.count]
+    statuses = {}
+    for field, family in (("SOURCE", "rank"), ("TAG", "tag"), ("ERROR", "error")):
+        statuses[field + "_IN"] = maps.apply("in", family, "a->MPI_" + field)
+        statuses[field + "_OUT"] = maps.apply("out", family, "s[i].MPI_ERROR" if field == "ERROR" else "s->MPI_" + field)
+    if maps.identical:
+        coding = "\n".join(fill(CODING_POINTER, SHORT=h.short) for h in handles)
+    else:
+        coding = "\n".join([gen_maps.CODING_HEAD, gen_maps.tables(maps, True)] +
+                           [gen_maps.coding(maps, HANDLES[kind], ctype) for _, kind, ctype in abi.handles])
     return fill(ABI_H, ABI=abi.name, TYPES="\n".join(types),
                 STATUS_FIELDS="\n".join("    %s;" % field_decl(n, t) for n, t in abi.status),
-                CODING="\n".join(fill(CODING_POINTER, SHORT=h.short) for h in handles), ARRAYS="\n".join(arrays),
-                NULL_REQUEST=HANDLES["REQUEST"].null)
+                CODING=coding, MAPS="" if maps.identical else maps.definitions() + gen_maps.VALUES_H + "\n", STATUS_HEAD=head,
+                COUNT_IN=count_in, COUNT_OUT=count_out, ARRAYS="\n".join(arrays), NULL_REQUEST=HANDLES["REQUEST"].null, **statuses)
 
 
-def abi_c(abi):
-    cases = [fill(ERRHANDLER_CASE, KIND=k, SHORT=HANDLES[k].short, NULL=HANDLES[k].null)
+def abi_c(abi, maps):
+    into = maps.function("in", "error")
+    parts = {"ERROR": into + "(" if into else "", "END": ")" if into else ""}
+    cases = [fill(ERRHANDLER_CASE, KIND=k, SHORT=HANDLES[k].short, NULL=HANDLES[k].null, CODE="&code" if into else "errcode")
              for k in ("COMM", "WIN", "FILE", "SESSION")]
-    copy, delete = ("\n".join(fill(case, KIND=k, SHORT=HANDLES[k].short) for k in ("COMM", "DATATYPE", "WIN"))
+    copy, delete = ("\n".join(fill(case, KIND=k, SHORT=HANDLES[k].short, **parts) for k in ("COMM", "DATATYPE", "WIN"))
                     for case in (COPY_CASE, DELETE_CASE))
-    return fill(ABI_C, ABI=abi.name, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete)
+    data = "" if maps.identical else "\n\n".join([gen_maps.tables(maps, False), gen_maps.data(abi), gen_maps.values_c(maps)]) + "\n"
+    return fill(ABI_C, ABI=abi.name, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete, DATA=data,
+                STATUS_ERROR_OUT=maps.apply("out", "error", "s->MPI_ERROR"), CODE_IN=maps.apply("in", "error", "code"),
+                ERRCODE="    int code = %s;\n" % maps.apply("out", "error", "*errcode") if into else "", **parts)
 
 
 def abi_type(decl):
@@ -896,7 +925,7 @@ def beside(front):
 """
 
 
-def conversion(proc):
+def conversion(proc, abi=None):
     """MPI_X_toint, _fromint, _c2f and _f2c need no body; (code, handle) or None."""
     if re.match(r"Status_(c|f|f08)2", proc.short):
         source, target = proc.params[0].name, proc.params[1].name
@@ -907,7 +936,11 @@ def conversion(proc):
     h = next(h for h in HANDLES.values() if h.short == {"Type": "Datatype"}.get(m.group(1), m.group(1)))
     arg = proc.params[0].name
     if m.group(2) in ("toint", "c2f"): # the low half: kind and index, or a predefined handle's value
+        if abi and abi.name != "standard": # an int as it is, or the low half of a pointer
+            return "    return (int)(intptr_t)%s;" % arg, h
         return "    return (int)(uint32_t)front_value_%s(%s);" % (h.short, arg), h
+    if abi and "int" in [ctype for _, k, ctype in abi.handles if k == h.kind]:
+        return "    return %s;" % arg, h
     kind = "REQUEST" if h.kind == "MESSAGE" else h.kind
     return "    return front_native_%s(front_handle(MPIR_Object_fromint(MPIR_KIND_%s, %s), %s));" % \
         (h.short, kind, arg, h.null), h
@@ -946,19 +979,27 @@ EXPORTED = """\
     return likely(short_@CALL@(@ARGS@, false, &value)) ? value : rest_@CALL@(@ARGS@);"""
 
 
-def hot_function(proc, large, front):
+def hot_function(proc, large, front, wrapper):
     """The slow form does everything; the exported one tries the short way first, and so does another one with the lock."""
     call, args = front.call, ", ".join(p.name for p in proc.params)
     proto = abi_type(proc.prototype("", large))
     forms = {prefix.upper(): proto.replace(" " + call, " %s_%s" % (prefix, call)) for prefix in ("slow", "locked", "rest")}
     code = front.code().replace("\n\n", "\n\n    MPID_Call_name = call; /* the stack has no symbol for this part */\n", 1)
+    short = fill(EXPORTED, CALL=call, ARGS=args)
+    if wrapper.needed:
+        short = "    int value;\n" + wrapper.code("likely(short_%s(%%s, false, &value)) ? value : rest_%s(%s)" % (call, call, args))
     return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args,
-                CODE=ALONE + code, BESIDE=beside(front), ALONE=ALONE, **forms) + function(proc, large, fill(EXPORTED, CALL=call, ARGS=args))
+                CODE=ALONE + code, BESIDE=beside(front), ALONE=ALONE, **forms) + function(proc, large, short)
 
 
-def function(proc, large, code):
-    return fill(FUNCTION, DECL=abi_type(proc.prototype("P", large)), WEAK=abi_type(proc.prototype("", large)),
-                NAME="P" + proc.name + ("_c" if large else ""), CODE=code)
+def function(proc, large, code, wrapper=None):
+    name = proc.name + ("_c" if large else "")
+    inner = ""
+    if wrapper and wrapper.needed:
+        inner = "static %s\n{\n%s\n}\n\n" % (abi_type(proc.prototype("", large)).replace(" " + name, " native_" + name), code.rstrip("\n"))
+        code = wrapper.code("native_%s(%%s)" % name)
+    return inner + fill(FUNCTION, DECL=abi_type(proc.prototype("P", large)), WEAK=abi_type(proc.prototype("", large)),
+                        NAME="P" + name, CODE=code)
 
 
 def exported(api, bodies):
@@ -973,14 +1014,30 @@ def exported(api, bodies):
     return result
 
 
-def chapter_c(chapter, api, bodies, abi, mutant=False):
+# A program of another ABI was linked with a library that has it: it loads, and is told at the call.
+ABSENT = """\
+@UNUSED@\
+    return @ERROR@(MPIR_front_fail(front_target(NULL), "@CALL@", MPIR_front_absent()));"""
+
+
+def absent(chapter, api, bodies, maps):
+    """The entry points of what has no body yet."""
+    here = set(exported(api, bodies))
+    code = {"ERROR": maps.function("out", "error") or ""}
+    return [function(proc, large, fill(ABSENT, CALL=proc.name + "_c" * large, UNUSED="".join("    (void)%s;\n" % p.name for p in proc.visible(large)), **code))
+            for proc in api.procs if proc.chapter == chapter and proc not in here and proc.has("since") and proc.returns == "int"
+            for large in (False, True)[:1 + proc.has("large")]]
+
+
+def chapter_c(chapter, api, bodies, abi, maps=None, mutant=False):
+    maps = maps or gen_maps.Maps(abi, abi)
     protos, functions = [], []
     for proc in exported(api, bodies):
         if proc.chapter != chapter:
             continue
         body = bodies.get(proc.name)
         if not body:
-            code = conversion(proc)[0]
+            code = conversion(proc, abi)[0]
             if mutant:
                 code = code.replace("    return ", '    return front_mutated("%s") ? 0 : ' % proc.name) if "memmove" not in code \
                     else '    if (front_mutated("%s"))\n        return MPI_SUCCESS;\n%s' % (proc.name, code)
@@ -991,13 +1048,16 @@ def chapter_c(chapter, api, bodies, abi, mutant=False):
         for large in (False, True):
             if large and not proc.has("large"):
                 continue
+            wrapper = gen_maps.Wrapper(proc, large, maps)
             if proc.short.startswith("T_"):
-                functions.append(function(proc, False, TOOL_ALONE % ("true" if proc.short in ("T_init_thread", "T_finalize") else "false") + ToolFront(proc, mutant).code()))
+                functions.append(function(proc, False, TOOL_ALONE % ("true" if proc.short in ("T_init_thread", "T_finalize") else "false") + ToolFront(proc, mutant).code(), wrapper))
                 continue
             front = Front(proc, large, wide, abi, mutant)
             front.body = body.name
-            functions.append(hot_function(proc, large, front) if proc.has("hot") and not mutant else
-                             function(proc, large, ("" if proc.short in FREE or proc.returns != "int" else ALONE) + front.code()))
+            functions.append(hot_function(proc, large, front, wrapper) if proc.has("hot") and not mutant else
+                             function(proc, large, ("" if proc.short in FREE or proc.returns != "int" else ALONE) + front.code(), wrapper))
+    if not maps.identical:
+        functions += absent(chapter, api, bodies, maps)
     extra = MUTANT_H if mutant and functions else ""
     return fill(FILE_HEAD, TITLE="MPI: %s." % api.chapters[chapter], BODIES=extra + "\n".join(sorted(set(protos))),
                 FUNCTIONS="\n".join(functions))

@@ -53,6 +53,16 @@ struct MPIR_Abi {
                                 int64_t count, void *filebuf, int64_t position);
 };
 
+/* What a library of another ABI than the Standard ABI says of itself to bodies.  Without it (the address is NULL) all is as mpi_const.h
+ * has it. */
+struct MPIR_Differs {
+    const char *name;                 /* whose ABI it is */
+    int bsend_overhead;               /* MPI_BSEND_OVERHEAD */
+    int (*cb_safety)(int native);     /* how programs write an MPI_T_cb_safety */
+    uint64_t (*comm)(const void *at); /* the native handle of the MPI_Comm that lies there */
+};
+extern const struct MPIR_Differs MPIR_Differs __attribute__((weak, visibility("hidden")));
+
 /* The one of Fortran's functions, by the language of the call that gave them. */
 extern const struct MPIR_Abi MPIR_Abi_fortran[];
 

@@ -23,9 +23,13 @@ int MPIR_Get_library_version(char *version, int *resultlen)
 {
     char adi[64] = "";
     MPID_Version_name(adi);
-    snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
-             "Keel MPI %s (MPI %d.%d, Standard ABI %d.%d; %s; compiled by %s)", PACKAGE_VERSION, MPI_VERSION,
-             MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION, adi, COMPILER);
+    char abi[64];
+    if (&MPIR_Differs)
+        snprintf(abi, sizeof abi, "%s's ABI", MPIR_Differs.name);
+    else
+        snprintf(abi, sizeof abi, "Standard ABI %d.%d", MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+    snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Keel MPI %s (MPI %d.%d, %s; %s; compiled by %s)",
+             PACKAGE_VERSION, MPI_VERSION, MPI_SUBVERSION, abi, adi, COMPILER);
     *resultlen = (int)strlen(version);
     return 0;
 }

@@ -126,19 +126,25 @@ void MPIR_Buffer_cancelled(const struct place *place, MPIR_Request *request)
     atomic_store_explicit(&request->is_complete, 1, memory_order_release);
 }
 
+/* What a message counts besides its size: the program knows it as MPI_BSEND_OVERHEAD. */
+static int overhead(void)
+{
+    return &MPIR_Differs ? MPIR_Differs.bsend_overhead : MPI_BSEND_OVERHEAD;
+}
+
 static struct place no_room(const struct buffer *b, int64_t size)
 {
     MPIR_Err(
         MPI_ERR_BUFFER, NULL,
         "the message needs %lld + %d bytes (MPI_BSEND_OVERHEAD), the attached buffer has %lld, of which %lld "
         "are in use by messages not sent yet",
-        (long long)size, MPI_BSEND_OVERHEAD, (long long)b->user_size, (long long)b->counted);
+        (long long)size, overhead(), (long long)b->user_size, (long long)b->counted);
     return (struct place){ NULL, NULL, 0 };
 }
 
 struct place MPIR_Buffer_take(struct buffer *b, MPIR_Comm *comm, int64_t size, void **data)
 {
-    int64_t counted = size + MPI_BSEND_OVERHEAD;
+    int64_t counted = size + overhead();
     int64_t bytes = ((int64_t)sizeof(struct message) + size + ALIGN - 1) / ALIGN * ALIGN;
     reap(b);
     if (!b->automatic && counted > b->user_size - b->counted) {

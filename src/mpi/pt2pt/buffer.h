@@ -2,7 +2,7 @@
  *
  * Invariants
  *   1. Messages stand in one queue in the order they were sent, and leave it from its head when they are
- * complete, as in the standard's model (4.6.1).  Each counts with its packed size and MPI_BSEND_OVERHEAD.
+ * complete, as in the standard's model (4.6.1).  Each counts with its packed size and the program's MPI_BSEND_OVERHEAD.
  *   2. A message is taken whenever what counts fits the size attached; so none is refused that the model
  * would take. It lies in the user's memory if there is room in one piece (a ring), else in memory of its own.
  *   3. A message holds a reference to its communicator until it leaves the queue. */

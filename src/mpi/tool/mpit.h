@@ -52,8 +52,10 @@ MPIR_T_handle MPIR_T_enum(const struct ku_names *names);
 /* The words of a knob that is one of a few; NULL: it is not. */
 const struct ku_names *MPIR_T_knob_names(const struct ku_knob *row);
 
-/* The object that a handle at `obj_handle` names, for what is bound to a communicator; *err says why there is none. */
-void *MPIR_T_bound(const void *obj_handle, int *err);
+/* The native value (object.h) of the communicator's handle that the program has at this address; 0 for NULL. */
+uint64_t MPIR_T_bound_handle(const void *obj_handle);
+/* The object that it names, for what is bound to a communicator; *err says why there is none. */
+void *MPIR_T_bound(uint64_t handle, int *err);
 
 MPIR_Datatype *MPIR_T_type(int value);
 
@@ -67,7 +69,7 @@ struct t_pvar {
     struct keel_object obj;
     const struct t_session *session;
     const struct ku_counter *row;
-    uintptr_t bound; /* the handle of the communicator, looked up at each use */
+    uint64_t bound; /* the native handle of the communicator, looked up at each use */
     uint64_t base, seen;
     bool used, started;
 };

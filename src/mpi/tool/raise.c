@@ -76,6 +76,12 @@ static void *handle_of(const struct t_registration *r)
     return (void *)(uintptr_t)MPIR_Object_handle(r);
 }
 
+/* What callbacks are told that they may do. */
+static int safety(void)
+{
+    return &MPIR_Differs ? MPIR_Differs.cb_safety(levels[RESTRICTED]) : levels[RESTRICTED];
+}
+
 /* The level of the callback to call; T_LEVELS: there is none. */
 static int level_of(const struct t_registration *r)
 {
@@ -93,8 +99,7 @@ static void tell_dropped(void)
         if (n == 0 || r->freed || !r->dropped.fn || level == T_LEVELS)
             continue;
         r->ndropped = 0;
-        ((dropped_function *)r->dropped.fn)(n, handle_of(r), 0, levels[RESTRICTED],
-                                            r->call[level].extra_state);
+        ((dropped_function *)r->dropped.fn)(n, handle_of(r), 0, safety(), r->call[level].extra_state);
     }
 }
 
@@ -116,8 +121,7 @@ static void raise_to(struct t_registration *r, struct t_instance *i)
 {
     int level = level_of(r);
     if (level < T_LEVELS)
-        ((event_function *)r->call[level].fn)(i, handle_of(r), levels[RESTRICTED],
-                                              r->call[level].extra_state);
+        ((event_function *)r->call[level].fn)(i, handle_of(r), safety(), r->call[level].extra_state);
     else if (r->call[0].fn && r->dropped.fn && r->ndropped < INT64_MAX)
         r->ndropped++;
 }
@@ -151,7 +155,7 @@ static void sweep(void)
         }
         *p = r->next;
         if (r->free_call.fn)
-            ((free_function *)r->free_call.fn)(handle_of(r), levels[RESTRICTED], r->free_call.extra_state);
+            ((free_function *)r->free_call.fn)(handle_of(r), safety(), r->free_call.extra_state);
         MPIR_T_free(r);
         p = &MPIR_T_registrations; /* which a callback may have changed */
     }

@@ -96,14 +96,22 @@ MPIR_Datatype *MPIR_T_type(int value)
     return MPIR_Object_predefined(MPIR_KIND_DATATYPE, value);
 }
 
-void *MPIR_T_bound(const void *obj_handle, int *err)
+uint64_t MPIR_T_bound_handle(const void *obj_handle)
 {
-    uintptr_t handle;
+    uintptr_t handle = 0;
+    if (obj_handle && &MPIR_Differs)
+        return MPIR_Differs.comm(obj_handle);
+    if (obj_handle)
+        memcpy(&handle, obj_handle, sizeof handle);
+    return handle;
+}
+
+void *MPIR_T_bound(uint64_t handle, int *err)
+{
     void *comm = NULL;
     *err = MPI_T_ERR_INVALID;
-    if (!obj_handle)
+    if (!handle)
         return NULL;
-    memcpy(&handle, obj_handle, sizeof handle);
     *err = MPI_T_ERR_INVALID_HANDLE;
     if (MPIR_ENV(up))
         comm = MPIR_Object_of(MPIR_KIND_COMM, handle);

@@ -94,7 +94,7 @@ static uint64_t seen_now(const struct t_pvar *p)
 static int read_to(struct t_pvar *p, void *buf)
 {
     int err = MPI_SUCCESS;
-    void *object = p->row->per_comm ? MPIR_T_bound(&p->bound, &err) : NULL;
+    void *object = p->row->per_comm ? MPIR_T_bound(p->bound, &err) : NULL;
     if (err)
         return err;
     if (p->row->of == KU_PERCENT)
@@ -178,7 +178,7 @@ int MPIR_T_pvar_handle_alloc(MPIR_T_handle session, int pvar_index, void *obj_ha
     if (!handle || !count)
         return MPI_T_ERR_INVALID;
     if (row->per_comm)
-        MPIR_T_bound(obj_handle, &err);
+        MPIR_T_bound(MPIR_T_bound_handle(obj_handle), &err);
     if (err)
         return err;
     struct t_pvar *p = MPIR_T_alloc(T_PVAR);
@@ -187,7 +187,7 @@ int MPIR_T_pvar_handle_alloc(MPIR_T_handle session, int pvar_index, void *obj_ha
     p->session = s;
     p->row = row;
     if (row->per_comm)
-        memcpy(&p->bound, obj_handle, sizeof p->bound);
+        p->bound = MPIR_T_bound_handle(obj_handle);
     if (is_mark(row))
         p->seen = ku_counter_value(row, NULL);
     *handle = MPIR_Object_handle(p);

@@ -50,6 +50,41 @@ static bool speaks_pmi(const char *library)
     return strncmp(library, plain, sizeof plain - 1) != 0 || atoi(library + sizeof plain - 1) == OF_MPICH;
 }
 
+/* The ABIs that there is a library for (src/mpi/abi). */
+static const char *const abis[] = { "mpich" };
+enum { ABIS = sizeof abis / sizeof *abis };
+
+static char *own_folder(void);
+
+char *needs_folder(const char *abi)
+{
+    char *libraries = own_folder(), *folder = NULL;
+    for (int i = 0; i < ABIS; i++)
+        if (strcmp(abis[i], abi) == 0)
+            folder = xformat("%s/keel/%s", libraries, abi);
+    free(libraries);
+    if (folder && access(folder, F_OK) != 0) {
+        free(folder);
+        folder = NULL;
+    }
+    return folder;
+}
+
+/* Is it there under this name for some ABI? */
+static bool is_substituted(const char *library)
+{
+    for (int i = 0; i < ABIS; i++) {
+        char *folder = needs_folder(abis[i]);
+        char *file = xformat("%s/%s", folder ? folder : "", library);
+        bool found = folder && access(file, F_OK) == 0;
+        free(folder);
+        free(file);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
 static bool is_other(const char *library)
 {
     static const char *const others[] = { "libmpi.so.", "libmpich.so.", "libmpi_cray.so.", "libmpi_gnu",
@@ -111,6 +146,7 @@ static void look(const struct image *m, struct needs *n)
         else if (s && !n->other && is_other(s)) {
             n->other = xformat("%s", s);
             n->pmi = speaks_pmi(s);
+            n->replaced = is_substituted(s);
         }
     }
 }
@@ -131,6 +167,30 @@ void needs_read(const char *program, struct needs *n)
         return;
     look(&m, n);
     munmap((void *)(size_t)m.base, m.size);
+}
+
+char *needs_folders(const struct needs *n, const char *abi)
+{
+    char *all = NULL;
+    if (abi && !*abi)
+        abi = NULL;
+    if (!abi && n->ours)
+        return NULL;
+    for (int i = 0; i < ABIS; i++) {
+        char *folder = !abi || strcmp(abi, abis[i]) == 0 ? needs_folder(abis[i]) : NULL;
+        if (folder) {
+            char *more = xformat("%s%s:", all ? all : "", folder);
+            free(all);
+            all = more;
+        }
+        free(folder);
+    }
+    return all;
+}
+
+bool needs_replaces(const struct needs *n, const char *abi)
+{
+    return n->replaced && !(abi && strcmp(abi, NEEDS_NO_ABI) == 0);
 }
 
 void needs_free(struct needs *n)

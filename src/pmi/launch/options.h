@@ -89,6 +89,7 @@ int options_ppr(struct parse *p);
 
 /* options_env.c: the ranks' environment. */
 void do_env(struct parse *p, char **v);
+void do_abi(struct parse *p, char **v);
 void do_genv(struct parse *p, char **v);
 void do_stream_buffering(struct parse *p, char **v);
 void do_initial_errhandler(struct parse *p, char **v);

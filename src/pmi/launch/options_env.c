@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "needs.h"
 #include "options.h"
 
 static void edit_env(struct app *a, char *edit)
@@ -34,6 +35,19 @@ void do_env(struct parse *p, char **v)
 void do_genv(struct parse *p, char **v)
 {
     set_pair(p, &p->all, v);
+}
+
+/* Who starts a rank reads the variable (start.c), on this and on other hosts. */
+void do_abi(struct parse *p, char **v)
+{
+    char *folder = needs_folder(v[0]);
+    if (strcmp(v[0], NEEDS_NO_ABI) == 0 || strcmp(v[0], "standard") == 0)
+        edit_env(&p->all, xformat(NEEDS_ABI "=" NEEDS_NO_ABI));
+    else if (!v[0][0] || strchr(v[0], '/') || !folder)
+        refuse(p, "%s is \"%s\"; expected mpich, or none", p->name, v[0]);
+    else
+        edit_env(&p->all, xformat(NEEDS_ABI "=%s", v[0]));
+    free(folder);
 }
 
 /* The library reads the variable (src/mpi/errhan). */

@@ -64,7 +64,8 @@ struct starter {
     char *lost;    /* see starter_lost */
     bool pmi;      /* see starter_pmi */
     char pmi_fd[VAR_BYTES];
-    char *stack; /* of a child that shares our descriptors; NULL: none does */
+    char *libraries; /* LD_LIBRARY_PATH=... with the folders for programs of other MPIs; NULL: as it was */
+    char *stack;     /* of a child that shares our descriptors; NULL: none does */
 };
 
 /* ---- environment ---- */
@@ -247,19 +248,34 @@ static int exec_failed(const struct starter *s, int err, bool at_chdir)
     return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXEC;
 }
 
+/* A program of another MPI finds our library in the place of that one's.  So does what it loads or starts later. */
+static void set_libraries(struct starter *s, const struct needs *needs)
+{
+    char *folders = needs_folders(needs, env_get(s, NEEDS_ABI));
+    if (!folders)
+        return;
+    const char *before = env_get(s, "LD_LIBRARY_PATH");
+    size_t n = strlen(folders) - (before && *before ? 0 : 1); /* without the last ':' */
+    s->libraries = xformat("LD_LIBRARY_PATH=%.*s%s", (int)n, folders, before ? before : "");
+    env_set(s, s->libraries);
+    free(folders);
+}
+
 static void look_at_needs(struct starter *s)
 {
     struct needs needs = { 0 };
     bool relative = s->app->wdir && s->program[0] != '/';
     char *program = xformat("%s%s%s", relative ? s->app->wdir : "", relative ? "/" : "", s->program);
     needs_read(program, &needs);
-    s->pmi = !s->start->launch->remote && (s->start->launch->pmi || needs.pmi);
-    if (s->start->launch->size > 1 && needs.other && !s->pmi)
+    bool foreign = needs.other && !needs_replaces(&needs, env_get(s, NEEDS_ABI));
+    s->pmi = !s->start->launch->remote && (s->start->launch->pmi || (foreign && needs.pmi));
+    if (s->start->launch->size > 1 && foreign && !s->pmi)
         say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1; "
             "expected a program "
             "made with %s/mpicc",
             s->app->argv[0], needs.other, KEEL_BINDIR);
     s->lost = needs_lost(&needs, program, env_get(s, "LD_LIBRARY_PATH"));
+    set_libraries(s, &needs);
     needs_free(&needs);
     free(program);
 }
@@ -313,6 +329,7 @@ void starter_free(struct starter *s)
     free(s->script);
     free(s->stack);
     free(s->lost);
+    free(s->libraries);
     free(s);
 }
 

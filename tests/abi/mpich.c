@@ -1,0 +1,351 @@
+/* A program for MPICH's own compiler wrapper and header: what its ABI writes differently, in and out.  Run by mpich.test on Keel's
+ * library; on MPICH's it says the same.  Prints what was wrong, or "right". */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size, wrong;
+
+#define IS(got, want) is(__LINE__, #got, (long long)(got), (long long)(want))
+
+static void is(int line, const char *what, long long got, long long want)
+{
+    if (got == want)
+        return;
+    wrong++;
+    printf("rank %d, line %d: %s is %lld; expected %lld\n", rank, line, what, got, want);
+}
+
+/* ---- Statuses: fields that programs read, sentinels ---- */
+
+static void statuses(void)
+{
+    int x = rank, y[3] = { 0 }, n, flag;
+    MPI_Status s, all[3];
+    MPI_Request r[3];
+    MPI_Count big;
+    MPI_Sendrecv(&x, 1, MPI_INT, (rank + 1) % size, 7, y, 3, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                 MPI_COMM_WORLD, &s);
+    IS(s.MPI_SOURCE, (rank + size - 1) % size);
+    IS(s.MPI_TAG, 7);
+    IS(s.count_lo, sizeof x);
+    IS(s.count_hi_and_cancelled, 0);
+    MPI_Get_count(&s, MPI_INT, &n);
+    IS(n, 1);
+    MPI_Get_count(&s, MPI_DOUBLE, &n);
+    IS(n, MPI_UNDEFINED);
+    MPI_Recv(&x, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &s);
+    IS(s.MPI_SOURCE, MPI_PROC_NULL);
+    IS(s.MPI_TAG, MPI_ANY_TAG);
+    IS(MPI_Send(&x, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD), MPI_SUCCESS);
+    r[0] = MPI_REQUEST_NULL;
+    MPI_Wait(&r[0], &s);
+    IS(s.MPI_SOURCE, MPI_ANY_SOURCE);
+    IS(s.MPI_TAG, MPI_ANY_TAG);
+    MPI_Irecv(&y[0], 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &r[0]);
+    MPI_Irecv(&y[1], 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &r[1]);
+    MPI_Isend(&x, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &r[2]);
+    MPI_Send(&x, 1, MPI_INT, rank, 2, MPI_COMM_WORLD);
+    MPI_Waitall(3, r, all);
+    IS(all[0].MPI_TAG, 1);
+    IS(all[1].MPI_SOURCE, rank);
+    IS(r[1], MPI_REQUEST_NULL);
+    MPI_Irecv(&y[0], 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &r[0]);
+    MPI_Cancel(&r[0]);
+    MPI_Wait(&r[0], &s);
+    MPI_Test_cancelled(&s, &flag);
+    IS(flag, 1);
+    IS(s.count_hi_and_cancelled & 1, 1);
+    MPI_Status_set_cancelled(&s, 0);
+    MPI_Status_set_elements_x(&s, MPI_BYTE, 0x300000005);
+    IS(s.count_lo, 5);
+    IS(s.count_hi_and_cancelled, 6);
+    MPI_Get_elements_x(&s, MPI_BYTE, &big);
+    IS(big, 0x300000005);
+    MPI_Sendrecv(&x, 1, MPI_INT, rank, 5, y, 3, MPI_INT, rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Isend(&x, 1, MPI_INT, rank, 6, MPI_COMM_WORLD, &r[0]);
+    MPI_Irecv(&y[2], 1, MPI_INT, rank, 6, MPI_COMM_WORLD, &r[1]);
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    IS(y[2], x);
+}
+
+/* ---- Attributes ---- */
+
+static int copied, deleted, refused;
+static int on_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    IS(comm, MPI_COMM_WORLD);
+    copied += *(int *)extra;
+    *(void **)out = in;
+    *flag = 1;
+    (void)key;
+    return MPI_SUCCESS;
+}
+static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value;
+    deleted += *(int *)extra;
+    return refused ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+static void attributes(void)
+{
+    int *v, flag, key, dup_key, one = 1, extra = 10, class;
+    MPI_Comm comm;
+    MPI_Win win;
+    void *base;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &v, &flag);
+    IS(flag && *v >= 32767, 1);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_HOST, &v, &flag);
+    IS(flag ? *v : MPI_PROC_NULL, MPI_PROC_NULL);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_IO, &v, &flag);
+    IS(flag ? *v : 0, MPI_ANY_SOURCE);
+    MPI_Comm_create_keyval(on_copy, on_delete, &key, &extra);
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &dup_key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, &one);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, dup_key, &one);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    IS(copied, 10);
+    v = NULL;
+    MPI_Comm_get_attr(comm, dup_key, &v, &flag);
+    IS(flag && v == &one, 1);
+    refused = 1;
+    MPI_Error_class(MPI_Comm_delete_attr(comm, key), &class);
+    refused = 0;
+    IS(class, MPI_ERR_TRUNCATE);
+    IS(deleted, 10);
+    extra = 0;
+    MPI_Comm_free(&comm);
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, dup_key);
+    MPI_Comm_free_keyval(&dup_key);
+    IS(dup_key, MPI_KEYVAL_INVALID);
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &v, &flag);
+    IS(flag ? *v : 0, MPI_WIN_FLAVOR_ALLOCATE);
+    MPI_Win_get_attr(win, MPI_WIN_MODEL, &v, &flag);
+    IS(flag && (*v == MPI_WIN_UNIFIED || *v == MPI_WIN_SEPARATE), 1);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, MPI_MODE_NOCHECK, win);
+    MPI_Win_unlock(rank, win);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSTORE, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_free(&win);
+    IS(win, MPI_WIN_NULL);
+}
+
+/* ---- Errors ---- */
+
+static int seen;
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    IS(*comm, MPI_COMM_WORLD);
+    MPI_Error_class(*code, &seen);
+}
+
+static void errors(void)
+{
+    MPI_Errhandler h, mine;
+    int class, code, x = 0, len;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &h);
+    IS(h, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_Send(&x, 1, MPI_INT, size, 0, MPI_COMM_WORLD), &class);
+    IS(class, MPI_ERR_RANK);
+    MPI_Error_class(MPI_Send(&x, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), &class);
+    IS(class, MPI_ERR_TYPE);
+    MPI_Error_class(MPI_Comm_size(MPI_COMM_NULL, &x), &class);
+    IS(class, MPI_ERR_COMM);
+    MPI_Comm_create_errhandler(on_error, &mine);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+    MPI_Send(&x, 1, MPI_INT, 0, -5, MPI_COMM_WORLD);
+    IS(seen, MPI_ERR_TAG);
+    MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_IO);
+    IS(seen, MPI_ERR_IO);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&mine);
+    IS(mine, MPI_ERRHANDLER_NULL);
+    MPI_Add_error_class(&class);
+    MPI_Add_error_code(class, &code);
+    MPI_Add_error_string(code, "of this program");
+    MPI_Error_string(code, text, &len);
+    IS(strcmp(text, "of this program"), 0);
+    MPI_Error_class(code, &x);
+    IS(x, class);
+    IS(code > 0 && class > 0, 1);
+}
+
+/* ---- Datatypes and operations ---- */
+
+static void add(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    IS(*type, MPI_INT);
+    for (int i = 0; i < *len; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void types(void)
+{
+    int ni, na, nt, combiner, ints[20], two[2] = { 4, 6 }, sub[2] = { 2, 3 }, start[2] = { 1, 1 }, n;
+    MPI_Aint as[4];
+    MPI_Datatype t, in[4];
+    MPI_Op op;
+    static const struct {
+        MPI_Datatype t;
+        int size;
+    } sizes[] = { { MPI_CHAR, 1 },
+                  { MPI_SHORT, 2 },
+                  { MPI_INT, 4 },
+                  { MPI_LONG, 8 },
+                  { MPI_FLOAT, 4 },
+                  { MPI_DOUBLE, 8 },
+                  { MPI_LONG_DOUBLE, 16 },
+                  { MPI_FLOAT_INT, 8 },
+                  { MPI_DOUBLE_INT, 12 },
+                  { MPI_2INT, 8 },
+                  { MPI_C_BOOL, 1 },
+                  { MPI_INT64_T, 8 },
+                  { MPI_C_DOUBLE_COMPLEX, 16 },
+                  { MPI_AINT, 8 },
+                  { MPI_COUNT, 8 },
+                  { MPI_INTEGER, 4 },
+                  { MPI_DOUBLE_PRECISION, 8 },
+                  { MPI_BYTE, 1 },
+                  { MPI_UNSIGNED_LONG_LONG, 8 },
+                  { MPI_REAL8, 8 } };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        MPI_Type_size(sizes[i].t, &n);
+        IS(n, sizes[i].size);
+    }
+    MPI_Type_create_subarray(2, two, sub, start, MPI_ORDER_FORTRAN, MPI_DOUBLE, &t);
+    MPI_Type_commit(&t);
+    MPI_Type_get_envelope(t, &ni, &na, &nt, &combiner);
+    IS(combiner, MPI_COMBINER_SUBARRAY);
+    MPI_Type_get_contents(t, ni, na, nt, ints, as, in);
+    IS(ints[ni - 1], MPI_ORDER_FORTRAN);
+    IS(in[0], MPI_DOUBLE);
+    MPI_Type_free(&t);
+    IS(t, MPI_DATATYPE_NULL);
+    int distribs[2] = { MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE },
+        dargs[2] = { MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG };
+    int psizes[2] = { size, 1 };
+    MPI_Type_create_darray(size, rank, 2, two, distribs, dargs, psizes, MPI_ORDER_C, MPI_INT, &t);
+    MPI_Type_get_envelope(t, &ni, &na, &nt, &combiner);
+    IS(combiner, MPI_COMBINER_DARRAY);
+    MPI_Type_get_contents(t, ni, na, nt, ints, as, in);
+    IS(ints[5], MPI_DISTRIBUTE_BLOCK);
+    IS(ints[6], MPI_DISTRIBUTE_NONE);
+    IS(ints[7], MPI_DISTRIBUTE_DFLT_DARG);
+    IS(ints[ni - 1], MPI_ORDER_C);
+    MPI_Type_free(&t);
+    MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &t);
+    MPI_Type_size(t, &n);
+    IS(n, 8);
+    MPI_Op_create(add, 1, &op);
+    int x = rank + 1, sum = 0;
+    MPI_Allreduce(&x, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
+    IS(sum, size * (size + 1) / 2);
+    MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    IS(x, size);
+    MPI_Op_free(&op);
+    IS(op, MPI_OP_NULL);
+}
+
+/* ---- Communicators, groups, topologies, files ---- */
+
+static void objects(void)
+{
+    MPI_Comm comm, cart;
+    MPI_Group world, group;
+    MPI_File fh;
+    MPI_Message m;
+    int result, here = 0, there, dims[1] = { size }, periods[1] = { 0 }, from, to, amode, x = 5, kind, flag;
+    int ranks[2] = { 0, MPI_PROC_NULL }, out[2];
+    MPI_Offset at;
+    char *dir = getenv("TMPDIR"), name[4096];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_compare(MPI_COMM_WORLD, comm, &result);
+    IS(result, MPI_CONGRUENT);
+    MPI_Comm_compare(comm, comm, &result);
+    IS(result, MPI_IDENT);
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_translate_ranks(world, 2, ranks, group, out);
+    IS(out[0], 0);
+    IS(out[1], MPI_PROC_NULL);
+    MPI_Group_compare(world, MPI_GROUP_EMPTY, &result);
+    IS(result, MPI_UNEQUAL);
+    MPI_Group_free(&group);
+    IS(group, MPI_GROUP_NULL);
+    MPI_Group_free(&world);
+    MPI_Topo_test(comm, &kind);
+    IS(kind, MPI_UNDEFINED);
+    MPI_Cart_create(comm, 1, dims, periods, 0, &cart);
+    MPI_Topo_test(cart, &kind);
+    IS(kind, MPI_CART);
+    MPI_Cart_shift(cart, 0, 1, &from, &to);
+    IS(from, rank ? rank - 1 : MPI_PROC_NULL);
+    IS(to, rank + 1 < size ? rank + 1 : MPI_PROC_NULL);
+    MPI_Comm_free(&cart);
+    MPI_Comm_free(&comm);
+    IS(comm, MPI_COMM_NULL);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 1, 0, &comm);
+    IS(comm == MPI_COMM_NULL, rank == 0);
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm);
+    MPI_Comm_free(&comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &rank, MPI_UNWEIGHTED, 1, &rank, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &comm);
+    MPI_Topo_test(comm, &kind);
+    IS(kind, MPI_DIST_GRAPH);
+    MPI_Dist_graph_neighbors_count(comm, &here, &there, &flag);
+    IS(flag, 0);
+    MPI_Comm_free(&comm);
+    MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &m, MPI_STATUS_IGNORE);
+    IS(m, MPI_MESSAGE_NO_PROC);
+    MPI_Mrecv(&x, 1, MPI_INT, &m, MPI_STATUS_IGNORE);
+    IS(m, MPI_MESSAGE_NULL);
+    snprintf(name, sizeof name, "%s/abi-mpich-%d", dir ? dir : "/tmp", rank);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &fh);
+    MPI_File_get_amode(fh, &amode);
+    IS(amode, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+    MPI_File_write(fh, &x, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_seek(fh, -2, MPI_SEEK_END);
+    MPI_File_get_position(fh, &at);
+    IS(at, 2);
+    IS(MPI_File_f2c(MPI_File_c2f(fh)) == fh, 1);
+    MPI_File_close(&fh);
+    IS(fh == MPI_FILE_NULL, 1);
+    IS(MPI_File_c2f(MPI_FILE_NULL), 0);
+}
+
+int main(int argc, char **argv)
+{
+    int provided, level, version, subversion, len, all;
+    char host[MPI_MAX_PROCESSOR_NAME];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Query_thread(&level);
+    IS(level, provided);
+    IS(provided >= MPI_THREAD_SINGLE && provided <= MPI_THREAD_MULTIPLE, 1);
+    MPI_Get_version(&version, &subversion);
+    IS(version, MPI_VERSION);
+    IS(subversion, MPI_SUBVERSION);
+    MPI_Get_processor_name(host, &len);
+    IS(strlen(host), len);
+    statuses();
+    attributes();
+    errors();
+    types();
+    objects();
+    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s of %d\n", all ? "wrong" : "right", size);
+    MPI_Finalize();
+    return wrong != 0;
+}
