@@ -64,6 +64,14 @@ def make_front(api, abi, out, bodies, mutant):
 
 
 def make_fortran(api, abi, out, bodies):
+    if abi.owner: # for programs that have that MPI's modules
+        here = {p.name for p in gen_front.exported(api, bodies)}
+        folder = "src/mpi/binding/%s/" % abi.name
+        write(out, folder + "mpi.h", headers.mpi_h(api, abi, here))
+        write(out, folder + "fort_int_handles.h", gen_fortran.int_handles_h())
+        write(out, folder + "fort_mpi.c", gen_fortran.c_file(api, bodies, "", True))
+        write(out, folder + "fort_pmpi.c", gen_fortran.c_file(api, bodies, "P", True))
+        return
     write(out, "include/mpif.h", gen_fortran_modules.mpif_h(api, abi, bodies))
     for name, text in gen_fortran_modules.modules(api, abi, bodies).items():
         write(out, "src/mpi/fortran/" + name, text)

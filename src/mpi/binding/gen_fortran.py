@@ -118,9 +118,10 @@ class Arg:
     # -- in C ------------------------------------------------------------------------------------------------------
 
     def c_param(self, descriptor=False):
+        """descriptor: of mpi_f08; "choice": its strings are as elsewhere."""
         if self.function:
             return "void (*%s)(void)" % self.name
-        if descriptor and (self.choice or self.string):
+        if descriptor and (self.choice or self.string and descriptor != "choice"):
             return "struct kf_array *" + self.name
         return self.ctype + self.name
 
@@ -287,7 +288,7 @@ class Body:
     def handles(self, a):
         n, h, kind = a.name, a.handle, a.kind
         if kind.endswith("_OUT") and "S_" not in kind:
-            self.before.append("    %s %s_o = NULL;" % (h.ctype, n))
+            self.before.append("    %s %s_o = 0;" % (h.ctype, n))
             self.pass_.append("&%s_o" % n)
             self.after.append("    if (%s_o)\n        *%s = kf_integer(%s_o);" % (n, n, n))
         elif kind.endswith("_INOUT") and "S_" not in kind:
@@ -304,7 +305,7 @@ class Body:
         count = self.count_of(a)
         self.before.append("    int %s_n = %s;\n    KF_ARRAY(%s, %s_o, %s_n);" % (n, count, h.ctype, n, n))
         if kind.endswith("_OUT"):
-            self.before.append("    for (int i = 0; i < %s_n; i++)\n        %s_o[i] = NULL;" % (n, n))
+            self.before.append("    for (int i = 0; i < %s_n; i++)\n        %s_o[i] = 0;" % (n, n))
         else:
             self.before.append("    for (int i = 0; i < {0}_n; i++)\n        {0}_o[i] = kf_{1}({0}[i]);".format(n, h.short))
         self.pass_.append(n + "_o")
@@ -377,7 +378,7 @@ class Body:
         words = [a.c_param(descriptor) for a in self.args]
         if self.has_ierror():
             words.append("int *ierror")
-        if not descriptor:
+        if not descriptor or descriptor == "choice":
             words += ["size_t %s_len" % n for n in self.lengths]
         return words or ["void"]
 
@@ -421,12 +422,13 @@ def stand_in(body, a, requests):
     return "kf_copy(&%s_s, %s)" % (n, n)
 
 
-def descriptor_body(body):
-    """MPI_X_f08ts: addresses, or a datatype or a copy for what is not contiguous; then the other one."""
+def descriptor_body(body, native=False):
+    """MPI_X_f08ts: addresses, or a datatype or a copy for what is not contiguous; then the other one.  native: the procedure is not
+    BIND(C); gfortran has descriptors of its own and strings as ever."""
     proc, later = body.proc, nonblocking(body.proc)
     requests = any(a.kind == "REQUEST_OUT" for a in body.args)
     before, given, after, undo = [], [], [], ""
-    words = {a.name: a.name + "->base_addr" * a.string for a in body.args}
+    words = {a.name: a.name + "->base_addr" * (a.string and not native) for a in body.args}
     byname = {x.p.name: x for x in body.args}
     for a in body.args:
         n = a.name
@@ -456,8 +458,16 @@ def descriptor_body(body):
         words[n] = s + ".at"
         after.append("    kf_close(&%s, %s);" % (s, n if mode == "KF_INOUT" else "NULL"))
     tail = ["ierror"] if body.has_ierror() else []
-    call = "    f_%s(%s);" % (body.name(), ", ".join([words[a.name] for a in body.args] + tail + ["%s->elem_len" % n for n in body.lengths]))
+    length = "%s_len" if native else "%s->elem_len"
+    call = "    f_%s(%s);" % (body.name(), ", ".join([words[a.name] for a in body.args] + tail + [length % n for n in body.lengths]))
     given = ["    int bad_copy;"] + given if given else []
+    if native:
+        params = body.params("choice")
+        for i, a in enumerate(body.args):
+            if a.choice:
+                params[i] = params[i].replace("struct kf_array *" + a.name, "const struct kf_gfortran *%s_g" % a.name)
+                before.insert(0, "    struct kf_room {0}_r;\n    struct kf_array *{0} = kf_from_gfortran(&{0}_r, {0}_g);".format(a.name))
+        return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(params), "\n".join(before + [call] + given + after))
     return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(body.params(True)), "\n".join(before + [call] + given + after))
 
 
@@ -661,22 +671,57 @@ def own_name(proc):
     return any(p.kind.name == "FUNCTION" for p in proc.params)
 
 
-def c_file(api, bodies, prefix):
+def mpich_name(name, large):
+    """What MPICH's modules call a procedure of mpi_f08."""
+    m = re.match(r"(p?)(mpi_\w+?)(_c)?(_f08(?:ts)?)$", name)
+    if not m:
+        return name
+    base = m.group(2) if large or not m.group(3) else m.group(2) + m.group(3)
+    return m.group(1) + (base.replace("mpi_", "mpir_", 1) if m.group(1) else base) + m.group(4) + "_large" * large
+
+
+def c_file(api, bodies, prefix, native=False):
     parts = []
     for proc in procedures(api, bodies):
         for large in variants(proc):
             body = Body(proc, large, prefix)
             parts.append(body.text())
             if any(a.choice for a in body.args):
-                parts.append(descriptor_body(body))
+                parts.append(descriptor_body(body, native))
             detach = any(a.p.name == "buffer_addr" for a in body.args)
             for name, what in symbols(body, prefix):
+                if native:
+                    name = mpich_name(name, large)
                 if detach and name.endswith("_f08"):
                     parts.append(detach_f08(body, prefix))
                 else:
                     parts.append("KF_NAME(%s, %s%s)" % (name, what, body.name()))
+            if native and not prefix and proc.short in ("Status_f082f", "Status_f2f08"):
+                parts.append("KF_SPELL(__mpi_f08_types_MOD_%s, f_%s)" % (proc.name.lower(), body.name()))
             parts.append("")
     return fill(C_FILE, WHICH=prefix + "MPI", FUNCTIONS="\n".join(parts))
+
+
+INT_HANDLES = """\
+/* Of both languages alike, but for files. */
+#define kf_is_named(datatype) (((uint32_t)(datatype) >> 30 & 3) != 3)
+static inline int kf_same(int handle)
+{
+    return handle;
+}
+static inline int kf_file_integer(MPI_File file)
+{
+    return PMPI_File_c2f(file);
+}
+#define kf_integer(handle) _Generic((handle), MPI_File: kf_file_integer, default: kf_same)(handle)
+"""
+
+
+def int_handles_h():
+    """The same of an ABI whose handles are ints in C."""
+    rows = ["static inline {0} kf_{1}(int f)\n{{\n    return {2};\n}}".format(
+        h.ctype, h.short, "PMPI_File_f2c(f)" if h.kind == "FILE" else "f") for h in HANDLES.values()]
+    return "/* Generated from src/mpi/binding; do not edit. */\n" + INT_HANDLES + "\n".join(rows) + "\n"
 
 
 def handle_h(api, bodies):

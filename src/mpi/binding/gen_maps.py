@@ -121,6 +121,8 @@ class Maps:
             if source not in seen and (way == "out" or name not in self.told):
                 seen[source] = name
                 cases.append("    case %d:\n        return %s; /* %s */" % (source, self.literal(family, target), name))
+                if way == "in" and family == "attribute-key" and self.abi.keys == "apart" and "INVALID" not in name:
+                    cases.append("    case %d: /* in Fortran */\n        return %d;" % (source + 1, target))
         if way == "in" and family not in ("version", "subversion"):
             for name, value, _ in rows: # what the library would take for another
                 if value not in seen:
@@ -177,7 +179,7 @@ class Wrapper:
             ignored = self.maps.abi_values["MPI_STATUS%s_IGNORE" % ("ES" if kind == "STATUSES_OUT" else "")]
             if ignored:
                 self.before.append("if ((uintptr_t)%s == %d)\n        %s = NULL;" % (name, ignored, name))
-        elif family in ("attribute", "contents"):
+        elif family in ("attribute", "contents", "datatype"):
             self.add_special(p, family)
         elif family and self.maps.function("in", family):
             self.add_constant(p, kind, family)
@@ -208,6 +210,8 @@ class Wrapper:
         if what == "attribute":
             key = next(q.name for q in self.proc.params if q.arg("is") == "attribute-key")
             self.after.append("if (!err && *flag)\n        MPIR_front_attribute(%s, %s);" % (key, p.name))
+        elif what == "datatype":
+            self.after.append("if (!err && *{0})\n        *{0} = (int)front_native_Datatype((uint64_t)*{0});".format(p.name))
         else:
             self.after.append("if (!err)\n        MPIR_front_contents(MPIR_Object_of(MPIR_KIND_DATATYPE, front_value_Datatype(datatype)), %s);" % p.name)
 
@@ -359,8 +363,12 @@ VALUES_C = """\
 void MPIR_front_attribute(int keyval, void *attribute_val)
 {
     static int rank[2], code, flavor[4], model[2]; /* values lie where they were for as long as the program runs */
-    int *value, *shown;
+    int *value, *shown, number;
     memcpy(&value, attribute_val, sizeof value);
+    if (MPIR_Language != MPIR_C && value) { /* Fortran gets the numbers themselves */
+        number = (int)(intptr_t)value;
+        value = &number;
+    }
     switch (keyval) {
     case MPI_IO:
     case MPI_HOST:
@@ -382,6 +390,8 @@ void MPIR_front_attribute(int keyval, void *attribute_val)
     default:
         return;
     }
+    if (MPIR_Language != MPIR_C)
+        shown = (int *)(intptr_t)*shown;
     memcpy(attribute_val, &shown, sizeof shown);
 }
 
@@ -397,7 +407,51 @@ static int cb_safety(int native)
     return @SAFETY@;
 }
 
-const struct MPIR_Differs MPIR_Differs = { .name = "@OWNER@", .bsend_overhead = @OVERHEAD@, .cb_safety = cb_safety, .comm = comm_at };
+static int integer(int kind, const void *object)
+{
+    uint64_t value = object ? MPIR_Object_handle(object) : 0;
+    switch (kind) {
+@INTEGERS@
+    }
+    return 0;
+}
+
+static int error_in(int code)
+{
+    return @ERROR_IN@;
+}
+
+static int error_out(int code)
+{
+    return @ERROR_OUT@;
+}
+
+static void status_in(MPIR_Status *status, const int32_t *integers)
+{
+    ABI_Status s;
+    memcpy(&s, integers, sizeof s);
+    front_status_in(status, &s);
+}
+
+static void status_out(const MPIR_Status *status, int32_t *integers)
+{
+    ABI_Status s = { .MPI_ERROR = error_out(status->MPI_ERROR) };
+    front_status_out(status, &s);
+    memcpy(integers, &s, sizeof s);
+}
+
+const struct MPIR_Differs MPIR_Differs = {
+    .name = "@OWNER@",
+    .bsend_overhead = @OVERHEAD@,
+    .cb_safety = cb_safety,
+    .comm = comm_at,
+    .integer = integer,
+    .error_in = error_in,
+    .error_out = error_out,
+    .status_in = status_in,
+    .status_out = status_out,
+    .status_size = sizeof(ABI_Status) / sizeof(int32_t),
+};
 
 void MPIR_front_contents(const MPIR_Datatype *t, int *integers)
 {
@@ -416,7 +470,10 @@ void MPIR_front_contents(const MPIR_Datatype *t, int *integers)
 
 
 def values_c(maps):
-    return fill(VALUES_C, OWNER=maps.abi.owner, OVERHEAD=str(maps.abi_values["MPI_BSEND_OVERHEAD"]), SAFETY=maps.apply("out", "mpi_t-cb-safety", "native"), RANK=maps.apply("out", "rank", "*value"), ERROR=maps.apply("out", "error", "*value"),
+    kinds = "\n".join("    case MPIR_KIND_%s:\n        return (int)(intptr_t)front_native_%s(object ? value : %s);" %
+                      (k, HANDLES[k].short, HANDLES[k].null) for k in ("COMM", "WIN", "FILE", "SESSION", "DATATYPE"))
+    return fill(VALUES_C, INTEGERS=kinds, ERROR_IN=maps.apply("in", "error", "code"), ERROR_OUT=maps.apply("out", "error", "code"),
+                OWNER=maps.abi.owner, OVERHEAD=str(maps.abi_values["MPI_BSEND_OVERHEAD"]), SAFETY=maps.apply("out", "mpi_t-cb-safety", "native"), RANK=maps.apply("out", "rank", "*value"), ERROR=maps.apply("out", "error", "*value"),
                 FLAVOR=maps.apply("out", "win-flavor", "*value"), MODEL=maps.apply("out", "win-memory-model", "*value"),
                 DISTRIBUTION=maps.apply("out", "distribution", "integers[i]"),
                 DEFAULT=maps.apply("out", "distribution-default", "integers[i]"),

@@ -4,7 +4,7 @@ import re
 from kinds import HANDLES
 
 MPI_H = """\
-/* mpi.h: MPI @VERSION@ in C and C++, by its Standard ABI (version @ABI_VERSION@).  Generated from src/mpi/binding; do not edit.
+/* mpi.h: MPI @VERSION@ in C and C++, by @ABI_VERSION@.  Generated from src/mpi/binding; do not edit.
  *
  * The first part is the Standard ABI's header.  The second holds what that header lacks: Fortran's integers, handle
  * conversions for Fortran, and the procedures that MPI 3.0 removed. */
@@ -59,13 +59,7 @@ typedef struct {
 /* ==== Beyond the ABI's header ================================================================================= */
 
 typedef int MPI_Fint;
-typedef struct {
-    MPI_Fint MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal[5];
-} MPI_F08_status;
-#define MPI_F_STATUS_IGNORE ((MPI_Fint *)0)
-#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)0)
-#define MPI_F08_STATUS_IGNORE ((MPI_F08_status *)0)
-#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status *)0)
+@FORTRAN@
 
 @OUTSIDE_CONSTANTS@
 
@@ -121,6 +115,23 @@ typedef struct MPIR_HANDLE MPIR_Request;
 """
 
 
+FORTRAN = """\
+typedef struct {
+    MPI_Fint MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal[5];
+} MPI_F08_status;
+#define MPI_F_STATUS_IGNORE ((MPI_Fint *)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)0)
+#define MPI_F08_STATUS_IGNORE ((MPI_F08_status *)0)
+#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status *)0)"""
+# Of an ABI in which these are variables.
+FORTRAN_VARIABLES = """\
+typedef struct {
+@FIELDS@
+} MPI_F08_status;
+extern MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+extern MPI_F08_status *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;"""
+
+
 def fill(template, **parts):
     for name, text in parts.items():
         template = template.replace("@%s@" % name, text)
@@ -152,6 +163,8 @@ def constants(groups):
     for cls, ctype, form, rows in groups:
         if form == "enum":
             text = enum_of(rows, None if ctype == "int" else ctype)
+        elif form == "data":
+            text = "\n".join("extern %s const %s;" % (ctype.replace("*", " *"), n) for n, _ in rows)
         else:
             text = "\n".join("#define %s %s" % (n, value_text(ctype, v)) for n, v in rows)
         (late if "_function" in ctype else parts).append(heading(cls) + "\n" + text)
@@ -184,7 +197,7 @@ def mpi_h(api, abi, here):
     values = abi.values()
     early, late = constants(abi.groups)
     fields = [re.sub(r"^(\w+)\s*(\S+?)(\[\d+\])?$", r"\1 \2\3", field_decl(n, t)) for n, t in abi.status]
-    handles = ["typedef struct %s *%s;" % (s, n) for n, _, s in abi.handles] + \
+    handles = ["typedef %s%s;" % ("int " if s == "int" else "struct %s *" % s, n) for n, _, s in abi.handles] + \
               ["typedef struct %s *%s;" % (s, n) for n, s in abi.opaque]
     by_chapter = []
     for chapter, title in api.chapters.items():
@@ -194,7 +207,10 @@ def mpi_h(api, abi, here):
     return fill(
         MPI_H,
         VERSION="%d.%d" % (values["MPI_VERSION"], values["MPI_SUBVERSION"]),
-        ABI_VERSION="%d.%d" % (values["MPI_ABI_VERSION"], values["MPI_ABI_SUBVERSION"]),
+        ABI_VERSION=abi.owner + "'s ABI" if abi.owner else
+        "its Standard ABI (version %d.%d)" % (values["MPI_ABI_VERSION"], values["MPI_ABI_SUBVERSION"]),
+        FORTRAN=fill(FORTRAN_VARIABLES, FIELDS="\n".join("    %s" % f.replace("int ", "MPI_Fint ") + ";" for f in fields))
+        if abi.owner else FORTRAN,
         INTEGERS="\n".join("typedef %s %s;" % (t, n) for n, t in abi.integers),
         HANDLE_TYPES="\n".join(handles),
         STATUS_FIELDS="\n".join("    %s;" % f for f in fields),

@@ -32,7 +32,45 @@ static const int null_of[] = {
 
 static int integer_of(const void *object)
 {
+    if (&MPIR_Differs)
+        return MPIR_Differs.integer(((const struct keel_object *)object)->kind, object);
     return (int)(uint32_t)MPIR_Object_handle(object);
+}
+
+static int null_handle(int kind)
+{
+    return &MPIR_Differs ? MPIR_Differs.integer(kind, NULL) : null_of[kind];
+}
+
+static int shown(int code)
+{
+    return &MPIR_Differs ? MPIR_Differs.error_out(code) : code;
+}
+
+/* What a function has returned. */
+static int code_of(int code)
+{
+    return &MPIR_Differs ? MPIR_Differs.error_in(code) : code;
+}
+
+/* A status in Fortran: eight INTEGERs, those of MPIR_Status and two that nobody uses; or what the ABI says.  Returns how many. */
+static int status_out(const MPIR_Status *s, int32_t *words)
+{
+    _Static_assert(sizeof *s <= MPI_F_STATUS_SIZE * sizeof *words, "MPI_STATUS_SIZE");
+    memset(words, 0, MPI_F_STATUS_SIZE * sizeof *words);
+    if (&MPIR_Differs)
+        MPIR_Differs.status_out(s, words);
+    else
+        memcpy(words, s, sizeof *s);
+    return &MPIR_Differs ? MPIR_Differs.status_size : MPI_F_STATUS_SIZE;
+}
+
+static void status_in(MPIR_Status *s, const int32_t *words)
+{
+    if (&MPIR_Differs)
+        MPIR_Differs.status_in(s, words);
+    else
+        memcpy(s, words, sizeof *s);
 }
 
 /* .TRUE. of all compilers has its lowest bit set, .FALSE. has not. */
@@ -64,7 +102,7 @@ static int call_copy_int(const MPIR_Callback *cb, int kind, void *object, int ke
                                                                         &made, &logical, &code);
     *out = (void *)(MPI_Aint)made;
     *flag = true_of(logical);
-    return code;
+    return code_of(code);
 }
 
 static int call_delete_int(const MPIR_Callback *cb, int kind, void *object, int keyval, void *in)
@@ -73,7 +111,7 @@ static int call_delete_int(const MPIR_Callback *cb, int kind, void *object, int 
     int extra = (int)(MPI_Aint)cb->extra_state, value = (int)(MPI_Aint)in;
     (void)kind;
     ((void (*)(int *, int *, int *, int *, int *))cb->fn)(&handle, &keyval, &value, &extra, &code);
-    return code;
+    return code_of(code);
 }
 
 #define FORTRAN_ABI(lang, set, copy, delete) \

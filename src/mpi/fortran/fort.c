@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef KF_MPICH
+#include "mpich_constants.inc"
+#else
 /* The constants that are addresses, under the names that compilers give to COMMON blocks, and aligned as those are, so that either
  * definition will do.  An executable has its own under one of the names, and that is what its address is. */
 #define ALIAS(seen, name) __attribute__((alias("mpi_fortran_" #name "_"), seen))
@@ -27,6 +30,7 @@ __attribute__((constructor)) static void find_constants(void)
         theirs(kf_our_##name, mpi_fortran_##name##_, mpi_fortran_##name, mpi_fortran_##name##__);
     KF_CONSTANTS(FIND)
 }
+#endif
 
 /* ---- Values ---- */
 
@@ -116,7 +120,7 @@ static char **one_block(const char *from, size_t len, int64_t n)
 char **kf_argv(const char *argv, size_t len, bool significant)
 {
     int64_t n = 0;
-    if (!significant || argv == kf_constants.argv_null)
+    if (!significant || kf_is_argv_null(argv))
         return MPI_ARGV_NULL;
     while (!is_blank(argv + (size_t)n * len, len))
         n++;
@@ -132,7 +136,7 @@ char ***kf_array_of_argv(const char *argvs, size_t len, int count, bool signific
 {
     int64_t all = 0, n;
     size_t apart = (size_t)kf_positive(count) * len;
-    if (!significant || argvs == kf_constants.argvs_null || count < 1)
+    if (!significant || kf_is_argvs_null(argvs) || count < 1)
         return MPI_ARGVS_NULL;
     for (int i = 0; i < count; i++)
         for (const char *s = argvs + (size_t)i * len; !is_blank(s, len); s += apart)
@@ -286,13 +290,21 @@ static void f_no_conversion(void *userbuf, kf_int *datatype, void *count, void *
     ROW(mpi_conversion_fn_null, f_no_conversion, 0) \
     ROW(mpi_conversion_fn_null_c, f_no_conversion, 0)
 
+#ifdef KF_MPICH
+#define NAME_ROW(name, function, value) \
+    KF_NAME(name, function) KF_SPELL(__mpi_f08_callbacks_MOD_##name, function)
+#define IS_MODULES(fn, name) ((fn) == (void (*)(void))__mpi_f08_callbacks_MOD_##name)
+#else
 #define NAME_ROW(name, function, value) KF_NAME(name, function)
+#define IS_MODULES(fn, name) false
+#endif
 CALLBACKS(NAME_ROW)
 
 void (*kf_function(void (*fn)(void)))(void)
 {
 #define VALUE_ROW(name, function, value) \
-    if (fn == (void (*)(void))name##_ || fn == (void (*)(void))name##__ || fn == (void (*)(void))name) \
+    if (fn == (void (*)(void))name##_ || fn == (void (*)(void))name##__ || fn == (void (*)(void))name || \
+        IS_MODULES(fn, name)) \
         return (void (*)(void))value;
     CALLBACKS(VALUE_ROW)
     return fn;
@@ -331,3 +343,7 @@ static kf_int f_unequal(const kf_int *a, const kf_int *b)
     return kf_logical(*a != *b);
 }
 KF_SPELL(keel_f_unequal, f_unequal)
+
+#ifdef KF_MPICH
+#include "mpich_modules.inc"
+#endif

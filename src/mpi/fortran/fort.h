@@ -10,7 +10,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include "mpi.h"
+#ifdef KF_MPICH
+#include "fort_int_handles.h"
+#else
 #include "fort_handles.h"
+#endif
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* arrays that a call fills in, of KF_ARRAY */
@@ -30,6 +34,9 @@ typedef int kf_int;
 
 /* ---- Constants that are addresses: COMMON blocks, which an executable may have in the library's stead ---- */
 
+#ifdef KF_MPICH
+#include "mpich.inc"
+#else
 #define KF_CONSTANTS(ROW) \
     ROW(bottom, kf_int, 1) \
     ROW(in_place, kf_int, 1) \
@@ -81,13 +88,31 @@ static inline int *kf_errcodes(void *p)
     return p == kf_constants.errcodes_ignore ? MPI_ERRCODES_IGNORE : p;
 }
 
+static inline bool kf_is_argv_null(const char *p)
+{
+    return p == kf_constants.argv_null;
+}
+
+static inline bool kf_is_argvs_null(const char *p)
+{
+    return p == kf_constants.argvs_null;
+}
+
+#endif
+
 /* ---- Values ---- */
 
+#ifndef kf_integer
 /* MPI_X_toint, without a call: the low half of a handle. */
 static inline int kf_integer(const void *handle)
 {
     return (int)(uint32_t)(uintptr_t)handle;
 }
+static inline bool kf_is_named(int datatype)
+{
+    return (datatype & ~0xfff) == 0;
+}
+#endif
 
 /* .TRUE. of all compilers has its lowest bit set, .FALSE. has not. */
 static inline int kf_is_true(int logical)
@@ -126,12 +151,14 @@ void *kf_malloc(int64_t n, size_t size);
 /* A rank, a tag, a color ... that is no int of C. */
 void kf_too_large(MPI_Comm comm, int64_t *ierror);
 
+#ifdef KF_INTEGER8
 static inline bool kf_is_sentinel(const void *p)
 {
     return p == kf_constants.status_ignore || p == kf_constants.statuses_ignore ||
            p == kf_constants.unweighted || p == kf_constants.weights_empty ||
            p == kf_constants.errcodes_ignore;
 }
+#endif
 
 static inline void kf_narrow_all(int *to, const int64_t *from, int64_t n)
 {
@@ -228,6 +255,27 @@ struct kf_array {
     } dim[];
 };
 
+#ifdef KF_MPICH
+/* gfortran's own descriptor as one of C's. */
+struct kf_room {
+    _Alignas(struct kf_array) char bytes[sizeof(struct kf_array) + 15 * 3 * sizeof(intptr_t)];
+};
+static inline struct kf_array *kf_from_gfortran(struct kf_room *room, const struct kf_gfortran *g)
+{
+    struct kf_array *a = (struct kf_array *)(void *)room->bytes;
+    intptr_t span = g->span ? g->span : (intptr_t)g->elem_len;
+    a->base_addr = g->base_addr;
+    a->elem_len = g->elem_len;
+    a->rank = g->rank;
+    for (int i = 0; i < g->rank && i < 15; i++) {
+        a->dim[i].lower_bound = g->dim[i].lower_bound;
+        a->dim[i].extent = g->dim[i].upper_bound - g->dim[i].lower_bound + 1;
+        a->dim[i].sm = g->dim[i].stride * span;
+    }
+    return a;
+}
+#endif
+
 /* What stands for an array section during a call. */
 struct kf_section {
     void *at;    /* what C gets */
@@ -238,11 +286,6 @@ struct kf_section {
     unsigned place;
 };
 enum { KF_IN, KF_INOUT };
-
-static inline bool kf_is_named(int datatype)
-{
-    return (datatype & ~0xfff) == 0;
-}
 
 static inline void *kf_base(const struct kf_array *a)
 {
