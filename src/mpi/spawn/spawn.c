@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "abi.h"
 #include "bodies.h"
 #include "err.h"
 #include "info.h"
@@ -276,8 +277,10 @@ static int spawn(const struct command *c, int n, int err, int root, MPIR_Comm *c
     for (int i = 0; !err && comm->adi.rank == root && i < n; i++)
         m.word += c[i].maxprocs;
     err = MPIR_Meet(comm, root, err, &m, intercomm);
-    for (int32_t i = 0; codes && i < m.word; i++)
-        codes[i] = err ? err : i < (*intercomm)->adi.remote_size ? MPI_SUCCESS : MPI_ERR_SPAWN;
+    for (int32_t i = 0; codes && i < m.word; i++) {
+        int code = err ? err : i < (*intercomm)->adi.remote_size ? MPI_SUCCESS : MPI_ERR_SPAWN;
+        codes[i] = &MPIR_Differs ? MPIR_Differs.error_out(code) : code;
+    }
     return err;
 }
 
