@@ -1285,6 +1285,54 @@ static void observed(void)
     free(data);
 }
 
+/* ---- Processes of other jobs ---- */
+
+/* They get numbers behind the job's own, the same whenever they are asked for, and other jobs' other ones. */
+static void others(void)
+{
+    struct MPID_Introduction i = { .who = { 0x123456789abcdefull, 3 }, .job_size = 7, .epoch = 1 };
+    struct MPID_Process p, q = { 0x123456789abcdefull, 2 };
+    unsigned char card[4096];
+    MPID_Process_of(ME, &p);
+    CHECK(p.rank == ME && MPID_Process_find(&p) == ME, "rank %d of this job is %d", p.rank,
+          MPID_Process_find(&p));
+    p.rank = N;
+    CHECK(MPID_Process_find(&p) == -1, "rank N of this job is found");
+    CHECK(MPID_Process_find(&i.who) == -1, "found before it is introduced");
+    CHECK(!MPID_Others_may_come(), "another job may come");
+    MPID_Others_awaited(true);
+    CHECK(MPID_Others_may_come(), "no other job may come, although one is awaited");
+    MPID_Others_awaited(false);
+    if (MPID_Others_begin() != 0) { /* of the devices that may be used none leaves the node */
+        CHECK(strstr(MPID_Error_text(), "processes of other jobs") != NULL, "%s", MPID_Error_text());
+        return;
+    }
+    size_t n = MPID_Others_card(card, sizeof card);
+    CHECK(n > 0 && n <= sizeof card && n == MPID_Others_card(NULL, 0), "a card of %zu bytes", n);
+    i.card = card;
+    i.card_len = (uint32_t)n;
+    int32_t first = MPID_Introduce(&i, &err), again = MPID_Introduce(&i, &err);
+    ok("introduce");
+    CHECK(first >= N && again == first && MPID_Process_find(&i.who) == first, "numbers %d and %d", first,
+          again);
+    CHECK(MPID_Process_find(&q) == -1, "one that has not been introduced is found");
+    MPID_Process_of(first, &p);
+    CHECK(p.job == i.who.job && p.rank == 3, "its name is %llx, %d", (unsigned long long)p.job, p.rank);
+    i.who.job++;
+    i.job_size = 1;
+    i.who.rank = 0;
+    int32_t other = MPID_Introduce(&i, &err);
+    ok("introduce another");
+    CHECK(other >= first + 4, "its number is %d, the other job has those up to %d", other, first + 3);
+    i.who.rank = 1;
+    CHECK(MPID_Introduce(&i, &err) == -1 && err != 0, "rank 1 of a job of one");
+    err = 0;
+    MPID_Introduction_own(&i, card, n);
+    CHECK(i.who.rank == ME && i.job_size == N && MPID_Introduce(&i, &err) == ME, "this process itself");
+    ok("introduce oneself");
+    CHECK(MPID_Others_may_come(), "others have been met");
+}
+
 const struct suite_test suite[] = { { "modes", modes },
                                     { "order", order },
                                     { "reverse_tags", reverse_tags },
@@ -1308,7 +1356,8 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "closed_ways", closed_ways },
                                     { "beside", beside },
                                     { "observed", observed },
-                                    { "memory", suite_memory } };
+                                    { "memory", suite_memory },
+                                    { "others", others } };
 const int suite_n = sizeof suite / sizeof suite[0];
 
 int suite_rank(int rank, void *arg)
