@@ -128,7 +128,7 @@ static bool see_run(void *arg, int64_t at, int64_t bytes)
 /* All of one element, in memory that ends where the type says. */
 static void move(const struct MPIR_DATATYPE *t)
 {
-    char *mem = malloc((size_t)t->true_extent), *packed = malloc((size_t)t->size),
+    char *mem = calloc(1, (size_t)t->true_extent), *packed = malloc((size_t)t->size),
          *at = moved(mem, -(uintptr_t)t->true_lb);
     struct walk w = { t, at, packed, 0, 0 };
     int64_t from = dice((uint32_t)t->size), len = dice((uint32_t)(t->size - from) + 1), size = 0, place = 0;

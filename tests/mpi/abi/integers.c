@@ -24,6 +24,12 @@ static void made(void)
     CHECK(MPI_Request_f2c(MPI_Request_c2f(request)) == request);
     int old = MPI_Comm_toint(comm);
     CHECK(MPI_Type_fromint(old) == MPI_DATATYPE_NULL, "a communicator's integer is a datatype's");
+    MPI_Win win;
+    MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, comm, &win);
+    CHECK(MPI_Win_fromint(MPI_Win_toint(win)) == win);
+    CHECK(MPI_Win_f2c(MPI_Win_c2f(win)) == win);
+    CHECK(MPI_Win_toint(win) > 0x1000, "%d may be taken for a predefined handle", MPI_Win_toint(win));
+    MPI_Win_free(&win);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Group_free(&group);
     MPI_Type_free(&type);

@@ -1,5 +1,4 @@
 // ranks: 1 2
-// across: no
 // Spawn and Spawn_multiple of MPI-2's C++.
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,4 @@
 ! ranks: 1 2
-! across: no
 ! MPI_Comm_spawn and MPI_Comm_spawn_multiple: lists of strings that blank ones end, and the constants for none.
 program spawn
   use mpi_f08

@@ -23,13 +23,15 @@ static const int strange[] = {
 #endif
 };
 
-/* Only the shared memory of a launcher's node does without sockets; sanitizers and Valgrind have calls and libraries of their own. */
+/* Only a job in the shared memory of one node does without sockets; sanitizers and Valgrind have calls and libraries of their own. */
 static int is_plain(void)
 {
 #ifdef __SANITIZE_ADDRESS__
     return 0;
 #endif
-    return getenv("KEEL_JOB") && !getenv("KEEL_DEVICES") && !getenv("LD_PRELOAD");
+    const char *here = getenv("MPI_LOCALNRANKS"), *all = getenv("PMI_SIZE");
+    return getenv("KEEL_JOB") && !getenv("KEEL_DEVICES") && !getenv("LD_PRELOAD") && here && all &&
+           strcmp(here, all) == 0;
 }
 
 static const char *base_name(const char *path)

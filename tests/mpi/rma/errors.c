@@ -159,6 +159,7 @@ static void making(void)
     MPI_Win freed = win;
     MPI_Win_free(&win);
     CHECK_ERR(MPI_Win_fence(0, freed), MPI_ERR_WIN);
+    CHECK_ERR(MPI_Win_sync(freed), MPI_ERR_WIN);
     CHECK_ERR(MPI_Put(base, 0, MPI_CHAR, check_rank, 0, 0, MPI_CHAR, freed), MPI_ERR_WIN);
 }
 

@@ -1,5 +1,4 @@
 /* ranks: 1 2 3 5 */
-/* across: no */
 /* MPI_Comm_spawn: parents and children talk, on the intercommunicator and on one of both groups; who is whose parent. */
 #include "../check.h"
 

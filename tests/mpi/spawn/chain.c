@@ -1,5 +1,4 @@
 /* ranks: 1 2 */
-/* across: no */
 /* A child that spawns: three generations, each of which talks to the one before and, through a communicator of all, to all. */
 #include "../check.h"
 

@@ -1,5 +1,4 @@
 /* ranks: 1 2 */
-/* across: no */
 /* stderr: .* */
 /* What spawning, ports and names refuse: in all processes that take part, and they go on. */
 #include "../check.h"

@@ -1,5 +1,4 @@
 /* ranks: 2 */
-/* across: no */
 /* MPI_Comm_join: over a socket that is the program's, which it can use before and after. */
 #include "../check.h"
 #include <arpa/inet.h>

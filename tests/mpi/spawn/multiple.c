@@ -1,5 +1,4 @@
 /* ranks: 1 2 */
-/* across: no */
 /* MPI_Comm_spawn_multiple: one MPI_COMM_WORLD of several programs, arguments and info of each; the keys that the standard reserves. */
 #include "../check.h"
 #include <unistd.h>

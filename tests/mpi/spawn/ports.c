@@ -1,5 +1,4 @@
 /* ranks: 1 2 3 4 */
-/* across: no */
 /* MPI_Comm_accept and MPI_Comm_connect: between two jobs, by a published name, several times and in both directions; and within a job. */
 #include "../check.h"
 #include <unistd.h>
