@@ -324,8 +324,23 @@ static void talk_to_the_end(void)
     }
 }
 
+/* Jobs that ranks here have spawned end as a rule together with them.  mpiexec waits for this daemon twice as long. */
+static void wait_for_jobs(void)
+{
+    for (double until = now() + host.launch.node_timeout / 2;
+         crew.jobs > 0 && now() < until && !host.up.broken;) {
+        poll(NULL, 0, 10);
+        crew_hear();
+        crew_reap();
+        move_output();
+        link_flush(&host.up);
+    }
+}
+
 static _Noreturn void end(void)
 {
+    if (host.begun)
+        wait_for_jobs();
     for (double until = now() + host.launch.node_timeout; fleet_open() && now() < until;) {
         struct pollfd *p = xalloc((size_t)fleet_room(), sizeof *p);
         poll(p, (nfds_t)fleet_polls(p), 100);
