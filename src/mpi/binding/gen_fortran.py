@@ -71,7 +71,7 @@ class Arg:
         base = re.match(r"(?:const )?(\w+)", self.decl).group(1)
         self.dim = "(%s)" % (p.arg("dim") or (p.arg("len") if p.arg("len") in [q.name for q in self.proc.params] else None) or "*") \
             if self.array and kind != "STRING_ARRAY" else ""
-        if kind == "STATUSES_OUT" or p.name == "array_of_indices":
+        if kind == "STATUSES_OUT" or p.name in ("array_of_indices", "array_of_info"):
             self.dim = "(*)"
         out = "OUT" if "_OUT" in kind else "INOUT" if "_INOUT" in kind else "IN"
         self.intent = "IN" if self.proc.short == "Cancel" else out
@@ -111,6 +111,8 @@ class Arg:
             ctype = "int" if old(self.proc) and base == "MPI_Aint" else base
             self.type08 = self.typempi = INTEGERS[ctype]
             self.ctype = ("int" if ctype == "MPI_Fint" else base if self.wide else ctype) + " *"
+            if p.name == "array_of_errcodes": # MPI_ERRCODES_IGNORE may be there
+                self.intent = ""
             if kind.startswith("WEIGHTS"):
                 self.intent = "IN" if kind == "WEIGHTS" else ""
                 self.intent = "" if kind == "WEIGHTS_OUT" else "IN"
@@ -316,7 +318,7 @@ class Body:
     def count_of(self, a):
         length = a.p.arg("len")
         if length in [x.p.name for x in self.args]:
-            return "(int)*" + length
+            return ("kf_is_root(%s, *root) ? (int)*%s : 0" % (self.comm(), length)) if self.proc.chapter == "spawn" else "(int)*" + length
         buffer = "sendbuf" if a.name.startswith("send") else "recvbuf"
         if length == "size":
             return "kf_size(%s, sendbuf, %d)" % (self.comm(), buffer == "sendbuf")
