@@ -461,7 +461,8 @@ size_t MPID_Others_card(void *buf, size_t cap)
     for (int i = 0; i < MPID_core.ndevs && err == 0; i++)
         err = card_add(&c, &MPID_core.devs[i]);
     size_t n = err == 0 ? c.len : 0;
-    memcpy(buf, c.bytes, n < cap ? n : cap);
+    if (n > 0 && cap > 0)
+        memcpy(buf, c.bytes, n < cap ? n : cap);
     free(c.bytes);
     return n;
 }

@@ -207,7 +207,8 @@ int32_t MPID_Introduce(const struct MPID_Introduction *i, int *error_code)
             return -1;
         }
         *o = (struct other){ .epoch = i->epoch, .card_len = i->card_len };
-        memcpy(o->card, i->card, i->card_len);
+        if (i->card_len > 0)
+            memcpy(o->card, i->card, i->card_len);
         *at = o;
     }
     return j->base + i->who.rank;
