@@ -214,6 +214,12 @@ bool pmi_keel_can_send(const struct ku_seg_head *h)
            p.revents == POLLOUT;
 }
 
+int pmi_keel_daemon(void)
+{
+    struct ticket t;
+    return pmi_keel_is_there() && read_ticket(&t) == 0 ? t.pid : 0;
+}
+
 void pmi_keel_fini(void)
 {
     if (control_fd >= 0)

@@ -17,6 +17,8 @@ bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes,
 /* Would a record go into the launcher's pipe, and at once?  For handlers of signals. */
 bool pmi_keel_can_send(const struct ku_seg_head *h);
 void pmi_keel_fini(void);
+/* The parent of the ranks of the job that this process is started in; 0: in none. */
+int pmi_keel_daemon(void);
 
 /* kvs.c: a job that a launcher with a protocol of others has started (server.h). */
 bool pmi_kvs_is_there(void);

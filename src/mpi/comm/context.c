@@ -202,9 +202,10 @@ int MPIR_Context_pair(int (*swap)(void *arg, uint64_t mine, uint64_t *theirs), v
     uint64_t theirs = 0;
     int err = 0;
     propose(&v, next);
+    /* Who is behind proposes.  What is not free here the other may be about to leave behind: they meet further up, where all is free
+     * to both. */
     while (!v.err && !(err = swap(arg, v.mine, &theirs)) && theirs != v.mine)
-        if (theirs >
-            v.mine) /* what is not free here the other may have left far behind: meet further up, where all is free to both */
+        if (theirs > v.mine)
             propose(&v, is_free(theirs, v.ask.ids) ? theirs
                                                    : ((theirs > next ? theirs : next) / STRIDE + 1) * STRIDE);
     context[0] = id_of(v.mine);

@@ -18,12 +18,8 @@ static const char type_key[] = "mpi_hw_resource_type", pset_key[] = "mpi_pset_na
 /* Are there processes of several jobs in it?  Then numbers of nodes, and ranks in a job, do not tell processes apart. */
 static bool is_of_one_job(const MPIR_Comm *comm)
 {
-    const MPIR_Group *groups[] = { comm->group, comm->remote_group };
-    for (int g = 0; g < 2 && groups[g]; g++)
-        for (int32_t i = 0; i < groups[g]->size; i++)
-            if (MPIR_Group_grank(groups[g], i) >= MPID_MyWorldSize)
-                return false;
-    return true;
+    return MPIR_Group_other_job(comm->group) == MPI_UNDEFINED &&
+           (!comm->remote_group || MPIR_Group_other_job(comm->remote_group) == MPI_UNDEFINED);
 }
 
 /* A number of this job's in one that no other job is likely to have. */

@@ -24,6 +24,15 @@ MPIR_Group MPIR_Group_empty = {
 
 enum { SCAN_LIMIT = 16 /* members up to which looking through all beats an index */ };
 
+/* The numbers of other jobs' processes are behind this job's (mpid.h). */
+int32_t MPIR_Group_other_job(const MPIR_Group *g)
+{
+    for (int32_t i = 0; i < g->size && MPID_Others_may_come(); i++)
+        if (MPIR_Group_grank(g, i) >= MPID_MyWorldSize)
+            return i;
+    return MPI_UNDEFINED;
+}
+
 /* Open addressing from global rank to rank: a slot holds rank + 1, 0 is empty. */
 struct group_index {
     uint32_t mask;

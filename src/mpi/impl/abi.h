@@ -60,9 +60,9 @@ struct MPIR_Differs {
     int bsend_overhead;               /* MPI_BSEND_OVERHEAD */
     int (*cb_safety)(int native);     /* how programs write an MPI_T_cb_safety */
     uint64_t (*comm)(const void *at); /* the native handle of the MPI_Comm that lies there */
-    /* Of Fortran: the handle of an object of a MPIR_KIND, the null one for NULL; error codes in both directions; a status. */
-    int (*integer)(int kind, const void *object);
     int (*error_in)(int code), (*error_out)(int code);
+    /* Of Fortran: the handle of an object of a MPIR_KIND, the null one for NULL; a status. */
+    int (*integer)(int kind, const void *object);
     void (*status_in)(struct MPIR_STATUS *status, const int32_t *integers);
     void (*status_out)(const struct MPIR_STATUS *status, int32_t *integers);
     int status_size;

@@ -25,6 +25,9 @@ static inline int32_t MPIR_Group_grank(const MPIR_Group *g, int32_t i)
     return g->granks ? g->granks[i] : g->first + i * g->stride;
 }
 
+/* The rank in g of a process of another job; MPI_UNDEFINED: all are of this one. */
+int32_t MPIR_Group_other_job(const MPIR_Group *g);
+
 static inline uint32_t MPIR_Group_hash(int32_t rank)
 {
     uint32_t h = (uint32_t)rank * 0x9e3779b1u;

@@ -27,14 +27,13 @@ struct blocks {
 /* Addresses of memory, and packets for it, know the ranks of one job.  All members find the same answer. */
 static int check_one_job(const MPIR_Comm *comm)
 {
-    for (int32_t i = 0; i < comm->group->size; i++)
-        if (MPIR_Group_grank(comm->group, i) >= MPID_MyWorldSize)
-            return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, "comm",
-                            "has processes of several jobs (rank %d is of another one); windows over them "
-                            "are not in this "
-                            "version of Keel MPI",
-                            i);
-    return 0;
+    int32_t i = MPIR_Group_other_job(comm->group);
+    if (i == MPI_UNDEFINED)
+        return 0;
+    return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, "comm",
+                    "has processes of several jobs (rank %d is of another one); windows over them are not in "
+                    "this version of Keel MPI",
+                    i);
 }
 
 /* ---- Members of this node ------------------------------------------------------------------------------------ */

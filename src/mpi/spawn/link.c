@@ -10,6 +10,7 @@
  * are among it, are not told to who listens. */
 #define _GNU_SOURCE
 #include "link.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -216,18 +217,11 @@ static void write_name(struct port *p, const uint8_t *secret, uint16_t number,
         at += sprintf(p->name + at, "%02x", secret[i]);
     at += sprintf(p->name + at, ":%u:%016llx:", number, (unsigned long long)ku_sock_host());
     for (int i = 0; i < n; i++) {
-        char text[KU_SOCK_TEXT], *from = text, *end;
-        own[i].port = 1;
-        ku_sock_text(&own[i], text); /* "1.2.3.4:1", "[fd00::1]:1" */
-        end = strrchr(text, ':');
-        if (*from == '[') {
-            from++;
-            end--;
-        }
-        *end = 0;
-        if (at + 1 + (int)strlen(from) > NAME_MAX_BYTES)
+        char text[INET6_ADDRSTRLEN];
+        inet_ntop(own[i].family == 6 ? AF_INET6 : AF_INET, own[i].ip, text, sizeof text);
+        if (at + 1 + (int)strlen(text) > NAME_MAX_BYTES)
             break;
-        at += sprintf(p->name + at, "%s%s", i ? "," : "", from);
+        at += sprintf(p->name + at, "%s%s", i ? "," : "", text);
     }
 }
 

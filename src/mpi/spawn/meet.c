@@ -41,6 +41,14 @@ static int no_memory(void)
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the processes of a group");
 }
 
+/* Has everybody the memory that it wanted? */
+static int all_have(MPIR_Comm *comm, bool has)
+{
+    uint32_t lacks = !has;
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &lacks, 1);
+    return err ? err : lacks ? no_memory() : 0;
+}
+
 /* ---- 1 -------------------------------------------------------------------------------------------------------- */
 
 static void write_record(struct record *r, int32_t size)
@@ -134,11 +142,8 @@ static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct 
     t->root = facts[4];
     if (!t->bytes)
         t->bytes = malloc((size_t)t->n * (size_t)t->size);
-    uint32_t lacks = t->bytes == NULL;
-    failed = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &lacks, 1);
-    if (failed || lacks)
-        return failed ? failed : no_memory();
-    return MPIR_Bcast(t->bytes, (MPI_Count)t->n * t->size, byte(), root, comm);
+    failed = all_have(comm, t->bytes != NULL);
+    return failed ? failed : MPIR_Bcast(t->bytes, (MPI_Count)t->n * t->size, byte(), root, comm);
 }
 
 /* *other: the global rank of the other group's root. */
@@ -185,10 +190,7 @@ int MPIR_Meet(MPIR_Comm *comm, int root, int err, struct meeting *m, MPIR_Comm *
         return err;
     own = malloc((size_t)mine.size);
     mine.bytes = is_root ? malloc((size_t)mine.n * (size_t)mine.size) : NULL;
-    uint32_t lacks = !own || (is_root && !mine.bytes);
-    err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &lacks, 1);
-    if (!err && lacks)
-        err = no_memory();
+    err = all_have(comm, own && (mine.bytes || !is_root));
     if (!err) {
         write_record(own, mine.size);
         err = MPIR_Gather(own, mine.size, byte(), mine.bytes, mine.size, byte(), root, comm);

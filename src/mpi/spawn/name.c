@@ -34,9 +34,9 @@ static struct ku_knob rows[] = {
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpi.spawn" };
 
-__attribute__((constructor)) static void register_knobs(void)
+__attribute__((constructor)) static void add_knobs(void)
 {
-    ku_knob_register(&knobs);
+    ku_knob_add(&knobs);
 }
 
 static struct published {
@@ -54,6 +54,7 @@ static int refused(const char *what, const char *path)
 static int folder(char *path, size_t size)
 {
     struct stat st;
+    ku_knob_register(&knobs);
     const char *said = ku_knob_str("NAMES");
     if (said[0])
         snprintf(path, size, "%s", said);

@@ -30,8 +30,8 @@ static int no_port(const char *port_name)
 
 int MPIR_Open_port(MPIR_Info *info, char *port_name)
 {
-    (void)
-        info; /* the standard reserves ip_port and ip_address for who wants to choose; any port will do here */
+    /* The standard reserves ip_port and ip_address for who wants to choose; any port will do here. */
+    (void)info;
     struct port *p = calloc(1, sizeof *p);
     if (!p)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a port");

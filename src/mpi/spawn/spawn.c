@@ -37,9 +37,9 @@ static struct ku_knob rows[] = {
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpi.spawn" };
 
-__attribute__((constructor)) static void register_knobs(void)
+__attribute__((constructor)) static void add_knobs(void)
 {
-    ku_knob_register(&knobs);
+    ku_knob_add(&knobs);
 }
 
 /* ---- a command line ------------------------------------------------------------------------------------------- */
@@ -195,6 +195,7 @@ static int start(struct spawning *s)
     int fds[2], err;
     if (pipe2(fds, O_CLOEXEC) != 0)
         return MPIR_Err(MPI_ERR_SPAWN, NULL, "a pipe to the spawned job failed: %s", strerror(errno));
+    ku_knob_register(&knobs);
     add(&w, ku_knob_str("MPIEXEC"));
     snprintf(option, sizeof option, "--spawned=%d", fds[1]);
     add(&w, option);

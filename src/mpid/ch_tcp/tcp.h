@@ -11,7 +11,8 @@
  *   1. Two ranks have one connection.  Who accepts decides: the lower rank turns the other's hello away while it has an
  *      attempt of its own or a connection, the higher rank drops its attempt for the other's.  Who is turned away finds the
  *      connection closed, and tries again until one stands.  Nothing of a connection is delivered before it was accepted, and
- *      an attempt on which the answer may come is never given up but for an accepted one.
+ *      an attempt on which the answer may come is never given up but for an accepted one.  Of two processes of different jobs the one
+ *      whose job has the lower number is the lower.
  *   2. Frames follow the hello without waiting for the answer, so a process that sends and then computes has sent.  Until
  *      the answer they stay in `out`, to be sent again on the connection that stands.
  *   3. What is written, is written in order: `out`, then `rest`.  Behind something in `rest` nothing is taken.

@@ -441,12 +441,19 @@ static int card_add(struct card *c, const struct core_dev *d)
     return 0;
 }
 
+/* The addresses of all devices; c->bytes is to be freed. */
+static int make_card(struct card *c)
+{
+    int err = 0;
+    for (int i = 0; i < MPID_core.ndevs && err == 0; i++)
+        err = card_add(c, &MPID_core.devs[i]);
+    return err;
+}
+
 static int write_card(void)
 {
     struct card c = { 0 };
-    int err = 0;
-    for (int i = 0; i < MPID_core.ndevs && err == 0 && MPID_core.job.size > 1; i++)
-        err = card_add(&c, &MPID_core.devs[i]);
+    int err = MPID_core.job.size > 1 ? make_card(&c) : 0;
     if (err == 0 && MPID_core.job.size > 1 &&
         pmi_card(&MPID_core.job, &MPID_core.heap, c.bytes, (uint32_t)c.len) != 0)
         err = ku_err_last()->code = MPI_ERR_OTHER; /* the words stay */
@@ -457,10 +464,7 @@ static int write_card(void)
 size_t MPID_Others_card(void *buf, size_t cap)
 {
     struct card c = { 0 };
-    int err = 0;
-    for (int i = 0; i < MPID_core.ndevs && err == 0; i++)
-        err = card_add(&c, &MPID_core.devs[i]);
-    size_t n = err == 0 ? c.len : 0;
+    size_t n = make_card(&c) == 0 ? c.len : 0;
     if (n > 0 && cap > 0)
         memcpy(buf, c.bytes, n < cap ? n : cap);
     free(c.bytes);
@@ -487,25 +491,29 @@ static size_t find_address(const struct ku_card *c, const char *device, const ui
     return 0;
 }
 
-/* A device's address in the card of a process of another job. */
+/* As dev_services.address answers. */
+static size_t copy_address(const struct ku_card *c, const char *device, void *buf, size_t cap)
+{
+    const uint8_t *address;
+    size_t n = find_address(c, device, &address);
+    if (n == 0)
+        return DEV_ADDRESS_NEVER;
+    memcpy(buf, address, n < cap ? n : cap);
+    return n;
+}
+
+/* Of a process of another job. */
 static size_t address_of_other(const char *device, int32_t peer, void *buf, size_t cap)
 {
-    uint32_t len;
-    const void *bytes = MPID_Jobs_card(peer, &len);
-    const uint8_t *address;
-    if (bytes == NULL || peer_gone(peer))
-        return DEV_ADDRESS_NEVER;
-    struct ku_card c = { .bytes = bytes, .len = len };
-    size_t n = find_address(&c, device, &address);
-    memcpy(buf, address, n < cap ? n : cap);
-    return n > 0 ? n : DEV_ADDRESS_NEVER;
+    struct ku_card c = { 0 };
+    c.bytes = MPID_Jobs_card(peer, &c.len);
+    return c.bytes != NULL && !peer_gone(peer) ? copy_address(&c, device, buf, cap) : DEV_ADDRESS_NEVER;
 }
 
 size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
 {
     const char *device = ((const struct core_dev *)arg)->ops.name;
     struct ku_card c;
-    const uint8_t *address;
     if (grank >= MPID_core.job.size)
         return address_of_other(device, grank, buf, cap);
     if (grank < 0 || peer_gone(grank) || ku_segment_gone(&MPID_core.job.segment)[grank])
@@ -517,10 +525,9 @@ size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
         MPID_Broken("there is no shared memory for the addresses of rank %d", (int)grank);
     if (is != KU_CARD_THERE)
         return DEV_ADDRESS_NEVER;
-    size_t n = find_address(&c, device, &address);
-    memcpy(buf, address, n < cap ? n : cap);
+    size_t n = copy_address(&c, device, buf, cap);
     ku_card_done(&MPID_core.heap, &c);
-    return n > 0 ? n : DEV_ADDRESS_NEVER;
+    return n;
 }
 
 /* ---- Opening and closing ---- */

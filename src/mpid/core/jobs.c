@@ -6,13 +6,12 @@
  *
  * Invariants
  *   1. Blocks of numbers are disjoint and lie behind the job's own; they ascend in the order of `jobs`.
- *   2. An entry that has been made stays until the end, so does the array in which it was looked up: threads that send without
- *      the device lock may still read it. */
+ *   2. All of it is read and changed under the device lock.  What a thread that sends without that lock may read is the table of
+ *      peers (peers.h). */
 #include "core.h"
 #include "jobs.h"
 #include <stdlib.h>
 #include "util/auth.h"
-#include "util/knob.h"
 #include "util/sparse.h"
 
 struct other { /* a process */
@@ -193,9 +192,14 @@ int32_t MPID_Introduce(const struct MPID_Introduction *i, int *error_code)
         j = NULL;
     if (j == NULL)
         j = add_job(i);
-    if (j == NULL || i->who.rank < 0 || i->who.rank >= j->size) {
+    if (j == NULL) {
         *error_code = ku_err_set(MPI_ERR_NO_MEM, NULL,
                                  "no memory for the processes of another job (%d ranks)", (int)i->job_size);
+        return -1;
+    }
+    if (i->who.rank < 0 || i->who.rank >= j->size) {
+        *error_code = ku_err_set(MPI_ERR_RANK, NULL, "rank %d of another job is none; that has %d ranks",
+                                 (int)i->who.rank, (int)j->size);
         return -1;
     }
     struct other **at = &j->process[i->who.rank];

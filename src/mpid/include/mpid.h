@@ -436,8 +436,8 @@ void MPID_Introduction_own(struct MPID_Introduction *i, const void *card, size_t
 /* The global rank of the process from now on (of one of this job, the one it has); -1: *error_code says why. */
 int32_t MPID_Introduce(const struct MPID_Introduction *i, int *error_code);
 void MPID_Process_of(int32_t grank, struct MPID_Process *p);
-int32_t
-MPID_Process_find(const struct MPID_Process *p); /* its global rank here; -1: it has not been introduced */
+/* Its global rank here; -1: it has not been introduced. */
+int32_t MPID_Process_find(const struct MPID_Process *p);
 /* This process waits for another job to come, which no rank of its own job need bring about. */
 void MPID_Others_awaited(bool on);
 bool MPID_Others_may_come(void); /* it does, or has met some */

@@ -236,8 +236,7 @@ static void take_cores_of(int daemon)
  * program never meets a child that it does not know; from then on the daemon of the spawning job is the parent, and is told so. */
 static void become_spawned(int fd)
 {
-    const char *job = getenv("KEEL_JOB");
-    pid_t pid;
+    pid_t pid, daemon = pmi_keel_daemon();
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
         die("%s%d: expected a descriptor that is open", SPAWNED_ARGUMENT, fd);
     pid = fork();
@@ -246,8 +245,8 @@ static void become_spawned(int fd)
     if (pid > 0)
         _exit(0);
     setpgid(0, 0);
-    if (job && sscanf(job, "%*d:%d:", &pid) == 1) {
-        take_cores_of(pid);
+    if (daemon) {
+        take_cores_of(daemon);
         pmi_keel_send(PMI_JOB, (uint32_t)getpid(), NULL, 0);
         pmi_keel_fini();
     }

@@ -3,11 +3,31 @@
 /* What spawning, ports and names refuse: in all processes that take part, and they go on. */
 #include "../check.h"
 
+/* Who does not know the port's secret is sent away, and who does gets in after that. */
+static void wrong_secret(void)
+{
+    MPI_Comm inter;
+    char port[MPI_MAX_PORT_NAME] = "", name[MPI_MAX_PORT_NAME];
+    if (check_rank == 0)
+        CHECK_EQ(MPI_Open_port(MPI_INFO_NULL, port), MPI_SUCCESS);
+    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (check_rank == 0) {
+        CHECK_EQ(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter), MPI_SUCCESS);
+        MPI_Close_port(port);
+    } else {
+        memcpy(name, port, sizeof name);
+        name[7] = name[7] == '0' ? '1' : '0';
+        CHECK_ERR(MPI_Comm_connect(name, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter), MPI_ERR_PORT);
+        CHECK_EQ(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter), MPI_SUCCESS);
+    }
+    MPI_Comm_disconnect(&inter);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm inter = MPI_COMM_WORLD, other = MPI_COMM_NULL;
     int errs[2] = { -1, -1 };
-    char port[MPI_MAX_PORT_NAME] = "", name[MPI_MAX_PORT_NAME];
+    char port[MPI_MAX_PORT_NAME] = "";
     MPI_Info info;
     check_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -40,8 +60,6 @@ int main(int argc, char **argv)
     CHECK_ERR(MPI_Close_port("a port"), MPI_ERR_PORT);
     CHECK_EQ(MPI_Open_port(MPI_INFO_NULL, port), MPI_SUCCESS);
     CHECK(strlen(port) < 256, "the name has %zu characters", strlen(port));
-    snprintf(name, sizeof name, "%s", port);
-    name[7] = name[7] == '0' ? '1' : '0'; /* in the secret */
     MPI_Info_create(&info);
     MPI_Info_set(info, "timeout", "1");
     if (check_rank == 0)
@@ -53,6 +71,7 @@ int main(int argc, char **argv)
     CHECK_ERR(MPI_Close_port(port), MPI_ERR_PORT);
     CHECK_ERR(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter), MPI_ERR_PORT); /* closed */
     if (check_size > 1) {
+        wrong_secret();
         MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - check_rank, 3, &other);
         CHECK_ERR(MPI_Comm_accept(port, MPI_INFO_NULL, 0, other, &inter), MPI_ERR_COMM);
         MPI_Comm_free(&other);
