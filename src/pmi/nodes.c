@@ -27,9 +27,9 @@ static bool map(const char *blocks, int32_t *node_of, int32_t size)
             int32_t first, nodes, each;
             at += 2;
             if (!take_number(&at, ',', &first) || !take_number(&at, ',', &nodes) ||
-                !take_number(&at, ')', &each))
+                !take_number(&at, ')', &each) || first > INT32_MAX - nodes)
                 return false;
-            for (int32_t n = 0; n < nodes; n++)
+            for (int32_t n = 0; n < nodes && each > 0 && rank < size; n++)
                 for (int32_t i = 0; i < each && rank < size; i++)
                     node_of[rank++] = first + n;
         }
