@@ -1287,6 +1287,30 @@ static void observed(void)
 
 /* ---- Processes of other jobs ---- */
 
+/* Who is no more connected is forgotten when nobody holds its number either; then another one may have it. */
+static void part_with(const struct MPID_Introduction *i, int32_t number)
+{
+    MPID_Other_connect(number);
+    MPID_Other_keep(number);
+    for (int times = 0; times < 3; times++) { /* two introductions and that */
+        CHECK(MPID_Process_find(&i->who) == number, "it is not found any more");
+        MPID_Others_part();
+        MPID_Other_disconnect(number);
+    }
+    MPID_Others_part();
+    CHECK(MPID_Process_find(&i->who) == number, "its number is not kept");
+    CHECK(MPID_Introduce(i, &err) == number, "introduced again it has another number");
+    ok("introduce again");
+    MPID_Other_disconnect(number);
+    MPID_Other_release(number);
+    MPID_Others_part();
+    CHECK(MPID_Process_find(&i->who) == -1, "it is found although nobody keeps it");
+    MPID_Other_connect(ME);
+    MPID_Other_disconnect(ME);
+    MPID_Other_keep(ME);
+    MPID_Other_release(ME);
+}
+
 /* They get numbers behind the job's own, the same whenever they are asked for, and other jobs' other ones. */
 static void others(void)
 {
@@ -1327,6 +1351,16 @@ static void others(void)
     i.who.rank = 1;
     CHECK(MPID_Introduce(&i, &err) == -1 && err != 0, "rank 1 of a job of one");
     err = 0;
+    i.who.rank = 0;
+    MPID_Other_disconnect(other);
+    MPID_Others_part();
+    CHECK(MPID_Process_find(&i.who) == -1, "a process of another job was not forgotten");
+    i.who = (struct MPID_Process){ 0x123456789abcdefull, 3 };
+    i.job_size = 7;
+    part_with(&i, first);
+    CHECK(!MPID_Others_may_come(), "nobody is met any more, but another job may come");
+    CHECK(MPID_Introduce(&i, &err) == first, "the first number is not free again");
+    ok("introduce after all are forgotten");
     MPID_Introduction_own(&i, card, n);
     CHECK(i.who.rank == ME && i.job_size == N && MPID_Introduce(&i, &err) == ME, "this process itself");
     ok("introduce oneself");

@@ -132,6 +132,7 @@ static int prepare_remote(MPIR_Comm *c, MPIR_Comm *parent, MPIR_Group *remote)
         return err;
     c->local->no_handle = true;
     MPIR_Object_ref(remote);
+    MPIR_Group_connected(remote, true);
     c->remote_group = remote;
     c->adi.remote_size = remote->size;
     return 0;
@@ -148,6 +149,7 @@ int MPIR_Comm_prepare(MPIR_Comm *parent, MPIR_Group *group, MPIR_Group *remote, 
         return err;
     }
     MPIR_Object_ref(group);
+    MPIR_Group_connected(group, true);
     c->adi.context_id = CONTEXT_NONE;
     c->adi.errhandler = parent->adi.errhandler;
     c->session = parent->session;
@@ -167,6 +169,12 @@ void MPIR_Comm_handler(MPIR_Comm *c, MPIR_Errhandler *h)
     MPIR_Object_ref(h);
 }
 
+static void end_group(MPIR_Group *g)
+{
+    MPIR_Group_connected(g, false);
+    MPIR_Group_release(g);
+}
+
 void MPIR_Comm_discard(MPIR_Comm *c)
 {
     MPIR_Attr_drop(c); /* there are none unless a dup failed */
@@ -175,11 +183,11 @@ void MPIR_Comm_discard(MPIR_Comm *c)
     MPIR_Topo_release(c->topo);
     free(c->ways);
     release_errhandler(c);
-    MPIR_Group_release(c->group);
+    end_group(c->group);
     if (c->local)
         MPIR_Comm_release(c->local);
     if (c->remote_group)
-        MPIR_Group_release(c->remote_group);
+        end_group(c->remote_group);
     MPIR_Object_free(c);
 }
 
@@ -304,7 +312,8 @@ int MPIR_Comm_free(MPIR_Comm **comm)
     return 0;
 }
 
-/* What this process has sent leaves it, and what it freed completes; nobody else is waited for. */
+/* What this process has sent leaves it, and what it freed completes; nobody else is waited for.  Processes of other jobs with which it has
+ * no other communicator in common are disconnected. */
 int MPIR_Comm_disconnect(MPIR_Comm **comm)
 {
     MPIR_Comm *c = *comm;
@@ -313,7 +322,9 @@ int MPIR_Comm_disconnect(MPIR_Comm **comm)
         MPIR_Request_drain_comm(c);
         MPID_Flush();
     }
-    return MPIR_Comm_free(comm);
+    int err = MPIR_Comm_free(comm);
+    MPID_Others_part();
+    return err;
 }
 
 /* ---- Sessions ------------------------------------------------------------------------------------------------ */

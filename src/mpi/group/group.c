@@ -7,7 +7,6 @@
 #include "group.h"
 #include "err.h"
 #include "mpid.h"
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +91,18 @@ int32_t MPIR_Group_rank_of(MPIR_Group *g, int32_t grank)
     return MPI_UNDEFINED;
 }
 
+static void each_other(const MPIR_Group *g, void (*fn)(int32_t grank))
+{
+    for (int32_t i = 0; i < g->size && MPID_Others_may_come(); i++)
+        if (MPIR_Group_grank(g, i) >= MPID_MyWorldSize)
+            fn(MPIR_Group_grank(g, i));
+}
+
+void MPIR_Group_connected(MPIR_Group *g, bool begins)
+{
+    each_other(g, begins ? MPID_Other_connect : MPID_Other_disconnect);
+}
+
 static MPIR_Group *alloc(void)
 {
     MPIR_Group *g = MPIR_Object_alloc(MPIR_KIND_GROUP);
@@ -113,6 +124,7 @@ int MPIR_Group_new_range(int32_t size, int32_t first, int32_t stride, MPIR_Group
     g->first = first;
     g->stride = size == 1 ? 1 : stride;
     g->rank = rank_in_range(g, MPID_MyWorldRank);
+    each_other(g, MPID_Other_keep);
     *group = g;
     return 0;
 }
@@ -144,6 +156,7 @@ int MPIR_Group_adopt(int32_t size, int32_t *granks, MPIR_Group **group)
     g->size = size;
     g->granks = exact ? exact : granks;
     g->rank = scan(g, MPID_MyWorldRank);
+    each_other(g, MPID_Other_keep);
     *group = g;
     return 0;
 }
@@ -223,6 +236,7 @@ void MPIR_Group_release(MPIR_Group *g)
     if (g->base) {
         MPIR_Group_release(g->base);
     } else {
+        each_other(g, MPID_Other_release);
         free(g->granks);
         free(g->index);
         free(g->table);

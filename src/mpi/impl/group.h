@@ -3,6 +3,7 @@
 #ifndef MPIR_GROUP_H
 #define MPIR_GROUP_H
 
+#include <stdbool.h>
 #include "mpi_const.h"
 #include "object.h"
 
@@ -50,6 +51,8 @@ int MPIR_Group_relation(MPIR_Group *a, MPIR_Group *b);
 int MPIR_Group_table(MPIR_Group *g, const int32_t **table);
 int MPIR_Group_new_range(int32_t size, int32_t first, int32_t stride, MPIR_Group **group);
 void MPIR_Group_release(MPIR_Group *g);
+/* A communicator with this group begins or ends: its processes of other jobs are connected that long. */
+void MPIR_Group_connected(MPIR_Group *g, bool begins);
 
 /* A new group is derived from what `session` is. */
 static inline void MPIR_Group_derive(MPIR_Group *g, struct MPIR_Session *session)

@@ -146,11 +146,12 @@ static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct 
     return failed ? failed : MPIR_Bcast(t->bytes, (MPI_Count)t->n * t->size, byte(), root, comm);
 }
 
-/* *other: the global rank of the other group's root. */
-static int introduce(const struct table *t, int32_t *other)
+/* granks: of each, and where that fails -1 behind the last one. */
+static int introduce(const struct table *t, int32_t *granks)
 {
     int err = 0;
     for (int32_t i = 0; i < t->n && !err; i++) {
+        granks[i] = -1;
         const struct record *r = (const struct record *)(t->bytes + (size_t)i * (size_t)t->size);
         struct MPID_Introduction intro = { .who = { ku_le64(r->job), (int32_t)ku_le32((uint32_t)r->rank) },
                                            .job_size = (int32_t)ku_le32((uint32_t)r->job_size),
@@ -160,9 +161,7 @@ static int introduce(const struct table *t, int32_t *other)
         if (intro.card_len > (uint32_t)t->size - sizeof *r)
             return MPIR_Err(MPI_ERR_PORT, NULL, "the other group's table is damaged");
         memcpy(intro.key, r->key, sizeof intro.key);
-        int32_t grank = MPID_Introduce(&intro, &err);
-        if (i == t->root)
-            *other = grank;
+        granks[i] = MPID_Introduce(&intro, &err);
     }
     return err;
 }
@@ -177,14 +176,33 @@ static int swap_number(void *link, uint64_t mine, uint64_t *theirs)
     return err;
 }
 
+/* The new communicator keeps them connected. */
+static void release(const int32_t *granks, int32_t n)
+{
+    for (int32_t i = 0; i < n && granks[i] >= 0; i++)
+        MPID_Other_disconnect(granks[i]);
+}
+
+static int make_comm(MPIR_Comm *comm, int root, const struct table *theirs, struct link *l,
+                     MPIR_Comm **newcomm)
+{
+    int32_t *granks = malloc((size_t)theirs->n * sizeof *granks);
+    int err = granks ? introduce(theirs, granks) : no_memory();
+    err = MPIR_Comm_from_two(comm, root, err, err ? -1 : granks[theirs->root], swap_number, l, newcomm);
+    if (granks)
+        release(granks, theirs->n);
+    free(granks);
+    return err;
+}
+
 int MPIR_Meet(MPIR_Comm *comm, int root, int err, struct meeting *m, MPIR_Comm **newcomm)
 {
     struct link l = { .fd = -1 };
     struct table mine = { .n = comm->adi.size, .root = root }, theirs = { 0 };
     struct record *own = NULL;
-    int32_t other = -1;
     bool is_root = comm->adi.rank == root;
     *newcomm = NULL;
+    MPID_Others_part();
     err = agree_on_size(comm, err, &mine.size);
     if (err)
         return err;
@@ -197,10 +215,8 @@ int MPIR_Meet(MPIR_Comm *comm, int root, int err, struct meeting *m, MPIR_Comm *
     }
     if (!err)
         err = spread(comm, root, is_root ? reach(m, &l, &mine, &theirs) : 0, m, &theirs);
-    if (!err) {
-        int known = introduce(&theirs, &other);
-        err = MPIR_Comm_from_two(comm, root, known, other, swap_number, &l, newcomm);
-    }
+    if (!err)
+        err = make_comm(comm, root, &theirs, &l, newcomm);
     MPIR_Link_close(&l);
     free(theirs.bytes);
     free(mine.bytes);

@@ -86,13 +86,34 @@ static void try_later(struct dev_peer *p, uint64_t at)
     dev_tcp_alarm(p->dev, at);
 }
 
+/* At each of a process's addresses somebody has said that it is not there: of another job, which may have ended as it should. */
+static bool is_denied(const struct dev_peer *p)
+{
+    bool all = p->grank >= p->dev->world.size;
+    for (int i = 0; i < p->nplaces; i++)
+        all = all && (p->failed[i] == ECONNREFUSED || p->failed[i] == TCP_TURNED_AWAY);
+    return all;
+}
+
+/* A process listens as long as it may be called: where nobody does, it is no more. */
+static bool is_ended(const struct dev_peer *p)
+{
+    enum { TIMES_MS = 8 /* pauses up to then */ };
+    bool all = is_denied(p) && p->pause > TIMES_MS * TCP_MS;
+    for (int i = 0; i < p->nplaces; i++)
+        all = all && p->failed[i] == ECONNREFUSED;
+    return all;
+}
+
 /* All addresses were tried, again and again. */
 static int give_up(struct dev_peer *p)
 {
     char all[400], why[440];
     const char *failures = dev_tcp_failures(p, all, sizeof all);
     snprintf(why, sizeof why, "cannot be reached: %s", failures);
-    fprintf(stderr, "keel: rank %" PRId32 ": tcp: rank %" PRId32 " %s\n", p->dev->world.rank, p->grank, why);
+    if (!is_denied(p))
+        fprintf(stderr, "keel: rank %" PRId32 ": tcp: rank %" PRId32 " %s\n", p->dev->world.rank, p->grank,
+                why);
     return dev_tcp_gone(p, TCP_GONE, why);
 }
 
@@ -114,6 +135,8 @@ static int attempt_failed(struct dev_peer *p, int reason)
         p->pause = 0;
     }
     if (now - p->since >= p->dev->patience)
+        return give_up(p);
+    if (p->turn + 1 == p->nplaces && is_ended(p))
         return give_up(p);
     if (++p->turn < p->nplaces) {
         try_later(p, now);
@@ -164,7 +187,7 @@ static bool make_hello(struct dev_peer *p, struct tcp_hello *h)
     struct dev_identity id;
     if (!dev_tcp_nonce_of(p, its) || !dev_tcp_identity(p->dev, p->grank, &id) || !ku_auth_nonce(mine))
         return false;
-    *h = tcp_hello_to(TCP_HELLO, &p->dev->world, &id, ++p->serial, mine, its);
+    *h = tcp_hello_to(TCP_HELLO, &p->dev->world, &id, ++p->dev->serial, mine, its);
     return true;
 }
 

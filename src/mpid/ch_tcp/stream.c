@@ -582,8 +582,11 @@ int dev_tcp_deliver(struct dev *d)
     int32_t n = frame_at(p, &f);
     d->pending = p->next_pending;
     p->pending = false;
-    if (f.kind == TCP_BYE)
+    if (f.kind == TCP_BYE) {
+        if (p->grank >= d->world.size && d->up.peer_left)
+            d->up.peer_left(d->up.core, p->grank);
         return dev_tcp_gone(p, TCP_LEFT, NULL);
+    }
     d->up.deliver(d->up.core, p->grank, &f.head, p->in + p->at + sizeof f, f.len);
     p->at += (uint32_t)n;
     return 1 + look_at_front(p);

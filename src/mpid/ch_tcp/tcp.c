@@ -463,6 +463,35 @@ static bool has_left(struct dev_peer *p)
     return ku_sock_unsent(p->fd) == 0;
 }
 
+/* Everything for a process of another job has arrived, a goodbye last.  What it may have sent is for nobody. */
+static bool is_settled(struct dev_peer *p)
+{
+    if (p->state == TCP_OPEN)
+        return !p->pending && !p->in && has_left(p);
+    return !p->keeps && (!p->out || p->end == sizeof(struct tcp_hello)); /* an attempt without a packet */
+}
+
+static dev_status tcp_part(struct dev *d, int32_t grank)
+{
+    struct dev_peer *p = grank < d->npeers ? d->peers[grank] : NULL, **at;
+    if (p == NULL)
+        return DEV_OK;
+    if (!is_settled(p) || (p->state == TCP_WANTED && !p->trying)) /* on `wanted` */
+        return DEV_AGAIN;
+    dev_tcp_gone(p, TCP_LEFT, NULL);
+    for (at = &d->trying; p->trying && *at != p;)
+        at = &(*at)->next_trying;
+    if (p->trying)
+        *at = p->next_trying;
+    for (at = &d->known; *at != p;)
+        at = &(*at)->next_known;
+    *at = p->next_known;
+    d->peers[grank] = NULL;
+    ku_lock_fini(&p->lock);
+    free(p);
+    return DEV_OK;
+}
+
 static int still_there(struct dev *d)
 {
     int n = 0;
@@ -516,4 +545,5 @@ const struct dev_ops dev_tcp_ops = {
     .wait_fd = tcp_wait_fd,
     .unsent = tcp_unsent,
     .under_way = tcp_under_way,
+    .part = tcp_part,
 };

@@ -89,9 +89,9 @@ struct dev_peer {
     struct dev_peer *next_pending, *next_trying, *next_known;
     bool trying;
     uint64_t since, begun, next_try, pause; /* of attempts; ns, 0: the first */
-    uint64_t serial, heard;            /* the last one that this process has used, and that the peer has */
-    int nplaces, turn;                 /* addresses to be tried, and which one is */
-    int16_t failed[TCP_ADDRESSES + 1]; /* why each was not: errno, or enum tcp_refusal */
+    uint64_t heard;                         /* the last serial number that the peer has used */
+    int nplaces, turn;                      /* addresses to be tried, and which one is */
+    int16_t failed[TCP_ADDRESSES + 1];      /* why each was not: errno, or enum tcp_refusal */
     size_t got;
     struct tcp_hello answer;
     struct ku_sock_addr where;
@@ -114,6 +114,7 @@ struct dev {
     int nown;
     struct tcp_address address; /* what its peers are told */
     uint64_t patience;          /* ns for attempts */
+    uint64_t serial;            /* of the last hello that was sent, to whomever */
     int silence;                /* s for a peer's host; 0: any time */
     uint64_t hark;              /* when it is looked who is silent; 0: nobody is connected yet */
     _Atomic int32_t nblind;     /* peers of which `blind` holds */

@@ -70,7 +70,7 @@ struct core_dev {
 struct rndv;
 struct memop;
 
-enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2 };
+enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2, SIGNAL_WATCH = 4, SIGNAL_DIED = 8 };
 
 /* How long messages come from a peer, and what that has cost (pull.c). */
 enum way { WAY_PACKETS, WAY_PULL, WAY_SHARE, WAYS };
@@ -99,7 +99,7 @@ struct peer {
     bool gone;      /* it will never answer */
     bool no_pull;   /* copy_from_peer has failed once */
     bool no_share;  /* the peer's copy_to_peer has */
-    uint8_t signals; /* to send: SIGNAL_XOFF or SIGNAL_XON */
+    uint8_t signals; /* to send: SIGNAL_*, of XOFF and XON one */
     uint32_t eager_max;
     struct core_dev *cd;
     struct MPIR_HANDLE *msg_head, *msg_tail; /* messages not yet begun, in order */
@@ -114,6 +114,8 @@ struct peer {
     uint8_t start_pause;  /* messages to it to send without START, since the last was not taken */
     struct peer *busy_next;
     struct peer *next_used; /* peers.h */
+    bool watches;           /* of another job: it wants to know who of this job is gone (jobs.c) */
+    uint32_t told;          /* how many it has been told of, in the segment's order */
     struct ways ways[WAY_CLASSES];
 };
 
@@ -305,9 +307,11 @@ void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress f
 void MPID_Dev_take(void);                 /* choose take_from, again */
 void MPID_Dev_take_none(void);
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
-void MPID_Peer_tune(struct peer *p);                         /* what follows from settings and mode, again */
-void MPID_Peer_busy(struct peer *p);                         /* it has something to send: not fast, polled */
-void MPID_Peer_update(struct peer *p);                       /* set `fast` again */
+/* Of another job: its connections end, and its number may be another process's.  false: something is on its way, ask again. */
+bool MPID_Peer_part(int32_t grank);
+void MPID_Peer_tune(struct peer *p);   /* what follows from settings and mode, again */
+void MPID_Peer_busy(struct peer *p);   /* it has something to send: not fast, polled */
+void MPID_Peer_update(struct peer *p); /* set `fast` again */
 dev_status MPID_Peer_control(struct peer *p, const struct pkt *k); /* send a control packet */
 static inline struct peer *peer_get(int32_t grank, int *error_code)
 {
@@ -506,6 +510,7 @@ void MPID_Rndv_cts(const struct pkt_cts *cts);
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_sent(struct rndv *v, dev_status status);
 void MPID_Rndv_peer_lost(struct peer *p);     /* fail all operations with this peer */
+bool MPID_Rndv_has(const struct peer *p);     /* is there one? */
 void MPID_Rndv_cancel(struct MPIR_HANDLE *r); /* ask the receiver to give the RTS back */
 void MPID_Rndv_cancel_in(int32_t peer, const struct dev_head *h, const struct pkt_cancel *c);
 void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);
@@ -545,7 +550,8 @@ void MPID_Deliver(void *arg, int32_t peer, const struct dev_head *h, const void 
 void MPID_Sent(void *arg, void *cookie, dev_status status);
 void MPID_Sync(void); /* a barrier of all living ranks */
 bool MPID_Sync_over(void);
-bool MPID_Peers_busy(void); /* is something queued for a peer that is not gone? */
+bool MPID_Peer_has_work(const struct peer *p); /* is something queued for it, and it is not gone? */
+bool MPID_Peers_busy(void);                    /* for some */
 
 /* progress.c */
 int MPID_Progress(void);

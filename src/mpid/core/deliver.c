@@ -208,6 +208,12 @@ static void odd_in(int32_t peer, const struct dev_head *h, const void *body, siz
     case PKT_SYNC:
         sync_seen[h->tag]++;
         break;
+    case PKT_WATCH:
+        MPID_Jobs_watched_by(peer);
+        break;
+    case PKT_DIED:
+        MPID_Jobs_died(peer, (int32_t)h->tag);
+        break;
     default:
         MPID_Mem_packet(peer, h, body, len);
     }

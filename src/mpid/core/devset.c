@@ -614,6 +614,39 @@ void MPID_Peer_busy(struct peer *p)
     }
 }
 
+static void not_busy(struct peer *p)
+{
+    struct peer **at = &MPID_core.busy;
+    while (*at != NULL && *at != p)
+        at = &(*at)->busy_next;
+    if (*at == p)
+        *at = p->busy_next;
+}
+
+static bool part(struct core_dev *d, int32_t grank)
+{
+    return d->ops.part == NULL || d->ops.part(d->dev, grank) == DEV_OK;
+}
+
+/* The device that the peer uses is asked last: its struct dev_peer is gone then. */
+bool MPID_Peer_part(int32_t grank)
+{
+    struct peer *p = MPID_core.peers.at[grank];
+    if (p != NULL && p->grank != grank) /* lost before it was used */
+        p = NULL;
+    if (p != NULL && (MPID_Peer_has_work(p) || MPID_Rndv_has(p)))
+        return false;
+    for (int i = 0; i < MPID_core.ndevs; i++)
+        if ((p == NULL || p->cd != &MPID_core.devs[i]) && !part(&MPID_core.devs[i], grank))
+            return false;
+    if (p != NULL && (p->cd->ops.part == NULL || !part(p->cd, grank)))
+        return false;
+    if (p != NULL)
+        not_busy(p);
+    MPID_Peers_forget(&MPID_core.peers, grank);
+    return true;
+}
+
 static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
 {
     bool tried[CORE_DEVICES] = { false };

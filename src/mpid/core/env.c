@@ -182,7 +182,8 @@ static int setup_world(void)
                                                 .placed = MPID_Placed,
                                                 .knob_number = service_knob_number,
                                                 .identity = MPID_Jobs_identity,
-                                                .peer_of = MPID_Jobs_peer_of };
+                                                .peer_of = MPID_Jobs_peer_of,
+                                                .peer_left = MPID_Jobs_left };
     return 0;
 }
 

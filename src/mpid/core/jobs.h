@@ -12,8 +12,20 @@
 /* dev_services.identity, .peer_of */
 bool MPID_Jobs_identity(void *core, int32_t peer, struct dev_identity *id);
 int32_t MPID_Jobs_peer_of(void *core, uint64_t job, int32_t rank);
-/* The card of a process of another job; NULL: it has not been introduced.  It stays until MPID_Jobs_fini. */
+void MPID_Jobs_left(void *core, int32_t peer); /* dev_services.peer_left */
+/* The card of a process of another job; NULL: it has not been introduced.  It stays until the process is forgotten. */
 const void *MPID_Jobs_card(int32_t peer, uint32_t *len);
+
+bool MPID_Jobs_met(void); /* some */
+/* A wait has met nothing for long: have each job that is connected tell who of it is gone. */
+void MPID_Jobs_watch(void);
+void MPID_Jobs_watched_by(int32_t peer);         /* PKT_WATCH */
+void MPID_Jobs_died(int32_t peer, int32_t rank); /* PKT_DIED */
+/* The launcher has seen some of this job die: tell who watches it. */
+void MPID_Jobs_tell(void);
+struct peer;
+bool MPID_Jobs_next_dead(const struct peer *p,
+                         int32_t *rank); /* of whom it has not been told; false: there is none */
 void MPID_Jobs_fini(void);
 
 #endif

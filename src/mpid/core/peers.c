@@ -65,6 +65,20 @@ bool MPID_Peers_lose(struct peers *t, int32_t index)
     return true;
 }
 
+void MPID_Peers_forget(struct peers *t, int32_t index)
+{
+    struct peer *p = t->at[index], *before = NULL, **at = &t->first;
+    __atomic_store_n(&t->at[index], NULL, __ATOMIC_RELEASE);
+    if (p == NULL || p == &lost)
+        return;
+    for (; *at != p; at = &before->next_used)
+        before = *at;
+    *at = p->next_used;
+    if (t->last == p)
+        t->last = before;
+    free(p);
+}
+
 void MPID_Peers_fini(struct peers *t)
 {
     while (t->first != NULL) {

@@ -5,7 +5,7 @@
  * of the table follows the peers in use.  A peer that is lost before it was used gets an entry that all such peers share.
  *
  * Invariants
- *   1. at[i] is NULL, or the peer's entry, which stays until fini, or &MPID_Peer_lost.
+ *   1. at[i] is NULL, or the peer's entry, which stays until it is forgotten, or the one that lost peers share.
  *   2. first ... last are the entries that were made, in that order; the shared one is not among them. */
 #ifndef MPID_PEERS_H
 #define MPID_PEERS_H
@@ -34,6 +34,8 @@ bool MPID_Peers_grow(struct peers *t, int32_t n);
 void MPID_Peers_put(struct peers *t, struct peer *p);
 /* It is lost from now on; false: it was known. */
 bool MPID_Peers_lose(struct peers *t, int32_t index);
+/* It has no entry any more. */
+void MPID_Peers_forget(struct peers *t, int32_t index);
 void MPID_Peers_fini(struct peers *t); /* frees the entries; legal after a failed init */
 
 #endif

@@ -113,6 +113,31 @@ START_TEST(who_is_lost_is_lost_once)
 }
 END_TEST
 
+START_TEST(who_is_forgotten_leaves_its_place)
+{
+    struct peers t;
+    ck_assert(MPID_Peers_init(&t, 8));
+    struct peer *a = use(&t, 1), *b = use(&t, 2);
+    use(&t, 3);
+    ck_assert(MPID_Peers_lose(&t, 6));
+    MPID_Peers_forget(&t, 2);
+    MPID_Peers_forget(&t, 6);
+    MPID_Peers_forget(&t, 7); /* never used */
+    ck_assert_ptr_null(t.at[2]);
+    ck_assert_ptr_null(t.at[6]);
+    ck_assert_ptr_eq(a->next_used, t.at[3]);
+    MPID_Peers_forget(&t, 3);
+    ck_assert_ptr_eq(t.last, a);
+    ck_assert_ptr_null(a->next_used);
+    MPID_Peers_forget(&t, 1);
+    ck_assert_ptr_null(t.first);
+    ck_assert_ptr_null(t.last);
+    b = use(&t, 2);
+    ck_assert_ptr_eq(t.first, b);
+    MPID_Peers_fini(&t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("peers");
@@ -121,6 +146,7 @@ int main(void)
     tcase_add_test(c, a_million_peers_of_which_few_are_used_take_little);
     tcase_add_test(c, it_grows_and_indices_stay);
     tcase_add_test(c, who_is_lost_is_lost_once);
+    tcase_add_test(c, who_is_forgotten_leaves_its_place);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
     int failed = srunner_ntests_failed(r);

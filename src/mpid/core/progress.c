@@ -137,6 +137,7 @@ static int check_failed(void)
         MPID_Peer_gone(ku_segment_dead(s, from));
     if (MPID_core.gone_pending)
         reap();
+    MPID_Jobs_tell();
     return 1;
 }
 
@@ -144,7 +145,7 @@ static int check_failed(void)
 
 int (*MPID_Progress_also)(void);
 
-static bool has_work(const struct peer *p)
+bool MPID_Peer_has_work(const struct peer *p)
 {
     return !p->gone && (p->msg_head != NULL || p->ctl_head != NULL || p->stream_head != NULL ||
                         p->mem_head != NULL || p->signals);
@@ -153,7 +154,7 @@ static bool has_work(const struct peer *p)
 bool MPID_Peers_busy(void)
 {
     for (const struct peer *p = MPID_core.busy; p != NULL; p = p->busy_next)
-        if (has_work(p))
+        if (MPID_Peer_has_work(p))
             return true;
     return false;
 }
@@ -168,7 +169,7 @@ static int drive_busy(void)
         list = p->busy_next;
         p->busy = false;
         n += MPID_Peer_drive(p);
-        if (has_work(p))
+        if (MPID_Peer_has_work(p))
             MPID_Peer_busy(p);
         MPID_Peer_update(p);
     }
@@ -201,6 +202,7 @@ int MPID_Progress(void)
 static struct {
     struct ku_wait w;
     uint32_t calls;
+    uint64_t since; /* clock at the first of them */
 } asking;
 
 static uint32_t fences(void)
@@ -318,8 +320,10 @@ static uint64_t say_since(struct ku_wait *w)
     uint64_t now = ku_clock_ns();
     if (w->since == 0)
         w->since = now;
-    else if (now - w->since > STILL_NS)
+    else if (now - w->since > STILL_NS) {
         MPID_Report_still();
+        MPID_Jobs_watch();
+    }
     atomic_store_explicit(&my_call()->since, w->since, memory_order_relaxed);
     return now;
 }
@@ -499,6 +503,19 @@ static int asked_in_vain(void)
     return hogged ? nap() : 0;
 }
 
+/* As say_since, of a program that asks. */
+static void asked_for_long(void)
+{
+    enum { CLOCK_EVERY = 1024 /* calls */ };
+    if (asking.calls % CLOCK_EVERY != 0 || !MPID_Jobs_met())
+        return;
+    uint64_t now = ku_clock_ns();
+    if (asking.calls == 0)
+        asking.since = now;
+    else if (now - asking.since > STILL_NS)
+        MPID_Jobs_watch();
+}
+
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
 {
     struct ku_wait w = { 0 };
@@ -513,8 +530,10 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     if (blocking == MPID_NOTBLOCKING) { /* a device may deliver one packet a call */
         for (int i = 1, more = n; more > 0 && i < CHECK_EVENTS; i++)
             n += more = MPID_Progress();
-        if (n == 0)
+        if (n == 0) {
+            asked_for_long();
             return asked_in_vain();
+        }
         asking.calls = 0;
         ku_wait_reset(&asking.w);
         return n;

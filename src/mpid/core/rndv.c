@@ -605,15 +605,27 @@ static int drive_ctl(struct peer *p, dev_status *s)
 
 static int drive_signals(struct peer *p, dev_status *s)
 {
-    struct pkt k;
-    if (p->signals == 0)
-        return 0;
-    k.head = pkt_signal_prepare(p->signals & SIGNAL_XOFF ? PKT_XOFF : PKT_XON, 0);
-    *s = MPID_Peer_control(p, &k);
-    if (*s != DEV_OK)
-        return 0;
-    p->signals = 0;
-    return 1;
+    static const enum pkt_kind kind[] = { PKT_XOFF, PKT_XON, PKT_WATCH, PKT_DIED };
+    int n = 0;
+    while (p->signals != 0 && *s == DEV_OK) {
+        struct pkt k;
+        int bit = __builtin_ctz(p->signals);
+        int32_t died = 0;
+        if (1 << bit == SIGNAL_DIED && !MPID_Jobs_next_dead(p, &died)) {
+            p->signals ^= SIGNAL_DIED;
+            continue;
+        }
+        k.head = pkt_signal_prepare(kind[bit], (uint32_t)died);
+        *s = MPID_Peer_control(p, &k);
+        if (*s != DEV_OK)
+            break;
+        n++;
+        if (1 << bit == SIGNAL_DIED)
+            p->told++;
+        else
+            p->signals ^= (uint8_t)(1 << bit);
+    }
+    return n;
 }
 
 static int drive_msgs(struct peer *p, dev_status *s)
@@ -668,6 +680,21 @@ int MPID_Peer_drive(struct peer *p)
 }
 
 /* ---- A lost peer ---- */
+
+static void find_peer(void *obj, void *arg)
+{
+    const struct rndv *v = obj;
+    const struct peer **p = arg;
+    if (v->peer == *p)
+        *p = NULL;
+}
+
+bool MPID_Rndv_has(const struct peer *p)
+{
+    const struct peer *left = p;
+    ku_slab_each(&MPID_core.rndvs, find_peer, &left);
+    return left == NULL;
+}
 
 static void lose(void *obj, void *arg)
 {

@@ -1,4 +1,4 @@
-/* wire.h: the packets that cores exchange: version 2 of the wire format (doc/wire.md says the same in words, and
+/* wire.h: the packets that cores exchange: version 3 of the wire format (doc/wire.md says the same in words, and
  * wire_test compares the two).
  *
  * Every packet is a struct dev_head and a body.  A body's numbers are little-endian, whatever the machine; the head is the
@@ -12,7 +12,7 @@
 #include "device.h"
 
 enum {
-    PKT_VERSION = 2,
+    PKT_VERSION = 3,
     PKT_SHORT_MAX = 48,  /* bytes of payload in a SHORT packet */
     PKT_INLINE_MAX = 24, /* bytes of payload in an RTS packet */
 };
@@ -38,6 +38,8 @@ enum pkt_kind {
     PKT_ATOMIC, /* update an element of the receiver's memory: context: operation, tag: type; struct pkt_atomic */
     PKT_FLUSH, /* wanted: an answer when all PUTs before it are done: context, tag: the operation that asks */
     PKT_MEM_ACK, /* the answer to ATOMIC and FLUSH, and to a GET that is refused: struct pkt_mem_ack */
+    PKT_WATCH,   /* between jobs: tell me which processes of your job are found gone */
+    PKT_DIED,    /* the answers, from now on: tag: a rank in the sender's job */
     PKT_KINDS
 };
 
@@ -398,10 +400,10 @@ static inline struct pkt_mem_ack pkt_mem_ack_of(const void *body)
     return pkt_mem_ack_le(&b);
 }
 
-/* XOFF, XON, SYNC (round; else 0): a head alone. */
-static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, uint32_t round)
+/* XOFF, XON, WATCH, SYNC (tag: its round), DIED (tag: a rank): a head alone. */
+static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, uint32_t tag)
 {
-    return pkt_head(kind, 0, 0, round, 0);
+    return pkt_head(kind, 0, 0, tag, 0);
 }
 
 static inline const char *pkt_check_share(const void *body, size_t len)
@@ -475,7 +477,10 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
         return h->tag < 32 ? NULL : "a barrier round out of range";
     case PKT_XOFF:
     case PKT_XON:
+    case PKT_WATCH:
         return NULL;
+    case PKT_DIED:
+        return h->tag <= INT32_MAX ? NULL : "a rank out of range";
     default:
         return pkt_check_mem(h, body, len);
     }

@@ -50,7 +50,9 @@ static const struct {
               { "GOT", PKT_GOT },
               { "ATOMIC", PKT_ATOMIC },
               { "FLUSH", PKT_FLUSH },
-              { "MEM_ACK", PKT_MEM_ACK } };
+              { "MEM_ACK", PKT_MEM_ACK },
+              { "WATCH", PKT_WATCH },
+              { "DIED", PKT_DIED } };
 
 static char *document(void)
 {
@@ -133,6 +135,10 @@ START_TEST(what_is_made_is_taken)
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 48));
     p.head = pkt_signal_prepare(PKT_XOFF, 0);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
+    p.head = pkt_signal_prepare(PKT_WATCH, 0);
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
+    p.head = pkt_signal_prepare(PKT_DIED, INT32_MAX);
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
     p.head = pkt_signal_prepare(PKT_SYNC, 31);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
 }
@@ -168,6 +174,8 @@ START_TEST(what_is_wrong_is_refused)
     refused(&p, 11, "a cancel too short");
     p.head = pkt_signal_prepare(PKT_SYNC, 32);
     refused(&p, 0, "a round of 32");
+    p.head = pkt_signal_prepare(PKT_DIED, UINT32_MAX);
+    refused(&p, 0, "a rank of -1");
     p.head = pkt_part_prepare(PKT_PUT, op, 5);
     refused(&p, 0, "a PUT of no bytes");
     p.head = pkt_part_prepare(PKT_GOT, op, 5);

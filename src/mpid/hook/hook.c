@@ -375,6 +375,22 @@ static void hook_peer_fini(struct dev_peer *p)
     free(p);
 }
 
+static dev_status hook_part(struct dev *d, int32_t grank)
+{
+    struct dev_peer **at = &d->peers, *p;
+    dev_status st;
+    settle_owed(d);
+    st = d->inner.part(d->dev, grank);
+    while (*at != NULL && (*at)->grank != grank)
+        at = &(*at)->next;
+    p = *at;
+    if (st == DEV_OK && p != NULL) {
+        *at = p->next;
+        free(p);
+    }
+    return st;
+}
+
 /* Before a send: DEV_OK: go on. */
 static dev_status may_send(struct dev_peer *p)
 {
@@ -532,7 +548,8 @@ void dev_hook_table(const struct dev_ops *inner, struct dev_ops *outer)
                                .wait_fd = inner->wait_fd ? hook_wait_fd : NULL,
                                .unsent = hook_unsent,
                                .under_way = inner->under_way ? hook_under_way : NULL,
-                               .arm = hook_arm };
+                               .arm = hook_arm,
+                               .part = inner->part ? hook_part : NULL };
     if (inner->reserve && inner->commit && inner->drop) {
         outer->reserve = hook_reserve;
         outer->commit = hook_commit;

@@ -162,6 +162,9 @@ struct dev_services {
      * it has not been introduced. */
     bool (*identity)(void *core, int32_t peer, struct dev_identity *id);
     int32_t (*peer_of)(void *core, uint64_t job, int32_t rank);
+    /* A process of another job has said that nothing more comes from it, and that it takes nothing more.  (One that is gone without saying
+     * so is told by peer_gone.) */
+    void (*peer_left)(void *core, int32_t peer);
 };
 
 /* A variable of a plug-in, KEEL_<name> in the environment.  mpi_info and MPI_T show it, and a wrong value is complained
@@ -266,6 +269,11 @@ struct dev_ops {
     /* Optional, of plug-ins: its variables.  `knob_size` is sizeof(struct dev_knob) where it was compiled. */
     const struct dev_knob *knobs;
     uint32_t nknobs, knob_size;
+
+    /* Optional, of devices that reach processes of other jobs: nothing more is wanted of this one (now).  DEV_OK: the device has forgotten
+     * it, and its struct dev_peer is no more; what the process does from now on is as if it had never been met.  DEV_AGAIN: something is
+     * still on its way to it or from it; ask again after progress().  Never blocks. */
+    dev_status (*part)(struct dev *dev, int32_t grank);
 };
 
 /* ---- Memory of peers (optional) ----

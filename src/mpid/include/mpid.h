@@ -433,8 +433,16 @@ int MPID_Others_begin(void);
 size_t MPID_Others_card(void *buf, size_t cap);
 /* What others are to be told of this process, with that card. */
 void MPID_Introduction_own(struct MPID_Introduction *i, const void *card, size_t len);
-/* The global rank of the process from now on (of one of this job, the one it has); -1: *error_code says why. */
+/* The global rank of the process from now on (of one of this job, the one it has); -1: *error_code says why.  It is connected
+ * until it has been disconnected as often as it was introduced and connected. */
 int32_t MPID_Introduce(const struct MPID_Introduction *i, int *error_code);
+void MPID_Other_connect(int32_t grank); /* these four do nothing for a process of this job */
+void MPID_Other_disconnect(int32_t grank);
+/* Somebody holds its global rank: until it is released as often no other process gets it. */
+void MPID_Other_keep(int32_t grank);
+void MPID_Other_release(int32_t grank);
+/* Part with processes that are no more connected, as far as all that was sent to them has arrived: they may be introduced again. */
+void MPID_Others_part(void);
 void MPID_Process_of(int32_t grank, struct MPID_Process *p);
 /* Its global rank here; -1: it has not been introduced. */
 int32_t MPID_Process_find(const struct MPID_Process *p);

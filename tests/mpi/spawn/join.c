@@ -1,4 +1,5 @@
 /* ranks: 2 */
+/* nodes: one, because the socket is of loopback */
 /* MPI_Comm_join: over a socket that is the program's, which it can use before and after. */
 #include "../check.h"
 #include <arpa/inet.h>

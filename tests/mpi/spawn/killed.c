@@ -9,11 +9,6 @@ static void child(MPI_Comm parent, int dies)
 {
     int word = check_rank;
     MPI_Barrier(parent);
-    if (check_rank == 1) { /* the parent knows of a death by the connection */
-        MPI_Recv(&word, 1, MPI_INT, 0, 2, parent, MPI_STATUS_IGNORE);
-        MPI_Send(&word, 1, MPI_INT, 0, 2, parent);
-        word = check_rank;
-    }
     if (dies && check_rank == 1)
         raise(SIGKILL);
     if (check_rank == 1)
@@ -38,8 +33,6 @@ int main(int argc, char **argv)
                  MPI_SUCCESS);
         MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
         MPI_Barrier(inter);
-        if (check_rank == 0)
-            MPI_Sendrecv(&round, 1, MPI_INT, 1, 2, &word, 1, MPI_INT, 1, 2, inter, MPI_STATUS_IGNORE);
         if (check_rank == 0 && round == 0)
             CHECK_ERR(MPI_Recv(&word, 1, MPI_INT, 1, 3, inter, MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
         if (check_rank == 0 && round == 1) {

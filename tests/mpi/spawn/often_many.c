@@ -1,0 +1,5 @@
+/* ranks: 1 */
+/* part: long */
+/* args: 10000 */
+/* timeout: 600 */
+#include "often.c"
