@@ -12,6 +12,7 @@ static struct ku_knob_table *tables;
 /* What the launcher tells its ranks (src/pmi), and what the compiler wrappers read (src/tools). */
 static struct ku_knob intern_rows[] = {
     { .name = "JOB", .type = KU_KNOB_INTERN, .help = "how a rank finds its job" },
+    { .name = "REACH", .type = KU_KNOB_INTERN, .help = "which hosts a job has, for those that it spawns" },
     { .name = "PARENT", .type = KU_KNOB_INTERN, .help = "where a spawned job finds the one that spawned it" },
     { .name = "RANK", .type = KU_KNOB_INTERN, .help = "its rank in the job" },
     { .name = "SECTION", .type = KU_KNOB_INTERN, .help = "what its section of the command line says" },

@@ -1,9 +1,11 @@
-/* allocation.c: the hosts that a batch system has given this job, where the command line names none. */
+/* allocation.c: the hosts that a batch system has given this job, where the command line names none; and how a job that a rank spawns has
+ * the hosts of its rank's job: mpiexec tells its ranks in a variable of the environment, lines of key=value. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "hostlist.h"
 #include "options.h"
 #include "place.h"
@@ -76,6 +78,85 @@ static bool take_file(struct parse *p, const char *variable, bool numbers)
     return true;
 }
 
+/* ---- the hosts of the spawning job ---- */
+
+#define REACH "KEEL_REACH"
+
+/* The value of a key, to be kept; NULL: it was not told. */
+static char *told(const char *key)
+{
+    const char *line = getenv(REACH);
+    size_t n = strlen(key);
+    while (line && *line) {
+        size_t len = strcspn(line, "\n");
+        if (len > n && strncmp(line, key, n) == 0 && line[n] == '=')
+            return xformat("%.*s", (int)(len - n - 1), line + n + 1);
+        line += len + (line[len] == '\n');
+    }
+    return NULL;
+}
+
+static bool take_reach(struct parse *p)
+{
+    char *hosts = p->launch->spawned ? told("hosts") : NULL;
+    if (!hosts)
+        return false;
+    snprintf(p->name, sizeof p->name, REACH);
+    place_names(p, hosts, true);
+    free(hosts);
+    return true;
+}
+
+void allocation_reach(struct parse *p)
+{
+    struct launch *l = p->launch;
+    char *launcher = told("launcher"), *timeout = told("timeout");
+    if (launcher && launcher_named(launcher, &l->how.kind))
+        p->launcher_said = true;
+    l->how.exec = told("exec");
+    p->prefix = told("prefix");
+    if (timeout && l->node_timeout < 0)
+        l->node_timeout = atof(timeout);
+    free(launcher);
+    free(timeout);
+}
+
+/* What other hosts call this one: as it was named, unless that means every host. */
+static const char *name_of(const struct host *h, const char *own)
+{
+    bool any = h->local && own[0] &&
+               (strcmp(h->name, "localhost") == 0 || strncmp(h->name, "127.", 4) == 0 ||
+                strcmp(h->name, "::1") == 0);
+    return any ? own : h->name;
+}
+
+void allocation_tell(const struct parse *p)
+{
+    const struct launch *l = p->launch;
+    char own[256] = "", *text = NULL;
+    size_t len;
+    FILE *f = p->nhosts > 0 ? open_memstream(&text, &len) : NULL;
+    unsetenv(REACH);
+    if (!f)
+        return;
+    gethostname(own, sizeof own - 1);
+    fprintf(f, "launcher=%s\ntimeout=%g\n", launcher_name(l->how.kind),
+            l->node_timeout < NODE_PATIENCE ? l->node_timeout : 0);
+    if (l->how.exec)
+        fprintf(f, "exec=%s\n", l->how.exec);
+    if (p->prefix)
+        fprintf(f, "prefix=%s\n", p->prefix);
+    fputs("hosts=", f);
+    for (int i = 0; i < p->nhosts; i++) {
+        const char *name = name_of(&p->hosts[i], own);
+        bool v6 = strchr(name, ':') != NULL;
+        fprintf(f, "%s%s%s%s:%d", i ? "," : "", v6 ? "[" : "", name, v6 ? "]" : "", p->hosts[i].slots);
+    }
+    if (fclose(f) == 0)
+        setenv(REACH, text, 1);
+    free(text);
+}
+
 static bool take(struct parse *p, enum manager which)
 {
     return which == SLURM ? take_slurm(p)
@@ -96,6 +177,8 @@ void do_rmk(struct parse *p, char **v)
 
 void allocation_hosts(struct parse *p)
 {
+    if (take_reach(p))
+        return;
     for (int i = 0; i < NMANAGERS; i++)
         if ((!p->manager || strcmp(p->manager, names[i]) == 0) && take(p, (enum manager)i))
             return;

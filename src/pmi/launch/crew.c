@@ -158,6 +158,8 @@ static void add_job(pid_t pid)
 {
     jobs = xgrow(jobs, (size_t)crew.jobs + 1, sizeof *jobs);
     jobs[crew.jobs++] = pid;
+    if (crew.on_jobs)
+        crew.on_jobs();
 }
 
 static bool job_ended(pid_t pid, int status)
@@ -173,6 +175,8 @@ static bool job_ended(pid_t pid, int status)
         code != EXIT_NOT_EXEC && code != EXIT_NOT_FOUND; /* else MPI_Comm_spawn has returned an error */
     if (!crew.job_code && began)
         crew.job_code = code;
+    if (crew.on_jobs)
+        crew.on_jobs();
     return true;
 }
 

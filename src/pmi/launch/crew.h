@@ -37,6 +37,7 @@ struct crew {
     /* What the daemon does with what comes. */
     void (*on_record)(const struct pmi_record *r, const char *bytes);
     void (*on_end)(int rank, pid_t pid, int status);
+    void (*on_jobs)(void);                   /* `jobs` or `job_code` has changed; NULL: whatever */
     void (*on_other)(pid_t pid, int status); /* a child that is no rank has ended; NULL: whatever */
     int (*take_stdin)(int rank); /* to be closed when it is started; -1: none; NULL: as --stdin says */
 };

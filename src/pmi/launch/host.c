@@ -206,6 +206,13 @@ static void on_end(int rank, pid_t pid, int status)
     free(why);
 }
 
+static void on_jobs(void)
+{
+    struct pack p = { 0 };
+    put_u32(&p, (uint32_t)crew.job_code);
+    tell_packed(FRAME_JOBS, crew.jobs, &p);
+}
+
 static void on_other(pid_t pid, int status)
 {
     fleet_reaped(pid, status);
@@ -287,6 +294,7 @@ static void begin(const char *bytes, size_t len)
     host.nofile = crew_begin(l);
     crew.on_record = on_record;
     crew.on_end = on_end;
+    crew.on_jobs = on_jobs;
     crew.on_other = on_other;
     crew.take_stdin = take_stdin;
     host.begun = true;
@@ -324,23 +332,8 @@ static void talk_to_the_end(void)
     }
 }
 
-/* Jobs that ranks here have spawned end as a rule together with them.  mpiexec waits for this daemon twice as long. */
-static void wait_for_jobs(void)
-{
-    for (double until = now() + host.launch.node_timeout / 2;
-         crew.jobs > 0 && now() < until && !host.up.broken;) {
-        poll(NULL, 0, 10);
-        crew_hear();
-        crew_reap();
-        move_output();
-        link_flush(&host.up);
-    }
-}
-
 static _Noreturn void end(void)
 {
-    if (host.begun)
-        wait_for_jobs();
     for (double until = now() + host.launch.node_timeout; fleet_open() && now() < until;) {
         struct pollfd *p = xalloc((size_t)fleet_room(), sizeof *p);
         poll(p, (nfds_t)fleet_polls(p), 100);

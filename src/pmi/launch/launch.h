@@ -87,6 +87,7 @@ struct launch {
     bool hang_keep;   /* never do that */
     bool unwatched;   /* nobody is at a terminal: a certain deadlock ends the job */
     bool pmi;         /* ranks are served PMI-1 and PMI-2, whatever they were linked with */
+    bool spawned;     /* by a rank of another job, which has told how hosts are reached (allocation.c) */
     bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
     int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */

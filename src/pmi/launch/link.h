@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "queue.h"
 
-enum { LINK_VERSION = 6, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
+enum { LINK_VERSION = 7, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
 
 enum frame_kind {
     /* Both ways, between neighbours. */
@@ -42,6 +42,7 @@ enum frame_kind {
     FRAME_DONE,    /* no process of the job is left there */
     FRAME_TEXT,    /* lines for mpiexec's stderr */
     FRAME_LOST,    /* text: why `node` cannot be reached any more */
+    FRAME_JOBS, /* value: jobs that ranks there have spawned and that have not ended; 4 bytes: crew.job_code */
     FRAME_KINDS
 };
 

@@ -265,6 +265,7 @@ int main(int argc, char **argv)
         argv[1] = argv[0];
         argv++;
     }
+    l.spawned = spawned >= 0;
     if (!options_parse(&l, argv, &code))
         _exit(fflush(stdout) != 0 ? EXIT_MPIEXEC : code);
     if (spawned >= 0)

@@ -594,8 +594,8 @@ static void print_codes(void)
 static void finish(void)
 {
     settle_code();
-    if (crew.job_code)
-        set_code(crew.job_code);
+    if (crew.job_code || remote_job_code())
+        set_code(crew.job_code ? crew.job_code : remote_job_code());
     remote_end();
     if (!tree_end())
         say("some processes of the job do not end even by SIGKILL");
@@ -646,7 +646,8 @@ static bool goes_on(void)
         tell_front(WORD_STARTED);
     }
     bool wait = node.phase < TERM && !node.started;
-    return wait || (crew.alive + crew.jobs > 0 && !(node.phase == KILL && now() > node.kill_until)) ||
+    return wait ||
+           (crew.alive + crew.jobs + remote_jobs() > 0 && !(node.phase == KILL && now() > node.kill_until)) ||
            (node.perhaps_user && node.phase == LINGER);
 }
 

@@ -275,18 +275,30 @@ static void do_host(struct parse *p, char **v)
     place_names(p, v[0], all);
 }
 
+static const char *const launchers[] = {
+    [LAUNCH_SSH] = "ssh", [LAUNCH_SLURM] = "slurm", [LAUNCH_FORK] = "fork"
+};
+
+bool launcher_named(const char *name, enum launcher_kind *kind)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (strcmp(name, launchers[i]) == 0) {
+            *kind = (enum launcher_kind)i;
+            return true;
+        }
+    return false;
+}
+
+const char *launcher_name(enum launcher_kind kind)
+{
+    return launchers[kind];
+}
+
 static void do_launcher(struct parse *p, char **v)
 {
-    static const char *const names[] = {
-        [LAUNCH_SSH] = "ssh", [LAUNCH_SLURM] = "slurm", [LAUNCH_FORK] = "fork"
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(v[0], names[i]) == 0) {
-            p->launch->how.kind = (enum launcher_kind)i;
-            p->launcher_said = true;
-            return;
-        }
-    say("note: %s %s: ignored: other hosts are reached by ssh, slurm or fork", p->name, v[0]);
+    p->launcher_said = launcher_named(v[0], &p->launch->how.kind);
+    if (!p->launcher_said)
+        say("note: %s %s: ignored: other hosts are reached by ssh, slurm or fork", p->name, v[0]);
 }
 
 static void do_launcher_exec(struct parse *p, char **v)
@@ -563,6 +575,8 @@ static char **read_section(struct parse *p, char **argv)
 static void complete(struct parse *p)
 {
     struct launch *l = p->launch;
+    if (l->spawned)
+        allocation_reach(p);
     if (p->nhosts == 0 && l->nodes <= 1 && !p->rankfile)
         allocation_hosts(p);
     for (int i = 0; i < l->napps; i++) {
@@ -589,6 +603,8 @@ static void complete(struct parse *p)
     free(p->all.edits.edit);
     if (!p->stop)
         place_ranks(p);
+    if (!p->stop && !l->spawned)
+        allocation_tell(p);
     if (l->pmi && l->remote)
         refuse(p, "-pmi1 is for jobs on one machine; the hosts are several, or another");
     options_prefix(p);

@@ -41,6 +41,10 @@ void refuse(struct parse *p, const char *fmt, ...) __attribute__((format(printf,
 void said(struct parse *p, const char *key, const char *value);
 long whole_number(struct parse *p, const char *text, long min, long max);
 
+/* The launcher of that name; false: there is none. */
+bool launcher_named(const char *name, enum launcher_kind *kind);
+const char *launcher_name(enum launcher_kind kind);
+
 /* configfile.c: the words of the file, its lines joined by ':' (as the standard has it).  NULL with a message said if it
  * cannot be read. */
 char **config_file(const char *option, const char *name);
@@ -80,6 +84,10 @@ void do_no_launch(struct parse *p, char **v);
 void do_rmk(struct parse *p, char **v);
 /* No host is named: those that a batch system has given, if it has. */
 void allocation_hosts(struct parse *p);
+/* Of a job that is spawned: how its hosts are reached, as its rank's job was told. */
+void allocation_reach(struct parse *p);
+/* Tell the ranks which hosts there are, for jobs that they spawn. */
+void allocation_tell(const struct parse *p);
 
 /* rankfile.c */
 void do_rankfile(struct parse *p, char **v);

@@ -21,6 +21,7 @@
 struct place_of {
     bool greeted, started, lost, done, stopping;
     int question; /* the last that it has answered */
+    int jobs;     /* as remote_jobs counts them */
     uint32_t cpus;
     size_t owed[2]; /* bytes of its output that have come and were not acknowledged */
     size_t texts;   /* bytes that it has said itself */
@@ -39,6 +40,7 @@ static struct {
     bool launched, shut[2], ending; /* launched: the job has been told */
     struct supply *supply;
     int nsupply;
+    int job_code; /* of the first job that failed of those that ranks there have spawned; 0 */
     double heard; /* the last answer of a host */
     char *from;   /* this machine, as the first host that answered sees it; NULL: not known */
 } remote;
@@ -273,13 +275,40 @@ static bool names_rank(int kind)
 
 static bool needs_job(int kind)
 {
-    return names_rank(kind) || kind == FRAME_STARTED || kind == FRAME_STOPPED || kind == FRAME_STATES;
+    return names_rank(kind) || kind == FRAME_STARTED || kind == FRAME_STOPPED || kind == FRAME_STATES ||
+           kind == FRAME_JOBS;
 }
 
 static bool is_its_rank(const struct frame *f)
 {
     int rank = f->value < 0 ? -1 : f->kind == FRAME_OUTPUT ? f->value / 2 : f->value;
     return rank >= 0 && rank < crew.launch->size && crew.launch->node_of[rank] == f->node;
+}
+
+static bool on_jobs(int node, int n, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    int code = (int)get_u32(&u);
+    if (u.wrong || u.at != u.end || n < 0)
+        return false;
+    remote.at[node].jobs = n;
+    if (!remote.job_code)
+        remote.job_code = code;
+    return true;
+}
+
+int remote_jobs(void)
+{
+    int n = 0;
+    for (int i = 0; remote.n > 0 && i < crew.launch->nodes; i++)
+        if (is_there(i) && !remote.at[i].lost && !remote.at[i].done)
+            n += remote.at[i].jobs;
+    return n;
+}
+
+int remote_job_code(void)
+{
+    return remote.job_code;
 }
 
 /* Is it understood? */
@@ -305,6 +334,8 @@ static bool take(const struct frame *f, const char *bytes)
     case FRAME_STOPPED:
         remote.at[f->node].stopping = false;
         return true;
+    case FRAME_JOBS:
+        return on_jobs(f->node, f->value, bytes, f->len);
     case FRAME_HAVE:
         return on_have(f->value, bytes, f->len);
     case FRAME_STATE:
