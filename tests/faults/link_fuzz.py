@@ -2,7 +2,7 @@
 
     fuzz(binary, packets, seed)     so many packets, half of them to daemons, half to mpiexec, over as many processes as it takes
 
-What real jobs say is recorded first (JOBS).  A line of link_fuzz.corpus is one conversation: who is attacked (daemon, mpiexec), the job, and words that change
+What real jobs say is recorded first (RECORDED).  A line of link_fuzz.corpus is one conversation: who is attacked (daemon, mpiexec), the job, and words that change
 what was recorded, applied in turn; the lines are played as they are first, and mutated later.  I counts frames, modulo their number; so do bytes.
   drop:I  again:I  swap:I:J  cut:N (bytes at the end of all)  noise:N (bytes that are no frame, at the end)
   kind:I:V  node:I:V  value:I:V  check:I:V  len:I:V      fields of a frame's head
@@ -26,7 +26,7 @@ CORPUS = os.path.join(TOP, "tests", "faults", "link_fuzz.corpus")
 WORK = os.path.join(TMP.name, "fuzz")
 
 # name: words for mpiexec, what is written to it, signals that it gets once its ranks run
-JOBS = {
+RECORDED = {
     "true": (["-n", 2, "true"], b"", ()),
     "mpi": (["-n", 2, RANK, "init", "print", "finalized", "fini"], b"", ()),
     "cards": (["-hosts", "far1,far2", "-n", 4, RANK, "init", "card", 700, "looks", 700, "finalized"], b"", ()),
@@ -75,7 +75,7 @@ def parse(said):
 
 def record(binary, name, where):
     """Frames down to and up from the first host of a job."""
-    words, given, signals = JOBS[name]
+    words, given, signals = RECORDED[name]
     os.makedirs(where)
     cmd = [binary, "-launcher-exec", os.path.join(WORK, "agent"), *(() if "-hosts" in words else ("-hosts", "far1")), *map(str, words)]
     p = subprocess.Popen(cmd, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "RECORD": where}, cwd=WORK, start_new_session=True)
@@ -103,7 +103,7 @@ n=${n%%:*}
 [ "$RECORD" ] || exec sh -c "$*"
 tee "$RECORD/$n.down" | sh -c "$*" | tee "$RECORD/$n.up"
 """)
-    return {name: record(binary, name, os.path.join(WORK, "record-" + name)) for name in JOBS}
+    return {name: record(binary, name, os.path.join(WORK, "record-" + name)) for name in RECORDED}
 
 
 # ---- what is made of it
@@ -187,7 +187,7 @@ def lines(seed, recorded):
     r = random.Random(seed)
     for n in itertools.count():
         who, job, *words = r.choice(corpus).split()
-        job = r.choice((job, *JOBS))
+        job = r.choice((job, *RECORDED))
         words = [w for w in words if r.random() < 0.6 and not w.startswith("spray")] + [a_word(r) for _ in range(r.choice((0, 0, 1, 1, 2, 4)))]
         yield " ".join((("daemon", "mpiexec")[n % 2], job, *words, f"spray:{r.choice((50, 200, 400))}:{r.randrange(1 << 30)}"))
 
@@ -211,7 +211,7 @@ def attack(binary, line, recorded, pool, number_of):
         for end, text in (("first", BANNER + b"".join(said[:first])), ("then", then[:len(then) - cut] if cut else then)):
             with open(os.path.join(name, "0." + end), "wb") as f:
                 f.write(text)
-        words, given, _ = JOBS[job]
+        words, given, _ = RECORDED[job]
         env["PLAY"] = name
         cmd = [binary, "-launcher-exec", os.path.join(WORK, "agent"), "-node-timeout", str(TIMEOUT), *(() if "-hosts" in words else ("-hosts", "far1")), *map(str, words)]
     p = subprocess.Popen(cmd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=WORK, start_new_session=True)
