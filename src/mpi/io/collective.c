@@ -30,18 +30,36 @@ static int all_max(MPIR_File *f, int64_t *values, int n)
     return f->comm->adi.size == 1 ? 0 : MPIR_Allreduce(MPI_IN_PLACE, values, n, word, max, f->comm);
 }
 
-int MPIR_Io_agree(MPIR_File *f, int err)
+/* values[0] is `err`; the others go with it. */
+static int agree_with(MPIR_File *f, int err, int64_t *values, int n)
 {
     struct ku_err words = *ku_err_last();
-    int64_t worst = err;
-    int there = all_max(f, &worst, 1);
+    int there = all_max(f, values, n);
     if (err) {
         *ku_err_last() = words;
         return err;
     }
-    if (!there && worst)
-        there = MPIR_Err((int)worst, NULL, "another process met that at %.150s", f->name);
+    if (!there && values[0])
+        there = MPIR_Err((int)values[0], NULL, "another process met that at %.150s", f->name);
     return there;
+}
+
+int MPIR_Io_agree(MPIR_File *f, int err)
+{
+    int64_t worst = err;
+    return agree_with(f, err, &worst, 1);
+}
+
+int MPIR_Io_agree_hints(MPIR_File *f, int err, bool *all)
+{
+    bool first = f->comm->adi.rank == 0;
+    int64_t v[4] = { err, !*all, first ? (int64_t)f->hints.cb_read : 0,
+                     first ? (int64_t)f->hints.cb_write : 0 };
+    err = agree_with(f, err, v, 4);
+    *all = v[1] == 0;
+    f->together[0] = (enum MPIR_FILE_USE)v[2];
+    f->together[1] = (enum MPIR_FILE_USE)v[3];
+    return err;
 }
 
 int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg)
@@ -64,7 +82,7 @@ struct fact {
     int64_t disp, at, len, first, end; /* of its access; first and end in the file */
     int64_t encoded;                   /* bytes of its filetype; 0: contiguous */
     int64_t cannot;                    /* has no part in it */
-    int64_t use, nodes, room;          /* hints; those of rank 0 count */
+    int64_t nodes, room;               /* hints; those of rank 0 count */
     int64_t small;                     /* its pieces are */
     int64_t unit;                      /* where parts of aggregators begin; that of rank 0 counts */
 };
@@ -96,11 +114,9 @@ static void describe(struct together *t, struct fact *me, int err)
 {
     const struct io_access *a = t->a;
     const struct MPIR_DATATYPE *ft = &a->view->filetype_there->adi;
-    enum MPIR_FILE_USE use = a->write ? t->f->hints.cb_write : t->f->hints.cb_read;
     *me = (struct fact){ .disp = a->view->disp,
                          .at = a->at,
                          .len = a->len,
-                         .use = use,
                          .nodes = t->f->hints.cb_nodes,
                          .room = t->f->hints.cb_buffer_size,
                          .unit = t->f->hints.striping_unit > UNIT ? t->f->hints.striping_unit : UNIT };
@@ -138,9 +154,9 @@ static bool worth_it(struct together *t)
         t->lo = f[i].first < t->lo ? f[i].first : t->lo;
     }
     t->hi = end;
-    if (end == INT64_MIN || f[0].use == MPIR_FILE_DISABLE)
+    if (end == INT64_MIN)
         return false;
-    return f[0].use == MPIR_FILE_ENABLE || (crossed && small && t->size > 1);
+    return t->f->together[t->a->write] == MPIR_FILE_ENABLE || (crossed && small);
 }
 
 static int32_t aggregator_rank(const struct together *t, int32_t k)
@@ -679,13 +695,21 @@ static void run(struct together *t)
     free(t->type);
 }
 
+/* All see alike that each is to access the file by itself.  Processes of one node meet in its pages: what two phases spare is system calls,
+ * and windows spare these as well. */
+static bool is_apart(const MPIR_File *f, const struct io_access *a)
+{
+    enum MPIR_FILE_USE use = f->together[a->write];
+    return f->comm->adi.size == 1 || use == MPIR_FILE_DISABLE || (use == MPIR_FILE_AUTOMATIC && f->near);
+}
+
 int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err)
 {
     struct together t = { .f = f, .a = a, .rank = f->comm->adi.rank, .size = f->comm->adi.size };
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
     struct ku_err words = *ku_err_last();
     struct fact me;
-    if (t.size == 1) {
+    if (is_apart(f, a)) {
         if (!err)
             MPIR_Io_run(a);
         return err;

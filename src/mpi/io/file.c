@@ -101,6 +101,17 @@ static int begin(MPIR_File **file, const char *filename, int amode, const MPIR_I
     return err ? err : MPIR_Io_view_new(f, 0, byte, byte, MPIR_Io_rep("native"), &f->view);
 }
 
+static bool on_one_node(const MPIR_Comm *comm)
+{
+    bool one = true;
+    int32_t node = MPID_World()->node;
+    for (int32_t i = 0; i < comm->adi.size && one; i++) {
+        int32_t g = MPIR_Comm_grank(comm, i);
+        one = g < MPID_MyWorldSize && MPID_Node_of(g) == node;
+    }
+    return one;
+}
+
 /* Rank 0 makes the file, if it is to be made; so none of the others finds what another one has made. */
 static int open_all(MPIR_File *f)
 {
@@ -111,9 +122,11 @@ static int open_all(MPIR_File *f)
     if (err)
         return err;
     err = MPIR_Io_agree(f, first ? open_here(f, create) : 0);
-    if (!err && f->comm->adi.size > 1)
-        err = MPIR_Io_agree(f, first ? 0 : open_here(f, 0));
-    return err;
+    if (err)
+        return err;
+    err = first ? 0 : open_here(f, 0);
+    f->near = keeps_pages(f->fd) && on_one_node(f->comm);
+    return MPIR_Io_agree_hints(f, err, &f->near);
 }
 
 int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *info, MPIR_File **fh)

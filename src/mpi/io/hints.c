@@ -93,6 +93,6 @@ int MPIR_File_get_info(MPIR_File *fh, MPIR_Info **info_used)
 
 int MPIR_File_set_info(MPIR_File *fh, MPIR_Info *info)
 {
-    int err = MPIR_Io_hints_read(&fh->hints, info);
-    return err ? err : MPIR_Barrier(fh->comm);
+    bool all = true;
+    return MPIR_Io_agree_hints(fh, MPIR_Io_hints_read(&fh->hints, info), &all);
 }

@@ -103,6 +103,8 @@ void MPIR_Io_job_wait(struct io_job *job);
 int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err);
 /* The largest error class of all of them: 0, or one that is recorded. */
 int MPIR_Io_agree(MPIR_File *f, int err);
+/* The same, and f->together, which all have from now on, after a change of hints; and *all: `all` is true in all of them. */
+int MPIR_Io_agree_hints(MPIR_File *f, int err, bool *all);
 /* Are the values the same in all of them?  MPI_ERR_NOT_SAME, recorded, in all of them. */
 int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg);
 

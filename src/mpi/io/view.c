@@ -180,7 +180,8 @@ int MPIR_File_set_view(MPIR_File *fh, MPI_Offset disp, MPIR_Datatype *etype, MPI
     fh->view = v;
     fh->hints = hints;
     fh->position = 0;
-    return MPIR_Barrier(fh->comm);
+    bool all = true;
+    return MPIR_Io_agree_hints(fh, 0, &all);
 }
 
 int MPIR_File_get_view(MPIR_File *fh, MPI_Offset *disp, MPIR_Datatype **etype, MPIR_Datatype **filetype,
