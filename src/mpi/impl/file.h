@@ -43,16 +43,18 @@ typedef struct MPIR_File {
     int fd, amode;
     bool readable; /* by the system, whatever amode says */
     bool mappable; /* the file system keeps one copy of a page for all that map and write it */
-    bool near;     /* so it is in all processes, which are on one node: each may as well access the file by itself */
+    bool
+        near; /* so it is in all processes, which are on one node: each may as well access the file by itself */
     bool atomic;
     MPIR_File_view view;
     MPI_Offset position; /* the individual pointer, in etypes */
     MPIR_File_hints hints;
     enum MPIR_FILE_USE together[2]; /* what rank 0's hints say of collective reads and writes */
     struct io_split *split;
-    /* The shared pointer is in the memory of rank 0. */
-    void *pointer;      /* where this process can update it by itself; NULL: it cannot */
-    void *pointer_mine; /* rank 0: the memory */
+    /* The shared pointer (src/mpi/io/shared.c). */
+    void *pointer;          /* where this process can update it by itself; NULL: it cannot */
+    uint64_t pointer_block; /* memory of the node that it is in; 0: it is not */
+    void *pointer_mine;     /* rank 0: then its memory */
     MPID_Memory pointer_memory;
     MPID_Remote pointer_remote;
 } MPIR_File;

@@ -121,10 +121,9 @@ static int open_all(MPIR_File *f)
     int err = MPIR_Io_same(f, &amode, 1, "amode");
     if (err)
         return err;
-    err = MPIR_Io_agree(f, first ? open_here(f, create) : 0);
-    if (err)
-        return err;
-    err = first ? 0 : open_here(f, 0);
+    err = MPIR_Io_shared_open(f, first ? open_here(f, create) : 0);
+    if (!err && !first)
+        err = open_here(f, 0);
     f->near = keeps_pages(f->fd) && on_one_node(f->comm);
     return MPIR_Io_agree_hints(f, err, &f->near);
 }
@@ -147,8 +146,6 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
     }
     own->no_handle = true;
     err = open_all(f);
-    if (!err)
-        err = MPIR_Io_shared_open(f);
     if (!err && (amode & MPI_MODE_APPEND)) {
         f->position = lseek(f->fd, 0, SEEK_END);
         if (own->adi.rank == 0)

@@ -110,7 +110,8 @@ int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg);
 
 /* ---- The shared pointer (shared.c) ---- */
 
-int MPIR_Io_shared_open(MPIR_File *f); /* collective */
+/* Collective; err: what rank 0 has met before (recorded), which becomes an error of all. */
+int MPIR_Io_shared_open(MPIR_File *f, int err);
 void MPIR_Io_shared_close(MPIR_File *f);
 /* Add and tell what it was. */
 int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was);

@@ -1,6 +1,7 @@
-/* shared.c: the shared file pointer: one number of 64 bits in the memory of rank 0, updated by one atomic operation.
+/* shared.c: the shared file pointer: one number of 64 bits that rank 0 makes, updated by one atomic operation.
  *
- * Rank 0 and processes that can reach its memory do that by themselves; for others the core does it (MPID_Atomic). */
+ * It is in memory that the processes of rank 0's node share: each of them does that by itself.  For others the core does it (MPID_Atomic).
+ * Where no memory is left to share it is rank 0's own, and so for all others. */
 #include "config.h"
 #include "bodies.h"
 #include <stdatomic.h>
@@ -9,46 +10,95 @@
 #include <unistd.h>
 #include "io.h"
 
-enum { LINE = 64 };
+struct io_pointer {
+    _Alignas(64) int64_t etypes;
+    _Atomic int32_t users; /* processes that have it mapped: the last one frees it */
+};
 
-static int tell_key(MPIR_File *f)
+/* What rank 0 tells the others. */
+struct told {
+    int64_t err; /* an error class: of opening the file, or of this */
+    uint64_t block;
+    int64_t key_len; /* 0: nobody needs the key */
+};
+
+static bool is_near_first(const MPIR_File *f, int32_t rank)
 {
-    MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
-    struct {
-        int64_t len;
-        char bytes[MPID_KEY_MAX];
-    } key = { 0 };
-    int err = 0;
-    if (f->comm->adi.rank == 0) {
-        f->pointer_memory = MPID_Mem_register(f->pointer_mine, LINE, &err);
-        if (!err)
-            key.len = MPID_Mem_key(f->pointer_memory, key.bytes, sizeof key.bytes);
-    }
-    int there = MPIR_Bcast(&key, sizeof key, byte, 0, f->comm);
-    if (!err && there)
-        err = there;
-    if (!err && key.len == 0)
-        err = MPIR_Err(MPI_ERR_OTHER, NULL, "rank 0 of the file could not share its file pointer");
-    if (!err && f->comm->adi.rank > 0) {
-        f->pointer_remote = MPID_Mem_open(key.bytes, key.len, &err);
-        if (!err)
-            f->pointer = MPID_Mem_share(f->pointer_remote);
-    }
-    return MPIR_Io_agree(f, err);
+    int32_t first = MPIR_Comm_grank(f->comm, 0), g = MPIR_Comm_grank(f->comm, rank);
+    return first < MPID_MyWorldSize && g < MPID_MyWorldSize && MPID_Node_of(g) == MPID_Node_of(first);
 }
 
-int MPIR_Io_shared_open(MPIR_File *f)
+static int map(MPIR_File *f, uint64_t block)
 {
     int err = 0;
-    if (f->comm->adi.rank == 0) {
-        f->pointer = f->pointer_mine = aligned_alloc(LINE, LINE);
-        if (f->pointer)
-            memset(f->pointer, 0, LINE);
+    struct io_pointer *p = MPID_Shared_map(block, &err);
+    if (p) {
+        f->pointer_block = block;
+        f->pointer = &p->etypes;
     }
-    bool missing = f->comm->adi.rank == 0 && !f->pointer;
-    err = MPIR_Io_agree(
-        f, missing ? MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the shared pointer of a file") : 0);
-    return err || f->comm->adi.size == 1 ? err : tell_key(f);
+    return err;
+}
+
+/* Rank 0's part; the others come to its memory or use the key. */
+static int make(MPIR_File *f, struct told *t, char *key)
+{
+    int32_t near = 0;
+    int err = 0;
+    for (int32_t i = 0; i < f->comm->adi.size; i++)
+        near += is_near_first(f, i);
+    t->block = near > 1 ? MPID_Shared_alloc(sizeof(struct io_pointer), &err) : 0;
+    if (t->block && map(f, t->block) == 0) {
+        atomic_store(&((struct io_pointer *)f->pointer)->users, near);
+    } else {
+        t->block = 0;
+        f->pointer = f->pointer_mine = aligned_alloc(sizeof(struct io_pointer), sizeof(struct io_pointer));
+        if (!f->pointer)
+            return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the shared pointer of a file");
+        memset(f->pointer, 0, sizeof(struct io_pointer));
+    }
+    if (f->comm->adi.size == (t->block ? near : 1))
+        return 0;
+    err = 0;
+    f->pointer_memory = MPID_Mem_register(f->pointer, sizeof(struct io_pointer), &err);
+    t->key_len = f->pointer_memory ? MPID_Mem_key(f->pointer_memory, key, MPID_KEY_MAX) : 0;
+    if (!err && t->key_len == 0)
+        err = MPIR_Err(MPI_ERR_OTHER, NULL, "rank 0 of the file could not share its file pointer");
+    return err;
+}
+
+static int come(MPIR_File *f, const struct told *t, const char *key)
+{
+    int err = 0;
+    if (t->block && is_near_first(f, f->comm->adi.rank))
+        return map(f, t->block);
+    f->pointer_remote = MPID_Mem_open(key, t->key_len, &err);
+    if (!err)
+        f->pointer = MPID_Mem_share(f->pointer_remote);
+    return err;
+}
+
+int MPIR_Io_shared_open(MPIR_File *f, int err)
+{
+    MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+    bool first = f->comm->adi.rank == 0;
+    struct told t = { 0 };
+    char key[MPID_KEY_MAX];
+    if (first && !err)
+        err = make(f, &t, key);
+    t.err = err;
+    if (f->comm->adi.size == 1)
+        return err;
+    struct ku_err words = *ku_err_last();
+    int there = MPIR_Bcast(&t, sizeof t, byte, 0, f->comm);
+    if (!there && !t.err && t.key_len)
+        there = MPIR_Bcast(key, t.key_len, byte, 0, f->comm);
+    if (err) {
+        *ku_err_last() = words;
+        return err;
+    }
+    if (!there && t.err)
+        there = MPIR_Err((int)t.err, NULL, "rank 0 met that at %.150s", f->name);
+    return there || first ? there : come(f, &t, key);
 }
 
 void MPIR_Io_shared_close(MPIR_File *f)
@@ -57,6 +107,12 @@ void MPIR_Io_shared_close(MPIR_File *f)
         MPID_Mem_close(f->pointer_remote);
     if (f->pointer_memory)
         MPID_Mem_unregister(f->pointer_memory);
+    if (f->pointer_block) {
+        bool last = atomic_fetch_sub(&((struct io_pointer *)f->pointer)->users, 1) == 1;
+        MPID_Shared_unmap(f->pointer_block);
+        if (last)
+            MPID_Shared_free(f->pointer_block);
+    }
     free(f->pointer_mine);
 }
 
