@@ -487,7 +487,7 @@ def part_coverage(ctx, done):
 PARTS = {
     "quick": (part_quick, "unit tests, MPI programs by chapter, scripts"),
     "long": (part_long, "big messages, floods, N-th failures for all N"),
-    "fuzz": (scripts_of("fuzz"), "a million hostile connections to a listener, packets to daemons and mpiexec, answers of launchers, and encoded datatypes each, under ASan"),
+    "fuzz": (scripts_of("fuzz"), "a million hostile connections to a listener, packets to daemons and mpiexec, answers of launchers, port names and their other ends, and encoded datatypes each, under ASan"),
     "tcp": (over(TCP), "of the same MPI programs those that a device can break, over TCP alone, with few numbers of ranks"),
     "split": (over(SPLIT), "the same, with their ranks on two simulated nodes"),
     "tcp-all": (over(TCP_ALL), "all of the same MPI programs over TCP alone"),

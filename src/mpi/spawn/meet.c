@@ -24,6 +24,7 @@ struct record {
     uint8_t card[]; /* and zeros, so that all of a table are of one size */
 };
 enum { RECORDS_MAX = 1 << 24, RECORD_MAX = 1 << 20 };
+#define TABLE_MAX (1ull << 32) /* bytes */
 
 /* The other group's table. */
 struct table {
@@ -99,7 +100,7 @@ static int swap_tables(struct link *l, const struct table *mine, struct table *t
         return err;
     uint32_t many = ku_le32(its[0]), bytes = ku_le32(its[1]), root = ku_le32(its[2]);
     if (many < 1 || many > RECORDS_MAX || root >= many || bytes < sizeof(struct record) ||
-        bytes > RECORD_MAX || bytes % 8 != 0)
+        bytes > RECORD_MAX || bytes % 8 != 0 || (uint64_t)many * bytes > TABLE_MAX)
         return MPIR_Err(MPI_ERR_PORT, NULL,
                         "the other group's table of %u processes with %u bytes each is none", many, bytes);
     *theirs = (struct table){ (int32_t)many, (int32_t)bytes, (int32_t)root, malloc((size_t)many * bytes) };
