@@ -24,18 +24,6 @@ struct blocks {
     int32_t err, pad;
 };
 
-/* Addresses of memory, and packets for it, know the ranks of one job.  All members find the same answer. */
-static int check_one_job(const MPIR_Comm *comm)
-{
-    int32_t i = MPIR_Group_other_job(comm->group);
-    if (i == MPI_UNDEFINED)
-        return 0;
-    return MPIR_Err(MPI_ERR_UNSUPPORTED_OPERATION, "comm",
-                    "has processes of several jobs (rank %d is of another one); windows over them are not in "
-                    "this version of Keel MPI",
-                    i);
-}
-
 /* ---- Members of this node ------------------------------------------------------------------------------------ */
 
 static int by_rank(const void *a, const void *b)
@@ -358,8 +346,6 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
                 MPIR_Win **result)
 {
     int err = MPIR_Comm_check_intra(comm);
-    if (!err)
-        err = check_one_job(comm);
     if (err)
         return err;
     err = check_arguments(size, unit);

@@ -64,10 +64,6 @@ static void all_in_one(MPI_Comm inter, int children, int parents, int is_parent)
     MPI_Group_free(&both);
     MPI_Group_free(&mine);
     MPI_Group_free(&whole);
-    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    MPI_Win win;
-    CHECK_ERR(MPI_Win_create(out, 8, 1, MPI_INFO_NULL, all, &win), MPI_ERR_UNSUPPORTED_OPERATION);
-    CHECK_SAYS("is of another one");
     MPI_Comm_dup(all, &dup);
     MPI_Comm_split_type(dup, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &result);
