@@ -14,6 +14,7 @@
 #include "pack.h"
 
 static const double LAST_WORDS_SECONDS = 1; /* between the end of a link and that of its agent */
+static const double PAUSE_SECONDS = 0.5;    /* before a host is tried again */
 enum { ERROR_BYTES = 4096 };
 
 enum state { SAYS_NOTHING, TALKS, DONE, LOST };
@@ -26,7 +27,8 @@ struct child {
     int status, err;
     enum state state;
     double heard, said, over; /* over: the link has ended then; 0: no */
-    char text[ERROR_BYTES];   /* what the agent, or the host's shell, says on stderr */
+    double again;           /* its agent could not reach it; the next one is started then; 0: there is one */
+    char text[ERROR_BYTES]; /* what the agent, or the host's shell, says on stderr */
     size_t ntext;
 };
 
@@ -37,6 +39,7 @@ static struct {
     int n;
     int *via; /* by node: number of the child + 1 */
     int nvia;
+    double begun;
 } fleet;
 
 /* ---- starting ---- */
@@ -217,6 +220,7 @@ void fleet_start(const struct fleet_plan *p, fleet_take *take)
 {
     fleet.plan = *p;
     fleet.take = take;
+    fleet.begun = now();
     fleet.n = p->nhosts < p->how.fanout ? p->nhosts : p->how.fanout;
     fleet.children = xalloc((size_t)fleet.n, sizeof *fleet.children);
     for (int i = 0; i < p->nhosts; i++)
@@ -240,7 +244,7 @@ void fleet_start(const struct fleet_plan *p, fleet_take *take)
 
 static void send_to(struct child *c, const struct frame *f, const char *bytes)
 {
-    if (c->state == LOST)
+    if (c->state == LOST || c->again)
         return;
     c->said = now();
     link_pass(&c->link, f, bytes);
@@ -327,6 +331,25 @@ static void close_text(struct child *c)
     if (c->err >= 0)
         close(c->err);
     c->err = -1;
+}
+
+/* Nothing has come from the host: perhaps it, or its name, is not there yet.  Where a shell answers that there is no daemon, it is. */
+static bool may_try_again(const struct child *c)
+{
+    int code = c->pid == 0 && WIFEXITED(c->status) ? WEXITSTATUS(c->status) : -1;
+    return c->state == SAYS_NOTHING && !c->link.wrong && code != 126 && code != 127 &&
+           now() + PAUSE_SECONDS < fleet.begun + fleet.plan.how.patience;
+}
+
+static void try_later(struct child *c)
+{
+    link_close(&c->link);
+    close_text(c);
+    if (c->pid > 0)
+        kill(-c->pid, SIGKILL);
+    c->ntext = 0;
+    c->over = 0;
+    c->again = now() + PAUSE_SECONDS;
 }
 
 static void lose(struct child *c)
@@ -446,8 +469,12 @@ static void ping(struct child *c)
 
 static void look_at(struct child *c)
 {
-    if (c->state == LOST)
+    if (c->state == LOST || (c->again && now() < c->again))
         return;
+    if (c->again) {
+        c->again = 0;
+        start_child(c);
+    }
     read_text(c);
     if (!c->link.broken)
         read_frames(c);
@@ -461,7 +488,10 @@ static void look_at(struct child *c)
         return;
     bool over =
         c->over && (c->link.wrong || (c->pid == 0 && c->err < 0) || now() > c->over + LAST_WORDS_SECONDS);
-    if (over || (!c->over && now() > c->heard + fleet.plan.timeout))
+    bool silent = !c->over && now() > c->heard + fleet.plan.timeout;
+    if ((over || silent) && may_try_again(c))
+        try_later(c);
+    else if (over || silent)
         lose(c);
 }
 
@@ -499,6 +529,8 @@ double fleet_due(void)
         double at = c->over ? c->over + LAST_WORDS_SECONDS : c->said + LINK_PING * fleet.plan.timeout;
         if (c->state == SAYS_NOTHING && !c->over)
             at = c->heard + fleet.plan.timeout;
+        if (c->again)
+            at = c->again;
         if (c->state < DONE && (due == 0 || at < due))
             due = at;
     }

@@ -60,6 +60,8 @@ struct launcher {
     const char *exec;   /* -launcher-exec; NULL: ssh, srun */
     const char *daemon; /* the path of mpiexec there */
     int fanout;         /* daemons that one process starts */
+    double
+        patience; /* seconds for which mpiexec tries again where no daemon can be started; 0: it does not */
 };
 
 struct launch {

@@ -21,6 +21,8 @@
 #include "place.h"
 #include "rankfile.h"
 
+enum { POD_PATIENCE = 60 /* seconds: the pods of a job get their names one after another */ };
+
 /* ---- complaints ---- */
 
 void refuse(struct parse *p, const char *fmt, ...)
@@ -321,6 +323,11 @@ static void do_node_timeout(struct parse *p, char **v)
     p->launch->node_timeout = seconds(p, v[0]);
 }
 
+static void do_host_retry(struct parse *p, char **v)
+{
+    p->launch->how.patience = seconds(p, v[0]);
+}
+
 /* All memory that a rank can have is supported anyway. */
 static void do_memory_alloc_kinds(struct parse *p, char **v)
 {
@@ -386,7 +393,7 @@ static void do_help(struct parse *p, char **v)
     }
     fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--iface, --mca ...)\n"
           "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
-          "Environment: MPIEXEC_TIMEOUT, MPIEXEC_NODE_TIMEOUT (seconds).\n"
+          "Environment: MPIEXEC_TIMEOUT, MPIEXEC_NODE_TIMEOUT, MPIEXEC_HOST_RETRY (seconds).\n"
           "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
           "  122 the job hung    123 a rank exited with 0 without calling MPI_Finalize    124 "
           "--timeout    125 mpiexec itself "
@@ -631,6 +638,8 @@ bool options_parse(struct launch *l, char **argv, int *code)
     from_environment(&p, "MPIEXEC_TIMEOUT", &l->timeout);
     l->node_timeout = -1;
     from_environment(&p, "MPIEXEC_NODE_TIMEOUT", &l->node_timeout);
+    l->how.patience = getenv("KUBERNETES_SERVICE_HOST") ? POD_PATIENCE : 0;
+    from_environment(&p, "MPIEXEC_HOST_RETRY", &l->how.patience);
     for (argv = read_section(&p, argv + 1); !p.stop && *argv; argv = read_section(&p, argv + 1))
         ; /* *argv is ':' */
     if (!p.stop)

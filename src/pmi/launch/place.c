@@ -334,6 +334,8 @@ void place_ranks(struct parse *p)
     }
     if (l->how.fanout == 0)
         l->how.fanout = 32;
+    if (l->how.patience > 0) /* who tries again is mpiexec itself */
+        l->how.fanout = 1 << 20;
     if (l->node_timeout < 0)
         l->node_timeout = 20;
     if (l->node_timeout == 0)
