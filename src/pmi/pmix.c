@@ -4,6 +4,7 @@
 #include "config.h"
 #include <errno.h>
 #include <stdlib.h>
+#include "pmix_library.h"
 #include "server.h"
 #include "util/err.h"
 
@@ -12,8 +13,16 @@ static bool is_there(void)
     return getenv("PMIX_NAMESPACE") != NULL && getenv("PMIX_RANK") != NULL;
 }
 
+static int open_library(const struct pmi_x_function *f, size_t n)
+{
+    int err = pmi_x_library(f, n);
+    struct ku_err why = *ku_err_last();
+    return err ? ku_err_set(err, NULL, "this process was started through PMIx, and %s; or use %s/mpiexec",
+                            why.text, KEEL_BINDIR)
+               : 0;
+}
+
 #ifdef HAVE_PMIX
-#include <dlfcn.h>
 #include <pmix.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,10 +42,7 @@ static struct {
     pmix_proc_t me;
 } lib;
 
-static const struct {
-    const char *name;
-    void **at;
-} functions[] = {
+static const struct pmi_x_function functions[] = {
     { "PMIx_Init", (void **)&lib.init },
     { "PMIx_Finalize", (void **)&lib.fini },
     { "PMIx_Put", (void **)&lib.put },
@@ -48,25 +54,6 @@ static const struct {
     { "PMIx_Resolve_nodes", (void **)&lib.nodes },
     { "PMIx_Resolve_peers", (void **)&lib.peers },
 };
-
-static int open_library(void)
-{
-    static const char *const names[] = { "libpmix.so.2", PMIX_LIBDIR "/libpmix.so.2" };
-    void *so = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !so; i++)
-        so = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!so)
-        return ku_err_set(ENOENT, NULL,
-                          "this process was started through PMIx, and libpmix.so.2 cannot be loaded (%s); "
-                          "install it (Debian: libpmix2), or use %s/mpiexec",
-                          dlerror(), KEEL_BINDIR);
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        *functions[i].at = dlsym(so, functions[i].name);
-        if (!*functions[i].at)
-            return ku_err_set(ENOSYS, NULL, "libpmix.so.2 has no %s", functions[i].name);
-    }
-    return 0;
-}
 
 static int fail(const char *what, const char *of, pmix_status_t status)
 {
@@ -156,7 +143,7 @@ static int learn(struct pmi_facts *f)
 
 static int init(struct pmi_facts *f)
 {
-    int err = open_library();
+    int err = open_library(functions, sizeof functions / sizeof *functions);
     if (!err)
         err = fail("PMIx_Init", "failed", lib.init(&lib.me, NULL, 0));
     if (!err && (err = learn(f)) != 0) {
@@ -220,11 +207,7 @@ static void fini(void)
 static int init(struct pmi_facts *f)
 {
     (void)f;
-    return ku_err_set(
-        ENOSYS, NULL,
-        "this process was started through PMIx, for which this library was not built (it takes pmix.h, "
-        "Debian: libpmix-dev); use %s/mpiexec",
-        KEEL_BINDIR);
+    return open_library(NULL, 0);
 }
 
 static int put(const char *key, const char *value)

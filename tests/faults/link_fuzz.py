@@ -17,8 +17,8 @@ from harness import *
 
 HEAD = struct.Struct("<IHHii")
 CHECK, BANNER = 0x4b4c, b"\nkeel-node-link\n"
-(PING, LAUNCH, JOB, SIGNAL, KILL, KILL_RANK, WANT, CARD, GONE, RELEASE, ASK, STDIN, TAKEN, SHUT, END, HELLO, STARTED, FAILED, OUTPUT, RECORD, HAVE, ENDED, READ,
- STOPPED, STATE, STATES, DONE, TEXT, LOST, JOBS) = range(1, 31)
+(PING, LAUNCH, JOB, SIGNAL, KILL, KILL_RANK, WANT, CARD, GONE, RELEASE, ASK, STDIN, TAKEN, SHUT, FROM, END, HELLO, STARTED, FAILED, OUTPUT, RECORD, HAVE, ENDED, READ,
+ STOPPED, STATE, STATES, DONE, TO, TEXT, LOST, JOBS) = range(1, 33)
 VALUES = [0, 1, -1, 2, 3, 7, 8, 64, 255, 4096, 65535, 1 << 20, (1 << 20) + 1, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, (1 << 63) - 1, -(1 << 63)]
 TIMEOUT = 2
 FAULTY = re.compile(r"AddressSanitizer|UndefinedBehavior|runtime error:|LeakSanitizer|was killed by signal|Assertion")
@@ -31,6 +31,7 @@ RECORDED = {
     "mpi": (["-n", 2, RANK, "init", "print", "finalized", "fini"], b"", ()),
     "cards": (["-hosts", "far1,far2", "-n", 4, RANK, "init", "card", 700, "looks", 700, "finalized"], b"", ()),
     "two": (["-hosts", "far1,far2", "-n", 4, RANK, "init", "print", "message", "text", "finalized"], b"", ()),
+    "served": (["-pmi1", "-hosts", "far1,far2", "-n", 4, "env", "-u", "KEEL_JOB", RANK, "init", "card", 700, "looks", 700, "finalized"], b"", ()),
     "tree": (["-fanout", 1, "-hosts", "far1,far2,far3", "true"], b"", ()),
     "stdin": (["-stdin", "all", "-n", 2, "cat"], b"line\n" * 30000, ()),
     "output": (["-n", 2, "sh", "-c", "head -c 400000 /dev/zero | tr '\\0' x; echo done >&2"], b"", ()),
@@ -175,7 +176,7 @@ def conversation(line, recorded, pool):
 
 def a_word(r):
     i, at, v = r.randrange(64), r.randrange(1 << 14), r.choice(VALUES)
-    return r.choice((f"drop:{i}", f"again:{i}", f"swap:{i}:{r.randrange(64)}", f"cut:{at % 400}", f"noise:{at % 400}", f"kind:{i}:{r.randrange(30)}", f"node:{i}:{v}",
+    return r.choice((f"drop:{i}", f"again:{i}", f"swap:{i}:{r.randrange(64)}", f"cut:{at % 400}", f"noise:{at % 400}", f"kind:{i}:{r.randrange(32)}", f"node:{i}:{v}",
                      f"value:{i}:{v}", f"check:{i}:{at}", f"len:{i}:{v}", *[f"{w}:{i}:{at}:{v}" for w in ("int", "four", "flip") * 2], f"short:{i}:{at % 300}", f"long:{i}:{at}"))
 
 

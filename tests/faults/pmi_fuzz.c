@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "pmi/channel.h"
 #include "pmi/launch/launch.h"
+#include "pmi/launch/pack.h"
 #include "pmi/launch/talk.h"
 #include "pmi/server.h"
 #include "pmi/words.h"
@@ -305,6 +306,56 @@ static void see_event(int rank, enum talk_event event, int code)
     aborts += event == TALK_ABORT;
 }
 
+/* ---- other hosts ---- */
+
+/* Ranks 2 and 3 talk to another host's process: what theirs have put comes in a fence, sometimes mutated. */
+static bool far, nonsense;
+static int named[RANKS];
+
+static void see_fence(const void *bytes, size_t n)
+{
+    static char news[LONGEST];
+    struct unpack u = { bytes, (const char *)bytes + n, false };
+    if (!far)
+        fail("a fence of one host");
+    while (u.at < u.end && !u.wrong) {
+        char *key = get_text(&u), *value = get_text(&u);
+        if (!key || !value || strlen(key) >= 64 || strlen(value) >= 1024)
+            fail("news that are no keys and values");
+        free(key);
+        free(value);
+    }
+    struct pack all = { 0 };
+    put_bytes(&all, bytes, n);
+    for (uint32_t i = random_below(3); i > 0; i--) {
+        put_text(&all, "key-of-another");
+        put_text(&all, random_below(9) ? "value" : "va\nlue");
+    }
+    size_t most = all.len < sizeof news ? all.len : sizeof news;
+    if (most > 0)
+        memcpy(news, all.bytes, most);
+    free(all.bytes);
+    if (most > 0 && random_below(3) == 0)
+        news[random_below((uint32_t)most)] = (char)random_below(256);
+    nonsense = !talk_fenced(news, most) || nonsense;
+}
+
+static void see_name(int rank, enum talk_name what, const char *name, const char *port)
+{
+    if (rank < 0 || rank >= RANKS || named[rank])
+        fail("two names at once");
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ')
+            fail("a name that is no text");
+    if (!port || strlen(name) >= 64 || strlen(port) >= 1024)
+        fail("a name or a port that is too long");
+    named[rank] = 1;
+    if (random_below(2)) {
+        named[rank] = 0;
+        talk_named(rank, random_below(2), what == TALK_LOOK_UP && random_below(2) ? "port" : NULL);
+    }
+}
+
 static void ask_all(int version)
 {
     len = 0;
@@ -327,17 +378,23 @@ static void ask_all(int version)
 static void requests(void)
 {
     static const int32_t node_of[RANKS] = { 0, 0, 1, 1 }, section_of[RANKS] = { 0, 0, 0, 1 };
-    static const struct talk_job job = { .size = RANKS,
-                                         .universe = 8,
-                                         .node_of = node_of,
-                                         .section_of = section_of,
-                                         .id = 12345,
-                                         .send = see_answer,
-                                         .on = see_event };
+    far = random_below(2);
+    const struct talk_job job = { .size = RANKS,
+                                  .universe = 8,
+                                  .host = far ? 0 : -1,
+                                  .node_of = node_of,
+                                  .section_of = section_of,
+                                  .id = 12345,
+                                  .send = see_answer,
+                                  .on = see_event,
+                                  .fence = see_fence,
+                                  .name = see_name };
     bool well = true;
     talk_begin(&job);
+    nonsense = false;
     memset(versions, 0, sizeof versions);
-    for (int rank = 0; rank < RANKS; rank++) {
+    memset(named, 0, sizeof named);
+    for (int rank = 0; rank < (far ? 2 : RANKS) && !nonsense; rank++) {
         ask_all(1 + (int)random_below(2));
         bool goes_on = true;
         for (size_t at = 0, n; at < len && goes_on; at += n) {
@@ -345,7 +402,9 @@ static void requests(void)
             n = n < len - at ? n : len - at;
             goes_on = talk_take(rank, said + at, n);
         }
-        well = well && goes_on;
+        well = well && goes_on && !nonsense;
+        if (named[rank])
+            talk_named(rank, false, NULL);
     }
     taken += well;
     refused += !well;

@@ -382,6 +382,25 @@ static void make_pipe(int rank, int which, int *end)
     *end = fds[1];
 }
 
+/* Of a rank that is served PMIx.  Who has not asked for that may well do without. */
+static char **environment_of(struct starter *s, int rank)
+{
+    char *why, **list = serve_environment(rank, &why);
+    if (why && crew.launch->pmix)
+        die("PMIx cannot be served: %s", why);
+    if (why)
+        starter_no_pmix(s, why);
+    free(why);
+    return list;
+}
+
+static void free_list(char **list)
+{
+    for (char **s = list; s && *s; s++)
+        free(*s);
+    free(list);
+}
+
 /* A single rank simply has our descriptors, as under a shell; several get pipes, so that lines stay whole. */
 static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
 {
@@ -404,6 +423,7 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
                         bind_of(rank),
                         ku_segment_place(seg, (uint32_t)crew.ranks[rank].local),
                         starter_pmi(s) ? serve_rank(rank) : -1,
+                        starter_pmix(s) ? environment_of(s, rank) : NULL,
                         0 };
     pid_t pid = starter_run(s, &at, fd, tty, code);
     for (int i = 1; i < 3 && !direct; i++)
@@ -412,6 +432,7 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
         close(fd[0]);
     if (at.pmi_fd >= 0)
         close(at.pmi_fd);
+    free_list(at.pmix);
     if (at.unbound)
         bind_refused(rank, at.unbound);
     if (pid < 0)

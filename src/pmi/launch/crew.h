@@ -39,6 +39,7 @@ struct crew {
     void (*on_end)(int rank, pid_t pid, int status);
     void (*on_jobs)(void);                   /* `jobs` or `job_code` has changed; NULL: whatever */
     void (*on_other)(pid_t pid, int status); /* a child that is no rank has ended; NULL: whatever */
+    void (*on_parcel)(int to, const void *bytes, size_t len); /* for another host's servant (share.h) */
     int (*take_stdin)(int rank); /* to be closed when it is started; -1: none; NULL: as --stdin says */
 };
 extern struct crew crew;

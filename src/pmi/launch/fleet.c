@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "fleet.h"
 #include "pack.h"
+#include "scratch.h"
 
 static const double LAST_WORDS_SECONDS = 1; /* between the end of a link and that of its agent */
 static const double PAUSE_SECONDS = 0.5;    /* before a host is tried again */
@@ -139,6 +140,7 @@ static struct words agent_words(const struct launcher *how, const struct fleet_h
 
 static pid_t spawn(const char *path, char **argv, const int fd[3])
 {
+    char **env = scratch_environment();
     pid_t pid = vfork();
     if (pid != 0)
         return pid;
@@ -151,7 +153,7 @@ static pid_t spawn(const char *path, char **argv, const int fd[3])
     signal(SIGTTOU, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execv(path, argv);
+    execve(path, argv, env);
     _exit(127);
 }
 

@@ -27,6 +27,8 @@
 #include "job.h"
 #include "oom.h"
 #include "output.h"
+#include "serve.h"
+#include "share.h"
 #include "util/cpus.h"
 
 enum { UP_FD = 100 /* out of the way */ };
@@ -177,6 +179,11 @@ static void tell_card(const struct card_answer *a)
     tell_packed(FRAME_HAVE, (int)a->rank, &p);
 }
 
+static void tell_parcel(int to, const void *bytes, size_t len)
+{
+    tell(FRAME_TO, to, bytes, len);
+}
+
 static void on_record(const struct pmi_record *r, const char *bytes)
 {
     struct pack p = { 0 };
@@ -296,6 +303,7 @@ static void begin(const char *bytes, size_t len)
     crew.on_end = on_end;
     crew.on_jobs = on_jobs;
     crew.on_other = on_other;
+    crew.on_parcel = tell_parcel;
     crew.take_stdin = take_stdin;
     host.begun = true;
     output_divert(sink, room);
@@ -406,6 +414,15 @@ static bool on_card(int rank, const char *bytes, size_t len)
     return true;
 }
 
+/* What one host says to all others comes back to it. */
+static bool on_parcel(int from, const char *bytes, size_t len)
+{
+    bool ok = is_node(from) && len > 0 && len <= SHARE_PARCEL;
+    if (ok && from != host.node)
+        serve_parcel(from, bytes, len);
+    return ok;
+}
+
 /* Of no more than has been said. */
 static bool on_taken(int which, const char *bytes, size_t len)
 {
@@ -457,6 +474,8 @@ static bool obey(const struct frame *f, const char *bytes)
     case FRAME_ASK:
         answer(f->value);
         return true;
+    case FRAME_FROM:
+        return on_parcel(f->value, bytes, f->len);
     case FRAME_STDIN:
         return on_stdin(f->value, bytes, f->len);
     case FRAME_TAKEN:
@@ -557,7 +576,7 @@ static void on_signals(void)
 static int fill_polls(void)
 {
     struct pollfd *p = host.polls =
-        xgrow(host.polls, (size_t)(4 + OUTPUT_POLLS + host.nfeed + fleet_room()), sizeof *host.polls);
+        xgrow(host.polls, (size_t)(5 + OUTPUT_POLLS + host.nfeed + fleet_room()), sizeof *host.polls);
     int n = 0;
     p[n++] = (struct pollfd){ .fd = host.up.in, .events = POLLIN };
     if (link_waits(&host.up))
@@ -566,6 +585,7 @@ static int fill_polls(void)
         p[n++] = (struct pollfd){ .fd = crew.signals, .events = POLLIN };
         p[n++] = (struct pollfd){ .fd = crew.control[0], .events = POLLIN };
         n += output_polls(p + n);
+        n += serve_polls(p + n);
     }
     for (int i = 0; i < host.nfeed; i++)
         if (host.feed[i].fd >= 0 && queue_waits(&host.feed[i].bytes) > 0)
@@ -590,6 +610,7 @@ static _Noreturn void loop(void)
             move_output();
             crew_hear();
             cards_move();
+            serve_move();
             on_signals();
         } else {
             reap_agents();

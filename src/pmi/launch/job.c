@@ -99,6 +99,8 @@ void job_put(struct pack *p)
     put_int(p, l->universe);
     put_int(p, l->verbose);
     put_int(p, l->held);
+    put_int(p, l->pmi);
+    put_int(p, l->pmix);
     put_text(p, l->master);
     put_int(p, mask);
     put_text(p, getcwd(dir, sizeof dir));
@@ -166,6 +168,8 @@ char *job_get(struct unpack *u, struct launch *l)
     l->universe = get_range(u, 0, INT_MAX);
     l->verbose = get_int(u) != 0;
     l->held = get_int(u) != 0;
+    l->pmi = get_int(u) != 0;
+    l->pmix = get_int(u) != 0;
     l->master = get_text(u);
     mode_t mask = (mode_t)get_range(u, 0, 0777);
     char *dir = get_text(u), **env = get_texts(u, &nenv);

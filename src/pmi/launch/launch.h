@@ -88,7 +88,7 @@ struct launch {
     bool hang_kill;   /* and end the job then */
     bool hang_keep;   /* never do that */
     bool unwatched;   /* nobody is at a terminal: a certain deadlock ends the job */
-    bool pmi;         /* ranks are served PMI-1 and PMI-2, whatever they were linked with */
+    bool pmi, pmix;   /* ranks are served PMI-1 and PMI-2, PMIx, whatever they were linked with */
     bool spawned;     /* by a rank of another job, which has told how hosts are reached (allocation.c) */
     bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
     int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */
@@ -160,7 +160,7 @@ int milliseconds(double seconds);          /* for poll: at least 0, at most 12 d
 /* Send `sig` to each, except those in process group `but` (0: no exception).  How many; -1 if /proc cannot be
  * read. */
 int tree_signal(int sig, pid_t but);
-/* Kill and reap until none is left; false if some would not go within 10 s (reported by the caller). */
+/* Kill and reap until none is left, and remove the folder for their files; false if some would not go within 10 s (reported by the caller). */
 bool tree_end(void);
 /* Whoever is in this process group is no process of the job: tree_signal leaves it alone (tree_end does not). */
 void tree_spare(pid_t group);

@@ -26,6 +26,7 @@ enum frame_kind {
     FRAME_STDIN,     /* value: the rank; bytes; none: that was all */
     FRAME_TAKEN,     /* value: 0 stdout, 1 stderr; 4 bytes: so many bytes of output have been passed on */
     FRAME_SHUT,      /* value: 0 stdout, 1 stderr; nobody takes it any more */
+    FRAME_FROM,      /* value: a host; a parcel of its servant (share.h) */
     FRAME_END,       /* end what is left, say DONE, and exit */
     /* Up: from the daemon `node`. */
     FRAME_HELLO,   /* put_hello, texts; the first, after the banner */
@@ -40,6 +41,7 @@ enum frame_kind {
     FRAME_STATE,   /* value: the rank; what it waits for; see hang.c */
     FRAME_STATES,  /* value: number of the question: that were all */
     FRAME_DONE,    /* no process of the job is left there */
+    FRAME_TO,      /* value: a host, -1: all others; a parcel for its servant */
     FRAME_TEXT,    /* lines for mpiexec's stderr */
     FRAME_LOST,    /* text: why `node` cannot be reached any more */
     FRAME_JOBS, /* value: jobs that ranks there have spawned and that have not ended; 4 bytes: crew.job_code */

@@ -18,6 +18,7 @@
 #include "launch.h"
 #include "oom.h"
 #include "pmi/wire.h"
+#include "scratch.h"
 
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
@@ -258,6 +259,7 @@ int main(int argc, char **argv)
     static char host[256] = "localhost";
     int code = 0, sockets[2], spawned = -1;
     open_standard();
+    scratch_init();
     if (argc == 2 && strncmp(argv[1], HOST_ARGUMENT "=", sizeof HOST_ARGUMENT) == 0)
         _exit(host_main(argv[1] + sizeof HOST_ARGUMENT));
     if (argc > 1 && strncmp(argv[1], SPAWNED_ARGUMENT, sizeof SPAWNED_ARGUMENT - 1) == 0) {

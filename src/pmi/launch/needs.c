@@ -42,12 +42,24 @@ static size_t offset_of(const struct image *m, const ElfW(Ehdr) * e, ElfW(Addr) 
     return m->size;
 }
 
-/* Of the libraries of these names, which others with a libmpi.so have left with numbers above. */
+/* Who has a libmpi.so is told by its number: MPICH and its kind have 12, Open MPI 3 and later 40 and more. */
+static int number_of(const char *library)
+{
+    static const char plain[] = "libmpi.so.";
+    return strncmp(library, plain, sizeof plain - 1) == 0 ? atoi(library + sizeof plain - 1) : -1;
+}
+
 static bool speaks_pmi(const char *library)
 {
     enum { OF_MPICH = 12 };
-    static const char plain[] = "libmpi.so.";
-    return strncmp(library, plain, sizeof plain - 1) != 0 || atoi(library + sizeof plain - 1) == OF_MPICH;
+    int number = number_of(library);
+    return number < 0 || number == OF_MPICH;
+}
+
+static bool speaks_pmix(const char *library)
+{
+    enum { OF_OPEN_MPI = 40 };
+    return number_of(library) >= OF_OPEN_MPI;
 }
 
 /* The ABIs that there is a library for (src/mpi/abi). */
@@ -146,6 +158,7 @@ static void look(const struct image *m, struct needs *n)
         else if (s && !n->other && is_other(s)) {
             n->other = xformat("%s", s);
             n->pmi = speaks_pmi(s);
+            n->pmix = speaks_pmix(s);
             n->replaced = is_substituted(s);
         }
     }

@@ -39,6 +39,8 @@
 #include "pmi/pmi.h"
 #include "remote.h"
 #include "report.h"
+#include "serve.h"
+#include "share.h"
 #include "start.h"
 #include "util/err.h"
 #include "util/segment.h"
@@ -253,6 +255,22 @@ static void on_have(const struct card_answer *a)
         cards_take(a);
     else
         remote_card(a);
+}
+
+/* ---- parcels of those who serve other MPIs' programs ---- */
+
+static void pass_parcel(int from, int to, const void *bytes, size_t len)
+{
+    int here = crew.launch->here;
+    if (here >= 0 && from != here && (to == here || to == SHARE_ALL))
+        serve_parcel(from, bytes, len);
+    if (to == SHARE_ALL || to != here)
+        remote_parcel(from, to, bytes, len);
+}
+
+static void on_parcel(int to, const void *bytes, size_t len)
+{
+    pass_parcel(crew.launch->here, to, bytes, len);
 }
 
 static void on_record(const struct pmi_record *r, const char *text)
@@ -542,13 +560,14 @@ static void on_time(void)
 /* Wait for something to happen, at most `ms` (-1: for ever), and do what it asks for. */
 static void step(int ms)
 {
-    struct pollfd few[3 + OUTPUT_POLLS], *p = few;
+    struct pollfd few[4 + OUTPUT_POLLS], *p = few;
     if (remote_room() > 0)
         p = xalloc((size_t)remote_room() + sizeof few / sizeof *few, sizeof *p);
     p[0] = (struct pollfd){ .fd = node.front, .events = POLLIN };
     p[1] = (struct pollfd){ .fd = crew.signals, .events = POLLIN };
     p[2] = (struct pollfd){ .fd = crew.control[0], .events = POLLIN };
     int n = 3 + output_polls(p + 3);
+    n += serve_polls(p + n);
     n += remote_polls(p + n);
     int got = poll(p, (nfds_t)n, ms), why = errno;
     bool front = p[0].revents, signals = p[1].revents, control = p[2].revents;
@@ -562,6 +581,7 @@ static void step(int ms)
     if (control)
         crew_hear();
     cards_move();
+    serve_move();
     if (signals)
         on_signalfd();
     remote_move();
@@ -619,7 +639,9 @@ static void finish(void)
 /* Start all ranks, here and elsewhere. */
 static void start(struct start *st)
 {
-    static const struct remote_ops ops = { on_far_record, on_far_end, on_failed, on_lost, on_have };
+    static const struct remote_ops ops = {
+        on_far_record, on_far_end, on_failed, on_lost, on_have, pass_parcel
+    };
     int code = 0;
     remote_start(&ops);
     while (node.phase < TERM && (node.phase != RUN || !remote_ready())) {
@@ -663,6 +685,7 @@ int node_main(struct launch *l, int front)
     crew.on_record = on_record;
     crew.on_end = on_end;
     crew.on_other = on_other;
+    crew.on_parcel = on_parcel;
     cards_init(remote_card);
     struct start st = { .launch = l, .nofile = crew_begin(l) };
     feed_start(l, front, crew.signals);

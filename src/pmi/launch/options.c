@@ -348,6 +348,12 @@ static void do_pmi(struct parse *p, char **v)
     p->launch->pmi = true;
 }
 
+static void do_pmix(struct parse *p, char **v)
+{
+    (void)v;
+    p->launch->pmix = true;
+}
+
 static void do_version(struct parse *p, char **v)
 {
     (void)v;
@@ -612,8 +618,6 @@ static void complete(struct parse *p)
         place_ranks(p);
     if (!p->stop && !l->spawned)
         allocation_tell(p);
-    if (l->pmi && l->remote)
-        refuse(p, "-pmi1 is for jobs on one machine; the hosts are several, or another");
     options_prefix(p);
     l->unwatched = !isatty(0) && !isatty(2) && !debugger_waits();
     if (l->stdin_rank == STDIN_ALL && l->size == 1)

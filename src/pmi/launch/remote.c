@@ -15,6 +15,7 @@
 #include "job.h"
 #include "output.h"
 #include "report.h"
+#include "share.h"
 #include "util/cpus.h"
 
 /* A host. */
@@ -223,6 +224,14 @@ static bool on_have(int rank, const char *bytes, size_t len)
     return true;
 }
 
+static bool on_to(int node, int to, const char *bytes, size_t len)
+{
+    bool ok = len > 0 && len <= SHARE_PARCEL && to >= SHARE_ALL && to < crew.launch->nodes && to != node;
+    if (ok)
+        remote.ops->parcel(node, to, bytes, len);
+    return ok;
+}
+
 static bool on_state(int rank, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
@@ -276,7 +285,7 @@ static bool names_rank(int kind)
 static bool needs_job(int kind)
 {
     return names_rank(kind) || kind == FRAME_STARTED || kind == FRAME_STOPPED || kind == FRAME_STATES ||
-           kind == FRAME_JOBS;
+           kind == FRAME_TO || kind == FRAME_JOBS;
 }
 
 static bool is_its_rank(const struct frame *f)
@@ -338,6 +347,8 @@ static bool take(const struct frame *f, const char *bytes)
         return on_jobs(f->node, f->value, bytes, f->len);
     case FRAME_HAVE:
         return on_have(f->value, bytes, f->len);
+    case FRAME_TO:
+        return on_to(f->node, f->value, bytes, f->len);
     case FRAME_STATE:
         return on_state(f->value, bytes, f->len);
     case FRAME_STATES:
@@ -509,6 +520,11 @@ void remote_card(const struct card_answer *a)
     put_card(&p, a);
     fleet_send(FRAME_CARD, a->node, (int)a->rank, p.bytes, p.len);
     free(p.bytes);
+}
+
+void remote_parcel(int from, int to, const void *bytes, size_t len)
+{
+    fleet_send(FRAME_FROM, to == SHARE_ALL ? NODE_ALL : to, from, bytes, len);
 }
 
 void remote_gone(int rank)

@@ -14,7 +14,8 @@ struct remote_ops {
     void (*ended)(int rank, const struct frame_ended *e, const char *why); /* crew's ranks are up to date */
     void (*failed)(int code); /* ranks of a host could not be started; it was said why */
     void (*lost)(int node, const char *why);
-    void (*have)(const struct card_answer *a); /* again and again */
+    void (*have)(const struct card_answer *a);                       /* again and again */
+    void (*parcel)(int from, int to, const void *bytes, size_t len); /* likewise; to: SHARE_ALL, too */
 };
 
 /* Start the daemons of the other hosts. */
@@ -39,6 +40,8 @@ void remote_kill_rank(int rank);
 /* The card of a rank there is wanted on `node`; a card is there that was wanted on a->node. */
 void remote_want(uint32_t rank, uint32_t epoch, int node);
 void remote_card(const struct card_answer *a);
+/* A parcel for the servant of a host, or of all. */
+void remote_parcel(int from, int to, const void *bytes, size_t len);
 void remote_gone(int rank);
 void remote_release(void);
 

@@ -1,11 +1,26 @@
-/* serve.h: PMI-1 and PMI-2 for ranks that were linked with another MPI library (talk.h), by a process beside the daemon. */
+/* serve.h: PMI-1, PMI-2 and PMIx for ranks that were linked with another MPI library, by a process beside the daemon (servant.h).  The first
+ * rank that is served, or the first parcel from another host, starts it, after crew_make. */
 #ifndef SERVE_H
 #define SERVE_H
 
-/* What is to be this rank's PMI_FD: to be closed when the rank is started.  The first call starts that process, after crew_make. */
+#include <poll.h>
+#include <stddef.h>
+
+/* What is to be this rank's PMI_FD: to be closed when the rank is started. */
 int serve_rank(int rank);
+
+/* What this rank is to have in its environment for PMIx: NAME=VALUE, NULL at the end; or NULL and why not.  To be freed, each but the list
+ * itself with the first. */
+char **serve_environment(int rank, char **why);
 
 /* This rank has ended: returns when all that it had said has reached the segment and the control pipe. */
 void serve_settle(int rank);
+
+/* A parcel from the servant of another host (share.h).  Those of this host's go to crew.on_parcel. */
+void serve_parcel(int from, const void *bytes, size_t len);
+
+/* For poll: how many entries are filled in, one at most; and what has come is passed on. */
+int serve_polls(struct pollfd *p);
+void serve_move(void);
 
 #endif

@@ -60,9 +60,12 @@ struct starter {
     char job[JOB_BYTES]; /* KEEL_JOB=... */
     int appnum;
     char *section, *sections, *pwd, *master;
-    char **script; /* for a file without #!: run by sh, as execvp does */
-    char *lost;    /* see starter_lost */
-    bool pmi;      /* see starter_pmi */
+    char **script;  /* for a file without #!: run by sh, as execvp does */
+    char *lost;     /* see starter_lost */
+    bool pmi;       /* see starter_pmi */
+    bool pmix;      /* see starter_pmix */
+    size_t nshared; /* of env: what follows is one rank's */
+    char *other;    /* the library of another MPI that the program is linked with and keeps; NULL: none */
     char pmi_fd[VAR_BYTES];
     char *libraries; /* LD_LIBRARY_PATH=... with the folders for programs of other MPIs; NULL: as it was */
     char *stack;     /* of a child that shares our descriptors; NULL: none does */
@@ -95,6 +98,24 @@ static void env_set(struct starter *s, char *entry)
 {
     env_unset(s, entry, strcspn(entry, "="));
     env_add(s, entry);
+}
+
+/* What another launcher has told mpiexec itself. */
+static void env_unset_pmix(struct starter *s)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < s->nenv; i++)
+        if (strncmp(s->env[i], "PMIX_", 5) != 0 || strncmp(s->env[i], "PMIX_MCA_", 9) == 0)
+            s->env[k++] = s->env[i];
+    s->env[s->nenv = k] = NULL;
+}
+
+static bool env_has(const struct starter *s, const char *entry)
+{
+    for (size_t i = 0; i < s->nenv; i++)
+        if (names(s->env[i], entry, strcspn(entry, "=")))
+            return true;
+    return false;
 }
 
 static const char *env_get(const struct starter *s, const char *name)
@@ -261,6 +282,15 @@ static void set_libraries(struct starter *s, const struct needs *needs)
     free(folders);
 }
 
+/* The ranks of a program of another MPI, which is not served, do not find each other. */
+static void note_alone(const struct starter *s, const char *why)
+{
+    if (s->start->launch->size > 1 && s->other)
+        say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1%s; "
+            "expected a program made with %s/mpicc",
+            s->app->argv[0], s->other, why, KEEL_BINDIR);
+}
+
 static void look_at_needs(struct starter *s)
 {
     struct needs needs = { 0 };
@@ -268,12 +298,11 @@ static void look_at_needs(struct starter *s)
     char *program = xformat("%s%s%s", relative ? s->app->wdir : "", relative ? "/" : "", s->program);
     needs_read(program, &needs);
     bool foreign = needs.other && !needs_replaces(&needs, env_get(s, NEEDS_ABI));
-    s->pmi = !s->start->launch->remote && (s->start->launch->pmi || (foreign && needs.pmi));
-    if (s->start->launch->size > 1 && foreign && !s->pmi)
-        say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1; "
-            "expected a program "
-            "made with %s/mpicc",
-            s->app->argv[0], needs.other, KEEL_BINDIR);
+    s->pmi = s->start->launch->pmi || (foreign && needs.pmi);
+    s->pmix = s->start->launch->pmix || (foreign && needs.pmix);
+    s->other = foreign ? xformat("%s", needs.other) : NULL;
+    if (!s->pmi && !s->pmix)
+        note_alone(s, "");
     s->lost = needs_lost(&needs, program, env_get(s, "LD_LIBRARY_PATH"));
     set_libraries(s, &needs);
     needs_free(&needs);
@@ -283,6 +312,19 @@ static void look_at_needs(struct starter *s)
 bool starter_pmi(const struct starter *s)
 {
     return s->pmi;
+}
+
+bool starter_pmix(const struct starter *s)
+{
+    return s->pmix;
+}
+
+void starter_no_pmix(struct starter *s, const char *why)
+{
+    char *text = xformat(", as PMIx cannot be served (%s)", why);
+    s->pmix = false;
+    note_alone(s, text);
+    free(text);
 }
 
 const char *starter_lost(const struct starter *s)
@@ -307,6 +349,9 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
         strcpy(s->pmi_fd, "PMI_FD="); /* its value when a rank is started */
         env_set(s, s->pmi_fd);
     }
+    if (s->pmix)
+        env_unset_pmix(s);
+    s->nshared = s->nenv;
     size_t argc = 0;
     while (app->argv[argc])
         argc++;
@@ -329,6 +374,7 @@ void starter_free(struct starter *s)
     free(s->script);
     free(s->stack);
     free(s->lost);
+    free(s->other);
     free(s->libraries);
     free(s);
 }
@@ -399,6 +445,10 @@ static void env_place(struct starter *s, const struct place *at)
                           [LOCAL_SIZE] = at->nlocal };
     for (int i = 0; i < NVARS; i++)
         snprintf(s->value[i], VAR_BYTES, "%s=%d", vars[i].name, value[vars[i].what]);
+    s->env[s->nenv = s->nshared] = NULL;
+    for (char **e = at->pmix; e && *e; e++)
+        if (!env_has(s, *e))
+            env_add(s, *e);
     snprintf(s->pmi_fd, sizeof s->pmi_fd, "PMI_FD=%d", at->pmi_fd);
     snprintf(s->job, sizeof s->job, "KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), at->segment_fd,
              s->start->control_fd, s->start->job_id, s->appnum);

@@ -23,6 +23,7 @@ struct place {
     const cpu_set_t *cpus;      /* to be bound to; NULL: not at all */
     struct ku_seg_place *where; /* what its segment says of that */
     int pmi_fd;                 /* the rank's PMI_FD; -1: it has none */
+    char **pmix;                /* NAME=VALUE for PMIx; NULL: it is not served that */
     int unbound;                /* out: the error if the kernel refused that */
 };
 
@@ -40,6 +41,9 @@ const char *starter_lost(const struct starter *s);
 
 /* Are these ranks to be served PMI (serve.h)? */
 bool starter_pmi(const struct starter *s);
+/* PMIx?  Until it is told that this does not work. */
+bool starter_pmix(const struct starter *s);
+void starter_no_pmix(struct starter *s, const char *why);
 
 /* Start the rank of `at`.  fd[0..2] become its stdin, stdout and stderr; join_front: it stays in the front's process
  * group (it may read the terminal), else it gets a group of its own.  Its pid, or -1 with *code and a message

@@ -1,7 +1,7 @@
 /* talk.c: see talk.h.
  *
  * Each rank begins with the line cmd=init, which says the version; version 1 goes on with lines, version 2 with frames.  All keys of the
- * job are in one space, and are there as soon as they are put. */
+ * job are in one space, and are there as soon as they are put; those of other hosts after the next fence. */
 #include "talk.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "launch.h"
+#include "pack.h"
 #include "pmi/words.h"
 
 enum {
@@ -22,12 +23,15 @@ enum {
 struct pair {
     struct pair *next;
     char *key, *value;
+    bool news; /* for other hosts at the next fence */
 };
 
 struct client {
     int version; /* 0: it has not said */
     bool waits;  /* in the barrier */
     bool spawns; /* in the lines of a spawn */
+    bool asks;   /* for a name */
+    enum talk_name what;
     bool bad;
     char *in;
     size_t have, cap;
@@ -39,7 +43,7 @@ static struct talk {
     struct client *clients;
     struct pair **table;
     size_t nbuckets, npairs;
-    int waiting;
+    int waiting, here; /* ranks in the barrier; ranks that talk here */
     char space[32], mapping[MAPPING];
 } talk;
 
@@ -84,7 +88,7 @@ static bool is_text(const char *text)
     return !*text;
 }
 
-static bool put(const char *key, const char *value)
+static bool put(const char *key, const char *value, bool news)
 {
     if (!is_text(key) || !is_text(value))
         return false;
@@ -101,6 +105,7 @@ static bool put(const char *key, const char *value)
     }
     free(p->value);
     p->value = xformat("%s", value);
+    p->news = news;
     return true;
 }
 
@@ -131,6 +136,8 @@ void talk_begin(const struct talk_job *job)
     talk = (struct talk){ .job = job, .nbuckets = 64 };
     talk.clients = xalloc((size_t)job->size, sizeof *talk.clients);
     talk.table = xalloc(talk.nbuckets, sizeof *talk.table);
+    for (int i = 0; i < job->size; i++)
+        talk.here += job->host < 0 || job->node_of[i] == job->host;
     snprintf(talk.space, sizeof talk.space, "keel-%016" PRIx64, job->id);
     map(talk.mapping, sizeof talk.mapping);
 }
@@ -183,13 +190,44 @@ static void answer(int rank, const char *fmt, ...)
 static void let_out(void)
 {
     talk.waiting = 0;
-    for (int i = 0; i < talk.job->size; i++)
-        talk.clients[i].waits = false;
-    for (int i = 0; i < talk.job->size; i++)
-        if (talk.clients[i].version == 2)
-            answer(i, "cmd=kvs-fence-response;%src=0;", talk.clients[i].thread);
-        else
+    for (int i = 0; i < talk.job->size; i++) {
+        struct client *c = &talk.clients[i];
+        bool waits = c->waits;
+        c->waits = false;
+        if (waits && c->version == 2)
+            answer(i, "cmd=kvs-fence-response;%src=0;", c->thread);
+        else if (waits)
             answer(i, "cmd=barrier_out");
+    }
+}
+
+bool talk_fenced(const void *bytes, size_t len)
+{
+    struct unpack u = { bytes, (const char *)bytes + len, false };
+    while (u.at < u.end && !u.wrong) {
+        char *key = get_text(&u), *value = get_text(&u);
+        u.wrong = u.wrong || !key || !value || strlen(key) >= KEY || strlen(value) >= VALUE ||
+                  !put(key, value, false);
+        free(key);
+        free(value);
+    }
+    if (!u.wrong)
+        let_out();
+    return !u.wrong;
+}
+
+static void tell_news(void)
+{
+    struct pack news = { 0 };
+    for (size_t i = 0; i < talk.nbuckets; i++)
+        for (struct pair *p = talk.table[i]; p; p = p->next)
+            if (p->news) {
+                p->news = false;
+                put_text(&news, p->key);
+                put_text(&news, p->value);
+            }
+    talk.job->fence(news.bytes, news.len);
+    free(news.bytes);
 }
 
 static void barrier(int rank)
@@ -200,8 +238,13 @@ static void barrier(int rank)
         return;
     }
     c->waits = true;
-    if (++talk.waiting == talk.job->size)
+    if (++talk.waiting < talk.here)
+        return;
+    if (talk.here == talk.job->size) {
         let_out();
+        return;
+    }
+    tell_news();
 }
 
 /* ---- PMI-1 ---- */
@@ -210,7 +253,7 @@ static void put_1(int rank, const char *line)
 {
     char key[KEY], value[VALUE];
     bool ok = pmi_word(line, PMI_LINE_END, "key", key, sizeof key) &&
-              pmi_word(line, PMI_LINE_END, "value", value, sizeof value) && put(key, value);
+              pmi_word(line, PMI_LINE_END, "value", value, sizeof value) && put(key, value, true);
     answer(rank, "cmd=put_result rc=%d msg=%s", ok ? 0 : -1, ok ? "success" : "no_key_or_value_or_too_long");
 }
 
@@ -224,33 +267,33 @@ static void get_1(int rank, const char *line)
         answer(rank, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
 }
 
-/* Names are published for this job alone. */
-static void publish_1(int rank, const char *line)
+static void ask_name_1(int rank, const char *line, enum talk_name what)
 {
-    char name[KEY - 8], key[KEY], port[VALUE];
-    bool ok = pmi_word(line, PMI_LINE_END, "service", name, sizeof name) &&
-              pmi_word(line, PMI_LINE_END, "port", port, sizeof port);
-    snprintf(key, sizeof key, "name %s", ok ? name : "");
-    ok = ok && !(find(key) && *find(key)->value) && put(key, port);
-    answer(rank, "cmd=publish_result info=%s rc=%d msg=%s", ok ? "ok" : "fail", ok ? 0 : -1,
-           ok ? "success" : "name_is_published_already");
+    struct client *c = &talk.clients[rank];
+    char name[KEY], port[VALUE] = "";
+    if (c->asks) {
+        c->bad = true;
+        return;
+    }
+    c->asks = true;
+    c->what = what;
+    if (pmi_word(line, PMI_LINE_END, "service", name, sizeof name) && is_text(name) &&
+        (what != TALK_PUBLISH || (pmi_word(line, PMI_LINE_END, "port", port, sizeof port) && is_text(port))))
+        talk.job->name(rank, what, name, port);
+    else
+        talk_named(rank, false, NULL);
 }
 
-static void lookup_1(int rank, const char *line, bool remove)
+void talk_named(int rank, bool ok, const char *port)
 {
-    char name[KEY - 8], key[KEY];
-    bool ok = pmi_word(line, PMI_LINE_END, "service", name, sizeof name);
-    snprintf(key, sizeof key, "name %s", ok ? name : "");
-    const char *port = ok ? value_of(key) : NULL;
-    const char *what = remove ? "unpublish" : "lookup";
-    if (!port || !*port)
-        answer(rank, "cmd=%s_result info=fail rc=-1 msg=name_is_not_published", what);
-    else if (remove)
-        answer(rank, "cmd=unpublish_result info=ok rc=0 msg=success");
-    else
-        answer(rank, "cmd=lookup_result info=ok rc=0 msg=success port=%s", port);
-    if (port && remove)
-        put(key, "");
+    static const char *const names[] = { "publish", "lookup", "unpublish" };
+    struct client *c = &talk.clients[rank];
+    const char *why = c->what == TALK_PUBLISH ? "name_is_published_already" : "name_is_not_published";
+    ok = ok && (c->what != TALK_LOOK_UP || (port && strlen(port) < VALUE));
+    c->asks = false;
+    answer(rank, "cmd=%s_result info=%s rc=%d msg=%s%s%s", names[c->what], ok ? "ok" : "fail", ok ? 0 : -1,
+           ok ? "success" : why, ok && c->what == TALK_LOOK_UP ? " port=" : "",
+           ok && c->what == TALK_LOOK_UP ? port : "");
 }
 
 static void ask_1(int rank, const char *line)
@@ -274,9 +317,11 @@ static void ask_1(int rank, const char *line)
     else if (strcmp(cmd, "barrier_in") == 0)
         barrier(rank);
     else if (strcmp(cmd, "publish_name") == 0)
-        publish_1(rank, line);
-    else if (strcmp(cmd, "lookup_name") == 0 || strcmp(cmd, "unpublish_name") == 0)
-        lookup_1(rank, line, cmd[0] == 'u');
+        ask_name_1(rank, line, TALK_PUBLISH);
+    else if (strcmp(cmd, "lookup_name") == 0)
+        ask_name_1(rank, line, TALK_LOOK_UP);
+    else if (strcmp(cmd, "unpublish_name") == 0)
+        ask_name_1(rank, line, TALK_WITHDRAW);
     else if (strcmp(cmd, "finalize") == 0) {
         j->on(rank, TALK_FINALIZED, 0);
         answer(rank, "cmd=finalize_ack");
@@ -322,7 +367,7 @@ static void put_2(int rank, const char *name, const char *frame, const char *thr
 {
     char key[KEY], value[VALUE];
     bool ok = pmi_word(frame, PMI_FRAME_END, "key", key, sizeof key) &&
-              pmi_word(frame, PMI_FRAME_END, "value", value, sizeof value) && put(key, value);
+              pmi_word(frame, PMI_FRAME_END, "value", value, sizeof value) && put(key, value, true);
     answer(rank, "cmd=%s-response;%src=%d;%s", name, thread, ok ? 0 : 1,
            ok ? "" : "errmsg=no key or value, or too long;");
 }

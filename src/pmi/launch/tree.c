@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "launch.h"
+#include "scratch.h"
 
 struct proc {
     pid_t pid, ppid, pgid;
@@ -126,12 +127,15 @@ bool tree_end(void)
         pid_t pid;
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
             ;
-        if (pid < 0 && errno == ECHILD)
+        if (pid < 0 && errno == ECHILD) {
+            scratch_remove();
             return true;
+        }
         tree_signal(SIGKILL, 0);
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < 20000000)
             pause.tv_nsec *= 2;
     }
+    scratch_remove();
     return false;
 }

@@ -1,0 +1,273 @@
+/* names.c: see names.h. */
+#include "names.h"
+#include <stdlib.h>
+#include <string.h>
+#include "launch.h"
+
+enum { KEEPER = 0, MOST = 1 << 16 /* names of a job */ };
+
+struct entry {
+    struct entry *next;
+    char *name, *bytes;
+    uint32_t rank, len;
+};
+
+/* Somebody waits for names. */
+struct waiting {
+    struct waiting *next;
+    int from;
+    uint32_t id, need;
+    char **name; /* ends with NULL */
+    double due;  /* 0: never */
+};
+
+static struct entry *entries;
+static int nentries;
+static struct waiting *waitings;
+
+void names_ask(enum names_what what, const struct pack *body, share_done *done, void *arg)
+{
+    share_ask(KEEPER, what, body->bytes, body->len, done, arg);
+}
+
+/* ---- bodies ---- */
+
+void names_put(struct pack *p, const char *name, const void *bytes, size_t len)
+{
+    put_text(p, name);
+    put_u32(p, (uint32_t)len);
+    put_bytes(p, bytes, len);
+}
+
+/* The unpack is wrong if they are not there. */
+static const char *get_piece(struct unpack *u, uint32_t *len)
+{
+    const char *bytes = u->at + sizeof *len;
+    *len = get_u32(u);
+    u->wrong = u->wrong || *len > (size_t)(u->end - u->at);
+    if (u->wrong)
+        *len = 0;
+    else
+        u->at += *len;
+    return bytes;
+}
+
+void names_get(struct unpack *u, struct name *n)
+{
+    n->name = get_text(u);
+    n->rank = get_u32(u);
+    n->bytes = get_piece(u, &n->len);
+    if (u->wrong) {
+        free(n->name);
+        n->name = NULL;
+    }
+}
+
+static void free_names(char **name)
+{
+    for (char **n = name; n && *n; n++)
+        free(*n);
+    free(name);
+}
+
+/* A list that ends with NULL; NULL: it is wrong. */
+static char **get_names(struct unpack *u)
+{
+    uint32_t n = get_u32(u);
+    if (u->wrong || n > MOST)
+        return NULL;
+    char **name = xalloc((size_t)n + 1, sizeof *name);
+    for (uint32_t i = 0; i < n && !u->wrong; i++) {
+        name[i] = get_text(u);
+        u->wrong = u->wrong || !name[i];
+    }
+    if (!u->wrong && u->at == u->end)
+        return name;
+    free_names(name);
+    return NULL;
+}
+
+/* ---- what is kept ---- */
+
+static struct entry **find(const char *name)
+{
+    struct entry **e = &entries;
+    while (*e && strcmp((*e)->name, name) != 0)
+        e = &(*e)->next;
+    return e;
+}
+
+static void drop(struct entry **at)
+{
+    struct entry *e = *at;
+    *at = e->next;
+    nentries--;
+    free(e->name);
+    free(e->bytes);
+    free(e);
+}
+
+static bool answer_if_there(int from, uint32_t id, char *const *name, uint32_t need, int none)
+{
+    struct pack p = { 0 };
+    uint32_t found = 0;
+    for (; *name; name++) {
+        const struct entry *e = *find(*name);
+        if (!e)
+            continue;
+        found++;
+        put_text(&p, e->name);
+        put_u32(&p, e->rank);
+        put_u32(&p, e->len);
+        put_bytes(&p, e->bytes, e->len);
+    }
+    bool answers = found >= need;
+    if (answers)
+        share_answer(from, id, found ? NAMES_OK : none, p.bytes, p.len);
+    free(p.bytes);
+    return answers;
+}
+
+static void let_go(struct waiting **at)
+{
+    struct waiting *w = *at;
+    *at = w->next;
+    free_names(w->name);
+    free(w);
+}
+
+static void look_at_waiting(void)
+{
+    for (struct waiting **at = &waitings; *at;)
+        if (answer_if_there((*at)->from, (*at)->id, (*at)->name, (*at)->need, NAMES_NONE))
+            let_go(at);
+        else
+            at = &(*at)->next;
+}
+
+double names_due(void)
+{
+    double due = 0;
+    for (const struct waiting *w = waitings; w; w = w->next)
+        if (w->due && (!due || w->due < due))
+            due = w->due;
+    return due;
+}
+
+void names_on_time(void)
+{
+    double t = now();
+    for (struct waiting **at = &waitings; *at;)
+        if ((*at)->due && t >= (*at)->due) {
+            answer_if_there((*at)->from, (*at)->id, (*at)->name, 0, NAMES_LATE);
+            let_go(at);
+        } else {
+            at = &(*at)->next;
+        }
+}
+
+void names_end(void)
+{
+    while (entries)
+        drop(&entries);
+    while (waitings)
+        let_go(&waitings);
+}
+
+/* ---- questions ---- */
+
+static bool look_up(int from, uint32_t id, struct unpack *u)
+{
+    uint32_t need = get_u32(u), seconds = get_u32(u), n = 0;
+    char **name = get_names(u);
+    while (name && name[n])
+        n++;
+    if (!name || need > n) {
+        free_names(name);
+        return false;
+    }
+    if (answer_if_there(from, id, name, need, NAMES_NONE)) {
+        free_names(name);
+        return true;
+    }
+    struct waiting *w = xalloc(1, sizeof *w);
+    *w = (struct waiting){ .next = waitings,
+                           .from = from,
+                           .id = id,
+                           .need = need,
+                           .name = name,
+                           .due = seconds ? now() + seconds : 0 };
+    waitings = w;
+    return true;
+}
+
+static enum names_status add(uint32_t rank, struct name *n)
+{
+    if (*find(n->name) || nentries == MOST) {
+        free(n->name);
+        return NAMES_TAKEN;
+    }
+    struct entry *e = xalloc(1, sizeof *e);
+    *e = (struct entry){
+        .next = entries, .name = n->name, .bytes = xalloc(n->len, 1), .rank = rank, .len = n->len
+    };
+    if (n->len > 0)
+        memcpy(e->bytes, n->bytes, n->len);
+    entries = e;
+    nentries++;
+    return NAMES_OK;
+}
+
+/* All of them, or none. */
+static bool publish(int from, uint32_t id, struct unpack *u)
+{
+    uint32_t rank = get_u32(u), n = get_u32(u), added = 0;
+    enum names_status status = NAMES_OK;
+    for (uint32_t i = 0; i < n && !u->wrong && status == NAMES_OK; i++) {
+        struct name one = { .name = get_text(u) };
+        one.bytes = get_piece(u, &one.len);
+        u->wrong = u->wrong || !one.name;
+        if (u->wrong)
+            free(one.name);
+        else
+            status = add(rank, &one);
+        added += !u->wrong && status == NAMES_OK;
+    }
+    bool ok = !u->wrong && (status != NAMES_OK || u->at == u->end);
+    for (; added > 0 && (!ok || status != NAMES_OK); added--)
+        drop(&entries);
+    if (!ok)
+        return false;
+    share_answer(from, id, status, NULL, 0);
+    look_at_waiting();
+    return true;
+}
+
+static bool withdraw(int from, uint32_t id, struct unpack *u)
+{
+    uint32_t rank = get_u32(u);
+    char **name = get_names(u);
+    int before = nentries;
+    if (!name)
+        return false;
+    for (char **n = name; *n; n++)
+        if (*find(*n))
+            drop(find(*n));
+    for (struct entry **e = &entries; !*name && *e;)
+        if ((*e)->rank == rank)
+            drop(e);
+        else
+            e = &(*e)->next;
+    bool none = *name && nentries == before;
+    free_names(name);
+    share_answer(from, id, none ? NAMES_NONE : NAMES_OK, NULL, 0);
+    return true;
+}
+
+bool names_asked(int from, uint32_t id, int what, const char *bytes, size_t len)
+{
+    struct unpack u = { bytes, bytes + len, false };
+    return what == NAMES_PUBLISH   ? publish(from, id, &u)
+           : what == NAMES_LOOK_UP ? look_up(from, id, &u)
+                                   : what == NAMES_WITHDRAW && withdraw(from, id, &u);
+}
