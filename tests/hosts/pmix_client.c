@@ -7,6 +7,7 @@
  *   abort CODE     rank 1 ends the job
  *   leave          rank 1 ends without PMIx_Finalize
  *   big BYTES      a value of that size from each rank, in a fence
+ *   one-waits      rank 0 waits in a fence for the others, who never come
  *   stay SECONDS   they tell that they are there, and sleep */
 #include <pmix.h>
 #include <stdio.h>
@@ -220,7 +221,12 @@ int main(int argc, char **argv)
         PMIx_Abort(value, "for a reason", NULL, 0);
     else if (strcmp(word, "leave") == 0 && me.rank == 1)
         return 0;
-    if (strcmp(word, "abort") == 0 || strcmp(word, "leave") == 0)
+    if (strcmp(word, "one-waits") == 0 && me.rank == 0) {
+        puts("rank 0 waits");
+        fflush(stdout);
+        fence(0, NULL, 0);
+    }
+    if (strcmp(word, "abort") == 0 || strcmp(word, "leave") == 0 || strcmp(word, "one-waits") == 0)
         sleep(60);
     if (strcmp(word, "stay") == 0) {
         printf("rank %u is there\n", me.rank);

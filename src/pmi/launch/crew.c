@@ -33,7 +33,8 @@ static int *by_pid; /* hash: rank + 1, 0 for empty */
 static unsigned hash_mask;
 static char records[4 * PIPE_BUF + 1]; /* control records, the last perhaps in part, and a 0 at the end */
 static size_t nrecords;
-static char *lost; /* what to say of programs whose loader does not find our library */
+static bool killed; /* everything here has been */
+static char *lost;  /* what to say of programs whose loader does not find our library */
 
 /* ---- ranks by pid ---- */
 
@@ -70,6 +71,7 @@ void crew_signal_ranks(int sig, pid_t but)
 
 void crew_signal(int sig, pid_t but)
 {
+    killed = killed || sig == SIGKILL;
     if (tree_signal(sig, but) < 0)
         crew_signal_ranks(sig, but);
 }
@@ -219,7 +221,7 @@ void crew_reap(void)
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR);) {
         int rank = pid > 0 && by_pid ? rank_of(pid) : -1;
         if (rank < 0) { /* interrupted, or an orphan that became ours */
-            if (pid > 0 && !job_ended(pid, status) && crew.on_other)
+            if (pid > 0 && !job_ended(pid, status) && !serve_reaped(pid, status, killed) && crew.on_other)
                 crew.on_other(pid, status);
             continue;
         }

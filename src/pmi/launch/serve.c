@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "crew.h"
 #include "packets.h"
@@ -16,6 +17,7 @@ static const double SETTLE_SECONDS = 2, ENVIRON_SECONDS = 60;
 
 static struct {
     bool begun;
+    pid_t pid;
     struct packets to; /* the servant */
 } serve;
 
@@ -37,6 +39,7 @@ static void begin(void)
         servant_main(ends[1]);
     }
     close(ends[1]);
+    serve.pid = pid;
     packets_open(&serve.to, ends[0]);
     serve.begun = true;
 }
@@ -64,6 +67,18 @@ static struct packet *wait_for(enum packet_what what, enum packet_what or, int r
         packets_flush(&serve.to);
     }
     return NULL;
+}
+
+/* If it ended by itself it has said why. */
+bool serve_reaped(pid_t pid, int status, bool told)
+{
+    if (!serve.begun || pid != serve.pid)
+        return false;
+    if (WIFSIGNALED(status) && !told)
+        say("keel-pmi (process %d), which serves the ranks PMI or PMIx, was killed by signal %d; those that "
+            "need it fail",
+            pid, WTERMSIG(status));
+    return true;
 }
 
 void serve_settle(int rank)

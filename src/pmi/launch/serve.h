@@ -4,7 +4,9 @@
 #define SERVE_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What is to be this rank's PMI_FD: to be closed when the rank is started. */
 int serve_rank(int rank);
@@ -12,6 +14,9 @@ int serve_rank(int rank);
 /* What this rank is to have in its environment for PMIx: NAME=VALUE, NULL at the end; or NULL and why not.  To be freed, each but the list
  * itself with the first. */
 char **serve_environment(int rank, char **why);
+
+/* A child has ended: true if it was the servant.  told: it was to end, and nothing is said of that. */
+bool serve_reaped(pid_t pid, int status, bool told);
 
 /* This rank has ended: returns when all that it had said has reached the segment and the control pipe. */
 void serve_settle(int rank);
