@@ -94,6 +94,7 @@ struct shifted {
     void (*run)(struct shifted *s); /* frees it, or keeps it */
 };
 
+/* libpmix's thread must not wait for the main one, which may wait for it: the pipe is as long as it can be (begin). */
 static void shift(struct shifted *s)
 {
     while (write(job.shift[1], &s, sizeof s) < 0 && errno == EINTR)
@@ -890,6 +891,7 @@ char *serve_pmix_begin(void)
     job.folder = scratch_make();
     if (!job.folder || pipe2(job.shift, O_CLOEXEC) != 0)
         return xformat("a folder for libpmix's files cannot be made: %s", strerror(errno));
+    fcntl(job.shift[1], F_SETPIPE_SZ, 1 << 20);
     job.me = l->remote ? l->here : 0;
     job.hosts = l->remote ? l->nodes : 1;
     job.local = xalloc((size_t)l->size, sizeof *job.local);
