@@ -2,6 +2,8 @@
  *   abort CODE, kill SIGNAL, exit CODE   the last rank aborts the job, dies, or ends with that code
  *   in                                   rank 0 reads a line and tells the others
  *   env NAME                             each tells its value
+ *   names                                rank 0 publishes a port, which the others look up; rank 1 connects to it
+ *   shared                               they have a window of shared memory when the last one is killed
  *   stay SECONDS                         they tell that they are there, and sleep before they end */
 #include <mpi.h>
 #include <signal.h>
@@ -9,6 +11,50 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static void names(int rank)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm other = MPI_COMM_NULL;
+    int got = -1;
+    if (rank == 0) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Publish_name("a name", MPI_INFO_NULL, port);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank > 0)
+        MPI_Lookup_name("a name", MPI_INFO_NULL, port);
+    if (rank == 0)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    if (rank == 1)
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    if (rank < 2) {
+        MPI_Sendrecv(&rank, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, other, MPI_STATUS_IGNORE);
+        MPI_Comm_disconnect(&other);
+        printf("rank %d met rank %d\n", rank, got);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Unpublish_name("a name", MPI_INFO_NULL, port);
+        MPI_Close_port(port);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank > 0 && MPI_Lookup_name("a name", MPI_INFO_NULL, port) == MPI_SUCCESS)
+        printf("rank %d has found a name that is withdrawn\n", rank);
+}
+
+static void shared(int rank, int size)
+{
+    int *at;
+    MPI_Win win;
+    MPI_Win_allocate_shared(1 << 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &at, &win);
+    MPI_Win_fence(0, win);
+    if (rank == size - 1)
+        raise(SIGKILL);
+    MPI_Win_fence(0, win);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, sum = 0, *universe, flag;
@@ -22,6 +68,10 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], "kill") == 0)
             raise(atoi(argv[2]));
     }
+    if (argc > 1 && strcmp(argv[1], "names") == 0)
+        names(rank);
+    if (argc > 1 && strcmp(argv[1], "shared") == 0)
+        shared(rank, size);
     if (argc > 1 && strcmp(argv[1], "in") == 0) {
         char word[16] = "";
         if (rank == 0 && !fgets(word, sizeof word, stdin))
