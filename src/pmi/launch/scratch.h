@@ -11,8 +11,12 @@ void scratch_init(void);
 /* The environment with the word for such daemons; made once. */
 char **scratch_environment(void);
 
-/* Make it, with the folders above in memory if there is room for that: its path, or NULL with errno. */
+/* Make it, in memory if there is a file system for that: its path, or NULL with errno.  It is held; those that nobody holds any more are
+ * removed: all processes of their jobs have been killed at once. */
 const char *scratch_make(void);
+
+/* So long as this process lives, the folder is no stale one. */
+void scratch_hold(void);
 
 /* With all that is in it, if it is there. */
 void scratch_remove(void);

@@ -11,12 +11,13 @@
 #include <unistd.h>
 #include "crew.h"
 #include "packets.h"
+#include "scratch.h"
 #include "servant.h"
 
 static const double SETTLE_SECONDS = 2, ENVIRON_SECONDS = 60;
 
 static struct {
-    bool begun;
+    bool begun, holds;
     pid_t pid;
     struct packets to; /* the servant */
 } serve;
@@ -113,6 +114,9 @@ char **serve_environment(int rank, char **why)
         *why = xformat("the process that serves it has ended, or does not answer");
     else if (k->what == PACKET_REFUSED)
         *why = xformat("%.*s", (int)k->len, k->bytes);
+    else if (!serve.holds)
+        scratch_hold();
+    serve.holds = serve.holds || !*why;
     for (size_t at = 0; !*why && at < k->len; at += strlen(k->bytes + at) + 1) {
         list = xgrow(list, (size_t)n + 2, sizeof *list);
         list[n++] = xformat("%s", k->bytes + at);
