@@ -365,7 +365,7 @@ static pmix_status_t on_finalized(const pmix_proc_t *p, void *object, pmix_op_cb
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Some or all: it is the job that ends. */
+/* Some or all: it is the job that ends.  What programs have to say of it they say themselves. */
 static pmix_status_t on_abort(const pmix_proc_t *p, void *object, int status, const char text[],
                               pmix_proc_t procs[], size_t n, pmix_op_cbfunc_t done, void *arg)
 {
