@@ -114,6 +114,8 @@ class Abi:
         self.groups = []  # (class, C type, form, [(name, value)])
         self.outside = []  # the same, for the second part of mpi.h
         self.told = []  # (class, name, the name of the constant that stands for it)
+        self.sizes, self.symbols = {}, {}  # of the variables that are handles, by kind; their names, by the constant's
+        self.also = []  # (another name, the procedure's)
 
     def values(self):
         return {name: value for _, _, _, rows in self.groups for name, value in rows}
@@ -126,9 +128,12 @@ def read_abi(path):
         if not part or part[0].startswith("#"):
             continue
         if part[0] in ("abi", "coding", "count", "owner", "keys"):
-            setattr(abi, "name" if part[0] == "abi" else part[0], part[1])
+            setattr(abi, "name" if part[0] == "abi" else part[0], " ".join(part[1:]))
         elif part[0] == "handle":
             abi.handles.append(tuple(part[1:4]))
+            abi.sizes[part[2]] = "".join(part[4:])
+        elif part[0] == "also":
+            abi.also.append(tuple(part[1:3]))
         elif part[0] == "opaque":
             abi.opaque.append(tuple(part[1:3]))
         elif part[0] == "integer":
@@ -142,6 +147,9 @@ def read_abi(path):
             rows = groups[-1][3]
         elif len(part) == 3 and part[1] == "=" and abi.groups:
             abi.told.append((groups[-1][0], part[0], part[2]))
+        elif len(part) == 3 and abi.groups:
+            rows.append((part[0], int(part[2], 0)))
+            abi.symbols[part[0]] = part[1]
         elif len(part) == 2 and abi.groups:
             rows.append((part[0], int(part[1], 0)))
         else:

@@ -4,6 +4,7 @@ import re
 from api import Bad
 from bodies import match
 import gen_maps
+import gen_pointers
 from headers import fill, field_decl
 from kinds import HANDLES
 
@@ -18,7 +19,7 @@ ABI_H = """\
 
 typedef struct {
 @STATUS_FIELDS@
-} ABI_Status;
+} @STATUS_ATTRIBUTE@ABI_Status;
 
 typedef void ABI_Function(void);
 extern const struct MPIR_Abi MPIR_Abi_@ABI@;
@@ -123,6 +124,9 @@ static inline int front_noted(const ABI_Request *handles, int count)
 #endif
 """
 
+# A status with a field of 8 bytes, which in Fortran is an array of INTEGERs and lies where one may.
+PACKED = "__attribute__((packed, aligned(4))) "
+
 # How a status holds its count and cancelled flag: head, in, out.
 COUNTS = {
     "internal": ("/* The count and the cancelled flag of a status live in the ABI's private ints. */", """\
@@ -130,6 +134,11 @@ COUNTS = {
     memcpy(&s->count, &a->MPI_internal[1], sizeof s->count);""", """\
     a->MPI_internal[0] = s->cancelled;
     memcpy(&a->MPI_internal[1], &s->count, sizeof s->count);"""),
+    "ucount": ("", """\
+    s->cancelled = a->_cancelled;
+    s->count = (int64_t)a->_ucount;""", """\
+    a->_cancelled = s->cancelled;
+    a->_ucount = (size_t)s->count;"""),
     "bits": ("/* The cancelled flag lies between the halves of the count. */", """\
     s->cancelled = a->count_hi_and_cancelled & 1;
     s->count = (int64_t)(a->count_hi_and_cancelled >> 1) * (1ll << 32) + (uint32_t)a->count_lo;""", """\
@@ -205,6 +214,11 @@ STATUS_COPY = """\
     }
     memmove(@TARGET@, @SOURCE@, sizeof(ABI_Status));
     return MPI_SUCCESS;"""
+
+# Another name of a procedure.
+ALSO = """\
+FRONT_EXPORT @OTHER@ __attribute__((weak, alias("@NAME@")));
+"""
 
 FUNCTION = """\
 FRONT_EXPORT @DECL@;
@@ -372,11 +386,13 @@ def abi_h(abi, maps):
         statuses[field + "_OUT"] = maps.apply("out", family, "s[i].MPI_ERROR" if field == "ERROR" else "s->MPI_" + field)
     if maps.identical:
         coding = "\n".join(fill(CODING_POINTER, SHORT=h.short) for h in handles)
+    elif abi.coding == "symbols":
+        coding = gen_pointers.coding(maps)
     else:
         coding = "\n".join([gen_maps.CODING_HEAD, gen_maps.tables(maps, True)] +
                            [gen_maps.coding(maps, HANDLES[kind], ctype) for _, kind, ctype in abi.handles])
     return fill(ABI_H, ABI=abi.name, TYPES="\n".join(types),
-                STATUS_FIELDS="\n".join("    %s;" % field_decl(n, t) for n, t in abi.status),
+                STATUS_ATTRIBUTE=PACKED if abi.count == "ucount" else "", STATUS_FIELDS="\n".join("    %s;" % field_decl(n, t) for n, t in abi.status),
                 CODING=coding, MAPS="" if maps.identical else maps.definitions() + gen_maps.VALUES_H + "\n", STATUS_HEAD=head,
                 COUNT_IN=count_in, COUNT_OUT=count_out, ARRAYS="\n".join(arrays), NULL_REQUEST=HANDLES["REQUEST"].null, **statuses)
 
@@ -388,7 +404,8 @@ def abi_c(abi, maps):
              for k in ("COMM", "WIN", "FILE", "SESSION")]
     copy, delete = ("\n".join(fill(case, KIND=k, SHORT=HANDLES[k].short, **parts) for k in ("COMM", "DATATYPE", "WIN"))
                     for case in (COPY_CASE, DELETE_CASE))
-    data = "" if maps.identical else "\n\n".join([gen_maps.tables(maps, False), gen_maps.data(abi), gen_maps.values_c(maps)]) + "\n"
+    tables = gen_pointers.data(maps) if abi.coding == "symbols" else gen_maps.tables(maps, False)
+    data = "" if maps.identical else "\n\n".join([tables, gen_maps.data(abi), gen_maps.values_c(maps)]) + "\n"
     return fill(ABI_C, ABI=abi.name, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete, DATA=data,
                 STATUS_ERROR_OUT=maps.apply("out", "error", "s->MPI_ERROR"), CODE_IN=maps.apply("in", "error", "code"),
                 ERRCODE="    int code = %s;\n" % maps.apply("out", "error", "*errcode") if into else "", **parts)
@@ -937,8 +954,10 @@ def conversion(proc, abi=None):
     arg = proc.params[0].name
     if m.group(2) in ("toint", "c2f"): # the low half: kind and index, or a predefined handle's value
         if abi and abi.name != "standard": # an int as it is, or the low half of a pointer
-            return "    return (int)(intptr_t)%s;" % arg, h
+            return "    return FRONT_INTEGER(%s);" % arg, h
         return "    return (int)(uint32_t)front_value_%s(%s);" % (h.short, arg), h
+    if abi and abi.coding == "symbols":
+        return "    return front_of_integer_%s(%s);" % (h.short, arg), h
     if abi and "int" in [ctype for _, k, ctype in abi.handles if k == h.kind]:
         return "    return %s;" % arg, h
     kind = "REQUEST" if h.kind == "MESSAGE" else h.kind
@@ -1002,6 +1021,13 @@ def function(proc, large, code, wrapper=None):
                         NAME="P" + name, CODE=code)
 
 
+def also(proc, abi):
+    """The procedure under the other names that the ABI has for it."""
+    names = [other for other, name in abi.also if name == proc.name]
+    return [fill(ALSO, OTHER=abi_type(proc.prototype(prefix)).replace(prefix + proc.name + "(", prefix + other + "("), NAME="P" + proc.name)
+            for other in names for prefix in ("", "P")]
+
+
 def exported(api, bodies):
     """The procedures to export: those with a body, and the conversions of kinds that some body makes."""
     made = {p.kind.handle.kind for proc in api.procs if proc.name in bodies for p in proc.params
@@ -1056,6 +1082,7 @@ def chapter_c(chapter, api, bodies, abi, maps=None, mutant=False):
             front.body = body.name
             functions.append(hot_function(proc, large, front, wrapper) if proc.has("hot") and not mutant else
                              function(proc, large, ("" if proc.short in FREE or proc.returns != "int" else ALONE) + front.code(), wrapper))
+        functions += also(proc, abi)
     if not maps.identical:
         functions += absent(chapter, api, bodies, maps)
     extra = MUTANT_H if mutant and functions else ""

@@ -19,6 +19,8 @@ FAMILIES = {
     "distribution": ["MPI_DISTRIBUTE_NONE", "MPI_DISTRIBUTE_BLOCK", "MPI_DISTRIBUTE_CYCLIC"],
     "distribution-default": ["MPI_DISTRIBUTE_DFLT_DARG"],
     "attribute-key": ["attribute-key-invalid", "attribute-key-comm", "attribute-key-win"],
+    "weights": ["MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY"],
+    "mpi_t-pvar-all": ["MPI_T_PVAR_ALL_HANDLES"],
     "error": ["error-class", "error-class-mpi_t", "error-code-limit"],
     "combiner": ["combiner", "removed-combiner"],
 }
@@ -26,9 +28,10 @@ PLAIN = ["thread-level", "comparison-result", "comm-split-type", "topology-type"
          "typeclass", "win-flavor", "win-memory-model", "mpi_t-verbosity", "mpi_t-bind", "mpi_t-scope", "mpi_t-pvar-class",
          "mpi_t-cb-safety", "mpi_t-source-order"]
 BITS = ["file-amode-bit", "assert-bit"]
-TYPES = {"buffer": "const void *", "file-displacement": "MPI_Offset "}
+TYPES = {"buffer": "const void *", "weights": "const int *", "mpi_t-pvar-all": "ABI_T_pvar_handle ", "file-displacement": "MPI_Offset "}
+POINTERS = ("buffer", "weights", "mpi_t-pvar-all")
 BY_KIND = {"RANK": "rank", "RANK_ANY": "rank", "WIN_RANK": "rank", "ROOT": "rank", "TAG": "tag", "TAG_ANY": "tag",
-           "BUFFER": "buffer", "CBUFFER": "buffer"}
+           "BUFFER": "buffer", "CBUFFER": "buffer", "WEIGHTS": "weights", "WEIGHTS_OUT": "weights"}
 
 ENUM = """\
 static inline @TYPE@front_@WAY@_@FAMILY@(@TYPE@v)
@@ -133,15 +136,15 @@ class Maps:
 
     @staticmethod
     def literal(family, value):
-        if family == "buffer": # a low address, where no buffer can be
-            return "(const void *)%d" % (3 if value is None else value)
+        if family in POINTERS: # otherwise a low address, where nothing can be
+            return "(%s)%d" % (TYPES[family].strip(), 4 if value is None else value)
         return NONE if value is None else str(value)
 
     def short(self, way, family, rows):
         """What is usual is seen at once."""
         if family == "rank" or family == "tag":
             return "    if (likely(v >= 0))\n        return v;\n"
-        if family == "buffer":
+        if family in POINTERS:
             return "    if (likely((uintptr_t)v + 1 > FRONT_PAGE))\n        return v;\n"
         if family != "error":
             return ""
@@ -186,8 +189,8 @@ class Wrapper:
 
     def add_constant(self, p, kind, family):
         name, into, out = p.name, self.maps.function("in", family), self.maps.function("out", family)
-        if family == "buffer":
-            self.before.append("%s = (void *)(uintptr_t)%s(%s);" % (name, into, name))
+        if family in ("buffer", "weights"):
+            self.before.append("%s = (%s)(uintptr_t)%s(%s);" % (name, TYPES[family].replace("const ", ""), into, name))
         elif kind == "INTS":
             self.decls.append("int %s_small[FRONT_SMALL];" % name)
             self.before.append("if (%s && !(%s = MPIR_front_constants(%s, %s, %s_small, %s)))\n        return %s;" %
@@ -211,13 +214,13 @@ class Wrapper:
             key = next(q.name for q in self.proc.params if q.arg("is") == "attribute-key")
             self.after.append("if (!err && *flag)\n        MPIR_front_attribute(%s, %s);" % (key, p.name))
         elif what == "datatype":
-            self.after.append("if (!err && *{0})\n        *{0} = (int)front_native_Datatype((uint64_t)*{0});".format(p.name))
+            self.after.append("if (!err && *{0})\n        *{0} = FRONT_INTEGER(front_native_Datatype((uint64_t)*{0}));".format(p.name))
         else:
             self.after.append("if (!err)\n        MPIR_front_contents(MPIR_Object_of(MPIR_KIND_DATATYPE, front_value_Datatype(datatype)), %s);" % p.name)
 
     def add_string(self, p):
-        here, there = self.maps.values[p.arg("max")], self.maps.abi_values[p.arg("max")]
-        if there >= here:
+        here, there = self.maps.values[p.arg("max")], self.maps.abi_values.get(p.arg("max"))
+        if there is None or there >= here:
             return
         name = p.name
         self.decls.append("char %s_v[%d];" % (name, here))
@@ -262,6 +265,7 @@ TABLE = """\
 
 CODING_HEAD = """\
 #define FRONT_NO_HANDLE 0xffffffff00000000 /* with any int, it is the value of none */
+#define FRONT_INTEGER(handle) ((int)(intptr_t)(handle))
 
 /* Of the object that lies at a place: its generation is not in the handle. */
 static inline uint64_t front_made_value(enum MPIR_KIND kind, uint32_t handle)
@@ -470,7 +474,7 @@ void MPIR_front_contents(const MPIR_Datatype *t, int *integers)
 
 
 def values_c(maps):
-    kinds = "\n".join("    case MPIR_KIND_%s:\n        return (int)(intptr_t)front_native_%s(object ? value : %s);" %
+    kinds = "\n".join("    case MPIR_KIND_%s:\n        return FRONT_INTEGER(front_native_%s(object ? value : %s));" %
                       (k, HANDLES[k].short, HANDLES[k].null) for k in ("COMM", "WIN", "FILE", "SESSION", "DATATYPE"))
     return fill(VALUES_C, INTEGERS=kinds, ERROR_IN=maps.apply("in", "error", "code"), ERROR_OUT=maps.apply("out", "error", "code"),
                 OWNER=maps.abi.owner, OVERHEAD=str(maps.abi_values["MPI_BSEND_OVERHEAD"]), SAFETY=maps.apply("out", "mpi_t-cb-safety", "native"), RANK=maps.apply("out", "rank", "*value"), ERROR=maps.apply("out", "error", "*value"),

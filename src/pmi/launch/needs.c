@@ -63,7 +63,7 @@ static bool speaks_pmix(const char *library)
 }
 
 /* The ABIs that there is a library for (src/mpi/abi). */
-static const char *const abis[] = { "mpich" };
+static const char *const abis[] = { "mpich", "openmpi" };
 enum { ABIS = sizeof abis / sizeof *abis };
 
 static char *own_folder(void);

@@ -44,7 +44,7 @@ void do_abi(struct parse *p, char **v)
     if (strcmp(v[0], NEEDS_NO_ABI) == 0 || strcmp(v[0], "standard") == 0)
         edit_env(&p->all, xformat(NEEDS_ABI "=" NEEDS_NO_ABI));
     else if (!v[0][0] || strchr(v[0], '/') || !folder)
-        refuse(p, "%s is \"%s\"; expected mpich, or none", p->name, v[0]);
+        refuse(p, "%s is \"%s\"; expected mpich, openmpi, or none", p->name, v[0]);
     else
         edit_env(&p->all, xformat(NEEDS_ABI "=%s", v[0]));
     free(folder);

@@ -1,0 +1,63 @@
+# common.sh: what the tests of both ABIs do; ABI is set, and FILES are the libraries that have to be installed.
+command -v "mpicc.$ABI" >/dev/null || { echo "$ABI: no mpicc.$ABI (Debian's lib$ABI-dev)"; exit 77; }
+folder="${PREFIX:?}/lib/keel/$ABI"
+for file in $FILES; do
+    [ -e "$folder/$file" ] || { echo "$ABI: $folder/$file is not installed"; exit 77; }
+done
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+export TMPDIR="$work" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+failed=0
+
+# check WHAT EXPECTED COMMAND...: its whole output
+check()
+{
+    local what=$1 want=$2 got code
+    shift 2
+    got=$(timeout 60 "$@" 2>&1)
+    code=$?
+    [ "$code" = 0 ] && [ "$got" = "$want" ] && return
+    echo "$what: exit code $code, expected the text: $want"
+    echo "$got" | head -20
+    failed=1
+}
+
+# program.c in every way that a library of ours is found, and on that MPI itself: own_mpiexec COMMAND...
+check_program()
+{
+    local flags
+    for flags in "" "-no-pie -fno-pic"; do # the second has copies of the library's variables
+        # shellcheck disable=SC2086
+        "mpicc.$ABI" -std=gnu11 -O1 -w $flags -o "$work/program" "$TOP_SRCDIR/tests/abi/program.c" || exit 1
+        for n in 1 2 3 5; do
+            check "with $n ranks" "right of $n" "$MPIEXEC" -n $n "$work/program"
+        done
+        check "over TCP" "right of 2" env KEEL_DEVICES=self,tcp "$MPIEXEC" -n 2 "$work/program"
+    done
+    check "by --abi" "right of 2" "$MPIEXEC" --abi "$ABI" -n 2 "$work/program"
+    check "by a shell" "right of 1" "$MPIEXEC" -n 1 sh -c "$work/program"
+    check "without mpiexec" "right of 1" env LD_LIBRARY_PATH="$folder" "$work/program"
+    check "with LD_LIBRARY_PATH alone" "right of 2" env LD_LIBRARY_PATH="$folder" "$MPIEXEC" --abi "$ABI" -n 2 "$work/program"
+    command -v "$1" >/dev/null && check "on its own MPI" "right of 2" "$@" -n 2 "$work/program"
+}
+
+# It is our library that ran, and --abi=none leaves the program with its own: check_whose PREFIX-OF-ITS-VERSION
+check_whose()
+{
+    cat >"$work/whose.c" <<'X'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n;
+    MPI_Init(&argc, &argv);
+    MPI_Get_library_version(text, &n);
+    printf("%.5s\n", text);
+    MPI_Finalize();
+    return 0;
+}
+X
+    "mpicc.$ABI" -w -o "$work/whose" "$work/whose.c" || exit 1
+    check "whose library" "Keel " "$MPIEXEC" -n 1 "$work/whose"
+    check "whose library, --abi=none" "$1" "$MPIEXEC" --abi=none -n 1 "$work/whose"
+}
