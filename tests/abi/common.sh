@@ -1,11 +1,13 @@
 # common.sh: what the tests of both ABIs do; ABI is set, and FILES are the libraries that have to be installed.
 command -v "mpicc.$ABI" >/dev/null || { echo "$ABI: no mpicc.$ABI (Debian's lib$ABI-dev)"; exit 77; }
+command -v "mpifort.$ABI" >/dev/null || { echo "$ABI: no mpifort.$ABI (Debian's lib$ABI-dev)"; exit 77; }
 folder="${PREFIX:?}/lib/keel/$ABI"
 for file in $FILES; do
     [ -e "$folder/$file" ] || { echo "$ABI: $folder/$file is not installed"; exit 77; }
 done
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 export TMPDIR="$work" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cd "$work" || exit 1 # where compilers put modules
 failed=0
 
 # check WHAT EXPECTED COMMAND...: its whole output
@@ -60,4 +62,38 @@ X
     "mpicc.$ABI" -w -o "$work/whose" "$work/whose.c" || exit 1
     check "whose library" "Keel " "$MPIEXEC" -n 1 "$work/whose"
     check "whose library, --abi=none" "$1" "$MPIEXEC" --abi=none -n 1 "$work/whose"
+}
+
+# forms.F90 in each form, and on that MPI itself: own_mpiexec COMMAND...
+check_forms()
+{
+    local form
+    for form in 77 90 8; do
+        "mpifort.$ABI" -w -DFORM=$form -ffree-line-length-none -fallow-argument-mismatch -o "$work/forms" "$TOP_SRCDIR/tests/abi/forms.F90" || exit 1
+        for n in 1 2 5; do
+            check "form $form with $n ranks" "right of $n" "$MPIEXEC" -n $n "$work/forms"
+        done
+        command -v "$1" >/dev/null && check "form $form on its own MPI" "right of 2" "$@" -n 2 "$work/forms"
+    done
+}
+
+# check_programs EXCEPT FILES...: Keel's own Fortran programs, but for those that EXCEPT names, between blanks
+check_programs()
+{
+    local except=$1 source name n
+    shift
+    passed=0
+    for source in "$@"; do
+        name=$(basename "$source")
+        case " $except " in *" $name "*) continue ;; esac
+        "mpifort.$ABI" -w -o "$work/$name.exe" "$source" >"$work/log" 2>&1 || { head -5 "$work/log"; echo "$name does not compile"; exit 1; }
+        ldd "$work/$name.exe" | grep -qE 'libmpichfort|libmpi_mpifh' || { echo "$name is not linked with the library of $ABI"; exit 1; }
+        for n in 1 4; do
+            timeout 60 "$MPIEXEC" -n $n "./$name.exe" >"$work/log" 2>&1
+            code=$?
+            [ $code = 0 ] || { echo "$name on $n ranks: exit code $code"; head -20 "$work/log"; exit 1; }
+            passed=$((passed + 1))
+        done
+    done
+    echo "$ABI-fortran: $passed runs"
 }

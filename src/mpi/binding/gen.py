@@ -68,9 +68,12 @@ def make_fortran(api, abi, out, bodies):
         here = {p.name for p in gen_front.exported(api, bodies)}
         folder = "src/mpi/binding/%s/" % abi.name
         write(out, folder + "mpi.h", headers.mpi_h(api, abi, here))
-        write(out, folder + "fort_int_handles.h", gen_fortran.int_handles_h())
-        write(out, folder + "fort_mpi.c", gen_fortran.c_file(api, bodies, "", True))
-        write(out, folder + "fort_pmpi.c", gen_fortran.c_file(api, bodies, "P", True))
+        addresses = abi.coding == "symbols"
+        write(out, folder + "fort_their_handles.h", gen_fortran.pointer_handles_h() if addresses else gen_fortran.int_handles_h())
+        if addresses:
+            write(out, folder + "fort_constants.inc", gen_fortran.module_constants(abi))
+        write(out, folder + "fort_mpi.c", gen_fortran.c_file(api, bodies, "", not addresses, addresses, abi.also))
+        write(out, folder + "fort_pmpi.c", gen_fortran.c_file(api, bodies, "P", not addresses, addresses, abi.also))
         return
     write(out, "include/mpif.h", gen_fortran_modules.mpif_h(api, abi, bodies))
     for name, text in gen_fortran_modules.modules(api, abi, bodies).items():

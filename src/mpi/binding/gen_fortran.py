@@ -473,9 +473,9 @@ def descriptor_body(body, native=False):
     return "static void d_%s(%s)\n{\n%s\n}\n" % (body.name(), ", ".join(body.params(True)), "\n".join(before + [call] + given + after))
 
 
-def symbols(body, prefix):
-    """The names of a procedure in Fortran and what they stand for."""
-    low, choice = (prefix + "MPI_" + body.name()).lower(), any(a.choice for a in body.args)
+def symbols(body, prefix, descriptors=True):
+    """The names of a procedure in Fortran and what they stand for.  descriptors: of mpi_f08's choice buffers; else they are addresses."""
+    low, choice = (prefix + "MPI_" + body.name()).lower(), descriptors and any(a.choice for a in body.args)
     rows = [] if body.large and choice else [(low, "f_")]
     if choice:
         rows.append((low + "_f08ts", "d_"))
@@ -682,16 +682,19 @@ def mpich_name(name, large):
     return m.group(1) + (base.replace("mpi_", "mpir_", 1) if m.group(1) else base) + m.group(4) + "_large" * large
 
 
-def c_file(api, bodies, prefix, native=False):
+def c_file(api, bodies, prefix, native=False, addresses=False, also=()):
+    """native: for MPICH's modules; addresses: for those of an ABI whose mpi_f08 has no descriptors; also: [(another name, MPI_X)]."""
     parts = []
     for proc in procedures(api, bodies):
         for large in variants(proc):
             body = Body(proc, large, prefix)
             parts.append(body.text())
-            if any(a.choice for a in body.args):
+            if not addresses and any(a.choice for a in body.args):
                 parts.append(descriptor_body(body, native))
             detach = any(a.p.name == "buffer_addr" for a in body.args)
-            for name, what in symbols(body, prefix):
+            others = [(prefix + other).lower() + form for other, proc_name in also if proc_name == proc.name and not large for form in ("", "_f08")]
+            parts += ["KF_NAME(%s, f_%s)" % (other, body.name()) for other in others]
+            for name, what in symbols(body, prefix, not addresses):
                 if native:
                     name = mpich_name(name, large)
                 if detach and name.endswith("_f08"):
@@ -717,6 +720,29 @@ static inline int kf_file_integer(MPI_File file)
 }
 #define kf_integer(handle) _Generic((handle), MPI_File: kf_file_integer, default: kf_same)(handle)
 """
+
+
+POINTER_HANDLES = """\
+/* The library knows which are predefined. */
+#define kf_is_named(datatype) (((datatype) & ~0xfff) == 0)
+"""
+
+
+def pointer_handles_h():
+    """The same of an ABI whose INTEGERs are numbers of its own: what C's procedures say."""
+    rows, integers = [], []
+    for h in HANDLES.values():
+        short = "Type" if h.short == "Datatype" else h.short
+        rows.append("static inline {0} kf_{1}(int f)\n{{\n    return PMPI_{2}_f2c(f);\n}}".format(h.ctype, h.short, short))
+        integers.append("%s: PMPI_%s_c2f" % (h.ctype, short))
+    return "/* Generated from src/mpi/binding; do not edit. */\n" + POINTER_HANDLES + "\n".join(rows) + \
+        "\n#define kf_integer(handle) _Generic((handle), %s)(handle)\n" % ", ".join(integers)
+
+
+def module_constants(abi):
+    """The named constants of mpi_f08 that are handles, each of one INTEGER, as gfortran calls them."""
+    rows = ["KF_CONSTANT(%s, %d)" % (name.lower(), value) for cls, _, form, rows in abi.groups if form == "symbol" for name, value in rows]
+    return "/* Generated from src/mpi/binding; do not edit. */\n" + "\n".join(rows) + "\n"
 
 
 def int_handles_h():

@@ -121,8 +121,9 @@ __attribute__((constructor(101))) static void find_predefined(void)
 
 
 def names(maps, h):
-    """The constants of the kind that the ABI has, the null handle first."""
-    return [n for cls, _, form, rows in maps.abi.groups if form == "symbol" and cls == "handle:" + h.ctype for n, _ in rows]
+    """The constants of the kind that the ABI has, first those that the library knows."""
+    here = [n for cls, _, form, rows in maps.abi.groups if form == "symbol" and cls == "handle:" + h.ctype for n, _ in rows]
+    return sorted(here, key=lambda n: n not in maps.values)
 
 
 ROOM = 1024 # no two of the library's predefined handles have the same place here
@@ -131,7 +132,9 @@ ROOM = 1024 # no two of the library's predefined handles have the same place her
 def coding(maps):
     parts = [fill(CODING_HEAD, ABI=maps.abi.name, ROOM=str(ROOM))]
     for h in HANDLES.values():
-        by_integer = {maps.abi_values[n]: maps.values.get(n, 0) for n in names(maps, h)}
+        by_integer = {}
+        for n in names(maps, h):
+            by_integer.setdefault(maps.abi_values[n], maps.values.get(n, 0))
         null = "KEEL_MPI_%s_NULL" % h.kind
         values = [str(by_integer.get(i, 0)) for i in range(1 + max(by_integer))]
         parts.append(fill(CODING, SHORT=h.short, NULL=null, VALUES=", ".join(values), KIND="REQUEST" if h.kind == "MESSAGE" else h.kind))

@@ -157,12 +157,14 @@ def enum_of(rows, name=None):
     return ("typedef enum %s {\n%s\n} %s;" % (name, body, name)) if name else "enum {\n%s\n};" % body
 
 
-def constants(groups):
-    """The constants of mpi.h, but for those that need the callbacks' types."""
+def constants(groups, symbols=()):
+    """The constants of mpi.h, but for those that need the callbacks' types.  symbols: the variables whose addresses some are."""
     parts, late = [], []
     for cls, ctype, form, rows in groups:
         if form == "enum":
             text = enum_of(rows, None if ctype == "int" else ctype)
+        elif form == "symbol":
+            text = "\n".join("extern char %s[];\n#define %s ((%s)(void *)%s)" % (symbols[n], n, ctype, symbols[n]) for n, _ in rows)
         elif form == "data":
             text = "\n".join("extern %s const %s;" % (ctype.replace("*", " *"), n) for n, _ in rows)
         else:
@@ -195,7 +197,8 @@ def prototypes(procs, here):
 def mpi_h(api, abi, here):
     """here: the names of the procedures that the library has."""
     values = abi.values()
-    early, late = constants(abi.groups)
+    early, late = constants(abi.groups, abi.symbols)
+    early += "".join("\n#define %s %s" % (n, other) for _, n, other in abi.told)
     fields = [re.sub(r"^(\w+)\s*(\S+?)(\[\d+\])?$", r"\1 \2\3", field_decl(n, t)) for n, t in abi.status]
     handles = ["typedef %s%s;" % ("int " if s == "int" else "struct %s *" % s, n) for n, _, s in abi.handles] + \
               ["typedef struct %s *%s;" % (s, n) for n, s in abi.opaque]

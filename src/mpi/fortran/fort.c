@@ -29,6 +29,10 @@ __attribute__((constructor)) static void find_constants(void)
     kf_constants.name = \
         theirs(kf_our_##name, mpi_fortran_##name##_, mpi_fortran_##name, mpi_fortran_##name##__);
     KF_CONSTANTS(FIND)
+#ifndef MPI_F_STATUS_IGNORE /* variables of C's library, which programs in C read */
+    MPI_F_STATUS_IGNORE = (MPI_Fint *)(uintptr_t)kf_constants.status_ignore;
+    MPI_F_STATUSES_IGNORE = (MPI_Fint *)(uintptr_t)kf_constants.statuses_ignore;
+#endif
 }
 #endif
 
@@ -290,7 +294,7 @@ static void f_no_conversion(void *userbuf, kf_int *datatype, void *count, void *
     ROW(mpi_conversion_fn_null, f_no_conversion, 0) \
     ROW(mpi_conversion_fn_null_c, f_no_conversion, 0)
 
-#ifdef KF_MPICH
+#ifdef KF_THEIRS
 #define NAME_ROW(name, function, value) \
     KF_NAME(name, function) KF_SPELL(__mpi_f08_callbacks_MOD_##name, function)
 #define IS_MODULES(fn, name) ((fn) == (void (*)(void))__mpi_f08_callbacks_MOD_##name)
@@ -346,4 +350,6 @@ KF_SPELL(keel_f_unequal, f_unequal)
 
 #ifdef KF_MPICH
 #include "mpich_modules.inc"
+#elif defined(KF_OPENMPI)
+#include "openmpi_modules.inc"
 #endif

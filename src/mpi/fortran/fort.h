@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include "mpi.h"
-#ifdef KF_MPICH
-#include "fort_int_handles.h"
+#if defined(KF_MPICH) || defined(KF_OPENMPI)
+#define KF_THEIRS /* programs have that MPI's modules */
+#include "fort_their_handles.h"
 #else
 #include "fort_handles.h"
 #endif
@@ -37,10 +38,15 @@ typedef int kf_int;
 #ifdef KF_MPICH
 #include "mpich.inc"
 #else
+#ifdef MPI_BUFFER_AUTOMATIC
+#define KF_AUTOMATIC(ROW) ROW(buffer_automatic, kf_int, 1)
+#else
+#define KF_AUTOMATIC(ROW)
+#endif
 #define KF_CONSTANTS(ROW) \
     ROW(bottom, kf_int, 1) \
     ROW(in_place, kf_int, 1) \
-    ROW(buffer_automatic, kf_int, 1) \
+    KF_AUTOMATIC(ROW) \
     ROW(status_ignore, kf_int, MPI_F_STATUS_SIZE) \
     ROW(statuses_ignore, kf_int, MPI_F_STATUS_SIZE) \
     ROW(errcodes_ignore, kf_int, 1) \
@@ -63,7 +69,11 @@ static inline void *kf_buffer(void *p)
         return MPI_BOTTOM;
     if (__builtin_expect(p == kf_constants.in_place, 0))
         return MPI_IN_PLACE;
-    return __builtin_expect(p == kf_constants.buffer_automatic, 0) ? MPI_BUFFER_AUTOMATIC : p;
+#ifdef MPI_BUFFER_AUTOMATIC
+    if (__builtin_expect(p == kf_constants.buffer_automatic, 0))
+        return MPI_BUFFER_AUTOMATIC;
+#endif
+    return p;
 }
 
 static inline MPI_Status *kf_status(void *p)
