@@ -42,6 +42,16 @@ check_program()
     command -v "$1" >/dev/null && check "on its own MPI" "right of 2" "$@" -n 2 "$work/program"
 }
 
+# classes.cpp, whose C++ bindings are a library of that MPI: check_classes FLAGS
+check_classes()
+{
+    "mpicxx.$ABI" -std=gnu++11 -w $1 -o "$work/classes" "$TOP_SRCDIR/tests/abi/classes.cpp" || exit 1
+    ldd "$work/classes" | grep -qE 'libmpi(ch|_)cxx' || { echo "classes is not linked with the C++ library of $ABI"; failed=1; }
+    for n in 1 3; do
+        check "in C++ with $n ranks" "right of $n" "$MPIEXEC" -n $n "$work/classes"
+    done
+}
+
 # It is our library that ran, and --abi=none leaves the program with its own: check_whose PREFIX-OF-ITS-VERSION
 check_whose()
 {

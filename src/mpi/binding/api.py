@@ -109,7 +109,7 @@ def read_api(path):
 
 class Abi:
     def __init__(self):
-        self.name = self.coding = self.count = self.owner = self.keys = None
+        self.name = self.coding = self.count = self.owner = self.keys = self.op = None
         self.handles, self.opaque, self.integers, self.status = [], [], [], []
         self.groups = []  # (class, C type, form, [(name, value)])
         self.outside = []  # the same, for the second part of mpi.h
@@ -127,7 +127,7 @@ def read_abi(path):
         part = line.split()
         if not part or part[0].startswith("#"):
             continue
-        if part[0] in ("abi", "coding", "count", "owner", "keys"):
+        if part[0] in ("abi", "coding", "count", "owner", "keys", "op"):
             setattr(abi, "name" if part[0] == "abi" else part[0], " ".join(part[1:]))
         elif part[0] == "handle":
             abi.handles.append(tuple(part[1:4]))

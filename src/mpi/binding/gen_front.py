@@ -267,7 +267,7 @@ static void call_op_int(const MPIR_Callback *cb, void *invec, void *inoutvec, in
     ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
     while (len > 0) {
         int n = len > INT_MAX ? INT_MAX : (int)len, done = n;
-        ((void (*)(void *, void *, int *, ABI_Datatype *))cb->fn)(invec, inoutvec, &n, &handle);
+        ((void (*)(void *, void *, int *, ABI_Datatype *@OP_TYPE@))cb->fn)(invec, inoutvec, &n, &handle@OP_EXTRA@);
         invec = (char *)invec + done * datatype->adi.extent;
         inoutvec = (char *)inoutvec + done * datatype->adi.extent;
         len -= done;
@@ -406,7 +406,8 @@ def abi_c(abi, maps):
                     for case in (COPY_CASE, DELETE_CASE))
     tables = gen_pointers.data(maps) if abi.coding == "symbols" else gen_maps.tables(maps, False)
     data = "" if maps.identical else "\n\n".join([tables, gen_maps.data(abi), gen_maps.values_c(maps)]) + "\n"
-    return fill(ABI_C, ABI=abi.name, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete, DATA=data,
+    more = {"OP_TYPE": ", void *", "OP_EXTRA": ", cb->extra_state"} if abi.op else {"OP_TYPE": "", "OP_EXTRA": ""}
+    return fill(ABI_C, ABI=abi.name, **more, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete, DATA=data,
                 STATUS_ERROR_OUT=maps.apply("out", "error", "s->MPI_ERROR"), CODE_IN=maps.apply("in", "error", "code"),
                 ERRCODE="    int code = %s;\n" % maps.apply("out", "error", "*errcode") if into else "", **parts)
 
