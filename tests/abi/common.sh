@@ -1,6 +1,7 @@
-# common.sh: what the tests of both ABIs do; ABI is set, and FILES are the libraries that have to be installed.
-command -v "mpicc.$ABI" >/dev/null || { echo "$ABI: no mpicc.$ABI (Debian's lib$ABI-dev)"; exit 77; }
-command -v "mpifort.$ABI" >/dev/null || { echo "$ABI: no mpifort.$ABI (Debian's lib$ABI-dev)"; exit 77; }
+# common.sh: what the tests of both ABIs do.  ABI is set; COMPILERS, without the ABI's name, and FILES, libraries of Keel's, are needed.
+for compiler in $COMPILERS; do
+    command -v "$compiler.$ABI" >/dev/null || { echo "$ABI: no $compiler.$ABI (Debian's lib$ABI-dev)"; exit 77; }
+done
 folder="${PREFIX:?}/lib/keel/$ABI"
 for file in $FILES; do
     [ -e "$folder/$file" ] || { echo "$ABI: $folder/$file is not installed"; exit 77; }
