@@ -401,6 +401,91 @@ static void handles(void)
     }
 }
 
+/* ---- Functions of types, windows, files and requests ---- */
+
+static MPI_Win the_win;
+static MPI_File the_file;
+static void on_win_error(MPI_Win *win, int *code, ...)
+{
+    IS(*win == the_win, 1);
+    MPI_Error_class(*code, &seen);
+}
+static void on_file_error(MPI_File *file, int *code, ...)
+{
+    IS(*file == the_file, 1);
+    MPI_Error_class(*code, &seen);
+}
+static int on_query(void *extra, MPI_Status *status)
+{
+    MPI_Status_set_elements(status, MPI_INT, *(int *)extra);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_PROC_NULL;
+    status->MPI_TAG = 31;
+    return MPI_SUCCESS;
+}
+static int freed;
+static int on_free(void *extra)
+{
+    freed = *(int *)extra;
+    return MPI_SUCCESS;
+}
+static int on_cancel(void *extra, int complete)
+{
+    (void)extra, (void)complete;
+    return MPI_SUCCESS;
+}
+
+static void functions(void)
+{
+    int key, null_key, flag, n, word = 17, *v;
+    MPI_Datatype type, dup;
+    MPI_Errhandler h;
+    MPI_Request r;
+    MPI_Status s;
+    char *dir = getenv("TMPDIR"), name[4096];
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &key, NULL);
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &null_key, NULL);
+    MPI_Type_set_attr(type, key, &word);
+    MPI_Type_set_attr(type, null_key, &word);
+    MPI_Type_dup(type, &dup);
+    MPI_Type_get_attr(dup, key, &v, &flag);
+    IS(flag && v == &word, 1);
+    MPI_Type_get_attr(dup, null_key, &v, &flag);
+    IS(flag, 0);
+    MPI_Type_free_keyval(&key);
+    MPI_Type_free_keyval(&null_key);
+    MPI_Type_free(&dup);
+    MPI_Type_free(&type);
+    MPI_Win_create(&word, sizeof word, sizeof word, MPI_INFO_NULL, MPI_COMM_WORLD, &the_win);
+    MPI_Win_create_errhandler(on_win_error, &h);
+    MPI_Win_set_errhandler(the_win, h);
+    seen = 0;
+    MPI_Win_call_errhandler(the_win, MPI_ERR_RMA_SYNC);
+    IS(seen, MPI_ERR_RMA_SYNC);
+    MPI_Errhandler_free(&h);
+    MPI_Win_free(&the_win);
+    snprintf(name, sizeof name, "%s/functions-%d", dir ? dir : "/tmp", rank);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &the_file);
+    MPI_File_create_errhandler(on_file_error, &h);
+    MPI_File_set_errhandler(the_file, h);
+    seen = 0;
+    MPI_File_call_errhandler(the_file, MPI_ERR_READ_ONLY);
+    IS(seen, MPI_ERR_READ_ONLY);
+    MPI_Errhandler_free(&h);
+    MPI_File_close(&the_file);
+    n = 5;
+    MPI_Grequest_start(on_query, on_free, on_cancel, &n, &r);
+    MPI_Grequest_complete(r);
+    MPI_Wait(&r, &s);
+    IS(s.MPI_SOURCE, MPI_PROC_NULL);
+    IS(s.MPI_TAG, 31);
+    IS(freed, 5);
+    MPI_Get_count(&s, MPI_INT, &n);
+    IS(n, 5);
+}
+
 /* ---- MPI_T, whose constants and classes differ, too ---- */
 
 static void tool(void)
@@ -473,6 +558,7 @@ int main(int argc, char **argv)
     types();
     objects();
     handles();
+    functions();
     tool();
     others();
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
