@@ -82,8 +82,8 @@ char *needs_folder(const char *abi)
     return folder;
 }
 
-/* Is it there under this name for some ABI? */
-static bool is_substituted(const char *library)
+/* The ABI for which it is there under this name; NULL: none. */
+static const char *substitute(const char *library)
 {
     for (int i = 0; i < ABIS; i++) {
         char *folder = needs_folder(abis[i]);
@@ -92,9 +92,9 @@ static bool is_substituted(const char *library)
         free(folder);
         free(file);
         if (found)
-            return true;
+            return abis[i];
     }
-    return false;
+    return NULL;
 }
 
 static bool is_other(const char *library)
@@ -159,7 +159,7 @@ static void look(const struct image *m, struct needs *n)
             n->other = xformat("%s", s);
             n->pmi = speaks_pmi(s);
             n->pmix = speaks_pmix(s);
-            n->replaced = is_substituted(s);
+            n->replaced = substitute(s);
         }
     }
 }
@@ -203,7 +203,7 @@ char *needs_folders(const struct needs *n, const char *abi)
 
 bool needs_replaces(const struct needs *n, const char *abi)
 {
-    return n->replaced && !(abi && strcmp(abi, NEEDS_NO_ABI) == 0);
+    return n->replaced && (!abi || !*abi || strcmp(abi, n->replaced) == 0);
 }
 
 void needs_free(struct needs *n)

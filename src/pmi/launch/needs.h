@@ -11,11 +11,11 @@
 struct needs {
     char *
         other; /* the library of an MPI that is not installed beside Keel's own: ranks would know nothing of each other */
-    bool replaced; /* there is a library of ours in the place of `other`, unless NEEDS_ABI says otherwise */
-    bool pmi;      /* that library speaks PMI-1 or PMI-2: it is MPICH's, or of its kind */
-    bool pmix;     /* it speaks PMIx: it is Open MPI's */
-    bool ours;     /* libmpi_abi */
-    char *path;    /* where the program says that its libraries are (DT_RUNPATH, DT_RPATH); NULL: nowhere */
+    const char *replaced; /* the ABI whose library of ours is in the place of `other`; NULL: there is none */
+    bool pmi;             /* that library speaks PMI-1 or PMI-2: it is MPICH's, or of its kind */
+    bool pmix;            /* it speaks PMIx: it is Open MPI's */
+    bool ours;            /* libmpi_abi */
+    char *path; /* where the program says that its libraries are (DT_RUNPATH, DT_RPATH); NULL: nowhere */
 };
 
 /* What this program asks the loader for; `n` is zeroed before. */
