@@ -176,7 +176,7 @@ def conversation(line, recorded, pool):
 
 def a_word(r):
     i, at, v = r.randrange(64), r.randrange(1 << 14), r.choice(VALUES)
-    return r.choice((f"drop:{i}", f"again:{i}", f"swap:{i}:{r.randrange(64)}", f"cut:{at % 400}", f"noise:{at % 400}", f"kind:{i}:{r.randrange(32)}", f"node:{i}:{v}",
+    return r.choice((f"drop:{i}", f"again:{i}", f"swap:{i}:{r.randrange(64)}", f"cut:{at % 400}", f"noise:{at % 400}", f"kind:{i}:{r.randrange(33)}", f"node:{i}:{v}",
                      f"value:{i}:{v}", f"check:{i}:{at}", f"len:{i}:{v}", *[f"{w}:{i}:{at}:{v}" for w in ("int", "four", "flip") * 2], f"short:{i}:{at % 300}", f"long:{i}:{at}"))
 
 
