@@ -25,7 +25,7 @@ import tempfile
 import time
 
 from runner.process import end_all, run
-from runner.programs import compile_program, directives, lacks_compiler, mpi_sources, name_of
+from runner.programs import compile_program, directives, lacks_compiler, lacks_name, mpi_sources, name_of
 from runner.schedule import ALONE, WORKS, Job, in_turn, side_by_side
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -41,14 +41,15 @@ class Context:
     """Where things are; and how a program is compiled and started."""
 
     def __init__(self, args, wrapper=(), cflags=(), env=None, ranks=None, slow=1, nodes=1, mpiexec=None, at_once=None,
-                 takes=None):
+                 takes=None, abi=None):
         self.builddir, self.prefix, self.jobs = args.builddir, args.prefix, args.jobs
         self.mpicc = os.path.join(self.prefix, "bin", "mpicc")
         self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
         self.mpiexec_of = mpiexec or (lambda name, ranks: self.mpiexec)  # of a program's run
         self.simulated = nodes > 1 and not mpiexec
         self.at_once = at_once or args.jobs  # tests that work
-        self.bindir = os.path.join(self.builddir, "tests", "bin")
+        self.abi = abi  # of the other MPI whose compiler makes the programs; None: ours does
+        self.bindir = os.path.join(self.builddir, "tests", f"bin-{abi}" if abi else "bin")
         self.wrapper, self.cflags, self.slow, self.nodes = list(wrapper), list(cflags), slow, nodes
         self.chosen_ranks = ranks or (lambda counts: counts)
         self.takes = takes or (lambda base, d: True)  # does this part run that program at all?
@@ -120,9 +121,11 @@ def programs_of(ctx, part):
 def mpi_job(ctx, base, compiled, name, ranks, first):
     """Results of one run of a program; the first also says what is wrong with the program."""
     program, d, (code, err) = compiled.result()
+    if code != 0 and ctx.abi and (why := lacks_name(ctx, err)):
+        return [Result(base, "skipped", 0, why)] if first else []
     if code != 0:
         return [Result(base, "failed", 0, "does not compile\n" + tail(err, 20))] if first else []
-    told = [Result(base + " (warnings)", "failed", 0, tail(err, 20))] if first and err.strip() else []
+    told = [Result(base + " (warnings)", "failed", 0, tail(err, 20))] if first and err.strip() and not ctx.abi else []
     return told + [mpi_run(ctx, program, d, name, ranks)]
 
 
@@ -138,8 +141,8 @@ def mpi_jobs(ctx, part, done):
         names = [(name, n) for name, n in names if ctx.wanted(name) and name not in done]
         if not names:
             continue
-        if "skip" in d or (ctx.nodes > 1 and "nodes" in d):
-            result = Result(base, "skipped", 0, d.get("skip", d.get("nodes"))[0])
+        if "skip" in d or (ctx.nodes > 1 and "nodes" in d) or (ctx.abi and ctx.abi in d.get("abi", [""])[0].split(",")[0].split()):
+            result = Result(base, "skipped", 0, d.get("skip", d.get("abi") if ctx.abi else d.get("nodes"))[0])
             jobs.append(Job(base, WORKS, lambda result=result: [result]))
             continue
         if why := lacks_compiler(ctx, source):
@@ -384,6 +387,38 @@ def over(how):
     return lambda ctx, done: network(ctx, done, **how)
 
 
+def part_abi(abi):
+    """The quick set's programs compiled by another MPI's compiler, with its header, and run on the library of its ABI."""
+    def fn(ctx, done):
+        if not shutil.which("mpicc." + abi):
+            yield Result(abi, "skipped", 0, f"mpicc.{abi} is not installed")
+            return
+        sub = sub_context(ctx, abi=abi, ranks=few(2), slow=2)
+        yield from mpi_tests(sub, "quick", done)
+        if not ctx.filters:
+            yield all_called(sub)
+    return fn
+
+
+# What no program here calls: declared for programs older than MPI 3.1, or not in the library for C.
+REMOVED = {"MPI_Status_c2f08", "MPI_Status_f082c", "MPI_Status_f082f", "MPI_Status_f2f08", "MPI_Address", "MPI_Errhandler_create", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Type_extent", "MPI_Type_hindexed", "MPI_Type_hvector",
+           "MPI_Type_lb", "MPI_Type_struct", "MPI_Type_ub"}
+
+
+def all_called(ctx):
+    """Do the programs call each procedure of the other MPI's header (but of its forms for large counts, which are the same code)?"""
+    header = run(["sh", "-c", f"echo '#include <mpi.h>' | mpicc.{ctx.abi} -E -x c -"], 60, ctx.env).out
+    declared = {n for n in re.findall(r"\b(?:int|double|MPI_\w+) (MPI_[A-Z][a-z]\w*|MPI_T_[a-z]\w*)\s*\(", header) if not n.endswith("_c")} - REMOVED
+    called = set()
+    for name in os.listdir(ctx.bindir):
+        path = os.path.join(ctx.bindir, name)
+        if os.access(path, os.X_OK) and os.path.isfile(path):
+            called |= set(re.findall(r" U (MPI_\w+)", run(["nm", "-D", "--undefined-only", path], 30, ctx.env).out))
+    missing = sorted(declared - called)
+    name = f"{len(declared) - len(missing)} of {len(declared)} procedures of the header are called"
+    return Result(name, "failed" if missing or len(declared) < 300 else "passed", 0, " ".join(missing))
+
+
 def dealt(name, ranks):
     """On how many hosts this test runs where 2, 3 and 4 share the work: always the same, no more than it has ranks."""
     return 2 + sum(name.encode()) % (min(ranks, 4) - 1)
@@ -494,6 +529,8 @@ PARTS = {
     "split-all": (over(SPLIT_ALL), "all of them with their ranks on two simulated nodes"),
     "ofi": (over(OFI), "the programs of tcp over the plug-in ch_ofi (libfabric's tcp;ofi_rxm)"),
     "ucx": (over(UCX), "the programs of tcp over the plug-in ch_ucx (UCX's tcp)"),
+    "abi-mpich": (part_abi("mpich"), "the programs compiled by MPICH's mpicc, with its header, on Keel's library with MPICH's ABI"),
+    "abi-openmpi": (part_abi("openmpi"), "the same with Open MPI"),
     "clang": (part_clang, "builds with clang without a warning, also of what is used without its lock"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan, with the order of locks checked"),
     "races": (part_races, "the quick set's programs with several threads a rank, and the library, under ThreadSanitizer"),

@@ -4,12 +4,13 @@ import hashlib
 import json
 import os
 import re
+import shutil
 
 from .process import run
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROOT = os.path.join(TOP, "tests", "mpi")
-KEYS = "ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip|nodes|alone|beside|across|races"
+KEYS = "ranks|exit|stdout|stderr|env|mpiexec|args|timeout|part|cflags|skip|nodes|abi|alone|beside|across|races"
 DIRECTIVE = re.compile(r"(?:/\*|//|!)\s*(" + KEYS + r"):\s*(.*?)\s*(?:\*/|$)", re.M)
 # The compiler of each kind of source, and its options.
 COMPILERS = {".c": ("mpicc", ["-std=gnu11", "-Wall", "-Wextra"]), ".cpp": ("mpicxx", ["-Wall", "-Wextra"]),
@@ -68,10 +69,18 @@ def modules(prefix):
 
 def lacks_compiler(ctx, source):
     """Why this source cannot be compiled here, or ''."""
+    if ctx.abi:
+        return "" if source.endswith(".c") else "not in C"
     wrapper = os.path.join(os.path.dirname(ctx.mpicc), COMPILERS[os.path.splitext(source)[1]][0])
     if wrapper.endswith("mpifort") and run([wrapper, "-showme:command"], 30, ctx.env).code != 0:
         return "built without a Fortran compiler"
     return ""
+
+
+def lacks_name(ctx, said):
+    """What the program uses that the other MPI's header has not, by what the compiler said of it; or ''."""
+    m = re.search(r"(?:implicit declaration of function|unknown type name|error:) .(MPI_\w+)[^\n]*", said)
+    return f"{m.group(1)} is not in the header of {ctx.abi}" if m else ""
 
 
 def linked(prefix):
@@ -96,6 +105,8 @@ def compile_program(ctx, source):
     name = name_of(source)[len("mpi/"):].replace("/", "-")
     compiler, options = COMPILERS[os.path.splitext(source)[1]]
     compiler = os.path.join(os.path.dirname(ctx.mpicc), compiler)
+    if ctx.abi:
+        compiler, options = shutil.which("mpicc." + ctx.abi), ["-std=gnu11", "-Werror=implicit-function-declaration"]
     fortran = compiler.endswith("mpifort")
     program = os.path.join(ctx.bindir, name)
     rule, stamp = program + ".d", program + ".made"

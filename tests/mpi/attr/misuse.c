@@ -1,4 +1,5 @@
 /* ranks: 1 2 */
+/* abi: mpich openmpi, because MPI_COMM_DUP_FN is a function there */
 /* Key values that are stale, made up, or of another kind of object; bad arguments. */
 #include "check.h"
 

@@ -1,5 +1,6 @@
 /* Collectives: each named error, with the argument, its value and what was expected. */
 /* ranks: 2 3 4 */
+/* abi: mpich, because texts tell the native number */
 #include "../check.h"
 
 #define W MPI_COMM_WORLD

@@ -1,5 +1,6 @@
 /* MPI_Type_get_envelope and MPI_Type_get_contents give back each constructor's arguments. */
 /* ranks: 1 2 */
+/* abi: mpich, because a handle that was freed may be another object's */
 #include "../check.h"
 
 #define OK(call) CHECK_ERR(call, MPI_SUCCESS)

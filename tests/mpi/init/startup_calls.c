@@ -1,6 +1,7 @@
 /* MPI_Init asks the kernel for little: no exchange with other ranks, no file, no wait; and no library but this one and libc
  * comes with it.  Each rank's calls are counted by its parent, which traces it. */
 /* ranks: 1 2 3 5 8 */
+/* abi: mpich openmpi, because their library is another one */
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>

@@ -1,5 +1,6 @@
 /* Operations of the user's own: both bindings, on derived types, commutative or not; their errors. */
 /* ranks: 1 2 3 4 5 8 */
+/* abi: mpich, because a handle that was freed may be another object's */
 #include "../check.h"
 
 struct affine { /* x -> a x + b modulo 2^32: composing them is associative, not commutative */
