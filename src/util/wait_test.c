@@ -5,6 +5,7 @@
 #include "knob.h"
 #include "wait.h"
 #include <check.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -358,6 +359,30 @@ START_TEST(a_bell_that_cannot_ring)
 }
 END_TEST
 
+static void *other_error(void *arg)
+{
+    ck_assert_int_eq(ku_err_last()->code, 0);
+    ku_err_set(7, NULL, "of another thread");
+    ck_assert_ptr_ne(ku_err_last(), arg);
+    return ku_err_last();
+}
+
+/* A thread's record is its own, begins empty and is freed with it (the sanitizers and Valgrind see that). */
+START_TEST(errors_are_a_threads_own)
+{
+    pthread_t thread;
+    void *there;
+    ku_err_set(5, "count", "is -3");
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(pthread_create(&thread, NULL, other_error, ku_err_last()), 0);
+        ck_assert_int_eq(pthread_join(thread, &there), 0);
+        ck_assert_ptr_ne(there, ku_err_last());
+        ck_assert_str_eq(ku_err_last()->text, "is -3");
+    }
+    ku_err_clear();
+}
+END_TEST
+
 START_TEST(errors_are_kept_in_words)
 {
     ck_assert_int_eq(ku_err_set(5, "count", "is %d; expected at least 0", -3), 5);
@@ -389,6 +414,7 @@ int main(void)
     tcase_add_test(c, no_wake_is_lost_in_poll);
     tcase_add_test(c, a_bell_that_cannot_ring);
     tcase_add_test(c, errors_are_kept_in_words);
+    tcase_add_test(c, errors_are_a_threads_own);
     suite_add_tcase(suite, c);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

@@ -36,6 +36,7 @@ check_program()
         done
         check "over TCP" "right of 2" env KEEL_DEVICES=self,tcp "$MPIEXEC" -n 2 "$work/program"
     done
+    check_wrapper mpicc "-std=gnu11 -O1" program.c
     check "by --abi" "right of 2" "$MPIEXEC" --abi "$ABI" -n 2 "$work/program"
     check "by a shell" "right of 1" "$MPIEXEC" -n 1 sh -c "$work/program"
     check "without mpiexec" "right of 1" env LD_LIBRARY_PATH="$folder" "$work/program"
@@ -48,9 +49,20 @@ check_classes()
 {
     "mpicxx.$ABI" -std=gnu++11 -w $1 -o "$work/classes" "$TOP_SRCDIR/tests/abi/classes.cpp" || exit 1
     ldd "$work/classes" | grep -qE 'libmpi(ch|_)cxx' || { echo "classes is not linked with the C++ library of $ABI"; failed=1; }
+    check_wrapper mpicxx "-std=gnu++11 $1" classes.cpp
     for n in 1 3; do
         check "in C++ with $n ranks" "right of $n" "$MPIEXEC" -n $n "$work/classes"
     done
+}
+
+# Keel's own wrapper, told the ABI, finds that MPI's headers and links Keel's library: check_wrapper WRAPPER FLAGS SOURCE
+check_wrapper()
+{
+    # shellcheck disable=SC2086
+    "$PREFIX/bin/$1" "--abi=$ABI" -w $2 -o "$work/linked" "$TOP_SRCDIR/tests/abi/$3" || exit 1
+    env -u LD_LIBRARY_PATH ldd "$work/linked" | grep -q "=> $folder/libmpi\." || { echo "$1 --abi=$ABI: not linked with $folder"; failed=1; }
+    check "by $1 --abi" "right of 2" "$MPIEXEC" -n 2 "$work/linked"
+    check "by $1 --abi, without mpiexec" "right of 1" env -u LD_LIBRARY_PATH "$work/linked"
 }
 
 # It is our library that ran, and --abi=none leaves the program with its own: check_whose PREFIX-OF-ITS-VERSION
@@ -84,6 +96,7 @@ check_forms()
         for n in 1 2 5; do
             check "form $form with $n ranks" "right of $n" "$MPIEXEC" -n $n "$work/forms"
         done
+        check_wrapper mpifort "-DFORM=$form -ffree-line-length-none -fallow-argument-mismatch" forms.F90
         command -v "$1" >/dev/null && check "form $form on its own MPI" "right of 2" "$@" -n 2 "$work/forms"
     done
 }

@@ -77,9 +77,8 @@ static inline bool front_waitall(int count, ABI_Request *handles, ABI_Status *st
     if (unlikely((unsigned)count > FRONT_SMALL || !handles))
         return false;
     for (int i = 0; i < count; i++) {
-        uint64_t value = front_value_Request(handles[i]);
-        r[i] = MPIR_Object_made(MPIR_KIND_REQUEST, value);
-        if (unlikely(!r[i] && value != @NULL_REQUEST@) || (r[i] && (unsigned)r[i]->handle_type > MPIR_RECV))
+        r[i] = front_made_Request(handles[i]);
+        if (unlikely(!r[i] && handles[i] != front_native_Request(@NULL_REQUEST@)) || (r[i] && (unsigned)r[i]->handle_type > MPIR_RECV))
             return false;
         plain &= !r[i] || (atomic_load_explicit(&r[i]->is_complete, memory_order_acquire) && !r[i]->errval);
     }
@@ -145,6 +144,12 @@ COUNTS = {
     a->count_lo = (int32_t)(uint32_t)s->count;
     a->count_hi_and_cancelled = (int32_t)((uint32_t)((uint64_t)s->count >> 32) << 1) | (s->cancelled != 0);"""),
 }
+
+# The object of a handle where that takes no call, or NULL; `made`: only of one that is not predefined.
+CODING_KNOWN = """\
+#define front_made_@SHORT@(handle) MPIR_Object_made(MPIR_KIND_@SLAB@, front_value_@SHORT@(handle))
+#define front_known_@SHORT@(handle) front_known(MPIR_KIND_@SLAB@, front_value_@SHORT@(handle))
+"""
 
 CODING_POINTER = """\
 static inline uint64_t front_value_@SHORT@(ABI_@SHORT@ handle)
@@ -391,6 +396,8 @@ def abi_h(abi, maps):
     else:
         coding = "\n".join([gen_maps.CODING_HEAD, gen_maps.tables(maps, True)] +
                            [gen_maps.coding(maps, HANDLES[kind], ctype) for _, kind, ctype in abi.handles])
+    coding += "".join(fill(CODING_KNOWN, SHORT=h.short, SLAB="REQUEST" if h.kind == "MESSAGE" else h.kind) for h in handles
+                      if "front_known_%s(" % h.short not in coding)
     return fill(ABI_H, ABI=abi.name, TYPES="\n".join(types),
                 STATUS_ATTRIBUTE=PACKED if abi.count == "ucount" else "", STATUS_FIELDS="\n".join("    %s;" % field_decl(n, t) for n, t in abi.status),
                 CODING=coding, MAPS="" if maps.identical else maps.definitions() + gen_maps.VALUES_H + "\n", STATUS_HEAD=head,
@@ -897,10 +904,10 @@ def short_way(front):
         if SHORT[kind]:
             conds.append(SHORT[kind].format(name, comm))
         if h and kind != "REQUEST_OUT":
-            value = "front_value_%s(%s%s)" % (h.short, "*" if kind.endswith("INOUT") else "", name)
+            known = "front_known_%s(%s%s)" % (h.short, "*" if kind.endswith("INOUT") else "", name)
             if kind.endswith("INOUT"):
-                value = "%s ? %s : %s" % (name, value, h.null)
-            decls.append("%s *%s_o = front_known(MPIR_KIND_%s, %s);" % (h.obj, name, h.kind, value))
+                known = "%s ? %s : NULL" % (name, known)
+            decls.append("%s *%s_o = %s;" % (h.obj, name, known))
     for p in proc.params:
         h, name, kind = p.kind.handle, p.name, p.kind.name
         args.append("&%s_o" % name if kind.startswith("REQUEST_") else name + "_o" if h else name)
@@ -934,8 +941,8 @@ def beside(front):
     if DIRECT.get(front.proc.short) != "Send":
         return ""
     return """\
-    MPIR_Comm *c = front_known(MPIR_KIND_COMM, front_value_Comm(comm));
-    MPIR_Datatype *t = front_known(MPIR_KIND_DATATYPE, front_value_Datatype(datatype));
+    MPIR_Comm *c = front_known_Comm(comm);
+    MPIR_Datatype *t = front_known_Datatype(datatype);
     if (c && (uintptr_t)buf >= FRONT_PAGE && count >= 0 && t && t->adi.is_committed &&
         (uint32_t)dest < (uint32_t)c->adi.remote_size && tag >= 0 &&
         front_Send_beside(buf, count, t, dest, tag, c))

@@ -259,6 +259,20 @@ MADE_INT = """\
         return front_made_value(MPIR_KIND_@KIND@, h);
 """
 
+KNOWN_INT = """\
+static inline void *front_made_@SHORT@(ABI_@SHORT@ handle)
+{
+    return ((uint32_t)handle & ~(uint32_t)MPIR_INDEX_MASK) == @TAG@ ? front_made(MPIR_KIND_@KIND@, (uint32_t)handle) : NULL;
+}
+static inline void *front_known_@SHORT@(ABI_@SHORT@ handle)
+{
+    if (((uint32_t)handle & ~(uint32_t)MPIR_INDEX_MASK) == @TAG@)
+        return front_made(MPIR_KIND_@KIND@, (uint32_t)handle);
+    uint64_t value = front_value_@SHORT@(handle);
+    return likely(value < MPIR_PREDEFINED_MAX) ? front_known(MPIR_KIND_@KIND@, value) : NULL;
+}
+"""
+
 TABLE = """\
     const struct front_predefined *p = &MPIR_@ABI@_@SHORT@[@INDEX@];
     return likely(p->handle == h) ? p->value : FRONT_NO_HANDLE | h;"""
@@ -274,6 +288,12 @@ static inline uint64_t front_made_value(enum MPIR_KIND kind, uint32_t handle)
     if (unlikely(!o))
         return FRONT_NO_HANDLE | handle;
     return MPIR_Object_made_handle(kind, o) | 1ull << 32; /* of one that was freed: no longer right */
+}
+
+static inline void *front_made(enum MPIR_KIND kind, uint32_t handle)
+{
+    struct keel_object *o = MPIR_Object_at(kind, handle & MPIR_INDEX_MASK);
+    return likely(o && o->gen & 1) ? o : NULL; /* the generation of what lives is odd */
 }
 
 /* Handles of predefined objects, and what the library calls them. */
@@ -312,11 +332,11 @@ def coding(maps, h, ctype):
     parts = {"SHORT": h.short, "ABI": maps.abi.name, "NARROW": "(uint32_t)"}
     cases = "\n".join("    case %d:\n        return (ABI_%s)0x%xu; /* %s */" % (v, h.short, a, n) for a, v, n in rows)
     null = "0x%xu" % next(a for a, _, n in rows if n == "MPI_%s_NULL" % h.kind)
-    lookup = ""
+    lookup = known = ""
     if ctype == "int":
         kind = "REQUEST" if h.kind == "MESSAGE" else h.kind
         tag = "0x%xu" % (int(null[:-1], 16) | 0xc0000000)
-        lookup = fill(MADE_INT, TAG=tag, KIND=kind)
+        lookup, known = fill(MADE_INT, TAG=tag, KIND=kind), fill(KNOWN_INT, TAG=tag, KIND=kind, SHORT=h.short)
         made = "%s | ((uint32_t)value & MPIR_INDEX_MASK)" % tag
     else:
         parts["NARROW"] = "(uint32_t)(uintptr_t)"
@@ -329,7 +349,7 @@ def coding(maps, h, ctype):
     else:
         lookup += "    switch (h) {\n%s\n    }\n    return FRONT_NO_HANDLE | h;" % "\n".join(
             "    case 0x%xu:\n        return %d;" % (a, v) for a, v, _ in rows)
-    return fill(CODING_MAPPED, LOOKUP=lookup, MADE=made, CASES=cases, NULL=null, SHORT=h.short, NARROW=parts["NARROW"])
+    return fill(CODING_MAPPED, LOOKUP=lookup, MADE=made, CASES=cases, NULL=null, SHORT=h.short, NARROW=parts["NARROW"]) + known
 
 
 def tables(maps, declare):

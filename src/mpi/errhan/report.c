@@ -11,14 +11,23 @@
 #include "file.h"
 #include "request.h"
 #include "session.h"
+#include "util/own.h"
 #include "win.h"
 
 /* The thread's latest error, for MPI_Error_string, and the communicator of the request that failed
  * (referenced). */
-static _Thread_local struct {
+struct latest {
     int code;
     char text[MPI_MAX_ERROR_STRING];
-} latest;
+};
+static _Thread_local void *latest_place;
+static struct latest latest_spare;
+
+static struct latest *latest(void)
+{
+    return latest_place ? latest_place : ku_own(&latest_place, sizeof(struct latest), &latest_spare);
+}
+
 static _Thread_local MPIR_Comm *request_comm;
 static _Thread_local MPIR_File *request_file; /* the same of an access to a file */
 
@@ -83,18 +92,20 @@ static void compose(char *out, size_t cap, const char *function, const char *whe
 /* How deep error handlers are in one another.  A handler may be left by longjmp, so what counts is whether the stack frame of
  * an earlier report can still be there. */
 enum { DEEPEST = 50 };
-static _Thread_local struct {
-    uintptr_t frame[DEEPEST];
+static _Thread_local struct nested {
+    uintptr_t first, last; /* frames; stacks grow downwards */
     int n;
 } nested;
 
-static int enter(uintptr_t frame)
+static void enter(uintptr_t frame)
 {
-    while (nested.n > 0 && nested.frame[nested.n - 1] <= frame)
-        nested.n--;
-    if (nested.n < DEEPEST)
-        nested.frame[nested.n++] = frame;
-    return nested.n;
+    if (nested.n > 0 && nested.first <= frame)
+        nested.n = 0;
+    else if (nested.n > 0 && nested.last <= frame) /* the innermost has been left, others perhaps */
+        nested.n = 1;
+    if (nested.n++ == 0)
+        nested.first = frame;
+    nested.last = frame;
 }
 
 static _Noreturn void end_job(const MPIR_Comm *comm, int code, const char *text)
@@ -109,16 +120,17 @@ static _Noreturn void end_job(const MPIR_Comm *comm, int code, const char *text)
 static void call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void *object, int code)
 {
     MPIR_Callback callback = handler->callback;
-    int depth = enter((uintptr_t)__builtin_frame_address(0));
-    if (depth == DEEPEST) {
+    struct nested outer = nested;
+    enter((uintptr_t)__builtin_frame_address(0));
+    if (nested.n == DEEPEST) {
         char text[MPI_MAX_ERROR_STRING + 80];
         snprintf(text, sizeof text, "error handlers have called one another %d deep; the latest error: %s",
-                 DEEPEST, latest.text);
+                 DEEPEST, latest()->text);
         end_job(NULL, code, text);
     }
     MPIR_Language = MPIR_C; /* whatever the function calls says for itself what it is */
     callback.abi->call_errhandler(&callback, kind, object, &code);
-    nested.n = depth - 1;
+    nested = outer;
 }
 
 /* An error, and where it belongs. */
@@ -163,8 +175,9 @@ static void raise_error(const struct raised *r, const char *function)
     else
         name_comm(which, sizeof which, r->named);
     compose(fatal_text, sizeof fatal_text, function, "", r->code, which);
-    compose(latest.text, sizeof latest.text, function, where, r->code, which);
-    latest.code = r->code;
+    struct latest *shown = latest();
+    compose(shown->text, sizeof shown->text, function, where, r->code, which);
+    shown->code = r->code;
     ku_err_clear();
     MPIR_Errhandler *handler = handler_of(r);
     if (handler->what == MPIR_ERRHANDLER_USER)
@@ -317,8 +330,8 @@ int MPIR_Error_string(int errorcode, char *string, int *resultlen)
         return MPIR_Err(MPI_ERR_ARG, "errorcode", "is %d; expected an error class or code", errorcode);
     if (user)
         snprintf(string, MPI_MAX_ERROR_STRING, "%s", user);
-    else if (latest.code == errorcode && errorcode)
-        snprintf(string, MPI_MAX_ERROR_STRING, "%s", latest.text);
+    else if (errorcode && latest()->code == errorcode)
+        snprintf(string, MPI_MAX_ERROR_STRING, "%s", latest()->text);
     else
         name_code(string, MPI_MAX_ERROR_STRING, errorcode);
     *resultlen = (int)strlen(string);

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "beside.h"
 #include "comm.h"
 #include "drive.h"
 #include "env.h"
@@ -156,15 +157,19 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
                                          .parts = parts,
                                          .others_end = others_end };
     static bool forks;
-    int err = 0;
+    int err = MPIR_Beside_begin();
+    if (err)
+        return err;
     ku_knob_register(&knobs);
     MPID_Init(argc, argv, &config, &err);
     if (err)
         return err;
     MPIR_Comm_begin();
     MPIR_Errhandler_initial(); /* its variable is known from here on */
-    if (MPID_MyWorldRank == 0)
+    if (MPID_MyWorldRank == 0) {
         ku_knob_check(show_misspelt, NULL);
+        MPIR_Beside_tell();
+    }
     if (!forks)
         forks =
             pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */

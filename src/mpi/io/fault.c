@@ -12,16 +12,17 @@
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 static int guarded KU_GUARDED_BY(lock); /* threads */
 static struct sigaction before;
-static _Thread_local struct {
+struct guard {
     sigjmp_buf back;
     uintptr_t map;
-    size_t len; /* 0: not guarded */
-} here;
+    size_t len;
+};
+static _Thread_local struct guard *volatile here; /* NULL: not guarded */
 
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
-    if ((uintptr_t)info->si_addr - here.map < here.len)
-        siglongjmp(here.back, 1);
+    if (here && (uintptr_t)info->si_addr - here->map < here->len)
+        siglongjmp(here->back, 1);
     if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(sig, info, context);
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
@@ -46,15 +47,15 @@ static void count(int by)
 
 bool MPIR_Io_guard(void (*fn)(void *arg), void *arg, void *map, size_t len)
 {
+    struct guard guard = { .map = (uintptr_t)map, .len = len };
     count(1);
     volatile bool whole = false;
-    if (sigsetjmp(here.back, 0) == 0) {
-        here.map = (uintptr_t)map;
-        here.len = len;
+    if (sigsetjmp(guard.back, 0) == 0) {
+        here = &guard;
         fn(arg);
         whole = true;
     }
-    here.len = 0;
+    here = NULL;
     count(-1);
     return whole;
 }
