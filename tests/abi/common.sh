@@ -87,6 +87,30 @@ X
     check "whose library, --abi=none" "$1" "$MPIEXEC" --abi=none -n 1 "$work/whose"
 }
 
+# An extension that is not here is told when it is called, also in a program whose names must all be found at its start.
+check_absent()
+{
+    cat >"$work/absent.c" <<'X'
+#include <mpi.h>
+#include <stdio.h>
+int MPIX_Comm_agree();
+int main(int argc, char **argv)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n, flag = 1, err;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    err = MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+    MPI_Error_string(err, text, &n);
+    puts(text);
+    MPI_Finalize();
+    return err == MPI_SUCCESS;
+}
+X
+    "$PREFIX/bin/mpicc" "--abi=$ABI" -w -Wl,-z,now -o "$work/absent" "$work/absent.c" || exit 1
+    "$MPIEXEC" -n 1 "$work/absent" | grep -q "^MPIX_Comm_agree.*this version of Keel MPI does not have it" || { echo "MPIX_Comm_agree is not told"; failed=1; }
+}
+
 # forms.F90 in each form, and on that MPI itself: own_mpiexec COMMAND...
 check_forms()
 {

@@ -4,6 +4,7 @@
  * out: a place is given up when it has been used GENS times, which makes 2^30 keys in all.  The
  * ABI's own keys are below 1000. */
 #include "config.h"
+#include "attr.h"
 #include "keyval.h"
 #include "bodies.h"
 #include "err.h"
@@ -75,6 +76,15 @@ MPIR_Keyval *MPIR_Keyval_of(enum MPIR_KIND kind, int keyval)
         return k;
     bad(kind, keyval);
     return NULL;
+}
+
+int MPIR_Keyval_call_by(int keyval, const struct MPIR_Abi *abi)
+{
+    MPIR_Keyval *k = find(keyval);
+    if (!k)
+        return -1;
+    k->copy.abi = k->delete.abi = abi;
+    return (int)k->kind;
 }
 
 /* ---- Bodies -------------------------------------------------------------------------------------------------- */

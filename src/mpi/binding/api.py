@@ -116,6 +116,7 @@ class Abi:
         self.told = []  # (class, name, the name of the constant that stands for it)
         self.sizes, self.symbols = {}, {}  # of the variables that are handles, by kind; their names, by the constant's
         self.also = []  # (another name, the procedure's)
+        self.more = []  # (type, name, value, native value) of predefined handles that only this ABI has
 
     def values(self):
         return {name: value for _, _, _, rows in self.groups for name, value in rows}
@@ -134,6 +135,8 @@ def read_abi(path):
             abi.sizes[part[2]] = "".join(part[4:])
         elif part[0] == "also":
             abi.also.append(tuple(part[1:3]))
+        elif part[0] == "more":
+            abi.more.append((part[1], part[2], int(part[3], 0), int(part[4])))
         elif part[0] == "opaque":
             abi.opaque.append(tuple(part[1:3]))
         elif part[0] == "integer":

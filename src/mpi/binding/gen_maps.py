@@ -312,7 +312,7 @@ def handle_rows(maps, h):
         if row[0] not in seen:
             rows.append(row)
         seen.add(row[0])
-    return rows
+    return rows + [(value, here, n) for ctype, n, value, here in maps.abi.more if ctype == h.ctype]
 
 
 def hashing(rows):

@@ -165,8 +165,8 @@ static MPIR_Errhandler *handler_of(const struct raised *r)
                : r->handler;
 }
 
-/* Compose both texts and run the handler. */
-static void raise_error(const struct raised *r, const char *function)
+/* Compose both texts and run the handler.  Has it settled the matter: is the caller told that all is well? */
+static bool raise_error(const struct raised *r, const char *function)
 {
     char fatal_text[1024], where[160], which[192];
     name_process(where, sizeof where);
@@ -179,16 +179,18 @@ static void raise_error(const struct raised *r, const char *function)
     compose(shown->text, sizeof shown->text, function, where, r->code, which);
     shown->code = r->code;
     ku_err_clear();
-    MPIR_Errhandler *handler = handler_of(r);
+    MPIR_Errhandler *handler = handler_of(r); /* it may be gone when its function has run */
+    bool settles = handler->what == MPIR_ERRHANDLER_USER && handler->callback.abi->settles;
     if (handler->what == MPIR_ERRHANDLER_USER)
         call_user(handler, r->kind, r->object, r->code);
     else if (handler->what != MPIR_ERRHANDLER_RETURN)
         end_job(abort_group(r, handler), r->code, fatal_text);
+    return settles;
 }
 
-static void raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *function, int code)
+static bool raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *function, int code)
 {
-    raise_error(
+    return raise_error(
         &(struct raised){ .kind = MPIR_KIND_COMM,
                           .object = comm,
                           .handler = comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal,
@@ -197,9 +199,9 @@ static void raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *f
         function);
 }
 
-static void raise_on_file(MPIR_File *file, const char *function, int code)
+static bool raise_on_file(MPIR_File *file, const char *function, int code)
 {
-    raise_error(
+    return raise_error(
         &(struct raised){ .kind = MPIR_KIND_FILE, .object = file, .handler = file->errhandler, .code = code },
         function);
 }
@@ -226,19 +228,19 @@ static int report(MPIR_Comm *comm, const char *function, int errclass)
     MPIR_File *file = request_file;
     request_comm = NULL;
     request_file = NULL;
-    if (file && (in_status || recorded == errclass))
-        raise_on_file(file, function, in_status ? recorded : errclass);
+    bool of_file = file && (in_status || recorded == errclass);
+    bool settled = of_file && raise_on_file(file, function, in_status ? recorded : errclass);
     if (file)
         MPIR_File_release(file);
-    if (file && (in_status || recorded == errclass))
-        return errclass;
+    if (of_file)
+        return settled ? MPI_SUCCESS : errclass;
     if (of_request && (in_status || recorded == errclass))
         comm = of_request;
-    raise_on_comm(comm ? comm : MPIR_Errhandler_comm_of_none(), comm, function,
-                  in_status ? recorded : errclass);
+    settled = raise_on_comm(comm ? comm : MPIR_Errhandler_comm_of_none(), comm, function,
+                            in_status ? recorded : errclass);
     if (of_request)
         MPIR_Comm_release(of_request);
-    return errclass;
+    return settled ? MPI_SUCCESS : errclass;
 }
 
 int MPIR_Err_comm(MPIR_Comm *comm, const char *function, int errclass)
@@ -251,9 +253,9 @@ int MPIR_Err_none(const char *function, int errclass)
     return report(NULL, function, errclass);
 }
 
-static void raise_on_win(MPIR_Win *win, const char *function, int code)
+static bool raise_on_win(MPIR_Win *win, const char *function, int code)
 {
-    raise_error(
+    return raise_error(
         &(struct raised){ .kind = MPIR_KIND_WIN, .object = win, .handler = win->errhandler, .code = code },
         function);
 }
@@ -261,8 +263,7 @@ static void raise_on_win(MPIR_Win *win, const char *function, int code)
 int MPIR_Err_win(MPIR_Win *win, const char *function, int errclass)
 {
     forget_request();
-    raise_on_win(win, function, errclass);
-    return errclass;
+    return raise_on_win(win, function, errclass) ? MPI_SUCCESS : errclass;
 }
 
 static void raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, const char *function, int code)
@@ -353,10 +354,10 @@ int MPIR_Win_call_errhandler(MPIR_Win *win, int errorcode)
     return 0;
 }
 
-static void raise_on_no_file(const char *function, int code)
+static bool raise_on_no_file(const char *function, int code)
 {
-    raise_error(&(struct raised){ .kind = MPIR_KIND_FILE, .handler = MPIR_File_errhandler, .code = code },
-                function);
+    return raise_error(
+        &(struct raised){ .kind = MPIR_KIND_FILE, .handler = MPIR_File_errhandler, .code = code }, function);
 }
 
 int MPIR_Session_call_errhandler(MPIR_Session *session, int errorcode)
@@ -380,13 +381,11 @@ int MPIR_File_call_errhandler(MPIR_File *fh, int errorcode)
 int MPIR_Err_file(MPIR_File *file, const char *function, int errclass)
 {
     forget_request();
-    raise_on_file(file, function, errclass);
-    return errclass;
+    return raise_on_file(file, function, errclass) ? MPI_SUCCESS : errclass;
 }
 
 int MPIR_Err_no_file(const char *function, int errclass)
 {
     forget_request();
-    raise_on_no_file(function, errclass);
-    return errclass;
+    return raise_on_no_file(function, errclass) ? MPI_SUCCESS : errclass;
 }

@@ -5,6 +5,7 @@
 #ifndef MPIR_ABI_H
 #define MPIR_ABI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct MPIR_Datatype;
@@ -33,6 +34,7 @@ typedef struct MPIR_Callback {
 struct MPIR_Abi {
     const char *name;
     enum MPIR_LANGUAGE language;
+    bool settles; /* a call whose error such an error handler has got returns MPI_SUCCESS */
     /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND. */
     void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);
     /* MPI_Comm_copy_attr_function and MPI_Comm_delete_attr_function and their like; they return what the function does. */

@@ -19,6 +19,10 @@ void MPIR_Attr_drop(void *object);
 /* The object goes, and its attributes with it, without their callbacks. */
 void MPIR_Attr_forget(void *object);
 
+/* The functions of a key value are called through this front end.  The MPIR_KIND of its objects; -1: there is none. */
+struct MPIR_Abi;
+int MPIR_Keyval_call_by(int keyval, const struct MPIR_Abi *abi);
+
 /* MPI_Finalize, before anything else: MPI_COMM_SELF's attributes, MPI_COMM_WORLD's, the predefined datatypes'. */
 int MPIR_Attr_finalize(void);
 

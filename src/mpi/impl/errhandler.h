@@ -22,6 +22,11 @@ typedef struct MPIR_Errhandler {
 
 extern MPIR_Errhandler MPIR_Errors_are_fatal, MPIR_Errors_abort, MPIR_Errors_return;
 
+/* MPI::ERRORS_THROW_EXCEPTIONS of MPICH's C++ bindings: as MPI_ERRORS_RETURN for the library; who called then throws.  Its native value
+ * is none of the Standard ABI's. */
+enum { MPIR_ERRORS_THROW_EXCEPTIONS = 335 };
+extern MPIR_Errhandler MPIR_Errors_throw;
+
 /* The one of files that are opened, and of I/O calls without a valid file: MPI_FILE_NULL's. */
 extern MPIR_Errhandler *MPIR_File_errhandler;
 

@@ -32,6 +32,7 @@ struct ku_slab MPIR_slab[MPIR_KIND_COUNT] = {
 #pragma weak MPIR_Errors_are_fatal
 #pragma weak MPIR_Errors_abort
 #pragma weak MPIR_Errors_return
+#pragma weak MPIR_Errors_throw
 #pragma weak MPIR_Info_env
 #pragma weak MPIR_Message_no_proc
 #pragma weak MPIR_Datatype_predefined
@@ -54,6 +55,8 @@ static void *find_predefined(int32_t value)
         return &MPIR_Errors_abort;
     case KEEL_MPI_ERRORS_RETURN:
         return &MPIR_Errors_return;
+    case MPIR_ERRORS_THROW_EXCEPTIONS:
+        return &MPIR_Errors_throw;
     case KEEL_MPI_INFO_ENV:
         return &MPIR_Info_env;
     case KEEL_MPI_MESSAGE_NO_PROC:
