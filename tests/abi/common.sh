@@ -65,7 +65,8 @@ check_wrapper()
     check "by $1 --abi, without mpiexec" "right of 1" env -u LD_LIBRARY_PATH "$work/linked"
 }
 
-# It is our library that ran, and --abi=none leaves the program with its own: check_whose PREFIX-OF-ITS-VERSION
+# It is our library that ran, under that MPI's own mpiexec too, and --abi=none leaves the program with its own: check_whose
+# PREFIX-OF-ITS-VERSION own_mpiexec COMMAND...
 check_whose()
 {
     cat >"$work/whose.c" <<'X'
@@ -84,6 +85,8 @@ int main(int argc, char **argv)
 X
     "mpicc.$ABI" -w -o "$work/whose" "$work/whose.c" || exit 1
     check "whose library" "Keel " "$MPIEXEC" -n 1 "$work/whose"
+    command -v "$2" >/dev/null && check "whose library under ${*:2}" "Keel
+Keel " env LD_LIBRARY_PATH="$folder" "${@:2}" -n 2 "$work/whose"
     check "whose library, --abi=none" "$1" "$MPIEXEC" --abi=none -n 1 "$work/whose"
 }
 
