@@ -85,8 +85,7 @@ int main(int argc, char **argv)
 X
     "mpicc.$ABI" -w -o "$work/whose" "$work/whose.c" || exit 1
     check "whose library" "Keel " "$MPIEXEC" -n 1 "$work/whose"
-    command -v "$2" >/dev/null && check "whose library under ${*:2}" "Keel
-Keel " env LD_LIBRARY_PATH="$folder" "${@:2}" -n 2 "$work/whose"
+    command -v "$2" >/dev/null && check "whose library under ${*:2}" $'Keel \nKeel ' env LD_LIBRARY_PATH="$folder" "${@:2}" -n 2 "$work/whose"
     check "whose library, --abi=none" "$1" "$MPIEXEC" --abi=none -n 1 "$work/whose"
 }
 
