@@ -10,6 +10,7 @@
 #include <string.h>
 #include "abi.h"
 #include "any.h"
+#include "basic.h"
 #include "comm.h"
 #include "env.h"
 #include "err.h"
@@ -23,6 +24,7 @@
 #include "request.h"
 #include "session.h"
 #include "type.h"
+#include "win.h"
 
 #define FRONT_EXPORT __attribute__((visibility("default")))
 #define FRONT_COLD __attribute__((cold, noinline))
@@ -339,6 +341,93 @@ static inline int front_Irecv(void *buf, MPI_Count count, MPIR_Datatype *t, int 
         return err;
     }
     return front_begun(r, MPID_Irecv_bytes(buf, len, &comm->adi, source, tag, r), request);
+}
+
+/* ---- Accesses to the window's near target (win.h).  False: the body is to do it, or to say what is wrong. */
+
+/* Where it is to be accessed. */
+static inline char *front_near(const MPIR_Win *win, int rank, MPI_Aint disp, int64_t bytes)
+{
+    const struct MPIR_Near *n = win->near;
+    if (unlikely(rank != n->rank || (uint64_t)disp > n->most))
+        return NULL;
+    int64_t at = disp * n->unit;
+    return likely(bytes <= n->size - at) ? n->base + at : NULL;
+}
+static inline bool front_near_bytes(MPI_Count count, const MPIR_Datatype *t, int64_t *len)
+{
+    return front_bytes(count, t, len) && t->adi.true_lb == 0;
+}
+static inline void front_near_copy(void *to, const void *from, int64_t n)
+{
+    if (n == 8)
+        memcpy(to, from, 8);
+    else if (n == 4)
+        memcpy(to, from, 4);
+    else
+        memmove(to, from, (size_t)n);
+}
+static inline bool front_Put(const void *buf, MPI_Count count, MPIR_Datatype *t, int rank, MPI_Aint disp,
+                             MPI_Count there, MPIR_Datatype *u, MPIR_Win *win)
+{
+    int64_t n, m;
+    char *at;
+    if (!front_near_bytes(count, t, &n) || !front_near_bytes(there, u, &m) || n != m ||
+        !(at = front_near(win, rank, disp, n)))
+        return false;
+    front_near_copy(at, buf, n);
+    return true;
+}
+static inline bool front_Get(void *buf, MPI_Count count, MPIR_Datatype *t, int rank, MPI_Aint disp,
+                             MPI_Count there, MPIR_Datatype *u, MPIR_Win *win)
+{
+    int64_t n, m;
+    char *at;
+    if (!front_near_bytes(count, t, &n) || !front_near_bytes(there, u, &m) || n != m ||
+        !(at = front_near(win, rank, disp, n)))
+        return false;
+    front_near_copy(buf, at, n);
+    return true;
+}
+static inline bool front_Win_flush(int rank, MPIR_Win *win)
+{
+    if (rank != win->near->rank)
+        return false;
+    atomic_thread_fence(memory_order_seq_cst);
+    return true;
+}
+/* Sums, replacements and reads of integers that the processor has an instruction for. */
+static inline bool front_Fetch_and_op(const void *in, void *old, MPIR_Datatype *t, int rank, MPI_Aint disp,
+                                      MPIR_Op *op, MPIR_Win *win)
+{
+    int64_t size = t->adi.size;
+    uint64_t *at = (uint64_t *)(void *)front_near(win, rank, disp, size), with, was;
+    if (!at || (size != 8 && size != 4) || (uintptr_t)at % (uint64_t)size != 0 || !t->adi.obj.self ||
+        !(MPID_Op_class_of(t->adi.basic) &
+          (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI)) ||
+        (uintptr_t)in < FRONT_PAGE || (op->obj.self != KEEL_MPI_SUM && op->obj.self != KEEL_MPI_REPLACE))
+        return false;
+    bool add = op->obj.self == KEEL_MPI_SUM;
+    atomic_store_explicit(win->near->busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (unlikely(atomic_load_explicit(win->near->gate, memory_order_acquire))) {
+        atomic_store_explicit(win->near->busy, 0, memory_order_release);
+        return false;
+    }
+    if (size == 8) {
+        memcpy(&with, in, 8);
+        was = add ? __atomic_fetch_add(at, with, __ATOMIC_SEQ_CST)
+                  : __atomic_exchange_n(at, with, __ATOMIC_SEQ_CST);
+        memcpy(old, &was, 8);
+    } else {
+        uint32_t *word = (uint32_t *)(void *)at, with4, was4;
+        memcpy(&with4, in, 4);
+        was4 = add ? __atomic_fetch_add(word, with4, __ATOMIC_SEQ_CST)
+                   : __atomic_exchange_n(word, with4, __ATOMIC_SEQ_CST);
+        memcpy(old, &was4, 4);
+    }
+    atomic_store_explicit(win->near->busy, 0, memory_order_release);
+    return true;
 }
 
 /* ---- Who an argument of a rooted collective matters to

@@ -873,11 +873,16 @@ SHORT = {
     "TAG_ANY": "({0} >= 0 || check_any_tag({1}, {0}))", "COMM": "{0}_o", "DATATYPE_USE": "{0}_o && {0}_o->adi.is_committed",
     "REQUEST_OUT": "{0}", "REQUEST_INOUT": "{0}_o && {0}_o->handle_type != MPIR_MESSAGE", "INT_OUT": "{0}", "STATUS_OUT": None,
     "REQUEST": "{0}_o && {0}_o->handle_type != MPIR_MESSAGE", "INT": None,
+    "WIN": "{0}_o", "OP": "{0}_o", "WIN_RANK": None, "AINT": None, "CPOINTER": None,
 }
 
 
 # Bodies that have a short way of their own for contiguous data (front.h).
 DIRECT = {"Send": "Send", "Rsend": "Send", "Recv": "Recv", "Isend": "Isend", "Irsend": "Isend", "Irecv": "Irecv"}
+
+
+# Procedures whose short way does all that is to be done, or nothing (front.h): a load or store of a window.
+NEAR = ("Put", "Get", "Fetch_and_op", "Win_flush")
 
 
 # Procedures that take no lock: what ends the job must not wait for anybody, and these read what does not change.
@@ -920,6 +925,9 @@ def short_way(front):
             decls.append("MPIR_Status %s_o;" % name)
             args[-1] = "%s ? &%s_o : NULL" % (name, name)
             after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
+    if proc.short in NEAR:
+        return "\n".join(["    " + d for d in decls] + ["    *value = MPI_SUCCESS;", "    return likely(%s &&\n                  front_%s(%s));" %
+                                                        (" &&\n                  ".join(conds), proc.short, ", ".join(args))])
     requests = [p.name + "_o" for p in proc.params if p.kind.name in ("REQUEST", "REQUEST_INOUT")]
     target = "front_target(%s)" % (comm or "NULL")
     if requests and not comm and not front.completes:

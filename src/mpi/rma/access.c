@@ -55,7 +55,10 @@ static struct rma_target *target_of(MPIR_Win *win, int rank, int *err)
         *err = lock_now(win, t);
     else if (r->epoch != RMA_LOCK_ALL && !t->access)
         *err = no_epoch(r, rank);
-    return *err ? NULL : t;
+    if (*err)
+        return NULL;
+    win->near = &t->near; /* until the epoch ends */
+    return t;
 }
 
 /* ---- Where ---------------------------------------------------------------------------------------------------- */

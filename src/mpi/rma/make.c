@@ -179,6 +179,21 @@ static void expose(MPIR_Win *win)
     s->key_len = len <= RMA_KEY ? (uint32_t)len : 0;
 }
 
+const struct MPIR_Near MPIR_Near_none = { .rank = INT32_MIN };
+
+static struct MPIR_Near near(const struct rma *r, const struct rma_target *t)
+{
+    if (!t->direct || t->dynamic || r->served || r->checks || t->unit <= 0)
+        return MPIR_Near_none;
+    return (struct MPIR_Near){ .rank = t->rank,
+                               .base = t->base,
+                               .size = t->size,
+                               .unit = t->unit,
+                               .most = (uint64_t)(t->size / t->unit),
+                               .busy = &r->own->slot->busy,
+                               .gate = &t->slot->gate };
+}
+
 static int make_targets(struct rma *r, MPIR_Win *win)
 {
     bool apart = win->flavor == MPI_WIN_FLAVOR_CREATE || win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
@@ -204,6 +219,8 @@ static int make_targets(struct rma *r, MPIR_Win *win)
     if (!apart)
         win->base = r->own->base;
     r->served = win->comm->adi.size > r->members || ((apart || r->checks) && win->comm->adi.size > 1);
+    for (int32_t i = 0; i < r->members; i++)
+        r->on_node[i].near = near(r, &r->on_node[i]);
     expose(win);
     return 0;
 }
@@ -278,6 +295,7 @@ static MPIR_Win *win_alloc(int flavor, void *base, MPI_Aint size, MPI_Count unit
     }
     win->errhandler = &MPIR_Errors_are_fatal;
     win->flavor = flavor;
+    MPIR_Near_forget(win);
     win->model = MPI_WIN_UNIFIED;
     win->base = base;
     win->size = size;
@@ -499,6 +517,7 @@ struct rma_target *MPIR_Rma_target(MPIR_Win *win, int32_t rank)
             return NULL;
         }
         t->rank = rank;
+        t->near = MPIR_Near_none;
         t->dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
         t->next = *bucket;
         *bucket = t;

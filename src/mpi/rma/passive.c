@@ -58,6 +58,7 @@ int MPIR_Win_lock(int lock_type, int rank, int assertion, MPIR_Win *win)
     if (err)
         return err;
     t->access = access;
+    win->near = &t->near;
     r->epoch = RMA_LOCK;
     r->locks++;
     return 0;
@@ -86,6 +87,7 @@ int MPIR_Win_unlock(int rank, MPIR_Win *win)
         err = first_of(err, MPIR_Rma_Out_wait(win, rank));
     }
     t->access = 0;
+    MPIR_Near_forget(win);
     if (--r->locks == 0)
         r->epoch = RMA_NONE;
     return err;
@@ -128,6 +130,7 @@ int MPIR_Win_unlock_all(MPIR_Win *win)
     err = first_of(err, MPIR_Rma_Flush_all(win));
     if (r->all_checked)
         MPIR_Rma_Unlock_all_words(r);
+    MPIR_Near_forget(win);
     r->epoch = RMA_NONE;
     return err;
 }

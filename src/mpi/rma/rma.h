@@ -71,6 +71,7 @@ struct rma_target {
     bool locking;            /* a thread waits for its lock */
     bool no_copy;            /* the device refused after all */
     struct rma_batch *batch; /* short messages that are not sent yet; NULL: none */
+    struct MPIR_Near near;   /* its rank is nobody's where front ends may not access it */
 };
 
 enum rma_epoch { RMA_NONE, RMA_FENCE, RMA_START, RMA_LOCK, RMA_LOCK_ALL };

@@ -108,6 +108,7 @@ int MPIR_Win_fence(int assertion, MPIR_Win *win)
             "has MPI_MODE_NOPRECEDE, and this process has accessed the window since the fence before");
     err = MPIR_Rma_Flush_all(win);
     err = first_of(err, MPIR_Barrier(win->comm));
+    MPIR_Near_forget(win);
     r->fence_used = false;
     r->fences++;
     if (r->checks)
@@ -169,6 +170,7 @@ int MPIR_Win_post(MPIR_Group *group, int assertion, MPIR_Win *win)
     r->done = calloc((size_t)group->size + 1, sizeof *r->done);
     if (!r->done)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", group->size);
+    MPIR_Near_forget(win);
     if (r->epoch == RMA_FENCE)
         r->epoch = RMA_NONE;
     MPIR_Object_ref(group);
@@ -274,6 +276,7 @@ int MPIR_Win_complete(MPIR_Win *win)
     set_started(win, r->started, false);
     MPIR_Group_release(r->started);
     r->started = NULL;
+    MPIR_Near_forget(win);
     r->epoch = RMA_NONE;
     return err;
 }
