@@ -31,7 +31,7 @@ of_suite()
 # The folder is emptied otherwise; `touch FOLDER/.built` when it is made.
 is_built()
 {
-    [ "$1/.built" -nt "$PREFIX/lib/libmpi.so" ] && return 0
+    [ "$1/.built" -nt "$PREFIX/lib/libmpi_abi.so" ] && return 0
     rm -rf "$1" && mkdir -p "$1"
     return 1
 }
