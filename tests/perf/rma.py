@@ -3,15 +3,44 @@
 is faster.
 
   rma.py [--rounds N] [--seconds S] [--ranks N] [--nodes N]
+  rma.py --tcp [--rounds N] [--seconds S]
+--tcp: Keel alone, over TCP on loopback, beside bare sockets (tcp_raw.c): a put of 8 bytes and its flush over a round trip, 1 MB over what a
+stream of 1 MB takes.
 --nodes: Keel's ranks are on so many simulated nodes (the peers' stay on one).  A peer that takes too long has no figures."""
 import argparse
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
 
-from compare import build, cell, libraries, printed, run_within
+from compare import TOP, build, cell, libraries, printed, run_within
+from tcp import over_tcp, raw
 
 LIMIT = 60
+
+
+def beside_sockets(rounds, seconds):
+    """Of windows whose targets are accessed by messages."""
+    name, _, mpiexec, env = over_tcp(libraries()[0])
+    seen = {}
+    with tempfile.TemporaryDirectory() as tmp:
+        program, sockets = build(libraries()[:1], "rma.c", tmp)[name], os.path.join(tmp, "raw")
+        subprocess.run(["cc", "-O2", "-w", "-o", sockets, f"{TOP}/tests/perf/tcp_raw.c"], check=True)
+        for k in range(rounds):
+            for step in ("raw", "keel") if k % 2 else ("keel", "raw"):
+                if step == "raw":
+                    found = raw(sockets, [8, 1 << 20], LIMIT)
+                    values = {"8": 2000 * found["latency", 8], "1M": 1e9 * (1 << 20) / (1e6 * found["bandwidth", 1 << 20])}
+                else:
+                    values = printed(run_within(LIMIT, [*mpiexec, "-n", "2", program, str(seconds)], env)[0])
+                for metric, value in values.items():
+                    seen.setdefault((step, metric), []).append(value)
+    for metric, floor in (("created_put_8", "8"), ("created_get_8", "8"), ("created_fetch_and_op", "8"), ("created_put_1M", "1M")):
+        ours, bare = seen.get(("keel", metric), []), seen[("raw", floor)]
+        print(f"{metric:32} {cell(statistics.median(ours), 11)} ns, sockets {cell(statistics.median(bare), 11)} ns: "
+              f"{statistics.median(a / b for a, b in zip(ours, bare)):.3f}")
+    return 0
 
 
 def main():
@@ -20,7 +49,10 @@ def main():
     p.add_argument("--seconds", type=float, default=0.05)
     p.add_argument("--ranks", type=int, default=2)
     p.add_argument("--nodes", type=int, default=1)
+    p.add_argument("--tcp", action="store_true")
     args = p.parse_args()
+    if args.tcp:
+        return beside_sockets(args.rounds, args.seconds)
     libs, seen = libraries(), {}
     with tempfile.TemporaryDirectory() as tmp:
         programs = build(libs, "rma.c", tmp)

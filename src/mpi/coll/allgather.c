@@ -1,6 +1,7 @@
 /* allgather.c: MPI_Allgather, MPI_Allgatherv and their kin (7.7).  Each process's block is in its place in rbuf before an
  * algorithm starts; from there on all is done in rbuf, in blocks of rtype. */
 #include "coll.h"
+#include "nodes.h"
 
 static void send_recv_blocks(struct coll *c, int64_t out, int to, int64_t in, int from)
 {
@@ -135,9 +136,11 @@ const struct coll_alg MPIR_Coll_allgather_algs[] = {
       MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_allgather_cost,
+      MPIR_Coll_nodes_allgather },
     { "doubling", COLL_NEEDS_POW2, doubling_cost, doubling },
     { "bruck", 0, bruck_cost, bruck },
-    { "ring", 0, ring_cost, ring },
+    { "ring", COLL_NEIGHBORS, ring_cost, ring },
     { "wide", 0, wide_cost, wide },
     { 0 },
 };
@@ -148,7 +151,7 @@ const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
       MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
-    { "ring", 0, ring_cost, ring },
+    { "ring", COLL_NEIGHBORS, ring_cost, ring },
     { "wide", 0, wide_cost, wide_v },
     { 0 },
 };

@@ -2,6 +2,7 @@
  * and copied, or by all in the same order of operands. */
 #include "coll.h"
 #include "halving.h"
+#include "nodes.h"
 
 /* ---- Recursive doubling --------------------------------------------------------------------------------------------- */
 
@@ -150,9 +151,11 @@ const struct coll_alg MPIR_Coll_allreduce_algs[] = {
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_ORDER, MPIR_Coll_nodes_allreduce_cost,
+      MPIR_Coll_nodes_allreduce },
     { "doubling", 0, doubling_cost, doubling },
     { "halving", COLL_NEEDS_SPREAD, MPIR_Coll_halving_cost, halving },
-    { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE, ring_cost, ring },
+    { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE | COLL_NEIGHBORS, ring_cost, ring },
     { "wide", 0, wide_cost, wide },
     { 0 },
 };

@@ -1,5 +1,6 @@
 /* barrier.c: MPI_Barrier and its kin (7.3). */
 #include "coll.h"
+#include "nodes.h"
 
 /* Round k: tell the process 2^k further on, hear from the one 2^k before. */
 static void dissemination(struct coll *c)
@@ -78,6 +79,7 @@ static void team(struct coll *c)
 
 const struct coll_alg MPIR_Coll_barrier_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_barrier_cost, MPIR_Coll_nodes_barrier },
     { "dissemination", 0, dissemination_cost, dissemination },
     { "wide", 0, wide_cost, wide },
     { "binomial", 0, binomial_cost, binomial },

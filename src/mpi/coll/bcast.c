@@ -1,5 +1,6 @@
 /* bcast.c: MPI_Bcast and its kin (7.4).  The data is what rbuf, rcount, rtype say, in all processes. */
 #include "coll.h"
+#include "nodes.h"
 
 /* ---- Tree -------------------------------------------------------------------------------------------------------- */
 
@@ -185,10 +186,11 @@ const struct coll_alg MPIR_Coll_bcast_algs[] = {
     { "measured", COLL_NEEDS_TEAM | COLL_BY_MEASURING, MPIR_Coll_stream_cost, team },
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_stream_cost, team },
     { "read", COLL_NEEDS_TEAM | COLL_BY_READING, MPIR_Coll_stream_cost, team },
+    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_down_cost, MPIR_Coll_nodes_bcast },
     { "binomial", 0, binomial_cost, binomial },
     { "wide", 0, wide_cost, wide },
-    { "scatter_ring", COLL_NEEDS_SPREAD, scatter_ring_cost, scatter_ring },
-    { "chain", 0, chain_cost, chain },
+    { "scatter_ring", COLL_NEEDS_SPREAD | COLL_NEIGHBORS, scatter_ring_cost, scatter_ring },
+    { "chain", COLL_NEIGHBORS, chain_cost, chain },
     { 0 },
 };
 

@@ -4,6 +4,7 @@
  * of ranks, and the facts of the communicator, which are agreed on once.  KEEL_COLL forces algorithms by name. */
 #include "sched.h"
 #include "inter.h"
+#include "nodes.h"
 #include "tune.h"
 #include "drive.h"
 #include "env.h"
@@ -74,12 +75,28 @@ __attribute__((constructor)) static void register_knobs(void)
  * places the crossings between algorithms, and all processes must use the same numbers. */
 static const double round_ns = 300, message_ns = 80, bytes_per_ns = 8, wait_ns = 1500, turn_ns = 1000;
 
-double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded)
+/* The same between nodes. */
+static const double net_round_ns = 20000, net_message_ns = 4000, net_bytes_per_ns = 1;
+
+static double own_ns(const struct coll_cost *cost, bool crowded)
 {
     if (crowded)
         return (cost->waits + cost->rounds) * wait_ns + cost->turns * turn_ns +
                cost->total_bytes / bytes_per_ns;
     return cost->rounds * round_ns + cost->messages * message_ns + cost->bytes / bytes_per_ns;
+}
+
+/* Between nodes, a row that knows nothing of them has each round go there, and of all the ranks of a node at once. */
+double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s)
+{
+    struct coll_cost cost = a->cost(s);
+    if (s->nodes && !(a->needs & COLL_NEEDS_NODES)) {
+        cost.net_rounds = cost.rounds;
+        cost.net_messages = cost.messages;
+        cost.net_bytes = cost.bytes * (a->needs & COLL_NEIGHBORS && s->blocks ? 1 : s->largest);
+    }
+    return own_ns(&cost, s->crowded) + cost.net_rounds * net_round_ns + cost.net_messages * net_message_ns +
+           cost.net_bytes / net_bytes_per_ns;
 }
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
@@ -278,7 +295,9 @@ static bool can(const struct coll_alg *a, const struct coll_size *s)
              (a->needs & COLL_NEEDS_POW2 && (s->p & (s->p - 1))) ||
              (a->needs & COLL_NEEDS_SPREAD && s->elements < s->p) ||
              (a->needs & COLL_NEEDS_TEAM && (!s->team || s->room > MPID_World()->team_room)) ||
-             (a->needs & COLL_NEEDS_STEPS && !can_step(s)) ||
+             (a->needs & COLL_NEEDS_STEPS && !can_step(s)) || (a->needs & COLL_NEEDS_NODES && !s->nodes) ||
+             (a->needs & COLL_NEEDS_BLOCKS && !s->blocks) ||
+             (a->needs & COLL_NEEDS_ORDER && !s->blocks && !s->commutative) ||
              (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
 }
 
@@ -289,8 +308,7 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
     for (const struct coll_alg *a = algs; a->name; a++) {
         if (!can(a, s))
             continue;
-        struct coll_cost cost = a->cost(s);
-        double ns = MPIR_Coll_ns(&cost, s->crowded);
+        double ns = MPIR_Coll_ns(a, s);
         if (!best || ns < least) {
             best = a;
             least = ns;
@@ -304,7 +322,8 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return SAME(bytes) && SAME(elements) && SAME(p) && SAME(most) && SAME(commutative) && SAME(in_place) &&
-           SAME(crowded) && SAME(team) && SAME(room) && SAME(unit);
+           SAME(crowded) && SAME(team) && SAME(room) && SAME(unit) && SAME(nodes) && SAME(largest) &&
+           SAME(blocks);
 }
 
 /* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */
@@ -340,7 +359,8 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     if (!err && c->op)
         err = MPIR_Op_check(c->op, c->rtype);
     st->err = st->ntemps = 0;
-    st->mute = st->team_broke = false;
+    st->parts[0] = st->parts[1] = 0;
+    st->mute = st->team_broke = st->by_messages = false;
     st->turn = COLL_TURN_BOTH;
     st->sched = NULL;
     st->made = NULL;
@@ -387,13 +407,22 @@ int MPIR_Coll_end(struct coll *c)
 
 static void run(const struct coll_alg *a, struct coll *c, const struct coll_size *s)
 {
-    MPIR_Coll_count(c, a, s);
+    if (!c->part)
+        MPIR_Coll_count(c, a, s);
     if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)))
         MPID_Team_absent(&c->comm->adi, c->when);
     c->way = a->needs & COLL_BY_MEASURING ? COLL_MEASURED
              : a->needs & COLL_BY_READING ? COLL_READ
                                           : COLL_SHOWN;
     a->run(c);
+}
+
+/* May it be over several nodes, and nobody has looked? */
+static bool over_nodes(const struct coll *c)
+{
+    const MPIR_Comm *comm = c->comm;
+    return __builtin_expect(comm->team != MPIR_TEAM_HAS && MPID_World()->nodes > 1, 0) &&
+           !comm->nodes_asked && !c->part && !comm->local && c->size > 2 && comm->coll_seq > TEAM_AFTER;
 }
 
 /* Choose an algorithm and run it. */
@@ -403,6 +432,8 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
     if (!err && c->comm->team == MPIR_TEAM_UNASKED && !c->comm->local && c->size > 1 &&
         c->comm->coll_seq > TEAM_AFTER)
         err = MPIR_Coll_team_ask(c->comm);
+    if (!err && over_nodes(c))
+        err = MPIR_Coll_nodes_ask(c->comm);
     if (err)
         return err;
     c->when = c->comm->coll_seq; /* to agree may have counted */
@@ -411,6 +442,7 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
         return err;
     s->anywhere = coll_anywhere(c);
     s->team = c->comm->team == MPIR_TEAM_HAS && !s->anywhere;
+    MPIR_Coll_nodes_is(c->comm, s);
     run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
     if (c->st->team_broke && (err = MPIR_Coll_differ(c->comm, MPIR_Coll_words_of(c))) != 0) {
         MPIR_Coll_note(c, err);
@@ -435,6 +467,26 @@ int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm)
     if (c->before)
         c->before(c);
     return s.local ? MPIR_Coll_end(c) : choose_and_run(c, &s);
+}
+
+void MPIR_Coll_within(struct coll *c, struct coll *part, MPIR_Comm *comm)
+{
+    struct coll_state st;
+    struct coll_size s = { .p = comm->adi.size };
+    /* also after a call that some members have refused, numbers are the same in all */
+    comm->coll_seq = coll_nodes_number(c->tag, c->st->parts[comm == c->comm->nodes->leaders]++);
+    comm->coll_roots = 0;
+    int err = MPIR_Coll_begin(part, &st, comm);
+    part->part = true;
+    st.mute = c->st->mute;
+    if (!err)
+        err = MPIR_Coll_tables[part->kind].describe(part, &s);
+    if (!err && part->before)
+        part->before(part);
+    if (!err)
+        err = s.local ? MPIR_Coll_end(part) : choose_and_run(part, &s);
+    if (err)
+        MPIR_Coll_note(c, err);
 }
 
 int MPIR_Coll_in_place_misuse(const char *arg, const char *where)

@@ -84,6 +84,8 @@ END_TEST
 static bool allowed(const struct coll_alg *a, const struct coll_size *s)
 {
     return !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)) &&
+           (!(a->needs & COLL_NEEDS_NODES) || s->nodes) && (!(a->needs & COLL_NEEDS_BLOCKS) || s->blocks) &&
+           (!(a->needs & COLL_NEEDS_ORDER) || s->blocks || s->commutative) &&
            (!(a->needs & COLL_NEEDS_COMMUTATIVE) || s->commutative) &&
            (!(a->needs & COLL_NEEDS_POW2) || !(s->p & (s->p - 1))) &&
            (!(a->needs & COLL_NEEDS_SPREAD) || s->elements >= s->p) &&
@@ -98,12 +100,10 @@ static void choose(enum coll_kind kind, struct coll_size s, bool crowded)
     const struct coll_alg *best = MPIR_Coll_choose(kind, &facts, &s);
     ck_assert_ptr_nonnull(best);
     ck_assert(allowed(best, &s));
-    struct coll_cost b = best->cost(&s);
     for (const struct coll_alg *a = MPIR_Coll_tables[kind].algs; a->name; a++) {
-        struct coll_cost c = a->cost(&s);
-        double ns = MPIR_Coll_ns(&c, crowded);
+        double ns = MPIR_Coll_ns(a, &s);
         ck_assert_msg(ns >= 0 && ns == ns, "%s %s costs %g", MPIR_Coll_tables[kind].name, a->name, ns);
-        ck_assert(!allowed(a, &s) || MPIR_Coll_ns(&b, crowded) <= ns);
+        ck_assert(!allowed(a, &s) || MPIR_Coll_ns(best, &s) <= ns);
     }
 }
 
@@ -112,14 +112,17 @@ START_TEST(choices)
     for (int kind = 0; kind < COLL_TABLES; kind++)
         for (int32_t p = 2; p <= 1 << 20; p = p < 9 ? p + 1 : p * 5)
             for (int64_t n = 0; n < 1ll << 33; n = n * 3 + 1)
-                for (int bits = 0; bits < 8; bits++)
+                for (int bits = 0; bits < 32; bits++)
                     choose(kind,
                            (struct coll_size){ .bytes = n * 4,
                                                .elements = n,
                                                .p = p,
                                                .most = (p + 1) / 2,
                                                .commutative = bits & 1,
-                                               .in_place = (bits & 2) != 0 },
+                                               .in_place = (bits & 2) != 0,
+                                               .nodes = bits & 8 ? (p + 3) / 4 : 0,
+                                               .largest = bits & 8 ? 4 : 0,
+                                               .blocks = (bits & 24) == 24 },
                            bits & 4);
 }
 END_TEST
@@ -166,8 +169,8 @@ START_TEST(forced)
 {
     MPIR_Coll_facts facts = { .known = 1 };
     struct coll_size s = { .bytes = 8, .elements = 1, .p = 4 };
-    facts.forced[COLL_ALLREDUCE] = 7; /* ring: needs a commutative operation and as many elements as ranks */
-    ck_assert_str_eq(MPIR_Coll_allreduce_algs[6].name, "ring");
+    facts.forced[COLL_ALLREDUCE] = 8; /* ring: needs a commutative operation and as many elements as ranks */
+    ck_assert_str_eq(MPIR_Coll_allreduce_algs[7].name, "ring");
     ck_assert_str_ne(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "ring");
     s.commutative = true;
     s.elements = 4;

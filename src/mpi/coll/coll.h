@@ -26,6 +26,8 @@ struct coll_state {
     struct ku_err words; /* and its text */
     bool mute;           /* an error was noted: send and receive nothing any more */
     bool team_broke;     /* the call is still to be done, by messages */
+    bool by_messages;    /* the others are in a nonblocking form */
+    uint8_t parts[2];    /* of a blocking call: those done on the node, and among leaders (nodes.c) */
     enum coll_turn turn;
     struct coll_sched
         *sched;          /* NULL: helpers act at once; else they note down what is to be done (sched.h) */
@@ -47,6 +49,7 @@ struct coll {
     int32_t rank, size;
     enum coll_kind kind;
     enum coll_way way;        /* of the row that runs */
+    bool part;                /* of another call */
     int64_t room;             /* see struct coll_size */
     int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
     int root, tag;
@@ -77,6 +80,10 @@ enum coll_need {
     COLL_NEEDS_TEAM = 32,    /* a team, and what is shown there fits its rooms */
     COLL_NEEDS_STEPS =
         64 /* a team of not too many; an element, if there is something to combine, fits a chunk */,
+    COLL_NEEDS_NODES = 512,   /* what nodes.h keeps */
+    COLL_NEEDS_BLOCKS = 1024, /* the members of each node are ranks in a row */
+    COLL_NEEDS_ORDER = 2048,  /* they are, or the operation is commutative */
+    COLL_NEIGHBORS = 4096, /* no needs: data goes from rank to rank, so one message at a time leaves a node */
     COLL_BY_READING = 128, /* no needs: the row's way is COLL_READ */
     COLL_BY_MEASURING = 256
 };
@@ -88,10 +95,12 @@ struct coll_size {
     int32_t p;    /* ranks; on an intercommunicator (inter.h): of both groups */
     int32_t most; /* on an intercommunicator: of the larger one */
     bool commutative, in_place, crowded;
-    bool anywhere; /* the choice must not depend on where ranks are */
-    bool local;    /* nobody else is needed: what `before` does is all */
-    bool team;     /* the communicator has a team */
-    int64_t room;  /* bytes a process would show in it, or COLL_NO_ROOM */
+    bool anywhere;          /* the choice must not depend on where ranks are */
+    bool local;             /* nobody else is needed: what `before` does is all */
+    bool team;              /* the communicator has a team */
+    int32_t nodes, largest; /* nodes.h: how many nodes, members of the largest; 0: nothing is kept */
+    bool blocks;
+    int64_t room; /* bytes a process would show in it, or COLL_NO_ROOM */
     int64_t
         unit; /* bytes of what cannot be cut; 0: anything can; COLL_UNKNOWN: sizes are not the same in all */
 };
@@ -106,7 +115,8 @@ struct coll_cost {
     double bytes;       /* moved one after the other */
     double waits;       /* times any process must wait for another, all added up */
     double total_bytes; /* moved by all */
-    double turns;       /* times a process must come by at a team; those of all, where ranks share cores */
+    double net_rounds, net_messages, net_bytes; /* between nodes, besides what is above (rows of nodes.c) */
+    double turns; /* times a process must come by at a team; those of all, where ranks share cores */
 };
 
 struct coll_alg {
@@ -165,7 +175,9 @@ void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d);
 /* The cheapest algorithm whose needs are met (or the forced one). */
 const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
                                         struct coll_size *s);
-double MPIR_Coll_ns(const struct coll_cost *cost, bool crowded);
+double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s);
+/* Blocking, a part of the call c on a communicator of its nodes; what goes wrong is c's. */
+void MPIR_Coll_within(struct coll *c, struct coll *part, MPIR_Comm *comm);
 
 /* No count may be negative (arg names the array). */
 int MPIR_Coll_check_counts(const char *arg, MPIR_Counts counts, int32_t p);

@@ -11,6 +11,7 @@
  *   3. Which calls go this way depends on what is the same in all processes.  A team that is broken is so for all at the same meeting, so
  *      the calls from there on are done by messages in all of them. */
 #include "meeting.h"
+#include "nodes.h"
 #include "mpid_team.h"
 
 static struct coll_meeting *first_of(const MPIR_Comm *comm)
@@ -62,6 +63,8 @@ static void say_absent(MPIR_Comm *comm, uint32_t when)
 
 void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 {
+    if (comm->nodes)
+        MPIR_Coll_nodes_give_up(comm);
     if (!first_of(comm)) {
         say_refused(comm, comm->coll_seq);
         return;

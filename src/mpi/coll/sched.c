@@ -13,6 +13,7 @@
  *      order in which they were noted.
  *   3. The schedule holds references to the operation and to all datatypes of its steps; its request, to the communicator.
  *   4. After the first error the steps go on, but with empty messages and without touching data (coll.h). */
+#include "nodes.h"
 #include "sched.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,11 +33,15 @@ enum step_kind {
     STEP_CALL /* to: its argument */
 };
 
+/* In which communicator a message goes: the call's own, or one behind it. */
+enum where { WHERE_COMM, WHERE_LOCAL, WHERE_NODE, WHERE_LEADERS };
+
 struct step {
     uint8_t kind;
     uint8_t slot;
-    bool at_once;
-    uint8_t which; /* MPID_CONTEXT_*: of a message */
+    bool at_once : 1;
+    uint8_t where : 3; /* of a message: enum where */
+    uint8_t which : 4; /* MPID_CONTEXT_* */
     int32_t peer;
     union {
         void *from; /* a message's buffer */
@@ -180,13 +185,37 @@ static uint8_t take_slot(struct coll *c)
     return (uint8_t)i;
 }
 
+static enum where where_of(const struct coll *c)
+{
+    const MPIR_Comm *own = c->st->sched->call.comm;
+    return c->comm == own                              ? WHERE_COMM
+           : c->comm == own->local                     ? WHERE_LOCAL
+           : own->nodes && c->comm == own->nodes->node ? WHERE_NODE
+                                                       : WHERE_LEADERS;
+}
+
+static MPIR_Comm *comm_at(const struct step *s, MPIR_Comm *own)
+{
+    switch ((enum where)s->where) {
+    case WHERE_LOCAL:
+        return own->local;
+    case WHERE_NODE:
+        return own->nodes->node;
+    case WHERE_LEADERS:
+        return own->nodes->leaders;
+    default:
+        return own;
+    }
+}
+
 static uint32_t message(struct coll *c, enum step_kind kind, void *buf, int64_t count, MPIR_Datatype *type,
                         int peer, bool at_once)
 {
     struct step *s = next_step(c, kind);
     s->slot = take_slot(c);
     s->at_once = at_once;
-    s->which = (uint8_t)c->which;
+    s->which = (uint8_t)(c->which & 15);
+    s->where = (uint8_t)(where_of(c) & 7);
     s->peer = peer;
     s->from = buf;
     s->count = count;
@@ -288,7 +317,6 @@ static int note_steps(struct coll_sched *d)
         c->before(c);
     if (!d->size.local) {
         c->room = COLL_NO_ROOM;
-        d->size.anywhere = coll_anywhere(c);
         const struct coll_alg *a = MPIR_Coll_choose(c->kind, &c->comm->facts, &d->size);
         MPIR_Coll_count(c, a, &d->size);
         a->run(c);
@@ -326,7 +354,7 @@ static void begin(struct coll_sched *d, const struct step *s)
     struct coll *c = &d->call;
     void *buf;
     int64_t count;
-    MPIR_Comm *comm = s->which == MPID_CONTEXT_COLL ? c->comm : c->comm->local; /* inter.h */
+    MPIR_Comm *comm = comm_at(s, c->comm);
     slot->live = false;
     if (!find_data(s, &buf, &count))
         return;
@@ -576,6 +604,8 @@ static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
     d->call = *c;
     if (!*err)
         *err = MPIR_Coll_tables[c->kind].describe(&d->call, &d->size);
+    d->size.anywhere = coll_anywhere(&d->call);
+    MPIR_Coll_nodes_is(comm, &d->size); /* now, when it is the same in all; the steps may be noted later */
     if (d->call.op)
         MPIR_Object_ref(d->call.op);
     if (!*err && !(d->request = MPIR_Request_alloc(comm)))
@@ -624,7 +654,7 @@ static int failed(struct coll_sched *d, int err)
  * not wait for ever.  This waits until they have come. */
 static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
 {
-    struct coll_state st = { .err = err, .words = *ku_err_last(), .mute = true };
+    struct coll_state st = { .err = err, .words = *ku_err_last(), .mute = true, .by_messages = true };
     struct coll_size s = { .p = comm->adi.size };
     struct coll call = *begun, *c = &call;
     c->st = &st;
@@ -635,6 +665,7 @@ static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
             MPID_DeviceCheck(MPID_BLOCKING);
     c->room = COLL_NO_ROOM;
     s.anywhere = coll_anywhere(c);
+    MPIR_Coll_nodes_is(comm, &s);
     if (comm->facts.heard)
         MPIR_Coll_choose(c->kind, &comm->facts, &s)->run(c);
     return MPIR_Coll_end(c);

@@ -75,6 +75,7 @@ void MPIR_Comm_fini_static(MPIR_Comm *c)
 {
     if (!c->group)
         return;
+    MPIR_Coll_nodes_free(c);
     MPID_CommFree(&c->adi);
     MPIR_Group_release(c->group);
     c->group = NULL;
@@ -177,6 +178,7 @@ static void end_group(MPIR_Group *g)
 
 void MPIR_Comm_discard(MPIR_Comm *c)
 {
+    MPIR_Coll_nodes_free(c);
     MPIR_Attr_drop(c); /* there are none unless a dup failed */
     MPIR_Bsend_comm_free(c);
     MPIR_Comm_hints_clear(&c->hints);

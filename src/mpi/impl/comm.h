@@ -66,7 +66,9 @@ typedef struct MPIR_Comm {
     struct MPIR_Topo *topo;  /* virtual topology (topo.h); NULL: none */
     MPIR_Coll_facts facts;
     struct MPIR_Driven *awaiting; /* facts.asked: operations that sleep until the facts are there */
-    void *ways;   /* what its large collectives have cost (src/mpi/coll/ways.h); NULL: nothing yet */
+    void *ways; /* what its large collectives have cost (src/mpi/coll/ways.h); NULL: nothing yet */
+    struct MPIR_Nodes *nodes; /* over several nodes (src/mpi/coll/nodes.h); NULL */
+    bool nodes_asked;
     uint8_t team; /* enum MPIR_COMM_TEAM */
     bool quick;   /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
     MPIR_Meetings meetings;
@@ -142,6 +144,9 @@ struct MPIR_Agreement *MPIR_Agreement_begin(MPIR_Comm *comm, int which, int tag,
                                             int words);
 /* Go on as far as possible.  True: it is over and gone; the values, and the error class (recorded). */
 bool MPIR_Agreement_step(struct MPIR_Agreement *a, uint32_t *values, int words, int *err);
+
+/* What a communicator over several nodes keeps for its collectives. */
+void MPIR_Coll_nodes_free(MPIR_Comm *comm);
 
 /* The tag of the next collective's messages.  Persistent ones have the other half of the tags (src/mpi/coll). */
 enum { MPIR_COMM_TAGS = 1 << 30 };

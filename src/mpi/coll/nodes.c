@@ -1,0 +1,318 @@
+/* nodes.c: collectives of a communicator over several nodes: a part among the members of each node, which may have a team, and a part among
+ * the leaders, so that nothing goes to a node twice. */
+#include "nodes.h"
+#include "bodies.h"
+#include "inter.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What is kept ------------------------------------------------------------------------------------------------- */
+
+static void release(MPIR_Comm *comm)
+{
+    if (comm)
+        MPIR_Comm_release(comm);
+}
+
+void MPIR_Coll_nodes_free(MPIR_Comm *comm)
+{
+    struct MPIR_Nodes *n = comm->nodes;
+    comm->nodes = NULL;
+    comm->nodes_asked = false;
+    if (!n)
+        return;
+    release(n->node);
+    release(n->leaders);
+    free(n);
+}
+
+static int split(MPIR_Comm *comm, int color, MPIR_Comm **part)
+{
+    int err = MPIR_Comm_split(comm, color, comm->adi.rank, part);
+    if (*part)
+        (*part)->no_handle = true;
+    return err;
+}
+
+static int agree(MPIR_Comm *comm, uint32_t *v, int words)
+{
+    return MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), v, words);
+}
+
+static int32_t rank_in(const MPIR_Comm *comm, const MPIR_Comm *part, int32_t i)
+{
+    int32_t g = MPIR_Group_grank(part->group, i);
+    return MPIR_Group_rank_of(comm->group, g);
+}
+
+/* The rows of all nodes, from their leaders to all. */
+static int exchange_rows(struct MPIR_Nodes *n, struct nodes_row mine)
+{
+    enum { WORDS = sizeof(struct nodes_row) / sizeof(int32_t) };
+    MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
+    int err = n->leaders ? MPIR_Allgather(&mine, WORDS, type, n->row, WORDS, type, n->leaders) : 0;
+    int second = MPIR_Bcast(n->row, (MPI_Count)WORDS * n->nodes, type, 0, n->node);
+    for (n->mine = 0; n->mine < n->nodes && n->row[n->mine].id != mine.id;)
+        n->mine++;
+    return err ? err : second;
+}
+
+enum { ASK_FAILED, ASK_NODES, ASK_MOST, ASK_GAPS, ASK_WORDS };
+
+/* What the members must know before there is room for the rows. */
+static int look(MPIR_Comm *comm, MPIR_Comm *node, const MPIR_Comm *leaders, int failed, uint32_t v[ASK_WORDS])
+{
+    v[ASK_FAILED] = failed != 0;
+    v[ASK_NODES] = leaders ? (uint32_t)leaders->adi.size : 0;
+    v[ASK_MOST] = node ? (uint32_t)node->adi.size : 0;
+    v[ASK_GAPS] =
+        node && rank_in(comm, node, node->adi.size - 1) - rank_in(comm, node, 0) != node->adi.size - 1;
+    return agree(comm, v, ASK_WORDS);
+}
+
+static int build(MPIR_Comm *comm, MPIR_Comm *node, MPIR_Comm *leaders, const uint32_t v[ASK_WORDS])
+{
+    struct MPIR_Nodes *n = calloc(1, sizeof *n + v[ASK_NODES] * sizeof n->row[0]);
+    uint32_t failed = n == NULL;
+    int err = agree(comm, &failed, 1);
+    if (err || failed) {
+        free(n);
+        return err;
+    }
+    n->node = node;
+    n->leaders = leaders;
+    n->nodes = (int32_t)v[ASK_NODES];
+    n->most = (int32_t)v[ASK_MOST];
+    n->blocks = !v[ASK_GAPS];
+    n->last_rank = -1;
+    err = exchange_rows(n, (struct nodes_row){ .id = MPID_World()->node,
+                                               .first = rank_in(comm, node, 0),
+                                               .members = node->adi.size });
+    failed = err != 0;
+    int second = agree(comm, &failed, 1);
+    if (err || second || failed) {
+        free(n);
+        return err ? err : second;
+    }
+    comm->nodes = n;
+    return 0;
+}
+
+int MPIR_Coll_nodes_ask(MPIR_Comm *comm)
+{
+    MPIR_Comm *node = NULL, *leaders = NULL;
+    uint32_t v[ASK_WORDS] = { MPIR_Group_other_job(comm->group) != MPI_UNDEFINED };
+    comm->nodes_asked = true;
+    int err = agree(comm, v, 1); /* members of other jobs have node numbers of their own */
+    if (err || v[ASK_FAILED])
+        return err;
+    err = split(comm, MPID_World()->node, &node);
+    int second = split(comm, node && node->adi.rank == 0 ? 0 : MPI_UNDEFINED, &leaders);
+    err = look(comm, node, leaders, err ? err : second, v);
+    if (!err && !v[ASK_FAILED] && v[ASK_NODES] > 1 && v[ASK_MOST] > 1)
+        err = build(comm, node, leaders, v);
+    if (!comm->nodes) {
+        release(node);
+        release(leaders);
+    }
+    return err;
+}
+
+void MPIR_Coll_nodes_give_up(MPIR_Comm *comm)
+{
+    MPIR_Comm *node = comm->nodes->node;
+    int tag = (int)((comm->coll_seq - 1) & (MPIR_COMM_TAGS - 1));
+    for (int k = 0; k < 2; k++) { /* no call has more parts on a node */
+        node->coll_seq = coll_nodes_number(tag, k) + 1;
+        MPIR_Coll_team_give_up(node);
+    }
+}
+
+void MPIR_Coll_nodes_is(const MPIR_Comm *comm, struct coll_size *s)
+{
+    const struct MPIR_Nodes *n = s->anywhere ? NULL : comm->nodes;
+    s->nodes = n ? n->nodes : 0;
+    s->largest = n ? n->most : 0;
+    s->blocks = n && n->blocks;
+}
+
+/* The place of a rank's node among the leaders. */
+static int32_t node_of(const struct coll *c, int32_t rank)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int32_t i = 0;
+    if (n->last_rank == rank)
+        return n->last_node;
+    if (n->blocks) {
+        while (i + 1 < n->nodes && n->row[i + 1].first <= rank)
+            i++;
+    } else {
+        int32_t id = MPID_Node_of(MPIR_Group_grank(c->comm->group, rank));
+        while (i + 1 < n->nodes && n->row[i].id != id)
+            i++;
+    }
+    n->last_rank = rank;
+    return n->last_node = i;
+}
+
+/* Of a rank on this node. */
+static int32_t rank_on_node(const struct coll *c, int32_t rank)
+{
+    return MPIR_Group_rank_of(c->comm->nodes->node->group, MPIR_Group_grank(c->comm->group, rank));
+}
+
+/* ---- Parts -------------------------------------------------------------------------------------------------------- */
+
+static void part(struct coll *c, MPIR_Comm *comm, struct coll p)
+{
+    if (c->st->sched || c->st->by_messages) {
+        p.st = c->st;
+        p.comm = comm;
+        p.rank = comm->adi.rank;
+        p.size = comm->adi.size;
+        p.which = MPID_CONTEXT_PT2PT;
+        p.tag = c->tag;
+        p.room = COLL_NO_ROOM;
+        MPIR_Inter_run(c, &p, p.kind);
+    } else {
+        MPIR_Coll_within(c, &p, comm);
+    }
+}
+
+static struct coll whole(const struct coll *c, enum coll_kind kind, int root, const void *in, void *out)
+{
+    return (struct coll){ .kind = kind,
+                          .root = root,
+                          .op = c->op,
+                          .sbuf = in,
+                          .rbuf = out,
+                          .rcount = c->rcount,
+                          .rtype = c->rtype };
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------------------------- */
+
+void MPIR_Coll_nodes_barrier(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    part(c, n->node, (struct coll){ .kind = COLL_BARRIER });
+    if (n->leaders)
+        part(c, n->leaders, (struct coll){ .kind = COLL_BARRIER });
+    part(c, n->node, (struct coll){ .kind = COLL_BARRIER });
+}
+
+void MPIR_Coll_nodes_bcast(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int32_t from = node_of(c, c->root);
+    if (n->mine == from)
+        part(c, n->node, whole(c, COLL_BCAST, rank_on_node(c, c->root), NULL, c->rbuf));
+    if (n->leaders)
+        part(c, n->leaders, whole(c, COLL_BCAST, from, NULL, c->rbuf));
+    if (n->mine != from)
+        part(c, n->node, whole(c, COLL_BCAST, 0, NULL, c->rbuf));
+}
+
+/* Nobody waits for the root: a root beside its leader gets everything from its node, whose leader brings what the other nodes have. */
+void MPIR_Coll_nodes_reduce(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int32_t to = node_of(c, c->root), root = n->mine == to ? rank_on_node(c, c->root) : 0;
+    bool at_root = c->rank == c->root;
+    void *result = n->leaders ? at_root ? c->rbuf : MPIR_Coll_temp(c, c->rcount, c->rtype) : c->rbuf;
+    if (root == 0)
+        part(c, n->node, whole(c, COLL_REDUCE, 0, c->sbuf, result));
+    if (n->leaders)
+        part(c, n->leaders,
+             whole(c, COLL_REDUCE, to,
+                   root != 0       ? c->sbuf
+                   : n->mine == to ? MPI_IN_PLACE
+                                   : result,
+                   result));
+    if (root != 0)
+        part(c, n->node, whole(c, COLL_REDUCE, root, n->leaders ? result : c->sbuf, c->rbuf));
+}
+
+void MPIR_Coll_nodes_allreduce(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    const void *in = coll_in_place(c->sbuf) && !n->leaders ? c->rbuf : c->sbuf;
+    part(c, n->node, whole(c, COLL_REDUCE, 0, in, n->leaders ? c->rbuf : NULL));
+    if (n->leaders)
+        part(c, n->leaders, whole(c, COLL_ALLREDUCE, 0, MPI_IN_PLACE, c->rbuf));
+    part(c, n->node, whole(c, COLL_BCAST, 0, NULL, c->rbuf));
+}
+
+/* Blocks of all nodes lie one after the other; each process's own one is in its place. */
+void MPIR_Coll_nodes_allgather(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    struct coll p = { .kind = COLL_GATHER, .rcount = c->rcount, .rtype = c->rtype };
+    if (n->leaders) {
+        p.sbuf = MPI_IN_PLACE;
+        p.rbuf = coll_at(c->rbuf, c->rank * c->rcount, c->rtype);
+    } else {
+        p.sbuf = coll_at(c->rbuf, c->rank * c->rcount, c->rtype);
+        p.scount = c->rcount;
+        p.stype = c->rtype;
+    }
+    part(c, n->node, p);
+    if (n->leaders) {
+        int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes());
+        for (int32_t i = 0; !c->st->mute && i < n->nodes; i++) {
+            counts[i] = n->row[i].members * c->rcount;
+            counts[n->nodes + i] = n->row[i].first * c->rcount;
+        }
+        if (!c->st->mute)
+            part(c, n->leaders,
+                 (struct coll){ .kind = COLL_ALLGATHERV,
+                                .sbuf = MPI_IN_PLACE,
+                                .rbuf = c->rbuf,
+                                .rcounts = { counts, true },
+                                .rdispls = { counts + n->nodes, true },
+                                .rtype = c->rtype });
+    }
+    struct coll all = whole(c, COLL_BCAST, 0, NULL, c->rbuf);
+    all.rcount = c->size * c->rcount;
+    part(c, n->node, all);
+}
+
+/* ---- Costs -------------------------------------------------------------------------------------------------------- */
+
+/* `ways` times on the nodes, once among the leaders: the whole vector down or up a tree, or cut into parts if it is long. */
+static struct coll_cost cost_of(const struct coll_size *s, double ways, double whole_bytes, double cut_bytes)
+{
+    double levels = MPIR_Coll_levels(s->nodes, 2), n = (double)s->bytes;
+    double net = levels * whole_bytes < cut_bytes ? levels * whole_bytes : cut_bytes;
+    return (struct coll_cost){ .rounds = ways,
+                               .messages = ways,
+                               .bytes = ways * n,
+                               .net_rounds = net < levels * whole_bytes ? s->nodes + levels : levels,
+                               .net_messages = levels,
+                               .net_bytes = net,
+                               .waits = levels * s->nodes,
+                               .total_bytes = ways * n * s->p,
+                               .turns = ways * s->p };
+}
+
+struct coll_cost MPIR_Coll_nodes_barrier_cost(const struct coll_size *s)
+{
+    return cost_of(s, 2, 0, 0);
+}
+
+struct coll_cost MPIR_Coll_nodes_down_cost(const struct coll_size *s)
+{
+    return cost_of(s, 1, (double)s->bytes, 2.0 * (double)s->bytes);
+}
+
+struct coll_cost MPIR_Coll_nodes_allreduce_cost(const struct coll_size *s)
+{
+    return cost_of(s, 2, (double)s->bytes, 2.0 * (double)s->bytes);
+}
+
+struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s)
+{
+    struct coll_cost cost = cost_of(s, 2, 0, 0);
+    cost.net_bytes = (double)s->bytes;
+    return cost;
+}

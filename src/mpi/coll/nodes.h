@@ -1,0 +1,43 @@
+/* nodes.h: rows that compose a part among the members of each node and a part among the nodes. */
+#ifndef NODES_H
+#define NODES_H
+
+#include "coll.h"
+
+/* What a communicator over several nodes keeps, from a blocking collective on that all members have been in. */
+struct MPIR_Nodes {
+    MPIR_Comm *node;     /* the members on this node, in the order of their ranks; the first is the leader */
+    MPIR_Comm *leaders;  /* the leaders, in the order of their ranks; NULL in others */
+    int32_t nodes, most; /* how many; the members of the largest */
+    int32_t mine;        /* this node's place among the leaders */
+    bool blocks;         /* the members of each node are ranks in a row */
+    int32_t last_rank, last_node; /* see nodes.c */
+    struct nodes_row {
+        int32_t id, first, members; /* the job's number of it; the leader's rank */
+    } row[];                        /* [nodes] */
+};
+
+/* Make what is above, if the communicator is over several nodes and one of them has several members; collective.  Returns an error class. */
+int MPIR_Coll_nodes_ask(MPIR_Comm *comm);
+/* This process does not come to the present call: the others on its node need not wait at the team there. */
+void MPIR_Coll_nodes_give_up(MPIR_Comm *comm);
+/* The number from which part k of the call with this tag counts, on the node or among the leaders. */
+static inline uint32_t coll_nodes_number(int tag, int k)
+{
+    enum { PARTS = 8 };
+    return 2u * ((uint32_t)tag * PARTS + (uint32_t)k);
+}
+/* What the choice depends on. */
+void MPIR_Coll_nodes_is(const MPIR_Comm *comm, struct coll_size *s);
+
+void MPIR_Coll_nodes_barrier(struct coll *c);
+void MPIR_Coll_nodes_bcast(struct coll *c);
+void MPIR_Coll_nodes_reduce(struct coll *c);
+void MPIR_Coll_nodes_allreduce(struct coll *c);
+void MPIR_Coll_nodes_allgather(struct coll *c);
+struct coll_cost MPIR_Coll_nodes_barrier_cost(const struct coll_size *s);
+struct coll_cost MPIR_Coll_nodes_down_cost(const struct coll_size *s); /* or up: the whole vector */
+struct coll_cost MPIR_Coll_nodes_allreduce_cost(const struct coll_size *s);
+struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s); /* bytes: of all blocks */
+
+#endif

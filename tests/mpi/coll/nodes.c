@@ -1,0 +1,7 @@
+/* Every collective by the rows that compose a part on each node and a part among the nodes. */
+/* ranks: 4 5 8 13 */
+/* timeout: 120 */
+/* mpiexec: -fake-nodes 3 */
+/* nodes: one, because it has simulated ones of its own */
+/* env: KEEL_COLL=barrier=nodes,bcast=nodes,reduce=nodes,allreduce=nodes,allgather=nodes */
+#include "forced.h"
