@@ -1,0 +1,162 @@
+/* ranks: 5 7 */
+/* mpiexec: -fake-nodes 3 */
+/* nodes: one, because it has simulated ones of its own */
+/* timeout: 120 */
+/* Composed collectives of a communicator whose ranks lie on the nodes in no order, from and to every root, beside the same calls on one
+ * whose ranks lie in a row on each: all forms, operations that do not commute, in place. */
+#include "../check.h"
+
+enum { N = 300 };
+static MPI_Comm comm;
+static int rank, size;
+static MPI_Op affine; /* of pairs (a, b): x -> a x + b, modulo a prime; it does not commute */
+
+static void compose(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    enum { PRIME = 10007 };
+    int *x = in, *y = inout;
+    (void)type;
+    for (int i = 0; i < *len; i++) { /* first x, then y */
+        int a = y[2 * i] * x[2 * i] % PRIME, b = (y[2 * i] * x[2 * i + 1] + y[2 * i + 1]) % PRIME;
+        y[2 * i] = a;
+        y[2 * i + 1] = b;
+    }
+}
+
+static int value(int r, int i)
+{
+    return (r * 37 + i * 11 + 5) % 1000;
+}
+
+static void fill(int *v, int r)
+{
+    for (int i = 0; i < N; i++)
+        v[i] = value(r, i);
+}
+
+/* Of all ranks in their order. */
+static void expected(int *want, int sum)
+{
+    int next[N], len = N / 2;
+    fill(want, 0);
+    for (int r = 1; r < size; r++) {
+        fill(next, r);
+        for (int i = 0; sum && i < N; i++)
+            want[i] += next[i];
+        if (!sum) {
+            compose(want, next, &len, NULL);
+            memcpy(want, next, sizeof next);
+        }
+    }
+}
+
+static void same(const int *got, const int *want, const char *what, int root)
+{
+    for (int i = 0; i < N; i++)
+        if (got[i] != want[i]) {
+            CHECK(got[i] == want[i], "%s, root %d, element %d: %d; expected %d", what, root, i, got[i],
+                  want[i]);
+            return;
+        }
+}
+
+static void run(MPI_Request *r)
+{
+    MPI_Wait(r, MPI_STATUS_IGNORE);
+}
+
+static void rooted(int root, MPI_Datatype pair)
+{
+    int in[N], out[N], want[N];
+    MPI_Request r;
+    fill(want, root);
+    for (int form = 0; form < 2; form++) {
+        memset(out, 0, sizeof out);
+        if (rank == root)
+            fill(out, root);
+        if (form)
+            MPI_Ibcast(out, N, MPI_INT, root, comm, &r), run(&r);
+        else
+            MPI_Bcast(out, N, MPI_INT, root, comm);
+        same(out, want, "bcast", root);
+    }
+    for (int op = 0; op < 2; op++)
+        for (int form = 0; form < 3; form++) {
+            const void *from = in;
+            int n = op ? N : N / 2;
+            fill(in, rank);
+            memset(out, 0, sizeof out);
+            if (form == 2 && rank == root) {
+                memcpy(out, in, sizeof in);
+                from = MPI_IN_PLACE;
+            }
+            if (form == 1)
+                MPI_Ireduce(from, out, n, op ? MPI_INT : pair, op ? MPI_SUM : affine, root, comm, &r),
+                    run(&r);
+            else
+                MPI_Reduce(from, out, n, op ? MPI_INT : pair, op ? MPI_SUM : affine, root, comm);
+            expected(want, op);
+            if (rank == root)
+                same(out, want, op ? "reduce, sum" : "reduce, affine", root);
+        }
+}
+
+static void all(MPI_Datatype pair)
+{
+    int in[N], out[N], want[N], *blocks = malloc((size_t)size * sizeof in);
+    MPI_Request r;
+    for (int op = 0; op < 2; op++)
+        for (int form = 0; form < 3; form++) {
+            int n = op ? N : N / 2;
+            fill(in, rank);
+            memcpy(out, in, sizeof in);
+            const void *from = form == 2 ? MPI_IN_PLACE : in;
+            if (form == 1)
+                MPI_Iallreduce(from, out, n, op ? MPI_INT : pair, op ? MPI_SUM : affine, comm, &r), run(&r);
+            else
+                MPI_Allreduce(from, out, n, op ? MPI_INT : pair, op ? MPI_SUM : affine, comm);
+            expected(want, op);
+            same(out, want, op ? "allreduce, sum" : "allreduce, affine", -1);
+        }
+    for (int form = 0; form < 3; form++) {
+        fill(in, rank);
+        memset(blocks, 0, (size_t)size * sizeof in);
+        if (form == 2)
+            memcpy(blocks + rank * N, in, sizeof in);
+        if (form == 1)
+            MPI_Iallgather(in, N, MPI_INT, blocks, N, MPI_INT, comm, &r), run(&r);
+        else
+            MPI_Allgather(form == 2 ? MPI_IN_PLACE : in, N, MPI_INT, blocks, N, MPI_INT, comm);
+        for (int i = 0; i < size; i++) {
+            fill(want, i);
+            same(blocks + i * N, want, "allgather", i);
+        }
+    }
+    MPI_Barrier(comm);
+    MPI_Ibarrier(comm, &r), run(&r);
+    free(blocks);
+}
+
+int main(int argc, char **argv)
+{
+    check_init(&argc, &argv);
+    MPI_Datatype pair;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(compose, 0, &affine);
+    for (int order = 0; order < 3; order++) { /* in a row; in turns; backwards */
+        int key = order == 0 ? check_rank : order == 1 ? check_rank % 3 * 100 + check_rank : -check_rank;
+        MPI_Comm_split(MPI_COMM_WORLD, 0, key, &comm);
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &size);
+        for (int round = 0; round < 2; round++) {
+            for (int root = 0; root < size; root++)
+                rooted(root, pair);
+            all(pair);
+        }
+        MPI_Comm_free(&comm);
+    }
+    MPI_Op_free(&affine);
+    MPI_Type_free(&pair);
+    return check_done();
+}
