@@ -121,7 +121,7 @@ START_TEST(choices)
                                                .commutative = bits & 1,
                                                .in_place = (bits & 2) != 0,
                                                .nodes = bits & 8 ? (p + 3) / 4 : 0,
-                                               .largest = bits & 8 ? 4 : 0,
+                                               .largest = bits & 8 ? (p < 4 ? p : 4) : 0,
                                                .blocks = (bits & 24) == 24 },
                            bits & 4);
 }

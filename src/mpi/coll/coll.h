@@ -83,7 +83,8 @@ enum coll_need {
     COLL_NEEDS_NODES = 512,   /* what nodes.h keeps */
     COLL_NEEDS_BLOCKS = 1024, /* the members of each node are ranks in a row */
     COLL_NEEDS_ORDER = 2048,  /* they are, or the operation is commutative */
-    COLL_NEIGHBORS = 4096, /* no needs: data goes from rank to rank, so one message at a time leaves a node */
+    COLL_NEIGHBORS =
+        4096, /* no needs: one message at a time goes between two nodes, as data goes from rank to rank, or to one */
     COLL_BY_READING = 128, /* no needs: the row's way is COLL_READ */
     COLL_BY_MEASURING = 256
 };

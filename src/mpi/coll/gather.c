@@ -1,5 +1,6 @@
 /* gather.c: MPI_Gather, MPI_Gatherv and their kin (7.5).  Only the root looks at rbuf, rcount(s), rtype. */
 #include "coll.h"
+#include "nodes.h"
 
 void MPIR_Coll_gather_linear(struct coll *c)
 {
@@ -90,8 +91,9 @@ const struct coll_alg MPIR_Coll_gather_algs[] = {
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
-    { "binomial", 0, MPIR_Coll_binomial_cost, binomial },
-    { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_gather },
+    { "binomial", COLL_NEIGHBORS, MPIR_Coll_binomial_cost, binomial },
+    { "linear", COLL_NEIGHBORS, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };
 

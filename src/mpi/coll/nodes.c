@@ -243,6 +243,125 @@ void MPIR_Coll_nodes_allreduce(struct coll *c)
     part(c, n->node, whole(c, COLL_BCAST, 0, NULL, c->rbuf));
 }
 
+/* Messages among the leaders, or on the node, that are no collective of theirs. */
+static struct coll messages(const struct coll *c, MPIR_Comm *comm)
+{
+    struct coll p = *c;
+    p.comm = comm;
+    p.which = MPID_CONTEXT_PT2PT;
+    return p;
+}
+
+/* Blocks of a rooted collective, as this process has them: `count` elements of `type` each. */
+struct blocks {
+    int64_t count;
+    MPIR_Datatype *type;
+    void *all; /* of all ranks; or NULL */
+};
+
+static void *block_at(const struct blocks *b, int64_t rank)
+{
+    return coll_at(b->all, rank * b->count, b->type);
+}
+
+/* Those of all other nodes, between the leader and its peers. */
+static void with_leaders(struct coll *c, const struct blocks *b, bool sends)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    struct coll p = messages(c, n->leaders);
+    struct coll_batch batch;
+    coll_batch_begin(&batch, &p);
+    for (int32_t k = 1; k < n->nodes; k++) {
+        int32_t i = (n->mine + k) % n->nodes;
+        const struct nodes_row *row = &n->row[i];
+        if (sends)
+            MPIR_Coll_batch_send(&batch, block_at(b, row->first), row->members * b->count, b->type, i);
+        else
+            MPIR_Coll_batch_recv(&batch, block_at(b, row->first), row->members * b->count, b->type, i);
+    }
+    MPIR_Coll_batch_end(&batch);
+}
+
+/* The same between the leader and a root beside it, which is `other` on the node: the ranks before this node, and those behind. */
+static void with_root(struct coll *c, const struct blocks *b, int32_t other, bool sends)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    const struct nodes_row *row = &n->row[n->mine];
+    struct coll p = messages(c, n->node);
+    int32_t from[2] = { 0, row->first + row->members }, end[2] = { row->first, c->size };
+    for (int i = 0; i < 2; i++) {
+        if (from[i] < end[i] && sends)
+            MPIR_Coll_send(&p, block_at(b, from[i]), (end[i] - from[i]) * b->count, b->type, other);
+        else if (from[i] < end[i])
+            MPIR_Coll_recv(&p, block_at(b, from[i]), (end[i] - from[i]) * b->count, b->type, other);
+    }
+}
+
+/* The root's node gathers to the root; the others' blocks come by way of the leaders. */
+void MPIR_Coll_nodes_gather(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    const struct nodes_row *row = &n->row[n->mine];
+    int32_t to = node_of(c, c->root), root = n->mine == to ? rank_on_node(c, c->root) : 0;
+    bool at_root = c->rank == c->root;
+    struct blocks b = { at_root ? c->rcount : c->scount, at_root ? c->rtype : c->stype,
+                        at_root ? c->rbuf : NULL };
+    struct coll p = {
+        .kind = COLL_GATHER, .root = root, .sbuf = c->sbuf, .scount = c->scount, .stype = c->stype
+    };
+    if (n->leaders && !at_root)
+        b.all = MPIR_Coll_temp(c, (n->mine == to ? c->size : row->members) * b.count, b.type);
+    if (n->mine != to ? n->leaders != NULL : at_root) {
+        p.rbuf = n->mine == to ? block_at(&b, row->first) : b.all;
+        p.rcount = b.count;
+        p.rtype = b.type;
+    }
+    part(c, n->node, p);
+    if (n->leaders && n->mine != to) {
+        p = messages(c, n->leaders);
+        MPIR_Coll_send(&p, b.all, row->members * b.count, b.type, to);
+    } else if (n->leaders) {
+        with_leaders(c, &b, false);
+    }
+    if (root != 0 && n->leaders)
+        with_root(c, &b, root, true);
+    else if (root != 0 && at_root)
+        with_root(c, &b, 0, false);
+}
+
+/* The same the other way. */
+void MPIR_Coll_nodes_scatter(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    const struct nodes_row *row = &n->row[n->mine];
+    int32_t from = node_of(c, c->root), root = n->mine == from ? rank_on_node(c, c->root) : 0;
+    bool at_root = c->rank == c->root;
+    struct blocks b = { at_root ? c->scount : c->rcount, at_root ? c->stype : c->rtype,
+                        at_root ? (void *)(uintptr_t)c->sbuf : NULL };
+    struct coll p = {
+        .kind = COLL_SCATTER, .root = root, .rbuf = c->rbuf, .rcount = c->rcount, .rtype = c->rtype
+    };
+    if (n->leaders && !at_root)
+        b.all = MPIR_Coll_temp(c, (n->mine == from ? c->size : row->members) * b.count, b.type);
+    if (root != 0 && at_root)
+        with_root(c, &b, 0, true);
+    else if (root != 0 && n->leaders)
+        with_root(c, &b, root, false);
+    if (n->leaders && n->mine != from) {
+        p = messages(c, n->leaders);
+        MPIR_Coll_recv(&p, b.all, row->members * b.count, b.type, from);
+        p = (struct coll){ .kind = COLL_SCATTER, .rbuf = c->rbuf, .rcount = c->rcount, .rtype = c->rtype };
+    } else if (n->leaders) {
+        with_leaders(c, &b, true);
+    }
+    if (n->mine != from ? n->leaders != NULL : at_root) {
+        p.sbuf = n->mine == from ? block_at(&b, row->first) : b.all;
+        p.scount = b.count;
+        p.stype = b.type;
+    }
+    part(c, n->node, p);
+}
+
 /* Blocks of all nodes lie one after the other; each process's own one is in its place. */
 void MPIR_Coll_nodes_allgather(struct coll *c)
 {
@@ -308,6 +427,20 @@ struct coll_cost MPIR_Coll_nodes_down_cost(const struct coll_size *s)
 struct coll_cost MPIR_Coll_nodes_allreduce_cost(const struct coll_size *s)
 {
     return cost_of(s, 2, (double)s->bytes, 2.0 * (double)s->bytes);
+}
+
+struct coll_cost MPIR_Coll_nodes_blocks_cost(const struct coll_size *s)
+{
+    double all = (double)s->bytes * s->p, out = (double)s->bytes * (s->p - s->largest);
+    return (struct coll_cost){ .rounds = 2,
+                               .messages = 2,
+                               .bytes = all,
+                               .net_rounds = 1,
+                               .net_messages = s->nodes,
+                               .net_bytes = out,
+                               .waits = s->nodes,
+                               .total_bytes = 2 * all,
+                               .turns = s->p };
 }
 
 struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s)

@@ -34,10 +34,14 @@ void MPIR_Coll_nodes_barrier(struct coll *c);
 void MPIR_Coll_nodes_bcast(struct coll *c);
 void MPIR_Coll_nodes_reduce(struct coll *c);
 void MPIR_Coll_nodes_allreduce(struct coll *c);
+void MPIR_Coll_nodes_gather(struct coll *c);
+void MPIR_Coll_nodes_scatter(struct coll *c);
 void MPIR_Coll_nodes_allgather(struct coll *c);
 struct coll_cost MPIR_Coll_nodes_barrier_cost(const struct coll_size *s);
 struct coll_cost MPIR_Coll_nodes_down_cost(const struct coll_size *s); /* or up: the whole vector */
 struct coll_cost MPIR_Coll_nodes_allreduce_cost(const struct coll_size *s);
+struct coll_cost
+MPIR_Coll_nodes_blocks_cost(const struct coll_size *s); /* a block of each to or from the root */
 struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s); /* bytes: of all blocks */
 
 #endif

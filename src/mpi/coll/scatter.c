@@ -1,6 +1,7 @@
 /* scatter.c: MPI_Scatter, MPI_Scatterv and their kin (7.6).  Only the root looks at sbuf, scount(s), stype; rbuf may be
  * MPI_IN_PLACE there. */
 #include "coll.h"
+#include "nodes.h"
 
 void MPIR_Coll_take_own_block(struct coll *c)
 {
@@ -81,8 +82,9 @@ const struct coll_alg MPIR_Coll_scatter_algs[] = {
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
-    { "binomial", 0, MPIR_Coll_binomial_cost, binomial },
-    { "linear", 0, MPIR_Coll_linear_cost, linear },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_scatter },
+    { "binomial", COLL_NEIGHBORS, MPIR_Coll_binomial_cost, binomial },
+    { "linear", COLL_NEIGHBORS, MPIR_Coll_linear_cost, linear },
     { 0 },
 };
 

@@ -101,6 +101,36 @@ static void rooted(int root, MPI_Datatype pair)
         }
 }
 
+/* Blocks of all at each root, and back; in form 2 the root's own one is in its place. */
+static void blocks_of(int root)
+{
+    int in[N], out[N], want[N], *blocks = malloc((size_t)size * sizeof in);
+    MPI_Request r;
+    for (int form = 0; form < 3; form++) {
+        const void *from = form == 2 && rank == root ? MPI_IN_PLACE : in;
+        void *into = form == 2 && rank == root ? MPI_IN_PLACE : out;
+        fill(in, rank);
+        memset(blocks, 0, (size_t)size * sizeof in);
+        memcpy(blocks + rank * N, in, sizeof in);
+        if (form == 1)
+            MPI_Igather(from, N, MPI_INT, blocks, N, MPI_INT, root, comm, &r), run(&r);
+        else
+            MPI_Gather(from, N, MPI_INT, blocks, N, MPI_INT, root, comm);
+        for (int i = 0; rank == root && i < size; i++) {
+            fill(want, i);
+            same(blocks + i * N, want, "gather", root);
+        }
+        memset(out, 0, sizeof out);
+        if (form == 1)
+            MPI_Iscatter(blocks, N, MPI_INT, into, N, MPI_INT, root, comm, &r), run(&r);
+        else
+            MPI_Scatter(blocks, N, MPI_INT, into, N, MPI_INT, root, comm);
+        fill(want, rank);
+        same(into == out ? out : blocks + rank * N, want, "scatter", root);
+    }
+    free(blocks);
+}
+
 static void all(MPI_Datatype pair)
 {
     int in[N], out[N], want[N], *blocks = malloc((size_t)size * sizeof in);
@@ -151,7 +181,7 @@ int main(int argc, char **argv)
         MPI_Comm_size(comm, &size);
         for (int round = 0; round < 2; round++) {
             for (int root = 0; root < size; root++)
-                rooted(root, pair);
+                rooted(root, pair), blocks_of(root);
             all(pair);
         }
         MPI_Comm_free(&comm);
