@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "bench.h"
 #include "run.h"
 
@@ -138,9 +139,24 @@ static int act(int argc, char **argv)
     return run_all();
 }
 
+/* mpi_bench --tune: the script beside it, which starts jobs of this program. */
+static int tune(char **argv)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 8);
+    if (n > 0) {
+        strcpy(path + n, "_tune");
+        execv(path, argv + 1);
+    }
+    fprintf(stderr, "mpi_bench: mpi_bench_tune is not beside it\n");
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     int level;
+    if (argc > 1 && strcmp(argv[1], "--tune") == 0)
+        return tune(argv);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED,
                     &level); /* rate_threads has a thread beside the main one */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -22,6 +22,7 @@ const char usage[] =
     "  -f, --format FORMAT    table, csv or json (default table)\n"
     "  -o, --output FILE      instead of standard output\n"
     "  -n, --label TEXT       what a report calls this run (default: the library's name)\n"
+    "  --tune ...             (first, without mpiexec) as mpi_bench_tune: a tuning file for this machine\n"
     "  -V, --version          of the MPI library\n"
     "  -h, --help\n"
     "A figure is the median of 5 blocks; the least and the most stand beside it. mpi_bench_report lays JSON "
