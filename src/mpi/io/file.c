@@ -57,9 +57,9 @@ static int open_here(MPIR_File *f, int create)
     f->readable = access != O_WRONLY;
     f->mappable = access == O_RDWR && keeps_pages(f->fd);
     struct stat s;
-    if (fstat(f->fd, &s) == 0 && S_ISDIR(s.st_mode))
-        return MPIR_Io_errno(EISDIR, f->name, "opening");
-    return 0;
+    if (fstat(f->fd, &s))
+        return MPIR_Io_errno(errno, f->name, "opening");
+    return S_ISDIR(s.st_mode) ? MPIR_Io_errno(EISDIR, f->name, "opening") : 0;
 }
 
 void MPIR_File_release(MPIR_File *f)
@@ -148,16 +148,25 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
     err = open_all(f);
     if (!err && (amode & MPI_MODE_APPEND)) {
         f->position = lseek(f->fd, 0, SEEK_END);
-        if (own->adi.rank == 0)
+        if (f->position < 0)
+            err = MPIR_Io_errno(errno, f->name, "looking for the end of");
+        else if (own->adi.rank == 0)
             err = MPIR_Io_shared_set(f, f->position);
-        int there = MPIR_Barrier(own);
-        err = err ? err : there;
+        err = MPIR_Io_agree(f, err);
     }
     if (err)
         MPIR_File_release(f);
     else
         *fh = f;
     return err;
+}
+
+/* Some file systems write what was given to them only now, and may find no space for it. */
+static int close_here(MPIR_File *f)
+{
+    int fd = f->fd;
+    f->fd = -1;
+    return close(fd) && errno != EINTR ? MPIR_Io_errno(errno, f->name, "closing") : 0;
 }
 
 int MPIR_File_close(MPIR_File **fh)
@@ -174,8 +183,12 @@ int MPIR_File_close(MPIR_File **fh)
         err = MPIR_Io_agree(f, err);
     }
     *fh = NULL;
-    if (f->obj.refs > 1)
+    if (f->obj.refs > 1) {
         MPIR_Object_rename(f);
+    } else {
+        int closed = close_here(f);
+        err = err ? err : closed;
+    }
     MPIR_File_release(f);
     return err;
 }
