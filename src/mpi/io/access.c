@@ -67,6 +67,9 @@ static int length_there(const struct call *c, int64_t *len, int64_t *etypes)
         return MPIR_Err(MPI_ERR_TYPE, "datatype",
                         "and count are %lld bytes; expected a multiple of the etype's %lld", (long long)*len,
                         (long long)unit);
+    if (*len > 0 && v->filetype_there->adi.size == 0)
+        return MPIR_Err(MPI_ERR_ARG, "count", "is %lld; the filetype of the view has no data",
+                        (long long)c->count);
     *etypes = *len / unit;
     return 0;
 }

@@ -16,13 +16,15 @@ static bool note_place(void *arg, int64_t at, int64_t bytes)
 int64_t MPIR_Io_place(const struct MPIR_DATATYPE *t, int64_t s)
 {
     int64_t at = s;
-    if (!t->is_contig)
+    if (!t->is_contig && t->size)
         MPID_Layout_runs(t, s, 1, note_place, &at);
     return at;
 }
 
 int64_t MPIR_Io_find(const struct MPIR_DATATYPE *t, int64_t lo, int64_t hi, int64_t place)
 {
+    if (t->size == 0)
+        return lo;
     if (t->is_contig)
         return place < lo ? lo : place > hi ? hi : place;
     /* One element of the filetype holds it, as elements follow one another; within the first there is nothing to choose. */
@@ -66,7 +68,7 @@ static int check_order(const MPIR_Datatype *there, MPIR_File_view *v)
 {
     const struct MPIR_DATATYPE *t = &there->adi;
     struct order o = { 0 };
-    if (t->is_contig)
+    if (t->is_contig || t->size == 0)
         return 0;
     MPID_Layout_runs(t, 0, t->size, look, &o);
     v->overlaps = o.overlaps;
@@ -76,12 +78,12 @@ static int check_order(const MPIR_Datatype *there, MPIR_File_view *v)
                    : 0;
 }
 
+/* A filetype without data is that of a process that has no part in what the others write. */
 static int check_types(const MPIR_Datatype *etype, const MPIR_Datatype *filetype)
 {
     int64_t unit = etype->adi.size, size = filetype->adi.size;
-    if (unit == 0 || size == 0)
-        return MPIR_Err(MPI_ERR_ARG, unit ? "filetype" : "etype",
-                        "has no data; expected a type of at least one byte");
+    if (unit == 0)
+        return MPIR_Err(MPI_ERR_ARG, "etype", "has no data; expected a type of at least one byte");
     if (size % unit)
         return MPIR_Err(MPI_ERR_ARG, "filetype",
                         "has %lld bytes of data; expected a multiple of the etype's %lld", (long long)size,

@@ -199,6 +199,41 @@ static void far(void)
     CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
 }
 
+/* A process whose view has no data takes part with nothing, also where all go in two phases. */
+static void no_part(const char *together)
+{
+    MPI_File f;
+    MPI_Info info;
+    MPI_Status s;
+    MPI_Offset at;
+    MPI_Datatype ft;
+    int lens[3] = { 1, 1, 1 }, nothing = check_rank % 2;
+    MPI_Aint places[3] = { 100 + 8 * check_rank, 200 + 8 * check_rank, 300 + 8 * check_rank };
+    double v[3] = { 1, 2, 3 }, got[3] = { 0 };
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "collective_buffering", together);
+    MPI_Type_create_hindexed(3, nothing ? (int[]){ 0, 0, 0 } : lens, places, MPI_DOUBLE, &ft);
+    MPI_Type_commit(&ft);
+    CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, io_name, MPI_MODE_RDWR, info, &f), MPI_SUCCESS);
+    CHECK_ERR(MPI_File_set_view(f, 0, MPI_BYTE, ft, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    CHECK_ERR(MPI_File_write_at_all(f, 0, v, nothing ? 0 : 3, MPI_DOUBLE, &s), MPI_SUCCESS);
+    CHECK_EQ(io_count(&s), nothing ? 0 : 24);
+    CHECK_ERR(MPI_File_read_all(f, got, nothing ? 0 : 3, MPI_DOUBLE, &s), MPI_SUCCESS);
+    CHECK(nothing || (got[0] == 1 && got[1] == 2 && got[2] == 3));
+    if (nothing) {
+        CHECK_ERR(MPI_File_write_at(f, 0, v, 1, MPI_DOUBLE, &s), MPI_ERR_ARG);
+        CHECK_ERR(MPI_File_read(f, got, 1, MPI_DOUBLE, &s), MPI_ERR_ARG);
+        CHECK_ERR(MPI_File_seek(f, 0, MPI_SEEK_END), MPI_SUCCESS);
+        CHECK_ERR(MPI_File_get_position(f, &at), MPI_SUCCESS);
+        CHECK_EQ(at, 0);
+        CHECK_ERR(MPI_File_get_byte_offset(f, 0, &at), MPI_SUCCESS);
+        CHECK_EQ(at, 0);
+    }
+    CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
+    MPI_Type_free(&ft);
+    MPI_Info_free(&info);
+}
+
 static void handles(void)
 {
     MPI_File f;
@@ -240,6 +275,8 @@ int main(int argc, char **argv)
     views();
     tangled();
     MPI_Barrier(MPI_COMM_WORLD);
+    no_part("disable");
+    no_part("enable");
     far();
     handles();
     MPI_Barrier(MPI_COMM_WORLD);
