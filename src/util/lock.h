@@ -66,6 +66,20 @@ static inline void ku_lock_fini(struct ku_lock *l)
     pthread_mutex_destroy(&l->mutex);
 }
 
+/* A mutex in memory that processes share, and may be killed with; an errno. */
+static inline int ku_mutex_init_shared(pthread_mutex_t *m)
+{
+    pthread_mutexattr_t a;
+    int err = pthread_mutexattr_init(&a);
+    if (err)
+        return err;
+    pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+    err = pthread_mutex_init(m, &a);
+    pthread_mutexattr_destroy(&a);
+    return err;
+}
+
 static inline void ku_lock(struct ku_lock *l) KU_TAKES(*l) KU_UNCHECKED
 {
     ku_lock_takes(l->order);

@@ -89,16 +89,8 @@ static void set_state(struct ku_heap_extent *e, enum extent_state s)
 
 int ku_heap_format(struct ku_heap_head *head, uint64_t end)
 {
-    pthread_mutexattr_t a;
-    int err = pthread_mutexattr_init(&a);
-    if (err)
-        return err;
-    pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
-    err = pthread_mutex_init(&head->lock, &a);
-    pthread_mutexattr_destroy(&a);
     head->end = end;
-    return err;
+    return ku_mutex_init_shared(&head->lock);
 }
 
 void ku_heap_open(struct ku_heap *h, const struct ku_segment *s, uint32_t lrank, uint32_t epoch)

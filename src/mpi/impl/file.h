@@ -8,7 +8,8 @@
 #include "object.h"
 #include "type.h"
 
-struct io_rep;   /* how data look in the file: src/mpi/io */
+struct io_rep; /* how data look in the file: src/mpi/io */
+struct io_ranges;
 struct io_split; /* a split collective that has begun */
 
 /* What a process sees of a file.  Bytes of data are counted as they follow each other in the view, from 0. */
@@ -57,6 +58,9 @@ typedef struct MPIR_File {
     void *pointer_mine;     /* rank 0: then its memory */
     MPID_Memory pointer_memory;
     MPID_Remote pointer_remote;
+    struct io_ranges *ranges; /* locks of atomic mode */
+    bool
+        ranges_all; /* all processes see them; false: they are of this one, and the file system's are needed too */
 } MPIR_File;
 
 void MPIR_File_release(MPIR_File *f);

@@ -9,7 +9,7 @@
  *            the pieces are stored.  Bytes between them are not touched, so no lock is needed.  Should the file be truncated
  *            meanwhile, the store faults, which is caught (fault.c)
  *
- * In atomic mode the whole range is locked, for processes on all nodes, by a lock of the open file. */
+ * In atomic mode the whole range is locked: in memory (ranges.c), and where not all processes share some, by a lock of the open file as well. */
 #include "config.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include "fault.h"
 #include "io.h"
+#include "ranges.h"
 
 enum {
     CHUNK = 4 << 20,  /* packed bytes at a time */
@@ -311,28 +312,61 @@ static void run_converted(struct io_access *a)
     free(there);
 }
 
-static int lock(const struct io_access *a, short how)
+/* What is locked in atomic mode. */
+struct held {
+    int64_t from, to; /* INT64_MAX: to the end of all files */
+    int row;
+};
+
+static struct held range_of(const struct io_access *a)
 {
     const struct MPIR_DATATYPE *t = &a->view->filetype_there->adi;
-    int64_t from = MPIR_Io_place(t, a->at), to = MPIR_Io_place(t, a->at + a->len - 1) + 1;
-    struct flock l = {
-        .l_type = how, .l_whence = SEEK_SET, .l_start = a->view->disp + from, .l_len = to - from
-    };
     if (!io_in_order(a)) /* its first and last byte are not the ends of what it covers: the whole file */
-        l.l_start = l.l_len = 0;
+        return (struct held){ .to = INT64_MAX };
+    return (struct held){ .from = a->view->disp + MPIR_Io_place(t, a->at),
+                          .to = a->view->disp + MPIR_Io_place(t, a->at + a->len - 1) + 1 };
+}
+
+/* By the file system, for processes on all nodes.  A process's own accesses have one owner there: among them it keeps nobody out, and one
+ * unlocks what another has. */
+static int lock_file(const MPIR_File *f, short how, const struct held *h)
+{
+    struct flock l = { .l_type = how,
+                       .l_whence = SEEK_SET,
+                       .l_start = h->from,
+                       .l_len = h->to == INT64_MAX ? 0 : h->to - h->from };
     int r;
-    while ((r = fcntl(a->f->fd, how == F_UNLCK ? F_OFD_SETLK : F_OFD_SETLKW, &l)) != 0 && errno == EINTR)
+    while ((r = fcntl(f->fd, how == F_UNLCK ? F_OFD_SETLK : F_OFD_SETLKW, &l)) != 0 && errno == EINTR)
         ;
     return r ? errno : 0;
+}
+
+static int lock(const struct io_access *a, struct held *h)
+{
+    const MPIR_File *f = a->f;
+    *h = range_of(a);
+    h->row = MPIR_Io_range_take(f->ranges, h->from, h->to, a->write || !f->ranges_all);
+    int error = f->ranges_all ? 0 : lock_file(f, a->write ? F_WRLCK : F_RDLCK, h);
+    if (error)
+        MPIR_Io_range_leave(f->ranges, h->row);
+    return error;
+}
+
+static void unlock(const MPIR_File *f, const struct held *h)
+{
+    if (!f->ranges_all)
+        lock_file(f, F_UNLCK, h);
+    MPIR_Io_range_leave(f->ranges, h->row);
 }
 
 void MPIR_Io_run(struct io_access *a)
 {
     bool atomic = a->f->atomic && a->len > 0;
+    struct held held;
     int error = 0;
     if (a->len == 0 || a->count == 0)
         return;
-    if (atomic && (error = lock(a, a->write ? F_WRLCK : F_RDLCK)) != 0) {
+    if (atomic && (error = lock(a, &held)) != 0) {
         note(a, error, a->at);
         return;
     }
@@ -341,5 +375,5 @@ void MPIR_Io_run(struct io_access *a)
     else
         run_converted(a);
     if (atomic)
-        lock(a, F_UNLCK);
+        unlock(a->f, &held);
 }

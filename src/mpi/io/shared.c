@@ -1,7 +1,9 @@
 /* shared.c: the shared file pointer: one number of 64 bits that rank 0 makes, updated by one atomic operation.
  *
  * It is in memory that the processes of rank 0's node share: each of them does that by itself.  For others the core does it (MPID_Atomic).
- * Where no memory is left to share it is rank 0's own, and so for all others. */
+ * Where no memory is left to share it is rank 0's own, and so for all others.
+ *
+ * Beside it are the locks of atomic mode, if all processes share that memory; otherwise each has some of its own. */
 #include "config.h"
 #include "bodies.h"
 #include <stdatomic.h>
@@ -9,10 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "io.h"
+#include "ranges.h"
 
 struct io_pointer {
     _Alignas(64) int64_t etypes;
     _Atomic int32_t users; /* processes that have it mapped: the last one frees it */
+    struct io_ranges ranges;
 };
 
 /* What rank 0 tells the others. */
@@ -20,6 +24,7 @@ struct told {
     int64_t err; /* an error class: of opening the file, or of this */
     uint64_t block;
     int64_t key_len; /* 0: nobody needs the key */
+    int64_t ranges;  /* all processes see the table of ranges */
 };
 
 static bool is_near_first(const MPIR_File *f, int32_t rank)
@@ -56,8 +61,10 @@ static int make(MPIR_File *f, struct told *t, char *key)
             return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the shared pointer of a file");
         memset(f->pointer, 0, sizeof(struct io_pointer));
     }
-    if (f->comm->adi.size == (t->block ? near : 1))
+    if (f->comm->adi.size == (t->block ? near : 1)) {
+        t->ranges = MPIR_Io_ranges_init(&((struct io_pointer *)f->pointer)->ranges) == 0;
         return 0;
+    }
     err = 0;
     f->pointer_memory = MPID_Mem_register(f->pointer, sizeof(struct io_pointer), &err);
     t->key_len = f->pointer_memory ? MPID_Mem_key(f->pointer_memory, key, MPID_KEY_MAX) : 0;
@@ -77,6 +84,19 @@ static int come(MPIR_File *f, const struct told *t, const char *key)
     return err;
 }
 
+static int see_ranges(MPIR_File *f, const struct told *t)
+{
+    f->ranges_all = t->ranges && f->pointer;
+    if (f->ranges_all) {
+        f->ranges = &((struct io_pointer *)f->pointer)->ranges;
+        return 0;
+    }
+    f->ranges = calloc(1, sizeof *f->ranges);
+    if (!f->ranges || MPIR_Io_ranges_init(f->ranges))
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for locks of %.150s", f->name);
+    return 0;
+}
+
 int MPIR_Io_shared_open(MPIR_File *f, int err)
 {
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
@@ -87,7 +107,7 @@ int MPIR_Io_shared_open(MPIR_File *f, int err)
         err = make(f, &t, key);
     t.err = err;
     if (f->comm->adi.size == 1)
-        return err;
+        return err ? err : see_ranges(f, &t);
     struct ku_err words = *ku_err_last();
     int there = MPIR_Bcast(&t, sizeof t, byte, 0, f->comm);
     if (!there && !t.err && t.key_len)
@@ -98,7 +118,9 @@ int MPIR_Io_shared_open(MPIR_File *f, int err)
     }
     if (!there && t.err)
         there = MPIR_Err((int)t.err, NULL, "rank 0 met that at %.150s", f->name);
-    return there || first ? there : come(f, &t, key);
+    if (!there && !first)
+        there = come(f, &t, key);
+    return there ? there : see_ranges(f, &t);
 }
 
 void MPIR_Io_shared_close(MPIR_File *f)
@@ -114,6 +136,8 @@ void MPIR_Io_shared_close(MPIR_File *f)
             MPID_Shared_free(f->pointer_block);
     }
     free(f->pointer_mine);
+    if (!f->ranges_all)
+        free(f->ranges);
 }
 
 static int update(MPIR_File *f, enum keel_atomic_op op, int64_t operand, int64_t *was)

@@ -1,0 +1,86 @@
+/* ranges.c: a table of ranges of a file, each of an access that has it or waits for it.
+ *
+ * Invariants
+ *   1. The table is changed with its mutex only.
+ *   2. A row's access has its range once no row that came before it wants a byte of the range, unless both read.  So nobody is
+ *      overtaken for ever, and no two wait for each other.
+ *   3. Who leaves wakes all that sleep.  A sleeper has said so with the mutex, and sleeps only while nobody has taken that back: no
+ *      wake is lost.
+ *
+ * A process that is killed leaves its rows as they are; the launcher then ends those that wait for it. */
+#include "config.h"
+#include <errno.h>
+#include "ranges.h"
+#include "util/lock.h"
+#include "util/wait.h"
+
+int MPIR_Io_ranges_init(struct io_ranges *t)
+{
+    return ku_mutex_init_shared(&t->mutex);
+}
+
+/* The last holder may have been killed: a row is free until its turn is written, and then it is whole. */
+static void lock(struct io_ranges *t)
+{
+    ku_lock_takes(KU_LOCK_SEGMENT);
+    if (pthread_mutex_lock(&t->mutex) == EOWNERDEAD)
+        pthread_mutex_consistent(&t->mutex);
+}
+
+static void unlock(struct io_ranges *t)
+{
+    pthread_mutex_unlock(&t->mutex);
+    ku_lock_left(KU_LOCK_SEGMENT);
+}
+
+/* With the mutex, which is taken again afterwards: sleep until somebody leaves. */
+static void sleep_on(struct io_ranges *t, _Atomic uint32_t *word)
+{
+    atomic_store(word, KU_ASLEEP);
+    unlock(t);
+    if (!ku_wait_near(word, KU_ASLEEP))
+        ku_wait_sleep(word, -1);
+    lock(t);
+}
+
+static struct io_range *free_row(struct io_ranges *t)
+{
+    for (int i = 0; i < IO_RANGES; i++)
+        if (t->row[i].turn == 0)
+            return &t->row[i];
+    return NULL;
+}
+
+static bool may_begin(const struct io_ranges *t, const struct io_range *r)
+{
+    for (const struct io_range *o = t->row; o < t->row + IO_RANGES; o++)
+        if (o->turn && o->turn < r->turn && o->from < r->to && r->from < o->to && (o->write || r->write))
+            return false;
+    return true;
+}
+
+int MPIR_Io_range_take(struct io_ranges *t, int64_t from, int64_t to, bool write)
+{
+    struct io_range *r;
+    lock(t);
+    while ((r = free_row(t)) == NULL)
+        sleep_on(t, &t->crowded);
+    r->from = from;
+    r->to = to;
+    r->write = write;
+    r->turn = ++t->turns;
+    while (!may_begin(t, r))
+        sleep_on(t, &r->asleep);
+    unlock(t);
+    return (int)(r - t->row);
+}
+
+void MPIR_Io_range_leave(struct io_ranges *t, int row)
+{
+    lock(t);
+    t->row[row].turn = 0;
+    for (int i = 0; i < IO_RANGES; i++)
+        ku_wait_wake(&t->row[i].asleep, true);
+    ku_wait_wake(&t->crowded, true);
+    unlock(t);
+}
