@@ -33,6 +33,7 @@ typedef struct MPIR_File_hints {
     enum MPIR_FILE_USE cb_read, cb_write; /* collective buffering */
     enum MPIR_FILE_USE ds_read;           /* data sieving */
     enum MPIR_FILE_USE map_write;         /* pieces are written through a mapping */
+    enum MPIR_FILE_USE close_to_open;     /* what others wrote is seen after a refresh only */
 } MPIR_File_hints;
 
 /* Nothing in it grows with the number of processes. */
@@ -42,8 +43,9 @@ typedef struct MPIR_File {
     MPIR_Errhandler *errhandler;
     char *name;
     int fd, amode;
-    bool readable; /* by the system, whatever amode says */
-    bool mappable; /* the file system keeps one copy of a page for all that map and write it */
+    bool readable;  /* by the system, whatever amode says */
+    bool refreshed; /* the system may have old pages, until a lock makes it look for newer ones */
+    bool mappable;  /* the file system keeps one copy of a page for all that map and write it */
     bool
         near; /* so it is in all processes, which are on one node: each may as well access the file by itself */
     bool atomic;

@@ -341,6 +341,16 @@ static int lock_file(const MPIR_File *f, short how, const struct held *h)
     return r ? errno : 0;
 }
 
+/* The byte is one that no access has a lock of. */
+int MPIR_Io_refresh(const MPIR_File *f)
+{
+    const struct held byte = { .from = INT64_MAX - 1, .to = INT64_MAX };
+    int error = f->refreshed ? lock_file(f, f->readable ? F_RDLCK : F_WRLCK, &byte) : 0;
+    if (f->refreshed && !error)
+        error = lock_file(f, F_UNLCK, &byte);
+    return error && error != ENOLCK ? MPIR_Io_errno(error, f->name, "looking for newer bytes of") : 0;
+}
+
 static int lock(const struct io_access *a, struct held *h)
 {
     const MPIR_File *f = a->f;

@@ -11,19 +11,33 @@
 #include "group.h"
 #include "io.h"
 
-/* File systems of this machine whose mappings, reads and writes all meet in the same pages (statfs(2)). */
-static bool keeps_pages(int fd)
+/* What is known of a file system by its number (statfs(2)). */
+enum keeping {
+    UNKNOWN,
+    HERE /* mappings, reads and writes all meet in the same pages */,
+    FAR /* each machine keeps pages */
+};
+
+static enum keeping keeping_of(int fd)
 {
-    static const uint32_t magics[] = { 0xEF53 /* ext2 to ext4 */, 0x58465342 /* xfs */,
-                                       0x01021994 /* tmpfs */, 0x9123683E /* btrfs */,
-                                       0xF2F52010 /* f2fs */ };
+    static const struct {
+        uint32_t magic;
+        enum keeping keeping;
+    } rows[] = {
+        { 0xEF53 /* ext2 to ext4 */, HERE }, { 0x58465342 /* xfs */, HERE },
+        { 0x01021994 /* tmpfs */, HERE },    { 0x9123683E /* btrfs */, HERE },
+        { 0xF2F52010 /* f2fs */, HERE },     { 0x6969 /* nfs */, FAR },
+        { 0x517B /* smb */, FAR },           { 0xFF534D42 /* cifs */, FAR },
+        { 0xFE534D42 /* smb2 */, FAR },      { 0x5346414F /* afs */, FAR },
+        { 0x01021997 /* 9p */, FAR },
+    };
     struct statfs s;
     if (fstatfs(fd, &s))
-        return false;
-    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
-        if ((uint32_t)s.f_type == magics[i])
-            return true;
-    return false;
+        return UNKNOWN;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if ((uint32_t)s.f_type == rows[i].magic)
+            return rows[i].keeping;
+    return UNKNOWN;
 }
 
 static int check_amode(int amode)
@@ -55,7 +69,11 @@ static int open_here(MPIR_File *f, int create)
             return MPIR_Io_errno(errno, f->name, "opening");
     }
     f->readable = access != O_WRONLY;
-    f->mappable = access == O_RDWR && keeps_pages(f->fd);
+    enum keeping keeping = keeping_of(f->fd);
+    f->refreshed = f->hints.close_to_open == MPIR_FILE_ENABLE ||
+                   (f->hints.close_to_open == MPIR_FILE_AUTOMATIC && keeping == FAR);
+    f->near = keeping == HERE && !f->refreshed;
+    f->mappable = access == O_RDWR && f->near;
     struct stat s;
     if (fstat(f->fd, &s))
         return MPIR_Io_errno(errno, f->name, "opening");
@@ -124,7 +142,7 @@ static int open_all(MPIR_File *f)
     err = MPIR_Io_shared_open(f, first ? open_here(f, create) : 0);
     if (!err && !first)
         err = open_here(f, 0);
-    f->near = keeps_pages(f->fd) && on_one_node(f->comm);
+    f->near = f->near && on_one_node(f->comm);
     return MPIR_Io_agree_hints(f, err, &f->near);
 }
 
@@ -256,10 +274,12 @@ int MPIR_File_preallocate(MPIR_File *fh, MPI_Offset size)
 int MPIR_File_get_size(MPIR_File *fh, MPI_Offset *size)
 {
     struct stat s;
-    if (fstat(fh->fd, &s))
-        return MPIR_Io_errno(errno, fh->name, "asking for the size of");
-    *size = s.st_size;
-    return 0;
+    int err = MPIR_Io_refresh(fh);
+    if (!err && fstat(fh->fd, &s))
+        err = MPIR_Io_errno(errno, fh->name, "asking for the size of");
+    if (!err)
+        *size = s.st_size;
+    return err;
 }
 
 int MPIR_File_sync(MPIR_File *fh)
@@ -271,7 +291,8 @@ int MPIR_File_sync(MPIR_File *fh)
         ;
     if (!err && r != 0 && errno != EINVAL && errno != EROFS) /* what has no storage has nothing to do */
         err = MPIR_Io_errno(errno, fh->name, "writing to storage");
-    return MPIR_Io_agree(fh, err);
+    err = MPIR_Io_agree(fh, err);
+    return err ? err : MPIR_Io_refresh(fh);
 }
 
 /* ---- What was said of it ---- */

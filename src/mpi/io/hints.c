@@ -31,6 +31,7 @@ static const struct row {
     { "romio_cb_write", offsetof(MPIR_File_hints, cb_write), true, false, 0, 0 },
     { "romio_ds_read", offsetof(MPIR_File_hints, ds_read), true, false, 0, 0 },
     { "keel_map_write", offsetof(MPIR_File_hints, map_write), true, false, 0, 0 },
+    { "keel_close_to_open", offsetof(MPIR_File_hints, close_to_open), true, false, 0, 0 },
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

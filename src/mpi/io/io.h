@@ -77,6 +77,10 @@ static inline bool io_in_order(const struct io_access *a)
 /* Blocks in the kernel; may run in any thread; looks at nothing else than what the access names. */
 void MPIR_Io_run(struct io_access *a);
 
+/* Where the file system keeps pages on each machine: see what others have written to storage (NFS asks its server when it gives a lock;
+ * a server without locks is no error). */
+int MPIR_Io_refresh(const MPIR_File *f);
+
 /* All of the bytes, whatever interrupts; *done: how many there were (fewer: the end of the file).  An errno. */
 int MPIR_Io_pread(int fd, void *to, int64_t len, int64_t at, int64_t *done);
 int MPIR_Io_pwrite(int fd, const void *from, int64_t len, int64_t at);
