@@ -29,11 +29,11 @@ enum MPIR_FILE_USE { MPIR_FILE_AUTOMATIC = 0, MPIR_FILE_ENABLE, MPIR_FILE_DISABL
 typedef struct MPIR_File_hints {
     int64_t cb_nodes; /* processes that access the file for the others; 0: chosen */
     int64_t cb_buffer_size, ind_rd_buffer_size;
-    int64_t striping_unit;                /* 0: not known */
-    enum MPIR_FILE_USE cb_read, cb_write; /* collective buffering */
-    enum MPIR_FILE_USE ds_read;           /* data sieving */
-    enum MPIR_FILE_USE map_write;         /* pieces are written through a mapping */
-    enum MPIR_FILE_USE close_to_open;     /* what others wrote is seen after a refresh only */
+    int64_t striping_unit, striping_factor; /* 0: not known */
+    enum MPIR_FILE_USE cb_read, cb_write;   /* collective buffering */
+    enum MPIR_FILE_USE ds_read;             /* data sieving */
+    enum MPIR_FILE_USE map_write;           /* pieces are written through a mapping */
+    enum MPIR_FILE_USE close_to_open;       /* what others wrote is seen after a refresh only */
 } MPIR_File_hints;
 
 /* Nothing in it grows with the number of processes. */

@@ -14,8 +14,9 @@
 /* What is known of a file system by its number (statfs(2)). */
 enum keeping {
     UNKNOWN,
-    HERE /* mappings, reads and writes all meet in the same pages */,
-    FAR /* each machine keeps pages */
+    HERE,   /* mappings, reads and writes all meet in the same pages */
+    FAR,    /* each machine keeps pages */
+    STRIPED /* Lustre */
 };
 
 static enum keeping keeping_of(int fd)
@@ -34,6 +35,8 @@ static enum keeping keeping_of(int fd)
     struct statfs s;
     if (fstatfs(fd, &s))
         return UNKNOWN;
+    if (MPIR_Io_is_lustre(&s))
+        return STRIPED;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if ((uint32_t)s.f_type == rows[i].magic)
             return rows[i].keeping;
@@ -62,6 +65,8 @@ static int check_amode(int amode)
 static int open_here(MPIR_File *f, int create)
 {
     int access = f->amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR;
+    if (MPIR_Io_make_striped(f, access | create))
+        create = 0;
     while ((f->fd = open(f->name, access | create | O_CLOEXEC, 0666)) < 0) {
         if (errno == EACCES && access == O_RDWR && (f->amode & MPI_MODE_WRONLY))
             access = O_WRONLY;
@@ -72,6 +77,8 @@ static int open_here(MPIR_File *f, int create)
     enum keeping keeping = keeping_of(f->fd);
     f->refreshed = f->hints.close_to_open == MPIR_FILE_ENABLE ||
                    (f->hints.close_to_open == MPIR_FILE_AUTOMATIC && keeping == FAR);
+    if (keeping == STRIPED)
+        MPIR_Io_see_stripes(f);
     f->near = keeping == HERE && !f->refreshed;
     f->mappable = access == O_RDWR && f->near;
     struct stat s;

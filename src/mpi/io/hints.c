@@ -24,6 +24,7 @@ static const struct row {
     { "cb_buffer_size", offsetof(MPIR_File_hints, cb_buffer_size), false, false, 4096, BYTES_MAX },
     { "bytes_per_agg", offsetof(MPIR_File_hints, cb_buffer_size), false, true, 4096, BYTES_MAX },
     { "ind_rd_buffer_size", offsetof(MPIR_File_hints, ind_rd_buffer_size), false, false, 4096, BYTES_MAX },
+    { "striping_factor", offsetof(MPIR_File_hints, striping_factor), false, false, 1, UINT16_MAX - 1 },
     { "striping_unit", offsetof(MPIR_File_hints, striping_unit), false, false, 1, BYTES_MAX },
     { "collective_buffering", offsetof(MPIR_File_hints, cb_read), true, true, 0, 0 },
     { "collective_buffering", offsetof(MPIR_File_hints, cb_write), true, true, 0, 0 },

@@ -122,6 +122,16 @@ int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was);
 int MPIR_Io_shared_set(MPIR_File *f, int64_t etypes);
 int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes);
 
+/* ---- Stripes (lustre.c) ---- */
+
+struct statfs;
+bool MPIR_Io_is_lustre(const struct statfs *s);
+/* Make the file with the stripes that its hints ask for; true: it is there now, to be opened as others are.  False: it is there
+ * already, nothing is asked for, or not of Lustre, or it cannot be made: to be opened by these flags. */
+bool MPIR_Io_make_striped(const MPIR_File *f, int flags);
+/* Set the hints to what an opened file of Lustre has. */
+void MPIR_Io_see_stripes(MPIR_File *f);
+
 /* ---- Hints (hints.c) ---- */
 
 void MPIR_Io_hints_default(MPIR_File_hints *h);
