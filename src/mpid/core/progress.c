@@ -412,9 +412,9 @@ static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct te
     MPID_core.waits = NULL;
     MPID_core.word = (struct core_word){ NULL, 0 };
     if (!by_memory)
-        return MPID_Thread_park(r, team, SLEEP_MS);
+        return MPID_Thread_park(r, team, w, SLEEP_MS);
     if (MPID_Thread_step(w) == KU_WAIT_SLEEP && MPID_Thread_events() == before)
-        MPID_Thread_park(r, team, BUSY_MS);
+        MPID_Thread_park(r, team, NULL, BUSY_MS);
     return MPID_Thread_events() != before;
 }
 
@@ -476,7 +476,7 @@ static int asked_beside(bool hogged)
     if (unlikely(report_wanted()) && MPID_Thread_drive())
         MPID_Report(NULL, true);
     if (hogged && asking.calls % NAP_EVERY == 0)
-        return MPID_Thread_park(NULL, NULL, BUSY_MS);
+        return MPID_Thread_park(NULL, NULL, NULL, BUSY_MS);
     uint32_t depth = MPID_Thread_suspend();
     sched_yield();
     MPID_Thread_resume(depth);

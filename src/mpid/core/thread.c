@@ -10,15 +10,16 @@
 #include "util/lock.h"
 
 enum {
-    LOOKS = 200 /* at the lock, or at the own word, before sleeping */,
+    LOOKS = 200 /* at the lock before sleeping */,
     TURNS = 4 /* yields after these */,
+    KEPT = 32 /* looks of the driver before it gives the lock away for the first time */,
     LONG_MS = 400 /* after so much of a wait it finds out where it is, for a report */
 };
 enum { FREE, HELD, WANTED /* held, and somebody sleeps for it */ };
 /* So many takings by one thread, and by no other, after which the lock is biased to it; twice as many with each revocation. */
 enum { STREAK = 256, STREAK_MOST = 1 << 16 };
 
-/* A thread that waits for the driver to tell it. */
+/* A thread that waits for the driver to tell it: it runs, and looks itself whether somebody drives; it sleeps. */
 enum { WAITS, SLEEPS, CALLED };
 struct parked {
     struct parked *next, *before;
@@ -413,13 +414,23 @@ static void settle(struct wakes *wakes)
                     (happened || MPID_core.busy != NULL || MPID_core.pulls != NULL || MPID_core.gone_pending);
 }
 
+/* Does one of them run?  After the driver's leaving: either it is seen here, or it sees that nobody drives (tests/model/park.pml). */
+static bool one_is_awake(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (const struct parked *p = threads.first; p != NULL; p = p->next)
+        if (atomic_load_explicit(&p->word, memory_order_relaxed) == WAITS)
+            return true;
+    return false;
+}
+
 /* Invariant 3. */
 static void find_driver(struct wakes *wakes)
 {
-    if (driver() == NULL && threads.heir == NULL && threads.first != NULL) {
-        threads.heir = threads.first;
-        call(threads.heir, wakes);
-    }
+    if (driver() != NULL || threads.heir != NULL || threads.first == NULL || one_is_awake())
+        return;
+    threads.heir = threads.first;
+    call(threads.heir, wakes);
 }
 
 static __attribute__((noinline)) void give_and_wake(bool sleeps)
@@ -567,21 +578,39 @@ void MPID_Thread_report(void)
         MPID_Report_thread(p->call, p->caller, &p->what);
 }
 
-int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, int most_ms)
+/* Until it is called, or nobody drives; or asleep for so long. */
+static void await_call(struct parked *p, struct ku_wait *w, int most_ms)
+{
+    uint32_t waits = WAITS;
+    while (atomic_load_explicit(&p->word, memory_order_acquire) == WAITS) {
+        if (driver() == NULL)
+            return;
+        if (w != NULL && ku_wait_step(w) == KU_WAIT_AGAIN)
+            continue;
+        if (atomic_compare_exchange_strong(&p->word, &waits, SLEEPS) &&
+            atomic_load(&threads.driver) != NULL) {
+            sleep_on(&p->word, SLEEPS, most_ms);
+            place.ms += most_ms;
+        }
+        return;
+    }
+}
+
+int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, struct ku_wait *w, int most_ms)
 {
     struct parked p = { .what = { r, team, &MPID_Probing, &MPID_Waited },
                         .errors = MPID_Request_errors,
                         .gone = MPID_core.peers.ngone };
-    uint32_t before = MPID_Thread_events(), waits = WAITS, depth;
+    uint32_t before = MPID_Thread_events(), depth;
     find_place(&p);
     list(&p);
     depth = give_all();
-    for (int i = 0; i < LOOKS && atomic_load_explicit(&p.word, memory_order_acquire) == WAITS; i++)
-        ku_wait_pause();
-    if (atomic_compare_exchange_strong_explicit(&p.word, &waits, SLEEPS, memory_order_acq_rel,
-                                                memory_order_acquire))
-        sleep_on(&p.word, SLEEPS, most_ms);
-    place.ms = atomic_load_explicit(&p.word, memory_order_relaxed) == CALLED ? 0 : place.ms + most_ms;
+    await_call(&p, w, most_ms);
+    if (atomic_load_explicit(&p.word, memory_order_relaxed) == CALLED) {
+        place.ms = 0;
+        if (w != NULL)
+            ku_wait_reset(w);
+    }
     take(depth);
     if (p.listed)
         unlist(&p);
@@ -602,8 +631,21 @@ void MPID_Thread_yield(void)
     MPID_Thread_resume(depth);
 }
 
+/* A message from another core comes sooner than the lock is given away and taken again. */
+static bool may_keep(struct ku_wait *w)
+{
+    if (w->spins >= KEPT || ku_wait_policy.spin_ns == 0 || MPID_Thread_events() != threads.settled ||
+        atomic_load_explicit(&threads.contenders, memory_order_relaxed) != 0)
+        return false;
+    w->spins++;
+    ku_wait_pause();
+    return true;
+}
+
 enum ku_wait_step MPID_Thread_step(struct ku_wait *w)
 {
+    if (may_keep(w))
+        return KU_WAIT_AGAIN;
     bool wanted = atomic_load_explicit(&threads.contenders, memory_order_relaxed) != 0;
     uint32_t depth = give_all();
     enum ku_wait_step step = ku_wait_step(w);

@@ -7,7 +7,8 @@
  *      parked, each on a word of its own.  Who gives the lock away wakes those for whom something has happened meanwhile: a parked
  *      thread whose requests are done, and the driver, if it sleeps, for anything.  It does so before the lock is free, so between the
  *      last look of a thread at what it waits for and its sleep nothing is lost.
- *   3. While a thread is parked there is a driver, or one of the parked (the heir) has been called to become it.
+ *   3. While a thread is parked there is a driver, or one of the parked (the heir) has been called to become it, or one of them runs:
+ *      before it sleeps it looks whether somebody drives.
  *   4. `events` and the counters beside it only go up: equal sums at two times say that nothing has happened.
  *   5. While the lock is biased to a thread (ku_bias_in_force) nobody sends without it, and that thread uses lanes as if it were alone;
  *      before that it waits for those in a lane.  Who takes the lock's word ends the bias first. */
@@ -33,10 +34,10 @@ uint32_t MPID_Thread_events(void);
 
 /* The caller waits: may it drive?  If so it does from now on, until its call of the ADI ends. */
 bool MPID_Thread_drive(void);
-/* Another one drives: wait until something has happened to the request (NULL: to what MPID_Waited says, or anything), or for so long.
- * Nonzero: something has happened. */
+/* Another one drives: wait until something has happened to the request (NULL: to what MPID_Waited says, or anything), or nobody drives,
+ * or for so long.  First up the ladder, if there is one.  Nonzero: something has happened. */
 struct team;
-int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, int most_ms);
+int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, struct ku_wait *w, int most_ms);
 /* Within MPID_Report: tell of each (MPID_Report_thread). */
 void MPID_Thread_report(void);
 /* Of the driver: a step up the ladder without the lock. */

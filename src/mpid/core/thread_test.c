@@ -63,7 +63,7 @@ static void wait_for(struct MPIR_HANDLE *r)
         if (look() > 0) {
             MPID_Thread_yield();
         } else if (!MPID_Thread_drive()) {
-            MPID_Thread_park(r, NULL, LATE_MS);
+            MPID_Thread_park(r, NULL, &w, LATE_MS);
         } else if (MPID_Thread_step(&w) == KU_WAIT_SLEEP && before == MPID_Thread_events()) {
             sleep_driving();
             ku_wait_reset(&w);
