@@ -1,9 +1,5 @@
 #include "linering.h"
 
-bool ku_threaded;
-_Thread_local struct ku_seat *ku_seat __attribute__((tls_model("initial-exec")));
-_Atomic bool ku_bias_in_force;
-
 void ku_ring_tx_init(struct ku_ring_tx *tx, struct ku_ring *ring, _Atomic uint32_t *claims)
 {
     tx->ring = ring;

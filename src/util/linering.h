@@ -37,27 +37,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-/* Do the callers of this file and of the devices come one at a time?  So they do unless the process was granted
- * MPI_THREAD_MULTIPLE, however many threads it has (MPID_Mode).  A plug-in, which resolves nothing here, has to think that they do not. */
-#ifdef KEEL_PLUGIN
-#define KU_SINGLE_THREADED 0
-#define KU_BIASED 0
-#define KU_BIAS_IN_FORCE 0
-#else
-extern bool ku_threaded __attribute__((visibility("hidden")));
-#define KU_SINGLE_THREADED (!ku_threaded)
-/* Where they may come from several threads, one may have all to itself for a time (core/thread.c): the caller is that one, in a call
- * that others wait for; and, there is such a one. */
-struct ku_seat {
-    /* How often the thread has taken the device lock by the bias; it alone writes it. */
-    _Alignas(64) _Atomic uint32_t inside;
-    _Atomic bool used; /* by a thread */
-};
-extern _Thread_local struct ku_seat *ku_seat __attribute__((visibility("hidden"), tls_model("initial-exec")));
-extern _Atomic bool ku_bias_in_force __attribute__((visibility("hidden")));
-#define KU_BIASED (ku_seat != NULL && atomic_load_explicit(&ku_seat->inside, memory_order_relaxed) != 0)
-#define KU_BIAS_IN_FORCE atomic_load_explicit(&ku_bias_in_force, memory_order_seq_cst)
-#endif
+#include "seat.h"
 
 enum {
     KU_RING_SLOTS = 256,

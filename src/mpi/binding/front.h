@@ -25,6 +25,7 @@
 #include "session.h"
 #include "type.h"
 #include "win.h"
+#include "util/seat.h"
 
 #define FRONT_EXPORT __attribute__((visibility("default")))
 #define FRONT_COLD __attribute__((cold, noinline))
@@ -51,6 +52,19 @@ static inline void front_leave(const int *entered)
     if (unlikely(*entered))
         MPID_Thread_leave();
 }
+/* The same of a hot procedure, beside other threads: without a call where the lock is biased to this one. */
+static inline __attribute__((always_inline)) bool front_enter_here(void)
+{
+    bool here = ku_seat_enter_here();
+    if (unlikely(!here))
+        MPID_Thread_enter();
+    return here;
+}
+static inline __attribute__((always_inline)) void front_leave_here(const bool *here)
+{
+    if (unlikely(!*here || !ku_seat_leave_here()))
+        MPID_Thread_leave();
+}
 /* The same for MPI_T, which may be used before MPI is initialized. */
 static inline int front_enter_tool(bool always)
 {
@@ -60,6 +74,7 @@ static inline int front_enter_tool(bool always)
     return 1;
 }
 #define FRONT_ALONE int entered __attribute__((cleanup(front_leave), unused)) = front_enter();
+#define FRONT_ALONE_HERE bool here __attribute__((cleanup(front_leave_here), unused)) = front_enter_here();
 
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------- */
@@ -282,12 +297,13 @@ int MPIR_Recv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag,
 int MPIR_Irecv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag, MPIR_Comm *comm,
                MPIR_Request **request);
 
-static inline bool front_bytes(MPI_Count count, const MPIR_Datatype *t, int64_t *len)
+static inline __attribute__((always_inline)) bool front_bytes(MPI_Count count, const MPIR_Datatype *t,
+                                                              int64_t *len)
 {
     return likely(t->adi.is_contig && !__builtin_mul_overflow(count, t->adi.size, len));
 }
-static inline int front_Send(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag,
-                             MPIR_Comm *comm)
+static inline __attribute__((always_inline)) int
+front_Send(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag, MPIR_Comm *comm)
 {
     int64_t len;
     return front_bytes(count, t, &len) ? MPID_Send_bytes(buf, len, &comm->adi, dest, tag)
@@ -300,15 +316,16 @@ static inline bool front_Send_beside(const void *buf, MPI_Count count, MPIR_Data
     int64_t len;
     return front_bytes(count, t, &len) && MPID_Send_beside(buf, len, &comm->adi, dest, tag);
 }
-static inline int front_Recv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag,
-                             MPIR_Comm *comm, MPIR_Status *status)
+static inline __attribute__((always_inline)) int front_Recv(void *buf, MPI_Count count, MPIR_Datatype *t,
+                                                            int source, int tag, MPIR_Comm *comm,
+                                                            MPIR_Status *status)
 {
     int64_t len;
     return front_bytes(count, t, &len) ? MPID_Recv_bytes(buf, len, &comm->adi, source, tag, status)
                                        : MPIR_Recv(buf, count, t, source, tag, comm, status);
 }
 /* The request of an operation that was begun, or refused. */
-static inline int front_begun(MPIR_Request *r, int err, MPIR_Request **request)
+static inline __attribute__((always_inline)) int front_begun(MPIR_Request *r, int err, MPIR_Request **request)
 {
     if (unlikely(err))
         MPIR_Request_release(r);
@@ -316,8 +333,9 @@ static inline int front_begun(MPIR_Request *r, int err, MPIR_Request **request)
     return err;
 }
 /* (`request` of a front end stays out of memory, as nothing but what is inline here has its address.) */
-static inline int front_Isend(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag,
-                              MPIR_Comm *comm, MPIR_Request **request)
+static inline __attribute__((always_inline)) int front_Isend(const void *buf, MPI_Count count,
+                                                             MPIR_Datatype *t, int dest, int tag,
+                                                             MPIR_Comm *comm, MPIR_Request **request)
 {
     int64_t len;
     MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_reuse(comm) : NULL;
@@ -329,8 +347,9 @@ static inline int front_Isend(const void *buf, MPI_Count count, MPIR_Datatype *t
     }
     return front_begun(r, MPID_Isend_bytes(buf, len, &comm->adi, dest, tag, r), request);
 }
-static inline int front_Irecv(void *buf, MPI_Count count, MPIR_Datatype *t, int source, int tag,
-                              MPIR_Comm *comm, MPIR_Request **request)
+static inline __attribute__((always_inline)) int front_Irecv(void *buf, MPI_Count count, MPIR_Datatype *t,
+                                                             int source, int tag, MPIR_Comm *comm,
+                                                             MPIR_Request **request)
 {
     int64_t len;
     MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Request_reuse(comm) : NULL;

@@ -949,8 +949,8 @@ def beside(front):
     if DIRECT.get(front.proc.short) != "Send":
         return ""
     return """\
-    MPIR_Comm *c = front_known_Comm(comm);
-    MPIR_Datatype *t = front_known_Datatype(datatype);
+    MPIR_Comm *c = KU_BIAS_IN_FORCE ? NULL : front_known_Comm(comm);
+    MPIR_Datatype *t = c ? front_known_Datatype(datatype) : NULL;
     if (c && (uintptr_t)buf >= FRONT_PAGE && count >= 0 && t && t->adi.is_committed &&
         (uint32_t)dest < (uint32_t)c->adi.remote_size && tag >= 0 &&
         front_Send_beside(buf, count, t, dest, tag, c))
@@ -997,7 +997,7 @@ static __attribute__((noinline)) @LOCKED@
 {
     int value;
 @BESIDE@\
-@ALONE@\
+    FRONT_ALONE_HERE
     MPID_Call_name = "@CALL@"; /* the stack has no symbol for this part */
     return likely(short_@CALL@(@ARGS@, true, &value)) ? value : slow_@CALL@(@ARGS@);
 }
@@ -1024,7 +1024,7 @@ def hot_function(proc, large, front, wrapper):
     if wrapper.needed:
         short = "    int value;\n" + wrapper.code("likely(short_%s(%%s, false, &value)) ? value : rest_%s(%s)" % (call, call, args))
     return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args,
-                CODE=ALONE + code, BESIDE=beside(front), ALONE=ALONE, **forms) + function(proc, large, short)
+                CODE=ALONE + code, BESIDE=beside(front), **forms) + function(proc, large, short)
 
 
 def function(proc, large, code, wrapper=None):

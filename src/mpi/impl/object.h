@@ -86,7 +86,7 @@ extern void *MPIR_Object_table[MPIR_PREDEFINED_MAX] __attribute__((visibility("h
 
 /* The object at an index of a kind's slab, alive or freed; NULL if there never was one.  (ku_slab_at,
  * inlined.) */
-static inline void *MPIR_Object_at(enum MPIR_KIND kind, uint32_t index)
+static inline __attribute__((always_inline)) void *MPIR_Object_at(enum MPIR_KIND kind, uint32_t index)
 {
     const struct ku_slab *s = &MPIR_slab[kind];
     if (__builtin_expect(index >= __atomic_load_n(&s->used, __ATOMIC_ACQUIRE), 0))
@@ -112,7 +112,7 @@ static inline uint64_t MPIR_Object_made_handle(enum MPIR_KIND kind, const void *
     const struct keel_object *o = obj;
     return (MPIR_HANDLE_MARK << 48 | (uint64_t)kind << MPIR_INDEX_BITS) + ((uint64_t)o->gen << 32 | o->index);
 }
-static inline void *MPIR_Object_made(enum MPIR_KIND kind, uint64_t handle)
+static inline __attribute__((always_inline)) void *MPIR_Object_made(enum MPIR_KIND kind, uint64_t handle)
 {
     const uint64_t bits = 0xffffull << 48 | 1ull << 32 | (uint64_t)(UINT32_MAX & ~MPIR_INDEX_MASK);
     const uint64_t alive = MPIR_HANDLE_MARK << 48 | 1ull << 32 | (uint64_t)kind << MPIR_INDEX_BITS;

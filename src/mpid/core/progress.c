@@ -414,7 +414,7 @@ static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct te
     if (!by_memory)
         return MPID_Thread_park(r, team, w, SLEEP_MS);
     if (MPID_Thread_step(w) == KU_WAIT_SLEEP && MPID_Thread_events() == before)
-        MPID_Thread_park(r, team, NULL, BUSY_MS);
+        MPID_Thread_park(r, team, w, BUSY_MS);
     return MPID_Thread_events() != before;
 }
 

@@ -7,13 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 #include "thread.h"
+#include "util/clock.h"
 #include "util/lock.h"
 
 enum {
     LOOKS = 200 /* at the lock before sleeping */,
     TURNS = 4 /* yields after these */,
     KEPT = 32 /* looks of the driver before it gives the lock away for the first time */,
-    LONG_MS = 400 /* after so much of a wait it finds out where it is, for a report */
+    LONG_NS = 400000000 /* after so much of a wait it finds out where it is, for a report */
 };
 enum { FREE, HELD, WANTED /* held, and somebody sleeps for it */ };
 /* So many takings by one thread, and by no other, after which the lock is biased to it; twice as many with each revocation. */
@@ -47,8 +48,7 @@ struct wakes {
 static struct {
     _Alignas(64) _Atomic uint32_t lock;
     _Atomic uint32_t contenders;
-    _Alignas(64) _Atomic(struct ku_seat *) biased_to; /* NULL: nobody; written by who holds the word */
-    _Atomic(const void *) holder;
+    _Alignas(64) _Atomic(const void *) holder;
     /* with the word */
     struct ku_seat *biased; /* who was the last one it was biased to: may still be inside */
     const void *taker;      /* who took the word last, to hold it */
@@ -67,9 +67,8 @@ static struct {
 /* Its address is the thread's name. */
 static _Thread_local char self __attribute__((tls_model("initial-exec")));
 
-/* Where this thread waits, once it has waited for LONG_MS.  By the stack: what is left in MPID_Call_name may be of an earlier call. */
+/* Where this thread waits, once it has waited for LONG_NS.  By the stack: what is left in MPID_Call_name may be of an earlier call. */
 static _Thread_local struct {
-    int ms; /* for so long by now, one turn after the other */
     const char *call;
     uint64_t caller;
 } place __attribute__((tls_model("initial-exec")));
@@ -97,12 +96,14 @@ static bool is_inside(const struct ku_seat *p)
     return atomic_load_explicit(&p->inside, memory_order_acquire) != 0;
 }
 
-static void leave_seat(struct ku_seat *p)
+static struct ku_seat *biased_to(void)
 {
-    atomic_store_explicit(&p->inside, 0, memory_order_release);
-    atomic_signal_fence(memory_order_seq_cst); /* as in enter_biased */
-    if (atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != p)
-        wake(&p->inside);
+    return atomic_load_explicit(&ku_bias.to, memory_order_relaxed);
+}
+
+static void bias_to(struct ku_seat *seat)
+{
+    atomic_store_explicit(&ku_bias.to, seat, memory_order_relaxed);
 }
 
 /* By the bias: so often it has been taken, or is to be. */
@@ -114,13 +115,10 @@ static uint32_t depth_inside(void)
 static bool enter_biased(uint32_t depth)
 {
     struct ku_seat *s = ku_seat;
-    if (s == NULL || atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != s)
+    if (s == NULL || biased_to() != s)
         return false;
-    atomic_store_explicit(&s->inside, depth, memory_order_relaxed);
-    /* The compiler, too, keeps the order that membarrier relies on. */
-    atomic_signal_fence(memory_order_seq_cst);
-    if (unlikely(atomic_load_explicit(&threads.biased_to, memory_order_relaxed) != s)) {
-        leave_seat(s);
+    if (unlikely(!ku_seat_says(s, depth))) {
+        ku_seat_leave(s);
         return false;
     }
     ku_lock_takes(KU_LOCK_DEVICE);
@@ -130,9 +128,9 @@ static bool enter_biased(uint32_t depth)
 /* The word is held.  Afterwards nobody comes in by the bias; who has been inside may still be. */
 static void revoke_bias(void)
 {
-    if (atomic_load_explicit(&threads.biased_to, memory_order_relaxed) == NULL)
+    if (biased_to() == NULL)
         return;
-    atomic_store_explicit(&threads.biased_to, NULL, memory_order_relaxed);
+    bias_to(NULL);
     threads.streak = 0;
     if (threads.patience < STREAK_MOST)
         threads.patience *= 2;
@@ -225,7 +223,7 @@ static __attribute__((noinline)) void bias(void)
     threads.biased = ku_seat;
     threads.biases++;
     atomic_store_explicit(&ku_bias_in_force, true, memory_order_relaxed);
-    atomic_store_explicit(&threads.biased_to, ku_seat, memory_order_relaxed);
+    bias_to(ku_seat);
     atomic_thread_fence(memory_order_seq_cst); /* between that and its looks at lanes */
     for (const struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
         while (p->lane.taken != NULL && atomic_load_explicit(p->lane.taken, memory_order_acquire))
@@ -276,7 +274,7 @@ static bool try_take(void)
 static void release(void)
 {
     if (depth_inside() > 0) {
-        leave_seat(ku_seat);
+        ku_seat_leave(ku_seat);
     } else {
         atomic_store_explicit(&threads.holder, NULL, memory_order_relaxed);
         if (threads.streak >= threads.patience)
@@ -316,9 +314,22 @@ static const void *driver(void)
     return atomic_load_explicit(&threads.driver, memory_order_relaxed);
 }
 
+/* After each change of these. */
+static void tell_waited(void)
+{
+    ku_bias.waited = threads.first != NULL || threads.asleep || driver() != NULL;
+}
+
 static void set_driver(const void *thread)
 {
     atomic_store_explicit(&threads.driver, thread, memory_order_relaxed);
+    tell_waited();
+}
+
+static void set_asleep(bool asleep)
+{
+    threads.asleep = asleep;
+    tell_waited();
 }
 
 /* How often the caller has taken the lock. */
@@ -357,6 +368,7 @@ static void list(struct parked *p)
     *(threads.last != NULL ? &threads.last->next : &threads.first) = p;
     threads.last = p;
     p->listed = true;
+    tell_waited();
 }
 
 static void unlist(struct parked *p)
@@ -364,6 +376,7 @@ static void unlist(struct parked *p)
     *(p->before != NULL ? &p->before->next : &threads.first) = p->next;
     *(p->next != NULL ? &p->next->before : &threads.last) = p->before;
     p->listed = false;
+    tell_waited();
 }
 
 /* An operation of several steps may be complete as soon as somebody looks. */
@@ -438,7 +451,8 @@ static __attribute__((noinline)) void give_and_wake(bool sleeps)
     struct wakes wakes = { .n = 0 };
     settle(&wakes);
     find_driver(&wakes);
-    threads.asleep |= sleeps;
+    if (sleeps)
+        set_asleep(true);
     release();
     for (int i = 0; i < wakes.n; i++)
         wake(wakes.word[i]); /* of a thread that has gone on meanwhile: harmless */
@@ -524,8 +538,6 @@ void MPID_Thread_leave(void)
     }
     if (driver() == &self)
         set_driver(NULL);
-    if (place.ms != 0)
-        place.ms = 0;
     give(false);
 }
 
@@ -562,11 +574,11 @@ bool MPID_Thread_drive(void)
     return driver() == &self;
 }
 
-static void find_place(struct parked *p)
+static void find_place(struct parked *p, const struct ku_wait *w)
 {
-    if (place.ms == 0)
+    if (w == NULL || w->since == 0)
         place.call = NULL, place.caller = 0;
-    if (place.ms >= LONG_MS && place.caller == 0)
+    else if (place.caller == 0 && ku_clock_ns() - w->since > LONG_NS)
         place.caller = MPID_Find_caller(&place.call);
     p->call = place.call != NULL ? place.call : MPID_Call_name;
     p->caller = place.caller;
@@ -589,8 +601,9 @@ static void await_call(struct parked *p, struct ku_wait *w, int most_ms)
             continue;
         if (atomic_compare_exchange_strong(&p->word, &waits, SLEEPS) &&
             atomic_load(&threads.driver) != NULL) {
+            if (w != NULL && w->since == 0)
+                w->since = ku_clock_ns();
             sleep_on(&p->word, SLEEPS, most_ms);
-            place.ms += most_ms;
         }
         return;
     }
@@ -602,15 +615,12 @@ int MPID_Thread_park(struct MPIR_HANDLE *r, const struct team *team, struct ku_w
                         .errors = MPID_Request_errors,
                         .gone = MPID_core.peers.ngone };
     uint32_t before = MPID_Thread_events(), depth;
-    find_place(&p);
+    find_place(&p, w);
     list(&p);
     depth = give_all();
     await_call(&p, w, most_ms);
-    if (atomic_load_explicit(&p.word, memory_order_relaxed) == CALLED) {
-        place.ms = 0;
-        if (w != NULL)
-            ku_wait_reset(w);
-    }
+    if (w != NULL && atomic_load_explicit(&p.word, memory_order_relaxed) == CALLED)
+        ku_wait_reset(w);
     take(depth);
     if (p.listed)
         unlist(&p);
@@ -670,5 +680,5 @@ void MPID_Thread_rise(uint32_t depth)
 {
     MPID_Thread_resume(depth);
     if (depth > 0)
-        threads.asleep = false;
+        set_asleep(false);
 }
