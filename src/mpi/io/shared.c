@@ -56,7 +56,7 @@ static int make(MPIR_File *f, struct told *t, char *key)
         atomic_store(&((struct io_pointer *)f->pointer)->users, near);
     } else {
         t->block = 0;
-        f->pointer = f->pointer_mine = aligned_alloc(sizeof(struct io_pointer), sizeof(struct io_pointer));
+        f->pointer = f->pointer_mine = aligned_alloc(_Alignof(struct io_pointer), sizeof(struct io_pointer));
         if (!f->pointer)
             return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the shared pointer of a file");
         memset(f->pointer, 0, sizeof(struct io_pointer));
