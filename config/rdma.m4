@@ -1,9 +1,9 @@
 # KEEL_RDMA: libraries of networks that plug-in devices are built over: ch_ofi, ch_ucx.  libmpi never needs them.
 AC_DEFUN([KEEL_RDMA], [
-AC_ARG_WITH([ofi], [AS_HELP_STRING([--with-ofi], [build the plug-in ch_ofi (libfabric), which is not finished: see its README])])
+AC_ARG_WITH([ofi], [AS_HELP_STRING([--without-ofi], [do not build the plug-in ch_ofi (libfabric)])])
 AC_ARG_WITH([ucx], [AS_HELP_STRING([--without-ucx], [do not build the plug-in ch_ucx (UCX)])])
-have_ofi="no (--with-ofi builds it; it is not finished)"
-AS_IF([test "x${with_ofi:-no}" != xno],
+have_ofi="no (--without-ofi)"
+AS_IF([test "x$with_ofi" != xno],
       [PKG_CHECK_MODULES([OFI], [libfabric >= 1.9], [have_ofi=yes],
                          [have_ofi="no (libfabric >= 1.9 is not there; Debian: libfabric-dev)"
                           AS_IF([test "x$with_ofi" = xyes], [AC_MSG_ERROR([libfabric is not there])])])])

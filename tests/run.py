@@ -355,11 +355,16 @@ def across(base, d):
     return base.startswith(ACROSS) or "across" in d
 
 
+def across_libraries(base, d):
+    """A library of a network need not bear that it gets no memory."""
+    return across(base, d) and not base.endswith("nomem")
+
+
 TCP_ALL = {"env": {"KEEL_DEVICES": "self,tcp"}, "slow": 2}
 SPLIT_ALL = {"nodes": 2, "slow": 2}
 TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
-OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "takes": across, "ranks": few(2), "plugin": "ch_ofi.so"}
-UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "takes": across, "ranks": few(2), "plugin": "ch_ucx.so"}
+OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": ("ofi over tcp;ofi_rxm", "ofi over net", "ofi over shm"), "takes": across_libraries, "ranks": few(2), "plugin": "ch_ofi.so"}
+UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": ("ucx over tcp", "ucx over shared memory"), "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 
 
@@ -368,8 +373,20 @@ def sub_context(ctx, **how):
     return Context(args, **how)
 
 
-def network(ctx, done, chapters=None, but=(), plugin=None, **how):
-    """The quick set's programs over ch_tcp, or a plug-in."""
+def conformance(ctx, done, rows):
+    """Rows of tests/device/suite that run only when they are asked for."""
+    if failed := test_programs(ctx):
+        yield from failed
+        return
+    suite = os.path.join(ctx.builddir, "tests", "device", "suite")
+    for row in rows:
+        name = f"tests/device/suite: {row}"
+        if ctx.wanted(name) and name not in done:
+            yield outcome(name, run([suite, row], 180 * ctx.slow, dict(ctx.env, CK_TIMEOUT_MULTIPLIER=str(ctx.slow)), cwd=ctx.builddir))
+
+
+def network(ctx, done, chapters=None, but=(), plugin=None, conforms=(), **how):
+    """The quick set's programs over ch_tcp, or a plug-in, which first has to conform."""
     if plugin and not os.path.exists(os.path.join(ctx.prefix, "lib", "keel", plugin)):
         yield Result(plugin, "skipped", 0, "it is not built: its library is not installed")
         return
@@ -377,6 +394,8 @@ def network(ctx, done, chapters=None, but=(), plugin=None, **how):
         if "DEV(tcp)" not in f.read():
             yield Result("ch_tcp", "skipped", 0, "configure --with-devices leaves it out")
             return
+    if conforms:
+        yield from conformance(ctx, done, conforms)
     sub = sub_context(ctx, **how)
     if chapters:
         sub.wanted = lambda name: name.startswith(chapters) and not name.startswith(but) and ctx.wanted(name)
@@ -527,8 +546,8 @@ PARTS = {
     "split": (over(SPLIT), "the same, with their ranks on two simulated nodes"),
     "tcp-all": (over(TCP_ALL), "all of the same MPI programs over TCP alone"),
     "split-all": (over(SPLIT_ALL), "all of them with their ranks on two simulated nodes"),
-    "ofi": (over(OFI), "the programs of tcp over the plug-in ch_ofi (libfabric's tcp;ofi_rxm)"),
-    "ucx": (over(UCX), "the programs of tcp over the plug-in ch_ucx (UCX's tcp)"),
+    "ofi": (over(OFI), "the plug-in ch_ofi: the device suite over several providers of libfabric, and the programs of tcp over tcp;ofi_rxm"),
+    "ucx": (over(UCX), "the plug-in ch_ucx: the device suite over UCX's tcp and its shared memory, and the programs of tcp over its tcp"),
     "abi-mpich": (part_abi("mpich"), "the programs compiled by MPICH's mpicc, with its header, on Keel's library with MPICH's ABI"),
     "abi-openmpi": (part_abi("openmpi"), "the same with Open MPI"),
     "clang": (part_clang, "builds with clang without a warning, also of what is used without its lock"),

@@ -267,7 +267,7 @@ void rank_connect(struct rank *r)
 void rank_settle(struct rank *r)
 {
     uint64_t last = ku_clock_ns();
-    while (ku_clock_ns() - last < 20000000)
+    while (ku_clock_ns() - last < 20000000 || (r->ops->unsent != NULL && r->ops->unsent(r->dev)))
         if (rank_pump(r) > 0)
             last = ku_clock_ns();
 }

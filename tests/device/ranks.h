@@ -24,6 +24,8 @@ struct subject {
     bool hooked;       /* with a hook around it */
     bool memory_alone; /* a row for the tests of memory */
     bool connects;     /* it reaches others by connections, and not itself */
+    bool apart;        /* only where its name is asked for */
+    bool by_process;   /* one instance a process */
     /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such state. */
     void (*half_send)(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to);
     void *(*memory)(struct rank *r); /* RANK_MEMORY bytes that peers can be let reach; NULL: from malloc */

@@ -217,10 +217,16 @@ static const struct subject subjects[] = {
       .hooked = true },
     { "tcp in a hook that refuses, queues and delays", tcp_faulty_ops, 2, MAX_RANKS, .deaths = true,
       .connects = true, .hooked = true },
-    { "ofi over tcp;ofi_rxm", ofi_ops, 2, MAX_RANKS, .connects = true, .env = "FI_PROVIDER=tcp;ofi_rxm",
-      .whole = true },
+    { "ofi over tcp;ofi_rxm", ofi_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true,
+      .env = "KEEL_OFI_PROVIDER=tcp;ofi_rxm", .whole = true },
+    { "ofi over net", ofi_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true,
+      .env = "KEEL_OFI_PROVIDER=net", .whole = true },
+    { "ofi over shm", ofi_ops, 2, MAX_RANKS, .connects = true, .apart = true, .by_process = true,
+      .env = "KEEL_OFI_PROVIDER=shm", .whole = true },
     { "ucx over tcp", ucx_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .env = "UCX_TLS=tcp",
       .whole = true },
+    { "ucx over shared memory", ucx_ops, 2, MAX_RANKS, .connects = true, .apart = true,
+      .env = "UCX_TLS=posix,sysv,cma,self", .whole = true },
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
@@ -688,6 +694,29 @@ static void a_peer_dies(struct rank *r)
     lose_a_peer(r, false);
 }
 
+/* Rank 2 dies while what it has sent to rank 0, and what rank 1 sends, is under way: of the dead a beginning comes, whole; of the
+ * living all does. */
+static void a_peer_dies_in_traffic(struct rank *r)
+{
+    enum { PACKETS = 700 };
+    rank_open(r);
+    rank_connect(r);
+    for (int i = 0; r->me != 0 && i < PACKETS; i++) {
+        if (r->me == 2 && i == 300)
+            raise(SIGKILL);
+        one_of_any_kind(r, 0, (uint32_t)i);
+    }
+    for (int i = 0; r->me == 0 && i < PACKETS; i++)
+        one_of_any_kind(r, 1, (uint32_t)i);
+    rank_pump_until(r, 1 - r->me, 1 + PACKETS);
+    while (r->gone_calls[2] == 0)
+        NEED(r, !rank_sleep(r), "nobody was told of the death");
+    NEED(r, r->gone_calls[0] + r->gone_calls[1] == 0, "told of the death of the living");
+    atomic_fetch_add(&r->board->word[2], 1); /* an end without close is a death, too: together */
+    while (atomic_load(&r->board->word[2]) < 2)
+        rank_pump(r);
+}
+
 static void a_peer_dies_in_the_middle_of_a_send(struct rank *r)
 {
     lose_a_peer(r, true);
@@ -710,9 +739,11 @@ static void a_refused_senders_peer_dies(struct rank *r)
             if (st == DEV_QUEUED)
                 buf = malloc(4096);
         atomic_store(&r->board->word[1], 1);
-        while (rank_try_send(r, 2, 4096, 1, buf) == DEV_AGAIN)
-            NEED(r, !rank_sleep(r), "stuck on a dead rank");
-        NEED(r, rank_try_send(r, 2, 4096, 1, buf) == DEV_PEER_GONE, "a packet to a dead rank");
+        while ((st = rank_try_send(r, 2, 4096, 1, buf)) != DEV_PEER_GONE)
+            if (st == DEV_QUEUED)
+                buf = malloc(4096);
+            else
+                NEED(r, !rank_sleep(r), "stuck on a dead rank");
         free(buf);
         for (uint32_t i = 0; i < 200; i++)
             one_send(r, 0, i);
@@ -894,6 +925,7 @@ static const struct test {
     { "wakes a refused sender (large)", wakes_a_refused_sender_large, 2, 2, BOTH },
     { "threads send short packets", threads_send_short, 1, 2, PROCESSES },
     { "a peer dies", a_peer_dies, 3, 3, PROCESSES | KILLS },
+    { "a peer dies in traffic", a_peer_dies_in_traffic, 3, 3, PROCESSES | KILLS },
     { "a peer dies in the middle of a send", a_peer_dies_in_the_middle_of_a_send, 3, 3, PROCESSES | HALVES },
     { "a refused sender's peer dies", a_refused_senders_peer_dies, 3, 3, PROCESSES | KILLS },
     { "open again with packets unread", open_again_with_packets_unread, 1, 3, BOTH },
@@ -950,11 +982,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)
         return "what the device has queued is handed over while others receive";
-    if (s->ops == ofi_ops && !chosen)
-        return "each process opens libfabric, which takes long: `suite 13` runs it";
-    if (t->flags & KILLS && s->ops == ofi_ops)
-        return "open: after a death packets of the living come cut short over tcp;ofi_rxm; the cause is not "
-               "known";
+    if (s->apart && !chosen)
+        return "`suite NAME` runs it: parts ofi and ucx";
     if (t->flags & KILLS && !s->deaths)
         return "the device is not told of deaths";
     if (t->flags & HALVES && !s->half_send)
@@ -982,7 +1011,7 @@ START_TEST(conforms)
     bool threads = _i & 1;
     int least = t->least > s->min_ranks ? t->least : s->min_ranks;
     int most = t->most < s->max_ranks ? t->most : s->max_ranks;
-    if (!(t->flags & (threads ? THREADED : PROCESSES)) || excluded(s, t) ||
+    if (!(t->flags & (threads ? THREADED : PROCESSES)) || (threads && s->by_process) || excluded(s, t) ||
         (!threads && getenv("SUITE_THREADS") != NULL && t->fn != threads_send_short))
         return;
     for (int size = least; size <= most; size += most > least ? most - least : 1)
@@ -1002,15 +1031,23 @@ static void print_exclusions(int from, int to)
     fflush(stdout);
 }
 
+static int place_of(const char *name)
+{
+    for (int i = 0; i < SUBJECTS; i++)
+        if (!strcmp(subjects[i].name, name))
+            return i;
+    return atoi(name);
+}
+
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create("device");
     TCase *c = tcase_create("conformance");
     SRunner *runner = srunner_create(suite);
     int failed, from = 0, to = SUBJECTS * TESTS * 2;
-    if (argc > 1) { /* one device, by its place in the table */
+    if (argc > 1) { /* one device, by its name or its place in the table */
         chosen = true;
-        from = atoi(argv[1]) * TESTS * 2;
+        from = place_of(argv[1]) * TESTS * 2;
         to = from + TESTS * 2;
     }
     if (argc > 2) { /* and one test */

@@ -5,7 +5,10 @@
  *
  * Packets are received into slabs.  Where the provider has FI_MULTI_RECV and completes in order a slab takes many of them; else
  * one.  (ofi_rxm, which does not complete in order, says that it has let a slab go while a longer packet still comes into it.)  A slab is posted
- * again when the provider has let it go and all packets in it have been handed up; if that lasts, another takes its place. */
+ * again when the provider has let it go and all packets in it have been handed up; if that lasts, another takes its place.
+ *
+ * What has ended in an error is never posted again, neither a slab nor an operation.  ofi_rxm fetches a long packet in several reads, and
+ * when its sender dies each of them is told as the end of the same receive: the later ones would be taken for the end of the next. */
 #include <errno.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -218,7 +221,7 @@ static void failed(struct ofi *o)
     if (is_slab(e.op_context)) {
         struct slab *s = e.op_context;
         if (s->posted && (!o->multi || e.flags & FI_MULTI_RECV || e.err == FI_ECANCELED)) {
-            s->posted = false; /* and never posted again: a part of a packet may still come into it */
+            s->posted = false; /* and never posted again: see above */
             o->posted--;
         }
     } else {
@@ -445,9 +448,9 @@ static int open_endpoint(struct ofi *o)
     err = err != 0 ? err : open_queue(o);
     err = err != 0 ? err : fi_ep_bind(o->ep, &o->av->fid, 0);
     err = err != 0 ? err : fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV);
-    if (err == 0 && o->multi)
-        fi_setopt(&o->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
     err = err != 0 ? err : fi_enable(o->ep);
+    if (err == 0 && o->multi) /* enabled first: shm of libfabric 1.17 would read what it has not made */
+        fi_setopt(&o->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
     err = err != 0 ? err : (int)post_all(o);
     if (err == 0) {
         struct kind kind = kind_of(o);

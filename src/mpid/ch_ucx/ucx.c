@@ -18,6 +18,7 @@ struct ucx {
     ucp_worker_h worker;
     ucp_address_t *address;
     size_t address_bytes;
+    bool blind; /* what UCX_TLS leaves cannot tell of deaths: the launcher alone does */
 };
 
 static struct ucx *ucx_of(const struct dev *d)
@@ -54,21 +55,33 @@ static void broke(void *arg, ucp_ep_h ep, ucs_status_t status)
     rdm_broken(arg, ucs_status_string(status));
 }
 
-static dev_status connect_to(struct dev_peer *p, const void *address, size_t len)
+/* UCX says on stderr that it has no transport which tells of deaths: once, as it is not asked for one again. */
+static ucs_status_t make_endpoint(struct dev_peer *p, const void *address, ucp_ep_h *ep)
 {
     struct ucx *u = ucx_of(p->dev);
     ucp_ep_params_t params = { .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                              UCP_EP_PARAM_FIELD_ERR_HANDLER |
                                              UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+                               .address = address,
                                .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                                .err_handler = { broke, p } };
+    ucs_status_t st = u->blind ? UCS_ERR_UNREACHABLE : ucp_ep_create(u->worker, &params, ep);
+    if (st != UCS_ERR_UNREACHABLE)
+        return st;
+    u->blind = true;
+    params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+    params.field_mask &= ~(uint64_t)UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    return ucp_ep_create(u->worker, &params, ep);
+}
+
+static dev_status connect_to(struct dev_peer *p, const void *address, size_t len)
+{
     ucp_ep_h ep;
     ucs_status_t st;
     void *aligned = malloc(len); /* UCX reads words of it */
     if (aligned == NULL)
         return DEV_ERROR;
-    params.address = memcpy(aligned, address, len);
-    st = ucp_ep_create(u->worker, &params, &ep);
+    st = make_endpoint(p, memcpy(aligned, address, len), &ep);
     free(aligned);
     if (st != UCS_OK)
         return DEV_NO_SUPPORT;
@@ -250,6 +263,7 @@ static void ucx_close(struct dev *d)
         if (r != NULL)
             ucp_request_free(r);
     }
+    rdm_drop_unread(d);
 }
 
 /* Is there a network card that does more than a socket's? */

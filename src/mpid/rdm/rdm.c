@@ -19,7 +19,8 @@ enum {
     QUIET_MS = 20,      /* a dead peer's packets are waited for, */
     HOLD_MS = 1000,     /* and until the library has done with its */
     CLOSE_MS = 5000,    /* farewells are waited for */
-    BLIND_NS = 50000    /* a sleep where the library has no descriptor */
+    BLIND_NS = 50000,   /* a sleep where the library has no descriptor */
+    INS = 256           /* records of packets that have come, made at the start */
 };
 
 uint64_t rdm_now(void)
@@ -486,6 +487,9 @@ static void queue_done(struct rdm_op *op, dev_status how)
 void rdm_done(struct rdm_op *op, dev_status how)
 {
     struct dev_peer *p = op->link;
+    if (op->broken) /* a library may tell several times of what it has not done */
+        return;
+    op->broken = how != DEV_OK;
     p->dev->outstanding--;
     queue_done(op, how);
     untrack(op);
@@ -618,7 +622,10 @@ static void finish(struct dev *d, struct rdm_op *op)
     bool told = op->told;
     void *cookie = op->cookie;
     ku_lock(&d->lock);
-    rdm_op_put(d, op);
+    if (!op->broken)
+        rdm_op_put(d, op);
+    else
+        d->nlarge -= op->large; /* it is kept until the end: rdm_done */
     ku_unlock(&d->lock);
     if (told)
         d->up.sent(d->up.core, cookie, how == DEV_OK || how == DEV_ERROR ? how : DEV_PEER_GONE);
@@ -802,6 +809,19 @@ void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const 
     ku_lock_init(&d->lock, KU_LOCK_SEND);
 }
 
+/* What has come cannot be refused: there is a stock for when there is no memory. */
+static bool stock(struct dev *d)
+{
+    for (int i = 0; i < INS; i++) {
+        struct rdm_in *in = malloc(sizeof *in);
+        if (in == NULL)
+            return false;
+        in->next = d->free_in;
+        d->free_in = in;
+    }
+    return true;
+}
+
 static bool watch(struct dev *d, int fd)
 {
     struct epoll_event ev = { .events = EPOLLIN };
@@ -812,7 +832,7 @@ dev_status rdm_open(struct dev *d, int lib_fd)
 {
     d->lib_fd = lib_fd;
     d->peers = calloc((size_t)d->world.size, sizeof *d->peers);
-    if (d->peers == NULL) {
+    if (d->peers == NULL || !stock(d)) {
         rdm_say(d, "out of memory for %d ranks", (int)d->world.size);
         return DEV_ERROR;
     }
@@ -893,7 +913,7 @@ static bool has_left(struct dev_peer *p)
 }
 
 /* What has come and nobody will read. */
-static void drop_unread(struct dev *d)
+void rdm_drop_unread(struct dev *d)
 {
     struct rdm_in *in;
     while ((in = d->in) != NULL) {
@@ -925,5 +945,5 @@ void rdm_close(struct dev *d)
     }
     for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)
         end_all(p);
-    drop_unread(d);
+    rdm_drop_unread(d);
 }

@@ -56,6 +56,7 @@ struct rdm_op {
     void *cookie; /* of the core, if `told` */
     enum { RDM_OP_PACKET, RDM_OP_FAREWELL } what;
     bool told;      /* the core waits for services.sent */
+    bool broken;    /* it has ended in an error, and is not used again */
     bool large;     /* the buffer below has RDM_LARGE bytes of body, not RDM_SHORT */
     uint16_t seq;   /* of a packet */
     dev_status how; /* it has ended */
@@ -152,6 +153,7 @@ void rdm_op_put(struct dev *d, struct rdm_op *op);
 dev_status rdm_link_ready(struct dev_peer *p);
 dev_status rdm_refuse(struct dev *d); /* DEV_AGAIN */
 struct dev_peer *rdm_peer(struct dev *d, int32_t grank);
+void rdm_drop_unread(struct dev *d);  /* what has come since rdm_close */
 void rdm_free_buffers(struct dev *d); /* before the library closes: it may have them registered */
 
 uint64_t rdm_now(void);
