@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "lock.h"
 
 /* Do the callers of devices, and of what they use, come one at a time?  So they do unless the process was granted
  * MPI_THREAD_MULTIPLE, however many threads it has (MPID_Mode).  A plug-in, which resolves nothing here, has to think that they do not. */
@@ -16,6 +15,7 @@
 #define KU_BIASED 0
 #define KU_BIAS_IN_FORCE 0
 #else
+#include "lock.h"
 extern bool ku_threaded __attribute__((visibility("hidden")));
 #define KU_SINGLE_THREADED (!ku_threaded)
 /* Where they may come from several threads, one may have all to itself for a time: the caller is that one, in a call that others wait
