@@ -21,6 +21,7 @@
 #include "mpi_const.h"
 #include "object.h"
 #include "op.h"
+#include "partitioned.h"
 #include "request.h"
 #include "session.h"
 #include "type.h"

@@ -945,7 +945,13 @@ TOOL_ALONE = "    int entered __attribute__((cleanup(front_leave), unused)) = fr
 
 
 def beside(front):
-    """What a short message's way is while other threads may call: no lock."""
+    """What a short message's way is, or a partition's, while other threads may call: no lock."""
+    if front.proc.short == "Pready":
+        return """\
+    MPIR_Request *r = MPIR_Object_made(MPIR_KIND_REQUEST, front_value_Request(request));
+    if (MPIR_ENV(brief) && r && MPIR_Pready_beside(partition, r))
+        return MPI_SUCCESS;
+"""
     if DIRECT.get(front.proc.short) != "Send":
         return ""
     return """\

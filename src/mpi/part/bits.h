@@ -26,7 +26,8 @@ static inline void bits_fill(uint64_t *bits, uint32_t low, uint32_t high, bool v
 {
     for (uint32_t w = low / 64; w <= high / 64; w++) {
         uint64_t mask = bits_mask(w, low, high);
-        bits[w] = value ? bits[w] | mask : bits[w] & ~mask;
+        /* (Other threads may look: MPIR_Pready_beside.) */
+        __atomic_store_n(&bits[w], value ? bits[w] | mask : bits[w] & ~mask, __ATOMIC_RELAXED);
     }
 }
 

@@ -155,6 +155,8 @@ void MPIR_Part_complete(struct part *p)
 void MPIR_Part_close(MPIR_Request *r)
 {
     struct part *p = r->aux;
+    if (p->sends)
+        MPIR_Part_send_close((struct part_send *)p);
     p->request = NULL;
     if (!has_more(p)) {
         destroy(p);

@@ -29,7 +29,7 @@ int MPIR_Part_no_such(const struct part *p, int partition, const char *arg)
 /* Bytes of a part of this kind. */
 static size_t size_of_part(bool sends, int partitions)
 {
-    return sends ? sizeof(struct part_send) + 2 * bits_words((uint32_t)partitions) * sizeof(uint64_t)
+    return sends ? sizeof(struct part_send) + 3 * bits_words((uint32_t)partitions) * sizeof(uint64_t)
                  : sizeof(struct part_recv);
 }
 

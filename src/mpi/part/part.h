@@ -27,7 +27,13 @@
  *      order: when the last has come all have.
  *   5. Small partitions are held back, to go together, when many pieces have gone in a round (may_gather): then the channel is
  *      listed, and the next look at the devices sends what waits.
- *   6. While one of these functions runs (MPIR_Part_enter), progress does not run another: what it calls may poll. */
+ *   6. While one of these functions runs (MPIR_Part_enter), progress does not run another: what it calls may poll.
+ *   7. Where several threads may call, MPI_Pready takes no lock: it puts its partition into the next of the few places of `said`, and
+ *      who has the lock takes them in, in their order (take_in).  A thread takes a place by said_end, while that is not a whole round
+ *      of places after said_begin, which whoever empties places moves; so it is empty then.  A thread that has put something in
+ *      tries to get the lock; who has had it for this looks again after leaving.  So either that one sees it, or the thread gets the
+ *      lock (tests/model/said.pml).  Who has it for something else looks at the devices before long, or calls MPI no more: so the
+ *      one that makes the last partition ready waits for the lock. */
 #ifndef MPIR_PART_H
 #define MPIR_PART_H
 
@@ -39,6 +45,10 @@
 #include "bits.h"
 #include "util/le.h"
 
+enum {
+    PART_SAID = 64 /* partitions that become ready beside the lock, and have not been taken in */,
+    PART_NONE = -1
+};
 enum part_kind { PART_HEAD, PART_DATA, PART_WHOLE, PART_ACK, PART_KINDS };
 enum {
     PART_INLINE =
@@ -130,6 +140,12 @@ struct part_send {
     uint32_t gather; /* partitions that lie in one message */
     uint32_t stalls;
     uint64_t *ready, *pending; /* since the start; of these, not sent */
+    /* What threads write beside the device lock, by MPIR_Pready_beside (invariant 7). */
+    _Atomic bool open;                                /* in a round, and such threads may come */
+    _Atomic uint32_t nclaimed;                        /* ready, or about to be, however that is said */
+    _Atomic uint32_t said_end, said_begin, said_gone; /* gone: who took a place has left */
+    _Atomic int64_t said[PART_SAID];                  /* 0: nothing yet; partition + 1; PART_NONE */
+    uint64_t *claimed;                                /* partitions that were said so */
     uint64_t bits[];
 };
 
@@ -218,6 +234,7 @@ bool MPIR_Part_recv_advance(struct part_recv *q);
 void MPIR_Part_send_init(struct part *p);
 void MPIR_Part_recv_init(struct part *p);
 /* Free what it holds besides itself. */
+void MPIR_Part_send_close(struct part_send *s); /* before: nobody uses it */
 void MPIR_Part_send_free(struct part_send *s);
 void MPIR_Part_recv_free(struct part_recv *q);
 

@@ -1,10 +1,14 @@
 /* send.c: the sending end of a channel: partitions become ready, and travel. */
 #include "config.h"
 #include "bodies.h"
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "env.h"
 #include "part.h"
+#include "partitioned.h"
+#include "util/seat.h"
 
 enum { LOOK_EVERY = 32 };
 
@@ -147,6 +151,40 @@ static void flush(struct part_send *s)
         }
 }
 
+/* ---- Partitions that are said to be ready beside the lock ---- */
+
+static void mark(struct part_send *s, uint32_t low, uint32_t high)
+{
+    if (s->p.copies)
+        MPIR_Part_copy(&s->p, MPIR_COPY_IN, low, high);
+    bits_fill(s->ready, low, high, true);
+    bits_fill(s->pending, low, high, true);
+    if (s->npending == 0)
+        s->cursor = low;
+    s->nready += high - low + 1;
+    s->npending += high - low + 1;
+    s->marked = true;
+}
+
+/* With the lock. */
+static inline bool is_said(const struct part_send *s)
+{
+    uint32_t at = atomic_load_explicit(&s->said_begin, memory_order_relaxed);
+    return atomic_load_explicit(&s->said[at % PART_SAID], memory_order_acquire) != 0;
+}
+
+static void take_in(struct part_send *s)
+{
+    while (__builtin_expect(is_said(s), 0)) {
+        uint32_t at = atomic_load_explicit(&s->said_begin, memory_order_relaxed);
+        int64_t what = atomic_load_explicit(&s->said[at % PART_SAID], memory_order_relaxed);
+        atomic_store_explicit(&s->said[at % PART_SAID], 0, memory_order_relaxed);
+        atomic_store_explicit(&s->said_begin, at + 1, memory_order_release);
+        if (what != PART_NONE)
+            mark(s, (uint32_t)(what - 1), (uint32_t)(what - 1));
+    }
+}
+
 /* ---- Going on ---- */
 
 static bool reap(struct part_send *s)
@@ -213,6 +251,7 @@ static void finish(struct part_send *s)
 bool MPIR_Part_send_advance(struct part_send *s)
 {
     bool moved = s->flight && reap(s);
+    take_in(s);
     uint32_t before = s->pieces + s->whole;
     moved |= hear(s);
     if (!s->p.active)
@@ -225,11 +264,21 @@ bool MPIR_Part_send_advance(struct part_send *s)
 
 static void push(struct part_send *s);
 
+/* Threads that find the lock taken go on: whoever looks at the devices takes in what they have said. */
+static void open_round(struct part_send *s)
+{
+    bool open = MPIR_ENV(threaded) && s->p.n > 0 && s->p.peer != MPI_PROC_NULL && !s->p.copies;
+    atomic_store_explicit(&s->nclaimed, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->open, open, memory_order_relaxed);
+    if (open)
+        MPIR_Part_list(&s->p);
+}
+
 static int start(MPIR_Request *r)
 {
     struct part_send *s = r->aux;
     if (s->marked)
-        memset(s->bits, 0, 2 * bits_words(s->p.n) * sizeof s->bits[0]);
+        memset(s->bits, 0, 3 * bits_words(s->p.n) * sizeof s->bits[0]);
     s->marked = s->whole = s->split = false;
     s->nready = s->npending = s->nsent = s->cursor = 0;
     s->began = s->pieces;
@@ -237,9 +286,21 @@ static int start(MPIR_Request *r)
     s->p.stamp = 0;
     s->p.active = true;
     r->moved = s->p.n;
+    open_round(s);
     if (s->p.n == 0) /* nobody will say that they are ready */
         push(s);
     return 0;
+}
+
+/* Threads whose partitions others have sent may still be in MPIR_Pready_beside. */
+void MPIR_Part_send_close(struct part_send *s)
+{
+    uint32_t end = atomic_load_explicit(&s->said_end, memory_order_relaxed);
+    while (atomic_load_explicit(&s->said_gone, memory_order_acquire) != end) {
+        uint32_t depth = MPID_Thread_suspend(); /* one of them may wait for the lock */
+        sched_yield();
+        MPID_Thread_resume(depth);
+    }
 }
 
 void MPIR_Part_send_free(struct part_send *s)
@@ -308,6 +369,13 @@ static int check_number(const struct part_send *s, int partition, const char *ar
     return MPIR_Part_no_such(&s->p, partition, arg);
 }
 
+/* More are ready, said with the lock. */
+static inline void count_claimed(struct part_send *s, uint32_t more)
+{
+    if (atomic_load_explicit(&s->open, memory_order_relaxed))
+        atomic_fetch_add_explicit(&s->nclaimed, more, memory_order_relaxed);
+}
+
 /* The first of the range that is ready already; high + 1: none. */
 static uint32_t find_ready(const struct part_send *s, uint32_t low, uint32_t high)
 {
@@ -319,19 +387,6 @@ static int twice(uint32_t partition, const char *arg)
     return MPIR_Err(MPI_ERR_ARG, arg,
                     "is %u, which is ready already; expected each partition once after a start",
                     (unsigned)partition);
-}
-
-static void mark(struct part_send *s, uint32_t low, uint32_t high)
-{
-    if (s->p.copies)
-        MPIR_Part_copy(&s->p, MPIR_COPY_IN, low, high);
-    bits_fill(s->ready, low, high, true);
-    bits_fill(s->pending, low, high, true);
-    if (s->npending == 0)
-        s->cursor = low;
-    s->nready += high - low + 1;
-    s->npending += high - low + 1;
-    s->marked = true;
 }
 
 /* Is there something to go on with before the program calls again? */
@@ -356,6 +411,7 @@ static inline bool may_gather(const struct part_send *s, uint32_t more)
  * come, and the program may mark many before it waits. */
 static void push(struct part_send *s)
 {
+    take_in(s); /* after the caller's have been counted: else the last one may be theirs */
     s->p.request->moved = s->p.n - s->nready; /* for the report on a job that hangs */
     if (may_gather(s, 0)) {
         MPIR_Part_list(&s->p);
@@ -377,11 +433,14 @@ static __attribute__((noinline)) int ready_one(int partition, MPIR_Request *requ
     struct part_send *s;
     int err = find_send(request, &s);
     if (!err)
+        take_in(s);
+    if (!err)
         err = check_number(s, partition, "partition");
     if (!err && find_ready(s, (uint32_t)partition, (uint32_t)partition) == (uint32_t)partition)
         err = twice((uint32_t)partition, "partition");
     if (err)
         return err;
+    count_claimed(s, 1);
     mark(s, (uint32_t)partition, (uint32_t)partition);
     push(s);
     return 0;
@@ -391,14 +450,15 @@ static __attribute__((noinline)) int ready_one(int partition, MPIR_Request *requ
 static inline bool gather_one(struct part_send *s, uint32_t k)
 {
     uint64_t bit = 1ull << k % 64;
-    if (k >= s->p.n || s->nready + 1 >= s->p.n || !s->p.listed || (s->ready[k / 64] & bit) ||
+    if (k >= s->p.n || s->nready + 1 >= s->p.n || !s->p.listed || is_said(s) || (s->ready[k / 64] & bit) ||
         !(may_gather(s, 1) || (!may_send(s) && ++s->stalls % LOOK_EVERY != 0)))
         return false;
     if (s->npending++ == 0)
         s->cursor = k;
     if (s->p.copies)
         MPIR_Part_copy(&s->p, MPIR_COPY_IN, k, k);
-    s->ready[k / 64] |= bit;
+    count_claimed(s, 1);
+    __atomic_store_n(&s->ready[k / 64], s->ready[k / 64] | bit, __ATOMIC_RELAXED);
     s->pending[k / 64] |= bit;
     s->nready++;
     s->marked = true;
@@ -419,11 +479,84 @@ int MPIR_Pready(int partition, MPIR_Request *request)
     return ready_one(partition, request);
 }
 
+/* A partition into the next place, unless all are full; PART_NONE if it is ready already. */
+enum said { SAID_NO_ROOM, SAID_TWICE, SAID };
+static enum said say(struct part_send *s, uint32_t k)
+{
+    uint64_t bit = 1ull << k % 64;
+    uint32_t at = atomic_load_explicit(&s->said_end, memory_order_relaxed);
+    bool twice;
+    do
+        if (at - atomic_load_explicit(&s->said_begin, memory_order_acquire) >= PART_SAID)
+            return SAID_NO_ROOM;
+    while (!atomic_compare_exchange_weak_explicit(&s->said_end, &at, at + 1, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    twice = (__atomic_fetch_or(&s->claimed[k / 64], bit, __ATOMIC_RELAXED) |
+             __atomic_load_n(&s->ready[k / 64], __ATOMIC_RELAXED)) &
+            bit;
+    atomic_store_explicit(&s->said[at % PART_SAID], twice ? PART_NONE : (int64_t)k + 1, memory_order_release);
+    return twice ? SAID_TWICE : SAID;
+}
+
+static void push_said(struct part_send *s)
+{
+    if (s->p.active)
+        push(s);
+    MPID_Thread_leave();
+}
+
+/* With the lock, if nobody has it; and again, for who has found it taken meanwhile. */
+static void try_said(struct part_send *s)
+{
+    do {
+        if (!MPID_Thread_try_enter())
+            return;
+        push_said(s);
+        atomic_thread_fence(memory_order_seq_cst); /* between leaving and looking */
+    } while (is_said(s));
+}
+
+/* Is it the last one?  Nobody waits for the lock for any other. */
+static bool claim_last(struct part_send *s)
+{
+    bool last = atomic_fetch_add_explicit(&s->nclaimed, 1, memory_order_acq_rel) + 1 == s->p.n;
+    atomic_thread_fence(memory_order_seq_cst); /* between saying it and looking at the lock */
+    return last;
+}
+
+static inline bool is_open(const struct part_send *s, int partition)
+{
+    return atomic_load_explicit(&s->open, memory_order_relaxed) && (uint32_t)partition < s->p.n;
+}
+
+static void push_locked(struct part_send *s)
+{
+    MPID_Thread_enter();
+    push_said(s);
+}
+
+bool MPIR_Pready_beside(int partition, MPIR_Request *request)
+{
+    struct part_send *s = request->aux;
+    enum said said;
+    if (KU_BIAS_IN_FORCE || request->handle_type != MPIR_PART ||
+        MPIR_Request_ops_of(request) != &MPIR_Part_send_ops || !is_open(s, partition))
+        return false;
+    while ((said = say(s, (uint32_t)partition)) == SAID_NO_ROOM)
+        push_locked(s);
+    if (said == SAID)
+        (claim_last(s) ? push_locked : try_said)(s);
+    atomic_fetch_add_explicit(&s->said_gone, 1, memory_order_release);
+    return said == SAID;
+}
+
 /* What ready_whole does not see to. */
 static __attribute__((noinline)) int ready_range(int partition_low, int partition_high, MPIR_Request *request)
 {
     struct part_send *s;
     int err = find_send(request, &s);
+    if (!err)
+        take_in(s);
     if (!err)
         err = check_number(s, partition_low, "partition_low");
     if (!err)
@@ -440,6 +573,7 @@ static __attribute__((noinline)) int ready_range(int partition_low, int partitio
             "to partition_high is %u to %u, of which %u is ready already; expected each partition "
             "once after a start",
             (unsigned)low, (unsigned)high, (unsigned)ready);
+    count_claimed(s, high - low + 1);
     mark(s, low, high);
     push(s);
     return 0;
@@ -449,12 +583,13 @@ static __attribute__((noinline)) int ready_range(int partition_low, int partitio
 static inline bool ready_whole(struct part_send *s)
 {
     struct part *p = &s->p;
-    if (s->nready > 0 || s->acked != s->pieces || s->flight || p->peer == MPI_PROC_NULL || p->err ||
-        !part_done(&p->init) || p->init.errval || !MPIR_Part_enter())
+    if (s->nready > 0 || is_said(s) || s->acked != s->pieces || s->flight || p->peer == MPI_PROC_NULL ||
+        p->err || !part_done(&p->init) || p->init.errval || !MPIR_Part_enter())
         return false;
     if (p->copies)
         MPIR_Part_copy(p, MPIR_COPY_IN, 0, p->n - 1);
     s->nready = p->n;
+    count_claimed(s, p->n);
     p->request->moved = 0;
     send_whole(s);
     if (part_done(&p->whole))
@@ -493,6 +628,8 @@ int MPIR_Pready_list(int length, const int *array_of_partitions, MPIR_Request *r
     struct part_send *s;
     char arg[48];
     int err = find_send(request, &s);
+    if (!err)
+        take_in(s);
     for (int i = 0; i < length && !err; i++) {
         uint32_t k = (uint32_t)array_of_partitions[i];
         snprintf(arg, sizeof arg, "array_of_partitions[%d]", i);
@@ -504,8 +641,10 @@ int MPIR_Pready_list(int length, const int *array_of_partitions, MPIR_Request *r
         else
             mark(s, k, k);
     }
-    if (!err && length > 0)
+    if (!err && length > 0) {
+        count_claimed(s, (uint32_t)length);
         push(s);
+    }
     return err;
 }
 
@@ -518,6 +657,7 @@ void MPIR_Part_send_init(struct part *p)
     int err = 0;
     s->ready = s->bits;
     s->pending = s->bits + bits_words(p->n);
+    s->claimed = s->bits + 2 * bits_words(p->n);
     s->gather = p->bytes > 0 ? (uint32_t)(PART_INLINE / (p->bytes / p->n)) : 0;
     if (p->peer == MPI_PROC_NULL)
         return;
