@@ -363,8 +363,8 @@ def across_libraries(base, d):
 TCP_ALL = {"env": {"KEEL_DEVICES": "self,tcp"}, "slow": 2}
 SPLIT_ALL = {"nodes": 2, "slow": 2}
 TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
-OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": ("ofi over tcp;ofi_rxm", "ofi over net", "ofi over shm"), "takes": across_libraries, "ranks": few(2), "plugin": "ch_ofi.so"}
-UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": ("ucx over tcp", "ucx over shared memory"), "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
+OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": [*(("device/suite", "ofi over " + p) for p in ("tcp;ofi_rxm", "net", "shm")), ("core/suite_run", "ofi")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ofi.so"}
+UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": [("device/suite", "ucx over tcp"), ("device/suite", "ucx over shared memory"), ("core/suite_run", "ucx")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 
 
@@ -374,15 +374,14 @@ def sub_context(ctx, **how):
 
 
 def conformance(ctx, done, rows):
-    """Rows of tests/device/suite that run only when they are asked for."""
+    """Rows of the conformance suites that run only when they are asked for."""
     if failed := test_programs(ctx):
         yield from failed
         return
-    suite = os.path.join(ctx.builddir, "tests", "device", "suite")
-    for row in rows:
-        name = f"tests/device/suite: {row}"
+    for suite, row in rows:
+        name, program = f"tests/{suite}: {row}", os.path.join(ctx.builddir, "tests", suite)
         if ctx.wanted(name) and name not in done:
-            yield outcome(name, run([suite, row], 180 * ctx.slow, dict(ctx.env, CK_TIMEOUT_MULTIPLIER=str(ctx.slow)), cwd=ctx.builddir))
+            yield outcome(name, run([program, row], 180 * ctx.slow, dict(ctx.env, CK_TIMEOUT_MULTIPLIER=str(ctx.slow)), cwd=ctx.builddir))
 
 
 def network(ctx, done, chapters=None, but=(), plugin=None, conforms=(), **how):

@@ -121,7 +121,8 @@ static void mock_caps(const struct dev *d, struct dev_caps *caps)
                                .latency_ns = d->shared->how.far ? 5000 : 50,
                                .bandwidth_mbs = 1000,
                                .reach = d->shared->how.far ? DEV_REACH_ANY : DEV_REACH_NODE,
-                               .mem_kinds = 1 };
+                               .mem_kinds = 1,
+                               .unaided = true };
 }
 
 static struct mock_packet *slot_to(struct dev_peer *p)

@@ -10,7 +10,8 @@ static struct mock_shared *shared;
 struct mood {
     const char *name, *devices, *eager, *hooks;
     bool mock;
-    int nodes; /* 0: one */
+    const char *plugin; /* besides; only where its mood is asked for */
+    int nodes;          /* 0: one */
     struct mock_how how;
 };
 
@@ -56,6 +57,12 @@ static const struct mood moods[] = {
       .how = { .seed = 8, .far = 1, .no_reserve = 1, .queue = 30, .delay = 30, .refuse = 30 } },
 };
 
+static const struct mood libraries[] = {
+    { .name = "ofi", .devices = "ofi", .plugin = OFI_PLUGIN },
+    { .name = "ucx", .devices = "ucx", .plugin = UCX_PLUGIN },
+};
+enum { MOODS = sizeof moods / sizeof *moods, LIBRARIES = sizeof libraries / sizeof *libraries };
+
 static void set_mood(const struct mood *m)
 {
     char where[32];
@@ -64,8 +71,13 @@ static void set_mood(const struct mood *m)
     job_nodes = m->nodes ? m->nodes : 1;
     setenv("KEEL_EAGER_MAX", m->eager ? m->eager : "0", 1);
     setenv("KEEL_HOOKS", m->hooks ? m->hooks : "", 1);
+    if (m->plugin) {
+        setenv("KEEL_PLUGIN_DIR", "", 1); /* where another one is installed */
+        setenv("KEEL_PLUGINS", m->plugin, 1);
+    }
     if (!m->mock) {
-        unsetenv("KEEL_PLUGINS");
+        if (!m->plugin)
+            unsetenv("KEEL_PLUGINS");
         return;
     }
     for (int i = 0; i < MOCK_RANKS; i++) {
@@ -81,6 +93,29 @@ static void set_mood(const struct mood *m)
     setenv("KEEL_PLUGINS", MOCK_PLUGIN, 1);
 }
 
+/* Failures. */
+static int run_mood(const struct mood *m, int ranks, char *test)
+{
+    double t = job_now();
+    set_mood(m);
+    int n = job_run(ranks, 30, suite_rank, test);
+    if (n == 0 && m->mock && ranks > 1 && atomic_load(&shared->sent[0]) < 100) {
+        fprintf(stderr, "the mock device was not used\n");
+        n = 1;
+    }
+    if (n == 0 && m->how.arms && ranks > 1 && atomic_load(&shared->arm_calls) == 0) {
+        fprintf(stderr, "the mock device was never armed\n");
+        n = 1;
+    }
+    if (n == 0 && m->how.mem && ranks > 1 && atomic_load(&shared->mem_calls) == 0) {
+        fprintf(stderr, "the mock device has put nothing\n");
+        n = 1;
+    }
+    printf("%s on %s, %d ranks: %.1f s\n", n == 0 ? "ok" : "FAILED", m->name, ranks, job_now() - t);
+    fflush(stdout);
+    return n;
+}
+
 int main(int argc, char **argv)
 {
     static const int ranks[] = { 1, 2, 3, 5 };
@@ -88,30 +123,13 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 99;
-    for (size_t i = 0; i < sizeof moods / sizeof *moods; i++)
+    for (int i = 0; i < MOODS + LIBRARIES; i++)
         for (int k = 0; k < 4; k++) {
-            if ((argc > 1 && strcmp(argv[1], moods[i].name) != 0 && *argv[1]) ||
+            const struct mood *m = i < MOODS ? &moods[i] : &libraries[i - MOODS];
+            if ((argc > 1 ? strcmp(argv[1], m->name) != 0 && *argv[1] : m->plugin != NULL) ||
                 (argc > 3 && atoi(argv[3]) != ranks[k]))
                 continue;
-            double t = job_now();
-            set_mood(&moods[i]);
-            int n = job_run(ranks[k], 30, suite_rank, argc > 2 && *argv[2] ? argv[2] : NULL);
-            if (n == 0 && moods[i].mock && ranks[k] > 1 && atomic_load(&shared->sent[0]) < 100) {
-                fprintf(stderr, "the mock device was not used\n");
-                n = 1;
-            }
-            if (n == 0 && moods[i].how.arms && ranks[k] > 1 && atomic_load(&shared->arm_calls) == 0) {
-                fprintf(stderr, "the mock device was never armed\n");
-                n = 1;
-            }
-            if (n == 0 && moods[i].how.mem && ranks[k] > 1 && atomic_load(&shared->mem_calls) == 0) {
-                fprintf(stderr, "the mock device has put nothing\n");
-                n = 1;
-            }
-            printf("%s on %s, %d ranks: %.1f s\n", n == 0 ? "ok" : "FAILED", moods[i].name, ranks[k],
-                   job_now() - t);
-            fflush(stdout);
-            bad += n != 0;
+            bad += run_mood(m, ranks[k], argc > 2 && *argv[2] ? argv[2] : NULL) != 0;
             runs++;
         }
     printf("%d of %d runs passed\n", runs - bad, runs);

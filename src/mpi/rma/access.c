@@ -216,12 +216,12 @@ static int copy(struct rma_target *t, int64_t at, const void *from, void *into, 
         MPID_Get(t->remote, at, into, n, &c, &err);
     if (!err)
         MPID_Mem_wait(&c, &err);
-    if (err || MPID_Mem_by_device(t->remote))
+    if (err || (into && MPID_Mem_by_device(t->remote)))
         return err;
-    MPID_Mem_flush(t->remote, &c, &err); /* it went by packets */
+    MPID_Mem_flush(t->remote, &c, &err);
     if (!err)
         MPID_Mem_wait(&c, &err);
-    t->no_copy = true;
+    t->no_copy = !MPID_Mem_by_device(t->remote); /* it went by packets */
     return err;
 }
 

@@ -59,7 +59,7 @@ struct ofi {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    bool multi, local_mr, delivery;
+    bool multi, local_mr, delivery; /* delivery: of puts is told */
     size_t inject_most, slab_bytes;
     int posted, want_posted;
     struct slab *all, *idle; /* idle: to be posted */
@@ -68,26 +68,21 @@ struct ofi {
     size_t address_bytes;
 };
 
-struct dev_region {
-    struct ofi *o;
-    struct fid_mr *mr;
-    uint64_t base, len;
-};
-
-struct dev_remote {
-    struct dev_peer *peer;
-    uint64_t key, base, len;
-};
-
-struct key {
-    uint64_t key, base, len; /* little-endian */
-};
-
 static const struct rdm_lib lib;
 
 static struct ofi *ofi_of(const struct dev *d)
 {
     return (struct ofi *)(uintptr_t)d;
+}
+
+static dev_status answer(struct dev_peer *p, ssize_t err)
+{
+    if (err == 0)
+        return DEV_QUEUED;
+    if (err == -FI_EAGAIN || err == -FI_ENOMEM)
+        return DEV_AGAIN;
+    rdm_broken(p, fi_strerror((int)-err));
+    return DEV_PEER_GONE;
 }
 
 /* ---- memory registration ---- */
@@ -119,6 +114,79 @@ static void undescribe(struct dev *d, void *desc)
 {
     (void)d;
     fi_close(&((struct fid_mr *)desc)->fid);
+}
+
+/* ---- memory of peers: a key is the library's number, little-endian ---- */
+
+static void *expose(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes)
+{
+    struct fid_mr *mr = register_memory(ofi_of(d), base, len, FI_REMOTE_READ | FI_REMOTE_WRITE);
+    uint64_t number = mr != NULL ? fi_mr_key(mr) : FI_KEY_NOTAVAIL;
+    if (mr != NULL && number == FI_KEY_NOTAVAIL) { /* one of more than 8 bytes */
+        fi_close(&mr->fid);
+        return NULL;
+    }
+    number = ku_le64(number);
+    memcpy(key, &number, sizeof number);
+    *key_bytes = sizeof number;
+    return mr;
+}
+
+static void unexpose(struct dev *d, void *its)
+{
+    undescribe(d, its);
+}
+
+static bool is_key(const struct dev_remote *r)
+{
+    return r->key_bytes == sizeof(uint64_t);
+}
+
+static void forget(struct dev_remote *r)
+{
+    (void)r;
+}
+
+/* Where the provider wants local memory registered: for this operation.  A cache of registrations is the provider's, if it has one. */
+static dev_status take_local(struct ofi *o, struct rdm_op *op, void *local, size_t len)
+{
+    op->local = o->local_mr ? register_memory(o, local, len, FI_READ | FI_WRITE) : NULL;
+    return o->local_mr && op->local == NULL ? DEV_NO_SUPPORT : DEV_OK;
+}
+
+static void leave_local(struct rdm_op *op)
+{
+    if (op->local != NULL)
+        fi_close(&((struct fid_mr *)op->local)->fid);
+    op->local = NULL;
+}
+
+/* A put is told when it is done at the peer: flush asks for that. */
+static dev_status move(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
+                       bool put)
+{
+    struct dev_peer *p = r->peer;
+    struct ofi *o = ofi_of(p->dev);
+    dev_status st = take_local(o, op, local, len);
+    void *desc = op->local != NULL ? fi_mr_desc(op->local) : NULL;
+    struct iovec from = { local, len };
+    struct fi_rma_iov to = { .addr = offset, .len = len };
+    struct fi_msg_rma msg = { .msg_iov = &from,
+                              .desc = &desc,
+                              .iov_count = 1,
+                              .addr = (fi_addr_t)(uintptr_t)p->to,
+                              .rma_iov = &to,
+                              .rma_iov_count = 1,
+                              .context = op->context };
+    if (st != DEV_OK)
+        return st;
+    memcpy(&to.key, r->key, sizeof to.key);
+    to.key = ku_le64(to.key);
+    to.addr += o->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? r->base : 0;
+    st = answer(p, put ? fi_writemsg(o->ep, &msg, FI_DELIVERY_COMPLETE) : fi_readmsg(o->ep, &msg, 0));
+    if (st != DEV_QUEUED)
+        leave_local(op);
+    return st;
 }
 
 /* ---- receiving ---- */
@@ -208,6 +276,12 @@ static void received(struct ofi *o, const struct fi_cq_data_entry *e)
 
 /* ---- completions ---- */
 
+/* The peer has refused an operation on its memory, and is well. */
+static bool is_refusal(int err)
+{
+    return err == FI_EACCES || err == FI_EINVAL || err == FI_ENOKEY || err == FI_EPERM;
+}
+
 static void failed(struct ofi *o)
 {
     struct fi_cq_err_entry e = { 0 };
@@ -226,8 +300,11 @@ static void failed(struct ofi *o)
         }
     } else {
         struct rdm_op *op = e.op_context;
-        rdm_broken(op->link, text);
-        rdm_done(op, DEV_PEER_GONE);
+        bool refused = op->what == RDM_OP_MEMORY && is_refusal(e.err);
+        if (!refused)
+            rdm_broken(op->link, text);
+        leave_local(op);
+        rdm_done(op, refused ? DEV_ERROR : DEV_PEER_GONE);
     }
 }
 
@@ -243,8 +320,10 @@ static void poll_cq(struct dev *d)
             continue;
         if (is_slab(e[i].op_context))
             received(o, &e[i]);
-        else
+        else {
+            leave_local(e[i].op_context);
             rdm_done(e[i].op_context, DEV_OK);
+        }
     }
     if (o->posted < o->want_posted)
         post_all(o);
@@ -258,16 +337,6 @@ static bool arm(struct dev *d)
 }
 
 /* ---- sending ---- */
-
-static dev_status answer(struct dev_peer *p, ssize_t err)
-{
-    if (err == 0)
-        return DEV_QUEUED;
-    if (err == -FI_EAGAIN || err == -FI_ENOMEM)
-        return DEV_AGAIN;
-    rdm_broken(p, fi_strerror((int)-err));
-    return DEV_PEER_GONE;
-}
 
 static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
 {
@@ -327,17 +396,15 @@ static size_t address(const struct dev *d, void *buf, size_t cap)
     return rdm_address(d, o->address, o->address_bytes, buf, cap);
 }
 
+#define OF_MEMORY .expose = expose, .unexpose = unexpose, .is_key = is_key, .forget = forget, .move = move
+
 static const struct rdm_lib lib = {
-    .connect = connect_to,
-    .disconnect = disconnect,
-    .post = post,
-    .inject = inject,
-    .poll = poll_cq,
-    .release = release,
-    .arm = arm,
+    OF_MEMORY,        .connect = connect_to, .disconnect = disconnect, .post = post,
+    .inject = inject, .poll = poll_cq,       .release = release,       .arm = arm,
 };
 
 static const struct rdm_lib lib_registering = {
+    OF_MEMORY,
     .connect = connect_to,
     .disconnect = disconnect,
     .post = post,
@@ -431,9 +498,26 @@ static void set_limits(struct ofi *o)
     o->dev.pieces = i->tx_attr->iov_limit < RDM_PIECES ? (int)i->tx_attr->iov_limit : RDM_PIECES;
     o->dev.max_lying = o->local_mr ? 0 : o->multi ? LYING : RDM_LARGE;
     o->dev.near_only = i->addr_format == FI_ADDR_STR;
+    o->dev.has_memory = o->delivery;
+    o->dev.max_moved = i->ep_attr->max_msg_size;
     o->inject_most = i->tx_attr->inject_size;
     o->slab_bytes = o->multi ? SLAB_BYTES : sizeof(struct rdm_head) + RDM_LARGE + 8;
     o->want_posted = o->multi ? SLABS : SINGLES;
+}
+
+/* Can the provider tell when a put is done at the peer? */
+static bool has_delivery(const struct fi_info *info)
+{
+    struct fi_info *hints = fi_dupinfo(info), *found = NULL;
+    bool has = false;
+    if (hints != NULL) {
+        hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+        has = fi_getinfo(API, NULL, NULL, 0, hints, &found) == 0;
+        fi_freeinfo(hints);
+    }
+    if (found != NULL)
+        fi_freeinfo(found);
+    return has;
 }
 
 static int open_endpoint(struct ofi *o)
@@ -441,6 +525,7 @@ static int open_endpoint(struct ofi *o)
     struct fi_av_attr av = { .type = FI_AV_TABLE };
     size_t least = sizeof(struct rdm_head) + LYING;
     int err = fi_fabric(o->info->fabric_attr, &o->fabric, NULL);
+    o->delivery = o->info->caps & FI_RMA && has_delivery(o->info);
     set_limits(o);
     err = err != 0 ? err : fi_domain(o->fabric, o->info, &o->domain, NULL);
     err = err != 0 ? err : fi_endpoint(o->domain, o->info, &o->ep, NULL);
@@ -572,8 +657,12 @@ static void ofi_caps(const struct dev *d, struct dev_caps *caps)
                                                             : 12000,
                                .bandwidth_mbs = card ? (uint32_t)(nic->link_attr->speed / 8000000) : 2500,
                                .reach = d->near_only ? DEV_REACH_NODE : DEV_REACH_ANY,
-                               .mem_kinds = 1u << DEV_MEM_HOST };
+                               .mem_kinds = 1u << DEV_MEM_HOST,
+                               .unaided = d->has_memory &&
+                                          (card || o->info->domain_attr->data_progress == FI_PROGRESS_AUTO) };
 }
+
+static const struct dev_mem_ops ofi_mem = { .size = sizeof ofi_mem, RDM_MEM_SLOTS };
 
 static const struct dev_ops ofi_ops = {
     .size = sizeof ofi_ops,
@@ -586,6 +675,7 @@ static const struct dev_ops ofi_ops = {
     .fini = ofi_fini,
     .address = address,
     RDM_SLOTS,
+    .mem = &ofi_mem,
     .knobs = knobs,
     .nknobs = sizeof knobs / sizeof *knobs,
     .knob_size = sizeof knobs[0],

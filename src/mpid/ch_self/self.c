@@ -80,7 +80,8 @@ static void self_caps(const struct dev *d, struct dev_caps *caps)
                                .reach = DEV_REACH_SELF,
                                .has_get = true,
                                .mem_kinds = 1u << DEV_MEM_HOST,
-                               .priority = 20 };
+                               .priority = 20,
+                               .unaided = true };
 }
 
 static int self_progress(struct dev *d);

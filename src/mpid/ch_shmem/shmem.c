@@ -227,7 +227,8 @@ static void shm_caps(const struct dev *d, struct dev_caps *caps)
                                .reach = DEV_REACH_NODE,
                                .has_get = d->use_cma,
                                .mem_kinds = 1u << DEV_MEM_HOST,
-                               .priority = 10 };
+                               .priority = 10,
+                               .unaided = true };
 }
 
 static void own(struct dev *d, uint32_t most);

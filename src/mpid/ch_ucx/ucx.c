@@ -18,6 +18,7 @@ struct ucx {
     ucp_worker_h worker;
     ucp_address_t *address;
     size_t address_bytes;
+    size_t rkey_bytes;
     bool blind; /* what UCX_TLS leaves cannot tell of deaths: the launcher alone does */
 };
 
@@ -108,13 +109,47 @@ static void disconnect(struct dev_peer *p)
 
 /* ---- sending ---- */
 
+/* What comes and goes lies in the operation: it has to stay, and the core's need not be aligned. */
+struct amo {
+    uint64_t operand, old;
+};
+
+/* Of an update. */
+static void take_result(struct rdm_op *op)
+{
+    if (op->result != NULL)
+        memcpy(op->result, &((const struct amo *)(const void *)op->body)->old, op->result_bytes);
+    op->result = NULL;
+}
+
 static void sent(void *request, ucs_status_t status, void *arg)
 {
     struct rdm_op *op = arg;
+    if (status == UCS_OK && op->what == RDM_OP_MEMORY)
+        take_result(op);
     if (status != UCS_OK)
         rdm_broken(op->link, ucs_status_string(status));
     rdm_done(op, status == UCS_OK ? DEV_OK : DEV_PEER_GONE);
     ucp_request_free(request);
+}
+
+/* What UCX has answered: DEV_OK, it is done. */
+static dev_status answer(struct dev_peer *p, ucs_status_ptr_t r)
+{
+    if (r == NULL)
+        return DEV_OK;
+    if (UCS_PTR_IS_PTR(r))
+        return DEV_QUEUED;
+    switch (UCS_PTR_STATUS(r)) {
+    case UCS_ERR_NO_RESOURCE:
+    case UCS_ERR_NO_MEMORY:
+        return DEV_AGAIN;
+    case UCS_ERR_UNSUPPORTED:
+        return DEV_NO_SUPPORT;
+    default:
+        rdm_broken(p, ucs_status_string(UCS_PTR_STATUS(r)));
+        return DEV_PEER_GONE;
+    }
 }
 
 static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
@@ -127,7 +162,6 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
     size_t head = sizeof op->head, count = n == 1 ? iov[0].len - head : iov[1].len;
     const void *data = n == 1 ? (const char *)iov[0].base + head : iov[1].base;
     ucp_dt_iov_t *pieces = (ucp_dt_iov_t *)(void *)op->context; /* UCX wants it until the end */
-    ucs_status_ptr_t r;
     _Static_assert(sizeof op->context >= (RDM_PIECES - 1) * sizeof *pieces, "room for the pieces");
     if (n > 2) {
         for (int i = 1; i < n; i++)
@@ -137,15 +171,131 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
         data = pieces;
         count = (size_t)n - 1;
     }
-    r = ucp_am_send_nbx(p->to, AM_ID, &op->head, head, data, count, &param);
-    if (r == NULL)
-        return DEV_OK;
-    if (UCS_PTR_IS_PTR(r))
-        return DEV_QUEUED;
-    if (UCS_PTR_STATUS(r) == UCS_ERR_NO_RESOURCE || UCS_PTR_STATUS(r) == UCS_ERR_NO_MEMORY)
-        return DEV_AGAIN;
-    rdm_broken(p, ucs_status_string(UCS_PTR_STATUS(r)));
-    return DEV_PEER_GONE;
+    return answer(p, ucp_am_send_nbx(p->to, AM_ID, &op->head, head, data, count, &param));
+}
+
+/* ---- memory of peers: a key is UCX's packed rkey ---- */
+
+static void *expose(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes)
+{
+    struct ucx *u = ucx_of(d);
+    ucp_mem_map_params_t params = { .field_mask =
+                                        UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                    .address = base,
+                                    .length = len };
+    ucp_mem_h mem;
+    void *packed;
+    size_t bytes;
+    if (ucp_mem_map(u->context, &params, &mem) != UCS_OK)
+        return NULL;
+    if (ucp_rkey_pack(u->context, mem, &packed, &bytes) != UCS_OK) {
+        ucp_mem_unmap(u->context, mem);
+        return NULL;
+    }
+    if (bytes <= *key_bytes)
+        memcpy(key, packed, bytes);
+    ucp_rkey_buffer_release(packed);
+    if (bytes > *key_bytes) {
+        ucp_mem_unmap(u->context, mem);
+        return NULL;
+    }
+    *key_bytes = bytes;
+    return mem;
+}
+
+static void unexpose(struct dev *d, void *its)
+{
+    ucp_mem_unmap(ucx_of(d)->context, its);
+}
+
+static bool is_key(const struct dev_remote *r)
+{
+    return r->key_bytes == ucx_of(r->peer->dev)->rkey_bytes;
+}
+
+static void forget(struct dev_remote *r)
+{
+    ucp_rkey_destroy(r->its);
+}
+
+/* UCX's own form of the key, once there is an endpoint. */
+static bool has_rkey(struct dev_remote *r)
+{
+    ucp_rkey_h rkey;
+    if (r->its == NULL && ucp_ep_rkey_unpack(r->peer->to, r->key, &rkey) == UCS_OK)
+        r->its = rkey;
+    return r->its != NULL;
+}
+
+static ucp_request_param_t telling(struct rdm_op *op)
+{
+    return (ucp_request_param_t){ .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                  .cb.send = sent,
+                                  .user_data = op };
+}
+
+static dev_status move(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
+                       bool put)
+{
+    ucp_request_param_t param = telling(op);
+    if (!has_rkey(r))
+        return DEV_NO_SUPPORT;
+    return answer(r->peer, put ? ucp_put_nbx(r->peer->to, local, len, r->base + offset, r->its, &param)
+                               : ucp_get_nbx(r->peer->to, local, len, r->base + offset, r->its, &param));
+}
+
+/* UCX has some of them, of 4 and 8 bytes. */
+static bool to_ucx(enum keel_atomic_op op, ucp_atomic_op_t *its)
+{
+    static const struct {
+        bool has;
+        ucp_atomic_op_t op;
+    } known[KEEL_ATOMIC_OPS] = {
+        [KEEL_ATOMIC_FETCH] = { true, UCP_ATOMIC_OP_ADD }, /* of nothing */
+        [KEEL_ATOMIC_REPLACE] = { true, UCP_ATOMIC_OP_SWAP },
+        [KEEL_ATOMIC_SUM] = { true, UCP_ATOMIC_OP_ADD },
+        [KEEL_ATOMIC_AND] = { true, UCP_ATOMIC_OP_AND },
+        [KEEL_ATOMIC_OR] = { true, UCP_ATOMIC_OP_OR },
+        [KEEL_ATOMIC_XOR] = { true, UCP_ATOMIC_OP_XOR },
+        [KEEL_ATOMIC_COMPARE_SWAP] = { true, UCP_ATOMIC_OP_CSWAP },
+    };
+    *its = known[op].op;
+    return known[op].has;
+}
+
+/* One step also for the processor there: the context asks for that (open_context). */
+static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
+                         enum keel_atomic_type type, const void *operand, const void *compare, void *result)
+{
+    struct amo *amo = (struct amo *)(void *)op->body;
+    ucp_request_param_t param = telling(op);
+    size_t n = keel_atomic_bytes(type);
+    bool swaps = what == KEEL_ATOMIC_COMPARE_SWAP;
+    ucp_atomic_op_t its;
+    dev_status st;
+    if (n < 4 || type >= KEEL_FLOAT || !to_ucx(what, &its) || !has_rkey(r))
+        return DEV_NO_SUPPORT;
+    *amo = (struct amo){ 0 };
+    if (what != KEEL_ATOMIC_FETCH)
+        memcpy(&amo->operand, swaps ? compare : operand, n);
+    if (swaps)
+        memcpy(&amo->old, operand, n);
+    op->result = result;
+    op->result_bytes = n;
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+    param.datatype = ucp_dt_make_contig(n);
+    param.reply_buffer = &amo->old;
+    st = answer(r->peer,
+                ucp_atomic_op_nbx(r->peer->to, its, &amo->operand, 1, r->base + offset, r->its, &param));
+    if (st == DEV_OK)
+        take_result(op);
+    return st;
+}
+
+static dev_status flush(struct dev_peer *p, struct rdm_op *op)
+{
+    ucp_request_param_t param = telling(op);
+    return answer(p, ucp_ep_flush_nbx(p->to, &param));
 }
 
 static void poll_worker(struct dev *d)
@@ -171,7 +321,14 @@ static const struct rdm_lib lib = { .connect = connect_to,
                                     .post = post,
                                     .poll = poll_worker,
                                     .release = release,
-                                    .arm = arm };
+                                    .arm = arm,
+                                    .expose = expose,
+                                    .unexpose = unexpose,
+                                    .is_key = is_key,
+                                    .forget = forget,
+                                    .move = move,
+                                    .update = update,
+                                    .flush = flush };
 
 /* ---- opening and closing ---- */
 
@@ -191,11 +348,26 @@ static void ucx_fini(struct dev *d)
     free(u);
 }
 
-static ucs_status_t open_worker(struct ucx *u)
+/* With UCX's own configuration, but that updates have to be one step for processors, too. */
+static ucs_status_t open_context(struct ucx *u)
 {
     ucp_params_t params = { .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
-                            .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+                            .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | UCP_FEATURE_RMA |
+                                        UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
                             .estimated_num_eps = (size_t)u->dev.world.size };
+    ucp_config_t *config;
+    ucs_status_t st = ucp_config_read(NULL, NULL, &config);
+    if (st != UCS_OK)
+        return st;
+    st = ucp_config_modify(config, "ATOMIC_MODE", "cpu");
+    if (st == UCS_OK)
+        st = ucp_init(&params, config, &u->context);
+    ucp_config_release(config);
+    return st;
+}
+
+static ucs_status_t open_worker(struct ucx *u)
+{
     ucp_worker_params_t worker = { .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE |
                                                  UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
                                    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
@@ -207,7 +379,7 @@ static ucs_status_t open_worker(struct ucx *u)
                                        .flags = UCP_AM_FLAG_PERSISTENT_DATA,
                                        .cb = arrived,
                                        .arg = u };
-    ucs_status_t st = ucp_init(&params, NULL, &u->context);
+    ucs_status_t st = open_context(u);
     if (st == UCS_OK)
         st = ucp_worker_create(u->context, &worker, &u->worker);
     if (st == UCS_OK)
@@ -215,6 +387,18 @@ static ucs_status_t open_worker(struct ucx *u)
     if (st == UCS_OK)
         st = ucp_worker_get_address(u->worker, &u->address, &u->address_bytes);
     return st;
+}
+
+/* How long a key is, the same for all memory: UCX does not check what it is given. */
+static size_t rkey_bytes(struct ucx *u)
+{
+    unsigned char key[DEV_KEY_MAX];
+    size_t bytes = RDM_KEY_MOST;
+    void *its = expose(&u->dev, &u->dev, sizeof u->dev, key, &bytes);
+    if (its == NULL)
+        return 0;
+    unexpose(&u->dev, its);
+    return bytes;
 }
 
 static dev_status ucx_open(const struct dev_services *services, const struct dev_world *world,
@@ -242,6 +426,8 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
         rdm_say(&u->dev, "UCX %s cannot be opened: %s", ucp_get_version_string(), ucs_status_string(why));
     else
         st = rdm_open(&u->dev, fd);
+    u->dev.has_memory = st == DEV_OK && (u->rkey_bytes = rkey_bytes(u)) > 0;
+    u->dev.max_moved = SIZE_MAX;
     if (st != DEV_OK) {
         ucx_fini(&u->dev);
         return st;
@@ -289,8 +475,11 @@ static void ucx_caps(const struct dev *d, struct dev_caps *caps)
                                .latency_ns = card ? 1700 : 11000,
                                .bandwidth_mbs = card ? 10000 : 2500,
                                .reach = DEV_REACH_ANY,
-                               .mem_kinds = 1u << DEV_MEM_HOST };
+                               .mem_kinds = 1u << DEV_MEM_HOST,
+                               .unaided = d->has_memory && card };
 }
+
+static const struct dev_mem_ops ucx_mem = { .size = sizeof ucx_mem, RDM_MEM_SLOTS, .atomic = rdm_atomic };
 
 static const struct dev_ops ucx_ops = {
     .size = sizeof ucx_ops,
@@ -303,6 +492,7 @@ static const struct dev_ops ucx_ops = {
     .fini = ucx_fini,
     .address = address,
     RDM_SLOTS,
+    .mem = &ucx_mem,
 };
 
 __attribute__((visibility("default"))) const struct dev_ops *keel_device(void);

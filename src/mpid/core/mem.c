@@ -201,7 +201,7 @@ void MPID_Mem_close(MPID_Remote r)
 
 bool MPID_Mem_by_device(MPID_Remote r)
 {
-    return r->dr != NULL && !r->no_put && !r->no_get;
+    return r->dr != NULL && !r->no_put && !r->no_get && r->peer->cd->caps.unaided;
 }
 
 void *MPID_Mem_share(MPID_Remote r)

@@ -75,6 +75,8 @@ struct dev_caps {
     /* The receiver gets the first bytes of a packet before the last are sent: long messages need not begin
      * with short packets. */
     bool stream;
+    /* put, get and atomic (dev_mem_ops) go on while the peer is in no call: its processor has no part in them. */
+    bool unaided;
 };
 
 struct dev;      /* one open device */

@@ -504,7 +504,7 @@ void MPID_Mem_unregister(MPID_Memory memory);
 int64_t MPID_Mem_key(MPID_Memory memory, void *key, int64_t cap);
 MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code);
 void MPID_Mem_close(MPID_Remote remote);     /* operations on it have ended */
-bool MPID_Mem_by_device(MPID_Remote remote); /* the device puts and gets without a packet */
+bool MPID_Mem_by_device(MPID_Remote remote); /* the device puts and gets, and the target has no part in it */
 /* Where this process may load and store by itself, until the remote is closed; NULL: it cannot. */
 void *MPID_Mem_share(MPID_Remote remote);
 void MPID_Put(MPID_Remote remote, int64_t offset, const void *from, int64_t len,

@@ -475,7 +475,7 @@ void rdm_drop(struct dev_peer *p, void *room)
 
 /* ---- what the library reports ---- */
 
-static void queue_done(struct rdm_op *op, dev_status how)
+void rdm_queue_done(struct rdm_op *op, dev_status how)
 {
     struct dev *d = op->link->dev;
     op->how = how;
@@ -491,8 +491,11 @@ void rdm_done(struct rdm_op *op, dev_status how)
         return;
     op->broken = how != DEV_OK;
     p->dev->outstanding--;
-    queue_done(op, how);
-    untrack(op);
+    rdm_queue_done(op, how);
+    if (op->what == RDM_OP_MEMORY || op->what == RDM_OP_FLUSH)
+        rdm_mem_done(op);
+    else
+        untrack(op);
     if (op->what == RDM_OP_FAREWELL)
         p->bye_done = true;
 }
@@ -667,6 +670,7 @@ static void end_all(struct dev_peer *p)
             op->told = false;
             d->up.sent(d->up.core, op->cookie, DEV_PEER_GONE);
         }
+    rdm_mem_end_all(p);
 }
 
 static void bury(struct dev_peer *p)
@@ -699,7 +703,7 @@ static int bury_the_dead(struct dev *d)
     int events = 0;
     while (*at != NULL) {
         struct dev_peer *p = *at;
-        if (now < p->bury_at || (p->in_flight > 0 && now < p->bury_at + HOLD_MS * MS)) {
+        if (now < p->bury_at || (p->in_flight + p->mem_in_flight > 0 && now < p->bury_at + HOLD_MS * MS)) {
             at = &p->next_dying;
             continue;
         }
@@ -909,7 +913,7 @@ static bool has_left(struct dev_peer *p)
         return p->in_flight == 0 || p->state >= RDM_DYING || p->got_bye;
     if (!p->said_bye)
         say_farewell(p);
-    return p->said_bye && p->bye_done && p->in_flight == 0;
+    return p->said_bye && p->bye_done && p->in_flight + p->mem_in_flight == 0;
 }
 
 /* What has come and nobody will read. */

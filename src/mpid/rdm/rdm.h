@@ -22,15 +22,16 @@
 #include "util/lock.h"
 
 enum {
-    RDM_SHORT = 128,      /* most bytes of a short packet's body */
-    RDM_LARGE = 64 << 10, /* and of one in a buffer */
-    RDM_COPY = 8 << 10,   /* up to here a body is copied, not sent from where it lies */
-    RDM_WINDOW = 64,      /* packets to a peer that the library has not done with */
-    RDM_UNTOLD = 16,      /* and those after each that it need not tell of */
-    RDM_AHEAD = 16 << 10, /* invariant 2 */
-    RDM_BUFFERS = 256,    /* large ones, of all peers */
-    RDM_ROOMS = 64,       /* of these, lent to the core */
-    RDM_PIECES = 4,       /* of an iov that is sent from where it lies, with its head */
+    RDM_SHORT = 128,                 /* most bytes of a short packet's body */
+    RDM_LARGE = 64 << 10,            /* and of one in a buffer */
+    RDM_COPY = 8 << 10,              /* up to here a body is copied, not sent from where it lies */
+    RDM_WINDOW = 64,                 /* packets to a peer that the library has not done with */
+    RDM_UNTOLD = 16,                 /* and those after each that it need not tell of */
+    RDM_AHEAD = 16 << 10,            /* invariant 2 */
+    RDM_BUFFERS = 256,               /* large ones, of all peers */
+    RDM_ROOMS = 64,                  /* of these, lent to the core */
+    RDM_PIECES = 4,                  /* of an iov that is sent from where it lies, with its head */
+    RDM_KEY_MOST = DEV_KEY_MAX - 16, /* the library's part of a key */
     RDM_ADDRESS_MOST = 64 << 10
 };
 
@@ -50,17 +51,20 @@ struct rdm_op {
     uint64_t context[8];          /* the library's, aligned: FI_CONTEXT2 */
     bool is_slab;                 /* false; of ch_ofi's slabs, in the same place, true */
     struct rdm_op *next;          /* in a queue of those that are done, or of free ones */
-    struct rdm_op *older, *newer; /* of the link's packets */
+    struct rdm_op *older, *newer; /* of the link's packets, or operations on its memory */
     struct rdm_op *next_all;
     struct dev_peer *link;
     void *cookie; /* of the core, if `told` */
-    enum { RDM_OP_PACKET, RDM_OP_FAREWELL } what;
+    enum rdm_what { RDM_OP_PACKET, RDM_OP_FAREWELL, RDM_OP_MEMORY, RDM_OP_FLUSH } what;
     bool told;      /* the core waits for services.sent */
     bool broken;    /* it has ended in an error, and is not used again */
     bool large;     /* the buffer below has RDM_LARGE bytes of body, not RDM_SHORT */
     uint16_t seq;   /* of a packet */
     dev_status how; /* it has ended */
-    void *desc;     /* of the buffer, where the library wants memory registered */
+    void *local;    /* the library's, of memory that is registered for this operation alone; NULL: none */
+    void *result;   /* of an update: where the old value goes; NULL: nowhere */
+    size_t result_bytes;
+    void *desc; /* of the buffer, where the library wants memory registered */
     struct rdm_head head;
     unsigned char body[];
 };
@@ -85,6 +89,8 @@ struct dev_peer {
     uint16_t untold;
     uint32_t in_flight; /* packets that rdm_done will tell of */
     struct rdm_op *oldest, *newest;
+    uint32_t mem_in_flight; /* operations on its memory that rdm_done will tell of */
+    struct rdm_op *mem_oldest, *mem_newest;
     bool said_bye, bye_done;
     /* receiving, of the thread in progress */
     uint16_t next_in;
@@ -93,6 +99,15 @@ struct dev_peer {
     uint64_t bury_at;    /* ns, of DYING */
     char why[120];       /* empty: the launcher has seen it */
     struct dev_peer *next_known, *next_wanted, *next_dying;
+};
+
+/* Memory of a peer. */
+struct dev_remote {
+    struct dev_peer *peer;
+    uint64_t base, len; /* there */
+    void *its;          /* the library's, made at first use; NULL: not yet */
+    size_t key_bytes;
+    unsigned char key[DEV_KEY_MAX]; /* the library's own */
 };
 
 /* What a library does.  All but open and close are called with `lock` held; none makes an upcall. */
@@ -110,6 +125,20 @@ struct rdm_lib {
     bool (*arm)(struct dev *d);
     void *(*describe)(struct dev *d, void *base, size_t len); /* optional: register a buffer for good */
     void (*undescribe)(struct dev *d, void *desc);
+    /* Memory of peers, where dev.has_memory.
+     * expose: let peers reach it; the key goes to `key`, of *key_bytes, which becomes its length.  NULL: it cannot.
+     * is_key: may remote.key be one?
+     * move, update: DEV_QUEUED, and rdm_done(op) follows (DEV_ERROR: it was refused there), DEV_AGAIN, DEV_NO_SUPPORT, DEV_PEER_GONE.
+     * flush: the same, for all that was begun before; NULL: a put has ended when it is done at the peer. */
+    void *(*expose)(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes);
+    void (*unexpose)(struct dev *d, void *its);
+    bool (*is_key)(const struct dev_remote *r);
+    void (*forget)(struct dev_remote *r);
+    dev_status (*move)(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
+                       bool put);
+    dev_status (*update)(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
+                         enum keel_atomic_type type, const void *operand, const void *compare, void *result);
+    dev_status (*flush)(struct dev_peer *p, struct rdm_op *op);
 };
 
 struct dev {
@@ -132,6 +161,8 @@ struct dev {
     bool near_only; /* reaches this node alone */
     uint64_t retry_at, gap;
     uint32_t failed_seen;
+    bool has_memory;    /* peers' can be put to and got from, */
+    size_t max_moved;   /* at most so many bytes at once */
     uint32_t max_lying; /* 0: bodies are always copied */
     int pieces;         /* of an iov, with the head */
     void *scratch;      /* for bodies that came where they are not aligned */
@@ -158,6 +189,11 @@ void rdm_free_buffers(struct dev *d); /* before the library closes: it may have 
 
 uint64_t rdm_now(void);
 
+/* rdm.c and memory.c, for each other */
+void rdm_queue_done(struct rdm_op *op, dev_status how);
+void rdm_mem_done(struct rdm_op *op);
+void rdm_mem_end_all(struct dev_peer *p);
+
 /* and for its table */
 size_t rdm_address(const struct dev *d, const void *own, size_t n, void *buf, size_t cap);
 dev_status rdm_peer_init(struct dev *d, int32_t grank, struct dev_peer **peer);
@@ -174,6 +210,26 @@ int rdm_wait_fd(struct dev *d);
 bool rdm_unsent(const struct dev *d);
 bool rdm_arm(struct dev *d);
 void rdm_close(struct dev *d); /* farewell; before the library is closed */
+
+/* memory.c, for the table of memory of peers */
+dev_status rdm_mem_register(struct dev *d, void *base, size_t len, enum dev_mem mem,
+                            struct dev_region **region);
+void rdm_mem_unregister(struct dev_region *r);
+size_t rdm_mem_key(const struct dev_region *r, void *buf, size_t cap);
+dev_status rdm_mem_open(struct dev_peer *p, const void *key, size_t len, struct dev_remote **remote);
+void rdm_mem_close(struct dev_remote *r);
+dev_status rdm_put(struct dev_remote *r, uint64_t offset, const void *from, size_t len,
+                   struct dev_region *region, void *cookie);
+dev_status rdm_get(struct dev_remote *r, uint64_t offset, void *to, size_t len, struct dev_region *region,
+                   void *cookie);
+dev_status rdm_atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic_op what,
+                      enum keel_atomic_type type, const void *operand, const void *compare, void *result,
+                      void *cookie);
+dev_status rdm_flush(struct dev_peer *p, void *cookie);
+
+#define RDM_MEM_SLOTS \
+    .mem_register = rdm_mem_register, .mem_unregister = rdm_mem_unregister, .mem_key = rdm_mem_key, \
+    .mem_open = rdm_mem_open, .mem_close = rdm_mem_close, .put = rdm_put, .get = rdm_get, .flush = rdm_flush
 
 #define RDM_SLOTS \
     .peer_init = rdm_peer_init, .peer_stop = rdm_peer_stop, .peer_fini = rdm_peer_fini, \
