@@ -948,7 +948,7 @@ def beside(front):
     """What a short message's way is, or a partition's, while other threads may call: no lock."""
     if front.proc.short == "Pready":
         return """\
-    MPIR_Request *r = MPIR_Object_made(MPIR_KIND_REQUEST, front_value_Request(request));
+    MPIR_Request *r = front_made_Request(request);
     if (MPIR_ENV(brief) && r && MPIR_Pready_beside(partition, r))
         return MPI_SUCCESS;
 """
