@@ -125,12 +125,16 @@ static void update_locked(struct rma *r, struct rma_slot *s, const struct rma_up
                           const void *in, void *old)
 {
     _Atomic uint32_t *stripe = stripe_of(r, s, at);
+    _Alignas(16) char with[WIDTH]; /* the element may lie anywhere */
     int64_t width = u->basic->adi.extent;
     MPIR_Rma_Stripe_lock(r, stripe);
+    memcpy(with, at, (size_t)width);
     if (old)
-        memcpy(old, at, (size_t)width);
-    if (u->code != KEEL_MPI_NO_OP)
-        combine(u, in, at, width);
+        memcpy(old, with, (size_t)width);
+    if (u->code != KEEL_MPI_NO_OP) {
+        combine(u, in, with, width);
+        memcpy(at, with, (size_t)width);
+    }
     MPIR_Rma_Stripe_unlock(stripe);
 }
 
