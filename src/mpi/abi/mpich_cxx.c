@@ -5,6 +5,10 @@
 #include "config.h"
 #include "front_abi.h"
 #include "attr.h"
+#include "errhandler.h"
+
+MPIR_Errhandler MPIR_Errors_throw =
+    MPIR_ERRHANDLER_PREDEFINED(MPIR_ERRORS_THROW_EXCEPTIONS, MPIR_ERRHANDLER_RETURN);
 
 typedef void cxx_function(void);
 typedef void cxx_op(void *invec, void *inoutvec, int len, ABI_Datatype datatype, cxx_function *fn);

@@ -387,27 +387,32 @@ static inline void front_near_copy(void *to, const void *from, int64_t n)
     else
         memmove(to, from, (size_t)n);
 }
+/* Where as many bytes as here, *n, are to go or come from there. */
+static inline char *front_near_of(MPI_Count count, const MPIR_Datatype *t, int rank, MPI_Aint disp,
+                                  MPI_Count there, const MPIR_Datatype *u, const MPIR_Win *win, int64_t *n)
+{
+    int64_t m;
+    return front_near_bytes(count, t, n) && front_near_bytes(there, u, &m) && *n == m
+               ? front_near(win, rank, disp, m)
+               : NULL;
+}
 static inline bool front_Put(const void *buf, MPI_Count count, MPIR_Datatype *t, int rank, MPI_Aint disp,
                              MPI_Count there, MPIR_Datatype *u, MPIR_Win *win)
 {
-    int64_t n, m;
-    char *at;
-    if (!front_near_bytes(count, t, &n) || !front_near_bytes(there, u, &m) || n != m ||
-        !(at = front_near(win, rank, disp, n)))
-        return false;
-    front_near_copy(at, buf, n);
-    return true;
+    int64_t n;
+    char *at = front_near_of(count, t, rank, disp, there, u, win, &n);
+    if (at)
+        front_near_copy(at, buf, n);
+    return at != NULL;
 }
 static inline bool front_Get(void *buf, MPI_Count count, MPIR_Datatype *t, int rank, MPI_Aint disp,
                              MPI_Count there, MPIR_Datatype *u, MPIR_Win *win)
 {
-    int64_t n, m;
-    char *at;
-    if (!front_near_bytes(count, t, &n) || !front_near_bytes(there, u, &m) || n != m ||
-        !(at = front_near(win, rank, disp, n)))
-        return false;
-    front_near_copy(buf, at, n);
-    return true;
+    int64_t n;
+    char *at = front_near_of(count, t, rank, disp, there, u, win, &n);
+    if (at)
+        front_near_copy(buf, at, n);
+    return at != NULL;
 }
 static inline bool front_Win_flush(int rank, MPIR_Win *win)
 {
@@ -416,37 +421,22 @@ static inline bool front_Win_flush(int rank, MPIR_Win *win)
     atomic_thread_fence(memory_order_seq_cst);
     return true;
 }
-/* Sums, replacements and reads of integers that the processor has an instruction for. */
+/* Sums and replacements of integers that the processor has an instruction for. */
 static inline bool front_Fetch_and_op(const void *in, void *old, MPIR_Datatype *t, int rank, MPI_Aint disp,
                                       MPIR_Op *op, MPIR_Win *win)
 {
+    const struct MPIR_Near *n = win->near;
     int64_t size = t->adi.size;
-    uint64_t *at = (uint64_t *)(void *)front_near(win, rank, disp, size), with, was;
-    if (!at || (size != 8 && size != 4) || (uintptr_t)at % (uint64_t)size != 0 || !t->adi.obj.self ||
+    char *at = front_near(win, rank, disp, size);
+    bool add = op->obj.self == KEEL_MPI_SUM;
+    if (!at || !MPIR_Near_can_update(at, size) || !t->adi.obj.self ||
         !(MPID_Op_class_of(t->adi.basic) &
           (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI)) ||
-        (uintptr_t)in < FRONT_PAGE || (op->obj.self != KEEL_MPI_SUM && op->obj.self != KEEL_MPI_REPLACE))
+        (uintptr_t)in < FRONT_PAGE || (!add && op->obj.self != KEEL_MPI_REPLACE) ||
+        unlikely(!MPIR_Near_enter(n->busy, n->gate)))
         return false;
-    bool add = op->obj.self == KEEL_MPI_SUM;
-    atomic_store_explicit(win->near->busy, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    if (unlikely(atomic_load_explicit(win->near->gate, memory_order_acquire))) {
-        atomic_store_explicit(win->near->busy, 0, memory_order_release);
-        return false;
-    }
-    if (size == 8) {
-        memcpy(&with, in, 8);
-        was = add ? __atomic_fetch_add(at, with, __ATOMIC_SEQ_CST)
-                  : __atomic_exchange_n(at, with, __ATOMIC_SEQ_CST);
-        memcpy(old, &was, 8);
-    } else {
-        uint32_t *word = (uint32_t *)(void *)at, with4, was4;
-        memcpy(&with4, in, 4);
-        was4 = add ? __atomic_fetch_add(word, with4, __ATOMIC_SEQ_CST)
-                   : __atomic_exchange_n(word, with4, __ATOMIC_SEQ_CST);
-        memcpy(old, &was4, 4);
-    }
-    atomic_store_explicit(win->near->busy, 0, memory_order_release);
+    MPIR_Near_update(add, at, size, in, old);
+    MPIR_Near_leave(n->busy);
     return true;
 }
 

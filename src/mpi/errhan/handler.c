@@ -13,21 +13,11 @@
 #include "util/knob.h"
 #include "util/lock.h"
 
-#define PREDEFINED(value, kind_of) \
-    { \
-        .obj = { .index = KEEL_NO_INDEX, \
-                 .gen = 1, \
-                 .kind = MPIR_KIND_ERRHANDLER, \
-                 .flags = KEEL_OBJ_PREDEFINED, \
-                 .refs = 1, \
-                 .self = value }, \
-        .what = kind_of \
-    }
-
-MPIR_Errhandler MPIR_Errors_are_fatal = PREDEFINED(KEEL_MPI_ERRORS_ARE_FATAL, MPIR_ERRHANDLER_FATAL);
-MPIR_Errhandler MPIR_Errors_abort = PREDEFINED(KEEL_MPI_ERRORS_ABORT, MPIR_ERRHANDLER_ABORT);
-MPIR_Errhandler MPIR_Errors_return = PREDEFINED(KEEL_MPI_ERRORS_RETURN, MPIR_ERRHANDLER_RETURN);
-MPIR_Errhandler MPIR_Errors_throw = PREDEFINED(MPIR_ERRORS_THROW_EXCEPTIONS, MPIR_ERRHANDLER_RETURN);
+MPIR_Errhandler MPIR_Errors_are_fatal =
+    MPIR_ERRHANDLER_PREDEFINED(KEEL_MPI_ERRORS_ARE_FATAL, MPIR_ERRHANDLER_FATAL);
+MPIR_Errhandler MPIR_Errors_abort = MPIR_ERRHANDLER_PREDEFINED(KEEL_MPI_ERRORS_ABORT, MPIR_ERRHANDLER_ABORT);
+MPIR_Errhandler MPIR_Errors_return =
+    MPIR_ERRHANDLER_PREDEFINED(KEEL_MPI_ERRORS_RETURN, MPIR_ERRHANDLER_RETURN);
 
 /* For the slab, and for references and handles: those of sessions are made, given and freed in any threads (12.4.1). */
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);

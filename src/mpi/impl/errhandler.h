@@ -22,8 +22,19 @@ typedef struct MPIR_Errhandler {
 
 extern MPIR_Errhandler MPIR_Errors_are_fatal, MPIR_Errors_abort, MPIR_Errors_return;
 
-/* MPI::ERRORS_THROW_EXCEPTIONS of MPICH's C++ bindings: as MPI_ERRORS_RETURN for the library; who called then throws.  Its native value
- * is none of the Standard ABI's. */
+#define MPIR_ERRHANDLER_PREDEFINED(value, kind_of) \
+    { \
+        .obj = { .index = KEEL_NO_INDEX, \
+                 .gen = 1, \
+                 .kind = MPIR_KIND_ERRHANDLER, \
+                 .flags = KEEL_OBJ_PREDEFINED, \
+                 .refs = 1, \
+                 .self = value }, \
+        .what = kind_of \
+    }
+
+/* MPI::ERRORS_THROW_EXCEPTIONS of MPICH's C++ bindings: as MPI_ERRORS_RETURN for the library; who called then throws.  It is there in the
+ * library of MPICH's ABI alone; its native value is none of the Standard ABI's. */
 enum { MPIR_ERRORS_THROW_EXCEPTIONS = 335 };
 extern MPIR_Errhandler MPIR_Errors_throw;
 

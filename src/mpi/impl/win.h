@@ -3,7 +3,9 @@
 #define MPIR_WIN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include "comm.h"
 #include "errhandler.h"
 #include "object.h"
@@ -39,6 +41,46 @@ typedef struct MPIR_Win {
 static inline void MPIR_Near_forget(MPIR_Win *win)
 {
     win->near = &MPIR_Near_none;
+}
+
+/* An update of a few elements (src/mpi/rma/update.c): begin, unless the part's gate is closed. */
+static inline bool MPIR_Near_enter(_Atomic uint32_t *busy, _Atomic uint32_t *gate)
+{
+    atomic_store_explicit(busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(!atomic_load_explicit(gate, memory_order_acquire), 1))
+        return true;
+    atomic_store_explicit(busy, 0, memory_order_release);
+    return false;
+}
+static inline void MPIR_Near_leave(_Atomic uint32_t *busy)
+{
+    atomic_store_explicit(busy, 0, memory_order_release);
+}
+
+/* A sum or replacement of an integer, by an instruction; old may be NULL. */
+static inline bool MPIR_Near_can_update(const void *at, int64_t size)
+{
+    return (size == 4 || size == 8) && (uintptr_t)at % (uintptr_t)size == 0;
+}
+#define MPIR_NEAR_UPDATE(T) \
+    static inline void MPIR_Near_update_##T(bool add, void *at, const void *in, void *old) \
+    { \
+        T with, was; \
+        memcpy(&with, in, sizeof with); \
+        was = add ? __atomic_fetch_add((T *)at, with, __ATOMIC_SEQ_CST) \
+                  : __atomic_exchange_n((T *)at, with, __ATOMIC_SEQ_CST); \
+        if (old) \
+            memcpy(old, &was, sizeof was); \
+    }
+MPIR_NEAR_UPDATE(uint32_t)
+MPIR_NEAR_UPDATE(uint64_t)
+static inline void MPIR_Near_update(bool add, void *at, int64_t size, const void *in, void *old)
+{
+    if (size == 8)
+        MPIR_Near_update_uint64_t(add, at, in, old);
+    else
+        MPIR_Near_update_uint32_t(add, at, in, old);
 }
 
 /* What the predefined attribute with this key value is; NULL: there is none, or it is a base that is NULL. */

@@ -83,19 +83,11 @@ static bool is_integer(const MPIR_Datatype *basic)
 /* The commonest ones are an instruction each; false: it is none of them. */
 static bool update_at_once(const struct rma_update *u, void *at, int64_t size, const void *in, void *old)
 {
-    uint64_t with = 0, was = 0;
     bool add = u->code == KEEL_MPI_SUM;
-    if ((size != 4 && size != 8) || (!add && u->code != KEEL_MPI_REPLACE) || (add && !is_integer(u->basic)))
+    if (!MPIR_Near_can_update(at, size) || (!add && u->code != KEEL_MPI_REPLACE) ||
+        (add && !is_integer(u->basic)))
         return false;
-    memcpy(&with, in, (size_t)size);
-    if (size == 4)
-        was = add ? __atomic_fetch_add((uint32_t *)at, (uint32_t)with, __ATOMIC_SEQ_CST)
-                  : __atomic_exchange_n((uint32_t *)at, (uint32_t)with, __ATOMIC_SEQ_CST);
-    else
-        was = add ? __atomic_fetch_add((uint64_t *)at, with, __ATOMIC_SEQ_CST)
-                  : __atomic_exchange_n((uint64_t *)at, with, __ATOMIC_SEQ_CST);
-    if (old)
-        memcpy(old, &was, (size_t)size);
+    MPIR_Near_update(add, at, size, in, old);
     return true;
 }
 
@@ -147,19 +139,13 @@ enum { MANY = 1 << 14, AT_ONCE = 1 << 20 }; /* bytes */
 static void begin_few(struct rma *r, struct rma_slot *s)
 {
     _Atomic uint32_t *busy = &r->own->slot->busy;
-    for (;;) {
-        atomic_store_explicit(busy, 1, memory_order_relaxed);
-        atomic_signal_fence(memory_order_seq_cst);
-        if (!atomic_load_explicit(&s->gate, memory_order_acquire))
-            return;
-        atomic_store_explicit(busy, 0, memory_order_release);
+    while (!MPIR_Near_enter(busy, &s->gate))
         MPIR_Rma_Stripe_wait(r, &s->gate);
-    }
 }
 
 static void end_few(struct rma *r)
 {
-    atomic_store_explicit(&r->own->slot->busy, 0, memory_order_release);
+    MPIR_Near_leave(&r->own->slot->busy);
 }
 
 /* False: it cannot be closed. */

@@ -2,11 +2,16 @@
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */
 /* timeout: 120 */
+/* env: KEEL_COLL=barrier=nodes,bcast=nodes,gather=nodes,scatter=nodes,reduce=nodes,allreduce=nodes,allgather=nodes */
 /* Composed collectives of a communicator whose ranks lie on the nodes in no order, from and to every root, beside the same calls on one
  * whose ranks lie in a row on each: all forms, operations that do not commute, in place. */
-#include "../check.h"
+#include "../tool/tool.h"
 
-enum { N = 300 };
+enum { N = 300, KINDS = 7 };
+static const char *const rows[KINDS] = { "keel_coll_barrier_nodes",  "keel_coll_bcast_nodes",
+                                         "keel_coll_gather_nodes",   "keel_coll_scatter_nodes",
+                                         "keel_coll_reduce_nodes",   "keel_coll_allreduce_nodes",
+                                         "keel_coll_allgather_nodes" };
 static MPI_Comm comm;
 static int rank, size;
 static MPI_Op affine; /* of pairs (a, b): x -> a x + b, modulo a prime; it does not commute */
@@ -171,6 +176,12 @@ int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
     MPI_Datatype pair;
+    MPI_T_pvar_session counts;
+    MPI_T_pvar_handle used[KINDS];
+    tool_begin();
+    OK(MPI_T_pvar_session_create(&counts));
+    for (int i = 0; i < KINDS; i++)
+        used[i] = tool_watch(counts, rows[i], MPI_T_PVAR_CLASS_COUNTER);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
     MPI_Op_create(compose, 0, &affine);
@@ -186,6 +197,13 @@ int main(int argc, char **argv)
         }
         MPI_Comm_free(&comm);
     }
+    for (int i = 0; i < KINDS; i++) {
+        uint64_t n = 0;
+        OK(MPI_T_pvar_read(counts, used[i], &n));
+        CHECK(n > 10, "%s: %d calls", rows[i], (int)n);
+    }
+    OK(MPI_T_pvar_session_free(&counts));
+    OK(MPI_T_finalize());
     MPI_Op_free(&affine);
     MPI_Type_free(&pair);
     return check_done();
