@@ -243,7 +243,11 @@ static void shared_base(struct others *o, int kind)
     unsigned char told = base != NULL, has = 0;
     const char *devices = getenv("KEEL_DEVICES"), *hooks = getenv("KEEL_HOOKS");
     bool alone = devices != NULL && !strcmp(devices, "shmem") && (hooks == NULL || *hooks == 0);
-    CHECK(base == NULL || N == 1 || MPID_Mem_by_device(o->of[next]), "shared, and not by the device");
+    CHECK(base == NULL || N == 1 || (MPID_Mem_way(o->of[next]) & MPID_MEM_UNAIDED),
+          "shared, and not by the device");
+    CHECK(N == 1 || (MPID_Mem_way(o->of[next]) & ~MPID_Mem_way_to(next)) == 0,
+          "more than the device has: %d, %d", MPID_Mem_way(o->of[next]), MPID_Mem_way_to(next));
+    CHECK(MPID_Mem_way(o->of[ME]) == 0 && MPID_Mem_way_to(ME) == 0, "a device for its own memory");
     CHECK(N > 1 || base == o->base, "this process's own memory is not shared");
     CHECK(kind != 2 || !alone || base != NULL, "memory of the segment is not shared");
     if (base != NULL)

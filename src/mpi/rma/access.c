@@ -194,83 +194,23 @@ static int check_passive(const MPIR_Win *win)
                     "is in no epoch of passive targets; expected MPI_Win_lock or MPI_Win_lock_all before");
 }
 
-/* ---- By the device's copies ------------------------------------------------------------------------------------ */
-
-/* What the origin knows of a target by message. */
+/* What the origin knows of a target that it cannot load from.  Before many bytes are sent to one of which it knows nothing, it asks. */
 static int check_range(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *to)
 {
+    enum { MANY = 16 << 20 };
     char *at;
-    if (!t->slot || t->dynamic || MPIR_Rma_Place(win->rma, t, disp, &to->type->adi, to->count, &at))
+    int64_t bytes;
+    if (t->dynamic)
+        return 0;
+    if (!t->slot && !t->sized &&
+        (__builtin_mul_overflow(to->count, to->type->adi.size, &bytes) || bytes >= MANY)) {
+        int err = MPIR_Rma_Device_meet(win, t);
+        if (err)
+            return err;
+    }
+    if ((!t->slot && !t->sized) || MPIR_Rma_Place(win->rma, t, disp, &to->type->adi, to->count, &at))
         return 0;
     return MPI_ERR_RMA_RANGE;
-}
-
-/* n bytes between memory here (one of both is NULL) and the target's. */
-static int copy(struct rma_target *t, int64_t at, const void *from, void *into, int64_t n)
-{
-    struct MPID_COMPLETION c = { 0 };
-    int err = 0;
-    if (from)
-        MPID_Put(t->remote, at, from, n, &c, &err);
-    else
-        MPID_Get(t->remote, at, into, n, &c, &err);
-    if (!err)
-        MPID_Mem_wait(&c, &err);
-    if (err || (into && MPID_Mem_by_device(t->remote)))
-        return err;
-    MPID_Mem_flush(t->remote, &c, &err);
-    if (!err)
-        MPID_Mem_wait(&c, &err);
-    t->no_copy = !MPID_Mem_by_device(t->remote); /* it went by packets */
-    return err;
-}
-
-static bool can_copy(struct rma_target *t, const struct rma_side *there)
-{
-    return there->type->adi.is_contig && MPIR_Rma_Remote(t);
-}
-
-/* Is the origin's side to be packed?  *room: where; *err: no memory for that. */
-static char *contiguous(const struct rma_side *here, int64_t bytes, void **room, int *err)
-{
-    *room = NULL;
-    if (here->type->adi.is_contig)
-        return (char *)here->at + here->type->adi.true_lb;
-    if (!(*room = malloc((size_t)bytes)))
-        *err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of an access", (long long)bytes);
-    return *room;
-}
-
-static int copy_out(struct rma_target *t, MPI_Aint disp, const struct rma_side *from,
-                    const struct rma_side *to)
-{
-    int64_t bytes = from->count * from->type->adi.size;
-    void *room;
-    int err = 0;
-    char *at = bytes ? contiguous(from, bytes, &room, &err) : NULL;
-    if (!at)
-        return err;
-    if (room)
-        MPID_Layout_pack(&from->type->adi, from->at, from->count, 0, room, bytes);
-    err = copy(t, disp * t->unit + to->type->adi.true_lb, at, NULL, bytes);
-    free(room);
-    return err;
-}
-
-static int copy_in(struct rma_target *t, MPI_Aint disp, const struct rma_side *into,
-                   const struct rma_side *from)
-{
-    int64_t bytes = into->count * into->type->adi.size;
-    void *room;
-    int err = 0;
-    char *at = bytes ? contiguous(into, bytes, &room, &err) : NULL;
-    if (!at)
-        return err;
-    err = copy(t, disp * t->unit + from->type->adi.true_lb, NULL, at, bytes);
-    if (room && !err)
-        MPID_Layout_unpack(&into->type->adi, into->at, into->count, 0, room, bytes);
-    free(room);
-    return err;
 }
 
 /* ---- Put and get ---------------------------------------------------------------------------------------------- */
@@ -284,12 +224,11 @@ static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *fr
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(from, "origin_count", to)))
         return err;
+    bool by_device = !t->direct && MPIR_Rma_Device(win, t, to, true);
     if (!t->direct && (err = check_range(win, t, disp, to)))
         return err;
-    if (!t->direct && can_copy(t, to)) {
-        err = copy_out(t, disp, from, to);
-        return err ? err : complete(win, request);
-    }
+    if (by_device)
+        return MPIR_Rma_Device_move(win, t, disp, from, to, true, request);
     if (!t->direct)
         return MPIR_Rma_Remote_put(win, t, disp, from, to, request);
     to->at = place(win, t, disp, to, RMA_PUT, &err);
@@ -308,12 +247,11 @@ static int get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *in
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(into, "origin_count", from)))
         return err;
+    bool by_device = !t->direct && MPIR_Rma_Device(win, t, from, false);
     if (!t->direct && (err = check_range(win, t, disp, from)))
         return err;
-    if (!t->direct && can_copy(t, from)) {
-        err = copy_in(t, disp, into, from);
-        return err ? err : complete(win, request);
-    }
+    if (by_device)
+        return MPIR_Rma_Device_move(win, t, disp, into, from, false, request);
     if (!t->direct)
         return MPIR_Rma_Remote_get(win, t, disp, into, from, request);
     from->at = place(win, t, disp, from, RMA_GET, &err);
@@ -397,6 +335,15 @@ static int update_here(MPIR_Win *win, struct rma_target *t, const struct rma_sid
     return err;
 }
 
+/* Both sides are one element of the same basic type (checked before); is it the device's to update? */
+static bool by_device(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *from,
+                      const struct rma_side *old, const struct rma_side *to, const struct rma_update *u)
+{
+    return MPIR_Rma_Device_has(u->code) && MPIR_Rma_Device_updates(win, t, disp, to) &&
+           (u->code == KEEL_MPI_NO_OP || (from->type->adi.is_contig && from->type->adi.true_lb == 0)) &&
+           (!old || (old->type->adi.is_contig && old->type->adi.true_lb == 0));
+}
+
 static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from,
                   const struct rma_side *old, struct rma_side *to, MPIR_Op *op, MPIR_Request **request)
 {
@@ -420,6 +367,9 @@ static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side 
                         "is not made of the same basic type as target_datatype; expected the same in both");
     if (!t->direct && (err = check_range(win, t, disp, to)))
         return err;
+    if (!t->direct && by_device(win, t, disp, from, old, to, &u))
+        return MPIR_Rma_Device_update(win, t, disp, u.code, to->type->adi.size, from->at, NULL,
+                                      old ? old->at : NULL, request);
     if (!t->direct)
         return MPIR_Rma_Remote_update(win, t, disp, from, old, to, &u, request);
     to->at = place(win, t, disp, to, old ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, &err);
@@ -505,6 +455,9 @@ int MPIR_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
         return err;
     if (!t->direct && (err = check_range(win, t, target_disp, &to)))
         return err;
+    if (!t->direct && MPIR_Rma_Device_updates(win, t, target_disp, &to))
+        return MPIR_Rma_Device_update(win, t, target_disp, 0, datatype->adi.size, origin_addr, compare_addr,
+                                      result_addr, NULL);
     if (!t->direct)
         return MPIR_Rma_Remote_swap(win, t, target_disp, origin_addr, compare_addr, result_addr, datatype);
     to.at = place(win, t, target_disp, &to, RMA_COMPARE_SWAP, &err);

@@ -172,10 +172,13 @@ static void expose(MPIR_Win *win)
     struct rma *r = win->rma;
     struct rma_slot *s = r->own->slot;
     int err = 0;
-    if (win->flavor != MPI_WIN_FLAVOR_CREATE || win->size == 0 || r->members == 1 || r->checks)
+    bool near = win->flavor == MPI_WIN_FLAVOR_CREATE && r->members > 1;
+    bool far =
+        win->flavor != MPI_WIN_FLAVOR_DYNAMIC && win->comm->adi.size > r->members && MPID_Mem_way_to(-1);
+    if (win->size == 0 || r->checks || (!near && !far))
         return;
     r->exposed = MPID_Mem_register(win->base, win->size, &err);
-    int64_t len = r->exposed ? MPID_Mem_key(r->exposed, s->key, sizeof s->key) : 0;
+    int64_t len = r->exposed && near ? MPID_Mem_key(r->exposed, s->key, sizeof s->key) : 0;
     s->key_len = len <= RMA_KEY ? (uint32_t)len : 0;
 }
 
@@ -244,9 +247,6 @@ static void discard(MPIR_Win *win)
 {
     struct rma *r = win->rma;
     if (r) {
-        for (int32_t i = 0; r->on_node && i < r->members; i++)
-            if (r->on_node[i].remote)
-                MPID_Mem_close(r->on_node[i].remote);
         if (r->exposed)
             MPID_Mem_unregister(r->exposed);
         release_blocks(r);
@@ -336,18 +336,19 @@ static int make_node(MPIR_Win *win, int64_t align)
     return err ? err : make_targets(r, win);
 }
 
-/* In all processes alike: 0, or an error of at least one of them. */
-static int agree(MPIR_Comm *comm, int err)
+/* In all processes alike: 0, or an error of at least one of them; and whether one of them had the flag. */
+static int agree(MPIR_Comm *comm, int err, bool *flag)
 {
-    uint32_t word = (uint32_t)err;
-    struct ku_err words = *ku_err_last();
-    int failed = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &word, 1);
+    uint32_t words[2] = { (uint32_t)err, *flag };
+    struct ku_err said = *ku_err_last();
+    int failed = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), words, 2);
+    *flag = words[1] != 0;
     if (err) {
-        *ku_err_last() = words;
+        *ku_err_last() = said;
         return err;
     }
-    if (!failed && word)
-        failed = MPIR_Err((int)word, NULL, "another process could not make its part of the window");
+    if (!failed && words[0])
+        failed = MPIR_Err((int)words[0], NULL, "another process could not make its part of the window");
     return failed;
 }
 
@@ -358,6 +359,14 @@ static int make_comm(MPIR_Win *win, MPIR_Comm *comm, int err)
     if (!err)
         win->comm->no_handle = true;
     return err;
+}
+
+/* Do devices of this process update memory of other nodes by themselves? */
+static bool devices_update(const MPIR_Win *win)
+{
+    const struct rma *r = win->rma;
+    int way = MPID_MEM_UNAIDED | MPID_MEM_ATOMIC;
+    return win->comm->adi.size > r->members && !r->checks && (MPID_Mem_way_to(-1) & way) == way;
 }
 
 static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info *info, MPIR_Comm *comm,
@@ -388,7 +397,8 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
         err = make_node(win, align);
         if (!err && win->rma->served)
             err = MPIR_Rma_Serve_begin(win);
-        err = agree(win->comm, err);
+        win->rma->elementwise = devices_update(win);
+        err = agree(win->comm, err, &win->rma->elementwise);
         if (err && win->rma->serve)
             MPIR_Rma_Serve_end(win);
     }
@@ -487,18 +497,6 @@ static struct rma_target *here(struct rma *r, int32_t rank)
             high = mid;
     }
     return low < r->members && r->on_node[low].rank == rank ? &r->on_node[low] : NULL;
-}
-
-MPID_Remote MPIR_Rma_Remote(struct rma_target *t)
-{
-    int err = 0;
-    if (!t->opened && t->slot) {
-        t->opened = true;
-        if (t->slot->key_len > 0)
-            t->remote = MPID_Mem_open(t->slot->key, t->slot->key_len, &err);
-        t->no_copy = !t->remote || !MPID_Mem_by_device(t->remote);
-    }
-    return t->no_copy ? NULL : t->remote;
 }
 
 struct rma_target *MPIR_Rma_target(MPIR_Win *win, int32_t rank)

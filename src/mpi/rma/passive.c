@@ -82,7 +82,8 @@ int MPIR_Win_unlock(int rank, MPIR_Win *win)
             MPIR_Rma_Unlock_one(r, t->slot, t->access & RMA_ALONE);
     } else {
         struct rma_ack *acks = NULL;
-        err = MPIR_Rma_Remote_ask(win, t, !(t->access & RMA_UNCHECKED), &acks);
+        err = first_of(MPIR_Rma_Device_flush(t), MPIR_Rma_Device_wait(t));
+        err = first_of(err, MPIR_Rma_Remote_ask(win, t, !(t->access & RMA_UNCHECKED), &acks));
         err = first_of(err, MPIR_Rma_Remote_answers(&acks));
         err = first_of(err, MPIR_Rma_Out_wait(win, rank));
     }
@@ -120,6 +121,10 @@ int MPIR_Win_unlock_all(MPIR_Win *win)
     if (err)
         return err;
     struct rma_ack *acks = NULL;
+    for (struct rma_target *t = r->touched; t; t = t->touched)
+        err = first_of(err, MPIR_Rma_Device_flush(t));
+    for (struct rma_target *t = r->touched; t; t = t->touched)
+        err = first_of(err, MPIR_Rma_Device_wait(t));
     for (struct rma_target *t = r->touched; t; t = t->touched) {
         bool locked = (t->access & (RMA_BY_ALL | RMA_UNCHECKED)) == RMA_BY_ALL;
         if (t->dirty || (t->access & RMA_BY_ALL))
@@ -172,7 +177,7 @@ int MPIR_Win_flush_local(int rank, MPIR_Win *win)
 {
     int err;
     struct rma_target *t = flushed(win, rank, &err);
-    return t && !t->direct ? MPIR_Rma_Out_wait(win, rank) : err;
+    return t && !t->direct ? MPIR_Rma_Flush_local(win, t) : err;
 }
 
 int MPIR_Win_flush_all(MPIR_Win *win)
@@ -184,7 +189,7 @@ int MPIR_Win_flush_all(MPIR_Win *win)
 int MPIR_Win_flush_local_all(MPIR_Win *win)
 {
     int err = check_passive(win);
-    return err ? err : MPIR_Rma_Out_wait(win, -1);
+    return err ? err : MPIR_Rma_Flush_local(win, NULL);
 }
 
 int MPIR_Win_sync(MPIR_Win *win)

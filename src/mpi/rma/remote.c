@@ -218,13 +218,18 @@ static int make_user(MPIR_Win *win, struct rma_out *out, MPIR_Request **request)
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
+void MPIR_Rma_Touch(MPIR_Win *win, struct rma_target *t)
+{
+    if (t->listed)
+        return;
+    t->listed = true;
+    t->touched = win->rma->touched;
+    win->rma->touched = t;
+}
+
 static void touch(MPIR_Win *win, struct rma_target *t)
 {
-    if (!t->listed) {
-        t->listed = true;
-        t->touched = win->rma->touched;
-        win->rma->touched = t;
-    }
+    MPIR_Rma_Touch(win, t);
     t->dirty = true;
 }
 
@@ -350,6 +355,7 @@ static int number_of(MPIR_Win *win, struct rma_target *t, MPIR_Datatype *type, i
 
 void MPIR_Rma_Remote_free(struct rma_target *t)
 {
+    MPIR_Rma_Device_close(t);
     free(t->types);
     free(t->batch);
     t->types = NULL;
@@ -422,7 +428,10 @@ int MPIR_Rma_Remote_update(MPIR_Win *win, struct rma_target *t, int64_t disp, co
     if (to->count * to->type->adi.size == 0)
         return make_user(win, NULL, user);
     m.tag = (uint32_t)RMA_next_tag(win->rma);
-    err = describe(win, t, &m, to);
+    err = MPIR_Rma_Device_updated(t);
+    if (!err)
+        err = describe(win, t, &m, to);
+    t->updated = true;
     m.basic = to->type->adi.basic;
     if (!err && old)
         result = expect(win, t, &m, old, &err);
@@ -444,7 +453,10 @@ int MPIR_Rma_Remote_swap(MPIR_Win *win, struct rma_target *t, int64_t disp, cons
     struct rma_side into = { old, 1, type };
     struct rma_side from = { both, 2 * type->adi.size, MPIR_Datatype_predefined(KEEL_MPI_BYTE) };
     struct rma_out *none;
-    int err;
+    int err = MPIR_Rma_Device_updated(t);
+    if (err)
+        return err;
+    t->updated = true;
     memcpy(both, operand, (size_t)type->adi.size);
     memcpy(both + type->adi.size, compare, (size_t)type->adi.size);
     if (!expect(win, t, &m, &into, &err) || err)
@@ -491,7 +503,8 @@ const char *const MPIR_Rma_call[] = { [RMA_PUT] = "MPI_Put",
                                       [RMA_COMPARE_SWAP] = "MPI_Compare_and_swap",
                                       [RMA_LOCK_MSG] = "MPI_Win_lock",
                                       [RMA_FLUSH_MSG] = "MPI_Win_flush",
-                                      [RMA_TYPE] = "a datatype" };
+                                      [RMA_TYPE] = "a datatype",
+                                      [RMA_KEY_MSG] = "a key" };
 
 /* What the target has refused. */
 static int refusal(const struct rma_answer *says, const struct rma_target *t)
@@ -520,10 +533,18 @@ int MPIR_Rma_Remote_answers(struct rma_ack **acks)
             err = refusal(&ack->says, ack->target);
         first = first ? first : err;
         ack->target->asked--;
+        ack->target->updated &= ack->target->dirty || ack->target->asked;
         free(ack);
     }
     *acks = NULL;
     return first;
+}
+
+void MPIR_Rma_Remote_ask_key(MPIR_Win *win, struct rma_target *t, int tag)
+{
+    struct rma_msg m = { .kind = RMA_KEY_MSG, .tag = (uint32_t)tag };
+    struct rma_out *none;
+    send_data(win, t, &m, NULL, &none);
 }
 
 int MPIR_Rma_Remote_lock(MPIR_Win *win, struct rma_target *t, uint32_t access)

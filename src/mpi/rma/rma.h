@@ -1,8 +1,9 @@
 /* rma.h: what the files of this folder share: how a window looks from inside.
  *
  * A target is reached in one of two ways, chosen when the window is made.  Where its memory is mapped here (it is this process's own, or a
- * part of the node's block) the origin loads and stores.  Else the origin sends messages in the window's context
- * (remote.c), which the target executes (serve.c).  Either way the same functions move and update the bytes (access.c, update.c). */
+ * part of the node's block) the origin loads and stores.  Else the device puts and gets where it can (device.c), and the origin sends
+ * messages in the window's context (remote.c), which the target executes (serve.c).  Load and store, and what is executed, move and update
+ * the bytes by the same functions (access.c, update.c). */
 #ifndef RMA_H
 #define RMA_H
 
@@ -16,7 +17,7 @@
 
 /* ---- In the node's control block ---------------------------------------------------------------------------- */
 
-enum { RMA_STRIPES = 16, RMA_KEY = 184 };
+enum { RMA_STRIPES = 16, RMA_KEY = 440 };
 
 /* One member of the window on this node. */
 struct rma_slot {
@@ -63,13 +64,19 @@ struct rma_target {
     bool direct;           /* else by messages */
     bool dynamic, dirty;   /* dirty: something was sent that the target may not have done */
     bool listed;           /* in the window's list of targets by message */
-    bool opened;           /* remote is known */
-    MPID_Remote remote;    /* the device copies to and from it by itself; NULL: it cannot */
+    /* By the device (device.c). */
+    enum rma_key_state { RMA_KEY_UNKNOWN, RMA_KEY_ASKED, RMA_KEY_KNOWN } key;
+    struct rma_asked *asked_key;
+    MPID_Remote remote;                    /* NULL: there is none, or it is not known yet */
+    struct MPID_COMPLETION moves, updates; /* under way; updates: of moves, those that are updates */
+    bool sized;                            /* size and unit are known */
+    bool moved;                            /* something was put, and not flushed */
+    bool updated;                          /* updates were sent by message, and not flushed */
+    int64_t base_low;                      /* of its address there */
     struct rma_target *touched;
     struct rma_types *types; /* datatypes that it has been told */
     int32_t asked;           /* flushes of its whose answers are awaited */
     bool locking;            /* a thread waits for its lock */
-    bool no_copy;            /* the device refused after all */
     struct rma_batch *batch; /* short messages that are not sent yet; NULL: none */
     struct MPIR_Near near;   /* its rank is nobody's where front ends may not access it */
 };
@@ -123,6 +130,7 @@ struct rma {
     bool served, queued; /* by messages at all; among those that are driven */
     bool helped;         /* while the program computes, too */
     bool checks;         /* conflicts are looked for (check.c) */
+    bool elementwise;    /* devices update elements by themselves: nobody updates many at once (update.c) */
     struct rma_check *check;
     struct rma_serve *serve;
     /* Dynamic windows. */
@@ -143,12 +151,12 @@ struct rma_side {
 
 /* make.c */
 struct rma_target *MPIR_Rma_target(MPIR_Win *win, int32_t rank); /* NULL without memory (recorded) */
-/* The memory of a target of this node that the device copies to and from by itself; NULL: it cannot. */
-MPID_Remote MPIR_Rma_Remote(struct rma_target *t);
 
 /* sync.c: complete all that this process has begun. */
 int MPIR_Rma_Flush_all(MPIR_Win *win);
 int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t);
+/* Until the origin's buffers can be used again: of one target, or all (NULL). */
+int MPIR_Rma_Flush_local(MPIR_Win *win, struct rma_target *t);
 
 /* lock.c: the words.  Each returns an error class. */
 int MPIR_Rma_Lock_one(struct rma *r, struct rma_slot *s, bool alone);
@@ -209,6 +217,32 @@ int MPIR_Rma_Remote_answers(struct rma_ack **acks);
 int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank);
 void MPIR_Rma_Remote_free(struct rma_target *t); /* what is kept for a target by message */
 
+void MPIR_Rma_Touch(MPIR_Win *win, struct rma_target *t); /* something was begun at it */
+void MPIR_Rma_Remote_ask_key(MPIR_Win *win, struct rma_target *t, int tag);
+
+/* device.c: by the device.  What a target says of its memory to one of another node that asks: */
+struct rma_key {
+    int64_t size, unit, base_low, len; /* len: of its key */
+    unsigned char bytes[MPID_KEY_MAX];
+};
+int64_t MPIR_Rma_Device_key(const struct rma *r, struct rma_key *says); /* the bytes of it that matter */
+int MPIR_Rma_Device_meet(MPIR_Win *win,
+                         struct rma_target *t); /* ask one elsewhere, and wait for its answer */
+/* May the device put or get this? */
+bool MPIR_Rma_Device(MPIR_Win *win, struct rma_target *t, const struct rma_side *there, bool put);
+int MPIR_Rma_Device_move(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *here,
+                         const struct rma_side *there, bool put, MPIR_Request **user);
+/* May it do this update of one element?  code: of the operation, but for a compare and swap. */
+bool MPIR_Rma_Device_updates(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *there);
+bool MPIR_Rma_Device_has(int32_t code);
+/* compare: NULL: not a compare and swap.  old: contiguous; NULL: nobody wants it. */
+int MPIR_Rma_Device_update(MPIR_Win *win, struct rma_target *t, int64_t disp, int32_t code, int64_t size,
+                           const void *in, const void *compare, void *old, MPIR_Request **user);
+int MPIR_Rma_Device_updated(struct rma_target *t); /* until no update is under way */
+int MPIR_Rma_Device_flush(struct rma_target *t);   /* begin to complete what was begun; */
+int MPIR_Rma_Device_wait(struct rma_target *t);    /* until nothing is under way */
+void MPIR_Rma_Device_close(struct rma_target *t);
+
 /* serve.c: target's half. */
 int MPIR_Rma_Serve_begin(MPIR_Win *win);
 void MPIR_Rma_Serve_end(MPIR_Win *win);
@@ -222,7 +256,8 @@ enum rma_kind {
     RMA_COMPARE_SWAP,
     RMA_LOCK_MSG,
     RMA_FLUSH_MSG,
-    RMA_TYPE
+    RMA_TYPE,
+    RMA_KEY_MSG
 };
 struct rma_msg {
     uint8_t kind, alone, unlock, apart; /* apart: the bytes come in a message of their own, with the tag */

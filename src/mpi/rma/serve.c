@@ -402,6 +402,15 @@ static void learn_or_wait(struct rma *r, int32_t source, const struct rma_msg *m
         learn(r, source, m, data);
 }
 
+static void give_key(struct rma *r, int32_t source, const struct rma_msg *m)
+{
+    struct incoming *in = incoming_new(r, source, m, NULL, ANSWERS);
+    in->room = calloc(1, sizeof(struct rma_key));
+    if (!in->room)
+        no_memory(source);
+    answer(r, in, in->room, MPIR_Rma_Device_key(r, in->room));
+}
+
 static void execute(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
 {
     switch (m->kind) {
@@ -420,6 +429,9 @@ static void execute(struct rma *r, int32_t source, const struct rma_msg *m, cons
         break;
     case RMA_TYPE:
         learn_or_wait(r, source, m, data);
+        break;
+    case RMA_KEY_MSG:
+        give_key(r, source, m);
         break;
     default: /* a lock, a flush */
         incoming_new(r, source, m, NULL, WAITS);

@@ -39,8 +39,9 @@ int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
     struct rma_ack *acks = NULL;
     if (t->dirty || t->asked)
         err = MPIR_Rma_Remote_ask(win, t, false, &acks);
+    err = first_of(err, MPIR_Rma_Device_flush(t));
     err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-    return first_of(err, t->direct ? 0 : MPIR_Rma_Out_wait(win, t->rank));
+    return t->direct ? err : first_of(err, MPIR_Rma_Flush_local(win, t));
 }
 
 /* All are asked before any answer is waited for. */
@@ -58,8 +59,18 @@ int MPIR_Rma_Flush_all(MPIR_Win *win)
     for (struct rma_target *t = r->touched; t; t = t->touched)
         if (t->dirty || t->asked)
             err = first_of(err, MPIR_Rma_Remote_ask(win, t, false, &acks));
+    for (struct rma_target *t = r->touched; t; t = t->touched)
+        err = first_of(err, MPIR_Rma_Device_flush(t));
     err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-    return first_of(err, MPIR_Rma_Out_wait(win, -1));
+    return first_of(err, MPIR_Rma_Flush_local(win, NULL));
+}
+
+int MPIR_Rma_Flush_local(MPIR_Win *win, struct rma_target *t)
+{
+    int err = t ? MPIR_Rma_Device_wait(t) : 0;
+    for (struct rma_target *each = t ? NULL : win->rma->touched; each; each = each->touched)
+        err = first_of(err, MPIR_Rma_Device_wait(each));
+    return first_of(err, MPIR_Rma_Out_wait(win, t ? t->rank : -1));
 }
 
 /* ---- Which epochs may follow one another ------------------------------------------------------------------------ */

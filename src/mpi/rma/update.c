@@ -9,7 +9,8 @@
  *      gate is open, else it takes that back and waits.
  *   2. Who updates many closes the gate, which is a lock, has all processes of the node make visible what they have stored
  *      (MPID_Show_stores), and waits until none is busy.  So whoever had found the gate open has ended.
- *   3. Nobody is busy while it waits for a gate, or has closed one. */
+ *   3. Nobody is busy while it waits for a gate, or has closed one.
+ * A device that updates elements by itself knows nothing of gates: where there may be one (rma.elementwise), none is ever closed. */
 #include "config.h"
 #include <string.h>
 #include "basic.h"
@@ -271,7 +272,7 @@ void MPIR_Rma_Update(struct rma *r, struct rma_slot *s, const struct rma_update 
         return;
     if (u->alone) {
         update_part(&w, layout, bytes);
-    } else if (bytes >= MANY) {
+    } else if (bytes >= MANY && !r->elementwise) {
         update_many(&w, layout, bytes);
     } else {
         begin_few(r, s);

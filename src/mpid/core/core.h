@@ -187,6 +187,7 @@ struct core_counts {
     uint64_t eager, rndv, self, self_bytes, unexpected;
     uint64_t sleeps, asleep; /* asleep: ns */
     uint64_t past_cache;     /* bytes */
+    uint64_t by_device[3];   /* put, get, atomic (enum memop_kind) */
     uint32_t most_msgs, least_msgs;
     int64_t most_bytes;
 };

@@ -1,5 +1,5 @@
 /* What the core counts and tells of itself (util/counter.h, util/event.h). */
-#include "core.h"
+#include "mem.h"
 
 /* ---- Numbers that stand nowhere ---- */
 
@@ -105,6 +105,21 @@ static const struct ku_counter message_rows[] = {
       .audience = KU_FOR_TUNERS,
       KU_AT(MPID_core.counts.rndv),
       .help = "messages sent when the receiver was ready: large or synchronous ones" },
+    { .name = "memory_puts",
+      .of = KU_COUNT,
+      .audience = KU_FOR_TUNERS,
+      KU_AT(MPID_core.counts.by_device[MEMOP_PUT]),
+      .help = "puts to the memory of other processes by the device's own put" },
+    { .name = "memory_gets",
+      .of = KU_COUNT,
+      .audience = KU_FOR_TUNERS,
+      KU_AT(MPID_core.counts.by_device[MEMOP_GET]),
+      .help = "gets from the memory of other processes by the device's own get" },
+    { .name = "memory_atomics",
+      .of = KU_COUNT,
+      .audience = KU_FOR_TUNERS,
+      KU_AT(MPID_core.counts.by_device[MEMOP_ATOMIC]),
+      .help = "updates of the memory of other processes by the device's own atomics" },
     { .name = "messages_self",
       .of = KU_COUNT,
       KU_AT(MPID_core.counts.self),

@@ -272,6 +272,7 @@ static bool open_one(const struct dev_ops *ops, bool plugin)
         return false;
     }
     d->ops.caps(d->dev, &d->caps);
+    d->caps.unaided |= ku_knob_int("UNAIDED") != 0;
     if (d->caps.max_short < PKT_SHORT_MAX || d->caps.max_send < 4096) {
         d->ops.close(d->dev);
         d->ops.fini(d->dev);

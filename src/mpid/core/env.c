@@ -48,6 +48,14 @@ static struct ku_knob rows[] = {
               "(deliver each so much later), late:percent=N (some looks later), refuse:percent=N, "
               "queue:percent=N (of sends), "
               "gone:after=N (packets sent to a peer, which then counts as lost)" },
+    { .name = "UNAIDED",
+      .type = KU_KNOB_BOOL,
+      .def = "0",
+      .unit = "",
+      .audience = KU_FOR_DEVELOPERS,
+      .help =
+          "take each device that puts and gets for one that needs nothing of the target's processor, as a "
+          "network card does; for tests" },
     { .name = "UNEXPECTED_MB",
       .type = KU_KNOB_INT,
       .def = "1024",

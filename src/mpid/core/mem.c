@@ -199,9 +199,29 @@ void MPID_Mem_close(MPID_Remote r)
     free(r);
 }
 
-bool MPID_Mem_by_device(MPID_Remote r)
+static int way_of(const struct core_dev *d)
 {
-    return r->dr != NULL && !r->no_put && !r->no_get && r->peer->cd->caps.unaided;
+    if (d->mem.put == NULL)
+        return 0;
+    return MPID_MEM_DEVICE | (d->caps.unaided ? MPID_MEM_UNAIDED : 0) |
+           (d->mem.atomic != NULL ? MPID_MEM_ATOMIC : 0);
+}
+
+int MPID_Mem_way(MPID_Remote r)
+{
+    return r->dr != NULL && !r->no_put && !r->no_get ? way_of(r->peer->cd) : 0;
+}
+
+int MPID_Mem_way_to(int rank)
+{
+    int way = 0, err = 0;
+    const struct peer *p = rank >= 0 && rank != MPID_core.rank ? peer_get(rank, &err) : NULL;
+    if (rank >= 0)
+        return p != NULL && !p->gone ? way_of(p->cd) : 0;
+    for (int i = 0; i < MPID_core.ndevs; i++)
+        if (MPID_core.devs[i].caps.reach == DEV_REACH_ANY)
+            way |= way_of(&MPID_core.devs[i]);
+    return way;
 }
 
 void *MPID_Mem_share(MPID_Remote r)
@@ -301,6 +321,8 @@ static dev_status step(struct memop *v, bool *all)
             s = DEV_OK;
         }
         v->inflight += s == DEV_QUEUED;
+        if ((s == DEV_OK || s == DEV_QUEUED) && v->kind != MEMOP_FLUSH)
+            MPID_core.counts.by_device[v->kind]++;
         if (s != DEV_NO_SUPPORT)
             return s;
         by_packets(v);

@@ -503,8 +503,16 @@ void MPID_Mem_unregister(MPID_Memory memory);
 /* The key: writes at most cap bytes, returns how many there are, at most MPID_KEY_MAX. */
 int64_t MPID_Mem_key(MPID_Memory memory, void *key, int64_t cap);
 MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code);
-void MPID_Mem_close(MPID_Remote remote);     /* operations on it have ended */
-bool MPID_Mem_by_device(MPID_Remote remote); /* the device puts and gets, and the target has no part in it */
+void MPID_Mem_close(MPID_Remote remote); /* operations on it have ended */
+/* What the device does itself of operations on that memory, as far as it has not refused one: bits; 0: all goes by packets. */
+enum MPID_MEM_WAY {
+    MPID_MEM_DEVICE = 1,  /* put and get, */
+    MPID_MEM_UNAIDED = 2, /* while the target is in no call */
+    MPID_MEM_ATOMIC = 4   /* some atomics, too */
+};
+int MPID_Mem_way(MPID_Remote remote);
+/* The same of whatever memory of a rank in the job (0 also if it cannot be reached), and, -1, of any rank on another node. */
+int MPID_Mem_way_to(int rank);
 /* Where this process may load and store by itself, until the remote is closed; NULL: it cannot. */
 void *MPID_Mem_share(MPID_Remote remote);
 void MPID_Put(MPID_Remote remote, int64_t offset, const void *from, int64_t len,
