@@ -23,6 +23,7 @@
 enum ku_lock_order {
     KU_LOCK_DEVICE,  /* the device lock (core/thread.c) */
     KU_LOCK_INIT,    /* MPI is begun and ended, one thread at a time */
+    KU_LOCK_CONTEXT, /* receives that begin in a context beside the device lock (core/fresh.c) */
     KU_LOCK_SEND,    /* a device's: what senders share of a peer, or of the device */
     KU_LOCK_POOL,    /* spare buffers of a device */
     KU_LOCK_FORTRAN, /* what is known of Fortran */

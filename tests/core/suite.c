@@ -1231,7 +1231,35 @@ static void beside(void)
         CHECK(MPID_Recv_bytes(&in, sizeof in, &c, from, i, NULL) == 0 && in == 1000 * from + i, "%d", in);
     }
     CHECK(!MPID_Send_beside(&c, 49, &c, to, 0), "longer than a line");
+    /* Nonblocking ones: before and after what they match, in order, all of one tag. */
+    for (int i = 0; i < 100; i++) {
+        struct MPIR_HANDLE s[3] = { { .handle_type = 0 } }, r[3] = { { .handle_type = 0 } };
+        int out[3] = { 3 * i, 3 * i + 1, 3 * i + 2 }, in[3] = { -1, -1, -1 }, refs = c.obj.refs;
+        for (int k = 0; k < 3; k++)
+            if ((i + k) % 4 == 0 || !MPID_Irecv_beside(&in[k], sizeof in[k], &c, from, 8, &r[k])) {
+                MPID_Thread_enter();
+                MPID_Irecv_bytes(&in[k], sizeof in[k], &c, from, 8, &r[k]);
+                MPID_Thread_leave();
+            }
+        for (int k = 0; k < 3; k++)
+            if (!MPID_Isend_beside(&out[k], sizeof out[k], &c, to, 8, &s[k])) {
+                MPID_Thread_enter();
+                MPID_Isend_bytes(&out[k], sizeof out[k], &c, to, 8, &s[k]);
+                MPID_Thread_leave();
+            }
+        MPID_Thread_enter();
+        for (int k = 0; k < 3; k++) {
+            MPID_SendComplete(&s[k], &err);
+            MPID_RecvComplete(&r[k], NULL, &err);
+            CHECK(in[k] == out[k], "round %d: %d, not %d", i, in[k], out[k]);
+        }
+        CHECK(c.obj.refs >= refs && c.obj.refs <= refs + 3, "%d references", (int)(c.obj.refs - refs));
+        c.obj.refs = refs;
+        MPID_Thread_leave();
+    }
+    MPID_Thread_enter(); /* by now it may be biased to this thread */
     barrier();
+    MPID_Thread_leave();
     MPID_Mode(MPID_MODE_THREADED, false);
     MPID_CommFree(&c);
 }

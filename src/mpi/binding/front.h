@@ -23,6 +23,7 @@
 #include "op.h"
 #include "partitioned.h"
 #include "request.h"
+#include "reserve.h"
 #include "session.h"
 #include "type.h"
 #include "win.h"
@@ -316,6 +317,29 @@ static inline bool front_Send_beside(const void *buf, MPI_Count count, MPIR_Data
 {
     int64_t len;
     return front_bytes(count, t, &len) && MPID_Send_beside(buf, len, &comm->adi, dest, tag);
+}
+/* The same of nonblocking ones; NULL: it was not begun. */
+static inline MPIR_Request *front_Isend_beside(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest,
+                                               int tag, MPIR_Comm *comm)
+{
+    int64_t len;
+    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Reserve_take() : NULL;
+    if (likely(r && MPID_Isend_beside(buf, len, &comm->adi, dest, tag, r)))
+        return r;
+    if (r)
+        MPIR_Reserve_put_back(r);
+    return NULL;
+}
+static inline MPIR_Request *front_Irecv_beside(void *buf, MPI_Count count, MPIR_Datatype *t, int source,
+                                               int tag, MPIR_Comm *comm)
+{
+    int64_t len;
+    MPIR_Request *r = front_bytes(count, t, &len) ? MPIR_Reserve_take() : NULL;
+    if (likely(r && MPID_Irecv_beside(buf, len, &comm->adi, source, tag, r)))
+        return r;
+    if (r)
+        MPIR_Reserve_put_back(r);
+    return NULL;
 }
 static inline __attribute__((always_inline)) int front_Recv(void *buf, MPI_Count count, MPIR_Datatype *t,
                                                             int source, int tag, MPIR_Comm *comm,

@@ -952,15 +952,42 @@ def beside(front):
     if (MPIR_ENV(brief) && r && MPIR_Pready_beside(partition, r))
         return MPI_SUCCESS;
 """
-    if DIRECT.get(front.proc.short) != "Send":
+    form = DIRECT.get(front.proc.short)
+    if form not in ("Send", "Isend", "Irecv"):
         return ""
-    return """\
+    names, conds = [], []
+    for p in front.proc.params:
+        if SHORT[p.kind.name] and p.kind.name not in ("COMM", "DATATYPE_USE"):
+            conds.append(SHORT[p.kind.name].format(p.name, "c"))
+        names.append({"COMM": "c", "DATATYPE_USE": "t"}.get(p.kind.name, p.name))
+    code = fill("""\
     MPIR_Comm *c = KU_BIAS_IN_FORCE ? NULL : front_known_Comm(comm);
     MPIR_Datatype *t = c ? front_known_Datatype(datatype) : NULL;
-    if (c && (uintptr_t)buf >= FRONT_PAGE && count >= 0 && t && t->adi.is_committed &&
-        (uint32_t)dest < (uint32_t)c->adi.remote_size && tag >= 0 &&
-        front_Send_beside(buf, count, t, dest, tag, c))
-        return MPI_SUCCESS;
+    if (c && t && t->adi.is_committed && @CONDS@) {
+""", CONDS=" && ".join(conds))
+    if form == "Send":
+        return code + fill("""\
+        if (front_Send_beside(@ARGS@))
+            return MPI_SUCCESS;
+    }
+""", ARGS=", ".join(names))
+    return code + fill("""\
+        MPIR_Request *r = MPIR_ENV(brief) ? front_@FORM@_beside(@ARGS@) : NULL;
+        if (r) {
+            *request = front_native_Request(MPIR_Object_made_handle(MPIR_KIND_REQUEST, r));
+            return MPI_SUCCESS;
+        }
+    }
+""", FORM=form, ARGS=", ".join(names[:-1]))
+
+
+def filling(front):
+    """What a call does with the lock for the next ones without it."""
+    if DIRECT.get(front.proc.short) not in ("Isend", "Irecv"):
+        return ""
+    return """\
+    if (!here)
+        MPIR_Reserve_fill();
 """
 
 
@@ -1004,6 +1031,7 @@ static __attribute__((noinline)) @LOCKED@
     int value;
 @BESIDE@\
     FRONT_ALONE_HERE
+@FILLING@\
     MPID_Call_name = "@CALL@"; /* the stack has no symbol for this part */
     return likely(short_@CALL@(@ARGS@, true, &value)) ? value : slow_@CALL@(@ARGS@);
 }
@@ -1030,7 +1058,7 @@ def hot_function(proc, large, front, wrapper):
     if wrapper.needed:
         short = "    int value;\n" + wrapper.code("likely(short_%s(%%s, false, &value)) ? value : rest_%s(%s)" % (call, call, args))
     return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args,
-                CODE=ALONE + code, BESIDE=beside(front), **forms) + function(proc, large, short)
+                CODE=ALONE + code, BESIDE=beside(front), FILLING=filling(front), **forms) + function(proc, large, short)
 
 
 def function(proc, large, code, wrapper=None):

@@ -46,7 +46,7 @@ struct context *MPID_Context_get(uint32_t id)
     struct context *c = MPID_Context_find(id), **slot;
     if (c != NULL)
         return c;
-    c = calloc(1, sizeof *c);
+    c = aligned_alloc(_Alignof(struct context), sizeof *c);
     if (c == NULL) {
         ku_err_set(MPI_ERR_NO_MEM, "context_id", "is %u, new here, and there is no memory for its queues",
                    id);
@@ -54,6 +54,8 @@ struct context *MPID_Context_get(uint32_t id)
     }
     if (MPID_core.ncontexts > MPID_core.context_mask)
         grow();
+    memset(c, 0, sizeof *c);
+    MPID_Fresh_init(c);
     c->id = id;
     slot = &MPID_core.contexts[slot_of(id, MPID_core.context_mask)];
     c->chain = *slot;
@@ -81,6 +83,7 @@ static void clear(struct context *c)
     }
     MPID_Unexp_fini(&c->unexp);
     MPID_Posted_fini(&c->posted);
+    MPID_Fresh_fini(c);
 }
 
 static void unlink_free(struct context *c)

@@ -172,6 +172,11 @@ struct context {
     struct MPIR_COMMUNICATOR *comm;
     struct posted posted;
     struct unexp unexp;
+    /* With fresh_lock (fresh.c), on a line of their own. */
+    _Alignas(64) struct ku_lock fresh_lock;
+    struct MPIR_HANDLE *fresh, **fresh_last;
+    struct context *fresh_next;
+    bool fresh_listed;
 };
 
 struct comm_adi {                              /* comm->adi */
@@ -330,6 +335,24 @@ static inline bool peer_gone(int32_t grank)
     const struct peer *p = MPID_core.peers.at[grank];
     return p != NULL && p->gone;
 }
+
+/* fresh.c: receives that were begun without the device lock. */
+extern _Atomic(struct context *) MPID_Fresh; /* contexts with such */
+void MPID_Fresh_init(struct context *c);
+void MPID_Fresh_fini(struct context *c);
+/* Of who has just taken the device lock. */
+void MPID_Fresh_take(void);
+static inline void fresh_take(void)
+{
+    if (unlikely(atomic_load_explicit(&MPID_Fresh, memory_order_relaxed) != NULL))
+        MPID_Fresh_take();
+}
+/* With the device lock, once the bias is in force: whoever is about to begin one has ended or will see that.  False: some have begun. */
+bool MPID_Fresh_end(void);
+/* recv.c: fill in a request; begin it. */
+void MPID_Recv_prepare(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
+                       int source, int tag, uint32_t context_id);
+void MPID_Recv_start(struct MPIR_HANDLE *r, int *error_code);
 
 /* plugin.c */
 /* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error.  may_be_wanted: whether one that the

@@ -23,6 +23,12 @@ static void recv_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, voi
         MPID_Req_typed(r);
 }
 
+void MPID_Recv_prepare(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
+                       int source, int tag, uint32_t context_id)
+{
+    recv_init(r, comm, buf, len, NULL, source, tag, context_id, 0);
+}
+
 void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
 {
     int64_t capacity = MPID_Req_capacity(r), n = m->len < capacity ? m->len : capacity;
@@ -77,7 +83,7 @@ static int recv_begin(struct MPIR_HANDLE *r)
     return 0;
 }
 
-static void recv_start(struct MPIR_HANDLE *r, int *error_code)
+void MPID_Recv_start(struct MPIR_HANDLE *r, int *error_code)
 {
     int err = recv_begin(r);
     if (unlikely(err != 0)) {
@@ -94,7 +100,7 @@ static void recv_blocking(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len
 {
     struct MPIR_HANDLE r;
     recv_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, REQ_BLOCKING);
-    recv_start(&r, error_code);
+    MPID_Recv_start(&r, error_code);
     if (!atomic_load_explicit(&r.is_complete, memory_order_relaxed))
         MPID_Wait_request(&r);
     if (likely(r.errval == 0)) {
@@ -338,7 +344,7 @@ static __attribute__((noinline)) int irecv_bytes_come(void *buf, int64_t len, st
     if (likely(c != NULL) && irecv_now(c, buf, len, source, tag, request))
         return 0;
     recv_init(request, comm, buf, len, NULL, source, tag, id, 0);
-    recv_start(request, &err);
+    MPID_Recv_start(request, &err);
     return err;
 }
 
@@ -410,7 +416,7 @@ void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen,
     if (post_now(context_known(comm, context_id), buf, maxlen, comm, src_lrank, tag, context_id, request))
         return;
     recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
-    recv_start(request, error_code);
+    MPID_Recv_start(request, error_code);
 }
 
 void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
@@ -418,7 +424,7 @@ void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count
                         MPID_Request request, int *error_code)
 {
     recv_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, 0);
-    recv_start(request, error_code);
+    MPID_Recv_start(request, error_code);
 }
 
 /* ---- Probes ---- */

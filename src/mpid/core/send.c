@@ -453,6 +453,21 @@ bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *co
     return true;
 }
 
+bool MPID_Isend_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
+                       MPID_Request r)
+{
+    if (!MPID_Send_beside(buf, len, comm, dest, tag))
+        return false;
+    r->handle_type = MPIR_SEND;
+    r->s = (MPIR_Status){ .MPI_SOURCE = comm->rank, .MPI_TAG = tag };
+    r->errval = 0;
+    r->state = REQ_DONE;
+    r->comm =
+        comm->obj.flags & KEEL_OBJ_PREDEFINED ? comm : NULL; /* which a reference could not be taken of */
+    atomic_store_explicit(&r->is_complete, 1, memory_order_relaxed);
+    return true;
+}
+
 static __attribute__((noinline)) int send_again_long(MPID_Request r)
 {
     int err = 0;

@@ -221,13 +221,18 @@ static __attribute__((noinline)) void bias(void)
     if (!threads.may_bias || !find_seat())
         return;
     threads.biased = ku_seat;
-    threads.biases++;
     atomic_store_explicit(&ku_bias_in_force, true, memory_order_relaxed);
     bias_to(ku_seat);
     atomic_thread_fence(memory_order_seq_cst); /* between that and its looks at lanes */
     for (const struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
         while (p->lane.taken != NULL && atomic_load_explicit(p->lane.taken, memory_order_acquire))
             sched_yield();
+    if (!MPID_Fresh_end()) { /* another thread is here */
+        bias_to(NULL);
+        atomic_store_explicit(&ku_bias_in_force, false, memory_order_release);
+        return;
+    }
+    threads.biases++;
     MPID_Lanes_tune();
 }
 
@@ -246,6 +251,7 @@ static void hold(uint32_t depth)
     ku_lock_takes(KU_LOCK_DEVICE);
     atomic_store_explicit(&threads.holder, &self, memory_order_relaxed);
     threads.depth = depth;
+    fresh_take();
 }
 
 static void take(uint32_t depth)

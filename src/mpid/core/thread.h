@@ -11,7 +11,8 @@
  *      before it sleeps it looks whether somebody drives.
  *   4. `events` and the counters beside it only go up: equal sums at two times say that nothing has happened.
  *   5. While the lock is biased to a thread (ku_bias_in_force) nobody sends without it, and that thread uses lanes as if it were alone;
- *      before that it waits for those in a lane.  Who takes the lock's word ends the bias first. */
+ *      before that it waits for those in a lane.  Who takes the lock's word ends the bias first.
+ *   6. Who takes the lock's word begins the receives that others have begun without it (fresh.c). */
 #ifndef MPID_THREAD_H
 #define MPID_THREAD_H
 

@@ -375,6 +375,12 @@ const char *MPID_Error_text(void);
 int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
 /* Of MPID_MODE_THREADED: MPID_Send_bytes beside other threads, without the lock; false: nothing was sent. */
 bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
+/* The same of a send whose request is complete then (its comm is NULL, unless that is predefined), and of a receive: false: nothing was
+ * begun.  A receive that cannot be begun tells so by its request.  It takes its reference to comm itself. */
+bool MPID_Isend_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
+                       MPID_Request request);
+bool MPID_Irecv_beside(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
+                       MPID_Request request);
 int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
                      MPID_Request request);
 int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
