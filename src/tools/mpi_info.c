@@ -1,12 +1,13 @@
-/* mpi_info: what this Keel is, and all that its tool interface MPI_T knows: variables, counters, events, categories.
+/* mpi_info: what this Keel is, all that its tool interface MPI_T knows (variables, counters, events, categories), and its devices.
  *
- * It is a program of MPI that never calls MPI_Init: it needs no mpiexec. */
+ * It is a program of MPI that never calls MPI_Init: it needs no mpiexec.  The devices it asks for below MPI, by mpid.h. */
 #include "config.h"
 #include <dirent.h>
 #include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
 #include <mpi.h>
+#include <mpid.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@
 
 enum { NAME = 96, DESC = 640, MOST = 64 };
 
-enum section { CONFIG = 1, CVARS = 2, PVARS = 4, EVENTS = 8, CATEGORIES = 16, ALL = 31 };
+/* DEVICES is not among ALL: opening them loads libraries, and may take a second. */
+enum section { CONFIG = 1, CVARS = 2, PVARS = 4, EVENTS = 8, CATEGORIES = 16, ALL = 31, DEVICES = 32 };
 
 static struct {
     int sections;
@@ -450,22 +452,104 @@ static void print_categories(void)
     print_list("categories", "Categories", MPI_T_category_get_num, print_category);
 }
 
+/* ---- Devices ---- */
+
+static const char *reaches(const struct MPID_Device *d)
+{
+    return strcmp(d->reach, "any") == 0    ? "any node"
+           : strcmp(d->reach, "node") == 0 ? "the ranks of its node"
+                                           : "its own process";
+}
+
+static const char *memory_of_peers(const struct MPID_Device *d)
+{
+    return !d->has_put ? "none, packets instead" : d->has_atomic ? "put, get, updates" : "put, get";
+}
+
+static void device_json(const struct MPID_Device *d)
+{
+    json_field("name", d->name, true);
+    json_field("from", d->from, false);
+    printf(", \"opens\": %s, \"left_out\": %s", d->why_not ? "false" : "true",
+           d->left_out ? "true" : "false");
+    if (d->why_not)
+        json_field("why_not", d->why_not, false);
+    else {
+        json_field("reach", d->reach, false);
+        printf(", \"latency_ns\": %u, \"bandwidth_mbs\": %u, \"max_short\": %u, \"max_send\": %u, "
+               "\"max_lying\": %u",
+               d->latency_ns, d->bandwidth_mbs, d->max_short, d->max_send, d->max_lying);
+        printf(", \"put_get\": %s, \"atomic\": %s, \"unaided\": %s", d->has_put ? "true" : "false",
+               d->has_atomic ? "true" : "false", d->unaided ? "true" : "false");
+    }
+    printf(" }");
+}
+
+static void device_text(const struct MPID_Device *d)
+{
+    char text[DESC];
+    printf("    %s: %s%s\n        %s\n", *d->name ? d->name : "?",
+           d->why_not ? "does not open here" : "opens", d->left_out ? "; KEEL_DEVICES leaves it out" : "",
+           d->from);
+    if (d->why_not) {
+        paragraph(d->why_not);
+        return;
+    }
+    snprintf(text, sizeof text,
+             "reaches %s; %.2f us, %u MB/s; packets of up to %u bytes at once, %u copied, %u from where they "
+             "lie; memory of peers: %s%s",
+             reaches(d), d->latency_ns / 1000.0, d->bandwidth_mbs, d->max_short, d->max_send, d->max_lying,
+             memory_of_peers(d), d->has_put && d->unaided ? ", without the peer's processor" : "");
+    paragraph(text);
+}
+
+static void print_device(const struct MPID_Device *d, void *arg)
+{
+    (void)arg;
+    if (!wanted(d->name))
+        return;
+    item();
+    if (opts.json)
+        device_json(d);
+    else if (!opts.terse)
+        device_text(d);
+    else if (d->why_not)
+        printf("%s opens=no\n", *d->name ? d->name : d->from);
+    else
+        printf("%s opens=yes reach=%s latency_ns=%u bandwidth_mbs=%u\n", d->name, d->reach, d->latency_ns,
+               d->bandwidth_mbs);
+}
+
+static bool print_devices(void)
+{
+    int err = 0;
+    list_begin("devices", "Devices, each opened here by itself");
+    MPID_Devices(print_device, NULL, &err);
+    list_end();
+    if (err != 0)
+        fprintf(stderr, "mpi_info: devices: %s\n", MPID_Error_text());
+    return err == 0;
+}
+
 /* ---- The command ---- */
 
-static const char usage[] = "usage: mpi_info [option]... [pattern]...\n"
-                            "What this Keel MPI is, and the variables, counters and events of its tool "
-                            "interface; with patterns (part of a name,\n"
-                            "or with * and ?) only what they name.\n"
-                            "  -a, --all           everything (so it is without any of the following)\n"
-                            "  -c, --config        what was built, and where it is installed\n"
-                            "  -v, --cvars         control variables: what KEEL_... variables set\n"
-                            "  -p, --pvars         performance variables: what is counted\n"
-                            "  -e, --events        events that a tool may listen to\n"
-                            "  -g, --categories    how these are grouped\n"
-                            "  -t, --terse         a line each, for scripts (alias --parsable)\n"
-                            "  -j, --json          as JSON\n"
-                            "  -V, --version       the version\n"
-                            "  -h, --help          this text\n";
+static const char usage[] =
+    "usage: mpi_info [option]... [pattern]...\n"
+    "What this Keel MPI is, and the variables, counters and events of its tool "
+    "interface; with patterns (part of a name,\n"
+    "or with * and ?) only what they name.\n"
+    "  -a, --all           everything (so it is without any of the following)\n"
+    "  -c, --config        what was built, and where it is installed\n"
+    "  -v, --cvars         control variables: what KEEL_... variables set\n"
+    "  -p, --pvars         performance variables: what is counted\n"
+    "  -e, --events        events that a tool may listen to\n"
+    "  -g, --categories    how these are grouped\n"
+    "  -d, --devices       which devices open here, or why not, and what they cost (not "
+    "part of -a)\n"
+    "  -t, --terse         a line each, for scripts (alias --parsable)\n"
+    "  -j, --json          as JSON\n"
+    "  -V, --version       the version\n"
+    "  -h, --help          this text\n";
 
 static void print_version(void)
 {
@@ -478,20 +562,27 @@ static void print_version(void)
 static int parse(int argc, char **argv)
 {
     static const struct option longs[] = {
-        { "all", no_argument, NULL, 'a' },    { "config", no_argument, NULL, 'c' },
-        { "cvars", no_argument, NULL, 'v' },  { "pvars", no_argument, NULL, 'p' },
-        { "events", no_argument, NULL, 'e' }, { "categories", no_argument, NULL, 'g' },
-        { "terse", no_argument, NULL, 't' },  { "parsable", no_argument, NULL, 't' },
-        { "json", no_argument, NULL, 'j' },   { "version", no_argument, NULL, 'V' },
-        { "help", no_argument, NULL, 'h' },   { NULL, 0, NULL, 0 },
+        { "all", no_argument, NULL, 'a' },
+        { "config", no_argument, NULL, 'c' },
+        { "cvars", no_argument, NULL, 'v' },
+        { "pvars", no_argument, NULL, 'p' },
+        { "events", no_argument, NULL, 'e' },
+        { "categories", no_argument, NULL, 'g' },
+        { "devices", no_argument, NULL, 'd' },
+        { "terse", no_argument, NULL, 't' },
+        { "parsable", no_argument, NULL, 't' },
+        { "json", no_argument, NULL, 'j' },
+        { "version", no_argument, NULL, 'V' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
     };
-    static const char letters[] = "cvpeg";
-    for (int o; (o = getopt_long(argc, argv, "acvpegtjVh", longs, NULL)) != -1;) {
+    static const char letters[] = "cvpegd";
+    for (int o; (o = getopt_long(argc, argv, "acvpegdtjVh", longs, NULL)) != -1;) {
         const char *section = strchr(letters, o);
         if (section)
             opts.sections |= 1 << (section - letters);
         else if (o == 'a')
-            opts.sections = ALL;
+            opts.sections |= ALL;
         else if (o == 't')
             opts.terse = true;
         else if (o == 'j')
@@ -516,6 +607,7 @@ int main(int argc, char **argv)
     static void (*const print[])(void) = { print_config, print_cvars, print_pvars, print_events,
                                            print_categories };
     int provided, code = parse(argc, argv);
+    bool good = true;
     if (code >= 0)
         return code;
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
@@ -525,10 +617,12 @@ int main(int argc, char **argv)
     for (int i = 0; i < 5; i++)
         if (opts.sections & 1 << i)
             print[i]();
+    if (opts.sections & DEVICES)
+        good = print_devices();
     if (opts.json)
         printf("\n}\n");
     MPI_T_finalize();
     if (!any_item)
         fprintf(stderr, "mpi_info: nothing there has such a name\n");
-    return fflush(stdout) == 0 && any_item ? 0 : 1;
+    return fflush(stdout) == 0 && any_item && good ? 0 : 1;
 }

@@ -1179,6 +1179,10 @@ static void surroundings(void)
           "world: rank %d of %d here, expected %d of %d", MPID_World()->local_rank, MPID_World()->local_size,
           before, here);
     ranks_of_nodes();
+    err = 0;
+    MPID_Devices(NULL, NULL, &err); /* not in a job */
+    CHECK(err != 0 && strstr(MPID_Error_text(), "MPID_Init") != NULL, "%s", MPID_Error_text());
+    err = 0;
     MPID_Set_tracefile("/dev/null");
     barrier();
     MPID_Set_tracefile(NULL);

@@ -306,6 +306,11 @@ extern struct core MPID_core;
 int MPID_Devset_open(void);
 int MPID_Devset_reach_others(void); /* open what reaches processes of other jobs, if nothing does */
 void MPID_Devset_close(void);
+/* Open each device that is known here, by itself, tell of it and close it (MPID_Devices). */
+void MPID_Devset_look(void (*tell)(const struct MPID_Device *d, void *arg), void *arg);
+void MPID_Devset_about(const struct core_dev *d, struct MPID_Device *about); /* what follows from its caps */
+bool MPID_Dev_listed(const char *list, const char *name); /* in the list, with commas; NULL, "": all are */
+struct core_dev *MPID_Dev_best(bool here); /* for ranks of this node, or those elsewhere; NULL: none */
 void MPID_Devset_fini(void);
 bool MPID_Dev_serves(const struct core_dev *d, int32_t grank); /* it is what talks to that rank, or would */
 size_t MPID_Dev_address(void *dev, int32_t grank, void *buf, size_t cap); /* dev_services.address */
@@ -353,6 +358,10 @@ bool MPID_Fresh_end(void);
 void MPID_Recv_prepare(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
                        int source, int tag, uint32_t context_id);
 void MPID_Recv_start(struct MPIR_HANDLE *r, int *error_code);
+/* devshow.c: KEEL_SHOW_DEVICES */
+void MPID_Devset_passed(const char *name, const char *why, ...)
+    __attribute__((format(printf, 2, 3))); /* it is not used; kept until it is shown */
+void MPID_Devset_show(void);               /* rank 0 says which are used, and which were passed over */
 
 /* plugin.c */
 /* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error.  may_be_wanted: whether one that the
@@ -364,6 +373,8 @@ struct plugin_about {
 };
 int MPID_Plugins_open(void (*open)(const struct dev_ops *ops),
                       bool (*wanted)(const struct plugin_about *about), bool may_be_wanted);
+/* Load each and tell of it; ops NULL: it cannot be used, and ku_err_last() says why. */
+void MPID_Plugins_look(void (*tell)(const char *path, const struct dev_ops *ops));
 void MPID_Plugins_know(void); /* make their variables known, without opening anything */
 
 /* context.c */

@@ -170,8 +170,7 @@ static void fill_in(struct core_dev *d, const struct dev_ops *its)
     copy_table(&d->mem, sizeof d->mem, o->mem, o->mem != NULL ? o->mem->size : 0);
 }
 
-/* Is `name` in the comma-separated list (NULL: everything is)? */
-static bool listed(const char *list, const char *name)
+bool MPID_Dev_listed(const char *list, const char *name)
 {
     size_t n = strlen(name);
     if (list == NULL || *list == 0)
@@ -211,7 +210,7 @@ static bool of_use(uint32_t reach)
 static bool has_builtin_for_any(const char *list)
 {
     for (int i = 0; builtin[i] != NULL; i++)
-        if (listed(list, builtin[i]->name) && (builtin[i]->reach & DEV_REACH_ANY))
+        if (MPID_Dev_listed(list, builtin[i]->name) && (builtin[i]->reach & DEV_REACH_ANY))
             return true;
     return false;
 }
@@ -223,11 +222,16 @@ static bool is_plugin_wanted(const struct plugin_about *about)
     const struct dev_world *w = &MPID_core.world;
     const char *list = ku_knob_str("DEVICES");
     bool named = list != NULL && *list != 0;
-    if (!listed(list, about->name))
+    if (!MPID_Dev_listed(list, about->name)) {
+        MPID_Devset_passed(about->name, "KEEL_DEVICES does not name it");
         return false;
+    }
     if (named && w->size > w->local_size && about->reach != DEV_REACH_NODE)
         return true;
-    return of_use(about->reach) && (named || !has_builtin_for_any(list));
+    if (of_use(about->reach) && (named || !has_builtin_for_any(list)))
+        return true;
+    MPID_Devset_passed(about->name, "it was not loaded: the built-in devices reach all ranks");
+    return false;
 }
 
 /* The device itself, or with a hook around it (KEEL_HOOKS). */
@@ -245,41 +249,72 @@ static dev_status open_hooked(struct core_dev *d, const struct dev_ops *its)
     return dev_hook_open(&inner, &how, &d->services, &d->world, &d->dev);
 }
 
-static char why_not[160]; /* the device that could not be opened last: its words */
-
-/* Open one; a device that cannot serve here is no failure of the job.  A plug-in was asked for: it is always tried. */
-static bool open_one(const struct dev_ops *ops, bool plugin)
+/* Open it as *d, whose part of a rank's area begins at `area`.  false: it does not open, and `why` has its words. */
+static bool open_as(struct core_dev *d, const struct dev_ops *ops, uint64_t area, char *why, size_t cap)
 {
-    struct core_dev *d = &MPID_core.devs[MPID_core.ndevs];
-    uint64_t area = MPID_core.area_off;
-    dev_status s;
-    MPID_core.area_off +=
-        (ops->area_bytes + 4095ull) & ~4095ull; /* the same in all ranks, whether it opens or not */
-    if (MPID_core.ndevs == CORE_DEVICES || MPID_core.area_off > MPID_core.job.segment.head->dev_bytes ||
-        ops->version != DEV_VERSION || !listed(ku_knob_str("DEVICES"), ops->name) ||
-        (!plugin && !of_use(ops->reach)))
-        return false;
     *d = (struct core_dev){ .world = MPID_core.world };
     d->world.area_off = area;
     d->services = MPID_core.services;
     d->services.core = d;
     fill_in(d, ops);
-    s = open_hooked(d, ops);
-    if (s != DEV_OK) {
-        MPID_Debug("device %s does not serve here: %s", ops->name, ku_err_last()->text);
-        snprintf(why_not, sizeof why_not, "; %.20s: %.31s %.100s", ops->name, ku_err_last()->arg,
-                 ku_err_last()->text);
+    if (area + ops->area_bytes > MPID_core.job.segment.head->dev_bytes) {
+        snprintf(why, cap, "there is no room for its %u bytes in the segment", ops->area_bytes);
+        return false;
+    }
+    ku_err_clear();
+    if (open_hooked(d, ops) != DEV_OK) {
+        const char *arg = ku_err_last()->arg;
+        snprintf(why, cap, "%.31s%s%.200s", arg, *arg != 0 ? " " : "", ku_err_last()->text);
         return false;
     }
     d->ops.caps(d->dev, &d->caps);
     d->caps.unaided |= ku_knob_int("UNAIDED") != 0;
     if (d->caps.max_short < PKT_SHORT_MAX || d->caps.max_send < 4096) {
+        snprintf(why, cap, "it takes packets of at most %u and %u bytes; expected at least %d and 4096",
+                 d->caps.max_short, d->caps.max_send, PKT_SHORT_MAX);
         d->ops.close(d->dev);
         d->ops.fini(d->dev);
         return false;
     }
     if (d->caps.max_lying < d->caps.max_send)
         d->caps.max_lying = d->caps.max_send;
+    return true;
+}
+
+static uint64_t pages(uint32_t bytes)
+{
+    return (bytes + 4095ull) & ~4095ull;
+}
+
+static char why_not[160]; /* the device that could not be opened last: its words */
+
+/* Why not even to try; NULL: try.  A plug-in was asked for: it is always tried. */
+static const char *useless(const struct dev_ops *ops, bool plugin)
+{
+    return !MPID_Dev_listed(ku_knob_str("DEVICES"), ops->name) ? "KEEL_DEVICES does not name it"
+           : MPID_core.ndevs == CORE_DEVICES                   ? "there are too many devices"
+           : !plugin && !of_use(ops->reach)                    ? "no rank needs it"
+                                                               : NULL;
+}
+
+/* Open one; a device that cannot serve here is no failure of the job. */
+static bool open_one(const struct dev_ops *ops, bool plugin)
+{
+    struct core_dev *d = &MPID_core.devs[MPID_core.ndevs];
+    uint64_t area = MPID_core.area_off;
+    const char *no_use = useless(ops, plugin);
+    char why[240];
+    MPID_core.area_off += pages(ops->area_bytes); /* the same in all ranks, whether it opens or not */
+    if (no_use != NULL) {
+        MPID_Devset_passed(ops->name, "%s", no_use);
+        return false;
+    }
+    if (!open_as(d, ops, area, why, sizeof why)) {
+        MPID_Debug("device %s does not serve here: %s", ops->name, why);
+        MPID_Devset_passed(ops->name, "it does not open: %s", why);
+        snprintf(why_not, sizeof why_not, "; %.20s: %.130s", ops->name, why);
+        return false;
+    }
     d->has_reserve = d->ops.reserve != dev_no_reserve;
     d->word = d->ops.wait_word(d->dev);
     d->fd = d->ops.wait_fd(d->dev);
@@ -367,6 +402,11 @@ static struct core_dev *best_for_part(bool here, const bool tried[CORE_DEVICES])
             better(&MPID_core.devs[i], best))
             best = &MPID_core.devs[i];
     return best;
+}
+
+struct core_dev *MPID_Dev_best(bool here)
+{
+    return best_for_part(here, NULL);
 }
 
 static bool is_here(int32_t grank)
@@ -536,6 +576,7 @@ size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
 int MPID_Devset_open(void)
 {
     const char *hooks = ku_knob_str("HOOKS");
+    bool may_help;
     int err;
     if (hooks != NULL && !dev_hook_parse(hooks, &(struct dev_hook_how){ 0 }))
         return ku_err_last()->code = MPI_ERR_OTHER; /* the words stay */
@@ -544,7 +585,10 @@ int MPID_Devset_open(void)
     MPID_Dev_take_none();
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], false);
-    err = MPID_Plugins_open(open_plugin, is_plugin_wanted, ku_knob_is_set("DEVICES") || lacking() != 0);
+    may_help = ku_knob_is_set("DEVICES") || lacking() != 0;
+    if (!may_help)
+        MPID_Devset_passed("plug-ins", "the built-in devices reach all ranks");
+    err = MPID_Plugins_open(open_plugin, is_plugin_wanted, may_help);
     if (err == 0 && lacking() != 0)
         err = ku_err_set(
             MPI_ERR_OTHER, NULL, "no device %s%.50s can reach the ranks %s; the job has %d ranks%s",
@@ -554,7 +598,65 @@ int MPID_Devset_open(void)
     if (err != 0)
         return err;
     expect_best();
+    MPID_Devset_show();
     return write_card();
+}
+
+/* ---- A look at each, outside of a job ---- */
+
+static void (*look_tell)(const struct MPID_Device *d, void *arg);
+static void *look_arg;
+
+void MPID_Devset_about(const struct core_dev *d, struct MPID_Device *about)
+{
+    const struct dev_caps *c = &d->caps;
+    about->reach = c->reach & DEV_REACH_ANY ? "any" : c->reach & DEV_REACH_NODE ? "node" : "self";
+    about->latency_ns = c->latency_ns;
+    about->bandwidth_mbs = c->bandwidth_mbs;
+    about->max_short = c->max_short;
+    about->max_send = c->max_send;
+    about->max_lying = c->max_lying;
+    about->has_put = d->mem.put != NULL;
+    about->has_atomic = d->mem.put != NULL && d->mem.atomic != NULL;
+    about->unaided = c->unaided;
+}
+
+static void look_at(const struct dev_ops *ops, const char *from)
+{
+    struct core_dev *d = &MPID_core.devs[0];
+    struct MPID_Device about = { .name = ops->name,
+                                 .from = from,
+                                 .left_out = !MPID_Dev_listed(ku_knob_str("DEVICES"), ops->name) };
+    char why[240];
+    if (!open_as(d, ops, MPID_core.area_off, why, sizeof why)) {
+        about.why_not = why;
+        look_tell(&about, look_arg);
+    } else {
+        MPID_Devset_about(d, &about);
+        look_tell(&about, look_arg);
+        d->ops.close(d->dev);
+        d->ops.fini(d->dev);
+    }
+    MPID_core.area_off += pages(ops->area_bytes);
+}
+
+static void look_at_plugin(const char *path, const struct dev_ops *ops)
+{
+    if (ops != NULL)
+        look_at(ops, path);
+    else
+        look_tell(&(struct MPID_Device){ .name = "", .from = path, .why_not = ku_err_last()->text },
+                  look_arg);
+}
+
+void MPID_Devset_look(void (*tell)(const struct MPID_Device *d, void *arg), void *arg)
+{
+    look_tell = tell;
+    look_arg = arg;
+    MPID_core.area_off = 0;
+    for (int i = 0; builtin[i] != NULL; i++)
+        look_at(builtin[i], "built in");
+    MPID_Plugins_look(look_at_plugin);
 }
 
 void MPID_Devset_close(void)

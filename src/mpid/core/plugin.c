@@ -328,6 +328,22 @@ int MPID_Plugins_open(void (*open)(const struct dev_ops *ops),
     return each(may_be_wanted || ku_knob_is_set("PLUGIN_DIR") || !ku_knob_all_known(), open_one);
 }
 
+static void (*look_tell)(const char *path, const struct dev_ops *ops);
+
+static int look_at_one(const char *path)
+{
+    struct plugin *p = load(path);
+    look_tell(path, p != NULL ? p->entry() : NULL);
+    return 0;
+}
+
+void MPID_Plugins_look(void (*tell)(const char *path, const struct dev_ops *ops))
+{
+    look_tell = tell;
+    if (each(true, look_at_one) != 0)
+        MPID_Message(ku_err_last()->text);
+}
+
 static int know_one(const char *path)
 {
     return load(path) != NULL ? 0 : MPI_ERR_OTHER;

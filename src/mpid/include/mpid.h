@@ -417,6 +417,21 @@ struct MPID_World {
 const struct MPID_World *MPID_World(void);
 int32_t MPID_Node_of(int32_t grank); /* of a rank of the job */
 
+/* A device as it is on this machine. */
+struct MPID_Device {
+    const char *name;    /* "": the plug-in cannot be used */
+    const char *from;    /* "built in", or the path of a plug-in */
+    const char *why_not; /* NULL: it opens; else its words, and nothing below is known */
+    bool left_out;       /* KEEL_DEVICES does not name it */
+    const char *reach;   /* "self", "node", "any" */
+    uint32_t latency_ns, bandwidth_mbs;
+    uint32_t max_short, max_send, max_lying; /* bytes, as in device.h */
+    bool has_put, has_atomic;                /* memory of peers: put and get; updates */
+    bool unaided;                            /* in these the peer's processor has no part */
+};
+/* Open each device that is built in or a plug-in, by itself, tell of it and close it again.  Not between MPID_Init and MPID_End. */
+void MPID_Devices(void (*tell)(const struct MPID_Device *d, void *arg), void *arg, int *error_code);
+
 /* Processes of other jobs.  A process that has been introduced has a global rank in this process alone, not below the job's size: two
  * processes speak of a third one by its name (struct MPID_Process), which is the same in all.  Two can communicate as soon as each has been
  * introduced to the other; what one sends before the other knows it waits. */
