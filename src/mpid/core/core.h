@@ -63,6 +63,8 @@ struct core_dev {
     struct dev_world world;       /* as this device sees it */
     struct dev_services services; /* .core is this struct */
     bool has_reserve;
+    bool
+        has_address; /* it is in this process's card, and peers that are not served by it lack it in theirs */
     _Atomic uint32_t *word;
     int fd;
 };
@@ -99,6 +101,7 @@ struct peer {
     bool gone;      /* it will never answer */
     bool no_pull;   /* copy_from_peer has failed once */
     bool no_share;  /* the peer's copy_to_peer has */
+    bool undecided; /* which device serves it, until its card has come: nothing goes to it (devset.c) */
     uint8_t signals; /* to send: SIGNAL_*, of XOFF and XON one */
     uint32_t eager_max;
     struct core_dev *cd;
@@ -318,6 +321,8 @@ void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress f
 void MPID_Dev_take(void);                 /* choose take_from, again */
 void MPID_Dev_take_none(void);
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
+bool MPID_Peer_decide(
+    struct peer *p); /* of one that is undecided; true: now its device is known, or it is gone */
 /* Of another job: its connections end, and its number may be another process's.  false: something is on its way, ask again. */
 bool MPID_Peer_part(int32_t grank);
 void MPID_Peer_tune(struct peer *p);   /* what follows from settings and mode, again */
@@ -330,10 +335,10 @@ static inline struct peer *peer_get(int32_t grank, int *error_code)
         return MPID_core.peers.at[grank];
     return MPID_Peer_make(grank, error_code);
 }
-/* Read beside the device lock (send.c). */
+/* Read beside the device lock (send.c): who sees it sees the device that serves the peer. */
 static inline void peer_set_fast(struct peer *p, bool fast)
 {
-    __atomic_store_n(&p->fast, fast, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->fast, fast, __ATOMIC_RELEASE);
 }
 static inline bool peer_gone(int32_t grank)
 {
@@ -361,7 +366,9 @@ void MPID_Recv_start(struct MPIR_HANDLE *r, int *error_code);
 /* devshow.c: KEEL_SHOW_DEVICES */
 void MPID_Devset_passed(const char *name, const char *why, ...)
     __attribute__((format(printf, 2, 3))); /* it is not used; kept until it is shown */
-void MPID_Devset_show(void);               /* rank 0 says which are used, and which were passed over */
+/* The rank is served by another device than those of its kind are. */
+void MPID_Devset_show_other(int32_t grank, const struct core_dev *d, const struct core_dev *usual);
+void MPID_Devset_show(void); /* rank 0 says which are used, and which were passed over */
 
 /* plugin.c */
 /* Load those of the folder and of KEEL_PLUGINS and `open` each, in this order; 0 or an error.  may_be_wanted: whether one that the
@@ -370,6 +377,7 @@ void MPID_Devset_show(void);               /* rank 0 says which are used, and wh
 struct plugin_about {
     char name[64];
     uint32_t reach; /* as dev_ops.reach; 0: not known */
+    bool has_card;  /* a network card that it is for is in this host */
 };
 int MPID_Plugins_open(void (*open)(const struct dev_ops *ops),
                       bool (*wanted)(const struct plugin_about *about), bool may_be_wanted);

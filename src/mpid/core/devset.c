@@ -4,8 +4,13 @@
  * highest priority.  Nothing here knows a device by name; built-in ones are rows of dev_builtin.h, plug-ins come from
  * plugin.c, KEEL_DEVICES limits both to the names it lists.
  *
+ * Both ends of a pair choose the same.  Where the best device has an address and another one could serve, the peer's card decides: of the
+ * devices that both have, the one of least latency, which is the larger of what the two ends say.  Until the card is there the peer is
+ * `undecided`: a device that refuses everything stands in, and nothing goes a way on which the peer is not looked at (peer.fast).
+ *
  * What is opened: built-in devices in the order of the table, which begins with the cheapest, until they reach every rank
- * of the job; one that adds no rank is left closed and costs nothing.  Plug-ins always. */
+ * of the job; one that adds no rank is left closed and costs nothing.  Plug-ins when KEEL_DEVICES names them, when a rank would not be
+ * reached, or when there are other nodes and a card that they are for; the last are closed again if a built-in device costs less. */
 #include "core.h"
 #include <stdlib.h>
 #include "mpid/hook/hook.h"
@@ -215,8 +220,8 @@ static bool has_builtin_for_any(const char *list)
     return false;
 }
 
-/* Is a plug-in to be loaded?  If the user has listed it, and it is needed or reaches other nodes that are there; else if it is needed
- * and no built-in device is for that. */
+/* Is a plug-in to be loaded?  If the user has listed it or it has a card, and it reaches other nodes that are there; else if it is
+ * needed, and is listed or no built-in device is for that. */
 static bool is_plugin_wanted(const struct plugin_about *about)
 {
     const struct dev_world *w = &MPID_core.world;
@@ -226,11 +231,14 @@ static bool is_plugin_wanted(const struct plugin_about *about)
         MPID_Devset_passed(about->name, "KEEL_DEVICES does not name it");
         return false;
     }
-    if (named && w->size > w->local_size && about->reach != DEV_REACH_NODE)
+    if (w->size > w->local_size && about->reach != DEV_REACH_NODE && (named || about->has_card))
         return true;
     if (of_use(about->reach) && (named || !has_builtin_for_any(list)))
         return true;
-    MPID_Devset_passed(about->name, "it was not loaded: the built-in devices reach all ranks");
+    MPID_Devset_passed(about->name, "it was not loaded: %s",
+                       w->size > w->local_size && about->reach != DEV_REACH_NODE
+                           ? "there is no network card here that it is for"
+                           : "no rank needs it");
     return false;
 }
 
@@ -247,6 +255,21 @@ static dev_status open_hooked(struct core_dev *d, const struct dev_ops *its)
     dev_hook_table(&inner, &outer);
     fill_in(d, &outer);
     return dev_hook_open(&inner, &how, &d->services, &d->world, &d->dev);
+}
+
+/* KEEL_DEVICE_COSTS: NAME=NS,...  Of the device `name`, if it is there, to *ns.  false: it is none. */
+static bool read_costs(const char *text, const char *name, uint32_t *ns)
+{
+    while (text != NULL && *text != 0) {
+        size_t n = strcspn(text, "=,"), digits = text[n] == '=' ? strspn(text + n + 1, "0123456789") : 0;
+        const char *end = text + n + 1 + digits;
+        if (n == 0 || digits == 0 || digits > 9 || (*end != ',' && *end != 0))
+            return false;
+        if (n == strlen(name) && strncmp(text, name, n) == 0)
+            *ns = (uint32_t)strtoul(text + n + 1, NULL, 10);
+        text = *end == ',' ? end + 1 : end;
+    }
+    return true;
 }
 
 /* Open it as *d, whose part of a rank's area begins at `area`.  false: it does not open, and `why` has its words. */
@@ -278,6 +301,7 @@ static bool open_as(struct core_dev *d, const struct dev_ops *ops, uint64_t area
     }
     if (d->caps.max_lying < d->caps.max_send)
         d->caps.max_lying = d->caps.max_send;
+    read_costs(ku_knob_str("DEVICE_COSTS"), ops->name, &d->caps.latency_ns);
     return true;
 }
 
@@ -347,11 +371,6 @@ int MPID_Devset_reach_others(void)
                       ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", why_not);
 }
 
-static void open_plugin(const struct dev_ops *ops)
-{
-    open_one(ops, true);
-}
-
 void MPID_Dev_active(struct core_dev *d)
 {
     for (int i = MPID_core.nactive; i < MPID_core.npoll; i++)
@@ -409,6 +428,28 @@ struct core_dev *MPID_Dev_best(bool here)
     return best_for_part(here, NULL);
 }
 
+/* The last one opened is not wanted after all. */
+static void close_last(void)
+{
+    struct core_dev *d = &MPID_core.devs[--MPID_core.ndevs];
+    if (MPID_core.npoll > 0 && MPID_core.poll[MPID_core.npoll - 1] == d)
+        MPID_core.npoll--;
+    d->ops.close(d->dev);
+    d->ops.fini(d->dev);
+}
+
+/* Nobody has asked for it, and a built-in device costs less: it would be looked at in vain. */
+static void open_plugin(const struct dev_ops *ops)
+{
+    const struct core_dev *d = &MPID_core.devs[MPID_core.ndevs], *best = MPID_Dev_best(false);
+    bool asked = ku_knob_is_set("DEVICES") || ku_knob_is_set("PLUGINS");
+    if (!open_one(ops, true) || asked || best == NULL || !reaches_part(d, false) || better(d, best))
+        return;
+    MPID_Devset_passed(ops->name, "it costs more (%.1f us) than %s", d->caps.latency_ns / 1000.0,
+                       best->ops.name);
+    close_last();
+}
+
 static bool is_here(int32_t grank)
 {
     return dev_local_of(&MPID_core.world, grank) >= 0;
@@ -417,7 +458,7 @@ static bool is_here(int32_t grank)
 bool MPID_Dev_serves(const struct core_dev *d, int32_t grank)
 {
     const struct peer *p = MPID_core.peers.at[grank];
-    return d == (p != NULL ? p->cd : best_for_part(is_here(grank), NULL));
+    return d == (p != NULL && !p->undecided ? p->cd : best_for_part(is_here(grank), NULL));
 }
 
 /* The devices that the peers here, and those elsewhere, will use are looked at from the start. */
@@ -432,10 +473,12 @@ static void expect_best(void)
         MPID_Dev_active(far);
 }
 
-/* ---- Addresses.  A card is, for each device with an address: the length of its name, the name, the length of the
- * address in four bytes, the address. ---- */
+/* ---- Addresses.  A card is, for each device with an address: the length of its name, the name, then in four bytes each the length of
+ * the address and the device's latency here in ns, and the address. ---- */
 
-enum { CARD_LEN = 4 };
+struct card_entry {
+    uint32_t len, latency; /* little-endian */
+};
 
 /* A card to be, of any length. */
 struct card {
@@ -458,10 +501,11 @@ static uint8_t *card_room(struct card *c, size_t n)
 }
 
 /* Of one device.  Few devices' addresses do not fit at once. */
-static int card_add(struct card *c, const struct core_dev *d)
+static int card_add(struct card *c, struct core_dev *d)
 {
     enum { USUAL = 256 };
-    size_t name = strlen(d->ops.name), head = 1 + name + CARD_LEN, n = USUAL, room;
+    size_t name = strlen(d->ops.name), head = 1 + name + sizeof(struct card_entry), n = USUAL, room;
+    struct card_entry entry;
     uint8_t *at;
     do {
         room = n;
@@ -473,11 +517,13 @@ static int card_add(struct card *c, const struct core_dev *d)
         return ku_err_set(MPI_ERR_OTHER, NULL,
                           "the address of device %.40s has %zu bytes; expected at most %d", d->ops.name, n,
                           DEV_ADDRESS_MAX);
+    d->has_address = n > 0;
     if (n == 0)
         return 0;
+    entry = (struct card_entry){ ku_le32((uint32_t)n), ku_le32(d->caps.latency_ns) };
     *at++ = (uint8_t)name;
     memcpy(at, d->ops.name, name);
-    memcpy(at + name, &(uint32_t){ ku_le32((uint32_t)n) }, CARD_LEN);
+    memcpy(at + name, &entry, sizeof entry);
     c->len += head + n;
     return 0;
 }
@@ -512,17 +558,19 @@ size_t MPID_Others_card(void *buf, size_t cap)
     return n;
 }
 
-/* The address of a device in a card; 0 bytes: it has none there. */
-static size_t find_address(const struct ku_card *c, const char *device, const uint8_t **address)
+/* The address of a device in a card, and its latency there; 0 bytes: it has none there. */
+static size_t find_address(const struct ku_card *c, const char *device, const uint8_t **address,
+                           uint32_t *latency)
 {
     const uint8_t *at = c->bytes, *end = at + c->len;
-    while (end - at > CARD_LEN && end - at > 1 + *at + CARD_LEN) {
+    struct card_entry entry;
+    while (end - at > (ptrdiff_t)sizeof entry && end - at > 1 + *at + (ptrdiff_t)sizeof entry) {
         const uint8_t *name = at + 1;
         size_t names = *at, n;
-        uint32_t len;
-        memcpy(&len, name + names, CARD_LEN);
-        n = ku_le32(len);
-        *address = name + names + CARD_LEN;
+        memcpy(&entry, name + names, sizeof entry);
+        n = ku_le32(entry.len);
+        *latency = ku_le32(entry.latency);
+        *address = name + names + sizeof entry;
         if (n > (size_t)(end - *address))
             break;
         if (names == strlen(device) && memcmp(name, device, names) == 0)
@@ -536,7 +584,8 @@ static size_t find_address(const struct ku_card *c, const char *device, const ui
 static size_t copy_address(const struct ku_card *c, const char *device, void *buf, size_t cap)
 {
     const uint8_t *address;
-    size_t n = find_address(c, device, &address);
+    uint32_t latency;
+    size_t n = find_address(c, device, &address, &latency);
     if (n == 0)
         return DEV_ADDRESS_NEVER;
     memcpy(buf, address, n < cap ? n : cap);
@@ -551,21 +600,26 @@ static size_t address_of_other(const char *device, int32_t peer, void *buf, size
     return c.bytes != NULL && !peer_gone(peer) ? copy_address(&c, device, buf, cap) : DEV_ADDRESS_NEVER;
 }
 
+/* Of a rank of the job: KU_CARD_THERE, and ku_card_done follows; KU_CARD_NONE: not yet; else never. */
+static enum ku_card_state card_of(int32_t grank, struct ku_card *c)
+{
+    if (grank < 0 || peer_gone(grank) || ku_segment_gone(&MPID_core.job.segment)[grank])
+        return KU_CARD_PAST;
+    enum ku_card_state is = pmi_card_of(&MPID_core.job, &MPID_core.heap, grank, c);
+    if (is == KU_CARD_LACKING)
+        MPID_Broken("there is no shared memory for the addresses of rank %d", (int)grank);
+    return is;
+}
+
 size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
 {
     const char *device = ((const struct core_dev *)arg)->ops.name;
     struct ku_card c;
     if (grank >= MPID_core.job.size)
         return address_of_other(device, grank, buf, cap);
-    if (grank < 0 || peer_gone(grank) || ku_segment_gone(&MPID_core.job.segment)[grank])
-        return DEV_ADDRESS_NEVER;
-    enum ku_card_state is = pmi_card_of(&MPID_core.job, &MPID_core.heap, grank, &c);
-    if (is == KU_CARD_NONE)
-        return 0;
-    if (is == KU_CARD_LACKING)
-        MPID_Broken("there is no shared memory for the addresses of rank %d", (int)grank);
+    enum ku_card_state is = card_of(grank, &c);
     if (is != KU_CARD_THERE)
-        return DEV_ADDRESS_NEVER;
+        return is == KU_CARD_NONE ? 0 : DEV_ADDRESS_NEVER;
     size_t n = copy_address(&c, device, buf, cap);
     ku_card_done(&MPID_core.heap, &c);
     return n;
@@ -580,14 +634,18 @@ int MPID_Devset_open(void)
     int err;
     if (hooks != NULL && !dev_hook_parse(hooks, &(struct dev_hook_how){ 0 }))
         return ku_err_last()->code = MPI_ERR_OTHER; /* the words stay */
+    if (!read_costs(ku_knob_str("DEVICE_COSTS"), "", &(uint32_t){ 0 }))
+        return ku_err_set(MPI_ERR_OTHER, NULL,
+                          "KEEL_DEVICE_COSTS is \"%.60s\"; expected NAME=NS,..., such as ofi=1500",
+                          ku_knob_str("DEVICE_COSTS"));
     MPID_core.area_off = 0;
     why_not[0] = 0;
     MPID_Dev_take_none();
     for (int i = 0; builtin[i] != NULL; i++)
         open_one(builtin[i], false);
-    may_help = ku_knob_is_set("DEVICES") || lacking() != 0;
+    may_help = ku_knob_is_set("DEVICES") || lacking() != 0 || MPID_core.job.size > MPID_core.job.local_size;
     if (!may_help)
-        MPID_Devset_passed("plug-ins", "the built-in devices reach all ranks");
+        MPID_Devset_passed("plug-ins", "no rank needs one");
     err = MPID_Plugins_open(open_plugin, is_plugin_wanted, may_help);
     if (err == 0 && lacking() != 0)
         err = ku_err_set(
@@ -704,7 +762,7 @@ void MPID_Peer_tune(struct peer *p)
 
 void MPID_Peer_update(struct peer *p)
 {
-    peer_set_fast(p, p->msg_head == NULL && !p->xoff && mode_plain() && !p->gone &&
+    peer_set_fast(p, p->msg_head == NULL && !p->xoff && mode_plain() && !p->gone && !p->undecided &&
                          (MPID_core.pkt_size == 0 || MPID_core.pkt_size >= PKT_SHORT_MAX));
 }
 
@@ -763,8 +821,132 @@ static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
     }
 }
 
+/* ---- Peers whose card decides ---- */
+
+static dev_status not_yet_short(struct dev_peer *peer, const struct dev_head *head, const void *body)
+{
+    (void)peer, (void)head, (void)body;
+    return DEV_AGAIN;
+}
+
+static dev_status not_yet(struct dev_peer *peer, const struct dev_head *head, const struct dev_iov *iov,
+                          int n, void *cookie)
+{
+    (void)peer, (void)head, (void)iov, (void)n, (void)cookie;
+    return DEV_AGAIN;
+}
+
+/* What stands in for the device that would be the best one. */
+static struct core_dev *stand_in(const struct core_dev *best)
+{
+    static const struct dev_ops ops = { .size = sizeof ops, .send_short = not_yet_short, .send = not_yet };
+    static struct core_dev in;
+    fill_in(&in, &ops);
+    in.caps = best->caps;
+    in.caps.has_get = in.caps.unaided = false;
+    in.has_reserve = true; /* of which there is none now */
+    return &in;
+}
+
+/* Could another device than the best one serve the rank, and is it the rank's card that tells? */
+static const struct core_dev *card_decides(int32_t grank)
+{
+    bool tried[CORE_DEVICES] = { false };
+    const struct core_dev *best = best_for_part(is_here(grank), NULL);
+    if (grank >= MPID_core.job.size || best == NULL || !best->has_address)
+        return NULL;
+    tried[best - MPID_core.devs] = true;
+    return best_for_part(is_here(grank), tried) != NULL ? best : NULL;
+}
+
+/* What a message costs, by both ends' account; UINT32_MAX: the peer does not have the device. */
+static uint32_t cost_of_pair(const struct core_dev *d, const struct ku_card *c)
+{
+    const uint8_t *address;
+    uint32_t theirs;
+    if (!d->has_address)
+        return d->caps.latency_ns;
+    if (find_address(c, d->ops.name, &address, &theirs) == 0)
+        return UINT32_MAX;
+    return theirs > d->caps.latency_ns ? theirs : d->caps.latency_ns;
+}
+
+/* The same at both ends, also of two that cost as much. */
+static struct core_dev *best_of_pair(bool here, const struct ku_card *c, const bool tried[CORE_DEVICES])
+{
+    struct core_dev *best = NULL;
+    uint32_t least = UINT32_MAX;
+    for (int i = 0; i < MPID_core.ndevs; i++) {
+        struct core_dev *d = &MPID_core.devs[i];
+        uint32_t cost = !tried[i] && reaches_part(d, here) ? cost_of_pair(d, c) : UINT32_MAX;
+        if (cost < least || (cost == least && best != NULL && strcmp(d->ops.name, best->ops.name) < 0)) {
+            best = d;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+static struct core_dev *pick_by_card(int32_t grank, const struct ku_card *c, struct dev_peer **dp)
+{
+    bool tried[CORE_DEVICES] = { false };
+    struct core_dev *best;
+    while ((best = best_of_pair(is_here(grank), c, tried)) != NULL &&
+           best->ops.peer_init(best->dev, grank, dp) != DEV_OK)
+        tried[best - MPID_core.devs] = true;
+    return best;
+}
+
+/* Its device is known: from now on messages go there, also those of threads that look at `fast` alone. */
+static void serve(struct peer *p)
+{
+    p->undecided = false;
+    p->send_short = p->cd->ops.send_short;
+    MPID_Dev_active(p->cd);
+    MPID_Peer_tune(p);
+    MPID_Peer_update(p);
+}
+
+static bool decide(struct peer *p, const struct ku_card *c)
+{
+    struct dev_peer *dp;
+    struct core_dev *cd = pick_by_card(p->grank, c, &dp);
+    if (cd == NULL)
+        return false;
+    p->cd = cd;
+    p->dp = dp;
+    serve(p);
+    if (cd != MPID_Dev_best(is_here(p->grank)))
+        MPID_Devset_show_other(p->grank, cd, MPID_Dev_best(is_here(p->grank)));
+    return true;
+}
+
+bool MPID_Peer_decide(struct peer *p)
+{
+    struct ku_card c;
+    enum ku_card_state is = p->gone ? KU_CARD_PAST : card_of(p->grank, &c);
+    bool served = false;
+    if (is == KU_CARD_NONE)
+        return false;
+    if (is == KU_CARD_THERE) {
+        served = decide(p, &c);
+        ku_card_done(&MPID_core.heap, &c);
+    }
+    if (is == KU_CARD_THERE && !served) {
+        char text[160];
+        snprintf(text, sizeof text, "rank %d has no device in common with rank %d%s%.60s",
+                 (int)MPID_core.job.rank, (int)p->grank, ku_knob_str("DEVICES") ? "; KEEL_DEVICES=" : "",
+                 ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "");
+        MPID_Message(text);
+    }
+    if (!served)
+        MPID_Peer_gone(p->grank);
+    return true;
+}
+
 struct peer *MPID_Peer_make(int32_t grank, int *error_code)
 {
+    const struct core_dev *best;
     struct peer *p;
     if (grank < 0 || grank >= MPID_core.peers.n) {
         *error_code = ku_err_set(MPI_ERR_RANK, "dest_grank", "is %d; expected 0 to %d", (int)grank,
@@ -778,7 +960,9 @@ struct peer *MPID_Peer_make(int32_t grank, int *error_code)
     }
     p->grank = grank;
     ku_err_clear();
-    p->cd = pick(grank, &p->dp);
+    best = card_decides(grank);
+    p->undecided = best != NULL;
+    p->cd = best != NULL ? stand_in(best) : pick(grank, &p->dp);
     if (p->cd == NULL) {
         free(p);
         *error_code = ku_err_set(MPI_ERR_OTHER, NULL, "no device can talk to rank %d: %.150s", (int)grank,
@@ -786,10 +970,13 @@ struct peer *MPID_Peer_make(int32_t grank, int *error_code)
         return NULL;
     }
     p->send_short = p->cd->ops.send_short;
-    MPID_Dev_active(p->cd);
+    if (!p->undecided)
+        MPID_Dev_active(p->cd);
     MPID_Peer_tune(p);
     MPID_Peer_update(p);
     MPID_Peers_put(&MPID_core.peers, p);
+    if (p->undecided && !MPID_Peer_decide(p))
+        MPID_Peer_busy(p);
     return p;
 }
 

@@ -38,6 +38,13 @@ static void show_part(const char *who, int32_t n, const struct core_dev *d)
             about.has_atomic ? ", updates" : "");
 }
 
+void MPID_Devset_show_other(int32_t grank, const struct core_dev *d, const struct core_dev *usual)
+{
+    if (shows())
+        fprintf(stderr, "keel:   rank %d by %s: it has no %s, or at a higher cost\n", (int)grank, d->ops.name,
+                usual->ops.name);
+}
+
 /* One that is open, and cheaper ones are for all that it reaches. */
 static void show_idle(const struct core_dev *d)
 {

@@ -29,6 +29,13 @@ static struct ku_knob rows[] = {
       .type = KU_KNOB_STR,
       .unit = "",
       .help = "devices that may be used, by name; unset: all" },
+    { .name = "DEVICE_COSTS",
+      .type = KU_KNOB_STR,
+      .unit = "ns",
+      .audience = KU_FOR_TUNERS,
+      .help = "what messages of a few bytes are taken to cost over a device, instead of what it says, with "
+              "commas: NAME=NS. Of the "
+              "devices that reach a peer the cheapest is used" },
     { .name = "SHOW_DEVICES",
       .type = KU_KNOB_BOOL,
       .def = "0",

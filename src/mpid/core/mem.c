@@ -168,6 +168,19 @@ static void open_at_device(struct MPID_REMOTE *r, const void *key, int64_t len)
         r->dr = NULL;
 }
 
+/* It has made a key, so its card comes without a call of it. */
+static void await_device(struct peer *p)
+{
+    struct ku_wait w = { 0 };
+    while (p->undecided && !MPID_Peer_decide(p)) {
+        MPID_Peer_busy(p);
+        if (MPID_Progress() > 0)
+            ku_wait_reset(&w);
+        else
+            MPID_Wait_step(&w, NULL);
+    }
+}
+
 MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code)
 {
     struct mem_key k;
@@ -177,6 +190,8 @@ MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code)
         return NULL;
     if ((int32_t)k.rank != MPID_core.rank && (p = peer_get((int32_t)k.rank, error_code)) == NULL)
         return NULL;
+    if (p != NULL)
+        await_device(p);
     r = calloc(1, sizeof *r);
     if (r == NULL) {
         *error_code = ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the memory of rank %d", (int)k.rank);

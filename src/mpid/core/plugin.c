@@ -4,7 +4,8 @@
  * KEEL_PLUGINS names.  One that the user has named must be usable; one of the folder that is not is left out, with a warning.
  *
  * A text beside a plug-in of the folder, ch_<name>.dev for ch_<name>.so, has the line "reach node" or "reach any" (dev_ops.reach).
- * With it a plug-in is loaded only when it is to be opened, or one of its variables (KEEL_<NAME>_...) is set.
+ * With it a plug-in is loaded only when it is to be opened, or one of its variables (KEEL_<NAME>_...) is set.  Each line "card PATTERN"
+ * names files of the system that are there where a network card for it is: it may be worth its while, though nobody asks for it.
  *
  * Most jobs need no plug-in, and each of their processes would read the folder: that of the library is looked at only where a
  * device is lacking, or a variable that is set may be one of a plug-in.
@@ -15,6 +16,7 @@
 #include <dirent.h>
 #include <ctype.h>
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -259,6 +261,14 @@ static void name_of(const char *path, char *name, size_t size)
     snprintf(name, size, "%.*s", (int)(strlen(base) - 6), base + 3);
 }
 
+static bool is_there(const char *pattern)
+{
+    glob_t g;
+    bool found = glob(pattern, GLOB_NOSORT, NULL, &g) == 0;
+    globfree(&g);
+    return found;
+}
+
 /* False: there is no text beside it. */
 static bool read_about(const char *path, struct plugin_about *about)
 {
@@ -278,6 +288,8 @@ static bool read_about(const char *path, struct plugin_about *about)
             continue;
         if (strcmp(what, "reach") == 0)
             about->reach = strcmp(value, "node") == 0 ? DEV_REACH_NODE : DEV_REACH_ANY;
+        else if (strcmp(what, "card") == 0)
+            about->has_card = about->has_card || is_there(value);
     }
     fclose(f);
     return true;

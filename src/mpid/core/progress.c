@@ -168,6 +168,8 @@ static int drive_busy(void)
         struct peer *p = list;
         list = p->busy_next;
         p->busy = false;
+        if (unlikely(p->undecided) && MPID_Peer_decide(p))
+            n++;
         n += MPID_Peer_drive(p);
         if (MPID_Peer_has_work(p))
             MPID_Peer_busy(p);

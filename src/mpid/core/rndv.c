@@ -262,8 +262,11 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
     struct dev_iov iov = { .base = v->bounce, .len = (size_t)n };
     dev_status s;
     if (!p->cd->has_reserve) {
-        if (v->bounce_busy)
+        if (v->bounce_busy) /* or it was made when the peer's device was not known yet, and there is no memory */
             return DEV_AGAIN;
+        if (v->bounce == NULL && (v->bounce = malloc(p->cd->caps.max_send)) == NULL)
+            return DEV_AGAIN;
+        iov.base = v->bounce;
         req_read(v->req, v->done, v->bounce, n);
         s = p->cd->ops.send(p->dp, h, &iov, 1, cookie_of(v));
         v->bounce_busy = s == DEV_QUEUED;

@@ -442,7 +442,7 @@ bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *co
     if (unlikely((uint64_t)len > PKT_SHORT_MAX || (uint32_t)to >= (uint32_t)MPID_core.peers.n))
         return false;
     p = __atomic_load_n(&MPID_core.peers.at[to], __ATOMIC_ACQUIRE);
-    if (unlikely(p == NULL || !__atomic_load_n(&p->fast, __ATOMIC_RELAXED)))
+    if (unlikely(p == NULL || !__atomic_load_n(&p->fast, __ATOMIC_ACQUIRE)))
         return false;
     h = pkt_short_prepare(comm->context_id + MPID_CONTEXT_PT2PT, tag, comm->rank, (size_t)len);
     if (unlikely(p->send_short(p->dp, &h, buf) != DEV_OK))
