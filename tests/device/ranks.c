@@ -110,10 +110,21 @@ static void error(void *core, const char *text)
 
 static const char *knob(void *core, const char *name)
 {
+    const struct dev_ops *ops = ((const struct rank *)core)->ops;
     char full[64];
-    (void)core;
     snprintf(full, sizeof full, "KEEL_%s", name);
+    for (uint32_t i = 0; getenv(full) == NULL && i < ops->nknobs; i++)
+        if (strcmp(ops->knobs[i].name, name) == 0)
+            return ops->knobs[i].def;
     return getenv(full);
+}
+
+static int64_t knob_number(void *core, const char *name)
+{
+    const char *text = knob(core, name);
+    char *end;
+    int64_t n = text != NULL ? strtoll(text, &end, 0) : 0;
+    return text == NULL ? 0 : n << (*end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0);
 }
 
 static void wake(_Atomic uint32_t *sleeping, bool fence_all)
@@ -159,6 +170,7 @@ void rank_prepare(struct rank *r)
                                          .peer_gone = peer_gone,
                                          .error = error,
                                          .knob = knob,
+                                         .knob_number = knob_number,
                                          .wake = wake,
                                          .address = address,
                                          .place = place,

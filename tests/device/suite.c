@@ -83,6 +83,14 @@ static const struct dev_ops *ofi_ops(void)
     return ops ? ops : (ops = optional(OFI_PLUGIN));
 }
 
+/* A device that is built elsewhere: SUITE_PLUGIN=PATH suite plug-in. */
+static const struct dev_ops *elsewhere_ops(void)
+{
+    static const struct dev_ops *ops;
+    const char *path = getenv("SUITE_PLUGIN");
+    return ops ? ops : (ops = path ? load(path) : NULL);
+}
+
 /* The core's mock device (tests/core/mock.h), well behaved and not. */
 static void mock_behaves(struct mock_how how)
 {
@@ -227,6 +235,7 @@ static const struct subject subjects[] = {
       .whole = true },
     { "ucx over shared memory", ucx_ops, 2, MAX_RANKS, .connects = true, .apart = true,
       .env = "UCX_TLS=posix,sysv,cma,self", .whole = true },
+    { "plug-in", elsewhere_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true },
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
@@ -954,6 +963,8 @@ static bool chosen; /* one device, on the command line */
 static const char *excluded(const struct subject *s, const struct test *t)
 {
     static const struct dev_near nothing;
+    if (s->ops() == NULL && s->ops == elsewhere_ops)
+        return "SUITE_PLUGIN names none";
     if (s->ops() == NULL)
         return "the plug-in is not built: its library is not installed";
     const struct dev_near *near = s->ops()->near ? s->ops()->near : &nothing;
