@@ -530,6 +530,26 @@ static void sends_from_deliver(struct rank *r)
     rank_close(r);
 }
 
+/* Who was told DEV_OK may do something else for long. */
+static void arrives_without_another_call(struct rank *r)
+{
+    enum { ROUNDS = 20 };
+    rank_open(r);
+    rank_connect(r);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        if (r->me == 1) {
+            rank_short(r, 0, 40);
+            if (r->ops->reserve)
+                one_reserved(r, 0, i);
+            rank_short(r, 0, 8);
+        } else
+            rank_pump_until(r, 1, 1 + (i + 1) * (r->ops->reserve ? 3 : 2));
+        rank_meet(r);
+    }
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
 /* ---- sleeping ---- */
 
 static void wakes_a_sleeper(struct rank *r)
@@ -929,6 +949,7 @@ static const struct test {
     { "refuses large packets when full", refuses_large_packets_when_full, 1, 2, BOTH },
     { "a deaf peer blocks no other", a_deaf_peer_blocks_no_other, 3, 3, BOTH },
     { "sends from deliver", sends_from_deliver, 1, 2, BOTH },
+    { "arrives without another call of the sender", arrives_without_another_call, 2, 2, BOTH },
     { "wakes a sleeper", wakes_a_sleeper, 2, 2, BOTH },
     { "wakes a refused sender (short)", wakes_a_refused_sender_short, 2, 2, BOTH },
     { "wakes a refused sender (large)", wakes_a_refused_sender_large, 2, 2, BOTH },
@@ -989,6 +1010,9 @@ static const char *excluded(const struct subject *s, const struct test *t)
         (t->fn == dropped_rooms || t->fn == refuses_short_packets_when_full ||
          t->fn == refuses_large_packets_when_full || t->fn == a_refused_senders_peer_dies))
         return "the hook refuses by whim, not when the device is full";
+    if (t->fn == arrives_without_another_call &&
+        ((s->hooked && hooked_how.stats == false) || s->prepare == mock_moody))
+        return "what waits in it, by whim, goes on only when it is called";
     if (t->fn == dropped_rooms && s->prepare == mock_moody)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)
@@ -1050,6 +1074,14 @@ static int place_of(const char *name)
     return atoi(name);
 }
 
+static int place_of_test(const char *name)
+{
+    for (int i = 0; i < TESTS; i++)
+        if (!strcmp(tests[i].name, name))
+            return i;
+    return atoi(name);
+}
+
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create("device");
@@ -1061,8 +1093,8 @@ int main(int argc, char **argv)
         from = place_of(argv[1]) * TESTS * 2;
         to = from + TESTS * 2;
     }
-    if (argc > 2) { /* and one test */
-        from += atoi(argv[2]) * 2;
+    if (argc > 2) { /* and one test, likewise */
+        from += place_of_test(argv[2]) * 2;
         to = from + 2;
     }
     print_exclusions(from, to);

@@ -7,6 +7,9 @@
  * one.  (ofi_rxm, which does not complete in order, says that it has let a slab go while a longer packet still comes into it.)  A slab is posted
  * again when the provider has let it go and all packets in it have been handed up; if that lasts, another takes its place.
  *
+ * What ofi_rxm does not send at once its receiver fetches.  A card serves that; without one the sender's processor does, in libfabric, and
+ * what was sent would wait until this process calls it: then packets are so short that none has to be fetched.
+ *
  * What has ended in an error is never posted again, neither a slab nor an operation.  ofi_rxm fetches a long packet in several reads, and
  * when its sender dies each of them is told as the end of the same receive: the later ones would be taken for the end of the next. */
 #include <errno.h>
@@ -30,7 +33,8 @@ enum {
     SLABS = 4, /* posted, each for many packets */
     SLAB_BYTES = 1 << 20,
     SINGLES = 64, /* posted, where each takes one */
-    LYING = 256 << 10
+    LYING = 256 << 10,
+    EAGER = 16000 /* of ofi_rxm, with its head and ours: what it sends at once */
 };
 
 struct slab {
@@ -487,6 +491,17 @@ static int open_queue(struct ofi *o)
     return fi_cq_open(o->domain, &attr, &o->cq, NULL);
 }
 
+static bool has_card(const struct fi_info *i)
+{
+    return i->nic != NULL && i->nic->link_attr != NULL && i->nic->link_attr->speed > 0;
+}
+
+static bool is_fetched_by_processor(const struct fi_info *i)
+{
+    return i->ep_attr->protocol == FI_PROTO_RXM && !has_card(i) &&
+           i->domain_attr->data_progress != FI_PROGRESS_AUTO;
+}
+
 static void set_limits(struct ofi *o)
 {
     const struct fi_info *i = o->info;
@@ -496,7 +511,8 @@ static void set_limits(struct ofi *o)
     o->dev.lib = o->local_mr ? &lib_registering : &lib;
     o->dev.most_outstanding = (uint32_t)room;
     o->dev.pieces = i->tx_attr->iov_limit < RDM_PIECES ? (int)i->tx_attr->iov_limit : RDM_PIECES;
-    o->dev.max_lying = o->local_mr ? 0 : o->multi ? LYING : RDM_LARGE;
+    o->dev.max_send = is_fetched_by_processor(i) ? EAGER : RDM_LARGE;
+    o->dev.max_lying = o->local_mr ? 0 : o->multi ? LYING : o->dev.max_send;
     o->dev.near_only = i->addr_format == FI_ADDR_STR;
     o->dev.has_memory = o->delivery;
     o->dev.max_moved = i->ep_attr->max_msg_size;
@@ -647,19 +663,19 @@ static dev_status ofi_open(const struct dev_services *services, const struct dev
 static void ofi_caps(const struct dev *d, struct dev_caps *caps)
 {
     const struct ofi *o = ofi_of(d);
-    const struct fid_nic *nic = o->info->nic;
-    bool card = nic != NULL && nic->link_attr != NULL && nic->link_attr->speed > 0;
-    *caps = (struct dev_caps){ .max_short = RDM_SHORT,
-                               .max_send = RDM_LARGE,
-                               .max_lying = d->max_lying,
-                               .latency_ns = card           ? 1800
-                                             : d->near_only ? 3000
-                                                            : 12000,
-                               .bandwidth_mbs = card ? (uint32_t)(nic->link_attr->speed / 8000000) : 2500,
-                               .reach = d->near_only ? DEV_REACH_NODE : DEV_REACH_ANY,
-                               .mem_kinds = 1u << DEV_MEM_HOST,
-                               .unaided = d->has_memory &&
-                                          (card || o->info->domain_attr->data_progress == FI_PROGRESS_AUTO) };
+    bool card = has_card(o->info);
+    *caps = (struct dev_caps){
+        .max_short = RDM_SHORT,
+        .max_send = d->max_send,
+        .max_lying = d->max_lying,
+        .latency_ns = card           ? 1800
+                      : d->near_only ? 3000
+                                     : 12000,
+        .bandwidth_mbs = card ? (uint32_t)(o->info->nic->link_attr->speed / 8000000) : 2500,
+        .reach = d->near_only ? DEV_REACH_NODE : DEV_REACH_ANY,
+        .mem_kinds = 1u << DEV_MEM_HOST,
+        .unaided = d->has_memory && (card || o->info->domain_attr->data_progress == FI_PROGRESS_AUTO)
+    };
 }
 
 static const struct dev_mem_ops ofi_mem = { .size = sizeof ofi_mem, RDM_MEM_SLOTS };

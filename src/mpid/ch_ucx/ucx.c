@@ -470,7 +470,7 @@ static void ucx_caps(const struct dev *d, struct dev_caps *caps)
 {
     bool card = has_card();
     *caps = (struct dev_caps){ .max_short = RDM_SHORT,
-                               .max_send = RDM_LARGE,
+                               .max_send = d->max_send,
                                .max_lying = d->max_lying,
                                .latency_ns = card ? 1700 : 11000,
                                .bandwidth_mbs = card ? 10000 : 2500,

@@ -435,7 +435,7 @@ void *rdm_reserve(struct dev_peer *p, size_t want)
     struct dev *d = p->dev;
     struct rdm_op *op = NULL;
     ku_lock(&d->lock);
-    if (want <= RDM_LARGE && d->nrooms < RDM_ROOMS)
+    if (want <= d->max_send && d->nrooms < RDM_ROOMS)
         op = rdm_op_get(d, true);
     if (op != NULL)
         d->nrooms++;
@@ -809,6 +809,7 @@ void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const 
     d->done_last = &d->done;
     d->gap = GAP_NS;
     d->pieces = RDM_PIECES;
+    d->max_send = RDM_LARGE;
     d->most_outstanding = UINT32_MAX;
     ku_lock_init(&d->lock, KU_LOCK_SEND);
 }

@@ -161,8 +161,10 @@ struct dev {
     bool near_only; /* reaches this node alone */
     uint64_t retry_at, gap;
     uint32_t failed_seen;
-    bool has_memory;    /* peers' can be put to and got from, */
-    size_t max_moved;   /* at most so many bytes at once */
+    bool has_memory;  /* peers' can be put to and got from, */
+    size_t max_moved; /* at most so many bytes at once */
+    uint32_t
+        max_send; /* bytes of a body, at most RDM_LARGE: what the library sends without another call of this process */
     uint32_t max_lying; /* 0: bodies are always copied */
     int pieces;         /* of an iov, with the head */
     void *scratch;      /* for bodies that came where they are not aligned */
