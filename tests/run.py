@@ -360,15 +360,10 @@ def across_libraries(base, d):
     return across(base, d) and not base.endswith("nomem")
 
 
-def across_ofi(base, d):
-    """Open: ofi_rxm takes a buffer of 16 KB for each packet that comes faster than it is received, without bound: 18 GB here."""
-    return across_libraries(base, d) and base != "mpi/pt2pt/fair"
-
-
 TCP_ALL = {"env": {"KEEL_DEVICES": "self,tcp"}, "slow": 2}
 SPLIT_ALL = {"nodes": 2, "slow": 2}
 TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
-OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": [*(("device/suite", "ofi over " + p) for p in ("tcp;ofi_rxm", "net", "shm")), ("core/suite_run", "ofi")], "takes": across_ofi, "ranks": few(2), "plugin": "ch_ofi.so"}
+OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": [*(("device/suite", "ofi over " + p) for p in ("tcp;ofi_rxm", "net", "shm")), ("core/suite_run", "ofi")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ofi.so"}
 UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": [("device/suite", "ucx over tcp"), ("device/suite", "ucx over shared memory"), ("core/suite_run", "ucx")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 

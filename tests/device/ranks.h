@@ -18,8 +18,10 @@ struct subject {
     const char *name;
     const struct dev_ops *(*ops)(void);
     int min_ranks, max_ranks;
-    const char *env;   /* KEEL_X=value to set, or NULL */
-    bool whole;        /* though `env` is set, all tests are to run */
+    const char *env; /* KEEL_X=value to set, or NULL */
+    bool whole;      /* though `env` is set, all tests are to run */
+    uint32_t
+        bound; /* packets that it takes for a peer which receives none; 0: that is not a number of packets */
     bool deaths;       /* it finds out that a peer has died */
     bool hooked;       /* with a hook around it */
     bool memory_alone; /* a row for the tests of memory */

@@ -16,6 +16,7 @@
 #include "mpid/ch_shmem/layout.h"
 #include "mpid/ch_stub/mailbox.h"
 #include "mpid/hook/hook.h"
+#include "util/clock.h"
 #include "util/wait.h"
 
 /* ---- the devices --------------------------------------------------------------------------------------------- */
@@ -226,15 +227,15 @@ static const struct subject subjects[] = {
     { "tcp in a hook that refuses, queues and delays", tcp_faulty_ops, 2, MAX_RANKS, .deaths = true,
       .connects = true, .hooked = true },
     { "ofi over tcp;ofi_rxm", ofi_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true,
-      .env = "KEEL_OFI_PROVIDER=tcp;ofi_rxm", .whole = true },
+      .env = "KEEL_OFI_PROVIDER=tcp;ofi_rxm", .bound = 200, .whole = true },
     { "ofi over net", ofi_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true,
-      .env = "KEEL_OFI_PROVIDER=net", .whole = true },
+      .env = "KEEL_OFI_PROVIDER=net", .bound = 200, .whole = true },
     { "ofi over shm", ofi_ops, 2, MAX_RANKS, .connects = true, .apart = true, .by_process = true,
-      .env = "KEEL_OFI_PROVIDER=shm", .whole = true },
+      .env = "KEEL_OFI_PROVIDER=shm", .bound = 200, .whole = true },
     { "ucx over tcp", ucx_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .env = "UCX_TLS=tcp",
-      .whole = true },
+      .bound = 200, .whole = true },
     { "ucx over shared memory", ucx_ops, 2, MAX_RANKS, .connects = true, .apart = true,
-      .env = "UCX_TLS=posix,sysv,cma,self", .whole = true },
+      .env = "UCX_TLS=posix,sysv,cma,self", .bound = 200, .whole = true },
     { "plug-in", elsewhere_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true },
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
@@ -456,6 +457,38 @@ static void fill_up(struct rank *r, size_t len)
         rank_send(r, 0, 20, 1);
     if (r->me == 0)
         rank_pump_until(r, r->size - 1, atomic_load(&r->board->word[0]) + 1);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
+/* Rank 1 sends to 0, which does not look, as long as anything is taken. */
+static void what_nobody_receives_is_bounded(struct rank *r)
+{
+    enum { QUIET_MS = 100 };
+    uint32_t n = 1; /* and that of rank_connect */
+    rank_open(r);
+    rank_connect(r);
+    if (r->me == 1) {
+        for (uint64_t last = ku_clock_ns(); ku_clock_ns() - last < QUIET_MS * 1000000ull;) {
+            bool taken = rank_try_short(r, 0, n % 40) == DEV_OK;
+            n += taken;
+            if (taken)
+                last = ku_clock_ns();
+            r->ops->progress(r->dev);
+            NEED(r, n <= r->subject->bound, "%u packets were taken and nobody received; expected at most %u",
+                 n, r->subject->bound);
+        }
+        atomic_store(&r->board->word[0], n);
+    }
+    rank_meet(r);
+    if (r->me == 0)
+        rank_pump_until(r, 1, atomic_load(&r->board->word[0]));
+    rank_meet_pumping(r);
+    if (r->me == 1)
+        for (int i = 0; i < 1000; i++)
+            rank_short(r, 0, 8);
+    else
+        rank_pump_until(r, 1, atomic_load(&r->board->word[0]) + 1000); /* all in one direction */
     rank_meet_pumping(r);
     rank_close(r);
 }
@@ -947,6 +980,7 @@ static const struct test {
     { "dropped rooms", dropped_rooms, 1, 2, BOTH },
     { "refuses short packets when full", refuses_short_packets_when_full, 1, 2, BOTH },
     { "refuses large packets when full", refuses_large_packets_when_full, 1, 2, BOTH },
+    { "what nobody receives is bounded", what_nobody_receives_is_bounded, 2, 2, BOTH },
     { "a deaf peer blocks no other", a_deaf_peer_blocks_no_other, 3, 3, BOTH },
     { "sends from deliver", sends_from_deliver, 1, 2, BOTH },
     { "arrives without another call of the sender", arrives_without_another_call, 2, 2, BOTH },
@@ -1001,6 +1035,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device has no take_long";
     if (t->fn == copied_packets && !near->send_copy)
         return "the device has no send_copy";
+    if (t->fn == what_nobody_receives_is_bounded && s->bound == 0)
+        return "a system or a ring bounds it, in bytes";
     if (t->fn == tells_what_is_under_way && !s->ops()->under_way)
         return "the device has no under_way";
     if (s->hooked && hooked_how.stats == false &&
@@ -1010,6 +1046,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
         (t->fn == dropped_rooms || t->fn == refuses_short_packets_when_full ||
          t->fn == refuses_large_packets_when_full || t->fn == a_refused_senders_peer_dies))
         return "the hook refuses by whim, not when the device is full";
+    if (t->fn == arrives_without_another_call && s->ops == ucx_ops && strstr(s->env, "posix") != NULL)
+        return "UCX 1.13 may keep what it is to send over shared memory alone until it is called again";
     if (t->fn == arrives_without_another_call &&
         ((s->hooked && hooked_how.stats == false) || s->prepare == mock_moody))
         return "what waits in it, by whim, goes on only when it is called";

@@ -316,7 +316,8 @@ static size_t address(const struct dev *d, void *buf, size_t cap)
     return rdm_address(d, u->address, u->address_bytes, buf, cap);
 }
 
-static const struct rdm_lib lib = { .connect = connect_to,
+static const struct rdm_lib lib = { .keeps = true,
+                                    .connect = connect_to,
                                     .disconnect = disconnect,
                                     .post = post,
                                     .poll = poll_worker,

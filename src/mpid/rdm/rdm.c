@@ -156,6 +156,8 @@ dev_status rdm_refuse(struct dev *d)
     return DEV_AGAIN;
 }
 
+static void greet(struct dev_peer *p);
+
 dev_status rdm_link_ready(struct dev_peer *p)
 {
     struct dev *d = p->dev;
@@ -165,6 +167,10 @@ dev_status rdm_link_ready(struct dev_peer *p)
         return DEV_PEER_GONE;
     if (p->state == RDM_DYING)
         return rdm_refuse(d); /* until it is told (bury) */
+    if (p->state == RDM_GREETING) {
+        greet(p);
+        return p->state == RDM_READY ? DEV_OK : rdm_refuse(d);
+    }
     if (p->state == RDM_NEW) {
         p->state = RDM_WANTED;
         p->next_wanted = d->wanted;
@@ -192,9 +198,11 @@ static void connect_to(struct dev_peer *p, const unsigned char *address, size_t 
         if (len > sizeof p->nonce)
             memcpy(&p->nonce, address, sizeof p->nonce);
         if (len > sizeof p->nonce &&
-            d->lib->connect(p, address + sizeof p->nonce, len - sizeof p->nonce) == DEV_OK)
-            p->state = RDM_READY;
-        else
+            d->lib->connect(p, address + sizeof p->nonce, len - sizeof p->nonce) == DEV_OK) {
+            p->state = d->lib->keeps ? RDM_GREETING : RDM_READY;
+            if (p->state == RDM_GREETING)
+                greet(p);
+        } else
             die(p, "its address is none for this device");
     }
     ku_unlock(&d->lock);
@@ -243,10 +251,15 @@ static int look_up_wanted(struct dev *d)
 
 /* ---- sending ---- */
 
-static bool has_room(const struct dev_peer *p)
+static bool library_has_room(const struct dev_peer *p)
 {
     return p->in_flight < RDM_WINDOW && p->dev->outstanding < p->dev->most_outstanding &&
            (p->oldest == NULL || (uint16_t)(p->seq - p->oldest->seq) < RDM_AHEAD);
+}
+
+static bool has_room(const struct dev_peer *p)
+{
+    return library_has_room(p) && (uint16_t)(p->seq - p->acked) < RDM_CREDITS;
 }
 
 static dev_status may_send(struct dev_peer *p)
@@ -273,8 +286,15 @@ static void fill_head(struct dev_peer *p, struct rdm_head *h, enum rdm_kind kind
                           .pad = (uint8_t)pad };
     if (head != NULL)
         r.head = dev_head_le(*head);
-    r.head.own = 0;
+    r.head.own = ku_le16(__atomic_load_n(&p->next_in, __ATOMIC_RELAXED));
     *h = r;
+}
+
+/* The library has taken a packet with this head. */
+static void has_taken(struct dev_peer *p, const struct rdm_head *h)
+{
+    __atomic_store_n(&p->told_in, ku_le16(h->head.own), __ATOMIC_RELAXED);
+    p->seq += h->kind != RDM_CREDIT;
 }
 
 static size_t padding(size_t len)
@@ -313,11 +333,13 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
         return rdm_refuse(d);
     if (st != DEV_OK && st != DEV_QUEUED)
         return rdm_refuse(d); /* until it is told why (rdm_broken, bury) */
-    p->seq++;
+    has_taken(p, &op->head);
     p->untold = 0;
     if (st == DEV_QUEUED) {
         track(op);
         d->outstanding++;
+        if (d->lib->keeps && !op->told)
+            d->lib->poll(d); /* on its way before this process turns to something else */
     }
     return st;
 }
@@ -353,10 +375,37 @@ static dev_status inject(struct dev_peer *p, const struct dev_head *head, const 
     memset(b.body + head->len, 0, pad);
     st = p->dev->lib->inject(p, &b, sizeof b.head + head->len + pad);
     if (st == DEV_OK) {
-        p->seq++;
+        has_taken(p, &b.head);
         p->untold++;
     }
     return st == DEV_AGAIN ? rdm_refuse(p->dev) : st;
+}
+
+/* One that is a head alone. */
+static dev_status send_head(struct dev_peer *p, enum rdm_kind kind, enum rdm_what what)
+{
+    struct rdm_op *op = rdm_op_get(p->dev, false);
+    struct dev_iov iov;
+    dev_status st;
+    if (op == NULL)
+        return rdm_refuse(p->dev);
+    iov = (struct dev_iov){ &op->head, sizeof op->head, DEV_MEM_HOST };
+    fill_head(p, &op->head, kind, NULL, 0);
+    op->what = what;
+    op->told = false;
+    st = post(p, op, &iov, 1);
+    if (st != DEV_QUEUED)
+        rdm_op_put(p->dev, op);
+    return st;
+}
+
+/* Once the library has done with this it sends at once what it is given. */
+static void greet(struct dev_peer *p)
+{
+    dev_status st = p->greeted ? DEV_QUEUED : send_head(p, RDM_CREDIT, RDM_OP_GREETING);
+    p->greeted = st == DEV_QUEUED;
+    if (st == DEV_OK && p->state == RDM_GREETING)
+        p->state = RDM_READY;
 }
 
 static dev_status send_copied(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov,
@@ -498,6 +547,8 @@ void rdm_done(struct rdm_op *op, dev_status how)
         untrack(op);
     if (op->what == RDM_OP_FAREWELL)
         p->bye_done = true;
+    if (op->what == RDM_OP_GREETING && p->state == RDM_GREETING && how == DEV_OK)
+        p->state = RDM_READY;
 }
 
 static void complain(struct dev *d, const char *what)
@@ -563,7 +614,7 @@ static bool is_ours(struct dev *d, const struct rdm_in *in)
     uint32_t source = ku_le32(in->head.source);
     if (in->head.nonce == ku_le64(d->nonce) && source < (uint32_t)d->world.size &&
         source != (uint32_t)d->world.rank && in->head.pad <= in->len && in->head.pad < 8 &&
-        (in->head.kind == RDM_PACKET || in->head.kind == RDM_FAREWELL) &&
+        in->head.kind >= RDM_PACKET && in->head.kind <= RDM_CREDIT &&
         (in->head.head.len == 0 || in->head.head.len == in->len - in->head.pad))
         return true;
     return false;
@@ -588,6 +639,19 @@ static void hold(struct dev_peer *p, struct rdm_in *in)
     *at = in;
 }
 
+/* The peer expects this packet next.  What cannot be so, or is older than what is known, says nothing. */
+static void take_credits(struct dev_peer *p, uint16_t next)
+{
+    if ((uint16_t)(next - p->acked) <= (uint16_t)(p->seq - p->acked))
+        p->acked = next;
+}
+
+/* Does the peer have to know how many of its packets were handed up? */
+static bool owed(const struct dev_peer *p)
+{
+    return (uint16_t)(p->next_in - __atomic_load_n(&p->told_in, __ATOMIC_RELAXED)) >= RDM_CREDITS / 2;
+}
+
 /* In the order of the numbers. */
 static void receive(struct dev *d, struct rdm_in *in)
 {
@@ -596,7 +660,13 @@ static void receive(struct dev *d, struct rdm_in *in)
     if (is_ours(d, in)) {
         ku_lock(&d->lock);
         p = rdm_peer(d, (int32_t)ku_le32(in->head.source));
+        if (p != NULL)
+            take_credits(p, ku_le16(in->head.head.own));
         ku_unlock(&d->lock);
+    }
+    if (p != NULL && in->head.kind == RDM_CREDIT) {
+        give_back(d, in);
+        return;
     }
     ahead = p != NULL ? (int16_t)(ku_le16(in->head.seq) - p->next_in) : -1;
     if (ahead < 0) {
@@ -610,13 +680,39 @@ static void receive(struct dev *d, struct rdm_in *in)
     }
     do {
         hand_up(p, in);
-        p->next_in++;
+        __atomic_store_n(&p->next_in, p->next_in + 1, __ATOMIC_RELAXED);
         give_back(d, in);
         in = p->held;
         if (in == NULL || ku_le16(in->head.seq) != p->next_in)
             break;
         p->held = in->next;
     } while (true);
+    if (owed(p) && !p->owes) {
+        p->owes = true;
+        p->next_owing = d->owing;
+        d->owing = p;
+    }
+}
+
+/* Tell those that were not told in passing. */
+static void pay(struct dev *d)
+{
+    struct dev_peer *p = d->owing, *next;
+    d->owing = NULL;
+    for (; p != NULL; p = next) {
+        dev_status st;
+        next = p->next_owing;
+        ku_lock(&d->lock);
+        st = owed(p) ? rdm_link_ready(p) : DEV_PEER_GONE;
+        if (st == DEV_OK)
+            st = library_has_room(p) ? send_head(p, RDM_CREDIT, RDM_OP_CREDIT) : rdm_refuse(d);
+        ku_unlock(&d->lock);
+        p->owes = st == DEV_AGAIN;
+        if (p->owes) {
+            p->next_owing = d->owing;
+            d->owing = p;
+        }
+    }
 }
 
 static void finish(struct dev *d, struct rdm_op *op)
@@ -656,6 +752,8 @@ static int hand_over(struct dev *d)
         next_in = in->next;
         receive(d, in);
     }
+    if (d->owing != NULL)
+        pay(d);
     return events;
 }
 
@@ -888,20 +986,12 @@ void rdm_free_buffers(struct dev *d)
 static void say_farewell(struct dev_peer *p)
 {
     struct dev *d = p->dev;
-    struct rdm_op *op;
-    struct dev_iov iov;
     ku_lock(&d->lock);
-    if (may_send(p) == DEV_OK && (op = rdm_op_get(d, false)) != NULL) {
-        dev_status st;
-        iov = (struct dev_iov){ &op->head, sizeof op->head, DEV_MEM_HOST };
-        fill_head(p, &op->head, RDM_FAREWELL, NULL, 0);
-        op->what = RDM_OP_FAREWELL;
-        op->told = false;
-        st = post(p, op, &iov, 1);
+    if (rdm_link_ready(p) == DEV_OK &&
+        library_has_room(p)) { /* also beyond the credits: the peer may have closed */
+        dev_status st = send_head(p, RDM_FAREWELL, RDM_OP_FAREWELL);
         p->said_bye = st == DEV_OK || st == DEV_QUEUED;
         p->bye_done = st == DEV_OK;
-        if (st != DEV_QUEUED)
-            rdm_op_put(d, op);
     }
     ku_unlock(&d->lock);
 }
@@ -910,7 +1000,7 @@ static void say_farewell(struct dev_peer *p)
 static bool has_left(struct dev_peer *p)
 {
     if (p->state >= RDM_DYING || p->got_bye || (p->state == RDM_NEW && p->next_in == 0) ||
-        (p->state == RDM_WANTED && p->seq == 0 && p->next_in == 0))
+        (p->state <= RDM_GREETING && p->seq == 0 && p->next_in == 0))
         return p->in_flight == 0 || p->state >= RDM_DYING || p->got_bye;
     if (!p->said_bye)
         say_farewell(p);

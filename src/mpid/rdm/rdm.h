@@ -2,13 +2,16 @@
  * buffers, who has died, how one leaves.  What a library has of its own stands behind struct rdm_lib.
  *
  *   NEW --(a send: rdm_link_ready)--> WANTED --(its address is known, lib.connect)--> READY
+ *   WANTED --(the same, of a library that connects while it sends)--> GREETING --(the greeting has gone, rdm_done)--> READY
  *   any but GONE --(the launcher has seen it die; an error without a farewell; no address)--> DYING --(rdm_bury)--> GONE
  *
  * Invariants
  *   1. A packet is a struct rdm_head, then its body.  `nonce` is what its receiver has drawn at random at open and told in its
  *      address alone: what has another one is of an earlier epoch, or of a stranger, and is dropped.
  *   2. Packets of one sender to one receiver are numbered.  They may complete in any order; they are handed up in that of their
- *      numbers.  A sender is never RDM_AHEAD packets beyond its oldest one that the library has not done with.
+ *      numbers.  A sender is never RDM_AHEAD packets beyond its oldest one that the library has not done with, nor RDM_CREDITS
+ *      beyond those that the receiver has handed up.  How far that is each packet tells (head.own), and one of its own
+ *      (RDM_CREDIT, without a number) when half of the credits are used up and nothing else goes there.
  *   3. `lock` guards the library, the buffers and what senders use.  No upcall is made with it held: what the library
  *      reports is queued (rdm_arrived, rdm_done), and handed up by progress, which one thread at a time calls.
  *   4. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with that.  An error
@@ -28,6 +31,7 @@ enum {
     RDM_WINDOW = 64,                 /* packets to a peer that the library has not done with */
     RDM_UNTOLD = 16,                 /* and those after each that it need not tell of */
     RDM_AHEAD = 16 << 10,            /* invariant 2 */
+    RDM_CREDITS = 128,               /* likewise: libraries keep what comes unasked, without bound */
     RDM_BUFFERS = 256,               /* large ones, of all peers */
     RDM_ROOMS = 64,                  /* of these, lent to the core */
     RDM_PIECES = 4,                  /* of an iov that is sent from where it lies, with its head */
@@ -36,14 +40,15 @@ enum {
 };
 
 struct rdm_head {
-    struct dev_head head; /* little-endian, as all of it */
+    struct dev_head
+        head; /* little-endian, as all of it; own: the next packet that the sender expects of the receiver */
     uint64_t nonce;
     uint32_t source; /* rank */
     uint16_t seq;
     uint8_t kind; /* enum rdm_kind */
     uint8_t pad;  /* bytes after the body: bodies that lie one after the other in memory are aligned */
 };
-enum rdm_kind { RDM_PACKET = 1, RDM_FAREWELL };
+enum rdm_kind { RDM_PACKET = 1, RDM_FAREWELL, RDM_CREDIT };
 _Static_assert(sizeof(struct rdm_head) == 32, "bodies are aligned to 8");
 
 /* Something that the library does for us, and tells of by rdm_done. */
@@ -55,7 +60,14 @@ struct rdm_op {
     struct rdm_op *next_all;
     struct dev_peer *link;
     void *cookie; /* of the core, if `told` */
-    enum rdm_what { RDM_OP_PACKET, RDM_OP_FAREWELL, RDM_OP_MEMORY, RDM_OP_FLUSH } what;
+    enum rdm_what {
+        RDM_OP_PACKET,
+        RDM_OP_FAREWELL,
+        RDM_OP_CREDIT,
+        RDM_OP_GREETING,
+        RDM_OP_MEMORY,
+        RDM_OP_FLUSH
+    } what;
     bool told;      /* the core waits for services.sent */
     bool broken;    /* it has ended in an error, and is not used again */
     bool large;     /* the buffer below has RDM_LARGE bytes of body, not RDM_SHORT */
@@ -81,24 +93,28 @@ struct rdm_in {
 struct dev_peer {
     struct dev *dev;
     int32_t grank;
-    enum rdm_state { RDM_NEW, RDM_WANTED, RDM_READY, RDM_DYING, RDM_GONE } state;
+    enum rdm_state { RDM_NEW, RDM_WANTED, RDM_GREETING, RDM_READY, RDM_DYING, RDM_GONE } state;
     uint64_t nonce; /* of the peer */
     void *to;       /* the library's */
     /* sending, with `lock` */
     uint16_t seq;
+    uint16_t acked;   /* it has handed up all before this */
+    uint16_t told_in; /* what it was told of next_in; read by progress, too */
     uint16_t untold;
+    bool greeted;       /* GREETING: it is under way */
     uint32_t in_flight; /* packets that rdm_done will tell of */
     struct rdm_op *oldest, *newest;
     uint32_t mem_in_flight; /* operations on its memory that rdm_done will tell of */
     struct rdm_op *mem_oldest, *mem_newest;
     bool said_bye, bye_done;
     /* receiving, of the thread in progress */
-    uint16_t next_in;
+    uint16_t next_in; /* read by senders, too */
     bool got_bye;
+    bool owes;           /* it is in dev.owing */
     struct rdm_in *held; /* came before their turn, in order */
     uint64_t bury_at;    /* ns, of DYING */
     char why[120];       /* empty: the launcher has seen it */
-    struct dev_peer *next_known, *next_wanted, *next_dying;
+    struct dev_peer *next_known, *next_wanted, *next_dying, *next_owing;
 };
 
 /* Memory of a peer. */
@@ -112,6 +128,9 @@ struct dev_remote {
 
 /* What a library does.  All but open and close are called with `lock` held; none makes an upcall. */
 struct rdm_lib {
+    /* What it is given it may keep until it is called again.  So a link is not ready before something has been sent on it (the library
+     * connects meanwhile), and the library is called after each packet that it keeps. */
+    bool keeps;
     /* The peer's address has come.  DEV_OK, or DEV_NO_SUPPORT: it is none for us. */
     dev_status (*connect)(struct dev_peer *p, const void *address, size_t len);
     void (*disconnect)(struct dev_peer *p);
@@ -150,6 +169,7 @@ struct dev {
     uint64_t nonce;
     struct dev_peer **peers; /* [size], made when they are needed */
     struct dev_peer *known, *wanted, *dying;
+    struct dev_peer *owing; /* RDM_CREDIT is to be sent to them; of the thread in progress */
     struct rdm_op *free_small, *free_large;
     struct rdm_op *all; /* linked by next_all */
     uint32_t nlarge, nrooms;
