@@ -45,7 +45,9 @@ typedef struct MPIR_File {
     int fd, amode;
     bool readable;  /* by the system, whatever amode says */
     bool refreshed; /* the system may have old pages, until a lock makes it look for newer ones */
-    bool mappable;  /* the file system keeps one copy of a page for all that map and write it */
+    bool ram;       /* it is in memory and nowhere else */
+    bool
+        mappable; /* the file system keeps one copy of a page for all that map, read or write it; if it is readable */
     bool
         near; /* so it is in all processes, which are on one node: each may as well access the file by itself */
     bool atomic;

@@ -5,9 +5,10 @@
  *
  *   direct   the data are contiguous in the file, or no other way will do: a pread or pwrite each run
  *   sieved   reads of small pieces: a window of the file is read, and the pieces are taken from it
- *   mapped   writes of small pieces, where all mappings of a page are one page: space is allocated, so that the disk cannot be full any more, and
- *            the pieces are stored.  Bytes between them are not touched, so no lock is needed.  Should the file be truncated
- *            meanwhile, the store faults, which is caught (fault.c)
+ *   mapped   pieces, where all mappings of a page are one page.  To write, space is allocated, so that the disk cannot be full any more,
+ *            and the pieces are stored: bytes between them are not touched, so no lock is needed.  Pieces are read so if the system has
+ *            the pages; from a disk, larger reads are faster.  Should the file be truncated meanwhile, the access faults, which is
+ *            caught (fault.c)
  *
  * In atomic mode the whole range is locked: in memory (ranges.c), and where not all processes share some, by a lock of the open file as well. */
 #include "config.h"
@@ -18,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "fault.h"
 #include "io.h"
@@ -27,8 +30,8 @@ enum {
     CHUNK = 4 << 20,  /* packed bytes at a time */
     WINDOW = 4 << 20, /* of the file, mapped at a time */
     PIECES = 16,
-    SMALL = 4096, /* pieces smaller than this are worth a window, if */
-    SPARSE = 16   /* not less than a part like this of the window is wanted */
+    LARGE_PAGE = 2 << 20, /* the processor's */
+    SPARSE = 16           /* not less than a part like this of a window is to be wanted */
 };
 
 int MPIR_Io_errno(int error, const char *name, const char *fmt, ...)
@@ -114,7 +117,7 @@ static bool write_run(void *arg, int64_t at, int64_t bytes)
 
 /* ---- Windows ---- */
 
-/* Pieces of a chunk: so many are looked at. */
+/* Pieces of a chunk: the first of them are looked at. */
 struct pieces {
     int n;
     int64_t bytes;
@@ -129,14 +132,31 @@ static bool count_piece(void *arg, int64_t at, int64_t bytes)
     return p->n < PIECES;
 }
 
-/* Are the pieces so many, so small and so near to each other that a window pays? */
-static bool windows_pay(const struct chunk *c, int64_t first, int64_t end)
+/* From the first to the last byte of a chunk in the file. */
+static int64_t span_of(const struct chunk *c)
+{
+    return MPIR_Io_place(c->t, c->s + c->len - 1) + 1 - MPIR_Io_place(c->t, c->s);
+}
+
+/* The longest pieces for which a way by windows costs less than a call for each, as measured (doc/measurements/io.md).  A fault in a
+ * mapping costs about what a call costs, but one serves many pieces: all of a page that is stored to, which may be a large one except
+ * where memory is all there is; and where pages are read, those beside it, if so many are wanted. */
+static int64_t longest(const struct chunk *c, bool write, bool mapped)
+{
+    const int64_t page = 4096;
+    if (write)
+        return c->f->ram ? page - 1 : 4 * page;
+    return mapped && !c->f->ram && span_of(c) <= 2 * c->len ? 2 * page : page - 1;
+}
+
+/* Are the pieces so many, so near to each other and so short that windows pay? */
+static bool windows_pay(const struct chunk *c, bool write, bool mapped)
 {
     struct pieces p = { 0 };
-    if ((end - first) / SPARSE > c->len)
+    if (span_of(c) / SPARSE > c->len)
         return false;
     MPID_Layout_runs(c->t, c->s, c->len, count_piece, &p);
-    return p.n == PIECES && p.bytes < (int64_t)PIECES * SMALL;
+    return p.n == PIECES && p.bytes <= PIECES * longest(c, write, mapped);
 }
 
 static char *moved(char *p, int64_t by)
@@ -169,7 +189,7 @@ static void read_windows(struct chunk *c)
     free(window);
 }
 
-struct store {
+struct mapped {
     const struct chunk *c;
     char *map;
     int64_t base, s, to;
@@ -177,20 +197,72 @@ struct store {
 
 static void store(void *arg)
 {
-    const struct store *w = arg;
+    const struct mapped *w = arg;
     const struct chunk *c = w->c;
     MPID_Layout_unpack(c->t, moved(w->map, -w->base), io_elements(c->t, w->to), w->s, c->mem + c->done,
                        w->to - w->s);
 }
 
-/* Stores to a mapping, window by window.  False: the file system does not do it; nothing of the window has been written. */
-static bool write_windows(struct chunk *c)
+static void load(void *arg)
 {
-    int64_t end = c->s + c->len, page = sysconf(_SC_PAGESIZE);
+    const struct mapped *w = arg;
+    const struct chunk *c = w->c;
+    MPID_Layout_pack(c->t, moved(w->map, -w->base), io_elements(c->t, w->to), w->s, c->mem + c->done,
+                     w->to - w->s);
+}
+
+/* Is what is stored there, by all processes, most of what large pages would hold? */
+static bool fills_large_pages(const struct chunk *c, int64_t from, int64_t last)
+{
+    return last - from >= LARGE_PAGE / 2 && span_of(c) / 2 / c->f->comm->adi.size <= c->len;
+}
+
+/* A mapping of bytes [from, last) of the file, from *base on; NULL: it cannot be.  Where it covers large pages as a whole the system can
+ * map them at once. */
+static char *map_window(const struct chunk *c, bool write, int64_t from, int64_t last, int64_t *base,
+                        size_t *len)
+{
+    int64_t unit = last - from < LARGE_PAGE / 2 ? sysconf(_SC_PAGESIZE) : LARGE_PAGE;
+    *base = from & -unit;
+    *len = (size_t)((last - *base + unit - 1) & -unit);
+    char *map = mmap(NULL, *len, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, c->f->fd, *base);
+    if (map == MAP_FAILED)
+        return NULL;
+    if (write && fills_large_pages(c, from, last))
+        madvise(map, *len, MADV_HUGEPAGE);
+    return map;
+}
+
+/* Data up to `to`, which are all in the file; false: it cannot be mapped (*faulted is false), or was not all there. */
+static bool access_mapped(struct chunk *c, bool write, int64_t to, bool *faulted)
+{
+    int64_t s = c->s + c->done, base;
+    size_t len;
+    char *map = map_window(c, write, c->disp + MPIR_Io_place(c->t, s),
+                           c->disp + MPIR_Io_place(c->t, to - 1) + 1, &base, &len);
+    *faulted = false;
+    if (!map)
+        return false;
+    struct mapped w = { c, map, base - c->disp, s, to };
+    *faulted = !MPIR_Io_guard(write ? store : load, &w, map, len);
+    munmap(map, len);
+    c->done += *faulted ? 0 : to - s;
+    return !*faulted;
+}
+
+/* Where the mapped window ends that begins with byte s of the data, which lies at `from` in the file: windows meet where large pages do. */
+static int64_t window_end(const struct chunk *c, int64_t s, int64_t from)
+{
+    return MPIR_Io_find(c->t, s, c->s + c->len, (from & -(int64_t)LARGE_PAGE) + WINDOW - c->disp);
+}
+
+/* Window by window.  False: the file system does not do it; nothing of the window has been written. */
+static bool write_mapped(struct chunk *c)
+{
     while (c->done < c->len) {
         int64_t s = c->s + c->done, from = c->disp + MPIR_Io_place(c->t, s);
-        int64_t to = MPIR_Io_find(c->t, s, end, from - c->disp + WINDOW);
-        int64_t last = c->disp + MPIR_Io_place(c->t, to - 1) + 1, base = from & -page;
+        int64_t to = window_end(c, s, from), last = c->disp + MPIR_Io_place(c->t, to - 1) + 1;
+        bool faulted;
         int r;
         while ((r = fallocate(c->f->fd, 0, from, last - from)) != 0 && errno == EINTR)
             ;
@@ -198,35 +270,63 @@ static bool write_windows(struct chunk *c)
             c->error = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ? 0 : errno;
             return c->error != 0;
         }
-        char *map = mmap(NULL, (size_t)(last - base), PROT_READ | PROT_WRITE, MAP_SHARED, c->f->fd, base);
-        if (map == MAP_FAILED)
-            return false;
-        struct store w = { c, map, base - c->disp, s, to };
-        bool stored = MPIR_Io_guard(store, &w, map, (size_t)(last - base));
-        munmap(map, (size_t)(last - base));
-        if (!stored) {
-            c->error = EIO;
-            return true;
+        if (!access_mapped(c, true, to, &faulted)) {
+            c->error = faulted ? EIO : 0;
+            return faulted;
         }
-        c->done += to - s;
     }
+    return true;
+}
+
+/* Has the system the page of this byte in memory, as far as can be told? */
+static bool is_cached(int fd, int64_t at)
+{
+    char byte;
+    struct iovec to = { &byte, 1 };
+    return preadv2(fd, &to, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+/* Window by window.  False: the rest is to be read otherwise; so are errors found, and where the file ends if it changes. */
+static bool read_mapped(struct chunk *c)
+{
+    struct stat st;
+    if (fstat(c->f->fd, &st) != 0)
+        return false;
+    while (c->done < c->len) {
+        int64_t s = c->s + c->done, from = c->disp + MPIR_Io_place(c->t, s);
+        int64_t to = window_end(c, s, from), last = c->disp + MPIR_Io_place(c->t, to - 1) + 1;
+        bool faulted;
+        if (last > st.st_size || !is_cached(c->f->fd, from) || !is_cached(c->f->fd, last - 1) ||
+            !access_mapped(c, false, to, &faulted))
+            return false;
+    }
+    return true;
+}
+
+static bool wanted(enum MPIR_FILE_USE use, const struct chunk *c, bool write, bool mapped)
+{
+    return use == MPIR_FILE_ENABLE || (use == MPIR_FILE_AUTOMATIC && windows_pay(c, write, mapped));
+}
+
+/* By windows, as far as they serve; true: all is done, or there was an error. */
+static bool run_windows(struct chunk *c, bool write)
+{
+    const MPIR_File *f = c->f;
+    bool mapped = f->mappable && f->readable;
+    if (write)
+        return mapped && wanted(f->hints.map_write, c, true, true) && write_mapped(c);
+    if (mapped && wanted(f->hints.ds_read, c, false, true) && read_mapped(c))
+        return true;
+    if (!f->readable || !wanted(f->hints.ds_read, c, false, false))
+        return false;
+    read_windows(c);
     return true;
 }
 
 static void chunk_run(struct chunk *c, bool write, bool overlaps)
 {
-    const MPIR_File *f = c->f;
-    if (!c->t->is_contig && !overlaps && c->len > 1) {
-        int64_t first = MPIR_Io_place(c->t, c->s), end = MPIR_Io_place(c->t, c->s + c->len - 1) + 1;
-        enum MPIR_FILE_USE use = write ? f->hints.map_write : f->hints.ds_read;
-        bool can = write ? f->mappable : f->readable;
-        if (can && use != MPIR_FILE_DISABLE && (use == MPIR_FILE_ENABLE || windows_pay(c, first, end))) {
-            if (!write)
-                read_windows(c);
-            if (!write || write_windows(c))
-                return;
-        }
-    }
+    if (!c->t->is_contig && !overlaps && c->len > 1 && run_windows(c, write))
+        return;
     int64_t done = c->done;
     MPID_Layout_runs(c->t, c->s + done, c->len - done, write ? write_run : read_run, c);
 }

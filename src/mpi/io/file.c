@@ -15,6 +15,7 @@
 enum keeping {
     UNKNOWN,
     HERE,   /* mappings, reads and writes all meet in the same pages */
+    RAM,    /* likewise, and there is nothing but these pages */
     FAR,    /* each machine keeps pages */
     STRIPED /* Lustre */
 };
@@ -25,12 +26,10 @@ static enum keeping keeping_of(int fd)
         uint32_t magic;
         enum keeping keeping;
     } rows[] = {
-        { 0xEF53 /* ext2 to ext4 */, HERE }, { 0x58465342 /* xfs */, HERE },
-        { 0x01021994 /* tmpfs */, HERE },    { 0x9123683E /* btrfs */, HERE },
-        { 0xF2F52010 /* f2fs */, HERE },     { 0x6969 /* nfs */, FAR },
-        { 0x517B /* smb */, FAR },           { 0xFF534D42 /* cifs */, FAR },
-        { 0xFE534D42 /* smb2 */, FAR },      { 0x5346414F /* afs */, FAR },
-        { 0x01021997 /* 9p */, FAR },
+        { 0xEF53 /* ext2 to ext4 */, HERE }, { 0x58465342 /* xfs */, HERE },  { 0x01021994 /* tmpfs */, RAM },
+        { 0x9123683E /* btrfs */, HERE },    { 0xF2F52010 /* f2fs */, HERE }, { 0x6969 /* nfs */, FAR },
+        { 0x517B /* smb */, FAR },           { 0xFF534D42 /* cifs */, FAR },  { 0xFE534D42 /* smb2 */, FAR },
+        { 0x5346414F /* afs */, FAR },       { 0x01021997 /* 9p */, FAR },
     };
     struct statfs s;
     if (fstatfs(fd, &s))
@@ -79,8 +78,9 @@ static int open_here(MPIR_File *f, int create)
                    (f->hints.close_to_open == MPIR_FILE_AUTOMATIC && keeping == FAR);
     if (keeping == STRIPED)
         MPIR_Io_see_stripes(f);
-    f->near = keeping == HERE && !f->refreshed;
-    f->mappable = access == O_RDWR && f->near;
+    f->ram = keeping == RAM;
+    f->near = (keeping == HERE || f->ram) && !f->refreshed;
+    f->mappable = f->near;
     struct stat s;
     if (fstat(f->fd, &s))
         return MPIR_Io_errno(errno, f->name, "opening");
