@@ -116,7 +116,11 @@ struct ku_seg_rank {
 /* Where a rank may run: written by the launcher before the rank is started, never changed, zero if it had no reason to
  * look.  The numbers of objects are the machine's, in its order, KU_PLACE_SEVERAL if the rank's cpus lie in several of
  * the kind. */
-enum { KU_PLACE_KNOWN = 1, KU_PLACE_BOUND = 2 /* to these cpus; else they are what it may use anyway */ };
+enum {
+    KU_PLACE_KNOWN = 1,
+    KU_PLACE_BOUND = 2, /* to these cpus; else they are what it may use anyway */
+    KU_PLACE_ASKED = 4  /* and the user has said where, not just that each rank is to have its share */
+};
 enum { KU_PLACE_UNKNOWN = 0xffff, KU_PLACE_SEVERAL = 0xfffe, KU_PLACE_CPUS = 1024 };
 struct ku_seg_place {
     _Alignas(64) uint32_t flags;

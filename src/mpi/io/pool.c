@@ -1,6 +1,9 @@
 /* pool.c: a few threads that access files while the program goes on.
  *
  * They begin with the first job and end when there has been none for a while, so nobody needs to end them.  They take no signals.
+ * Where mpiexec has bound the ranks of the node by itself, a thread may use the cores of all of them: on its rank's core alone it
+ * would work when the rank does not.  A thread that is woken does not drive its rank off a core (SCHED_BATCH), which would make the call
+ * last as long as the access.
  *
  *   QUEUED --> RUN --(MPID_Wake)--> DONE: the thread does not touch the job any more */
 #include "config.h"
@@ -11,6 +14,7 @@
 #include <time.h>
 #include "io.h"
 #include "util/lock.h"
+#include "util/segment.h"
 
 enum { QUEUED = 0, RUN, DONE };
 enum { THREADS = 4, IDLE_SECONDS = 2 };
@@ -44,7 +48,10 @@ static struct io_job *next_job(void)
 
 static void *work(void *arg)
 {
+    const struct sched_param none = { 0 };
     (void)arg;
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        sched_setscheduler(0, SCHED_BATCH, &none);
     for (struct io_job *j; (j = next_job()) != NULL;) {
         j->run(j);
         atomic_fetch_sub(&MPIR_File_under_way, 1);
@@ -55,20 +62,54 @@ static void *work(void *arg)
     return NULL;
 }
 
-static bool add_thread(void)
+static void add_cpus(cpu_set_t *to, const struct ku_seg_place *p)
+{
+    for (int c = 0; c < KU_PLACE_CPUS && c < CPU_SETSIZE; c++)
+        if (p->set[c / 64] >> c % 64 & 1)
+            CPU_SET((size_t)c, to);
+}
+
+/* The cores of all ranks of the node; false: the user or the program has said where this rank is to run, or nobody has. */
+static bool beyond_own_core(cpu_set_t *all)
+{
+    const struct MPID_World *w = MPID_World();
+    cpu_set_t now, own;
+    if (!(w->place->flags & KU_PLACE_BOUND) || (w->place->flags & KU_PLACE_ASKED))
+        return false;
+    CPU_ZERO(&own);
+    CPU_ZERO(all);
+    add_cpus(&own, w->place);
+    if (sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&now, &own))
+        return false;
+    for (int32_t l = 0; l < w->local_size; l++)
+        add_cpus(all, w->place - w->local_rank + l);
+    return true;
+}
+
+static bool create(bool wide, const cpu_set_t *cpus)
 {
     pthread_t t;
     pthread_attr_t attr;
-    sigset_t all, old;
     if (pthread_attr_init(&attr))
         return false;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    if (wide)
+        pthread_attr_setaffinity_np(&attr, sizeof *cpus, cpus);
+    bool created = pthread_create(&t, &attr, work, NULL) == 0;
+    pthread_attr_destroy(&attr);
+    return created;
+}
+
+static bool add_thread(void)
+{
+    sigset_t all, old;
+    cpu_set_t cpus;
+    bool wide = beyond_own_core(&cpus);
     sigfillset(&all);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool added = pthread_create(&t, &attr, work, NULL) == 0;
+    bool added = create(wide, &cpus) || (wide && create(false, NULL));
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
     return added;
 }
 

@@ -25,6 +25,7 @@ static struct {
     bool known;      /* the above is filled */
     bool real;       /* the ranks are really bound so */
     bool asked;      /* by the user: what fails is told */
+    bool where;      /* and that is more than a share for each rank */
     const char *why; /* nothing is bound, because; or something to know of it; NULL */
 } plan;
 
@@ -278,7 +279,8 @@ static void leave_place(struct ku_seg_place *to, const struct seat *s)
             cores += plan.t.pu[i].at[AT_CORE] != before;
             before = plan.t.pu[i].at[AT_CORE];
         }
-    *to = (struct ku_seg_place){ .flags = KU_PLACE_KNOWN | (s->bound ? KU_PLACE_BOUND : 0),
+    *to = (struct ku_seg_place){ .flags = KU_PLACE_KNOWN | (s->bound ? KU_PLACE_BOUND : 0) |
+                                          (s->bound && plan.where ? KU_PLACE_ASKED : 0),
                                  .cpus = (uint16_t)CPU_COUNT(&s->cpus),
                                  .cores = (uint16_t)cores,
                                  .l3 = common(s, AT_L3),
@@ -395,6 +397,7 @@ void bind_plan(const struct launch *l, const struct ku_segment *segments)
     if (plan.n == 0)
         return;
     plan.asked = !bind_is_default(p) && p->to != BIND_NONE;
+    plan.where = plan.asked && (p->to != BIND_DEFAULT || p->mapped || p->pe);
     if (!plan.asked && !p->cpu_set && !tells && (plan.n == 1 || p->to == BIND_NONE))
         return;
     if (!read_machine(p, &why)) {
