@@ -36,7 +36,7 @@ enum extent_state {
 enum grain { FREE, FIRST, NEXT };
 enum {
     PAGE = 4096,
-    PART = 64 << 10, /* of a chunk: it gets its pages by parts */
+    PART = KU_HEAP_KEPT, /* of a chunk: it gets its pages by parts */
     GRAINS = KU_HEAP_CHUNK / KU_HEAP_GRAIN,
     MAP_GRAINS = GRAINS / KU_HEAP_GRAIN, /* those that the map itself takes */
     AT_ONCE = 16 << 20,                  /* bytes: a signal may interrupt what takes longer */
@@ -458,6 +458,17 @@ static ku_block alloc_small(struct ku_heap *h, uint64_t bytes)
     return b;
 }
 
+/* An empty chunk is kept if it is the only one and has no pages but its first part: a program that makes and frees one small block
+ * again and again would pay for pages each time. */
+static bool is_kept(const struct ku_heap *h, const struct ku_heap_extent *e)
+{
+    const struct ku_heap_head *head = head_of(h);
+    bool kept = e->backed == 1;
+    for (uint32_t i = 0; i < head->n && kept; i++)
+        kept = &head->extent[i] == e || state_of(&head->extent[i]) != CHUNK;
+    return kept;
+}
+
 static void free_small(struct ku_heap *h, ku_block b)
 {
     struct ku_heap_extent *e = &head_of(h)->extent[extent_of(b)];
@@ -466,7 +477,7 @@ static void free_small(struct ku_heap *h, ku_block b)
     _Atomic uint8_t *map = state_of(e) == CHUNK ? map_of(h, extent_of(b)) : NULL;
     if (map != NULL && marked(map + first) == FIRST)
         e->free += unmark_block(map, first);
-    if (map != NULL && e->free == GRAINS - MAP_GRAINS)
+    if (map != NULL && e->free == GRAINS - MAP_GRAINS && !is_kept(h, e))
         make_idle(h, e);
     unlock(h);
 }

@@ -9,7 +9,7 @@
  *   - A block has its pages when ku_heap_alloc returns it: want of memory is an error there, not a signal later.
  *     (Where the kernel cannot allot pages in advance, which no Linux since 3.5 does, they come when they are touched.)
  *   - A block is zero at first.  Freeing it gives its pages back to the system: at once if it is large, when its chunk is
- *     empty if it is small.
+ *     empty if it is small.  At most KU_HEAP_KEPT bytes stay when there is no block.
  *   - A process may be killed at any instruction: the others go on, and lose at most what it was about to allot. */
 #ifndef KU_SEGMENT_ALLOC_H
 #define KU_SEGMENT_ALLOC_H
@@ -26,6 +26,7 @@ enum {
     KU_HEAP_EXTENTS = 16384,
     KU_HEAP_GRAIN = 128, /* blocks begin at a multiple of this, which is two lines */
     KU_HEAP_CHUNK = 1 << 20,
+    KU_HEAP_KEPT = 64 << 10,
     KU_HEAP_SMALL = 128 << 10 /* the longest block in a chunk */
 };
 

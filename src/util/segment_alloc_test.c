@@ -118,7 +118,7 @@ START_TEST(sizes)
             ck_assert(ku_heap_map(&heap, b[i]) == NULL || sizes[i] <= KU_HEAP_SMALL);
         }
         ck_assert_uint_eq(ku_heap_use(&heap).blocks, 0);
-        ck_assert_uint_eq(ku_heap_use(&heap).pages, 0);
+        ck_assert_uint_le(ku_heap_use(&heap).pages, KU_HEAP_KEPT);
     }
     ck_assert_uint_le(file_pages(), before + 2 * 4096);  /* of the heap's own head */
     ck_assert_uint_le(head()->end, seg.bytes + 16 * MB); /* ranges of the file are used again */
@@ -141,7 +141,7 @@ START_TEST(many_small)
         ck_assert_uint_eq(ku_block_of(ku_block_number(b[i])), b[i]);
         ku_heap_free(&heap, b[i]);
     }
-    ck_assert_uint_eq(ku_heap_use(&heap).pages, 0);
+    ck_assert_uint_le(ku_heap_use(&heap).pages, KU_HEAP_KEPT);
     free(b);
 }
 END_TEST
@@ -224,7 +224,7 @@ START_TEST(no_memory)
     ck_assert_uint_le(largest_request, 16 * MB);
     check_filled(&heap, kept, 1000, 7);
     ku_heap_free(&heap, kept);
-    ck_assert_uint_eq(ku_heap_use(&heap).pages, 0);
+    ck_assert_uint_le(ku_heap_use(&heap).pages, KU_HEAP_KEPT);
 }
 END_TEST
 
@@ -235,7 +235,7 @@ START_TEST(epochs)
     ku_heap_close(&heap);
     ku_heap_open(&heap, &seg, 0, 2);
     ck_assert_uint_eq(ku_heap_use(&heap).blocks, 0);
-    ck_assert_uint_eq(ku_heap_use(&heap).pages, 0);
+    ck_assert_uint_le(ku_heap_use(&heap).pages, KU_HEAP_KEPT);
     ku_block b = filled(&heap, 1000, 1);
     ku_heap_free(&heap, b);
 }
@@ -277,7 +277,7 @@ START_TEST(threads)
         ck_assert_int_eq(pthread_create(&t[i], NULL, actor, (void *)(i + 1)), 0);
     for (int i = 0; i < ACTORS; i++)
         pthread_join(t[i], NULL);
-    ck_assert_uint_eq(ku_heap_use(&heap).pages, 0);
+    ck_assert_uint_le(ku_heap_use(&heap).pages, KU_HEAP_KEPT);
 }
 END_TEST
 
@@ -309,7 +309,7 @@ START_TEST(processes)
     }
     check_filled(&heap, shared, 3 * MB, 9);
     ku_heap_free(&heap, shared);
-    ck_assert_uint_eq(ku_heap_use(&heap).pages, 0);
+    ck_assert_uint_le(ku_heap_use(&heap).pages, KU_HEAP_KEPT);
 }
 END_TEST
 
@@ -360,7 +360,7 @@ START_TEST(killed_in_requests)
         for (uint32_t i = 0; i < head()->n; i++) /* what it was making is not lost */
             ck_assert_uint_ne(head()->extent[i].state, 1);
         ku_heap_open(&heap, &seg, 0, head()->epoch + 1); /* what it had is */
-        ck_assert_uint_eq(ku_heap_use(&heap).pages, 0);
+        ck_assert_uint_le(ku_heap_use(&heap).pages, KU_HEAP_KEPT);
         ku_heap_open(&heap, &seg, 0, head()->epoch);
         head()->epoch = 1;
         ku_heap_open(&heap, &seg, 0, 1);
