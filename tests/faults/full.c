@@ -119,7 +119,8 @@ static void cannot_write(void)
     MPI_Status s;
     char c = 0, other[512];
     CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, MPI_INFO_NULL, &f), MPI_ERR_READ_ONLY);
-    CHECK_SAYS(check_rank ? "rank 0 met that" : "Read-only file system");
+    CHECK_SAYS("Read-only file system");
+    CHECK_SAYS(check_rank ? "rank 0: opening" : "opening");
     CHECK_SAYS(name);
     CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_WRONLY, MPI_INFO_NULL, &f), MPI_ERR_READ_ONLY);
     snprintf(other, sizeof other, "%s-other", name);

@@ -137,17 +137,15 @@ static bool on_one_node(const MPIR_Comm *comm)
     return one;
 }
 
-/* Rank 0 makes the file, if it is to be made; so none of the others finds what another one has made. */
-static int open_all(MPIR_File *f)
+/* Rank 0 makes the file, if it is to be made; so none of the others finds what another one has made.  err: what this one has met before. */
+static int open_all(MPIR_File *f, int err)
 {
     int create = (f->amode & MPI_MODE_CREATE ? O_CREAT : 0) | (f->amode & MPI_MODE_EXCL ? O_EXCL : 0);
-    bool first = f->comm->adi.rank == 0;
-    int64_t amode = f->amode;
-    int err = MPIR_Io_same(f, &amode, 1, "amode");
-    if (err)
-        return err;
-    err = MPIR_Io_shared_open(f, first ? open_here(f, create) : 0);
-    if (!err && !first)
+    bool first = f->comm->adi.rank == 0, first_failed;
+    if (!err && first)
+        err = open_here(f, create);
+    err = MPIR_Io_shared_open(f, err, &first_failed);
+    if (!err && !first && !first_failed)
         err = open_here(f, 0);
     f->near = f->near && on_one_node(f->comm);
     return MPIR_Io_agree_hints(f, err, &f->near);
@@ -160,17 +158,19 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
     if (err)
         return err;
     err = begin(&f, filename, amode, info);
+    struct ku_err words = *ku_err_last();
     MPIR_Comm *own = NULL;
-    int made = MPIR_Comm_make(comm, comm->group, err, &own);
+    int made = MPIR_Comm_make(comm, comm->group, f && f->name ? 0 : err, &own);
     if (f)
         f->comm = own;
     if (made) {
         if (f)
             MPIR_File_release(f);
-        return err ? err : made;
+        return made;
     }
     own->no_handle = true;
-    err = open_all(f);
+    *ku_err_last() = words;
+    err = open_all(f, err);
     if (!err && (amode & MPI_MODE_APPEND)) {
         f->position = lseek(f->fd, 0, SEEK_END);
         if (f->position < 0)

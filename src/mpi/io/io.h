@@ -105,17 +105,20 @@ void MPIR_Io_job_wait(struct io_job *job);
 
 /* Collective over the file's processes; err: what this one has met before (recorded).  The access has been made when it returns. */
 int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err);
-/* The largest error class of all of them: 0, or one that is recorded. */
+/* The error of all of them: 0, or one that is recorded: a process's own, or the worst that another one has recorded, with its words. */
 int MPIR_Io_agree(MPIR_File *f, int err);
 /* The same, and f->together, which all have from now on, after a change of hints; and *all: `all` is true in all of them. */
 int MPIR_Io_agree_hints(MPIR_File *f, int err, bool *all);
 /* Are the values the same in all of them?  MPI_ERR_NOT_SAME, recorded, in all of them. */
 int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg);
+/* The same error, found otherwise. */
+int MPIR_Io_not_same(const MPIR_File *f, const char *arg);
 
 /* ---- The shared pointer (shared.c) ---- */
 
-/* Collective; err: what rank 0 has met before (recorded), which becomes an error of all. */
-int MPIR_Io_shared_open(MPIR_File *f, int err);
+/* Collective; err: what this one has met before (recorded).  *first_failed: rank 0 has met something, before or here.  All have said the
+ * same amode, unless one returns MPI_ERR_NOT_SAME. */
+int MPIR_Io_shared_open(MPIR_File *f, int err, bool *first_failed);
 void MPIR_Io_shared_close(MPIR_File *f);
 /* Add and tell what it was. */
 int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was);

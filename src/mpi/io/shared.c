@@ -21,7 +21,8 @@ struct io_pointer {
 
 /* What rank 0 tells the others. */
 struct told {
-    int64_t err; /* an error class: of opening the file, or of this */
+    int64_t err;   /* an error class: of opening the file, or of this */
+    int64_t amode; /* what the others have to have said, too */
     uint64_t block;
     int64_t key_len; /* 0: nobody needs the key */
     int64_t ranges;  /* all processes see the table of ranges */
@@ -76,8 +77,8 @@ static int make(MPIR_File *f, struct told *t, char *key)
 static int come(MPIR_File *f, const struct told *t, const char *key)
 {
     int err = 0;
-    if (t->block && is_near_first(f, f->comm->adi.rank))
-        return map(f, t->block);
+    if (f->pointer_block)
+        return 0;
     f->pointer_remote = MPID_Mem_open(key, t->key_len, &err);
     if (!err)
         f->pointer = MPID_Mem_share(f->pointer_remote);
@@ -97,28 +98,32 @@ static int see_ranges(MPIR_File *f, const struct told *t)
     return 0;
 }
 
-int MPIR_Io_shared_open(MPIR_File *f, int err)
+int MPIR_Io_shared_open(MPIR_File *f, int err, bool *first_failed)
 {
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
     bool first = f->comm->adi.rank == 0;
-    struct told t = { 0 };
+    struct told t = { .amode = f->amode };
     char key[MPID_KEY_MAX];
     if (first && !err)
         err = make(f, &t, key);
     t.err = err;
-    if (f->comm->adi.size == 1)
-        return err ? err : see_ranges(f, &t);
     struct ku_err words = *ku_err_last();
-    int there = MPIR_Bcast(&t, sizeof t, byte, 0, f->comm);
+    int there = f->comm->adi.size > 1 ? MPIR_Bcast(&t, sizeof t, byte, 0, f->comm) : 0;
     if (!there && !t.err && t.key_len)
         there = MPIR_Bcast(key, t.key_len, byte, 0, f->comm);
+    *first_failed = t.err != 0;
+    if (!there && !first && t.block && is_near_first(f, f->comm->adi.rank))
+        there =
+            map(f, t.block); /* whatever has happened: the block goes when all who share it have left it */
     if (err) {
         *ku_err_last() = words;
         return err;
     }
-    if (!there && t.err)
-        there = MPIR_Err((int)t.err, NULL, "rank 0 met that at %.150s", f->name);
-    if (!there && !first)
+    if (there || *first_failed)
+        return there;
+    if (t.amode != f->amode)
+        return MPIR_Io_not_same(f, "amode");
+    if (!first)
         there = come(f, &t, key);
     return there ? there : see_ranges(f, &t);
 }

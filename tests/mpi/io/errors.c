@@ -17,6 +17,30 @@ static void on_error(MPI_File *f, int *code, ...)
     CHECK_EQ(errclass, MPI_ERR_READ_ONLY);
 }
 
+/* Rank 0 makes the file; the last one means another, or says another amode. */
+static void one_fails(void)
+{
+    MPI_File f;
+    char name[512], who[32];
+    int last = check_rank == check_size - 1;
+    snprintf(who, sizeof who, "rank %d", check_size - 1);
+    snprintf(name, sizeof name, "%s%s", io_name, last ? "-none" : "");
+    CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &f),
+              MPI_ERR_NO_SUCH_FILE);
+    CHECK_SAYS(io_name);
+    CHECK_SAYS("-none: No such file or directory");
+    if (!last)
+        CHECK_SAYS(who);
+    CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, io_name, last ? 0 : MPI_MODE_RDWR, MPI_INFO_NULL, &f),
+              MPI_ERR_AMODE);
+    CHECK_SAYS("amode");
+    CHECK_SAYS("expected one");
+    if (!last) {
+        CHECK_SAYS(who);
+        CHECK_SAYS(io_name);
+    }
+}
+
 static void opening(void)
 {
     MPI_File f = (MPI_File)&calls;
@@ -24,6 +48,8 @@ static void opening(void)
     CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, io_name, MPI_MODE_RDWR, MPI_INFO_NULL, &f), MPI_ERR_NO_SUCH_FILE);
     CHECK(f == MPI_FILE_NULL);
     CHECK_SAYS(io_name);
+    CHECK_SAYS(check_rank ? "rank 0: opening " : "opening ");
+    CHECK_SAYS("No such file or directory");
     snprintf(name, sizeof name, "%s/folder/x", io_name);
     CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &f),
               MPI_ERR_NO_SUCH_FILE);
@@ -48,6 +74,7 @@ static void opening(void)
         /* one rank alone is wrong */
         amode = check_rank == check_size - 1 ? 0 : MPI_MODE_RDWR | MPI_MODE_CREATE;
         CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, io_name, amode, MPI_INFO_NULL, &f), MPI_ERR_AMODE);
+        one_fails();
     }
     CHECK_ERR(MPI_File_open(MPI_COMM_WORLD, io_name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &f),
               MPI_SUCCESS);
