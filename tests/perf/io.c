@@ -1,7 +1,7 @@
 /* io.c: how fast a library reads and writes a file; with any MPI.  io FILE: a line "what value unit" each.
  *   contiguous_*       1 MiB a call, each rank its own part; "bare" is pwrite and pread
  *   view_BYTES_*       pieces of so many bytes of the ranks lie between each other; independent, and together
- *   append             records of 1 KiB at the shared pointer, a second
+ *   append             records of 1 KiB at the shared pointer of an empty file, a second
  *   overlap            part of a nonblocking write that computing beside it hides
  *   open_close         microseconds */
 #include <mpi.h>
@@ -109,12 +109,18 @@ static void append(void)
     MPI_File f;
     enum { RECORDS = 1000 };
     MPI_File_open(MPI_COMM_WORLD, (char *)name, MPI_MODE_WRONLY | MPI_MODE_CREATE, MPI_INFO_NULL, &f);
-    double t = now();
-    for (int i = 0; i < RECORDS; i++)
-        MPI_File_write_shared(f, buf, 1024, MPI_BYTE, MPI_STATUS_IGNORE);
-    t = latest(MPI_Wtime() - t);
+    double best = 1e9;
+    for (int k = 0; k < TIMES; k++) {
+        MPI_File_set_size(f, 0);
+        MPI_File_seek_shared(f, 0, MPI_SEEK_SET);
+        double t = now();
+        for (int i = 0; i < RECORDS; i++)
+            MPI_File_write_shared(f, buf, 1024, MPI_BYTE, MPI_STATUS_IGNORE);
+        t = latest(MPI_Wtime() - t);
+        best = t < best ? t : best;
+    }
     MPI_File_close(&f);
-    show("append", (double)size * RECORDS / t, "1/s");
+    show("append", (double)size * RECORDS / best, "1/s");
 }
 
 static volatile double sink;

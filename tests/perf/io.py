@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Files: Keel beside the installed peers, run alternately; medians and ratios (above 1: Keel is better).
+"""Files: Keel beside the installed peers, run alternately; medians and ratios (above 1: Keel is better).  Below each table what the
+system does without MPI (io_floor.c), in turns with them.
 
   io.py [--rounds N] [--ranks 2,4] [--folder DIR,...]
 The folders are the disk's and that of a tmpfs.  Nothing here fails on a time."""
 import argparse
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
-from compare import build, libraries, printed, run_within
+from compare import TOP, build, libraries, printed, run_within
 
 LIMIT = 120
 SMALLER_IS_BETTER = {"open_close"}
@@ -23,16 +25,21 @@ def main():
     libs, some = libraries(), False
     names = [lib[0] for lib in libs]
     with tempfile.TemporaryDirectory() as tmp:
-        programs = build(libs, "io.c", tmp)
+        programs, bare = build(libs, "io.c", tmp), os.path.join(tmp, "bare")
+        subprocess.run(["cc", "-O2", "-w", "-pthread", "-o", bare, f"{TOP}/tests/perf/io_floor.c"], check=True)
         for folder in args.folder.split(","):
             for ranks in args.ranks.split(","):
-                values = {}
+                values, floor = {}, {}
                 for _ in range(args.rounds):
                     for name, _, mpiexec, env in libs:
                         with tempfile.TemporaryDirectory(dir=folder) as place:
                             out, _ = run_within(LIMIT, [*mpiexec, "-n", ranks, programs[name], os.path.join(place, "data")], env)
                         for what, value in printed(out).items():
                             values.setdefault(what, {}).setdefault(name, []).append(value)
+                    with tempfile.TemporaryDirectory(dir=folder) as place:
+                        out, _ = run_within(LIMIT, [bare, ranks, os.path.join(place, "data")], {})
+                    for what, value in printed(out).items():
+                        floor.setdefault(what, []).append(value)
                 print(f"\n{folder}, {ranks} ranks\n{'':24}" + "".join(f"{n:>12}" for n in names) + "".join(f"{'vs ' + n:>12}" for n in names[1:]))
                 for what, row in values.items():
                     mid = {n: statistics.median(v) for n, v in row.items()}
@@ -45,6 +52,8 @@ def main():
                         else:
                             line += f"{'-':>12}"
                     print(line, flush=True)
+                for what, row in floor.items():
+                    print(f"bare {what:19}{statistics.median(row):12.1f}", flush=True)
     return 0 if some else 1
 
 
