@@ -72,6 +72,9 @@ void MPIR_File_release(MPIR_File *f);
 /* Operations of files that other threads of the library have not completed yet. */
 extern _Atomic int MPIR_File_under_way;
 
+/* Those threads do not call the ADI any more, if all operations are over. */
+void MPIR_File_settle(void);
+
 /* The file of a request of handle_type MPIR_IO. */
 struct MPIR_HANDLE;
 MPIR_File *MPIR_File_of_request(const struct MPIR_HANDLE *request);

@@ -193,6 +193,7 @@ KU_NEEDS(lock) static void set_mode(void)
 /* Everything above the ADI that was made while it was up. */
 KU_NEEDS(lock) static void undo(void)
 {
+    MPIR_File_settle();
     MPID_Helper_end();
     library.helped = 0; /* by windows that were not freed */
     set_mode();

@@ -5,7 +5,8 @@
  * would work when the rank does not.  A thread that is woken does not drive its rank off a core (SCHED_BATCH), which would make the call
  * last as long as the access.
  *
- *   QUEUED --> RUN --(MPID_Wake)--> DONE: the thread does not touch the job any more */
+ *   QUEUED --> DONE --> MPID_Wake: the job may be gone by then, and whoever waited for it ends MPI only after the thread has come back
+ *   (MPIR_File_settle) */
 #include "config.h"
 #include <pthread.h>
 #include <sched.h>
@@ -16,10 +17,11 @@
 #include "util/lock.h"
 #include "util/segment.h"
 
-enum { QUEUED = 0, RUN, DONE };
+enum { QUEUED = 0, DONE };
 enum { THREADS = 4, IDLE_SECONDS = 2 };
 
 _Atomic int MPIR_File_under_way;
+static _Atomic int waking; /* threads that are about to call MPID_Wake, or in it */
 
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER;
@@ -55,9 +57,10 @@ static void *work(void *arg)
     for (struct io_job *j; (j = next_job()) != NULL;) {
         j->run(j);
         atomic_fetch_sub(&MPIR_File_under_way, 1);
-        atomic_store_explicit(&j->state, RUN, memory_order_release);
-        MPID_Wake();
+        atomic_fetch_add(&waking, 1);
         atomic_store_explicit(&j->state, DONE, memory_order_release);
+        MPID_Wake();
+        atomic_fetch_sub(&waking, 1);
     }
     return NULL;
 }
@@ -136,10 +139,15 @@ void MPIR_Io_submit(struct io_job *j)
 
 bool MPIR_Io_job_done(struct io_job *j)
 {
-    int state;
-    while ((state = atomic_load_explicit(&j->state, memory_order_acquire)) == RUN)
+    return atomic_load_explicit(&j->state, memory_order_acquire) == DONE;
+}
+
+void MPIR_File_settle(void)
+{
+    uint32_t depth = MPID_Thread_suspend(); /* one of them may wait for the lock */
+    while (atomic_load(&waking) > 0)
         sched_yield();
-    return state == DONE;
+    MPID_Thread_resume(depth);
 }
 
 void MPIR_Io_job_wait(struct io_job *j)
