@@ -54,6 +54,7 @@ typedef struct MPIR_File {
     MPIR_File_view view;
     MPI_Offset position; /* the individual pointer, in etypes */
     MPIR_File_hints hints;
+    uint32_t accesses;              /* in two phases, so far */
     enum MPIR_FILE_USE together[2]; /* what rank 0's hints say of collective reads and writes */
     struct io_split *split;
     /* The shared pointer (src/mpi/io/shared.c). */

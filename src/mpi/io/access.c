@@ -1,7 +1,6 @@
 /* access.c: the calls that read and write: where they begin in the file, and in which form they end.
  *
- * The blocking collective ones may work together (collective.c); nonblocking and split ones are begun by each process for itself and
- * made by another thread. */
+ * Collective ones may be made together (collective.c).  Others that are nonblocking are made by another thread. */
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>
@@ -159,6 +158,7 @@ struct later {
     struct io_access a;
     MPIR_File *f;
     MPIR_File_view view;
+    struct io_together *together; /* NULL: it is not collective, or each makes it for itself */
 };
 
 static void run_later(struct io_job *j)
@@ -167,7 +167,7 @@ static void run_later(struct io_job *j)
 }
 
 /* What it needs stays, whatever the program does with file, view and datatype. */
-static struct later *begin_later(const struct io_access *a)
+static struct later *keep(const struct io_access *a)
 {
     struct later *l = calloc(1, sizeof *l);
     if (!l) {
@@ -181,15 +181,47 @@ static struct later *begin_later(const struct io_access *a)
     MPIR_Object_ref(l->f);
     MPIR_Object_ref(a->type);
     l->job.run = run_later;
+    return l;
+}
+
+static void begin_later(struct later *l, bool collective)
+{
     if (l->view.rep->how == IO_USER) { /* the program's functions run where it calls */
         MPIR_Io_run(&l->a);
         l->a.len = 0;
     }
+    if (collective && !MPIR_Io_apart(l->f, &l->a))
+        l->together = MPIR_Io_together_begin(l->f, &l->a, &l->job);
+    else
+        MPIR_Io_submit(&l->job);
+}
+
+/* The access of a call, not begun yet.  NULL: *err (recorded); if it is collective the others know. */
+static struct later *later_of(const struct call *c, int *err)
+{
+    struct io_access a;
+    *err = prepare(c, &a);
+    struct later *l = *err ? NULL : keep(&a);
+    if (!l) {
+        *err = *err ? *err : MPI_ERR_NO_MEM;
+        if (c->how & ALL)
+            MPIR_Io_together_desert(c->f, &a, *err);
+    }
     return l;
+}
+
+static bool later_over(struct later *l)
+{
+    bool alone = true;
+    if (l->together && !MPIR_Io_together_over(l->together, &alone))
+        return false;
+    return !alone || MPIR_Io_job_done(&l->job);
 }
 
 static void free_later(struct later *l)
 {
+    if (l->together)
+        MPIR_Io_together_free(l->together);
     MPIR_Datatype_release(l->a.type);
     MPIR_Io_view_drop(&l->view);
     MPIR_File_release(l->f);
@@ -199,7 +231,7 @@ static void free_later(struct later *l)
 static void request_poll(MPIR_Request *r)
 {
     struct later *l = r->aux;
-    if (!MPIR_Io_job_done(&l->job))
+    if (!later_over(l))
         return;
     fill_status(&r->s, l->a.native);
     r->errval = l->a.err;
@@ -221,28 +253,36 @@ MPIR_File *MPIR_File_of_request(const MPIR_Request *r)
     return ((const struct later *)r->aux)->f;
 }
 
-static const struct MPIR_Request_ops request_ops = { .poll = request_poll,
-                                                     .free = request_free,
-                                                     .explain = request_explain };
+static const char *request_parts(MPIR_Request *r, void (*add)(MPIR_Request *message, void *arg), void *arg)
+{
+    const struct later *l = r->aux;
+    MPIR_Request *message = l->together ? MPIR_Io_together_awaits(l->together) : NULL;
+    if (message)
+        add(message, arg);
+    return l->together ? "a collective access to a file" : "an access to a file";
+}
+
+static const struct MPIR_Request_ops request_ops = {
+    .poll = request_poll, .free = request_free, .explain = request_explain, .parts = request_parts
+};
 
 static int nonblocking(struct call c, MPIR_Request **request)
 {
-    struct io_access a;
-    int err = prepare(&c, &a);
-    if (err)
-        return err;
-    MPIR_Request *r = MPIR_Request_alloc(NULL);
-    struct later *l = r ? begin_later(&a) : NULL;
-    if (!l) {
-        if (r)
-            MPIR_Request_release(r);
-        return MPI_ERR_NO_MEM;
+    int err;
+    struct later *l = later_of(&c, &err);
+    MPIR_Request *r = l ? MPIR_Request_alloc(NULL) : NULL;
+    if (!r) {
+        if (l && (c.how & ALL))
+            MPIR_Io_together_desert(c.f, &l->a, MPI_ERR_NO_MEM);
+        if (l)
+            free_later(l);
+        return err ? err : MPI_ERR_NO_MEM;
     }
     l->closure.ops = &request_ops;
     r->handle_type = MPIR_IO;
     r->aux = l;
     *request = r;
-    MPIR_Io_submit(&l->job);
+    begin_later(l, c.how & ALL);
     return 0;
 }
 
@@ -255,17 +295,20 @@ struct io_split {
 
 static int split_begin(struct call c)
 {
-    struct io_access a;
-    int err = prepare(&c, &a);
-    struct io_split *s = err ? NULL : malloc(sizeof *s);
-    struct later *l = s ? begin_later(&a) : NULL;
-    if (!l) {
-        free(s);
-        return err ? err : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more access to a file");
+    int err;
+    struct later *l = later_of(&c, &err);
+    struct io_split *s = l ? malloc(sizeof *s) : NULL;
+    if (l && !s) {
+        err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more access to a file");
+        if (c.how & ALL)
+            MPIR_Io_together_desert(c.f, &l->a, err);
+        free_later(l);
     }
+    if (!s)
+        return err;
     *s = (struct io_split){ c.how, l };
     c.f->split = s;
-    MPIR_Io_submit(&l->job);
+    begin_later(l, c.how & ALL);
     return 0;
 }
 
@@ -276,7 +319,8 @@ static int split_end(MPIR_File *f, int how, MPIR_Status *status)
         return MPIR_Err(MPI_ERR_REQUEST, NULL,
                         "%s split collective of %s is under way; expected that which this call ends",
                         s ? "another" : "no", f->name);
-    MPIR_Io_job_wait(&s->later->job);
+    while (!later_over(s->later))
+        MPID_DeviceCheck(MPID_BLOCKING);
     int err = ended(&s->later->a, status);
     f->split = NULL;
     free_later(s->later);

@@ -9,107 +9,38 @@
  *   read, each round    the aggregator has read the window, while the one before was given out, and sends each process its bytes
  *
  * Of a window with gaps only what was given is written.  An error of an aggregator does not stop it: all messages
- * are exchanged, and all processes agree on the worst error at the end. */
+ * are exchanged, and all processes agree on the worst error at the end.
+ *
+ * Nothing here waits: an access is driven (drive.h) whatever the process waits for.  Its stages, and what begins each
+ *
+ *   FACTS   (begin)       what each accesses goes to all
+ *   READY   (decide)      have all the memory that they need?
+ *   TYPES   (send_types)  filetypes go to aggregators
+ *   TYPED   (say)         have all of them been understood?
+ *   WINDOW  (next_round)  the window of this round is read, or the same memory has been written that it takes
+ *   ROUND   (exchange)    the messages of this round; then WINDOW again, or
+ *   FLUSH                 the last windows are written
+ *   LAST    (say)         errors; then it is over
+ *
+ * After FACTS it is over if each had better access the file alone; after READY and TYPED, if one cannot go on.
+ *
+ * Invariants
+ *   1. All processes go through the same stages, but for their windows.  What that depends on is what all have said in FACTS, and what
+ *      was the same in all when the access began.
+ *   2. Between two processes at most one message goes in each direction at a time, all with the tag of this access: so several accesses of
+ *      a file may be under way, beside other collective calls. */
 #include "config.h"
 #include "bodies.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "drive.h"
+#include "env.h"
 #include "io.h"
-#include "op.h"
 #include "p2p.h"
 
-enum { UNIT = 4096, SMALL = 64 << 10, AGGREGATORS_A_NODE = 4 };
-enum { TAG_TYPE = 1, TAG_DATA = 2 };
+enum { UNIT = 4096, SMALL = 64 << 10, AGGREGATORS_A_NODE = 4, TAGS = 1 << 15 };
 
-/* ---- Agreement ---- */
-
-static int all_max(MPIR_File *f, int64_t *values, int n)
-{
-    MPIR_Datatype *word = MPIR_Datatype_predefined(KEEL_MPI_INT64_T);
-    MPIR_Op *max = MPIR_Object_predefined(MPIR_KIND_OP, KEEL_MPI_MAX);
-    return f->comm->adi.size == 1 ? 0 : MPIR_Allreduce(MPI_IN_PLACE, values, n, word, max, f->comm);
-}
-
-/* An error class and who met it, so that the largest is the worst class, of the lowest rank that met it. */
-static int64_t verdict(int err, int32_t rank)
-{
-    return err ? (int64_t)err << 32 | (INT32_MAX - rank) : 0;
-}
-static int class_of(int64_t verdict)
-{
-    return (int)(verdict >> 32);
-}
-static int32_t rank_of(int64_t verdict)
-{
-    return INT32_MAX - (int32_t)(verdict & INT32_MAX);
-}
-
-/* What another process recorded becomes an error of this one, too, with its words. */
-static int another_met(const MPIR_File *f, int64_t verdict, const struct ku_err *words)
-{
-    char name[101]; /* as much as texts have of it */
-    snprintf(name, sizeof name, "%s", f->name);
-    bool named = strstr(words->text, name) != NULL;
-    return MPIR_Err(class_of(verdict), NULL, "rank %d%s%s: %s%s%.200s", rank_of(verdict), named ? "" : " at ",
-                    named ? "" : name, words->arg, words->arg[0] ? " " : "", words->text);
-}
-
-/* values[0] is for `err`; the others go with it. */
-static int agree_with(MPIR_File *f, int err, int64_t *values, int n)
-{
-    MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
-    struct ku_err words = *ku_err_last(), heard = words;
-    values[0] = verdict(err, f->comm->adi.rank);
-    int there = all_max(f, values, n);
-    if (!there && values[0] && f->comm->adi.size > 1)
-        there = MPIR_Bcast(&heard, sizeof heard, byte, rank_of(values[0]), f->comm);
-    if (err) {
-        *ku_err_last() = words;
-        return err;
-    }
-    return !there && values[0] ? another_met(f, values[0], &heard) : there;
-}
-
-int MPIR_Io_agree(MPIR_File *f, int err)
-{
-    int64_t worst;
-    return agree_with(f, err, &worst, 1);
-}
-
-int MPIR_Io_agree_hints(MPIR_File *f, int err, bool *all)
-{
-    bool first = f->comm->adi.rank == 0;
-    int64_t v[4] = { 0, !*all, first ? (int64_t)f->hints.cb_read : 0,
-                     first ? (int64_t)f->hints.cb_write : 0 };
-    err = agree_with(f, err, v, 4);
-    *all = v[1] == 0;
-    f->together[0] = (enum MPIR_FILE_USE)v[2];
-    f->together[1] = (enum MPIR_FILE_USE)v[3];
-    return err;
-}
-
-int MPIR_Io_not_same(const MPIR_File *f, const char *arg)
-{
-    return MPIR_Err(MPI_ERR_NOT_SAME, arg, "is not the same in all processes of %.150s", f->name);
-}
-
-int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg)
-{
-    int64_t both[8];
-    for (int i = 0; i < n; i++) {
-        both[i] = values[i];
-        both[n + i] = ~values[i];
-    }
-    int err = all_max(f, both, 2 * n);
-    for (int i = 0; !err && i < n; i++)
-        if (both[i] != ~both[n + i])
-            err = MPIR_Io_not_same(f, arg);
-    return err;
-}
-
-/* ---- What all know of each other ---- */
-
+/* What all know of each other. */
 struct fact {
     int64_t disp, at, len, first, end; /* of its access; first and end in the file */
     int64_t encoded;                   /* bytes of its filetype; 0: contiguous */
@@ -119,22 +50,64 @@ struct fact {
     int64_t unit;                      /* where parts of aggregators begin; that of rank 0 counts */
 };
 
-struct together {
+/* A message that this process has begun, with the memory it needs. */
+struct message {
+    struct MPIR_Watched watched;
+    char *bytes; /* owned; NULL: the memory is somebody else's */
+    bool begun, is_send;
+    int32_t rank;
+    int64_t s, s_end, got;
+};
+struct messages {
+    struct message *v; /* [size], addresses do not change */
+    int n, over;       /* how many, and of how many the end has been seen */
+};
+
+struct window {
+    struct io_job job;
     MPIR_File *f;
-    struct io_access *a;
+    bool busy, write;
+    char *bytes, *mask; /* mask: which bytes were given; NULL: all */
+    int64_t from, to, there;
+    int error;
+};
+
+/* The worst error, as far as it has been heard of. */
+struct opinion {
+    int64_t verdict;
+    struct ku_err words;
+};
+
+enum stage { FACTS, READY, TYPES, TYPED, WINDOW, ROUND, FLUSH, LAST };
+
+struct io_together {
+    struct MPIR_Driven driven;
+    enum stage stage;
+    bool over, alone; /* each accesses the file by itself */
+    bool deserted;    /* nobody waits for its end */
+    MPIR_File *f;
+    struct io_access *a, none;
+    struct io_job *job; /* to be begun if alone; NULL: the caller sees to that */
+    enum MPIR_FILE_USE use;
+    int tag;
+    int64_t distance;  /* of what is spread: to the process of the next step */
+    struct fact *ring; /* FACTS: from this process on */
+    struct opinion worst, heard;
     int32_t rank, size, n; /* n aggregators */
     int64_t lo, hi, part;  /* the range of all, and of an aggregator */
-    int64_t room, rounds;
+    int64_t room, round, rounds;
     struct fact *facts;
     void *encoded;
     struct MPIR_DATATYPE *types;       /* aggregator: [size] */
     const struct MPIR_DATATYPE **type; /* aggregator: [size]; NULL: contiguous */
     int32_t mine;                      /* which aggregator this process is; -1: none */
+    struct messages sent, got;
+    struct window w[2];
     int err;
     struct ku_err words;
 };
 
-static void note(struct together *t, int err)
+static void note(struct io_together *t, int err)
 {
     if (err && !t->err) {
         t->err = err;
@@ -142,7 +115,7 @@ static void note(struct together *t, int err)
     }
 }
 
-static void describe(struct together *t, struct fact *me, int err)
+static void describe(struct io_together *t, struct fact *me, int err)
 {
     const struct io_access *a = t->a;
     const struct MPIR_DATATYPE *ft = &a->view->filetype_there->adi;
@@ -152,7 +125,7 @@ static void describe(struct together *t, struct fact *me, int err)
                          .nodes = t->f->hints.cb_nodes,
                          .room = t->f->hints.cb_buffer_size,
                          .unit = t->f->hints.striping_unit > UNIT ? t->f->hints.striping_unit : UNIT };
-    me->cannot = err || !io_in_order(a) || a->f->atomic || a->view->rep->how != IO_SAME;
+    me->cannot = err || !io_in_order(a);
     if (me->cannot || a->len == 0) {
         me->len = 0;
         return;
@@ -168,7 +141,7 @@ static void describe(struct together *t, struct fact *me, int err)
 }
 
 /* Do they together, as all see alike? */
-static bool worth_it(struct together *t)
+static bool worth_it(struct io_together *t)
 {
     bool crossed = false, small = false;
     const struct fact *f = t->facts;
@@ -188,15 +161,15 @@ static bool worth_it(struct together *t)
     t->hi = end;
     if (end == INT64_MIN)
         return false;
-    return t->f->together[t->a->write] == MPIR_FILE_ENABLE || (crossed && small);
+    return t->use == MPIR_FILE_ENABLE || (crossed && small);
 }
 
-static int32_t aggregator_rank(const struct together *t, int32_t k)
+static int32_t aggregator_rank(const struct io_together *t, int32_t k)
 {
     return (int32_t)((int64_t)k * t->size / t->n);
 }
 
-static void divide(struct together *t)
+static void divide(struct io_together *t)
 {
     const struct fact *f = t->facts;
     int64_t unit = f[0].unit, nodes = MPID_World()->nodes;
@@ -214,7 +187,7 @@ static void divide(struct together *t)
 }
 
 /* The window of an aggregator in a round, [*from, *to). */
-static bool window_of(const struct together *t, int32_t k, int64_t round, int64_t *from, int64_t *to)
+static bool window_of(const struct io_together *t, int32_t k, int64_t round, int64_t *from, int64_t *to)
 {
     int64_t end = t->lo + (k + 1) * t->part;
     *from = t->lo + k * t->part + round * t->room;
@@ -224,7 +197,7 @@ static bool window_of(const struct together *t, int32_t k, int64_t round, int64_
 }
 
 /* The part of i's data that lies in [from, to): [*s, *s_end); false: none. */
-static bool share(const struct together *t, int32_t i, const struct MPIR_DATATYPE *type, int64_t from,
+static bool share(const struct io_together *t, int32_t i, const struct MPIR_DATATYPE *type, int64_t from,
                   int64_t to, int64_t *s, int64_t *s_end)
 {
     const struct fact *f = &t->facts[i];
@@ -238,7 +211,7 @@ static bool share(const struct together *t, int32_t i, const struct MPIR_DATATYP
     return *s < *s_end;
 }
 
-static const struct MPIR_DATATYPE *own_type(const struct together *t)
+static const struct MPIR_DATATYPE *own_type(const struct io_together *t)
 {
     const struct MPIR_DATATYPE *ft = &t->a->view->filetype_there->adi;
     return ft->is_contig ? NULL : ft;
@@ -246,32 +219,7 @@ static const struct MPIR_DATATYPE *own_type(const struct together *t)
 
 /* ---- Messages ---- */
 
-static int send_bytes(struct together *t, const void *buf, int64_t n, int32_t dest, int tag, MPIR_Request *r)
-{
-    return MPIR_P2p_isend(buf, n, MPIR_Datatype_predefined(KEEL_MPI_BYTE), dest, tag, t->f->comm,
-                          MPID_CONTEXT_PT2PT, r);
-}
-
-static int recv_bytes(struct together *t, void *buf, int64_t n, int32_t source, int tag, MPIR_Request *r)
-{
-    return MPIR_P2p_irecv(buf, n, MPIR_Datatype_predefined(KEEL_MPI_BYTE), source, tag, t->f->comm,
-                          MPID_CONTEXT_PT2PT, r);
-}
-
-/* Messages that this process has begun, with the memory they need. */
-struct message {
-    MPIR_Request request;
-    char *bytes; /* owned; NULL: the memory is somebody else's */
-    bool begun, is_send;
-    int32_t rank;
-    int64_t s, s_end, got;
-};
-struct messages {
-    struct message *v; /* addresses do not change */
-    int n;
-};
-
-static struct message *add(struct together *t, struct messages *m, int32_t rank, int64_t s, int64_t s_end,
+static struct message *add(struct io_together *t, struct messages *m, int32_t rank, int64_t s, int64_t s_end,
                            bool own)
 {
     struct message *one = &m->v[m->n++];
@@ -282,102 +230,139 @@ static struct message *add(struct together *t, struct messages *m, int32_t rank,
     return one;
 }
 
-static void wait_one(struct together *t, struct message *m)
+static void send_message(struct io_together *t, struct message *m, const void *bytes, int64_t n)
+{
+    m->is_send = true;
+    int err = MPIR_P2p_isend(bytes, n, MPIR_Datatype_predefined(KEEL_MPI_BYTE), m->rank, t->tag, t->f->comm,
+                             MPID_CONTEXT_PT2PT, &m->watched.request);
+    m->begun = !err;
+    note(t, err);
+}
+
+/* Where there is no memory for it (bytes is NULL) it is taken, too, and is an error. */
+static void recv_message(struct io_together *t, struct message *m, void *bytes)
+{
+    int64_t n = bytes ? m->s_end - m->s : 0;
+    int err = MPIR_P2p_irecv(bytes, n, MPIR_Datatype_predefined(KEEL_MPI_BYTE), m->rank, t->tag, t->f->comm,
+                             MPID_CONTEXT_PT2PT, &m->watched.request);
+    m->begun = !err;
+    note(t, err);
+}
+
+/* It is complete. */
+static void end_message(struct io_together *t, struct message *m)
 {
     int err = 0;
     MPIR_Status status = { 0 };
-    if (!m->begun)
-        return;
     if (m->is_send) {
-        MPID_SendComplete(&m->request, &err);
+        MPID_SendComplete(&m->watched.request, &err);
     } else {
-        MPID_RecvComplete(&m->request, &status, &err);
+        MPID_RecvComplete(&m->watched.request, &status, &err);
         m->got = status.count;
     }
     m->begun = false;
     note(t, err);
 }
 
-static void drop(struct together *t, struct messages *m)
+/* Are all over?  If not, the access is advanced when the next one is. */
+static bool messages_over(struct io_together *t, struct messages *m)
 {
-    for (int i = 0; i < m->n; i++) {
-        wait_one(t, &m->v[i]);
-        free(m->v[i].bytes);
+    for (; m->over < m->n; m->over++) {
+        struct message *one = &m->v[m->over];
+        if (one->begun && MPIR_Drive_watch(&t->driven, &one->watched))
+            return false;
+        if (one->begun)
+            end_message(t, one);
     }
-    m->n = 0;
+    return true;
 }
 
-static void send_message(struct together *t, struct message *m, const char *bytes, int64_t n)
+static void drop(struct messages *m)
 {
-    m->is_send = true;
-    int err = send_bytes(t, bytes, n, m->rank, TAG_DATA, &m->request);
-    m->begun = !err;
-    note(t, err);
+    for (int i = 0; i < m->n; i++)
+        free(m->v[i].bytes);
+    m->n = m->over = 0;
 }
 
-static void recv_message(struct together *t, struct message *m, char *bytes)
+/* ---- What goes to all: in each step a process hears what twice as many know ---- */
+
+/* Begin the next step; false: all have heard of all. */
+static bool spread(struct io_together *t)
 {
-    int err = recv_bytes(t, bytes, m->s_end - m->s, m->rank, TAG_DATA, &m->request);
-    m->begun = !err;
-    note(t, err);
+    int32_t d = (int32_t)t->distance, size = t->size;
+    bool facts = t->stage == FACTS;
+    drop(&t->sent);
+    drop(&t->got);
+    if (!facts && t->heard.verdict > t->worst.verdict)
+        t->worst = t->heard;
+    if (t->distance >= size)
+        return false;
+    int64_t n = facts ? (d < size - d ? d : size - d) * (int64_t)sizeof *t->ring : (int64_t)sizeof t->worst;
+    struct message *to = add(t, &t->sent, (int32_t)(((int64_t)t->rank - d + size) % size), 0, n, false);
+    struct message *from = add(t, &t->got, (int32_t)(((int64_t)t->rank + d) % size), 0, n, false);
+    recv_message(t, from, facts ? (void *)(t->ring + d) : &t->heard);
+    send_message(t, to, facts ? (void *)t->ring : &t->worst, n);
+    t->distance *= 2;
+    return true;
+}
+
+/* Tell all whether something has gone wrong here. */
+static void say(struct io_together *t, enum stage stage)
+{
+    t->stage = stage;
+    t->distance = 1;
+    t->worst = (struct opinion){ MPIR_Io_verdict(t->err, t->rank), t->words };
+    t->heard = (struct opinion){ 0 };
+}
+
+/* All have heard of all: has something gone wrong anywhere? */
+static bool failed(struct io_together *t)
+{
+    if (t->worst.verdict && !t->err)
+        note(t, MPIR_Io_another_met(t->f, t->worst.verdict, &t->worst.words));
+    return t->err != 0;
 }
 
 /* ---- Filetypes ---- */
 
-static bool touches(const struct together *t, int32_t i, int32_t k)
+static bool touches(const struct io_together *t, int32_t i, int32_t k)
 {
     const struct fact *f = &t->facts[i];
     int64_t from = t->lo + k * t->part, to = from + t->part;
     return f->len > 0 && f->first < to && f->end > from;
 }
 
-static void send_types(struct together *t, struct messages *sent)
+static void send_types(struct io_together *t)
 {
     int64_t bytes = t->facts[t->rank].encoded;
+    t->stage = TYPES;
     for (int32_t k = 0; k < t->n && bytes; k++) {
         int32_t dest = aggregator_rank(t, k);
-        if (dest == t->rank || !touches(t, t->rank, k))
-            continue;
-        struct message *m = add(t, sent, dest, 0, bytes, false);
-        m->is_send = true;
-        int err = send_bytes(t, t->encoded, bytes, dest, TAG_TYPE, &m->request);
-        m->begun = !err;
-        note(t, err);
+        if (dest != t->rank && touches(t, t->rank, k))
+            send_message(t, add(t, &t->sent, dest, 0, bytes, false), t->encoded, bytes);
     }
+    for (int32_t i = 0; i < t->size && t->mine >= 0; i++)
+        if (i != t->rank && t->facts[i].encoded && touches(t, i, t->mine)) {
+            struct message *m = add(t, &t->got, i, 0, t->facts[i].encoded, true);
+            recv_message(t, m, m->bytes);
+        }
 }
 
-static void recv_types(struct together *t)
+static void see_types(struct io_together *t)
 {
-    for (int32_t i = 0; i < t->size; i++) {
-        int64_t bytes = t->facts[i].encoded;
-        if (i == t->rank || !bytes || !touches(t, i, t->mine))
-            continue;
-        struct message m = { .rank = i };
-        void *buf = malloc((size_t)bytes);
-        int err = buf ? recv_bytes(t, buf, bytes, i, TAG_TYPE, &m.request) : MPI_ERR_NO_MEM;
-        m.begun = !err;
+    for (int k = 0; k < t->got.n; k++) {
+        const struct message *m = &t->got.v[k];
+        int err = t->err ? t->err : MPID_Type_decode(&t->types[m->rank], m->bytes, m->got);
         note(t, err);
-        wait_one(t, &m);
-        if (!t->err) {
-            err = MPID_Type_decode(&t->types[i], buf, bytes);
-            note(t, err);
-            t->type[i] = err ? NULL : &t->types[i];
-        }
-        free(buf);
+        t->type[m->rank] = err ? NULL : &t->types[m->rank];
     }
-    t->type[t->rank] = own_type(t);
+    if (t->mine >= 0)
+        t->type[t->rank] = own_type(t);
+    drop(&t->sent);
+    drop(&t->got);
 }
 
 /* ---- Windows of an aggregator ---- */
-
-struct window {
-    struct io_job job;
-    MPIR_File *f;
-    bool busy, write;
-    char *bytes, *mask; /* mask: which bytes were given; NULL: all */
-    int64_t from, to, there;
-    int error;
-};
 
 static void write_window(struct window *w)
 {
@@ -406,16 +391,19 @@ static void run_window(struct io_job *j)
         w->error = MPIR_Io_pread(w->f->fd, w->bytes, w->to - w->from, w->from, &w->there);
 }
 
-static void end_window(struct together *t, struct window *w)
+/* Is nobody at work in it? */
+static bool window_over(struct io_together *t, struct window *w)
 {
     if (!w->busy)
-        return;
-    MPIR_Io_job_wait(&w->job);
+        return true;
+    if (!MPIR_Io_job_done(&w->job))
+        return false;
     w->busy = false;
     if (w->error)
         note(t, MPIR_Io_errno(w->error, t->f->name, "%s bytes %lld to %lld of",
                               w->write ? "writing" : "reading", (long long)w->from, (long long)w->to - 1));
     w->error = 0;
+    return true;
 }
 
 static void begin_window(struct window *w)
@@ -425,7 +413,7 @@ static void begin_window(struct window *w)
     MPIR_Io_submit(&w->job);
 }
 
-static bool room_for(struct together *t, struct window *w, bool mask)
+static bool room_for(struct io_together *t, struct window *w, bool mask)
 {
     if (!w->bytes)
         w->bytes = malloc((size_t)t->room);
@@ -439,7 +427,7 @@ static bool room_for(struct together *t, struct window *w, bool mask)
 }
 
 /* The bytes of the window that some process touches: from the first to the last. */
-static bool clip(const struct together *t, int64_t *from, int64_t *to)
+static bool clip(const struct io_together *t, int64_t *from, int64_t *to)
 {
     int64_t first = INT64_MAX, last = INT64_MIN, s, e;
     for (int32_t i = 0; i < t->size; i++) {
@@ -458,7 +446,7 @@ static bool clip(const struct together *t, int64_t *from, int64_t *to)
 
 /* ---- Write ---- */
 
-static void put(const struct together *t, const struct window *w, char *to, int32_t i, const char *bytes,
+static void put(const struct io_together *t, const struct window *w, char *to, int32_t i, const char *bytes,
                 int64_t s, int64_t n)
 {
     const struct MPIR_DATATYPE *type = t->type[i];
@@ -471,7 +459,7 @@ static void put(const struct together *t, const struct window *w, char *to, int3
 }
 
 /* The packed bytes of this process; *own: memory to be freed. */
-static const char *packed(struct together *t, int64_t s, int64_t s_end, char *room)
+static const char *packed(struct io_together *t, int64_t s, int64_t s_end, char *room)
 {
     const struct io_access *a = t->a;
     if (a->type->adi.is_contig)
@@ -481,28 +469,28 @@ static const char *packed(struct together *t, int64_t s, int64_t s_end, char *ro
     return room;
 }
 
-static void send_shares(struct together *t, int64_t round, struct messages *sent)
+static void send_shares(struct io_together *t)
 {
     for (int32_t k = 0; k < t->n; k++) {
         int64_t from, to, s, e;
         int32_t dest = aggregator_rank(t, k);
-        if (dest == t->rank || !window_of(t, k, round, &from, &to) ||
+        if (dest == t->rank || !window_of(t, k, t->round, &from, &to) ||
             !share(t, t->rank, own_type(t), from, to, &s, &e))
             continue;
-        struct message *m = add(t, sent, dest, s, e, !t->a->type->adi.is_contig);
+        struct message *m = add(t, &t->sent, dest, s, e, !t->a->type->adi.is_contig);
         const char *bytes = packed(t, s, e, m->bytes);
-        send_message(t, m, bytes ? bytes : "", bytes ? e - s : 0);
+        send_message(t, m, bytes, bytes ? e - s : 0);
     }
 }
 
 /* Ones for the mask. */
-static void mark(const struct together *t, const struct window *w, int32_t i, const char *ones, int64_t s,
+static void mark(const struct io_together *t, const struct window *w, int32_t i, const char *ones, int64_t s,
                  int64_t n)
 {
     put(t, w, w->mask, i, ones, s, n);
 }
 
-static void fill_window(struct together *t, struct window *w, struct messages *got, bool gaps)
+static void fill_window(struct io_together *t, struct window *w, bool gaps)
 {
     char *ones = gaps ? malloc((size_t)(w->to - w->from)) : NULL;
     int64_t s, e;
@@ -512,9 +500,8 @@ static void fill_window(struct together *t, struct window *w, struct messages *g
     } else if (gaps) {
         note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective write"));
     }
-    for (int i = 0; i < got->n; i++) {
-        struct message *m = &got->v[i];
-        wait_one(t, m);
+    for (int i = 0; i < t->got.n; i++) {
+        const struct message *m = &t->got.v[i];
         bool whole = m->bytes && m->got == m->s_end - m->s;
         if (whole)
             put(t, w, w->bytes, m->rank, m->bytes, m->s, m->s_end - m->s);
@@ -538,7 +525,7 @@ static void fill_window(struct together *t, struct window *w, struct messages *g
 }
 
 /* May there be bytes in the window that nobody gives?  One process without gaps is sure to give all. */
-static bool has_gaps(const struct together *t, const struct window *w)
+static bool has_gaps(const struct io_together *t, const struct window *w)
 {
     int64_t s, e, given = 0, n = 0;
     for (int32_t i = 0; i < t->size; i++)
@@ -549,45 +536,40 @@ static bool has_gaps(const struct together *t, const struct window *w)
     return !(n == 1 && given == w->to - w->from);
 }
 
-static void write_round(struct together *t, int64_t round, struct window *w, struct messages *sent,
-                        struct messages *got)
+static void write_exchange(struct io_together *t)
 {
-    int64_t from, to, s, e;
-    bool any = t->mine >= 0 && window_of(t, t->mine, round, &from, &to);
-    if (any) {
-        end_window(t, w); /* that of two rounds before */
-        any = clip(t, &from, &to);
-    }
-    for (int32_t i = 0; any && i < t->size; i++)
-        if (i != t->rank && share(t, i, t->type[i], from, to, &s, &e)) {
-            struct message *m = add(t, got, i, s, e, true);
-            if (m->bytes)
-                recv_message(t, m, m->bytes);
+    struct window *w = &t->w[t->round & 1];
+    int64_t s, e;
+    w->from = w->to = 0;
+    if (t->mine >= 0 && window_of(t, t->mine, t->round, &w->from, &w->to) && !clip(t, &w->from, &w->to))
+        w->from = w->to = 0;
+    for (int32_t i = 0; w->from < w->to && i < t->size; i++)
+        if (i != t->rank && share(t, i, t->type[i], w->from, w->to, &s, &e)) {
+            struct message *m = add(t, &t->got, i, s, e, true);
+            recv_message(t, m, m->bytes);
         }
-    send_shares(t, round, sent);
-    if (any) {
-        w->f = t->f;
-        w->write = true;
-        w->from = from;
-        w->to = to;
-        bool gaps = has_gaps(t, w);
-        if (room_for(t, w, gaps)) {
-            char *mask = w->mask;
-            fill_window(t, w, got, gaps);
-            w->mask = gaps ? mask : NULL;
-            if (!gaps)
-                free(mask);
-            if (!t->err)
-                begin_window(w);
-        }
-    }
-    drop(t, got);
-    drop(t, sent);
+    send_shares(t);
+}
+
+static void write_exchanged(struct io_together *t)
+{
+    struct window *w = &t->w[t->round & 1];
+    bool gaps = w->from < w->to && has_gaps(t, w);
+    if (w->from >= w->to || !room_for(t, w, gaps))
+        return;
+    char *mask = w->mask;
+    fill_window(t, w, gaps);
+    w->mask = gaps ? mask : NULL;
+    if (!gaps)
+        free(mask);
+    w->write = true;
+    if (!t->err)
+        begin_window(w);
 }
 
 /* ---- Read ---- */
 
-static void read_ahead(struct together *t, int64_t round, struct window *w)
+static void read_ahead(struct io_together *t, int64_t round, struct window *w)
 {
     int64_t from, to;
     w->from = w->to = w->there = 0;
@@ -600,7 +582,7 @@ static void read_ahead(struct together *t, int64_t round, struct window *w)
     begin_window(w);
 }
 
-static void take(struct together *t, const struct window *w, int32_t i, char *to, int64_t s, int64_t e)
+static void take(struct io_together *t, const struct window *w, int32_t i, char *to, int64_t s, int64_t e)
 {
     const struct MPIR_DATATYPE *type = t->type[i];
     int64_t base = t->facts[i].disp - w->from;
@@ -611,7 +593,7 @@ static void take(struct together *t, const struct window *w, int32_t i, char *to
         memcpy(to, w->bytes + base + s, (size_t)(e - s));
 }
 
-static void received(struct together *t, const char *bytes, int64_t s, int64_t n)
+static void received(struct io_together *t, const char *bytes, int64_t s, int64_t n)
 {
     struct io_access *a = t->a;
     if (n > 0 && bytes)
@@ -620,7 +602,7 @@ static void received(struct together *t, const char *bytes, int64_t s, int64_t n
 }
 
 /* Give each process its bytes of the window, as far as the file goes. */
-static void give_out(struct together *t, struct window *w, struct messages *sent)
+static void give_out(struct io_together *t, const struct window *w)
 {
     int64_t s, e;
     for (int32_t i = 0; i < t->size && w->from < w->to; i++) {
@@ -638,133 +620,289 @@ static void give_out(struct together *t, struct window *w, struct messages *sent
             free(room);
             continue;
         }
-        struct message *m = add(t, sent, i, s, e, true);
+        struct message *m = add(t, &t->sent, i, s, e, true);
         if (m->bytes)
             take(t, w, i, m->bytes, s, fit);
-        send_message(t, m, m->bytes ? m->bytes : "", m->bytes ? fit - s : 0);
+        send_message(t, m, m->bytes, m->bytes ? fit - s : 0);
     }
 }
 
-static void read_round(struct together *t, int64_t round, struct window w[2], struct messages *sent,
-                       struct messages *got)
+static void await_shares(struct io_together *t)
 {
-    struct window *now = &w[round & 1];
-    bool contig = t->a->type->adi.is_contig;
     for (int32_t k = 0; k < t->n; k++) {
         int64_t from, to, s, e;
         int32_t source = aggregator_rank(t, k);
-        if (source == t->rank || !window_of(t, k, round, &from, &to) ||
+        bool contig = t->a->type->adi.is_contig;
+        if (source == t->rank || !window_of(t, k, t->round, &from, &to) ||
             !share(t, t->rank, own_type(t), from, to, &s, &e))
             continue;
-        struct message *m = add(t, got, source, s, e, !contig);
-        char *to_here = contig ? (char *)t->a->buf + (s - t->a->at) : m->bytes;
-        if (to_here)
-            recv_message(t, m, to_here);
+        struct message *m = add(t, &t->got, source, s, e, !contig);
+        recv_message(t, m, contig ? (char *)t->a->buf + (s - t->a->at) : m->bytes);
     }
-    end_window(t, now);
-    read_ahead(t, round + 1, &w[(round + 1) & 1]);
-    give_out(t, now, sent);
-    for (int i = 0; i < got->n; i++) {
-        struct message *m = &got->v[i];
-        wait_one(t, m);
-        if (contig)
+}
+
+static void read_exchange(struct io_together *t)
+{
+    read_ahead(t, t->round + 1, &t->w[(t->round + 1) & 1]);
+    give_out(t, &t->w[t->round & 1]);
+}
+
+static void read_exchanged(struct io_together *t)
+{
+    for (int i = 0; i < t->got.n; i++) {
+        const struct message *m = &t->got.v[i];
+        if (t->a->type->adi.is_contig)
             t->a->native += m->got;
         else
             received(t, m->bytes, m->s, m->got);
     }
-    drop(t, got);
-    drop(t, sent);
 }
 
-/* ---- All of it ---- */
+/* ---- From stage to stage ---- */
 
-static bool begin(struct together *t, struct messages m[2])
+static bool reserve(struct io_together *t)
 {
-    size_t most = (size_t)(t->size > t->n ? t->size : t->n);
-    bool there = true;
-    for (int i = 0; i < 2; i++)
-        there = (m[i].v = malloc(most * sizeof *m[i].v)) != NULL && there;
-    if (t->mine >= 0) {
-        t->types = calloc((size_t)t->size, sizeof *t->types);
-        t->type = calloc((size_t)t->size, sizeof *t->type);
-        there = there && t->types && t->type;
-    }
-    return there;
+    if (t->mine < 0)
+        return true;
+    t->types = calloc((size_t)t->size, sizeof *t->types);
+    t->type = calloc((size_t)t->size, sizeof *t->type);
+    return t->types && t->type;
 }
 
-static void run(struct together *t)
+/* All facts are here. */
+static void decide(struct io_together *t)
 {
-    struct messages m[2] = { { 0 }, { 0 } };
-    struct window w[2] = { { .f = t->f }, { .f = t->f } };
-    int ready = MPIR_Io_agree(
-        t->f, begin(t, m) ? 0 : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective access"));
-    note(t, ready);
-    if (!ready) {
-        send_types(t, &m[0]);
-        if (t->mine >= 0)
-            recv_types(t);
-        drop(t, &m[0]);
-        ready = MPIR_Io_agree(t->f, t->err);
-        note(t, ready);
-    }
-    if (!ready && !t->a->write)
-        read_ahead(t, 0, &w[0]);
-    for (int64_t round = 0; !ready && round < t->rounds; round++)
+    for (int32_t i = 0; i < t->size; i++)
+        t->facts[(int32_t)(((int64_t)t->rank + i) % t->size)] = t->ring[i];
+    t->alone = !t->err && !worth_it(t);
+    if (t->alone || t->err)
+        return;
+    divide(t);
+    if (!reserve(t))
+        note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective access"));
+    say(t, READY);
+}
+
+static void next_round(struct io_together *t)
+{
+    drop(&t->sent);
+    drop(&t->got);
+    t->stage = t->round < t->rounds ? WINDOW : FLUSH;
+    if (t->stage == WINDOW && !t->a->write)
+        await_shares(t);
+}
+
+static void exchange(struct io_together *t)
+{
+    t->stage = ROUND;
+    if (t->a->write)
+        write_exchange(t);
+    else
+        read_exchange(t);
+}
+
+/* What the stage waits for is there: begin what follows.  False: it is over. */
+static bool go_on(struct io_together *t)
+{
+    bool opinions = t->stage == READY || t->stage == TYPED || t->stage == LAST;
+    if ((opinions || t->stage == FACTS) && spread(t))
+        return true;
+    if (opinions && failed(t))
+        return false;
+    switch (t->stage) {
+    case FACTS:
+        decide(t);
+        return t->stage != FACTS;
+    case READY:
+        send_types(t);
+        break;
+    case TYPES:
+        see_types(t);
+        say(t, TYPED);
+        break;
+    case TYPED:
+        if (!t->a->write)
+            read_ahead(t, 0, &t->w[0]);
+        next_round(t);
+        break;
+    case WINDOW:
+        exchange(t);
+        break;
+    case ROUND:
         if (t->a->write)
-            write_round(t, round, &w[round & 1], &m[0], &m[1]);
+            write_exchanged(t);
         else
-            read_round(t, round, w, &m[0], &m[1]);
-    for (int i = 0; i < 2; i++) {
-        end_window(t, &w[i]);
-        free(w[i].bytes);
-        free(w[i].mask);
-        free(m[i].v);
+            read_exchanged(t);
+        t->round++;
+        next_round(t);
+        break;
+    case FLUSH:
+        say(t, LAST);
+        break;
+    case LAST:
+        return false;
     }
-    for (int32_t i = 0; i < t->size && t->types; i++)
+    return true;
+}
+
+static void finish(struct io_together *t)
+{
+    struct io_access *a = t->a;
+    if (t->alone && t->job && !t->deserted)
+        MPIR_Io_submit(t->job);
+    if (!t->alone) {
+        a->native = t->err ? 0 : a->write ? a->len : a->native; /* what is there need not be the first part */
+        a->err = t->err;
+        a->words = t->words;
+    }
+    t->over = true;
+    if (t->deserted)
+        MPIR_Io_together_free(t);
+}
+
+static enum MPIR_DRIVE advance(struct MPIR_Driven *d)
+{
+    struct io_together *t = (struct io_together *)((char *)d - offsetof(struct io_together, driven));
+    for (bool moved = false;; moved = true) {
+        bool windows = t->stage == WINDOW || t->stage == FLUSH;
+        if (windows && !(window_over(t, &t->w[t->round & 1]) &&
+                         (t->stage == WINDOW || window_over(t, &t->w[(t->round + 1) & 1]))))
+            return moved ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
+        if (!windows && !(messages_over(t, &t->got) && messages_over(t, &t->sent)))
+            return MPIR_DRIVE_SLEEPS;
+        if (!go_on(t))
+            break;
+    }
+    finish(t);
+    return MPIR_DRIVE_DONE;
+}
+
+/* ---- Calls ---- */
+
+void MPIR_Io_together_free(struct io_together *t)
+{
+    for (int i = 0; i < 2; i++) {
+        free(t->w[i].bytes);
+        free(t->w[i].mask);
+    }
+    for (int32_t i = 0; i < t->size && t->types && t->type; i++)
         if (t->type[i] == &t->types[i])
             MPID_Type_fini(&t->types[i]);
     free(t->types);
     free(t->type);
+    drop(&t->sent);
+    drop(&t->got);
+    free(t->sent.v);
+    free(t->got.v);
+    free(t->ring);
+    free(t->facts);
+    free(t->encoded);
+    MPIR_File_release(t->f);
+    free(t);
 }
 
-/* All see alike that each is to access the file by itself.  Processes of one node meet in its pages: what two phases spare is system calls,
- * and windows spare these as well. */
-static bool is_apart(const MPIR_File *f, const struct io_access *a)
+static struct io_together *new (MPIR_File *f)
+{
+    size_t size = (size_t)f->comm->adi.size;
+    struct io_together *t = calloc(1, sizeof *t);
+    if (t) {
+        t->sent.v = malloc(size * sizeof *t->sent.v);
+        t->got.v = malloc(size * sizeof *t->got.v);
+        t->ring = malloc(size * sizeof *t->ring);
+        t->facts = malloc(size * sizeof *t->facts);
+    }
+    if (!t || !t->sent.v || !t->got.v || !t->ring || !t->facts) /* the others wait for this process */
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, "no memory for a collective access to a file");
+    t->f = f;
+    MPIR_Object_ref(f);
+    return t;
+}
+
+/* Processes of one node meet in its pages: what two phases spare is system calls, and windows spare these as well. */
+bool MPIR_Io_apart(const MPIR_File *f, const struct io_access *a)
 {
     enum MPIR_FILE_USE use = f->together[a->write];
-    return f->comm->adi.size == 1 || use == MPIR_FILE_DISABLE || (use == MPIR_FILE_AUTOMATIC && f->near);
+    return f->comm->adi.size == 1 || use == MPIR_FILE_DISABLE || (use == MPIR_FILE_AUTOMATIC && f->near) ||
+           f->atomic || f->view.rep->how != IO_SAME;
+}
+
+/* err: what this process has met before. */
+static struct io_together *prepare(MPIR_File *f, struct io_access *a, int err)
+{
+    struct io_together *t = new (f);
+    t->driven = (struct MPIR_Driven){ .advance = advance, .helped = true };
+    t->a = a;
+    t->use = f->together[a->write];
+    t->tag = (int)(f->accesses++ % TAGS);
+    t->rank = f->comm->adi.rank;
+    t->size = f->comm->adi.size;
+    t->mine = -1;
+    t->w[0].f = t->w[1].f = f;
+    t->distance = 1;
+    describe(t, &t->ring[0], err);
+    return t;
+}
+
+static void start(struct io_together *t)
+{
+    enum MPIR_DRIVE what = advance(&t->driven);
+    if (what == MPIR_DRIVE_WAITS || what == MPIR_DRIVE_MOVED)
+        MPIR_Drive(&t->driven);
+}
+
+struct io_together *MPIR_Io_together_begin(MPIR_File *f, struct io_access *a, struct io_job *job)
+{
+    struct io_together *t = prepare(f, a, 0);
+    t->job = job;
+    start(t);
+    return t;
+}
+
+void MPIR_Io_together_desert(MPIR_File *f, const struct io_access *a, int err)
+{
+    struct ku_err words = *ku_err_last();
+    struct io_access none = *a;
+    if (MPIR_Io_apart(f, a))
+        return;
+    struct io_together *t = prepare(f, &none, err);
+    t->none = none;
+    t->a = &t->none;
+    t->deserted = true;
+    start(t);
+    *ku_err_last() = words;
+}
+
+bool MPIR_Io_together_over(const struct io_together *t, bool *alone)
+{
+    *alone = t->alone;
+    return t->over;
+}
+
+MPIR_Request *MPIR_Io_together_awaits(struct io_together *t)
+{
+    struct messages *m = t->got.over < t->got.n ? &t->got : &t->sent;
+    return !t->over && m->over < m->n && m->v[m->over].begun ? &m->v[m->over].watched.request : NULL;
 }
 
 int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err)
 {
-    struct together t = { .f = f, .a = a, .rank = f->comm->adi.rank, .size = f->comm->adi.size };
-    MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
-    struct ku_err words = *ku_err_last();
-    struct fact me;
-    if (is_apart(f, a)) {
-        if (!err)
-            MPIR_Io_run(a);
+    bool alone = true;
+    if (err) {
+        MPIR_Io_together_desert(f, a, err);
         return err;
     }
-    describe(&t, &me, err);
-    t.facts = calloc((size_t)t.size, sizeof me);
-    int there = t.facts ? MPIR_Allgather(&me, sizeof me, byte, t.facts, sizeof me, byte, f->comm)
-                        : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective access");
-    if (err) {
-        *ku_err_last() = words;
-    } else if (there) {
-        err = there;
-    } else if (worth_it(&t)) {
-        divide(&t);
-        run(&t);
-        a->native = a->write ? (t.err ? 0 : a->len) : a->native;
-        if (t.err)
-            *ku_err_last() = t.words;
-        err = MPIR_Io_agree(f, t.err);
-    } else {
-        MPIR_Io_run(a);
+    if (!MPIR_Io_apart(f, a)) {
+        struct io_together *t = MPIR_Io_together_begin(f, a, NULL);
+        while (!MPIR_Io_together_over(t, &alone)) {
+            MPIR_Request *awaits = MPIR_Io_together_awaits(t);
+            /* For the report on a job that hangs; a thread beside others would be woken for this alone. */
+            MPID_Waited = (struct MPID_Waited){ &awaits, awaits && !MPIR_ENV(threaded), false };
+            MPID_DeviceCheck(MPID_BLOCKING);
+            MPID_Waited.n = 0;
+        }
+        MPIR_Io_together_free(t);
     }
-    free(t.facts);
-    free(t.encoded);
-    return err;
+    if (alone)
+        MPIR_Io_run(a);
+    return 0;
 }

@@ -99,12 +99,34 @@ struct io_job {
 void MPIR_Io_submit(struct io_job *job);
 /* True: it has run, and the thread does not touch it any more. */
 bool MPIR_Io_job_done(struct io_job *job);
-void MPIR_Io_job_wait(struct io_job *job);
 
 /* ---- Access together (collective.c) ---- */
 
-/* Collective over the file's processes; err: what this one has met before (recorded).  The access has been made when it returns. */
+/* All processes of the file see alike whether each is to access it by itself. */
+bool MPIR_Io_apart(const MPIR_File *f, const struct io_access *a);
+
+/* Where they are not apart: begin, never blocking.  It goes on whenever the process drives its operations (drive.h).  `a`, and what it
+ * names, stays until it is over.  If each had better access the file alone, job is begun then (NULL: the caller does it). */
+struct io_together;
+struct io_together *MPIR_Io_together_begin(MPIR_File *f, struct io_access *a, struct io_job *job);
+/* Over, or *alone: as far as that is concerned.  The result is in the access unless *alone. */
+bool MPIR_Io_together_over(const struct io_together *t, bool *alone);
+/* The message that it cannot go on without; NULL: none at the moment. */
+MPIR_Request *MPIR_Io_together_awaits(struct io_together *t);
+/* It is over. */
+void MPIR_Io_together_free(struct io_together *t);
+/* This process has no part, since it has met err (recorded): tell the others, in the background; nothing if they are apart. */
+void MPIR_Io_together_desert(MPIR_File *f, const struct io_access *a, int err);
+
+/* Blocking: begin and wait, or alone; err: what this one has met before (recorded). */
 int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err);
+
+/* ---- Agreement (agree.c) ---- */
+
+/* An error class and who met it, as one number: the largest is the worst class, of the lowest rank that met it.  0: none. */
+int64_t MPIR_Io_verdict(int err, int32_t rank);
+/* What another process recorded becomes an error of this one, too, with its words. */
+int MPIR_Io_another_met(const MPIR_File *f, int64_t verdict, const struct ku_err *words);
 /* The error of all of them: 0, or one that is recorded: a process's own, or the worst that another one has recorded, with its words. */
 int MPIR_Io_agree(MPIR_File *f, int err);
 /* The same, and f->together, which all have from now on, after a change of hints; and *all: `all` is true in all of them. */

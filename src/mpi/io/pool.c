@@ -149,9 +149,3 @@ void MPIR_File_settle(void)
         sched_yield();
     MPID_Thread_resume(depth);
 }
-
-void MPIR_Io_job_wait(struct io_job *j)
-{
-    while (!MPIR_Io_job_done(j))
-        MPID_DeviceCheck(MPID_BLOCKING);
-}

@@ -362,8 +362,8 @@ static bool attempt(enum form form, enum layout l, const struct row *r, bool wri
     }
     close(fd);
     bool fatal = r->errclass != MPI_SUCCESS;
-    CHECK((failed > 0) == (fatal && (l == TOGETHER && form == AT_ALL ? everywhere : hit)), "%s: %d failed",
-          what, failed);
+    bool together = l == TOGETHER && (form == AT_ALL || form == I_AT_ALL || form == SPLIT);
+    CHECK((failed > 0) == (fatal && (together ? everywhere : hit)), "%s: %d failed", what, failed);
     CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
     return everywhere;
 }
