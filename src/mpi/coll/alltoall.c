@@ -1,5 +1,6 @@
 /* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their kin (7.8).  What the three do with a block is the same. */
 #include "coll.h"
+#include "nodes.h"
 
 static void own_block(struct coll *c)
 {
@@ -160,6 +161,8 @@ const struct coll_alg MPIR_Coll_alltoall_algs[] = {
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS | COLL_NEEDS_SEND, MPIR_Coll_nodes_alltoall_cost,
+      MPIR_Coll_nodes_alltoall },
     { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },

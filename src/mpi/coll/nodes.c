@@ -396,6 +396,233 @@ void MPIR_Coll_nodes_allgather(struct coll *c)
     part(c, n->node, all);
 }
 
+/* ---- Reduce and scatter ------------------------------------------------------------------------------------------- */
+
+static int64_t length(const struct coll *c, int64_t i)
+{
+    return c->rcounts.p ? MPIR_counts_get(c->rcounts, i) : c->rcount;
+}
+
+/* The elements for the members of a node. */
+static int64_t lengths(const struct coll *c, const struct nodes_row *row)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < row->members; i++)
+        sum += length(c, row->first + i);
+    return sum;
+}
+
+/* From the leader to each member its elements, which begin one after the other at `all`. */
+static void hand_out(struct coll *c, const void *all)
+{
+    const struct nodes_row *row = &c->comm->nodes->row[c->comm->nodes->mine];
+    struct coll p = messages(c, c->comm->nodes->node);
+    struct coll_batch batch;
+    int64_t at = length(c, row->first);
+    if (c->rank != row->first && length(c, c->rank) > 0)
+        MPIR_Coll_recv(&p, c->rbuf, length(c, c->rank), c->rtype, 0);
+    if (c->rank != row->first)
+        return;
+    coll_batch_begin(&batch, &p);
+    for (int32_t i = 1; i < row->members; at += length(c, row->first + i++))
+        if (length(c, row->first + i) > 0)
+            MPIR_Coll_batch_send(&batch, coll_at(all, at, c->rtype), length(c, row->first + i), c->rtype, i);
+    MPIR_Coll_copy(c, all, length(c, c->rank), c->rtype, c->rbuf, length(c, c->rank), c->rtype);
+    MPIR_Coll_batch_end(&batch);
+}
+
+/* All of it to all, who take what is theirs: a bcast on a node is one turn of each. */
+static void show_all(struct coll *c, void *all)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    const struct nodes_row *row = &n->row[n->mine];
+    struct coll p = whole(c, COLL_BCAST, 0, NULL, all);
+    int64_t at = 0;
+    for (int32_t i = row->first; i < c->rank; i++)
+        at += length(c, i);
+    p.rcount = lengths(c, row);
+    part(c, n->node, p);
+    MPIR_Coll_copy(c, coll_at(all, at, c->rtype), length(c, c->rank), c->rtype, c->rbuf, length(c, c->rank),
+                   c->rtype);
+}
+
+/* To the leader of each node, from there to the leaders what is for their members, and to these. */
+void MPIR_Coll_nodes_reduce_scatter(struct coll *c)
+{
+    enum { SHORT = 32 << 10 };
+    struct MPIR_Nodes *n = c->comm->nodes;
+    void *all = NULL, *ours = NULL;
+    int64_t total = 0, here = lengths(c, &n->row[n->mine]);
+    bool is_short = here * c->rtype->adi.size <= SHORT;
+    for (int32_t i = 0; i < n->nodes; i++)
+        total += lengths(c, &n->row[i]);
+    if (n->leaders)
+        all = MPIR_Coll_temp(c, total, c->rtype);
+    if (n->leaders || is_short)
+        ours = MPIR_Coll_temp(c, here, c->rtype);
+    struct coll p = whole(c, COLL_REDUCE, 0, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, all);
+    p.rcount = total;
+    part(c, n->node, p);
+    if (n->leaders) {
+        int64_t *counts = MPIR_Coll_temp(c, (int64_t)sizeof *counts * n->nodes, coll_bytes());
+        p = whole(c, COLL_REDUCE_SCATTER, 0, all, ours);
+        p.rcounts = (MPIR_Counts){ counts, true };
+        for (int32_t i = 0; !c->st->mute && i < n->nodes; i++)
+            counts[i] = lengths(c, &n->row[i]);
+        if (!c->st->mute)
+            part(c, n->leaders, p);
+    }
+    if (is_short)
+        show_all(c, ours);
+    else
+        hand_out(c, ours);
+}
+
+/* ---- Scans -------------------------------------------------------------------------------------------------------- */
+
+/* What the ranks of all nodes before this one have together goes to *before, from what its own have, which the last of them has.  False:
+ * there are none before. */
+static bool before_node(struct coll *c, void *sum, void **before)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int32_t members = n->row[n->mine].members;
+    bool is_last = c->rank == n->row[n->mine].first + members - 1;
+    *before = MPIR_Coll_temp(c, c->rcount, c->rtype);
+    if (n->mine < n->nodes - 1 && members > 1) {
+        struct coll p = messages(c, n->node);
+        if (is_last)
+            MPIR_Coll_send(&p, sum, c->rcount, c->rtype, 0);
+        else if (n->leaders)
+            MPIR_Coll_recv(&p, sum = MPIR_Coll_temp(c, c->rcount, c->rtype), c->rcount, c->rtype,
+                           members - 1);
+    }
+    if (n->leaders)
+        part(c, n->leaders, whole(c, COLL_EXSCAN, 0, sum, *before));
+    if (n->mine > 0)
+        part(c, n->node, whole(c, COLL_BCAST, 0, NULL, *before));
+    return n->mine > 0;
+}
+
+void MPIR_Coll_nodes_scan(struct coll *c)
+{
+    void *before;
+    part(c, c->comm->nodes->node, whole(c, COLL_SCAN, 0, c->sbuf, c->rbuf));
+    if (before_node(c, c->rbuf, &before))
+        MPIR_Coll_combine(c, before, c->rbuf, c->rcount);
+}
+
+void MPIR_Coll_nodes_exscan(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    const struct nodes_row *row = &n->row[n->mine];
+    void *before, *sum = MPIR_Coll_temp(c, c->rcount, c->rtype); /* with this rank's own operand */
+    MPIR_Coll_copy(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rcount, c->rtype, sum, c->rcount,
+                   c->rtype);
+    part(c, n->node, whole(c, COLL_EXSCAN, 0, c->sbuf, c->rbuf));
+    if (c->rank > row->first)
+        MPIR_Coll_combine(c, c->rbuf, sum, c->rcount);
+    if (!before_node(c, sum, &before))
+        return;
+    if (c->rank == row->first)
+        MPIR_Coll_copy(c, before, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
+    else
+        MPIR_Coll_combine(c, before, c->rbuf, c->rcount);
+}
+
+/* ---- All to all --------------------------------------------------------------------------------------------------- */
+
+/* What a leader keeps: blocks by member of this node and rank; the same by node, for the leaders; and what comes back. */
+struct exchange {
+    char *mine, *out, *in;
+};
+
+static void block_copy(const struct coll *c, const char *from, int64_t f, char *to, int64_t t, int64_t blocks)
+{
+    int64_t count = blocks * c->rcount;
+    MPID_Copy(coll_at(from, f * c->rcount, c->rtype), count, &c->rtype->adi,
+              coll_at(to, t * c->rcount, c->rtype), count, &c->rtype->adi, count * c->rtype->adi.size);
+}
+
+/* For each node, the blocks of the first member here for its members, those of the second, ... */
+static void to_nodes(struct coll *c, void *arg)
+{
+    const struct exchange *e = arg;
+    const struct MPIR_Nodes *n = c->comm->nodes;
+    int64_t members = n->row[n->mine].members;
+    for (int32_t i = 0; !c->st->mute && i < n->nodes; i++)
+        for (int64_t k = 0; k < members; k++)
+            block_copy(c, e->mine, k * c->size + n->row[i].first, e->out,
+                       n->row[i].first * members + k * n->row[i].members, n->row[i].members);
+}
+
+/* What came by rank and member, to each member's blocks by rank. */
+static void to_members(struct coll *c, void *arg)
+{
+    const struct exchange *e = arg;
+    const struct MPIR_Nodes *n = c->comm->nodes;
+    int64_t members = n->row[n->mine].members;
+    for (int64_t k = 0; !c->st->mute && k < members; k++)
+        for (int64_t r = 0; r < c->size; r++)
+            block_copy(c, e->in, r * members + k, e->mine, k * c->size + r, 1);
+}
+
+static void between_leaders(struct coll *c, const struct exchange *e)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int64_t members = n->row[n->mine].members;
+    int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes());
+    if (c->st->mute)
+        return;
+    for (int32_t i = 0; i < n->nodes; i++) {
+        counts[i] = n->row[i].members * members * c->rcount;
+        counts[n->nodes + i] = n->row[i].first * members * c->rcount;
+    }
+    MPIR_Counts of = { counts, true }, at = { counts + n->nodes, true };
+    part(c, n->leaders,
+         (struct coll){ .kind = COLL_ALLTOALLV,
+                        .sbuf = e->out,
+                        .scounts = of,
+                        .sdispls = at,
+                        .stype = c->rtype,
+                        .rbuf = e->in,
+                        .rcounts = of,
+                        .rdispls = at,
+                        .rtype = c->rtype });
+}
+
+/* All blocks of a node go by way of its leader. */
+void MPIR_Coll_nodes_alltoall(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int64_t blocks = c->size * c->rcount, members = n->row[n->mine].members;
+    struct exchange *e = MPIR_Coll_temp(c, sizeof *e, coll_bytes());
+    struct coll p = {
+        .kind = COLL_GATHER, .sbuf = c->sbuf, .scount = c->size * c->scount, .stype = c->stype
+    };
+    struct coll back = { .kind = COLL_SCATTER, .rbuf = c->rbuf, .rcount = blocks, .rtype = c->rtype };
+    if (n->leaders) {
+        char *room[3];
+        for (int i = 0; i < 3; i++)
+            room[i] = MPIR_Coll_temp(c, members * blocks, c->rtype);
+        if (!c->st->mute)
+            *e = (struct exchange){ room[0], room[1], room[2] };
+        p.rbuf = room[0];
+        p.rcount = blocks;
+        p.rtype = c->rtype;
+        back.sbuf = room[0];
+        back.scount = blocks;
+        back.stype = c->rtype;
+    }
+    bool mute = c->st->mute; /* no memory: e is of no use */
+    part(c, n->node, p);
+    if (n->leaders && !mute) {
+        MPIR_Coll_call(c, to_nodes, e);
+        between_leaders(c, e);
+        MPIR_Coll_call(c, to_members, e);
+    }
+    part(c, n->node, back);
+}
+
 /* ---- Costs -------------------------------------------------------------------------------------------------------- */
 
 /* `ways` times on the nodes, once among the leaders: the whole vector down or up a tree, or cut into parts if it is long. */
@@ -448,4 +675,34 @@ struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s)
     struct coll_cost cost = cost_of(s, 2, 0, 0);
     cost.net_bytes = (double)s->bytes;
     return cost;
+}
+
+/* Down and up on the nodes, and once among the leaders. */
+struct coll_cost MPIR_Coll_nodes_scan_cost(const struct coll_size *s)
+{
+    struct coll_cost cost = cost_of(s, 2, (double)s->bytes, (double)s->bytes * MPIR_Coll_levels(s->nodes, 2));
+    cost.rounds += 1; /* from the last member to the leader */
+    return cost;
+}
+
+/* bytes: of the whole vector. */
+struct coll_cost MPIR_Coll_nodes_reduce_scatter_cost(const struct coll_size *s)
+{
+    struct coll_cost cost = cost_of(s, 2, 0, 0);
+    cost.net_bytes = (double)s->bytes;
+    return cost;
+}
+
+struct coll_cost MPIR_Coll_nodes_alltoall_cost(const struct coll_size *s)
+{
+    double all = (double)s->bytes * s->p * s->largest;
+    return (struct coll_cost){ .rounds = 2,
+                               .messages = 2,
+                               .bytes = 4 * all,
+                               .net_rounds = 1,
+                               .net_messages = 2.0 * (s->nodes - 1),
+                               .net_bytes = (double)s->bytes * s->largest * (s->p - s->largest),
+                               .waits = s->nodes * s->nodes,
+                               .total_bytes = 4 * all * s->nodes,
+                               .turns = 2.0 * s->p };
 }

@@ -37,11 +37,18 @@ void MPIR_Coll_nodes_allreduce(struct coll *c);
 void MPIR_Coll_nodes_gather(struct coll *c);
 void MPIR_Coll_nodes_scatter(struct coll *c);
 void MPIR_Coll_nodes_allgather(struct coll *c);
+void MPIR_Coll_nodes_alltoall(struct coll *c);
+void MPIR_Coll_nodes_reduce_scatter(struct coll *c);
+void MPIR_Coll_nodes_scan(struct coll *c);
+void MPIR_Coll_nodes_exscan(struct coll *c);
 struct coll_cost MPIR_Coll_nodes_barrier_cost(const struct coll_size *s);
 struct coll_cost MPIR_Coll_nodes_down_cost(const struct coll_size *s); /* or up: the whole vector */
 struct coll_cost MPIR_Coll_nodes_allreduce_cost(const struct coll_size *s);
 struct coll_cost
 MPIR_Coll_nodes_blocks_cost(const struct coll_size *s); /* a block of each to or from the root */
 struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s); /* bytes: of all blocks */
+struct coll_cost MPIR_Coll_nodes_alltoall_cost(const struct coll_size *s);
+struct coll_cost MPIR_Coll_nodes_reduce_scatter_cost(const struct coll_size *s);
+struct coll_cost MPIR_Coll_nodes_scan_cost(const struct coll_size *s);
 
 #endif

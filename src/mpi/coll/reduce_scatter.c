@@ -1,6 +1,7 @@
 /* reduce_scatter.c: MPI_Reduce_scatter, MPI_Reduce_scatter_block and their kin (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
  * block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start of rbuf. */
 #include "coll.h"
+#include "nodes.h"
 
 static int64_t length(const struct coll *c, int64_t i)
 {
@@ -180,6 +181,8 @@ const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
       MPIR_Coll_slices_reduce_scatter },
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce_scatter },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce_scatter },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_reduce_scatter_cost,
+      MPIR_Coll_nodes_reduce_scatter },
     { "halving", COLL_NEEDS_COMMUTATIVE, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
     { "wide", 0, wide_cost, wide },

@@ -1,5 +1,6 @@
 /* scan.c: MPI_Scan, MPI_Exscan and their kin (7.11).  Operands are combined in rank order. */
 #include "coll.h"
+#include "nodes.h"
 
 static const void *input(const struct coll *c)
 {
@@ -143,6 +144,7 @@ static struct coll_cost doubling_cost(const struct coll_size *s)
 
 const struct coll_alg MPIR_Coll_scan_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, scan_team },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_scan_cost, MPIR_Coll_nodes_scan },
     { "doubling", 0, doubling_cost, scan_doubling },
     { "linear", 0, linear_cost, scan_linear },
     { 0 },
@@ -150,6 +152,7 @@ const struct coll_alg MPIR_Coll_scan_algs[] = {
 
 const struct coll_alg MPIR_Coll_exscan_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, exscan_team },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_scan_cost, MPIR_Coll_nodes_exscan },
     { "doubling", 0, doubling_cost, exscan_doubling },
     { "linear", 0, linear_cost, exscan_linear },
     { 0 },

@@ -2,16 +2,18 @@
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */
 /* timeout: 120 */
-/* env: KEEL_COLL=barrier=nodes,bcast=nodes,gather=nodes,scatter=nodes,reduce=nodes,allreduce=nodes,allgather=nodes */
+/* env: KEEL_COLL=barrier=nodes,bcast=nodes,gather=nodes,scatter=nodes,reduce=nodes,allreduce=nodes,allgather=nodes,alltoall=nodes,reduce_scatter=nodes,scan=nodes,exscan=nodes */
 /* Composed collectives of a communicator whose ranks lie on the nodes in no order, from and to every root, beside the same calls on one
  * whose ranks lie in a row on each: all forms, operations that do not commute, in place. */
 #include "../tool/tool.h"
 
-enum { N = 300, KINDS = 7 };
-static const char *const rows[KINDS] = { "keel_coll_barrier_nodes",  "keel_coll_bcast_nodes",
-                                         "keel_coll_gather_nodes",   "keel_coll_scatter_nodes",
-                                         "keel_coll_reduce_nodes",   "keel_coll_allreduce_nodes",
-                                         "keel_coll_allgather_nodes" };
+enum { N = 300, KINDS = 11 };
+static const char *const rows[KINDS] = { "keel_coll_barrier_nodes",        "keel_coll_bcast_nodes",
+                                         "keel_coll_gather_nodes",         "keel_coll_scatter_nodes",
+                                         "keel_coll_reduce_nodes",         "keel_coll_allreduce_nodes",
+                                         "keel_coll_allgather_nodes",      "keel_coll_alltoall_nodes",
+                                         "keel_coll_reduce_scatter_nodes", "keel_coll_scan_nodes",
+                                         "keel_coll_exscan_nodes" };
 static MPI_Comm comm;
 static int rank, size;
 static MPI_Op affine; /* of pairs (a, b): x -> a x + b, modulo a prime; it does not commute */
@@ -39,12 +41,12 @@ static void fill(int *v, int r)
         v[i] = value(r, i);
 }
 
-/* Of all ranks in their order. */
-static void expected(int *want, int sum)
+/* Of ranks 0 to upto in their order. */
+static void expected_upto(int *want, int sum, int upto)
 {
     int next[N], len = N / 2;
     fill(want, 0);
-    for (int r = 1; r < size; r++) {
+    for (int r = 1; r <= upto; r++) {
         fill(next, r);
         for (int i = 0; sum && i < N; i++)
             want[i] += next[i];
@@ -53,6 +55,11 @@ static void expected(int *want, int sum)
             memcpy(want, next, sizeof next);
         }
     }
+}
+
+static void expected(int *want, int sum)
+{
+    expected_upto(want, sum, size - 1);
 }
 
 static void same(const int *got, const int *want, const char *what, int root)
@@ -172,6 +179,87 @@ static void all(MPI_Datatype pair)
     free(blocks);
 }
 
+/* Each rank what the ranks up to it have, or those before it. */
+static void scans(MPI_Datatype pair)
+{
+    int in[N], out[N], want[N];
+    MPI_Request r;
+    for (int op = 0; op < 2; op++)
+        for (int ex = 0; ex < 2; ex++)
+            for (int form = 0; form < 3; form++) {
+                int n = op ? N : N / 2;
+                MPI_Datatype type = op ? MPI_INT : pair;
+                MPI_Op how = op ? MPI_SUM : affine;
+                fill(in, rank);
+                memcpy(out, in, sizeof in);
+                const void *from = form == 2 ? MPI_IN_PLACE : in;
+                if (form == 1 && ex)
+                    MPI_Iexscan(from, out, n, type, how, comm, &r), run(&r);
+                else if (form == 1)
+                    MPI_Iscan(from, out, n, type, how, comm, &r), run(&r);
+                else if (ex)
+                    MPI_Exscan(from, out, n, type, how, comm);
+                else
+                    MPI_Scan(from, out, n, type, how, comm);
+                expected_upto(want, op, rank - ex);
+                if (rank >= ex)
+                    same(out, want, ex ? "exscan" : "scan", op);
+            }
+}
+
+/* Of every vector its block, of uneven lengths or all the same; a block of each to each. */
+static void exchanges(MPI_Datatype pair)
+{
+    int in[N], out[N], want[N], counts[64], at = 0, mine;
+    int *blocks = malloc((size_t)size * sizeof in), *got = malloc((size_t)size * sizeof in);
+    MPI_Request r;
+    for (int op = 0; op < 2; op++)
+        for (int even = 0; even < 2; even++)
+            for (int form = 0; form < 3; form++) {
+                int unit = op ? 1 : 2, sum = 0;
+                MPI_Datatype type = op ? MPI_INT : pair;
+                MPI_Op how = op ? MPI_SUM : affine;
+                for (int i = 0; i < size; i++) {
+                    counts[i] = even ? 7 : i % 3 * 4; /* some get nothing */
+                    at = i == rank ? sum : at;
+                    sum += counts[i] * unit;
+                }
+                mine = counts[rank] * unit;
+                fill(in, rank);
+                memcpy(out, in, sizeof in);
+                const void *from = form == 2 ? MPI_IN_PLACE : in;
+                if (even && form == 1)
+                    MPI_Ireduce_scatter_block(from, out, 7, type, how, comm, &r), run(&r);
+                else if (even)
+                    MPI_Reduce_scatter_block(from, out, 7, type, how, comm);
+                else if (form == 1)
+                    MPI_Ireduce_scatter(from, out, counts, type, how, comm, &r), run(&r);
+                else
+                    MPI_Reduce_scatter(from, out, counts, type, how, comm);
+                expected(want, op);
+                CHECK(!memcmp(out, want + at, (size_t)mine * sizeof *out), "reduce_scatter, op %d, form %d",
+                      op, form);
+            }
+    for (int n = 1; n <= N; n += N - 1)
+        for (int form = 0; form < 2; form++) {
+            for (int i = 0; i < size; i++)
+                for (int k = 0; k < n; k++)
+                    blocks[i * n + k] = value(100 * rank + i, k);
+            memset(got, 0, (size_t)size * sizeof in);
+            if (form == 1)
+                MPI_Ialltoall(blocks, n, MPI_INT, got, n, MPI_INT, comm, &r), run(&r);
+            else
+                MPI_Alltoall(blocks, n, MPI_INT, got, n, MPI_INT, comm);
+            int wrong = 0;
+            for (int i = 0; i < size; i++)
+                for (int k = 0; k < n; k++)
+                    wrong += got[i * n + k] != value(100 * i + rank, k);
+            CHECK(wrong == 0, "alltoall of %d: %d elements", n, wrong);
+        }
+    free(blocks);
+    free(got);
+}
+
 int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
@@ -194,6 +282,8 @@ int main(int argc, char **argv)
             for (int root = 0; root < size; root++)
                 rooted(root, pair), blocks_of(root);
             all(pair);
+            scans(pair);
+            exchanges(pair);
         }
         MPI_Comm_free(&comm);
     }
