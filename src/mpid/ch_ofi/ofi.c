@@ -591,6 +591,23 @@ static dev_status open_one_of(struct ofi *o, struct fi_info *list)
     return DEV_NO_SUPPORT;
 }
 
+/* libfabric makes queues of ofi_rxm as long as for 256 peers, 25 MB, which it touches one place after the other.  It is told how many
+ * there are, unless the user has; programs that this process starts are not. */
+static int get_info(struct ofi *o, struct fi_info *hints, struct fi_info **list)
+{
+    static const char name[] = "FI_UNIVERSE_SIZE";
+    bool said = getenv(name) != NULL;
+    char peers[16];
+    int err;
+    snprintf(peers, sizeof peers, "%d", (int)o->dev.world.size);
+    if (!said)
+        setenv(name, peers, 1);
+    err = fi_getinfo(API, NULL, NULL, 0, hints, list);
+    if (!said)
+        unsetenv(name);
+    return err;
+}
+
 static dev_status open_by_hints(struct ofi *o)
 {
     static const uint64_t wishes[] = { FI_MSG | FI_RMA | FI_MULTI_RECV, FI_MSG | FI_MULTI_RECV,
@@ -601,7 +618,7 @@ static dev_status open_by_hints(struct ofi *o)
     int err = 0;
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes && st != DEV_OK; i++) {
         hints = hints_for(wishes[i], provider);
-        err = hints != NULL ? fi_getinfo(API, NULL, NULL, 0, hints, &list) : -FI_ENOMEM;
+        err = hints != NULL ? get_info(o, hints, &list) : -FI_ENOMEM;
         if (err == 0) {
             st = open_one_of(o, list);
             fi_freeinfo(list);
