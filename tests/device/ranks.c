@@ -293,6 +293,11 @@ void rank_pump_until(struct rank *r, int from, uint32_t packets)
 /* Say that it sleeps, look once more, sleep: on the device's word, or in poll on its descriptor. */
 bool rank_sleep(struct rank *r)
 {
+    return rank_sleep_for(r, SLEEP_MS);
+}
+
+bool rank_sleep_for(struct rank *r, int most_ms)
+{
     _Atomic uint32_t *word = r->ops->wait_word ? r->ops->wait_word(r->dev) : NULL;
     int fd = r->ops->wait_fd(r->dev);
     struct ku_seg_rank *me = ku_segment_rank(&r->seg, (uint32_t)r->me);
@@ -307,12 +312,12 @@ bool rank_sleep(struct rank *r)
     }
     before = ku_clock_ns();
     if (fd >= 0)
-        ku_wait_poll(me, &fd, 1, SLEEP_MS);
+        ku_wait_poll(me, &fd, 1, most_ms);
     else
-        ku_wait_sleep(word, SLEEP_MS);
+        ku_wait_sleep(word, most_ms);
     slept = ku_clock_ns() - before;
     ku_wait_cancel(fd >= 0 ? &me->sleeping : word);
-    return slept >= (SLEEP_MS - 10) * 1000000ull;
+    return slept >= (uint64_t)(most_ms - 10) * 1000000;
 }
 
 static struct dev_head head_for(struct rank *r, int to, uint8_t kind, size_t len)

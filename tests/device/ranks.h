@@ -112,6 +112,7 @@ void rank_pump_until(struct rank *r, int from, uint32_t packets);
 
 /* Sleep until something may have come, as a blocking call does; true if the time was up. */
 bool rank_sleep(struct rank *r);
+bool rank_sleep_for(struct rank *r, int most_ms); /* more than 10 */
 
 /* Send the next packet to `to`; the first form once, the others until it is taken. */
 dev_status rank_try_short(struct rank *r, int to, size_t len);

@@ -603,6 +603,52 @@ static void wakes_a_sleeper(struct rank *r)
     rank_close(r);
 }
 
+static uint64_t processor_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Sleep until `ms` have passed, though woken: that takes next to no processor time. */
+static void sleep_in_peace(struct rank *r, uint64_t ms, const char *when)
+{
+    enum { NAP_MS = 50 };
+    uint64_t begin = ku_clock_ns(), end = begin + ms * 1000000, used = processor_ns();
+    int times = 0;
+    for (; ku_clock_ns() < end; times++)
+        rank_sleep_for(r, NAP_MS);
+    used = processor_ns() - used;
+    NEED(r, used < (end - begin) / 3, "%s: sleeping for %d ms took %d ms of processor time, woken %d times",
+         when, (int)ms, (int)(used / 1000000), times);
+}
+
+/* Nothing comes, nothing can be sent: a descriptor that stays readable, or cannot be armed, would wake the rank again and again. */
+static void a_sleeper_is_left_in_peace(struct rank *r)
+{
+    enum { MS = 300, STEADY = 20 };
+    uint32_t n = 1;
+    rank_open(r);
+    rank_connect(r);
+    sleep_in_peace(r, MS, "after a packet");
+    rank_meet_pumping(r);
+    if (r->me == 1)
+        for (int refused = 0; refused < STEADY;) { /* 0 is deaf */
+            bool taken = rank_try_short(r, 0, 40) == DEV_OK;
+            n += taken;
+            refused = taken ? 0 : refused + 1;
+            r->ops->progress(r->dev);
+        }
+    if (r->me == 1)
+        sleep_in_peace(r, MS, "refused");
+    atomic_store(&r->board->word[0], n);
+    rank_meet(r);
+    if (r->me == 0)
+        rank_pump_until(r, 1, n);
+    rank_meet_pumping(r);
+    rank_close(r);
+}
+
 /* Send packet i to rank 0 asleep whenever refused; tell at which packet that was first, plus 1. */
 static void send_asleep(struct rank *r, size_t len, uint32_t i)
 {
@@ -985,6 +1031,7 @@ static const struct test {
     { "sends from deliver", sends_from_deliver, 1, 2, BOTH },
     { "arrives without another call of the sender", arrives_without_another_call, 2, 2, BOTH },
     { "wakes a sleeper", wakes_a_sleeper, 2, 2, BOTH },
+    { "a sleeper is left in peace", a_sleeper_is_left_in_peace, 2, 2, BOTH },
     { "wakes a refused sender (short)", wakes_a_refused_sender_short, 2, 2, BOTH },
     { "wakes a refused sender (large)", wakes_a_refused_sender_large, 2, 2, BOTH },
     { "threads send short packets", threads_send_short, 1, 2, PROCESSES },

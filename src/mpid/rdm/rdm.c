@@ -19,7 +19,11 @@ enum {
     QUIET_MS = 20,      /* a dead peer's packets are waited for, */
     HOLD_MS = 1000,     /* and until the library has done with its */
     CLOSE_MS = 5000,    /* farewells are waited for */
-    BLIND_NS = 50000,   /* a sleep where the library has no descriptor */
+    BLIND_NS = 50000,   /* a sleep where the library has no descriptor, or it is left out: at first; */
+    BLIND_MOST = 10,    /* so many times that at most, */
+    VAIN_MOST = 16,     /* after so many sleeps in vain, */
+    VAIN_AGAIN = 64,    /* but for every 64th; */
+    PEACE_NS = 5000000, /* two sleeps with so much between them have nothing to do with each other */
     INS = 256           /* records of packets that have come, made at the start */
 };
 
@@ -754,6 +758,8 @@ static int hand_over(struct dev *d)
     }
     if (d->owing != NULL)
         pay(d);
+    if (events > 0)
+        d->vain = 0;
     return events;
 }
 
@@ -874,20 +880,50 @@ static void set_timer(struct dev *d, uint64_t at)
     timerfd_settime(d->timer, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
+/* Is the library's descriptor one of the device's? */
+static void see(struct dev *d, bool on)
+{
+    struct epoll_event ev = { .events = on ? EPOLLIN : 0 };
+    if (d->unwatched == on && epoll_ctl(d->epoll, EPOLL_CTL_MOD, d->lib_fd, &ev) == 0)
+        d->unwatched = !on;
+}
+
+/* May the process sleep on it?  *at: until then, whatever comes. */
+static bool arm_library(struct dev *d, uint64_t *at)
+{
+    uint64_t now = rdm_now();
+    uint32_t times;
+    if (d->lib_fd < 0) {
+        *at = now + BLIND_NS;
+        return true;
+    }
+    d->vain = now - d->armed_at < PEACE_NS ? d->vain + 1 : 0;
+    d->armed_at = now;
+    if (d->vain < VAIN_MOST || d->vain % VAIN_AGAIN == 0) {
+        see(d, true);
+        return d->lib->arm(d);
+    }
+    see(d, false);
+    times = (d->vain - VAIN_MOST) / 4 + 1;
+    *at = now + (uint64_t)BLIND_NS * (times < BLIND_MOST ? times : BLIND_MOST);
+    return true;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
 bool rdm_arm(struct dev *d)
 {
     uint64_t at = 0;
     bool armed;
     ku_lock(&d->lock);
-    armed = d->in == NULL && d->done == NULL && (d->lib_fd < 0 || d->lib->arm(d));
+    armed = d->in == NULL && d->done == NULL && arm_library(d, &at);
     if (d->refused)
-        at = d->retry_at;
-    for (struct dev_peer *p = d->dying; p != NULL; p = p->next_dying) {
-        uint64_t when = rdm_now() >= p->bury_at ? rdm_now() + MS : p->bury_at;
-        at = at == 0 || when < at ? when : at;
-    }
-    if (d->lib_fd < 0)
-        at = rdm_now() + BLIND_NS;
+        at = earlier(at, d->retry_at);
+    for (struct dev_peer *p = d->dying; p != NULL; p = p->next_dying)
+        at = earlier(at, rdm_now() >= p->bury_at ? rdm_now() + MS : p->bury_at);
     set_timer(d, at);
     ku_unlock(&d->lock);
     return armed;

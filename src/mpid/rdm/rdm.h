@@ -17,7 +17,9 @@
  *   4. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with that.  An error
  *      after the farewell of a peer means nothing; before it, that the peer is gone.
  *   5. The descriptor of the device is an epoll set of the library's own and a timer, which fires when a refused
- *      sender should try again, or a death is to be told. */
+ *      sender should try again, or a death is to be told.  A library that says again and again that it is busy, or whose descriptor
+ *      stays readable, though a look at it finds nothing (UCX, with something to send to a peer that is full), would keep the process
+ *      awake: then its descriptor is left out for a while, and the timer alone wakes. */
 #ifndef RDM_H
 #define RDM_H
 
@@ -178,7 +180,10 @@ struct dev {
     struct rdm_op *done, **done_last;
     int lib_fd, epoll, timer; /* lib_fd -1: the library has none */
     bool refused, timer_set, warned, closing;
-    bool near_only; /* reaches this node alone */
+    bool unwatched;    /* the library's descriptor is left out */
+    uint32_t vain;     /* sleeps that were begun since something happened, in quick succession */
+    uint64_t armed_at; /* the last of them */
+    bool near_only;    /* reaches this node alone */
     uint64_t retry_at, gap;
     uint32_t failed_seen;
     bool has_memory;  /* peers' can be put to and got from, */
