@@ -493,6 +493,39 @@ static void what_nobody_receives_is_bounded(struct rank *r)
     rank_close(r);
 }
 
+/* Rank 2 knows where 0 is, and all that the addresses tell, but not the job's secret. */
+static void strangers_are_not_heard(struct rank *r)
+{
+    enum { PACKETS = 20 };
+    struct ku_segment other;
+    rank_prepare(r);
+    if (r->me == 2) {
+        NEED(r, ku_segment_create(&other, (uint32_t)r->size, (uint32_t)r->size, 0, 1) == 0, "no segment");
+        other.head->job_id = r->seg.head->job_id;
+        memcpy(other.head->secret, r->seg.head->secret, KU_SECRET_BYTES);
+        other.head->secret[KU_SECRET_BYTES - 1] ^= 1;
+        r->world.segment = &other;
+    }
+    rank_open_prepared(r);
+    rank_meet(r);
+    if (r->me != 0) {
+        for (int i = 0; i < PACKETS; i++)
+            rank_short(r, 0, 8);
+        while (r->ops->unsent(r->dev))
+            rank_pump(r);
+        atomic_fetch_add(&r->board->word[0], 1);
+    }
+    while (r->me == 0 && (atomic_load(&r->board->word[0]) < 2 || r->next_in[1] < PACKETS))
+        rank_pump(r);
+    if (r->me == 0)
+        rank_settle(r);
+    NEED(r, r->me != 0 || r->next_in[2] == 0, "%u packets of a stranger were delivered", r->next_in[2]);
+    rank_meet_pumping(r);
+    rank_close(r);
+    if (r->me == 2)
+        ku_segment_detach(&other);
+}
+
 static void refuses_short_packets_when_full(struct rank *r)
 {
     fill_up(r, 17);
@@ -1027,6 +1060,7 @@ static const struct test {
     { "refuses short packets when full", refuses_short_packets_when_full, 1, 2, BOTH },
     { "refuses large packets when full", refuses_large_packets_when_full, 1, 2, BOTH },
     { "what nobody receives is bounded", what_nobody_receives_is_bounded, 2, 2, BOTH },
+    { "strangers are not heard", strangers_are_not_heard, 3, 3, BOTH },
     { "a deaf peer blocks no other", a_deaf_peer_blocks_no_other, 3, 3, BOTH },
     { "sends from deliver", sends_from_deliver, 1, 2, BOTH },
     { "arrives without another call of the sender", arrives_without_another_call, 2, 2, BOTH },
@@ -1084,6 +1118,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device has no send_copy";
     if (t->fn == what_nobody_receives_is_bounded && s->bound == 0)
         return "a system or a ring bounds it, in bytes";
+    if (t->fn == strangers_are_not_heard && s->bound == 0)
+        return "memory of the node has no strangers; ch_tcp's are in tcp_faults";
     if (t->fn == tells_what_is_under_way && !s->ops()->under_way)
         return "the device has no under_way";
     if (s->hooked && hooked_how.stats == false &&

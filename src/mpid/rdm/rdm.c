@@ -10,6 +10,8 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "util/auth.h"
+#include "util/sock.h"
 
 #define MS 1000000ull
 
@@ -183,6 +185,23 @@ dev_status rdm_link_ready(struct dev_peer *p)
     return rdm_refuse(d);
 }
 
+/* Of packets from one rank to another that has told this nonce, as it stands in the address. */
+static uint64_t token_of(const struct dev *d, uint64_t nonce, int32_t from, int32_t to)
+{
+    const struct ku_seg_head *h = d->world.segment->head;
+    struct ku_auth facts = { .purpose = "rdm packet",
+                             .job = h->job_id,
+                             .caller = (uint64_t)from,
+                             .called = (uint64_t)to,
+                             .serial = d->world.epoch };
+    uint8_t proof[KU_AUTH_PROOF];
+    uint64_t token;
+    memcpy(facts.called_nonce, &nonce, sizeof nonce);
+    ku_auth_prove(h->secret, &facts, KU_AUTH_CALLER, proof);
+    memcpy(&token, proof, sizeof token);
+    return token;
+}
+
 size_t rdm_address(const struct dev *d, const void *own, size_t n, void *buf, size_t cap)
 {
     uint64_t nonce = ku_le64(d->nonce);
@@ -197,12 +216,13 @@ size_t rdm_address(const struct dev *d, const void *own, size_t n, void *buf, si
 static void connect_to(struct dev_peer *p, const unsigned char *address, size_t len)
 {
     struct dev *d = p->dev;
+    uint64_t nonce = 0;
     ku_lock(&d->lock);
     if (p->state == RDM_WANTED) {
-        if (len > sizeof p->nonce)
-            memcpy(&p->nonce, address, sizeof p->nonce);
-        if (len > sizeof p->nonce &&
-            d->lib->connect(p, address + sizeof p->nonce, len - sizeof p->nonce) == DEV_OK) {
+        if (len > sizeof nonce)
+            memcpy(&nonce, address, sizeof nonce);
+        p->token = token_of(d, nonce, d->world.rank, p->grank);
+        if (len > sizeof nonce && d->lib->connect(p, address + sizeof nonce, len - sizeof nonce) == DEV_OK) {
             p->state = d->lib->keeps ? RDM_GREETING : RDM_READY;
             if (p->state == RDM_GREETING)
                 greet(p);
@@ -283,7 +303,7 @@ static dev_status may_send(struct dev_peer *p)
 static void fill_head(struct dev_peer *p, struct rdm_head *h, enum rdm_kind kind, const struct dev_head *head,
                       size_t pad)
 {
-    struct rdm_head r = { .nonce = p->nonce,
+    struct rdm_head r = { .token = p->token,
                           .source = ku_le32((uint32_t)p->dev->world.rank),
                           .seq = ku_le16(p->seq),
                           .kind = (uint8_t)kind,
@@ -616,9 +636,8 @@ static void hand_up(struct dev_peer *p, struct rdm_in *in)
 static bool is_ours(struct dev *d, const struct rdm_in *in)
 {
     uint32_t source = ku_le32(in->head.source);
-    if (in->head.nonce == ku_le64(d->nonce) && source < (uint32_t)d->world.size &&
-        source != (uint32_t)d->world.rank && in->head.pad <= in->len && in->head.pad < 8 &&
-        in->head.kind >= RDM_PACKET && in->head.kind <= RDM_CREDIT &&
+    if (source < (uint32_t)d->world.size && source != (uint32_t)d->world.rank && in->head.pad <= in->len &&
+        in->head.pad < 8 && in->head.kind >= RDM_PACKET && in->head.kind <= RDM_CREDIT &&
         (in->head.head.len == 0 || in->head.head.len == in->len - in->head.pad))
         return true;
     return false;
@@ -643,6 +662,17 @@ static void hold(struct dev_peer *p, struct rdm_in *in)
     *at = in;
 }
 
+/* Whose packet is it?  NULL: nobody's who knows the job's secret.  With the lock. */
+static struct dev_peer *sender_of(struct dev *d, const struct rdm_in *in)
+{
+    struct dev_peer *p = is_ours(d, in) ? rdm_peer(d, (int32_t)ku_le32(in->head.source)) : NULL;
+    if (p != NULL && !p->has_its_token) {
+        p->its_token = token_of(d, ku_le64(d->nonce), p->grank, d->world.rank);
+        p->has_its_token = true;
+    }
+    return p != NULL && ku_sock_same(&p->its_token, &in->head.token, sizeof p->its_token) ? p : NULL;
+}
+
 /* The peer expects this packet next.  What cannot be so, or is older than what is known, says nothing. */
 static void take_credits(struct dev_peer *p, uint16_t next)
 {
@@ -659,15 +689,13 @@ static bool owed(const struct dev_peer *p)
 /* In the order of the numbers. */
 static void receive(struct dev *d, struct rdm_in *in)
 {
-    struct dev_peer *p = NULL;
+    struct dev_peer *p;
     int16_t ahead;
-    if (is_ours(d, in)) {
-        ku_lock(&d->lock);
-        p = rdm_peer(d, (int32_t)ku_le32(in->head.source));
-        if (p != NULL)
-            take_credits(p, ku_le16(in->head.head.own));
-        ku_unlock(&d->lock);
-    }
+    ku_lock(&d->lock);
+    p = sender_of(d, in);
+    if (p != NULL)
+        take_credits(p, ku_le16(in->head.head.own));
+    ku_unlock(&d->lock);
     if (p != NULL && in->head.kind == RDM_CREDIT) {
         give_back(d, in);
         return;
@@ -969,6 +997,11 @@ static bool watch(struct dev *d, int fd)
 
 dev_status rdm_open(struct dev *d, int lib_fd)
 {
+    const char *why = ku_auth_ready();
+    if (why != NULL) {
+        rdm_say(d, "%s", why);
+        return DEV_NO_SUPPORT;
+    }
     d->lib_fd = lib_fd;
     d->peers = calloc((size_t)d->world.size, sizeof *d->peers);
     if (d->peers == NULL || !stock(d)) {

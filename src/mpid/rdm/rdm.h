@@ -6,8 +6,9 @@
  *   any but GONE --(the launcher has seen it die; an error without a farewell; no address)--> DYING --(rdm_bury)--> GONE
  *
  * Invariants
- *   1. A packet is a struct rdm_head, then its body.  `nonce` is what its receiver has drawn at random at open and told in its
- *      address alone: what has another one is of an earlier epoch, or of a stranger, and is dropped.
+ *   1. A packet is a struct rdm_head, then its body.  `token` proves that its sender knows the job's secret, and is meant for this
+ *      receiver alone: 8 bytes of the HMAC of both ranks, the job, the epoch and the nonce, which the receiver has drawn at random at
+ *      open and told in its address.  What has another token is of an earlier epoch, or of a stranger, and is dropped.
  *   2. Packets of one sender to one receiver are numbered.  They may complete in any order; they are handed up in that of their
  *      numbers.  A sender is never RDM_AHEAD packets beyond its oldest one that the library has not done with, nor RDM_CREDITS
  *      beyond those that the receiver has handed up.  How far that is each packet tells (head.own), and one of its own
@@ -44,7 +45,7 @@ enum {
 struct rdm_head {
     struct dev_head
         head; /* little-endian, as all of it; own: the next packet that the sender expects of the receiver */
-    uint64_t nonce;
+    uint64_t token;  /* bytes */
     uint32_t source; /* rank */
     uint16_t seq;
     uint8_t kind; /* enum rdm_kind */
@@ -96,8 +97,10 @@ struct dev_peer {
     struct dev *dev;
     int32_t grank;
     enum rdm_state { RDM_NEW, RDM_WANTED, RDM_GREETING, RDM_READY, RDM_DYING, RDM_GONE } state;
-    uint64_t nonce; /* of the peer */
-    void *to;       /* the library's */
+    uint64_t token;     /* of packets to it */
+    uint64_t its_token; /* of packets from it, once has_its_token */
+    bool has_its_token;
+    void *to; /* the library's */
     /* sending, with `lock` */
     uint16_t seq;
     uint16_t acked;   /* it has handed up all before this */
