@@ -655,6 +655,7 @@ static dev_status ofi_open(const struct dev_services *services, const struct dev
 {
     struct ofi *o;
     dev_status st;
+    sigset_t signals;
     if (world->size < 2) {
         services->error(services->core, "ofi: there is nobody to talk to");
         return DEV_NO_SUPPORT;
@@ -665,7 +666,9 @@ static dev_status ofi_open(const struct dev_services *services, const struct dev
         return DEV_ERROR;
     }
     rdm_init(&o->dev, "ofi", &lib, services, world);
+    rdm_hush(&signals);
     st = open_by_hints(o);
+    rdm_hush_end(&signals);
     if (st == DEV_OK)
         st = rdm_open(&o->dev, descriptor(o));
     if (st != DEV_OK) {

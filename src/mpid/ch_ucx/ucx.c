@@ -408,6 +408,7 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
     struct ucx *u;
     ucs_status_t why;
     dev_status st = DEV_NO_SUPPORT;
+    sigset_t signals;
     int fd = -1;
     if (world->size < 2) {
         services->error(services->core, "ucx: there is nobody to talk to");
@@ -420,7 +421,9 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
     }
     rdm_init(&u->dev, "ucx", &lib, services, world);
     u->dev.max_lying = LYING;
+    rdm_hush(&signals);
     why = open_worker(u);
+    rdm_hush_end(&signals);
     if (why == UCS_OK && ucp_worker_get_efd(u->worker, &fd) != UCS_OK)
         fd = -1; /* some transport cannot wake: it is looked at */
     if (why != UCS_OK)

@@ -12,7 +12,14 @@
 #include <sched.h>
 #include "util/clock.h"
 
-enum { SLEEP_MS = 1000, BUSY_MS = 1, CHECK_EVENTS = 16, DRAIN_MAX = 10000, IDLE_EVERY = 64 };
+enum {
+    SLEEP_MS = 1000,
+    BUSY_MS = 1,
+    CHECK_EVENTS = 16,
+    DRAIN_MAX = 10000,
+    DRAIN_VAIN = 256,
+    IDLE_EVERY = 64
+};
 static const uint64_t STILL_NS = 1900000000; /* a sleep in which nothing came for so long may be for ever */
 
 /* ---- Lost peers ---- */
@@ -106,7 +113,8 @@ static int look_at_idle(void)
     return n;
 }
 
-/* A device with a descriptor has something to look at, whatever its progress said: it may not have looked. */
+/* A device with a descriptor has something to look at, whatever its progress said: it may not have looked.  (If it has found nothing
+ * many times, there is nothing: descriptors of libraries may stay readable.) */
 static bool readable(void)
 {
     struct pollfd fds[CORE_DEVICES];
@@ -131,8 +139,11 @@ static int check_failed(void)
         return 0;
     uint32_t from = MPID_core.failed_seen;
     MPID_core.failed_seen = atomic_load_explicit(&s->head->failed, memory_order_acquire);
-    for (int i = 0; i < DRAIN_MAX && (MPID_Progress() + look_at_idle() > 0 || readable()); i++)
-        ;
+    for (int i = 0, vain = 0; i < DRAIN_MAX && vain < DRAIN_VAIN; i++, vain++)
+        if (MPID_Progress() + look_at_idle() > 0)
+            vain = 0;
+        else if (!readable())
+            break;
     for (; from != MPID_core.failed_seen; from++)
         MPID_Peer_gone(ku_segment_dead(s, from));
     if (MPID_core.gone_pending)

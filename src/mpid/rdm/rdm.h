@@ -24,6 +24,7 @@
 #ifndef RDM_H
 #define RDM_H
 
+#include <signal.h>
 #include "device.h"
 #include "util/lock.h"
 
@@ -203,7 +204,10 @@ struct dev {
 void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const struct dev_services *services,
               const struct dev_world *world);
 dev_status rdm_open(struct dev *d, int lib_fd); /* after the library is; what is wrong is said */
-void rdm_fini(struct dev *d);                   /* all but d itself; after lib.disconnect of all */
+/* Between these a library makes its threads: they take none of the program's signals. */
+void rdm_hush(sigset_t *before);
+void rdm_hush_end(const sigset_t *before);
+void rdm_fini(struct dev *d); /* all but d itself; after lib.disconnect of all */
 void rdm_say(struct dev *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void rdm_stranger(struct dev *d); /* what has come is no packet: it is dropped */
 void rdm_arrived(struct dev *d, const void *head, const void *body, size_t len, void *owner);
