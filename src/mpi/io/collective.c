@@ -14,15 +14,14 @@
  * Nothing here waits: an access is driven (drive.h) whatever the process waits for.  Its stages, and what begins each
  *
  *   FACTS   (begin)       what each accesses goes to all
- *   READY   (decide)      have all the memory that they need?
- *   TYPES   (send_types)  filetypes go to aggregators
- *   TYPED   (say)         have all of them been understood?
+ *   TYPES   (decide)      filetypes go to aggregators
+ *   TYPED   (say)         have all been understood, and has each process the memory that it needs?
  *   WINDOW  (next_round)  the window of this round is read, or the same memory has been written that it takes
  *   ROUND   (exchange)    the messages of this round; then WINDOW again, or
  *   FLUSH                 the last windows are written
  *   LAST    (say)         errors; then it is over
  *
- * After FACTS it is over if each had better access the file alone; after READY and TYPED, if one cannot go on.
+ * After FACTS it is over if each had better access the file alone; after TYPED if one cannot go on.
  *
  * Invariants
  *   1. All processes go through the same stages, but for their windows.  What that depends on is what all have said in FACTS, and what
@@ -78,7 +77,7 @@ struct opinion {
     struct ku_err words;
 };
 
-enum stage { FACTS, READY, TYPES, TYPED, WINDOW, ROUND, FLUSH, LAST };
+enum stage { FACTS, TYPES, TYPED, WINDOW, ROUND, FLUSH, LAST };
 
 struct io_together {
     struct MPIR_Driven driven;
@@ -354,9 +353,10 @@ static void see_types(struct io_together *t)
         const struct message *m = &t->got.v[k];
         int err = t->err ? t->err : MPID_Type_decode(&t->types[m->rank], m->bytes, m->got);
         note(t, err);
-        t->type[m->rank] = err ? NULL : &t->types[m->rank];
+        if (!err)
+            t->type[m->rank] = &t->types[m->rank];
     }
-    if (t->mine >= 0)
+    if (t->mine >= 0 && t->type)
         t->type[t->rank] = own_type(t);
     drop(&t->sent);
     drop(&t->got);
@@ -680,7 +680,7 @@ static void decide(struct io_together *t)
     divide(t);
     if (!reserve(t))
         note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective access"));
-    say(t, READY);
+    send_types(t);
 }
 
 static void next_round(struct io_together *t)
@@ -704,7 +704,7 @@ static void exchange(struct io_together *t)
 /* What the stage waits for is there: begin what follows.  False: it is over. */
 static bool go_on(struct io_together *t)
 {
-    bool opinions = t->stage == READY || t->stage == TYPED || t->stage == LAST;
+    bool opinions = t->stage == TYPED || t->stage == LAST;
     if ((opinions || t->stage == FACTS) && spread(t))
         return true;
     if (opinions && failed(t))
@@ -713,9 +713,6 @@ static bool go_on(struct io_together *t)
     case FACTS:
         decide(t);
         return t->stage != FACTS;
-    case READY:
-        send_types(t);
-        break;
     case TYPES:
         see_types(t);
         say(t, TYPED);
