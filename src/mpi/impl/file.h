@@ -73,8 +73,8 @@ void MPIR_File_release(MPIR_File *f);
 /* Operations of files that other threads of the library have not completed yet. */
 extern _Atomic int MPIR_File_under_way;
 
-/* Those threads do not call the ADI any more, if all operations are over. */
-void MPIR_File_settle(void);
+/* End those threads; all operations are over, and no other thread begins one.  Without a lock but the device's. */
+void MPIR_File_stop(void);
 
 /* The file of a request of handle_type MPIR_IO. */
 struct MPIR_HANDLE;

@@ -12,6 +12,7 @@
 #include "comm.h"
 #include "env.h"
 #include "err.h"
+#include "file.h"
 #include "leaks.h"
 #include "p2p.h"
 #include "parent.h"
@@ -70,6 +71,8 @@ int MPIR_Finalize(void)
         return err ? err : late;
     if (!keep)
         MPIR_Leaks_show();
+    if (!keep)
+        MPIR_File_stop();
     MPIR_Comm_fini_predefined();
     MPIR_ENV_SET(phase, MPIR_AFTER_FINALIZE);
     MPIR_Library_leave_all(MPIR_ENV(thread_level), keep);

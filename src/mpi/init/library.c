@@ -193,7 +193,6 @@ KU_NEEDS(lock) static void set_mode(void)
 /* Everything above the ADI that was made while it was up. */
 KU_NEEDS(lock) static void undo(void)
 {
-    MPIR_File_settle();
     MPID_Helper_end();
     library.helped = 0; /* by windows that were not freed */
     set_mode();
@@ -209,6 +208,7 @@ KU_UNCHECKED static void leave_at_exit(void)
 {
     if (library.adi != RESTING || MPIR_ENV(phase) == MPIR_FORKED) /* or it is down already */
         return;
+    MPIR_File_stop();
     undo();
     MPID_Leave();
 }

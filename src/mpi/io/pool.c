@@ -1,12 +1,11 @@
 /* pool.c: a few threads that access files while the program goes on.
  *
- * They begin with the first job and end when there has been none for a while, so nobody needs to end them.  They take no signals.
+ * They begin with the first job, and end when there has been none for a while, or with MPI.  They take no signals.
  * Where mpiexec has bound the ranks of the node by itself, a thread may use the cores of all of them: on its rank's core alone it
  * would work when the rank does not.  A thread that is woken does not drive its rank off a core (SCHED_BATCH), which would make the call
  * last as long as the access.
  *
- *   QUEUED --> DONE --> MPID_Wake: the job may be gone by then, and whoever waited for it ends MPI only after the thread has come back
- *   (MPIR_File_settle) */
+ *   QUEUED --> DONE --> MPID_Wake: the job may be gone by then; MPI is not before the thread has ended (MPIR_File_stop) */
 #include "config.h"
 #include <pthread.h>
 #include <sched.h>
@@ -21,14 +20,19 @@ enum { QUEUED = 0, DONE };
 enum { THREADS = 4, IDLE_SECONDS = 2 };
 
 _Atomic int MPIR_File_under_way;
-static _Atomic int waking; /* threads that are about to call MPID_Wake, or in it */
 
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER;
 static struct io_job *first KU_GUARDED_BY(lock), **last KU_GUARDED_BY(lock) = &first;
-static int threads KU_GUARDED_BY(lock), idle KU_GUARDED_BY(lock);
+static struct pool_thread {
+    pthread_t thread;
+    bool lives;
+} pool[THREADS] KU_GUARDED_BY(lock);
+static int idle KU_GUARDED_BY(lock);
+static bool ending KU_GUARDED_BY(lock);
 
-static struct io_job *next_job(void)
+/* NULL: the thread is to end. */
+static struct io_job *next_job(struct pool_thread *t)
 {
     struct io_job *j;
     struct timespec until;
@@ -36,14 +40,16 @@ static struct io_job *next_job(void)
     until.tv_sec += IDLE_SECONDS;
     ku_lock(&lock);
     idle++;
-    while (!first && pthread_cond_timedwait(&wanted, &lock.mutex, &until) == 0)
+    while (!first && !ending && pthread_cond_timedwait(&wanted, &lock.mutex, &until) == 0)
         ;
     idle--;
     j = first;
     if (j && (first = j->next) == NULL)
         last = &first;
-    if (!j)
-        threads--;
+    if (!j && !ending) { /* nobody waits for its end */
+        t->lives = false;
+        pthread_detach(t->thread);
+    }
     ku_unlock(&lock);
     return j;
 }
@@ -51,16 +57,13 @@ static struct io_job *next_job(void)
 static void *work(void *arg)
 {
     const struct sched_param none = { 0 };
-    (void)arg;
     if (sched_getscheduler(0) == SCHED_OTHER)
         sched_setscheduler(0, SCHED_BATCH, &none);
-    for (struct io_job *j; (j = next_job()) != NULL;) {
+    for (struct io_job *j; (j = next_job(arg)) != NULL;) {
         j->run(j);
         atomic_fetch_sub(&MPIR_File_under_way, 1);
-        atomic_fetch_add(&waking, 1);
         atomic_store_explicit(&j->state, DONE, memory_order_release);
         MPID_Wake();
-        atomic_fetch_sub(&waking, 1);
     }
     return NULL;
 }
@@ -89,21 +92,20 @@ static bool beyond_own_core(cpu_set_t *all)
     return true;
 }
 
-static bool create(bool wide, const cpu_set_t *cpus)
+static bool create(struct pool_thread *t, bool wide, const cpu_set_t *cpus)
 {
-    pthread_t t;
     pthread_attr_t attr;
     if (pthread_attr_init(&attr))
         return false;
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     if (wide)
         pthread_attr_setaffinity_np(&attr, sizeof *cpus, cpus);
-    bool created = pthread_create(&t, &attr, work, NULL) == 0;
+    bool created = pthread_create(&t->thread, &attr, work, t) == 0;
     pthread_attr_destroy(&attr);
     return created;
 }
 
-static bool add_thread(void)
+/* With the lock, which the thread takes before it looks at its place. */
+KU_NEEDS(lock) static void add_thread(struct pool_thread *t)
 {
     sigset_t all, old;
     cpu_set_t cpus;
@@ -111,9 +113,22 @@ static bool add_thread(void)
     sigfillset(&all);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool added = create(wide, &cpus) || (wide && create(false, NULL));
+    t->lives = create(t, wide, &cpus) || (wide && create(t, false, NULL));
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return added;
+}
+
+/* Is there a thread for one more job, or one that will come to it? */
+KU_NEEDS(lock) static bool has_threads(void)
+{
+    struct pool_thread *none = NULL;
+    bool some = false;
+    for (struct pool_thread *t = pool; t < pool + THREADS; t++) {
+        some |= t->lives;
+        none = t->lives ? none : t;
+    }
+    if (idle == 0 && none)
+        add_thread(none);
+    return some || (none && none->lives);
 }
 
 void MPIR_Io_submit(struct io_job *j)
@@ -121,9 +136,7 @@ void MPIR_Io_submit(struct io_job *j)
     atomic_store(&j->state, QUEUED);
     j->next = NULL;
     ku_lock(&lock);
-    if (idle == 0 && threads < THREADS && add_thread())
-        threads++;
-    bool somebody = threads > 0;
+    bool somebody = has_threads();
     if (somebody) {
         atomic_fetch_add(&MPIR_File_under_way, 1);
         *last = j;
@@ -142,10 +155,24 @@ bool MPIR_Io_job_done(struct io_job *j)
     return atomic_load_explicit(&j->state, memory_order_acquire) == DONE;
 }
 
-void MPIR_File_settle(void)
+static void set_ending(bool is)
+{
+    ku_lock(&lock);
+    ending = is;
+    pthread_cond_broadcast(&wanted);
+    ku_unlock(&lock);
+}
+
+/* While they are ending nobody else changes who lives. */
+KU_UNCHECKED void MPIR_File_stop(void)
 {
     uint32_t depth = MPID_Thread_suspend(); /* one of them may wait for the lock */
-    while (atomic_load(&waking) > 0)
-        sched_yield();
+    set_ending(true);
+    for (struct pool_thread *t = pool; t < pool + THREADS; t++) {
+        if (t->lives)
+            pthread_join(t->thread, NULL);
+        t->lives = false;
+    }
+    set_ending(false);
     MPID_Thread_resume(depth);
 }
