@@ -26,7 +26,7 @@ static inline MPIR_Request *MPIR_Reserve_take(void)
 /* The one that was taken last, unused. */
 static inline void MPIR_Reserve_put_back(MPIR_Request *r)
 {
-    r->obj.flags = KEEL_OBJ_PENDING;
+    r->obj.flags = KEEL_OBJ_PREDEFINED;
     MPIR_reserve->request[MPIR_reserve->n++] = r;
 }
 /* With the device lock: take some if there is none. */

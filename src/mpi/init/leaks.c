@@ -142,7 +142,7 @@ static void add_request(void *obj, void *list)
 {
     const MPIR_Request *r = obj;
     struct list *l = list;
-    if (r->obj.flags & (KEEL_OBJ_PREDEFINED | KEEL_OBJ_PENDING)) /* PENDING: in reserve */
+    if (r->obj.flags & KEEL_OBJ_PREDEFINED) /* or in reserve */
         return;
     next(l);
     if (l->n <= SHOWN)

@@ -54,8 +54,8 @@ void MPIR_Reserve_fill(void)
     for (; s->n < MPIR_RESERVE; s->n++) {
         MPIR_Request *r = MPIR_Object_alloc(MPIR_KIND_REQUEST);
         if (!r)
-            return; /* it is told when one is needed */
-        r->obj.flags = KEEL_OBJ_PENDING;
+            return;                         /* it is told when one is needed */
+        r->obj.flags = KEEL_OBJ_PREDEFINED; /* not one of the program's (leaks.c) */
         s->request[s->n] = r;
     }
 }

@@ -41,12 +41,23 @@ static void grow(void)
     MPID_core.context_mask = mask;
 }
 
+static struct context *allot(void)
+{
+    enum { ALIGN = _Alignof(struct context) };
+    char *memory = calloc(1, sizeof(struct context) + ALIGN);
+    if (memory == NULL)
+        return NULL;
+    struct context *c = (struct context *)(void *)(memory + (-(uintptr_t)memory & (ALIGN - 1)));
+    c->memory = memory;
+    return c;
+}
+
 struct context *MPID_Context_get(uint32_t id)
 {
     struct context *c = MPID_Context_find(id), **slot;
     if (c != NULL)
         return c;
-    c = aligned_alloc(_Alignof(struct context), sizeof *c);
+    c = allot();
     if (c == NULL) {
         ku_err_set(MPI_ERR_NO_MEM, "context_id", "is %u, new here, and there is no memory for its queues",
                    id);
@@ -54,7 +65,6 @@ struct context *MPID_Context_get(uint32_t id)
     }
     if (MPID_core.ncontexts > MPID_core.context_mask)
         grow();
-    memset(c, 0, sizeof *c);
     MPID_Fresh_init(c);
     c->id = id;
     slot = &MPID_core.contexts[slot_of(id, MPID_core.context_mask)];
@@ -96,7 +106,7 @@ static void unlink_free(struct context *c)
     if (MPID_core.last == c)
         MPID_core.last = NULL;
     clear(c);
-    free(c);
+    free(c->memory);
 }
 
 struct context *MPID_Context_late(struct MPIR_COMMUNICATOR *comm, uint32_t which)
@@ -167,7 +177,7 @@ static void free_one(struct context *c, void *arg)
 {
     (void)arg;
     clear(c);
-    free(c);
+    free(c->memory);
 }
 
 void MPID_Contexts_fini(void)

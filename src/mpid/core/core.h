@@ -171,6 +171,7 @@ struct rndv {
 
 struct context {
     uint32_t id;
+    void *memory; /* it lies in */
     struct context *chain;
     struct MPIR_COMMUNICATOR *comm;
     struct posted posted;

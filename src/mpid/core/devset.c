@@ -284,7 +284,6 @@ static bool open_as(struct core_dev *d, const struct dev_ops *ops, uint64_t area
         snprintf(why, cap, "there is no room for its %u bytes in the segment", ops->area_bytes);
         return false;
     }
-    ku_err_clear();
     if (open_hooked(d, ops) != DEV_OK) {
         const char *arg = ku_err_last()->arg;
         snprintf(why, cap, "%.31s%s%.200s", arg, *arg != 0 ? " " : "", ku_err_last()->text);
@@ -333,6 +332,8 @@ static bool open_one(const struct dev_ops *ops, bool plugin)
         MPID_Devset_passed(ops->name, "%s", no_use);
         return false;
     }
+    if (plugin) /* others say why they do not open */
+        ku_err_clear();
     if (!open_as(d, ops, area, why, sizeof why)) {
         MPID_Debug("device %s does not serve here: %s", ops->name, why);
         MPID_Devset_passed(ops->name, "it does not open: %s", why);
@@ -686,6 +687,7 @@ static void look_at(const struct dev_ops *ops, const char *from)
                                  .from = from,
                                  .left_out = !MPID_Dev_listed(ku_knob_str("DEVICES"), ops->name) };
     char why[240];
+    ku_err_clear();
     if (!open_as(d, ops, MPID_core.area_off, why, sizeof why)) {
         about.why_not = why;
         look_tell(&about, look_arg);
