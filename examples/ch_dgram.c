@@ -41,8 +41,9 @@ struct dev_peer {
     int32_t grank;
     int fd; /* connected to the peer; -1: not yet */
     uint64_t nonce;
-    bool refused; /* the core waits until there is room */
-    bool gone, told;
+    _Atomic bool refused; /* the core waits until there is room */
+    _Atomic bool gone;
+    bool told;
 };
 
 struct dev {

@@ -365,6 +365,7 @@ SPLIT_ALL = {"nodes": 2, "slow": 2}
 TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
 OFI = {"env": {"KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": [*(("device/suite", "ofi over " + p) for p in ("tcp;ofi_rxm", "net", "shm")), ("core/suite_run", "ofi")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ofi.so"}
 UCX = {"env": {"KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": [("device/suite", "ucx over tcp"), ("device/suite", "ucx over shared memory"), ("core/suite_run", "ucx")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
+MIXED = {"env": {"KEEL_DEVICES": "self,shmem,tcp,ofi", "KEEL_DEVICE_COSTS": "ofi=1000", "FI_PROVIDER": "tcp;ofi_rxm"}, "nodes": 2, "slow": 4, "takes": across_libraries, "ranks": few(3), "plugin": "ch_ofi.so"}
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 
 
@@ -546,6 +547,7 @@ PARTS = {
     "tcp-all": (over(TCP_ALL), "all of the same MPI programs over TCP alone"),
     "split-all": (over(SPLIT_ALL), "all of them with their ranks on two simulated nodes"),
     "ofi": (over(OFI), "the plug-in ch_ofi: the device suite over several providers of libfabric, and the programs of tcp over tcp;ofi_rxm"),
+    "mixed": (over(MIXED), "two devices for other nodes, of which each pair has to choose: the programs of split"),
     "ucx": (over(UCX), "the plug-in ch_ucx: the device suite over UCX's tcp and its shared memory, and the programs of tcp over its tcp"),
     "abi-mpich": (part_abi("mpich"), "the programs compiled by MPICH's mpicc, with its header, on Keel's library with MPICH's ABI"),
     "abi-openmpi": (part_abi("openmpi"), "the same with Open MPI"),
