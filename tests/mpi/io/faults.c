@@ -338,9 +338,9 @@ static bool attempt(enum form form, enum layout l, const struct row *r, bool wri
     static MPI_Status s[PARTS];
     int err[PARTS], failed = 0;
     bool shared = is_shared(form);
-    char what[200];
-    snprintf(what, sizeof what, "%s %s %s", write ? "write" : "read", forms[form], layouts[l]);
-    snprintf(what, sizeof what, "%s", shown(r, strdup(what), nth));
+    char call[100], what[200];
+    snprintf(call, sizeof call, "%s %s %s", write ? "write" : "read", forms[form], layouts[l]);
+    snprintf(what, sizeof what, "%s", shown(r, call, nth));
     MPI_File f = open_file(l, shared);
     for (int p = 0; p < PARTS; p++)
         check_fill(buf[p], LEN, write ? seed_of(check_rank, p) : 99);
