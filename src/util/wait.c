@@ -454,6 +454,12 @@ bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32
 
 #endif
 
+void ku_wait_while(_Atomic uint32_t *word, uint32_t is)
+{
+    struct timespec t = { 0, 1000000 };
+    syscall(SYS_futex, word, FUTEX_WAIT, is, must_nap ? &t : NULL, NULL, 0);
+}
+
 void ku_wait_wake_all(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

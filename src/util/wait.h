@@ -95,6 +95,8 @@ void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms);
  * done, where the kernel has no such call (Linux before 5.16). */
 bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32_t is, int timeout_ms);
 bool ku_wait_can_sleep_on(void);
+/* For those who have nothing else to wait for: sleep while *word is `is`.  It may return early. */
+void ku_wait_while(_Atomic uint32_t *word, uint32_t is);
 void ku_wait_wake_all(_Atomic uint32_t *word);
 
 /* Sleeping on descriptors too.  The rank's doorbell is made by the first ku_wait_prepare_poll and removed by

@@ -4,8 +4,9 @@
  *   1. The table is changed with its mutex only.
  *   2. A row's access has its range once no row that came before it wants a byte of the range, unless both read.  So nobody is
  *      overtaken for ever, and no two wait for each other.
- *   3. Who leaves wakes all that sleep.  A sleeper has said so with the mutex, and sleeps only while nobody has taken that back: no
- *      wake is lost.
+ *   3. Who leaves wakes all that sleep.  Who has a row has said so with the mutex, on a word of the row's own, and sleeps only while
+ *      nobody has taken that back.  Those that wait for a row are many for one word: each has read it with the mutex, and who leaves
+ *      changes it.  So no wake is lost.
  *
  * A process that is killed leaves its rows as they are; the launcher then ends those that wait for it. */
 #include "config.h"
@@ -33,7 +34,18 @@ static void unlock(struct io_ranges *t)
     ku_lock_left(KU_LOCK_SEGMENT);
 }
 
-/* With the mutex, which is taken again afterwards: sleep until somebody leaves. */
+/* With the mutex, which is taken again afterwards: sleep until somebody leaves a row. */
+static void sleep_in_crowd(struct io_ranges *t)
+{
+    uint32_t freed = atomic_load(&t->freed);
+    t->crowd++;
+    unlock(t);
+    ku_wait_while(&t->freed, freed);
+    lock(t);
+    t->crowd--;
+}
+
+/* The same on a word of the row's own. */
 static void sleep_on(struct io_ranges *t, _Atomic uint32_t *word)
 {
     atomic_store(word, KU_ASLEEP);
@@ -64,7 +76,7 @@ int MPIR_Io_range_take(struct io_ranges *t, int64_t from, int64_t to, bool write
     struct io_range *r;
     lock(t);
     while ((r = free_row(t)) == NULL)
-        sleep_on(t, &t->crowded);
+        sleep_in_crowd(t);
     r->from = from;
     r->to = to;
     r->write = write;
@@ -81,6 +93,9 @@ void MPIR_Io_range_leave(struct io_ranges *t, int row)
     t->row[row].turn = 0;
     for (int i = 0; i < IO_RANGES; i++)
         ku_wait_wake(&t->row[i].asleep, true);
-    ku_wait_wake(&t->crowded, true);
+    if (t->crowd > 0) {
+        atomic_fetch_add(&t->freed, 1);
+        ku_wait_wake_all(&t->freed);
+    }
     unlock(t);
 }

@@ -16,7 +16,8 @@ struct io_range {
 struct io_ranges {
     pthread_mutex_t mutex;
     uint64_t turns;
-    _Atomic uint32_t crowded; /* somebody sleeps until a row is free */
+    uint32_t crowd;         /* so many sleep until a row is free, */
+    _Atomic uint32_t freed; /* on this, which counts rows that were left while they did */
     struct io_range row[IO_RANGES];
 };
 
