@@ -409,8 +409,9 @@ void MPIR_Coll_tree_down(struct coll *c, int radix); /* all have heard of rank 0
 void MPIR_Coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type, int root, int radix);
 void MPIR_Coll_reduce_tree(struct coll *c, const void *in, void *out, int64_t count, int root, int radix);
 void MPIR_Coll_gather_linear(struct coll *c); /* blocks of any form; only the root uses rbuf */
-void MPIR_Coll_hand_out(struct coll *c,
-                        const void *all); /* rank 0's vector, in the blocks of a reduce_scatter */
+/* Of a reduce_scatter: the elements of blocks from .. to - 1; rank 0's vector to each its block. */
+int64_t MPIR_Coll_lengths(const struct coll *c, int64_t from, int64_t to);
+void MPIR_Coll_hand_out(struct coll *c, const void *all);
 /* Rows of gatherv and scatterv (packed.c). */
 void MPIR_Coll_gather_packed(struct coll *c);
 void MPIR_Coll_scatter_packed(struct coll *c);

@@ -398,37 +398,23 @@ void MPIR_Coll_nodes_allgather(struct coll *c)
 
 /* ---- Reduce and scatter ------------------------------------------------------------------------------------------- */
 
-static int64_t length(const struct coll *c, int64_t i)
-{
-    return c->rcounts.p ? MPIR_counts_get(c->rcounts, i) : c->rcount;
-}
-
 /* The elements for the members of a node. */
 static int64_t lengths(const struct coll *c, const struct nodes_row *row)
 {
-    int64_t sum = 0;
-    for (int32_t i = 0; i < row->members; i++)
-        sum += length(c, row->first + i);
-    return sum;
+    return MPIR_Coll_lengths(c, row->first, row->first + row->members);
 }
 
 /* From the leader to each member its elements, which begin one after the other at `all`. */
 static void hand_out(struct coll *c, const void *all)
 {
-    const struct nodes_row *row = &c->comm->nodes->row[c->comm->nodes->mine];
-    struct coll p = messages(c, c->comm->nodes->node);
-    struct coll_batch batch;
-    int64_t at = length(c, row->first);
-    if (c->rank != row->first && length(c, c->rank) > 0)
-        MPIR_Coll_recv(&p, c->rbuf, length(c, c->rank), c->rtype, 0);
-    if (c->rank != row->first)
-        return;
-    coll_batch_begin(&batch, &p);
-    for (int32_t i = 1; i < row->members; at += length(c, row->first + i++))
-        if (length(c, row->first + i) > 0)
-            MPIR_Coll_batch_send(&batch, coll_at(all, at, c->rtype), length(c, row->first + i), c->rtype, i);
-    MPIR_Coll_copy(c, all, length(c, c->rank), c->rtype, c->rbuf, length(c, c->rank), c->rtype);
-    MPIR_Coll_batch_end(&batch);
+    const struct MPIR_Nodes *n = c->comm->nodes;
+    struct coll p = messages(c, n->node);
+    p.rank = n->node->adi.rank;
+    p.size = n->node->adi.size;
+    if (p.rcounts.p)
+        p.rcounts.p = (const char *)p.rcounts.p +
+                      (size_t)n->row[n->mine].first * (p.rcounts.is_large ? sizeof(int64_t) : sizeof(int));
+    MPIR_Coll_hand_out(&p, all);
 }
 
 /* All of it to all, who take what is theirs: a bcast on a node is one turn of each. */
@@ -437,13 +423,10 @@ static void show_all(struct coll *c, void *all)
     struct MPIR_Nodes *n = c->comm->nodes;
     const struct nodes_row *row = &n->row[n->mine];
     struct coll p = whole(c, COLL_BCAST, 0, NULL, all);
-    int64_t at = 0;
-    for (int32_t i = row->first; i < c->rank; i++)
-        at += length(c, i);
+    int64_t at = MPIR_Coll_lengths(c, row->first, c->rank), mine = MPIR_Coll_lengths(c, c->rank, c->rank + 1);
     p.rcount = lengths(c, row);
     part(c, n->node, p);
-    MPIR_Coll_copy(c, coll_at(all, at, c->rtype), length(c, c->rank), c->rtype, c->rbuf, length(c, c->rank),
-                   c->rtype);
+    MPIR_Coll_copy(c, coll_at(all, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
 }
 
 /* To the leader of each node, from there to the leaders what is for their members, and to these. */
@@ -452,10 +435,8 @@ void MPIR_Coll_nodes_reduce_scatter(struct coll *c)
     enum { SHORT = 32 << 10 };
     struct MPIR_Nodes *n = c->comm->nodes;
     void *all = NULL, *ours = NULL;
-    int64_t total = 0, here = lengths(c, &n->row[n->mine]);
+    int64_t total = MPIR_Coll_lengths(c, 0, c->size), here = lengths(c, &n->row[n->mine]);
     bool is_short = here * c->rtype->adi.size <= SHORT;
-    for (int32_t i = 0; i < n->nodes; i++)
-        total += lengths(c, &n->row[i]);
     if (n->leaders)
         all = MPIR_Coll_temp(c, total, c->rtype);
     if (n->leaders || is_short)

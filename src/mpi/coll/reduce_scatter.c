@@ -9,7 +9,7 @@ static int64_t length(const struct coll *c, int64_t i)
 }
 
 /* The elements of blocks from .. to - 1. */
-static int64_t lengths(const struct coll *c, int64_t from, int64_t to)
+int64_t MPIR_Coll_lengths(const struct coll *c, int64_t from, int64_t to)
 {
     int64_t sum = 0;
     if (!c->rcounts.p)
@@ -45,7 +45,7 @@ void MPIR_Coll_hand_out(struct coll *c, const void *all)
 
 static void wide(struct coll *c)
 {
-    int64_t n = lengths(c, 0, c->size);
+    int64_t n = MPIR_Coll_lengths(c, 0, c->size);
     void *all = c->rank == 0 ? MPIR_Coll_temp(c, n, c->rtype) : NULL;
     MPIR_Coll_reduce_tree(c, input(c), all, n, 0, COLL_WIDE);
     MPIR_Coll_hand_out(c, all);
@@ -55,7 +55,7 @@ static void wide(struct coll *c)
 
 static void pairwise(struct coll *c)
 {
-    int64_t p = c->size, r = c->rank, mine = length(c, r), at = lengths(c, 0, r);
+    int64_t p = c->size, r = c->rank, mine = length(c, r), at = MPIR_Coll_lengths(c, 0, r);
     const void *in = input(c);
     void *acc = coll_in_place(c->sbuf) ? MPIR_Coll_temp(c, mine, c->rtype) : c->rbuf,
          *spare = MPIR_Coll_temp(c, mine, c->rtype);
@@ -96,11 +96,12 @@ static void halve(struct coll *c, const struct halves *h, int32_t n)
         bool lower = n < mid;
         int partner = acting(h, lower ? n + half : n - half);
         int32_t keep = lower ? lo : mid, give = lower ? mid : lo;
-        int64_t at = lengths(c, 0, first_rank(h, keep)), away = lengths(c, 0, first_rank(h, give));
-        int64_t len = lengths(c, first_rank(h, keep), first_rank(h, keep + half));
+        int64_t at = MPIR_Coll_lengths(c, 0, first_rank(h, keep)),
+                away = MPIR_Coll_lengths(c, 0, first_rank(h, give));
+        int64_t len = MPIR_Coll_lengths(c, first_rank(h, keep), first_rank(h, keep + half));
         MPIR_Coll_sendrecv(c, coll_at(h->acc, away, c->rtype),
-                           lengths(c, first_rank(h, give), first_rank(h, give + half)), c->rtype, partner,
-                           h->spare, len, c->rtype, partner);
+                           MPIR_Coll_lengths(c, first_rank(h, give), first_rank(h, give + half)), c->rtype,
+                           partner, h->spare, len, c->rtype, partner);
         MPIR_Coll_combine(c, h->spare, coll_at(h->acc, at, c->rtype), len);
         lo = keep;
         hi = keep + half;
@@ -110,7 +111,8 @@ static void halve(struct coll *c, const struct halves *h, int32_t n)
 static void halving(struct coll *c)
 {
     struct halves h = { .pow2 = 1 };
-    int64_t n = lengths(c, 0, c->size), mine = length(c, c->rank), at = lengths(c, 0, c->rank);
+    int64_t n = MPIR_Coll_lengths(c, 0, c->size), mine = length(c, c->rank),
+            at = MPIR_Coll_lengths(c, 0, c->rank);
     int32_t r = c->rank;
     while (h.pow2 <= c->size / 2)
         h.pow2 *= 2;
@@ -137,9 +139,9 @@ static void halving(struct coll *c)
 
 static void team(struct coll *c)
 {
-    MPIR_Coll_team_put(c, input(c), lengths(c, 0, c->size), c->rtype);
+    MPIR_Coll_team_put(c, input(c), MPIR_Coll_lengths(c, 0, c->size), c->rtype);
     if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
-        MPIR_Coll_team_result(c, c->size - 1, lengths(c, 0, c->rank), c->rbuf, length(c, c->rank));
+        MPIR_Coll_team_result(c, c->size - 1, MPIR_Coll_lengths(c, 0, c->rank), c->rbuf, length(c, c->rank));
 }
 
 /* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------------------- */
@@ -202,7 +204,7 @@ int MPIR_Coll_reduce_scatter_is(struct coll *c, struct coll_size *s)
     int err = c->rcounts.p ? MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size) : 0;
     if (err)
         return err;
-    int64_t n = lengths(c, 0, c->size);
+    int64_t n = MPIR_Coll_lengths(c, 0, c->size);
     s->elements = n;
     s->bytes = n * c->rtype->adi.size;
     s->room = MPIR_Coll_team_operand(n, c->rtype);

@@ -458,7 +458,7 @@ static void put(const struct io_together *t, const struct window *w, char *to, i
         memcpy(to + base + s, bytes, (size_t)n);
 }
 
-/* The packed bytes of this process; *own: memory to be freed. */
+/* The packed bytes of this process: as they lie, or in `room` (NULL: there was no memory for it). */
 static const char *packed(struct io_together *t, int64_t s, int64_t s_end, char *room)
 {
     const struct io_access *a = t->a;

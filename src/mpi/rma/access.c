@@ -339,7 +339,7 @@ static int update_here(MPIR_Win *win, struct rma_target *t, const struct rma_sid
 static bool by_device(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *from,
                       const struct rma_side *old, const struct rma_side *to, const struct rma_update *u)
 {
-    return MPIR_Rma_Device_has(u->code) && MPIR_Rma_Device_updates(win, t, disp, to) &&
+    return MPIR_Rma_Device_atomic(u->code) >= 0 && MPIR_Rma_Device_updates(win, t, disp, to) &&
            (u->code == KEEL_MPI_NO_OP || (from->type->adi.is_contig && from->type->adi.true_lb == 0)) &&
            (!old || (old->type->adi.is_contig && old->type->adi.true_lb == 0));
 }
@@ -368,8 +368,8 @@ static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side 
     if (!t->direct && (err = check_range(win, t, disp, to)))
         return err;
     if (!t->direct && by_device(win, t, disp, from, old, to, &u))
-        return MPIR_Rma_Device_update(win, t, disp, u.code, to->type->adi.size, from->at, NULL,
-                                      old ? old->at : NULL, request);
+        return MPIR_Rma_Device_update(win, t, disp, (enum keel_atomic_op)MPIR_Rma_Device_atomic(u.code),
+                                      to->type->adi.size, from->at, NULL, old ? old->at : NULL, request);
     if (!t->direct)
         return MPIR_Rma_Remote_update(win, t, disp, from, old, to, &u, request);
     to->at = place(win, t, disp, to, old ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, &err);
@@ -456,8 +456,8 @@ int MPIR_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
     if (!t->direct && (err = check_range(win, t, target_disp, &to)))
         return err;
     if (!t->direct && MPIR_Rma_Device_updates(win, t, target_disp, &to))
-        return MPIR_Rma_Device_update(win, t, target_disp, 0, datatype->adi.size, origin_addr, compare_addr,
-                                      result_addr, NULL);
+        return MPIR_Rma_Device_update(win, t, target_disp, KEEL_ATOMIC_COMPARE_SWAP, datatype->adi.size,
+                                      origin_addr, compare_addr, result_addr, NULL);
     if (!t->direct)
         return MPIR_Rma_Remote_swap(win, t, target_disp, origin_addr, compare_addr, result_addr, datatype);
     to.at = place(win, t, target_disp, &to, RMA_COMPARE_SWAP, &err);

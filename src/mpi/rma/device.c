@@ -29,16 +29,9 @@ struct move {
     struct rma_target *target;
     void *room;           /* the packed form of what is not contiguous here */
     struct rma_side into; /* get: where that goes */
-    struct user *user;
-    bool held, over; /* held: by the call that begins it */
-    bool updates;    /* it is an update */
-};
-
-/* A request of the user's. */
-struct user {
-    struct MPIR_Closure closure;
-    struct move *move; /* NULL: it is over, with err */
-    int err, rank;
+    struct rma_user *user;
+    bool held;    /* by the call that begins it */
+    bool updates; /* it is an update */
 };
 
 static int no_memory(int64_t bytes)
@@ -171,13 +164,8 @@ static void ended(struct MPID_COMPLETION *c)
         MPID_Layout_unpack(&m->into.type->adi, m->into.at, m->into.count, 0, m->room,
                            m->into.count * m->into.type->adi.size);
     count_down(m->target, c->error, c->rank);
-    if (m->user) {
-        m->user->move = NULL;
-        m->user->err = c->error;
-        m->user->rank = c->rank;
-    }
+    MPIR_Rma_User_over(m->user, c->error);
     m->target->updates.pending -= m->updates;
-    m->over = true;
     if (!m->held)
         move_free(m);
 }
@@ -218,60 +206,6 @@ void MPIR_Rma_Device_close(struct rma_target *t)
     t->remote = NULL;
 }
 
-/* ---- Requests of the user's ------------------------------------------------------------------------------------- */
-
-static void user_poll(MPIR_Request *request)
-{
-    struct user *u = request->aux;
-    if (u->move)
-        return;
-    request->errval = u->err;
-    atomic_store_explicit(&request->is_complete, 1, memory_order_release);
-}
-
-static void user_free(MPIR_Request *request)
-{
-    struct user *u = request->aux;
-    if (u->move)
-        u->move->user = NULL;
-    free(u);
-}
-
-static void user_explain(const MPIR_Request *request)
-{
-    const struct user *u = request->aux;
-    MPIR_Err(request->errval, NULL, "an access to the memory of rank %d (in the job) failed", u->rank);
-}
-
-static const char *user_parts(MPIR_Request *request, void (*add)(MPIR_Request *message, void *arg), void *arg)
-{
-    (void)request;
-    (void)add;
-    (void)arg;
-    return "one-sided";
-}
-
-static const struct MPIR_Request_ops user_ops = {
-    .poll = user_poll, .free = user_free, .explain = user_explain, .parts = user_parts
-};
-
-static int make_user(MPIR_Win *win, struct move *m, MPIR_Request **request)
-{
-    struct user *u = calloc(1, sizeof *u);
-    MPIR_Request *r = u ? MPIR_Request_alloc(win->comm) : NULL;
-    if (!r) {
-        free(u);
-        return no_memory(sizeof *u);
-    }
-    *u = (struct user){ { &user_ops }, m->over ? NULL : m, m->ended.error, m->ended.rank };
-    m->user = u;
-    r->handle_type = MPIR_RMA;
-    MPIR_Status_empty(&r->s);
-    r->aux = u;
-    *request = r;
-    return 0;
-}
-
 /* ---- Accesses --------------------------------------------------------------------------------------------------- */
 
 static struct move *move_new(struct rma_target *t, const struct rma_side *here, int64_t bytes)
@@ -300,7 +234,7 @@ static int let_go(MPIR_Win *win, struct move *m, int err, MPIR_Request **user)
         m->target->moves.pending--;
         m->target->updates.pending -= m->updates;
     } else if (user) {
-        err = make_user(win, m, user);
+        err = MPIR_Rma_User_make(win, NULL, m->ended.pending ? &m->user : NULL, m->ended.error, user);
     }
     if (m->ended.pending == 0)
         move_free(m);
@@ -334,36 +268,24 @@ int MPIR_Rma_Device_move(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, con
 
 /* ---- Updates ---------------------------------------------------------------------------------------------------- */
 
-static bool atomic_of(int32_t code, enum keel_atomic_op *op)
+int MPIR_Rma_Device_atomic(int32_t code)
 {
     switch (code) {
     case KEEL_MPI_SUM:
-        *op = KEEL_ATOMIC_SUM;
-        return true;
+        return KEEL_ATOMIC_SUM;
     case KEEL_MPI_BAND:
-        *op = KEEL_ATOMIC_AND;
-        return true;
+        return KEEL_ATOMIC_AND;
     case KEEL_MPI_BOR:
-        *op = KEEL_ATOMIC_OR;
-        return true;
+        return KEEL_ATOMIC_OR;
     case KEEL_MPI_BXOR:
-        *op = KEEL_ATOMIC_XOR;
-        return true;
+        return KEEL_ATOMIC_XOR;
     case KEEL_MPI_REPLACE:
-        *op = KEEL_ATOMIC_REPLACE;
-        return true;
+        return KEEL_ATOMIC_REPLACE;
     case KEEL_MPI_NO_OP:
-        *op = KEEL_ATOMIC_FETCH;
-        return true;
+        return KEEL_ATOMIC_FETCH;
     default:
-        return false;
+        return -1;
     }
-}
-
-bool MPIR_Rma_Device_has(int32_t code)
-{
-    enum keel_atomic_op op;
-    return atomic_of(code, &op);
 }
 
 bool MPIR_Rma_Device_updates(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *there)
@@ -379,11 +301,10 @@ bool MPIR_Rma_Device_updates(MPIR_Win *win, struct rma_target *t, int64_t disp, 
            (t->base_low + disp * t->unit) % size == 0;
 }
 
-int MPIR_Rma_Device_update(MPIR_Win *win, struct rma_target *t, int64_t disp, int32_t code, int64_t size,
-                           const void *in, const void *compare, void *old, MPIR_Request **user)
+int MPIR_Rma_Device_update(MPIR_Win *win, struct rma_target *t, int64_t disp, enum keel_atomic_op op,
+                           int64_t size, const void *in, const void *compare, void *old, MPIR_Request **user)
 {
-    enum keel_atomic_op op = KEEL_ATOMIC_COMPARE_SWAP;
-    int err = !compare && !atomic_of(code, &op) ? MPI_ERR_OP : MPIR_Rma_Device_updated(t);
+    int err = MPIR_Rma_Device_updated(t);
     struct move *m = err ? NULL : move_new(t, NULL, 0);
     if (!m)
         return err ? err : MPI_ERR_NO_MEM;

@@ -37,18 +37,6 @@ struct rma_ack {
     struct rma_answer says;
 };
 
-/* A request of the user's that looks at a message. */
-struct user {
-    struct MPIR_Closure closure;
-    struct rma_out *out; /* NULL: it is over, with err */
-    int err;
-};
-
-struct outgoing {
-    struct rma_out out;
-    struct user *user;
-};
-
 static int no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more operation on a window");
@@ -58,16 +46,16 @@ static int no_memory(void)
 
 static struct rma_out *out_new(MPIR_Win *win, int32_t rank, bool is_recv, void *memory)
 {
-    struct outgoing *o = calloc(1, sizeof *o);
-    if (!o) {
+    struct rma_out *out = calloc(1, sizeof *out);
+    if (!out) {
         free(memory);
         no_memory();
         return NULL;
     }
-    o->out = (struct rma_out){ .rank = rank, .is_recv = is_recv, .memory = memory, .next = win->rma->out };
-    win->rma->out = &o->out;
+    *out = (struct rma_out){ .rank = rank, .is_recv = is_recv, .memory = memory, .next = win->rma->out };
+    win->rma->out = out;
     win->rma->nout++;
-    return &o->out;
+    return out;
 }
 
 static int out_error(struct rma_out *out)
@@ -82,13 +70,9 @@ static int out_error(struct rma_out *out)
 
 static void out_free(struct rma_out *out, int err)
 {
-    struct outgoing *o = (struct outgoing *)out;
-    if (o->user) {
-        o->user->out = NULL;
-        o->user->err = err;
-    }
+    MPIR_Rma_User_over(out->user, err);
     free(out->memory);
-    free(o);
+    free(out);
 }
 
 static bool is_over(const struct rma_out *out)
@@ -157,20 +141,18 @@ static void reap(MPIR_Win *win)
 
 static void user_poll(MPIR_Request *request)
 {
-    struct user *u = request->aux;
-    if (u->out && !atomic_load_explicit(&u->out->request.is_complete, memory_order_acquire))
+    struct rma_user *u = request->aux;
+    if (u->owner && !(u->message && atomic_load_explicit(&u->message->is_complete, memory_order_acquire)))
         return;
-    if (u->out)
-        u->err = u->out->request.errval;
-    request->errval = u->err;
+    request->errval = u->owner ? u->message->errval : u->err;
     atomic_store_explicit(&request->is_complete, 1, memory_order_release);
 }
 
 static void user_free(MPIR_Request *request)
 {
-    struct user *u = request->aux;
-    if (u->out)
-        ((struct outgoing *)u->out)->user = NULL;
+    struct rma_user *u = request->aux;
+    if (u->owner)
+        *u->owner = NULL;
     free(u);
 }
 
@@ -181,9 +163,9 @@ static void user_explain(const MPIR_Request *request)
 
 static const char *user_parts(MPIR_Request *request, void (*add)(MPIR_Request *message, void *arg), void *arg)
 {
-    struct user *u = request->aux;
-    if (u->out)
-        add(&u->out->request, arg);
+    struct rma_user *u = request->aux;
+    if (u->owner && u->message)
+        add(u->message, arg);
     return "one-sided";
 }
 
@@ -191,29 +173,42 @@ static const struct MPIR_Request_ops user_ops = {
     .poll = user_poll, .free = user_free, .explain = user_explain, .parts = user_parts
 };
 
-/* out: NULL: nothing is left to wait for. */
-static int make_user(MPIR_Win *win, struct rma_out *out, MPIR_Request **request)
+int MPIR_Rma_User_make(MPIR_Win *win, MPIR_Request *message, struct rma_user **owner, int err,
+                       MPIR_Request **request)
 {
-    if (!request)
-        return 0;
-    if (!out) {
-        *request = MPIR_Request_alloc_complete(win->comm, MPIR_SEND);
-        return *request ? 0 : MPI_ERR_NO_MEM;
-    }
-    struct user *u = calloc(1, sizeof *u);
+    struct rma_user *u = calloc(1, sizeof *u);
     MPIR_Request *r = u ? MPIR_Request_alloc(win->comm) : NULL;
     if (!r) {
         free(u);
         return no_memory();
     }
-    u->closure.ops = &user_ops;
-    u->out = out;
-    ((struct outgoing *)out)->user = u;
+    *u = (struct rma_user){ { &user_ops }, message, owner, err };
+    if (owner)
+        *owner = u;
     r->handle_type = MPIR_RMA;
     MPIR_Status_empty(&r->s);
     r->aux = u;
     *request = r;
     return 0;
+}
+
+void MPIR_Rma_User_over(struct rma_user *user, int err)
+{
+    if (!user)
+        return;
+    user->owner = NULL;
+    user->err = err;
+}
+
+/* out: NULL: nothing is left to wait for. */
+static int make_user(MPIR_Win *win, struct rma_out *out, MPIR_Request **request)
+{
+    if (!request)
+        return 0;
+    if (out)
+        return MPIR_Rma_User_make(win, &out->request, &out->user, 0, request);
+    *request = MPIR_Request_alloc_complete(win->comm, MPIR_SEND);
+    return *request ? 0 : MPI_ERR_NO_MEM;
 }
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */

@@ -83,14 +83,23 @@ struct rma_target {
 
 enum rma_epoch { RMA_NONE, RMA_FENCE, RMA_START, RMA_LOCK, RMA_LOCK_ALL };
 
+/* A request of the user's (an R form): complete when `message` is, or when it is told (MPIR_Rma_User_over). */
+struct rma_user {
+    struct MPIR_Closure closure;
+    MPIR_Request *message;   /* NULL: it is told */
+    struct rma_user **owner; /* who tells; NULL: it is over, with err */
+    int err;
+};
+
 /* A message under way, or an answer that is awaited, of an origin. */
 struct rma_out {
     MPIR_Request request;
     struct rma_out *next;
     int32_t rank, users; /* users: threads that wait for it */
     bool is_recv;
-    bool told;    /* its error */
-    void *memory; /* freed with it */
+    bool told;             /* its error */
+    void *memory;          /* freed with it */
+    struct rma_user *user; /* NULL: there is none, or it is gone */
 };
 
 struct rma_region { /* attached */
@@ -217,6 +226,10 @@ int MPIR_Rma_Remote_answers(struct rma_ack **acks);
 int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank);
 void MPIR_Rma_Remote_free(struct rma_target *t); /* what is kept for a target by message */
 
+/* A request for *owner's user (NULL: that is over, with err); an error class. */
+int MPIR_Rma_User_make(MPIR_Win *win, MPIR_Request *message, struct rma_user **owner, int err,
+                       MPIR_Request **request);
+void MPIR_Rma_User_over(struct rma_user *user, int err);  /* NULL allowed */
 void MPIR_Rma_Touch(MPIR_Win *win, struct rma_target *t); /* something was begun at it */
 void MPIR_Rma_Remote_ask_key(MPIR_Win *win, struct rma_target *t, int tag);
 
@@ -232,12 +245,12 @@ int MPIR_Rma_Device_meet(MPIR_Win *win,
 bool MPIR_Rma_Device(MPIR_Win *win, struct rma_target *t, const struct rma_side *there, bool put);
 int MPIR_Rma_Device_move(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *here,
                          const struct rma_side *there, bool put, MPIR_Request **user);
-/* May it do this update of one element?  code: of the operation, but for a compare and swap. */
+/* May it do updates of this element? */
 bool MPIR_Rma_Device_updates(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *there);
-bool MPIR_Rma_Device_has(int32_t code);
-/* compare: NULL: not a compare and swap.  old: contiguous; NULL: nobody wants it. */
-int MPIR_Rma_Device_update(MPIR_Win *win, struct rma_target *t, int64_t disp, int32_t code, int64_t size,
-                           const void *in, const void *compare, void *old, MPIR_Request **user);
+int MPIR_Rma_Device_atomic(int32_t code); /* enum keel_atomic_op of an operation of MPI; -1: there is none */
+/* compare: of KEEL_ATOMIC_COMPARE_SWAP.  old: contiguous; NULL: nobody wants it. */
+int MPIR_Rma_Device_update(MPIR_Win *win, struct rma_target *t, int64_t disp, enum keel_atomic_op op,
+                           int64_t size, const void *in, const void *compare, void *old, MPIR_Request **user);
 int MPIR_Rma_Device_updated(struct rma_target *t); /* until no update is under way */
 int MPIR_Rma_Device_flush(struct rma_target *t);   /* begin to complete what was begun; */
 int MPIR_Rma_Device_wait(struct rma_target *t);    /* until nothing is under way */

@@ -260,6 +260,27 @@ static void exchanges(MPI_Datatype pair)
     free(got);
 }
 
+/* Blocks that are long, and uneven, some empty. */
+static void long_blocks(void)
+{
+    enum { LONG = 20000 };
+    int counts[64], sum = 0, at = 0, wrong = 0;
+    for (int i = 0; i < size; i++) {
+        counts[i] = i % 4 == 3 ? 0 : LONG - i;
+        at = i == rank ? sum : at;
+        sum += counts[i];
+    }
+    int *in = malloc((size_t)sum * sizeof *in), *out = malloc((LONG + 1) * sizeof *out);
+    for (int i = 0; i < sum; i++)
+        in[i] = i + rank;
+    MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < counts[rank]; i++)
+        wrong += out[i] != size * (at + i) + size * (size - 1) / 2;
+    CHECK(wrong == 0, "reduce_scatter of long blocks: %d elements", wrong);
+    free(in);
+    free(out);
+}
+
 int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
@@ -284,6 +305,7 @@ int main(int argc, char **argv)
             all(pair);
             scans(pair);
             exchanges(pair);
+            long_blocks();
         }
         MPI_Comm_free(&comm);
     }
