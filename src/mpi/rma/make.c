@@ -261,6 +261,7 @@ static void discard(MPIR_Win *win)
         free(r->on_node);
         MPIR_Rma_Check_end(r);
         free(r->region);
+        free(r->spare);
         free(r->ordering);
         free(r->kinds);
         free(r);

@@ -44,7 +44,7 @@ static int no_memory(void)
 
 /* ---- What is under way ----------------------------------------------------------------------------------------- */
 
-static struct rma_out *out_new(MPIR_Win *win, int32_t rank, bool is_recv, void *memory)
+static struct rma_out *out_new(MPIR_Win *win, struct rma_target *t, bool is_recv, void *memory)
 {
     struct rma_out *out = calloc(1, sizeof *out);
     if (!out) {
@@ -52,7 +52,9 @@ static struct rma_out *out_new(MPIR_Win *win, int32_t rank, bool is_recv, void *
         no_memory();
         return NULL;
     }
-    *out = (struct rma_out){ .rank = rank, .is_recv = is_recv, .memory = memory, .next = win->rma->out };
+    *out = (struct rma_out){
+        .target = t, .rank = t->rank, .is_recv = is_recv, .memory = memory, .next = win->rma->out
+    };
     win->rma->out = out;
     win->rma->nout++;
     return out;
@@ -93,6 +95,8 @@ static int collect(MPIR_Win *win, int32_t rank)
         int err = out_error(out);
         if (!out->told && !first)
             first = err;
+        if (!out->told && !err && out->is_recv && out->request.s.count < out->expects)
+            out->target->refused = true;
         out->told = true;
         if (out->users) {
             at = &out->next;
@@ -222,10 +226,16 @@ void MPIR_Rma_Touch(MPIR_Win *win, struct rma_target *t)
     win->rma->touched = t;
 }
 
-static void touch(MPIR_Win *win, struct rma_target *t)
+/* That tells by itself that it is done: what is refused is answered with less than was wanted.  A conflict is not refused (check.c). */
+static bool is_answered(const struct rma *r, const struct rma_msg *m)
+{
+    return !r->checks && (m->kind == RMA_GET || m->kind == RMA_GET_ACCUMULATE || m->kind == RMA_COMPARE_SWAP);
+}
+
+static void touch(MPIR_Win *win, struct rma_target *t, bool answered)
 {
     MPIR_Rma_Touch(win, t);
-    t->dirty = true;
+    t->dirty |= !answered;
 }
 
 /* Messages with their data, which are `len` bytes: at once where that can be. */
@@ -241,7 +251,7 @@ static int send_now(MPIR_Win *win, struct rma_target *t, const void *message, in
     err = 0;
     reap(win);
     void *copy = malloc((size_t)len);
-    struct rma_out *out = copy ? out_new(win, t->rank, false, copy) : NULL;
+    struct rma_out *out = copy ? out_new(win, t, false, copy) : NULL;
     if (!out)
         return no_memory();
     memcpy(copy, message, (size_t)len);
@@ -250,12 +260,24 @@ static int send_now(MPIR_Win *win, struct rma_target *t, const void *message, in
     return err;
 }
 
+static struct rma_batch *batch_new(struct rma *r)
+{
+    struct rma_batch *b = r->spare ? r->spare : malloc(sizeof *b);
+    r->spare = NULL;
+    if (b)
+        b->len = 0;
+    return b;
+}
+
 static int send_batch(MPIR_Win *win, struct rma_target *t)
 {
     struct rma_batch *b = t->batch;
     t->batch = NULL;
     int err = b ? send_now(win, t, b->bytes, b->len) : 0;
-    free(b);
+    if (win->rma->spare)
+        free(b);
+    else
+        win->rma->spare = b;
     return err;
 }
 
@@ -270,11 +292,11 @@ static int send_message(MPIR_Win *win, struct rma_target *t, const struct rma_ms
 {
     int64_t len = RMA_length(m);
     int err = 0;
-    touch(win, t);
+    touch(win, t, is_answered(win->rma, m));
     if (t->batch && t->batch->len + len > RMA_BATCH)
         err = send_batch(win, t);
-    if (!err && !t->batch && may_wait(m) && (t->batch = malloc(sizeof *t->batch)))
-        t->batch->len = 0;
+    if (!err && !t->batch && may_wait(m))
+        t->batch = batch_new(win->rma);
     if (err || !t->batch)
         return err ? err : send_now(win, t, message, len);
     memcpy(t->batch->bytes + t->batch->len, message, (size_t)len);
@@ -299,7 +321,7 @@ static int send_data(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, con
     int err = send_message(win, t, m, room);
     if (err || !m->apart)
         return err;
-    *out = out_new(win, t->rank, false, NULL);
+    *out = out_new(win, t, false, NULL);
     if (!*out)
         MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for data that have been announced");
     return MPIR_P2p_isend(from->at, from->count, from->type, t->rank, (int)m->tag | RMA_TAG_DATA, win->comm,
@@ -390,7 +412,9 @@ static struct rma_out *expect(MPIR_Win *win, struct rma_target *t, const struct 
                               const struct rma_side *into, int *err)
 {
     reap(win);
-    struct rma_out *out = out_new(win, t->rank, true, NULL);
+    struct rma_out *out = out_new(win, t, true, NULL);
+    if (out)
+        out->expects = into->count * into->type->adi.size;
     *err = out ? MPIR_P2p_irecv(into->at, into->count, into->type, t->rank, (int)m->tag, win->comm,
                                 MPID_CONTEXT_RMA, &out->request)
                : MPI_ERR_NO_MEM;
@@ -477,7 +501,7 @@ static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, struct rm
     t->asked++;
     if (!err)
         err = send_data(win, t, m, NULL, &none);
-    t->dirty = false; /* what another thread sends from here on is not answered by this */
+    t->dirty = t->refused = false; /* what another thread sends from here on is not answered by this */
     return err;
 }
 
@@ -528,7 +552,6 @@ int MPIR_Rma_Remote_answers(struct rma_ack **acks)
             err = refusal(&ack->says, ack->target);
         first = first ? first : err;
         ack->target->asked--;
-        ack->target->updated &= ack->target->dirty || ack->target->asked;
         free(ack);
     }
     *acks = NULL;
@@ -546,7 +569,7 @@ int MPIR_Rma_Remote_lock(MPIR_Win *win, struct rma_target *t, uint32_t access)
 {
     struct rma_msg m = { .kind = RMA_LOCK_MSG, .alone = (access & RMA_ALONE) != 0 };
     int err = 0;
-    touch(win, t);
+    MPIR_Rma_Touch(win, t);
     if (!(access & RMA_UNCHECKED)) {
         struct rma_ack *acks = NULL;
         err = ask(win, t, &m, &acks);

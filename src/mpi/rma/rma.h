@@ -63,6 +63,7 @@ struct rma_target {
     struct rma_slot *slot; /* NULL: on another node */
     bool direct;           /* else by messages */
     bool dynamic, dirty;   /* dirty: something was sent that the target may not have done */
+    bool refused;          /* an answer was short: the target knows why */
     bool listed;           /* in the window's list of targets by message */
     /* By the device (device.c). */
     enum rma_key_state { RMA_KEY_UNKNOWN, RMA_KEY_ASKED, RMA_KEY_KNOWN } key;
@@ -95,8 +96,10 @@ struct rma_user {
 struct rma_out {
     MPIR_Request request;
     struct rma_out *next;
+    struct rma_target *target;
     int32_t rank, users; /* users: threads that wait for it */
     bool is_recv;
+    int64_t expects;       /* bytes that come, unless the target refuses */
     bool told;             /* its error */
     void *memory;          /* freed with it */
     struct rma_user *user; /* NULL: there is none, or it is gone */
@@ -134,7 +137,8 @@ struct rma {
     struct rma_out *out;
     uint32_t nout, tags;
     uint32_t flushes;
-    int late; /* error of one that is over, to be told at the next completion */
+    struct rma_batch *spare; /* NULL: none */
+    int late;                /* error of one that is over, to be told at the next completion */
     /* Target. */
     bool served, queued; /* by messages at all; among those that are driven */
     bool helped;         /* while the program computes, too */

@@ -54,7 +54,10 @@ struct incoming {
     struct rma_msg m;
     struct told *told;
     void *room;
-    struct rma_answer answer;
+    union {
+        struct rma_answer answer;
+        char bytes[RMA_WIDTH_MAX];
+    } small; /* what is sent back */
 };
 
 struct refused {
@@ -168,6 +171,27 @@ static void answer(struct rma *r, struct incoming *in, const void *bytes, int64_
                      MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, in->source),
                      MPID_MSGFORM_NATIVE, &in->bell.watched.request, &err);
     watch(r, &in->bell);
+}
+
+/* At once where that can be.  The bytes last: they are in `room` (NULL, or freed), or few, which are copied, or the window's. */
+static void reply(struct rma *r, int32_t source, const struct rma_msg *m, const void *bytes, int64_t len,
+                  void *room)
+{
+    MPIR_Comm *comm = r->win->comm;
+    int err = 0;
+    if (len <= RMA_INLINE)
+        MPID_BsendContig(&comm->adi, bytes, len, comm->adi.rank, (int)m->tag,
+                         MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, source),
+                         MPID_MSGFORM_NATIVE, &err);
+    if (len <= RMA_INLINE && err != MPIR_ERR_MAY_BLOCK) {
+        free(room); /* an error: the source is lost */
+        return;
+    }
+    struct incoming *in = incoming_new(r, source, m, NULL, ANSWERS);
+    in->room = room;
+    if (!room && len <= (int64_t)sizeof in->small)
+        bytes = memcpy(&in->small, bytes, (size_t)len);
+    answer(r, in, bytes, len);
 }
 
 /* ---- Refusals --------------------------------------------------------------------------------------------------- */
@@ -323,11 +347,11 @@ static void get(struct rma *r, int32_t source, const struct rma_msg *m)
     char *at;
     int err = 0;
     bool here = side_of(r, source, m, &told, &layout, &at);
-    struct incoming *in = incoming_new(r, source, m, told, ANSWERS);
     if (!here || layout->is_contig) {
-        answer(r, in, here ? at : NULL, here ? m->count * layout->size : 0);
+        reply(r, source, m, here ? at : "", here ? m->count * layout->size : 0, NULL);
         return;
     }
+    struct incoming *in = incoming_new(r, source, m, told, ANSWERS);
     MPID_IsendDatatype(&comm->adi, at, m->count, (struct MPIR_DATATYPE *)layout, comm->adi.rank, (int)m->tag,
                        MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, source),
                        &in->bell.watched.request, &err);
@@ -341,6 +365,8 @@ static void update_now(struct rma *r, int32_t source, const struct rma_msg *m, c
     const struct MPIR_DATATYPE *layout = NULL;
     struct rma_update u;
     char *at;
+    _Alignas(16) char few[RMA_WIDTH_MAX];
+    void *room = NULL;
     bool reads = m->kind == RMA_GET_ACCUMULATE;
     const MPIR_Op *op = MPIR_Op_predefined(m->op);
     bool here = side_of(r, source, m, &told, &layout, &at);
@@ -348,17 +374,17 @@ static void update_now(struct rma *r, int32_t source, const struct rma_msg *m, c
     int err = !here ? MPI_ERR_RMA_RANGE : !op ? MPI_ERR_OP : MPIR_Rma_Update_of(&u, op, m->basic);
     if (!err && m->op != KEEL_MPI_NO_OP && m->bytes != bytes)
         err = MPI_ERR_ARG;
-    struct incoming *in = reads ? incoming_new(r, source, m, NULL, ANSWERS) : NULL;
-    if (reads && !err && !(in->room = malloc((size_t)bytes + 1)))
+    if (reads && !err && bytes > (int64_t)sizeof few && !(room = malloc((size_t)bytes)))
         no_memory(source);
+    void *old = room ? room : few;
     if (err && here)
         refuse(r, source, m, err);
     if (!err) {
         u.alone = m->alone;
-        MPIR_Rma_Update(r, r->own->slot, &u, at, layout, m->count, data, reads ? in->room : NULL);
+        MPIR_Rma_Update(r, r->own->slot, &u, at, layout, m->count, data, reads ? old : NULL);
     }
     if (reads)
-        answer(r, in, in->room, err ? 0 : bytes);
+        reply(r, source, m, old, err ? 0 : bytes, room);
 }
 
 static void update(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
@@ -386,12 +412,10 @@ static void swap(struct rma *r, int32_t source, const struct rma_msg *m, const c
     char *at;
     bool here = side_of(r, source, m, &told, &layout, &at) && m->bytes == 2 * layout->size &&
                 layout->size <= RMA_WIDTH_MAX;
-    struct incoming *in = incoming_new(r, source, m, NULL, ANSWERS);
-    if (here && !(in->room = malloc(RMA_WIDTH_MAX)))
-        no_memory(source);
+    _Alignas(16) char old[RMA_WIDTH_MAX];
     if (here)
-        MPIR_Rma_Swap(r, r->own->slot, at, layout->size, data, data + layout->size, in->room);
-    answer(r, in, in->room, here ? layout->size : 0);
+        MPIR_Rma_Swap(r, r->own->slot, at, layout->size, data, data + layout->size, old);
+    reply(r, source, m, old, here ? layout->size : 0, NULL);
 }
 
 static void learn_or_wait(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
@@ -404,11 +428,44 @@ static void learn_or_wait(struct rma *r, int32_t source, const struct rma_msg *m
 
 static void give_key(struct rma *r, int32_t source, const struct rma_msg *m)
 {
-    struct incoming *in = incoming_new(r, source, m, NULL, ANSWERS);
-    in->room = calloc(1, sizeof(struct rma_key));
-    if (!in->room)
+    struct rma_key *key = calloc(1, sizeof *key);
+    if (!key)
         no_memory(source);
-    answer(r, in, in->room, MPIR_Rma_Device_key(r, in->room));
+    reply(r, source, m, key, MPIR_Rma_Device_key(r, key), key);
+}
+
+/* Does something of the same origin before it (or anywhere: before is NULL) still come?  blocks: such that later messages must wait. */
+static bool comes(const struct rma *r, const struct incoming *before, int32_t source, bool blocks)
+{
+    for (const struct incoming *in = r->serve->first; in && in != before; in = in->next)
+        if (in->source == source && in->state == COMES && (!blocks || in->m.kind != RMA_PUT))
+            return true;
+    return false;
+}
+
+/* May a lock be given, a flush be answered, now?  before: the place of its own among what lasts; NULL: behind all. */
+static bool grant(struct rma *r, const struct incoming *before, int32_t source, const struct rma_msg *m,
+                  struct rma_answer *says)
+{
+    if (m->kind == RMA_LOCK_MSG)
+        return MPIR_Rma_Lock_try(r, r->own->slot, m->alone);
+    if (comes(r, before, source, false))
+        return false;
+    *says = refusal_of(r, source);
+    if (r->checks && m->op) /* this process may still be in the fence before that epoch */
+        MPIR_Rma_Check_forget(r, source, 0);
+    if (m->unlock)
+        MPIR_Rma_Unlock_one(r, r->own->slot, m->alone);
+    return true;
+}
+
+static void grant_or_wait(struct rma *r, int32_t source, const struct rma_msg *m)
+{
+    struct rma_answer says = { 0 };
+    if (grant(r, NULL, source, m, &says))
+        reply(r, source, m, &says, sizeof says, NULL);
+    else
+        incoming_new(r, source, m, NULL, WAITS);
 }
 
 static void execute(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
@@ -434,37 +491,11 @@ static void execute(struct rma *r, int32_t source, const struct rma_msg *m, cons
         give_key(r, source, m);
         break;
     default: /* a lock, a flush */
-        incoming_new(r, source, m, NULL, WAITS);
+        grant_or_wait(r, source, m);
     }
 }
 
 /* ---- Going on ----------------------------------------------------------------------------------------------------- */
-
-/* Does something of the same origin before it (or anywhere: before is NULL) still come?  blocks: such that later messages must wait. */
-static bool comes(const struct rma *r, const struct incoming *before, int32_t source, bool blocks)
-{
-    for (const struct incoming *in = r->serve->first; in && in != before; in = in->next)
-        if (in->source == source && in->state == COMES && (!blocks || in->m.kind != RMA_PUT))
-            return true;
-    return false;
-}
-
-static bool look_at_waiting(struct rma *r, struct incoming *in)
-{
-    if (in->m.kind == RMA_LOCK_MSG && !MPIR_Rma_Lock_try(r, r->own->slot, in->m.alone))
-        return false;
-    if (in->m.kind == RMA_FLUSH_MSG) {
-        if (comes(r, in, in->source, false))
-            return false;
-        in->answer = refusal_of(r, in->source);
-        if (r->checks && in->m.op) /* this process may still be in the fence before that epoch */
-            MPIR_Rma_Check_forget(r, in->source, 0);
-        if (in->m.unlock)
-            MPIR_Rma_Unlock_one(r, r->own->slot, in->m.alone);
-    }
-    answer(r, in, &in->answer, sizeof in->answer);
-    return true;
-}
 
 /* Its data are there. */
 static void came(struct rma *r, struct incoming *in)
@@ -484,8 +515,12 @@ static void came(struct rma *r, struct incoming *in)
 
 static bool go_on(struct rma *r, struct incoming *in)
 {
-    if (in->state == WAITS)
-        return look_at_waiting(r, in);
+    if (in->state == WAITS) {
+        if (!grant(r, in, in->source, &in->m, &in->small.answer))
+            return false;
+        answer(r, in, &in->small.answer, sizeof in->small.answer);
+        return true;
+    }
     if (!in->bell.ready)
         return false;
     if (in->state == COMES)

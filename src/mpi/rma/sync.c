@@ -29,6 +29,17 @@ static void look_now_and_then(struct rma *r)
         MPID_DeviceCheck(MPID_NOTBLOCKING);
 }
 
+/* What targets have refused and not yet told: of one, or all (NULL). */
+static int ask_why(MPIR_Win *win, struct rma_target *one)
+{
+    struct rma_ack *acks = NULL;
+    int err = 0;
+    for (struct rma_target *t = one ? one : win->rma->touched; t; t = one ? NULL : t->touched)
+        if (t->refused)
+            err = first_of(err, MPIR_Rma_Remote_ask(win, t, false, &acks));
+    return first_of(err, MPIR_Rma_Remote_answers(&acks));
+}
+
 int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
 {
     int err = 0;
@@ -41,7 +52,10 @@ int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
         err = MPIR_Rma_Remote_ask(win, t, false, &acks);
     err = first_of(err, MPIR_Rma_Device_flush(t));
     err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-    return t->direct ? err : first_of(err, MPIR_Rma_Flush_local(win, t));
+    if (t->direct)
+        return err;
+    err = first_of(err, MPIR_Rma_Flush_local(win, t));
+    return first_of(err, ask_why(win, t));
 }
 
 /* All are asked before any answer is waited for. */
@@ -62,7 +76,14 @@ int MPIR_Rma_Flush_all(MPIR_Win *win)
     for (struct rma_target *t = r->touched; t; t = t->touched)
         err = first_of(err, MPIR_Rma_Device_flush(t));
     err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-    return first_of(err, MPIR_Rma_Flush_local(win, NULL));
+    err = first_of(err, MPIR_Rma_Flush_local(win, NULL));
+    return first_of(err, ask_why(win, NULL));
+}
+
+/* Nothing that the target was sent is under way. */
+static void settle(struct rma_target *t)
+{
+    t->updated &= t->dirty || t->asked;
 }
 
 int MPIR_Rma_Flush_local(MPIR_Win *win, struct rma_target *t)
@@ -70,7 +91,10 @@ int MPIR_Rma_Flush_local(MPIR_Win *win, struct rma_target *t)
     int err = t ? MPIR_Rma_Device_wait(t) : 0;
     for (struct rma_target *each = t ? NULL : win->rma->touched; each; each = each->touched)
         err = first_of(err, MPIR_Rma_Device_wait(each));
-    return first_of(err, MPIR_Rma_Out_wait(win, t ? t->rank : -1));
+    err = first_of(err, MPIR_Rma_Out_wait(win, t ? t->rank : -1));
+    for (struct rma_target *each = t ? t : win->rma->touched; each; each = t ? NULL : each->touched)
+        settle(each);
+    return err;
 }
 
 /* ---- Which epochs may follow one another ------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@ enum {
             64,       /* bytes fetched at once, of what is not known yet: a packet of 16 KB is one of them */
     BEHIND = 1 << 10, /* and behind a long body: enough for the head of the next one */
     PLACE_MIN = 4 << 10, /* bytes to come that are worth a call of their own to go where they belong */
+    JOIN_MAX = 512,      /* a body that is copied behind its head */
     COPY_MAX = 2048 /* a body that is copied behind what waits, instead of being left where it is */,
     LENT_MAX = 16
 };
@@ -232,22 +233,34 @@ static dev_status put(struct dev_peer *p, struct iovec *v, int n, size_t len, bo
     return borrow ? DEV_QUEUED : DEV_OK;
 }
 
-dev_status dev_tcp_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
+/* Pieces that are copied into one frame: of one buffer the system has less to do than of several. */
+static inline dev_status send_joined(struct dev_peer *p, const struct dev_head *head,
+                                     const struct dev_iov *iov, int n, size_t len)
 {
     struct {
         struct tcp_frame f;
-        uint8_t body[TCP_MAX_SHORT];
-    } frame = { .f = tcp_frame_prepare(TCP_PACKET, head, head->len) };
-    struct iovec v = { &frame, tcp_frame_bytes(head->len) };
+        uint8_t body[JOIN_MAX];
+    } frame;
+    struct iovec v = { &frame, tcp_frame_bytes((uint32_t)len) };
     dev_status st;
-    if (head->len)
-        memcpy(frame.body, body, head->len);
+    size_t at = 0;
+    frame.f = tcp_frame_prepare(TCP_PACKET, head, len);
+    for (int i = 0; i < n; at += iov[i++].len)
+        if (iov[i].len)
+            memcpy(frame.body + at, iov[i].base, iov[i].len);
+    memset(frame.body + at, 0, v.iov_len - sizeof frame.f - at);
     ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK)
         st = put(p, &v, 1, v.iov_len, false);
     ku_unlock(&p->lock);
     return st;
+}
+
+dev_status dev_tcp_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
+{
+    struct dev_iov all = { .base = body, .len = head->len };
+    return send_joined(p, head, &all, 1, head->len);
 }
 
 dev_status dev_tcp_bye(struct dev_peer *p)
@@ -291,6 +304,8 @@ dev_status dev_tcp_send(struct dev_peer *p, const struct dev_head *head, const s
     dev_status st;
     for (int i = 0; i < n; i++)
         len += iov[i].len;
+    if (len <= JOIN_MAX)
+        return send_joined(p, head, iov, n, len);
     if (n <= TCP_PIECES)
         return send_pieces(p, head, iov, n, len, cookie);
     room = dev_tcp_reserve(p, len);
