@@ -256,12 +256,20 @@ static bool met_one(uint64_t took)
 }
 
 /* sched_yield, and learn from how long it took. */
-static void yield(uint64_t now)
+static void say_aside(const struct ku_wait *w, bool aside)
+{
+    if (w->aside != NULL)
+        atomic_store_explicit(w->aside, aside, memory_order_relaxed);
+}
+
+static void yield(const struct ku_wait *w, uint64_t now)
 {
     uint64_t took;
     bool met;
     int c;
+    say_aside(w, true);
     sched_yield();
+    say_aside(w, false);
     count(&counts.yields);
     took = ku_clock_ns() - now;
     met = met_one(took);
@@ -304,7 +312,7 @@ static bool may_spin(struct ku_wait *w)
     now = ku_clock_ns();
     if (w->spin_until == 0)
         w->spin_until = now + ku_wait_policy.spin_ns;
-    yield(now);
+    yield(w, now);
     return now < w->spin_until;
 }
 
@@ -329,7 +337,7 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w)
     if (w->yields >= ku_wait_policy.yields)
         return KU_WAIT_SLEEP;
     w->yields++;
-    yield(ku_clock_ns());
+    yield(w, ku_clock_ns());
     return KU_WAIT_AGAIN;
 }
 

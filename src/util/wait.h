@@ -23,6 +23,7 @@ struct ku_wait {
     uint32_t spins, yields;
     uint64_t spin_until; /* ns, ku_clock_ns */
     uint64_t since;      /* the caller's: of its first sleep; 0: it has not slept */
+    _Atomic bool *aside; /* true while others of its core are let run; NULL: nobody wants to know */
 };
 
 struct ku_wait_policy {

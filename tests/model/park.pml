@@ -1,12 +1,14 @@
 /* park.pml: threads that wait while another one drives (src/mpid/core/thread.c): a parked thread runs, and looks whether somebody drives,
  * or it sleeps and must be called.  Thread 0 drives at first and leaves, as does whoever drives after it.  Each has a store buffer of one
- * store, for what it says without an atomic instruction: that it drives no longer.
+ * store, for what it says without an atomic instruction: that it drives no longer.  Once each steps aside while it drives, without the
+ * lock; who wants to wait meanwhile drives in its place, and it waits like all others when it is back.
  *
  * Checked: each thread drives in its turn, so none sleeps while nobody drives (an invalid end state), and one at a time does.
  *
  * Broken on purpose by -D: NO_FENCE    who leaves looks at the words of the parked before all see that it has left
  *                          NO_RECHECK  who is about to sleep does not look again whether somebody drives
- *                          NO_CALL     who leaves calls nobody, though all sleep */
+ *                          NO_CALL     who leaves calls nobody, though all sleep
+ *                          NO_LOOK     who comes back does not look whether it still drives */
 
 #define N 3
 #define NOBODY N
@@ -18,7 +20,7 @@ bit leaving;                /* its store is still in its buffer */
 mtype word[N] = RUNS;
 bit listed[N], asleep[N];
 byte heir = NOBODY;
-bit lock;
+bit lock, aside;
 
 inline take() { atomic { !lock -> lock = 1 } }
 /* An atomic instruction. */
@@ -63,23 +65,35 @@ inline leave() {
 
 proctype thread(byte p) {
     byte k;
-    bit runs, drives;
+    bit runs, drives, stepped;
     if
     :: p == 0 -> take(); drives = 1
     :: else
     fi;
     do
-    :: drives -> leave(); break
+    :: drives -> assert(driver == p); leave(); break
+    :: drives && !stepped ->
+        stepped = 1;
+        give();
+        aside = 1;
+        aside = 0;
+        take();
+#ifndef NO_LOOK
+        if
+        :: driver != p -> drives = 0; give()
+        :: else
+        fi
+#endif
     :: else ->
         take();
         if
-        :: driver == NOBODY && !leaving -> driver = p; drives = 1; give(); take()
+        :: (driver == NOBODY || aside) && !leaving -> driver = p; aside = 0; drives = 1; give(); take()
         :: else ->
             word[p] = RUNS;
             listed[p] = 1;
             give();
             do
-            :: word[p] == CALLED || driver == NOBODY -> break
+            :: word[p] == CALLED || driver == NOBODY || aside -> break
             :: word[p] == RUNS && driver != NOBODY ->
                 atomic {
                     if

@@ -447,8 +447,8 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
         return 1; /* what is waited for may have failed by that */
     if (unlikely(report_wanted()) && (met = answer(w, r)) > 0)
         return met;
-    met = MPID_Wait_climb(w) == KU_WAIT_AGAIN
-              ? 0
+    met = MPID_Wait_climb(w) == KU_WAIT_AGAIN || (threaded && !MPID_Thread_drive())
+              ? 0 /* perhaps another thread drives, since this one has let others run */
               : sleep_now(w, team, word, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
     return met == 0 && threaded ? MPID_Thread_events() != before : met; /* by another thread */
 }

@@ -58,6 +58,7 @@ static struct {
     uint32_t depth;
     _Atomic uint32_t looks; /* of threads of the program at the devices, where they wait or ask */
     _Atomic(const void *) driver;
+    _Atomic bool aside; /* the driver lets others of its core run */
     const char *driver_call;
     bool asleep; /* the driver */
     uint32_t events, settled;
@@ -571,10 +572,17 @@ void MPID_Thread_resume(uint32_t depth)
 
 /* ---- Waiting ---- */
 
+static bool is_aside(void)
+{
+    return atomic_load_explicit(&threads.aside, memory_order_relaxed);
+}
+
+/* A driver that lets others run may be on the caller's core, and come back late: the caller, who runs, drives on. */
 bool MPID_Thread_drive(void)
 {
-    if (driver() == NULL) {
+    if (driver() == NULL || (is_aside() && driver() != &self)) {
         set_driver(&self);
+        atomic_store_explicit(&threads.aside, false, memory_order_relaxed);
         threads.driver_call = MPID_Call_name;
     }
     return driver() == &self;
@@ -596,12 +604,12 @@ void MPID_Thread_report(void)
         MPID_Report_thread(p->call, p->caller, &p->what);
 }
 
-/* Until it is called, or nobody drives; or asleep for so long. */
+/* Until it is called, or nobody drives, or the driver may be on this core, or asleep for so long. */
 static void await_call(struct parked *p, struct ku_wait *w, int most_ms)
 {
     uint32_t waits = WAITS;
     while (atomic_load_explicit(&p->word, memory_order_acquire) == WAITS) {
-        if (driver() == NULL)
+        if (driver() == NULL || is_aside())
             return;
         if (w != NULL && ku_wait_step(w) == KU_WAIT_AGAIN)
             continue;
@@ -663,8 +671,10 @@ enum ku_wait_step MPID_Thread_step(struct ku_wait *w)
     if (may_keep(w))
         return KU_WAIT_AGAIN;
     bool wanted = atomic_load_explicit(&threads.contenders, memory_order_relaxed) != 0;
+    w->aside = driver() == &self ? &threads.aside : NULL;
     uint32_t depth = give_all();
     enum ku_wait_step step = ku_wait_step(w);
+    w->aside = NULL;
     for (int i = 0;
          wanted && i < LOOKS && atomic_load_explicit(&threads.contenders, memory_order_relaxed) != 0; i++)
         ku_wait_pause();

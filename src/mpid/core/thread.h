@@ -8,7 +8,8 @@
  *      thread whose requests are done, and the driver, if it sleeps, for anything.  It does so before the lock is free, so between the
  *      last look of a thread at what it waits for and its sleep nothing is lost.
  *   3. While a thread is parked there is a driver, or one of the parked (the heir) has been called to become it, or one of them runs:
- *      before it sleeps it looks whether somebody drives.
+ *      before it sleeps it looks whether somebody drives.  A driver that lets others of its core run may be replaced meanwhile, so
+ *      after a step (MPID_Thread_step) it asks again whether it drives.
  *   4. `events` and the counters beside it only go up: equal sums at two times say that nothing has happened.
  *   5. While the lock is biased to a thread (ku_bias_in_force) nobody sends without it, and that thread uses lanes as if it were alone;
  *      before that it waits for those in a lane.  Who takes the lock's word ends the bias first.

@@ -64,7 +64,8 @@ static void wait_for(struct MPIR_HANDLE *r)
             MPID_Thread_yield();
         } else if (!MPID_Thread_drive()) {
             MPID_Thread_park(r, NULL, &w, LATE_MS);
-        } else if (MPID_Thread_step(&w) == KU_WAIT_SLEEP && before == MPID_Thread_events()) {
+        } else if (MPID_Thread_step(&w) == KU_WAIT_SLEEP && before == MPID_Thread_events() &&
+                   MPID_Thread_drive()) {
             sleep_driving();
             ku_wait_reset(&w);
         }
