@@ -151,6 +151,8 @@ const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
       MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
+    { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_allgather_cost,
+      MPIR_Coll_nodes_allgatherv },
     { "ring", COLL_NEIGHBORS, ring_cost, ring },
     { "wide", 0, wide_cost, wide_v },
     { 0 },

@@ -362,6 +362,12 @@ void MPIR_Coll_nodes_scatter(struct coll *c)
     part(c, n->node, p);
 }
 
+/* The elements for, or of, the members of a node. */
+static int64_t lengths(const struct coll *c, const struct nodes_row *row)
+{
+    return MPIR_Coll_lengths(c, row->first, row->first + row->members);
+}
+
 /* Blocks of all nodes lie one after the other; each process's own one is in its place. */
 void MPIR_Coll_nodes_allgather(struct coll *c)
 {
@@ -396,13 +402,90 @@ void MPIR_Coll_nodes_allgather(struct coll *c)
     part(c, n->node, all);
 }
 
-/* ---- Reduce and scatter ------------------------------------------------------------------------------------------- */
-
-/* The elements for the members of a node. */
-static int64_t lengths(const struct coll *c, const struct nodes_row *row)
+/* Where the blocks of all lie one after the other, in the order of the ranks, without gaps; NULL: they do not. */
+static char *in_a_row(const struct coll *c)
 {
-    return MPIR_Coll_lengths(c, row->first, row->first + row->members);
+    int64_t at = 0, before = 0;
+    if (!c->rtype->adi.is_contig)
+        return NULL;
+    for (int64_t i = 0, seen = 0; i < c->size; i++) {
+        int64_t count = MPIR_counts_get(c->rcounts, i), displ = MPIR_counts_get(c->rdispls, i);
+        if (count == 0)
+            continue;
+        if (seen++ == 0)
+            at = displ;
+        else if (displ != at + before)
+            return NULL;
+        before += count;
+    }
+    return (char *)coll_at(c->rbuf, at, c->rtype) + c->rtype->adi.true_lb;
 }
+
+/* The blocks of this node's members to their leader, as bytes. */
+static void bring_blocks(struct coll *c, char *all)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    const struct nodes_row *row = &n->row[n->mine];
+    struct coll p = messages(c, n->node);
+    struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
+    int64_t at = MPIR_Coll_lengths(c, 0, row->first + 1);
+    struct coll_batch batch;
+    coll_batch_begin(&batch, &p);
+    if (!n->leaders && !coll_empty(&mine))
+        MPIR_Coll_batch_send(&batch, mine.buf, mine.count, mine.type, 0);
+    for (int32_t i = 1; n->leaders && i < row->members; i++) {
+        int64_t count = MPIR_counts_get(c->rcounts, row->first + i), unit = c->rtype->adi.size;
+        if (count * unit > 0)
+            MPIR_Coll_batch_recv(&batch, all + at * unit, count * unit, coll_bytes(), i);
+        at += count;
+    }
+    MPIR_Coll_batch_end(&batch);
+}
+
+static void spread_blocks(struct coll *c, const char *all)
+{
+    for (int64_t i = 0, at = 0; i < c->size; i++) {
+        struct coll_block b = MPIR_Coll_rblock(c, i);
+        int64_t bytes = b.count * b.type->adi.size;
+        if (i != c->rank && bytes > 0)
+            MPIR_Coll_copy(c, all + at, bytes, coll_bytes(), b.buf, b.count, b.type);
+        at += bytes;
+    }
+}
+
+/* As bytes without gaps, which need not be copied where the user's lie so. */
+void MPIR_Coll_nodes_allgatherv(struct coll *c)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int64_t unit = c->rtype->adi.size, total = MPIR_Coll_lengths(c, 0, c->size) * unit;
+    char *there = in_a_row(c), *all = there ? there : MPIR_Coll_temp(c, total, coll_bytes());
+    struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
+    if (!there && n->leaders && !coll_empty(&mine))
+        MPIR_Coll_copy(c, mine.buf, mine.count, mine.type, all + MPIR_Coll_lengths(c, 0, c->rank) * unit,
+                       mine.count * unit, coll_bytes());
+    bring_blocks(c, all);
+    if (n->leaders) {
+        int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes());
+        for (int32_t i = 0; !c->st->mute && i < n->nodes; i++) {
+            counts[i] = lengths(c, &n->row[i]) * unit;
+            counts[n->nodes + i] = i ? counts[n->nodes + i - 1] + counts[i - 1] : 0;
+        }
+        if (!c->st->mute)
+            part(c, n->leaders,
+                 (struct coll){ .kind = COLL_ALLGATHERV,
+                                .sbuf = MPI_IN_PLACE,
+                                .rbuf = all,
+                                .rcounts = { counts, true },
+                                .rdispls = { counts + n->nodes, true },
+                                .rtype = coll_bytes() });
+    }
+    part(c, n->node,
+         (struct coll){ .kind = COLL_BCAST, .rbuf = all, .rcount = total, .rtype = coll_bytes() });
+    if (!there)
+        spread_blocks(c, all);
+}
+
+/* ---- Reduce and scatter ------------------------------------------------------------------------------------------- */
 
 /* From the leader to each member its elements, which begin one after the other at `all`. */
 static void hand_out(struct coll *c, const void *all)

@@ -37,6 +37,7 @@ void MPIR_Coll_nodes_allreduce(struct coll *c);
 void MPIR_Coll_nodes_gather(struct coll *c);
 void MPIR_Coll_nodes_scatter(struct coll *c);
 void MPIR_Coll_nodes_allgather(struct coll *c);
+void MPIR_Coll_nodes_allgatherv(struct coll *c);
 void MPIR_Coll_nodes_alltoall(struct coll *c);
 void MPIR_Coll_nodes_reduce_scatter(struct coll *c);
 void MPIR_Coll_nodes_scan(struct coll *c);
