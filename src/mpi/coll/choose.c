@@ -295,8 +295,8 @@ static bool can(const struct coll_alg *a, const struct coll_size *s)
              (a->needs & COLL_NEEDS_POW2 && (s->p & (s->p - 1))) ||
              (a->needs & COLL_NEEDS_SPREAD && s->elements < s->p) ||
              (a->needs & COLL_NEEDS_TEAM && (!s->team || s->room > MPID_World()->team_room)) ||
-             (a->needs & COLL_NEEDS_STEPS && !can_step(s)) || (a->needs & COLL_NEEDS_NODES && !s->nodes) ||
-             (a->needs & COLL_NEEDS_BLOCKS && !s->blocks) ||
+             (a->needs & COLL_NEEDS_STEPS && (s->meets || !can_step(s))) ||
+             (a->needs & COLL_NEEDS_NODES && !s->nodes) || (a->needs & COLL_NEEDS_BLOCKS && !s->blocks) ||
              (a->needs & COLL_NEEDS_ORDER && !s->blocks && !s->commutative) ||
              (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
 }
@@ -322,8 +322,8 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return SAME(bytes) && SAME(elements) && SAME(p) && SAME(most) && SAME(commutative) && SAME(in_place) &&
-           SAME(crowded) && SAME(team) && SAME(room) && SAME(unit) && SAME(nodes) && SAME(largest) &&
-           SAME(blocks);
+           SAME(crowded) && SAME(team) && SAME(meets) && SAME(room) && SAME(unit) && SAME(nodes) &&
+           SAME(largest) && SAME(blocks);
 }
 
 /* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */

@@ -99,6 +99,7 @@ struct coll_size {
     bool anywhere;          /* the choice must not depend on where ranks are */
     bool local;             /* nobody else is needed: what `before` does is all */
     bool team;              /* the communicator has a team */
+    bool meets;             /* at which the call may only meet: no steps */
     int32_t nodes, largest; /* nodes.h: how many nodes, members of the largest; 0: nothing is kept */
     bool blocks;
     int64_t room; /* bytes a process would show in it, or COLL_NO_ROOM */

@@ -1,4 +1,4 @@
-/* meeting.c: nonblocking collectives of a few bytes at an even team.
+/* meeting.c: nonblocking collectives of a few bytes, up to what a team's rooms have, at a team.
  *
  * One is carried out by the row of the blocking form, which is run twice: the first time (COLL_TURN_COMES) it shows what it has to show, and
  * comes to the meeting; the second time (COLL_TURN_MET), when all have come, it reads.
@@ -22,12 +22,12 @@ static struct coll_meeting *first_of(const MPIR_Comm *comm)
 const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s)
 {
     const MPIR_Comm *comm = c->comm;
-    if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || !MPID_Team_even(&comm->adi) ||
-        coll_anywhere(c) || s->local || c->kind == COLL_BCAST || s->room > MPID_TEAM_SHORT)
+    if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || coll_anywhere(c) || s->local ||
+        c->kind == COLL_BCAST)
         return NULL;
-    s->team = true;
+    s->team = s->meets = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &comm->facts, s);
-    s->team = false;
+    s->team = s->meets = false;
     return row->needs & COLL_NEEDS_TEAM ? row : NULL;
 }
 
@@ -118,14 +118,15 @@ static void run(const struct coll_meeting *m, enum coll_turn turn)
     m->call->st->turn = COLL_TURN_BOTH;
 }
 
-/* False: the team is broken. */
+/* False: the team is broken, or (in all processes) there is no memory to show so much. */
 static bool come(struct coll_meeting *m)
 {
     struct coll *c = m->call;
     m->come = c->comm->team == MPIR_TEAM_HAS;
-    if (m->come)
+    m->no_room = m->come && !MPID_Team_own(&c->comm->adi, c->room);
+    if (m->come && !m->no_room)
         run(m, COLL_TURN_COMES);
-    return m->come && !c->st->team_broke;
+    return m->come && !m->no_room && !c->st->team_broke;
 }
 
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m)
@@ -141,7 +142,8 @@ enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m)
     if (turn == MPID_TEAM_MET) {
         run(m, COLL_TURN_MET);
     } else {
-        MPIR_Coll_team_lost(c->comm);
+        if (!m->no_room)
+            MPIR_Coll_team_lost(c->comm);
         c->st->team_broke = false;
     }
     leave(m);

@@ -1,4 +1,4 @@
-/* meeting.h: nonblocking collectives that meet at an even team (mpid.h): what a schedule needs of them. */
+/* meeting.h: nonblocking collectives that meet at a team (mpid_team.h): what a schedule needs of them. */
 #ifndef COLL_MEETING_H
 #define COLL_MEETING_H
 
@@ -12,6 +12,7 @@ struct coll_meeting {
     const struct coll_alg *row;
     struct MPIR_Driven *driven; /* which goes on with it */
     bool come;                  /* this process has: only of the first in the list */
+    bool no_room;               /* it would have */
 };
 
 enum coll_met { COLL_MET_NOT, COLL_MET_LATER /* when those before have */, COLL_MET, COLL_MET_NEVER };

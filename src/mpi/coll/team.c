@@ -49,6 +49,16 @@ static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, 
     return met;
 }
 
+/* The first half (meeting.c). */
+static void come(struct coll *c, uint32_t what, coll_team_fn last)
+{
+    enum MPID_TEAM_TURN turn = MPID_Team_begin(&c->comm->adi, c->when, what);
+    if (turn == MPID_TEAM_LAST && last)
+        last(c);
+    c->st->team_broke =
+        turn == MPID_TEAM_BROKEN || (turn == MPID_TEAM_LAST && !MPID_Team_release(&c->comm->adi));
+}
+
 bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
 {
     uint32_t what = MPIR_Coll_team_what(c->when, MPIR_Coll_words_of(c), (uint64_t)c->room);
@@ -60,7 +70,7 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
         MPID_Team_break(&c->comm->adi);
     if (c->st->turn == COLL_TURN_COMES) {
         MPID_Team_tell(&c->comm->adi, COLL_WORDS_NONE);
-        c->st->team_broke = !MPID_Team_begin(&c->comm->adi, c->when, what);
+        come(c, what, last);
         return false;
     }
     c->st->team_broke = !meet(c->comm, c->when, what, c, last);

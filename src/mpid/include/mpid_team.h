@@ -46,9 +46,9 @@ void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank); /* aft
 bool MPID_Team_even(const struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when,
                     uint32_t what); /* an even one: arrive and wait */
-/* An even one, in two steps: arrive (false: broken); then look, now and then, until that is no longer MPID_TEAM_WAIT but
- * MPID_TEAM_MET, or broken.  Before that the team is used for nothing else; other calls may wait, for anything. */
-bool MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
+/* In two steps: arrive, as MPID_Team_arrive does (MPID_TEAM_LAST: then MPID_Team_release); then look, now and then, until that is no longer
+ * MPID_TEAM_WAIT but MPID_TEAM_MET, or broken.  Before that the team is used for nothing else; other calls may wait, for anything. */
+enum MPID_TEAM_TURN MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what);
 enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);

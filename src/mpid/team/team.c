@@ -17,7 +17,7 @@
  *   5. Where ranks share cores a turn of a waiting process should be as short as can be: it looks at the word, and at messages
  *      only if it has come in vain before.  Stepping aside costs two turns, there and back; so who misses but one member, which
  *      came from another core the last time and thus is at work there, looks at the word a little longer first.
- *   6. A meeting of an even team may be begun in one call and ended in another.  To its lines it is one whose member is slow.
+ *   6. A meeting may be begun in one call and ended in another.  To the others it is one whose member is slow.
  *      Whoever sleeps meanwhile, for whatever reason, is a sleeper of each team that it has begun a meeting of, `alone`, since it cannot
  *      sleep on the words of all; so who comes last wakes it.
  *
@@ -453,7 +453,7 @@ bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm)
     return true;
 }
 
-/* To a meeting of an even team; false: it is broken. */
+/* To a meeting of an even team, to wait for the others; false: it is broken. */
 static inline bool come(struct team *t, uint32_t when, uint32_t what)
 {
     if (t->head == NULL || ku_epoch_end(&t->lines) != KU_EPOCH_FREE)
@@ -471,23 +471,44 @@ bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what
 
 /* ---- Meetings that are begun, and ended later (invariant 6) ---- */
 
-bool MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
+enum MPID_TEAM_TURN MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
 {
     struct team *t = team_of(comm);
-    if (!come(t, when, what))
-        return false;
+    enum MPID_TEAM_TURN turn = MPID_Team_arrive(comm, when, what);
+    if (turn != MPID_TEAM_WAIT)
+        return turn;
     t->patience_ms = MPID_Team_patience(t);
     t->next = MPID_core.begun;
     t->in_begun = true;
     MPID_core.begun = t;
-    return true;
+    return turn;
+}
+
+/* At the counter. */
+static enum MPID_TEAM_TURN look_at_word(struct team *t)
+{
+    uint32_t before = 2 * (uint32_t)t->epoch, word;
+    word = atomic_load_explicit(&t->head->word, memory_order_acquire);
+    if (word == before && unlikely(MPID_Team_member_gone(t))) {
+        break_operation(t);
+        word = atomic_load_explicit(&t->head->word, memory_order_acquire);
+    }
+    if (word == before)
+        return MPID_TEAM_WAIT;
+    if (word == before + 1)
+        return MPID_TEAM_BROKEN;
+    t->epoch++;
+    return MPID_TEAM_MET;
 }
 
 enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm)
 {
-    enum MPID_TEAM_TURN turn = MPID_Even_look(team_of(comm));
+    struct team *t = team_of(comm);
+    if (!t->in_begun) /* the last to come: it has released the others */
+        return MPID_TEAM_MET;
+    enum MPID_TEAM_TURN turn = t->lines.head != NULL ? MPID_Even_look(t) : look_at_word(t);
     if (turn != MPID_TEAM_WAIT)
-        forget_begun(team_of(comm));
+        forget_begun(t);
     return turn;
 }
 

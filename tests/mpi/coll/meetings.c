@@ -1,4 +1,4 @@
-/* Small nonblocking collectives at a team whose members have a core each: many at once, among other calls, completed in any order,
+/* Nonblocking collectives at a team (whose members have a core each): many at once, among other calls, completed in any order,
  * with what they use freed meanwhile, waited for asleep; and they do go that way. */
 /* ranks: 1 2 3 4 5 8 */
 /* env: KEEL_SPIN_US=5 */
@@ -74,6 +74,45 @@ static void mixed(int turn, MPI_Comm other)
         CHECK_EQ(each[i], i * 7 + turn);
     CHECK_EQ(got, (check_rank + check_size - 1) % check_size * 7 + turn);
     CHECK_EQ(all, turn % 2 ? check_size - 1 : 0);
+}
+
+/* What a line holds, what a short room holds, a long one, and what goes by messages, in flight at once. */
+static void sizes(void)
+{
+    static const int counts[] = { 1, 13, 300, 6000, 40000, 7 };
+    enum { SIZES = sizeof counts / sizeof *counts };
+    long *in[SIZES], *sum[SIZES], *scan[SIZES], *all[SIZES], *swapped[SIZES];
+    MPI_Request r[4 * SIZES];
+    for (int s = 0; s < SIZES; s++) {
+        size_t n = (size_t)counts[s], whole = n * (size_t)check_size;
+        in[s] = malloc(whole * sizeof(long));
+        sum[s] = malloc(n * sizeof(long));
+        scan[s] = malloc(n * sizeof(long));
+        all[s] = malloc(whole * sizeof(long));
+        swapped[s] = malloc(whole * sizeof(long));
+        for (size_t i = 0; i < whole; i++)
+            in[s][i] = (long)i + 1000003L * check_rank;
+        MPI_Iallreduce(in[s], sum[s], counts[s], MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &r[4 * s]);
+        MPI_Iscan(in[s], scan[s], counts[s], MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &r[4 * s + 1]);
+        MPI_Iallgather(in[s], counts[s], MPI_LONG, all[s], counts[s], MPI_LONG, MPI_COMM_WORLD,
+                       &r[4 * s + 2]);
+        MPI_Ialltoall(in[s], counts[s], MPI_LONG, swapped[s], counts[s], MPI_LONG, MPI_COMM_WORLD,
+                      &r[4 * s + 3]);
+    }
+    MPI_Waitall(4 * SIZES, r, MPI_STATUSES_IGNORE);
+    for (int s = 0; s < SIZES; s++) {
+        int bad = 0, n = counts[s];
+        for (int i = 0; i < n; i++) {
+            bad += sum[s][i] != 1000003L * check_size * (check_size - 1) / 2 + (long)check_size * i;
+            bad += scan[s][i] != 1000003L * check_rank * (check_rank + 1) / 2 + (long)(check_rank + 1) * i;
+            for (int k = 0; k < check_size; k++) {
+                bad += all[s][k * n + i] != i + 1000003L * k;
+                bad += swapped[s][k * n + i] != check_rank * n + i + 1000003L * k;
+            }
+        }
+        CHECK_EQ(bad, 0, "%d elements", n);
+        free(in[s]), free(sum[s]), free(scan[s]), free(all[s]), free(swapped[s]);
+    }
 }
 
 /* The operation, the type and the communicator are freed while the call is under way. */
@@ -168,6 +207,8 @@ int main(int argc, char **argv)
         many(turn);
     for (int turn = 0; turn < 200; turn++)
         mixed(turn, other);
+    for (int turn = 0; turn < 3; turn++)
+        sizes();
     for (int turn = 0; turn < 4; turn++)
         freed(turn);
     for (int turn = 0; turn < 3; turn++)
