@@ -3,11 +3,11 @@
  *   cc -O2 -fPIC -fvisibility=hidden -DKEEL_PLUGIN $(pkg-config --cflags keel-device) -shared -Wl,-z,defs -o ch_dgram.so ch_dgram.c
  *   KEEL_PLUGINS=$PWD/ch_dgram.so KEEL_DEVICES=self,dgram mpiexec -n 4 ./heat2d
  *
- * Each process receives with one socket, and has one to send with for each peer, so that the kernel can tell when that peer has room
- * again.  The kernel keeps datagrams in order and loses none.  An address is the receiving socket's name and a random number, which
- * each packet repeats: what is sent by a stranger, or to an earlier MPI_Init, does not have it.
+ * One socket of each process receives and sends.  The kernel keeps datagrams in order and loses none.  An address is the socket's name and a
+ * random number, which each packet repeats: what is sent by a stranger, or to an earlier MPI_Init, does not have it.  A peer whose queue is
+ * full refuses a datagram; then a timer says when to try again.
  *
- * `lock` guards what threads that send share with the thread in progress; no call of the core is made with it held. */
+ * `lock` guards what threads that send share; of the core only `address` is called with it held. */
 #include <errno.h>
 #include <keel/device.h>
 #include <pthread.h>
@@ -17,10 +17,17 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { SHORT = 128, BATCH = 16 /* packets a call of progress */, RECEIVER = -1 /* in epoll_event.data */ };
+enum {
+    SHORT = 128,
+    PIECES = 8,
+    BATCH = 16 /* packets a call of progress */,
+    AGAIN_NS = 50000,
+    WAIT_NS = 1000000 /* for an address */
+};
 
 struct packet {
     uint64_t nonce; /* the receiver's */
@@ -39,11 +46,12 @@ struct address {
 struct dev_peer {
     struct dev *dev;
     int32_t grank;
-    int fd; /* connected to the peer; -1: not yet */
-    uint64_t nonce;
-    _Atomic bool refused; /* the core waits until there is room */
-    _Atomic bool gone;
-    bool told;
+    struct address at; /* len 0: not known yet */
+    _Atomic enum {
+        REACHED,
+        LOST,
+        TOLD
+    } is; /* LOST: its socket is closed, or it has died, and the core is to be told */
 };
 
 struct dev {
@@ -51,9 +59,9 @@ struct dev {
     struct dev_world world;
     pthread_mutex_t lock;
     struct address own;
-    int receiver, epoll;
+    int socket, timer, epoll;
     uint32_t max_send, failed_seen;
-    _Atomic int refused, lost; /* peers; lost: found gone, and the core is to be told */
+    _Atomic bool refused, lost; /* some sender waits for the timer; some peer is LOST */
     bool warned;
     struct packet *in;      /* room for one */
     struct dev_peer *peers; /* [size] */
@@ -71,57 +79,56 @@ static const struct dev_knob knobs[] = {
 
 /* ---- sending ---- */
 
-/* With the lock. */
-static dev_status refuse(struct dev_peer *p)
+static void lose(struct dev_peer *p)
 {
-    struct epoll_event ev = { .events = EPOLLOUT | EPOLLONESHOT, .data.fd = p->grank };
-    p->dev->refused += !p->refused;
-    p->refused = true;
-    if (p->fd >= 0)
-        epoll_ctl(p->dev->epoll, EPOLL_CTL_MOD, p->fd, &ev); /* tell when there is room */
-    return DEV_AGAIN;
+    if (p->is == REACHED)
+        p->is = LOST;
+    p->dev->lost = true;
 }
 
-static dev_status send_locked(struct dev_peer *p, struct msghdr *msg)
+/* With the lock. */
+static dev_status send_locked(struct dev_peer *p, struct packet *h, struct msghdr *msg)
 {
-    if (p->gone)
-        return DEV_PEER_GONE;
-    if (p->fd < 0) /* progress connects */
-        return refuse(p);
-    if (sendmsg(p->fd, msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    struct dev *d = p->dev;
+    size_t n = p->at.len == 0 ? d->up.address(d->up.core, p->grank, &p->at, sizeof p->at) : sizeof p->at;
+    h->nonce = p->at.nonce;
+    msg->msg_namelen = p->at.len;
+    if (p->is == REACHED && n == sizeof p->at && sendmsg(d->socket, msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return DEV_OK;
-    if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
-        return refuse(p);
-    p->gone = true; /* its socket is closed: progress tells the core */
-    p->dev->lost++;
-    return DEV_PEER_GONE;
+    if (n != 0 && (n != sizeof p->at || (errno != EAGAIN && errno != ENOBUFS && errno != EINTR)))
+        lose(p);
+    if (p->is != REACHED)
+        return DEV_PEER_GONE;
+    if (!d->refused)
+        timerfd_settime(d->timer, 0, &(struct itimerspec){ .it_value.tv_nsec = n == 0 ? WAIT_NS : AGAIN_NS },
+                        NULL);
+    d->refused = true;
+    return DEV_AGAIN;
 }
 
 static dev_status dgram_send(struct dev_peer *p, const struct dev_head *head, const struct dev_iov *iov,
                              int n, void *cookie)
 {
-    struct packet h = { .nonce = p->nonce, .source = p->dev->world.rank, .head = *head };
-    struct iovec all[1 + 8] = { { &h, sizeof h } };
-    struct msghdr msg = { .msg_iov = all, .msg_iovlen = (size_t)n + 1 };
+    struct packet h = { .source = p->dev->world.rank, .head = *head };
+    struct iovec all[1 + PIECES] = { { &h, sizeof h } };
+    struct msghdr msg = { .msg_name = &p->at.name, .msg_iov = all, .msg_iovlen = (size_t)n + 1 };
     dev_status st;
     (void)cookie; /* what is sent is copied: DEV_QUEUED is never answered */
-    if (n > 8)
+    if (n > PIECES)
         return DEV_NO_SUPPORT;
     for (int i = 0; i < n; i++) {
         all[i + 1] = (struct iovec){ (void *)(uintptr_t)iov[i].base, iov[i].len };
         h.len += (uint32_t)iov[i].len;
     }
     pthread_mutex_lock(&p->dev->lock);
-    h.nonce = p->nonce;
-    st = send_locked(p, &msg);
+    st = send_locked(p, &h, &msg);
     pthread_mutex_unlock(&p->dev->lock);
     return st;
 }
 
 static dev_status dgram_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
 {
-    struct dev_iov iov = { body, head->len, DEV_MEM_HOST };
-    return dgram_send(p, head, &iov, 1, NULL);
+    return dgram_send(p, head, &(struct dev_iov){ body, head->len, DEV_MEM_HOST }, 1, NULL);
 }
 
 /* ---- receiving ---- */
@@ -137,7 +144,7 @@ static bool is_ours(const struct dev *d, ssize_t n)
 /* 1: a packet was handed up. */
 static int receive(struct dev *d)
 {
-    ssize_t n = recv(d->receiver, d->in, sizeof *d->in + d->max_send, MSG_DONTWAIT | MSG_TRUNC);
+    ssize_t n = recv(d->socket, d->in, sizeof *d->in + d->max_send, MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0)
         return 0;
     if (n <= (ssize_t)(sizeof *d->in + d->max_send) && is_ours(d, n)) {
@@ -153,99 +160,55 @@ static int receive(struct dev *d)
 
 /* ---- progress ---- */
 
-/* 1: it is connected, or will never be. */
-static int connect_to(struct dev *d, struct dev_peer *p)
+/* What the dead have sent is handed up first. */
+static void look_at_deaths(struct dev *d, uint32_t failed)
 {
-    struct address a = { 0 };
-    size_t n = d->up.address(d->up.core, p->grank, &a, sizeof a);
-    struct epoll_event ev = { .events = 0, .data.fd = p->grank };
-    int fd;
-    if (n == 0) /* not known yet */
-        return 0;
-    fd = n == sizeof a ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-    pthread_mutex_lock(&d->lock);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&a.name, a.len) == 0 &&
-        epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) == 0) {
-        p->nonce = a.nonce;
-        p->fd = fd;
-    } else {
-        p->gone = true;
-        d->lost++;
-        if (fd >= 0)
-            close(fd);
-    }
-    d->refused -= p->refused;
-    p->refused = false;
-    pthread_mutex_unlock(&d->lock);
-    return 1;
+    while (receive(d))
+        ;
+    for (; d->failed_seen != failed; d->failed_seen++)
+        lose(&d->peers[ku_segment_dead(d->world.segment, d->failed_seen)]);
 }
 
-/* Peers that were refused may try again: the events. */
-static int look_at_refused(struct dev *d)
+static int tell_of_the_lost(struct dev *d)
 {
-    struct epoll_event ev[BATCH];
-    int n, events = 0;
+    int events = 0;
+    d->lost = false;
     for (int i = 0; i < d->world.size; i++)
-        if (d->peers[i].refused && d->peers[i].fd < 0 && !d->peers[i].gone)
-            events += connect_to(d, &d->peers[i]);
-    n = epoll_wait(d->epoll, ev, BATCH, 0);
-    pthread_mutex_lock(&d->lock);
-    for (int i = 0; i < n; i++) {
-        struct dev_peer *p = ev[i].data.fd != RECEIVER ? &d->peers[ev[i].data.fd] : NULL;
-        if (p != NULL && p->refused) {
-            p->refused = false;
-            d->refused--;
+        if (d->peers[i].is == LOST && i != d->world.rank) {
+            d->peers[i].is = TOLD;
+            d->up.peer_gone(d->up.core, i);
             events++;
         }
-    }
-    pthread_mutex_unlock(&d->lock);
     return events;
 }
 
-static int tell_gone(struct dev *d, struct dev_peer *p)
+/* 1: senders that were refused may try again. */
+static int look_at_timer(struct dev *d)
 {
-    if (p->told)
-        return 0;
+    uint64_t times;
     pthread_mutex_lock(&d->lock);
-    d->lost -= p->gone;
-    p->gone = p->told = true;
+    bool due = read(d->timer, &times, sizeof times) > 0;
+    d->refused = d->refused && !due;
     pthread_mutex_unlock(&d->lock);
-    d->up.peer_gone(d->up.core, p->grank);
-    return 1;
-}
-
-/* What the dead have sent is handed up first. */
-static int look_at_deaths(struct dev *d)
-{
-    uint32_t failed = atomic_load(&d->world.segment->head->failed);
-    while (receive(d))
-        ;
-    for (; d->failed_seen != failed; d->failed_seen++) {
-        int32_t grank = ku_segment_dead(d->world.segment, d->failed_seen);
-        if (grank != d->world.rank)
-            tell_gone(d, &d->peers[grank]);
-    }
-    return 1;
+    return due;
 }
 
 static int dgram_progress(struct dev *d)
 {
+    uint32_t failed = atomic_load_explicit(&d->world.segment->head->failed, memory_order_acquire);
     int events = 0;
     while (events < BATCH && receive(d))
         events++;
-    if (d->refused > 0)
-        events += look_at_refused(d);
-    for (int i = 0; events == 0 && d->lost > 0 && i < d->world.size; i++)
-        if (d->peers[i].gone)
-            events += tell_gone(d, &d->peers[i]);
-    if (atomic_load_explicit(&d->world.segment->head->failed, memory_order_relaxed) != d->failed_seen)
-        events += look_at_deaths(d);
-    return events;
+    if (d->refused)
+        events += look_at_timer(d);
+    if (failed != d->failed_seen)
+        look_at_deaths(d, failed);
+    return events == 0 && d->lost ? tell_of_the_lost(d) : events;
 }
 
 static int dgram_wait_fd(struct dev *d)
 {
-    return d->epoll; /* readable: a packet has come, or a peer that was refused has room */
+    return d->epoll; /* readable: a packet has come, or the timer has */
 }
 
 /* ---- peers, opening, closing ---- */
@@ -267,13 +230,9 @@ static void dgram_fini(struct dev *d)
 {
     if (d == NULL)
         return;
-    for (int i = 0; d->peers != NULL && i < d->world.size; i++)
-        if (d->peers[i].fd >= 0)
-            close(d->peers[i].fd);
-    if (d->receiver >= 0)
-        close(d->receiver);
-    if (d->epoll >= 0)
-        close(d->epoll);
+    close(d->socket);
+    close(d->timer);
+    close(d->epoll);
     pthread_mutex_destroy(&d->lock);
     free(d->peers);
     free(d->in);
@@ -285,19 +244,21 @@ static void dgram_close(struct dev *d)
     (void)d;
 }
 
-static bool open_sockets(struct dev *d)
+static bool open_socket(struct dev *d)
 {
     struct sockaddr_un any = { .sun_family = AF_UNIX };
-    struct epoll_event ev = { .events = EPOLLIN, .data.fd = RECEIVER };
-    d->receiver = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct epoll_event ev = { .events = EPOLLIN };
+    d->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     d->epoll = epoll_create1(EPOLL_CLOEXEC);
     d->own.len = sizeof d->own.name;
-    return d->receiver >= 0 && d->epoll >= 0 &&
+    return d->socket >= 0 && d->timer >= 0 && d->epoll >= 0 &&
            getrandom(&d->own.nonce, sizeof d->own.nonce, 0) == sizeof d->own.nonce &&
-           bind(d->receiver, (struct sockaddr *)&any, sizeof any.sun_family) ==
-               0 /* a name of the kernel's choice */
-           && getsockname(d->receiver, (struct sockaddr *)&d->own.name, &d->own.len) == 0 &&
-           epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->receiver, &ev) == 0;
+           bind(d->socket, (struct sockaddr *)&any, sizeof any.sun_family) ==
+               0 && /* the kernel chooses a name */
+           getsockname(d->socket, (struct sockaddr *)&d->own.name, &d->own.len) == 0 &&
+           epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->socket, &ev) == 0 &&
+           epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->timer, &ev) == 0;
 }
 
 static dev_status dgram_open(const struct dev_services *services, const struct dev_world *world,
@@ -308,16 +269,16 @@ static dev_status dgram_open(const struct dev_services *services, const struct d
         return DEV_ERROR;
     d->up = *services;
     d->world = *world;
-    d->receiver = d->epoll = -1;
+    d->socket = d->timer = d->epoll = -1;
     pthread_mutex_init(&d->lock, NULL);
     d->max_send = (uint32_t)services->knob_number(services->core, "DGRAM_BYTES");
     d->in = malloc(sizeof *d->in + d->max_send);
     d->peers = calloc((size_t)world->size, sizeof *d->peers);
     for (int i = 0; d->peers != NULL && i < world->size; i++)
-        d->peers[i] = (struct dev_peer){ .dev = d, .grank = i, .fd = -1 };
-    if (d->in == NULL || d->peers == NULL || !open_sockets(d)) {
+        d->peers[i] = (struct dev_peer){ .dev = d, .grank = i };
+    if (d->in == NULL || d->peers == NULL || !open_socket(d)) {
         char text[100];
-        snprintf(text, sizeof text, "dgram: no sockets: %s", strerror(errno));
+        snprintf(text, sizeof text, "dgram: no socket: %s", strerror(errno));
         services->error(services->core, text);
         dgram_fini(d);
         return DEV_NO_SUPPORT;

@@ -481,6 +481,7 @@ static void device_json(const struct MPID_Device *d)
                d->latency_ns, d->bandwidth_mbs, d->max_short, d->max_send, d->max_lying);
         printf(", \"put_get\": %s, \"atomic\": %s, \"unaided\": %s", d->has_put ? "true" : "false",
                d->has_atomic ? "true" : "false", d->unaided ? "true" : "false");
+        json_field("through", d->through, false);
     }
     printf(" }");
 }
@@ -497,9 +498,10 @@ static void device_text(const struct MPID_Device *d)
     }
     snprintf(text, sizeof text,
              "reaches %s; %.2f us, %u MB/s; packets of up to %u bytes at once, %u copied, %u from where they "
-             "lie; memory of peers: %s%s",
+             "lie; memory of peers: %s%s%s%s",
              reaches(d), d->latency_ns / 1000.0, d->bandwidth_mbs, d->max_short, d->max_send, d->max_lying,
-             memory_of_peers(d), d->has_put && d->unaided ? ", without the peer's processor" : "");
+             memory_of_peers(d), d->has_put && d->unaided ? ", without the peer's processor" : "",
+             d->through[0] ? "; through " : "", d->through);
     paragraph(text);
 }
 

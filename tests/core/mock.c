@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { LONG = 20 << 10 /* longer than a page, a pipe's record, a line */ };
@@ -68,6 +70,7 @@ struct dev {
     struct pending *first, *last;
     struct mock_packet room; /* of reserve */
     int room_used;
+    bool far_works;     /* the kernel lets this process reach a peer's memory */
     uint32_t told_gone; /* a bit for each rank */
     _Atomic int
         refused; /* a send was refused by whim: the next progress is an event, as the contract wants */
@@ -109,6 +112,8 @@ static dev_status mock_open(const struct dev_services *services, const struct de
     d->world = world;
     d->shared = (struct mock_shared *)(uintptr_t)strtoull(where, NULL, 16);
     d->random = d->shared->how.seed * 1000003ull + (uint32_t)world->rank;
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* peers read and write this memory */
+    atomic_store(&d->shared->pid[world->rank], getpid());
     atomic_flag_clear(&d->sending);
     *dev = d;
     return DEV_OK;
@@ -308,12 +313,14 @@ static dev_status mem_register(struct dev *d, void *base, size_t len, enum dev_m
     int i = 0;
     while (i < MOCK_REGIONS && (atomic_load(&s->region[d->world->rank][i].gen) & 1))
         i++;
-    if (mem != DEV_MEM_HOST || off > MOCK_HEAP || len > MOCK_HEAP - off || i == MOCK_REGIONS)
+    bool in_heap = off <= MOCK_HEAP && len <= MOCK_HEAP - off;
+    if (mem != DEV_MEM_HOST || (!in_heap && s->how.mem < 2) || i == MOCK_REGIONS)
         return DEV_NO_SUPPORT;
     *region = malloc(sizeof **region);
     if (*region == NULL)
         return DEV_ERROR;
-    s->region[d->world->rank][i].off = off;
+    s->region[d->world->rank][i].off = in_heap ? off : UINT64_MAX;
+    s->region[d->world->rank][i].base = (uintptr_t)base;
     s->region[d->world->rank][i].len = len;
     **region = (struct dev_region){ d, i, atomic_fetch_add(&s->region[d->world->rank][i].gen, 1) + 1 };
     return DEV_OK;
@@ -355,22 +362,40 @@ static void mem_close(struct dev_remote *r)
 }
 
 /* NULL: the region is gone, or the bytes are not in it. */
-static unsigned char *mem_at(const struct dev_remote *r, uint64_t offset, size_t len)
+static struct mock_region *region_of(const struct dev_remote *r, uint64_t offset, size_t len)
 {
-    struct mock_shared *s = r->peer->dev->shared;
-    struct mock_region *g = &s->region[r->key.rank][r->key.i];
-    if (atomic_load(&g->gen) != r->key.gen || offset > g->len || len > g->len - offset)
-        return NULL;
-    return s->heap[r->key.rank] + g->off + offset;
+    struct mock_region *g = &r->peer->dev->shared->region[r->key.rank][r->key.i];
+    return atomic_load(&g->gen) == r->key.gen && offset <= g->len && len <= g->len - offset ? g : NULL;
+}
+
+/* In the peer's own memory.  The kernel may forbid that. */
+static dev_status do_far(const struct call *c, uint64_t base)
+{
+    struct mock_shared *s = c->remote->peer->dev->shared;
+    struct iovec here = { c->local, c->len }, there = { (void *)(uintptr_t)(base + c->offset), c->len };
+    int pid = atomic_load(&s->pid[c->remote->key.rank]);
+    ssize_t n;
+    if (c->kind == ATOMIC)
+        return DEV_NO_SUPPORT;
+    n = c->kind == GET ? process_vm_readv(pid, &here, 1, &there, 1, 0)
+                       : process_vm_writev(pid, &here, 1, &there, 1, 0);
+    atomic_fetch_add(n < 0 ? &s->far_refused : &s->far_gets, c->kind == GET);
+    if (n == (ssize_t)c->len)
+        return DEV_OK;
+    return c->remote->peer->dev->far_works ? DEV_ERROR : DEV_NO_SUPPORT;
 }
 
 static dev_status do_call(const struct call *c)
 {
-    unsigned char *at = c->kind != FLUSH ? mem_at(c->remote, c->offset, c->len) : NULL;
+    struct mock_region *g = c->kind != FLUSH ? region_of(c->remote, c->offset, c->len) : NULL;
+    unsigned char *at;
     if (c->kind == FLUSH)
         return DEV_OK;
-    if (at == NULL)
+    if (g == NULL)
         return DEV_ERROR;
+    if (g->off == UINT64_MAX)
+        return do_far(c, g->base);
+    at = c->remote->peer->dev->shared->heap[c->remote->key.rank] + g->off + c->offset;
     if (c->kind == PUT)
         memcpy(at, c->local, c->len);
     else if (c->kind == GET)
@@ -384,6 +409,7 @@ static dev_status do_call(const struct call *c)
 static dev_status mem_call(struct dev_peer *p, const struct call *c, void *cookie)
 {
     struct dev *d = p->dev;
+    struct mock_region *g;
     if (lost(d, p->grank) || lost(d, d->world->rank))
         return DEV_PEER_GONE;
     if (percent(d, d->shared->how.refuse)) {
@@ -391,10 +417,16 @@ static dev_status mem_call(struct dev_peer *p, const struct call *c, void *cooki
         return DEV_AGAIN;
     }
     atomic_fetch_add(&d->shared->mem_calls, c->kind != FLUSH);
+    g = c->kind != FLUSH ? region_of(c->remote, c->offset, c->len) : NULL;
+    if (c->kind != FLUSH && g == NULL)
+        return DEV_ERROR;
+    if (g != NULL && g->off == UINT64_MAX && (c->kind == ATOMIC || !d->far_works)) {
+        dev_status s = do_call(c);
+        d->far_works |= s == DEV_OK;
+        return s;
+    }
     if (p->queued == 0 && !percent(d, d->shared->how.queue))
         return do_call(c);
-    if (c->kind != FLUSH && mem_at(c->remote, c->offset, c->len) == NULL)
-        return DEV_ERROR;
     queue_pending(d, &(struct pending){ .peer = p, .is_call = true, .call = *c, .cookie = cookie });
     return DEV_QUEUED;
 }

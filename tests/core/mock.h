@@ -41,8 +41,8 @@ struct mock_how {
     int32_t lost;        /* this rank is lost ... */
     uint32_t lost_after; /* ... when it has sent that many packets; 0: never */
     uint32_t far;        /* 1: a network */
-    uint32_t mem;        /* 1: it has the slots for memory of peers, with these whims */
-    uint32_t arms;       /* 1: its descriptor becomes readable only after arm, once */
+    uint32_t mem;  /* 1: it has the slots for memory of peers, with these whims; 2: not of the heaps alone */
+    uint32_t arms; /* 1: its descriptor becomes readable only after arm, once */
 };
 
 struct mock_shared {
@@ -53,9 +53,13 @@ struct mock_shared {
     _Atomic uint32_t arm_calls, unarmed; /* calls of arm, of all ranks; those that answered: not now */
     struct mock_region {
         _Atomic uint32_t gen; /* odd: registered */
-        uint64_t off, len;    /* in the rank's heap */
+        uint64_t off, len;    /* in the rank's heap; `off` beyond it: the address is base */
+        uint64_t base;
     } region[MOCK_RANKS][MOCK_REGIONS];
     _Atomic uint32_t mem_calls; /* put, get, atomic that were begun */
+    _Atomic uint32_t far_gets,
+        far_refused; /* gets of memory outside of the heaps; the kernel did not allow one */
+    _Atomic int pid[MOCK_RANKS];
     _Alignas(64) unsigned char heap[MOCK_RANKS][MOCK_HEAP];
     int bell[MOCK_RANKS];                          /* far: an eventfd a rank, made before the fork */
     struct mock_ring ring[MOCK_RANKS][MOCK_RANKS]; /* [to][from] */

@@ -12,6 +12,7 @@ struct mood {
     bool mock;
     const char *plugin; /* besides; only where its mood is asked for */
     int nodes;          /* 0: one */
+    const char *longs;  /* KEEL_LONG_MESSAGES */
     struct mock_how how;
 };
 
@@ -55,11 +56,22 @@ static const struct mood moods[] = {
       .mock = true,
       .nodes = 4,
       .how = { .seed = 8, .far = 1, .no_reserve = 1, .queue = 30, .delay = 30, .refuse = 30 } },
+    { .name = "two nodes: mock alone, long messages fetched",
+      .mock = true,
+      .nodes = 2,
+      .longs = "2",
+      .how = { .seed = 12, .far = 1, .mem = 2 } },
+    { .name = "four nodes, long messages fetched, all at once",
+      .mock = true,
+      .nodes = 4,
+      .how = { .seed = 13, .far = 1, .mem = 2, .queue = 30, .delay = 30, .refuse = 30 } },
 };
 
 static const struct mood libraries[] = {
     { .name = "ofi", .devices = "ofi", .plugin = OFI_PLUGIN },
     { .name = "ucx", .devices = "ucx", .plugin = UCX_PLUGIN },
+    { .name = "ofi, long messages fetched", .devices = "ofi", .plugin = OFI_PLUGIN, .longs = "2" },
+    { .name = "ucx, long messages fetched", .devices = "ucx", .plugin = UCX_PLUGIN, .longs = "2" },
 };
 enum { MOODS = sizeof moods / sizeof *moods, LIBRARIES = sizeof libraries / sizeof *libraries };
 
@@ -70,6 +82,7 @@ static void set_mood(const struct mood *m)
     setenv("KEEL_DEVICES", m->devices ? m->devices : "mock", 1);
     job_nodes = m->nodes ? m->nodes : 1;
     setenv("KEEL_EAGER_MAX", m->eager ? m->eager : "0", 1);
+    setenv("KEEL_LONG_MESSAGES", m->longs ? m->longs : "0", 1);
     setenv("KEEL_HOOKS", m->hooks ? m->hooks : "", 1);
     if (m->plugin) {
         setenv("KEEL_PLUGIN_DIR", "", 1); /* where another one is installed */
@@ -109,6 +122,11 @@ static int run_mood(const struct mood *m, int ranks, char *test)
     }
     if (n == 0 && m->how.mem && ranks > 1 && atomic_load(&shared->mem_calls) == 0) {
         fprintf(stderr, "the mock device has put nothing\n");
+        n = 1;
+    }
+    if (n == 0 && m->how.mem == 2 && ranks > 1 && test == NULL &&
+        atomic_load(&shared->far_gets) + atomic_load(&shared->far_refused) == 0) {
+        fprintf(stderr, "the mock device has got nothing from ordinary memory\n");
         n = 1;
     }
     printf("%s on %s, %d ranks: %.1f s\n", n == 0 ? "ok" : "FAILED", m->name, ranks, job_now() - t);

@@ -498,6 +498,8 @@ int ranks_run(const struct subject *s, int size, bool threads, void (*fn)(struct
     int failed;
     if (s->env)
         putenv((char *)(uintptr_t)s->env);
+    if (s->more_env)
+        putenv((char *)(uintptr_t)s->more_env);
     if (s->prepare)
         s->prepare();
     ku_wait_register();

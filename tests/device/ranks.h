@@ -18,8 +18,9 @@ struct subject {
     const char *name;
     const struct dev_ops *(*ops)(void);
     int min_ranks, max_ranks;
-    const char *env; /* KEEL_X=value to set, or NULL */
-    bool whole;      /* though `env` is set, all tests are to run */
+    const char *env;      /* KEEL_X=value to set, or NULL */
+    const char *more_env; /* another one */
+    bool whole;           /* though `env` is set, all tests are to run */
     uint32_t
         bound; /* packets that it takes for a peer which receives none; 0: that is not a number of packets */
     bool deaths;       /* it finds out that a peer has died */

@@ -14,6 +14,7 @@
  * when its sender dies each of them is told as the end of the same receive: the later ones would be taken for the end of the next. */
 #include <errno.h>
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -64,6 +65,8 @@ struct ofi {
     struct fid_cq *cq;
     struct fid_ep *ep;
     bool multi, local_mr, delivery; /* delivery: of puts is told */
+    bool updates;                   /* by the provider: the user has vouched for them */
+    enum { UNKNOWN, HAS, LACKS } has_update[KEEL_ATOMIC_OPS][KEEL_ATOMIC_TYPES];
     size_t inject_most, slab_bytes;
     int posted, want_posted;
     struct slab *all, *idle; /* idle: to be posted */
@@ -191,6 +194,66 @@ static dev_status move(struct dev_remote *r, struct rdm_op *op, uint64_t offset,
     if (st != DEV_QUEUED)
         leave_local(op);
     return st;
+}
+
+/* The provider's updates are one step to each other.  To the processor's they are not, unless it says so somewhere else than in libfabric
+ * (fi_atomic(3): a domain and the processors are two actors): so they are used where the user has vouched for that. */
+static enum fi_op fi_op_of(enum keel_atomic_op what)
+{
+    static const enum fi_op ops[KEEL_ATOMIC_OPS] = {
+        [KEEL_ATOMIC_FETCH] = FI_ATOMIC_READ, [KEEL_ATOMIC_REPLACE] = FI_ATOMIC_WRITE,
+        [KEEL_ATOMIC_SUM] = FI_SUM,           [KEEL_ATOMIC_PROD] = FI_PROD,
+        [KEEL_ATOMIC_MIN] = FI_MIN,           [KEEL_ATOMIC_MAX] = FI_MAX,
+        [KEEL_ATOMIC_AND] = FI_BAND,          [KEEL_ATOMIC_OR] = FI_BOR,
+        [KEEL_ATOMIC_XOR] = FI_BXOR,          [KEEL_ATOMIC_COMPARE_SWAP] = FI_CSWAP,
+    };
+    return ops[what];
+}
+
+static enum fi_datatype fi_type_of(enum keel_atomic_type type)
+{
+    static const enum fi_datatype types[KEEL_ATOMIC_TYPES] = {
+        [KEEL_INT8] = FI_INT8,     [KEEL_INT16] = FI_INT16,   [KEEL_INT32] = FI_INT32,
+        [KEEL_INT64] = FI_INT64,   [KEEL_UINT8] = FI_UINT8,   [KEEL_UINT16] = FI_UINT16,
+        [KEEL_UINT32] = FI_UINT32, [KEEL_UINT64] = FI_UINT64, [KEEL_FLOAT] = FI_FLOAT,
+        [KEEL_DOUBLE] = FI_DOUBLE,
+    };
+    return types[type];
+}
+
+static bool has_update(struct ofi *o, enum keel_atomic_op what, enum keel_atomic_type type)
+{
+    struct fi_atomic_attr attr = { 0 };
+    uint64_t flags = what == KEEL_ATOMIC_COMPARE_SWAP ? FI_COMPARE_ATOMIC : FI_FETCH_ATOMIC;
+    if (o->has_update[what][type] == UNKNOWN)
+        o->has_update[what][type] =
+            fi_query_atomic(o->domain, fi_type_of(type), fi_op_of(what), &attr, flags) == 0 &&
+                    attr.count > 0 && attr.size == keel_atomic_bytes(type)
+                ? HAS
+                : LACKS;
+    return o->has_update[what][type] == HAS;
+}
+
+/* All of them tell the old value, and with it that they are done. */
+static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
+                         enum keel_atomic_type type)
+{
+    struct dev_peer *p = r->peer;
+    struct ofi *o = ofi_of(p->dev);
+    struct rdm_amo *amo = (struct rdm_amo *)(void *)op->body;
+    void *desc = op->desc != NULL ? fi_mr_desc(op->desc) : NULL;
+    fi_addr_t to = (fi_addr_t)(uintptr_t)p->to;
+    uint64_t at = offset + (o->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? r->base : 0), key;
+    if (!o->updates || !has_update(o, what, type))
+        return DEV_NO_SUPPORT;
+    memcpy(&key, r->key, sizeof key);
+    key = ku_le64(key);
+    op->local = NULL;
+    if (what == KEEL_ATOMIC_COMPARE_SWAP)
+        return answer(p, fi_compare_atomic(o->ep, &amo->operand, 1, desc, &amo->compare, desc, &amo->old,
+                                           desc, to, at, key, fi_type_of(type), fi_op_of(what), op->context));
+    return answer(p, fi_fetch_atomic(o->ep, &amo->operand, 1, desc, &amo->old, desc, to, at, key,
+                                     fi_type_of(type), fi_op_of(what), op->context));
 }
 
 /* ---- receiving ---- */
@@ -400,7 +463,8 @@ static size_t address(const struct dev *d, void *buf, size_t cap)
     return rdm_address(d, o->address, o->address_bytes, buf, cap);
 }
 
-#define OF_MEMORY .expose = expose, .unexpose = unexpose, .is_key = is_key, .forget = forget, .move = move
+#define OF_MEMORY \
+    .expose = expose, .unexpose = unexpose, .is_key = is_key, .forget = forget, .move = move, .update = update
 
 static const struct rdm_lib lib = {
     OF_MEMORY,        .connect = connect_to, .disconnect = disconnect, .post = post,
@@ -427,6 +491,11 @@ static const struct dev_knob knobs[] = {
       .type = DEV_KNOB_TEXT,
       .help = "the provider of libfabric that ch_ofi uses, as fi_info names it (tcp;ofi_rxm); without it the "
               "first that serves" },
+    { .name = "OFI_ATOMICS",
+      .type = DEV_KNOB_BOOL,
+      .def = "no",
+      .help = "updates of windows by the provider of libfabric: only where these are one step also for the "
+              "processor's own updates, which libfabric does not promise" },
 };
 
 static void close_fid(struct fid *fid)
@@ -515,6 +584,7 @@ static void set_limits(struct ofi *o)
     o->dev.max_lying = o->local_mr ? 0 : o->multi ? LYING : o->dev.max_send;
     o->dev.near_only = i->addr_format == FI_ADDR_STR;
     o->dev.has_memory = o->delivery;
+    o->updates = o->delivery && i->caps & FI_ATOMIC;
     o->dev.max_moved = i->ep_attr->max_msg_size;
     o->inject_most = i->tx_attr->inject_size;
     o->slab_bytes = o->multi ? SLAB_BYTES : sizeof(struct rdm_head) + RDM_LARGE + 8;
@@ -610,13 +680,18 @@ static int get_info(struct ofi *o, struct fi_info *hints, struct fi_info **list)
 
 static dev_status open_by_hints(struct ofi *o)
 {
-    static const uint64_t wishes[] = { FI_MSG | FI_RMA | FI_MULTI_RECV, FI_MSG | FI_MULTI_RECV,
-                                       FI_MSG | FI_RMA, FI_MSG };
+    static const uint64_t wishes[] = { FI_MSG | FI_RMA | FI_ATOMIC | FI_MULTI_RECV,
+                                       FI_MSG | FI_RMA | FI_ATOMIC,
+                                       FI_MSG | FI_RMA | FI_MULTI_RECV,
+                                       FI_MSG | FI_MULTI_RECV,
+                                       FI_MSG | FI_RMA,
+                                       FI_MSG };
     const char *provider = o->dev.up.knob(o->dev.up.core, "OFI_PROVIDER");
     struct fi_info *hints, *list = NULL;
     dev_status st = DEV_NO_SUPPORT;
     int err = 0;
-    for (size_t i = 0; i < sizeof wishes / sizeof *wishes && st != DEV_OK; i++) {
+    for (size_t i = o->dev.up.knob_number(o->dev.up.core, "OFI_ATOMICS") != 0 ? 0 : 2;
+         i < sizeof wishes / sizeof *wishes && st != DEV_OK; i++) {
         hints = hints_for(wishes[i], provider);
         err = hints != NULL ? get_info(o, hints, &list) : -FI_ENOMEM;
         if (err == 0) {
@@ -694,11 +769,37 @@ static void ofi_caps(const struct dev *d, struct dev_caps *caps)
         .bandwidth_mbs = card ? (uint32_t)(o->info->nic->link_attr->speed / 8000000) : 2500,
         .reach = d->near_only ? DEV_REACH_NODE : DEV_REACH_ANY,
         .mem_kinds = 1u << DEV_MEM_HOST,
-        .unaided = d->has_memory && (card || o->info->domain_attr->data_progress == FI_PROGRESS_AUTO)
+        .unaided = d->has_memory && (card || o->info->domain_attr->data_progress == FI_PROGRESS_AUTO),
+        .no_atomic = !o->updates
     };
 }
 
-static const struct dev_mem_ops ofi_mem = { .size = sizeof ofi_mem, RDM_MEM_SLOTS };
+/* Does libfabric keep registrations, and so notice what becomes of the memory?  False: each is made anew. */
+static bool keeps_registrations(void)
+{
+    static const struct {
+        const char *name, *off;
+    } rows[] = { { "FI_MR_CACHE_MONITOR", "disabled" }, { "FI_MR_CACHE_MAX_COUNT", "0" } };
+    bool keeps = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *is = getenv(rows[i].name);
+        keeps = keeps && (is == NULL || strcmp(is, rows[i].off) != 0);
+    }
+    return keeps;
+}
+
+static int ofi_about(const struct dev *d, char *text, size_t cap)
+{
+    const struct ofi *o = ofi_of(d);
+    uint64_t pins = FI_MR_LOCAL | FI_MR_ALLOCATED;
+    return snprintf(text, cap, "libfabric %u.%u, provider %.40s on %.40s%s", FI_MAJOR(fi_version()),
+                    FI_MINOR(fi_version()), o->info->fabric_attr->prov_name, o->info->domain_attr->name,
+                    !(o->info->domain_attr->mr_mode & pins) ? ""
+                    : keeps_registrations()                 ? ", which registers memory and keeps that"
+                                            : ", which registers memory and does not keep that");
+}
+
+static const struct dev_mem_ops ofi_mem = { .size = sizeof ofi_mem, RDM_MEM_SLOTS, .atomic = rdm_atomic };
 
 static const struct dev_ops ofi_ops = {
     .size = sizeof ofi_ops,
@@ -711,6 +812,7 @@ static const struct dev_ops ofi_ops = {
     .fini = ofi_fini,
     .address = address,
     RDM_SLOTS,
+    .about = ofi_about,
     .mem = &ofi_mem,
     .knobs = knobs,
     .nknobs = sizeof knobs / sizeof *knobs,

@@ -109,24 +109,9 @@ static void disconnect(struct dev_peer *p)
 
 /* ---- sending ---- */
 
-/* What comes and goes lies in the operation: it has to stay, and the core's need not be aligned. */
-struct amo {
-    uint64_t operand, old;
-};
-
-/* Of an update. */
-static void take_result(struct rdm_op *op)
-{
-    if (op->result != NULL)
-        memcpy(op->result, &((const struct amo *)(const void *)op->body)->old, op->result_bytes);
-    op->result = NULL;
-}
-
 static void sent(void *request, ucs_status_t status, void *arg)
 {
     struct rdm_op *op = arg;
-    if (status == UCS_OK && op->what == RDM_OP_MEMORY)
-        take_result(op);
     if (status != UCS_OK)
         rdm_broken(op->link, ucs_status_string(status));
     rdm_done(op, status == UCS_OK ? DEV_OK : DEV_PEER_GONE);
@@ -265,31 +250,22 @@ static bool to_ucx(enum keel_atomic_op op, ucp_atomic_op_t *its)
 
 /* One step also for the processor there: the context asks for that (open_context). */
 static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
-                         enum keel_atomic_type type, const void *operand, const void *compare, void *result)
+                         enum keel_atomic_type type)
 {
-    struct amo *amo = (struct amo *)(void *)op->body;
+    struct rdm_amo *amo = (struct rdm_amo *)(void *)op->body;
     ucp_request_param_t param = telling(op);
     size_t n = keel_atomic_bytes(type);
-    bool swaps = what == KEEL_ATOMIC_COMPARE_SWAP;
+    bool swaps = what == KEEL_ATOMIC_COMPARE_SWAP; /* UCX wants what is to be put in the place of the reply */
     ucp_atomic_op_t its;
-    dev_status st;
     if (n < 4 || type >= KEEL_FLOAT || !to_ucx(what, &its) || !has_rkey(r))
         return DEV_NO_SUPPORT;
-    *amo = (struct amo){ 0 };
-    if (what != KEEL_ATOMIC_FETCH)
-        memcpy(&amo->operand, swaps ? compare : operand, n);
     if (swaps)
-        memcpy(&amo->old, operand, n);
-    op->result = result;
-    op->result_bytes = n;
+        amo->old = amo->operand;
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
     param.datatype = ucp_dt_make_contig(n);
     param.reply_buffer = &amo->old;
-    st = answer(r->peer,
-                ucp_atomic_op_nbx(r->peer->to, its, &amo->operand, 1, r->base + offset, r->its, &param));
-    if (st == DEV_OK)
-        take_result(op);
-    return st;
+    return answer(r->peer, ucp_atomic_op_nbx(r->peer->to, its, swaps ? &amo->compare : &amo->operand, 1,
+                                             r->base + offset, r->its, &param));
 }
 
 static dev_status flush(struct dev_peer *p, struct rdm_op *op)
@@ -483,6 +459,14 @@ static void ucx_caps(const struct dev *d, struct dev_caps *caps)
                                .unaided = d->has_memory && card };
 }
 
+static int about(const struct dev *d, char *text, size_t cap)
+{
+    const char *tls = getenv("UCX_TLS");
+    (void)d;
+    return snprintf(text, cap, "UCX %s%s%.80s", ucp_get_version_string(), tls != NULL ? ", UCX_TLS=" : "",
+                    tls != NULL ? tls : "");
+}
+
 static const struct dev_mem_ops ucx_mem = { .size = sizeof ucx_mem, RDM_MEM_SLOTS, .atomic = rdm_atomic };
 
 static const struct dev_ops ucx_ops = {
@@ -496,6 +480,7 @@ static const struct dev_ops ucx_ops = {
     .fini = ucx_fini,
     .address = address,
     RDM_SLOTS,
+    .about = about,
     .mem = &ucx_mem,
 };
 

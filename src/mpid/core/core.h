@@ -99,7 +99,7 @@ struct peer {
     bool xoff_sent; /* we asked */
     bool busy;      /* in MPID_core.busy */
     bool gone;      /* it will never answer */
-    bool no_pull;   /* copy_from_peer has failed once */
+    bool no_pull;   /* copy_from_peer has failed once, or the device's get of a message */
     bool no_share;  /* the peer's copy_to_peer has */
     bool undecided; /* which device serves it, until its card has come: nothing goes to it (devset.c) */
     uint8_t signals; /* to send: SIGNAL_*, of XOFF and XON one */
@@ -115,6 +115,8 @@ struct peer {
     bool mem_turn;                           /* operations on memory go before messages the next time */
     uint32_t mem_refused; /* error class of the first PUT of its since its last FLUSH that was refused */
     uint8_t start_pause;  /* messages to it to send without START, since the last was not taken */
+    uint8_t declined;     /* messages in a row that it could have fetched, and asked for in packets; */
+    uint8_t offer_pause;  /* to send without a key, since so many were, or one could not be registered */
     struct peer *busy_next;
     struct peer *next_used; /* peers.h */
     bool watches;           /* of another job: it wants to know who of this job is gone (jobs.c) */
@@ -124,15 +126,18 @@ struct peer {
 
 /* ---- Operations of more than one packet (rndv.c) ---- */
 
+enum { LONG_MIN_BYTES = 48 << 10 /* a message that may come another way than in packets */ };
+
 enum rndv_state {
-    RNDV_RTS,  /* sender: RTS not yet sent (the request is in the msg queue) */
-    RNDV_WAIT, /* sender: waits for CTS */
-    RNDV_SEND, /* sender: payload on its way */
-    RNDV_GIVE, /* sender: both copy */
-    RNDV_CTS,  /* receiver: CTS not yet sent */
-    RNDV_RECV, /* receiver: payload comes */
-    RNDV_PULL, /* receiver: it copies by itself */
-    RNDV_SHARE /* receiver: both copy */
+    RNDV_RTS,   /* sender: RTS not yet sent (the request is in the msg queue) */
+    RNDV_WAIT,  /* sender: waits for CTS */
+    RNDV_SEND,  /* sender: payload on its way */
+    RNDV_GIVE,  /* sender: both copy */
+    RNDV_CTS,   /* receiver: CTS not yet sent */
+    RNDV_RECV,  /* receiver: payload comes */
+    RNDV_PULL,  /* receiver: it copies by itself */
+    RNDV_SHARE, /* receiver: both copy */
+    RNDV_FETCH  /* receiver: its device gets the message (fetch.c) */
 };
 
 struct rndv {
@@ -163,8 +168,11 @@ struct rndv {
     bool had;         /* GIVE: the sender has had a piece */
     bool told;        /* SHARE: it has had all it will */
     bool lacks;       /* SHARE, GIVE: the last piece that the sender took it could not copy */
-    bool refused;     /* SHARE: nor can the receiver */
+    bool refused;     /* SHARE: nor can the receiver; FETCH: its device cannot */
     uint64_t began;   /* receiver: clock when they could begin to come; 0: not measured */
+    struct dev_region
+        *region; /* sender: the message, registered for the receiver's device; NULL: it is not */
+    struct dev_remote *remote; /* receiver: the message, where its device can get it; NULL: it cannot */
 };
 
 /* ---- Contexts ---- */
@@ -197,6 +205,7 @@ struct core_counts {
     uint64_t sleeps, asleep; /* asleep: ns */
     uint64_t past_cache;     /* bytes */
     uint64_t by_device[3];   /* put, get, atomic (enum memop_kind) */
+    uint64_t fetched;        /* long messages */
     uint32_t most_msgs, least_msgs;
     int64_t most_bytes;
 };
@@ -282,6 +291,7 @@ struct core {
     struct rndv *pulls;             /* operations in state PULL, SHARE, GIVE */
     uint32_t words;                 /* dev_ops.word, bits: those of this process that are in use */
     int long_way;                   /* 0: as measured; 1 + enum way: always that */
+    int64_t offered, offered_most; /* bytes of messages that are registered for receivers' devices; at most */
     int64_t
         past_cache; /* bytes: while so many are coming, to as much memory, they pass the cache; 0: not known yet */
     int64_t coming; /* bytes of messages that receives have asked for and that are not whole yet */
@@ -545,9 +555,16 @@ static inline void recv_finish(struct MPIR_HANDLE *r, int32_t source, int32_t ta
 /* rndv.c */
 struct rndv *MPID_Rndv_send(struct peer *p, struct MPIR_HANDLE *r); /* NULL without memory */
 dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r);
+/* What an RTS says besides its head. */
+struct rts_in {
+    struct pkt_rts rts;
+    const void *payload; /* PKT_INLINE_MAX bytes */
+    const void *key;     /* of a device, to the message */
+    size_t key_bytes;    /* 0: none */
+};
 /* `at_once`: RTS comes in just now, and START may be behind it. */
-void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t tag,
-                    const struct pkt_rts *rts, const void *payload, bool at_once);
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t tag, const struct rts_in *in,
+                    bool at_once);
 /* The beginning of a message whose RTS was the packet before. */
 void MPID_Rndv_start(int32_t peer, const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_cts(const struct pkt_cts *cts);
@@ -565,6 +582,7 @@ struct rndv *MPID_Rndv_make(struct peer *p, struct MPIR_HANDLE *r,
 void MPID_Rndv_shared(struct rndv *v);              /* sender: send SHARED */
 bool MPID_Rndv_claimed(struct rndv *v); /* sender: SHARE has come; false: it is not for one that waits */
 void MPID_Rndv_ask(struct rndv *v);     /* receiver: send CTS */
+void MPID_Rndv_stream(struct rndv *v);  /* its payload goes, or is fetched, behind that of those before it */
 void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error); /* a CTS with nothing to follow */
 
 /* pull.c */
@@ -576,6 +594,17 @@ void MPID_Pull_share(const struct pkt_share *share);
 void MPID_Pull_shared(const struct dev_head *h);
 void MPID_Pull_stop(struct rndv *v); /* sender: the receiver has answered */
 void MPID_Pull_peer_lost(const struct peer *p);
+
+/* fetch.c */
+bool MPID_Fetch_offer(struct rndv *v);     /* sender: may the receiver get it?  Then RTS_KEY says how */
+dev_status MPID_Fetch_rts(struct rndv *v); /* send that */
+void MPID_Fetch_answered(struct rndv *v, bool fetched);
+void MPID_Fetch_open(struct rndv *v, const struct rts_in *in); /* receiver: set v->remote, if it can be got */
+void MPID_Fetch_begin(struct rndv *v);
+dev_status MPID_Fetch_part(struct rndv *v); /* of one in the peer's stream list: begin one get more */
+void MPID_Fetch_over(struct rndv *v);  /* all that were begun have ended; v is gone, or comes in packets */
+void MPID_Fetch_close(struct rndv *v); /* its memory is nobody's any more */
+void MPID_Fetch_close_all(void);       /* the devices close */
 
 /* mem.c */
 void MPID_Mem_init(void);
@@ -666,6 +695,11 @@ _Noreturn void MPID_Broken(const char *fmt, ...) __attribute__((format(printf, 1
 static inline struct pkt_op rndv_op(const struct rndv *v)
 {
     return (struct pkt_op){ .index = v->obj.index, .gen = v->obj.gen };
+}
+
+static inline void *rndv_cookie(struct rndv *v)
+{
+    return (char *)v + 1; /* the low bit tells an operation from a request */
 }
 
 #endif

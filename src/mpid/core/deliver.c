@@ -71,6 +71,15 @@ static void message_in(int32_t peer, const struct dev_head *h, const void *body,
     recv_finish(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len, capacity);
 }
 
+/* Without memory for the key the message comes in packets. */
+static void keep_key(struct umsg *m, const struct rts_in *in)
+{
+    m->rts.key = in->key_bytes > 0 ? malloc(in->key_bytes) : NULL;
+    m->rts.key_bytes = m->rts.key != NULL ? (uint16_t)in->key_bytes : 0;
+    if (m->rts.key != NULL)
+        memcpy(m->rts.key, in->key, in->key_bytes);
+}
+
 static void rts_in(int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
     struct context *c = context_in(h->context);
@@ -78,13 +87,19 @@ static void rts_in(int32_t peer, const struct dev_head *h, const void *body, siz
     struct umsg *m;
     struct pkt_rts rts = pkt_rts_of(body);
     unsigned char payload[PKT_INLINE_MAX] = { 0 };
-    memcpy(payload, (const unsigned char *)body + sizeof rts, len - sizeof rts);
+    bool keyed = h->kind == PKT_RTS_KEY;
+    struct rts_in in = { .rts = rts,
+                         .payload = payload,
+                         .key = (const unsigned char *)body + sizeof rts,
+                         .key_bytes = keyed ? len - sizeof rts : 0 };
+    if (!keyed)
+        memcpy(payload, in.key, len - sizeof rts);
     MPID_core.received++;
     MPID_core.received_bytes += rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r != NULL) {
         matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)rts.total);
-        MPID_Rndv_recv(r, peer, (int32_t)h->source, (int32_t)h->tag, &rts, payload, true);
+        MPID_Rndv_recv(r, peer, (int32_t)h->source, (int32_t)h->tag, &in, true);
         return;
     }
     m = c != NULL ? MPID_Umsg_make(0) : NULL;
@@ -99,6 +114,7 @@ static void rts_in(int32_t peer, const struct dev_head *h, const void *body, siz
     m->grank = peer;
     m->rts.sender = rts.sender;
     memcpy(m->rts.payload, payload, sizeof m->rts.payload);
+    keep_key(m, &in);
     MPID_Unexp_add(&c->unexp, m);
     count_unexpected(m, c->id);
 }
@@ -233,7 +249,7 @@ void MPID_Deliver(void *arg, int32_t peer, const struct dev_head *h, const void 
         message_in(peer, h, body, len);
     else if (h->kind == PKT_DATA)
         MPID_Rndv_data(h, body, len);
-    else if (h->kind == PKT_RTS)
+    else if (h->kind == PKT_RTS || h->kind == PKT_RTS_KEY)
         rts_in(peer, h, body, len);
     else if (h->kind == PKT_START)
         MPID_Rndv_start(peer, h, body, len);

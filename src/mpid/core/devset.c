@@ -291,6 +291,8 @@ static bool open_as(struct core_dev *d, const struct dev_ops *ops, uint64_t area
     }
     d->ops.caps(d->dev, &d->caps);
     d->caps.unaided |= ku_knob_int("UNAIDED") != 0;
+    if (d->caps.no_atomic)
+        d->mem.atomic = NULL;
     if (d->caps.max_short < PKT_SHORT_MAX || d->caps.max_send < 4096) {
         snprintf(why, cap, "it takes packets of at most %u and %u bytes; expected at least %d and 4096",
                  d->caps.max_short, d->caps.max_send, PKT_SHORT_MAX);
@@ -678,6 +680,9 @@ void MPID_Devset_about(const struct core_dev *d, struct MPID_Device *about)
     about->has_put = d->mem.put != NULL;
     about->has_atomic = d->mem.put != NULL && d->mem.atomic != NULL;
     about->unaided = c->unaided;
+    about->through[0] = 0;
+    if (d->ops.about != NULL)
+        d->ops.about(d->dev, about->through, sizeof about->through);
 }
 
 static void look_at(const struct dev_ops *ops, const char *from)

@@ -33,9 +33,9 @@ static void show_part(const char *who, int32_t n, const struct core_dev *d)
     if (n <= 0 || d == NULL)
         return;
     MPID_Devset_about(d, &about);
-    fprintf(stderr, "keel:   %d %s: %s (%.1f us, %u MB/s%s%s)\n", (int)n, who, d->ops.name,
+    fprintf(stderr, "keel:   %d %s: %s (%.1f us, %u MB/s%s%s%s%s)\n", (int)n, who, d->ops.name,
             about.latency_ns / 1000.0, about.bandwidth_mbs, about.has_put ? ", put and get" : "",
-            about.has_atomic ? ", updates" : "");
+            about.has_atomic ? ", updates" : "", about.through[0] ? "; " : "", about.through);
 }
 
 void MPID_Devset_show_other(int32_t grank, const struct core_dev *d, const struct core_dev *usual)

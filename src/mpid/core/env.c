@@ -97,9 +97,21 @@ static struct ku_knob rows[] = {
       .min = 0,
       .max = WAYS,
       .audience = KU_FOR_TUNERS,
-      .help = "how messages of more than 48 KB come to this process within a node: 1: in packets; 2: the "
-              "receiver copies; 3: both "
-              "sides copy, from 192 KB; 0: what is measured to be fastest" },
+      .help = "how messages of more than 48 KB come to this process: 1: in packets; 2: the receiver copies, "
+              "between "
+              "nodes by its device's get, where the device has one; 3: both sides copy, within a node and "
+              "from 192 "
+              "KB; 0: what is measured to be fastest" },
+    { .name = "LONG_REGISTERED",
+      .type = KU_KNOB_SIZE,
+      .def = "1G",
+      .unit = "bytes",
+      .min = 0,
+      .max = INT64_MAX,
+      .audience = KU_FOR_TUNERS,
+      .help =
+          "bytes of messages, of all those under way, that are registered with a device of a network so that "
+          "receivers may get them; further ones go in packets" },
     { .name = "PAST_CACHE",
       .type = KU_KNOB_SIZE,
       .def = "0",
@@ -256,6 +268,7 @@ static int setup_tables(void)
     MPID_core.unexp_limit = ku_knob_int("UNEXPECTED_MB") << 20;
     MPID_core.unexp_peak = 0;
     MPID_core.long_way = (int)ku_knob_int("LONG_MESSAGES");
+    MPID_core.offered_most = ku_knob_int("LONG_REGISTERED");
     MPID_core.past_cache = ku_knob_int("PAST_CACHE");
     if (MPID_core.pkt_size == 0)
         MPID_core.pkt_size = (int)ku_knob_int("EAGER_MAX");
@@ -340,6 +353,7 @@ static void end(void)
 {
     report_space();
     MPID_Mem_close_all();
+    MPID_Fetch_close_all();
     MPID_Devset_close();
     pmi_finalized(&MPID_core.job);
     teardown();

@@ -38,6 +38,8 @@ struct umsg {
         struct {
             struct pkt_op sender;
             unsigned char payload[PKT_INLINE_MAX];
+            unsigned char *key; /* of a device, allocated; NULL: none */
+            uint16_t key_bytes;
         } rts;
         struct MPIR_HANDLE *self;
     };

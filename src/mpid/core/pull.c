@@ -29,7 +29,6 @@
 #include "util/clock.h"
 
 enum {
-    PULL_MIN = 48 << 10,
     PULL_STEP = 512 << 10,
     SHARE_MIN = 192 << 10,
     CHUNK_LEAST = 64 << 10,
@@ -52,7 +51,7 @@ static struct ways *ways_of(const struct rndv *v)
 
 static bool possible(const struct rndv *v, enum way way)
 {
-    return way != WAY_SHARE || (v->want >= SHARE_MIN && !v->peer->no_share);
+    return way != WAY_SHARE || (v->remote == NULL && v->want >= SHARE_MIN && !v->peer->no_share);
 }
 
 static void change(struct ways *w, enum way to)
@@ -77,6 +76,8 @@ static void look(const struct rndv *v, struct ways *w)
 static enum way choose(struct rndv *v)
 {
     struct ways *w = ways_of(v);
+    if (v->remote != NULL && w->n == 0 && w->cost[WAY_PACKETS] == 0 && w->cost[WAY_PULL] == 0)
+        w->now = w->best = WAY_PULL; /* nothing is known yet, but that it costs no processor's copies */
     if (MPID_core.long_way != 0)
         return possible(v, (enum way)(MPID_core.long_way - 1)) ? (enum way)(MPID_core.long_way - 1)
                                                                : WAY_PULL;
@@ -256,13 +257,17 @@ void MPID_Pull_begin(struct rndv *v, uint64_t address)
 {
     struct peer *p = v->peer;
     enum way way = WAY_PACKETS;
-    if (v->want >= PULL_MIN && p->cd->caps.has_get && !p->no_pull) {
+    if (v->want >= LONG_MIN_BYTES && (p->cd->caps.has_get || v->remote != NULL) && !p->no_pull) {
         way = choose(v);
         v->began = ku_clock_ns();
     }
     v->address = address;
     if (way == WAY_PACKETS) {
         MPID_Rndv_ask(v);
+        return;
+    }
+    if (v->remote != NULL) {
+        MPID_Fetch_begin(v);
         return;
     }
     if (way == WAY_PULL || p->no_share || !begin_share(v))

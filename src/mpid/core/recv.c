@@ -32,7 +32,7 @@ void MPID_Recv_prepare(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, vo
 void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
 {
     int64_t capacity = MPID_Req_capacity(r), n = m->len < capacity ? m->len : capacity;
-    struct pkt_rts rts;
+    struct rts_in in;
     matched(r, m->source, m->tag, m->len);
     switch (m->kind) {
     case UMSG_SHORT:
@@ -42,8 +42,11 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
         recv_finish(r, m->source, m->tag, m->len, capacity);
         break;
     case UMSG_RTS:
-        rts = (struct pkt_rts){ .total = (uint64_t)m->len, .sender = m->rts.sender };
-        MPID_Rndv_recv(r, m->grank, m->source, m->tag, &rts, m->rts.payload, false);
+        in = (struct rts_in){ .rts = { .total = (uint64_t)m->len, .sender = m->rts.sender },
+                              .payload = m->rts.payload,
+                              .key = m->rts.key,
+                              .key_bytes = m->rts.key_bytes };
+        MPID_Rndv_recv(r, m->grank, m->source, m->tag, &in, false);
         break;
     case UMSG_SELF:
         MPID_Self_copy(m->self, r);

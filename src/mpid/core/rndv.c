@@ -5,13 +5,14 @@
  *   receiver    CTS --(CTS sent)--> RECV --(last DATA: MPID_Rndv_data)--> gone
  *   START: the first bytes may go right behind RTS, so that the sender fills a room while CTS is on its way.  A receiver that has been
  *               waiting takes them and says so in CTS; any other lets them pass, and DATA has them again.
- *               PULL, SHARE, and GIVE of the sender: pull.c
+ *               PULL, SHARE, and GIVE of the sender: pull.c; FETCH, and RTS_KEY of the sender: fetch.c
  *
  * Invariants
  *   1. An operation is named on the wire by index and generation; a packet for one that is gone is dropped.
  *   2. What cannot be sent at once waits in the peer's ctl or stream list, and the peer is in MPID_core.busy.
  *   3. An operation whose packets a device still owns (inflight) is not freed and its request not completed.
- *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other. */
+ *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other.  FETCH takes its turn among them:
+ *      what it begins goes to the device as they do. */
 #include "core.h"
 #include <stdlib.h>
 
@@ -30,11 +31,6 @@ enum {
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-static void *cookie_of(struct rndv *v)
-{
-    return (char *)v + 1; /* the low bit tells an operation from a request */
 }
 
 struct rndv *MPID_Rndv_find(struct pkt_op op)
@@ -68,6 +64,7 @@ void MPID_Rndv_free(struct rndv *v)
         MPID_Pull_forget(v);
     if (v->coming)
         MPID_core.coming -= v->want;
+    MPID_Fetch_close(v);
     free(v->bounce);
     ku_slab_free(&MPID_core.rndvs, v);
 }
@@ -176,21 +173,27 @@ static void start_over(struct rndv *v, bool taken)
     v->peer->start_pause = START_PAUSE;
 }
 
-dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
+static dev_status send_rts(struct peer *p, struct MPIR_HANDLE *r, const struct rndv *v)
 {
-    struct rndv *v = r->aux;
     struct pkt k;
-    dev_status s;
     pkt_rts_prepare(&k, r->context_id, r->tag, r->rank, rndv_op(v), (uint64_t)v->total);
     if (v->total <= PKT_INLINE_MAX)
         req_read(r, 0, pkt_rts_payload(&k), v->total);
     else if (r->datatype == NULL)
         pkt_rts_address(&k, p->cd->near.offer(p->dp, r->buf, (size_t)v->total));
-    s = MPID_Peer_control(p, &k);
+    return MPID_Peer_control(p, &k);
+}
+
+dev_status MPID_Rndv_rts(struct peer *p, struct MPIR_HANDLE *r)
+{
+    struct rndv *v = r->aux;
+    bool keyed = MPID_Fetch_offer(v);
+    dev_status s = keyed ? MPID_Fetch_rts(v) : send_rts(p, r, v);
     if (s == DEV_OK) {
         v->state = RNDV_WAIT;
         req_state(r, REQ_RNDV);
-        send_start(p, v);
+        if (!keyed)
+            send_start(p, v);
     }
     return s;
 }
@@ -216,6 +219,7 @@ void MPID_Rndv_cts(const struct pkt_cts *cts)
     if (v->ctl != 0)
         ctl_remove(v);
     v->cancelling = false;
+    MPID_Fetch_answered(v, cts->want == 0);
     start_over(v, cts->start != 0);
     if (cts->error != 0) {
         struct MPIR_HANDLE *r = v->req;
@@ -232,9 +236,7 @@ void MPID_Rndv_cts(const struct pkt_cts *cts)
     v->state = RNDV_SEND;
     v->other = cts->receiver;
     v->want = (int64_t)cts->want;
-    append(&v->peer->stream_head, &v->peer->stream_tail, v);
-    MPID_Peer_busy(v->peer);
-    MPID_Peer_drive(v->peer);
+    MPID_Rndv_stream(v);
 }
 
 bool MPID_Rndv_claimed(struct rndv *v)
@@ -268,7 +270,7 @@ static dev_status send_packed(struct peer *p, struct rndv *v, const struct dev_h
             return DEV_AGAIN;
         iov.base = v->bounce;
         req_read(v->req, v->done, v->bounce, n);
-        s = p->cd->ops.send(p->dp, h, &iov, 1, cookie_of(v));
+        s = p->cd->ops.send(p->dp, h, &iov, 1, rndv_cookie(v));
         v->bounce_busy = s == DEV_QUEUED;
         return s;
     }
@@ -311,7 +313,7 @@ static bool lies_ready(const struct peer *p, const struct rndv *v)
 }
 
 /* One DATA packet. */
-static dev_status send_part(struct peer *p, struct rndv *v)
+static dev_status send_data(struct peer *p, struct rndv *v)
 {
     bool ready = lies_ready(p, v);
     int64_t n = part_bytes(v, ready ? p->cd->caps.max_lying : p->cd->caps.max_send);
@@ -319,13 +321,27 @@ static dev_status send_part(struct peer *p, struct rndv *v)
     struct dev_iov iov = { .base = (const char *)v->req->buf + v->done };
     dev_status s;
     iov.len = (size_t)n;
-    s = ready ? p->cd->ops.send(p->dp, &h, &iov, 1, cookie_of(v)) : send_packed(p, v, &h, &n);
+    s = ready ? p->cd->ops.send(p->dp, &h, &iov, 1, rndv_cookie(v)) : send_packed(p, v, &h, &n);
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;
         v->inflight += s == DEV_QUEUED;
         observe_packet('>', p->grank, &h, (size_t)n);
     }
     return s;
+}
+
+static dev_status send_part(struct peer *p, struct rndv *v)
+{
+    return v->state == RNDV_FETCH ? MPID_Fetch_part(v) : send_data(p, v);
+}
+
+/* The device has done all that it was given. */
+static void stream_done(struct rndv *v)
+{
+    if (v->state == RNDV_FETCH)
+        MPID_Fetch_over(v);
+    else
+        send_done(v);
 }
 
 static int drive_stream(struct peer *p, dev_status *s)
@@ -342,7 +358,7 @@ static int drive_stream(struct peer *p, dev_status *s)
             if (p->stream_head != NULL)
                 p->stream_head->follows = true;
             if (v->inflight == 0)
-                send_done(v);
+                stream_done(v);
         }
     }
     return n;
@@ -352,14 +368,23 @@ void MPID_Rndv_sent(struct rndv *v, dev_status status)
 {
     v->inflight--;
     v->bounce_busy = false;
-    if (status != DEV_OK)
+    if (status == DEV_ERROR && v->state == RNDV_FETCH)
+        v->refused = true;
+    else if (status != DEV_OK)
         MPID_Peer_gone(v->peer->grank);
     if (v->inflight != 0)
         return;
     if (v->peer->gone)
         MPID_core.gone_pending = true; /* it can be failed now */
     else if (v->done == v->want)
-        send_done(v);
+        stream_done(v);
+}
+
+void MPID_Rndv_stream(struct rndv *v)
+{
+    append(&v->peer->stream_head, &v->peer->stream_tail, v);
+    MPID_Peer_busy(v->peer);
+    MPID_Peer_drive(v->peer);
 }
 
 /* ---- The receiver ---- */
@@ -429,18 +454,19 @@ static bool exceed_cache(void)
            MPID_core.coming_high - MPID_core.coming_low >= (uint64_t)MPID_core.past_cache;
 }
 
-/* `address`: of the message in the sender's memory; 0: not known. */
-static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op sender, int64_t total,
-                       int64_t want, uint64_t address, bool takes)
+static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, const struct rts_in *in, int64_t want,
+                       bool takes)
 {
     struct rndv *v = MPID_Rndv_make(p, r, RNDV_CTS);
+    int64_t total = (int64_t)in->rts.total;
+    uint64_t address = in->key_bytes == 0 ? pkt_rts_address_of(in->payload) : 0; /* 0: not known */
     if (v == NULL) {
         ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to receive a message of %lld bytes", (long long)total);
-        MPID_Rndv_answer(p, sender, MPI_ERR_NO_MEM);
+        MPID_Rndv_answer(p, in->rts.sender, MPI_ERR_NO_MEM);
         MPID_Req_fail(r, MPI_ERR_NO_MEM);
         return;
     }
-    v->other = sender;
+    v->other = in->rts.sender;
     v->total = total;
     v->want = want;
     v->takes = takes;
@@ -448,16 +474,18 @@ static void begin_recv(struct peer *p, struct MPIR_HANDLE *r, struct pkt_op send
     req_state(r, REQ_RNDV);
     comes(v);
     tell(EVENT_RNDV_BEGUN, v);
-    if (address != 0 && r->datatype == NULL)
+    if (in->key_bytes > 0)
+        MPID_Fetch_open(v, in);
+    if ((address != 0 && r->datatype == NULL) || v->remote != NULL)
         MPID_Pull_begin(v, address);
     else
         MPID_Rndv_ask(v);
 }
 
-void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t tag,
-                    const struct pkt_rts *rts, const void *payload, bool at_once)
+void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t tag, const struct rts_in *in,
+                    bool at_once)
 {
-    int64_t capacity = MPID_Req_capacity(r), total = (int64_t)rts->total;
+    int64_t capacity = MPID_Req_capacity(r), total = (int64_t)in->rts.total;
     int64_t want = total < capacity ? total : capacity;
     int err = 0;
     struct peer *p = peer_get(peer, &err);
@@ -468,14 +496,14 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t
         if (p == NULL || p->gone)
             MPID_Req_fail(r, p == NULL ? err : MPID_Err_gone(peer));
         else
-            begin_recv(p, r, rts->sender, total, want, pkt_rts_address_of(payload), at_once);
+            begin_recv(p, r, in, want, at_once);
         return;
     }
     if (want > 0)
-        req_write(r, 0, payload, want);
+        req_write(r, 0, in->payload, want);
     recv_finish(r, source, tag, total, capacity);
     if (p != NULL && !p->gone)
-        MPID_Rndv_answer(p, rts->sender, 0);
+        MPID_Rndv_answer(p, in->rts.sender, 0);
 }
 
 static void take_part(struct rndv *v, const void *body, int64_t n)

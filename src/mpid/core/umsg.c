@@ -94,6 +94,8 @@ void MPID_Umsg_free(struct umsg *m)
         MPID_core.unexp_bytes -= m->len;
         free(m->heap);
     }
+    if (m->kind == UMSG_RTS)
+        free(m->rts.key);
     m->next = MPID_core.free_msgs;
     MPID_core.free_msgs = m;
     if (--MPID_core.live_msgs < MPID_core.counts.least_msgs)

@@ -40,6 +40,7 @@ enum pkt_kind {
     PKT_MEM_ACK, /* the answer to ATOMIC and FLUSH, and to a GET that is refused: struct pkt_mem_ack */
     PKT_WATCH,   /* between jobs: tell me which processes of your job are found gone */
     PKT_DIED,    /* the answers, from now on: tag: a rank in the sender's job */
+    PKT_RTS_KEY, /* RTS of a long message that the receiver's device may get: struct pkt_rts, the device's key to it */
     PKT_KINDS
 };
 
@@ -212,6 +213,16 @@ static inline struct pkt_rts pkt_rts_of(const void *body)
 static inline unsigned char *pkt_rts_payload(struct pkt *p)
 {
     return p->body + sizeof(struct pkt_rts);
+}
+
+/* RTS_KEY: the caller puts the device's key, of `key` bytes, behind the struct pkt_rts in the body. */
+static inline struct dev_head pkt_rts_key_prepare(void *body, uint32_t context, int tag, int source,
+                                                  struct pkt_op sender, uint64_t total, size_t key)
+{
+    uint64_t b[] = { ku_le64(total), pkt_op_pair(sender) };
+    size_t len = sizeof b + key;
+    memcpy(body, b, sizeof b);
+    return pkt_head(PKT_RTS_KEY, len <= PKT_SHORT_MAX ? len : 0, context, (uint32_t)tag, (uint32_t)source);
 }
 
 static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct pkt_op receiver, uint64_t want,
@@ -440,6 +451,15 @@ static inline const char *pkt_check_mem(const struct dev_head *h, const void *bo
     }
 }
 
+static inline const char *pkt_check_rts_key(const void *body, size_t len)
+{
+    struct pkt_rts rts;
+    if (len <= sizeof rts || len > sizeof rts + DEV_KEY_MAX)
+        return "an RTS with no key, or one too long";
+    rts = pkt_rts_of(body);
+    return rts.total > PKT_INLINE_MAX && rts.total <= INT64_MAX ? NULL : "an RTS with a wrong length";
+}
+
 /* Is the body of this packet as long as its kind says, and what it holds in range?  NULL, or what is wrong. */
 static inline const char *pkt_check(const struct dev_head *h, const void *body, size_t len)
 {
@@ -462,6 +482,8 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
                        (want == 0 && rts.total != 0 && len == sizeof rts + sizeof(uint64_t))
                    ? NULL
                    : "an RTS without its payload";
+    case PKT_RTS_KEY:
+        return pkt_check_rts_key(body, len);
     case PKT_CTS:
         return len == sizeof(struct pkt_cts) ? NULL : "a CTS of wrong length";
     case PKT_START:

@@ -52,7 +52,8 @@ static const struct {
               { "FLUSH", PKT_FLUSH },
               { "MEM_ACK", PKT_MEM_ACK },
               { "WATCH", PKT_WATCH },
-              { "DIED", PKT_DIED } };
+              { "DIED", PKT_DIED },
+              { "RTS_KEY", PKT_RTS_KEY } };
 
 static char *document(void)
 {
@@ -100,6 +101,12 @@ START_TEST(what_is_made_is_taken)
         pkt_rts_prepare(&p, 1, 2, 3, op, n);
         ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));
     }
+    p.head = pkt_rts_key_prepare(p.body, 1, 2, 3, op, 100000, 32);
+    ck_assert_uint_eq(p.head.len, sizeof(struct pkt_rts) + 32);
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));
+    p.head = pkt_rts_key_prepare(p.body, 1, 2, 3, op, 100000, DEV_KEY_MAX);
+    ck_assert_uint_eq(p.head.len, 0);
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, sizeof(struct pkt_rts) + DEV_KEY_MAX));
     pkt_cts_prepare(&p, op, op, 10, 0, false);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));
     pkt_share_prepare(&p, &(struct pkt_share){ .sender = op, .want = 1, .chunk = 1, .claim = 7 });
@@ -156,6 +163,11 @@ START_TEST(what_is_wrong_is_refused)
     pkt_rts_prepare(&p, 1, 2, 3, op, 100);
     memcpy(p.body, &huge, 8);
     refused(&p, p.head.len, "a message of 2^64 bytes");
+    p.head = pkt_rts_key_prepare(p.body, 1, 2, 3, op, 100000, 8);
+    refused(&p, sizeof(struct pkt_rts), "an RTS without its key");
+    refused(&p, sizeof(struct pkt_rts) + DEV_KEY_MAX + 1, "a key too long");
+    p.head = pkt_rts_key_prepare(p.body, 1, 2, 3, op, PKT_INLINE_MAX, 8);
+    refused(&p, sizeof(struct pkt_rts) + 8, "a key to a short message");
     p.head = pkt_start_prepare(op);
     refused(&p, 0, "a START of no bytes");
     p.head = pkt_short_prepare(1, 2, 3, 49);
@@ -290,6 +302,8 @@ START_TEST(bodies_are_these_bytes)
     pkt_rts_prepare(&p, 7, 8, 9, one, total);
     pkt_rts_address(&p, address);
     golden("RTS", p.body, rts, "8448");
+    p.head = pkt_rts_key_prepare(p.body, 7, 8, 9, one, total, sizeof address);
+    golden("RTS_KEY", p.body, rts, "8448");
     struct pkt_rts r = pkt_rts_of(p.body);
     ck_assert(r.total == total && r.sender.index == one.index && r.sender.gen == one.gen);
     ck_assert(pkt_rts_address_of(p.body + sizeof r) == address);

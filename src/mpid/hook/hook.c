@@ -527,6 +527,11 @@ static bool hook_arm(struct dev *d)
     return d->first == NULL && d->owed == NULL && (d->inner.arm == NULL || d->inner.arm(d->dev));
 }
 
+static int hook_about(const struct dev *d, char *text, size_t cap)
+{
+    return d->inner.about(d->dev, text, cap);
+}
+
 void dev_hook_table(const struct dev_ops *inner, struct dev_ops *outer)
 {
     *outer = (struct dev_ops){ .size = sizeof *outer,
@@ -549,7 +554,8 @@ void dev_hook_table(const struct dev_ops *inner, struct dev_ops *outer)
                                .unsent = hook_unsent,
                                .under_way = inner->under_way ? hook_under_way : NULL,
                                .arm = hook_arm,
-                               .part = inner->part ? hook_part : NULL };
+                               .part = inner->part ? hook_part : NULL,
+                               .about = inner->about ? hook_about : NULL };
     if (inner->reserve && inner->commit && inner->drop) {
         outer->reserve = hook_reserve;
         outer->commit = hook_commit;

@@ -77,6 +77,7 @@ struct dev_caps {
     bool stream;
     /* put, get and atomic (dev_mem_ops) go on while the peer is in no call: its processor has no part in them. */
     bool unaided;
+    bool no_atomic; /* as if dev_mem_ops.atomic were missing */
 };
 
 struct dev;      /* one open device */
@@ -276,6 +277,9 @@ struct dev_ops {
      * it, and its struct dev_peer is no more; what the process does from now on is as if it had never been met.  DEV_AGAIN: something is
      * still on its way to it or from it; ask again after progress().  Never blocks. */
     dev_status (*part)(struct dev *dev, int32_t grank);
+
+    /* Optional: what the device goes through here, in a few words for the user ("provider verbs;ofi_rxm on mlx5_0"): as snprintf. */
+    int (*about)(const struct dev *dev, char *text, size_t cap);
 };
 
 /* ---- Memory of peers (optional) ----

@@ -428,6 +428,7 @@ struct MPID_Device {
     uint32_t max_short, max_send, max_lying; /* bytes, as in device.h */
     bool has_put, has_atomic;                /* memory of peers: put and get; updates */
     bool unaided;                            /* in these the peer's processor has no part */
+    char through[160]; /* what it goes through, in the device's words; "": it does not say */
 };
 /* Open each device that is built in or a plug-in, by itself, tell of it and close it again.  Not between MPID_Init and MPID_End. */
 void MPID_Devices(void (*tell)(const struct MPID_Device *d, void *arg), void *arg, int *error_code);

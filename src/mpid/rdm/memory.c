@@ -126,9 +126,24 @@ static void end_flushes(struct dev_peer *p)
     }
 }
 
+static struct rdm_amo *amo_of(struct rdm_op *op)
+{
+    return (struct rdm_amo *)(void *)op->body;
+}
+
+/* An update is done. */
+static void take_result(struct rdm_op *op)
+{
+    if (op->result != NULL)
+        memcpy(op->result, &amo_of(op)->old, op->result_bytes);
+    op->result = NULL;
+}
+
 void rdm_mem_done(struct rdm_op *op)
 {
     struct dev_peer *p = op->link;
+    if (op->how == DEV_OK)
+        take_result(op);
     p->mem_in_flight--;
     unlist(op);
     end_flushes(p);
@@ -150,6 +165,7 @@ static dev_status begin(struct dev_peer *p, enum rdm_what what, void *cookie, st
     (*op)->what = what;
     (*op)->told = true;
     (*op)->cookie = cookie;
+    (*op)->result = NULL;
     return DEV_OK;
 }
 
@@ -163,6 +179,8 @@ static dev_status begun(struct rdm_op *op, dev_status st)
         p->dev->outstanding++;
         return st;
     }
+    if (st == DEV_OK)
+        take_result(op);
     rdm_op_put(p->dev, op);
     return st == DEV_AGAIN || st == DEV_PEER_GONE ? rdm_refuse(p->dev)
                                                   : st; /* gone: until it is told why (bury) */
@@ -210,15 +228,24 @@ dev_status rdm_atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic_op
 {
     struct dev *d = r->peer->dev;
     struct rdm_op *op;
+    size_t n = keel_atomic_bytes(type);
     dev_status st;
-    if (!is_inside(r, offset, keel_atomic_bytes(type)))
+    if (!is_inside(r, offset, n))
         return DEV_ERROR;
     if (d->lib->update == NULL)
         return DEV_NO_SUPPORT;
     ku_lock(&d->lock);
     st = begin(r->peer, RDM_OP_MEMORY, cookie, &op);
-    if (st == DEV_OK)
-        st = begun(op, d->lib->update(r, op, offset, what, type, operand, compare, result));
+    if (st == DEV_OK) {
+        *amo_of(op) = (struct rdm_amo){ 0 };
+        if (what != KEEL_ATOMIC_FETCH)
+            memcpy(&amo_of(op)->operand, operand, n);
+        if (what == KEEL_ATOMIC_COMPARE_SWAP)
+            memcpy(&amo_of(op)->compare, compare, n);
+        op->result = result;
+        op->result_bytes = n;
+        st = begun(op, d->lib->update(r, op, offset, what, type));
+    }
     ku_unlock(&d->lock);
     return st;
 }
@@ -251,6 +278,7 @@ void rdm_mem_end_all(struct dev_peer *p)
     for (struct rdm_op *op = p->mem_oldest; op != NULL; op = op->newer)
         if (op->told) {
             op->told = false;
+            op->result = NULL;
             d->up.sent(d->up.core, op->cookie, DEV_PEER_GONE);
         }
 }

@@ -85,6 +85,11 @@ struct rdm_op {
     unsigned char body[];
 };
 
+/* The body of an update: what comes and goes has to stay, and the core's need not be aligned. */
+struct rdm_amo {
+    uint64_t operand, compare, old; /* elements, in the first bytes */
+};
+
 /* A packet that has come. */
 struct rdm_in {
     struct rdm_in *next;
@@ -153,6 +158,7 @@ struct rdm_lib {
     /* Memory of peers, where dev.has_memory.
      * expose: let peers reach it; the key goes to `key`, of *key_bytes, which becomes its length.  NULL: it cannot.
      * is_key: may remote.key be one?
+     * update: from and to struct rdm_amo in op->body; the old value may be left in it at the end.
      * move, update: DEV_QUEUED, and rdm_done(op) follows (DEV_ERROR: it was refused there), DEV_AGAIN, DEV_NO_SUPPORT, DEV_PEER_GONE.
      * flush: the same, for all that was begun before; NULL: a put has ended when it is done at the peer. */
     void *(*expose)(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes);
@@ -162,7 +168,7 @@ struct rdm_lib {
     dev_status (*move)(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
                        bool put);
     dev_status (*update)(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
-                         enum keel_atomic_type type, const void *operand, const void *compare, void *result);
+                         enum keel_atomic_type type);
     dev_status (*flush)(struct dev_peer *p, struct rdm_op *op);
 };
 

@@ -11,6 +11,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
+#ifdef COUNTED
+#include "../tool/tool.h"
+#endif
+
+#include <stdbool.h>
 
 enum { MOST = 3 << 20, TAG = 5, ROUNDS = 12 };
 static const int sizes[] = { 40000, 65537, 200000, (1 << 20) + 3, MOST };
@@ -163,11 +168,36 @@ static void window(int n, int round)
         verify(in + i * n, n, n, round + i);
 }
 
+/* Were messages fetched by the device? */
+static void count(bool begin)
+{
+#ifdef COUNTED
+    static MPI_T_pvar_session session;
+    static MPI_T_pvar_handle fetched;
+    uint64_t n = 0;
+    if (getenv("TEST_FETCHED") == NULL)
+        return;
+    if (begin) {
+        tool_begin();
+        OK(MPI_T_pvar_session_create(&session));
+        fetched = tool_watch(session, "keel_messages_fetched", MPI_T_PVAR_CLASS_COUNTER);
+        return;
+    }
+    OK(MPI_T_pvar_read(session, fetched, &n));
+    CHECK(n >= 20, "%d messages were fetched", (int)n);
+    OK(MPI_T_pvar_session_free(&session));
+    OK(MPI_T_finalize());
+#else
+    (void)begin;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     refuse();
     check_init(&argc, &argv);
     check_errors_return();
+    count(true);
     out = malloc(MOST + 16);
     in = malloc(MOST + 16);
     next = (check_rank + 1) % check_size;
@@ -187,5 +217,6 @@ int main(int argc, char **argv)
         }
     free(out);
     free(in);
+    count(false);
     return check_done();
 }

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Messages and one-sided calls over libfabric (tcp;ofi_rxm) and UCX (tcp) on loopback: Keel's ch_ofi and ch_ucx, the installed peers over the same
+libraries, and the libraries alone: ofi_raw.c, and ucx_perftest where it is installed.
+
+  rdma.py [--rounds N] [--sizes 8,65536,...] [--time S]
+All take turns; medians of the rounds.  vs bare: the median of the rounds' ratios to the library alone; below 1: faster.  A peer that does not
+run over a library has no column there.  MPICC and MPIEXEC (or _install) are Keel.  Nothing here fails on a time."""
+import argparse
+import os
+import socket
+import subprocess
+import tempfile
+import time
+
+from compare import TOP, build, build_bench, libraries, median_of, median_ratio, printed, rows_of, run_within, turns
+
+PROVIDER = "tcp;ofi_rxm"
+OFI = {"FI_PROVIDER": PROVIDER, "FI_TCP_IFACE": "lo"}
+UCX = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
+MCA = {"ofi": ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", PROVIDER],
+       "ucx": ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any", "--mca", "osc", "ucx"]}
+RMA = {"created_put_8": ("put", 8), "created_get_8": ("get", 8), "created_put_1M": ("put", 1 << 20), "created_get_1M": ("get", 1 << 20)}
+UNITS = {"latency": "us", "bandwidth": "MB/s", "put": "us", "get": "us"}
+
+
+def over(lib, library):
+    """The library's command and environment for messages over ofi or ucx; None: it has no such."""
+    name, mpicc, mpiexec, env = lib
+    env = {**env, **(OFI if library == "ofi" else UCX)}
+    if name == "keel":
+        return name, mpicc, [*mpiexec, "-bind-to", "core"], {**env, "KEEL_DEVICES": "self," + library}
+    if name == "openmpi":
+        return name, mpicc, [*mpiexec, "--bind-to", "core", *MCA[library]], env
+    built = subprocess.run(["mpichversion"], capture_output=True, text=True).stdout
+    return (name, mpicc, [*mpiexec, "-bind-to", "core"], {**env, "MPIR_CVAR_NOLOCAL": "1"}) if "ch4:" + library in built else None
+
+
+def measured(lib, bench, rma, sizes, args):
+    """{(what, n): value} of one run of mpi_bench and rma.c."""
+    one = lambda program, *words: run_within(args.limit, [*lib[2], "-n", "2", program, *words], lib[3])[0]
+    rows = rows_of(one(bench, "-f", "csv", "-t", str(args.time), "-s", ",".join(map(str, sizes)), "latency", "bandwidth"))
+    found = {(row["test"], int(row["n"])): float(row["value"]) for row in rows}
+    found.update({RMA[what]: ns / 1000 for what, ns in printed(one(rma, str(args.time))).items() if what in RMA})
+    return found
+
+
+def bare_ofi(program, sizes, args):
+    out = run_within(args.limit, [program, PROVIDER, *map(str, sizes)], OFI)[0]
+    return {(f[0], int(f[1])): float(f[2]) for f in (line.split() for line in out.splitlines()) if len(f) == 3}
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def perftest(test, size, args):
+    """The last row of ucx_perftest -v -f: iterations, then of latency and bandwidth the overall ones; [] where it does not run."""
+    port, env = str(free_port()), {**os.environ, **UCX}
+    n = max(20, min(5000, (256 << 20) // size // (8 if test.endswith("_bw") else 2)))
+    server = subprocess.Popen(["ucx_perftest", "-c", "0", "-p", port], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(0.3)
+        words = ["ucx_perftest", "127.0.0.1", "-c", "1", "-p", port, "-t", test, "-s", str(size), "-n", str(n), "-w", str(n // 10 + 1), "-f", "-v"]
+        out = subprocess.run(words, env=env, capture_output=True, text=True, timeout=args.limit).stdout
+        rows = [line.split(",") for line in out.splitlines() if line[:1].isdigit()]
+        return [float(x) for x in rows[-1]] if rows else []
+    except subprocess.TimeoutExpired:
+        return []
+    finally:
+        server.kill()
+        server.wait()
+
+
+def bare_ucx(sizes, args):
+    """Its latency is that of half a round trip; a put's of one until the next may be, so puts are left out; a get's is of the whole."""
+    found = {}
+    for n in sizes:
+        for what, test in (("latency", "tag_lat"), ("bandwidth", "tag_bw"), ("get", "ucp_get")):
+            row = perftest(test, n, args)
+            if len(row) >= 5:
+                found[what, n] = 1.048576 * row[4] if what == "bandwidth" else row[3]
+    return found
+
+
+def rounds_of(args, library, folder):
+    """{name: [{(what, n): value} of each round]}"""
+    libs = [lib for lib in (over(lib, library) for lib in libraries()) if lib]
+    benches, rmas = build_bench(libs, folder), build(libs, "rma.c", folder)
+    sizes = [int(s) for s in args.sizes.split(",")]
+    raw = os.path.join(folder, "ofi_raw")
+    if library == "ofi":
+        subprocess.run(["cc", "-O2", "-o", raw, f"{TOP}/tests/perf/ofi_raw.c", "-lfabric"], check=True)
+    results = {name: [] for name in ["bare", *(lib[0] for lib in libs)]}
+    for r in range(args.rounds):
+        for lib in turns([None, *libs], r):
+            if lib:
+                results[lib[0]].append(measured(lib, benches[lib[0]], rmas[lib[0]], sizes, args))
+            else:
+                results["bare"].append(bare_ofi(raw, sizes, args) if library == "ofi" else bare_ucx(sizes, args))
+    return results
+
+
+def table(results, library):
+    names = [name for name in results if any(results[name])]
+    rows = sorted({row for one in results["keel"] for row in one}, key=lambda row: (list(UNITS).index(row[0]), row[1]))
+    print(f"# over {library}, load {os.getloadavg()[0]:.2f}")
+    print(f"{'':10} {'bytes':>8} {'':5}" + "".join(f"{n:>10}" for n in names) + "".join(f"{n + '/bare':>14}" for n in names[1:]))
+    for what, n in rows:
+        values = {name: [one.get((what, n)) for one in results[name]] for name in names}
+        cells = "".join(f"{median_of(values[name]) or float('nan'):10.4g}" for name in names)
+        ratios = [median_ratio(values[name], values["bare"]) if "bare" in names else None for name in names[1:]]
+        print(f"{what:10} {n:8} {UNITS[what]:5}{cells}" + "".join(f"{ratio or float('nan'):14.3f}" for ratio in ratios), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sizes", default="8,65536,262144,1048576,4194304")
+    parser.add_argument("--time", type=float, default=0.1, help="seconds for each point")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for a run")
+    args = parser.parse_args()
+    ran = 0
+    for library in MCA:
+        prefix = os.path.dirname(os.path.dirname(os.environ.get("MPIEXEC", f"{TOP}/_install/bin/mpiexec")))
+        if not os.path.exists(f"{prefix}/lib/keel/ch_{library}.so"):
+            print(f"ch_{library} is not built: its library is not installed")
+            continue
+        with tempfile.TemporaryDirectory(prefix="rdma") as folder:
+            table(rounds_of(args, library, folder), library)
+            ran += 1
+    return 0 if ran else 77
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
