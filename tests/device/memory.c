@@ -195,7 +195,7 @@ void memory_updates(struct rank *r)
     uint64_t last = 0, old = 0, want;
     bool none;
     make_bed(r, &b);
-    none = b.refused || !b.mem->atomic ||
+    none = b.refused || !b.mem->atomic || r->caps.no_atomic ||
            !update(r, &b, 0, 1024, KEEL_ATOMIC_SUM, KEEL_INT64, &one64, NULL, NULL);
     for (int i = 0; i < UPDATES && !none; i++)
         for (int t = 0; t < KEEL_ATOMIC_TYPES; t++)
