@@ -1137,6 +1137,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
     if (t->fn == arrives_without_another_call &&
         ((s->hooked && hooked_how.stats == false) || s->prepare == mock_moody))
         return "what waits in it, by whim, goes on only when it is called";
+    if (t->fn == a_sleeper_is_left_in_peace && getenv("SUITE_THREADS") != NULL)
+        return "it measures processor time, which a sanitizer takes itself";
     if (t->fn == dropped_rooms && s->prepare == mock_moody)
         return "the device refuses rooms by whim";
     if (t->fn == open_again_with_packets_unread && s->prepare == mock_moody)

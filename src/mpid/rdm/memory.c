@@ -156,7 +156,8 @@ static dev_status begin(struct dev_peer *p, enum rdm_what what, void *cookie, st
     dev_status st = rdm_link_ready(p);
     if (st != DEV_OK)
         return st;
-    if (p->mem_in_flight >= RDM_WINDOW || d->outstanding >= d->most_outstanding)
+    if (p->mem_in_flight >= RDM_WINDOW ||
+        atomic_load_explicit(&d->outstanding, memory_order_relaxed) >= d->most_outstanding)
         return rdm_refuse(d);
     *op = rdm_op_get(d, false);
     if (*op == NULL)
@@ -176,7 +177,7 @@ static dev_status begun(struct rdm_op *op, dev_status st)
     if (st == DEV_QUEUED) {
         list(op);
         p->mem_in_flight++;
-        p->dev->outstanding++;
+        rdm_outstanding(p->dev, 1);
         return st;
     }
     if (st == DEV_OK)
@@ -269,16 +270,4 @@ dev_status rdm_flush(struct dev_peer *p, void *cookie)
     }
     ku_unlock(&d->lock);
     return st;
-}
-
-/* The peer is lost: what the core waits for has ended.  In the library's hands it stays until that reports it. */
-void rdm_mem_end_all(struct dev_peer *p)
-{
-    struct dev *d = p->dev;
-    for (struct rdm_op *op = p->mem_oldest; op != NULL; op = op->newer)
-        if (op->told) {
-            op->told = false;
-            op->result = NULL;
-            d->up.sent(d->up.core, op->cookie, DEV_PEER_GONE);
-        }
 }

@@ -260,8 +260,12 @@ static int look_up_wanted(struct dev *d)
     d->wanted = NULL;
     ku_unlock(&d->lock);
     for (; p != NULL; p = next) {
+        bool lost;
         next = p->next_wanted;
-        if (p->state >= RDM_DYING || look_up(p)) {
+        ku_lock(&d->lock);
+        lost = p->state >= RDM_DYING;
+        ku_unlock(&d->lock);
+        if (lost || look_up(p)) {
             events++;
             continue;
         }
@@ -275,9 +279,17 @@ static int look_up_wanted(struct dev *d)
 
 /* ---- sending ---- */
 
+/* With the lock: no more than a store. */
+void rdm_outstanding(struct dev *d, int more)
+{
+    uint32_t is = atomic_load_explicit(&d->outstanding, memory_order_relaxed);
+    atomic_store_explicit(&d->outstanding, is + (uint32_t)more, memory_order_relaxed);
+}
+
 static bool library_has_room(const struct dev_peer *p)
 {
-    return p->in_flight < RDM_WINDOW && p->dev->outstanding < p->dev->most_outstanding &&
+    return p->in_flight < RDM_WINDOW &&
+           atomic_load_explicit(&p->dev->outstanding, memory_order_relaxed) < p->dev->most_outstanding &&
            (p->oldest == NULL || (uint16_t)(p->seq - p->oldest->seq) < RDM_AHEAD);
 }
 
@@ -361,7 +373,7 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
     p->untold = 0;
     if (st == DEV_QUEUED) {
         track(op);
-        d->outstanding++;
+        rdm_outstanding(d, 1);
         if (d->lib->keeps && !op->told)
             d->lib->poll(d); /* on its way before this process turns to something else */
     }
@@ -563,7 +575,7 @@ void rdm_done(struct rdm_op *op, dev_status how)
     if (op->broken) /* a library may tell several times of what it has not done */
         return;
     op->broken = how != DEV_OK;
-    p->dev->outstanding--;
+    rdm_outstanding(p->dev, -1);
     rdm_queue_done(op, how);
     if (op->what == RDM_OP_MEMORY || op->what == RDM_OP_FLUSH)
         rdm_mem_done(op);
@@ -619,7 +631,7 @@ static void hand_up(struct dev_peer *p, struct rdm_in *in)
         p->got_bye = true;
         return;
     }
-    if (d->closing || p->state == RDM_GONE)
+    if (d->closing || p->buried)
         return;
     if ((uintptr_t)body % 8 != 0) {
         if (d->scratch == NULL || d->scratch_bytes < len) {
@@ -793,16 +805,34 @@ static int hand_over(struct dev *d)
 
 /* ---- deaths ---- */
 
-/* What the core waits for on this link has ended. */
+/* The first of the list that the core waits for, from now on no more; NULL: there is none. */
+static struct rdm_op *take_told(struct rdm_op *op)
+{
+    while (op != NULL && !op->told)
+        op = op->newer;
+    if (op != NULL)
+        op->told = false;
+    return op;
+}
+
+/* What the core waits for on this link has ended.  In the library's hands it stays until that reports it, perhaps to another thread. */
 static void end_all(struct dev_peer *p)
 {
     struct dev *d = p->dev;
-    for (struct rdm_op *op = p->oldest; op != NULL; op = op->newer)
-        if (op->told) {
-            op->told = false;
-            d->up.sent(d->up.core, op->cookie, DEV_PEER_GONE);
+    struct rdm_op *op;
+    do {
+        void *cookie = NULL;
+        ku_lock(&d->lock);
+        op = take_told(p->oldest);
+        op = op != NULL ? op : take_told(p->mem_oldest);
+        if (op != NULL) {
+            cookie = op->cookie;
+            op->result = NULL;
         }
-    rdm_mem_end_all(p);
+        ku_unlock(&d->lock);
+        if (op != NULL)
+            d->up.sent(d->up.core, cookie, DEV_PEER_GONE);
+    } while (op != NULL);
 }
 
 static void bury(struct dev_peer *p)
@@ -811,6 +841,7 @@ static void bury(struct dev_peer *p)
     bool dead = atomic_load(&ku_segment_gone(d->world.segment)[p->grank]) != 0;
     ku_lock(&d->lock);
     p->state = RDM_GONE;
+    p->buried = true;
     d->lib->disconnect(p);
     ku_unlock(&d->lock);
     end_all(p);
@@ -831,17 +862,25 @@ static void bury(struct dev_peer *p)
 static int bury_the_dead(struct dev *d)
 {
     uint64_t now = rdm_now();
-    struct dev_peer **at = &d->dying;
+    struct dev_peer *p, *next;
     int events = 0;
-    while (*at != NULL) {
-        struct dev_peer *p = *at;
-        if (now < p->bury_at || (p->in_flight + p->mem_in_flight > 0 && now < p->bury_at + HOLD_MS * MS)) {
-            at = &p->next_dying;
-            continue;
+    ku_lock(&d->lock);
+    p = d->dying;
+    d->dying = NULL;
+    ku_unlock(&d->lock);
+    for (; p != NULL; p = next) {
+        bool due;
+        next = p->next_dying;
+        ku_lock(&d->lock);
+        due = now >= p->bury_at && (p->in_flight + p->mem_in_flight == 0 || now >= p->bury_at + HOLD_MS * MS);
+        if (!due) {
+            p->next_dying = d->dying;
+            d->dying = p;
         }
-        *at = p->next_dying;
-        bury(p);
-        events++;
+        ku_unlock(&d->lock);
+        if (due)
+            bury(p);
+        events += due;
     }
     return events;
 }

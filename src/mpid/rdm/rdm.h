@@ -25,6 +25,7 @@
 #define RDM_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include "device.h"
 #include "util/lock.h"
 
@@ -121,6 +122,7 @@ struct dev_peer {
     /* receiving, of the thread in progress */
     uint16_t next_in; /* read by senders, too */
     bool got_bye;
+    bool buried;
     bool owes;           /* it is in dev.owing */
     struct rdm_in *held; /* came before their turn, in order */
     uint64_t bury_at;    /* ns, of DYING */
@@ -180,16 +182,19 @@ struct dev {
     struct ku_lock lock;
     uint64_t nonce;
     struct dev_peer **peers; /* [size], made when they are needed */
-    struct dev_peer *known, *wanted, *dying;
+    struct dev_peer *known;
+    _Atomic(struct dev_peer *) wanted, dying; /* written with the lock, as what is _Atomic below */
     struct dev_peer *owing; /* RDM_CREDIT is to be sent to them; of the thread in progress */
     struct rdm_op *free_small, *free_large;
     struct rdm_op *all; /* linked by next_all */
     uint32_t nlarge, nrooms;
-    uint32_t outstanding, most_outstanding; /* operations; the library has room for so many */
+    _Atomic uint32_t outstanding; /* operations; */
+    uint32_t most_outstanding;    /* the library has room for so many */
     struct rdm_in *in, **in_last, *free_in;
     struct rdm_op *done, **done_last;
     int lib_fd, epoll, timer; /* lib_fd -1: the library has none */
-    bool refused, timer_set, warned, closing;
+    _Atomic bool refused;
+    bool timer_set, warned, closing;
     bool unwatched;    /* the library's descriptor is left out */
     uint32_t vain;     /* sleeps that were begun since something happened, in quick succession */
     uint64_t armed_at; /* the last of them */
@@ -230,9 +235,9 @@ void rdm_free_buffers(struct dev *d); /* before the library closes: it may have 
 uint64_t rdm_now(void);
 
 /* rdm.c and memory.c, for each other */
+void rdm_outstanding(struct dev *d, int more); /* 1 or -1 */
 void rdm_queue_done(struct rdm_op *op, dev_status how);
 void rdm_mem_done(struct rdm_op *op);
-void rdm_mem_end_all(struct dev_peer *p);
 
 /* and for its table */
 size_t rdm_address(const struct dev *d, const void *own, size_t n, void *buf, size_t cap);
