@@ -71,6 +71,7 @@ struct ofi {
     int posted, want_posted;
     struct slab *all, *idle; /* idle: to be posted */
     uint64_t next_key;
+    char unregistered[120]; /* why memory could not be registered, the last time */
     unsigned char address[512];
     size_t address_bytes;
 };
@@ -107,8 +108,9 @@ static struct fid_mr *register_memory(struct ofi *o, void *base, size_t len, uin
     }
     if (err == 0)
         return mr;
-    rdm_say(&o->dev, "%zu bytes of memory could not be registered: %s%s", len, fi_strerror(-err),
-            err == -FI_ENOMEM ? " (see ulimit -l)" : "");
+    snprintf(o->unregistered, sizeof o->unregistered, "%zu bytes could not be registered: %s%s", len,
+             fi_strerror(-err), err == -FI_ENOMEM ? " (see ulimit -l)" : "");
+    rdm_say(&o->dev, "%s", o->unregistered);
     return NULL;
 }
 
@@ -648,10 +650,12 @@ static dev_status open_one_of(struct ofi *o, struct fi_info *list)
         if (!serves(i, &o->dev.world))
             continue;
         o->info = fi_dupinfo(i);
+        o->unregistered[0] = 0;
         err = o->info != NULL ? open_endpoint(o) : -FI_ENOMEM;
         if (err == 0)
             return DEV_OK;
-        rdm_say(&o->dev, "provider %s could not be opened: %s", i->fabric_attr->prov_name, fi_strerror(-err));
+        rdm_say(&o->dev, "provider %s does not open: %s", i->fabric_attr->prov_name,
+                o->unregistered[0] != 0 ? o->unregistered : fi_strerror(-err));
         close_endpoint(o);
         fi_freeinfo(o->info);
         o->info = NULL;

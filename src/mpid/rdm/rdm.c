@@ -26,7 +26,8 @@ enum {
     VAIN_MOST = 16,     /* after so many sleeps in vain, */
     VAIN_AGAIN = 64,    /* but for every 64th; */
     PEACE_NS = 5000000, /* two sleeps with so much between them have nothing to do with each other */
-    INS = 256           /* records of packets that have come, made at the start */
+    INS = 256,          /* records of packets that have come, made at the start */
+    STOCK = 16          /* buffers, half of them large, if they are to be registered */
 };
 
 uint64_t rdm_now(void)
@@ -1015,6 +1016,18 @@ void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const 
     ku_lock_init(&d->lock, KU_LOCK_SEND);
 }
 
+/* Buffers with which something can always be sent, also when later ones cannot be registered. */
+static bool stock_buffers(struct dev *d)
+{
+    struct rdm_op *op[STOCK];
+    int n = 0;
+    while (n < STOCK && (op[n] = rdm_op_get(d, n % 2 == 0)) != NULL)
+        n++;
+    for (int i = n; i-- > 0;)
+        rdm_op_put(d, op[i]);
+    return n == STOCK;
+}
+
 /* What has come cannot be refused: there is a stock for when there is no memory. */
 static bool stock(struct dev *d)
 {
@@ -1059,6 +1072,8 @@ dev_status rdm_open(struct dev *d, int lib_fd)
         rdm_say(d, "out of memory for %d ranks", (int)d->world.size);
         return DEV_ERROR;
     }
+    if (d->lib->describe != NULL && !stock_buffers(d))
+        return DEV_NO_SUPPORT; /* it has been said why */
     d->epoll = epoll_create1(EPOLL_CLOEXEC);
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (d->epoll < 0 || d->timer < 0 || !watch(d, d->timer) || !watch(d, lib_fd) ||
