@@ -391,14 +391,12 @@ static bool has_died(const struct ku_seg_rank *r)
 void pmi_kvs_look(const struct pmi_job *job)
 {
     const struct ku_segment *s = &job->segment;
-    uint32_t nobody = 0;
-    /* One marks at a time; all are in, so nobody waits for this word any more. */
-    if (!server || !atomic_compare_exchange_strong(&s->head->held, &nobody, 1))
+    if (!server || !ku_segment_mark_begin(s))
         return;
     for (uint32_t i = 0; i < s->head->nlocal; i++)
         if (i != (uint32_t)job->local_rank && has_died(ku_segment_rank(s, i)))
             ku_segment_mark_gone(s, (uint32_t)ku_segment_grank_of(s)[i]);
-    atomic_store(&s->head->held, 0);
+    ku_segment_mark_end(s);
 }
 
 bool pmi_kvs_abort(int code, const char *text)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -252,11 +253,34 @@ void ku_segment_wake_all(const struct ku_segment *s)
         ku_wait_wake(&ku_segment_rank(s, i)->sleeping, true);
 }
 
+/* Is the rank among those that have died?  Who marked it may have ended before it was. */
+static bool is_listed(const struct ku_segment *s, uint32_t rank, uint32_t failed)
+{
+    uint32_t i = failed;
+    while (i > 0 && ku_segment_dead(s, i - 1) != (int32_t)rank)
+        i--;
+    return i > 0;
+}
+
+bool ku_segment_mark_begin(const struct ku_segment *s)
+{
+    _Atomic uint32_t *held = &s->head->held;
+    uint32_t by = atomic_load(held);
+    if (by != 0 && !(kill((pid_t)by, 0) != 0 && errno == ESRCH))
+        return false;
+    return atomic_compare_exchange_strong(held, &by, (uint32_t)getpid());
+}
+
+void ku_segment_mark_end(const struct ku_segment *s)
+{
+    atomic_store(&s->head->held, 0);
+}
+
 void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank)
 {
     int32_t here = ku_segment_local_of(s, (int32_t)rank);
     uint32_t failed = atomic_load(&s->head->failed);
-    if (atomic_load(&ku_segment_gone(s)[rank]))
+    if (atomic_load(&ku_segment_gone(s)[rank]) && is_listed(s, rank, failed))
         return;
     if (here >= 0)
         atomic_store(&ku_segment_rank(s, (uint32_t)here)->state, KU_RANK_DEAD);

@@ -88,8 +88,8 @@ struct ku_seg_head {
     _Atomic uint32_t failed;      /* ranks of the job that are gone; counted after dead[] has them */
     _Atomic uint32_t card_wanted; /* 1: a rank here waits for another's card; who writes one wakes them all */
     _Atomic uint32_t cards;       /* counts those of other nodes that the launcher has brought */
-    _Atomic uint32_t held;        /* 1: ranks wait in pmi_init, for a debugger */
-    _Atomic uint32_t asked;       /* counts the launcher's questions what the ranks wait for (ku_seg_call) */
+    _Atomic uint32_t held;  /* 1: ranks wait in pmi_init, for a debugger; later see ku_segment_mark_begin */
+    _Atomic uint32_t asked; /* counts the launcher's questions what the ranks wait for (ku_seg_call) */
     _Atomic uint32_t
         still; /* 1: the launcher has been told that every rank here sleeps; it takes that back */
     _Atomic uint32_t ended; /* ranks that have come to the barrier at their end, of all epochs */
@@ -312,5 +312,10 @@ void ku_segment_wake_all(const struct ku_segment *s);
 
 /* The launcher has seen `rank` end without finalizing: mark it so in this segment, once, and wake all. */
 void ku_segment_mark_gone(const struct ku_segment *s, uint32_t rank);
+
+/* The same in a segment that no launcher looks after, in which its processes mark each other, one at a time: head->held has the number of
+ * the one that does.  If that one ends meanwhile, the next one goes on in its place.  False: another one marks, try again later. */
+bool ku_segment_mark_begin(const struct ku_segment *s);
+void ku_segment_mark_end(const struct ku_segment *s);
 
 #endif

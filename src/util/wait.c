@@ -544,10 +544,15 @@ static void bell_ring(struct ku_seg_rank *rank)
         atomic_store(&rank->bell_mute, 1);
 }
 
-void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences)
+void ku_wait_bell_open(struct ku_seg_rank *rank)
 {
     if (rank->bell_len == 0 && !atomic_load_explicit(&rank->bell_mute, memory_order_relaxed))
         bell_hang(rank);
+}
+
+void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences)
+{
+    ku_wait_bell_open(rank);
     if (!atomic_load_explicit(&rank->bell_mute, memory_order_relaxed))
         prepare(&rank->sleeping, KU_IN_POLL, fences);
 }

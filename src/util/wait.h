@@ -100,10 +100,11 @@ bool ku_wait_can_sleep_on(void);
 void ku_wait_while(_Atomic uint32_t *word, uint32_t is);
 void ku_wait_wake_all(_Atomic uint32_t *word);
 
-/* Sleeping on descriptors too.  The rank's doorbell is made by the first ku_wait_prepare_poll and removed by
+/* Sleeping on descriptors too.  The rank's doorbell is made by the first ku_wait_prepare_poll, or ku_wait_bell_open, and removed by
  * ku_wait_bell_close; without one (the system refuses abstract sockets) ku_wait_poll returns after MUTE_MS at most.
  * Between the two the caller polls once more, or calls ku_wait_cancel(&rank->sleeping). */
 enum { KU_WAIT_FDS = 8 };
+void ku_wait_bell_open(struct ku_seg_rank *rank);
 void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences);
 void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms);
 void ku_wait_bell_close(struct ku_seg_rank *rank);

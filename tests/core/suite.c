@@ -1344,6 +1344,33 @@ static void part_with(const struct MPID_Introduction *i, int32_t number)
     MPID_Other_release(ME);
 }
 
+/* Memory shared with it: there is one that serves it, and no second one is wanted. */
+static void share_with(int32_t other)
+{
+    struct MPID_Joint_name name, none = { .id = 1, .where = MPID_Joint_where(), .pid = 1, .fd = 0 };
+    enum MPID_JOINT_VOTE vote;
+    CHECK(MPID_Joint_open(NULL, &none, 2, 1, 0, &other, 1, &vote) == NULL && vote == MPID_JOINT_FAILED,
+          "a segment that is none was opened");
+    MPID_Joint_settle(NULL, true);
+    CHECK(MPID_Joint_make(1 << 20, &name) == NULL && name.id == 0, "a segment for a million processes");
+    if (MPID_Joint_where() == 0) /* no device that is to be used has memory of a node */
+        return;
+    struct MPID_JOINT *first = MPID_Joint_make(2, &name), *second;
+    CHECK(first != NULL && name.id != 0 && name.where == MPID_Joint_where() && name.pid == getpid(),
+          "no segment was made");
+    second = MPID_Joint_open(NULL, &name, 3, 0, 1, &other, 1, &vote);
+    CHECK(second == NULL && vote == MPID_JOINT_FAILED, "a segment of another size was opened");
+    first = MPID_Joint_open(first, &name, 2, 0, 1, &other, 1, &vote);
+    CHECK(first != NULL && vote == MPID_JOINT_WANTED, "the first one is not wanted");
+    CHECK(!MPID_Joint_has(other), "it is shared with before it is kept");
+    MPID_Joint_settle(first, true);
+    CHECK(MPID_Joint_has(other) && !MPID_Joint_has(ME) && !MPID_Joint_has(-1), "who shares it");
+    second = MPID_Joint_make(2, &name);
+    second = MPID_Joint_open(second, &name, 2, 1, 0, &other, 1, &vote);
+    CHECK(second != NULL && vote == MPID_JOINT_USELESS, "a second one is wanted");
+    MPID_Joint_settle(second, true);
+}
+
 /* They get numbers behind the job's own, the same whenever they are asked for, and other jobs' other ones. */
 static void others(void)
 {
@@ -1370,6 +1397,7 @@ static void others(void)
     i.card_len = (uint32_t)n;
     int32_t first = MPID_Introduce(&i, &err), again = MPID_Introduce(&i, &err);
     ok("introduce");
+    share_with(first);
     CHECK(first >= N && again == first && MPID_Process_find(&i.who) == first, "numbers %d and %d", first,
           again);
     CHECK(MPID_Process_find(&q) == -1, "one that has not been introduced is found");

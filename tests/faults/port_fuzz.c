@@ -24,7 +24,7 @@
 #include "util/le.h"
 #include "util/sock.h"
 
-enum { LONGEST = 1 << 15, CARD = 40, RECORD = 64 };
+enum { LONGEST = 1 << 15, CARD = 40, RECORD = 72, HERE = 5 };
 
 static uint64_t state, seed;
 static long taken[4], refused[4];
@@ -179,6 +179,62 @@ void MPID_Other_disconnect(int32_t grank)
     if (grank < 1)
         fail("nobody is disconnected");
     ties--;
+}
+
+struct MPID_JOINT {
+    bool opened;
+};
+static struct MPID_JOINT joint;
+static int joints; /* that are neither kept nor gone */
+
+uint64_t MPID_Joint_where(void)
+{
+    return HERE;
+}
+
+bool MPID_Joint_has(int32_t grank)
+{
+    return grank > 0 && random_below(2);
+}
+
+int32_t MPID_Process_find(const struct MPID_Process *p)
+{
+    return p->rank < 3 ? p->rank : -1;
+}
+
+struct MPID_JOINT *MPID_Joint_make(int32_t places, struct MPID_Joint_name *name)
+{
+    if (places < 2)
+        fail("a joint segment of too few places");
+    *name = (struct MPID_Joint_name){ 0 };
+    if (random_below(4) == 0)
+        return NULL;
+    *name = (struct MPID_Joint_name){ .id = 77, .where = HERE, .pid = 1, .fd = 3 };
+    joints++;
+    joint.opened = false;
+    return &joint;
+}
+
+struct MPID_JOINT *MPID_Joint_open(struct MPID_JOINT *made, const struct MPID_Joint_name *name,
+                                   int32_t places, int32_t me, int32_t first, const int32_t *others,
+                                   int32_t n, enum MPID_JOINT_VOTE *vote)
+{
+    if (name->where != HERE || me < 0 || me >= places || first < 0 || n < 1 || first > places - n)
+        fail("a place that is none");
+    for (int32_t i = 0; i < n; i++)
+        if (others[i] == 0 || others[i] < -1)
+            fail("a place of nobody");
+    *vote = random_below(2) ? MPID_JOINT_WANTED : MPID_JOINT_FAILED;
+    joints += *vote == MPID_JOINT_WANTED ? made == NULL : -(made != NULL);
+    joint.opened = true;
+    return *vote == MPID_JOINT_WANTED ? &joint : NULL;
+}
+
+void MPID_Joint_settle(struct MPID_JOINT *j, bool keep)
+{
+    if (j && keep && !j->opened)
+        fail("a joint segment is kept that is not open");
+    joints -= j != NULL;
 }
 
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words)
@@ -357,7 +413,7 @@ static void add32(uint32_t v)
 static void tables(void)
 {
     static MPIR_Comm comm = { .adi = { .size = 1 } };
-    uint32_t n = 1 + random_below(5);
+    uint32_t n = 1 + random_below(5), job = random_below(2), shares = random_below(2);
     MPIR_Comm *newcomm = NULL;
     int other, fd;
     len = 0;
@@ -365,15 +421,27 @@ static void tables(void)
     add32(RECORD + CARD);
     add32(random_below(n));
     for (uint32_t i = 0; i < n; i++) {
-        uint8_t rest[RECORD + CARD - 24] = { 0 };
-        add32(9);
+        uint8_t rest[RECORD + CARD - 32] = { 0 };
+        add32(9 * job);
         add32(0); /* the job */
+        add32(random_below(4) ? HERE : 6);
+        add32(0); /* where it is */
         add32(random_below(30) ? i : random_below(1 << 30) * 3);
         add32(random_below(30) ? n : random_below(1 << 30) * 3);
         add32(1);
         add32(random_below(20) ? CARD : random_below(200));
         add(rest, sizeof rest);
     }
+    add32(shares && !job ? 78 : 0); /* its joint segment: of job 0 it comes first */
+    add32(0);
+    add32(random_below(4) ? HERE : 6);
+    add32(0);
+    add32(3);
+    add32(1);
+    if (job || shares)
+        add32(random_below(3)); /* its vote, or (without a segment) the context */
+    if (job || shares)
+        add32(0);
     add32(5);
     add32(0);
     mutate_said(random_below(3));
@@ -386,6 +454,8 @@ static void tables(void)
     is_well(MPIR_Meet(&comm, 0, 0, &m, &newcomm), 3);
     if (ties != 0)
         fail("somebody stays connected");
+    if (joints != 0)
+        fail("a joint segment is left");
     close(other);
 }
 

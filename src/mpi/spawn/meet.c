@@ -3,7 +3,9 @@
  *   1. Each process opens what reaches other jobs; the root gathers what others must be told of each member (a record).
  *   2. The root finds the other group's root; the two exchange their tables of records over the link between them.
  *   3. The root tells its group the other's table: each process introduces all of them to its ADI.  From here on any two can talk.
- *   4. The roots agree on the context of a communicator of the two alone, by which the groups make their intercommunicator as
+ *   4. If one of the roots could make a joint segment (mpid.h), each process that is on its node opens it.  Both groups agree whether all have
+ *      succeeded, and keep it or drop it.
+ *   5. The roots agree on the context of a communicator of the two alone, by which the groups make their intercommunicator as
  *      MPI_Intercomm_create does.
  *
  * A process that fails says so in the next step that all of the group take part in; a root that fails hangs up, and so the other one does. */
@@ -12,24 +14,16 @@
 #include <string.h>
 #include "bodies.h"
 #include "err.h"
+#include "records.h"
 #include "type.h"
 #include "util/le.h"
 
-/* What others are told of a process; numbers little-endian. */
-struct record {
-    uint64_t job;
-    int32_t rank, job_size;
-    uint32_t epoch, card_len;
-    uint8_t key[MPID_JOB_KEY];
-    uint8_t card[]; /* and zeros, so that all of a table are of one size */
-};
-enum { RECORDS_MAX = 1 << 24, RECORD_MAX = 1 << 20 };
-#define TABLE_MAX (1ull << 32) /* bytes */
-
-/* The other group's table. */
-struct table {
-    int32_t n, size, root; /* records, bytes of each; which one is that of the group's root */
-    uint8_t *bytes;
+/* Memory that both groups may share. */
+struct shared {
+    struct MPID_Joint_name name;
+    struct MPID_JOINT *joint; /* at the root that has made it, until it is opened */
+    uint64_t where;           /* this process, as its record says */
+    int32_t first;            /* is the segment this group's?  Then its places come first */
 };
 
 static MPIR_Datatype *byte(void)
@@ -50,47 +44,9 @@ static int all_have(MPIR_Comm *comm, bool has)
     return err ? err : lacks ? no_memory() : 0;
 }
 
-/* ---- 1 -------------------------------------------------------------------------------------------------------- */
+/* ---- 1, 2 ----------------------------------------------------------------------------------------------------- */
 
-static void write_record(struct record *r, int32_t size)
-{
-    uint32_t room = (uint32_t)size - (uint32_t)sizeof *r;
-    struct MPID_Introduction i;
-    MPID_Introduction_own(&i, NULL, 0);
-    memset(r, 0, (size_t)size);
-    r->job = ku_le64(i.who.job);
-    r->rank = (int32_t)ku_le32((uint32_t)i.who.rank);
-    r->job_size = (int32_t)ku_le32((uint32_t)i.job_size);
-    r->epoch = ku_le32(i.epoch);
-    r->card_len = ku_le32((uint32_t)MPID_Others_card(r->card, room));
-    memcpy(r->key, i.key, sizeof r->key);
-}
-
-/* All agree on how long a record is, and whether somebody has failed. */
-static int agree_on_size(MPIR_Comm *comm, int err, int32_t *size)
-{
-    struct ku_err words = *ku_err_last();
-    uint32_t v[2] = { (uint32_t)err, 0 };
-    if (!err && (err = MPID_Others_begin())) {
-        words = *ku_err_last();
-        v[0] = (uint32_t)err;
-    }
-    if (!err)
-        v[1] = (uint32_t)MPID_Others_card(NULL, 0);
-    int failed = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), v, 2);
-    *size = (int32_t)(sizeof(struct record) + ((v[1] + 7u) & ~7u));
-    if (err) {
-        *ku_err_last() = words;
-        return err;
-    }
-    if (failed || !v[0])
-        return failed;
-    return MPIR_Err((int)v[0], NULL, "another process of the communicator failed with this error");
-}
-
-/* ---- 2 -------------------------------------------------------------------------------------------------------- */
-
-static int swap_tables(struct link *l, const struct table *mine, struct table *theirs)
+static int swap_tables(struct link *l, const struct MPIR_RECORDS *mine, struct MPIR_RECORDS *theirs)
 {
     uint32_t head[3] = { ku_le32((uint32_t)mine->n), ku_le32((uint32_t)mine->size),
                          ku_le32((uint32_t)mine->root) };
@@ -99,75 +55,18 @@ static int swap_tables(struct link *l, const struct table *mine, struct table *t
     if (err)
         return err;
     uint32_t many = ku_le32(its[0]), bytes = ku_le32(its[1]), root = ku_le32(its[2]);
-    if (many < 1 || many > RECORDS_MAX || root >= many || bytes < sizeof(struct record) ||
-        bytes > RECORD_MAX || bytes % 8 != 0 || (uint64_t)many * bytes > TABLE_MAX)
+    if (!MPIR_Records_sane(many, bytes, root))
         return MPIR_Err(MPI_ERR_PORT, NULL,
                         "the other group's table of %u processes with %u bytes each is none", many, bytes);
-    *theirs = (struct table){ (int32_t)many, (int32_t)bytes, (int32_t)root, malloc((size_t)many * bytes) };
+    *theirs = (struct MPIR_RECORDS){ .n = (int32_t)many,
+                                     .size = (int32_t)bytes,
+                                     .root = (int32_t)root,
+                                     .bytes = malloc((size_t)many * bytes) };
     if (!theirs->bytes)
         return no_memory();
     return MPIR_Link_swap(l, mine->bytes, (size_t)mine->n * (size_t)mine->size, theirs->bytes,
                           (size_t)many * bytes);
 }
-
-/* At the root, with its group's table. */
-static int reach(struct meeting *m, struct link *l, const struct table *mine, struct table *theirs)
-{
-    MPID_Others_awaited(true);
-    int err = m->reach(m, l);
-    if (!err)
-        err = swap_tables(l, mine, theirs);
-    MPID_Others_awaited(false);
-    return err;
-}
-
-/* ---- 3 -------------------------------------------------------------------------------------------------------- */
-
-/* What the root has found, in all of its group. */
-static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct table *t)
-{
-    struct ku_err words = *ku_err_last();
-    int32_t facts[5] = { err, m->word, t->n, t->size, t->root };
-    int failed = MPIR_Bcast(facts, 5, MPIR_Datatype_predefined(KEEL_MPI_INT32_T), root, comm);
-    if (failed)
-        return failed;
-    m->word = facts[1];
-    if (err) {
-        *ku_err_last() = words;
-        return err;
-    }
-    if (facts[0])
-        return MPIR_Err(facts[0], NULL, "the root of the communicator failed with this error");
-    t->n = facts[2];
-    t->size = facts[3];
-    t->root = facts[4];
-    if (!t->bytes)
-        t->bytes = malloc((size_t)t->n * (size_t)t->size);
-    failed = all_have(comm, t->bytes != NULL);
-    return failed ? failed : MPIR_Bcast(t->bytes, (MPI_Count)t->n * t->size, byte(), root, comm);
-}
-
-/* granks: of each, and where that fails -1 behind the last one. */
-static int introduce(const struct table *t, int32_t *granks)
-{
-    int err = 0;
-    for (int32_t i = 0; i < t->n && !err; i++) {
-        granks[i] = -1;
-        const struct record *r = (const struct record *)(t->bytes + (size_t)i * (size_t)t->size);
-        struct MPID_Introduction intro = { .who = { ku_le64(r->job), (int32_t)ku_le32((uint32_t)r->rank) },
-                                           .job_size = (int32_t)ku_le32((uint32_t)r->job_size),
-                                           .epoch = ku_le32(r->epoch),
-                                           .card = r->card,
-                                           .card_len = ku_le32(r->card_len) };
-        if (intro.card_len > (uint32_t)t->size - sizeof *r)
-            return MPIR_Err(MPI_ERR_PORT, NULL, "the other group's table is damaged");
-        memcpy(intro.key, r->key, sizeof intro.key);
-        granks[i] = MPID_Introduce(&intro, &err);
-    }
-    return err;
-}
-
-/* ---- 4 -------------------------------------------------------------------------------------------------------- */
 
 static int swap_number(void *link, uint64_t mine, uint64_t *theirs)
 {
@@ -177,21 +76,164 @@ static int swap_number(void *link, uint64_t mine, uint64_t *theirs)
     return err;
 }
 
-/* The new communicator keeps them connected. */
-static void release(const int32_t *granks, int32_t n)
+static bool is_of_one_job(const struct MPIR_RECORDS *a, const struct MPIR_RECORDS *b)
 {
-    for (int32_t i = 0; i < n && granks[i] >= 0; i++)
-        MPID_Other_disconnect(granks[i]);
+    for (int32_t i = 0; i < b->n; i++)
+        if (MPIR_Record_of(b, i)->job != MPIR_Record_of(a, 0)->job)
+            return false;
+    return true;
 }
 
-static int make_comm(MPIR_Comm *comm, int root, const struct table *theirs, struct link *l,
-                     MPIR_Comm **newcomm)
+/* Has this process, alone in its group, such a segment with all of the others? */
+static bool has_all(const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS *theirs)
+{
+    bool has = mine->n == 1;
+    for (int32_t i = 0; i < theirs->n && has; i++) {
+        const struct MPIR_RECORD *r = MPIR_Record_of(theirs, i);
+        struct MPID_Process p = { ku_le64(r->job), (int32_t)ku_le32((uint32_t)r->rank) };
+        has = MPID_Joint_has(MPID_Process_find(&p));
+    }
+    return has;
+}
+
+static bool precedes(const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS *theirs)
+{
+    const struct MPIR_RECORD *a = MPIR_Record_of(mine, mine->root), *b = MPIR_Record_of(theirs, theirs->root);
+    uint64_t job_a = ku_le64(a->job), job_b = ku_le64(b->job);
+    return mine->n != theirs->n ? mine->n < theirs->n
+           : job_a != job_b     ? job_a < job_b
+                                : ku_le32((uint32_t)a->rank) < ku_le32((uint32_t)b->rank);
+}
+
+/* The root of the smaller group (or the one with the smaller name) makes the segment, unless all processes are of one job, or have one
+ * already: of larger groups that is known only when all have opened it. */
+static int make_shared(struct link *l, const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS *theirs,
+                       struct shared *s)
+{
+    const struct MPIR_RECORD *a = MPIR_Record_of(mine, mine->root), *b = MPIR_Record_of(theirs, theirs->root);
+    struct MPID_Joint_name own = { 0 }, its = { 0 };
+    s->first = precedes(mine, theirs);
+    if (s->first && !has_all(mine, theirs) && a->where == b->where &&
+        !(is_of_one_job(mine, mine) && is_of_one_job(mine, theirs)) && mine->n <= INT32_MAX - theirs->n)
+        s->joint = MPID_Joint_make(mine->n + theirs->n, &own);
+    uint64_t out[3] = { ku_le64(own.id), ku_le64(own.where),
+                        ku_le64((uint64_t)(uint32_t)own.pid << 32 | (uint32_t)own.fd) };
+    uint64_t in[3] = { 0 };
+    int err = MPIR_Link_swap(l, out, sizeof out, in, sizeof in);
+    its.id = ku_le64(in[0]);
+    its.where = ku_le64(in[1]);
+    its.pid = (int32_t)(ku_le64(in[2]) >> 32);
+    its.fd = (int32_t)(uint32_t)ku_le64(in[2]);
+    s->name = s->first ? own : its;
+    return err;
+}
+
+/* At the root, with its group's table. */
+static int reach(struct meeting *m, struct link *l, const struct MPIR_RECORDS *mine,
+                 struct MPIR_RECORDS *theirs, struct shared *s)
+{
+    MPID_Others_awaited(true);
+    int err = m->reach(m, l);
+    if (!err)
+        err = swap_tables(l, mine, theirs);
+    if (!err)
+        err = make_shared(l, mine, theirs, s);
+    MPID_Others_awaited(false);
+    return err;
+}
+
+/* ---- 3 -------------------------------------------------------------------------------------------------------- */
+
+/* What the root has found, in all of its group. */
+static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct MPIR_RECORDS *t,
+                  struct shared *s)
+{
+    struct ku_err words = *ku_err_last();
+    struct {
+        int32_t err, word, n, size, root, first;
+        struct MPID_Joint_name name;
+    } facts = { err, m->word, t->n, t->size, t->root, s->first, s->name };
+    int failed = MPIR_Bcast(&facts, sizeof facts, byte(), root, comm);
+    if (failed)
+        return failed;
+    m->word = facts.word;
+    if (err) {
+        *ku_err_last() = words;
+        return err;
+    }
+    if (facts.err)
+        return MPIR_Err(facts.err, NULL, "the root of the communicator failed with this error");
+    t->n = facts.n;
+    t->size = facts.size;
+    t->root = facts.root;
+    s->first = facts.first;
+    s->name = facts.name;
+    if (!t->bytes)
+        t->bytes = malloc((size_t)t->n * (size_t)t->size);
+    failed = all_have(comm, t->bytes != NULL);
+    return failed ? failed : MPIR_Bcast(t->bytes, (MPI_Count)t->n * t->size, byte(), root, comm);
+}
+
+/* ---- 4 ------------------------------------------------------------------------------------------------------- */
+
+static enum MPID_JOINT_VOTE open_shared(MPIR_Comm *comm, const struct MPIR_RECORDS *theirs,
+                                        const int32_t *granks, struct shared *s)
+{
+    enum MPID_JOINT_VOTE vote = MPID_JOINT_USELESS;
+    int32_t n = comm->adi.size, *there = malloc((size_t)theirs->n * sizeof *there);
+    int32_t me = s->first ? comm->adi.rank : theirs->n + comm->adi.rank;
+    for (int32_t i = 0; there && i < theirs->n; i++)
+        there[i] = ku_le64(MPIR_Record_of(theirs, i)->where) == s->name.where ? granks[i] : -1;
+    if (!there)
+        vote = MPID_JOINT_FAILED;
+    else if (s->joint || s->where == s->name.where)
+        s->joint =
+            MPID_Joint_open(s->joint, &s->name, n + theirs->n, me, s->first ? n : 0, there, theirs->n, &vote);
+    free(there);
+    return vote;
+}
+
+/* The two groups decide the same.  A root that cannot reach the other one fails in the next step, too. */
+static int decide(MPIR_Comm *comm, int root, uint32_t vote, struct link *l, bool *keep)
+{
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &vote, 1);
+    uint64_t other = MPID_JOINT_FAILED;
+    int32_t all = MPID_JOINT_FAILED;
+    if (comm->adi.rank == root) {
+        if (!err && swap_number(l, vote, &other) == 0)
+            all = other >= MPID_JOINT_FAILED ? MPID_JOINT_FAILED : (int32_t)(other > vote ? other : vote);
+    }
+    int failed = MPIR_Bcast(&all, 1, MPIR_Datatype_predefined(KEEL_MPI_INT32_T), root, comm);
+    *keep = !err && !failed && all == MPID_JOINT_WANTED;
+    return err ? err : failed;
+}
+
+/* granks: NULL where this process has failed. */
+static int share(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, const int32_t *granks,
+                 struct link *l, struct shared *s)
+{
+    bool keep = false;
+    enum MPID_JOINT_VOTE vote = granks ? open_shared(comm, theirs, granks, s) : MPID_JOINT_FAILED;
+    int err = decide(comm, root, vote, l, &keep);
+    MPID_Joint_settle(s->joint, keep);
+    s->joint = NULL;
+    return err;
+}
+
+/* ---- 5 -------------------------------------------------------------------------------------------------------- */
+
+static int make_comm(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, struct link *l,
+                     struct shared *s, MPIR_Comm **newcomm)
 {
     int32_t *granks = malloc((size_t)theirs->n * sizeof *granks);
-    int err = granks ? introduce(theirs, granks) : no_memory();
+    int err = granks ? MPIR_Records_introduce(theirs, granks) : no_memory();
+    if (s->name.id != 0) {
+        int failed = share(comm, root, theirs, err ? NULL : granks, l, s);
+        err = err ? err : failed;
+    }
     err = MPIR_Comm_from_two(comm, root, err, err ? -1 : granks[theirs->root], swap_number, l, newcomm);
     if (granks)
-        release(granks, theirs->n);
+        MPIR_Records_release(granks, theirs->n);
     free(granks);
     return err;
 }
@@ -199,28 +241,20 @@ static int make_comm(MPIR_Comm *comm, int root, const struct table *theirs, stru
 int MPIR_Meet(MPIR_Comm *comm, int root, int err, struct meeting *m, MPIR_Comm **newcomm)
 {
     struct link l = { .fd = -1 };
-    struct table mine = { .n = comm->adi.size, .root = root }, theirs = { 0 };
-    struct record *own = NULL;
+    struct MPIR_RECORDS mine = { .root = root }, theirs = { 0 };
+    struct shared s = { 0 };
     bool is_root = comm->adi.rank == root;
     *newcomm = NULL;
     MPID_Others_part();
-    err = agree_on_size(comm, err, &mine.size);
-    if (err)
-        return err;
-    own = malloc((size_t)mine.size);
-    mine.bytes = is_root ? malloc((size_t)mine.n * (size_t)mine.size) : NULL;
-    err = all_have(comm, own && (mine.bytes || !is_root));
-    if (!err) {
-        write_record(own, mine.size);
-        err = MPIR_Gather(own, mine.size, byte(), mine.bytes, mine.size, byte(), root, comm);
-    }
+    err = MPIR_Records_gather(comm, err, &mine);
+    s.where = mine.where;
     if (!err)
-        err = spread(comm, root, is_root ? reach(m, &l, &mine, &theirs) : 0, m, &theirs);
+        err = spread(comm, root, is_root ? reach(m, &l, &mine, &theirs, &s) : 0, m, &theirs, &s);
     if (!err)
-        err = make_comm(comm, root, &theirs, &l, newcomm);
+        err = make_comm(comm, root, &theirs, &l, &s, newcomm);
+    MPID_Joint_settle(s.joint, false); /* of a root that has failed before it was opened */
     MPIR_Link_close(&l);
     free(theirs.bytes);
     free(mine.bytes);
-    free(own);
     return err;
 }

@@ -896,13 +896,13 @@ static int report_deaths(struct dev *d, uint32_t failed)
 {
     int events = 0;
     for (; d->failed_seen != failed; d->failed_seen++) {
-        int32_t grank = ku_segment_dead(d->seg, d->failed_seen), r = dev_local_of(d->world, grank);
+        int32_t r = ku_segment_local_of(d->seg, ku_segment_dead(d->seg, d->failed_seen));
         if (r < 0)
             continue;
         d->gone[r] = 1;
         for (int c = 0; c < SHM_CLASSES; c++)
             dev_shmem_cells_reclaim(&d->pool[c], d->area, (uint32_t)r);
-        d->up.peer_gone(d->up.core, grank);
+        d->up.peer_gone(d->up.core, grank_of(d, (uint32_t)r));
         events++;
     }
     return events;

@@ -13,6 +13,7 @@
 #include "wire.h"
 #include "copy.h"
 #include "jobs.h"
+#include "joint.h"
 #include "peers.h"
 #include "thread.h"
 #include "mpid/team/team.h"
@@ -226,8 +227,9 @@ extern struct ku_event MPID_events[CORE_EVENTS];
 struct sources {
     struct ku_seg_rank *me;
     _Atomic uint32_t *word[CORE_DEVICES];
-    int fd[CORE_DEVICES], nwords, nfds;
-    bool busy; /* something waits for room to be sent */
+    int fd[CORE_DEVICES + 1], nwords, nfds;
+    bool joint; /* some send to this process through joint segments */
+    bool busy;  /* something waits for room to be sent */
 };
 
 /* A word of shared memory, and the value that somebody waits to change. */
@@ -275,7 +277,8 @@ struct core {
     int npoll, nactive, ndevs;
     uint32_t polls;
     struct core_dev
-        *poll[CORE_DEVICES]; /* those that reach others; the first nactive ones are always looked at */
+        *poll[CORE_DEVICES +
+              CORE_JOINTS]; /* those that reach others; the first nactive ones are always looked at */
     struct core_dev devs[CORE_DEVICES];
     struct pmi_job job;
     struct dev_world world;
@@ -320,6 +323,12 @@ extern struct core MPID_core;
 int MPID_Devset_open(void);
 int MPID_Devset_reach_others(void); /* open what reaches processes of other jobs, if nothing does */
 void MPID_Devset_close(void);
+/* For joint segments: the device of a node's memory, once more. */
+bool MPID_Devset_has_node(void); /* there is one that may be used */
+bool MPID_Devset_open_node(struct core_dev *d, const struct dev_world *world,
+                           const struct dev_services *services); /* false: it does not open */
+void MPID_Devset_poll(struct core_dev *d);                       /* look at it from now on */
+void MPID_Devset_poll_no_more(struct core_dev *d);
 /* Open each device that is known here, by itself, tell of it and close it (MPID_Devices). */
 void MPID_Devset_look(void (*tell)(const struct MPID_Device *d, void *arg), void *arg);
 void MPID_Devset_about(const struct core_dev *d, struct MPID_Device *about); /* what follows from its caps */

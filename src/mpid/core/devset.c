@@ -272,15 +272,14 @@ static bool read_costs(const char *text, const char *name, uint32_t *ns)
     return true;
 }
 
-/* Open it as *d, whose part of a rank's area begins at `area`.  false: it does not open, and `why` has its words. */
-static bool open_as(struct core_dev *d, const struct dev_ops *ops, uint64_t area, char *why, size_t cap)
+/* Open it as *d.  false: it does not open, and `why` has its words. */
+static bool open_in(struct core_dev *d, const struct dev_ops *ops, const struct dev_world *world,
+                    const struct dev_services *services, char *why, size_t cap)
 {
-    *d = (struct core_dev){ .world = MPID_core.world };
-    d->world.area_off = area;
-    d->services = MPID_core.services;
+    *d = (struct core_dev){ .world = *world, .services = *services };
     d->services.core = d;
     fill_in(d, ops);
-    if (area + ops->area_bytes > MPID_core.job.segment.head->dev_bytes) {
+    if (world->area_off + ops->area_bytes > world->segment->head->dev_bytes) {
         snprintf(why, cap, "there is no room for its %u bytes in the segment", ops->area_bytes);
         return false;
     }
@@ -304,6 +303,14 @@ static bool open_as(struct core_dev *d, const struct dev_ops *ops, uint64_t area
         d->caps.max_lying = d->caps.max_send;
     read_costs(ku_knob_str("DEVICE_COSTS"), ops->name, &d->caps.latency_ns);
     return true;
+}
+
+/* The same in the job's segment, in each rank's area of which its part begins at `area`. */
+static bool open_as(struct core_dev *d, const struct dev_ops *ops, uint64_t area, char *why, size_t cap)
+{
+    struct dev_world world = MPID_core.world;
+    world.area_off = area;
+    return open_in(d, ops, &world, &MPID_core.services, why, cap);
 }
 
 static uint64_t pages(uint32_t bytes)
@@ -372,6 +379,52 @@ int MPID_Devset_reach_others(void)
     return ku_err_set(MPI_ERR_OTHER, NULL, "no device %s%.50s can reach processes of other jobs%s",
                       ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
                       ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "", why_not);
+}
+
+/* ---- The device of a node's memory, opened for joint segments ---- */
+
+static const struct dev_ops *node_device(void)
+{
+    for (int i = 0; builtin[i] != NULL; i++)
+        if (builtin[i]->reach == DEV_REACH_NODE && MPID_Dev_listed(ku_knob_str("DEVICES"), builtin[i]->name))
+            return builtin[i];
+    return NULL;
+}
+
+bool MPID_Devset_has_node(void)
+{
+    return node_device() != NULL;
+}
+
+bool MPID_Devset_open_node(struct core_dev *d, const struct dev_world *world,
+                           const struct dev_services *services)
+{
+    char why[240];
+    if (!open_in(d, node_device(), world, services, why, sizeof why)) {
+        MPID_Debug("no shared memory with other jobs: %s", why);
+        return false;
+    }
+    d->has_reserve = d->ops.reserve != dev_no_reserve;
+    return true;
+}
+
+void MPID_Devset_poll(struct core_dev *d)
+{
+    MPID_core.poll[MPID_core.npoll++] = d;
+    MPID_Dev_active(d);
+}
+
+void MPID_Devset_poll_no_more(struct core_dev *d)
+{
+    int at = 0;
+    while (MPID_core.poll[at] != d)
+        at++;
+    if (at < MPID_core.nactive) {
+        MPID_core.poll[at] = MPID_core.poll[--MPID_core.nactive];
+        at = MPID_core.nactive;
+    }
+    MPID_core.poll[at] = MPID_core.poll[--MPID_core.npoll];
+    MPID_Dev_take();
 }
 
 void MPID_Dev_active(struct core_dev *d)
@@ -461,7 +514,10 @@ static bool is_here(int32_t grank)
 bool MPID_Dev_serves(const struct core_dev *d, int32_t grank)
 {
     const struct peer *p = MPID_core.peers.at[grank];
-    return d == (p != NULL && !p->undecided ? p->cd : best_for_part(is_here(grank), NULL));
+    const struct core_dev *joint = MPID_Joint_serves(grank);
+    return d == (p != NULL && !p->undecided ? p->cd
+                 : joint != NULL            ? joint
+                                            : best_for_part(is_here(grank), NULL));
 }
 
 /* The devices that the peers here, and those elsewhere, will use are looked at from the start. */
@@ -730,6 +786,7 @@ void MPID_Devset_close(void)
         if (p->dp != NULL)
             p->cd->ops.peer_stop(p->dp);
     MPID_Dev_take_none();
+    MPID_Joints_close();
     for (int i = 0; i < MPID_core.ndevs; i++)
         MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
 }
@@ -741,6 +798,7 @@ void MPID_Devset_fini(void)
             p->cd->ops.peer_fini(p->dp);
     MPID_Peers_fini(&MPID_core.peers);
     MPID_Lanes_tune();
+    MPID_Joints_fini();
     for (int i = 0; i < MPID_core.ndevs; i++)
         MPID_core.devs[i].ops.fini(MPID_core.devs[i].dev);
     MPID_core.ndevs = MPID_core.npoll = MPID_core.nactive = 0;
@@ -807,7 +865,10 @@ bool MPID_Peer_part(int32_t grank)
     for (int i = 0; i < MPID_core.ndevs; i++)
         if ((p == NULL || p->cd != &MPID_core.devs[i]) && !part(&MPID_core.devs[i], grank))
             return false;
-    if (p != NULL && (p->cd->ops.part == NULL || !part(p->cd, grank)))
+    bool joint = p != NULL && p->cd == MPID_Joint_serves(grank);
+    if (p != NULL && !joint && (p->cd->ops.part == NULL || !part(p->cd, grank)))
+        return false;
+    if (!MPID_Joint_part(grank))
         return false;
     if (p != NULL)
         not_busy(p);
@@ -818,6 +879,9 @@ bool MPID_Peer_part(int32_t grank)
 static struct core_dev *pick(int32_t grank, struct dev_peer **dp)
 {
     bool tried[CORE_DEVICES] = { false };
+    struct core_dev *joint = MPID_Joint_serves(grank);
+    if (joint != NULL && joint->ops.peer_init(joint->dev, grank, dp) == DEV_OK)
+        return joint;
     for (;;) {
         struct core_dev *best = best_for_part(is_here(grank), tried);
         if (best == NULL)

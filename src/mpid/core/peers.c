@@ -62,6 +62,7 @@ bool MPID_Peers_lose(struct peers *t, int32_t index)
         peer_set_fast(p, false);
     }
     t->ngone += index < t->job;
+    t->nlost++;
     return true;
 }
 
@@ -69,6 +70,7 @@ void MPID_Peers_forget(struct peers *t, int32_t index)
 {
     struct peer *p = t->at[index], *before = NULL, **at = &t->first;
     __atomic_store_n(&t->at[index], NULL, __ATOMIC_RELEASE);
+    t->nlost -= p != NULL && p->gone;
     if (p == NULL || p == &lost)
         return;
     for (; *at != p; at = &before->next_used)

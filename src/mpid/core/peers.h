@@ -15,8 +15,9 @@
 
 struct peer;
 struct peers {
-    struct peer **at;          /* [n], and room for cap */
-    int32_t n, ngone;          /* ngone: those of the job that are lost */
+    struct peer **at; /* [n], and room for cap */
+    int32_t n, ngone,
+        nlost; /* ngone: those of the job that are lost; nlost: all that are, as long as they are known */
     struct peer *first, *last; /* in use, linked by next_used */
     int32_t job, cap;          /* job: n at the beginning */
     struct peers_before {

@@ -234,14 +234,21 @@ static void sources_find(struct sources *s)
             j++;
         if (j == s->nwords && word != NULL && word != &s->me->sleeping)
             s->word[s->nwords++] = word;
-        if (MPID_core.poll[i]->fd >= 0)
+        if (MPID_core.poll[i]->fd >= 0 && s->nfds < KU_WAIT_FDS - 1)
             s->fd[s->nfds++] = MPID_core.poll[i]->fd;
+    }
+    s->joint = MPID_Joints_fd() >= 0;
+    if (s->joint) {
+        MPID_Joints_look();
+        s->fd[s->nfds++] = MPID_Joints_fd();
     }
 }
 
 static void sources_prepare(const struct sources *s)
 {
     uint32_t who = fences();
+    if (s->joint)
+        MPID_Joints_prepare(s->me);
     if (s->nfds > 0)
         ku_wait_prepare_poll(s->me, who);
     else
@@ -253,6 +260,8 @@ static void sources_prepare(const struct sources *s)
 static void sources_cancel(const struct sources *s)
 {
     ku_wait_cancel(&s->me->sleeping);
+    if (s->joint)
+        MPID_Joints_cancel();
     for (int i = 0; i < s->nwords; i++)
         ku_wait_cancel(s->word[i]);
 }
@@ -288,6 +297,7 @@ int MPID_Listen(struct sources *s)
     s->busy = MPID_core.busy != NULL;
     if (met > 0 || !sources_arm(s)) {
         ku_wait_beside_end(s->me);
+        MPID_Joints_cancel();
         met++;
     }
     return met;
@@ -527,6 +537,7 @@ static void asked_for_long(void)
         asking.since = now;
     else if (now - asking.since > STILL_NS)
         MPID_Jobs_watch();
+    MPID_Joints_look();
 }
 
 int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)

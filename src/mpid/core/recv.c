@@ -79,7 +79,7 @@ static int recv_begin(struct MPIR_HANDLE *r)
         MPID_Recv_umsg(r, m);
         return 0;
     }
-    if (unlikely(MPID_core.peers.ngone != 0 || MPID_core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
+    if (unlikely(MPID_core.peers.nlost != 0 || MPID_core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
         return err;
     MPID_Posted_add(&c->posted, r);
     req_state(r, REQ_POSTED);
@@ -452,7 +452,7 @@ static struct umsg *look(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t conte
         MPID_DeviceCheck(MPID_NOTBLOCKING);
         m = MPID_Unexp_find(&c->unexp, src_lrank, tag);
     }
-    if (m == NULL && (MPID_core.peers.ngone != 0 || MPID_core.lost))
+    if (m == NULL && (MPID_core.peers.nlost != 0 || MPID_core.lost))
         MPID_Recv_hopeless(comm, src_lrank, err);
     return m;
 }

@@ -41,6 +41,7 @@ enum pkt_kind {
     PKT_WATCH,   /* between jobs: tell me which processes of your job are found gone */
     PKT_DIED,    /* the answers, from now on: tag: a rank in the sender's job */
     PKT_RTS_KEY, /* RTS of a long message that the receiver's device may get: struct pkt_rts, the device's key to it */
+    PKT_BYE, /* through a joint segment: nothing more comes from this process, and it takes nothing more */
     PKT_KINDS
 };
 
@@ -411,7 +412,7 @@ static inline struct pkt_mem_ack pkt_mem_ack_of(const void *body)
     return pkt_mem_ack_le(&b);
 }
 
-/* XOFF, XON, WATCH, SYNC (tag: its round), DIED (tag: a rank): a head alone. */
+/* XOFF, XON, WATCH, BYE, SYNC (tag: its round), DIED (tag: a rank): a head alone. */
 static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, uint32_t tag)
 {
     return pkt_head(kind, 0, 0, tag, 0);
@@ -500,6 +501,7 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
     case PKT_XOFF:
     case PKT_XON:
     case PKT_WATCH:
+    case PKT_BYE:
         return NULL;
     case PKT_DIED:
         return h->tag <= INT32_MAX ? NULL : "a rank out of range";

@@ -53,7 +53,8 @@ static const struct {
               { "MEM_ACK", PKT_MEM_ACK },
               { "WATCH", PKT_WATCH },
               { "DIED", PKT_DIED },
-              { "RTS_KEY", PKT_RTS_KEY } };
+              { "RTS_KEY", PKT_RTS_KEY },
+              { "BYE", PKT_BYE } };
 
 static char *document(void)
 {
@@ -145,6 +146,8 @@ START_TEST(what_is_made_is_taken)
     p.head = pkt_signal_prepare(PKT_WATCH, 0);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
     p.head = pkt_signal_prepare(PKT_DIED, INT32_MAX);
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
+    p.head = pkt_signal_prepare(PKT_BYE, 0);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
     p.head = pkt_signal_prepare(PKT_SYNC, 31);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));

@@ -111,6 +111,9 @@ struct dev_world {
     const struct ku_segment *segment;
     const int32_t *grank_of; /* [local_size] global rank of each local rank, in ascending order */
     uint32_t stride;         /* grank_of[i] is grank_of[0] + i * stride; 0: the ranks follow no such rule */
+    /* The local ranks are of several jobs, and grank_of is in no order: this process's own numbers, of those that the device is to
+     * reach; negative: of others, of whom DEV_PEER_UNKNOWN or whatever stands there is told. */
+    bool scattered;
     /* Where this device's part of each rank's ku_segment_dev() begins, a multiple of 4096. */
     uint64_t area_off;
     bool others; /* opened for processes of other jobs, too: peers whose numbers are not below `size` */
@@ -119,6 +122,9 @@ struct dev_world {
 /* The local rank of a global rank; -1: it is on another node, or of another job, or there is none. */
 static inline int32_t dev_local_of(const struct dev_world *w, int32_t grank)
 {
+    for (int32_t i = 0; w->scattered && i < w->local_size; i++)
+        if (w->grank_of[i] == grank)
+            return i;
     return ku_local_of(w->grank_of, (uint32_t)w->local_size, w->stride, grank);
 }
 

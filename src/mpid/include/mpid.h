@@ -463,6 +463,29 @@ void MPID_Other_disconnect(int32_t grank);
 /* Somebody holds its global rank: until it is released as often no other process gets it. */
 void MPID_Other_keep(int32_t grank);
 void MPID_Other_release(int32_t grank);
+/* Memory shared with processes of other jobs on this node (core/joint.c).  Of two groups that meet one process makes a joint segment with a
+ * place for each process of both; those that are where it is open it; then all keep it if nobody has failed and somebody wants it. */
+struct MPID_JOINT;
+struct MPID_Joint_name {
+    uint64_t id, where; /* where: node and user; id 0: there is no segment */
+    int32_t pid, fd;    /* of who has made it */
+};
+enum MPID_JOINT_VOTE {
+    MPID_JOINT_USELESS,
+    MPID_JOINT_WANTED,
+    MPID_JOINT_FAILED
+};                                  /* the largest of all counts */
+uint64_t MPID_Joint_where(void);    /* where this process is; 0: it can have no part in one */
+bool MPID_Joint_has(int32_t grank); /* that process, by a segment that is kept */
+/* NULL, and no name: it cannot be made. */
+struct MPID_JOINT *MPID_Joint_make(int32_t places, struct MPID_Joint_name *name);
+/* Take the place `me`.  others[n]: the numbers here of those of the other group, whose places begin at `first`; -1: of one elsewhere.
+ * `made`: by this process, and it is gone if NULL is returned; else NULL. */
+struct MPID_JOINT *MPID_Joint_open(struct MPID_JOINT *made, const struct MPID_Joint_name *name,
+                                   int32_t places, int32_t me, int32_t first, const int32_t *others,
+                                   int32_t n, enum MPID_JOINT_VOTE *vote);
+/* Before anything is sent to the others.  NULL is legal. */
+void MPID_Joint_settle(struct MPID_JOINT *joint, bool keep);
 /* Part with processes that are no more connected, as far as all that was sent to them has arrived: they may be introduced again. */
 void MPID_Others_part(void);
 void MPID_Process_of(int32_t grank, struct MPID_Process *p);

@@ -1,0 +1,26 @@
+/* joint.h: joint segments, for the core's own files (what the layer above sees of them is in mpid.h). */
+#ifndef MPID_JOINT_H
+#define MPID_JOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "util/segment.h"
+
+enum { CORE_JOINTS = 32 /* more groups on this node are met over the network's devices */ };
+
+struct core_dev;
+/* The device that serves the process of another job; NULL: no joint segment has it. */
+struct core_dev *MPID_Joint_serves(int32_t peer);
+/* Nothing more is wanted of it, and its struct dev_peer, if it is of that device, is no more.  false: ask again after progress. */
+bool MPID_Joint_part(int32_t peer);
+
+/* Readable when a process that a joint segment serves has ended; -1: there is none. */
+int MPID_Joints_fd(void);
+void MPID_Joints_look(void); /* has one? */
+/* This process, `me` in its job's segment, sleeps in poll, or no longer: who sends through joint segments sees it.  Stores only. */
+void MPID_Joints_prepare(struct ku_seg_rank *me);
+void MPID_Joints_cancel(void);
+void MPID_Joints_close(void);
+void MPID_Joints_fini(void);
+
+#endif
