@@ -8,7 +8,9 @@
 #include "bodies.h"
 #include "err.h"
 #include "p2p.h"
+#include "records.h"
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_root(const struct party *p)
 {
@@ -100,15 +102,76 @@ static int check_disjoint(MPIR_Group *local, const int32_t *theirs, int32_t n)
     return 0;
 }
 
-/* The n processes of the other side, known to all of this one; mine[] and theirs[] have room for the names of both sides'. */
-static int learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t n)
+/* Does somebody of either side not know somebody of the other?  lacks: this process; then so for all. */
+static int compare(const struct party *p, bool *lacks)
+{
+    uint32_t mine = *lacks;
+    int32_t own, theirs = 0;
+    int err = MPIR_Agree_max(p->comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(p->comm), &mine, 1);
+    own = (int32_t)mine;
+    if (!err)
+        err = MPIR_Comm_swap(p, &own, 1, &theirs, 1);
+    *lacks = own || theirs;
+    return err;
+}
+
+/* The processes of both sides are told the addresses of the other's.  theirs[n]: their numbers then; *held: they are to be released. */
+static int introduce(const struct party *p, int32_t *theirs, int32_t n, bool *held)
+{
+    struct MPIR_RECORDS own = { .root = p->root }, its = { .n = n };
+    int32_t agreed = 0, size = 0;
+    int err = meet(p, check_side(p, MPIR_Records_gather(p->comm, 0, &own)), &agreed);
+    if (!err)
+        err = MPIR_Comm_swap(p, &own.size, 1, &its.size, 1);
+    size = its.size;
+    if (!err) {
+        if (MPIR_Records_sane((uint32_t)n, (uint32_t)size, 0))
+            its.bytes = malloc((size_t)n * (size_t)size);
+        err = meet(p,
+                   check_side(p, its.bytes ? 0
+                                           : MPIR_Err(MPI_ERR_NO_MEM, NULL,
+                                                      "no memory for the addresses of %d processes", n)),
+                   &agreed);
+    }
+    if (!err)
+        err = MPIR_Comm_swap(p, (const int32_t *)(const void *)own.bytes, (int64_t)own.n * own.size / 4,
+                             (int32_t *)(void *)its.bytes, (int64_t)n * size / 4);
+    if (!err) {
+        err = MPIR_Records_introduce(&its, theirs);
+        *held = true;
+    }
+    free(own.bytes);
+    free(its.bytes);
+    return err;
+}
+
+static bool are_of_one_job(const int32_t *mine, int32_t n, const int32_t *theirs, int32_t m)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (memcmp(&mine[(int64_t)i * NAME_WORDS], mine, 2 * sizeof *mine) != 0)
+            return false;
+    for (int32_t i = 0; i < m; i++)
+        if (memcmp(&theirs[(int64_t)i * NAME_WORDS], mine, 2 * sizeof *mine) != 0)
+            return false;
+    return true;
+}
+
+/* The n processes of the other side, known to all of this one; mine[] and theirs[] have room for the names of both sides'.  *held: the
+ * numbers in theirs[] are to be released. */
+static int learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t n, bool *held)
 {
     MPIR_Comm *comm = p->comm;
-    for (int32_t i = 0; i < comm->adi.size; i++)
+    int32_t own = comm->adi.size;
+    for (int32_t i = 0; i < own; i++)
         MPIR_Name_of(MPIR_Comm_grank(comm, i), &mine[(int64_t)i * NAME_WORDS]);
-    int err = MPIR_Comm_swap(p, mine, (int64_t)comm->adi.size * NAME_WORDS, theirs, (int64_t)n * NAME_WORDS);
-    if (!err)
-        err = MPIR_Names_find(theirs, n, theirs);
+    int err = MPIR_Comm_swap(p, mine, (int64_t)own * NAME_WORDS, theirs, (int64_t)n * NAME_WORDS);
+    if (err)
+        return err;
+    bool alone = are_of_one_job(mine, own, theirs, n), lacks = MPIR_Names_find(theirs, n, theirs) != 0;
+    if (!alone)
+        err = compare(p, &lacks);
+    if (!err && lacks)
+        err = introduce(p, theirs, n, held);
     return err ? err : check_disjoint(comm->group, theirs, n);
 }
 
@@ -141,6 +204,7 @@ static int no_memory(int32_t n)
  * may have: they meet once more to tell. */
 int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm **newcomm)
 {
+    bool held = false;
     int32_t n = 0, few[FEW * NAME_WORDS], own = p->comm->adi.size,
             *mine = malloc((size_t)own * NAME_WORDS * sizeof *mine), *many = NULL;
     *newcomm = NULL;
@@ -152,9 +216,11 @@ int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm
         err = meet(p, check_side(p, many ? 0 : no_memory(n)), &n);
     }
     if (!err)
-        err = learn(p, mine, many ? many : few, n);
+        err = learn(p, mine, many ? many : few, n, &held);
     if (!err)
         err = join(p, many ? many : few, n, remote, newcomm);
+    if (held)
+        MPIR_Records_release(many ? many : few, n);
     free(mine);
     free(many);
     return err;
