@@ -369,6 +369,15 @@ static bool lie_down(struct team *waits, bool on_word, int *most_ms)
     return false;
 }
 
+/* What the thread waits for that has the device lock: it takes that away before it gives the lock away, and says it again afterwards. */
+static void say_waits(struct team *team, struct core_word word)
+{
+    MPID_core.waits = team;
+    MPID_core.word = word;
+}
+
+static const struct core_word no_word;
+
 /* The number of events that the last look before sleeping met. */
 static int sleep_now(struct ku_wait *w, struct team *team, struct core_word word, int most_ms)
 {
@@ -392,6 +401,7 @@ static int sleep_now(struct ku_wait *w, struct team *team, struct core_word word
         sources_cancel(&s);
         return met;
     }
+    say_waits(NULL, no_word);
     uint32_t depth = MPID_Thread_lie_down();
     if (team != NULL && team->on_word)
         MPID_Team_sleep(team, &s.me->sleeping, most_ms);
@@ -400,6 +410,7 @@ static int sleep_now(struct ku_wait *w, struct team *team, struct core_word word
     else if (s.nfds + s.nwords > 0 || !ku_wait_sleep_on(&s.me->sleeping, word.at, word.is, most_ms))
         sources_sleep(&s, BUSY_MS);
     MPID_Thread_rise(depth);
+    say_waits(team, word);
     sources_cancel(&s);
     to = ku_clock_ns();
     atomic_store_explicit(&my_call()->seen, to, memory_order_relaxed);
@@ -432,8 +443,7 @@ enum ku_wait_step MPID_Wait_climb(struct ku_wait *w)
 static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct team *team, bool by_memory)
 {
     uint32_t before = MPID_Thread_events();
-    MPID_core.waits = NULL;
-    MPID_core.word = (struct core_word){ NULL, 0 };
+    say_waits(NULL, no_word);
     if (!by_memory)
         return MPID_Thread_park(r, team, w, SLEEP_MS);
     if (MPID_Thread_step(w) == KU_WAIT_SLEEP && MPID_Thread_events() == before)
@@ -443,8 +453,7 @@ static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct te
 
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
-    struct team *team =
-        MPID_core.waits; /* of this thread: others may say what they wait for while it sleeps */
+    struct team *team = MPID_core.waits;
     struct core_word word = MPID_core.word;
     bool threaded = mode_has(MPID_MODE_THREADED);
     uint32_t before = threaded ? MPID_Thread_events() : 0;
@@ -457,9 +466,12 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
         return 1; /* what is waited for may have failed by that */
     if (unlikely(report_wanted()) && (met = answer(w, r)) > 0)
         return met;
-    met = MPID_Wait_climb(w) == KU_WAIT_AGAIN || (threaded && !MPID_Thread_drive())
-              ? 0 /* perhaps another thread drives, since this one has let others run */
-              : sleep_now(w, team, word, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS);
+    say_waits(NULL, no_word);
+    bool sleeps = MPID_Wait_climb(w) == KU_WAIT_SLEEP;
+    say_waits(team, word);
+    if (sleeps && threaded)
+        sleeps = MPID_Thread_drive(); /* perhaps another thread does, since this one has let others run */
+    met = sleeps ? sleep_now(w, team, word, MPID_core.busy != NULL ? BUSY_MS : SLEEP_MS) : 0;
     return met == 0 && threaded ? MPID_Thread_events() != before : met; /* by another thread */
 }
 
