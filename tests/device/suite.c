@@ -833,6 +833,24 @@ static void lose_a_peer(struct rank *r, bool half)
         rank_pump(r);
 }
 
+/* Rank 1 leaves; what is sent to it then ends, and is not refused for ever. */
+static void who_has_left_takes_nothing(struct rank *r)
+{
+    dev_status st = DEV_AGAIN;
+    uint64_t end;
+    rank_open(r);
+    rank_connect(r);
+    end = ku_clock_ns() + 15000000000u;
+    while (r->me == 0 && st != DEV_PEER_GONE && ku_clock_ns() < end) {
+        st = rank_try_short(r, 1, 8);
+        NEED(r, st == DEV_OK || st == DEV_AGAIN || st == DEV_PEER_GONE, "send_short answered %d", st);
+        rank_pump(r);
+    }
+    NEED(r, r->me == 1 || st == DEV_PEER_GONE, "a send to who has left answers %d", st);
+    rank_close(r);
+    rank_meet(r);
+}
+
 static void a_peer_dies(struct rank *r)
 {
     lose_a_peer(r, false);
@@ -1072,6 +1090,7 @@ static const struct test {
     { "wakes a refused sender (short)", wakes_a_refused_sender_short, 2, 2, BOTH },
     { "wakes a refused sender (large)", wakes_a_refused_sender_large, 2, 2, BOTH },
     { "threads send short packets", threads_send_short, 1, 2, PROCESSES },
+    { "who has left takes nothing", who_has_left_takes_nothing, 2, 2, BOTH },
     { "a peer dies", a_peer_dies, 3, 3, PROCESSES | KILLS },
     { "a peer dies in traffic", a_peer_dies_in_traffic, 3, 3, PROCESSES | KILLS },
     { "a peer dies in the middle of a send", a_peer_dies_in_the_middle_of_a_send, 3, 3, PROCESSES | HALVES },
@@ -1111,6 +1130,8 @@ static const char *excluded(const struct subject *s, const struct test *t)
         return "the device reaches the process itself only";
     if (t->fn == open_again_with_packets_unread && s->max_ranks == 1)
         return "what a process sent to itself ends with it";
+    if (t->fn == who_has_left_takes_nothing && !s->connects)
+        return "what is sent lies in memory, whoever has left";
     if (t->fn == open_again_with_packets_unread && s->connects)
         return "what nobody has read ends with the connection";
     if ((t->fn == dropped_rooms || t->fn == reserved_packets) && !s->ops()->reserve)

@@ -168,10 +168,10 @@ static void greet(struct dev_peer *p);
 dev_status rdm_link_ready(struct dev_peer *p)
 {
     struct dev *d = p->dev;
+    if (p->state == RDM_GONE || p->got_bye)
+        return DEV_PEER_GONE;
     if (p->state == RDM_READY)
         return DEV_OK;
-    if (p->state == RDM_GONE)
-        return DEV_PEER_GONE;
     if (p->state == RDM_DYING)
         return rdm_refuse(d); /* until it is told (bury) */
     if (p->state == RDM_GREETING) {

@@ -16,7 +16,8 @@
  *   3. `lock` guards the library, the buffers and what senders use.  No upcall is made with it held: what the library
  *      reports is queued (rdm_arrived, rdm_done), and handed up by progress, which one thread at a time calls.
  *   4. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with that.  An error
- *      after the farewell of a peer means nothing; before it, that the peer is gone.
+ *      after the farewell of a peer means nothing; before it, that the peer is gone.  What is for a peer that has said farewell is
+ *      answered by DEV_PEER_GONE.
  *   5. The descriptor of the device is an epoll set of the library's own and a timer, which fires when a refused
  *      sender should try again, or a death is to be told.  A library that says again and again that it is busy, or whose descriptor
  *      stays readable, though a look at it finds nothing (UCX, with something to send to a peer that is full), would keep the process
@@ -121,7 +122,8 @@ struct dev_peer {
     bool said_bye, bye_done;
     /* receiving, of the thread in progress */
     uint16_t next_in; /* read by senders, too */
-    bool got_bye;
+    _Atomic bool
+        got_bye; /* read by senders, too: a library may refuse for ever what is for one that has left */
     bool buried;
     bool owes;           /* it is in dev.owing */
     struct rdm_in *held; /* came before their turn, in order */
