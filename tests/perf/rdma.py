@@ -64,7 +64,7 @@ def perftest(test, size, args):
         time.sleep(0.3)
         words = ["ucx_perftest", "127.0.0.1", "-c", "1", "-p", port, "-t", test, "-s", str(size), "-n", str(n), "-w", str(n // 10 + 1), "-f", "-v"]
         out = subprocess.run(words, env=env, capture_output=True, text=True, timeout=args.limit).stdout
-        rows = [line.split(",") for line in out.splitlines() if line[:1].isdigit()]
+        rows = [line.split(",") for line in map(str.strip, out.splitlines()) if line[:1].isdigit()]
         return [float(x) for x in rows[-1]] if rows else []
     except subprocess.TimeoutExpired:
         return []
@@ -79,8 +79,8 @@ def bare_ucx(sizes, args):
     for n in sizes:
         for what, test in (("latency", "tag_lat"), ("bandwidth", "tag_bw"), ("get", "ucp_get")):
             row = perftest(test, n, args)
-            if len(row) >= 5:
-                found[what, n] = 1.048576 * row[4] if what == "bandwidth" else row[3]
+            if len(row) >= 6:
+                found[what, n] = 1.048576 * row[5] if what == "bandwidth" else row[3]
     return found
 
 

@@ -5,8 +5,8 @@
  *   receiver    FETCH --(all is here)--> CTS of 0 bytes, gone
  *               FETCH --(the device cannot, or it was refused there)--> CTS, as if there had been no key (rndv.c)
  *
- * No processor copies, and the sender need not be in MPI.  So a key is offered where the device goes on unaided (caps.unaided), or
- * KEEL_LONG_MESSAGES asks for it.  The receiver takes it or asks for packets, whichever it has measured to be faster (pull.c).
+ * No copy is made, and with a card that does it alone (caps.unaided) the sender need not be in MPI.  Else it has to be, as it has to for packets,
+ * which wait for its answer to CTS.  The receiver takes the key or asks for packets, whichever it has measured to be faster (pull.c).
  *
  * Invariants
  *   1. The message is registered from its RTS_KEY until its operation ends, which CTS tells; so a get of it never meets other bytes.
@@ -26,9 +26,8 @@ enum {
 static bool may_offer(const struct rndv *v)
 {
     const struct core_dev *d = v->peer->cd;
-    bool asked = MPID_core.long_way == 1 + WAY_PULL;
-    return d->mem.put != NULL && (d->caps.reach & DEV_REACH_ANY) && (d->caps.unaided || asked) &&
-           MPID_core.long_way != 1 + WAY_PACKETS && v->req->datatype == NULL && v->total >= LONG_MIN_BYTES &&
+    return d->mem.put != NULL && (d->caps.reach & DEV_REACH_ANY) && MPID_core.long_way != 1 + WAY_PACKETS &&
+           v->req->datatype == NULL && v->total >= LONG_MIN_BYTES &&
            MPID_core.offered_most - MPID_core.offered >= v->total;
 }
 

@@ -76,7 +76,8 @@ static void look(const struct rndv *v, struct ways *w)
 static enum way choose(struct rndv *v)
 {
     struct ways *w = ways_of(v);
-    if (v->remote != NULL && w->n == 0 && w->cost[WAY_PACKETS] == 0 && w->cost[WAY_PULL] == 0)
+    if (v->remote != NULL && v->peer->cd->caps.unaided && w->n == 0 && w->cost[WAY_PACKETS] == 0 &&
+        w->cost[WAY_PULL] == 0)
         w->now = w->best = WAY_PULL; /* nothing is known yet, but that it costs no processor's copies */
     if (MPID_core.long_way != 0)
         return possible(v, (enum way)(MPID_core.long_way - 1)) ? (enum way)(MPID_core.long_way - 1)
