@@ -12,7 +12,7 @@ import tempfile
 
 from compare import TOP, libraries, run_within
 
-WHAT = ("spawn", "disconnect", "meet")
+WHAT = ("spawn", "disconnect", "meet", "message")
 
 
 def run(mpiexec, program, env, n, args):
@@ -46,7 +46,7 @@ def main():
                 m = {name: statistics.median(got[name][w]) for name, *_ in all_of if got[name][w]}
                 peers = [ms for name, ms in m.items() if name != "keel"]
                 failed |= "keel" not in m
-                print(f"{n:8} {w:<11}" + "".join(f"{m[name]:10.3f}" if name in m else f"{'-':>10}" for name, *_ in all_of) +
+                print(f"{n:8} {w:<11}" + "".join(f"{m[name]:10.4f}" if name in m else f"{'-':>10}" for name, *_ in all_of) +
                       (f"  {min(peers) / m['keel']:.2f}" if peers and "keel" in m else ""), flush=True)
     return failed
 

@@ -8,8 +8,8 @@
 #include "attr.h"
 #include "bsend.h"
 #include "err.h"
-#include "bodies.h"
 #include "parent.h"
+#include "bodies.h"
 #include "request.h"
 #include "topo.h"
 #include <stdio.h>
@@ -326,6 +326,7 @@ int MPIR_Comm_disconnect(MPIR_Comm **comm)
     }
     int err = MPIR_Comm_free(comm);
     MPID_Others_part();
+    MPIR_Spawn_parted();
     return err;
 }
 

@@ -63,6 +63,7 @@ void MPIR_Spawn_end(void)
     while (ports)
         MPIR_Close_port(ports->name);
     MPIR_Names_end();
+    MPIR_Spawned_end();
     if (parent)
         MPIR_Comm_free(&parent);
 }

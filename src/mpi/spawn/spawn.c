@@ -4,7 +4,8 @@
  * mpiexec can do with a program (hosts, cores, working directories) is done for spawned ones, too, and it makes no difference who has started the spawning
  * job.  The root opens a port and leaves its name in KEEL_PARENT; MPI_Init of the children connects to it.
  *
- * That mpiexec holds the end of a pipe as long as it lives: so the root learns that nobody will come any more. */
+ * That mpiexec has the other end of a socket of the root's as long as it lives: so the root learns that nobody will come any more.  When the
+ * root has disconnected from all of the job's processes, it tells mpiexec through that socket that the job is independent, and closes it. */
 #define _GNU_SOURCE
 #include "config.h"
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "abi.h"
@@ -23,9 +25,11 @@
 #include "info.h"
 #include "meet.h"
 #include "parent.h"
+#include "spawn.h"
 #include "util/knob.h"
 
 #define PARENT_VARIABLE "KEEL_PARENT"
+#define SPAWNED_FREE "F" /* mpiexec knows it: launch.h */
 extern char **environ;
 
 static struct ku_knob rows[] = {
@@ -143,7 +147,7 @@ struct spawning {
     const struct command *commands;
     struct port port;
     pid_t pid; /* of the process that starts mpiexec, until it has ended; 0 */
-    int alive; /* the pipe's end; -1 */
+    int alive; /* the socket; -1 */
 };
 
 /* This process's environment, for mpiexec.  KEEL_JOB is left there: mpiexec tells the launcher of this job that it is part of it. */
@@ -165,7 +169,7 @@ static int cannot_start(const char *program, int err)
                     strerror(err));
 }
 
-/* Descriptor `fd` of the child is the pipe; its stdin is empty. */
+/* Descriptor `fd` of the child is the socket; its stdin is empty. */
 static int start_process(struct spawning *s, char **argv, char **env, int fd)
 {
     posix_spawn_file_actions_t files;
@@ -193,8 +197,8 @@ static int start(struct spawning *s)
     struct words w = { 0 }, env = { 0 };
     char option[32];
     int fds[2], err;
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return MPIR_Err(MPI_ERR_SPAWN, NULL, "a pipe to the spawned job failed: %s", strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+        return MPIR_Err(MPI_ERR_SPAWN, NULL, "a socket to the spawned job failed: %s", strerror(errno));
     ku_knob_register(&knobs);
     add(&w, ku_knob_str("MPIEXEC"));
     snprintf(option, sizeof option, "--spawned=%d", fds[1]);
@@ -239,16 +243,68 @@ static int bring_up(struct meeting *m, struct link *l)
     int err = MPIR_Port_open(&s->port);
     if (err)
         return err;
-    s->alive = -1;
     err = start(s);
     if (!err)
         err = MPIR_Port_accept(&s->port, &how, l);
     MPIR_Port_close(&s->port);
-    if (s->alive >= 0)
-        close(s->alive);
     if (s->pid) /* it has nothing left to do but to end */
         waitpid(s->pid, NULL, 0);
     return err;
+}
+
+/* ---- jobs that were spawned, as long as this process is connected to them ---- */
+
+static struct spawned {
+    struct spawned *next;
+    uint64_t job;
+    int32_t size;
+    int fd; /* to its mpiexec */
+} * spawned;
+
+/* False: there is no memory for it, and it will not become independent. */
+static bool remember(int fd, const MPIR_Comm *intercomm)
+{
+    struct MPID_Process p;
+    struct spawned *s = malloc(sizeof *s);
+    MPID_Process_of(MPIR_Group_grank(intercomm->remote_group, 0), &p);
+    if (s) {
+        *s = (struct spawned){ spawned, p.job, intercomm->adi.remote_size, fd };
+        spawned = s;
+    }
+    return s != NULL;
+}
+
+static bool is_known(const struct spawned *s)
+{
+    for (int32_t r = 0; r < s->size; r++)
+        if (MPID_Process_find(&(struct MPID_Process){ s->job, r }) >= 0)
+            return true;
+    return false;
+}
+
+static void forget(struct spawned **at)
+{
+    struct spawned *s = *at;
+    *at = s->next;
+    close(s->fd);
+    free(s);
+}
+
+void MPIR_Spawn_parted(void)
+{
+    for (struct spawned **at = &spawned; *at;)
+        if (is_known(*at))
+            at = &(*at)->next;
+        else {
+            send((*at)->fd, SPAWNED_FREE, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it may have ended */
+            forget(at);
+        }
+}
+
+void MPIR_Spawned_end(void)
+{
+    while (spawned)
+        forget(&spawned);
 }
 
 /* ---- the procedures ------------------------------------------------------------------------------------------- */
@@ -273,11 +329,13 @@ static int check(const struct command *c, int n)
 static int spawn(const struct command *c, int n, int err, int root, MPIR_Comm *comm, MPIR_Comm **intercomm,
                  int *codes)
 {
-    struct spawning s = { .n = n, .commands = c };
+    struct spawning s = { .n = n, .commands = c, .alive = -1 };
     struct meeting m = { .reach = bring_up, .arg = &s };
     for (int i = 0; !err && comm->adi.rank == root && i < n; i++)
         m.word += c[i].maxprocs;
     err = MPIR_Meet(comm, root, err, &m, intercomm);
+    if (s.alive >= 0 && (err || !remember(s.alive, *intercomm)))
+        close(s.alive);
     for (int32_t i = 0; codes && i < m.word; i++) {
         int code = err ? err : i < (*intercomm)->adi.remote_size ? MPI_SUCCESS : MPI_ERR_SPAWN;
         codes[i] = &MPIR_Differs ? MPIR_Differs.error_out(code) : code;

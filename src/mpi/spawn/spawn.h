@@ -2,6 +2,7 @@
 #ifndef SPAWN_SPAWN_H
 #define SPAWN_SPAWN_H
 
-void MPIR_Names_end(void); /* take back what is still published */
+void MPIR_Names_end(void);   /* take back what is still published */
+void MPIR_Spawned_end(void); /* forget the jobs that were spawned */
 
 #endif

@@ -154,24 +154,38 @@ static void on_places(const struct pmi_record *r, const char *bytes)
 
 /* ---- jobs that ranks have spawned (MPI_Comm_spawn) ---- */
 
-static pid_t *jobs; /* [crew.jobs]: their mpiexecs, which are this process's children by now */
+static struct spawned {
+    pid_t pid; /* of its mpiexec, which is this process's child by now */
+    bool free;
+} * jobs; /* [crew.jobs] */
 
 static void add_job(pid_t pid)
 {
     jobs = xgrow(jobs, (size_t)crew.jobs + 1, sizeof *jobs);
-    jobs[crew.jobs++] = pid;
+    jobs[crew.jobs++] = (struct spawned){ pid, false };
     if (crew.on_jobs)
         crew.on_jobs();
+}
+
+static void free_job(pid_t pid)
+{
+    for (int i = 0; i < crew.jobs; i++)
+        if (jobs[i].pid == pid && !jobs[i].free) {
+            jobs[i].free = true;
+            crew.free_jobs++;
+            tree_release(pid);
+        }
 }
 
 static bool job_ended(pid_t pid, int status)
 {
     int i = 0, code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     crew_hear(); /* it may have said just now that it is one */
-    while (i < crew.jobs && jobs[i] != pid)
+    while (i < crew.jobs && jobs[i].pid != pid)
         i++;
     if (i == crew.jobs)
         return false;
+    crew.free_jobs -= jobs[i].free;
     jobs[i] = jobs[--crew.jobs];
     bool began =
         code != EXIT_NOT_EXEC && code != EXIT_NOT_FOUND; /* else MPI_Comm_spawn has returned an error */
@@ -188,6 +202,8 @@ static void on_record(const struct pmi_record *r, const char *bytes)
     bool last = (r->kind == PMI_ABORT && r->len) || r->kind == PMI_ABORT_SOME;
     if (r->kind == PMI_JOB)
         add_job((pid_t)r->value);
+    else if (r->kind == PMI_FREE)
+        free_job((pid_t)r->value);
     else if (r->kind == PMI_TRACE)
         on_trace(r, bytes);
     else if (r->kind == PMI_MESSAGE && r->value == 1)

@@ -33,6 +33,7 @@ struct crew {
     int alive; /* ranks, wherever they are */
     /* Jobs that ranks here have spawned: how many have not ended; the exit code of the first that failed, 0. */
     int jobs, job_code;
+    int free_jobs; /* those of them to which no rank is connected any more: they outlive this job's failure */
 
     /* What the daemon does with what comes. */
     void (*on_record)(const struct pmi_record *r, const char *bytes);

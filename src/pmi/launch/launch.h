@@ -116,6 +116,8 @@ int host_main(const char *said);
 #define HOST_ARGUMENT "--node-daemon"
 /* How MPI_Comm_spawn starts mpiexec: with a descriptor that is to stay open until the job has ended. */
 #define SPAWNED_ARGUMENT "--spawned="
+#define SPAWNED_FREE \
+    'F' /* what the spawning process says through that: it is not connected to this job any more */
 #define NODE_PATIENCE 1e9 /* seconds; a node_timeout of so long is none */
 
 /* The front's signal for `mpiexec --report`, which comes with this value; otherwise it is forwarded as any other.  SIGQUIT may have been ignored
@@ -164,5 +166,7 @@ int tree_signal(int sig, pid_t but);
 bool tree_end(void);
 /* Whoever is in this process group is no process of the job: tree_signal leaves it alone (tree_end does not). */
 void tree_spare(pid_t group);
+/* Nor is this process, nor those that it has started, until tree_end or pid 0. */
+void tree_release(pid_t pid);
 
 #endif

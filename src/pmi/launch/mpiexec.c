@@ -29,6 +29,7 @@ static struct front {
     int daemon; /* socket */
     pid_t pid;  /* of the daemon */
     int signals, asked, by_signal;
+    int spawner; /* socket to the process that has spawned this job; -1: none, or it has said all it has to */
     double quit_at;  /* of the last SIGQUIT, which asked for a report */
     double force_at; /* the daemon is killed at this time; 0: not yet */
     double
@@ -193,19 +194,34 @@ static void started(void)
         tell(WORD_RELEASE, 0, false);
 }
 
+/* The process that has spawned this job is not connected to it any more, or has ended. */
+static void on_spawner(void)
+{
+    char said = 0;
+    ssize_t n = recv(front.spawner, &said, 1, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n == 1 && said == SPAWNED_FREE)
+        pmi_keel_send(PMI_FREE, (uint32_t)getpid(), NULL, 0);
+    front.spawner = -1; /* it stays open: it tells the other side that this process lives */
+}
+
 static _Noreturn void front_main(void)
 {
     for (;;) {
-        struct pollfd p[2] = { { .fd = front.daemon, .events = POLLIN },
-                               { .fd = front.signals, .events = POLLIN } };
+        struct pollfd p[3] = { { .fd = front.daemon, .events = POLLIN },
+                               { .fd = front.signals, .events = POLLIN },
+                               { .fd = front.spawner, .events = POLLIN } };
         if (front.force_at && now() >= front.force_at)
             daemon_is_gone();
         if (front.stop_at && now() >= front.stop_at)
             stop();
-        if (poll(p, 2, front.force_at || front.stop_at ? 100 : -1) < 0 && errno != EINTR && errno != EAGAIN)
+        if (poll(p, 3, front.force_at || front.stop_at ? 100 : -1) < 0 && errno != EINTR && errno != EAGAIN)
             die("poll failed: %s", strerror(errno));
         if (p[1].revents)
             on_signalfd();
+        if (p[2].revents)
+            on_spawner();
         if (p[0].revents) {
             struct front_message m;
             ssize_t n = recv(front.daemon, &m, sizeof m, MSG_DONTWAIT);
@@ -250,6 +266,7 @@ static void become_spawned(int fd)
         take_cores_of(daemon);
         pmi_keel_send(PMI_JOB, (uint32_t)getpid(), NULL, 0);
         pmi_keel_fini();
+        front.spawner = fd;
     }
 }
 
@@ -258,6 +275,7 @@ int main(int argc, char **argv)
     static struct launch l;
     static char host[256] = "localhost";
     int code = 0, sockets[2], spawned = -1;
+    front.spawner = -1;
     open_standard();
     scratch_init();
     if (argc == 2 && strncmp(argv[1], HOST_ARGUMENT "=", sizeof HOST_ARGUMENT) == 0)

@@ -457,6 +457,7 @@ static void on_signal(int sig, bool from_tty)
     pid_t but = from_tty ? crew.launch->front_pgid : 0;
     if (is_ending(sig)) {
         node.user_signal = sig;
+        tree_release(0); /* the user ends all */
         report_forget(sig);
         set_code(128 + sig);
         end_by(sig, but);
@@ -481,9 +482,11 @@ static void on_front(void)
         die("reading from mpiexec's front process failed: %s; the job is ended", strerror(errno));
     if (n == sizeof m && m.word == WORD_SIGNAL)
         on_signal(m.value, m.from_tty);
-    else if (n == sizeof m && m.word == WORD_KILL)
+    else if (n == sizeof m && m.word == WORD_KILL) {
+        node.user_signal = SIGKILL;
+        tree_release(0);
         end_at_once();
-    else if (n == sizeof m && m.word == WORD_RELEASE) {
+    } else if (n == sizeof m && m.word == WORD_RELEASE) {
         crew_hold(false);
         remote_release();
     } else if (n == sizeof m && m.word == WORD_REPORT)
@@ -526,6 +529,7 @@ static void on_timeout(void)
         say("%s; not all hosts have answered", text);
     free(text);
     set_code(EXIT_TIMEOUT);
+    tree_release(0);
     end_by(SIGTERM, 0);
 }
 
@@ -668,7 +672,8 @@ static bool goes_on(void)
         tell_front(WORD_STARTED);
     }
     bool wait = node.phase < TERM && !node.started;
-    return wait ||
+    bool outlived = crew.free_jobs > 0 && !node.user_signal && node.code != EXIT_TIMEOUT;
+    return wait || outlived ||
            (crew.alive + crew.jobs + remote_jobs() > 0 && !(node.phase == KILL && now() > node.kill_until)) ||
            (node.perhaps_user && node.phase == LINGER);
 }

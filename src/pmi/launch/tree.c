@@ -70,6 +70,27 @@ static int by_pid(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static pid_t *released;
+static int nreleased;
+
+void tree_release(pid_t pid)
+{
+    if (pid == 0) {
+        nreleased = 0;
+        return;
+    }
+    released = xgrow(released, (size_t)nreleased + 1, sizeof *released);
+    released[nreleased++] = pid;
+}
+
+static bool is_released(pid_t pid)
+{
+    for (int i = 0; i < nreleased; i++)
+        if (released[i] == pid)
+            return true;
+    return false;
+}
+
 /* Mark all whose ancestors lead to us. Parents usually have the lower pid: mostly two passes. */
 static void mark(struct proc *all, size_t n)
 {
@@ -80,7 +101,7 @@ static void mark(struct proc *all, size_t n)
         for (size_t i = 0; i < n; i++) {
             struct proc key = { .pid = all[i].ppid };
             struct proc *up = all[i].ours ? NULL : bsearch(&key, all, n, sizeof *all, by_pid);
-            if (!all[i].ours && (all[i].ppid == me || (up && up->ours)))
+            if (!all[i].ours && !is_released(all[i].pid) && (all[i].ppid == me || (up && up->ours)))
                 more = all[i].ours = true;
         }
     }
@@ -122,7 +143,7 @@ int tree_signal(int sig, pid_t but)
 bool tree_end(void)
 {
     struct timespec pause = { .tv_nsec = 500000 };
-    nspared = 0;
+    nspared = nreleased = 0;
     for (double until = now() + 10; now() < until;) {
         pid_t pid;
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
