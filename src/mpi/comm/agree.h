@@ -16,6 +16,7 @@ struct party {
     int32_t root;      /* a rank in group, or in comm */
     MPIR_Comm *peer;   /* at the root of a side, where it reaches the other root; else NULL */
     int peer_which, peer_tag, peer_rank;
+    bool introduced; /* all of both sides know each other */
 };
 
 /* All of comm, on an intercommunicator both sides, with messages in its context `which`. */

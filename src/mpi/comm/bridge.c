@@ -39,7 +39,8 @@ int MPIR_Comm_from_two(MPIR_Comm *comm, int root, int err, int32_t other,
                        .which = MPID_CONTEXT_COLL,
                        .tag = MPIR_Comm_next_tag(comm),
                        .root = root,
-                       .peer_which = MPID_CONTEXT_COLL };
+                       .peer_which = MPID_CONTEXT_COLL,
+                       .introduced = true };
     if (!err && comm->adi.rank == root)
         err = make_bridge(comm, other, swap, arg, &bridge);
     p.peer = bridge;

@@ -31,25 +31,33 @@ static int spread(const struct party *p, int32_t *numbers, int64_t n)
     return MPIR_Bcast(numbers, n, MPIR_Datatype_predefined(KEEL_MPI_INT32_T), p->root, p->comm);
 }
 
-/* The root's error, in all of its side. */
-static int spread_error(const struct party *p, int err)
+/* The root's error, or its n numbers, in all of its side. */
+static int spread_all(const struct party *p, int err, int32_t *numbers, int64_t n)
 {
+    enum { FEW_NUMBERS = 63 };
     struct ku_err words = *ku_err_last();
-    int32_t theirs = err;
-    int failed = spread(p, &theirs, 1);
+    int32_t all[1 + FEW_NUMBERS] = { err };
+    bool few = n <= FEW_NUMBERS;
+    if (few && !err && is_root(p))
+        memcpy(all + 1, numbers, (size_t)n * sizeof *numbers);
+    int failed = spread(p, all, few ? 1 + n : 1);
     if (err) { /* with its own words */
         *ku_err_last() = words;
         return err;
     }
-    if (failed || !theirs)
+    if (failed)
         return failed;
-    return MPIR_Err(theirs, NULL, "another process, which speaks for its group, failed with this error");
+    if (all[0])
+        return MPIR_Err(all[0], NULL, "another process, which speaks for its group, failed with this error");
+    if (!few)
+        return spread(p, numbers, n);
+    memcpy(numbers, all + 1, (size_t)n * sizeof *numbers);
+    return 0;
 }
 
 int MPIR_Comm_swap(const struct party *p, const int32_t *mine, int64_t n, int32_t *theirs, int64_t m)
 {
-    int err = spread_error(p, is_root(p) ? exchange(p, mine, n, theirs, m) : 0);
-    return err ? err : spread(p, theirs, m);
+    return spread_all(p, is_root(p) ? exchange(p, mine, n, theirs, m) : 0, theirs, m);
 }
 
 /* ---- Two sides that do not know each other yet ---------------------------------------------------------------- */
@@ -80,9 +88,7 @@ static int meet(const struct party *p, int err, int32_t *size)
     }
     if (!failed && theirs[0])
         failed = MPIR_Err(theirs[0], NULL, "a process of the remote group failed with this error");
-    err = spread_error(p, failed);
-    if (!err)
-        err = spread(p, &theirs[1], 1);
+    err = spread_all(p, failed, &theirs[1], 1);
     *size = theirs[1];
     return err;
 }
@@ -167,11 +173,14 @@ static int learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t 
     int err = MPIR_Comm_swap(p, mine, (int64_t)own * NAME_WORDS, theirs, (int64_t)n * NAME_WORDS);
     if (err)
         return err;
-    bool alone = are_of_one_job(mine, own, theirs, n), lacks = MPIR_Names_find(theirs, n, theirs) != 0;
-    if (!alone)
+    bool known = are_of_one_job(mine, own, theirs, n) || p->introduced;
+    err = MPIR_Names_find(theirs, n, theirs);
+    if (!known) {
+        bool lacks = err != 0;
         err = compare(p, &lacks);
-    if (!err && lacks)
-        err = introduce(p, theirs, n, held);
+        if (!err && lacks)
+            err = introduce(p, theirs, n, held);
+    }
     return err ? err : check_disjoint(comm->group, theirs, n);
 }
 

@@ -24,6 +24,7 @@ struct shared {
     struct MPID_JOINT *joint; /* at the root that has made it, until it is opened */
     uint64_t where;           /* this process, as its record says */
     int32_t first;            /* is the segment this group's?  Then its places come first */
+    uint64_t few[128];        /* room for a short table of records */
 };
 
 static MPIR_Datatype *byte(void)
@@ -152,7 +153,11 @@ static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct 
     struct {
         int32_t err, word, n, size, root, first;
         struct MPID_Joint_name name;
-    } facts = { err, m->word, t->n, t->size, t->root, s->first, s->name };
+        uint64_t few[sizeof s->few / sizeof *s->few];
+    } facts = { err, m->word, t->n, t->size, t->root, s->first, s->name, { 0 } };
+    size_t bytes = (size_t)t->n * (size_t)t->size;
+    if (!err && t->bytes && bytes <= sizeof facts.few)
+        memcpy(facts.few, t->bytes, bytes);
     int failed = MPIR_Bcast(&facts, sizeof facts, byte(), root, comm);
     if (failed)
         return failed;
@@ -168,8 +173,14 @@ static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct 
     t->root = facts.root;
     s->first = facts.first;
     s->name = facts.name;
+    bytes = (size_t)t->n * (size_t)t->size;
+    if (bytes <= sizeof facts.few) {
+        memcpy(s->few, facts.few, bytes);
+        t->bytes = t->bytes ? t->bytes : (uint8_t *)s->few;
+        return 0;
+    }
     if (!t->bytes)
-        t->bytes = malloc((size_t)t->n * (size_t)t->size);
+        t->bytes = malloc(bytes);
     failed = all_have(comm, t->bytes != NULL);
     return failed ? failed : MPIR_Bcast(t->bytes, (MPI_Count)t->n * t->size, byte(), root, comm);
 }
@@ -254,7 +265,8 @@ int MPIR_Meet(MPIR_Comm *comm, int root, int err, struct meeting *m, MPIR_Comm *
         err = make_comm(comm, root, &theirs, &l, &s, newcomm);
     MPID_Joint_settle(s.joint, false); /* of a root that has failed before it was opened */
     MPIR_Link_close(&l);
-    free(theirs.bytes);
+    if (theirs.bytes != (uint8_t *)s.few)
+        free(theirs.bytes);
     free(mine.bytes);
     return err;
 }
