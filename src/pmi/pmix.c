@@ -24,15 +24,18 @@ static int open_library(const struct pmi_x_function *f, size_t n)
 
 #ifdef HAVE_PMIX
 #include <pmix.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static struct {
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t n);
     pmix_status_t (*fini)(const pmix_info_t info[], size_t n);
     pmix_status_t (*put)(pmix_scope_t scope, const char key[], pmix_value_t *value);
     pmix_status_t (*commit)(void);
-    pmix_status_t (*fence)(const pmix_proc_t procs[], size_t n, const pmix_info_t info[], size_t ninfo);
+    pmix_status_t (*fence)(const pmix_proc_t procs[], size_t n, const pmix_info_t info[], size_t ninfo,
+                           pmix_op_cbfunc_t done, void *arg);
     pmix_status_t (*get)(const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t n,
                          pmix_value_t **value);
     pmix_status_t (*abort)(int status, const char text[], pmix_proc_t procs[], size_t n);
@@ -41,13 +44,14 @@ static struct {
     pmix_status_t (*peers)(const char *node, const char *space, pmix_proc_t **procs, size_t *n);
     pmix_proc_t me;
 } lib;
+static const int32_t *node_of; /* as the facts have it */
 
 static const struct pmi_x_function functions[] = {
     { "PMIx_Init", (void **)&lib.init },
     { "PMIx_Finalize", (void **)&lib.fini },
     { "PMIx_Put", (void **)&lib.put },
     { "PMIx_Commit", (void **)&lib.commit },
-    { "PMIx_Fence", (void **)&lib.fence },
+    { "PMIx_Fence_nb", (void **)&lib.fence },
     { "PMIx_Get", (void **)&lib.get },
     { "PMIx_Abort", (void **)&lib.abort },
     { "PMIx_Error_string", (void **)&lib.text },
@@ -138,6 +142,7 @@ static int learn(struct pmi_facts *f)
         return ku_err_set(ENOMEM, NULL, "no memory for the nodes of %d ranks", f->size);
     if (f->size > 1 && !nodes_by_number(f) && !nodes_by_name(f))
         return ku_err_set(EPROTO, NULL, "the launcher's PMIx does not tell on which nodes the ranks are");
+    node_of = f->node_of;
     return f->size > 1 ? pmi_renumber(f->node_of, f->size) : 0;
 }
 
@@ -180,6 +185,51 @@ static int get(int32_t from, const char *key, char *value, size_t cap)
     return is ? 0 : ku_err_set(EPROTO, NULL, "the launcher's PMIx has no text of that size as %s", key);
 }
 
+/* ---- The fence ---- */
+
+struct fence {
+    sem_t over;
+    pmix_status_t status;
+};
+
+static void on_fenced(pmix_status_t status, void *arg)
+{
+    struct fence *f = arg;
+    f->status = status;
+    sem_post(&f->over);
+}
+
+/* A rank may have reason to come late.  But one that has ended before it came is told by nobody where the launcher does not end the job
+ * for that: then the others would wait for ever without a word.  One of each node says so, and the next, as it may be that one. */
+static void tell_of_waiting(int seconds)
+{
+    int before = 0;
+    for (int32_t r = 0; r < (int32_t)lib.me.rank; r++)
+        before += node_of[r] == node_of[lib.me.rank];
+    if (before < 2)
+        fprintf(stderr,
+                "rank %u has waited for other ranks in MPI_Init for %d s.  If one has ended before it called "
+                "MPI_Init, the "
+                "launcher does not tell: srun -K, or SLURM_KILL_BAD_EXIT=1, ends such a job\n",
+                lib.me.rank, seconds);
+}
+
+static void wait_for(struct fence *f)
+{
+    enum { PATIENCE = 20 /* seconds */ };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE;
+    int got;
+    while ((got = sem_timedwait(&f->over, &until)) != 0 && errno == EINTR)
+        ;
+    if (got == 0)
+        return;
+    tell_of_waiting(PATIENCE);
+    while (sem_wait(&f->over) != 0 && errno == EINTR)
+        ;
+}
+
 /* All is collected: what is fetched when it is asked for is never found if its rank has died. */
 static int fence(void)
 {
@@ -187,7 +237,17 @@ static int fence(void)
     collect.value.type = PMIX_BOOL;
     collect.value.data.flag = true;
     int err = fail("PMIx_Commit", "failed", lib.commit());
-    return err ? err : fail("PMIx_Fence", "failed", lib.fence(NULL, 0, &collect, 1));
+    if (err)
+        return err;
+    struct fence f = { .status = PMIX_SUCCESS };
+    sem_init(&f.over, 0, 0);
+    pmix_status_t s = lib.fence(NULL, 0, &collect, 1, on_fenced, &f);
+    if (s == PMIX_SUCCESS) {
+        wait_for(&f);
+        s = f.status;
+    }
+    sem_destroy(&f.over);
+    return fail("PMIx_Fence", "failed", s == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : s);
 }
 
 static void end(int code, const char *text)

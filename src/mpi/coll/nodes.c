@@ -101,12 +101,12 @@ static int build(MPIR_Comm *comm, MPIR_Comm *node, MPIR_Comm *leaders, const uin
 int MPIR_Coll_nodes_ask(MPIR_Comm *comm)
 {
     MPIR_Comm *node = NULL, *leaders = NULL;
-    uint32_t v[ASK_WORDS] = { MPIR_Group_other_job(comm->group) != MPI_UNDEFINED };
+    uint32_t v[ASK_WORDS];
     comm->nodes_asked = true;
-    int err = agree(comm, v, 1); /* members of other jobs have node numbers of their own */
-    if (err || v[ASK_FAILED])
-        return err;
-    err = split(comm, MPID_World()->node, &node);
+    /* Members of other jobs have node numbers of their own, and those of jobs on one node do not come here: nobody asks. */
+    if (MPIR_Group_other_job(comm->group) != MPI_UNDEFINED)
+        return 0;
+    int err = split(comm, MPID_World()->node, &node);
     int second = split(comm, node && node->adi.rank == 0 ? 0 : MPI_UNDEFINED, &leaders);
     err = look(comm, node, leaders, err ? err : second, v);
     if (!err && !v[ASK_FAILED] && v[ASK_NODES] > 1 && v[ASK_MOST] > 1)
