@@ -83,7 +83,7 @@ static bool decode(const char *text, uint8_t *bytes, size_t len)
     return *text == 0;
 }
 
-static int put_bytes(const char *key, const void *bytes, size_t len)
+static int put_bytes(const char *key, const void *bytes, size_t len, enum pmi_reach reach)
 {
     char *text = malloc(text_bytes(len)), name[KEY];
     int err = text ? 0 : ku_err_set(ENOMEM, NULL, "no memory for %zu bytes to be published", len);
@@ -93,7 +93,8 @@ static int put_bytes(const char *key, const void *bytes, size_t len)
     for (size_t at = 0, i = 0; at < all && !err; at += n, i++) {
         char *piece = strndup(text + at, n);
         snprintf(name, sizeof name, "%s-%zu", key, i);
-        err = piece ? server->put(name, piece) : ku_err_set(ENOMEM, NULL, "no memory to publish %s", name);
+        err = piece ? server->put(name, piece, reach)
+                    : ku_err_set(ENOMEM, NULL, "no memory to publish %s", name);
         free(piece);
     }
     free(text);
@@ -184,12 +185,12 @@ static int lead(struct pmi_job *job, const struct node_facts *n)
     if (n->nodes > 1 && facts.rank == 0) {
         struct job_secret j = { .job_id = s->head->job_id };
         memcpy(j.secret, s->head->secret, sizeof j.secret);
-        err = put_bytes("keel-job", &j, sizeof j);
+        err = put_bytes("keel-job", &j, sizeof j, PMI_REACH_ALL);
     }
     atomic_store(&s->head->held, 1); /* until it is joined */
     struct where w = { getpid(), s->fd };
     snprintf(key, sizeof key, "keel-node%d", n->node);
-    return err ? err : put_bytes(key, &w, sizeof w);
+    return err ? err : put_bytes(key, &w, sizeof w, PMI_REACH_NODE);
 }
 
 /* Launchers bind ranks, so a rank may use less of the machine than its node's ranks together: each tells, and the leader counts. */
@@ -205,7 +206,7 @@ static int tell_affinity(void)
     CPU_ZERO(&set);
     sched_getaffinity(0, sizeof set, &set); /* none: of a machine with more cpus than the set has */
     affinity_key(key, facts.rank);
-    return put_bytes(key, &set, sizeof set);
+    return put_bytes(key, &set, sizeof set, PMI_REACH_NODE);
 }
 
 static int count_cpus(struct ku_seg_head *h)
@@ -349,7 +350,7 @@ int pmi_kvs_card(const struct pmi_job *job, const void *bytes, uint32_t len)
     if (!server || !several_nodes(job))
         return 0;
     card_key(key, job->rank, job->epoch);
-    int err = put_bytes(key, bytes, len);
+    int err = put_bytes(key, bytes, len, PMI_REACH_ALL);
     return err ? err : server->fence();
 }
 

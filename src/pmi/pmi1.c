@@ -97,8 +97,9 @@ static int init(struct pmi_facts *f)
     return err;
 }
 
-static int put(const char *key, const char *value)
+static int put(const char *key, const char *value, enum pmi_reach reach)
 {
+    (void)reach; /* all have one space */
     char line[LINE];
     snprintf(line, sizeof line, "cmd=put kvsname=%s key=%s value=%s\n", pmi.space, key, value);
     return ask(line, "put_result");

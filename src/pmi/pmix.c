@@ -159,13 +159,14 @@ static int init(struct pmi_facts *f)
     return err;
 }
 
-static int put(const char *key, const char *value)
+static int put(const char *key, const char *value, enum pmi_reach reach)
 {
+    pmix_scope_t to = reach == PMI_REACH_NODE ? PMIX_LOCAL : PMIX_GLOBAL;
     pmix_value_t v = { .type = PMIX_STRING };
     v.data.string = strdup(value);
     if (!v.data.string)
         return ku_err_set(ENOMEM, NULL, "no memory to publish %s", key);
-    int err = fail("publishing", key, lib.put(PMIX_GLOBAL, key, &v));
+    int err = fail("publishing", key, lib.put(to, key, &v));
     free(v.data.string);
     return err;
 }
@@ -230,7 +231,7 @@ static void wait_for(struct fence *f)
         ;
 }
 
-/* All is collected: what is fetched when it is asked for is never found if its rank has died. */
+/* All that other nodes may ask for is collected: what is fetched when it is asked for is never found if its rank has died. */
 static int fence(void)
 {
     pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
@@ -270,9 +271,9 @@ static int init(struct pmi_facts *f)
     return open_library(NULL, 0);
 }
 
-static int put(const char *key, const char *value)
+static int put(const char *key, const char *value, enum pmi_reach reach)
 {
-    (void)key, (void)value;
+    (void)key, (void)value, (void)reach;
     return ENOSYS;
 }
 static int get(int32_t from, const char *key, char *value, size_t cap)

@@ -14,13 +14,15 @@ struct pmi_facts {
     size_t value_max;                     /* bytes of a value */
 };
 
+enum pmi_reach { PMI_REACH_NODE, PMI_REACH_ALL };
+
 struct pmi_server {
     const char *name; /* job.wire */
     bool (*is_there)(void);
     /* 0, or an errno value with a text.  Once a process. */
     int (*init)(struct pmi_facts *f);
-    /* A key has at most 31 letters and digits and '-'; a value has no spaces, '=', ';' and controls. */
-    int (*put)(const char *key, const char *value);
+    /* `reach`: who will ask; the others need not be told.  A key has at most 31 letters and digits and '-'; a value has no spaces, '=', ';' and controls. */
+    int (*put)(const char *key, const char *value, enum pmi_reach reach);
     /* What another rank (`from`) has put, before a fence that both have passed; `cap` is more than value_max. */
     int (*get)(int32_t from, const char *key, char *value, size_t cap);
     int (*fence)(void); /* all ranks of the job meet */

@@ -29,9 +29,9 @@ static void fail(const char *what)
 
 /* ---- a launcher ---- */
 
-static int keep(const char *key, const char *value)
+static int keep(const char *key, const char *value, enum pmi_reach reach)
 {
-    (void)key;
+    (void)key, (void)reach;
     if (pieces == PIECES || strlen(value) > facts.value_max)
         fail("a value that is too long");
     snprintf(piece[pieces++], PIECE + 1, "%s", value);
@@ -97,7 +97,7 @@ static void value(void)
     pieces = 0;
     if (len * 4 / 3 + 24 > facts.value_max * PIECES)
         return;
-    put_bytes("key", bytes, len);
+    put_bytes("key", bytes, len, PMI_REACH_ALL);
     for (uint32_t i = 0; i < times && pieces > 0; i++)
         mutate();
     int err = get_bytes(0, "key", &got, &had, most);

@@ -206,7 +206,7 @@ static void talk(const struct pmi_server *s)
         return;
     }
     look_at(&f);
-    bool ok = is_well(s->put("keel-key", "12:AbCdEfGh")) && is_well(s->fence());
+    bool ok = is_well(s->put("keel-key", "12:AbCdEfGh", PMI_REACH_ALL)) && is_well(s->fence());
     memset(value, 'x', sizeof value);
     ok = ok && is_well(s->get(0, "keel-key", value, f.value_max + 1));
     if (ok && !memchr(value, 0, f.value_max + 1))
