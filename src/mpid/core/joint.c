@@ -12,14 +12,14 @@
  *   2. grank_of[place] is the process's number here, if this segment is the first that the two have in common; else EMPTY.  When this process
  *      has parted with it, PARTED: what still comes from there is for nobody.  Both ends say BYE, so both know when to do so.
  *   3. A segment in which nobody is served any more is closed.
- *   4. No launcher looks after the segment.  Each process has a descriptor of each process that it serves, which tells of that one's end, and
- *      marks it dead in the segment, as a launcher would. */
+ *   4. No launcher looks after the segment.  Each process has a descriptor of each process that it serves, which tells of that one's end (or, where
+ *      there are no descriptors left, looks before it sleeps), and marks it dead in the segment, as a launcher would. */
 #define _GNU_SOURCE
 #include "joint.h"
 #include "core.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -36,6 +36,7 @@ struct MPID_JOINT {
     int32_t n, me, serves; /* serves: how many processes */
     int32_t *grank_of;     /* [n] */
     int *alive;            /* [n]: readable when the process has ended; -1 */
+    bool blind;            /* there are some without such a descriptor, that may be alive */
 };
 
 static struct MPID_JOINT *joints;
@@ -171,6 +172,8 @@ static bool take_place(struct MPID_JOINT *j)
                                .grank_of = j->grank_of,
                                .scattered = true,
                                .others = true };
+    if (ends < 0 && (ends = epoll_create1(EPOLL_CLOEXEC)) < 0)
+        return false;
     services.deliver = joint_deliver;
     atomic_fetch_or(&j->segment.head->fence_all, atomic_load(&MPID_core.job.segment.head->fence_all));
     atomic_store(&me->pid, getpid());
@@ -360,12 +363,14 @@ void MPID_Joints_cancel(void)
 
 /* ---- Who has ended ---- */
 
-static void mark_dead(struct MPID_JOINT *j, int32_t place)
+/* False: another process marks, try again. */
+static bool mark_dead(struct MPID_JOINT *j, int32_t place)
 {
-    while (!ku_segment_mark_begin(&j->segment))
-        sched_yield();
+    if (!ku_segment_mark_begin(&j->segment))
+        return false;
     ku_segment_mark_gone(&j->segment, (uint32_t)place);
     ku_segment_mark_end(&j->segment);
+    return true;
 }
 
 static void watch_end(struct MPID_JOINT *j, int32_t place)
@@ -373,20 +378,18 @@ static void watch_end(struct MPID_JOINT *j, int32_t place)
     struct epoll_event e = { .events = EPOLLIN };
     int fd = process_fd(atomic_load(&at_place(j, place)->pid));
     e.data.fd = fd;
-    if (fd < 0 && errno == ESRCH)
-        mark_dead(j, place);
-    if (fd >= 0 && epoll_ctl(ends, EPOLL_CTL_ADD, fd, &e) == 0)
+    if (fd >= 0 && epoll_ctl(ends, EPOLL_CTL_ADD, fd, &e) == 0) {
         j->alive[place] = fd;
-    else if (fd >= 0)
+        return;
+    }
+    if (fd >= 0)
         close(fd);
+    j->blind = true; /* it has ended already, or there are too many descriptors */
 }
 
-/* Without a descriptor for it (there are too many) the end of a process is found as that of one on another node is. */
 static void watch_ends(struct MPID_JOINT *j)
 {
-    if (ends < 0)
-        ends = epoll_create1(EPOLL_CLOEXEC);
-    for (int32_t i = 0; i < j->n && ends >= 0; i++)
+    for (int32_t i = 0; i < j->n; i++)
         if (j->grank_of[i] >= MPID_core.job.size)
             watch_end(j, i);
 }
@@ -396,11 +399,26 @@ static void has_ended(int fd)
     for (struct MPID_JOINT *j = joints; j != NULL; j = j->next)
         for (int32_t i = 0; i < j->n; i++)
             if (j->alive[i] == fd) {
-                mark_dead(j, i);
+                if (!mark_dead(j, i)) /* it stays readable */
+                    return;
                 close(fd);
                 j->alive[i] = -1;
                 return;
             }
+}
+
+/* Those without a descriptor. */
+static void look_for(struct MPID_JOINT *j)
+{
+    j->blind = false;
+    for (int32_t i = 0; i < j->n; i++) {
+        if (j->grank_of[i] < MPID_core.job.size || j->alive[i] >= 0 ||
+            atomic_load(&ku_segment_gone(&j->segment)[i]))
+            continue;
+        bool ended = kill(atomic_load(&at_place(j, i)->pid), 0) != 0 && errno == ESRCH;
+        if (!ended || !mark_dead(j, i))
+            j->blind = true;
+    }
 }
 
 void MPID_Joints_look(void)
@@ -410,4 +428,7 @@ void MPID_Joints_look(void)
     int n = joints != NULL && ends >= 0 ? epoll_wait(ends, e, SOME, 0) : 0;
     for (int i = 0; i < n; i++)
         has_ended(e[i].data.fd);
+    for (struct MPID_JOINT *j = joints; j != NULL; j = j->next)
+        if (j->blind)
+            look_for(j);
 }
