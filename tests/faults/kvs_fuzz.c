@@ -8,24 +8,14 @@
  * an errno value and a text; a node has at least one core.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
 #include "pmi/kvs.c"
 
+#define PROGRAM "kvs_fuzz"
+#include "random.h"
+
 enum { PIECES = 400, PIECE = 300, MOST = 4000 };
 
-static uint64_t state, seed;
 static long taken, refused;
 static char piece[PIECES][PIECE + 1];
 static int pieces;
-
-static uint32_t random_below(uint32_t n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 33) % n;
-}
-
-static void fail(const char *what)
-{
-    printf("FAILED: %s; kvs_fuzz - %llu\n", what, (unsigned long long)seed);
-    exit(1);
-}
 
 /* ---- a launcher ---- */
 

@@ -24,22 +24,12 @@
 #include "pmi/words.h"
 #include "util/err.h"
 
+#define PROGRAM "pmi_fuzz"
+#include "random.h"
+
 enum { RANKS = 4, LONGEST = 1 << 17, CAP = 4096 };
 
-static uint64_t state, seed;
 static long taken, refused;
-
-static uint32_t random_below(uint32_t n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 33) % n;
-}
-
-static void fail(const char *what)
-{
-    printf("FAILED: %s; pmi_fuzz - %llu\n", what, (unsigned long long)seed);
-    exit(1);
-}
 
 /* What a launcher answers, in the order in which a rank asks. */
 static const char *const lines[] = {

@@ -24,24 +24,14 @@
 #include "util/le.h"
 #include "util/sock.h"
 
+#define PROGRAM "port_fuzz"
+#include "random.h"
+
 enum { LONGEST = 1 << 15, CARD = 40, RECORD = 72, HERE = 5 };
 
-static uint64_t state, seed;
 static long taken[4], refused[4];
 static uint8_t said[LONGEST];
 static size_t len;
-
-static uint32_t random_below(uint32_t n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 33) % n;
-}
-
-static void fail(const char *what)
-{
-    printf("FAILED: %s; port_fuzz - %llu\n", what, (unsigned long long)seed);
-    exit(1);
-}
 
 static void mutate(uint8_t *bytes, size_t *n, size_t room, const char *letters)
 {

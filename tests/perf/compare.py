@@ -165,6 +165,17 @@ def median_ratio(over, under):
     return median_of([o / u for o, u in zip(over or [], under or []) if o is not None and u])
 
 
+def beside_bare(results, rows, bare):
+    """Rows of (what, bytes, unit): medians, and the median of each round's ratio to what `bare` did in it."""
+    names = [name for name in results if any(results[name])]
+    print(f"{'':10} {'bytes':>8} {'':5}" + "".join(f"{n:>10}" for n in names) + "".join(f"{n + '/' + bare:>14}" for n in names[1:]))
+    for what, n, unit in rows:
+        values = {name: [one.get((what, n)) for one in results[name]] for name in names}
+        cells = "".join(f"{median_of(values[name]) or float('nan'):10.4g}" for name in names)
+        ratios = [median_ratio(values[name], values[bare]) if bare in names else None for name in names[1:]]
+        print(f"{what:10} {n:8} {unit:5}{cells}" + "".join(f"{ratio or float('nan'):14.3f}" for ratio in ratios), flush=True)
+
+
 def cell(value, width):
     return f"{value:{width}.4g}" if value is not None else f"{'-':>{width}}"
 

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from compare import TOP, build, build_bench, libraries, median_of, median_ratio, printed, rows_of, run_within, turns
+from compare import TOP, beside_bare, build, build_bench, libraries, printed, rows_of, run_within, turns
 
 PROVIDER = "tcp;ofi_rxm"
 OFI = {"FI_PROVIDER": PROVIDER, "FI_TCP_IFACE": "lo"}
@@ -103,15 +103,9 @@ def rounds_of(args, library, folder):
 
 
 def table(results, library):
-    names = [name for name in results if any(results[name])]
     rows = sorted({row for one in results["keel"] for row in one}, key=lambda row: (list(UNITS).index(row[0]), row[1]))
     print(f"# over {library}, load {os.getloadavg()[0]:.2f}")
-    print(f"{'':10} {'bytes':>8} {'':5}" + "".join(f"{n:>10}" for n in names) + "".join(f"{n + '/bare':>14}" for n in names[1:]))
-    for what, n in rows:
-        values = {name: [one.get((what, n)) for one in results[name]] for name in names}
-        cells = "".join(f"{median_of(values[name]) or float('nan'):10.4g}" for name in names)
-        ratios = [median_ratio(values[name], values["bare"]) if "bare" in names else None for name in names[1:]]
-        print(f"{what:10} {n:8} {UNITS[what]:5}{cells}" + "".join(f"{ratio or float('nan'):14.3f}" for ratio in ratios), flush=True)
+    beside_bare(results, [(what, n, UNITS[what]) for what, n in rows], "bare")
 
 
 def main():

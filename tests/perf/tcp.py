@@ -10,7 +10,7 @@ import os
 import subprocess
 import tempfile
 
-from compare import TOP, build_bench, libraries, median_of, median_ratio, rows_of, run_within, turns
+from compare import TOP, beside_bare, build_bench, libraries, rows_of, run_within, turns
 
 TESTS = ("latency", "bandwidth")
 
@@ -55,17 +55,6 @@ def rounds_of(args, folder):
     return results, sizes
 
 
-def table(results, sizes):
-    names = [name for name in results if any(results[name])]
-    print(f"{'':10} {'bytes':>8} {'':5}" + "".join(f"{n:>10}" for n in names) + "".join(f"{n + '/raw':>14}" for n in names[1:]))
-    for test, unit in zip(TESTS, ("us", "MB/s")):
-        for n in sizes:
-            values = {name: [one.get((test, n)) for one in results[name]] for name in names}
-            cells = "".join(f"{median_of(values[name]) or float('nan'):10.4g}" for name in names)
-            ratios = "".join(f"{median_ratio(values[name], values['raw']) or float('nan'):14.3f}" for name in names[1:])
-            print(f"{test:10} {n:8} {unit:5}{cells}{ratios}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -74,7 +63,8 @@ def main():
     parser.add_argument("--limit", type=float, default=60, help="seconds for a run")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tcp") as folder:
-        table(*rounds_of(args, folder))
+        results, sizes = rounds_of(args, folder)
+        beside_bare(results, [(test, n, unit) for test, unit in zip(TESTS, ("us", "MB/s")) for n in sizes], "raw")
 
 
 if __name__ == "__main__":

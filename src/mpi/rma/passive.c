@@ -85,7 +85,7 @@ int MPIR_Win_unlock(int rank, MPIR_Win *win)
         err = first_of(MPIR_Rma_Device_flush(t), MPIR_Rma_Device_wait(t));
         err = first_of(err, MPIR_Rma_Remote_ask(win, t, !(t->access & RMA_UNCHECKED), &acks));
         err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-        err = first_of(err, MPIR_Rma_Out_wait(win, rank));
+        err = first_of(err, MPIR_Rma_Flush_local(win, t));
     }
     t->access = 0;
     MPIR_Near_forget(win);
