@@ -21,13 +21,16 @@ extern bool ku_threaded __attribute__((visibility("hidden")));
 /* Where they may come from several threads, one may have all to itself for a time: the caller is that one, in a call that others wait
  * for; and, there is such a one. */
 struct ku_seat {
-    /* How often the thread has taken the device lock by the bias; it alone writes it. */
+    /* How often the thread has taken the device lock by the bias; it alone writes it.  KU_SEAT_NONE: of no thread. */
     _Alignas(64) _Atomic uint32_t inside;
     _Atomic bool used; /* by a thread */
 };
+#define KU_SEAT_NONE 0x80000000u
+/* Of the thread to which the lock is biased, as far as it knows; else ku_no_seat. */
 extern _Thread_local struct ku_seat *ku_seat __attribute__((visibility("hidden"), tls_model("initial-exec")));
 extern _Atomic bool ku_bias_in_force __attribute__((visibility("hidden")));
-#define KU_BIASED (ku_seat != NULL && atomic_load_explicit(&ku_seat->inside, memory_order_relaxed) != 0)
+extern struct ku_seat ku_no_seat __attribute__((visibility("hidden")));
+#define KU_BIASED ((int32_t)atomic_load_explicit(&ku_seat->inside, memory_order_relaxed) > 0)
 #define KU_BIAS_IN_FORCE atomic_load_explicit(&ku_bias_in_force, memory_order_seq_cst)
 
 struct ku_bias {
@@ -45,7 +48,10 @@ static inline __attribute__((always_inline)) bool ku_seat_says(struct ku_seat *s
     return __builtin_expect(atomic_load_explicit(&ku_bias.to, memory_order_relaxed) == s, 1);
 }
 
-void ku_seat_wake(struct ku_seat *s) __attribute__((cold));
+/* (Not cold: gcc 12 thinks that what follows an inlined function is as rare as the cold call at the end of it.) */
+void ku_seat_wake(struct ku_seat *s) __attribute__((noinline));
+/* Its bias is gone: it leaves. */
+void ku_seat_lost(struct ku_seat *s) __attribute__((noinline));
 static inline __attribute__((always_inline)) void ku_seat_leave(struct ku_seat *s)
 {
     atomic_store_explicit(&s->inside, 0, memory_order_release);
@@ -58,11 +64,10 @@ static inline __attribute__((always_inline)) void ku_seat_leave(struct ku_seat *
 static inline __attribute__((always_inline)) bool ku_seat_enter_here(void)
 {
     struct ku_seat *s = ku_seat;
-    if (s == NULL || atomic_load_explicit(&ku_bias.to, memory_order_relaxed) != s ||
-        atomic_load_explicit(&s->inside, memory_order_relaxed) != 0)
+    if (atomic_load_explicit(&s->inside, memory_order_relaxed) != 0)
         return false;
     if (__builtin_expect(!ku_seat_says(s, 1), 0)) {
-        ku_seat_leave(s);
+        ku_seat_lost(s);
         return false;
     }
     ku_lock_takes(KU_LOCK_DEVICE);

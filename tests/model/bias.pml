@@ -93,17 +93,17 @@ inline revoke() {
 
 proctype thread(byte p) {
     byte i;
-    bit by_bias, has;
+    bit by_bias, has, seat; /* the bias is its own, as far as it knows */
     for (i : 1 .. TURNS) {
         by_bias = 0;
         has = 1;
         if
-        :: biased_to == p ->
+        :: seat ->
             say(1);
 #ifndef NO_RECHECK
             if
             :: biased_to == p -> by_bias = 1
-            :: else -> leave_seat()
+            :: else -> leave_seat(); seat = 0
             fi
 #else
             by_bias = 1
@@ -171,7 +171,7 @@ proctype thread(byte p) {
             :: !has
             :: has
             :: has ->
-                biased = p; in_force = 1; biased_to = p;
+                biased = p; in_force = 1; biased_to = p; seat = 1;
 #ifndef NO_LOOK
                 (!in_lane)
 #endif

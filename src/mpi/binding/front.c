@@ -48,6 +48,11 @@ int MPIR_front_fail(struct front_target target, const char *call, int errclass)
     return s ? MPIR_Err_session(s, call, errclass) : MPIR_Err_none(call, errclass);
 }
 
+int MPIR_front_fail_here(struct front_target target, const char *call, int errclass)
+{
+    return MPIR_front_fail(target, call, errclass);
+}
+
 int MPIR_front_fail_file(struct front_target target, const char *call, int errclass)
 {
     struct keel_object *o = target.object;

@@ -54,18 +54,15 @@ static inline void front_leave(const int *entered)
     if (unlikely(*entered))
         MPID_Thread_leave();
 }
-/* The same of a hot procedure, beside other threads: without a call where the lock is biased to this one. */
-static inline __attribute__((always_inline)) bool front_enter_here(void)
+/* The same of a hot procedure where MPIR_env.plain does not hold: without a call, of the thread to which the lock is biased. */
+static inline __attribute__((always_inline)) bool front_take_seat(void)
 {
-    bool here = ku_seat_enter_here();
-    if (unlikely(!here))
-        MPID_Thread_enter();
-    return here;
+    return MPIR_ENV(brief) && ku_seat_enter_here();
 }
-static inline __attribute__((always_inline)) void front_leave_here(const bool *here)
+static inline __attribute__((always_inline)) void front_leave_seat(void)
 {
-    if (unlikely(!*here || !ku_seat_leave_here()))
-        MPID_Thread_leave();
+    if (unlikely(!ku_seat_leave_here()))
+        MPID_Thread_leave(); /* nothing to be left: it began while it was the only thread */
 }
 /* The same for MPI_T, which may be used before MPI is initialized. */
 static inline int front_enter_tool(bool always)
@@ -76,7 +73,6 @@ static inline int front_enter_tool(bool always)
     return 1;
 }
 #define FRONT_ALONE int entered __attribute__((cleanup(front_leave), unused)) = front_enter();
-#define FRONT_ALONE_HERE bool here __attribute__((cleanup(front_leave_here), unused)) = front_enter_here();
 
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------- */
@@ -105,6 +101,8 @@ static inline struct front_target front_target_requests(MPIR_Request *const *r, 
 }
 int MPIR_front_absent(void) FRONT_COLD;
 int MPIR_front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
+/* The same for what is inlined, so not cold (util/seat.h says why). */
+int MPIR_front_fail_here(struct front_target target, const char *call, int errclass);
 /* Of the calls of the chapter on files, whose errors go to a file's handler, or to the default one. */
 int MPIR_front_fail_file(struct front_target target, const char *call, int errclass) FRONT_COLD;
 

@@ -891,16 +891,13 @@ FREE = ("Abort", "Comm_rank", "Comm_size", "Comm_remote_size", "Comm_test_inter"
         "Status_get_tag", "Status_get_error")
 
 
-USUAL = "(locked ? MPIR_ENV(brief) : MPIR_ENV(plain))"
-
-
 def short_way(front):
     """The code of a hot procedure when nothing is unusual: few branches, and no call but the body's.  It ends with true and the value in
-    *value, or with false, and nothing done, where something is unusual.  locked: beside other threads, with the lock."""
+    *value, or with false, and nothing done, where something is unusual.  MPIR_env.brief holds, and the lock is taken where there is one."""
     proc, call = front.proc, front.call
     if proc.short == "Waitall":
-        return "    *value = MPI_SUCCESS;\n    return %s && likely(front_waitall(%s));" % (USUAL, ", ".join(p.name for p in proc.params))
-    decls, conds, args, after = [], [USUAL], [], []
+        return "    *value = MPI_SUCCESS;\n    return likely(front_waitall(%s));" % ", ".join(p.name for p in proc.params)
+    decls, conds, args, after = [], [], [], []
     comm = front.comm.name + "_o" if front.comm else None
     for p in front.order():
         h, name, kind = p.kind.handle, p.name, p.kind.name
@@ -925,18 +922,25 @@ def short_way(front):
             decls.append("MPIR_Status %s_o;" % name)
             args[-1] = "%s ? &%s_o : NULL" % (name, name)
             after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
+    known, there, left = [], set(), conds
+    for d in [None] + decls: # each is looked at as early as can be
+        if d:
+            known.append("    " + d)
+            there.add(re.search(r"(\w+_o)\b", d).group(1))
+        now = [c for c in left if set(re.findall(r"\w+_o\b", c)) <= there]
+        left = [c for c in left if c not in now]
+        if now:
+            known.append("    if (unlikely(!(%s)))\n        return false;" % " &&\n                   ".join(now))
     if proc.short in NEAR:
-        return "\n".join(["    " + d for d in decls] + ["    *value = MPI_SUCCESS;", "    return likely(%s &&\n                  front_%s(%s));" %
-                                                        (" &&\n                  ".join(conds), proc.short, ", ".join(args))])
+        return "\n".join(known + ["    *value = MPI_SUCCESS;", "    return likely(front_%s(%s));" % (proc.short, ", ".join(args))])
     requests = [p.name + "_o" for p in proc.params if p.kind.name in ("REQUEST", "REQUEST_INOUT")]
     target = "front_target(%s)" % (comm or "NULL")
     if requests and not comm and not front.completes:
         target = "front_target_request(%s)" % requests[0]
     before = ["    if (%s)\n        front_status_in(&%s_o, %s);" % (p.name, p.name, p.name)
               for p in proc.params if p.kind.name == "STATUS_OUT"]
-    end = returns(front.nulls(), 'MPIR_front_fail(%s, "%s", err)' % (target, call), "return *value = %s, true;")
-    return "\n".join(["    " + d for d in decls] + [
-        "    if (unlikely(!(%s)))\n        return false;" % " &&\n                   ".join(conds)] + before + [
+    end = returns(front.nulls(), 'MPIR_front_fail_here(%s, "%s", err)' % (target, call), "return *value = %s, true;")
+    return "\n".join(known + before + [
         "    int err = %s(%s);" % ("front_" + DIRECT[proc.short] if proc.short in DIRECT else "MPIR_" + front.body, ", ".join(args))] + after + end)
 
 
@@ -948,9 +952,9 @@ def beside(front):
     """What a short message's way is, or a partition's, while other threads may call: no lock."""
     if front.proc.short == "Pready":
         return """\
-    MPIR_Request *r = front_made_Request(request);
-    if (MPIR_ENV(brief) && r && MPIR_Pready_beside(partition, r))
-        return MPI_SUCCESS;
+        MPIR_Request *r = front_made_Request(request);
+        if (MPIR_ENV(brief) && r && MPIR_Pready_beside(partition, r))
+            return MPI_SUCCESS;
 """
     form = DIRECT.get(front.proc.short)
     if form not in ("Send", "Isend", "Irecv"):
@@ -961,34 +965,29 @@ def beside(front):
             conds.append(SHORT[p.kind.name].format(p.name, "c"))
         names.append({"COMM": "c", "DATATYPE_USE": "t"}.get(p.kind.name, p.name))
     code = fill("""\
-    MPIR_Comm *c = KU_BIAS_IN_FORCE ? NULL : front_known_Comm(comm);
-    MPIR_Datatype *t = c ? front_known_Datatype(datatype) : NULL;
-    if (c && t && t->adi.is_committed && @CONDS@) {
+        MPIR_Comm *c = KU_BIAS_IN_FORCE ? NULL : front_known_Comm(comm);
+        MPIR_Datatype *t = c ? front_known_Datatype(datatype) : NULL;
+        if (c && t && t->adi.is_committed && @CONDS@) {
 """, CONDS=" && ".join(conds))
     if form == "Send":
         return code + fill("""\
-        if (front_Send_beside(@ARGS@))
-            return MPI_SUCCESS;
-    }
+            if (front_Send_beside(@ARGS@))
+                return MPI_SUCCESS;
+        }
 """, ARGS=", ".join(names))
     return code + fill("""\
-        MPIR_Request *r = MPIR_ENV(brief) ? front_@FORM@_beside(@ARGS@) : NULL;
-        if (r) {
-            *request = front_native_Request(MPIR_Object_made_handle(MPIR_KIND_REQUEST, r));
-            return MPI_SUCCESS;
+            MPIR_Request *r = MPIR_ENV(brief) ? front_@FORM@_beside(@ARGS@) : NULL;
+            if (r) {
+                *request = front_native_Request(MPIR_Object_made_handle(MPIR_KIND_REQUEST, r));
+                return MPI_SUCCESS;
+            }
         }
-    }
 """, FORM=form, ARGS=", ".join(names[:-1]))
 
 
 def filling(front):
     """What a call does with the lock for the next ones without it."""
-    if DIRECT.get(front.proc.short) not in ("Isend", "Irecv"):
-        return ""
-    return """\
-    if (!here)
-        MPIR_Reserve_fill();
-"""
+    return "        MPIR_Reserve_fill();\n" if DIRECT.get(front.proc.short) in ("Isend", "Irecv") else ""
 
 
 def conversion(proc, abi=None):
@@ -1015,7 +1014,7 @@ def conversion(proc, abi=None):
 
 
 HOT = """\
-static inline __attribute__((always_inline)) bool short_@CALL@(@DECLS@, bool locked, int *value)
+static inline __attribute__((always_inline)) bool short_@CALL@(@DECLS@, int *value)
 {
 @SHORT@
 }
@@ -1025,40 +1024,44 @@ static FRONT_COLD @SLOW@
 @CODE@
 }
 
-/* Beside other threads. */
-static __attribute__((noinline)) @LOCKED@
+/* Beside other threads, unless the lock is biased to this one; or where something is unusual. */
+static __attribute__((noinline)) @OTHER@
 {
     int value;
+    bool locked = MPIR_ENV(threaded);
+    if (locked) {
 @BESIDE@\
-    FRONT_ALONE_HERE
+        MPID_Thread_enter();
 @FILLING@\
+    }
     MPID_Call_name = "@CALL@"; /* the stack has no symbol for this part */
-    return likely(short_@CALL@(@ARGS@, true, &value)) ? value : slow_@CALL@(@ARGS@);
-}
-
-/* (Cold, so that the exported one keeps its arguments where they came.) */
-static FRONT_COLD @REST@
-{
-    return MPIR_ENV(threaded) ? locked_@CALL@(@ARGS@) : slow_@CALL@(@ARGS@);
+    if (!MPIR_ENV(brief) || unlikely(!short_@CALL@(@ARGS@, &value)))
+        value = slow_@CALL@(@ARGS@);
+    if (locked)
+        MPID_Thread_leave();
+    return value;
 }
 
 """
 EXPORTED = """\
     int value;
-    return likely(short_@CALL@(@ARGS@, false, &value)) ? value : rest_@CALL@(@ARGS@);"""
+    if (!MPIR_ENV(plain) && !front_take_seat())
+        return other_@CALL@(@ARGS@);
+    if (unlikely(!short_@CALL@(@ARGS@, &value)))
+        value = slow_@CALL@(@ARGS@);
+    if (!MPIR_ENV(plain))
+        front_leave_seat();
+    return value;"""
 
 
 def hot_function(proc, large, front, wrapper):
-    """The slow form does everything; the exported one tries the short way first, and so does another one with the lock."""
+    """The slow form does everything; the exported one tries the short way first, and so does another one beside other threads."""
     call, args = front.call, ", ".join(p.name for p in proc.params)
     proto = abi_type(proc.prototype("", large))
-    forms = {prefix.upper(): proto.replace(" " + call, " %s_%s" % (prefix, call)) for prefix in ("slow", "locked", "rest")}
+    forms = {prefix.upper(): proto.replace(" " + call, " %s_%s" % (prefix, call)) for prefix in ("slow", "other")}
     code = front.code().replace("\n\n", "\n\n    MPID_Call_name = call; /* the stack has no symbol for this part */\n", 1)
-    short = fill(EXPORTED, CALL=call, ARGS=args)
-    if wrapper.needed:
-        short = "    int value;\n" + wrapper.code("likely(short_%s(%%s, false, &value)) ? value : rest_%s(%s)" % (call, call, args))
-    return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args,
-                CODE=ALONE + code, BESIDE=beside(front), FILLING=filling(front), **forms) + function(proc, large, short)
+    return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args, CODE=ALONE + code,
+                BESIDE=beside(front), FILLING=filling(front), **forms) + function(proc, large, fill(EXPORTED, CALL=call, ARGS=args), wrapper)
 
 
 def function(proc, large, code, wrapper=None):

@@ -18,7 +18,7 @@ enum MPIR_PHASE {
 extern struct MPIR_env {
     bool up;               /* somebody uses the library: calls are legal, */
     bool brief;            /* and nobody looks on: the short ways of hot procedures do, */
-    bool plain;            /* and they come from one thread at a time */
+    bool plain;            /* and they come from one thread at a time, and have done so since there are users */
     bool threaded;         /* calls come from several at once (MPI_THREAD_MULTIPLE) */
     enum MPIR_PHASE phase; /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
     int thread_level;      /* MPI_THREAD_*, of the world model */

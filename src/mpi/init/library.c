@@ -35,6 +35,7 @@ static struct ku_lock lock = KU_LOCK(KU_LOCK_INIT);
 static struct {
     int adi, users;
     int levels[MPI_THREAD_MULTIPLE + 1]; /* users by their level of thread support */
+    bool had_threads;                    /* some of MPI_THREAD_MULTIPLE, since there are users */
     int helped;                          /* what needs the helper */
     bool at_exit;
 } library KU_GUARDED_BY(lock);
@@ -183,10 +184,12 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
 /* Do several threads call at once: those of users, or the helper beside them? */
 KU_NEEDS(lock) static void set_mode(void)
 {
+    library.had_threads =
+        library.users > 0 && (library.had_threads || library.levels[MPI_THREAD_MULTIPLE] > 0);
     MPIR_ENV_SET(threaded, library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0);
     MPIR_ENV_SET(up, library.users > 0);
     MPIR_ENV_SET(brief, MPIR_ENV(up) && !MPIR_Leaks_wanted);
-    MPIR_ENV_SET(plain, MPIR_ENV(brief) && !MPIR_ENV(threaded));
+    MPIR_ENV_SET(plain, MPIR_ENV(brief) && !MPIR_ENV(threaded) && !library.had_threads);
     MPID_Mode(MPID_MODE_THREADED, MPIR_ENV(threaded));
 }
 

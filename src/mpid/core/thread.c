@@ -110,16 +110,16 @@ static void bias_to(struct ku_seat *seat)
 /* By the bias: so often it has been taken, or is to be. */
 static uint32_t depth_inside(void)
 {
-    return ku_seat != NULL ? atomic_load_explicit(&ku_seat->inside, memory_order_relaxed) : 0;
+    return KU_BIASED ? atomic_load_explicit(&ku_seat->inside, memory_order_relaxed) : 0;
 }
 
 static bool enter_biased(uint32_t depth)
 {
     struct ku_seat *s = ku_seat;
-    if (s == NULL || biased_to() != s)
+    if (s == &ku_no_seat)
         return false;
     if (unlikely(!ku_seat_says(s, depth))) {
-        ku_seat_leave(s);
+        ku_seat_lost(s);
         return false;
     }
     ku_lock_takes(KU_LOCK_DEVICE);
@@ -203,17 +203,20 @@ static __attribute__((noinline)) bool end_bias(bool wait)
 /* A thread keeps its seat until it ends. */
 static bool find_seat(void)
 {
-    for (int i = 0; ku_seat == NULL && i < SEATS; i++) {
+    struct ku_seat *s = pthread_getspecific(seat_key);
+    for (int i = 0; s == NULL && i < SEATS; i++) {
         bool used = false;
         if (!atomic_compare_exchange_strong(&seats[i].used, &used, true))
             continue;
         if (pthread_setspecific(seat_key, &seats[i]) == 0)
-            ku_seat = &seats[i];
+            s = &seats[i];
         else
             atomic_store(&seats[i].used, false);
         break;
     }
-    return ku_seat != NULL;
+    if (s != NULL)
+        ku_seat = s;
+    return s != NULL;
 }
 
 static __attribute__((noinline)) void bias(void)
@@ -293,7 +296,7 @@ static void release(void)
 
 static void give_seat_back(void *p)
 {
-    ku_seat = NULL;
+    ku_seat = &ku_no_seat;
     atomic_store(&((struct ku_seat *)p)->used, false);
 }
 
@@ -539,6 +542,8 @@ bool MPID_Thread_help(uint32_t *seen)
 void MPID_Thread_leave(void)
 {
     uint32_t depth = depth_of_mine();
+    if (depth == 0)
+        return;
     if (depth > 1) {
         set_depth(depth - 1);
         return;

@@ -334,7 +334,7 @@ enum {
 
 void MPID_Thread_enter(void);
 bool MPID_Thread_try_enter(void); /* false: another thread is inside */
-void MPID_Thread_leave(void);
+void MPID_Thread_leave(void);     /* nothing happens if the caller is not inside */
 /* Around something that may take long or wait for another thread: gives the lock away, however often it was taken; 0: it was not. */
 uint32_t MPID_Thread_suspend(void);
 void MPID_Thread_resume(uint32_t depth);
