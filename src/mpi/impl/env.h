@@ -16,13 +16,13 @@ enum MPIR_PHASE {
 };
 
 extern struct MPIR_env {
-    bool up;               /* somebody uses the library: calls are legal, */
-    bool brief;            /* and nobody looks on: the short ways of hot procedures do, */
-    bool plain;            /* and they come from one thread at a time, and have done so since there are users */
-    bool threaded;         /* calls come from several at once (MPI_THREAD_MULTIPLE) */
-    enum MPIR_PHASE phase; /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
-    int thread_level;      /* MPI_THREAD_*, of the world model */
-    bool check_args;       /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
+    bool up;       /* somebody uses the library: calls are legal, */
+    bool brief;    /* and nobody looks on: the short ways of hot procedures do, */
+    bool plain;    /* and they come from one thread at a time, and have done so since there are users */
+    bool threaded; /* calls come from several at once (MPI_THREAD_MULTIPLE) */
+    enum MPIR_PHASE phase;                        /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
+    int thread_level;                             /* MPI_THREAD_*, of the world model */
+    bool check_args;                              /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
 } MPIR_env __attribute__((visibility("hidden"))); /* the front ends read it without a detour */
 
 /* Any thread reads it, without a lock, while one that holds the library's lock may write.  (An atomic read takes gcc one instruction
