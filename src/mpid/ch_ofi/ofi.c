@@ -351,12 +351,25 @@ static bool is_refusal(int err)
     return err == FI_EACCES || err == FI_EINVAL || err == FI_ENOKEY || err == FI_EPERM;
 }
 
+/* Completions have been lost (fi_cq(3), "overrun"), or the library can give none: nobody is told any more what has been sent. */
+static void lost(struct ofi *o, int err)
+{
+    char text[100];
+    snprintf(text, sizeof text, "the completion queue cannot be used: %s", fi_strerror(err));
+    for (struct dev_peer *p = o->dev.known; p != NULL; p = p->next_known)
+        rdm_broken(p, text);
+}
+
 static void failed(struct ofi *o)
 {
     struct fi_cq_err_entry e = { 0 };
     char text[100];
     const char *why;
-    if (fi_cq_readerr(o->cq, &e, 0) != 1 || e.op_context == NULL)
+    if (fi_cq_readerr(o->cq, &e, 0) != 1)
+        return;
+    if (e.err == FI_EOVERRUN)
+        lost(o, FI_EOVERRUN);
+    if (e.op_context == NULL)
         return;
     why = e.prov_errno != 0 ? fi_cq_strerror(o->cq, e.prov_errno, e.err_data, NULL, 0) : NULL;
     snprintf(text, sizeof text, "%s%s%s", fi_strerror(e.err), why != NULL ? ": " : "",
@@ -384,6 +397,8 @@ static void poll_cq(struct dev *d)
     ssize_t n = fi_cq_read(o->cq, e, BATCH);
     if (n == -FI_EAVAIL)
         failed(o);
+    else if (n < 0 && n != -FI_EAGAIN && n != -FI_EINTR)
+        lost(o, (int)-n);
     for (ssize_t i = 0; i < n; i++) {
         if (e[i].op_context == NULL)
             continue;

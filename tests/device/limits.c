@@ -1,7 +1,8 @@
-/* mr_limit.c: a library to be loaded before others (LD_PRELOAD), which makes a provider of libfabric one that wants local memory
- * registered, as network cards do, and that cannot register more than a limit, as with `ulimit -l`.
+/* limits.c: a library to be loaded before others (LD_PRELOAD), which makes a provider of libfabric one that wants local memory
+ * registered, as network cards do, and that has limits: of what is registered, as with `ulimit -l`, and of its completion queue.
  *
  *   MR_LIMIT    bytes that may be registered at once; without it no limit
+ *   CQ_LIMIT    after so many completions the queue has been overrun: it gives an error without a context, for ever (fi_cq(3))
  *   MR_REPORT   a file to which each process adds a line at its end: "registered N refused N left N", the last: what it has not let go
  *
  * It stands in for fi_getinfo and fi_fabric, and for the operations of what these return. */
@@ -10,10 +11,12 @@
 #include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
+#include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/types.h>
 
 struct live {
     struct fi_ops ops;
@@ -26,6 +29,9 @@ static size_t bytes;
 static int registered, refused, left;
 static struct fi_ops_fabric fabric_ops, *fabric_its;
 static struct fi_ops_mr mr_ops, *mr_its;
+static struct fi_ops_domain domain_ops, *domain_its;
+static struct fi_ops_cq cq_ops, *cq_its;
+static size_t completions;
 static _Thread_local int
     depth; /* of calls of the library: what it calls itself, for a provider below, stays as it is */
 
@@ -34,15 +40,15 @@ static void *of_library(const char *name)
     void *lib = dlopen("libfabric.so.1", RTLD_NOLOAD | RTLD_LAZY);
     void *it = lib != NULL ? dlsym(lib, name) : NULL;
     if (it == NULL) {
-        fprintf(stderr, "mr_limit: there is no %s\n", name);
+        fprintf(stderr, "limits: there is no %s\n", name);
         abort();
     }
     return it;
 }
 
-static size_t limit(void)
+static size_t number(const char *variable)
 {
-    const char *text = getenv("MR_LIMIT");
+    const char *text = getenv(variable);
     return text != NULL ? strtoull(text, NULL, 0) : SIZE_MAX;
 }
 
@@ -64,7 +70,7 @@ static int reg(struct fid *fid, const void *buf, size_t len, uint64_t access, ui
     struct live *l = malloc(sizeof *l);
     int err;
     pthread_mutex_lock(&lock);
-    err = l == NULL || len > limit() - bytes
+    err = l == NULL || len > number("MR_LIMIT") - bytes
               ? -FI_ENOMEM
               : mr_its->reg(fid, buf, len, access, offset, key, flags, mr, context);
     refused += err != 0;
@@ -81,6 +87,38 @@ static int reg(struct fid *fid, const void *buf, size_t len, uint64_t access, ui
     return err;
 }
 
+static ssize_t read_cq(struct fid_cq *cq, void *buf, size_t count)
+{
+    if (completions >= number("CQ_LIMIT"))
+        return -FI_EAVAIL;
+    ssize_t n = cq_its->read(cq, buf, count);
+    completions += n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+static ssize_t read_error(struct fid_cq *cq, struct fi_cq_err_entry *e, uint64_t flags)
+{
+    if (completions < number("CQ_LIMIT"))
+        return cq_its->readerr(cq, e, flags);
+    *e = (struct fi_cq_err_entry){ .err = FI_EOVERRUN };
+    return 1;
+}
+
+static int open_cq(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq, void *context)
+{
+    int err;
+    depth++;
+    err = domain_its->cq_open(domain, attr, cq, context);
+    if (--depth > 0 || err != 0)
+        return err;
+    cq_its = (*cq)->ops;
+    cq_ops = *cq_its;
+    cq_ops.read = read_cq;
+    cq_ops.readerr = read_error;
+    (*cq)->ops = &cq_ops;
+    return 0;
+}
+
 static int domain_of(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
                      void *context)
 {
@@ -94,6 +132,10 @@ static int domain_of(struct fid_fabric *fabric, struct fi_info *info, struct fid
     mr_ops = *mr_its;
     mr_ops.reg = reg;
     (*domain)->mr = &mr_ops;
+    domain_its = (*domain)->ops;
+    domain_ops = *domain_its;
+    domain_ops.cq_open = open_cq;
+    (*domain)->ops = &domain_ops;
     return 0;
 }
 
