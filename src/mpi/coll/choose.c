@@ -418,11 +418,16 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
 }
 
 /* May it be over several nodes, and nobody has looked? */
-static bool over_nodes(const struct coll *c)
+static bool over_nodes(const MPIR_Comm *comm)
 {
-    const MPIR_Comm *comm = c->comm;
     return __builtin_expect(comm->team != MPIR_TEAM_HAS && MPID_World()->nodes > 1, 0) &&
-           !comm->nodes_asked && !c->part && !comm->local && c->size > 2 && comm->coll_seq > TEAM_AFTER;
+           !comm->nodes_asked && !comm->local && comm->adi.size > 2;
+}
+
+int MPIR_Coll_settle(MPIR_Comm *comm)
+{
+    int err = MPIR_Coll_ready(comm);
+    return !err && over_nodes(comm) ? MPIR_Coll_nodes_ask(comm) : err;
 }
 
 /* Choose an algorithm and run it. */
@@ -432,7 +437,7 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
     if (!err && c->comm->team == MPIR_TEAM_UNASKED && !c->comm->local && c->size > 1 &&
         c->comm->coll_seq > TEAM_AFTER)
         err = MPIR_Coll_team_ask(c->comm);
-    if (!err && over_nodes(c))
+    if (!err && !c->part && c->comm->coll_seq > TEAM_AFTER && over_nodes(c->comm))
         err = MPIR_Coll_nodes_ask(c->comm);
     if (err)
         return err;

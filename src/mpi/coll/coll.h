@@ -15,7 +15,7 @@
 #include "p2p.h"
 #include "type.h"
 
-enum { COLL_SMALL = 1024, COLL_TEMPS = 8 };
+enum { COLL_SMALL = 1024, COLL_TEMPS = 16 };
 
 /* At a team: all at once; or the row is run for one part of it (meeting.c). */
 enum coll_turn { COLL_TURN_BOTH = 0, COLL_TURN_COMES, COLL_TURN_MET };
@@ -169,6 +169,8 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
 /* End one: free the temporaries (drop does this alone); the first error class. */
 int MPIR_Coll_end(struct coll *c);
 void MPIR_Coll_drop(struct coll_state *st);
+/* For calls that will be repeated: agree now on all that a communicator's collectives keep; collective.  Returns an error class. */
+int MPIR_Coll_settle(MPIR_Comm *comm);
 /* For a call that may not wait: begin to agree on comm->facts, unless somebody has; they are there when `heard` is set, and
  * never will when neither it nor `asked` is.  (Without memory it does wait.)  Returns an error class. */
 int MPIR_Coll_facts_ask(MPIR_Comm *comm);

@@ -45,6 +45,21 @@ static int32_t rank_in(const MPIR_Comm *comm, const MPIR_Comm *part, int32_t i)
     return MPIR_Group_rank_of(comm->group, g);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct nodes_id *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void put_in_order(struct MPIR_Nodes *n)
+{
+    for (int32_t i = 0; i < n->nodes; i++) {
+        n->row[i].before = i ? n->row[i - 1].before + n->row[i - 1].members : 0;
+        n->by_id[i] = (struct nodes_id){ n->row[i].id, i };
+    }
+    qsort(n->by_id, (size_t)n->nodes, sizeof n->by_id[0], by_id);
+}
+
 /* The rows of all nodes, from their leaders to all. */
 static int exchange_rows(struct MPIR_Nodes *n, struct nodes_row mine)
 {
@@ -54,6 +69,7 @@ static int exchange_rows(struct MPIR_Nodes *n, struct nodes_row mine)
     int second = MPIR_Bcast(n->row, (MPI_Count)WORDS * n->nodes, type, 0, n->node);
     for (n->mine = 0; n->mine < n->nodes && n->row[n->mine].id != mine.id;)
         n->mine++;
+    put_in_order(n);
     return err ? err : second;
 }
 
@@ -72,7 +88,8 @@ static int look(MPIR_Comm *comm, MPIR_Comm *node, const MPIR_Comm *leaders, int 
 
 static int build(MPIR_Comm *comm, MPIR_Comm *node, MPIR_Comm *leaders, const uint32_t v[ASK_WORDS])
 {
-    struct MPIR_Nodes *n = calloc(1, sizeof *n + v[ASK_NODES] * sizeof n->row[0]);
+    struct MPIR_Nodes *n =
+        calloc(1, sizeof *n + v[ASK_NODES] * (sizeof n->row[0] + sizeof n->by_id[0]));
     uint32_t failed = n == NULL;
     int err = agree(comm, &failed, 1);
     if (err || failed) {
@@ -84,7 +101,7 @@ static int build(MPIR_Comm *comm, MPIR_Comm *node, MPIR_Comm *leaders, const uin
     n->nodes = (int32_t)v[ASK_NODES];
     n->most = (int32_t)v[ASK_MOST];
     n->blocks = !v[ASK_GAPS];
-    n->last_rank = -1;
+    n->by_id = (struct nodes_id *)(n->row + n->nodes);
     err = exchange_rows(n, (struct nodes_row){ .id = MPID_World()->node,
                                                .first = rank_in(comm, node, 0),
                                                .members = node->adi.size });
@@ -136,23 +153,30 @@ void MPIR_Coll_nodes_is(const MPIR_Comm *comm, struct coll_size *s)
     s->blocks = n && n->blocks;
 }
 
-/* The place of a rank's node among the leaders. */
+int32_t MPIR_Coll_node_of(const MPIR_Comm *comm, int32_t rank)
+{
+    const struct MPIR_Nodes *n = comm->nodes;
+    int32_t key = n->blocks ? rank : MPID_Node_of(MPIR_Group_grank(comm->group, rank));
+    int32_t low = 0, high = n->nodes - 1;
+    while (low < high) {
+        int32_t mid = low + (high - low + 1) / 2;
+        if ((n->blocks ? n->row[mid].first : n->by_id[mid].id) <= key)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return n->blocks ? low : n->by_id[low].place;
+}
+
 static int32_t node_of(const struct coll *c, int32_t rank)
 {
-    struct MPIR_Nodes *n = c->comm->nodes;
-    int32_t i = 0;
-    if (n->last_rank == rank)
-        return n->last_node;
-    if (n->blocks) {
-        while (i + 1 < n->nodes && n->row[i + 1].first <= rank)
-            i++;
-    } else {
-        int32_t id = MPID_Node_of(MPIR_Group_grank(c->comm->group, rank));
-        while (i + 1 < n->nodes && n->row[i].id != id)
-            i++;
-    }
-    n->last_rank = rank;
-    return n->last_node = i;
+    return MPIR_Coll_node_of(c->comm, rank);
+}
+
+int32_t MPIR_Coll_node_member(const MPIR_Comm *comm, int32_t i)
+{
+    return comm->nodes->blocks ? comm->nodes->row[comm->nodes->mine].first + i
+                               : rank_in(comm, comm->nodes->node, i);
 }
 
 /* Of a rank on this node. */
@@ -190,6 +214,90 @@ static struct coll whole(const struct coll *c, enum coll_kind kind, int root, co
                           .rtype = c->rtype };
 }
 
+/* Messages among the leaders, or on the node, that are no collective of theirs. */
+static struct coll messages(const struct coll *c, MPIR_Comm *comm)
+{
+    struct coll p = *c;
+    p.comm = comm;
+    p.which = MPID_CONTEXT_PT2PT;
+    return p;
+}
+
+/* ---- Ranks that lie on the nodes in no order ---------------------------------------------------------------------- */
+
+/* Blocks in the order of ranks, and the same node by node, in the order of the leaders, on each in the order of its members. */
+struct order {
+    int64_t *at;   /* of each node: where the next of its blocks begins, in elements */
+    int64_t count; /* of a block; BY_RCOUNTS: rcounts tells */
+    MPIR_Datatype *type;
+    char *by_rank, *by_node;
+    bool to_nodes;
+};
+enum { BY_RCOUNTS = -1 };
+
+static int64_t length_of(const struct coll *c, int64_t count, int32_t rank)
+{
+    return count != BY_RCOUNTS ? count : MPIR_Coll_lengths(c, rank, rank + 1);
+}
+
+/* The elements of each node. */
+static void node_lengths(const struct coll *c, int64_t count, int64_t *sum)
+{
+    const struct MPIR_Nodes *n = c->comm->nodes;
+    for (int32_t i = 0; i < n->nodes; i++)
+        sum[i] = count != BY_RCOUNTS ? n->row[i].members * count
+                 : n->blocks ? MPIR_Coll_lengths(c, n->row[i].first, n->row[i].first + n->row[i].members)
+                             : 0;
+    for (int32_t r = 0; count == BY_RCOUNTS && !n->blocks && r < c->size; r++)
+        sum[node_of(c, r)] += length_of(c, count, r);
+}
+
+/* Where the blocks of each begin. */
+static void node_starts(const struct coll *c, int64_t count, int64_t *at)
+{
+    int64_t next = 0;
+    node_lengths(c, count, at);
+    for (int32_t i = 0; i < c->comm->nodes->nodes; i++) {
+        int64_t sum = at[i];
+        at[i] = next;
+        next += sum;
+    }
+}
+
+static void move(const MPIR_Datatype *type, const void *from, void *to, int64_t count)
+{
+    MPID_Copy(from, count, &type->adi, to, count, &type->adi, count * type->adi.size);
+}
+
+static void reorder(struct coll *c, void *arg)
+{
+    const struct order *o = arg;
+    int64_t place = 0;
+    if (c->st->mute)
+        return;
+    node_starts(c, o->count, o->at);
+    for (int32_t r = 0; r < c->size; r++) {
+        int64_t count = length_of(c, o->count, r), *at = &o->at[node_of(c, r)];
+        char *by_rank = coll_at(o->by_rank, place, o->type), *by_node = coll_at(o->by_node, *at, o->type);
+        if (o->to_nodes)
+            move(o->type, by_rank, by_node, count);
+        else
+            move(o->type, by_node, by_rank, count);
+        place += count;
+        *at += count;
+    }
+}
+
+static void put_order(struct coll *c, struct order o)
+{
+    struct order *kept = MPIR_Coll_temp(c, sizeof *kept, coll_bytes());
+    o.at = MPIR_Coll_temp(c, (int64_t)sizeof *o.at * c->comm->nodes->nodes, coll_bytes());
+    if (c->st->mute)
+        return;
+    *kept = o;
+    MPIR_Coll_call(c, reorder, kept);
+}
+
 /* ---- Rows --------------------------------------------------------------------------------------------------------- */
 
 void MPIR_Coll_nodes_barrier(struct coll *c)
@@ -213,24 +321,31 @@ void MPIR_Coll_nodes_bcast(struct coll *c)
         part(c, n->node, whole(c, COLL_BCAST, 0, NULL, c->rbuf));
 }
 
-/* Nobody waits for the root: a root beside its leader gets everything from its node, whose leader brings what the other nodes have. */
+/* Nobody waits for the root: a root beside its leader gets everything from its node, whose leader brings what the other nodes have.  Where
+ * operands are to keep their order it gets the result from the leader. */
 void MPIR_Coll_nodes_reduce(struct coll *c)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
     int32_t to = node_of(c, c->root), root = n->mine == to ? rank_on_node(c, c->root) : 0;
-    bool at_root = c->rank == c->root;
+    bool at_root = c->rank == c->root, root_last = root != 0 && c->op->commutative;
     void *result = n->leaders ? at_root ? c->rbuf : MPIR_Coll_temp(c, c->rcount, c->rtype) : c->rbuf;
-    if (root == 0)
-        part(c, n->node, whole(c, COLL_REDUCE, 0, c->sbuf, result));
+    const void *own = coll_in_place(c->sbuf) && !n->leaders ? c->rbuf : c->sbuf;
+    if (!root_last)
+        part(c, n->node, whole(c, COLL_REDUCE, 0, own, result));
     if (n->leaders)
         part(c, n->leaders,
              whole(c, COLL_REDUCE, to,
-                   root != 0       ? c->sbuf
+                   root_last         ? c->sbuf
                    : n->mine == to ? MPI_IN_PLACE
                                    : result,
                    result));
-    if (root != 0)
+    struct coll p = messages(c, n->node);
+    if (root_last)
         part(c, n->node, whole(c, COLL_REDUCE, root, n->leaders ? result : c->sbuf, c->rbuf));
+    else if (root != 0 && n->leaders)
+        MPIR_Coll_send(&p, result, c->rcount, c->rtype, root);
+    else if (root != 0 && at_root)
+        MPIR_Coll_recv(&p, c->rbuf, c->rcount, c->rtype, 0);
 }
 
 void MPIR_Coll_nodes_allreduce(struct coll *c)
@@ -243,16 +358,7 @@ void MPIR_Coll_nodes_allreduce(struct coll *c)
     part(c, n->node, whole(c, COLL_BCAST, 0, NULL, c->rbuf));
 }
 
-/* Messages among the leaders, or on the node, that are no collective of theirs. */
-static struct coll messages(const struct coll *c, MPIR_Comm *comm)
-{
-    struct coll p = *c;
-    p.comm = comm;
-    p.which = MPID_CONTEXT_PT2PT;
-    return p;
-}
-
-/* Blocks of a rooted collective, as this process has them: `count` elements of `type` each. */
+/* Blocks of a rooted collective, as this process has them: `count` elements of `type` each, node by node. */
 struct blocks {
     int64_t count;
     MPIR_Datatype *type;
@@ -275,20 +381,20 @@ static void with_leaders(struct coll *c, const struct blocks *b, bool sends)
         int32_t i = (n->mine + k) % n->nodes;
         const struct nodes_row *row = &n->row[i];
         if (sends)
-            MPIR_Coll_batch_send(&batch, block_at(b, row->first), row->members * b->count, b->type, i);
+            MPIR_Coll_batch_send(&batch, block_at(b, row->before), row->members * b->count, b->type, i);
         else
-            MPIR_Coll_batch_recv(&batch, block_at(b, row->first), row->members * b->count, b->type, i);
+            MPIR_Coll_batch_recv(&batch, block_at(b, row->before), row->members * b->count, b->type, i);
     }
     MPIR_Coll_batch_end(&batch);
 }
 
-/* The same between the leader and a root beside it, which is `other` on the node: the ranks before this node, and those behind. */
+/* The same between the leader and a root beside it, which is `other` on the node: the blocks of the nodes before this one, and those behind. */
 static void with_root(struct coll *c, const struct blocks *b, int32_t other, bool sends)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
     const struct nodes_row *row = &n->row[n->mine];
     struct coll p = messages(c, n->node);
-    int32_t from[2] = { 0, row->first + row->members }, end[2] = { row->first, c->size };
+    int32_t from[2] = { 0, row->before + row->members }, end[2] = { row->before, c->size };
     for (int i = 0; i < 2; i++) {
         if (from[i] < end[i] && sends)
             MPIR_Coll_send(&p, block_at(b, from[i]), (end[i] - from[i]) * b->count, b->type, other);
@@ -309,10 +415,18 @@ void MPIR_Coll_nodes_gather(struct coll *c)
     struct coll p = {
         .kind = COLL_GATHER, .root = root, .sbuf = c->sbuf, .scount = c->scount, .stype = c->stype
     };
+    if (at_root && !n->blocks) {
+        b.all = MPIR_Coll_temp(c, c->size * b.count, b.type);
+        if (coll_in_place(c->sbuf)) {
+            p.sbuf = coll_at(c->rbuf, c->rank * b.count, b.type);
+            p.scount = b.count;
+            p.stype = b.type;
+        }
+    }
     if (n->leaders && !at_root)
         b.all = MPIR_Coll_temp(c, (n->mine == to ? c->size : row->members) * b.count, b.type);
     if (n->mine != to ? n->leaders != NULL : at_root) {
-        p.rbuf = n->mine == to ? block_at(&b, row->first) : b.all;
+        p.rbuf = n->mine == to ? block_at(&b, row->before) : b.all;
         p.rcount = b.count;
         p.rtype = b.type;
     }
@@ -327,6 +441,9 @@ void MPIR_Coll_nodes_gather(struct coll *c)
         with_root(c, &b, root, true);
     else if (root != 0 && at_root)
         with_root(c, &b, 0, false);
+    if (at_root && !n->blocks)
+        put_order(c,
+                  (struct order){ .count = b.count, .type = b.type, .by_rank = c->rbuf, .by_node = b.all });
 }
 
 /* The same the other way. */
@@ -341,6 +458,15 @@ void MPIR_Coll_nodes_scatter(struct coll *c)
     struct coll p = {
         .kind = COLL_SCATTER, .root = root, .rbuf = c->rbuf, .rcount = c->rcount, .rtype = c->rtype
     };
+    if (at_root && !n->blocks) {
+        char *by_rank = b.all;
+        b.all = MPIR_Coll_temp(c, c->size * b.count, b.type);
+        put_order(c, (struct order){ .count = b.count,
+                                     .type = b.type,
+                                     .by_rank = by_rank,
+                                     .by_node = b.all,
+                                     .to_nodes = true });
+    }
     if (n->leaders && !at_root)
         b.all = MPIR_Coll_temp(c, (n->mine == from ? c->size : row->members) * b.count, b.type);
     if (root != 0 && at_root)
@@ -355,51 +481,51 @@ void MPIR_Coll_nodes_scatter(struct coll *c)
         with_leaders(c, &b, true);
     }
     if (n->mine != from ? n->leaders != NULL : at_root) {
-        p.sbuf = n->mine == from ? block_at(&b, row->first) : b.all;
+        p.sbuf = n->mine == from ? block_at(&b, row->before) : b.all;
         p.scount = b.count;
         p.stype = b.type;
     }
     part(c, n->node, p);
 }
 
-/* The elements for, or of, the members of a node. */
-static int64_t lengths(const struct coll *c, const struct nodes_row *row)
-{
-    return MPIR_Coll_lengths(c, row->first, row->first + row->members);
-}
-
-/* Blocks of all nodes lie one after the other; each process's own one is in its place. */
+/* Each process's own block is in its place. */
 void MPIR_Coll_nodes_allgather(struct coll *c)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
-    struct coll p = { .kind = COLL_GATHER, .rcount = c->rcount, .rtype = c->rtype };
+    void *own = coll_at(c->rbuf, c->rank * c->rcount, c->rtype);
+    char *all = n->blocks ? c->rbuf : MPIR_Coll_temp(c, c->size * c->rcount, c->rtype);
+    struct coll p = { .kind = COLL_GATHER,
+                      .sbuf = own,
+                      .scount = c->rcount,
+                      .stype = c->rtype,
+                      .rcount = c->rcount,
+                      .rtype = c->rtype };
     if (n->leaders) {
-        p.sbuf = MPI_IN_PLACE;
-        p.rbuf = coll_at(c->rbuf, c->rank * c->rcount, c->rtype);
-    } else {
-        p.sbuf = coll_at(c->rbuf, c->rank * c->rcount, c->rtype);
-        p.scount = c->rcount;
-        p.stype = c->rtype;
+        p.sbuf = n->blocks ? MPI_IN_PLACE : own;
+        p.rbuf = coll_at(all, n->row[n->mine].before * c->rcount, c->rtype);
     }
     part(c, n->node, p);
     if (n->leaders) {
         int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes());
         for (int32_t i = 0; !c->st->mute && i < n->nodes; i++) {
             counts[i] = n->row[i].members * c->rcount;
-            counts[n->nodes + i] = n->row[i].first * c->rcount;
+            counts[n->nodes + i] = n->row[i].before * c->rcount;
         }
         if (!c->st->mute)
             part(c, n->leaders,
                  (struct coll){ .kind = COLL_ALLGATHERV,
                                 .sbuf = MPI_IN_PLACE,
-                                .rbuf = c->rbuf,
+                                .rbuf = all,
                                 .rcounts = { counts, true },
                                 .rdispls = { counts + n->nodes, true },
                                 .rtype = c->rtype });
     }
-    struct coll all = whole(c, COLL_BCAST, 0, NULL, c->rbuf);
-    all.rcount = c->size * c->rcount;
-    part(c, n->node, all);
+    struct coll down = whole(c, COLL_BCAST, 0, NULL, all);
+    down.rcount = c->size * c->rcount;
+    part(c, n->node, down);
+    if (!n->blocks)
+        put_order(
+            c, (struct order){ .count = c->rcount, .type = c->rtype, .by_rank = c->rbuf, .by_node = all });
 }
 
 /* Where the blocks of all lie one after the other, in the order of the ranks, without gaps; NULL: they do not. */
@@ -421,63 +547,75 @@ static char *in_a_row(const struct coll *c)
     return (char *)coll_at(c->rbuf, at, c->rtype) + c->rtype->adi.true_lb;
 }
 
-/* The blocks of this node's members to their leader, as bytes. */
-static void bring_blocks(struct coll *c, char *all)
+/* The blocks of this node's members to their leader, as bytes: one after the other at `here`. */
+static void bring_blocks(struct coll *c, char *here)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
     const struct nodes_row *row = &n->row[n->mine];
     struct coll p = messages(c, n->node);
     struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
-    int64_t at = MPIR_Coll_lengths(c, 0, row->first + 1);
+    int64_t at = mine.count * mine.type->adi.size;
     struct coll_batch batch;
     coll_batch_begin(&batch, &p);
     if (!n->leaders && !coll_empty(&mine))
         MPIR_Coll_batch_send(&batch, mine.buf, mine.count, mine.type, 0);
     for (int32_t i = 1; n->leaders && i < row->members; i++) {
-        int64_t count = MPIR_counts_get(c->rcounts, row->first + i), unit = c->rtype->adi.size;
-        if (count * unit > 0)
-            MPIR_Coll_batch_recv(&batch, all + at * unit, count * unit, coll_bytes(), i);
-        at += count;
+        struct coll_block b = MPIR_Coll_rblock(c, MPIR_Coll_node_member(c->comm, i));
+        int64_t bytes = b.count * b.type->adi.size;
+        if (bytes > 0)
+            MPIR_Coll_batch_recv(&batch, here + at, bytes, coll_bytes(), i);
+        at += bytes;
     }
     MPIR_Coll_batch_end(&batch);
 }
 
 static void spread_blocks(struct coll *c, const char *all)
 {
-    for (int64_t i = 0, at = 0; i < c->size; i++) {
+    int64_t unit = c->rtype->adi.size;
+    int64_t *at = MPIR_Coll_temp(c, (int64_t)sizeof *at * c->comm->nodes->nodes, coll_bytes());
+    if (c->st->mute)
+        return;
+    node_starts(c, BY_RCOUNTS, at);
+    for (int32_t i = 0; i < c->size; i++) {
         struct coll_block b = MPIR_Coll_rblock(c, i);
-        int64_t bytes = b.count * b.type->adi.size;
-        if (i != c->rank && bytes > 0)
-            MPIR_Coll_copy(c, all + at, bytes, coll_bytes(), b.buf, b.count, b.type);
-        at += bytes;
+        int64_t *from = &at[node_of(c, i)];
+        if (i != c->rank && !coll_empty(&b))
+            MPIR_Coll_copy(c, all + *from * unit, b.count * unit, coll_bytes(), b.buf, b.count, b.type);
+        *from += b.count;
     }
 }
 
-/* As bytes without gaps, which need not be copied where the user's lie so. */
+/* As bytes without gaps, node by node, which need not be copied where the user's lie so. */
 void MPIR_Coll_nodes_allgatherv(struct coll *c)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
     int64_t unit = c->rtype->adi.size, total = MPIR_Coll_lengths(c, 0, c->size) * unit;
-    char *there = in_a_row(c), *all = there ? there : MPIR_Coll_temp(c, total, coll_bytes());
+    char *there = n->blocks ? in_a_row(c) : NULL,
+         *all = there ? there : MPIR_Coll_temp(c, total, coll_bytes());
+    int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes()),
+            *at = counts + n->nodes;
     struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
+    bool mute = c->st->mute; /* no memory: `counts` are of no use */
+    if (!mute)
+        node_starts(c, BY_RCOUNTS, at);
+    char *here = mute ? all : all + at[n->mine] * unit;
     if (!there && n->leaders && !coll_empty(&mine))
-        MPIR_Coll_copy(c, mine.buf, mine.count, mine.type, all + MPIR_Coll_lengths(c, 0, c->rank) * unit,
-                       mine.count * unit, coll_bytes());
-    bring_blocks(c, all);
-    if (n->leaders) {
-        int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes());
-        for (int32_t i = 0; !c->st->mute && i < n->nodes; i++) {
-            counts[i] = lengths(c, &n->row[i]) * unit;
-            counts[n->nodes + i] = i ? counts[n->nodes + i - 1] + counts[i - 1] : 0;
+        MPIR_Coll_copy(c, mine.buf, mine.count, mine.type, here, mine.count * unit, coll_bytes());
+    bring_blocks(c, here);
+    if (n->leaders && !mute) {
+        MPIR_Datatype *bytes = coll_bytes();
+        node_lengths(c, BY_RCOUNTS, counts);
+        for (int32_t i = 0; i < n->nodes; i++) {
+            counts[i] *= unit;
+            at[i] *= unit;
         }
-        if (!c->st->mute)
-            part(c, n->leaders,
-                 (struct coll){ .kind = COLL_ALLGATHERV,
-                                .sbuf = MPI_IN_PLACE,
-                                .rbuf = all,
-                                .rcounts = { counts, true },
-                                .rdispls = { counts + n->nodes, true },
-                                .rtype = coll_bytes() });
+        part(c, n->leaders,
+             (struct coll){ .kind = COLL_ALLGATHERV,
+                            .sbuf = MPI_IN_PLACE,
+                            .rbuf = all,
+                            .rcounts = { counts, true },
+                            .rdispls = { at, true },
+                            .rtype = bytes });
     }
     part(c, n->node,
          (struct coll){ .kind = COLL_BCAST, .rbuf = all, .rcount = total, .rtype = coll_bytes() });
@@ -492,24 +630,56 @@ static void hand_out(struct coll *c, const void *all)
 {
     const struct MPIR_Nodes *n = c->comm->nodes;
     struct coll p = messages(c, n->node);
-    p.rank = n->node->adi.rank;
-    p.size = n->node->adi.size;
-    if (p.rcounts.p)
-        p.rcounts.p = (const char *)p.rcounts.p +
-                      (size_t)n->row[n->mine].first * (p.rcounts.is_large ? sizeof(int64_t) : sizeof(int));
-    MPIR_Coll_hand_out(&p, all);
+    int64_t mine = MPIR_Coll_lengths(c, c->rank, c->rank + 1), at = mine;
+    struct coll_batch b;
+    if (!n->leaders) {
+        if (mine > 0)
+            MPIR_Coll_recv(&p, c->rbuf, mine, c->rtype, 0);
+        return;
+    }
+    coll_batch_begin(&b, &p);
+    for (int32_t i = 1; i < n->row[n->mine].members; i++) {
+        int32_t rank = MPIR_Coll_node_member(c->comm, i);
+        int64_t count = MPIR_Coll_lengths(c, rank, rank + 1);
+        if (count > 0)
+            MPIR_Coll_batch_send(&b, coll_at(all, at, c->rtype), count, c->rtype, i);
+        at += count;
+    }
+    MPIR_Coll_copy(c, all, mine, c->rtype, c->rbuf, mine, c->rtype);
+    MPIR_Coll_batch_end(&b);
+}
+
+/* The elements of the first `members` of this node. */
+static int64_t here_before(const struct coll *c, int32_t members)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < members; i++)
+        sum += length_of(c, BY_RCOUNTS, MPIR_Coll_node_member(c->comm, i));
+    return sum;
 }
 
 /* All of it to all, who take what is theirs: a bcast on a node is one turn of each. */
-static void show_all(struct coll *c, void *all)
+static void show_all(struct coll *c, void *all, int64_t elements)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
-    const struct nodes_row *row = &n->row[n->mine];
     struct coll p = whole(c, COLL_BCAST, 0, NULL, all);
-    int64_t at = MPIR_Coll_lengths(c, row->first, c->rank), mine = MPIR_Coll_lengths(c, c->rank, c->rank + 1);
-    p.rcount = lengths(c, row);
+    int64_t at = here_before(c, n->node->adi.rank), mine = length_of(c, BY_RCOUNTS, c->rank);
+    p.rcount = elements;
     part(c, n->node, p);
     MPIR_Coll_copy(c, coll_at(all, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
+}
+
+/* What the leaders have, node by node, to the leaders. */
+static void among_leaders(struct coll *c, const void *all, void *ours)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    int64_t *counts = MPIR_Coll_temp(c, (int64_t)sizeof *counts * n->nodes, coll_bytes());
+    struct coll p = whole(c, COLL_REDUCE_SCATTER, 0, all, ours);
+    if (c->st->mute)
+        return;
+    node_lengths(c, BY_RCOUNTS, counts);
+    p.rcounts = (MPIR_Counts){ counts, true };
+    part(c, n->leaders, p);
 }
 
 /* To the leader of each node, from there to the leaders what is for their members, and to these. */
@@ -518,7 +688,7 @@ void MPIR_Coll_nodes_reduce_scatter(struct coll *c)
     enum { SHORT = 32 << 10 };
     struct MPIR_Nodes *n = c->comm->nodes;
     void *all = NULL, *ours = NULL;
-    int64_t total = MPIR_Coll_lengths(c, 0, c->size), here = lengths(c, &n->row[n->mine]);
+    int64_t total = MPIR_Coll_lengths(c, 0, c->size), here = here_before(c, n->row[n->mine].members);
     bool is_short = here * c->rtype->adi.size <= SHORT;
     if (n->leaders)
         all = MPIR_Coll_temp(c, total, c->rtype);
@@ -527,17 +697,19 @@ void MPIR_Coll_nodes_reduce_scatter(struct coll *c)
     struct coll p = whole(c, COLL_REDUCE, 0, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, all);
     p.rcount = total;
     part(c, n->node, p);
-    if (n->leaders) {
-        int64_t *counts = MPIR_Coll_temp(c, (int64_t)sizeof *counts * n->nodes, coll_bytes());
-        p = whole(c, COLL_REDUCE_SCATTER, 0, all, ours);
-        p.rcounts = (MPIR_Counts){ counts, true };
-        for (int32_t i = 0; !c->st->mute && i < n->nodes; i++)
-            counts[i] = lengths(c, &n->row[i]);
-        if (!c->st->mute)
-            part(c, n->leaders, p);
+    if (n->leaders && !n->blocks) {
+        void *by_rank = all;
+        all = MPIR_Coll_temp(c, total, c->rtype);
+        put_order(c, (struct order){ .count = BY_RCOUNTS,
+                                     .type = c->rtype,
+                                     .by_rank = by_rank,
+                                     .by_node = all,
+                                     .to_nodes = true });
     }
+    if (n->leaders)
+        among_leaders(c, all, ours);
     if (is_short)
-        show_all(c, ours);
+        show_all(c, ours, here);
     else
         hand_out(c, ours);
 }
@@ -595,16 +767,27 @@ void MPIR_Coll_nodes_exscan(struct coll *c)
 
 /* ---- All to all --------------------------------------------------------------------------------------------------- */
 
-/* What a leader keeps: blocks by member of this node and rank; the same by node, for the leaders; and what comes back. */
+/* What a leader keeps: blocks by member of this node and rank; the same by node, for the leaders; and what comes back.  seen: the ranks of
+ * each node so far. */
 struct exchange {
     char *mine, *out, *in;
+    int64_t *seen;
 };
 
 static void block_copy(const struct coll *c, const char *from, int64_t f, char *to, int64_t t, int64_t blocks)
 {
-    int64_t count = blocks * c->rcount;
-    MPID_Copy(coll_at(from, f * c->rcount, c->rtype), count, &c->rtype->adi,
-              coll_at(to, t * c->rcount, c->rtype), count, &c->rtype->adi, count * c->rtype->adi.size);
+    move(c->rtype, coll_at(from, f * c->rcount, c->rtype), coll_at(to, t * c->rcount, c->rtype),
+         blocks * c->rcount);
+}
+
+/* The next rank's node; how many of that there have been. */
+static int32_t next_rank(const struct coll *c, const struct exchange *e, int32_t rank, int64_t *before)
+{
+    int32_t i = node_of(c, rank);
+    if (rank == 0)
+        memset(e->seen, 0, (size_t)c->comm->nodes->nodes * sizeof *e->seen);
+    *before = e->seen[i]++;
+    return i;
 }
 
 /* For each node, the blocks of the first member here for its members, those of the second, ... */
@@ -612,22 +795,30 @@ static void to_nodes(struct coll *c, void *arg)
 {
     const struct exchange *e = arg;
     const struct MPIR_Nodes *n = c->comm->nodes;
-    int64_t members = n->row[n->mine].members;
-    for (int32_t i = 0; !c->st->mute && i < n->nodes; i++)
+    int64_t members = n->row[n->mine].members, before;
+    for (int32_t i = 0; n->blocks && !c->st->mute && i < n->nodes; i++)
         for (int64_t k = 0; k < members; k++)
             block_copy(c, e->mine, k * c->size + n->row[i].first, e->out,
                        n->row[i].first * members + k * n->row[i].members, n->row[i].members);
+    for (int32_t r = 0; !n->blocks && !c->st->mute && r < c->size; r++) {
+        const struct nodes_row *row = &n->row[next_rank(c, e, r, &before)];
+        for (int64_t k = 0; k < members; k++)
+            block_copy(c, e->mine, k * c->size + r, e->out,
+                       row->before * members + k * row->members + before, 1);
+    }
 }
 
-/* What came by rank and member, to each member's blocks by rank. */
+/* What came by node, there by rank, and by member, to each member's blocks by rank. */
 static void to_members(struct coll *c, void *arg)
 {
     const struct exchange *e = arg;
     const struct MPIR_Nodes *n = c->comm->nodes;
-    int64_t members = n->row[n->mine].members;
-    for (int64_t k = 0; !c->st->mute && k < members; k++)
-        for (int64_t r = 0; r < c->size; r++)
-            block_copy(c, e->in, r * members + k, e->mine, k * c->size + r, 1);
+    int64_t members = n->row[n->mine].members, before = 0;
+    for (int32_t r = 0; !c->st->mute && r < c->size; r++) {
+        int64_t from = n->blocks ? r : n->row[next_rank(c, e, r, &before)].before + before;
+        for (int64_t k = 0; k < members; k++)
+            block_copy(c, e->in, from * members + k, e->mine, k * c->size + r, 1);
+    }
 }
 
 static void between_leaders(struct coll *c, const struct exchange *e)
@@ -639,7 +830,7 @@ static void between_leaders(struct coll *c, const struct exchange *e)
         return;
     for (int32_t i = 0; i < n->nodes; i++) {
         counts[i] = n->row[i].members * members * c->rcount;
-        counts[n->nodes + i] = n->row[i].first * members * c->rcount;
+        counts[n->nodes + i] = n->row[i].before * members * c->rcount;
     }
     MPIR_Counts of = { counts, true }, at = { counts + n->nodes, true };
     part(c, n->leaders,
@@ -663,13 +854,19 @@ void MPIR_Coll_nodes_alltoall(struct coll *c)
     struct coll p = {
         .kind = COLL_GATHER, .sbuf = c->sbuf, .scount = c->size * c->scount, .stype = c->stype
     };
+    if (coll_in_place(c->sbuf)) {
+        p.sbuf = c->rbuf;
+        p.scount = blocks;
+        p.stype = c->rtype;
+    }
     struct coll back = { .kind = COLL_SCATTER, .rbuf = c->rbuf, .rcount = blocks, .rtype = c->rtype };
     if (n->leaders) {
         char *room[3];
         for (int i = 0; i < 3; i++)
             room[i] = MPIR_Coll_temp(c, members * blocks, c->rtype);
+        int64_t *seen = MPIR_Coll_temp(c, (int64_t)sizeof *seen * n->nodes, coll_bytes());
         if (!c->st->mute)
-            *e = (struct exchange){ room[0], room[1], room[2] };
+            *e = (struct exchange){ room[0], room[1], room[2], seen };
         p.rbuf = room[0];
         p.rcount = blocks;
         p.rtype = c->rtype;
@@ -736,7 +933,7 @@ struct coll_cost MPIR_Coll_nodes_blocks_cost(const struct coll_size *s)
 
 struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s)
 {
-    struct coll_cost cost = cost_of(s, 2, 0, 0);
+    struct coll_cost cost = cost_of(s, s->blocks ? 2 : 3, 0, 0); /* put in order */
     cost.net_bytes = (double)s->bytes;
     return cost;
 }

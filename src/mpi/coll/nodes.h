@@ -11,9 +11,12 @@ struct MPIR_Nodes {
     int32_t nodes, most; /* how many; the members of the largest */
     int32_t mine;        /* this node's place among the leaders */
     bool blocks;         /* the members of each node are ranks in a row */
-    int32_t last_rank, last_node; /* see nodes.c */
+    struct nodes_id {
+        int32_t id, place;
+    } *by_id; /* [nodes]: the same nodes, sorted by the job's numbers */
     struct nodes_row {
         int32_t id, first, members; /* the job's number of it; the leader's rank */
+        int32_t before;             /* members of all nodes before it */
     } row[];                        /* [nodes] */
 };
 
@@ -27,9 +30,17 @@ static inline uint32_t coll_nodes_number(int tag, int k)
     enum { PARTS = 8 };
     return 2u * ((uint32_t)tag * PARTS + (uint32_t)k);
 }
+/* The place of a rank's node among the leaders; the rank of member i of this node. */
+int32_t MPIR_Coll_node_of(const MPIR_Comm *comm, int32_t rank);
+int32_t MPIR_Coll_node_member(const MPIR_Comm *comm, int32_t i);
 /* What the choice depends on. */
 void MPIR_Coll_nodes_is(const MPIR_Comm *comm, struct coll_size *s);
 
+void MPIR_Coll_nodes_gatherv(struct coll *c);   /* nodes_v.c */
+void MPIR_Coll_nodes_scatterv(struct coll *c);  /* nodes_v.c */
+void MPIR_Coll_nodes_alltoallv(struct coll *c); /* nodes_v.c */
+struct coll_cost MPIR_Coll_nodes_v_cost(const struct coll_size *s);
+struct coll_cost MPIR_Coll_nodes_alltoallv_cost(const struct coll_size *s);
 void MPIR_Coll_nodes_barrier(struct coll *c);
 void MPIR_Coll_nodes_bcast(struct coll *c);
 void MPIR_Coll_nodes_reduce(struct coll *c);

@@ -8,77 +8,93 @@
  * What the sender of a block says of it counts, should the other side have thought otherwise: so nobody waits for a message that does
  * not come, and what comes is received, if only to find that it is of another length.  Where records are missing, because a
  * process on the way has failed, each goes by what he thinks himself. */
-#include "coll.h"
-#include "record.h"
+#include "packed.h"
+#include <string.h>
 
 enum { MOST_BYTES = 1024, LEAST_BYTES = 32, MOST_IN_TREE = 256 << 10, MOST_CHILDREN = 32 };
 
-static int64_t limit(int32_t p)
+int64_t MPIR_Packed_limit(int64_t p)
 {
     int64_t n = MOST_IN_TREE / p & ~7;
     return n > MOST_BYTES ? MOST_BYTES : n < LEAST_BYTES ? LEAST_BYTES : n;
 }
 
-static int64_t record_room(int64_t bytes)
+static int64_t limit(int32_t p)
+{
+    return MPIR_Packed_limit(p);
+}
+
+int64_t MPIR_Packed_room(int64_t bytes)
 {
     return (int64_t)sizeof(struct record) + (bytes < 0 ? 0 : (bytes + 7) & ~7);
 }
 
-static int64_t bytes_of(const struct coll_block *b)
+void MPIR_Packed_put(struct coll *c, struct coll_heap *h, int64_t v, struct coll_block b, int64_t limit)
 {
-    return b->count * b->type->adi.size;
-}
-
-/* Append the record of a block, with its data if it is small. */
-static void put(struct coll *c, struct coll_heap *h, int64_t v, struct coll_block b)
-{
-    int64_t bytes = bytes_of(&b);
+    int64_t bytes = packed_bytes(&b);
     struct record *r = (struct record *)(h->data + h->used);
-    bytes = bytes > limit(c->size) ? STRAIGHT : bytes;
+    bytes = bytes > limit ? STRAIGHT : bytes;
     record_prepare(r, (int32_t)v, (int32_t)bytes);
     if (bytes > 0)
         MPIR_Coll_copy(c, b.buf, b.count, b.type, r->data, bytes, coll_bytes());
-    h->used += record_room(bytes);
+    h->used += MPIR_Packed_room(bytes);
 }
 
-/* The record at *at, which moves on; NULL at the end, or if there is none that makes sense. */
-static const struct record *next(const struct coll *c, const struct coll_heap *h, int64_t *at)
+void MPIR_Packed_put_on(struct coll_heap *h, const struct record *r, int32_t v)
+{
+    int64_t room = MPIR_Packed_room(record_bytes(r));
+    struct record *to = (struct record *)(h->data + h->used);
+    memcpy(to, r, (size_t)room);
+    record_prepare(to, v, record_bytes(r));
+    h->used += room;
+}
+
+const struct record *MPIR_Packed_next(const struct coll *c, const struct coll_heap *h, int64_t *at)
 {
     const struct record *r = (const struct record *)(h->data + *at);
     if (*at + (int64_t)sizeof *r > h->used || record_v(r) < 0 || record_v(r) >= c->size ||
-        record_bytes(r) < STRAIGHT || *at + record_room(record_bytes(r)) > h->used)
+        record_bytes(r) < FROM || *at + MPIR_Packed_room(record_bytes(r)) > h->used)
         return NULL;
-    *at += record_room(record_bytes(r));
+    *at += MPIR_Packed_room(record_bytes(r));
     return r;
 }
 
-/* A record's data to where it belongs. */
-static void take(struct coll *c, const struct record *r, struct coll_block to, int from)
+void MPIR_Packed_take(struct coll *c, const struct record *r, struct coll_block to, int from)
 {
     MPIR_Status status = { .count = record_bytes(r) };
-    MPIR_Coll_received(c, 0, &status, bytes_of(&to), from);
+    MPIR_Coll_received(c, 0, &status, packed_bytes(&to), from);
     if (record_bytes(r) > 0)
         MPIR_Coll_copy(c, r->data, record_bytes(r), coll_bytes(), to.buf, to.count, to.type);
 }
 
-static void lost(struct coll *c, int from)
+void MPIR_Packed_lost(struct coll *c, int from)
 {
     MPID_Peer_failed();
     MPIR_Coll_note(c, MPIR_Err(MPI_ERR_TRUNCATE, NULL,
                                "the block of rank %d did not arrive: a rank on the way failed", from));
 }
 
-static void make_heap(struct coll *c, struct coll_heap *h, int64_t ranks)
+void MPIR_Packed_make(struct coll *c, struct coll_heap *h, int64_t records, int64_t limit)
 {
-    h->room = ranks * record_room(limit(c->size));
+    h->room = records * MPIR_Packed_room(limit);
     h->used = 0;
     h->data = MPIR_Coll_temp(c, h->room, coll_bytes());
 }
 
-static void empty(struct coll *c, void *heap)
+void MPIR_Packed_empty(struct coll *c, void *arg)
 {
     (void)c;
-    ((struct coll_heap *)heap)->used = 0;
+    ((struct coll_heap *)arg)->used = 0;
+}
+
+static void make_heap(struct coll *c, struct coll_heap *h, int64_t ranks)
+{
+    MPIR_Packed_make(c, h, ranks, limit(c->size));
+}
+
+static void put(struct coll *c, struct coll_heap *h, int64_t v, struct coll_block b)
+{
+    MPIR_Packed_put(c, h, v, b, limit(c->size));
 }
 
 /* ---- Gatherv -------------------------------------------------------------------------------------------------------- */
@@ -111,7 +127,7 @@ static void expect(struct coll *c, void *arg)
     g->heap.used = 0;
     for (int32_t i = 0; i < c->size && !c->st->mute; i++) {
         struct coll_block b = MPIR_Coll_rblock(c, i);
-        g->straight[i] = i != c->root && bytes_of(&b) > limit(c->size);
+        g->straight[i] = i != c->root && packed_bytes(&b) > limit(c->size);
     }
 }
 
@@ -124,14 +140,14 @@ static void unpack(struct coll *c, void *arg)
     int32_t v = 0;
     if (c->st->mute)
         return;
-    while ((r = next(c, &g->heap, &at)) != NULL && record_v(r) == v + 1) {
+    while ((r = MPIR_Packed_next(c, &g->heap, &at)) != NULL && record_v(r) == v + 1) {
         int from = coll_real(c, c->root, v = record_v(r));
         g->straight[from] = record_bytes(r) == STRAIGHT;
         if (record_bytes(r) != STRAIGHT)
-            take(c, r, MPIR_Coll_rblock(c, from), from);
+            MPIR_Packed_take(c, r, MPIR_Coll_rblock(c, from), from);
     }
     if (v + 1 < c->size)
-        lost(c, coll_real(c, c->root, v + 1));
+        MPIR_Packed_lost(c, coll_real(c, c->root, v + 1));
 }
 
 static void gather_at_root(struct coll *c, struct gathering *g)
@@ -147,7 +163,7 @@ static void gather_at_root(struct coll *c, struct gathering *g)
         struct coll_block to = MPIR_Coll_rblock(c, i);
         if (i != c->rank && !mute)
             MPIR_Coll_batch_recv_if(&b, &g->straight[i], to.buf, to.count, to.type, i);
-        else if (i != c->rank && bytes_of(&to) > limit(c->size))
+        else if (i != c->rank && packed_bytes(&to) > limit(c->size))
             MPIR_Coll_batch_recv(&b, to.buf, to.count, to.type, i);
     }
     MPIR_Coll_own_block(c);
@@ -208,7 +224,7 @@ static void take_apart(struct coll *c, void *arg)
     s->straight = me != 0 && c->rcount * c->rtype->adi.size > limit(c->size);
     for (int i = 0; i < MOST_CHILDREN; i++)
         s->child[i] = (struct coll_heap){ 0 };
-    for (; !c->st->mute && (r = next(c, &s->heap, &at)) != NULL && record_v(r) >= me; before = at) {
+    for (; !c->st->mute && (r = MPIR_Packed_next(c, &s->heap, &at)) != NULL && record_v(r) >= me; before = at) {
         struct coll_heap *h = record_v(r) > me ? &s->child[child_of(record_v(r) - me)] : NULL;
         if (h && !h->data)
             h->data = s->heap.data + before;
@@ -218,7 +234,7 @@ static void take_apart(struct coll *c, void *arg)
             s->own = r;
     }
     if (me != 0 && !s->own && !c->st->mute)
-        lost(c, c->rank);
+        MPIR_Packed_lost(c, c->rank);
     if (s->own)
         s->straight = record_bytes(s->own) == STRAIGHT;
 }
@@ -227,7 +243,7 @@ static void take_own(struct coll *c, void *arg)
 {
     const struct record *own = ((struct scattering *)arg)->own;
     if (own && record_bytes(own) != STRAIGHT)
-        take(c, own, (struct coll_block){ c->rbuf, c->rcount, c->rtype }, c->root);
+        MPIR_Packed_take(c, own, (struct coll_block){ c->rbuf, c->rcount, c->rtype }, c->root);
 }
 
 struct handing {
@@ -247,7 +263,7 @@ static void send_straight(struct coll *c, struct coll_batch *b)
 {
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block to = MPIR_Coll_sblock(c, i);
-        if (i != c->rank && bytes_of(&to) > limit(c->size))
+        if (i != c->rank && packed_bytes(&to) > limit(c->size))
             MPIR_Coll_batch_send(b, to.buf, to.count, to.type, i);
     }
 }
@@ -261,7 +277,7 @@ void MPIR_Coll_scatter_packed(struct coll *c)
     if (v == 0) {
         MPIR_Coll_call(c, pack, h.s);
     } else {
-        MPIR_Coll_call(c, empty, &h.s->heap);
+        MPIR_Coll_call(c, MPIR_Packed_empty, &h.s->heap);
         MPIR_Coll_recv_heap(c, &h.s->heap, coll_real(c, c->root, t.parent));
     }
     MPIR_Coll_call(c, take_apart, h.s);

@@ -1,4 +1,4 @@
-/* record.h: what packed.c puts before each block that travels with others (doc/wire.md). */
+/* record.h: what packed.c and nodes_v.c put before each block that travels with others (doc/wire.md). */
 #ifndef COLL_RECORD_H
 #define COLL_RECORD_H
 
@@ -7,11 +7,11 @@
 
 /* As it travels: little-endian. */
 struct record {
-    uint32_t v;     /* counted from the root */
-    uint32_t bytes; /* that follow; or, signed, STRAIGHT: the block comes by itself */
+    uint32_t v;     /* counted from the root; in nodes_v.c: a rank */
+    uint32_t bytes; /* that follow; or, signed, STRAIGHT: the block comes by itself; or FROM */
     char data[];
 };
-enum { STRAIGHT = -1 };
+enum { STRAIGHT = -1, FROM = -2 /* the records behind it, up to the next such one, are blocks of v */ };
 
 static inline void record_prepare(struct record *r, int32_t v, int32_t bytes)
 {

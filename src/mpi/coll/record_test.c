@@ -7,7 +7,8 @@
 START_TEST(a_record_is_these_bytes)
 {
     static const uint8_t bytes[] = { 0x24, 0x23, 0x22, 0x21, 0x34, 0x33, 0x32, 0x31 },
-                         straight[] = { 0x24, 0x23, 0x22, 0x21, 0xff, 0xff, 0xff, 0xff };
+                         straight[] = { 0x24, 0x23, 0x22, 0x21, 0xff, 0xff, 0xff, 0xff },
+                         from[] = { 0x24, 0x23, 0x22, 0x21, 0xfe, 0xff, 0xff, 0xff };
     struct record r;
     record_prepare(&r, 0x21222324, 0x31323334);
     golden("record", &r, bytes, "44");
@@ -16,6 +17,9 @@ START_TEST(a_record_is_these_bytes)
     record_prepare(&r, 0x21222324, STRAIGHT);
     golden("record without data", &r, straight, "44");
     ck_assert_int_eq(record_bytes(&r), STRAIGHT);
+    record_prepare(&r, 0x21222324, FROM);
+    golden("record before those of a rank", &r, from, "44");
+    ck_assert_int_eq(record_bytes(&r), FROM);
 }
 END_TEST
 

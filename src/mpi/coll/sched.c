@@ -733,7 +733,8 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
         return err;
     d->call.tag = MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1));
     if (!d->size.local)
-        err = MPIR_Coll_ready(comm);
+        err = MPIR_Coll_settle(comm);
+    MPIR_Coll_nodes_is(comm, &d->size);
     if (!err)
         err = note_steps(d);
     if (!err && d->st.err) {

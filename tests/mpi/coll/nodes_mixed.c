@@ -2,18 +2,19 @@
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */
 /* timeout: 120 */
-/* env: KEEL_COLL=barrier=nodes,bcast=nodes,gather=nodes,scatter=nodes,reduce=nodes,allreduce=nodes,allgather=nodes,allgatherv=nodes,alltoall=nodes,reduce_scatter=nodes,scan=nodes,exscan=nodes */
+/* env: KEEL_COLL=barrier=nodes,bcast=nodes,gather=nodes,gatherv=nodes,scatter=nodes,scatterv=nodes,reduce=nodes,allreduce=nodes,allgather=nodes,allgatherv=nodes,alltoall=nodes,alltoallv=nodes,alltoallw=nodes,reduce_scatter=nodes,scan=nodes,exscan=nodes */
 /* Composed collectives of a communicator whose ranks lie on the nodes in no order, from and to every root, beside the same calls on one
  * whose ranks lie in a row on each: all forms, operations that do not commute, in place. */
 #include "../tool/tool.h"
 
-enum { N = 300, KINDS = 11 };
+enum { N = 300, KINDS = 14 };
 static const char *const rows[KINDS] = { "keel_coll_barrier_nodes",        "keel_coll_bcast_nodes",
                                          "keel_coll_gather_nodes",         "keel_coll_scatter_nodes",
                                          "keel_coll_reduce_nodes",         "keel_coll_allreduce_nodes",
                                          "keel_coll_allgather_nodes",      "keel_coll_alltoall_nodes",
                                          "keel_coll_reduce_scatter_nodes", "keel_coll_scan_nodes",
-                                         "keel_coll_exscan_nodes" };
+                                         "keel_coll_exscan_nodes",         "keel_coll_gatherv_nodes",
+                                         "keel_coll_scatterv_nodes",       "keel_coll_alltoallv_nodes" };
 static MPI_Comm comm;
 static int rank, size;
 static MPI_Op affine; /* of pairs (a, b): x -> a x + b, modulo a prime; it does not commute */
@@ -179,6 +180,68 @@ static void all(MPI_Datatype pair)
     free(blocks);
 }
 
+/* Blocks of any length, some empty, some longer than what goes by way of the leaders. */
+static int uneven(int from, int to)
+{
+    return (from * 5 + to * 3) % 7 == 0 ? 0 : (from + to) % 3 == 2 ? N : (from * 7 + to) % 23 + 1;
+}
+
+static void check_block(const int *got, int from, int to, const char *what)
+{
+    for (int i = 0; i < uneven(from, to); i++)
+        if (got[i] != value(100 * from + to, i)) {
+            CHECK(0, "%s, from %d to %d, element %d: %d", what, from, to, i, got[i]);
+            return;
+        }
+}
+
+static void vectors(int root)
+{
+    int counts[64], displs[64], back[64], at[64], in[N], n = uneven(rank, root);
+    int *out = malloc((size_t)size * sizeof in), *blocks = malloc((size_t)size * sizeof in);
+    MPI_Request r;
+    for (int i = 0; i < size; i++) {
+        displs[i] = at[i] = i * N;
+        counts[i] = uneven(i, root);
+        back[i] = uneven(rank, i);
+    }
+    for (int form = 0; form < 3; form++) {
+        for (int i = 0; i < n; i++)
+            in[i] = value(100 * rank + root, i);
+        memset(blocks, 0, (size_t)size * sizeof in);
+        memcpy(blocks + rank * N, in, sizeof in);
+        const void *from = form == 2 && rank == root ? MPI_IN_PLACE : in;
+        void *into = form == 2 && rank == root ? MPI_IN_PLACE : out;
+        if (form == 1)
+            MPI_Igatherv(from, n, MPI_INT, blocks, counts, displs, MPI_INT, root, comm, &r), run(&r);
+        else
+            MPI_Gatherv(from, n, MPI_INT, blocks, counts, displs, MPI_INT, root, comm);
+        for (int i = 0; rank == root && i < size; i++)
+            check_block(blocks + i * N, i, root, "gatherv");
+        if (form == 1)
+            MPI_Iscatterv(blocks, counts, displs, MPI_INT, into, n, MPI_INT, root, comm, &r), run(&r);
+        else
+            MPI_Scatterv(blocks, counts, displs, MPI_INT, into, n, MPI_INT, root, comm);
+        check_block(into == out ? out : blocks + rank * N, rank, root, "scatterv");
+    }
+    for (int i = 0; i < size; i++)
+        counts[i] = uneven(i, rank);
+    for (int i = 0; i < size; i++)
+        for (int k = 0; k < back[i]; k++)
+            blocks[i * N + k] = value(100 * rank + i, k);
+    for (int form = 0; form < 2; form++) {
+        memset(out, 0, (size_t)size * sizeof in);
+        if (form == 1)
+            MPI_Ialltoallv(blocks, back, displs, MPI_INT, out, counts, at, MPI_INT, comm, &r), run(&r);
+        else
+            MPI_Alltoallv(blocks, back, displs, MPI_INT, out, counts, at, MPI_INT, comm);
+        for (int i = 0; i < size; i++)
+            check_block(out + i * N, i, rank, "alltoallv");
+    }
+    free(out);
+    free(blocks);
+}
+
 /* Each rank what the ranks up to it have, or those before it. */
 static void scans(MPI_Datatype pair)
 {
@@ -241,12 +304,15 @@ static void exchanges(MPI_Datatype pair)
                       op, form);
             }
     for (int n = 1; n <= N; n += N - 1)
-        for (int form = 0; form < 2; form++) {
+        for (int form = 0; form < 3; form++) {
             for (int i = 0; i < size; i++)
                 for (int k = 0; k < n; k++)
                     blocks[i * n + k] = value(100 * rank + i, k);
             memset(got, 0, (size_t)size * sizeof in);
-            if (form == 1)
+            memcpy(got, blocks, form == 2 ? (size_t)size * sizeof in : 0);
+            if (form == 2)
+                MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, n, MPI_INT, comm);
+            else if (form == 1)
                 MPI_Ialltoall(blocks, n, MPI_INT, got, n, MPI_INT, comm, &r), run(&r);
             else
                 MPI_Alltoall(blocks, n, MPI_INT, got, n, MPI_INT, comm);
@@ -301,7 +367,7 @@ int main(int argc, char **argv)
         MPI_Comm_size(comm, &size);
         for (int round = 0; round < 2; round++) {
             for (int root = 0; root < size; root++)
-                rooted(root, pair), blocks_of(root);
+                rooted(root, pair), blocks_of(root), vectors(root);
             all(pair);
             scans(pair);
             exchanges(pair);
