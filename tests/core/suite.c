@@ -854,25 +854,35 @@ static void met_later(struct MPIR_COMMUNICATOR *c, uint32_t when)
     }
 }
 
-/* Ranks show the others `bytes` bytes by turns, the last one taking no part now and then. */
-static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes)
+/* waits: in one call; else when it would not wait.  Ranks show the others `bytes` bytes by turns, the last one taking no part now and then. */
+static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes, bool waits)
 {
     struct MPID_Stream s;
     int source = (int)when % N;
     int64_t n;
+    if (!waits && ME == source && when % 3 == 0)
+        usleep(2000);
     if (source != N - 1 && when % 5 == 0 && ME == N - 1) {
         MPID_Stream_skip(c, when);
     } else if (source == ME) {
+        while (!waits && !MPID_Stream_may_show(c, when))
+            MPID_DeviceCheck(MPID_NOTBLOCKING);
         MPID_Stream_show(&s, c, when, bytes);
         for (int64_t at = 0; at < bytes; at += n) {
+            while (!waits && !MPID_Stream_may_place(&s))
+                MPID_DeviceCheck(MPID_NOTBLOCKING);
             char *place = MPID_Stream_place(&s, &n);
             memset(place, (int)(when + at % 7), (size_t)n);
             MPID_Stream_give(&s, n);
         }
         MPID_Stream_shown(&s);
     } else {
+        while (!waits && !MPID_Stream_may_see(c, when, source))
+            MPID_DeviceCheck(MPID_NOTBLOCKING);
         CHECK(MPID_Stream_see(&s, c, when, source) == bytes, "bytes of stream %u", when);
         for (int64_t at = 0; at < bytes; at += n) {
+            while (!waits && !MPID_Stream_may_next(&s))
+                MPID_DeviceCheck(MPID_NOTBLOCKING);
             const char *from = MPID_Stream_next(&s, &n);
             CHECK(from != NULL && from[0] == (char)(when + at % 7) && from[n - 1] == from[0],
                   "stream %u at %lld", when, (long long)at);
@@ -1007,7 +1017,7 @@ static void teams(void)
             if (N > 1)
                 overtaken(&c, 52);
             for (uint32_t when = 54; when < 58; when++) /* short, or more than there is memory between */
-                streamed(&c, when, when % 5 == 0 || when % 2 ? 10 : 3000000);
+                streamed(&c, when, when % 5 == 0 || when % 2 ? 10 : 3000000, true);
             for (int i = 0; i < 2; i++) {
                 stepped(&c);
                 barrier();
@@ -1032,7 +1042,7 @@ static void teams(void)
             barrier(); /* nobody goes on before all have looked */
             CHECK(MPID_Team_arrive(&c, 61, 77) == MPID_TEAM_BROKEN, "broken");
             for (uint32_t when = 62; when < 140; when++) /* which does not matter to streams */
-                streamed(&c, when, when % 4);
+                streamed(&c, when, when % 20 == 19 ? 3000000 : when % 4, (when + (uint32_t)ME) % 3 == 0);
         }
         barrier();
         MPID_CommFree(&c);

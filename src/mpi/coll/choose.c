@@ -427,6 +427,8 @@ static bool over_nodes(const MPIR_Comm *comm)
 int MPIR_Coll_settle(MPIR_Comm *comm)
 {
     int err = MPIR_Coll_ready(comm);
+    if (!err && comm->team == MPIR_TEAM_UNASKED && !comm->local && comm->adi.size > 1)
+        err = MPIR_Coll_team_ask(comm);
     return !err && over_nodes(comm) ? MPIR_Coll_nodes_ask(comm) : err;
 }
 

@@ -1,10 +1,10 @@
-/* meeting.c: nonblocking collectives of a few bytes, up to what a team's rooms have, at a team.
+/* meeting.c: nonblocking collectives of a few bytes, up to what a team's rooms have, at a team; and broadcasts of any length, by a stream.
  *
  * One is carried out by the row of the blocking form, which is run twice: the first time (COLL_TURN_COMES) it shows what it has to show, and
  * comes to the meeting; the second time (COLL_TURN_MET), when all have come, it reads.
  *
  * Invariants
- *   1. A team has one meeting at a time: those of a communicator wait in a list, in the order of the calls, which is the same in all
+ *   1. A team has one meeting, or stream, at a time: those of a communicator wait in a list, in the order of the calls, which is the same in all
  *      processes; only the first has come.
  *   2. Whatever else is done at the team, or said to it, comes after all that are in the list: a blocking call waits for them, which all
  *      processes have begun by then; that a nonblocking one uses messages, or was refused, is said when the list is empty.
@@ -22,8 +22,7 @@ static struct coll_meeting *first_of(const MPIR_Comm *comm)
 const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s)
 {
     const MPIR_Comm *comm = c->comm;
-    if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || coll_anywhere(c) || s->local ||
-        c->kind == COLL_BCAST)
+    if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || coll_anywhere(c) || s->local)
         return NULL;
     s->team = s->meets = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &comm->facts, s);
@@ -135,6 +134,12 @@ enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m)
     enum MPID_TEAM_TURN turn = MPID_TEAM_BROKEN;
     if (first_of(c->comm) != m)
         return COLL_MET_LATER;
+    if (c->kind == COLL_BCAST) {
+        enum coll_met met = c->comm->team == MPIR_TEAM_HAS ? MPIR_Coll_stream_go(m) : COLL_MET_NEVER;
+        if (met != COLL_MET_NOT)
+            leave(m);
+        return met;
+    }
     if (m->come || come(m))
         turn = MPID_Team_look(&c->comm->adi);
     if (turn == MPID_TEAM_WAIT)

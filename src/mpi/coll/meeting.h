@@ -1,9 +1,10 @@
-/* meeting.h: nonblocking collectives that meet at a team (mpid_team.h): what a schedule needs of them. */
+/* meeting.h: nonblocking collectives that meet at a team, or go by a stream (mpid_team.h): what a schedule needs of them. */
 #ifndef COLL_MEETING_H
 #define COLL_MEETING_H
 
 #include "coll.h"
 #include "drive.h"
+#include "mpid_team.h"
 
 /* One call.  It is in its communicator's list until it has met, or the team is broken. */
 struct coll_meeting {
@@ -13,6 +14,8 @@ struct coll_meeting {
     struct MPIR_Driven *driven; /* which goes on with it */
     bool come;                  /* this process has: only of the first in the list */
     bool no_room;               /* it would have */
+    struct MPID_Stream stream;  /* of a broadcast, in place of a meeting: once `come` */
+    int64_t there, at;          /* bytes that the source shows, or why none; those that this process has given or taken */
 };
 
 enum coll_met { COLL_MET_NOT, COLL_MET_LATER /* when those before have */, COLL_MET, COLL_MET_NEVER };
@@ -24,6 +27,8 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
 /* Go on.  COLL_MET: the call is over.  COLL_MET_NEVER: it is to be done by messages, nothing has happened.  COLL_MET_LATER: `driven` is
  * driven when it is its turn. */
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m);
+/* Of the first in the list, a broadcast (team.c).  COLL_MET_NEVER: by messages, in all processes. */
+enum coll_met MPIR_Coll_stream_go(struct coll_meeting *m);
 /* This process does its present call by messages. */
 void MPIR_Coll_meeting_absent(MPIR_Comm *comm);
 

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "meeting.h"
+#include "own.h"
 
 /* The first five are messages. */
 enum step_kind {
@@ -68,6 +68,7 @@ struct coll_sched {
     bool begun;  /* the step at `at` has, and is not over */
     bool meets;  /* it is at the team, and has no steps */
     struct coll_meeting meeting;
+    struct coll_own *own; /* a persistent one's team; NULL */
     uint32_t nsteps, steps_room, at, ntypes, types_room, nslots;
     uint64_t busy; /* slots, while noting */
     struct step *steps;
@@ -136,6 +137,7 @@ static void destroy(struct coll_sched *d)
     if (d->call.op)
         MPIR_Op_release(d->call.op);
     MPIR_Coll_drop(&d->st);
+    MPIR_Coll_own_free(d->own);
     if (d->types != d->few_types)
         free(d->types);
     if (d->steps != d->few_steps)
@@ -484,12 +486,15 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
     struct coll_sched *d = (struct coll_sched *)((char *)driven - offsetof(struct coll_sched, driven));
     if (d->meets) {
         enum coll_met met = MPIR_Coll_meeting_go(&d->meeting);
+        if (met == COLL_MET && d->own)
+            MPIR_Coll_own_end(d->own, &d->call);
         if (met == COLL_MET)
             return complete(d);
         if (met != COLL_MET_NEVER)
             return met == COLL_MET_NOT ? MPIR_DRIVE_WAITS : MPIR_DRIVE_SLEEPS;
         d->meets = false;
-        note_later(d);
+        if (!d->own)
+            note_later(d);
     }
     if (!d->noted) {
         if (d->call.comm->facts.asked) {
@@ -530,7 +535,9 @@ static int start(MPIR_Request *r)
     d->st.err = 0;
     d->st.mute = false;
     MPIR_Copies_move(d->copies, MPIR_COPY_IN, 0, -1);
-    advance(&d->driven);
+    d->meets = d->own && MPIR_Coll_own_start(d->own, &d->meeting, &d->driven);
+    if (advance(&d->driven) == MPIR_DRIVE_WAITS)
+        MPIR_Drive(&d->driven);
     return 0;
 }
 
@@ -552,7 +559,7 @@ static const char *name_of(const struct coll *c, bool persistent)
 static const char *parts(MPIR_Request *r, void (*add)(MPIR_Request *message, void *arg), void *arg)
 {
     struct coll_sched *d = r->aux;
-    if (d->noted && d->at < d->nsteps && slot_of(d)->live)
+    if (d->noted && !d->meets && d->at < d->nsteps && slot_of(d)->live)
         add(&slot_of(d)->watched.request, arg);
     return name_of(&d->call, (r->obj.flags & MPIR_REQUEST_PERSISTENT) != 0);
 }
@@ -580,6 +587,7 @@ static void init(struct coll_sched *d)
     d->busy = 0;
     d->copies = NULL;
     d->copied = NULL;
+    d->own = NULL;
     d->steps = d->few_steps;
     d->steps_room = FEW_STEPS;
     d->slots = d->few_slots;
@@ -735,6 +743,8 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
     if (!d->size.local)
         err = MPIR_Coll_settle(comm);
     MPIR_Coll_nodes_is(comm, &d->size);
+    if (!err)
+        d->own = MPIR_Coll_own_make(&d->call, &d->size, &err);
     if (!err)
         err = note_steps(d);
     if (!err && d->st.err) {

@@ -7,6 +7,7 @@
  * A stream: the root shows bytes, with their number, and does not wait; each of the others finds out for itself whether it had
  * expected something else. */
 #include <string.h>
+#include "meeting.h"
 #include "steps.h"
 #include "ways.h"
 
@@ -329,6 +330,77 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
         lost(c, type);
     else
         MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = there == FAILED ? 0 : there }, bytes, c->root);
+}
+
+/* ---- The same in several calls -------------------------------------------------------------------------------------- */
+
+static enum coll_met go_on_giving(struct coll_meeting *m)
+{
+    struct coll *c = m->call;
+    struct coll_block from = { c->rbuf, c->rcount, c->rtype };
+    int64_t n;
+    if (!m->come && !MPID_Stream_may_show(&c->comm->adi, c->when))
+        return COLL_MET_NOT;
+    if (!m->come) {
+        m->there = c->st->mute ? FAILED : c->rcount * c->rtype->adi.size;
+        m->at = 0;
+        m->come = MPID_Stream_show(&m->stream, &c->comm->adi, c->when, m->there);
+    }
+    if (!m->come)
+        return COLL_MET_NEVER;
+    for (; m->at < m->there; m->at += n) {
+        if (!MPID_Stream_may_place(&m->stream))
+            return COLL_MET_NOT;
+        void *place = MPID_Stream_place(&m->stream, &n);
+        MPIR_Steps_put(place, &from, m->at, n);
+        MPID_Stream_give(&m->stream, n);
+    }
+    MPID_Stream_shown(&m->stream);
+    return COLL_MET;
+}
+
+static enum coll_met go_on_taking(struct coll_meeting *m)
+{
+    struct coll *c = m->call;
+    struct coll_block to = { c->rbuf, c->rcount, c->rtype };
+    int64_t bytes = c->rcount * c->rtype->adi.size, n;
+    if (!m->come && !MPID_Stream_may_see(&c->comm->adi, c->when, c->root))
+        return COLL_MET_NOT;
+    if (!m->come) {
+        m->there = MPID_Stream_see(&m->stream, &c->comm->adi, c->when, c->root);
+        m->come = true;
+        m->at = 0;
+    }
+    for (; m->at < m->there; m->at += n) {
+        if (!MPID_Stream_may_next(&m->stream))
+            return COLL_MET_NOT;
+        const void *from = MPID_Stream_next(&m->stream, &n);
+        if (!from) {
+            m->there = MPID_STREAM_LOST;
+            break;
+        }
+        if (m->there == bytes)
+            MPIR_Steps_take(from, &to, m->at, n);
+        MPID_Stream_took(&m->stream, n);
+    }
+    MPID_Stream_end(&m->stream);
+    if (m->there == MPID_STREAM_MESSAGES)
+        return COLL_MET_NEVER;
+    if (m->there == MPID_STREAM_LOST)
+        lost(c, c->rtype);
+    else
+        MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = m->there == FAILED ? 0 : m->there }, bytes,
+                           c->root);
+    return COLL_MET;
+}
+
+enum coll_met MPIR_Coll_stream_go(struct coll_meeting *m)
+{
+    if (!m->come && !ready(m->call)) {
+        m->call->st->team_broke = false;
+        return COLL_MET_NEVER;
+    }
+    return m->call->rank == m->call->root ? go_on_giving(m) : go_on_taking(m);
 }
 
 /* All processes must take a row with a stream whatever the sizes they think of, as the source does not wait for the others to

@@ -47,7 +47,7 @@ int MPIR_Comm_init_static(MPIR_Comm *c, int32_t size, int32_t first, uint32_t co
     if (err)
         return err;
     c->adi.context_id = context;
-    c->coll_seq = c->persistent_seq = c->coll_roots = 0;
+    c->coll_seq = c->persistent_seq = c->owns = c->coll_roots = 0;
     c->coll_other.member = 0;
     c->facts = (MPIR_Coll_facts){ 0 };
     c->awaiting = NULL;

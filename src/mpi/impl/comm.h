@@ -61,6 +61,7 @@ typedef struct MPIR_Comm {
         uint64_t words;
     } coll_other;
     uint32_t persistent_seq; /* persistent ones made: likewise */
+    uint32_t owns;           /* persistent ones with a team of their own (src/mpi/coll/own.c) */
     void *attributes;        /* src/mpi/attr */
     void *bsend;             /* buffer attached to the communicator */
     struct MPIR_Topo *topo;  /* virtual topology (topo.h); NULL: none */

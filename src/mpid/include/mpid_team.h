@@ -78,6 +78,12 @@ struct MPID_Stream {
     uint64_t lent; /* a reader: the address in the source; 0: it is shown */
     int32_t source;
 };
+/* For a stream that goes on in later calls: would MPID_Stream_show, _place, _see or _next (so called) not wait now?  After false this
+ * process, should it sleep for whatever reason, is woken when that has changed; it asks again before it uses the team for anything else. */
+bool MPID_Stream_may_show(struct MPIR_COMMUNICATOR *comm, uint32_t when);
+bool MPID_Stream_may_place(const struct MPID_Stream *s);
+bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source);
+bool MPID_Stream_may_next(const struct MPID_Stream *s);
 /* Before a team's first stream; false, in all members: there is no memory for streams. */
 bool MPID_Stream_ready(struct MPIR_COMMUNICATOR *comm);
 /* False: there is no memory to show so much; the stream has ended, and the readers see MPID_STREAM_MESSAGES. */

@@ -98,16 +98,6 @@ static struct team *team_of(const struct MPIR_COMMUNICATOR *comm)
 
 /* ---- Waiting ---- */
 
-/* For member `who`: until `word` of it, or of what it gives, is at least `least`. */
-struct stream_wait {
-    int32_t who;
-    bool source; /* it is the source that is waited for */
-    const _Atomic uint64_t *word, *or_word;
-    uint64_t least, or_least;
-    uint64_t end;   /* steps: the last of the operation; else 0 */
-    uint32_t calls; /* of the head, before the last look */
-};
-
 static bool ready(const struct stream_wait *w)
 {
     return atomic_load_explicit(w->word, memory_order_acquire) >= w->least ||
@@ -191,6 +181,21 @@ static bool wait_for(struct team *t, struct stream_wait *s)
     return true;
 }
 
+/* False: it is there, or will never be.  True: this process is one that waits for it until it asks for this again, with what it waits for
+ * then. */
+static bool not_yet(struct team *t, const struct stream_wait *s)
+{
+    bool is_there = ready(s) || hopeless(t, s);
+    MPID_Team_forget(t);
+    t->stream = NULL;
+    if (is_there)
+        return false;
+    t->later = *s;
+    t->stream = &t->later;
+    MPID_Team_await(t);
+    return true;
+}
+
 /* Something that the source says has changed, by an operation that fences. */
 static void wake_readers(const struct team *t)
 {
@@ -214,10 +219,15 @@ static void say(struct team *t, _Atomic uint64_t *word, uint64_t value)
 
 /* ---- Both sides ---- */
 
+static uint64_t number_of(const struct team *t, uint32_t when)
+{
+    return t->streamed + (uint32_t)(when - (uint32_t)t->streamed);
+}
+
 static struct team *begin(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when)
 {
     struct team *t = team_of(comm);
-    t->streamed += (uint32_t)(when - (uint32_t)t->streamed);
+    t->streamed = number_of(t, when);
     s->comm = comm;
     s->operation = t->streamed;
     s->at = 0;
@@ -260,6 +270,19 @@ static void wait_for_slot(struct team *t, uint64_t before)
         least = !gone(t, i) && done < least ? done : least;
     }
     t->all_done = least > before && least != UINT64_MAX ? least : before;
+}
+
+bool MPID_Stream_may_show(struct MPIR_COMMUNICATOR *comm, uint32_t when)
+{
+    struct team *t = team_of(comm);
+    uint64_t before =
+        atomic_load_explicit(&slot_of(t, number_of(t, when))->operation, memory_order_relaxed);
+    for (int32_t i = 0; before > t->all_done && i < comm->size; i++) {
+        struct stream_wait w = { .who = i, .word = &member_of(t, i)->done, .least = before };
+        if (i != comm->rank && not_yet(t, &w))
+            return false;
+    }
+    return true;
 }
 
 /* There is no memory to show so much: it goes by messages. */
@@ -330,26 +353,53 @@ static void publish(const struct team *t, const struct MPID_Stream *s)
     wake_readers(t);
 }
 
+/* Taken by all, before the next piece has a place. */
+static uint64_t least_taken(const struct MPID_Stream *s)
+{
+    return s->piece + 1 - KU_SEG_PIECES;
+}
+
+static struct stream_wait taken_by(const struct team *t, const struct MPID_Stream *s, int32_t who)
+{
+    struct stream_member *m = member_of(t, who);
+    return (struct stream_wait){ .who = who,
+                                 .word = &m->taken,
+                                 .or_word = &m->done,
+                                 .least = least_taken(s),
+                                 .or_least = least_taken(s) > s->first ? s->operation : s->last };
+}
+
 /* Until all have taken what is in the place of the next piece. */
 static void wait_for_place(struct team *t, const struct MPID_Stream *s)
 {
-    uint64_t free_to = s->piece;
+    uint64_t free_to = s->piece, least = least_taken(s);
     if (s->piece < t->free_to + KU_SEG_PIECES)
         return;
     publish(t, s);
-    uint64_t least = s->piece + 1 - KU_SEG_PIECES; /* taken by all */
     for (int32_t i = 0; i < t->comm->size; i++) {
-        struct stream_member *m = member_of(t, i);
-        struct stream_wait w = { .who = i, .word = &m->taken, .or_word = &m->done, .least = least };
-        w.or_least = least > s->first ? s->operation : s->last;
+        struct stream_wait w = taken_by(t, s, i);
         if (i == t->comm->rank)
             continue;
         wait_for(t, &w);
-        uint64_t taken = atomic_load_explicit(&m->taken, memory_order_relaxed);
+        uint64_t taken = atomic_load_explicit(w.word, memory_order_relaxed);
         taken = taken < least ? least : taken; /* it has done with them otherwise */
         free_to = taken < free_to ? taken : free_to;
     }
     t->free_to = free_to;
+}
+
+bool MPID_Stream_may_place(const struct MPID_Stream *s)
+{
+    struct team *t = team_of(s->comm);
+    if (s->bytes <= MPID_STREAM_SHORT || s->piece < t->free_to + KU_SEG_PIECES)
+        return true;
+    publish(t, s);
+    for (int32_t i = 0; i < t->comm->size; i++) {
+        struct stream_wait w = taken_by(t, s, i);
+        if (i != t->comm->rank && not_yet(t, &w))
+            return false;
+    }
+    return true;
 }
 
 void *MPID_Stream_place(struct MPID_Stream *s, int64_t *bytes)
@@ -389,6 +439,16 @@ void MPID_Stream_shown(struct MPID_Stream *s)
 
 /* ---- A reader ---- */
 
+bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source)
+{
+    struct team *t = team_of(comm);
+    uint64_t operation = number_of(t, when);
+    struct stream_wait w = {
+        .who = source, .source = true, .word = &slot_of(t, operation)->operation, .least = operation
+    };
+    return !not_yet(t, &w);
+}
+
 int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source)
 {
     struct team *t = begin(s, comm, when);
@@ -416,16 +476,29 @@ bool MPID_Stream_borrow(struct MPID_Stream *s, void *to, int64_t n)
     return true;
 }
 
+static struct stream_wait given_next(const struct team *t, const struct MPID_Stream *s)
+{
+    return (struct stream_wait){
+        .who = s->source, .source = true, .word = &head_of(t)->given, .least = s->piece + 1
+    };
+}
+
+bool MPID_Stream_may_next(const struct MPID_Stream *s)
+{
+    struct team *t = team_of(s->comm);
+    struct stream_wait w = given_next(t, s);
+    return s->bytes <= MPID_STREAM_SHORT || !not_yet(t, &w);
+}
+
 const void *MPID_Stream_next(struct MPID_Stream *s, int64_t *bytes)
 {
     struct team *t = team_of(s->comm);
-    struct stream_wait w = { .who = s->source, .source = true, .word = &head_of(t)->given };
+    struct stream_wait w = given_next(t, s);
     *bytes = s->bytes - s->at;
     if (s->bytes <= MPID_STREAM_SHORT)
         return slot_of(t, s->operation)->data + s->at;
     if (*bytes > KU_SEG_PIECE_BYTES)
         *bytes = KU_SEG_PIECE_BYTES;
-    w.least = s->piece + 1;
     (void)team_part(t, KU_TEAM_PIECES); /* the source has them */
     return wait_for(t, &w) ? piece_of(t, s->piece) : NULL;
 }

@@ -18,6 +18,7 @@
  *      only if it has come in vain before.  Stepping aside costs two turns, there and back; so who misses but one member, which
  *      came from another core the last time and thus is at work there, looks at the word a little longer first.
  *   6. A meeting may be begun in one call and ended in another.  To the others it is one whose member is slow.
+ *      The same holds of streams (MPID_Stream_may_*).
  *      Whoever sleeps meanwhile, for whatever reason, is a sleeper of each team that it has begun a meeting of, `alone`, since it cannot
  *      sleep on the words of all; so who comes last wakes it.
  *
@@ -265,9 +266,18 @@ static void awake_begun(struct team *t)
     t->lies = false;
 }
 
-static void forget_begun(struct team *t)
+void MPID_Team_await(struct team *t)
+{
+    t->next = MPID_core.begun;
+    t->in_begun = true;
+    MPID_core.begun = t;
+}
+
+void MPID_Team_forget(struct team *t)
 {
     struct team **at = &MPID_core.begun;
+    if (!t->in_begun)
+        return;
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
@@ -277,8 +287,7 @@ static void forget_begun(struct team *t)
 
 void MPID_Team_drop(struct team *t)
 {
-    if (t->in_begun)
-        forget_begun(t);
+    MPID_Team_forget(t);
     if (t->head != NULL && t->block != 0)
         leave(t);
     t->head = NULL;
@@ -478,9 +487,7 @@ enum MPID_TEAM_TURN MPID_Team_begin(struct MPIR_COMMUNICATOR *comm, uint32_t whe
     if (turn != MPID_TEAM_WAIT)
         return turn;
     t->patience_ms = MPID_Team_patience(t);
-    t->next = MPID_core.begun;
-    t->in_begun = true;
-    MPID_core.begun = t;
+    MPID_Team_await(t);
     return turn;
 }
 
@@ -508,7 +515,7 @@ enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm)
         return MPID_TEAM_MET;
     enum MPID_TEAM_TURN turn = t->lines.head != NULL ? MPID_Even_look(t) : look_at_word(t);
     if (turn != MPID_TEAM_WAIT)
-        forget_begun(t);
+        MPID_Team_forget(t);
     return turn;
 }
 

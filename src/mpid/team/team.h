@@ -11,7 +11,17 @@
 /* A communicator's team (team.c). */
 struct team_head;
 struct stream_head;
-struct stream_wait;
+
+/* What of a stream, or of steps, is waited for (stream.c): of member `who`, until `word` of it, or of what it gives, is at least `least`. */
+struct stream_wait {
+    int32_t who;
+    bool source; /* it is the source that is waited for */
+    const _Atomic uint64_t *word, *or_word;
+    uint64_t least, or_least;
+    uint64_t end;   /* steps: the last of the operation; else 0 */
+    uint32_t calls; /* of the head, before the last look */
+};
+
 struct team {
     struct team_head *head; /* in the segment; NULL: none */
     struct stream_head *streams;
@@ -33,6 +43,7 @@ struct team {
     bool member_gone;
     bool on_word;               /* the present sleep is on the team's word, too */
     struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */
+    struct stream_wait later;   /* that, if the stream goes on in a later call */
     uint64_t streamed;          /* number of this process's last stream */
     uint64_t all_done;          /* streams up to this one all members have done, and all pieces before */
     uint64_t free_to;           /* this one all have taken */
@@ -47,6 +58,9 @@ struct team {
 bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms);
 void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
 void MPID_Team_awake(struct team *t);
+/* Whatever this process sleeps for, it sleeps for this, too (MPID_core.begun), until it is forgotten. */
+void MPID_Team_await(struct team *t);
+void MPID_Team_forget(struct team *t);
 /* The same of all teams of MPID_core.begun. */
 bool MPID_Teams_may_sleep(int *most_ms);
 void MPID_Teams_awake(void);
