@@ -15,7 +15,8 @@ struct coll_meeting {
     bool come;                  /* this process has: only of the first in the list */
     bool no_room;               /* it would have */
     struct MPID_Stream stream;  /* of a broadcast, in place of a meeting: once `come` */
-    int64_t there, at;          /* bytes that the source shows, or why none; those that this process has given or taken */
+    int64_t there,
+        at; /* bytes that the source shows, or why none; those that this process has given or taken */
 };
 
 enum coll_met { COLL_MET_NOT, COLL_MET_LATER /* when those before have */, COLL_MET, COLL_MET_NEVER };

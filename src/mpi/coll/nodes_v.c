@@ -8,6 +8,7 @@
  * the way has failed, and the receiver goes by what it expects itself. */
 #include "nodes.h"
 #include "packed.h"
+#include "sched.h"
 #include <string.h>
 
 static bool is_here(const struct coll *c, int32_t rank)
@@ -40,7 +41,8 @@ static bool is_long(const struct coll_block *b, int64_t limit)
 
 struct gathering {
     struct coll_heap heap;
-    bool *straight, *came; /* at the root, of each rank: is its block to come straight?  Has its record come? */
+    bool *straight,
+        *came; /* at the root, of each rank: is its block to come straight?  Has its record come? */
 };
 
 static void put_own(struct coll *c, void *arg)
@@ -442,8 +444,8 @@ static void make_rooms(struct coll *c, struct exchange *e)
     MPIR_Packed_make(c, &e->in, records + away, limit);
     e->out = MPIR_Coll_temp(c, (int64_t)sizeof *e->out * n->nodes, coll_bytes());
     e->down = MPIR_Coll_temp(c, (int64_t)sizeof *e->down * members, coll_bytes());
-    e->out_room = MPIR_Coll_temp(c, records * MPIR_Packed_room(limit) + members * n->nodes * marks,
-                                 coll_bytes());
+    e->out_room =
+        MPIR_Coll_temp(c, records * MPIR_Packed_room(limit) + members * n->nodes * marks, coll_bytes());
     e->down_room = MPIR_Coll_temp(c, records * MPIR_Packed_room(limit), coll_bytes());
 }
 
@@ -464,8 +466,10 @@ static void exchange_straight(struct coll *c, struct coll_batch *b, struct excha
     }
 }
 
+/* Each leader is sent to some messages before one of another must have come, which that one sends as far ahead. */
 static void by_leader(struct coll *c, struct coll_batch *b, struct exchange *e, bool mute)
 {
+    enum { AHEAD = COLL_BATCH / 2 };
     const struct MPIR_Nodes *n = c->comm->nodes;
     MPIR_Coll_call(c, put_member, e);
     for (int32_t i = 1; i < members_here(c); i++) {
@@ -473,10 +477,13 @@ static void by_leader(struct coll *c, struct coll_batch *b, struct exchange *e, 
         MPIR_Coll_recv_heap(c, &e->all, MPIR_Coll_node_member(c->comm, i));
     }
     MPIR_Coll_call(c, deal_out, e);
-    for (int32_t k = 1; k < n->nodes; k++) {
-        int32_t to = (n->mine + k) % n->nodes, from = (n->mine - k + n->nodes) % n->nodes;
-        MPIR_Coll_batch_send_heap(b, mute ? &e->none : &e->out[to].heap, leader_of(c, to));
-        MPIR_Coll_recv_heap(c, &e->in, leader_of(c, from));
+    for (int32_t k = 1; k < n->nodes + AHEAD; k++) {
+        int32_t to = (n->mine + k) % n->nodes,
+                from = (n->mine - (k - AHEAD) % n->nodes + n->nodes) % n->nodes;
+        if (k < n->nodes)
+            MPIR_Coll_batch_send_heap(b, mute ? &e->none : &e->out[to].heap, leader_of(c, to));
+        if (k > AHEAD)
+            MPIR_Coll_recv_heap(c, &e->in, leader_of(c, from));
     }
     MPIR_Coll_call(c, deal_down, e);
     for (int32_t i = 1; i < members_here(c); i++)
@@ -489,6 +496,8 @@ void MPIR_Coll_nodes_alltoallv(struct coll *c)
     struct coll_block s = MPIR_Coll_sblock(c, c->rank), d = MPIR_Coll_rblock(c, c->rank);
     struct coll_batch b;
     *e = (struct exchange){ 0 };
+    if (coll_noting(c))
+        MPIR_Sched_keep_types(c);
     make_rooms(c, e);
     bool mute = c->st->mute; /* no memory: what is in *e is of no use */
     MPIR_Coll_call(c, begin_exchange, e);

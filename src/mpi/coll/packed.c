@@ -224,7 +224,8 @@ static void take_apart(struct coll *c, void *arg)
     s->straight = me != 0 && c->rcount * c->rtype->adi.size > limit(c->size);
     for (int i = 0; i < MOST_CHILDREN; i++)
         s->child[i] = (struct coll_heap){ 0 };
-    for (; !c->st->mute && (r = MPIR_Packed_next(c, &s->heap, &at)) != NULL && record_v(r) >= me; before = at) {
+    for (; !c->st->mute && (r = MPIR_Packed_next(c, &s->heap, &at)) != NULL && record_v(r) >= me;
+         before = at) {
         struct coll_heap *h = record_v(r) > me ? &s->child[child_of(record_v(r) - me)] : NULL;
         if (h && !h->data)
             h->data = s->heap.data + before;

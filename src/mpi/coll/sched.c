@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "own.h"
+#include "util/seat.h"
 
 /* The first five are messages. */
 enum step_kind {
@@ -128,6 +129,43 @@ static void hold(struct coll *c, MPIR_Datatype *type)
     }
     MPIR_Object_ref(type);
     d->types[d->ntypes++] = type;
+}
+
+/* The front's arrays of datatypes are gone when the call returns.  False: there is no memory. */
+static bool copy_types(struct coll_sched *d)
+{
+    struct coll *c = &d->call;
+    MPIR_Datatype **copy;
+    if (d->copied || (!c->stypes && !c->rtypes))
+        return true;
+    d->copied = copy = malloc((size_t)(c->nstypes + c->nrtypes + 1) * sizeof *copy);
+    if (!copy)
+        return false;
+    for (int32_t i = 0; c->stypes && i < c->nstypes; i++)
+        hold(c, copy[i] = c->stypes[i]);
+    for (int32_t i = 0; i < c->nrtypes; i++)
+        hold(c, copy[c->nstypes + i] = c->rtypes[i]);
+    c->stypes = c->stypes ? copy : NULL;
+    c->rtypes = copy + c->nstypes;
+    return true;
+}
+
+void MPIR_Sched_keep_types(struct coll *c)
+{
+    if (!copy_types(c->st->sched))
+        give_up(c);
+}
+
+/* While it waits for facts. */
+static int keep_types(struct coll_sched *d)
+{
+    struct coll *c = &d->call;
+    d->st.sched = d;
+    hold(c, c->stype);
+    hold(c, c->rtype);
+    bool kept = copy_types(d);
+    d->st.sched = NULL;
+    return kept && !d->broken ? 0 : no_memory();
 }
 
 static void destroy(struct coll_sched *d)
@@ -569,7 +607,23 @@ static struct MPIR_Copies **copies(MPIR_Request *r)
     return &((struct coll_sched *)r->aux)->copies;
 }
 
+/* At a team those who have not come yet mostly come soon: look for them alone before all devices are looked at. */
+static bool wait_soon(MPIR_Request *r)
+{
+    enum { LOOKS = 32 };
+    struct coll_sched *d = r->aux;
+    enum MPIR_DRIVE what = MPIR_DRIVE_WAITS;
+    if (!d->meets || !KU_SINGLE_THREADED || !MPIR_Drive_take(&d->driven))
+        return false;
+    for (int i = 0; i < LOOKS && what == MPIR_DRIVE_WAITS; i++)
+        what = advance(&d->driven);
+    if (what == MPIR_DRIVE_WAITS)
+        MPIR_Drive(&d->driven);
+    return what == MPIR_DRIVE_DONE;
+}
+
 static const struct MPIR_Request_ops ops = { .poll = poll_nothing,
+                                             .wait_soon = wait_soon,
                                              .free = free_closure,
                                              .explain = explain,
                                              .start = start,
@@ -625,29 +679,6 @@ static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
     d->request->handle_type = MPIR_SCHED;
     d->request->aux = d;
     return d;
-}
-
-/* While it waits for facts: the front's arrays of datatypes go. */
-static int keep_types(struct coll_sched *d)
-{
-    struct coll *c = &d->call;
-    MPIR_Datatype **copy;
-    d->st.sched = d;
-    hold(c, c->stype);
-    hold(c, c->rtype);
-    if (c->stypes || c->rtypes) {
-        d->copied = copy = malloc((size_t)(c->nstypes + c->nrtypes + 1) * sizeof *copy);
-        if (!copy)
-            return no_memory();
-        for (int32_t i = 0; c->stypes && i < c->nstypes; i++)
-            hold(c, copy[i] = c->stypes[i]);
-        for (int32_t i = 0; i < c->nrtypes; i++)
-            hold(c, copy[c->nstypes + i] = c->rtypes[i]);
-        c->stypes = c->stypes ? copy : NULL;
-        c->rtypes = copy + c->nstypes;
-    }
-    d->st.sched = NULL;
-    return d->broken ? no_memory() : 0;
 }
 
 static int failed(struct coll_sched *d, int err)

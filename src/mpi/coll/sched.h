@@ -27,5 +27,7 @@ void MPIR_Sched_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datat
                      int64_t dcount, MPIR_Datatype *dtype);
 void MPIR_Sched_combine(struct coll *c, const void *in, void *inout, int64_t count);
 void MPIR_Sched_call(struct coll *c, coll_call *fn, void *arg);
+/* Functions noted so will look at the arrays of datatypes of the whole call. */
+void MPIR_Sched_keep_types(struct coll *c);
 
 #endif

@@ -58,6 +58,15 @@ bool MPIR_Drive_pause(const struct MPIR_Driven *d)
     return true;
 }
 
+bool MPIR_Drive_take(const struct MPIR_Driven *d)
+{
+    if (inside || !MPIR_Drive_pause(d))
+        return false;
+    first = NULL;
+    last = &first;
+    return true;
+}
+
 void MPIR_Drive_resume(void)
 {
     MPID_Progress_also = first ? advance_all : NULL;

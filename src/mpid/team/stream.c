@@ -275,8 +275,7 @@ static void wait_for_slot(struct team *t, uint64_t before)
 bool MPID_Stream_may_show(struct MPIR_COMMUNICATOR *comm, uint32_t when)
 {
     struct team *t = team_of(comm);
-    uint64_t before =
-        atomic_load_explicit(&slot_of(t, number_of(t, when))->operation, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&slot_of(t, number_of(t, when))->operation, memory_order_relaxed);
     for (int32_t i = 0; before > t->all_done && i < comm->size; i++) {
         struct stream_wait w = { .who = i, .word = &member_of(t, i)->done, .least = before };
         if (i != comm->rank && not_yet(t, &w))

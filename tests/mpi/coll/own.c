@@ -122,8 +122,7 @@ static void sizes(int n)
             bad += pairs[2 * i] != a || pairs[2 * i + 1] != b;
             for (int k = 0; k < check_size; k++) {
                 bad += all[k * n + i] != (unsigned)(i + round) + 1000003u * (unsigned)k;
-                bad += swapped[k * n + i] !=
-                       (unsigned)(check_rank * n + i + round) + 1000003u * (unsigned)k;
+                bad += swapped[k * n + i] != (unsigned)(check_rank * n + i + round) + 1000003u * (unsigned)k;
             }
         }
         CHECK(bad == 0, "%d elements: %d wrong in round %d", n, bad, round);
