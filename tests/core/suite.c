@@ -1189,6 +1189,10 @@ static void surroundings(void)
     CHECK(MPID_World()->local_size == here && MPID_World()->local_rank == before,
           "world: rank %d of %d here, expected %d of %d", MPID_World()->local_rank, MPID_World()->local_size,
           before, here);
+    CHECK(here == 1 || (MPID_Cost_of(true).latency_ns > 0 && MPID_Cost_of(true).bandwidth_mbs > 0),
+          "what messages on the node cost");
+    CHECK(here == N || (MPID_Cost_of(false).latency_ns > 0 && MPID_Cost_of(false).bandwidth_mbs > 0),
+          "what messages between nodes cost");
     ranks_of_nodes();
     err = 0;
     MPID_Devices(NULL, NULL, &err); /* not in a job */

@@ -41,6 +41,37 @@ static void bruck(struct coll *c)
     MPIR_Coll_copy(c, coll_at(t, (p - r) * n, c->rtype), r * n, c->rtype, c->rbuf, r * n, c->rtype);
 }
 
+static int64_t block_bytes(const struct coll *c, int64_t i)
+{
+    return MPIR_counts_get(c->rcounts, (c->rank + i) % c->size) * c->rtype->adi.size;
+}
+
+/* The same for blocks of any lengths, as bytes one after the other. */
+static void bruck_v(struct coll *c)
+{
+    int64_t p = c->size, r = c->rank, have = block_bytes(c, 0), total = 0;
+    for (int64_t i = 0; i < p; i++)
+        total += block_bytes(c, i);
+    char *t = MPIR_Coll_temp(c, total, coll_bytes());
+    struct coll_block mine = MPIR_Coll_rblock(c, r);
+    MPIR_Coll_copy(c, mine.buf, mine.count, mine.type, t, have, coll_bytes());
+    for (int64_t k = 1; k < p; k *= 2) {
+        int64_t blocks = k < p - k ? k : p - k, out = 0, in = 0;
+        for (int64_t i = 0; i < blocks; i++) {
+            out += block_bytes(c, i);
+            in += block_bytes(c, k + i);
+        }
+        MPIR_Coll_sendrecv(c, t, out, coll_bytes(), (int)((r - k + p) % p), t + have, in, coll_bytes(),
+                           (int)((r + k) % p));
+        have += in;
+    }
+    for (int64_t i = 1, at = block_bytes(c, 0); i < p; at += block_bytes(c, i++)) {
+        struct coll_block b = MPIR_Coll_rblock(c, (r + i) % p);
+        if (!coll_empty(&b))
+            MPIR_Coll_copy(c, t + at, block_bytes(c, i), coll_bytes(), b.buf, b.count, b.type);
+    }
+}
+
 /* ---- To rank 0 and back: few turns of the scheduler ------------------------------------------------------------------ */
 
 static void gather_to_0(struct coll *c)
@@ -91,12 +122,14 @@ static void team(struct coll *c)
 
 /* ---- Costs; s->bytes is the sum of all blocks --------------------------------------------------------------------------- */
 
+/* Each round takes as long as the longest block. */
 static struct coll_cost ring_cost(const struct coll_size *s)
 {
-    double p = s->p, n = (double)s->bytes;
+    double p = s->p, n = (double)s->bytes,
+           most = s->room != COLL_NO_ROOM && (double)s->room > n / p ? (double)s->room : n / p;
     return (struct coll_cost){ .rounds = p - 1,
                                .messages = p - 1,
-                               .bytes = n * (p - 1) / p,
+                               .bytes = most * (p - 1),
                                .waits = p * (p - 1),
                                .total_bytes = n * (p - 1) };
 }
@@ -114,7 +147,7 @@ static struct coll_cost doubling_cost(const struct coll_size *s)
 static struct coll_cost bruck_cost(const struct coll_size *s)
 {
     struct coll_cost cost = doubling_cost(s);
-    cost.bytes += (double)s->bytes;
+    cost.copied += (double)s->bytes;
     cost.total_bytes += (double)s->bytes * s->p;
     return cost;
 }
@@ -136,9 +169,8 @@ const struct coll_alg MPIR_Coll_allgather_algs[] = {
       MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
-    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_allgather_cost,
-      MPIR_Coll_nodes_allgather },
-    { "doubling", COLL_NEEDS_POW2, doubling_cost, doubling },
+    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_allgather_cost, MPIR_Coll_nodes_allgather },
+    { "doubling", COLL_NEEDS_POW2 | COLL_NEAR_FIRST, doubling_cost, doubling },
     { "bruck", 0, bruck_cost, bruck },
     { "ring", COLL_NEIGHBORS, ring_cost, ring },
     { "wide", 0, wide_cost, wide },
@@ -151,8 +183,8 @@ const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
       MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
-    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_allgather_cost,
-      MPIR_Coll_nodes_allgatherv },
+    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_allgather_cost, MPIR_Coll_nodes_allgatherv },
+    { "bruck", 0, bruck_cost, bruck_v },
     { "ring", COLL_NEIGHBORS, ring_cost, ring },
     { "wide", 0, wide_cost, wide_v },
     { 0 },

@@ -148,10 +148,12 @@ static struct coll_cost linear_cost(const struct coll_size *s)
 
 static struct coll_cost bruck_cost(const struct coll_size *s)
 {
+    enum { BLOCK = 160 }; /* bytes that could be copied while a block is looked for */
     double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
-                               .messages = levels + p / 4, /* copying blocks one by one */
-                               .bytes = 1.5 * n * p * levels,
+                               .messages = levels,
+                               .bytes = n * p / 2 * levels,
+                               .copied = n * p * levels + p * BLOCK, /* one by one */
                                .waits = p * levels,
                                .total_bytes = 1.5 * n * p * p * levels };
 }
@@ -161,8 +163,7 @@ const struct coll_alg MPIR_Coll_alltoall_algs[] = {
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
-    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_alltoall_cost,
-      MPIR_Coll_nodes_alltoall },
+    { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_alltoall_cost, MPIR_Coll_nodes_alltoall },
     { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
     { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
     { "linear", COLL_NEEDS_SEND, linear_cost, linear },

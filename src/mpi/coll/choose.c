@@ -71,19 +71,53 @@ __attribute__((constructor)) static void register_knobs(void)
     ku_knob_register(&knobs);
 }
 
-/* What messages cost between the ranks of a job (nanoseconds, bytes a nanosecond).  Order of magnitude is enough: it
- * places the crossings between algorithms, and all processes must use the same numbers. */
-static const double round_ns = 300, message_ns = 80, bytes_per_ns = 8, wait_ns = 1500, turn_ns = 1000;
+/* What messages cost, as devices say it (latency, bandwidth), and how collectives found it to be: a round is a message that is sent and
+ * noticed, by processes that do other things besides; a device's bandwidth is that of one long message.  Order of magnitude is enough: it
+ * places the crossings between algorithms, and all processes use the same numbers. */
+static const struct correction {
+    struct MPID_Cost
+        usual; /* where no device says anything, as there is nobody to reach: of ch_shmem, and of ch_tcp */
+    double rounds, messages, bandwidth;
+} corrections[2] = { { { 100, 30000 }, 3, 0.8, 0.27 }, { { 4500, 4500 }, 4.4, 0.9, 0.22 } };
 
-/* The same between nodes. */
-static const double net_round_ns = 20000, net_message_ns = 4000, net_bytes_per_ns = 1;
+/* What waiting costs where ranks share cores: the scheduler's doing, whatever the device. */
+static const double wait_ns = 1500, turn_ns = 1000;
 
-static double own_ns(const struct coll_cost *cost, bool crowded)
+struct coll_rates MPIR_Coll_rates(const struct MPID_Cost cost[2], bool between_nodes)
 {
-    if (crowded)
+    const struct correction *k = &corrections[between_nodes];
+    struct MPID_Cost c = cost[between_nodes];
+    if (c.latency_ns == 0 || c.bandwidth_mbs == 0)
+        c = k->usual;
+    return (struct coll_rates){ .round_ns = k->rounds * c.latency_ns,
+                                .message_ns = k->messages * c.latency_ns,
+                                .bytes_per_ns = k->bandwidth * c.bandwidth_mbs / 1000 };
+}
+
+static double own_ns(const struct coll_cost *cost, const struct coll_size *s)
+{
+    struct coll_rates r = MPIR_Coll_rates(s->cost, s->apart), memory = MPIR_Coll_rates(s->cost, false);
+    if (s->crowded)
         return (cost->waits + cost->rounds) * wait_ns + cost->turns * turn_ns +
-               cost->total_bytes / bytes_per_ns;
-    return cost->rounds * round_ns + cost->messages * message_ns + cost->bytes / bytes_per_ns;
+               cost->total_bytes / r.bytes_per_ns;
+    return cost->rounds * r.round_ns + cost->messages * r.message_ns + cost->bytes / r.bytes_per_ns +
+           cost->copied / memory.bytes_per_ns;
+}
+
+/* Of messages beyond one a round, which do not wait for each other, the network carries one while a process handles the next. */
+double MPIR_Coll_net_ns(const struct coll_cost *cost, const struct coll_size *s)
+{
+    struct coll_rates r = MPIR_Coll_rates(s->cost, true);
+    double more = cost->net_messages > cost->net_rounds ? cost->net_messages - cost->net_rounds : 0;
+    double handled = more * r.message_ns, carried = cost->net_bytes / r.bytes_per_ns;
+    return cost->net_rounds * r.round_ns + (cost->net_messages - more) * r.message_ns +
+           (handled > carried ? handled : carried);
+}
+
+static bool near_first(const struct coll_alg *a, const struct coll_size *s)
+{
+    return a->needs & COLL_NEAR_FIRST && s->blocks && (int64_t)s->nodes * s->largest == s->p &&
+           (s->largest & (s->largest - 1)) == 0;
 }
 
 /* Between nodes, a row that knows nothing of them has each round go there, and of all the ranks of a node at once. */
@@ -91,12 +125,15 @@ double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s)
 {
     struct coll_cost cost = a->cost(s);
     if (s->nodes && !(a->needs & COLL_NEEDS_NODES)) {
-        cost.net_rounds = cost.rounds;
-        cost.net_messages = cost.messages;
-        cost.net_bytes = cost.bytes * (a->needs & COLL_NEIGHBORS && s->blocks ? 1 : s->largest);
+        double share = near_first(a, s) ? MPIR_Coll_levels(s->nodes, 2) / MPIR_Coll_levels(s->p, 2) : 1;
+        cost.net_rounds = cost.rounds * share;
+        cost.net_messages = cost.messages * share;
+        cost.net_bytes = near_first(a, s) && a->needs & COLL_NEIGHBORS
+                             ? cost.bytes * (s->nodes - 1) / s->nodes
+                         : a->needs & COLL_NEIGHBORS && s->blocks ? cost.bytes
+                                                                  : cost.bytes * share * s->largest;
     }
-    return own_ns(&cost, s->crowded) + cost.net_rounds * net_round_ns + cost.net_messages * net_message_ns +
-           cost.net_bytes / net_bytes_per_ns;
+    return own_ns(&cost, s) + MPIR_Coll_net_ns(&cost, s);
 }
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
@@ -128,7 +165,8 @@ static void own_facts(MPIR_Coll_facts *f, const MPIR_Comm *comm)
     bool first = !again;
     char text[200];
     again = true;
-    *f = (MPIR_Coll_facts){ .crowded = ku_wait_policy.spin_ns == 0 };
+    *f = (MPIR_Coll_facts){ .crowded = ku_wait_policy.spin_ns == 0,
+                            .cost = { MPID_Cost_of(true), MPID_Cost_of(false) } };
     for (const char *item = ku_knob_str("COLL"); item && *item;) {
         size_t len = strcspn(item, ",");
         if (!take(f, comm->local != NULL, item, len, first) && MPID_MyWorldRank == 0) {
@@ -144,7 +182,20 @@ static void own_facts(MPIR_Coll_facts *f, const MPIR_Comm *comm)
 /* A communicator asks for a team when it has been used for so many collectives; many are used once. */
 enum { TEAM_AFTER = 4 };
 
-enum { FACTS = 4 + COLL_KINDS, FACT_TEAM = 1 + COLL_KINDS, FACT_RULES, FACT_NOT_RULES };
+enum {
+    FACT_TEAM = 1 + COLL_KINDS,
+    FACT_RULES,
+    FACT_NOT_RULES,
+    FACT_COSTS, /* the latency, and what the bandwidth lacks to the greatest number, of each kind of messages */
+    FACTS = FACT_COSTS + 4
+};
+_Static_assert((int)FACTS <= (int)MPIR_AGREE_WORDS, "they are agreed on at once");
+
+/* The least of all, as the greatest; 0 stays what nobody says. */
+static uint32_t complement(uint32_t v)
+{
+    return v ? UINT32_MAX - v : 0;
+}
 
 static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
 {
@@ -156,6 +207,10 @@ static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
     v[FACT_TEAM] = comm->adi.rank == 0 && !comm->local ? MPID_Team_allot(&comm->adi) : 0;
     v[FACT_RULES] = MPIR_Coll_tune_hash();
     v[FACT_NOT_RULES] = ~v[FACT_RULES];
+    for (int i = 0; i < 2; i++) {
+        v[FACT_COSTS + 2 * i] = f.cost[i].latency_ns;
+        v[FACT_COSTS + 2 * i + 1] = complement(f.cost[i].bandwidth_mbs);
+    }
 }
 
 /* At the team that MPI_COMM_WORLD has from the start the members find out that all think the same, if they do. */
@@ -164,9 +219,10 @@ static bool facts_alike(MPIR_Comm *comm)
     MPIR_Coll_facts f;
     own_facts(&f, comm);
     uint32_t rules = MPIR_Coll_tune_hash();
-    uint8_t bytes[1 + sizeof f.forced + sizeof rules] = { f.crowded };
+    uint8_t bytes[1 + sizeof f.forced + sizeof rules + sizeof f.cost] = { f.crowded };
     memcpy(bytes + 1, f.forced, sizeof f.forced);
     memcpy(bytes + 1 + sizeof f.forced, &rules, sizeof rules);
+    memcpy(bytes + 1 + sizeof f.forced + sizeof rules, f.cost, sizeof f.cost);
     f.ruled = rules != 0;
     f.heard = MPIR_Coll_team_alike(comm, bytes, sizeof bytes);
     if (f.heard)
@@ -184,6 +240,8 @@ static void facts_take(MPIR_Comm *comm, const uint32_t v[FACTS], int err)
     f->crowded = v[0] != 0;
     for (int k = 0; k < COLL_KINDS; k++)
         f->forced[k] = (uint8_t)v[1 + k];
+    for (int i = 0; i < 2; i++)
+        f->cost[i] = (struct MPID_Cost){ v[FACT_COSTS + 2 * i], complement(v[FACT_COSTS + 2 * i + 1]) };
     f->ruled = v[FACT_RULES] != 0 && v[FACT_RULES] == ~v[FACT_NOT_RULES]; /* the same in all */
     f->heard = 1;
 }
@@ -323,7 +381,8 @@ static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return SAME(bytes) && SAME(elements) && SAME(p) && SAME(most) && SAME(commutative) && SAME(in_place) &&
            SAME(crowded) && SAME(team) && SAME(meets) && SAME(room) && SAME(unit) && SAME(nodes) &&
-           SAME(largest) && SAME(blocks);
+           SAME(largest) && SAME(blocks) && SAME(apart) && SAME(cost[0].latency_ns) &&
+           SAME(cost[0].bandwidth_mbs) && SAME(cost[1].latency_ns) && SAME(cost[1].bandwidth_mbs);
 }
 
 /* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */
@@ -336,6 +395,8 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
     } last[COLL_TABLES];
     const struct coll_alg *algs = MPIR_Coll_tables[kind].algs;
     s->crowded = facts->crowded && !s->anywhere;
+    if (!s->anywhere)
+        memcpy(s->cost, facts->cost, sizeof s->cost);
     uint8_t ruled = facts->ruled ? MPIR_Coll_tuned(kind, s) : 0;
     if (ruled && can(&algs[ruled - 1], s))
         return &algs[ruled - 1];

@@ -85,6 +85,9 @@ enum coll_need {
     COLL_NEEDS_ORDER = 2048,  /* they are, or the operation is commutative */
     COLL_NEIGHBORS =
         4096, /* no needs: one message at a time goes between two nodes, as data goes from rank to rank, or to one */
+    COLL_NEAR_FIRST =
+        8192, /* no needs: the distance of ranks that exchange doubles, so that where nodes have as many ranks in a row each, a power of two,
+               * all rounds but those of a doubling among nodes are on the nodes */
     COLL_BY_READING = 128, /* no needs: the row's way is COLL_READ */
     COLL_BY_MEASURING = 256
 };
@@ -102,7 +105,9 @@ struct coll_size {
     bool meets;             /* at which the call may only meet: no steps */
     int32_t nodes, largest; /* nodes.h: how many nodes, members of the largest; 0: nothing is kept */
     bool blocks;
-    int64_t room; /* bytes a process would show in it, or COLL_NO_ROOM */
+    bool apart;               /* each rank is on a node of its own */
+    struct MPID_Cost cost[2]; /* as in the facts */
+    int64_t room;             /* bytes a process would show in it, or COLL_NO_ROOM */
     int64_t
         unit; /* bytes of what cannot be cut; 0: anything can; COLL_UNKNOWN: sizes are not the same in all */
 };
@@ -115,6 +120,7 @@ struct coll_cost {
     double rounds;      /* messages one after the other */
     double messages;    /* a process handles on the critical path besides these, each without waiting */
     double bytes;       /* moved one after the other */
+    double copied;      /* besides, in a process's own memory */
     double waits;       /* times any process must wait for another, all added up */
     double total_bytes; /* moved by all */
     double net_rounds, net_messages, net_bytes; /* between nodes, besides what is above (rows of nodes.c) */
@@ -180,6 +186,12 @@ void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d);
 const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
                                         struct coll_size *s);
 double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s);
+double MPIR_Coll_net_ns(const struct coll_cost *cost, const struct coll_size *s); /* its part between nodes */
+/* What a message takes: that another one waits for; one more that a process handles; its bytes. */
+struct coll_rates {
+    double round_ns, message_ns, bytes_per_ns;
+};
+struct coll_rates MPIR_Coll_rates(const struct MPID_Cost cost[2], bool between_nodes);
 /* Blocking, a part of the call c on a communicator of its nodes; what goes wrong is c's. */
 void MPIR_Coll_within(struct coll *c, struct coll *part, MPIR_Comm *comm);
 
@@ -269,6 +281,8 @@ void MPIR_Coll_call(struct coll *c, coll_call *fn, void *arg);
 
 /* Room for count elements, freed when the call ends; never NULL (see mute). */
 void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type);
+/* The same of bytes that tell a process which messages the others wait for: without memory the job ends. */
+void *MPIR_Coll_must_have(struct coll *c, int64_t bytes);
 /* A datatype to be constructed, gone when the call ends; one a call.  NULL without memory (noted). */
 MPIR_Datatype *MPIR_Coll_temp_type(struct coll *c);
 void MPIR_Coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,

@@ -1,5 +1,6 @@
 /* inter.c: collectives on intercommunicators that move data (inter.h). */
 #include "inter.h"
+#include <string.h>
 
 /* ---- A part among the local group ---------------------------------------------------------------------------------- */
 
@@ -16,7 +17,8 @@ void MPIR_Inter_run(const struct coll *c, struct coll *part, enum coll_kind kind
 {
     /* what both groups have agreed on: the facts of comm->local may be agreed on while this call is under way */
     MPIR_Coll_facts facts = { .known = 1, .crowded = c->comm->facts.crowded };
-    struct coll_size s = { .p = part->size, .anywhere = coll_anywhere(c) };
+    memcpy(facts.cost, c->comm->facts.cost, sizeof facts.cost);
+    struct coll_size s = { .p = part->size, .anywhere = coll_anywhere(c), .apart = part->comm->apart };
     part->kind = kind;
     MPIR_Coll_note(part, MPIR_Coll_tables[kind].describe(part, &s));
     if (part->before)

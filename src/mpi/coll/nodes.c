@@ -88,8 +88,7 @@ static int look(MPIR_Comm *comm, MPIR_Comm *node, const MPIR_Comm *leaders, int 
 
 static int build(MPIR_Comm *comm, MPIR_Comm *node, MPIR_Comm *leaders, const uint32_t v[ASK_WORDS])
 {
-    struct MPIR_Nodes *n =
-        calloc(1, sizeof *n + v[ASK_NODES] * (sizeof n->row[0] + sizeof n->by_id[0]));
+    struct MPIR_Nodes *n = calloc(1, sizeof *n + v[ASK_NODES] * (sizeof n->row[0] + sizeof n->by_id[0]));
     uint32_t failed = n == NULL;
     int err = agree(comm, &failed, 1);
     if (err || failed) {
@@ -98,6 +97,8 @@ static int build(MPIR_Comm *comm, MPIR_Comm *node, MPIR_Comm *leaders, const uin
     }
     n->node = node;
     n->leaders = leaders;
+    if (leaders)
+        leaders->apart = true;
     n->nodes = (int32_t)v[ASK_NODES];
     n->most = (int32_t)v[ASK_MOST];
     n->blocks = !v[ASK_GAPS];
@@ -126,6 +127,7 @@ int MPIR_Coll_nodes_ask(MPIR_Comm *comm)
     int err = split(comm, MPID_World()->node, &node);
     int second = split(comm, node && node->adi.rank == 0 ? 0 : MPI_UNDEFINED, &leaders);
     err = look(comm, node, leaders, err ? err : second, v);
+    comm->apart = !err && !v[ASK_FAILED] && v[ASK_MOST] == 1;
     if (!err && !v[ASK_FAILED] && v[ASK_NODES] > 1 && v[ASK_MOST] > 1)
         err = build(comm, node, leaders, v);
     if (!comm->nodes) {
@@ -151,6 +153,7 @@ void MPIR_Coll_nodes_is(const MPIR_Comm *comm, struct coll_size *s)
     s->nodes = n ? n->nodes : 0;
     s->largest = n ? n->most : 0;
     s->blocks = n && n->blocks;
+    s->apart = comm->apart && !s->anywhere;
 }
 
 int32_t MPIR_Coll_node_of(const MPIR_Comm *comm, int32_t rank)
@@ -335,7 +338,7 @@ void MPIR_Coll_nodes_reduce(struct coll *c)
     if (n->leaders)
         part(c, n->leaders,
              whole(c, COLL_REDUCE, to,
-                   root_last         ? c->sbuf
+                   root_last       ? c->sbuf
                    : n->mine == to ? MPI_IN_PLACE
                                    : result,
                    result));
@@ -403,6 +406,13 @@ static void with_root(struct coll *c, const struct blocks *b, int32_t other, boo
     }
 }
 
+/* Have all nodes as many members? */
+static bool alike(const struct coll *c)
+{
+    const struct MPIR_Nodes *n = c->comm->nodes;
+    return (int64_t)n->nodes * n->most == c->size;
+}
+
 /* The root's node gathers to the root; the others' blocks come by way of the leaders. */
 void MPIR_Coll_nodes_gather(struct coll *c)
 {
@@ -431,7 +441,14 @@ void MPIR_Coll_nodes_gather(struct coll *c)
         p.rtype = b.type;
     }
     part(c, n->node, p);
-    if (n->leaders && n->mine != to) {
+    if (n->leaders && alike(c)) {
+        p = (struct coll){ .kind = COLL_GATHER, .root = to };
+        p.sbuf = n->mine == to ? MPI_IN_PLACE : b.all;
+        p.rbuf = n->mine == to ? b.all : NULL;
+        p.scount = p.rcount = row->members * b.count;
+        p.stype = p.rtype = b.type;
+        part(c, n->leaders, p);
+    } else if (n->leaders && n->mine != to) {
         p = messages(c, n->leaders);
         MPIR_Coll_send(&p, b.all, row->members * b.count, b.type, to);
     } else if (n->leaders) {
@@ -461,11 +478,10 @@ void MPIR_Coll_nodes_scatter(struct coll *c)
     if (at_root && !n->blocks) {
         char *by_rank = b.all;
         b.all = MPIR_Coll_temp(c, c->size * b.count, b.type);
-        put_order(c, (struct order){ .count = b.count,
-                                     .type = b.type,
-                                     .by_rank = by_rank,
-                                     .by_node = b.all,
-                                     .to_nodes = true });
+        put_order(
+            c,
+            (struct order){
+                .count = b.count, .type = b.type, .by_rank = by_rank, .by_node = b.all, .to_nodes = true });
     }
     if (n->leaders && !at_root)
         b.all = MPIR_Coll_temp(c, (n->mine == from ? c->size : row->members) * b.count, b.type);
@@ -473,10 +489,16 @@ void MPIR_Coll_nodes_scatter(struct coll *c)
         with_root(c, &b, 0, true);
     else if (root != 0 && n->leaders)
         with_root(c, &b, root, false);
-    if (n->leaders && n->mine != from) {
-        p = messages(c, n->leaders);
-        MPIR_Coll_recv(&p, b.all, row->members * b.count, b.type, from);
-        p = (struct coll){ .kind = COLL_SCATTER, .rbuf = c->rbuf, .rcount = c->rcount, .rtype = c->rtype };
+    if (n->leaders && alike(c)) {
+        struct coll among = { .kind = COLL_SCATTER, .root = from };
+        among.sbuf = n->mine == from ? b.all : NULL;
+        among.rbuf = n->mine == from ? MPI_IN_PLACE : b.all;
+        among.scount = among.rcount = row->members * b.count;
+        among.stype = among.rtype = b.type;
+        part(c, n->leaders, among);
+    } else if (n->leaders && n->mine != from) {
+        struct coll from_root = messages(c, n->leaders);
+        MPIR_Coll_recv(&from_root, b.all, row->members * b.count, b.type, from);
     } else if (n->leaders) {
         with_leaders(c, &b, true);
     }
@@ -506,26 +528,25 @@ void MPIR_Coll_nodes_allgather(struct coll *c)
     }
     part(c, n->node, p);
     if (n->leaders) {
-        int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes());
-        for (int32_t i = 0; !c->st->mute && i < n->nodes; i++) {
+        int64_t *counts = MPIR_Coll_must_have(c, (int64_t)(2 * sizeof *counts) * n->nodes);
+        for (int32_t i = 0; i < n->nodes; i++) {
             counts[i] = n->row[i].members * c->rcount;
             counts[n->nodes + i] = n->row[i].before * c->rcount;
         }
-        if (!c->st->mute)
-            part(c, n->leaders,
-                 (struct coll){ .kind = COLL_ALLGATHERV,
-                                .sbuf = MPI_IN_PLACE,
-                                .rbuf = all,
-                                .rcounts = { counts, true },
-                                .rdispls = { counts + n->nodes, true },
-                                .rtype = c->rtype });
+        part(c, n->leaders,
+             (struct coll){ .kind = COLL_ALLGATHERV,
+                            .sbuf = MPI_IN_PLACE,
+                            .rbuf = all,
+                            .rcounts = { counts, true },
+                            .rdispls = { counts + n->nodes, true },
+                            .rtype = c->rtype });
     }
     struct coll down = whole(c, COLL_BCAST, 0, NULL, all);
     down.rcount = c->size * c->rcount;
     part(c, n->node, down);
     if (!n->blocks)
-        put_order(
-            c, (struct order){ .count = c->rcount, .type = c->rtype, .by_rank = c->rbuf, .by_node = all });
+        put_order(c,
+                  (struct order){ .count = c->rcount, .type = c->rtype, .by_rank = c->rbuf, .by_node = all });
 }
 
 /* Where the blocks of all lie one after the other, in the order of the ranks, without gaps; NULL: they do not. */
@@ -592,18 +613,15 @@ void MPIR_Coll_nodes_allgatherv(struct coll *c)
     int64_t unit = c->rtype->adi.size, total = MPIR_Coll_lengths(c, 0, c->size) * unit;
     char *there = n->blocks ? in_a_row(c) : NULL,
          *all = there ? there : MPIR_Coll_temp(c, total, coll_bytes());
-    int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes()),
+    int64_t *counts = MPIR_Coll_must_have(c, (int64_t)(2 * sizeof *counts) * n->nodes),
             *at = counts + n->nodes;
     struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
-    bool mute = c->st->mute; /* no memory: `counts` are of no use */
-    if (!mute)
-        node_starts(c, BY_RCOUNTS, at);
-    char *here = mute ? all : all + at[n->mine] * unit;
+    node_starts(c, BY_RCOUNTS, at);
+    char *here = all + at[n->mine] * unit;
     if (!there && n->leaders && !coll_empty(&mine))
         MPIR_Coll_copy(c, mine.buf, mine.count, mine.type, here, mine.count * unit, coll_bytes());
     bring_blocks(c, here);
-    if (n->leaders && !mute) {
-        MPIR_Datatype *bytes = coll_bytes();
+    if (n->leaders) {
         node_lengths(c, BY_RCOUNTS, counts);
         for (int32_t i = 0; i < n->nodes; i++) {
             counts[i] *= unit;
@@ -615,7 +633,7 @@ void MPIR_Coll_nodes_allgatherv(struct coll *c)
                             .rbuf = all,
                             .rcounts = { counts, true },
                             .rdispls = { at, true },
-                            .rtype = bytes });
+                            .rtype = coll_bytes() });
     }
     part(c, n->node,
          (struct coll){ .kind = COLL_BCAST, .rbuf = all, .rcount = total, .rtype = coll_bytes() });
@@ -673,10 +691,8 @@ static void show_all(struct coll *c, void *all, int64_t elements)
 static void among_leaders(struct coll *c, const void *all, void *ours)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
-    int64_t *counts = MPIR_Coll_temp(c, (int64_t)sizeof *counts * n->nodes, coll_bytes());
+    int64_t *counts = MPIR_Coll_must_have(c, (int64_t)sizeof *counts * n->nodes);
     struct coll p = whole(c, COLL_REDUCE_SCATTER, 0, all, ours);
-    if (c->st->mute)
-        return;
     node_lengths(c, BY_RCOUNTS, counts);
     p.rcounts = (MPIR_Counts){ counts, true };
     part(c, n->leaders, p);
@@ -803,8 +819,8 @@ static void to_nodes(struct coll *c, void *arg)
     for (int32_t r = 0; !n->blocks && !c->st->mute && r < c->size; r++) {
         const struct nodes_row *row = &n->row[next_rank(c, e, r, &before)];
         for (int64_t k = 0; k < members; k++)
-            block_copy(c, e->mine, k * c->size + r, e->out,
-                       row->before * members + k * row->members + before, 1);
+            block_copy(c, e->mine, k * c->size + r, e->out, row->before * members + k * row->members + before,
+                       1);
     }
 }
 
@@ -825,9 +841,7 @@ static void between_leaders(struct coll *c, const struct exchange *e)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
     int64_t members = n->row[n->mine].members;
-    int64_t *counts = MPIR_Coll_temp(c, (int64_t)(2 * sizeof *counts) * n->nodes, coll_bytes());
-    if (c->st->mute)
-        return;
+    int64_t *counts = MPIR_Coll_must_have(c, (int64_t)(2 * sizeof *counts) * n->nodes);
     for (int32_t i = 0; i < n->nodes; i++) {
         counts[i] = n->row[i].members * members * c->rcount;
         counts[n->nodes + i] = n->row[i].before * members * c->rcount;
@@ -865,8 +879,7 @@ void MPIR_Coll_nodes_alltoall(struct coll *c)
         for (int i = 0; i < 3; i++)
             room[i] = MPIR_Coll_temp(c, members * blocks, c->rtype);
         int64_t *seen = MPIR_Coll_temp(c, (int64_t)sizeof *seen * n->nodes, coll_bytes());
-        if (!c->st->mute)
-            *e = (struct exchange){ room[0], room[1], room[2], seen };
+        *e = (struct exchange){ room[0], room[1], room[2], seen };
         p.rbuf = room[0];
         p.rcount = blocks;
         p.rtype = c->rtype;
@@ -874,9 +887,8 @@ void MPIR_Coll_nodes_alltoall(struct coll *c)
         back.scount = blocks;
         back.stype = c->rtype;
     }
-    bool mute = c->st->mute; /* no memory: e is of no use */
     part(c, n->node, p);
-    if (n->leaders && !mute) {
+    if (n->leaders) {
         MPIR_Coll_call(c, to_nodes, e);
         between_leaders(c, e);
         MPIR_Coll_call(c, to_members, e);
@@ -890,13 +902,16 @@ void MPIR_Coll_nodes_alltoall(struct coll *c)
 static struct coll_cost cost_of(const struct coll_size *s, double ways, double whole_bytes, double cut_bytes)
 {
     double levels = MPIR_Coll_levels(s->nodes, 2), n = (double)s->bytes;
-    double net = levels * whole_bytes < cut_bytes ? levels * whole_bytes : cut_bytes;
-    return (struct coll_cost){ .rounds = ways,
-                               .messages = ways,
+    double here = MPIR_Coll_levels(s->largest, 2);
+    struct coll_rates r = MPIR_Coll_rates(s->cost, true);
+    bool cut = cut_bytes + (s->nodes + levels) * r.round_ns * r.bytes_per_ns <
+               levels * (whole_bytes + r.round_ns * r.bytes_per_ns);
+    return (struct coll_cost){ .rounds = ways * here,
+                               .messages = ways * here,
                                .bytes = ways * n,
-                               .net_rounds = net < levels * whole_bytes ? s->nodes + levels : levels,
-                               .net_messages = levels,
-                               .net_bytes = net,
+                               .net_rounds = cut ? s->nodes + levels : levels,
+                               .net_messages = cut ? s->nodes + levels : levels,
+                               .net_bytes = cut ? cut_bytes : levels * whole_bytes,
                                .waits = levels * s->nodes,
                                .total_bytes = ways * n * s->p,
                                .turns = ways * s->p };
@@ -907,9 +922,14 @@ struct coll_cost MPIR_Coll_nodes_barrier_cost(const struct coll_size *s)
     return cost_of(s, 2, 0, 0);
 }
 
+/* Few leaders may be all sent to by one. */
 struct coll_cost MPIR_Coll_nodes_down_cost(const struct coll_size *s)
 {
-    return cost_of(s, 1, (double)s->bytes, 2.0 * (double)s->bytes);
+    struct coll_cost cost = cost_of(s, 1, (double)s->bytes, 2.0 * (double)s->bytes), wide = cost;
+    wide.net_rounds = MPIR_Coll_levels(s->nodes, COLL_WIDE);
+    wide.net_messages = wide.net_rounds * (s->nodes < COLL_WIDE ? s->nodes - 1 : COLL_WIDE - 1);
+    wide.net_bytes = wide.net_messages * (double)s->bytes;
+    return MPIR_Coll_net_ns(&wide, s) < MPIR_Coll_net_ns(&cost, s) ? wide : cost;
 }
 
 struct coll_cost MPIR_Coll_nodes_allreduce_cost(const struct coll_size *s)
@@ -917,18 +937,24 @@ struct coll_cost MPIR_Coll_nodes_allreduce_cost(const struct coll_size *s)
     return cost_of(s, 2, (double)s->bytes, 2.0 * (double)s->bytes);
 }
 
+/* Among leaders of nodes that have as many members each also by a tree. */
 struct coll_cost MPIR_Coll_nodes_blocks_cost(const struct coll_size *s)
 {
     double all = (double)s->bytes * s->p, out = (double)s->bytes * (s->p - s->largest);
-    return (struct coll_cost){ .rounds = 2,
-                               .messages = 2,
-                               .bytes = all,
-                               .net_rounds = 1,
-                               .net_messages = s->nodes,
-                               .net_bytes = out,
-                               .waits = s->nodes,
-                               .total_bytes = 2 * all,
-                               .turns = s->p };
+    struct coll_cost cost = { .rounds = MPIR_Coll_levels(s->largest, 2),
+                              .messages = MPIR_Coll_levels(s->largest, 2),
+                              .bytes = all,
+                              .net_rounds = 1,
+                              .net_messages = s->nodes,
+                              .net_bytes = out,
+                              .waits = s->nodes,
+                              .total_bytes = 2 * all,
+                              .turns = s->p },
+                     tree = cost;
+    tree.net_rounds = tree.net_messages = MPIR_Coll_levels(s->nodes, 2);
+    tree.net_bytes = 1.5 * out;
+    bool alike = (int64_t)s->nodes * s->largest == s->p;
+    return alike && MPIR_Coll_net_ns(&tree, s) < MPIR_Coll_net_ns(&cost, s) ? tree : cost;
 }
 
 struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s)

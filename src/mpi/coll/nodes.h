@@ -13,7 +13,7 @@ struct MPIR_Nodes {
     bool blocks;         /* the members of each node are ranks in a row */
     struct nodes_id {
         int32_t id, place;
-    } *by_id; /* [nodes]: the same nodes, sorted by the job's numbers */
+    } * by_id; /* [nodes]: the same nodes, sorted by the job's numbers */
     struct nodes_row {
         int32_t id, first, members; /* the job's number of it; the leader's rank */
         int32_t before;             /* members of all nodes before it */

@@ -102,7 +102,7 @@ const struct coll_alg MPIR_Coll_reduce_algs[] = {
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_ORDER, MPIR_Coll_nodes_down_cost, MPIR_Coll_nodes_reduce },
     { "binomial", 0, binomial_cost, binomial },
     { "wide", 0, wide_cost, wide },
-    { "halving", COLL_NEEDS_SPREAD, halving_cost, halving },
+    { "halving", COLL_NEEDS_SPREAD | COLL_NEAR_FIRST | COLL_NEIGHBORS, halving_cost, halving },
     { 0 },
 };
 

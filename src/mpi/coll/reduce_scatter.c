@@ -185,7 +185,7 @@ const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce_scatter },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_ORDER, MPIR_Coll_nodes_reduce_scatter_cost,
       MPIR_Coll_nodes_reduce_scatter },
-    { "halving", COLL_NEEDS_COMMUTATIVE, halving_cost, halving },
+    { "halving", COLL_NEEDS_COMMUTATIVE | COLL_NEAR_FIRST, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
     { "wide", 0, wide_cost, wide },
     { 0 },

@@ -184,21 +184,34 @@ static void *no_memory(struct coll *c, int64_t bytes)
     return c->st->small;
 }
 
-void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
+/* NULL: there is none. */
+static void *take_memory(struct coll_state *st, int64_t bytes)
 {
-    struct coll_state *st = c->st;
-    int64_t gap = 0, span = count ? MPIR_Datatype_span(type, count, &gap) : 0;
-    size_t room = ((size_t)span + 15) & ~(size_t)15;
+    size_t room = ((size_t)bytes + 15) & ~(size_t)15;
     if (st->used + room <= sizeof st->small) {
-        void *p = st->small + st->used;
         st->used += room;
-        return (char *)p - gap;
+        return st->small + st->used - room;
     }
     void *p = st->ntemps < COLL_TEMPS ? malloc(room) : NULL;
+    if (p)
+        st->temps[st->ntemps++] = p;
+    return p;
+}
+
+void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
+{
+    int64_t gap = 0, span = count ? MPIR_Datatype_span(type, count, &gap) : 0;
+    char *p = take_memory(c->st, span);
+    return p ? p - gap : no_memory(c, span);
+}
+
+void *MPIR_Coll_must_have(struct coll *c, int64_t bytes)
+{
+    void *p = take_memory(c->st, bytes);
     if (!p)
-        return no_memory(c, span);
-    st->temps[st->ntemps++] = p;
-    return (char *)p - gap;
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL,
+                   "no memory for what a collective needs to go on that others wait for");
+    return p;
 }
 
 MPIR_Datatype *MPIR_Coll_temp_type(struct coll *c)

@@ -26,7 +26,7 @@ struct party MPIR_Agree_party(MPIR_Comm *comm, int which, int tag);
 
 enum {
     AGREE_RADIX = 16, /* few levels: when ranks share cores, each level costs a turn of the scheduler */
-    AGREE_WORDS = 24,
+    AGREE_WORDS = MPIR_AGREE_WORDS + 1,
     AGREE_ERROR = 0, /* value[0]: the largest error class that somebody met; 0 */
     AGREE_FIRST = 1  /* where the caller's numbers begin */
 };

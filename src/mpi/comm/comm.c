@@ -52,6 +52,7 @@ int MPIR_Comm_init_static(MPIR_Comm *c, int32_t size, int32_t first, uint32_t co
     c->facts = (MPIR_Coll_facts){ 0 };
     c->awaiting = NULL;
     c->ways = NULL;
+    c->apart = false;
     c->team = MPIR_TEAM_UNASKED;
     c->quick = false;
     c->meetings = (MPIR_Meetings){ 0 };

@@ -17,6 +17,7 @@ typedef struct MPIR_Coll_facts {
     uint8_t ruled;   /* all have the same rules for sizes (src/mpi/coll/tune.c) */
     int failed;      /* the error class with which that ended; 0 */
     uint8_t crowded; /* some node has more ranks than cores */
+    struct MPID_Cost cost[2]; /* of messages on a node, and between nodes: the most that a member says */
     uint8_t forced[MPIR_COLL_FORCED]; /* by enum coll_kind: number of the forced algorithm + 1, or 0 */
 } MPIR_Coll_facts;
 
@@ -70,6 +71,7 @@ typedef struct MPIR_Comm {
     void *ways; /* what its large collectives have cost (src/mpi/coll/ways.h); NULL: nothing yet */
     struct MPIR_Nodes *nodes; /* over several nodes (src/mpi/coll/nodes.h); NULL */
     bool nodes_asked;
+    bool apart;   /* each member lies on a node of its own, as a call that all have been in has found */
     uint8_t team; /* enum MPIR_COMM_TEAM */
     bool quick;   /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
     MPIR_Meetings meetings;
@@ -124,6 +126,7 @@ void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints);
 /* MPI_ERR_COMM, recorded, for an intercommunicator. */
 int MPIR_Comm_check_intra(const MPIR_Comm *comm);
 
+enum { MPIR_AGREE_WORDS = 31 };
 /* Agree on comm->facts if that has not happened; collective (src/mpi/coll).  Returns an error class. */
 int MPIR_Coll_ready(MPIR_Comm *comm);
 
@@ -135,7 +138,7 @@ void MPIR_Coll_refused(MPIR_Comm *comm);
  * messages. */
 bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike);
 
-/* The maximum of each of `words` values over the members of `group`, a subset of comm (NULL: all of comm), by messages with
+/* The maximum of each of `words` values (at most MPIR_AGREE_WORDS) over the members of `group`, a subset of comm (NULL: all of comm), by messages with
  * the tag in a context of comm.  Collective over them.  Returns an error class. */
 int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words);
 

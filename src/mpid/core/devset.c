@@ -484,6 +484,12 @@ struct core_dev *MPID_Dev_best(bool here)
     return best_for_part(here, NULL);
 }
 
+struct MPID_Cost MPID_Cost_of(bool here)
+{
+    const struct core_dev *d = best_for_part(here, NULL);
+    return d ? (struct MPID_Cost){ d->caps.latency_ns, d->caps.bandwidth_mbs } : (struct MPID_Cost){ 0 };
+}
+
 /* The last one opened is not wanted after all. */
 static void close_last(void)
 {

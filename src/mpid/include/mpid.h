@@ -416,6 +416,11 @@ struct MPID_World {
 };
 const struct MPID_World *MPID_World(void);
 int32_t MPID_Node_of(int32_t grank); /* of a rank of the job */
+/* What messages cost as the device says that ranks of this node, or of other nodes, are reached by first; zeros: there is none. */
+struct MPID_Cost {
+    uint32_t latency_ns, bandwidth_mbs;
+};
+struct MPID_Cost MPID_Cost_of(bool here);
 
 /* A device as it is on this machine. */
 struct MPID_Device {
