@@ -3,12 +3,14 @@
 #include <check.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "util/cpus.h"
 #include "util/err.h"
@@ -334,6 +336,154 @@ START_TEST(spread)
 }
 END_TEST
 
+/* ---- segments that no launcher looks after: who marks, and who goes on when that one ends ---- */
+
+static pid_t child_of(void (*run)(struct ku_segment *s, void *arg), struct ku_segment *s, void *arg)
+{
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        run(s, arg);
+        _exit(0);
+    }
+    return pid;
+}
+
+static int status_of(pid_t pid)
+{
+    int status = -1;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void try_to_mark(struct ku_segment *s, void *arg)
+{
+    (void)arg;
+    _exit(ku_segment_mark_begin(s) ? 1 : 2);
+}
+
+START_TEST(one_marks_at_a_time)
+{
+    struct ku_segment s = make(4, 4, 1);
+    ck_assert(ku_segment_mark_begin(&s));
+    ck_assert_int_eq(WEXITSTATUS(status_of(child_of(try_to_mark, &s, NULL))), 2);
+    ck_assert(!ku_segment_mark_begin(&s)); /* not even the same one twice */
+    ku_segment_mark_end(&s);
+    ck_assert_int_eq(WEXITSTATUS(status_of(child_of(try_to_mark, &s, NULL))),
+                     1); /* and ends while it marks */
+    ck_assert(ku_segment_mark_begin(&s));
+    ku_segment_mark_end(&s);
+    ck_assert_uint_eq(s.head->held, 0);
+    ku_segment_detach(&s);
+}
+END_TEST
+
+/* Where ku_segment_mark_gone can be cut off: what is left when it has done so much. */
+enum { MARK_NOTHING, MARK_STATE, MARK_GONE, MARK_LISTED, MARK_ALL };
+
+static void mark_and_die(struct ku_segment *s, void *arg)
+{
+    int steps = *(int *)arg;
+    if (!ku_segment_mark_begin(s))
+        _exit(2);
+    if (steps == MARK_ALL)
+        ku_segment_mark_gone(s, 2);
+    if (steps >= MARK_STATE)
+        ku_segment_rank(s, 2)->state = KU_RANK_DEAD;
+    if (steps >= MARK_GONE)
+        ku_segment_gone(s)[2] = 1;
+    if (steps == MARK_LISTED)
+        ((int32_t *)((char *)s->head + s->head->dead_off))[s->head->failed] = 2;
+    kill(getpid(), SIGKILL);
+}
+
+START_TEST(who_takes_over_completes_what_was_begun)
+{
+    for (int steps = MARK_NOTHING; steps <= MARK_ALL; steps++) {
+        struct ku_segment s = make(4, 4, 1);
+        pid_t pid = child_of(mark_and_die, &s, &steps);
+        ck_assert_int_eq(WTERMSIG(status_of(pid)), SIGKILL);
+        ck_assert_uint_eq(s.head->held, (uint32_t)pid);
+        ck_assert_uint_eq(s.head->failed, steps == MARK_ALL);
+        ck_assert(ku_segment_mark_begin(&s));
+        ck_assert_uint_eq(s.head->held, (uint32_t)getpid());
+        ku_segment_mark_gone(&s, 2);
+        ku_segment_mark_gone(&s, 2);
+        ku_segment_mark_gone(&s, 0);
+        ku_segment_mark_end(&s);
+        ck_assert_uint_eq(s.head->failed, 2);
+        ck_assert_int_eq(ku_segment_dead(&s, 0), 2);
+        ck_assert_int_eq(ku_segment_dead(&s, 1), 0);
+        ck_assert_int_eq(ku_segment_rank(&s, 2)->state, KU_RANK_DEAD);
+        ck_assert_int_eq(ku_segment_rank(&s, 1)->state, KU_RANK_STARTED);
+        ku_segment_detach(&s);
+    }
+}
+END_TEST
+
+enum { MARKERS = 6, MANY = 400 };
+struct inside {
+    _Atomic int32_t pid, clashes;
+};
+
+/* Who is in there must be alone: another one has left, or has ended. */
+static void enter(struct inside *in)
+{
+    int32_t before = atomic_exchange(&in->pid, getpid());
+    if (before != 0 && kill(before, 0) == 0)
+        atomic_fetch_add(&in->clashes, 1);
+}
+
+static void mark_many(struct ku_segment *s, void *arg)
+{
+    struct inside *in = arg;
+    srand((unsigned)getpid());
+    while (atomic_load(&s->head->failed) < MANY) {
+        if (!ku_segment_mark_begin(s))
+            continue;
+        enter(in);
+        if (atomic_load(&s->head->failed) < MANY)
+            ku_segment_mark_gone(s, (uint32_t)(rand() % MANY));
+        if (rand() % 8 == 0)
+            raise(SIGKILL);
+        atomic_store(&in->pid, 0);
+        ku_segment_mark_end(s);
+    }
+}
+
+/* Some mark at random and die at it now and then; a new one comes for each that does. */
+START_TEST(many_mark_and_some_die)
+{
+    struct ku_segment s = make(MANY, 4, 1);
+    struct inside *in = mmap(NULL, sizeof *in, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int alive = 0, killed = 0;
+    bool seen[MANY] = { false };
+    ck_assert_ptr_ne(in, MAP_FAILED);
+    for (; alive < MARKERS; alive++)
+        child_of(mark_many, &s, in);
+    while (alive > 0) {
+        int status;
+        ck_assert_int_gt(waitpid(-1, &status, 0), 0);
+        alive--;
+        if (WIFEXITED(status))
+            continue;
+        killed++;
+        child_of(mark_many, &s, in);
+        alive++;
+    }
+    ck_assert_int_gt(killed, 10);
+    ck_assert_int_eq(in->clashes, 0);
+    ck_assert_uint_eq(s.head->failed, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        int32_t rank = ku_segment_dead(&s, i);
+        ck_assert(rank >= 0 && rank < MANY && !seen[rank]);
+        seen[rank] = true;
+    }
+    munmap(in, sizeof *in);
+    ku_segment_detach(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("segment");
@@ -348,6 +498,10 @@ int main(void)
     tcase_add_test(t, foreign_files);
     tcase_add_test(t, sizes_that_do_not_fit);
     tcase_add_test(t, cores_by_quota);
+    tcase_add_test(t, one_marks_at_a_time);
+    tcase_add_test(t, who_takes_over_completes_what_was_begun);
+    tcase_add_test(t, many_mark_and_some_die);
+    tcase_set_timeout(t, 30);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     tcase_add_test(t, local_ranks_by_rule_or_by_search);
