@@ -16,22 +16,38 @@ static const char *end_of(const char *at, char end)
     return at;
 }
 
+static bool take_value(const char *at, const char *stop, char end, char *value, size_t cap)
+{
+    size_t len = 0;
+    for (; at < stop; at += is_doubled(at, end) ? 2 : 1) {
+        if (len + 1 >= cap)
+            return false;
+        value[len++] = *at;
+    }
+    value[len] = 0;
+    return true;
+}
+
 bool pmi_word(const char *text, char end, const char *name, char *value, size_t cap)
 {
-    size_t n = strlen(name), len = 0;
+    size_t n = strlen(name);
     for (const char *at = text, *stop; *at; at = *stop ? stop + 1 : stop) {
         stop = end_of(at, end);
-        if (strncmp(at, name, n) != 0 || at[n] != '=')
-            continue;
-        for (const char *c = at + n + 1; c < stop; c += is_doubled(c, end) ? 2 : 1) {
-            if (len + 1 >= cap)
-                return false;
-            value[len++] = *c;
-        }
-        value[len] = 0;
-        return true;
+        if (strncmp(at, name, n) == 0 && at[n] == '=')
+            return take_value(at + n + 1, stop, end, value, cap);
     }
     return false;
+}
+
+bool pmi_next_word(const char **at, char end, char *name, size_t name_cap, char *value, size_t cap)
+{
+    const char *stop = end_of(*at, end), *is = memchr(*at, '=', (size_t)(stop - *at));
+    if (!is || (size_t)(is - *at) >= name_cap || !take_value(is + 1, stop, end, value, cap))
+        return false;
+    memcpy(name, *at, (size_t)(is - *at));
+    name[is - *at] = 0;
+    *at = *stop ? stop + 1 : stop;
+    return true;
 }
 
 bool pmi_number(const char *text, char end, const char *name, int32_t *n)

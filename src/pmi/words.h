@@ -17,7 +17,9 @@ enum {
 
 /* The value of the first word of this name; false: there is none, or it has `cap` bytes or more. */
 bool pmi_word(const char *text, char end, const char *name, char *value, size_t cap);
-/* The same if it is a decimal number. */
+/* The word at *at, which goes on behind it; false: there is none, or name or value are too long. */
+bool pmi_next_word(const char **at, char end, char *name, size_t name_cap, char *value, size_t cap);
+/* The same as pmi_word if it is a decimal number. */
 bool pmi_number(const char *text, char end, const char *name, int32_t *n);
 /* Is there such a word with this value? */
 bool pmi_says(const char *text, char end, const char *name, const char *value);

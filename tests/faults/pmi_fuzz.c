@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "pmi/channel.h"
 #include "pmi/launch/launch.h"
+#include "pmi/launch/offspring.h"
 #include "pmi/launch/pack.h"
 #include "pmi/launch/talk.h"
 #include "pmi/server.h"
@@ -249,7 +250,10 @@ static const char *const asked_lines[] = {
     "cmd=publish_name service=s port=p",
     "cmd=lookup_name service=s",
     "cmd=unpublish_name service=s",
-    "mcmd=spawn\nnprocs=1\nexecname=x\nendcmd",
+    "mcmd=spawn\nnprocs=1\nexecname=x\ntotspawns=1\nspawnssofar=1\narg1=a\nargcnt=1\npreput_num=1\n"
+    "preput_key_0=k\npreput_val_0=v\ninfo_num=1\ninfo_key_0=wdir\ninfo_val_0=/tmp\nendcmd",
+    "mcmd=spawn\nnprocs=2\nexecname=x\ntotspawns=2\nspawnssofar=1\nendcmd\n"
+    "mcmd=spawn\nnprocs=1\nexecname=y\ntotspawns=2\nspawnssofar=2\nendcmd",
     "cmd=finalize",
     NULL,
 };
@@ -261,7 +265,11 @@ static const char *const asked_frames[] = {
     "cmd=kvs-put;key=a;value=b;;c;",
     "cmd=kvs-fence;thrid=7;",
     "cmd=kvs-get;jobid=x;srcid=-1;key=a;",
-    "cmd=spawn;ncmds=1;",
+    "cmd=name-publish;name=s;port=p;",
+    "cmd=name-lookup;thrid=1;name=s;",
+    "cmd=name-unpublish;name=s;",
+    "cmd=spawn;ncmds=2;preputcount=1;ppkey0=k;ppval0=v;;w;subcmd=x;maxprocs=2;argc=1;argv0=a;"
+    "infokeycount=1;infokey0=wdir;infoval0=/tmp;subcmd=y;maxprocs=1;argc=0;infokeycount=0;",
     "cmd=finalize;",
     NULL,
 };
@@ -346,6 +354,25 @@ static void see_name(int rank, enum talk_name what, const char *name, const char
     }
 }
 
+static bool spawning[RANKS];
+
+static void see_spawn(int rank, struct offspring *o)
+{
+    if (rank < 0 || rank >= RANKS || spawning[rank])
+        fail("two jobs at once");
+    if (o->n < 1 || o->n > OFFSPRING_MOST || o->nput % 2 != 0)
+        fail("a job without programs");
+    for (int i = 0; i < o->n; i++)
+        if (!o->command[i].program || o->command[i].maxprocs < 1 || o->command[i].nkeys % 2 != 0)
+            fail("a program that cannot be");
+    offspring_free(o);
+    spawning[rank] = true;
+    if (random_below(2)) {
+        spawning[rank] = false;
+        talk_spawned(rank, random_below(2) ? "why" : NULL);
+    }
+}
+
 static void ask_all(int version)
 {
     len = 0;
@@ -378,12 +405,15 @@ static void requests(void)
                                   .send = see_answer,
                                   .on = see_event,
                                   .fence = see_fence,
-                                  .name = see_name };
+                                  .put = random_below(2) ? "key=value\nother=a=b\n" : NULL,
+                                  .name = see_name,
+                                  .spawn = see_spawn };
     bool well = true;
     talk_begin(&job);
     nonsense = false;
     memset(versions, 0, sizeof versions);
     memset(named, 0, sizeof named);
+    memset(spawning, 0, sizeof spawning);
     for (int rank = 0; rank < (far ? 2 : RANKS) && !nonsense; rank++) {
         ask_all(1 + (int)random_below(2));
         bool goes_on = true;
@@ -395,6 +425,8 @@ static void requests(void)
         well = well && goes_on && !nonsense;
         if (named[rank])
             talk_named(rank, false, NULL);
+        if (spawning[rank])
+            talk_spawned(rank, NULL);
     }
     taken += well;
     refused += !well;

@@ -3,7 +3,9 @@
  *   part           a fence of some ranks alone, while the others go on
  *   names          published, looked up, waited for, withdrawn
  *   connect        PMIx_Connect, PMIx_Disconnect of all
- *   spawn          is refused, and the job goes on
+ *   spawn          the last rank spawns two processes of this program, and all of both jobs meet and read what the others have put;
+ *                  a program that is not there, and none at all, are refused, and the job goes on
+ *   child SPACE DEPTH    such a process: its parents' job; a child of depth 1 spawns one more
  *   abort CODE     rank 1 ends the job
  *   leave          rank 1 ends without PMIx_Finalize
  *   big BYTES      a value of that size from each rank, in a fence
@@ -17,6 +19,7 @@
 
 static pmix_proc_t me;
 static unsigned size;
+static int spawned; /* its node has the number that it has in its parents' job */
 
 static void check(int ok, const char *what)
 {
@@ -82,7 +85,7 @@ static void facts(void)
     char text[300];
     check(number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE) >= size, PMIX_UNIV_SIZE);
     check(number(me.rank, PMIX_LOCAL_RANK) < number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE), PMIX_LOCAL_RANK);
-    check(number(me.rank, PMIX_NODEID) < number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES), PMIX_NODEID);
+    check(spawned || number(me.rank, PMIX_NODEID) < number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES), PMIX_NODEID);
     where(me.rank, text, sizeof text);
     put("where", text);
     fence(1, NULL, 0);
@@ -173,12 +176,96 @@ static void connect_all(void)
     check(PMIx_Disconnect(&all, 1, NULL, 0) == PMIX_SUCCESS, "PMIx_Disconnect");
 }
 
+static char *self;
+
+static pmix_status_t start(const char *program, unsigned n, const char *depth, char *space)
+{
+    char *argv[] = { (char *)program, "child", me.nspace, (char *)depth, NULL };
+    char *env[] = { "SPAWNED_BY=pmix_client", NULL };
+    pmix_app_t app = { .cmd = (char *)program, .argv = argv, .env = env, .maxprocs = (int)n, .cwd = "/" };
+    return PMIx_Spawn(NULL, 0, &app, 1, space);
+}
+
+static void see_in(const char *space, unsigned rank, const char *key, const char *want)
+{
+    pmix_proc_t p;
+    pmix_value_t *v = NULL;
+    PMIX_LOAD_PROCID(&p, space, rank);
+    check(PMIx_Get(&p, key, NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_STRING, key);
+    check(strcmp(v->data.string, want) == 0, "another value than a process of the other job has put");
+    PMIX_VALUE_RELEASE(v);
+}
+
+static unsigned size_of(const char *space)
+{
+    pmix_proc_t p;
+    pmix_value_t *v = NULL;
+    PMIX_LOAD_PROCID(&p, space, PMIX_RANK_WILDCARD);
+    check(PMIx_Get(&p, PMIX_JOB_SIZE, NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_UINT32, PMIX_JOB_SIZE);
+    unsigned n = v->data.uint32;
+    PMIX_VALUE_RELEASE(v);
+    return n;
+}
+
+/* All of both jobs: each names its own first. */
+static void meet(const char *other)
+{
+    pmix_proc_t both[2];
+    char text[64];
+    snprintf(text, sizeof text, "rank %u of %.40s", me.rank, me.nspace);
+    put("meet", text);
+    PMIX_LOAD_PROCID(&both[0], me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&both[1], other, PMIX_RANK_WILDCARD);
+    check(PMIx_Connect(both, 2, NULL, 0) == PMIX_SUCCESS, "PMIx_Connect of two jobs");
+    for (unsigned r = 0; r < size_of(other); r++) {
+        snprintf(text, sizeof text, "rank %u of %.40s", r, other);
+        see_in(other, r, "meet", text);
+    }
+    check(PMIx_Disconnect(both, 2, NULL, 0) == PMIX_SUCCESS, "PMIx_Disconnect of two jobs");
+}
+
 static void spawn(void)
 {
-    char *argv[] = { "true", NULL };
-    pmix_nspace_t space;
-    pmix_app_t app = { .cmd = "true", .argv = argv, .maxprocs = 1 };
-    check(PMIx_Spawn(NULL, 0, &app, 1, space) != PMIX_SUCCESS, "PMIx_Spawn is refused");
+    char space[PMIX_MAX_NSLEN + 1] = "";
+    pmix_nspace_t none;
+    pmix_value_t *v = NULL;
+    pmix_proc_t spawner = me;
+    spawner.rank = size - 1;
+    if (me.rank == size - 1) {
+        check(start("/nowhere/program", 1, "0", none) != PMIX_SUCCESS,
+              "a program that is not there is refused");
+        check(start(self, 2, "1", space) == PMIX_SUCCESS, "PMIx_Spawn");
+        put("space", space);
+    }
+    check(PMIx_Get(&spawner, "space", NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_STRING, "space");
+    snprintf(space, sizeof space, "%s", v->data.string);
+    PMIX_VALUE_RELEASE(v);
+    check(size_of(space) == 2, "the size of the spawned job");
+    meet(space);
+}
+
+static void child(const char *parents, const char *depth)
+{
+    char space[PMIX_MAX_NSLEN + 1] = "", where[8] = "";
+    pmix_value_t *v = NULL;
+    const char *by = getenv("SPAWNED_BY");
+    check(by && strcmp(by, "pmix_client") == 0, "the environment of a spawned process");
+    check(getcwd(where, sizeof where) && strcmp(where, "/") == 0, "the directory of a spawned process");
+    check(PMIx_Get(&me, PMIX_SPAWNED, NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_BOOL && v->data.flag,
+          PMIX_SPAWNED);
+    PMIX_VALUE_RELEASE(v);
+    meet(parents);
+    if (strcmp(depth, "1") != 0)
+        return;
+    if (me.rank == 0) {
+        check(start(self, 1, "0", space) == PMIX_SUCCESS, "PMIx_Spawn by a spawned process");
+        put("space", space);
+    }
+    pmix_proc_t first = me;
+    first.rank = 0;
+    check(PMIx_Get(&first, "space", NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_STRING, "space");
+    meet(v->data.string);
+    PMIX_VALUE_RELEASE(v);
 }
 
 static void big(size_t n)
@@ -199,6 +286,8 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     int value = argc > 2 ? atoi(argv[2]) : 0;
+    self = argv[0];
+    spawned = strcmp(word, "child") == 0;
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {
         puts("PMIx_Init failed");
         return 1;
@@ -215,6 +304,8 @@ int main(int argc, char **argv)
         connect_all();
     else if (strcmp(word, "spawn") == 0)
         spawn();
+    else if (spawned && argc > 3)
+        child(argv[2], argv[3]);
     else if (strcmp(word, "big") == 0)
         big((size_t)value);
     else if (strcmp(word, "abort") == 0 && me.rank == 1)
@@ -233,6 +324,6 @@ int main(int argc, char **argv)
         fflush(stdout);
         sleep((unsigned)value);
     }
-    printf("rank %u is content\n", me.rank);
+    printf("%s %u is content\n", spawned ? "child" : "rank", me.rank);
     return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? 0 : 1;
 }

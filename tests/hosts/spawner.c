@@ -71,6 +71,8 @@ static void meet(const char *name, int accepts)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD,
+                            MPI_ERRORS_RETURN); /* MPICH's takes this one for MPI_Lookup_name */
     if (rank == 0 && accepts) {
         MPI_Open_port(MPI_INFO_NULL, port);
         MPI_Publish_name(name, MPI_INFO_NULL, port);

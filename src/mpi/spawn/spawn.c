@@ -4,15 +4,11 @@
  * mpiexec can do with a program (hosts, cores, working directories) is done for spawned ones, too, and it makes no difference who has started the spawning
  * job.  The root opens a port and leaves its name in KEEL_PARENT; MPI_Init of the children connects to it.
  *
- * That mpiexec has the other end of a socket of the root's as long as it lives: so the root learns that nobody will come any more.  When the
+ * That mpiexec has the other end of a socket of the root's as long as it lives (util/spawn.h): so the root learns that nobody will come any more.  When the
  * root has disconnected from all of the job's processes, it tells mpiexec through that socket that the job is independent, and closes it. */
 #define _GNU_SOURCE
 #include "config.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <poll.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +22,11 @@
 #include "meet.h"
 #include "parent.h"
 #include "spawn.h"
+#include "util/err.h"
 #include "util/knob.h"
+#include "util/spawn.h"
 
 #define PARENT_VARIABLE "KEEL_PARENT"
-#define SPAWNED_FREE "F" /* mpiexec knows it: launch.h */
-extern char **environ;
 
 static struct ku_knob rows[] = {
     { .name = "MPIEXEC",
@@ -46,79 +42,7 @@ __attribute__((constructor)) static void add_knobs(void)
     ku_knob_add(&knobs);
 }
 
-/* ---- a command line ------------------------------------------------------------------------------------------- */
-
-/* Words that grow; the strings are its own. */
-struct words {
-    char **word;
-    int n, room;
-    bool lacks; /* there was no memory for some */
-};
-
-static void add(struct words *w, const char *text)
-{
-    if (w->n + 1 >= w->room) {
-        int room = w->room ? 2 * w->room : 32;
-        char **more = realloc(w->word, (size_t)room * sizeof *more);
-        if (!more) {
-            w->lacks = true;
-            return;
-        }
-        w->word = more;
-        w->room = room;
-    }
-    char *copy = strdup(text);
-    w->lacks = w->lacks || !copy;
-    w->word[w->n] = copy;
-    w->n += copy != NULL;
-    w->word[w->n] = NULL;
-}
-
-static void add_two(struct words *w, const char *option, const char *value)
-{
-    if (!value)
-        return;
-    add(w, option);
-    add(w, value);
-}
-
-static void free_words(struct words *w)
-{
-    for (int i = 0; i < w->n; i++)
-        free(w->word[i]);
-    free(w->word);
-}
-
-/* Lines "NAME=VALUE" (Open MPI's key "env"). */
-static void add_env(struct words *w, const char *lines)
-{
-    while (lines && *lines) {
-        size_t n = strcspn(lines, "\n");
-        char *one = strndup(lines, n);
-        if (one && strchr(one, '='))
-            add_two(w, "-env", one);
-        w->lacks = w->lacks || !one;
-        free(one);
-        lines += n + (lines[n] == '\n');
-    }
-}
-
-/* What the keys that the standard reserves, and those of the other implementations, are as options of a section. */
-static const struct key {
-    const char *name, *option;
-} keys[] = {
-    { "host", "-host" },
-    { "hosts", "-host" },
-    { "hostfile", "-hostfile" },
-    { "wdir", "-wdir" },
-    { "path", "-path" },
-    { "soft", "-soft" },
-    { "arch", "-arch" },
-    { "map_by", "-map-by" },
-    { "bind_to", "-bind-to" },
-    { "mpi_initial_errhandler", "-initial-errhandler" },
-    { "mpi_memory_alloc_kinds", "-memory-alloc-kinds" },
-};
+/* ---- starting mpiexec ----------------------------------------------------------------------------------------- */
 
 struct command {
     const char *program;
@@ -126,21 +50,6 @@ struct command {
     int maxprocs;
     const MPIR_Info *info;
 };
-
-static void add_section(struct words *w, const struct command *c)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%d", c->maxprocs);
-    add_two(w, "-n", number);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        add_two(w, keys[i].option, MPIR_Info_value(c->info, keys[i].name));
-    add_env(w, MPIR_Info_value(c->info, "env"));
-    add(w, c->program);
-    for (int i = 0; c->argv && c->argv[i]; i++)
-        add(w, c->argv[i]);
-}
-
-/* ---- starting mpiexec ----------------------------------------------------------------------------------------- */
 
 struct spawning {
     int n;
@@ -150,84 +59,39 @@ struct spawning {
     int alive; /* the socket; -1 */
 };
 
-/* This process's environment, for mpiexec.  KEEL_JOB is left there: mpiexec tells the launcher of this job that it is part of it. */
-static bool make_environment(struct words *w, const char *port_name)
+static const char *info_value(const void *info, const char *key)
 {
-    char parent[sizeof PARENT_VARIABLE + 1 + MPI_MAX_PORT_NAME];
-    for (char **e = environ; *e; e++)
-        if (strncmp(*e, "PMI", 3) != 0 && strncmp(*e, "HYDI_", 5) != 0 &&
-            strncmp(*e, PARENT_VARIABLE "=", sizeof PARENT_VARIABLE) != 0)
-            add(w, *e);
-    snprintf(parent, sizeof parent, PARENT_VARIABLE "=%s", port_name);
-    add(w, parent);
-    return !w->lacks;
-}
-
-static int cannot_start(const char *program, int err)
-{
-    return MPIR_Err(MPI_ERR_SPAWN, NULL, "%s cannot be started: %s (KEEL_MPIEXEC names it)", program,
-                    strerror(err));
-}
-
-/* Descriptor `fd` of the child is the socket; its stdin is empty. */
-static int start_process(struct spawning *s, char **argv, char **env, int fd)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t none;
-    int err = posix_spawn_file_actions_init(&files);
-    if (err)
-        return cannot_start(argv[0], err);
-    posix_spawnattr_init(&how);
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, fd, fd); /* it stays open across exec */
-    err = posix_spawn(&s->pid, argv[0], &files, &how, argv, env);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&how);
-    if (err)
-        s->pid = 0;
-    return err ? cannot_start(argv[0], err) : 0;
+    return MPIR_Info_value(info, key);
 }
 
 static int start(struct spawning *s)
 {
-    struct words w = { 0 }, env = { 0 };
-    char option[32];
-    int fds[2], err;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
-        return MPIR_Err(MPI_ERR_SPAWN, NULL, "a socket to the spawned job failed: %s", strerror(errno));
+    char parent[sizeof PARENT_VARIABLE + 1 + MPI_MAX_PORT_NAME];
+    char *set[] = { parent, NULL };
+    struct ku_surroundings around = { .set = set, .out = -1, .err = -1, .more = -1 };
+    struct ku_command *c = malloc((size_t)s->n * sizeof *c);
+    if (!c)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %d commands", s->n);
+    for (int i = 0; i < s->n; i++)
+        c[i] = (struct ku_command){ s->commands[i].program, s->commands[i].argv, s->commands[i].maxprocs,
+                                    info_value, s->commands[i].info };
+    snprintf(parent, sizeof parent, PARENT_VARIABLE "=%s", s->port.name);
     ku_knob_register(&knobs);
-    add(&w, ku_knob_str("MPIEXEC"));
-    snprintf(option, sizeof option, "--spawned=%d", fds[1]);
-    add(&w, option);
-    for (int i = 0; i < s->n; i++) {
-        if (i > 0)
-            add(&w, ":");
-        add_section(&w, &s->commands[i]);
-    }
-    if (!make_environment(&env, s->port.name) || w.lacks)
-        err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the command line of a spawned job");
-    else
-        err = start_process(s, w.word, env.word, fds[1]);
-    close(fds[1]);
-    s->alive = fds[0];
-    free_words(&w);
-    free_words(&env);
-    return err;
+    int err = ku_spawn(ku_knob_str("MPIEXEC"), c, s->n, &around, &s->pid, &s->alive);
+    free(c);
+    if (err)
+        return MPIR_Err(err == ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_SPAWN, NULL, "%s", ku_err_last()->text);
+    return 0;
 }
 
 /* Has the job ended before its processes came? */
 static int look_at_job(void *arg)
 {
     struct spawning *s = arg;
-    struct pollfd p = { .fd = s->alive, .events = POLLIN };
     int status = 0;
     if (s->pid && waitpid(s->pid, &status, WNOHANG) == s->pid)
         s->pid = 0;
-    if (poll(&p, 1, 0) == 0)
+    if (ku_spawn_look(s->alive) != KU_SPAWN_ENDED)
         return 0;
     return MPIR_Err(MPI_ERR_SPAWN, NULL,
                     "the job of %s has ended before all its processes called MPI_Init; expected MPI programs "
@@ -296,7 +160,8 @@ void MPIR_Spawn_parted(void)
         if (is_known(*at))
             at = &(*at)->next;
         else {
-            send((*at)->fd, SPAWNED_FREE, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it may have ended */
+            const char word = KU_SPAWN_SAYS_FREE;
+            send((*at)->fd, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it may have ended */
             forget(at);
         }
 }

@@ -177,7 +177,7 @@ void do_rmk(struct parse *p, char **v)
 
 void allocation_hosts(struct parse *p)
 {
-    if (take_reach(p))
+    if (p->launch->elder > 0 || take_reach(p)) /* the elder's ranks are all here */
         return;
     for (int i = 0; i < NMANAGERS; i++)
         if ((!p->manager || strcmp(p->manager, names[i]) == 0) && take(p, (enum manager)i))

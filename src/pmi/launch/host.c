@@ -296,7 +296,7 @@ static void begin(const char *bytes, size_t len)
         return;
     }
     l->host = l->hosts[host.node].name;
-    l->pids = xalloc((size_t)l->size, sizeof *l->pids);
+    l->pids = launch_pids(l->size);
     block_signals();
     host.nofile = crew_begin(l);
     crew.on_record = on_record;
@@ -351,6 +351,7 @@ static _Noreturn void end(void)
         fleet_move();
     }
     fleet_close();
+    serve_end();
     if (!tree_end())
         say("some processes of the job do not end even by SIGKILL");
     if (host.begun) {

@@ -90,8 +90,10 @@ struct launch {
     bool unwatched;   /* nobody is at a terminal: a certain deadlock ends the job */
     bool pmi, pmix;   /* ranks are served PMI-1 and PMI-2, PMIx, whatever they were linked with */
     bool spawned;     /* by a rank of another job, which has told how hosts are reached (allocation.c) */
+    int elder;        /* a descriptor: ranks are served PMIx there (elder.h); 0: none */
     bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
-    int *pids;        /* [size], shared by front and daemon: of each rank, valid once WORD_STARTED has come */
+    int *
+        pids; /* [size], shared by front, daemon and servant: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */
     sigset_t sigmask; /* as mpiexec was started: the ranks' own */
     struct sigaction sigpipe, sigttou;
@@ -114,10 +116,6 @@ int node_main(struct launch *l, int front);
 /* host.c: the daemon of another host, from its start by ssh to its exit code.  `said`: "<node>:<node_timeout>". */
 int host_main(const char *said);
 #define HOST_ARGUMENT "--node-daemon"
-/* How MPI_Comm_spawn starts mpiexec: with a descriptor that is to stay open until the job has ended. */
-#define SPAWNED_ARGUMENT "--spawned="
-#define SPAWNED_FREE \
-    'F' /* what the spawning process says through that: it is not connected to this job any more */
 #define NODE_PATIENCE 1e9 /* seconds; a node_timeout of so long is none */
 
 /* The front's signal for `mpiexec --report`, which comes with this value; otherwise it is forwarded as any other.  SIGQUIT may have been ignored
@@ -149,6 +147,7 @@ void debugger_failure(int code); /* the job has failed */
 
 /* util.c: memory that does not fail (mpiexec ends the job and exits with EXIT_MPIEXEC), and saying so. */
 void *xalloc(size_t n, size_t size);
+int *launch_pids(int size); /* launch.pids, before a process is forked that shares it */
 void *xgrow(void *p, size_t n, size_t size);
 char *xformat(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "mpiexec: ...\n" on stderr */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -16,9 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launch.h"
+#include "offspring.h"
 #include "oom.h"
 #include "pmi/wire.h"
 #include "scratch.h"
+#include "util/spawn.h"
 
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
@@ -30,6 +31,7 @@ static struct front {
     pid_t pid;  /* of the daemon */
     int signals, asked, by_signal;
     int spawner; /* socket to the process that has spawned this job; -1: none, or it has said all it has to */
+    int alive;   /* the same socket, as long as this process lives; -1: none */
     double quit_at;  /* of the last SIGQUIT, which asked for a report */
     double force_at; /* the daemon is killed at this time; 0: not yet */
     double
@@ -189,6 +191,9 @@ static _Noreturn void daemon_is_gone(void)
 
 static void started(void)
 {
+    const char word = KU_SPAWN_SAYS_STARTED;
+    if (front.alive >= 0)
+        send(front.alive, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     debugger_table(front.launch);
     if (front.launch->held)
         tell(WORD_RELEASE, 0, false);
@@ -201,7 +206,7 @@ static void on_spawner(void)
     ssize_t n = recv(front.spawner, &said, 1, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n == 1 && said == SPAWNED_FREE)
+    if (n == 1 && said == KU_SPAWN_SAYS_FREE)
         pmi_keel_send(PMI_FREE, (uint32_t)getpid(), NULL, 0);
     front.spawner = -1; /* it stays open: it tells the other side that this process lives */
 }
@@ -249,19 +254,33 @@ static void take_cores_of(int daemon)
         sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
+/* Ranks whose job ranks that are served have spawned are served in the same way: PMIx by the servant of that job. */
+static void serve_likewise(struct launch *l)
+{
+    const char *elder = getenv(OFFSPRING_ELDER);
+    int fd = elder ? atoi(elder) : -1;
+    bool served = elder && getenv(OFFSPRING_PUT);
+    unsetenv(OFFSPRING_ELDER);
+    if (served && fd > 2 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
+        l->elder = fd;
+    l->pmix = l->elder > 0;
+    l->pmi = served && !l->pmix;
+}
+
 /* --spawned=FD: the descriptor stays open as long as this job lives.  The process that the rank has started ends at once, so that its
  * program never meets a child that it does not know; from then on the daemon of the spawning job is the parent, and is told so. */
 static void become_spawned(int fd)
 {
     pid_t pid, daemon = pmi_keel_daemon();
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
-        die("%s%d: expected a descriptor that is open", SPAWNED_ARGUMENT, fd);
+        die("%s%d: expected a descriptor that is open", KU_SPAWN_ARGUMENT, fd);
     pid = fork();
     if (pid < 0)
         die("fork failed: %s", strerror(errno));
     if (pid > 0)
         _exit(0);
     setpgid(0, 0);
+    front.alive = fd;
     if (daemon) {
         take_cores_of(daemon);
         pmi_keel_send(PMI_JOB, (uint32_t)getpid(), NULL, 0);
@@ -275,17 +294,19 @@ int main(int argc, char **argv)
     static struct launch l;
     static char host[256] = "localhost";
     int code = 0, sockets[2], spawned = -1;
-    front.spawner = -1;
+    front.spawner = front.alive = -1;
     open_standard();
     scratch_init();
     if (argc == 2 && strncmp(argv[1], HOST_ARGUMENT "=", sizeof HOST_ARGUMENT) == 0)
         _exit(host_main(argv[1] + sizeof HOST_ARGUMENT));
-    if (argc > 1 && strncmp(argv[1], SPAWNED_ARGUMENT, sizeof SPAWNED_ARGUMENT - 1) == 0) {
-        spawned = atoi(argv[1] + sizeof SPAWNED_ARGUMENT - 1);
+    if (argc > 1 && strncmp(argv[1], KU_SPAWN_ARGUMENT, sizeof KU_SPAWN_ARGUMENT - 1) == 0) {
+        spawned = atoi(argv[1] + sizeof KU_SPAWN_ARGUMENT - 1);
         argv[1] = argv[0];
         argv++;
     }
     l.spawned = spawned >= 0;
+    if (l.spawned)
+        serve_likewise(&l);
     if (!options_parse(&l, argv, &code))
         _exit(fflush(stdout) != 0 ? EXIT_MPIEXEC : code);
     if (spawned >= 0)
@@ -298,10 +319,7 @@ int main(int argc, char **argv)
     take_signals(&l);
     front.launch = &l;
     l.held = debugger_waits();
-    l.pids = mmap(NULL, (size_t)l.size * sizeof *l.pids, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                  -1, 0);
-    if (l.pids == MAP_FAILED)
-        die("no memory for the table of %d ranks", l.size);
+    l.pids = launch_pids(l.size);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)

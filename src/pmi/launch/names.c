@@ -1,15 +1,21 @@
 /* names.c: see names.h. */
 #include "names.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "launch.h"
+#include "util/err.h"
+#include "util/publish.h"
 
 enum { KEEPER = 0, MOST = 1 << 16 /* names of a job */ };
+static const double AGAIN_SECONDS = 0.02; /* until another job is looked at for names that are waited for */
 
 struct entry {
     struct entry *next;
     char *name, *bytes;
     uint32_t rank, len;
+    struct ku_published *shown; /* to other jobs; NULL */
+    bool once;
 };
 
 /* Somebody waits for names. */
@@ -102,28 +108,65 @@ static void drop(struct entry **at)
     struct entry *e = *at;
     *at = e->next;
     nentries--;
+    if (e->shown)
+        ku_publish_withdraw(e->shown);
     free(e->name);
     free(e->bytes);
     free(e);
+}
+
+/* Of another job: its bytes, to be freed, from `at` on; NULL: there is none. */
+static char *look_at_others(const char *name, uint32_t *rank, const char **at, uint32_t *len)
+{
+    char *bytes;
+    size_t all;
+    if (ku_publish_look_up(name, &bytes, &all) != 0)
+        return NULL;
+    struct unpack u = { bytes, bytes + all, false };
+    *rank = get_u32(&u);
+    *at = u.at;
+    *len = (uint32_t)(u.end - u.at);
+    if (!u.wrong && all < SHARE_MOST / 2)
+        return bytes;
+    free(bytes);
+    *at = NULL;
+    return NULL;
+}
+
+static bool put_found(struct pack *p, const char *name)
+{
+    const struct entry *e = *find(name);
+    uint32_t rank = e ? e->rank : 0, len = e ? e->len : 0;
+    const char *at = e ? e->bytes : NULL;
+    char *others = e ? NULL : look_at_others(name, &rank, &at, &len);
+    if (at) {
+        put_text(p, name);
+        put_u32(p, rank);
+        put_u32(p, len);
+        put_bytes(p, at, len);
+    }
+    free(others);
+    return at != NULL;
+}
+
+static void drop_once(char *const *name)
+{
+    for (struct entry **e; *name; name++)
+        if (*(e = find(*name)) && (*e)->once)
+            drop(e);
 }
 
 static bool answer_if_there(int from, uint32_t id, char *const *name, uint32_t need, int none)
 {
     struct pack p = { 0 };
     uint32_t found = 0;
-    for (; *name; name++) {
-        const struct entry *e = *find(*name);
-        if (!e)
-            continue;
-        found++;
-        put_text(&p, e->name);
-        put_u32(&p, e->rank);
-        put_u32(&p, e->len);
-        put_bytes(&p, e->bytes, e->len);
-    }
+    for (char *const *n = name; *n; n++)
+        found += put_found(&p, *n);
     bool answers = found >= need;
-    if (answers)
+    if (answers) {
+        drop_once(name);
         share_answer(from, id, found ? NAMES_OK : none, p.bytes, p.len);
+    }
     free(p.bytes);
     return answers;
 }
@@ -147,9 +190,9 @@ static void look_at_waiting(void)
 
 double names_due(void)
 {
-    double due = 0;
+    double due = waitings ? now() + AGAIN_SECONDS : 0;
     for (const struct waiting *w = waitings; w; w = w->next)
-        if (w->due && (!due || w->due < due))
+        if (w->due && w->due < due)
             due = w->due;
     return due;
 }
@@ -157,6 +200,7 @@ double names_due(void)
 void names_on_time(void)
 {
     double t = now();
+    look_at_waiting();
     for (struct waiting **at = &waitings; *at;)
         if ((*at)->due && t >= (*at)->due) {
             answer_if_there((*at)->from, (*at)->id, (*at)->name, 0, NAMES_LATE);
@@ -201,27 +245,47 @@ static bool look_up(int from, uint32_t id, struct unpack *u)
     return true;
 }
 
-static enum names_status add(uint32_t rank, struct name *n)
+/* Where it cannot be shown to other jobs it is known to this one; so are names that are too long for it. */
+static enum names_status show(struct entry *e)
+{
+    struct pack p = { 0 };
+    put_u32(&p, e->rank);
+    put_bytes(&p, e->bytes, e->len);
+    int err = ku_publish(e->name, p.bytes, p.len, &e->shown);
+    if (err && err != EEXIST && err != EINVAL)
+        say("note: a name that rank %u has published is known to its own job only: %s", e->rank,
+            ku_err_last()->text);
+    free(p.bytes);
+    return err == EEXIST ? NAMES_TAKEN : NAMES_OK;
+}
+
+static enum names_status add(uint32_t rank, uint32_t how, struct name *n)
 {
     if (*find(n->name) || nentries == MOST) {
         free(n->name);
         return NAMES_TAKEN;
     }
     struct entry *e = xalloc(1, sizeof *e);
-    *e = (struct entry){
-        .next = entries, .name = n->name, .bytes = xalloc(n->len, 1), .rank = rank, .len = n->len
-    };
+    *e = (struct entry){ .next = entries,
+                         .name = n->name,
+                         .bytes = xalloc(n->len, 1),
+                         .rank = rank,
+                         .len = n->len,
+                         .once = (how & NAMES_ONCE) != 0 };
     if (n->len > 0)
         memcpy(e->bytes, n->bytes, n->len);
     entries = e;
     nentries++;
-    return NAMES_OK;
+    enum names_status s = how == NAMES_FOR_ALL ? show(e) : NAMES_OK;
+    if (s != NAMES_OK)
+        drop(&entries);
+    return s;
 }
 
 /* All of them, or none. */
 static bool publish(int from, uint32_t id, struct unpack *u)
 {
-    uint32_t rank = get_u32(u), n = get_u32(u), added = 0;
+    uint32_t rank = get_u32(u), how = get_u32(u), n = get_u32(u), added = 0;
     enum names_status status = NAMES_OK;
     for (uint32_t i = 0; i < n && !u->wrong && status == NAMES_OK; i++) {
         struct name one = { .name = get_text(u) };
@@ -230,7 +294,7 @@ static bool publish(int from, uint32_t id, struct unpack *u)
         if (u->wrong)
             free(one.name);
         else
-            status = add(rank, &one);
+            status = add(rank, how, &one);
         added += !u->wrong && status == NAMES_OK;
     }
     bool ok = !u->wrong && (status != NAMES_OK || u->at == u->end);

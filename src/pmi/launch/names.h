@@ -1,7 +1,8 @@
-/* names.h: what the ranks of a job publish for each other, by PMI or by PMIx.  The servant of the first host keeps it; the others ask
- * (share.h).  Bodies are pack.h's:
+/* names.h: what ranks publish, by PMI or by PMIx.  The servant of the first host keeps it; the others ask (share.h).  What other jobs may
+ * see, too, is also in the user's name service (util/publish.h) as long as the servant keeps it: the rank in 4 bytes, then the bytes.
+ * Bodies are pack.h's:
  *
- *   NAMES_PUBLISH    the rank; how many; of each its name, bytes.   Status: NAMES_OK, or NAMES_TAKEN and none is published
+ *   NAMES_PUBLISH    the rank; NAMES_FOR_ALL and NAMES_ONCE; how many; of each its name, bytes.   Status: NAMES_OK, or NAMES_TAKEN and none is published
  *   NAMES_LOOK_UP    how many must be there before the answer (0: none), for how many seconds that is waited (0: for ever); how many;
  *                    names.   Status: NAMES_OK, NAMES_NONE or NAMES_LATE; body: of each that is there its name, rank, bytes
  *   NAMES_WITHDRAW   the rank; how many; names (0: all of the rank's).   Status: NAMES_OK, or NAMES_NONE: there was none
@@ -15,6 +16,8 @@
 #include "share.h"
 
 enum names_what { NAMES_PUBLISH = 1, NAMES_LOOK_UP, NAMES_WITHDRAW, NAMES_END };
+/* Other jobs of the user may see it; it is withdrawn when it has been looked up (then no other job sees it). */
+enum names_how { NAMES_FOR_ALL = 1, NAMES_ONCE = 2 };
 enum names_status { NAMES_OK, NAMES_NONE, NAMES_TAKEN, NAMES_LATE };
 
 /* A name with what is published of it, in either direction; `bytes` are the unpack's. */

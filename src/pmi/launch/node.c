@@ -621,6 +621,7 @@ static void finish(void)
     if (crew.job_code || remote_job_code())
         set_code(crew.job_code ? crew.job_code : remote_job_code());
     remote_end();
+    serve_end();
     if (!tree_end())
         say("some processes of the job do not end even by SIGKILL");
     output_close();

@@ -20,6 +20,12 @@ enum packet_what {
     PACKET_REFUSED, /* value: the rank of ENVIRON; a text: why there is none */
     PACKET_SETTLED, /* value: the rank of SETTLE */
     PACKET_TO,      /* value: a host, -1: all others; a parcel for its servant */
+    /* Between the servants of a job and of one that its ranks have spawned (elder.h), besides ENVIRON and SETTLE and their answers.  The
+     * younger one begins with SPACE. */
+    PACKET_SPACE,     /* its job, as space_put */
+    PACKET_BEGUN,     /* value: a rank that has called PMIx_Init */
+    PACKET_FINALIZED, /* value: a rank that has called PMIx_Finalize */
+    PACKET_ABORTED,   /* value: a rank that ends the job; 4 bytes, the code */
 };
 
 struct packet {

@@ -16,17 +16,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "crew.h"
+#include "elder.h"
 #include "names.h"
+#include "offspring.h"
 #include "packets.h"
 #include "scratch.h"
 #include "serve_pmix.h"
 #include "share.h"
 #include "talk.h"
 
-enum { FROM_DAEMON = -1, FROM_PMIX = -2 }; /* of what epoll tells; else it is a rank */
+enum {
+    FROM_DAEMON = -1,
+    FROM_PMIX = -2,
+    FROM_OFFSPRING = -3,
+    FROM_YOUNGERS = -4,
+    FROM_ELDER = -5
+}; /* of what epoll tells; else it is a rank */
 
 static struct {
     struct packets daemon;
+    pid_t daemon_pid;
     int *fd; /* of each rank; -1: none */
     int events;
     bool asks_to_write; /* epoll tells when the daemon's socket takes more */
@@ -149,6 +158,8 @@ static void on_name(int rank, enum talk_name what, const char *name, const char 
     put_u32(&p, what == TALK_LOOK_UP ? 0 : (uint32_t)rank);
     if (what == TALK_LOOK_UP)
         put_u32(&p, 0);
+    if (what == TALK_PUBLISH)
+        put_u32(&p, NAMES_FOR_ALL);
     put_u32(&p, 1);
     if (what == TALK_PUBLISH)
         names_put(&p, key, port, strlen(port));
@@ -158,6 +169,38 @@ static void on_name(int rank, enum talk_name what, const char *name, const char 
     free(p.bytes);
     free(key);
 }
+
+/* ---- jobs that are spawned ---- */
+
+static void watch(int fd, int32_t what)
+{
+    struct epoll_event e = { .events = EPOLLIN, .data.u32 = (uint32_t)what };
+    if (epoll_ctl(servant.events, EPOLL_CTL_ADD, fd, &e) != 0)
+        die("watching what ranks say to their launcher failed: %s", strerror(errno));
+}
+
+static void on_spawned(struct offspring *o, const char *why)
+{
+    talk_spawned(o->rank, why);
+}
+
+void servant_spawn(struct offspring *o)
+{
+    static bool watched;
+    if (!watched)
+        watch(offspring_events(), FROM_OFFSPRING);
+    watched = true;
+    offspring_begin(o, servant.daemon_pid);
+}
+
+static void on_spawn(int rank, struct offspring *o)
+{
+    (void)rank;
+    o->done = on_spawned;
+    servant_spawn(o);
+}
+
+/* ---- what ranks say ---- */
 
 /* False: there is no more for now. */
 static bool hear(int rank)
@@ -175,13 +218,6 @@ static bool hear(int rank)
     return n > 0 && servant.fd[rank] >= 0;
 }
 
-static void watch(int fd, int32_t what)
-{
-    struct epoll_event e = { .events = EPOLLIN, .data.u32 = (uint32_t)what };
-    if (epoll_ctl(servant.events, EPOLL_CTL_ADD, fd, &e) != 0)
-        die("watching what ranks say to their launcher failed: %s", strerror(errno));
-}
-
 /* ---- what the daemon says ---- */
 
 /* The first rank that is served PMIx makes this process load libpmix; or so does another host that asks for what that has put.  NULL; or
@@ -193,6 +229,7 @@ static char *need_pmix(void)
         servant.pmix = true;
         prctl(PR_SET_PDEATHSIG, 0); /* there is something to be removed then */
         watch(serve_pmix_shifts(), FROM_PMIX);
+        watch(serve_pmix_youngers(), FROM_YOUNGERS);
     }
     return why;
 }
@@ -200,6 +237,10 @@ static char *need_pmix(void)
 static void tell_environment(int rank)
 {
     struct pack p = { 0 };
+    if (elder_fd() >= 0) {
+        elder_environment(&servant.daemon, rank);
+        return;
+    }
     char *why = need_pmix();
     if (!why)
         why = serve_pmix_environment(rank, &p);
@@ -216,7 +257,8 @@ static void settle(int rank)
 {
     while (servant.fd[rank] >= 0 && hear(rank))
         ;
-    packets_send(&servant.daemon, PACKET_SETTLED, rank, NULL, 0, -1);
+    if (!elder_settle(rank))
+        packets_send(&servant.daemon, PACKET_SETTLED, rank, NULL, 0, -1);
 }
 
 static void take(struct packet *k)
@@ -249,6 +291,8 @@ static void on_parcel(int to, const void *bytes, size_t len)
 
 static bool on_asked(int from, uint32_t id, int what, const char *bytes, size_t len)
 {
+    if (what == NAMES_PUBLISH)
+        prctl(PR_SET_PDEATHSIG, 0); /* there may be something to be taken back then */
     if (what < NAMES_END)
         return names_asked(from, id, what, bytes, len);
     char *why = need_pmix();
@@ -280,15 +324,23 @@ static void close_between(int from, int to)
         close(fd);
 }
 
-/* Whoever waits for the end of what the daemon has open shall not wait for us; but for stderr. */
-static void close_others(int a, int b)
+static int by_number(const void *a, const void *b)
 {
-    int low = a < b ? a : b, high = a < b ? b : a;
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Whoever waits for the end of what the daemon has open shall not wait for us; but for stderr. */
+static void close_others(int *kept, size_t n)
+{
+    int from = 3;
+    qsort(kept, n, sizeof *kept, by_number);
     close(0);
     close(1);
-    close_between(3, low - 1);
-    close_between(low + 1, high - 1);
-    close_between(high + 1, INT_MAX);
+    for (size_t i = 0; i < n; i++) {
+        close_between(from, kept[i] - 1);
+        from = kept[i] < from ? from : kept[i] + 1;
+    }
+    close_between(from, INT_MAX);
 }
 
 static void begin_talk(void)
@@ -311,13 +363,16 @@ static void begin_talk(void)
                              .send = on_send,
                              .on = on_event,
                              .fence = on_fence,
-                             .name = on_name };
+                             .put = getenv(OFFSPRING_PUT),
+                             .name = on_name,
+                             .spawn = on_spawn };
     talk_begin(&job);
 }
 
 /* The daemon is gone, and so are its ranks. */
 static _Noreturn void end(void)
 {
+    names_end();
     if (servant.pmix)
         scratch_remove();
     _exit(0);
@@ -343,10 +398,15 @@ _Noreturn void servant_main(int from)
 {
     struct epoll_event e;
     prctl(PR_SET_NAME, "keel-pmi");
-    close_others(from, crew.control[1]);
+    servant.daemon_pid = getppid();
+    unsetenv("KEEL_PARENT"); /* jobs that are spawned here have another */
+    int kept[] = { from, crew.control[1], elder_fd() };
+    close_others(kept, sizeof kept / sizeof *kept);
     packets_open(&servant.daemon, from);
     servant.events = epoll_create1(EPOLL_CLOEXEC);
     watch(from, FROM_DAEMON);
+    if (elder_fd() >= 0)
+        watch(elder_fd(), FROM_ELDER);
     begin_talk();
     share();
     for (;;) {
@@ -358,6 +418,12 @@ _Noreturn void servant_main(int from)
             on_daemon();
         else if (n == 1 && what == FROM_PMIX)
             serve_pmix_shift();
+        else if (n == 1 && what == FROM_OFFSPRING)
+            offspring_look();
+        else if (n == 1 && what == FROM_YOUNGERS)
+            serve_pmix_hear_youngers();
+        else if (n == 1 && what == FROM_ELDER)
+            elder_hear(&servant.daemon);
         else if (n == 1 && servant.fd[what] >= 0)
             hear(what);
         if (servant.daemon.fd < 0)

@@ -11,4 +11,8 @@ void servant_begun(int rank);
 void servant_finalized(int rank);
 void servant_aborted(int rank, int code, const char *text);
 
+/* Start it (offspring.h); in the main thread. */
+struct offspring;
+void servant_spawn(struct offspring *o);
+
 #endif

@@ -14,7 +14,7 @@
 #include "scratch.h"
 #include "servant.h"
 
-static const double SETTLE_SECONDS = 2, ENVIRON_SECONDS = 60;
+static const double SETTLE_SECONDS = 2, ENVIRON_SECONDS = 60, END_SECONDS = 1;
 
 static struct {
     bool begun, holds;
@@ -88,6 +88,15 @@ void serve_settle(int rank)
         return;
     packets_send(&serve.to, PACKET_SETTLE, rank, NULL, 0, -1);
     free(wait_for(PACKET_SETTLED, PACKET_SETTLED, rank, SETTLE_SECONDS));
+}
+
+void serve_end(void)
+{
+    if (!serve.begun || serve.to.fd < 0)
+        return;
+    packets_close(&serve.to);
+    for (double until = now() + END_SECONDS; waitpid(serve.pid, NULL, WNOHANG) == 0 && now() < until;)
+        usleep(500);
 }
 
 int serve_rank(int rank)

@@ -21,6 +21,9 @@ bool serve_reaped(pid_t pid, int status, bool told);
 /* This rank has ended: returns when all that it had said has reached the segment and the control pipe. */
 void serve_settle(int rank);
 
+/* The job is over: the servant takes back what it has shown to other jobs, and ends. */
+void serve_end(void);
+
 /* A parcel from the servant of another host (share.h).  Those of this host's go to crew.on_parcel. */
 void serve_parcel(int from, const void *bytes, size_t len);
 

@@ -17,6 +17,10 @@ char *serve_pmix_environment(int rank, struct pack *p);
 int serve_pmix_shifts(void);
 void serve_pmix_shift(void);
 
+/* The servants of jobs that ranks have spawned by PMIx: a descriptor, the same all the time, that can be read when one has said something. */
+int serve_pmix_youngers(void);
+void serve_pmix_hear_youngers(void);
+
 /* When serve_pmix_on_time is to be called; 0: never. */
 double serve_pmix_due(void);
 void serve_pmix_on_time(void);

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "needs.h"
+#include "offspring.h"
 #include "start.h"
 #include "util/segment.h"
 
@@ -48,6 +49,7 @@ static const struct var {
     { "LOCAL_WORLD_SIZE", LOCAL_SIZE },
 };
 static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
+static char is_spawned[] = "PMI_SPAWNED=1"; /* there is a parent's port in the key-value space */
 enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48, JOB_BYTES = 128, STACK_BYTES = 64 << 10 };
 
 struct starter {
@@ -345,10 +347,14 @@ struct starter *starter_new(const struct start *st, const struct app *app, int a
         return NULL;
     }
     look_at_needs(s);
+    bool spawned = env_has(s, OFFSPRING_PUT);
+    env_unset(s, OFFSPRING_PUT, sizeof OFFSPRING_PUT - 1);
     if (s->pmi) {
         strcpy(s->pmi_fd, "PMI_FD="); /* its value when a rank is started */
         env_set(s, s->pmi_fd);
     }
+    if (s->pmi && spawned)
+        env_set(s, is_spawned);
     if (s->pmix)
         env_unset_pmix(s);
     s->nshared = s->nenv;

@@ -11,13 +11,15 @@
 #include "launch.h"
 #include "pack.h"
 #include "pmi/words.h"
+#include "talk_spawn.h"
 
 enum {
-    KEY = 64,         /* as get_maxes tells */
-    VALUE = 1024,     /* likewise */
-    ANSWER = 4096,    /* the longest answer: a value, of which every letter may be doubled, and words */
-    MAPPING = 1000,   /* a value, too */
-    VALUES = 1 << 22, /* keys of a job: more are nonsense */
+    KEY = 64,          /* as get_maxes tells */
+    VALUE = 1024,      /* likewise */
+    ANSWER = 4096,     /* the longest answer: a value, of which every letter may be doubled, and words */
+    REQUEST = 1 << 16, /* the longest frame, which has the arguments of a spawn */
+    MAPPING = 1000,    /* a value, too */
+    VALUES = 1 << 22,  /* keys of a job: more are nonsense */
 };
 
 struct pair {
@@ -27,10 +29,11 @@ struct pair {
 };
 
 struct client {
-    int version; /* 0: it has not said */
-    bool waits;  /* in the barrier */
-    bool spawns; /* in the lines of a spawn */
-    bool asks;   /* for a name */
+    int version;        /* 0: it has not said */
+    bool waits;         /* in the barrier */
+    bool asks;          /* for a name */
+    bool waits_for_job; /* which it spawns */
+    struct spawn_words spawn;
     enum talk_name what;
     bool bad;
     char *in;
@@ -131,6 +134,13 @@ static void map(char *to, size_t cap)
         *to = 0;
 }
 
+static void put_lines(const char *at)
+{
+    char key[KEY], value[VALUE];
+    while (at && *at && pmi_next_word(&at, '\n', key, sizeof key, value, sizeof value))
+        put(key, value, false);
+}
+
 void talk_begin(const struct talk_job *job)
 {
     talk = (struct talk){ .job = job, .nbuckets = 64 };
@@ -140,6 +150,7 @@ void talk_begin(const struct talk_job *job)
         talk.here += job->host < 0 || job->node_of[i] == job->host;
     snprintf(talk.space, sizeof talk.space, "keel-%016" PRIx64, job->id);
     map(talk.mapping, sizeof talk.mapping);
+    put_lines(job->put);
 }
 
 void talk_end(void)
@@ -151,8 +162,10 @@ void talk_end(void)
             free(p->value);
             free(p);
         }
-    for (int i = 0; i < talk.job->size; i++)
+    for (int i = 0; i < talk.job->size; i++) {
         free(talk.clients[i].in);
+        talk_spawn_free(&talk.clients[i].spawn);
+    }
     free(talk.table);
     free(talk.clients);
     talk = (struct talk){ 0 };
@@ -267,7 +280,9 @@ static void get_1(int rank, const char *line)
         answer(rank, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
 }
 
-static void ask_name_1(int rank, const char *line, enum talk_name what)
+/* ---- names ---- */
+
+static void ask_name(int rank, const char *text, char end, const char *key, enum talk_name what)
 {
     struct client *c = &talk.clients[rank];
     char name[KEY], port[VALUE] = "";
@@ -277,24 +292,81 @@ static void ask_name_1(int rank, const char *line, enum talk_name what)
     }
     c->asks = true;
     c->what = what;
-    if (pmi_word(line, PMI_LINE_END, "service", name, sizeof name) && is_text(name) &&
-        (what != TALK_PUBLISH || (pmi_word(line, PMI_LINE_END, "port", port, sizeof port) && is_text(port))))
+    if (pmi_word(text, end, key, name, sizeof name) && is_text(name) &&
+        (what != TALK_PUBLISH || (pmi_word(text, end, "port", port, sizeof port) && is_text(port))))
         talk.job->name(rank, what, name, port);
     else
         talk_named(rank, false, NULL);
 }
 
-void talk_named(int rank, bool ok, const char *port)
+static void named_1(int rank, bool ok, const char *port)
 {
     static const char *const names[] = { "publish", "lookup", "unpublish" };
-    struct client *c = &talk.clients[rank];
+    const struct client *c = &talk.clients[rank];
     const char *why = c->what == TALK_PUBLISH ? "name_is_published_already" : "name_is_not_published";
-    ok = ok && (c->what != TALK_LOOK_UP || (port && strlen(port) < VALUE));
-    c->asks = false;
     answer(rank, "cmd=%s_result info=%s rc=%d msg=%s%s%s", names[c->what], ok ? "ok" : "fail", ok ? 0 : -1,
            ok ? "success" : why, ok && c->what == TALK_LOOK_UP ? " port=" : "",
            ok && c->what == TALK_LOOK_UP ? port : "");
 }
+
+/* A rank that looks finds the port as `value`, or as `port`. */
+static void named_2(int rank, bool ok, const char *port)
+{
+    static const char *const names[] = { "publish", "lookup", "unpublish" };
+    const struct client *c = &talk.clients[rank];
+    char doubled[2 * VALUE + 2];
+    const char *why = c->what == TALK_PUBLISH ? "name is published already" : "name is not published";
+    pmi_double(doubled, sizeof doubled, port ? port : "");
+    if (ok && c->what == TALK_LOOK_UP && strlen(doubled) < VALUE)
+        answer(rank, "cmd=name-lookup-response;%src=0;found=TRUE;value=%s;port=%s;", c->thread, doubled,
+               doubled);
+    else
+        answer(rank, "cmd=name-%s-response;%src=%d;%s%s%s%s", names[c->what], c->thread, ok ? 0 : 1,
+               c->what == TALK_LOOK_UP ? "found=FALSE;" : "", ok ? "" : "errmsg=", ok ? "" : why,
+               ok ? "" : ";");
+}
+
+void talk_named(int rank, bool ok, const char *port)
+{
+    struct client *c = &talk.clients[rank];
+    ok = ok && (c->what != TALK_LOOK_UP || (port && strlen(port) < VALUE));
+    c->asks = false;
+    if (c->version == 2)
+        named_2(rank, ok, port);
+    else
+        named_1(rank, ok, port);
+}
+
+/* ---- spawning ---- */
+
+static void spawn(int rank)
+{
+    struct client *c = &talk.clients[rank];
+    struct offspring *o = talk_spawn_take(&c->spawn);
+    if (o && !c->waits_for_job) {
+        c->waits_for_job = true;
+        talk.job->spawn(rank, o);
+        return;
+    }
+    c->bad = c->bad || c->waits_for_job;
+    if (o)
+        offspring_free(o);
+    talk_spawned(rank, "the request is not understood");
+}
+
+void talk_spawned(int rank, const char *why)
+{
+    struct client *c = &talk.clients[rank];
+    c->waits_for_job = false;
+    if (c->version == 2)
+        answer(rank, "cmd=spawn-response;%src=%d;%s%s%sjobid=%s;nerrs=0;", c->thread, why ? 1 : 0,
+               why ? "errmsg=" : "", why ? why : "", why ? ";" : "", talk.space);
+    else
+        answer(rank, "cmd=spawn_result rc=%d msg=%s", why ? -1 : 0,
+               why ? "the_job_cannot_be_started" : "success");
+}
+
+/* ---- what PMI-1 asks ---- */
 
 static void ask_1(int rank, const char *line)
 {
@@ -317,11 +389,11 @@ static void ask_1(int rank, const char *line)
     else if (strcmp(cmd, "barrier_in") == 0)
         barrier(rank);
     else if (strcmp(cmd, "publish_name") == 0)
-        ask_name_1(rank, line, TALK_PUBLISH);
+        ask_name(rank, line, PMI_LINE_END, "service", TALK_PUBLISH);
     else if (strcmp(cmd, "lookup_name") == 0)
-        ask_name_1(rank, line, TALK_LOOK_UP);
+        ask_name(rank, line, PMI_LINE_END, "service", TALK_LOOK_UP);
     else if (strcmp(cmd, "unpublish_name") == 0)
-        ask_name_1(rank, line, TALK_WITHDRAW);
+        ask_name(rank, line, PMI_LINE_END, "service", TALK_WITHDRAW);
     else if (strcmp(cmd, "finalize") == 0) {
         j->on(rank, TALK_FINALIZED, 0);
         answer(rank, "cmd=finalize_ack");
@@ -333,18 +405,15 @@ static void ask_1(int rank, const char *line)
     }
 }
 
-/* "mcmd=spawn", lines, "endcmd": no process of another MPI's is added to a job. */
 static void line_1(int rank, const char *line)
 {
     struct client *c = &talk.clients[rank];
-    if (c->spawns && strcmp(line, "endcmd") == 0) {
-        c->spawns = false;
-        answer(rank, "cmd=spawn_result rc=-1 msg=mpiexec_(Keel)_does_not_spawn_processes_of_another_MPI");
-    } else if (strcmp(line, "mcmd=spawn") == 0) {
-        c->spawns = true;
-    } else if (!c->spawns) {
+    enum spawn_words_are are = talk_spawn_line(&c->spawn, rank, line);
+    c->bad = c->bad || are == SPAWN_WRONG;
+    if (are == SPAWN_WHOLE)
+        spawn(rank);
+    else if (are == SPAWN_NONE)
         ask_1(rank, line);
-    }
 }
 
 static void begin(int rank, const char *line)
@@ -401,8 +470,8 @@ static void frame_2(int rank, const char *frame)
     if (strcmp(cmd, "fullinit") == 0)
         answer(rank,
                "cmd=fullinit-response;%src=0;pmi-version=2;pmi-subversion=0;rank=%d;size=%d;appnum=%d;"
-               "debugged=FALSE;pmiverbose=FALSE;",
-               c->thread, rank, j->size, j->section_of[rank]);
+               "debugged=FALSE;pmiverbose=FALSE;%s",
+               c->thread, rank, j->size, j->section_of[rank], j->put ? "spawner-jobid=keel-spawner;" : "");
     else if (strcmp(cmd, "job-getid") == 0)
         answer(rank, "cmd=job-getid-response;%src=0;jobid=%s;", c->thread, talk.space);
     else if (strcmp(cmd, "kvs-put") == 0)
@@ -411,7 +480,16 @@ static void frame_2(int rank, const char *frame)
         get_2(rank, cmd, frame, c->thread);
     else if (strcmp(cmd, "kvs-fence") == 0)
         barrier(rank);
-    else if (strcmp(cmd, "finalize") == 0) {
+    else if (strcmp(cmd, "name-publish") == 0)
+        ask_name(rank, frame, PMI_FRAME_END, "name", TALK_PUBLISH);
+    else if (strcmp(cmd, "name-lookup") == 0)
+        ask_name(rank, frame, PMI_FRAME_END, "name", TALK_LOOK_UP);
+    else if (strcmp(cmd, "name-unpublish") == 0)
+        ask_name(rank, frame, PMI_FRAME_END, "name", TALK_WITHDRAW);
+    else if (strcmp(cmd, "spawn") == 0) {
+        talk_spawn_frame(&c->spawn, rank, frame);
+        spawn(rank);
+    } else if (strcmp(cmd, "finalize") == 0) {
         j->on(rank, TALK_FINALIZED, 0);
         answer(rank, "cmd=finalize-response;%src=0;", c->thread);
     } else if (strcmp(cmd, "abort") == 0) {
@@ -435,7 +513,7 @@ static size_t whole(struct client *c)
         return end ? (size_t)(end - c->in) + 1 : 0;
     }
     int32_t len = c->have >= PMI_FRAME_HEAD ? pmi_frame_length(c->in) : 0;
-    c->bad = c->bad || len < 0 || len > ANSWER;
+    c->bad = c->bad || len < 0 || len > REQUEST;
     return c->bad || c->have < PMI_FRAME_HEAD || c->have < PMI_FRAME_HEAD + (size_t)len
                ? 0
                : PMI_FRAME_HEAD + (size_t)len;
@@ -445,7 +523,7 @@ static void hear(int rank, size_t len)
 {
     struct client *c = &talk.clients[rank];
     if (c->version == 2) {
-        char frame[ANSWER + 1];
+        char frame[REQUEST + 1];
         memcpy(frame, c->in + PMI_FRAME_HEAD, len - PMI_FRAME_HEAD);
         frame[len - PMI_FRAME_HEAD] = 0;
         frame_2(rank, frame);
@@ -472,6 +550,6 @@ bool talk_take(int rank, const char *bytes, size_t len)
         c->have -= n;
         memmove(c->in, c->in + n, c->have);
     }
-    c->bad = c->bad || c->have > PMI_FRAME_HEAD + ANSWER;
+    c->bad = c->bad || c->have > PMI_FRAME_HEAD + (c->version == 2 ? REQUEST : ANSWER);
     return !c->bad;
 }

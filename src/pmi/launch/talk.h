@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct offspring;
 enum talk_event { TALK_INIT, TALK_FINALIZED, TALK_ABORT };
 
 enum talk_name { TALK_PUBLISH, TALK_LOOK_UP, TALK_WITHDRAW };
@@ -16,6 +17,8 @@ struct talk_job {
     int host; /* of the ranks that talk here, where the nodes are hosts; -1: all talk here */
     const int32_t *node_of, *section_of; /* [size] */
     uint64_t id;
+    const char *
+        put; /* keys that are there from the beginning, lines KEY=VALUE; NULL: the job has not been spawned by one that is served */
     /* An answer for a rank; it may be the answer to what another one has said. */
     void (*send)(int rank, const char *bytes, size_t len);
     /* code: of TALK_ABORT, which ends the job. */
@@ -24,6 +27,8 @@ struct talk_job {
     void (*fence)(const void *bytes, size_t len);
     /* A rank waits for talk_named.  port: of TALK_PUBLISH. */
     void (*name)(int rank, enum talk_name what, const char *name, const char *port);
+    /* A rank waits for talk_spawned; `what` is the callee's. */
+    void (*spawn)(int rank, struct offspring *what);
 };
 
 /* `job` stays where it is until talk_end. */
@@ -37,5 +42,6 @@ bool talk_take(int rank, const char *bytes, size_t len);
 bool talk_fenced(const void *bytes, size_t len);
 /* port: of TALK_LOOK_UP; NULL: there is none. */
 void talk_named(int rank, bool ok, const char *port);
+void talk_spawned(int rank, const char *why); /* NULL: they have been started */
 
 #endif

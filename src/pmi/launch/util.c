@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #include "launch.h"
@@ -83,4 +84,13 @@ double now(void)
 int milliseconds(double seconds)
 {
     return seconds < 0 ? 0 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000);
+}
+
+int *launch_pids(int size)
+{
+    int *pids =
+        mmap(NULL, (size_t)size * sizeof *pids, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (pids == MAP_FAILED)
+        die("no memory for the table of %d ranks", size);
+    return pids;
 }
