@@ -169,7 +169,7 @@ char *job_get(struct unpack *u, struct launch *l)
     l->verbose = get_int(u) != 0;
     l->held = get_int(u) != 0;
     l->pmi = get_int(u) != 0;
-    l->pmix = get_int(u) != 0;
+    l->pmix = (enum serve_pmix)get_range(u, SERVE_PMIX_NO, SERVE_PMIX_TOOLS);
     l->master = get_text(u);
     mode_t mask = (mode_t)get_range(u, 0, 0777);
     char *dir = get_text(u), **env = get_texts(u, &nenv);

@@ -88,10 +88,16 @@ struct launch {
     bool hang_kill;   /* and end the job then */
     bool hang_keep;   /* never do that */
     bool unwatched;   /* nobody is at a terminal: a certain deadlock ends the job */
-    bool pmi, pmix;   /* ranks are served PMI-1 and PMI-2, PMIx, whatever they were linked with */
-    bool spawned;     /* by a rank of another job, which has told how hosts are reached (allocation.c) */
-    int elder;        /* a descriptor: ranks are served PMIx there (elder.h); 0: none */
-    bool held;        /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
+    bool pmi;         /* ranks are served PMI-1 and PMI-2, whatever they were linked with */
+    enum serve_pmix {
+        SERVE_PMIX_NO,
+        SERVE_PMIX,
+        SERVE_PMIX_TOOLS
+    } pmix;       /* likewise PMIx; and so are tools */
+    bool spawned; /* by a rank of another job, which has told how hosts are reached (allocation.c) */
+    int elder;    /* a descriptor: ranks are served PMIx there (elder.h); 0: none */
+    bool stop;    /* until a tool lets them go (-pmix-tools=stop) */
+    bool held;    /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
     int *
         pids; /* [size], shared by front, daemon and servant: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */
@@ -109,6 +115,9 @@ static inline const char *launch_host(const struct launch *l, int rank)
 /* options.c: read the command line.  Returns true to go on; else mpiexec exits with *code (help, version,
  * errors). */
 bool options_parse(struct launch *l, char **argv, int *code);
+
+/* allocation.c: the component of this heterogeneous job of Slurm's that has the host; -1: there is none. */
+int allocation_group(const char *host);
 
 /* node.c: the node daemon, from fork to its exit code.  `front` is the socket to the front process. */
 int node_main(struct launch *l, int front);

@@ -195,7 +195,7 @@ static void started(void)
     if (front.alive >= 0)
         send(front.alive, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     debugger_table(front.launch);
-    if (front.launch->held)
+    if (front.launch->held && !front.launch->stop)
         tell(WORD_RELEASE, 0, false);
 }
 
@@ -263,7 +263,7 @@ static void serve_likewise(struct launch *l)
     unsetenv(OFFSPRING_ELDER);
     if (served && fd > 2 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
         l->elder = fd;
-    l->pmix = l->elder > 0;
+    l->pmix = l->elder > 0 ? SERVE_PMIX : SERVE_PMIX_NO;
     l->pmi = served && !l->pmix;
 }
 
@@ -318,7 +318,7 @@ int main(int argc, char **argv)
     l.front_pgid = getpgrp();
     take_signals(&l);
     front.launch = &l;
-    l.held = debugger_waits();
+    l.held = debugger_waits() || l.stop;
     l.pids = launch_pids(l.size);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));

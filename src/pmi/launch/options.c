@@ -351,7 +351,16 @@ static void do_pmi(struct parse *p, char **v)
 static void do_pmix(struct parse *p, char **v)
 {
     (void)v;
-    p->launch->pmix = true;
+    if (p->launch->pmix == SERVE_PMIX_NO)
+        p->launch->pmix = SERVE_PMIX;
+}
+
+static void do_pmix_tools(struct parse *p, char **v)
+{
+    p->launch->pmix = SERVE_PMIX_TOOLS;
+    if (v[0] && strcmp(v[0], "stop") != 0)
+        refuse(p, "%s=%s: expected %s or %s=stop", p->name, v[0], p->name, p->name);
+    p->launch->stop = v[0] != NULL;
 }
 
 static void do_version(struct parse *p, char **v)

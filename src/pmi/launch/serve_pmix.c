@@ -43,6 +43,8 @@ static const struct pmi_x_function functions[] = {
     { "PMIx_Data_unpack", (void **)&lib.unpack },
     { "PMIx_Get", (void **)&lib.get },
     { "PMIx_Error_string", (void **)&lib.text },
+    { "PMIx_server_define_process_set", (void **)&lib.define_set },
+    { "PMIx_Notify_event", (void **)&lib.notify },
 };
 
 static int shifts[2];
@@ -420,9 +422,10 @@ static bool asked_data(int from, uint32_t id, struct unpack *u)
 bool serve_pmix_asked(int from, uint32_t id, int what, const char *bytes, size_t len)
 {
     struct unpack u = { bytes, bytes + len, false };
-    return what == ASK_DATA    ? asked_data(from, id, &u)
-           : what == ASK_SPACE ? pmix_space_asked(from, id, &u)
-                               : false;
+    return what == ASK_DATA      ? asked_data(from, id, &u)
+           : what == ASK_SPACE   ? pmix_space_asked(from, id, &u)
+           : what == ASK_RELEASE ? pmix_release_asked(from, id, &u)
+                                 : false;
 }
 
 /* ---- names ---- */
@@ -632,6 +635,9 @@ static pmix_server_module_t module = {
     .spawn = pmix_spawn,
     .connect = on_connect,
     .disconnect = on_disconnect,
+    .notify_event = pmix_event,
+    .query = pmix_query,
+    .tool_connected = pmix_tool,
 };
 
 /* What another launcher has told mpiexec itself is not for its ranks. */
@@ -659,10 +665,16 @@ static pmix_status_t begin(void)
     infos_text(&a, PMIX_SYSTEM_TMPDIR, here.folder);
     infos_text(&a, PMIX_HOSTNAME, host_name(here.me));
     infos_u32(&a, PMIX_NODEID, here.me);
+    if (crew.launch->pmix == SERVE_PMIX_TOOLS)
+        infos_flag(&a, PMIX_SERVER_TOOL_SUPPORT, true);
     pmix_status_t s = lib.init(&module, a.at, a.n);
     free(own);
     infos_free(&a);
-    return is_well(s) ? space_register(space_own()) : s;
+    if (is_well(s))
+        s = space_register(space_own());
+    if (is_well(s))
+        pmix_define_sets();
+    return s;
 }
 
 char *serve_pmix_begin(void)

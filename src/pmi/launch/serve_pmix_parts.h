@@ -29,6 +29,9 @@ struct pmix_functions {
     pmix_status_t (*get)(const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t n,
                          pmix_value_t **value);
     const char *(*text)(pmix_status_t status);
+    pmix_status_t (*define_set)(const pmix_proc_t *members, size_t n, const char *name);
+    pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
+                            const pmix_info_t info[], size_t n, pmix_op_cbfunc_t done, void *arg);
 };
 extern struct pmix_functions lib;
 
@@ -36,6 +39,7 @@ extern struct pmix_functions lib;
 enum pmix_question {
     ASK_DATA =
         NAMES_END, /* all that a rank has put: a text, its job; 4 bytes, the rank; a text: the key that is to be among it; status: libpmix's */
+    ASK_RELEASE,   /* processes that stop in PMIx_Init go on; status: 0 */
     ASK_SPACE,     /* a job that ranks have spawned, as space_put; status: 0, or -1: there is no PMIx */
 };
 
@@ -60,6 +64,7 @@ void infos_rank(struct infos *a, const char *key, int rank);
 void infos_flag(struct infos *a, const char *key, bool flag);
 void infos_array(struct infos *a, const char *key, const struct infos *of);
 void infos_free(struct infos *a);
+void infos_free_processes(pmix_proc_info_t *at, size_t n);
 /* What libpmix has made; of arrays only the head. */
 void free_content(pmix_value_t *v);
 /* NULL: there is none. */
@@ -92,8 +97,9 @@ struct pmix_host {
 extern struct pmix_host here;
 
 const char *host_name(int host);
-struct space *space_own(void);              /* this job */
-struct space *space_find(const char *name); /* NULL: it is not known.  In any thread */
+struct space *space_after(const struct space *s); /* all of them, from space_own on; NULL: it is the last */
+struct space *space_own(void);                    /* this job */
+struct space *space_find(const char *name);       /* NULL: it is not known.  In any thread */
 int space_host(const struct space *s, int rank);
 bool space_has(const struct space *s, const pmix_proc_t *p); /* it is one of its ranks, or all */
 bool space_is_here(const pmix_proc_t *p);                    /* a rank of a job that is known, on this host */
@@ -118,6 +124,17 @@ pmix_status_t pmix_spawn(const pmix_proc_t *p, const pmix_info_t info[], size_t 
                          const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done, void *arg);
 /* ASK_SPACE.  False: it is nonsense. */
 bool pmix_space_asked(int from, uint32_t id, struct unpack *u);
+
+/* ---- questions, tools (serve_pmix_query.c) ---- */
+
+void pmix_define_sets(void);
+/* Functions of libpmix's module. */
+pmix_status_t pmix_query(pmix_proc_t *from, pmix_query_t *q, size_t n, pmix_info_cbfunc_t done, void *arg);
+void pmix_tool(pmix_info_t *info, size_t n, pmix_tool_connection_cbfunc_t done, void *arg);
+pmix_status_t pmix_event(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
+                         pmix_info_t info[], size_t n, pmix_op_cbfunc_t done, void *arg);
+/* ASK_RELEASE.  False: it is nonsense. */
+bool pmix_release_asked(int from, uint32_t id, const struct unpack *u);
 
 /* The environment of a rank (serve_pmix.c).  NULL; or why there is none, to be freed. */
 char *pmix_environment(const struct space *s, int rank, struct pack *p);

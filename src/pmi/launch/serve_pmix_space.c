@@ -74,13 +74,28 @@ void free_content(pmix_value_t *v)
         free(v->data.darray);
 }
 
+void infos_free_processes(pmix_proc_info_t *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(at[i].hostname);
+        free(at[i].executable_name);
+    }
+    free(at);
+}
+
 void infos_free(struct infos *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         pmix_value_t *v = &a->at[i].value;
         if (v->type == PMIX_STRING)
             free(v->data.string);
-        if (v->type == PMIX_DATA_ARRAY) {
+        if (v->type == PMIX_DATA_ARRAY && v->data.darray->type == PMIX_PROC_INFO) {
+            infos_free_processes(v->data.darray->array, v->data.darray->size);
+            free(v->data.darray);
+        } else if (v->type == PMIX_DATA_ARRAY && v->data.darray->type == PMIX_PROC) {
+            free(v->data.darray->array);
+            free(v->data.darray);
+        } else if (v->type == PMIX_DATA_ARRAY) {
             struct infos of = { v->data.darray->array, v->data.darray->size };
             infos_free(&of);
             free(v->data.darray);
@@ -116,6 +131,11 @@ int space_host(const struct space *s, int rank)
 struct space *space_own(void)
 {
     return &own;
+}
+
+struct space *space_after(const struct space *s)
+{
+    return s == &own ? atomic_load(&spaces) : s->next;
 }
 
 struct space *space_find(const char *name)
@@ -320,6 +340,8 @@ static pmix_status_t add_job(const struct space *s)
     infos_text(&a, PMIX_TMPDIR, here.folder);
     infos_text(&a, PMIX_NSDIR, here.folder);
     infos_flag(&a, PMIX_TDIR_RMCLEAN, true);
+    if (s == &own && crew.launch->held)
+        infos_flag(&a, PMIX_DEBUG_STOP_IN_INIT, true);
     add_hosts(&a, s);
     add_processes(&a, s);
     if (status == PMIX_SUCCESS)
