@@ -1,6 +1,7 @@
 """A real Slurm of a test's own: a controller and several nodes (slurmd -N) in a network namespace, with a configuration, keys and state in a folder of the
 test's, all of which goes with the test."""
 import atexit
+import glob
 import os
 import re
 import shutil
@@ -23,10 +24,12 @@ def need():
 
 
 class Slurm:
-    """Nodes h1 .. hN of so many cores, all on this machine.  `until` waits for a condition (tests/faults/harness.py); `more`: lines of slurm.conf."""
+    """Nodes h1 .. hN of so many cores, all on this machine.  `until` waits for a condition (tests/faults/harness.py); `more`: lines of slurm.conf;
+    `cgroup`: lines of cgroup.conf: then jobs are tracked and limited by cgroups."""
 
-    def __init__(self, folder, nodes, until, cpus=2, more=""):
+    def __init__(self, folder, nodes, until, cpus=2, more="", cgroup=None):
         need()
+        self.limits = cgroup is not None
         self.folder, self.nodes, self.running = folder, nodes, []
         self.space = Namespaces(1)
         for words in ("link add hub type bridge", "addr add 10.79.0.1/24 dev hub", "link set hub up"):  # names are looked up only where there is more than loopback
@@ -51,17 +54,20 @@ SlurmctldPidFile={folder}/controller.pid
 SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/controller.log
 SlurmdLogFile={folder}/%n.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+ProctrackType=proctrack/{"linuxproc" if cgroup is None else "cgroup"}
+TaskPlugin=task/{"none" if cgroup is None else "cgroup"}
 SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
+SelectTypeParameters=CR_CPU{"" if cgroup is None else "_Memory"}
 MpiDefault=none
 KillWait=5
 TmpFS={folder}/tmp/%n
 {more}SlurmdParameters=config_overrides
-NodeName=h[1-{nodes}] NodeHostname={os.uname().nodename} NodeAddr=127.0.0.1 Port=[17001-{17000 + nodes}] CPUs={cpus}
+NodeName=h[1-{nodes}] NodeHostname={os.uname().nodename} NodeAddr=127.0.0.1 Port=[17001-{17000 + nodes}] CPUs={cpus}{"" if cgroup is None else " RealMemory=1000"}
 PartitionName=all Nodes=ALL Default=YES State=UP
 """)
+        if cgroup is not None:
+            with open(f"{folder}/cgroup.conf", "w") as f:
+                f.write(cgroup)
         os.environ["SLURM_CONF"] = f"{folder}/slurm.conf"
         self.start(MUNGED, "--force", "--foreground", f"--key-file={folder}/key", f"--socket={folder}/munge.sock", f"--pid-file={folder}/munged.pid",
                    f"--log-file={folder}/munged.log", f"--seed-file={folder}/seed")
@@ -99,4 +105,11 @@ PartitionName=all Nodes=ALL Default=YES State=UP
             except subprocess.TimeoutExpired:
                 p.kill()
                 p.wait()
+        for folder in glob.glob("/sys/fs/cgroup/*/slurm_h[0-9]*") if self.limits else ():  # they stay when slurmd ends
+            for inner, _, _ in os.walk(folder, topdown=False):
+                try:
+                    os.rmdir(inner)
+                except OSError:
+                    pass
+        self.limits = False
         self.space.remove()

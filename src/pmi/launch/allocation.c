@@ -14,22 +14,28 @@
 enum manager { SLURM, PBS, LSF, SGE, NMANAGERS };
 static const char *const names[NMANAGERS] = { "slurm", "pbs", "lsf", "sge" };
 
-/* Slurm: names and numbers of tasks as lists.  The job's script and the shell of salloc have no step, or one of their own (-5, -6 as 32
- * bits); a program that srun has started in several tasks is not alone with the allocation. */
-static bool take_slurm(struct parse *p)
+/* A variable of a component of a heterogeneous job; of the job itself: -1. */
+static const char *slurm_said(const char *name, int group)
 {
-    const char *list = getenv("SLURM_JOB_NODELIST"), *tasks = getenv("SLURM_TASKS_PER_NODE");
-    const char *of_step = getenv("SLURM_STEP_ID") ? getenv("SLURM_STEP_NUM_TASKS") : NULL;
-    if (!getenv("SLURM_JOB_ID") || !list || (of_step && atoi(of_step) > 1))
-        return false;
+    char *full = group < 0 ? xformat("%s", name) : xformat("%s_HET_GROUP_%d", name, group);
+    const char *said = getenv(full);
+    free(full);
+    return said;
+}
+
+/* Names and numbers of tasks as lists. */
+static void take_slurm_nodes(struct parse *p, int group)
+{
+    const char *list = slurm_said("SLURM_JOB_NODELIST", group),
+               *tasks = slurm_said("SLURM_TASKS_PER_NODE", group);
     int n = 0;
-    char **name = hostlist_names(list, &n);
+    char **name = list ? hostlist_names(list, &n) : NULL;
     snprintf(p->name, sizeof p->name, "SLURM_JOB_NODELIST");
     if (!name) {
         refuse(p,
                "SLURM_JOB_NODELIST is \"%.200s\"; expected names of nodes, as n[1-4,7]; -rmk none ignores it",
-               list);
-        return true;
+               list ? list : "");
+        return;
     }
     for (int i = 0; i < n; i++) {
         int slots = tasks ? hostlist_number(tasks, i) : 1;
@@ -44,6 +50,46 @@ static bool take_slurm(struct parse *p)
         place_slots_on(p, name[i], slots);
     }
     hostlist_free(name, n);
+}
+
+/* 0: the job is not heterogeneous. */
+static int slurm_groups(void)
+{
+    const char *said = getenv("SLURM_HET_SIZE");
+    int n = said ? atoi(said) : 0;
+    return n > 0 && n <= HOSTLIST_MOST && slurm_said("SLURM_JOB_NODELIST", 0) ? n : 0;
+}
+
+int allocation_group(const char *host)
+{
+    for (int group = 0; group < slurm_groups(); group++) {
+        const char *list = slurm_said("SLURM_JOB_NODELIST", group);
+        int n = 0, i = 0;
+        char **name = list ? hostlist_names(list, &n) : NULL;
+        while (name && i < n && strcmp(name[i], host) != 0)
+            i++;
+        bool is_in = name && i < n;
+        if (name)
+            hostlist_free(name, n);
+        if (is_in)
+            return group;
+    }
+    return -1;
+}
+
+/* Slurm.  The job's script and the shell of salloc have no step, or one of their own (-5, -6 as 32 bits); a program that srun has started in
+ * several tasks is not alone with the allocation. */
+static bool take_slurm(struct parse *p)
+{
+    const char *of_step = getenv("SLURM_STEP_ID") ? getenv("SLURM_STEP_NUM_TASKS") : NULL;
+    int groups = slurm_groups();
+    bool has_job = getenv("SLURM_JOB_ID") && getenv("SLURM_JOB_NODELIST");
+    if ((!has_job && groups == 0) || (of_step && atoi(of_step) > 1))
+        return false;
+    if (groups == 0)
+        take_slurm_nodes(p, -1);
+    for (int group = 0; group < groups && !p->stop; group++)
+        take_slurm_nodes(p, group);
     if (!p->launcher_said)
         p->launch->how.kind = LAUNCH_SLURM;
     return true;

@@ -112,6 +112,9 @@ static void add_srun(struct words *w, const struct fleet_host *h)
 {
     add_words(w, "--nodes=1 --ntasks=1 --overlap --quiet --kill-on-bad-exit=0 --input=0 --unbuffered");
     add_word(w, xformat("--nodelist=%s", h->name));
+    int group = allocation_group(h->name);
+    if (group >= 0) /* without it srun takes the first component */
+        add_word(w, xformat("--het-group=%d", group));
 }
 
 /* The agent's words, and what it is to start.  -launcher-exec may bring options: "ssh -p 2222". */
