@@ -3,8 +3,8 @@
  *   1. Each process opens what reaches other jobs; the root gathers what others must be told of each member (a record).
  *   2. The root finds the other group's root; the two exchange their tables of records over the link between them.
  *   3. The root tells its group the other's table: each process introduces all of them to its ADI.  From here on any two can talk.
- *   4. If one of the roots could make a joint segment (mpid.h), each process that is on its node opens it.  Both groups agree whether all have
- *      succeeded, and keep it or drop it.
+ *   4. If one of the roots could make a joint segment (mpid.h), each process that is on its node opens it.  On each other node that both groups
+ *      have, a process makes one.  Both groups agree whether all have succeeded, and keep all of them or drop all.
  *   5. The roots agree on the context of a communicator of the two alone, by which the groups make their intercommunicator as
  *      MPI_Intercomm_create does.
  *
@@ -23,8 +23,20 @@ struct shared {
     struct MPID_Joint_name name;
     struct MPID_JOINT *joint; /* at the root that has made it, until it is opened */
     uint64_t where;           /* this process, as its record says */
+    uint64_t roots;           /* where both roots are; 0: on different nodes */
+    int32_t elsewhere;        /* do the groups have another node in common? */
     int32_t first;            /* is the segment this group's?  Then its places come first */
     uint64_t few[128];        /* room for a short table of records */
+};
+
+enum {
+    ELSEWHERE_MAX = 4096 /* processes of two groups: more meet over the network except on the roots' node */
+};
+
+/* A joint segment, as the group of its maker tells the other one; numbers are little-endian. */
+struct named {
+    uint64_t where, id;
+    uint32_t pid, fd;
 };
 
 static MPIR_Datatype *byte(void)
@@ -97,6 +109,15 @@ static bool has_all(const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS *
     return has;
 }
 
+/* Has the group a process there? */
+static bool is_of(const struct MPIR_RECORDS *t, uint64_t where)
+{
+    int32_t i = 0;
+    while (i < t->n && ku_le64(MPIR_Record_of(t, i)->where) != where)
+        i++;
+    return i < t->n;
+}
+
 static bool precedes(const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS *theirs)
 {
     const struct MPIR_RECORD *a = MPIR_Record_of(mine, mine->root), *b = MPIR_Record_of(theirs, theirs->root);
@@ -104,6 +125,20 @@ static bool precedes(const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS 
     return mine->n != theirs->n ? mine->n < theirs->n
            : job_a != job_b     ? job_a < job_b
                                 : ku_le32((uint32_t)a->rank) < ku_le32((uint32_t)b->rank);
+}
+
+/* Have both groups processes on a node that is not the roots'? */
+static bool share_elsewhere(const struct MPIR_RECORDS *mine, const struct MPIR_RECORDS *theirs,
+                            uint64_t roots)
+{
+    if (mine->n > ELSEWHERE_MAX - theirs->n || (is_of_one_job(mine, mine) && is_of_one_job(mine, theirs)))
+        return false;
+    for (int32_t i = 0; i < mine->n; i++) {
+        uint64_t where = MPIR_Record_of(mine, i)->where;
+        if (where != 0 && ku_le64(where) != roots && is_of(theirs, ku_le64(where)))
+            return true;
+    }
+    return false;
 }
 
 /* The root of the smaller group (or the one with the smaller name) makes the segment, unless all processes are of one job, or have one
@@ -126,6 +161,8 @@ static int make_shared(struct link *l, const struct MPIR_RECORDS *mine, const st
     its.pid = (int32_t)(ku_le64(in[2]) >> 32);
     its.fd = (int32_t)(uint32_t)ku_le64(in[2]);
     s->name = s->first ? own : its;
+    s->roots = a->where == b->where ? ku_le64(a->where) : 0;
+    s->elsewhere = share_elsewhere(mine, theirs, s->roots);
     return err;
 }
 
@@ -151,10 +188,11 @@ static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct 
 {
     struct ku_err words = *ku_err_last();
     struct {
-        int32_t err, word, n, size, root, first;
+        int32_t err, word, n, size, root, first, elsewhere;
         struct MPID_Joint_name name;
+        uint64_t roots;
         uint64_t few[sizeof s->few / sizeof *s->few];
-    } facts = { err, m->word, t->n, t->size, t->root, s->first, s->name, { 0 } };
+    } facts = { err, m->word, t->n, t->size, t->root, s->first, s->elsewhere, s->name, s->roots, { 0 } };
     size_t bytes = (size_t)t->n * (size_t)t->size;
     if (!err && t->bytes && bytes <= sizeof facts.few)
         memcpy(facts.few, t->bytes, bytes);
@@ -172,6 +210,8 @@ static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct 
     t->size = facts.size;
     t->root = facts.root;
     s->first = facts.first;
+    s->elsewhere = facts.elsewhere;
+    s->roots = facts.roots;
     s->name = facts.name;
     bytes = (size_t)t->n * (size_t)t->size;
     if (bytes <= sizeof facts.few) {
@@ -186,6 +226,75 @@ static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct 
 }
 
 /* ---- 4 ------------------------------------------------------------------------------------------------------- */
+
+static bool is_maker(const struct named *all, int32_t me, const struct MPIR_RECORDS *theirs,
+                     const struct shared *s)
+{
+    int32_t first = 0;
+    while (all[first].where != ku_le64(s->where))
+        first++;
+    return first == me && s->where != 0 && s->where != s->roots && is_of(theirs, s->where);
+}
+
+/* In the group that comes first: on each of those nodes the lowest process makes a segment. */
+static int make_elsewhere(MPIR_Comm *comm, const struct MPIR_RECORDS *theirs, struct named *all,
+                          struct shared *s)
+{
+    struct named own = { .where = ku_le64(s->where) };
+    struct MPID_Joint_name name;
+    int err = MPIR_Allgather(&own, sizeof own, byte(), all, sizeof own, byte(), comm);
+    if (err)
+        return err;
+    if (is_maker(all, comm->adi.rank, theirs, s) &&
+        (s->joint = MPID_Joint_make(comm->adi.size + theirs->n, &name)) != NULL) {
+        own.id = ku_le64(name.id);
+        own.pid = ku_le32((uint32_t)name.pid);
+        own.fd = ku_le32((uint32_t)name.fd);
+    }
+    return MPIR_Allgather(&own, sizeof own, byte(), all, sizeof own, byte(), comm);
+}
+
+/* Tell the other group, or be told, what has been made. */
+static int pass_elsewhere(MPIR_Comm *comm, int root, struct link *l, struct named *all, int32_t n, int err,
+                          const struct shared *s)
+{
+    size_t bytes = (size_t)n * sizeof *all;
+    uint64_t fine = 0;
+    if (comm->adi.rank == root) {
+        int failed = swap_number(l, err == 0, &fine);
+        if (!failed && fine && !err && s->first)
+            failed = MPIR_Link_swap(l, all, bytes, NULL, 0);
+        else if (!failed && fine && !err)
+            failed = MPIR_Link_swap(l, NULL, 0, all, bytes);
+        fine = !failed && fine;
+    }
+    int failed = MPIR_Bcast(&fine, sizeof fine, byte(), root, comm);
+    if (err || failed)
+        return err ? err : failed;
+    if (!fine)
+        return MPIR_Err(MPI_ERR_PORT, NULL, "the other group could not make the memory that both share");
+    return s->first ? 0 : MPIR_Bcast(all, (MPI_Count)bytes, byte(), root, comm);
+}
+
+/* The segment of this process's node, if that is not the roots'. */
+static int find_elsewhere(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, struct link *l,
+                          struct shared *s)
+{
+    int32_t n = s->first ? comm->adi.size : theirs->n;
+    struct named *all = calloc((size_t)n, sizeof *all);
+    int err = all_have(comm, all != NULL);
+    if (!err && s->first)
+        err = make_elsewhere(comm, theirs, all, s);
+    err = pass_elsewhere(comm, root, l, all, n, err, s);
+    for (int32_t i = 0; i < n && !err; i++)
+        if (all[i].id != 0 && ku_le64(all[i].where) == s->where)
+            s->name = (struct MPID_Joint_name){ .id = ku_le64(all[i].id),
+                                                .where = s->where,
+                                                .pid = (int32_t)ku_le32(all[i].pid),
+                                                .fd = (int32_t)ku_le32(all[i].fd) };
+    free(all);
+    return err;
+}
 
 static enum MPID_JOINT_VOTE open_shared(MPIR_Comm *comm, const struct MPIR_RECORDS *theirs,
                                         const int32_t *granks, struct shared *s)
@@ -238,7 +347,12 @@ static int make_comm(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *their
 {
     int32_t *granks = malloc((size_t)theirs->n * sizeof *granks);
     int err = granks ? MPIR_Records_introduce(theirs, granks) : no_memory();
-    if (s->name.id != 0) {
+    bool shares = s->name.id != 0 || s->elsewhere;
+    if (s->elsewhere) {
+        int failed = find_elsewhere(comm, root, theirs, l, s);
+        err = err ? err : failed;
+    }
+    if (shares) {
         int failed = share(comm, root, theirs, err ? NULL : granks, l, s);
         err = err ? err : failed;
     }
