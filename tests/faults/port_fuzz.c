@@ -436,6 +436,18 @@ static void tables(void)
     add32(0);
     add32(3);
     add32(1);
+    if (random_below(3) == 0) { /* it goes on as for another node in common, with what it has made there */
+        add32(random_below(5) != 0);
+        add32(0);
+        for (uint32_t i = 0; i < n && random_below(10); i++) {
+            add32(random_below(3) ? HERE : 6);
+            add32(0);
+            add32(random_below(3) ? 79 : 0);
+            add32(0);
+            add32(1);
+            add32(3);
+        }
+    }
     if (job || shares)
         add32(random_below(3)); /* its vote, or (without a segment) the context */
     if (job || shares)
