@@ -65,6 +65,16 @@ static const struct mood moods[] = {
       .mock = true,
       .nodes = 4,
       .how = { .seed = 13, .far = 1, .mem = 2, .queue = 30, .delay = 30, .refuse = 30 } },
+    { .name = "two nodes: mock alone, long messages put",
+      .mock = true,
+      .nodes = 2,
+      .longs = "4",
+      .how = { .seed = 14, .far = 1, .mem = 2 } },
+    { .name = "four nodes, long messages put, all at once",
+      .mock = true,
+      .nodes = 4,
+      .longs = "4",
+      .how = { .seed = 15, .far = 1, .mem = 2, .queue = 30, .delay = 30, .refuse = 30 } },
 };
 
 static const struct mood libraries[] = {
@@ -72,6 +82,8 @@ static const struct mood libraries[] = {
     { .name = "ucx", .devices = "ucx", .plugin = UCX_PLUGIN },
     { .name = "ofi, long messages fetched", .devices = "ofi", .plugin = OFI_PLUGIN, .longs = "2" },
     { .name = "ucx, long messages fetched", .devices = "ucx", .plugin = UCX_PLUGIN, .longs = "2" },
+    { .name = "ofi, long messages put", .devices = "ofi", .plugin = OFI_PLUGIN, .longs = "4" },
+    { .name = "ucx, long messages put", .devices = "ucx", .plugin = UCX_PLUGIN, .longs = "4" },
 };
 enum { MOODS = sizeof moods / sizeof *moods, LIBRARIES = sizeof libraries / sizeof *libraries };
 

@@ -107,8 +107,8 @@ static void flush(struct rank *r, struct bed *b, int to, uint32_t *queued)
 
 static size_t piece(int i)
 {
-    static const size_t sizes[] = { 1, 7, 8, 64, 100, 1000, 1, 3000, 11 };
-    return sizes[i % 9];
+    static const size_t sizes[] = { 1, 7, 8, 64, 100, 1000, 1, 3000, 11, 33000 };
+    return sizes[i % 10];
 }
 
 /* Each rank has a stripe of each other's memory, and fills it in pieces, many at once. */

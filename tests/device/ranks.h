@@ -11,7 +11,7 @@
 enum { MAX_RANKS = 8, SLEEP_MS = 5000 /* nobody sleeps that long unless a wake-up was lost */ };
 
 struct rank;
-enum { RANK_MEMORY = 64 << 10 };
+enum { RANK_MEMORY = 160 << 10 };
 
 /* A device under test. */
 struct subject {

@@ -76,7 +76,7 @@ struct memop;
 enum { SIGNAL_XOFF = 1, SIGNAL_XON = 2, SIGNAL_WATCH = 4, SIGNAL_DIED = 8 };
 
 /* How long messages come from a peer, and what that has cost (pull.c). */
-enum way { WAY_PACKETS, WAY_PULL, WAY_SHARE, WAYS };
+enum way { WAY_PACKETS, WAY_PULL, WAY_SHARE, WAY_PUT, WAYS };
 enum { WAY_CLASSES = 3 /* of sizes */ };
 struct ways {
     float cost[WAYS];    /* ns for 1024 bytes; 0: not known */
@@ -101,6 +101,7 @@ struct peer {
     bool busy;      /* in MPID_core.busy */
     bool gone;      /* it will never answer */
     bool no_pull;   /* copy_from_peer has failed once, or the device's get of a message */
+    bool no_put;    /* the peer's device's put has, or memory for it could not be registered */
     bool no_share;  /* the peer's copy_to_peer has */
     bool undecided; /* which device serves it, until its card has come: nothing goes to it (devset.c) */
     uint8_t signals; /* to send: SIGNAL_*, of XOFF and XON one */
@@ -134,11 +135,13 @@ enum rndv_state {
     RNDV_WAIT,  /* sender: waits for CTS */
     RNDV_SEND,  /* sender: payload on its way */
     RNDV_GIVE,  /* sender: both copy */
+    RNDV_PUT,   /* sender: its device puts the message (fetch.c) */
     RNDV_CTS,   /* receiver: CTS not yet sent */
     RNDV_RECV,  /* receiver: payload comes */
     RNDV_PULL,  /* receiver: it copies by itself */
     RNDV_SHARE, /* receiver: both copy */
-    RNDV_FETCH  /* receiver: its device gets the message (fetch.c) */
+    RNDV_FETCH, /* receiver: its device gets the message (fetch.c) */
+    RNDV_TAKE   /* receiver: the sender's device puts it */
 };
 
 struct rndv {
@@ -169,11 +172,13 @@ struct rndv {
     bool had;         /* GIVE: the sender has had a piece */
     bool told;        /* SHARE: it has had all it will */
     bool lacks;       /* SHARE, GIVE: the last piece that the sender took it could not copy */
-    bool refused;     /* SHARE: nor can the receiver; FETCH: its device cannot */
+    bool refused;     /* SHARE: nor can the receiver; FETCH, PUT: its device cannot */
+    bool flushing;    /* PUT: all is put, and the device is asked, or is to be, whether it is there */
     uint64_t began;   /* receiver: clock when they could begin to come; 0: not measured */
     struct dev_region
-        *region; /* sender: the message, registered for the receiver's device; NULL: it is not */
-    struct dev_remote *remote; /* receiver: the message, where its device can get it; NULL: it cannot */
+        *region; /* the message in this process, registered for the other one's device; NULL: it is not */
+    struct dev_remote
+        *remote; /* the message in the other one, where its device can reach it; NULL: it cannot */
 };
 
 /* ---- Contexts ---- */
@@ -206,7 +211,7 @@ struct core_counts {
     uint64_t sleeps, asleep; /* asleep: ns */
     uint64_t past_cache;     /* bytes */
     uint64_t by_device[3];   /* put, get, atomic (enum memop_kind) */
-    uint64_t fetched;        /* long messages */
+    uint64_t fetched, put;   /* long messages: received, sent */
     uint32_t most_msgs, least_msgs;
     int64_t most_bytes;
 };
@@ -593,6 +598,7 @@ bool MPID_Rndv_claimed(struct rndv *v); /* sender: SHARE has come; false: it is 
 void MPID_Rndv_ask(struct rndv *v);     /* receiver: send CTS */
 void MPID_Rndv_stream(struct rndv *v);  /* its payload goes, or is fetched, behind that of those before it */
 void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error); /* a CTS with nothing to follow */
+void MPID_Rndv_cts_key(struct rndv *v);                                 /* receiver: send CTS_KEY */
 
 /* pull.c */
 void MPID_Pull_begin(struct rndv *v, uint64_t address); /* receiver: in which way?  Begin */
@@ -610,6 +616,12 @@ dev_status MPID_Fetch_rts(struct rndv *v); /* send that */
 void MPID_Fetch_answered(struct rndv *v, bool fetched);
 void MPID_Fetch_open(struct rndv *v, const struct rts_in *in); /* receiver: set v->remote, if it can be got */
 void MPID_Fetch_begin(struct rndv *v);
+bool MPID_Fetch_take(
+    struct rndv *v); /* receiver: let the sender's device put it; false: it cannot be reached */
+dev_status MPID_Fetch_cts(struct rndv *v);
+void MPID_Fetch_taken(struct rndv *v, bool failed);
+void MPID_Fetch_put(const struct pkt_cts *cts, const void *key,
+                    size_t key_bytes);      /* sender: CTS_KEY has come */
 dev_status MPID_Fetch_part(struct rndv *v); /* of one in the peer's stream list: begin one get more */
 void MPID_Fetch_over(struct rndv *v);  /* all that were begun have ended; v is gone, or comes in packets */
 void MPID_Fetch_close(struct rndv *v); /* its memory is nobody's any more */

@@ -202,6 +202,10 @@ static void odd_in(int32_t peer, const struct dev_head *h, const void *body, siz
         cts = pkt_cts_of(body);
         MPID_Rndv_cts(&cts);
         break;
+    case PKT_CTS_KEY:
+        cts = pkt_cts_of(body);
+        MPID_Fetch_put(&cts, (const char *)body + sizeof cts, len - sizeof cts);
+        break;
     case PKT_SHARE:
         share = pkt_share_of(body);
         MPID_Pull_share(&share);

@@ -97,11 +97,11 @@ static struct ku_knob rows[] = {
       .min = 0,
       .max = WAYS,
       .audience = KU_FOR_TUNERS,
-      .help = "how messages of more than 48 KB come to this process: 1: in packets; 2: the receiver copies, "
-              "between "
-              "nodes by its device's get, where the device has one; 3: both sides copy, within a node and "
-              "from 192 "
-              "KB; 0: what is measured to be fastest" },
+      .help =
+          "how messages of more than 48 KB come to this process: 1: in packets; 2: the receiver copies, "
+          "between nodes by its device's get, where the device has one; 3: both sides copy, within a node "
+          "and from 192 KB; 4: between nodes by the sender's device's put; 0: what is measured to be "
+          "fastest" },
     { .name = "LONG_REGISTERED",
       .type = KU_KNOB_SIZE,
       .def = "1G",

@@ -1,22 +1,28 @@
-/* Long messages that the receiver's device gets from the sender's memory (dev_mem_ops), between nodes.
+/* Long messages that the receiver's device gets from the sender's memory, or the sender's puts into the receiver's (dev_mem_ops), between nodes.
  *
  *   sender      RTS_KEY with the device's key to the message --> WAIT --(CTS of 0 bytes: MPID_Rndv_cts)--> gone
  *                                                             WAIT --(CTS)--> SEND, as if there had been no key
+ *                                                             WAIT --(CTS_KEY, the key to the receiver's memory)--> PUT
+ *                                                             PUT --(all is there: flush)--> SHARED, gone
+ *                                                             PUT --(the device cannot)--> SHARED, which says so, WAIT
  *   receiver    FETCH --(all is here)--> CTS of 0 bytes, gone
  *               FETCH --(the device cannot, or it was refused there)--> CTS, as if there had been no key (rndv.c)
+ *               TAKE --(SHARED)--> gone, or CTS, as if there had been no key
  *
  * No copy is made, and with a card that does it alone (caps.unaided) the sender need not be in MPI.  Else it has to be, as it has to for packets,
- * which wait for its answer to CTS.  The receiver takes the key or asks for packets, whichever it has measured to be faster (pull.c).
+ * which wait for its answer to CTS, and for a put.  The receiver takes the key, gives one, or asks for packets, whichever it has measured to
+ * be fastest (pull.c).
  *
  * Invariants
  *   1. The message is registered from its RTS_KEY until its operation ends, which CTS tells; so a get of it never meets other bytes.
- *   2. An operation in FETCH stands in its peer's stream list until its last get is begun (`done`), and ends when none is
- *      under way (`inflight`).  One that is refused begins no more of them.
+ *      The receiver's memory is registered from CTS_KEY until SHARED comes, which follows the end of all puts.
+ *   2. An operation in FETCH or PUT stands in its peer's stream list until its last get or put is begun (`done`), and ends when none is
+ *      under way (`inflight`).  One that is refused begins no more of them.  After its puts it stands there again, to flush.
  *   3. No more than MPID_core.offered_most bytes are registered; further messages go in packets. */
 #include "core.h"
 
 enum {
-    PIECE = 1 << 20 /* a get */,
+    PIECE = 1 << 20 /* a get or put */,
     DECLINED_MOST = 16 /* messages in a row that receivers asked for in packets; */,
     OFFER_PAUSE = 64 /* then so many go without a key */
 };
@@ -31,12 +37,32 @@ static bool may_offer(const struct rndv *v)
            MPID_core.offered_most - MPID_core.offered >= v->total;
 }
 
-/* Its key fits into a packet that is copied at once. */
-static bool fits(const struct rndv *v)
+/* Its key fits, behind `before` bytes, into a packet that is copied at once. */
+static bool fits(const struct rndv *v, size_t before)
 {
     const struct core_dev *d = v->peer->cd;
     size_t n = d->mem.mem_key(v->region, NULL, 0);
-    return n > 0 && n <= DEV_KEY_MAX && (sizeof(struct pkt_rts) + n <= PKT_SHORT_MAX || d->has_reserve);
+    return n > 0 && n <= DEV_KEY_MAX && (before + n <= PKT_SHORT_MAX || d->has_reserve);
+}
+
+static void hide(struct rndv *v)
+{
+    v->peer->cd->mem.mem_unregister(v->region);
+    v->region = NULL;
+    MPID_core.offered -= v->total;
+}
+
+/* The other one's device may reach the bytes of the request. */
+static bool expose(struct rndv *v, int64_t bytes, size_t before)
+{
+    if (v->peer->cd->mem.mem_register(v->peer->cd->dev, (void *)(uintptr_t)v->req->buf, (size_t)bytes,
+                                      DEV_MEM_HOST, &v->region) != DEV_OK)
+        v->region = NULL;
+    else
+        MPID_core.offered += v->total;
+    if (v->region != NULL && !fits(v, before))
+        hide(v);
+    return v->region != NULL;
 }
 
 bool MPID_Fetch_offer(struct rndv *v)
@@ -50,14 +76,7 @@ bool MPID_Fetch_offer(struct rndv *v)
         p->offer_pause--;
         return false;
     }
-    if (p->cd->mem.mem_register(p->cd->dev, (void *)(uintptr_t)v->req->buf, (size_t)v->total, DEV_MEM_HOST,
-                                &v->region) != DEV_OK)
-        v->region = NULL;
-    else
-        MPID_core.offered += v->total;
-    if (v->region != NULL && !fits(v))
-        MPID_Fetch_close(v);
-    if (v->region == NULL)
+    if (!expose(v, v->total, sizeof(struct pkt_rts)))
         p->offer_pause = OFFER_PAUSE;
     return v->region != NULL;
 }
@@ -78,19 +97,23 @@ static dev_status send_in_room(struct peer *p, const struct dev_head *h, const v
     return s;
 }
 
-dev_status MPID_Fetch_rts(struct rndv *v)
+static dev_status send_key(struct peer *p, struct dev_head h, const void *body, size_t len)
 {
-    struct peer *p = v->peer;
-    const struct MPIR_HANDLE *r = v->req;
-    struct pkt k;
-    _Alignas(8) unsigned char body[sizeof(struct pkt_rts) + DEV_KEY_MAX];
-    size_t n = p->cd->mem.mem_key(v->region, body + sizeof(struct pkt_rts), DEV_KEY_MAX);
-    size_t len = sizeof(struct pkt_rts) + n;
-    k.head = pkt_rts_key_prepare(body, r->context_id, r->tag, r->rank, rndv_op(v), (uint64_t)v->total, n);
+    struct pkt k = { .head = h };
     if (len > PKT_SHORT_MAX)
-        return send_in_room(p, &k.head, body, len);
+        return send_in_room(p, &h, body, len);
     memcpy(k.body, body, len);
     return MPID_Peer_control(p, &k);
+}
+
+dev_status MPID_Fetch_rts(struct rndv *v)
+{
+    const struct MPIR_HANDLE *r = v->req;
+    _Alignas(8) unsigned char body[sizeof(struct pkt_rts) + DEV_KEY_MAX];
+    size_t n = v->peer->cd->mem.mem_key(v->region, body + sizeof(struct pkt_rts), DEV_KEY_MAX);
+    struct dev_head h =
+        pkt_rts_key_prepare(body, r->context_id, r->tag, r->rank, rndv_op(v), (uint64_t)v->total, n);
+    return send_key(v->peer, h, body, sizeof(struct pkt_rts) + n);
 }
 
 void MPID_Fetch_answered(struct rndv *v, bool fetched)
@@ -103,6 +126,55 @@ void MPID_Fetch_answered(struct rndv *v, bool fetched)
         return;
     p->declined = 0;
     p->offer_pause = OFFER_PAUSE;
+}
+
+/* The receiver is told that its device's put has failed, and asks for packets. */
+static void put_fails(struct rndv *v)
+{
+    if (v->remote != NULL)
+        v->peer->cd->mem.mem_close(v->remote);
+    v->remote = NULL;
+    v->refused = false;
+    v->done = 0;
+    v->state = RNDV_WAIT;
+    v->lacks = true;
+    MPID_Rndv_shared(v);
+}
+
+void MPID_Fetch_put(const struct pkt_cts *cts, const void *key, size_t key_bytes)
+{
+    struct rndv *v = MPID_Rndv_find(cts->sender);
+    if (!MPID_Rndv_claimed(v))
+        return;
+    if (cts->want == 0 || cts->want > (uint64_t)v->total || v->req->datatype != NULL ||
+        v->peer->cd->mem.put == NULL)
+        MPID_Broken("rank %d asks for %llu bytes of a message of %lld by a key", (int)v->peer->grank,
+                    (unsigned long long)cts->want, (long long)v->total);
+    MPID_Fetch_answered(v, true);
+    v->other = cts->receiver;
+    v->want = (int64_t)cts->want;
+    v->done = 0;
+    if (v->peer->cd->mem.mem_open(v->peer->dp, key, key_bytes, &v->remote) != DEV_OK) {
+        v->remote = NULL;
+        put_fails(v);
+        return;
+    }
+    v->state = RNDV_PUT;
+    MPID_Rndv_stream(v);
+}
+
+/* All puts have ended here; are they done there? */
+static void put_over(struct rndv *v)
+{
+    if (v->refused)
+        put_fails(v);
+    else if (!v->flushing) {
+        v->flushing = true;
+        MPID_Rndv_stream(v);
+    } else {
+        MPID_core.counts.put++;
+        MPID_Rndv_shared(v);
+    }
 }
 
 /* ---- The receiver ---- */
@@ -127,13 +199,21 @@ static void refuse(struct rndv *v)
     v->done = v->want;
 }
 
+static dev_status move(struct rndv *v, int64_t n)
+{
+    const struct dev_mem_ops *mem = &v->peer->cd->mem;
+    char *here = (char *)v->req->buf + v->done;
+    if (v->flushing)
+        return mem->flush(v->peer->dp, rndv_cookie(v));
+    return v->state == RNDV_PUT
+               ? mem->put(v->remote, (uint64_t)v->done, here, (size_t)n, v->region, rndv_cookie(v))
+               : mem->get(v->remote, (uint64_t)v->done, here, (size_t)n, NULL, rndv_cookie(v));
+}
+
 dev_status MPID_Fetch_part(struct rndv *v)
 {
     int64_t left = v->want - v->done, n = left < PIECE ? left : PIECE;
-    dev_status s = v->refused
-                       ? DEV_ERROR
-                       : v->peer->cd->mem.get(v->remote, (uint64_t)v->done, (char *)v->req->buf + v->done,
-                                              (size_t)n, NULL, rndv_cookie(v));
+    dev_status s = v->refused ? DEV_ERROR : move(v, n);
     if (s == DEV_NO_SUPPORT || s == DEV_ERROR) {
         refuse(v);
         return DEV_OK;
@@ -145,10 +225,29 @@ dev_status MPID_Fetch_part(struct rndv *v)
     return s;
 }
 
-/* From now on messages of this peer come in packets. */
+bool MPID_Fetch_take(struct rndv *v)
+{
+    if (MPID_core.offered_most - MPID_core.offered < v->total ||
+        !expose(v, v->want, sizeof(struct pkt_cts))) {
+        v->peer->no_put = true;
+        return false;
+    }
+    v->state = RNDV_TAKE;
+    MPID_Rndv_cts_key(v);
+    return true;
+}
+
+dev_status MPID_Fetch_cts(struct rndv *v)
+{
+    _Alignas(8) unsigned char body[sizeof(struct pkt_cts) + DEV_KEY_MAX];
+    size_t n = v->peer->cd->mem.mem_key(v->region, body + sizeof(struct pkt_cts), DEV_KEY_MAX);
+    struct dev_head h = pkt_cts_key_prepare(body, v->other, rndv_op(v), (uint64_t)v->want, n);
+    return send_key(v->peer, h, body, sizeof(struct pkt_cts) + n);
+}
+
+/* This message comes in packets. */
 static void in_packets(struct rndv *v)
 {
-    v->peer->no_pull = true;
     v->refused = false;
     v->done = 0;
     v->takes = false;
@@ -158,33 +257,53 @@ static void in_packets(struct rndv *v)
     MPID_Rndv_ask(v);
 }
 
-void MPID_Fetch_over(struct rndv *v)
+static void all_here(struct rndv *v)
 {
     struct MPIR_HANDLE *r = v->req;
     int64_t total = v->total;
+    if (v->measured)
+        MPID_Pull_ended(v);
+    MPID_Rndv_free(v);
+    recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
+}
+
+static void fetch_over(struct rndv *v)
+{
     if (v->refused) {
+        v->peer->no_pull = true; /* and those to come */
         in_packets(v);
         return;
     }
     MPID_core.counts.fetched++;
-    if (v->measured)
-        MPID_Pull_ended(v);
     MPID_Rndv_answer(v->peer, v->other, 0);
-    MPID_Rndv_free(v);
-    recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
+    all_here(v);
+}
+
+void MPID_Fetch_over(struct rndv *v)
+{
+    if (v->state == RNDV_PUT)
+        put_over(v);
+    else
+        fetch_over(v);
+}
+
+void MPID_Fetch_taken(struct rndv *v, bool failed)
+{
+    if (failed) {
+        v->peer->no_put = true;
+        in_packets(v);
+    } else
+        all_here(v);
 }
 
 /* ---- Both ---- */
 
 void MPID_Fetch_close(struct rndv *v)
 {
-    if (v->region != NULL) {
-        v->peer->cd->mem.mem_unregister(v->region);
-        MPID_core.offered -= v->total;
-    }
+    if (v->region != NULL)
+        hide(v);
     if (v->remote != NULL)
         v->peer->cd->mem.mem_close(v->remote);
-    v->region = NULL;
     v->remote = NULL;
 }
 

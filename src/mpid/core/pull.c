@@ -51,6 +51,8 @@ static struct ways *ways_of(const struct rndv *v)
 
 static bool possible(const struct rndv *v, enum way way)
 {
+    if (way == WAY_PUT)
+        return v->remote != NULL && !v->peer->no_put;
     return way != WAY_SHARE || (v->remote == NULL && v->want >= SHARE_MIN && !v->peer->no_share);
 }
 
@@ -268,7 +270,8 @@ void MPID_Pull_begin(struct rndv *v, uint64_t address)
         return;
     }
     if (v->remote != NULL) {
-        MPID_Fetch_begin(v);
+        if (way != WAY_PUT || !MPID_Fetch_take(v))
+            MPID_Fetch_begin(v);
         return;
     }
     if (way == WAY_PULL || p->no_share || !begin_share(v))
@@ -396,6 +399,8 @@ void MPID_Pull_share(const struct pkt_share *share)
 void MPID_Pull_shared(const struct dev_head *h)
 {
     struct rndv *v = MPID_Rndv_find(pkt_shared_op(h));
+    if (v != NULL && v->state == RNDV_TAKE)
+        MPID_Fetch_taken(v, h->source != 0);
     if (v == NULL || v->state != RNDV_SHARE)
         return;
     v->told = true;

@@ -5,14 +5,14 @@
  *   receiver    CTS --(CTS sent)--> RECV --(last DATA: MPID_Rndv_data)--> gone
  *   START: the first bytes may go right behind RTS, so that the sender fills a room while CTS is on its way.  A receiver that has been
  *               waiting takes them and says so in CTS; any other lets them pass, and DATA has them again.
- *               PULL, SHARE, and GIVE of the sender: pull.c; FETCH, and RTS_KEY of the sender: fetch.c
+ *               PULL, SHARE, and GIVE of the sender: pull.c; FETCH, TAKE, and RTS_KEY and PUT of the sender: fetch.c
  *
  * Invariants
  *   1. An operation is named on the wire by index and generation; a packet for one that is gone is dropped.
  *   2. What cannot be sent at once waits in the peer's ctl or stream list, and the peer is in MPID_core.busy.
  *   3. An operation whose packets a device still owns (inflight) is not freed and its request not completed.
- *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other.  FETCH takes its turn among them:
- *      what it begins goes to the device as they do. */
+ *   4. Payload of one operation is sent in order; of several to one peer, one operation after the other.  FETCH and PUT take their turn among
+ *      them: what they begin goes to the device as they do. */
 #include "core.h"
 #include <stdlib.h>
 
@@ -332,13 +332,13 @@ static dev_status send_data(struct peer *p, struct rndv *v)
 
 static dev_status send_part(struct peer *p, struct rndv *v)
 {
-    return v->state == RNDV_FETCH ? MPID_Fetch_part(v) : send_data(p, v);
+    return v->state == RNDV_FETCH || v->state == RNDV_PUT ? MPID_Fetch_part(v) : send_data(p, v);
 }
 
 /* The device has done all that it was given. */
 static void stream_done(struct rndv *v)
 {
-    if (v->state == RNDV_FETCH)
+    if (v->state == RNDV_FETCH || v->state == RNDV_PUT)
         MPID_Fetch_over(v);
     else
         send_done(v);
@@ -368,7 +368,7 @@ void MPID_Rndv_sent(struct rndv *v, dev_status status)
 {
     v->inflight--;
     v->bounce_busy = false;
-    if (status == DEV_ERROR && v->state == RNDV_FETCH)
+    if (status == DEV_ERROR && (v->state == RNDV_FETCH || v->state == RNDV_PUT))
         v->refused = true;
     else if (status != DEV_OK)
         MPID_Peer_gone(v->peer->grank);
@@ -437,6 +437,12 @@ static void comes(struct rndv *v)
         MPID_core.coming_low = low;
     if (first || high > MPID_core.coming_high)
         MPID_core.coming_high = high;
+}
+
+void MPID_Rndv_cts_key(struct rndv *v)
+{
+    if (v->peer->ctl_head != NULL || MPID_Fetch_cts(v) != DEV_OK)
+        ctl_push(v, PKT_CTS_KEY);
 }
 
 /* Half of the cache, where the user has told nothing.  MPI_Init does not look for its size: most jobs have no long messages. */
@@ -606,6 +612,8 @@ static dev_status send_ctl(struct peer *p, struct rndv *v)
     if (v->ctl == PKT_CTS)
         return send_cts(p, v->other, v->req != NULL ? rndv_op(v) : (struct pkt_op){ 0, 0 }, v->want, v->error,
                         false);
+    if (v->ctl == PKT_CTS_KEY)
+        return MPID_Fetch_cts(v);
     if (v->ctl == PKT_SHARED)
         pkt_shared_prepare(&k, v->other, v->lacks);
     else if (v->ctl == PKT_CANCEL)
@@ -630,6 +638,8 @@ static int drive_ctl(struct peer *p, dev_status *s)
             MPID_Rndv_free(v);
         else if (v->state == RNDV_CTS)
             v->state = RNDV_RECV;
+        else if (v->state == RNDV_PUT)
+            send_done(v); /* SHARED has gone */
     }
     return n;
 }

@@ -42,6 +42,7 @@ enum pkt_kind {
     PKT_DIED,    /* the answers, from now on: tag: a rank in the sender's job */
     PKT_RTS_KEY, /* RTS of a long message that the receiver's device may get: struct pkt_rts, the device's key to it */
     PKT_BYE, /* through a joint segment: nothing more comes from this process, and it takes nothing more */
+    PKT_CTS_KEY, /* an answer to RTS_KEY: the sender's device may put the message: struct pkt_cts, the key to where */
     PKT_KINDS
 };
 
@@ -234,6 +235,16 @@ static inline void pkt_cts_prepare(struct pkt *p, struct pkt_op sender, struct p
     _Static_assert(sizeof b == sizeof(struct pkt_cts), "cts");
     p->head = pkt_head(PKT_CTS, sizeof b, 0, 0, 0);
     memcpy(p->body, b, sizeof b);
+}
+
+/* CTS_KEY: the caller puts the device's key, of `key` bytes, behind the struct pkt_cts in the body. */
+static inline struct dev_head pkt_cts_key_prepare(void *body, struct pkt_op sender, struct pkt_op receiver,
+                                                  uint64_t want, size_t key)
+{
+    uint64_t b[] = { pkt_op_pair(sender), pkt_op_pair(receiver), ku_le64(want), 0 };
+    size_t len = sizeof b + key;
+    memcpy(body, b, sizeof b);
+    return pkt_head(PKT_CTS_KEY, len <= PKT_SHORT_MAX ? len : 0, 0, 0, 0);
 }
 
 static inline struct pkt_cts pkt_cts_of(const void *body)
@@ -487,6 +498,10 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
         return pkt_check_rts_key(body, len);
     case PKT_CTS:
         return len == sizeof(struct pkt_cts) ? NULL : "a CTS of wrong length";
+    case PKT_CTS_KEY:
+        return len > sizeof(struct pkt_cts) && len <= sizeof(struct pkt_cts) + DEV_KEY_MAX
+                   ? NULL
+                   : "a CTS_KEY without a key, or with a too long one";
     case PKT_START:
         return len > 0 ? NULL : "a START of no bytes";
     case PKT_SHARE:

@@ -54,6 +54,7 @@ static const struct {
               { "WATCH", PKT_WATCH },
               { "DIED", PKT_DIED },
               { "RTS_KEY", PKT_RTS_KEY },
+              { "CTS_KEY", PKT_CTS_KEY },
               { "BYE", PKT_BYE } };
 
 static char *document(void)
@@ -315,6 +316,12 @@ START_TEST(bodies_are_these_bytes)
     struct pkt_cts c = pkt_cts_of(p.body);
     ck_assert(c.sender.index == one.index && c.sender.gen == one.gen && c.receiver.index == other.index &&
               c.receiver.gen == other.gen && c.want == total && c.error == 0x4344 && c.start == 1);
+    static const uint8_t cts_key[] = { OF_ONE, OF_OTHER, 0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22,
+                                       0x21,   0,        0,    0,    0,    0,    0,    0,    0 };
+    p.head = pkt_cts_key_prepare(p.body, one, other, total, 8);
+    ck_assert_uint_eq(p.head.len, sizeof cts_key + 8);
+    p.head.len = sizeof cts_key;
+    golden("CTS_KEY", p.body, cts_key, "4444844");
     pkt_share_prepare(&p, &(struct pkt_share){ one, other, total, address, 0x51525354, 0x61626304 });
     golden("SHARE", p.body, share, "44448844");
     struct pkt_share s = pkt_share_of(p.body);

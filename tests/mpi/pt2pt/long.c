@@ -173,18 +173,19 @@ static void count(bool begin)
 {
 #ifdef COUNTED
     static MPI_T_pvar_session session;
-    static MPI_T_pvar_handle fetched;
+    static MPI_T_pvar_handle counted;
+    const char *which = getenv("TEST_COUNTED");
     uint64_t n = 0;
-    if (getenv("TEST_FETCHED") == NULL)
+    if (which == NULL)
         return;
     if (begin) {
         tool_begin();
         OK(MPI_T_pvar_session_create(&session));
-        fetched = tool_watch(session, "keel_messages_fetched", MPI_T_PVAR_CLASS_COUNTER);
+        counted = tool_watch(session, which, MPI_T_PVAR_CLASS_COUNTER);
         return;
     }
-    OK(MPI_T_pvar_read(session, fetched, &n));
-    CHECK(n >= 20, "%d messages were fetched", (int)n);
+    OK(MPI_T_pvar_read(session, counted, &n));
+    CHECK(n >= 20, "%s is %d", which, (int)n);
     OK(MPI_T_pvar_session_free(&session));
     OK(MPI_T_finalize());
 #else
