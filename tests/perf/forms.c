@@ -78,9 +78,9 @@ int main(int argc, char **argv)
             least[form] = x[0];
             median[form] = x[rounds / 2];
         }
-        printf("%-14s least %8.3f %8.3f %8.3f (%.2f %.2f)  median %8.3f %8.3f %8.3f (%.2f %.2f)\n", names[kind],
-               least[0], least[1], least[2], least[1] / least[0], least[2] / least[0], median[0], median[1],
-               median[2], median[1] / median[0], median[2] / median[0]);
+        printf("%-14s least %8.3f %8.3f %8.3f (%.2f %.2f)  median %8.3f %8.3f %8.3f (%.2f %.2f)\n",
+               names[kind], least[0], least[1], least[2], least[1] / least[0], least[2] / least[0], median[0],
+               median[1], median[2], median[1] / median[0], median[2] / median[0]);
     }
     for (int kind = 0; kind < KINDS; kind++)
         MPI_Request_free(&made[kind]);

@@ -142,7 +142,8 @@ enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m)
     }
     if (m->come)
         turn = MPID_Team_look(&c->comm->adi);
-    else if (come(m)) /* a look at others' lines now would only take them from those who are about to write them */
+    else if (
+        come(m)) /* a look at others' lines now would only take them from those who are about to write them */
         turn = MPID_Team_even(&c->comm->adi) ? MPID_TEAM_WAIT : MPID_Team_look(&c->comm->adi);
     if (turn == MPID_TEAM_WAIT)
         return COLL_MET_NOT;

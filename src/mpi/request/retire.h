@@ -64,7 +64,8 @@ static inline void wait_for_this(int count, MPIR_Request *const *requests)
     MPIR_Request *r = *requests;
     if (r->handle_type == MPIR_RECV)
         soon = MPID_Recv_soon(r, count - 1);
-    else if ((r->handle_type == MPIR_PART || r->handle_type == MPIR_SCHED) && count == 1 && MPIR_Request_ops_of(r)->wait_soon)
+    else if ((r->handle_type == MPIR_PART || r->handle_type == MPIR_SCHED) && count == 1 &&
+             MPIR_Request_ops_of(r)->wait_soon)
         soon = MPIR_Request_ops_of(r)->wait_soon(r);
     if (!soon)
         wait_for(count, requests, false);
