@@ -63,12 +63,18 @@ static void change(struct ways *w, enum way to)
     w->price = 0;
 }
 
+/* Over a network where getting is slow, so is putting. */
+static bool worth_a_look(const struct ways *w, enum way way)
+{
+    return way != WAY_PUT || w->best == WAY_PULL;
+}
+
 /* Nothing is under way: shall another way be looked at? */
 static void look(const struct rndv *v, struct ways *w)
 {
     uint64_t now = ku_clock_ns();
     for (enum way way = WAY_PACKETS; way < WAYS; way++)
-        if (way != w->best && possible(v, way) && now >= w->look[way]) {
+        if (way != w->best && worth_a_look(w, way) && possible(v, way) && now >= w->look[way]) {
             change(w, way);
             return;
         }
