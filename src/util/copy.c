@@ -11,8 +11,8 @@ typedef void copy_fn(char *to, const char *from, size_t n);
 typedef void copy_own_fn(char *to, char *from, size_t n);
 
 struct kernels {
-    copy_fn *copy;
-    copy_own_fn *copy_own, *copy_past;
+    copy_fn *copy, *copy_past;
+    copy_own_fn *copy_own, *copy_own_past;
 };
 
 void ku_copy_own(void *shared, size_t n)
@@ -106,30 +106,39 @@ AVX512 static inline void put_512(char *to, __m512i line, bool past)
         _mm512_store_si512(to, line);
 }
 
-AVX512 static inline __attribute__((always_inline)) void take_512(char *to, char *from, size_t n, bool past)
+AVX512 static inline __attribute__((always_inline)) void take_512(char *to, char *from, size_t n, bool own,
+                                                                  bool past)
 {
     size_t i = to_line(to) < n ? to_line(to) : n;
     copy_512(to, from, i);
-    ku_copy_own(from, i);
+    ku_copy_own(from, own ? i : 0);
     for (; i + 2 * LINE <= n; i += 2 * LINE) {
         __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + 64);
         put_512(to + i, a, past);
         put_512(to + i + 64, b, past);
-        keep_512(from + i, a);
-        keep_512(from + i + 64, b);
+        if (own) {
+            keep_512(from + i, a);
+            keep_512(from + i + 64, b);
+        }
     }
     copy_512(to + i, from + i, n - i);
-    ku_copy_own(from + i, n - i);
+    ku_copy_own(from + i, own ? n - i : 0);
 }
 
 AVX512 static void copy_own_512(char *to, char *from, size_t n)
 {
-    take_512(to, from, n, false);
+    take_512(to, from, n, true, false);
 }
 
-AVX512 static void copy_past_512(char *to, char *from, size_t n)
+AVX512 static void copy_own_past_512(char *to, char *from, size_t n)
 {
-    take_512(to, from, n, true);
+    take_512(to, from, n, true, true);
+    _mm_sfence();
+}
+
+AVX512 static void copy_past_512(char *to, const char *from, size_t n)
+{
+    take_512(to, (char *)(uintptr_t)from, n, false, true);
     _mm_sfence();
 }
 
@@ -168,36 +177,44 @@ AVX2 static inline void put_256(char *to, __m256i half, bool past)
         _mm256_storeu_si256((__m256i *)to, half);
 }
 
-AVX2 static inline void move_own_256(char *to, char *from, bool past)
+AVX2 static inline void move_256(char *to, char *from, bool own, bool past)
 {
     __m256i a = _mm256_loadu_si256((const __m256i *)from);
     __m256i b = _mm256_loadu_si256((const __m256i *)(from + 32));
     put_256(to, a, past);
     put_256(to + 32, b, past);
-    _mm_storel_epi64((__m128i *)from, _mm256_castsi256_si128(a));
+    if (own)
+        _mm_storel_epi64((__m128i *)from, _mm256_castsi256_si128(a));
 }
 
-AVX2 static inline __attribute__((always_inline)) void take_256(char *to, char *from, size_t n, bool past)
+AVX2 static inline __attribute__((always_inline)) void take_256(char *to, char *from, size_t n, bool own,
+                                                                bool past)
 {
     size_t i = to_line(to) < n ? to_line(to) : n;
     copy_256(to, from, i);
-    ku_copy_own(from, i);
+    ku_copy_own(from, own ? i : 0);
     for (; i + 2 * LINE <= n; i += 2 * LINE) {
-        move_own_256(to + i, from + i, past);
-        move_own_256(to + i + 64, from + i + 64, past);
+        move_256(to + i, from + i, own, past);
+        move_256(to + i + 64, from + i + 64, own, past);
     }
     copy_256(to + i, from + i, n - i);
-    ku_copy_own(from + i, n - i);
+    ku_copy_own(from + i, own ? n - i : 0);
 }
 
 AVX2 static void copy_own_256(char *to, char *from, size_t n)
 {
-    take_256(to, from, n, false);
+    take_256(to, from, n, true, false);
 }
 
-AVX2 static void copy_past_256(char *to, char *from, size_t n)
+AVX2 static void copy_own_past_256(char *to, char *from, size_t n)
 {
-    take_256(to, from, n, true);
+    take_256(to, from, n, true, true);
+    _mm_sfence();
+}
+
+AVX2 static void copy_past_256(char *to, const char *from, size_t n)
+{
+    take_256(to, (char *)(uintptr_t)from, n, false, true);
     _mm_sfence();
 }
 
@@ -211,9 +228,9 @@ static int best(void)
 
 static const struct kernels *kernels_of(int level)
 {
-    static const struct kernels by_level[] = { { copy_plain, copy_own_plain, copy_own_plain },
-                                               { copy_256, copy_own_256, copy_past_256 },
-                                               { copy_512, copy_own_512, copy_past_512 } };
+    static const struct kernels by_level[] = { { copy_plain, copy_plain, copy_own_plain, copy_own_plain },
+                                               { copy_256, copy_past_256, copy_own_256, copy_own_past_256 },
+                                               { copy_512, copy_past_512, copy_own_512, copy_own_past_512 } };
     return &by_level[level];
 }
 
@@ -225,7 +242,7 @@ static int best(void)
 
 static const struct kernels *kernels_of(int level)
 {
-    static const struct kernels plain = { copy_plain, copy_own_plain, copy_own_plain };
+    static const struct kernels plain = { copy_plain, copy_plain, copy_own_plain, copy_own_plain };
     (void)level;
     return &plain;
 }
@@ -234,37 +251,43 @@ static const struct kernels *kernels_of(int level)
 /* ---- Which ---- */
 
 static struct {
-    _Atomic(copy_fn *) copy;
-    _Atomic(copy_own_fn *) copy_own, copy_past;
+    _Atomic(copy_fn *) copy, copy_past;
+    _Atomic(copy_own_fn *) copy_own, copy_own_past;
 } chosen;
 
 int ku_copy_use(int most)
 {
     int level = best() < most ? best() : most;
     atomic_store_explicit(&chosen.copy_own, kernels_of(level)->copy_own, memory_order_relaxed);
+    atomic_store_explicit(&chosen.copy_own_past, kernels_of(level)->copy_own_past, memory_order_relaxed);
     atomic_store_explicit(&chosen.copy_past, kernels_of(level)->copy_past, memory_order_relaxed);
     atomic_store_explicit(&chosen.copy, kernels_of(level)->copy, memory_order_relaxed);
     return level;
 }
 
-static inline copy_fn *kernel(void)
+static inline copy_fn *kernel(_Atomic(copy_fn *) *which)
 {
-    copy_fn *k = atomic_load_explicit(&chosen.copy, memory_order_relaxed);
+    copy_fn *k = atomic_load_explicit(which, memory_order_relaxed);
     if (__builtin_expect(k == NULL, 0)) {
         ku_copy_use(2);
-        k = atomic_load_explicit(&chosen.copy, memory_order_relaxed);
+        k = atomic_load_explicit(which, memory_order_relaxed);
     }
     return k;
 }
 
 void ku_copy_out(void *shared, const void *from, size_t n)
 {
-    kernel()(shared, from, n);
+    kernel (&chosen.copy)(shared, from, n);
 }
 
 void ku_copy_in(void *to, const void *shared, size_t n)
 {
-    kernel()(to, shared, n);
+    kernel (&chosen.copy)(to, shared, n);
+}
+
+void ku_copy_past(void *to, const void *from, size_t n)
+{
+    kernel (&chosen.copy_past)(to, from, n);
 }
 
 static void take(_Atomic(copy_own_fn *) *kernel_, void *to, void *shared, size_t n)
@@ -282,9 +305,9 @@ void ku_copy_in_own(void *to, void *shared, size_t n)
     take(&chosen.copy_own, to, shared, n);
 }
 
-void ku_copy_in_past(void *to, void *shared, size_t n)
+void ku_copy_own_past(void *to, void *shared, size_t n)
 {
-    take(&chosen.copy_past, to, shared, n);
+    take(&chosen.copy_own_past, to, shared, n);
 }
 
 /* Not by sysconf: of some processors glibc adds up all caches of that level. */

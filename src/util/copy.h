@@ -34,9 +34,10 @@ void ku_copy_own(void *shared, size_t n);
  * read with (32 GB/s in pieces of 32 KB; 28 where 512 bytes are copied and then read again to be made one's own). */
 void ku_copy_in_own(void *to, void *shared, size_t n);
 
-/* The same, by stores that pass the caches of this core: of a `to` that will have left them before it is read again, whatever is done, its
- * lines need not be fetched first.  What is read sooner comes from memory then. */
-void ku_copy_in_past(void *to, void *shared, size_t n);
+/* The same, and as ku_copy_in, by stores that pass the caches of this core: of a `to` that will have left them before it is read again,
+ * whatever is done, its lines need not be fetched first.  What is read sooner comes from memory then. */
+void ku_copy_own_past(void *to, void *shared, size_t n);
+void ku_copy_past(void *to, const void *from, size_t n);
 
 /* Bytes of the cache next to memory, which some or all cores share; 0: not known. */
 size_t ku_copy_cache(void);

@@ -53,9 +53,9 @@ static void in_own(void *d, const void *s, size_t n)
     ku_copy_in_own(d, (void *)(uintptr_t)s, n);
 }
 
-static void in_past(void *d, const void *s, size_t n)
+static void own_past(void *d, const void *s, size_t n)
 {
-    ku_copy_in_past(d, (void *)(uintptr_t)s, n);
+    ku_copy_own_past(d, (void *)(uintptr_t)s, n);
 }
 
 START_TEST(every_length_and_alignment)
@@ -65,7 +65,8 @@ START_TEST(every_length_and_alignment)
     every_length(ku_copy_out);
     every_length(ku_copy_in);
     every_length(in_own);
-    every_length(in_past);
+    every_length(own_past);
+    every_length(ku_copy_past);
 }
 END_TEST
 

@@ -947,6 +947,7 @@ static void stepped(struct MPIR_COMMUNICATOR *c)
         MPID_Steps_done(c, (uint64_t)(2 * k + 2));
     }
     CHECK(MPID_Steps_lost(c) == -1, "nobody is lost");
+    CHECK(!MPID_Steps_past(0) && MPID_Steps_past(INT64_MAX), "what passes the caches");
 }
 
 /* Everybody sees what all have shown; a rank that says it is absent, or means another operation, breaks the team. */

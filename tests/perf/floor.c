@@ -320,7 +320,8 @@ static double best_way(trial *try, size_t n, int later, struct way *best)
     double took[KEEP] = { 1, 1, 1, 1 }, least = 1;
     long few = (long)((16 << 20) / n / 8) + 2, many = (long)((512 << 20) / n / 8) + 2;
     for (size_t ring = 16 << 10; ring <= MOST_RING; ring *= 4)
-        for (size_t chunk = 1024; chunk <= 65536 && chunk <= n && chunk <= ring / 2; chunk *= 2)
+        for (size_t chunk = n < 1024 ? n : 1024; chunk <= 65536 && chunk <= n && chunk <= ring / 2;
+             chunk *= 2)
             for (int cleaning = NEVER; cleaning < (can_clean ? WAYS : AT_ONCE); cleaning++) {
                 struct way w = { ring, chunk, (enum cleaning)cleaning };
                 if (cleaning == LATER && (!later || n > ring))
@@ -365,9 +366,10 @@ static void copies(void)
 static void pingpongs(void)
 {
     struct way w;
-    for (size_t n = 64 << 10; n <= 1 << 20; n *= 16) {
-        report("pingpong", "bytes", (long)n, best_way(ping_pong, n, 1, &w) * 1e6, "us");
-        explain("pingpong", n, &w);
+    static const size_t sizes[] = { 256, 64 << 10, 256 << 10, 1 << 20 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        report("pingpong", "bytes", (long)sizes[i], best_way(ping_pong, sizes[i], 1, &w) * 1e6, "us");
+        explain("pingpong", sizes[i], &w);
     }
 }
 

@@ -354,7 +354,8 @@ static bool can(const struct coll_alg *a, const struct coll_size *s)
              (a->needs & COLL_NEEDS_SPREAD && s->elements < s->p) ||
              (a->needs & COLL_NEEDS_TEAM && (!s->team || s->room > MPID_World()->team_room)) ||
              (a->needs & COLL_NEEDS_STEPS && (s->meets || !can_step(s))) ||
-             (a->needs & COLL_NEEDS_NODES && !s->nodes) || (a->needs & COLL_NEEDS_BLOCKS && !s->blocks) ||
+             (a->needs & COLL_NEEDS_NODES && (!s->nodes || s->flat)) ||
+             (a->needs & COLL_NEEDS_BLOCKS && !s->blocks) ||
              (a->needs & COLL_NEEDS_ORDER && !s->blocks && !s->commutative) ||
              (a->needs & COLL_NEEDS_IN_PLACE && !s->in_place) || (a->needs & COLL_NEEDS_SEND && s->in_place));
 }
@@ -381,8 +382,13 @@ static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return SAME(bytes) && SAME(elements) && SAME(p) && SAME(most) && SAME(commutative) && SAME(in_place) &&
            SAME(crowded) && SAME(team) && SAME(meets) && SAME(room) && SAME(unit) && SAME(nodes) &&
-           SAME(largest) && SAME(blocks) && SAME(apart) && SAME(cost[0].latency_ns) &&
+           SAME(largest) && SAME(blocks) && SAME(apart) && SAME(flat) && SAME(cost[0].latency_ns) &&
            SAME(cost[0].bandwidth_mbs) && SAME(cost[1].latency_ns) && SAME(cost[1].bandwidth_mbs);
+}
+
+static bool named(uint8_t row)
+{
+    return row && row != COLL_FLAT;
 }
 
 /* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */
@@ -398,10 +404,11 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
     if (!s->anywhere)
         memcpy(s->cost, facts->cost, sizeof s->cost);
     uint8_t ruled = facts->ruled ? MPIR_Coll_tuned(kind, s) : 0;
-    if (ruled && can(&algs[ruled - 1], s))
-        return &algs[ruled - 1];
     uint8_t forced = facts->forced[kind % COLL_INTER];
-    if (forced && can(&algs[forced - 1], s))
+    s->flat = ruled == COLL_FLAT || (!ruled && forced == COLL_FLAT);
+    if (named(ruled) && can(&algs[ruled - 1], s))
+        return &algs[ruled - 1];
+    if (named(forced) && can(&algs[forced - 1], s))
         return &algs[forced - 1];
     if (!last[kind].best || !same_size(s, &last[kind].size)) {
         last[kind].best = cheapest(algs, s);

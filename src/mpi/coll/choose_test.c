@@ -178,6 +178,20 @@ START_TEST(forced)
 }
 END_TEST
 
+START_TEST(flat)
+{
+    MPIR_Coll_facts facts = { .known = 1 };
+    struct coll_size s = {
+        .bytes = 8, .elements = 1, .p = 48, .nodes = 4, .largest = 12, .blocks = true, .commutative = true
+    };
+    ck_assert_str_eq(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "nodes");
+    facts.forced[COLL_ALLREDUCE] = MPIR_Coll_row_of(COLL_ALLREDUCE, "flat", 4);
+    ck_assert_str_ne(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "nodes");
+    facts.forced[COLL_ALLREDUCE] = 0;
+    ck_assert_str_eq(MPIR_Coll_choose(COLL_ALLREDUCE, &facts, &s)->name, "nodes");
+}
+END_TEST
+
 static bool rule(const char *item)
 {
     return MPIR_Coll_tune_add(item, strlen(item));
@@ -272,6 +286,7 @@ int main(void)
     tcase_add_test(c, choices);
     tcase_add_test(c, landmarks);
     tcase_add_test(c, forced);
+    tcase_add_test(c, flat);
     tcase_add_test(c, rules);
     tcase_add_test(c, all_rows_are_tested);
     suite_add_tcase(s, c);

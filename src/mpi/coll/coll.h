@@ -105,6 +105,7 @@ struct coll_size {
     bool meets;             /* at which the call may only meet: no steps */
     int32_t nodes, largest; /* nodes.h: how many nodes, members of the largest; 0: nothing is kept */
     bool blocks;
+    bool flat;                /* no rows over nodes, as the user says */
     bool apart;               /* each rank is on a node of its own */
     struct MPID_Cost cost[2]; /* as in the facts */
     int64_t room;             /* bytes a process would show in it, or COLL_NO_ROOM */

@@ -4,7 +4,6 @@
  * Steps of a member: 2 i + 1 shows round i, + 2 reads round i - 1. */
 #include "steps.h"
 #include "ways.h"
-#include "util/copy.h"
 
 struct pieces {
     struct coll_steps x;
@@ -87,7 +86,7 @@ static void read_piece(struct pieces *p, int64_t round, int32_t from)
     struct coll_block b = wanted(p, from);
     int64_t at, n = piece(p, &b, round, &at);
     if (n > 0 && MPIR_Steps_wait(&p->x, from, step_shown(round)))
-        MPIR_Steps_take(MPIR_Steps_chunk(&p->x, from, round, chunk_for(p, from, c->rank)), &b, at, n);
+        MPIR_Steps_take(&p->x, MPIR_Steps_chunk(&p->x, from, round, chunk_for(p, from, c->rank)), &b, at, n);
 }
 
 static void read_others(struct pieces *p, int64_t round)
@@ -101,10 +100,10 @@ static void read_others(struct pieces *p, int64_t round)
         read_piece(p, round, (c->rank + k) % c->size);
 }
 
-/* Blocks of at most `longest` bytes. */
-static void divide(struct pieces *p, struct coll *c, int64_t longest)
+/* Blocks of at most `longest` bytes; all take so many together. */
+static void divide(struct pieces *p, struct coll *c, int64_t longest, int64_t taken)
 {
-    MPIR_Steps_divide(&p->x, c, p->each ? c->size - 1 : 1, longest);
+    MPIR_Steps_divide(&p->x, c, p->each ? c->size - 1 : 1, longest, taken);
     p->x.rounds = (longest + p->x.chunk - 1) / p->x.chunk;
 }
 
@@ -179,7 +178,8 @@ static void go_reading(struct pieces *p)
 
 static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t all)
 {
-    divide(p, c, longest);
+    int64_t alone = p->from >= 0 || p->to >= 0, others = c->size - 1;
+    divide(p, c, longest, alone ? longest * others : p->each ? longest * c->size * others : all * others);
     if (!MPIR_Ways_meet(c, all, readable(p), NULL))
         return;
     if (c->way == COLL_READ)
@@ -191,10 +191,11 @@ static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t 
 
 /* ---- The collectives ---- */
 
-static void copy_own(struct coll *c, struct coll_block from, struct coll_block to)
+static void copy_own(struct pieces *p, struct coll_block from, struct coll_block to)
 {
+    struct coll *c = p->x.c;
     if (from.type->adi.is_contig && to.type->adi.is_contig && bytes_of(&from) == bytes_of(&to))
-        ku_copy_in(to.buf, from.buf, (size_t)bytes_of(&from));
+        MPIR_Steps_take(&p->x, from.buf, &to, 0, bytes_of(&from));
     else
         MPIR_Coll_copy(c, from.buf, from.count, from.type, to.buf, to.count, to.type);
 }
@@ -206,7 +207,7 @@ void MPIR_Coll_pieces_alltoall(struct coll *c)
     bool fits = coll_in_place(c->sbuf) || c->scount * c->stype->adi.size == block;
     exchange(&p, c, block, fits ? block : -1); /* else messages find out */
     if (!c->st->team_broke && !coll_in_place(c->sbuf))
-        copy_own(c, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
+        copy_own(&p, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
 }
 
 void MPIR_Coll_pieces_allgather(struct coll *c)
@@ -224,7 +225,7 @@ void MPIR_Coll_pieces_gather(struct coll *c)
     int64_t block = c->rank == c->root ? c->rcount * c->rtype->adi.size : c->scount * c->stype->adi.size;
     exchange(&p, c, block, block);
     if (!c->st->team_broke && c->rank == c->root && !coll_in_place(c->sbuf))
-        copy_own(c, (struct coll_block){ (void *)(uintptr_t)c->sbuf, c->scount, c->stype },
+        copy_own(&p, (struct coll_block){ (void *)(uintptr_t)c->sbuf, c->scount, c->stype },
                  MPIR_Coll_rblock(c, c->rank));
 }
 
@@ -234,7 +235,7 @@ void MPIR_Coll_pieces_scatter(struct coll *c)
     int64_t block = c->rank == c->root ? c->scount * c->stype->adi.size : c->rcount * c->rtype->adi.size;
     exchange(&p, c, block, block);
     if (!c->st->team_broke && c->rank == c->root && !coll_in_place(c->rbuf))
-        copy_own(c, MPIR_Coll_sblock(c, c->rank), (struct coll_block){ c->rbuf, c->rcount, c->rtype });
+        copy_own(&p, MPIR_Coll_sblock(c, c->rank), (struct coll_block){ c->rbuf, c->rcount, c->rtype });
 }
 
 /* Each byte is copied twice. */
@@ -327,7 +328,7 @@ static void take_block(const struct pieces *p, int32_t rank)
     const char *from = blocks_of(t, c->size);
     for (int32_t i = 0; i < c->rank; i++)
         from += t->block[i].bytes;
-    MPIR_Steps_take(from, &b, 0, bytes_of(&b));
+    MPIR_Steps_take(&p->x, from, &b, 0, bytes_of(&b));
 }
 
 /* Each block in the same way; those that are not what was expected are errors. */
@@ -369,7 +370,7 @@ static void fetch_all(struct pieces *p, bool measured)
     }
     if (measured)
         MPIR_Ways_hear(c, all / c->size);
-    divide(p, c, most);
+    divide(p, c, most, all);
     each_wanted(p, c->way == COLL_READ ? fetch_block : NULL);
     if (c->way == COLL_READ)
         MPIR_Ways_next(c, 1);
@@ -407,7 +408,7 @@ void MPIR_Coll_pieces_alltoallv(struct coll *c)
     struct pieces p = { .each = true, .from = -1, .to = -1 };
     vectors(&p, c);
     if (!c->st->team_broke && !coll_in_place(c->sbuf))
-        copy_own(c, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
+        copy_own(&p, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
 }
 
 void MPIR_Coll_pieces_gatherv(struct coll *c)

@@ -176,7 +176,7 @@ static void read_others(struct slices *s, int64_t round)
         struct range r = slice(s, round, j);
         if (!MPIR_Steps_wait(&s->x, j, step_combined(round)))
             return;
-        MPIR_Steps_take(result(s, j, round), &s->out, r.first * s->size, r.n * s->size);
+        MPIR_Steps_take(&s->x, result(s, j, round), &s->out, r.first * s->size, r.n * s->size);
     }
 }
 
@@ -250,7 +250,8 @@ static void begin(struct slices *s, struct coll *c, int64_t longest)
     s->size = c->rtype->adi.size;
     s->in = (struct coll_block){ coll_in_place(c->sbuf) ? c->rbuf : (void *)(uintptr_t)c->sbuf, 0, c->rtype };
     s->out = (struct coll_block){ c->rbuf, 0, c->rtype };
-    MPIR_Steps_divide(&s->x, c, c->size, longest * s->size);
+    int64_t takers = s->scattered ? 0 : s->root >= 0 ? 1 : c->size;
+    MPIR_Steps_divide(&s->x, c, c->size, longest * s->size, takers * c->rcount * s->size);
     s->most = s->x.chunk / s->size;
     s->mine = s->scattered || reads(s, c->rank);
     s->operand = MPIR_Coll_temp(c, c->size * (int64_t)sizeof *s->operand, coll_bytes());

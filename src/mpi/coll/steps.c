@@ -18,10 +18,12 @@ int64_t MPIR_Coll_steps_unit(int32_t p)
     return chunk < CHUNK ? chunk : CHUNK;
 }
 
-void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int64_t most)
+void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int64_t most, int64_t taken)
 {
     bool crowded = c->comm->facts.crowded;
-    *x = (struct coll_steps){ .c = c, .chunks = chunks };
+    int64_t benches = MPID_World()->team_bench * c->size;
+    taken = 2 * taken + (taken < benches ? taken : benches); /* with what it is read from, and shown in */
+    *x = (struct coll_steps){ .c = c, .chunks = chunks, .past = MPID_Steps_past(taken) };
     x->chunk = chunk_of(chunks, crowded ? DEPTH_CROWDED : DEPTH);
     if (x->chunk > CHUNK)
         x->chunk = CHUNK;
@@ -80,10 +82,11 @@ void MPIR_Steps_put(void *chunk, const struct coll_block *from, int64_t at, int6
         MPID_Layout_pack(&from->type->adi, from->buf, from->count, at, chunk, n);
 }
 
-void MPIR_Steps_take(const void *chunk, const struct coll_block *to, int64_t at, int64_t n)
+void MPIR_Steps_take(const struct coll_steps *x, const void *chunk, const struct coll_block *to, int64_t at,
+                     int64_t n)
 {
     if (n > 0 && to->type->adi.is_contig)
-        ku_copy_in((char *)to->buf + at, chunk, (size_t)n);
+        (x && x->past ? ku_copy_past : ku_copy_in)((char *)to->buf + at, chunk, (size_t)n);
     else if (n > 0)
         MPID_Layout_unpack(&to->type->adi, to->buf, to->count, at, chunk, n);
 }

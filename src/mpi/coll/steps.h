@@ -15,11 +15,12 @@ struct coll_steps {
     int64_t depth;  /* rounds for which there is room */
     int64_t first;  /* where the first one has its room */
     int32_t chunks; /* of a round on a bench */
+    bool past;      /* what is taken is written past the caches */
     bool lost;      /* somebody is: an error has been noted, and nothing is waited for any more */
 };
 
-/* Room for `chunks` chunks a round; no chunk need be longer than `most` bytes. */
-void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int64_t most);
+/* Room for `chunks` chunks a round; no chunk need be longer than `most` bytes.  All members together take `taken` bytes. */
+void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int64_t most, int64_t taken);
 /* The call takes so many steps of each: all have met. */
 void MPIR_Steps_begin(struct coll_steps *x, int64_t steps);
 void *MPIR_Steps_chunk(const struct coll_steps *x, int32_t rank, int64_t round, int32_t chunk);
@@ -30,8 +31,9 @@ bool MPIR_Steps_wait_all(struct coll_steps *x, int64_t step);
 void MPIR_Steps_done(struct coll_steps *x, int64_t step);
 
 /* Bytes at .. at + n - 1 of count elements of a type, packed: to a chunk of this process's bench; from a chunk of another's, which is
- * not read again. */
+ * not read again (x: NULL: of a room). */
 void MPIR_Steps_put(void *chunk, const struct coll_block *from, int64_t at, int64_t n);
-void MPIR_Steps_take(const void *chunk, const struct coll_block *to, int64_t at, int64_t n);
+void MPIR_Steps_take(const struct coll_steps *x, const void *chunk, const struct coll_block *to, int64_t at,
+                     int64_t n);
 
 #endif

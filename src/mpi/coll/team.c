@@ -289,7 +289,7 @@ static bool borrow(struct coll *c, struct MPID_Stream *s, const struct coll_bloc
         n = s->bytes - at < PART ? s->bytes - at : PART;
         can = MPID_Stream_borrow(s, part, n);
         if (can)
-            MPIR_Steps_take(part, to, at, n);
+            MPIR_Steps_take(NULL, part, to, at, n);
     }
     return can;
 }
@@ -317,7 +317,7 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
             break;
         }
         if (all == bytes)
-            MPIR_Steps_take(from, &to, at, n);
+            MPIR_Steps_take(NULL, from, &to, at, n);
         MPID_Stream_took(&s, n);
     }
     MPID_Stream_end(&s);
@@ -380,7 +380,7 @@ static enum coll_met go_on_taking(struct coll_meeting *m)
             break;
         }
         if (m->there == bytes)
-            MPIR_Steps_take(from, &to, m->at, n);
+            MPIR_Steps_take(NULL, from, &to, m->at, n);
         MPID_Stream_took(&m->stream, n);
     }
     MPID_Stream_end(&m->stream);

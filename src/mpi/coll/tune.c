@@ -32,7 +32,7 @@ uint8_t MPIR_Coll_row_of(int kind, const char *word, size_t len)
     for (uint8_t i = 0; kind >= 0 && MPIR_Coll_tables[kind].algs[i].name; i++)
         if (same_word(word, len, MPIR_Coll_tables[kind].algs[i].name))
             return (uint8_t)(i + 1);
-    return 0;
+    return kind >= 0 && same_word(word, len, "flat") ? COLL_FLAT : 0;
 }
 
 /* Digits, and a k, m or g for 1024 and its powers.  Moves *p on; false: there is no number. */

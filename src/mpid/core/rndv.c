@@ -452,11 +452,16 @@ static void look_for_cache(void)
     MPID_core.past_cache = bytes != 0 ? (int64_t)(bytes / 2) : INT64_MAX;
 }
 
-static bool exceed_cache(void)
+bool MPID_Steps_past(int64_t bytes)
 {
     if (__builtin_expect(MPID_core.past_cache == 0, 0))
         look_for_cache();
-    return MPID_core.coming >= MPID_core.past_cache &&
+    return bytes >= MPID_core.past_cache;
+}
+
+static bool exceed_cache(void)
+{
+    return MPID_Steps_past(MPID_core.coming) &&
            MPID_core.coming_high - MPID_core.coming_low >= (uint64_t)MPID_core.past_cache;
 }
 
@@ -518,7 +523,7 @@ static void take_part(struct rndv *v, const void *body, int64_t n)
     int64_t total = v->total;
     if (exceed_cache() && r->datatype == NULL && n > COPY_LARGE) {
         MPID_core.counts.past_cache += (uint64_t)n;
-        ku_copy_in_past((char *)r->buf + v->done, (void *)(uintptr_t)body, (size_t)n);
+        ku_copy_own_past((char *)r->buf + v->done, (void *)(uintptr_t)body, (size_t)n);
     } else
         req_take(r, v->done, body, n);
     v->done += n;

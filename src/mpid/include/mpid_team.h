@@ -118,6 +118,8 @@ void MPID_Steps_done(struct MPIR_COMMUNICATOR *comm, uint64_t step);
 bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step);
 /* A rank that is lost before its last step, -1: none. */
 int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm);
+/* Are so many bytes, all that the members read and write, best written past the caches (KEEL_PAST_CACHE)? */
+bool MPID_Steps_past(int64_t bytes);
 
 /* Reach: members of a team that copy straight out of each other's memory, where the system lets them. */
 /* The members may read this process's memory from now on; false: they cannot. */

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Collectives over several hosts: Keel, Keel without its rows over nodes ("flat"), and the installed peers, in turns.
+
+  hosts.py [--hosts 2,3,4] [--nets none,rate,delay] [--ranks N] [--rounds N] [--time S] [--limit S] [--sizes 8,1K,64K,1M] [TEST...]
+The hosts are network namespaces with an sshd each.  Nets: none (a bridge), rate (a bridge, 1 Gbit/s into and out of each host), delay (the relay,
+250 us each way and 1 Gbit/s into each host).  Each host has one core of this machine, the same for all libraries.  --ranks: on each host.
+TEST: names of mpi_bench; without: all collectives.
+A line: the median time of the rounds in us, then the median of the rounds' ratios of the better peer and of the flat rows to Keel: above 1 Keel is
+ahead.  A run that takes longer than the limit counts as far as it came.  Needs the rights to make network namespaces, and ssh.  Nothing here fails
+on a time."""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+from compare import TOP, build_bench, cell, gains, in_rounds, libraries, median_of, median_ratio, spread
+
+sys.path.insert(0, os.path.join(TOP, "tests", "hosts"))
+from net import Net, sh, why_not
+
+SHAPES = ["barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce",
+          "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"]
+FLAT = [name for name in SHAPES if name != "reduce_scatter_block"]  # as KEEL_COLL names them
+NETS = {"none": {}, "rate": {}, "delay": {"delay": 0.25, "rate": 1000}}
+
+
+def limit_rate(net):
+    for i, name in enumerate(net.names, 1):
+        for space, device in ((net.bridge, f"h{i}"), (name, "eth0")):
+            sh("ip", "netns", "exec", space, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", "1gbit", "burst", "128kb", "latency", "50ms")
+
+
+def one_core_each(net):
+    """Also of what the sshd will start."""
+    cores = sorted(os.sched_getaffinity(0))
+    for i in net.sshd:
+        for pid in map(int, sh("ip", "netns", "pids", net.names[i - 1]).split()):
+            if not (net.relay and pid == net.relay.process.pid):
+                os.sched_setaffinity(pid, {cores[(i - 1) % len(cores)]})
+
+
+def over(lib, net, per_host):
+    """The library with the words that start its job on all hosts; ranks in blocks."""
+    name, mpicc, mpiexec, env = lib
+    hosts, device = [f"node{i}" for i in range(1, net.n + 1)], "relay0" if net.relay else "eth0"
+    script = f"{net.tmp}/ssh"
+    start = net.inside(1, "taskset", "-c", str(min(os.sched_getaffinity(0))))
+    if name.startswith("keel"):
+        words = [*start, *mpiexec, "-launcher-exec", script, "-hosts", ",".join(hosts), "-ppn", str(per_host)]
+        return name, mpicc, words + (["-env", "KEEL_COLL", ",".join(f"{k}=flat" for k in FLAT)] if name == "keel-flat" else []), env
+    if name == "mpich":
+        words = [*mpiexec, "-launcher", "ssh", "-launcher-exec", script, "-hosts", ",".join(hosts), "-ppn", str(per_host), "-iface", device,
+                 "-genv", "UCX_NET_DEVICES", device]
+        return name, mpicc, [*start, *words], env
+    words = [*mpiexec, "--bind-to", "none", "--host", ",".join(f"{h}:{per_host}" for h in hosts), "--map-by", "slot", "--mca", "plm_rsh_agent", script,
+             "--mca", "btl", "self,vader,tcp", "--mca", "pml", "ob1", "--mca", "btl_tcp_if_include", device, "--mca", "oob_tcp_if_include", device,
+             "--mca", "mpi_yield_when_idle", "1"]
+    return name, mpicc, [*start, *words], env
+
+
+def measured(programs, libs, n, kind, args, folder):
+    os.mkdir(folder)
+    net = Net(n, folder, **NETS[kind])
+    try:
+        if kind == "rate":
+            limit_rate(net)
+        with open(f"{folder}/ssh", "w") as f:
+            f.write(f'#!/bin/sh\nexec ssh -F {folder}/ssh_user "$@"\n')
+        os.chmod(f"{folder}/ssh", 0o755)
+        one_core_each(net)
+        there = [over(lib, net, args.ranks) for lib in libs]
+        results = {}
+        for test in args.tests:
+            sizes = ["-s", args.sizes] if test != "barrier" else []
+            results.update(in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, test))
+        return results
+    finally:
+        net.close()
+
+
+def table(results, names):
+    peers, behind = [n for n in names if not n.startswith("keel")], []
+    print(f"{'':22} {'bytes':>8} " + " ".join(f"{n:>10}" for n in names) + f"   {'best peer / keel':22} {'flat / keel':>11}")
+    for metric, row in results.items():
+        ratio, text = spread(gains(metric, row, peers))
+        print(f"{metric.test:22} {metric.n:>8} " + " ".join(cell(median_of(row.get(n)), 10) for n in names)
+              + f"   {text:22} {cell(median_ratio(row.get('keel-flat'), row.get('keel')), 11)}")
+        if ratio is not None and ratio < 1:
+            behind.append(f"{metric.test}_{metric.n} {ratio:.2f}")
+    print("# behind the better peer: " + (", ".join(behind) or "none"), flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--hosts", default="2,3,4")
+    p.add_argument("--nets", default=",".join(NETS))
+    p.add_argument("--ranks", type=int, default=2)
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--time", type=float, default=0.03)
+    p.add_argument("--limit", type=float, default=30)
+    p.add_argument("--sizes", default="8,1K,64K,1M")
+    p.add_argument("--peers", default="mpich,openmpi")
+    p.add_argument("tests", nargs="*", default=SHAPES)
+    args = p.parse_args()
+    for kind in args.nets.split(","):
+        if kind not in NETS:
+            p.error(f"--nets has {kind}; expected some of {', '.join(NETS)}")
+        if why_not(relayed=bool(NETS[kind])):
+            print(f"skipped: {why_not(relayed=bool(NETS[kind]))}")
+            return 77
+    libs = [lib for lib in libraries() if lib[0] == "keel" or lib[0] in args.peers.split(",")]
+    with tempfile.TemporaryDirectory(prefix="hosts") as tmp:
+        os.chmod(tmp, 0o755)
+        programs = build_bench(libs, tmp)
+        programs["keel-flat"] = programs["keel"]
+        libs.insert(1, ("keel-flat", *libs[0][1:]))
+        for kind in args.nets.split(","):
+            for n in map(int, args.hosts.split(",")):
+                results = measured(programs, libs, n, kind, args, f"{tmp}/{kind}{n}")
+                print(f"\n# {n} hosts, {args.ranks} ranks each, net {kind}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
+                table(results, [lib[0] for lib in libs])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
