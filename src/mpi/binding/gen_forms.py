@@ -26,7 +26,7 @@ QUICK = """\
     if (MPIR_Coll_quick_@KIND@(@ARGS@))
         return MPI_SUCCESS;
 """
-QUICK_KINDS = ("barrier", "allreduce")
+QUICK_KINDS = ("barrier", "allreduce", "allgather")
 
 # The field of struct coll that takes a parameter of this name.
 FIELD = {"buffer": "rbuf", "count": "rcount", "datatype": "rtype", "op": "op", "root": "root",

@@ -403,6 +403,8 @@ int MPIR_Coll_differ(MPIR_Comm *comm, uint64_t words);
 bool MPIR_Coll_quick_barrier(MPIR_Comm *comm);
 bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MPIR_Datatype *type,
                                const MPIR_Op *op, MPIR_Comm *comm);
+bool MPIR_Coll_quick_allgather(const void *sbuf, MPI_Count scount, MPIR_Datatype *stype, void *rbuf,
+                               MPI_Count rcount, MPIR_Datatype *rtype, MPIR_Comm *comm);
 void MPIR_Coll_quick_ready(MPIR_Comm *comm);
 
 /* From the root to all others: count elements of type, here and there. */

@@ -11,18 +11,18 @@ void MPIR_Coll_quick_ready(MPIR_Comm *comm)
 {
     const MPIR_Coll_facts *f = &comm->facts;
     comm->quick = f->heard && comm->team == MPIR_TEAM_HAS && MPID_Team_even(&comm->adi) && !f->ruled &&
-                  !f->forced[COLL_BARRIER] && !f->forced[COLL_ALLREDUCE];
+                  !f->forced[COLL_BARRIER] && !f->forced[COLL_ALLREDUCE] && !f->forced[COLL_ALLGATHER];
 }
 
-/* A call of the same number by the long way has the same number. */
-static bool meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room, uint32_t digest)
+/* A call of the same number by the long way has the same number.  bytes: of the call, as the choice would have them. */
+static bool meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room, int64_t bytes, uint32_t digest)
 {
     uint64_t words = MPIR_Coll_words(comm->coll_roots, kind, 0, digest);
     (void)MPIR_Comm_next_tag(comm);
     uint32_t what = MPIR_Coll_team_what(comm->coll_seq, words, (uint64_t)room);
     MPID_Team_tell(&comm->adi, words);
     if (__builtin_expect(MPID_Team_meet(&comm->adi, comm->coll_seq, what), 1)) {
-        MPIR_Coll_counted(kind, 1, comm, room);
+        MPIR_Coll_counted(kind, 1, comm, bytes);
         return true;
     }
     MPIR_Coll_differ_look(comm, comm->coll_seq, words);
@@ -38,7 +38,15 @@ static inline bool may(const MPIR_Comm *comm)
 
 bool MPIR_Coll_quick_barrier(MPIR_Comm *comm)
 {
-    return may(comm) && meet(comm, COLL_BARRIER, 0, 0);
+    return may(comm) && meet(comm, COLL_BARRIER, 0, 0, 0);
+}
+
+static inline void copy_few(void *to, const void *from, int64_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, (size_t)bytes);
 }
 
 /* The loop for a predefined operation on a predefined type; NULL: there is none, or the operation is not defined there. */
@@ -71,15 +79,34 @@ bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MP
     MPIR_Op_loop *loop = loop_of(op, type, &digest);
     if (!loop)
         return false;
-    void *mine = MPID_Team_own(&comm->adi, bytes);
-    if (bytes == 8)
-        memcpy(mine, coll_in_place(sbuf) ? rbuf : sbuf, 8);
-    else
-        memcpy(mine, coll_in_place(sbuf) ? rbuf : sbuf, (size_t)bytes);
-    if (!meet(comm, COLL_ALLREDUCE, bytes, digest))
+    copy_few(MPID_Team_own(&comm->adi, bytes), coll_in_place(sbuf) ? rbuf : sbuf, bytes);
+    if (!meet(comm, COLL_ALLREDUCE, bytes, bytes, digest))
         return false;
     const void *with = MPID_Team_room(&comm->adi, comm->adi.size - 1);
     for (int32_t i = comm->adi.size - 2; i >= 0; i--, with = rbuf)
         loop(MPID_Team_room(&comm->adi, i), with, rbuf, count);
+    return true;
+}
+
+static inline bool few(MPI_Count count, const MPIR_Datatype *type)
+{
+    return count <= MPID_TEAM_SHORT && type->adi.size <= MPID_TEAM_SHORT && type->adi.is_contig;
+}
+
+bool MPIR_Coll_quick_allgather(const void *sbuf, MPI_Count scount, MPIR_Datatype *stype, void *rbuf,
+                               MPI_Count rcount, MPIR_Datatype *rtype, MPIR_Comm *comm)
+{
+    bool in_place = coll_in_place(sbuf);
+    if (!may(comm) || !few(rcount, rtype) || !(in_place || few(scount, stype)))
+        return false;
+    int64_t bytes = rcount * rtype->adi.size;
+    if (bytes > MPID_TEAM_SHORT || bytes <= 0 || (!in_place && scount * stype->adi.size != bytes))
+        return false;
+    char *to = rbuf;
+    copy_few(MPID_Team_own(&comm->adi, bytes), in_place ? to + comm->adi.rank * bytes : sbuf, bytes);
+    if (!meet(comm, COLL_ALLGATHER, bytes, bytes * comm->adi.size, 0))
+        return false;
+    for (int32_t i = 0; i < comm->adi.size; i++)
+        copy_few(to + i * bytes, MPID_Team_room(&comm->adi, i), bytes);
     return true;
 }
