@@ -165,8 +165,8 @@ const struct coll_alg MPIR_Coll_alltoall_algs[] = {
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_alltoall_cost, MPIR_Coll_nodes_alltoall },
     { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
-    { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
-    { "linear", COLL_NEEDS_SEND, linear_cost, linear },
+    { "pairwise", COLL_NEEDS_SEND | COLL_STRAIGHT, pairwise_cost, pairwise },
+    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
     { 0 },
 };
@@ -177,8 +177,8 @@ const struct coll_alg MPIR_Coll_alltoallv_algs[] = {
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_SEND, MPIR_Coll_nodes_alltoallv_cost,
       MPIR_Coll_nodes_alltoallv },
-    { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
-    { "linear", COLL_NEEDS_SEND, linear_cost, linear },
+    { "pairwise", COLL_NEEDS_SEND | COLL_STRAIGHT, pairwise_cost, pairwise },
+    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
     { 0 },
 };
@@ -189,8 +189,8 @@ const struct coll_alg MPIR_Coll_alltoallw_algs[] = {
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_alltoallv },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_SEND, MPIR_Coll_nodes_alltoallv_cost,
       MPIR_Coll_nodes_alltoallv },
-    { "pairwise", COLL_NEEDS_SEND, pairwise_cost, pairwise },
-    { "linear", COLL_NEEDS_SEND, linear_cost, linear },
+    { "pairwise", COLL_NEEDS_SEND | COLL_STRAIGHT, pairwise_cost, pairwise },
+    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
     { 0 },
 };

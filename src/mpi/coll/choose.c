@@ -97,9 +97,10 @@ struct coll_rates MPIR_Coll_rates(const struct MPID_Cost cost[2], bool between_n
 static double own_ns(const struct coll_cost *cost, const struct coll_size *s)
 {
     struct coll_rates r = MPIR_Coll_rates(s->cost, s->apart), memory = MPIR_Coll_rates(s->cost, false);
+    double nodes = s->nodes ? s->nodes : 1; /* which work at the same time */
     if (s->crowded)
-        return (cost->waits + cost->rounds) * wait_ns + cost->turns * turn_ns +
-               cost->total_bytes / r.bytes_per_ns;
+        return (cost->waits / nodes + cost->rounds) * wait_ns + cost->turns / nodes * turn_ns +
+               cost->total_bytes / nodes / r.bytes_per_ns;
     return cost->rounds * r.round_ns + cost->messages * r.message_ns + cost->bytes / r.bytes_per_ns +
            cost->copied / memory.bytes_per_ns;
 }
@@ -120,19 +121,33 @@ static bool near_first(const struct coll_alg *a, const struct coll_size *s)
            (s->largest & (s->largest - 1)) == 0;
 }
 
-/* Between nodes, a row that knows nothing of them has each round go there, and of all the ranks of a node at once. */
+/* What of a row that knows nothing of nodes goes between them: each round, and in it what all ranks of a node send, unless the row says more of
+ * itself. */
+static void between_nodes(const struct coll_alg *a, const struct coll_size *s, struct coll_cost *cost)
+{
+    double share = 1, others = s->p - 1, bytes = cost->bytes * s->largest;
+    if (a->needs & COLL_NEIGHBORS && s->blocks)
+        bytes = cost->bytes;
+    if (near_first(a, s)) {
+        share = MPIR_Coll_levels(s->nodes, 2) / MPIR_Coll_levels(s->p, 2);
+        bytes = a->needs & COLL_NEIGHBORS ? cost->bytes * (s->nodes - 1) / s->nodes : bytes * share;
+    } else if (a->needs & COLL_STRAIGHT) {
+        bytes *= (s->p - s->largest) / others;
+        cost->net_messages = cost->messages * (s->p - s->largest) / others;
+    }
+    if (a->needs & COLL_CHAIN && s->blocks)
+        share = (s->nodes - 1) / others;
+    cost->net_rounds = cost->rounds * share;
+    if (cost->net_messages == 0)
+        cost->net_messages = cost->messages * share;
+    cost->net_bytes = a->needs & COLL_CHAIN ? bytes * share : bytes;
+}
+
 double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s)
 {
     struct coll_cost cost = a->cost(s);
-    if (s->nodes && !(a->needs & COLL_NEEDS_NODES)) {
-        double share = near_first(a, s) ? MPIR_Coll_levels(s->nodes, 2) / MPIR_Coll_levels(s->p, 2) : 1;
-        cost.net_rounds = cost.rounds * share;
-        cost.net_messages = cost.messages * share;
-        cost.net_bytes = near_first(a, s) && a->needs & COLL_NEIGHBORS
-                             ? cost.bytes * (s->nodes - 1) / s->nodes
-                         : a->needs & COLL_NEIGHBORS && s->blocks ? cost.bytes
-                                                                  : cost.bytes * share * s->largest;
-    }
+    if (s->nodes && !(a->needs & COLL_NEEDS_NODES))
+        between_nodes(a, s, &cost);
     return own_ns(&cost, s) + MPIR_Coll_net_ns(&cost, s);
 }
 

@@ -88,6 +88,10 @@ enum coll_need {
     COLL_NEAR_FIRST =
         8192, /* no needs: the distance of ranks that exchange doubles, so that where nodes have as many ranks in a row each, a power of two,
                * all rounds but those of a doubling among nodes are on the nodes */
+    COLL_STRAIGHT =
+        16384, /* no needs: each block goes straight from who has it to who wants it, so what belongs to ranks of one node stays there */
+    COLL_CHAIN =
+        32768, /* no needs: from rank to rank, so where nodes have ranks in a row only some of the way is between nodes */
     COLL_BY_READING = 128, /* no needs: the row's way is COLL_READ */
     COLL_BY_MEASURING = 256
 };

@@ -186,7 +186,7 @@ const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_ORDER, MPIR_Coll_nodes_reduce_scatter_cost,
       MPIR_Coll_nodes_reduce_scatter },
     { "halving", COLL_NEEDS_COMMUTATIVE | COLL_NEAR_FIRST, halving_cost, halving },
-    { "pairwise", COLL_NEEDS_COMMUTATIVE, pairwise_cost, pairwise },
+    { "pairwise", COLL_NEEDS_COMMUTATIVE | COLL_STRAIGHT, pairwise_cost, pairwise },
     { "wide", 0, wide_cost, wide },
     { 0 },
 };

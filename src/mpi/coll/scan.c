@@ -146,7 +146,7 @@ const struct coll_alg MPIR_Coll_scan_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, scan_team },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_scan_cost, MPIR_Coll_nodes_scan },
     { "doubling", COLL_NEAR_FIRST, doubling_cost, scan_doubling },
-    { "linear", 0, linear_cost, scan_linear },
+    { "linear", COLL_NEIGHBORS | COLL_CHAIN, linear_cost, scan_linear },
     { 0 },
 };
 
@@ -154,7 +154,7 @@ const struct coll_alg MPIR_Coll_exscan_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, exscan_team },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_scan_cost, MPIR_Coll_nodes_exscan },
     { "doubling", COLL_NEAR_FIRST, doubling_cost, exscan_doubling },
-    { "linear", 0, linear_cost, exscan_linear },
+    { "linear", COLL_NEIGHBORS | COLL_CHAIN, linear_cost, exscan_linear },
     { 0 },
 };
 

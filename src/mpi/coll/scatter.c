@@ -84,7 +84,7 @@ const struct coll_alg MPIR_Coll_scatter_algs[] = {
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_scatter },
     { "binomial", COLL_NEIGHBORS, MPIR_Coll_binomial_cost, binomial },
-    { "linear", COLL_NEIGHBORS, MPIR_Coll_linear_cost, linear },
+    { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, linear },
     { 0 },
 };
 
