@@ -59,7 +59,7 @@ def over(lib, net, per_host):
     return name, mpicc, [*start, *words], env
 
 
-def measured(programs, libs, n, kind, args, folder):
+def measure(programs, libs, n, kind, args, folder):
     os.mkdir(folder)
     net = Net(n, folder, **NETS[kind])
     try:
@@ -69,26 +69,27 @@ def measured(programs, libs, n, kind, args, folder):
             f.write(f'#!/bin/sh\nexec ssh -F {folder}/ssh_user "$@"\n')
         os.chmod(f"{folder}/ssh", 0o755)
         one_core_each(net)
-        there = [over(lib, net, args.ranks) for lib in libs]
-        results = {}
+        there, behind = [over(lib, net, args.ranks) for lib in libs], []
+        names = [lib[0] for lib in libs]
+        print(f"\n# {n} hosts, {args.ranks} ranks each, net {kind}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
+        print(f"{'':22} {'bytes':>8} " + " ".join(f"{name:>10}" for name in names) + f"   {'best peer / keel':22} {'flat / keel':>11}", flush=True)
         for test in args.tests:
             sizes = ["-s", args.sizes] if test != "barrier" else []
-            results.update(in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, test))
-        return results
+            behind += table(in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, test), names)
+        print("# behind the better peer: " + (", ".join(behind) or "none"), flush=True)
     finally:
         net.close()
 
 
 def table(results, names):
     peers, behind = [n for n in names if not n.startswith("keel")], []
-    print(f"{'':22} {'bytes':>8} " + " ".join(f"{n:>10}" for n in names) + f"   {'best peer / keel':22} {'flat / keel':>11}")
     for metric, row in results.items():
         ratio, text = spread(gains(metric, row, peers))
         print(f"{metric.test:22} {metric.n:>8} " + " ".join(cell(median_of(row.get(n)), 10) for n in names)
-              + f"   {text:22} {cell(median_ratio(row.get('keel-flat'), row.get('keel')), 11)}")
+              + f"   {text:22} {cell(median_ratio(row.get('keel-flat'), row.get('keel')), 11)}", flush=True)
         if ratio is not None and ratio < 1:
             behind.append(f"{metric.test}_{metric.n} {ratio:.2f}")
-    print("# behind the better peer: " + (", ".join(behind) or "none"), flush=True)
+    return behind
 
 
 def main():
@@ -117,9 +118,7 @@ def main():
         libs.insert(1, ("keel-flat", *libs[0][1:]))
         for kind in args.nets.split(","):
             for n in map(int, args.hosts.split(",")):
-                results = measured(programs, libs, n, kind, args, f"{tmp}/{kind}{n}")
-                print(f"\n# {n} hosts, {args.ranks} ranks each, net {kind}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
-                table(results, [lib[0] for lib in libs])
+                measure(programs, libs, n, kind, args, f"{tmp}/{kind}{n}")
     return 0
 
 

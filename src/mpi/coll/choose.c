@@ -500,11 +500,14 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
     a->run(c);
 }
 
-/* May it be over several nodes, and nobody has looked? */
-static bool over_nodes(const MPIR_Comm *comm)
+/* May it, or the group of an intercommunicator, be over several nodes, and nobody has looked? */
+static int look_for_nodes(MPIR_Comm *comm)
 {
-    return __builtin_expect(comm->team != MPIR_TEAM_HAS && MPID_World()->nodes > 1, 0) &&
-           !comm->nodes_asked && !comm->local && comm->adi.size > 2;
+    MPIR_Comm *group = comm->local ? comm->local : comm;
+    if (__builtin_expect(group->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2, 1) || group->nodes_asked ||
+        group->adi.size <= 2)
+        return 0;
+    return MPIR_Coll_nodes_ask(group);
 }
 
 int MPIR_Coll_settle(MPIR_Comm *comm)
@@ -512,7 +515,7 @@ int MPIR_Coll_settle(MPIR_Comm *comm)
     int err = MPIR_Coll_ready(comm);
     if (!err && comm->team == MPIR_TEAM_UNASKED && !comm->local && comm->adi.size > 1)
         err = MPIR_Coll_team_ask(comm);
-    return !err && over_nodes(comm) ? MPIR_Coll_nodes_ask(comm) : err;
+    return err ? err : look_for_nodes(comm);
 }
 
 /* Choose an algorithm and run it. */
@@ -522,10 +525,11 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
     if (!err && c->comm->team == MPIR_TEAM_UNASKED && !c->comm->local && c->size > 1 &&
         c->comm->coll_seq > TEAM_AFTER)
         err = MPIR_Coll_team_ask(c->comm);
-    if (!err && !c->part && c->comm->coll_seq > TEAM_AFTER && over_nodes(c->comm))
-        err = MPIR_Coll_nodes_ask(c->comm);
+    if (!err && !c->part && c->comm->coll_seq > TEAM_AFTER)
+        err = look_for_nodes(c->comm);
     if (err)
         return err;
+    c->composes = coll_composes(c->comm);
     c->when = c->comm->coll_seq; /* to agree may have counted */
     c->room = s->room;
     if (c->comm->coll_other.member != 0 && (err = MPIR_Coll_differ(c->comm, MPIR_Coll_words_of(c))) != 0)

@@ -48,9 +48,10 @@ struct coll {
     MPIR_Comm *comm;
     int32_t rank, size;
     enum coll_kind kind;
-    enum coll_way way;        /* of the row that runs */
-    bool part;                /* of another call */
-    int64_t room;             /* see struct coll_size */
+    enum coll_way way; /* of the row that runs */
+    bool part;         /* of another call */
+    bool composes;     /* on an intercommunicator: parts in the local group may be composed over nodes */
+    int64_t room;      /* see struct coll_size */
     int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
     int root, tag;
     uint32_t when;  /* number of the call, as a team counts them */
@@ -185,6 +186,11 @@ int MPIR_Coll_settle(MPIR_Comm *comm);
 /* For a call that may not wait: begin to agree on comm->facts, unless somebody has; they are there when `heard` is set, and
  * never will when neither it nor `asked` is.  (Without memory it does wait.)  Returns an error class. */
 int MPIR_Coll_facts_ask(MPIR_Comm *comm);
+/* Has the group of an intercommunicator what nodes.h keeps? */
+static inline bool coll_composes(const MPIR_Comm *comm)
+{
+    return comm->local && comm->local->nodes;
+}
 /* While they are asked for: call MPIR_Drive(d) when that is over. */
 void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d);
 /* The cheapest algorithm whose needs are met (or the forced one). */

@@ -1,5 +1,6 @@
 /* inter.c: collectives on intercommunicators that move data (inter.h). */
 #include "inter.h"
+#include "nodes.h"
 #include <string.h>
 
 /* ---- A part among the local group ---------------------------------------------------------------------------------- */
@@ -20,6 +21,10 @@ void MPIR_Inter_run(const struct coll *c, struct coll *part, enum coll_kind kind
     memcpy(facts.cost, c->comm->facts.cost, sizeof facts.cost);
     struct coll_size s = { .p = part->size, .anywhere = coll_anywhere(c), .apart = part->comm->apart };
     part->kind = kind;
+    if (part->composes) { /* so these facts have been agreed on before */
+        memcpy(facts.forced, part->comm->facts.forced, sizeof facts.forced);
+        MPIR_Coll_nodes_is(part->comm, &s);
+    }
     MPIR_Coll_note(part, MPIR_Coll_tables[kind].describe(part, &s));
     if (part->before)
         part->before(part);
@@ -72,10 +77,16 @@ static void barrier_direct(struct coll *c)
 static void barrier_leaders(struct coll *c)
 {
     struct coll l = MPIR_Inter_within(c);
-    MPIR_Coll_tree_up(&l, MPIR_Inter_radix(c));
+    if (c->composes)
+        MPIR_Coll_nodes_up(&l, MPIR_Inter_radix(c));
+    else
+        MPIR_Coll_tree_up(&l, MPIR_Inter_radix(c));
     if (c->rank == 0)
         MPIR_Coll_sendrecv(c, NULL, 0, c->stype, 0, NULL, 0, c->stype, 0);
-    MPIR_Coll_tree_down(&l, MPIR_Inter_radix(c));
+    if (c->composes)
+        MPIR_Coll_nodes_down(&l, MPIR_Inter_radix(c));
+    else
+        MPIR_Coll_tree_down(&l, MPIR_Inter_radix(c));
 }
 
 /* ---- Bcast: from the root to the other group ------------------------------------------------------------------------- */
@@ -100,7 +111,7 @@ static void bcast_leader(struct coll *c)
         return;
     if (c->rank == 0)
         MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->root);
-    MPIR_Coll_bcast_tree(&l, c->rbuf, c->rcount, c->rtype, 0, MPIR_Inter_radix(c));
+    MPIR_Inter_run(c, &l, COLL_BCAST);
 }
 
 /* ---- Gather: from the other group to the root -------------------------------------------------------------------------- */
@@ -216,7 +227,8 @@ static void allgather_leaders(struct coll *c)
     void *all = gather_within(c);
     if (c->rank == 0)
         MPIR_Coll_sendrecv(c, all, c->size * c->scount, c->stype, 0, c->rbuf, theirs, c->rtype, 0);
-    MPIR_Coll_bcast_tree(&l, c->rbuf, theirs, c->rtype, 0, MPIR_Inter_radix(c));
+    l.rcount = theirs;
+    MPIR_Inter_run(c, &l, COLL_BCAST);
 }
 
 /* ---- Allgather in rings: each block goes to one of the other group, and there round the group --------------------------- */

@@ -192,7 +192,7 @@ static int32_t rank_on_node(const struct coll *c, int32_t rank)
 
 static void part(struct coll *c, MPIR_Comm *comm, struct coll p)
 {
-    if (c->st->sched || c->st->by_messages) {
+    if (c->st->sched || c->st->by_messages || c->which != MPID_CONTEXT_COLL) {
         p.st = c->st;
         p.comm = comm;
         p.rank = comm->adi.rank;
@@ -224,6 +224,37 @@ static struct coll messages(const struct coll *c, MPIR_Comm *comm)
     p.comm = comm;
     p.which = MPID_CONTEXT_PT2PT;
     return p;
+}
+
+static struct coll tree_on(const struct coll *c, MPIR_Comm *comm)
+{
+    struct coll p = messages(c, comm);
+    p.rank = comm->adi.rank;
+    p.size = comm->adi.size;
+    return p;
+}
+
+void MPIR_Coll_nodes_up(struct coll *c, int radix)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    struct coll p = tree_on(c, n->node);
+    MPIR_Coll_tree_up(&p, radix);
+    if (n->leaders) {
+        p = tree_on(c, n->leaders);
+        MPIR_Coll_tree_up(&p, radix);
+    }
+}
+
+void MPIR_Coll_nodes_down(struct coll *c, int radix)
+{
+    struct MPIR_Nodes *n = c->comm->nodes;
+    struct coll p;
+    if (n->leaders) {
+        p = tree_on(c, n->leaders);
+        MPIR_Coll_tree_down(&p, radix);
+    }
+    p = tree_on(c, n->node);
+    MPIR_Coll_tree_down(&p, radix);
 }
 
 /* ---- Ranks that lie on the nodes in no order ---------------------------------------------------------------------- */

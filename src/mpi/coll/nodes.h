@@ -36,6 +36,10 @@ int32_t MPIR_Coll_node_member(const MPIR_Comm *comm, int32_t i);
 /* What the choice depends on. */
 void MPIR_Coll_nodes_is(const MPIR_Comm *comm, struct coll_size *s);
 
+/* As MPIR_Coll_tree_up and _down, first on the nodes and then among the leaders, or the other way. */
+void MPIR_Coll_nodes_up(struct coll *c, int radix);
+void MPIR_Coll_nodes_down(struct coll *c, int radix);
+
 void MPIR_Coll_nodes_gatherv(struct coll *c);   /* nodes_v.c */
 void MPIR_Coll_nodes_scatterv(struct coll *c);  /* nodes_v.c */
 void MPIR_Coll_nodes_alltoallv(struct coll *c); /* nodes_v.c */

@@ -225,13 +225,18 @@ static uint8_t take_slot(struct coll *c)
     return (uint8_t)i;
 }
 
+static const struct MPIR_Nodes *nodes_of(const MPIR_Comm *own)
+{
+    return own->local ? own->local->nodes : own->nodes;
+}
+
 static enum where where_of(const struct coll *c)
 {
     const MPIR_Comm *own = c->st->sched->call.comm;
-    return c->comm == own                              ? WHERE_COMM
-           : c->comm == own->local                     ? WHERE_LOCAL
-           : own->nodes && c->comm == own->nodes->node ? WHERE_NODE
-                                                       : WHERE_LEADERS;
+    return c->comm == own                                    ? WHERE_COMM
+           : c->comm == own->local                           ? WHERE_LOCAL
+           : nodes_of(own) && c->comm == nodes_of(own)->node ? WHERE_NODE
+                                                             : WHERE_LEADERS;
 }
 
 static MPIR_Comm *comm_at(const struct step *s, MPIR_Comm *own)
@@ -240,9 +245,9 @@ static MPIR_Comm *comm_at(const struct step *s, MPIR_Comm *own)
     case WHERE_LOCAL:
         return own->local;
     case WHERE_NODE:
-        return own->nodes->node;
+        return nodes_of(own)->node;
     case WHERE_LEADERS:
-        return own->nodes->leaders;
+        return nodes_of(own)->leaders;
     default:
         return own;
     }
@@ -668,6 +673,7 @@ static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
         *err = MPIR_Coll_tables[c->kind].describe(&d->call, &d->size);
     d->size.anywhere = coll_anywhere(&d->call);
     MPIR_Coll_nodes_is(comm, &d->size); /* now, when it is the same in all; the steps may be noted later */
+    d->call.composes = coll_composes(comm);
     if (d->call.op)
         MPIR_Object_ref(d->call.op);
     if (!*err && !(d->request = MPIR_Request_alloc(comm)))
@@ -705,6 +711,7 @@ static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
     c->room = COLL_NO_ROOM;
     s.anywhere = coll_anywhere(c);
     MPIR_Coll_nodes_is(comm, &s);
+    c->composes = coll_composes(comm);
     if (comm->facts.heard)
         MPIR_Coll_choose(c->kind, &comm->facts, &s)->run(c);
     return MPIR_Coll_end(c);
@@ -774,6 +781,7 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
     if (!d->size.local)
         err = MPIR_Coll_settle(comm);
     MPIR_Coll_nodes_is(comm, &d->size);
+    d->call.composes = coll_composes(comm);
     if (!err)
         d->own = MPIR_Coll_own_make(&d->call, &d->size, &err);
     if (!err)
