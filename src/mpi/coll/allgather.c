@@ -172,8 +172,8 @@ const struct coll_alg MPIR_Coll_allgather_algs[] = {
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_allgather_cost, MPIR_Coll_nodes_allgather },
     { "doubling", COLL_NEEDS_POW2 | COLL_NEAR_FIRST, doubling_cost, doubling },
     { "bruck", 0, bruck_cost, bruck },
-    { "ring", COLL_NEIGHBORS, ring_cost, ring },
-    { "wide", 0, wide_cost, wide },
+    { "ring", COLL_NEIGHBORS | COLL_RING, ring_cost, ring },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
     { 0 },
 };
 
@@ -185,8 +185,8 @@ const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_allgather_cost, MPIR_Coll_nodes_allgatherv },
     { "bruck", 0, bruck_cost, bruck_v },
-    { "ring", COLL_NEIGHBORS, ring_cost, ring },
-    { "wide", 0, wide_cost, wide_v },
+    { "ring", COLL_NEIGHBORS | COLL_RING, ring_cost, ring },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide_v },
     { 0 },
 };
 

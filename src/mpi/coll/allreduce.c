@@ -155,8 +155,8 @@ const struct coll_alg MPIR_Coll_allreduce_algs[] = {
       MPIR_Coll_nodes_allreduce },
     { "doubling", COLL_NEAR_FIRST, doubling_cost, doubling },
     { "halving", COLL_NEEDS_SPREAD | COLL_NEAR_FIRST | COLL_NEIGHBORS, MPIR_Coll_halving_cost, halving },
-    { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE | COLL_NEIGHBORS, ring_cost, ring },
-    { "wide", 0, wide_cost, wide },
+    { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE | COLL_NEIGHBORS | COLL_RING, ring_cost, ring },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
     { 0 },
 };
 

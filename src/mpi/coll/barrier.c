@@ -81,8 +81,8 @@ const struct coll_alg MPIR_Coll_barrier_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_barrier_cost, MPIR_Coll_nodes_barrier },
     { "dissemination", 0, dissemination_cost, dissemination },
-    { "wide", 0, wide_cost, wide },
-    { "binomial", 0, binomial_cost, binomial },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
+    { "binomial", COLL_TREE, binomial_cost, binomial },
     { 0 },
 };
 

@@ -187,10 +187,10 @@ const struct coll_alg MPIR_Coll_bcast_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_stream_cost, team },
     { "read", COLL_NEEDS_TEAM | COLL_BY_READING, MPIR_Coll_stream_cost, team },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_down_cost, MPIR_Coll_nodes_bcast },
-    { "binomial", 0, binomial_cost, binomial },
-    { "wide", 0, wide_cost, wide },
-    { "scatter_ring", COLL_NEEDS_SPREAD | COLL_NEIGHBORS, scatter_ring_cost, scatter_ring },
-    { "chain", COLL_NEIGHBORS, chain_cost, chain },
+    { "binomial", COLL_TREE, binomial_cost, binomial },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
+    { "scatter_ring", COLL_NEEDS_SPREAD | COLL_NEIGHBORS | COLL_RING, scatter_ring_cost, scatter_ring },
+    { "chain", COLL_NEIGHBORS | COLL_RING, chain_cost, chain },
     { 0 },
 };
 

@@ -115,32 +115,29 @@ double MPIR_Coll_net_ns(const struct coll_cost *cost, const struct coll_size *s)
            (handled > carried ? handled : carried);
 }
 
-static bool near_first(const struct coll_alg *a, const struct coll_size *s)
-{
-    return a->needs & COLL_NEAR_FIRST && s->blocks && (int64_t)s->nodes * s->largest == s->p &&
-           (s->largest & (s->largest - 1)) == 0;
-}
-
 /* What of a row that knows nothing of nodes goes between them: each round, and in it what all ranks of a node send, unless the row says more of
  * itself. */
 static void between_nodes(const struct coll_alg *a, const struct coll_size *s, struct coll_cost *cost)
 {
-    double share = 1, others = s->p - 1, bytes = cost->bytes * s->largest;
-    if (a->needs & COLL_NEIGHBORS && s->blocks)
-        bytes = cost->bytes;
-    if (near_first(a, s)) {
-        share = MPIR_Coll_levels(s->nodes, 2) / MPIR_Coll_levels(s->p, 2);
-        bytes = a->needs & COLL_NEIGHBORS ? cost->bytes * (s->nodes - 1) / s->nodes : bytes * share;
-    } else if (a->needs & COLL_STRAIGHT) {
-        bytes *= (s->p - s->largest) / others;
-        cost->net_messages = cost->messages * (s->p - s->largest) / others;
-    }
-    if (a->needs & COLL_CHAIN && s->blocks)
+    double others = s->p - 1, levels = MPIR_Coll_levels(s->nodes, 2) / MPIR_Coll_levels(s->p, 2);
+    bool even = (int64_t)s->nodes * s->largest == s->p && (s->largest & (s->largest - 1)) == 0;
+    double share = 1, messages = 1, bytes = a->needs & COLL_NEIGHBORS && s->blocks ? 1 : s->largest;
+    if (a->needs & COLL_STRAIGHT) {
+        messages = (s->p - s->largest) / others;
+        bytes *= messages;
+    } else if (a->needs & COLL_NEAR_FIRST && s->blocks && even) {
+        share = messages = levels;
+        bytes = a->needs & COLL_NEIGHBORS ? (s->nodes - 1.0) / s->nodes : bytes * share;
+    } else if (a->needs & COLL_TREE && s->blocks) {
+        share = messages = bytes = even ? levels : levels + (1 - levels) / 2;
+    } else if (a->needs & COLL_CHAIN && s->blocks) {
+        share = messages = bytes = (s->nodes - 1) / others;
+    } else if (a->needs & COLL_RING && s->blocks) {
         share = (s->nodes - 1) / others;
+    }
     cost->net_rounds = cost->rounds * share;
-    if (cost->net_messages == 0)
-        cost->net_messages = cost->messages * share;
-    cost->net_bytes = a->needs & COLL_CHAIN ? bytes * share : bytes;
+    cost->net_messages = cost->messages * messages;
+    cost->net_bytes = cost->bytes * bytes;
 }
 
 double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s)

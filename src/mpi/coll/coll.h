@@ -93,6 +93,9 @@ enum coll_need {
         16384, /* no needs: each block goes straight from who has it to who wants it, so what belongs to ranks of one node stays there */
     COLL_CHAIN =
         32768, /* no needs: from rank to rank, so where nodes have ranks in a row only some of the way is between nodes */
+    COLL_RING = 65536, /* no needs: the same of what is on all of the way at once */
+    COLL_TREE =
+        131072, /* no needs: a binomial tree, so where nodes have ranks in a row its lower levels are on the nodes */
     COLL_BY_READING = 128, /* no needs: the row's way is COLL_READ */
     COLL_BY_MEASURING = 256
 };

@@ -92,7 +92,7 @@ const struct coll_alg MPIR_Coll_gather_algs[] = {
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_gather },
-    { "binomial", COLL_NEIGHBORS, MPIR_Coll_binomial_cost, binomial },
+    { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, binomial },
     { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };
@@ -102,8 +102,8 @@ const struct coll_alg MPIR_Coll_gatherv_algs[] = {
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_gatherv },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_gatherv },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_v_cost, MPIR_Coll_nodes_gatherv },
-    { "packed", 0, MPIR_Coll_packed_cost, MPIR_Coll_gather_packed },
-    { "linear", 0, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
+    { "packed", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_packed_cost, MPIR_Coll_gather_packed },
+    { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };
 

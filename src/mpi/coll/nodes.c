@@ -948,6 +948,12 @@ static struct coll_cost cost_of(const struct coll_size *s, double ways, double w
                                .turns = ways * s->p };
 }
 
+/* The part of all that a node gets from others. */
+static double from_others(const struct coll_size *s)
+{
+    return s->nodes > 1 ? 1 - 1.0 / s->nodes : 0;
+}
+
 struct coll_cost MPIR_Coll_nodes_barrier_cost(const struct coll_size *s)
 {
     return cost_of(s, 2, 0, 0);
@@ -991,7 +997,7 @@ struct coll_cost MPIR_Coll_nodes_blocks_cost(const struct coll_size *s)
 struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s)
 {
     struct coll_cost cost = cost_of(s, s->blocks ? 2 : 3, 0, 0); /* put in order */
-    cost.net_bytes = (double)s->bytes;
+    cost.net_bytes = (double)s->bytes * from_others(s);
     return cost;
 }
 
@@ -1007,7 +1013,7 @@ struct coll_cost MPIR_Coll_nodes_scan_cost(const struct coll_size *s)
 struct coll_cost MPIR_Coll_nodes_reduce_scatter_cost(const struct coll_size *s)
 {
     struct coll_cost cost = cost_of(s, 2, 0, 0);
-    cost.net_bytes = (double)s->bytes;
+    cost.net_bytes = (double)s->bytes * from_others(s);
     return cost;
 }
 

@@ -100,8 +100,8 @@ static struct coll_cost halving_cost(const struct coll_size *s)
 const struct coll_alg MPIR_Coll_reduce_algs[] = {
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_ORDER, MPIR_Coll_nodes_down_cost, MPIR_Coll_nodes_reduce },
-    { "binomial", 0, binomial_cost, binomial },
-    { "wide", 0, wide_cost, wide },
+    { "binomial", COLL_TREE, binomial_cost, binomial },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
     { "halving", COLL_NEEDS_SPREAD | COLL_NEAR_FIRST | COLL_NEIGHBORS, halving_cost, halving },
     { 0 },
 };

@@ -172,7 +172,8 @@ static struct coll_cost halving_cost(const struct coll_size *s)
            levels = MPIR_Coll_levels(s->p, 2) + odd;
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels,
-                               .bytes = n * (2 + odd),
+                               .bytes = n * (1 + odd),
+                               .copied = n,
                                .waits = p * levels,
                                .total_bytes = n * p * (2 + odd) };
 }
@@ -187,7 +188,7 @@ const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
       MPIR_Coll_nodes_reduce_scatter },
     { "halving", COLL_NEEDS_COMMUTATIVE | COLL_NEAR_FIRST, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE | COLL_STRAIGHT, pairwise_cost, pairwise },
-    { "wide", 0, wide_cost, wide },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
     { 0 },
 };
 

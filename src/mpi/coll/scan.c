@@ -127,9 +127,12 @@ static void exscan_team(struct coll *c)
 static struct coll_cost linear_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes;
-    return (struct coll_cost){
-        .rounds = p - 1, .messages = p - 1, .bytes = n * (p - 1), .waits = p, .total_bytes = n * (p - 1)
-    };
+    return (struct coll_cost){ .rounds = p - 1,
+                               .messages = p - 1,
+                               .bytes = n * (p - 1),
+                               .copied = n * (p - 1),
+                               .waits = p,
+                               .total_bytes = n * (p - 1) };
 }
 
 static struct coll_cost doubling_cost(const struct coll_size *s)
@@ -137,7 +140,8 @@ static struct coll_cost doubling_cost(const struct coll_size *s)
     double p = s->p, n = (double)s->bytes, levels = MPIR_Coll_levels(s->p, 2);
     return (struct coll_cost){ .rounds = levels,
                                .messages = levels,
-                               .bytes = 2 * n * levels,
+                               .bytes = n * levels,
+                               .copied = 1.5 * n * levels, /* a result, and what is passed on */
                                .waits = p * levels,
                                .total_bytes = n * p * levels };
 }

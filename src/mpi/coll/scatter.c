@@ -83,7 +83,7 @@ const struct coll_alg MPIR_Coll_scatter_algs[] = {
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_scatter },
-    { "binomial", COLL_NEIGHBORS, MPIR_Coll_binomial_cost, binomial },
+    { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, binomial },
     { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, linear },
     { 0 },
 };
@@ -93,8 +93,8 @@ const struct coll_alg MPIR_Coll_scatterv_algs[] = {
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_scatterv },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_v_cost, MPIR_Coll_pieces_scatterv },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_v_cost, MPIR_Coll_nodes_scatterv },
-    { "packed", 0, MPIR_Coll_packed_cost, MPIR_Coll_scatter_packed },
-    { "linear", 0, MPIR_Coll_linear_cost, linear },
+    { "packed", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_packed_cost, MPIR_Coll_scatter_packed },
+    { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, linear },
     { 0 },
 };
 
