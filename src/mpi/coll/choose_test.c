@@ -280,6 +280,7 @@ END_TEST
 int main(void)
 {
     TCase *c = tcase_create("choose");
+    tcase_set_timeout(c, 30);
     Suite *s = suite_create("collectives: choice and trees");
     tcase_add_test(c, trees);
     tcase_add_test(c, parts);
