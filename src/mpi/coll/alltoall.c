@@ -25,12 +25,35 @@ static void pairwise(struct coll *c)
     }
 }
 
+static int64_t bytes_of(const struct coll_block *b)
+{
+    return coll_empty(b) ? 0 : b->count * b->type->adi.size;
+}
+
+/* Between nodes long blocks of many peers at once fill the queues of the network, which then loses packets.  Processes may differ in this: each
+ * waits for the oldest of its messages, and both sides have them in the same order. */
+static uint32_t messages_at_once(const struct coll *c)
+{
+    enum { LEAST = 2, BYTES = 256 << 10 };
+    int64_t longest = 1;
+    if (c->comm->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2)
+        return COLL_BATCH;
+    for (int64_t i = 0; i < c->size; i++) {
+        struct coll_block s = MPIR_Coll_sblock(c, i), d = MPIR_Coll_rblock(c, i);
+        longest = bytes_of(&s) > longest ? bytes_of(&s) : longest;
+        longest = bytes_of(&d) > longest ? bytes_of(&d) : longest;
+    }
+    int64_t n = BYTES / longest;
+    return n < LEAST ? LEAST : n < COLL_BATCH ? (uint32_t)n : COLL_BATCH;
+}
+
 /* Many peers at a time, in the same order. */
 static void linear(struct coll *c)
 {
     struct coll_batch b;
     int64_t p = c->size, r = c->rank;
     coll_batch_begin(&b, c);
+    b.limit = messages_at_once(c);
     for (int64_t k = 1; k < p; k++) {
         int to = (int)((r + k) % p), from = (int)((r - k + p) % p);
         struct coll_block s = MPIR_Coll_sblock(c, to), d = MPIR_Coll_rblock(c, from);
