@@ -1,9 +1,10 @@
 /* floor: what this machine can do between two processes on two cores, with no library at all.
  *
- *   floor [line] [stream] [copy] [pingpong]    none: all; prints rows of CSV as mpi_bench does
+ *   floor [line] [stream] [copy] [pingpong] [exchange]    none: all; prints rows of CSV as mpi_bench does
  * line: a 64-byte line one way: each of the two writes one and reads the other's, as messages do. line_both: one line that both
  * write in turns (processors may treat it better). stream: lines through a ring, in M/s. copy: two copies through a shared ring of chunks, both cores copying, by size of message (MB/s). pingpong: half a round
- * trip of a message that goes the same way, pipelined below the message (us).
+ * trip of a message that goes the same way, pipelined below the message (us). exchange: 64 blocks of 1 MB copied by two cores, from and to
+ * more memory than the caches hold (us).
  *
  * copy and pingpong try rings and chunks of several sizes, with and without cleaning (clwb) the lines that have been read, which
  * makes it cheap for the writer to write them again, and keep the best: the floor must not be that of one bad choice. */
@@ -373,6 +374,44 @@ static void pingpongs(void)
     }
 }
 
+/* ---- More than the caches hold ---- */
+
+/* Stores that pass the caches. */
+WIDE static void copy_past(char *to, const char *from, size_t n)
+{
+    for (size_t i = 0; i < n; i += 64)
+        _mm512_stream_si512((void *)(to + i), _mm512_loadu_si512(from + i));
+    _mm_sfence();
+}
+
+/* What an exchange of blocks of n bytes among 8 ranks moves, each block once: half of the 64 by each process, in us. */
+static void exchanges(void)
+{
+    enum { RANKS = 8, BLOCKS = RANKS * RANKS };
+    size_t n = 1 << 20;
+    char *from = mmap(NULL, BLOCKS * n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+         *to = mmap(NULL, BLOCKS * n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    double least = 1;
+    if (from == MAP_FAILED || to == MAP_FAILED)
+        return;
+    memset(from, 1, BLOCKS * n);
+    memset(to, 1, BLOCKS * n);
+    for (int past = 0; past <= (wide != 0); past++)
+        for (int t = 0; t < 2 * TRIES; t++) {
+            together();
+            double start = now();
+            for (int i = 0; i < BLOCKS / 2; i++) {
+                size_t block = (size_t)(me * BLOCKS / 2 + i);
+                (past ? copy_past : copy)(to + (block % RANKS * RANKS + block / RANKS) * n, from + block * n,
+                                          n);
+            }
+            together();
+            double s = agreed(now() - start);
+            least = s < least ? s : least;
+        }
+    report("exchange", "bytes", (long)n, least * 1e6, "us");
+}
+
 /* To the first or the second of the processors there are. */
 static void pin(int which)
 {
@@ -425,6 +464,8 @@ int main(int argc, char **argv)
         copies();
     if (wants(argc, argv, "pingpong"))
         pingpongs();
+    if (wants(argc, argv, "exchange"))
+        exchanges();
     if (me == 0)
         waitpid(child, NULL, 0);
     return 0;

@@ -69,14 +69,17 @@ def measure(programs, libs, n, kind, args, folder):
             f.write(f'#!/bin/sh\nexec ssh -F {folder}/ssh_user "$@"\n')
         os.chmod(f"{folder}/ssh", 0o755)
         one_core_each(net)
-        there, behind = [over(lib, net, args.ranks) for lib in libs], []
+        there, behind, ran = [over(lib, net, args.ranks) for lib in libs], [], 0
         names = [lib[0] for lib in libs]
         print(f"\n# {n} hosts, {args.ranks} ranks each, net {kind}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
         print(f"{'':22} {'bytes':>8} " + " ".join(f"{name:>10}" for name in names) + f"   {'best peer / keel':22} {'flat / keel':>11}", flush=True)
         for test in args.tests:
             sizes = ["-s", args.sizes] if test != "barrier" else []
-            behind += table(in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, test), names)
+            rows = in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, test)
+            behind += table(rows, names)
+            ran += sum("keel" in row for row in rows.values())
         print("# behind the better peer: " + (", ".join(behind) or "none"), flush=True)
+        return ran
     finally:
         net.close()
 
@@ -110,7 +113,7 @@ def main():
         if why_not(relayed=bool(NETS[kind])):
             print(f"skipped: {why_not(relayed=bool(NETS[kind]))}")
             return 77
-    libs = [lib for lib in libraries() if lib[0] == "keel" or lib[0] in args.peers.split(",")]
+    libs, ran = [lib for lib in libraries() if lib[0] == "keel" or lib[0] in args.peers.split(",")], 0
     with tempfile.TemporaryDirectory(prefix="hosts") as tmp:
         os.chmod(tmp, 0o755)
         programs = build_bench(libs, tmp)
@@ -118,8 +121,8 @@ def main():
         libs.insert(1, ("keel-flat", *libs[0][1:]))
         for kind in args.nets.split(","):
             for n in map(int, args.hosts.split(",")):
-                measure(programs, libs, n, kind, args, f"{tmp}/{kind}{n}")
-    return 0
+                ran += measure(programs, libs, n, kind, args, f"{tmp}/{kind}{n}")
+    return 0 if ran else 1
 
 
 if __name__ == "__main__":
