@@ -98,7 +98,7 @@ void job_put(struct pack *p)
     put_int(p, l->stdin_rank);
     put_int(p, l->universe);
     put_int(p, l->verbose);
-    put_int(p, l->held);
+    put_int(p, l->stop == STOP_ON_EXEC ? 2 : l->held);
     put_int(p, l->pmi);
     put_int(p, l->pmix);
     put_text(p, l->master);
@@ -167,7 +167,9 @@ char *job_get(struct unpack *u, struct launch *l)
     l->stdin_rank = get_range(u, STDIN_ALL, 1 << 20);
     l->universe = get_range(u, 0, INT_MAX);
     l->verbose = get_int(u) != 0;
-    l->held = get_int(u) != 0;
+    int waits = get_range(u, 0, 2);
+    l->held = waits == 1;
+    l->stop = waits == 2 ? STOP_ON_EXEC : STOP_NO;
     l->pmi = get_int(u) != 0;
     l->pmix = (enum serve_pmix)get_range(u, SERVE_PMIX_NO, SERVE_PMIX_TOOLS);
     l->master = get_text(u);

@@ -96,8 +96,12 @@ struct launch {
     } pmix;       /* likewise PMIx; and so are tools */
     bool spawned; /* by a rank of another job, which has told how hosts are reached (allocation.c) */
     int elder;    /* a descriptor: ranks are served PMIx there (elder.h); 0: none */
-    bool stop;    /* until a tool lets them go (-pmix-tools=stop) */
-    bool held;    /* a debugger started us: the ranks wait in MPI_Init until it lets them go */
+    enum stop {
+        STOP_NO,
+        STOP_IN_INIT, /* -pmix-tools=stop */
+        STOP_ON_EXEC  /* -pmix-tools=exec: before the first instruction of their program */
+    } stop;           /* where the ranks wait until a tool lets them go */
+    bool held;        /* the ranks wait in MPI_Init: a debugger started us, or they stop there */
     int *
         pids; /* [size], shared by front, daemon and servant: of each rank, valid once WORD_STARTED has come */
     const char *host; /* of this machine, for reports only; never resolved */

@@ -195,7 +195,7 @@ static void started(void)
     if (front.alive >= 0)
         send(front.alive, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     debugger_table(front.launch);
-    if (front.launch->held && !front.launch->stop)
+    if (front.launch->held && front.launch->stop != STOP_IN_INIT)
         tell(WORD_RELEASE, 0, false);
 }
 
@@ -318,7 +318,7 @@ int main(int argc, char **argv)
     l.front_pgid = getpgrp();
     take_signals(&l);
     front.launch = &l;
-    l.held = debugger_waits() || l.stop;
+    l.held = debugger_waits() || l.stop == STOP_IN_INIT;
     l.pids = launch_pids(l.size);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         die("prctl(PR_SET_CHILD_SUBREAPER) failed: %s", strerror(errno));

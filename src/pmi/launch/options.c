@@ -358,9 +358,9 @@ static void do_pmix(struct parse *p, char **v)
 static void do_pmix_tools(struct parse *p, char **v)
 {
     p->launch->pmix = SERVE_PMIX_TOOLS;
-    if (v[0] && strcmp(v[0], "stop") != 0)
-        refuse(p, "%s=%s: expected %s or %s=stop", p->name, v[0], p->name, p->name);
-    p->launch->stop = v[0] != NULL;
+    p->launch->stop = !v[0] ? STOP_NO : strcmp(v[0], "exec") == 0 ? STOP_ON_EXEC : STOP_IN_INIT;
+    if (v[0] && strcmp(v[0], "stop") != 0 && strcmp(v[0], "exec") != 0)
+        refuse(p, "%s=%s: expected %s, %s=stop or %s=exec", p->name, v[0], p->name, p->name, p->name);
 }
 
 static void do_version(struct parse *p, char **v)

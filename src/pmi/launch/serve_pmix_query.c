@@ -6,6 +6,7 @@
 #include "config.h"
 
 #ifdef HAVE_PMIX
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,13 +129,22 @@ static void add_names(struct infos *a)
     free(p.bytes);
 }
 
+static atomic_bool let_go_before; /* the ranks that stop */
+
+/* A rank of this host, in its segment. */
+static uint32_t segment_state(int rank)
+{
+    const struct ku_segment *s = &crew.segments[crew.launch->node_of[rank]];
+    return atomic_load(&ku_segment_rank(s, (uint32_t)crew.ranks[rank].local)->state);
+}
+
 static pmix_proc_state_t state_of(int rank)
 {
     if (space_host(space_own(), rank) != here.me)
         return PMIX_PROC_STATE_UNDEF;
-    const struct ku_segment *s = &crew.segments[crew.launch->node_of[rank]];
-    uint32_t state = atomic_load(&ku_segment_rank(s, (uint32_t)crew.ranks[rank].local)->state);
-    return state == KU_RANK_STARTED     ? PMIX_PROC_STATE_RUNNING
+    uint32_t state = segment_state(rank);
+    bool stops = crew.launch->stop == STOP_ON_EXEC && !atomic_load(&let_go_before);
+    return state == KU_RANK_STARTED     ? stops ? PMIX_PROC_STATE_PREPPED : PMIX_PROC_STATE_RUNNING
            : state == KU_RANK_FINALIZED ? PMIX_PROC_STATE_TERMINATED
            : state == KU_RANK_ABORTED   ? PMIX_PROC_STATE_CALLED_ABORT
            : state == KU_RANK_DEAD      ? PMIX_PROC_STATE_ABORTED_BY_SIG
@@ -187,7 +197,7 @@ static pmix_status_t answer_one(struct infos *a, const char *key, const pmix_que
                    PMIX_HOST "," PMIX_HOSTFILE "," PMIX_WDIR "," PMIX_MAPBY "," PMIX_BINDTO
                              "," PMIX_SET_ENVAR);
     else if (strcmp(key, PMIX_QUERY_DEBUG_SUPPORT) == 0)
-        infos_text(a, key, PMIX_DEBUG_STOP_IN_INIT);
+        infos_text(a, key, PMIX_DEBUG_STOP_IN_INIT "," PMIX_DEBUG_STOP_ON_EXEC);
     else
         return PMIX_ERR_NOT_SUPPORTED;
     return PMIX_SUCCESS;
@@ -243,6 +253,12 @@ void pmix_tool(pmix_info_t *info, size_t n, pmix_tool_connection_cbfunc_t done, 
 
 static void let_go(void)
 {
+    const struct launch *l = crew.launch;
+    atomic_store(&let_go_before, true);
+    for (int rank = 0; l->stop == STOP_ON_EXEC && rank < l->size; rank++)
+        if (l->pids[rank] > 0 && space_host(space_own(), rank) == here.me &&
+            segment_state(rank) == KU_RANK_STARTED)
+            kill(l->pids[rank], SIGCONT);
     for (int i = 0; i < crew.launch->nodes; i++)
         if (crew.segments[i].head)
             atomic_store(&crew.segments[i].head->held,

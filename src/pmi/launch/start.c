@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "needs.h"
 #include "offspring.h"
@@ -253,12 +255,23 @@ static bool find_program(struct starter *s)
            try_path(s, path ? path : "/usr/local/bin:/bin:/usr/bin", name) || try_dir(s, ".", 1, name);
 }
 
+struct failure {
+    int err, unbound;
+    bool at_chdir, at_trace;
+};
+
 /* Why exec said no, in words; and the exit code for that. */
-static int exec_failed(const struct starter *s, int err, bool at_chdir)
+static int exec_failed(const struct starter *s, const struct failure *why)
 {
     struct stat st;
     const char *wdir = s->app->wdir, *name = s->app->argv[0];
-    if (at_chdir) {
+    int err = why->err;
+    if (why->at_trace) {
+        say("a rank cannot be stopped before its program begins (-pmix-tools=exec): ptrace: %s",
+            strerror(err));
+        return EXIT_MPIEXEC;
+    }
+    if (why->at_chdir) {
         say("the working directory %s cannot be entered: %s", wdir, strerror(err));
         return EXIT_NOT_FOUND;
     }
@@ -387,11 +400,6 @@ void starter_free(struct starter *s)
 
 /* ---- the process ---- */
 
-struct failure {
-    int err, unbound;
-    bool at_chdir;
-};
-
 /* What the child is to know.  Its memory is the parent's, so nothing may be changed but `why` and the segment, and nothing
  * allocated. */
 struct child {
@@ -436,6 +444,11 @@ static void become_rank(const struct starter *s, const struct place *at, const i
     if (join_front) /* the terminal's Ctrl-\ asks mpiexec what the ranks wait for */
         signal(SIGQUIT, SIG_IGN);
     sigprocmask(SIG_SETMASK, &l->sigmask, NULL);
+    if (l->stop == STOP_ON_EXEC && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+        why->err = errno;
+        why->at_trace = true;
+        return;
+    }
     execve(s->program, s->app->argv, s->env);
     if (errno == ENOEXEC)
         execve("/bin/sh", s->script, s->env);
@@ -495,9 +508,26 @@ static int sharing_child(void *arg)
     _exit(EXIT_NOT_EXEC);
 }
 
+/* A rank that is to stop has the kernel stop it at the end of exec, for its tracer.  It stays stopped, without one: a debugger can be its
+ * tracer then, and SIGCONT lets it go. */
+static void stop_on_exec(pid_t pid)
+{
+    siginfo_t is = { .si_pid = 0 };
+    while (waitid(P_PID, (id_t)pid, &is, WSTOPPED | WEXITED | WNOWAIT) == 0 || errno == EINTR) {
+        if (is.si_pid == pid && (is.si_code != CLD_TRAPPED || is.si_status == SIGTRAP))
+            break; /* it is there, or has been killed: crew_reap judges that */
+        if (is.si_pid == pid)
+            ptrace(PTRACE_CONT, pid, NULL, (void *)(uintptr_t)is.si_status);
+        is.si_pid = 0;
+    }
+    if (is.si_code == CLD_TRAPPED && ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)SIGSTOP) != 0 &&
+        errno != ESRCH)
+        die("process %d cannot be left stopped (-pmix-tools=exec): ptrace: %s", pid, strerror(errno));
+}
+
 pid_t starter_run(struct starter *s, struct place *at, const int fd[3], bool join_front, int *code)
 {
-    struct child c = { s, at, fd, join_front, getpid(), { 0, 0, false } };
+    struct child c = { s, at, fd, join_front, getpid(), { 0, 0, false, false } };
     env_place(s, at);
     pid_t pid = s->stack ? clone(sharing_child, s->stack + STACK_BYTES,
                                  CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &c)
@@ -513,8 +543,10 @@ pid_t starter_run(struct starter *s, struct place *at, const int fd[3], bool joi
             errno == EAGAIN ? " (is the number of processes limited, ulimit -u or pids.max?)" : "");
         *code = EXIT_MPIEXEC;
     } else if (why.err) {
-        *code = exec_failed(s, why.err, why.at_chdir);
+        *code = exec_failed(s, &why);
         pid = -1;
+    } else if (s->start->launch->stop == STOP_ON_EXEC) {
+        stop_on_exec(pid);
     }
     return pid;
 }
