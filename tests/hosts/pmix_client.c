@@ -3,7 +3,8 @@
  *   part           a fence of some ranks alone, while the others go on
  *   names          published, looked up, waited for, withdrawn
  *   connect        PMIx_Connect, PMIx_Disconnect of all
- *   spawn          the last rank spawns two processes of this program, and all of both jobs meet and read what the others have put;
+ *   spawn [HOST]   the last rank spawns two processes of this program (on HOST, and they say where they are), and all of both jobs meet and
+ *                  read what the others have put;
  *                  a program that is not there, and none at all, are refused, and the job goes on
  *   child SPACE DEPTH    such a process: its parents' job; a child of depth 1 spawns one more
  *   abort CODE     rank 1 ends the job
@@ -176,14 +177,17 @@ static void connect_all(void)
     check(PMIx_Disconnect(&all, 1, NULL, 0) == PMIX_SUCCESS, "PMIx_Disconnect");
 }
 
-static char *self;
+static char *self, *host;
 
 static pmix_status_t start(const char *program, unsigned n, const char *depth, char *space)
 {
     char *argv[] = { (char *)program, "child", me.nspace, (char *)depth, NULL };
     char *env[] = { "SPAWNED_BY=pmix_client", NULL };
     pmix_app_t app = { .cmd = (char *)program, .argv = argv, .env = env, .maxprocs = (int)n, .cwd = "/" };
-    return PMIx_Spawn(NULL, 0, &app, 1, space);
+    pmix_info_t info;
+    if (host)
+        PMIX_INFO_LOAD(&info, PMIX_HOST, host, PMIX_STRING);
+    return PMIx_Spawn(host ? &info : NULL, host ? 1 : 0, &app, 1, space);
 }
 
 static void see_in(const char *space, unsigned rank, const char *key, const char *want)
@@ -254,6 +258,9 @@ static void child(const char *parents, const char *depth)
     check(PMIx_Get(&me, PMIX_SPAWNED, NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_BOOL && v->data.flag,
           PMIX_SPAWNED);
     PMIX_VALUE_RELEASE(v);
+    check(PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_STRING, PMIX_HOSTNAME);
+    printf("a child of depth %s is on %s\n", depth, v->data.string);
+    PMIX_VALUE_RELEASE(v);
     meet(parents);
     if (strcmp(depth, "1") != 0)
         return;
@@ -287,6 +294,7 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "";
     int value = argc > 2 ? atoi(argv[2]) : 0;
     self = argv[0];
+    host = argc > 2 && strcmp(word, "spawn") == 0 ? argv[2] : NULL;
     spawned = strcmp(word, "child") == 0;
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {
         puts("PMIx_Init failed");

@@ -44,11 +44,6 @@ static void join(void)
 
 void elder_environment(struct packets *daemon, int rank)
 {
-    if (crew.launch->remote) {
-        refuse(daemon, rank,
-               "processes that PMIx_Spawn starts are on the host of the process that asks for them");
-        return;
-    }
     if (!elder.joined)
         join();
     elder.asks = rank;
@@ -75,7 +70,7 @@ static void take(struct packets *daemon, const struct packet *k)
         servant_finalized(k->value);
     else if (k->what == PACKET_ABORTED)
         servant_aborted(k->value, (int)get_u32(&u), "");
-    else
+    else if (k->what == PACKET_SET || k->what == PACKET_REFUSED || k->what == PACKET_SETTLED)
         packets_send(daemon, (enum packet_what)k->what, k->value, k->bytes, k->len, -1);
     if (k->what == PACKET_SET || k->what == PACKET_REFUSED)
         elder.asks = -1;
@@ -86,7 +81,7 @@ void elder_hear(struct packets *daemon)
     if (!elder.joined)
         return;
     packets_flush(&elder.to);
-    for (struct packet *k; (k = packets_next(&elder.to)) != NULL; free(k))
+    for (struct packet *k; (k = packets_next(&elder.to)) != NULL; packet_free(k))
         take(daemon, k);
     if (elder.to.fd < 0 && elder.asks >= 0) {
         refuse(daemon, elder.asks, "the process that serves PMIx to the job that has spawned it has ended");

@@ -267,6 +267,16 @@ static void serve_likewise(struct launch *l)
     l->pmi = served && !l->pmix;
 }
 
+/* The servant of the spawning job serves processes of its own host alone. */
+static void check_likewise(const struct launch *l)
+{
+    if (l->elder == 0 || !l->remote)
+        return;
+    say("processes that PMIx_Spawn starts are on one host, which is one of the job that asks for them; "
+        "expected the name of one of its hosts");
+    _exit(EXIT_MPIEXEC);
+}
+
 /* --spawned=FD: the descriptor stays open as long as this job lives.  The process that the rank has started ends at once, so that its
  * program never meets a child that it does not know; from then on the daemon of the spawning job is the parent, and is told so. */
 static void become_spawned(int fd)
@@ -309,6 +319,7 @@ int main(int argc, char **argv)
         serve_likewise(&l);
     if (!options_parse(&l, argv, &code))
         _exit(fflush(stdout) != 0 ? EXIT_MPIEXEC : code);
+    check_likewise(&l);
     if (spawned >= 0)
         become_spawned(spawned);
     if (gethostname(host, sizeof host - 1) == 0 && host[0])

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "pack.h"
 
 /* In the environment of that mpiexec and of its daemons, not of its ranks: lines KEY=VALUE, which are in the ranks' key-value space from the
  * beginning (PMI).  It is set, if only to "", where ranks of a job that is served have spawned this one. */
@@ -39,6 +40,12 @@ bool offspring_add(struct offspring *o, const char *program, int maxprocs);
 bool offspring_word(struct offspring *o, const char *text); /* of the last command */
 bool offspring_key(struct offspring *o, const char *key, const char *value);
 bool offspring_put(struct offspring *o, const char *key, const char *value);
+/* The value of a key; NULL: it has none. */
+const char *offspring_value(const struct offspring_command *c, const char *key);
+void offspring_forget(struct offspring *o, const char *key); /* of all commands */
+/* The commands with their words and keys as bytes, for another host.  NULL: they are nonsense. */
+void offspring_pack(struct pack *p, const struct offspring *o);
+struct offspring *offspring_unpack(struct unpack *u, int rank);
 void offspring_free(struct offspring *o);
 
 /* Start it; o is the callee's.  daemon: the process whose job spawns. */

@@ -29,11 +29,7 @@ static int events = -1;
 
 static const char *value_of(const void *command, const char *key)
 {
-    const struct offspring_command *c = command;
-    for (int i = 0; i + 1 < c->nkeys; i += 2)
-        if (strcmp(c->key[i], key) == 0)
-            return c->key[i + 1];
-    return NULL;
+    return offspring_value(command, key);
 }
 
 static char *put_variable(const struct offspring *o)

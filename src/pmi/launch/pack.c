@@ -1,4 +1,5 @@
 /* pack.c: see pack.h. */
+#include <stdlib.h>
 #include <string.h>
 #include "launch.h"
 #include "pack.h"
@@ -112,7 +113,9 @@ char **get_texts(struct unpack *u, int *n)
         list[i] = get_text(u);
         u->wrong = u->wrong || !list[i];
     }
-    if (u->wrong)
-        list[ *n = 0] = NULL;
+    while (u->wrong && *n > 0) {
+        free(list[--*n]);
+        list[*n] = NULL;
+    }
     return list;
 }

@@ -19,15 +19,20 @@ void packets_open(struct packets *p, int fd)
     p->end = &p->first;
 }
 
+void packet_free(struct packet *k)
+{
+    if (k->fd >= 0)
+        close(k->fd);
+    free(k);
+}
+
 static void drop_first(struct packets *p)
 {
     struct packet *k = p->first;
     p->first = k->next;
     if (!p->first)
         p->end = &p->first;
-    if (k->fd >= 0)
-        close(k->fd);
-    free(k);
+    packet_free(k);
 }
 
 void packets_close(struct packets *p)
@@ -88,13 +93,18 @@ void packets_send(struct packets *p, enum packet_what what, int value, const voi
     packets_flush(p);
 }
 
-/* A packet has one descriptor at most. */
+/* A packet has one descriptor at most; there is room for another one, which nobody wants. */
 static int descriptor_of(struct msghdr *m)
 {
-    int fd = -1;
+    int fd = -1, more;
     struct cmsghdr *c = CMSG_FIRSTHDR(m);
-    if (c && c->cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(sizeof fd))
+        return fd;
+    memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    if (c->cmsg_len >= CMSG_LEN(2 * sizeof fd)) {
+        memcpy(&more, CMSG_DATA(c) + sizeof fd, sizeof more);
+        close(more);
+    }
     return fd;
 }
 
@@ -107,17 +117,20 @@ struct packet *packets_next(struct packets *p)
     struct msghdr m = { .msg_iov = v, .msg_iovlen = 2, .msg_control = &with, .msg_controllen = sizeof with };
     ssize_t n = -1;
     do
-        n = p->fd >= 0 ? recvmsg(p->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) : 0;
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && errno == EAGAIN)
+        n = p->fd >= 0 ? recvmsg(p->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) : -1;
+    while (n < 0 && p->fd >= 0 && errno == EINTR);
+    if (n < 0 && (p->fd < 0 || errno == EAGAIN))
         return NULL;
+    int with_it = n >= 0 ? descriptor_of(&m) : -1;
     if (n < (ssize_t)sizeof head) {
+        if (with_it >= 0)
+            close(with_it);
         packets_close(p);
         return NULL;
     }
     size_t len = (size_t)n - sizeof head;
     struct packet *k = xalloc(1, sizeof *k + len + 1);
-    *k = (struct packet){ .what = head[0], .value = head[1], .fd = descriptor_of(&m), .len = len };
+    *k = (struct packet){ .what = head[0], .value = head[1], .fd = with_it, .len = len };
     memcpy(k->bytes, bytes, len);
     return k;
 }

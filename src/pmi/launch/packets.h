@@ -55,5 +55,7 @@ static inline bool packets_wait(const struct packets *p)
 
 /* The next one, to be freed; NULL: there is none yet, or the other is gone and the socket has been closed. */
 struct packet *packets_next(struct packets *p);
+/* The same, with the descriptor that came with it and nobody has taken. */
+void packet_free(struct packet *k);
 
 #endif

@@ -424,6 +424,7 @@ bool serve_pmix_asked(int from, uint32_t id, int what, const char *bytes, size_t
     struct unpack u = { bytes, bytes + len, false };
     return what == ASK_DATA      ? asked_data(from, id, &u)
            : what == ASK_SPACE   ? pmix_space_asked(from, id, &u)
+           : what == ASK_SPAWN   ? pmix_spawn_asked(from, id, &u)
            : what == ASK_RELEASE ? pmix_release_asked(from, id, &u)
                                  : false;
 }

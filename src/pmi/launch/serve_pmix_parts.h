@@ -41,6 +41,7 @@ enum pmix_question {
         NAMES_END, /* all that a rank has put: a text, its job; 4 bytes, the rank; a text: the key that is to be among it; status: libpmix's */
     ASK_RELEASE,   /* processes that stop in PMIx_Init go on; status: 0 */
     ASK_SPACE,     /* a job that ranks have spawned, as space_put; status: 0, or -1: there is no PMIx */
+    ASK_SPAWN,     /* spawn a job there, as offspring_pack; status: 0, and its name; or -1 */
 };
 
 /* ---- to the main thread ---- */
@@ -122,8 +123,9 @@ void younger_event(struct space *s, int rank, enum younger_word word, int code);
 /* The function of libpmix's module. */
 pmix_status_t pmix_spawn(const pmix_proc_t *p, const pmix_info_t info[], size_t ninfo,
                          const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done, void *arg);
-/* ASK_SPACE.  False: it is nonsense. */
+/* ASK_SPACE, ASK_SPAWN.  False: it is nonsense. */
 bool pmix_space_asked(int from, uint32_t id, struct unpack *u);
+bool pmix_spawn_asked(int from, uint32_t id, struct unpack *u);
 
 /* ---- questions, tools (serve_pmix_query.c) ---- */
 

@@ -24,7 +24,9 @@ static int *own_local; /* of each rank of this job: its number on its host */
 
 pmix_value_t *infos_add(struct infos *a, const char *key, pmix_data_type_t type)
 {
-    a->at = xgrow(a->at, a->n + 1, sizeof *a->at);
+    bool full = (a->n & (a->n - 1)) == 0; /* a power of two, or 0 */
+    if (full)
+        a->at = xgrow(a->at, a->n > 0 ? 2 * a->n : 1, sizeof *a->at);
     pmix_info_t *i = &a->at[a->n++];
     memset(i, 0, sizeof *i);
     snprintf(i->key, sizeof i->key, "%s", key);
@@ -212,7 +214,7 @@ static int take_count(struct unpack *u, int most)
 
 struct space *space_get(struct unpack *u, int host)
 {
-    enum { MOST = 1 << 20 };
+    enum { MOST = 1 << 16 }; /* on one host */
     struct space *s = xalloc(1, sizeof *s);
     char *name = get_text(u);
     u->wrong = u->wrong || !name || !*name || strlen(name) > PMIX_MAX_NSLEN || space_find(name);

@@ -1,7 +1,8 @@
 /* serve_pmix_spawn.c: see serve_pmix_parts.h: PMIx_Spawn, and the jobs that have been spawned so, as the servant that serves their ranks sees
  * them (elder.h tells the other side).
  *
- * Such a job is on one host.  Its servant, the younger one, says what job it is; then the servants of the other hosts are told, and when
+ * Such a job is on one host, that of the rank which asks for it, or another one of this job: then that host's servant is asked to start
+ * it.  Its servant, the younger one, says what job it is; then the servants of the other hosts are told, and when
  * these have answered it gets its ranks' environments: so all know it before its ranks run. */
 #define _GNU_SOURCE
 #include "config.h"
@@ -134,9 +135,9 @@ static void on_space(struct younger *y, const struct packet *k)
     if (!s)
         return;
     s->young = true;
-    s->younger = y;
     if (is_well(space_register(s))) {
         y->space = s;
+        s->younger = y;
         tell_hosts(y);
     }
 }
@@ -188,7 +189,7 @@ void serve_pmix_hear_youngers(void)
 {
     for (struct younger **at = &youngers; *at;) {
         struct younger *y = *at;
-        for (struct packet *k; (k = packets_next(&y->to)) != NULL; free(k))
+        for (struct packet *k; (k = packets_next(&y->to)) != NULL; packet_free(k))
             take(y, k);
         packets_flush(&y->to);
         if (y->to.fd < 0)
@@ -206,8 +207,10 @@ struct spawning {
     const pmix_info_t *info;
     const pmix_app_t *apps;
     size_t ninfo, napps;
-    pmix_spawn_cbfunc_t done;
+    pmix_spawn_cbfunc_t done; /* NULL: another host asks for it */
     void *arg;
+    int from;
+    uint32_t id;
     struct younger *younger;
 };
 
@@ -271,16 +274,24 @@ static bool add_command(struct offspring *o, const struct spawning *s, const pmi
     return true;
 }
 
+/* space: of the job; NULL: it has not been started. */
+static void answer(struct spawning *s, struct space *space)
+{
+    char none[] = "", *name = space ? space->name : none;
+    if (s->done)
+        s->done(space ? PMIX_SUCCESS : PMIX_ERR_JOB_FAILED_TO_LAUNCH, name, s->arg);
+    else
+        share_answer(s->from, s->id, space ? 0 : -1, name, strlen(name));
+    free(s);
+}
+
 static void on_spawned(struct offspring *o, const char *why)
 {
     struct spawning *s = o->arg;
     struct younger *y = youngers;
-    char none[] = "";
     while (y && y != s->younger)
         y = y->next;
-    bool well = !why && y && y->space;
-    s->done(well ? PMIX_SUCCESS : PMIX_ERR_JOB_FAILED_TO_LAUNCH, well ? y->space->name : none, s->arg);
-    free(s);
+    answer(s, !why && y ? y->space : NULL);
 }
 
 /* The same descriptor once more; -1 stays. */
@@ -307,26 +318,116 @@ static struct younger *new_younger(struct offspring *o)
     return y;
 }
 
-static void run_spawning(struct shifted *shifted)
+/* o is the callee's. */
+static void begin(struct spawning *s, struct offspring *o)
 {
-    struct spawning *s = (struct spawning *)shifted;
-    struct space *of = space_find(s->proc.nspace);
-    struct younger *by = of->younger;
-    struct offspring *o = offspring_new(by ? by->via : of == space_own() ? (int)s->proc.rank : 0);
-    o->out = by ? again(by->out) : offspring_output(o->rank, 1);
-    o->err = by ? again(by->err) : offspring_output(o->rank, 2);
-    bool well = s->napps > 0;
-    for (size_t i = 0; i < s->napps && well; i++)
-        well = add_command(o, s, &s->apps[i]);
-    s->younger = well ? new_younger(o) : NULL;
+    s->younger = new_younger(o);
     o->done = on_spawned;
     o->arg = s;
     if (s->younger) {
         servant_spawn(o);
         return;
     }
-    on_spawned(o, "the request is not understood");
+    answer(s, NULL);
     offspring_free(o);
+}
+
+/* ---- on another host ---- */
+
+/* The one host of this job that all names of the list are (name, user@name, name:slots); -1: there is none. */
+static int host_of_list(const char *list)
+{
+    int host = -1;
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        int h = 0;
+        n = strcspn(list, ",");
+        char *name = xformat("%.*s", (int)n, list), *at = strrchr(name, '@'), *colon = strrchr(name, ':');
+        if (colon && strspn(colon + 1, "0123456789") == strlen(colon + 1) && strchr(name, ':') == colon)
+            *colon = 0;
+        while (h < here.hosts && strcmp(host_name(h), at ? at + 1 : name) != 0)
+            h++;
+        free(name);
+        if (h == here.hosts || (host >= 0 && host != h))
+            return -1;
+        host = h;
+    }
+    return host;
+}
+
+/* Where all commands are to run, as far as this job has that host; -1: mpiexec is to find out. */
+static int host_of(const struct offspring *o)
+{
+    int host = -1;
+    for (int i = 0; i < o->n; i++) {
+        const char *list = offspring_value(&o->command[i], "host");
+        int h = list ? host_of_list(list) : here.me;
+        if (h < 0 || offspring_value(&o->command[i], "hostfile") || (i > 0 && h != host))
+            return -1;
+        host = h;
+    }
+    return host;
+}
+
+static void on_spawned_there(void *arg, int status, const char *bytes, size_t len)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    snprintf(name, sizeof name, "%.*s", len < sizeof name ? (int)len : 0, len > 0 ? bytes : "");
+    answer(arg, status == 0 ? space_find(name) : NULL); /* it was told to all hosts before it began */
+}
+
+static void ask_host(int host, struct spawning *s, struct offspring *o)
+{
+    struct pack p = { 0 };
+    offspring_pack(&p, o);
+    offspring_free(o);
+    share_ask(host, ASK_SPAWN, p.bytes, p.len, on_spawned_there, s);
+    free(p.bytes);
+}
+
+/* As if a rank of this host had asked for it, one whose output is still open. */
+bool pmix_spawn_asked(int from, uint32_t id, struct unpack *u)
+{
+    struct offspring *o = offspring_unpack(u, -1);
+    if (!o)
+        return false;
+    for (int i = 0; i < space_own()->size && o->out < 0; i++)
+        if (space_host(space_own(), i) == here.me) {
+            o->rank = i;
+            o->out = offspring_output(i, 1);
+        }
+    o->err = offspring_output(o->rank, 2);
+    struct spawning *s = xalloc(1, sizeof *s);
+    *s = (struct spawning){ .from = from, .id = id };
+    begin(s, o);
+    return true;
+}
+
+/* ---- what ranks ask for ---- */
+
+static void run_spawning(struct shifted *shifted)
+{
+    struct spawning *s = (struct spawning *)shifted;
+    struct space *of = space_find(s->proc.nspace);
+    struct younger *by = of->younger;
+    struct offspring *o = offspring_new(by ? by->via : of == space_own() ? (int)s->proc.rank : 0);
+    bool well = s->napps > 0;
+    for (size_t i = 0; i < s->napps && well; i++)
+        well = add_command(o, s, &s->apps[i]);
+    if (!well) {
+        answer(s, NULL);
+        offspring_free(o);
+        return;
+    }
+    int host = host_of(o);
+    if (host >= 0)
+        offspring_forget(o, "host"); /* the mpiexec that runs there knows it by another name */
+    if (host >= 0 && host != here.me) {
+        ask_host(host, s, o);
+        return;
+    }
+    o->out = by ? again(by->out) : offspring_output(o->rank, 1);
+    o->err = by ? again(by->err) : offspring_output(o->rank, 2);
+    begin(s, o);
 }
 
 pmix_status_t pmix_spawn(const pmix_proc_t *p, const pmix_info_t info[], size_t ninfo,
