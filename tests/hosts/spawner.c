@@ -79,6 +79,7 @@ static void meet(const char *name, int accepts)
     }
     while (rank == 0 && !accepts && MPI_Lookup_name(name, MPI_INFO_NULL, port) != MPI_SUCCESS)
         usleep(10000);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     for (int i = 0; i < 3; i++) {
         MPI_Comm inter;
         int sum = 0;

@@ -9,6 +9,10 @@
 
 enum { KEEPER = 0, MOST = 1 << 16 /* names of a job */ };
 static const double AGAIN_SECONDS = 0.02; /* until another job is looked at for names that are waited for */
+/* Names to be read once are for this job, but one that nobody has read for so long is shown to others, without what was published: who waits
+ * for it in another job waits in vain, and is told so. */
+static const double APART_SECONDS = 0.3;
+static const char apart[] = "once "; /* before such a name */
 
 struct entry {
     struct entry *next;
@@ -16,6 +20,7 @@ struct entry {
     uint32_t rank, len;
     struct ku_published *shown; /* to other jobs; NULL */
     bool once;
+    double show_at; /* once: when it is shown; 0: it has been */
 };
 
 /* Somebody waits for names. */
@@ -188,12 +193,54 @@ static void look_at_waiting(void)
             at = &(*at)->next;
 }
 
+static bool is_apart(const char *name)
+{
+    char *shown = xformat("%s%s", apart, name), *bytes = NULL;
+    size_t len;
+    bool is = !*find(name) && ku_publish_look_up(shown, &bytes, &len) == 0;
+    free(bytes);
+    free(shown);
+    return is;
+}
+
+static void refuse_those_apart(void)
+{
+    for (struct waiting **at = &waitings; *at;) {
+        char **name = (*at)->name;
+        while (*name && !is_apart(*name))
+            name++;
+        if (!*name) {
+            at = &(*at)->next;
+            continue;
+        }
+        say("a rank waits for one of another mpiexec's (MPI_Comm_connect, MPI_Comm_accept): ranks that are "
+            "served PMIx meet only those that the same mpiexec serves, and what these have spawned; use "
+            "Keel's library (without --abi=none), or one mpiexec with two sections");
+        share_answer((*at)->from, (*at)->id, NAMES_APART, NULL, 0);
+        let_go(at);
+    }
+}
+
+static void show_those_apart(double t)
+{
+    for (struct entry *e = entries; e; e = e->next)
+        if (e->show_at && t >= e->show_at) {
+            char *name = xformat("%s%s", apart, e->name);
+            e->show_at = 0;
+            ku_publish(name, "", 0, &e->shown); /* if that fails, who waits goes on */
+            free(name);
+        }
+}
+
 double names_due(void)
 {
     double due = waitings ? now() + AGAIN_SECONDS : 0;
     for (const struct waiting *w = waitings; w; w = w->next)
         if (w->due && w->due < due)
             due = w->due;
+    for (const struct entry *e = entries; e; e = e->next)
+        if (e->show_at && (!due || e->show_at < due))
+            due = e->show_at;
     return due;
 }
 
@@ -201,6 +248,8 @@ void names_on_time(void)
 {
     double t = now();
     look_at_waiting();
+    show_those_apart(t);
+    refuse_those_apart();
     for (struct waiting **at = &waitings; *at;)
         if ((*at)->due && t >= (*at)->due) {
             answer_if_there((*at)->from, (*at)->id, (*at)->name, 0, NAMES_LATE);
@@ -271,7 +320,8 @@ static enum names_status add(uint32_t rank, uint32_t how, struct name *n)
                          .bytes = xalloc(n->len, 1),
                          .rank = rank,
                          .len = n->len,
-                         .once = (how & NAMES_ONCE) != 0 };
+                         .once = (how & NAMES_ONCE) != 0,
+                         .show_at = how & NAMES_ONCE ? now() + APART_SECONDS : 0 };
     if (n->len > 0)
         memcpy(e->bytes, n->bytes, n->len);
     entries = e;

@@ -4,7 +4,7 @@
  *
  *   NAMES_PUBLISH    the rank; NAMES_FOR_ALL and NAMES_ONCE; how many; of each its name, bytes.   Status: NAMES_OK, or NAMES_TAKEN and none is published
  *   NAMES_LOOK_UP    how many must be there before the answer (0: none), for how many seconds that is waited (0: for ever); how many;
- *                    names.   Status: NAMES_OK, NAMES_NONE or NAMES_LATE; body: of each that is there its name, rank, bytes
+ *                    names.   Status: NAMES_OK, NAMES_NONE, NAMES_LATE, or NAMES_APART: another job has published one, to be looked up there once; body: of each that is there its name, rank, bytes
  *   NAMES_WITHDRAW   the rank; how many; names (0: all of the rank's).   Status: NAMES_OK, or NAMES_NONE: there was none
  *
  * A name is a text, everything else is of 4 bytes; bytes are how many and these. */
@@ -16,9 +16,10 @@
 #include "share.h"
 
 enum names_what { NAMES_PUBLISH = 1, NAMES_LOOK_UP, NAMES_WITHDRAW, NAMES_END };
-/* Other jobs of the user may see it; it is withdrawn when it has been looked up (then no other job sees it). */
+/* Other jobs of the user may see it; it is withdrawn when it has been looked up (then no other job sees more than that there is one, which
+ * nobody has looked up for a while). */
 enum names_how { NAMES_FOR_ALL = 1, NAMES_ONCE = 2 };
-enum names_status { NAMES_OK, NAMES_NONE, NAMES_TAKEN, NAMES_LATE };
+enum names_status { NAMES_OK, NAMES_NONE, NAMES_TAKEN, NAMES_LATE, NAMES_APART };
 
 /* A name with what is published of it, in either direction; `bytes` are the unpack's. */
 struct name {

@@ -451,6 +451,7 @@ static pmix_status_t status_of(int status)
     return status == NAMES_OK      ? PMIX_SUCCESS
            : status == NAMES_TAKEN ? PMIX_ERR_DUPLICATE_KEY
            : status == NAMES_LATE  ? PMIX_ERR_TIMEOUT
+           : status == NAMES_APART ? PMIX_ERR_NOT_SUPPORTED
                                    : PMIX_ERR_NOT_FOUND;
 }
 

@@ -46,9 +46,11 @@ void die(const char *fmt, ...)
     ck_abort_msg("%s", fmt);
 }
 
+static int nsaid;
 void say(const char *fmt, ...)
 {
-    ck_abort_msg("%s", fmt);
+    ck_assert(strncmp(fmt, "a rank waits for one of another mpiexec's", 41) == 0);
+    nsaid++;
 }
 
 static double clock_now;
@@ -407,6 +409,30 @@ START_TEST(names_of_several_jobs)
     ck_assert_int_eq(publish_how(1, NAMES_ONCE, "once", NULL).status, NAMES_OK);
     ck_assert_int_eq(look_up("once"), NAMES_OK);
     ck_assert_int_eq(look_up("once"), NAMES_NONE);
+    /* One that nobody looks up is shown to others, but not its bytes; who waits for one of another job's is told. */
+    ck_assert_int_eq(publish_how(1, NAMES_ONCE, "lonely", NULL).status, NAMES_OK);
+    ck_assert_double_gt(names_due(), clock_now);
+    names_on_time();
+    ck_assert_int_eq(ku_publish_look_up("once lonely", &bytes, &len), ENOENT);
+    clock_now = names_due();
+    names_on_time();
+    ck_assert_int_eq(ku_publish_look_up("once lonely", &bytes, &len), 0);
+    ck_assert_uint_eq(len, 0);
+    free(bytes);
+    ck_assert_int_eq(look_up("lonely"), NAMES_OK);
+    ck_assert_int_eq(ku_publish_look_up("once lonely", &bytes, &len), ENOENT);
+    ck_assert_int_eq(ku_publish("once elsewhere", "", 0, &other), 0);
+    p = (struct pack){ 0 };
+    patient = (struct result){ 0 };
+    put_look_up(&p, 1, 0, "elsewhere");
+    names_ask(NAMES_LOOK_UP, &p, done, &patient);
+    free(p.bytes);
+    ck_assert_int_eq(patient.times, 0);
+    names_on_time();
+    ck_assert_int_eq(patient.times, 1);
+    ck_assert_int_eq(patient.status, NAMES_APART);
+    ck_assert_int_eq(nsaid, 1);
+    ku_publish_withdraw(other);
     ck_assert_int_eq(publish_how(7, NAMES_FOR_ALL, "left", NULL).status, NAMES_OK);
     end();
     ck_assert_int_eq(ku_publish_look_up("left", &bytes, &len), ENOENT);
