@@ -85,7 +85,8 @@ class Net:
             g.write("keelhosts " + " ".join(f.read().split()[:2]) + "\n")
         with open(f"{self.tmp}/sshd_config", "w") as f:
             f.write(f"Port {PORT}\nHostKey {self.tmp}/host\nAuthorizedKeysFile {self.tmp}/authorized\nUsePAM no\nStrictModes no\nPidFile none\n"
-                    "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nMaxStartups 100\nPrintMotd no\n")
+                    "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nMaxStartups 100\nPrintMotd no\n"
+                    "SetEnv SHLVL=1\n")  # bash leaves out ~/.bashrc then: what the user has there takes its time, and a lock that it holds when it is killed stays
         for key in ("user", "stranger"):
             with open(f"{self.tmp}/ssh_{key}", "w") as f:
                 for i in range(1, self.n + 1):
