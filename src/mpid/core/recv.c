@@ -322,7 +322,7 @@ static inline bool must_look(const struct context *c)
 /* May a receive just be put into the queue? */
 static inline bool may_post(const struct context *c, int64_t len)
 {
-    return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.peers.ngone == 0 &&
+    return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.peers.nlost == 0 &&
                   !MPID_core.lost);
 }
 

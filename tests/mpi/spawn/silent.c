@@ -43,7 +43,8 @@ int main(int argc, char **argv)
     if (check_rank == 0)
         CHECK_ERR(MPI_Recv(&word, 1, MPI_INT, 1, 3, some, MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
     if (check_rank == check_size - 1) {
-        MPI_Irecv(&word, 1, MPI_INT, 1, 3, some, &request);
+        err = MPI_Irecv(&word, 1, MPI_INT, 1, 3, some, &request);
+        flag = err != MPI_SUCCESS; /* it is known already */
         while (!flag)
             err = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
         CHECK_ERR(err, MPI_ERR_PROC_ABORTED);
