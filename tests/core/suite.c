@@ -1099,12 +1099,12 @@ static void shared_block(void)
     int first = w->grank_of[0], err = 0;
     uint64_t block = 0;
     if (ME == first)
-        block = MPID_Shared_alloc(100000, &err);
+        block = MPID_Shared_alloc(NULL, 100000, &err);
     for (int i = 1; i < w->local_size && ME == first; i++)
         MPID_SendContig(NULL, &block, sizeof block, ME, 77, CTX, w->grank_of[i], 0, &err);
     if (ME != first)
         MPID_RecvContig(NULL, &block, sizeof block, first, 77, CTX, NULL, &err);
-    _Atomic uint32_t *word = block != 0 ? MPID_Shared_map(block, &err) : NULL;
+    _Atomic uint32_t *word = block != 0 ? MPID_Shared_map(NULL, block, &err) : NULL;
     CHECK(err == 0 && word != NULL, "error %d: %s", err, MPID_Error_text());
     if (word == NULL)
         return;
@@ -1121,14 +1121,14 @@ static void shared_block(void)
     CHECK(!MPID_Lost(first, &err) && err == 0, "rank %d is there", first);
     char done = 1;
     if (ME != first) {
-        MPID_Shared_unmap(block);
+        MPID_Shared_unmap(NULL, block);
         MPID_SendContig(NULL, &done, 1, ME, 78, CTX, first, 0, &err);
         return;
     }
     for (int i = 1; i < w->local_size; i++)
         MPID_RecvContig(NULL, &done, 1, w->grank_of[i], 78, CTX, NULL, &err);
-    MPID_Shared_unmap(block);
-    MPID_Shared_free(block);
+    MPID_Shared_unmap(NULL, block);
+    MPID_Shared_free(NULL, block);
 }
 
 /* A long message comes while its receiver is in no call: its helper takes it. */
@@ -1359,6 +1359,26 @@ static void part_with(const struct MPID_Introduction *i, int32_t number)
     MPID_Other_release(ME);
 }
 
+/* A block of memory in it. */
+static void block_in(struct MPID_JOINT *joint, int32_t other, uint64_t id)
+{
+    const int32_t both[] = { ME, other };
+    uint64_t found = 1;
+    int err = 0;
+    CHECK(MPID_Joint_of(both, 2, &found) == joint && found == id, "it is not found");
+    CHECK(MPID_Joint_of(both, 1, &found) == NULL && found == 0, "this process alone is in one");
+    uint64_t block = MPID_Shared_alloc(joint, 100000, &err);
+    char *at = block != 0 ? MPID_Shared_map(joint, block, &err) : NULL;
+    CHECK(err == 0 && at != NULL, "error %d: %s", err, MPID_Error_text());
+    if (at == NULL)
+        return;
+    CHECK(at[0] == 0 && at[99999] == 0, "a block that is not zeroed");
+    at[99999] = 1;
+    MPID_Node_wake(other);
+    MPID_Shared_unmap(joint, block);
+    MPID_Shared_free(joint, block);
+}
+
 /* Memory shared with it: there is one that serves it, and no second one is wanted. */
 static void share_with(int32_t other)
 {
@@ -1380,6 +1400,7 @@ static void share_with(int32_t other)
     CHECK(!MPID_Joint_has(other), "it is shared with before it is kept");
     MPID_Joint_settle(first, true);
     CHECK(MPID_Joint_has(other) && !MPID_Joint_has(ME) && !MPID_Joint_has(-1), "who shares it");
+    block_in(first, other, name.id);
     second = MPID_Joint_make(2, &name);
     second = MPID_Joint_open(second, &name, 2, 1, 0, &other, 1, &vote);
     CHECK(second != NULL && vote == MPID_JOINT_USELESS, "a second one is wanted");

@@ -37,7 +37,7 @@ static bool is_near_first(const MPIR_File *f, int32_t rank)
 static int map(MPIR_File *f, uint64_t block)
 {
     int err = 0;
-    struct io_pointer *p = MPID_Shared_map(block, &err);
+    struct io_pointer *p = MPID_Shared_map(NULL, block, &err);
     if (p) {
         f->pointer_block = block;
         f->pointer = &p->etypes;
@@ -52,7 +52,7 @@ static int make(MPIR_File *f, struct told *t, char *key)
     int err = 0;
     for (int32_t i = 0; i < f->comm->adi.size; i++)
         near += is_near_first(f, i);
-    t->block = near > 1 ? MPID_Shared_alloc(sizeof(struct io_pointer), &err) : 0;
+    t->block = near > 1 ? MPID_Shared_alloc(NULL, sizeof(struct io_pointer), &err) : 0;
     if (t->block && map(f, t->block) == 0) {
         atomic_store(&((struct io_pointer *)f->pointer)->users, near);
     } else {
@@ -136,9 +136,9 @@ void MPIR_Io_shared_close(MPIR_File *f)
         MPID_Mem_unregister(f->pointer_memory);
     if (f->pointer_block) {
         bool last = atomic_fetch_sub(&((struct io_pointer *)f->pointer)->users, 1) == 1;
-        MPID_Shared_unmap(f->pointer_block);
+        MPID_Shared_unmap(NULL, f->pointer_block);
         if (last)
-            MPID_Shared_free(f->pointer_block);
+            MPID_Shared_free(NULL, f->pointer_block);
     }
     free(f->pointer_mine);
     if (!f->ranges_all)

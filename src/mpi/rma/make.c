@@ -82,12 +82,13 @@ static uint64_t lay_out(struct rma_slot *slot, const struct part *part, int32_t 
     return end;
 }
 
-static int allot(const struct part *part, int32_t n, bool memory, bool contiguous, struct blocks *b)
+static int allot(struct MPID_JOINT *in, const struct part *part, int32_t n, bool memory, bool contiguous,
+                 struct blocks *b)
 {
     int err = 0;
     b->control =
-        MPID_Shared_alloc((int64_t)(sizeof(struct rma_node) + (size_t)n * sizeof(struct rma_slot)), &err);
-    struct rma_node *node = b->control ? MPID_Shared_map(b->control, &err) : NULL;
+        MPID_Shared_alloc(in, (int64_t)(sizeof(struct rma_node) + (size_t)n * sizeof(struct rma_slot)), &err);
+    struct rma_node *node = b->control ? MPID_Shared_map(in, b->control, &err) : NULL;
     if (!node)
         return err;
     node->members = (uint32_t)n;
@@ -99,18 +100,18 @@ static int allot(const struct part *part, int32_t n, bool memory, bool contiguou
     }
     uint64_t bytes = lay_out(node->slot, part, n, contiguous);
     if (memory && bytes > 0) /* a page more: what is small begins anywhere in one */
-        node->memory = b->memory = MPID_Shared_alloc((int64_t)(bytes + LARGEST_ALIGNMENT), &err);
-    MPID_Shared_unmap(b->control);
+        node->memory = b->memory = MPID_Shared_alloc(in, (int64_t)(bytes + LARGEST_ALIGNMENT), &err);
+    MPID_Shared_unmap(in, b->control);
     if (err) {
-        MPID_Shared_free(b->control);
+        MPID_Shared_free(in, b->control);
         *b = (struct blocks){ 0 };
     }
     return err;
 }
 
 /* The first of the node: hear what all say, allot, and tell them. */
-static int lead(MPIR_Comm *comm, const int32_t *ranks, int32_t n, const struct part *mine, bool memory,
-                bool contiguous, struct blocks *b)
+static int lead(MPIR_Comm *comm, struct MPID_JOINT *in, const int32_t *ranks, int32_t n,
+                const struct part *mine, bool memory, bool contiguous, struct blocks *b)
 {
     struct part *part = malloc((size_t)n * sizeof *part);
     int err = part ? 0 : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a window");
@@ -126,7 +127,7 @@ static int lead(MPIR_Comm *comm, const int32_t *ranks, int32_t n, const struct p
                            "more than 2^63");
     }
     if (!err)
-        err = allot(part, n, memory, contiguous, b);
+        err = allot(in, part, n, memory, contiguous, b);
     free(part);
     b->err = err;
     for (int32_t i = 0; i < n; i++)
@@ -155,11 +156,11 @@ static int map_blocks(struct rma *r, const struct blocks *b)
 {
     int err = 0;
     r->block = b->control;
-    r->node = MPID_Shared_map(b->control, &err);
+    r->node = MPID_Shared_map(r->joint, b->control, &err);
     if (!r->node)
         return err;
     r->memory = b->memory;
-    if (b->memory && !(r->mapped = MPID_Shared_map(b->memory, &err)))
+    if (b->memory && !(r->mapped = MPID_Shared_map(r->joint, b->memory, &err)))
         return err;
     /* The same in all processes: they map whole pages. */
     r->mapped = (char *)((uintptr_t)r->mapped + (-(uintptr_t)r->mapped & (LARGEST_ALIGNMENT - 1)));
@@ -235,12 +236,12 @@ static void release_blocks(struct rma *r)
     bool last = atomic_fetch_sub(&r->node->users, 1) == 1;
     uint64_t memory = r->memory;
     if (memory)
-        MPID_Shared_unmap(memory);
-    MPID_Shared_unmap(r->block);
+        MPID_Shared_unmap(r->joint, memory);
+    MPID_Shared_unmap(r->joint, r->block);
     if (last && memory)
-        MPID_Shared_free(memory);
+        MPID_Shared_free(r->joint, memory);
     if (last)
-        MPID_Shared_free(r->block);
+        MPID_Shared_free(r->joint, r->block);
 }
 
 static void discard(MPIR_Win *win)
@@ -316,6 +317,50 @@ static int64_t alignment_of(MPIR_Info *info, int *err)
     return align < LARGEST_ALIGNMENT ? align : LARGEST_ALIGNMENT;
 }
 
+/* The numbers of all members in this process.  *own: how many are of this job. */
+static int32_t *numbers_of(const MPIR_Comm *comm, int32_t *own)
+{
+    int32_t *granks = malloc((size_t)comm->adi.size * sizeof *granks);
+    *own = 0;
+    for (int32_t i = 0; granks && i < comm->adi.size; i++) {
+        granks[i] = MPIR_Comm_grank(comm, i);
+        *own += granks[i] < MPID_MyWorldSize;
+    }
+    return granks;
+}
+
+/* Members of several jobs may all share memory: that is so if all of them know one joint segment that has those of the other jobs, and
+ * those of the own job are on this node.  All find the same. */
+static int find_joint(MPIR_Win *win, int32_t here)
+{
+    MPIR_Comm *comm = win->comm;
+    uint64_t id = 0;
+    int32_t own;
+    if (!MPID_Others_may_come()) /* it has met none */
+        return 0;
+    int32_t *granks = numbers_of(comm, &own);
+    if (!granks) /* the others would wait for it */
+        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for a window");
+    struct MPID_JOINT *j = own == here ? MPID_Joint_of(granks, comm->adi.size, &id) : NULL;
+    free(granks);
+    if (own == comm->adi.size)
+        return 0;
+    uint32_t high = (uint32_t)(id >> 32), low = (uint32_t)id, words[] = { high, low, ~high, ~low };
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), words, 4);
+    if (!err && j && words[0] == high && words[1] == low && words[2] == ~high && words[3] == ~low)
+        win->rma->joint = j;
+    return err;
+}
+
+static int32_t *all_members(const MPIR_Comm *comm, int32_t *n)
+{
+    int32_t *ranks = malloc((size_t)comm->adi.size * sizeof *ranks);
+    *n = comm->adi.size;
+    for (int32_t i = 0; ranks && i < *n; i++)
+        ranks[i] = i;
+    return ranks;
+}
+
 /* The parts of one node, once there is a communicator. */
 static int make_node(MPIR_Win *win, int64_t align)
 {
@@ -326,10 +371,22 @@ static int make_node(MPIR_Win *win, int64_t align)
     int32_t n;
     int32_t *ranks = members_here(comm->group, &n);
     struct blocks b = { 0 };
+    int err = ranks && memory ? find_joint(win, n) : 0;
+    if (r->joint) {
+        free(ranks);
+        ranks = all_members(comm, &n);
+    }
     if (!ranks) /* the others would wait for it */
         MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for a window");
+    if (!err && win->flavor == MPI_WIN_FLAVOR_SHARED && n != comm->adi.size) /* so all of them find */
+        err = MPIR_Err(
+            MPI_ERR_RMA_SHARED, "comm",
+            "has %d processes, of which %d are on this node and of this job; expected a communicator "
+            "of one node (MPI_Comm_split_type)",
+            comm->adi.size, n);
     struct part mine = { win->size, win->unit, align, comm->adi.rank, 0 };
-    int err = ranks[0] == comm->adi.rank ? lead(comm, ranks, n, &mine, memory, contiguous, &b)
+    if (!err)
+        err = ranks[0] == comm->adi.rank ? lead(comm, r->joint, ranks, n, &mine, memory, contiguous, &b)
                                          : follow(comm, ranks[0], &mine, &b);
     free(ranks);
     if (!err)
@@ -383,22 +440,12 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
         MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for a window"); /* the others would wait */
     if (!err)
         err = MPIR_Win_set_info(win, info);
-    if (!err && flavor == MPI_WIN_FLAVOR_SHARED) {
-        int32_t n = 0;
-        free(members_here(comm->group, &n));
-        if (n != comm->adi.size)
-            err = MPIR_Err(
-                MPI_ERR_RMA_SHARED, "comm",
-                "has %d processes, of which %d are on this node; expected a communicator of one node "
-                "(MPI_Comm_split_type)",
-                comm->adi.size, n);
-    }
     err = make_comm(win, comm, err);
     if (!err) {
         err = make_node(win, align);
         if (!err && win->rma->served)
             err = MPIR_Rma_Serve_begin(win);
-        win->rma->elementwise = devices_update(win);
+        win->rma->elementwise = devices_update(win) || win->rma->joint; /* MPID_Show_stores is of one job */
         err = agree(win->comm, err, &win->rma->elementwise);
         if (err && win->rma->serve)
             MPIR_Rma_Serve_end(win);

@@ -117,6 +117,8 @@ struct rma {
     MPIR_Win *win;
     struct rma_node *node; /* mapped; `block` is its name */
     uint64_t block, memory;
+    struct MPID_JOINT
+        *joint; /* where both are: all members are here, some are of other jobs; NULL: in this job's memory */
     char *mapped;               /* the node's memory */
     MPID_Memory exposed;        /* this process's own, for the devices of others; or NULL */
     struct rma_target *on_node; /* [members], by rank */

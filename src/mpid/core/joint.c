@@ -25,6 +25,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "util/segment_alloc.h"
 #include "util/sock.h"
 
 enum { EMPTY = DEV_PEER_UNKNOWN, PARTED = -2, PLACES_MAX = 4096 };
@@ -33,10 +34,11 @@ struct MPID_JOINT {
     struct MPID_JOINT *next;
     struct core_dev dev;
     struct ku_segment segment;
-    int32_t n, me, serves; /* serves: how many processes */
-    int32_t *grank_of;     /* [n] */
-    int *alive;            /* [n]: readable when the process has ended; -1 */
-    bool blind;            /* there are some without such a descriptor, that may be alive */
+    int32_t n, me, serves;          /* serves: how many processes */
+    int32_t *grank_of;              /* [n] */
+    int *alive;                     /* [n]: readable when the process has ended; -1 */
+    bool blind;                     /* there are some without such a descriptor, that may be alive */
+    _Atomic(struct ku_heap *) heap; /* NULL: nothing has been wanted of it */
 };
 
 static struct MPID_JOINT *joints;
@@ -84,6 +86,10 @@ uint64_t MPID_Joint_where(void)
 
 static void joint_free(struct MPID_JOINT *j)
 {
+    struct ku_heap *heap = atomic_load(&j->heap);
+    if (heap != NULL)
+        ku_heap_close(heap);
+    free(heap);
     ku_segment_detach(&j->segment);
     for (int32_t i = 0; j->alive != NULL && i < j->n; i++)
         if (j->alive[i] >= 0)
@@ -231,8 +237,6 @@ void MPID_Joint_settle(struct MPID_JOINT *j, bool keep)
         forget(j);
         return;
     }
-    close(j->segment.fd); /* the others have found it */
-    j->segment.fd = -1;
     j->next = joints;
     joints = j;
     njoints++;
@@ -332,6 +336,48 @@ bool MPID_Joint_part(int32_t peer)
     if (--j->serves == 0)
         drop(j);
     return true;
+}
+
+/* ---- Its memory, for the layer above ---- */
+
+struct MPID_JOINT *MPID_Joint_of(const int32_t *granks, int32_t n, uint64_t *id)
+{
+    struct MPID_JOINT *j = NULL;
+    int32_t place;
+    *id = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (granks[i] < MPID_core.job.size)
+            continue;
+        struct MPID_JOINT *its = joint_of(granks[i], &place);
+        if (its == NULL || (j != NULL && j != its))
+            return NULL;
+        j = its;
+    }
+    if (j != NULL)
+        *id = j->segment.head->job_id;
+    return j;
+}
+
+struct ku_heap *MPID_Joint_heap(struct MPID_JOINT *j)
+{
+    enum { EPOCH = 1 }; /* of take_place */
+    struct ku_heap *heap = atomic_load(&j->heap), *made = heap == NULL ? calloc(1, sizeof *made) : NULL;
+    if (made == NULL)
+        return heap;
+    ku_heap_open(made, &j->segment, (uint32_t)j->me, EPOCH);
+    if (atomic_compare_exchange_strong(&j->heap, &heap, made))
+        return made;
+    ku_heap_close(made); /* another thread was faster */
+    free(made);
+    return heap;
+}
+
+void MPID_Joint_wake(int32_t peer)
+{
+    int32_t place;
+    struct MPID_JOINT *j = joint_of(peer, &place);
+    if (j != NULL)
+        ku_wait_wake(&at_place(j, place)->sleeping, true);
 }
 
 /* ---- Sleeping ---- */

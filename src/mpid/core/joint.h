@@ -9,10 +9,17 @@
 enum { CORE_JOINTS = 32 /* more groups on this node are met over the network's devices */ };
 
 struct core_dev;
+struct ku_heap;
+struct MPID_JOINT;
 /* The device that serves the process of another job; NULL: no joint segment has it. */
 struct core_dev *MPID_Joint_serves(int32_t peer);
 /* Nothing more is wanted of it, and its struct dev_peer, if it is of that device, is no more.  false: ask again after progress. */
 bool MPID_Joint_part(int32_t peer);
+
+/* Blocks of memory in it; NULL: there is no memory for that. */
+struct ku_heap *MPID_Joint_heap(struct MPID_JOINT *j);
+/* The process, which a joint segment may serve, looks again if it sleeps. */
+void MPID_Joint_wake(int32_t peer);
 
 /* Readable when a process that a joint segment serves has ended; -1: there is none. */
 int MPID_Joints_fd(void);

@@ -489,6 +489,8 @@ struct MPID_JOINT *MPID_Joint_make(int32_t places, struct MPID_Joint_name *name)
 struct MPID_JOINT *MPID_Joint_open(struct MPID_JOINT *made, const struct MPID_Joint_name *name,
                                    int32_t places, int32_t me, int32_t first, const int32_t *others,
                                    int32_t n, enum MPID_JOINT_VOTE *vote);
+/* The one that serves all those of these processes that are of other jobs, and its id; NULL: there is none, or no such process. */
+struct MPID_JOINT *MPID_Joint_of(const int32_t *granks, int32_t n, uint64_t *id);
 /* Before anything is sent to the others.  NULL is legal. */
 void MPID_Joint_settle(struct MPID_JOINT *joint, bool keep);
 /* Part with processes that are no more connected, as far as all that was sent to them has arrived: they may be introduced again. */
@@ -580,11 +582,13 @@ void MPID_Mem_flush(MPID_Remote remote, struct MPID_COMPLETION *completion, int 
 void MPID_Mem_wait(struct MPID_COMPLETION *completion, int *error_code);
 
 /* Memory that the processes of a node share: zeroed blocks whose names (0: none) mean the same in all of them.  Who was told a name
- * maps the block, and unmaps it when it is done; then one of them frees it. */
-uint64_t MPID_Shared_alloc(int64_t bytes, int *error_code);
-void *MPID_Shared_map(uint64_t block, int *error_code); /* NULL: *error_code says why */
-void MPID_Shared_unmap(uint64_t block);
-void MPID_Shared_free(uint64_t block);
+ * maps the block, and unmaps it when it is done; then one of them frees it.  `in`: the joint segment in which the block is (MPID_Joint_of);
+ * NULL: it is of this job. */
+uint64_t MPID_Shared_alloc(struct MPID_JOINT *in, int64_t bytes, int *error_code);
+void *MPID_Shared_map(struct MPID_JOINT *in, uint64_t block,
+                      int *error_code); /* NULL: *error_code says why */
+void MPID_Shared_unmap(struct MPID_JOINT *in, uint64_t block);
+void MPID_Shared_free(struct MPID_JOINT *in, uint64_t block);
 /* Block until *word, in such a block, is no longer `is`; drives the devices meanwhile.  Whoever changes the word wakes with
  * MPID_Word_wake, unless it knows that nobody waits.  False: something else has happened, perhaps a process is lost. */
 bool MPID_Word_wait(_Atomic uint32_t *word, uint32_t is);

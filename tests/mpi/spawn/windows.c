@@ -1,6 +1,8 @@
 /* ranks: 1 2 3 */
-/* A window over processes of two jobs: fences, locks, post and start, atomics, memory of either kind, and a helper for who computes. */
-#include "../check.h"
+/* A window over processes of two jobs: fences, locks, post and start, atomics, memory of each kind, and a helper for who computes; loads and
+ * stores where the jobs share memory, and then nothing goes by TCP. */
+#include "../tool/tool.h"
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { N = 1000, CHILDREN = 2, TIMES = 50 };
@@ -109,10 +111,73 @@ static void use(MPI_Win win, int *part)
     CHECK_ERR(MPI_Win_free(&win), MPI_SUCCESS);
 }
 
+/* Does everybody here share memory with everybody else? */
+static int expected(void)
+{
+    const char *devices = getenv("KEEL_DEVICES");
+    MPI_Comm near;
+    int n, world, one = 1, all_of_them = 0;
+    long fd = -1;
+#ifdef SYS_pidfd_open
+    fd = syscall(SYS_pidfd_open, getpid(), 0);
+#endif
+    if (fd >= 0)
+        close((int)fd);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+    MPI_Comm_size(near, &n);
+    MPI_Comm_size(MPI_COMM_WORLD, &world);
+    MPI_Comm_free(&near);
+    one = n == world && fd >= 0 && (devices == NULL || strstr(devices, "shmem") != NULL);
+    MPI_Allreduce(&one, &all_of_them, 1, MPI_INT, MPI_MIN, all);
+    return all_of_them;
+}
+
+/* Who may load and store in the others' parts does so. */
+static void stores(MPI_Win win)
+{
+    for (int to = 0; to < size; to++) {
+        MPI_Aint bytes = 0;
+        int unit = 0, *at = NULL;
+        CHECK_ERR(MPI_Win_shared_query(win, to, &bytes, &unit, &at), MPI_SUCCESS);
+        CHECK_EQ(bytes, (MPI_Aint)(N * sizeof(int)), "bytes of the part of %d", to);
+        CHECK_EQ(unit, (int)sizeof(int), "unit of the part of %d", to);
+        at[rank] = 100 * rank + to;
+    }
+    MPI_Win_sync(win);
+    MPI_Barrier(all);
+    MPI_Win_sync(win);
+    for (int of = 0; of < size; of++) {
+        MPI_Aint bytes;
+        int unit, *at;
+        MPI_Win_shared_query(win, of, &bytes, &unit, &at);
+        for (int by = 0; by < size; by++)
+            CHECK_EQ(at[by], 100 * by + of, "stored by %d for %d", by, of);
+    }
+    MPI_Barrier(all);
+}
+
+static void shared(void)
+{
+    MPI_Win win;
+    int *part, err, may = expected();
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 3; i++) {
+        err = MPI_Win_allocate_shared(N * sizeof(int), sizeof(int), MPI_INFO_NULL, all, &part, &win);
+        CHECK_ERR(err, may ? MPI_SUCCESS : MPI_ERR_RMA_SHARED);
+        if (err)
+            continue;
+        MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+        stores(win);
+        MPI_Win_unlock_all(win);
+        use(win, part);
+    }
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_ARE_FATAL);
+}
+
 static void windows(void)
 {
     static int own[N];
-    int *part, err;
+    int *part;
     MPI_Win win;
     MPI_Comm_rank(all, &rank);
     MPI_Comm_size(all, &size);
@@ -120,9 +185,7 @@ static void windows(void)
     use(win, part);
     CHECK_ERR(MPI_Win_create(own, sizeof own, sizeof(int), MPI_INFO_NULL, all, &win), MPI_SUCCESS);
     use(win, own);
-    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    err = MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, all, &part, &win);
-    CHECK(err != MPI_SUCCESS, "memory shared between jobs");
+    shared();
 }
 
 int main(int argc, char **argv)
@@ -137,7 +200,21 @@ int main(int argc, char **argv)
     else
         inter = parent;
     MPI_Intercomm_merge(inter, parent != MPI_COMM_NULL, &all);
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle connections = MPI_T_PVAR_HANDLE_NULL;
+    int index;
+    tool_begin();
+    OK(MPI_T_pvar_session_create(&session));
+    if (expected() &&
+        MPI_T_pvar_get_index("keel_tcp_connections", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS)
+        connections = tool_watch(session, "keel_tcp_connections", MPI_T_PVAR_CLASS_COUNTER);
     windows();
+    if (connections != MPI_T_PVAR_HANDLE_NULL) {
+        CHECK_EQ(tool_read(session, connections), 0, "connections by TCP");
+        OK(MPI_T_pvar_handle_free(session, &connections));
+    }
+    OK(MPI_T_pvar_session_free(&session));
+    OK(MPI_T_finalize());
     MPI_Comm_disconnect(&all);
     MPI_Comm_disconnect(&inter);
     return check_done();
