@@ -17,9 +17,9 @@ sleep 60
 
 
 def places():
-    """Where jobs could leave some.  Of other programs some may go meanwhile."""
+    """Where jobs could leave some.  Of other programs some may go meanwhile; folders for PMIx are others', these jobs have none."""
     shared = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
-    return {f"/dev/shm/{x}" for x in shared} | {f"/tmp/{x}" for x in os.listdir("/tmp") if "keel" in x.lower()}
+    return {f"/dev/shm/{x}" for x in shared if not x.startswith("keel-pmix-")} | {f"/tmp/{x}" for x in os.listdir("/tmp") if "keel" in x.lower()}
 
 
 def family(p):
