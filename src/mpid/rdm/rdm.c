@@ -961,18 +961,15 @@ static bool arm_library(struct dev *d, uint64_t *at)
 {
     uint64_t now = rdm_now();
     uint32_t times;
-    if (d->lib_fd < 0) {
-        *at = now + BLIND_NS;
-        return true;
-    }
     d->vain = now - d->armed_at < PEACE_NS ? d->vain + 1 : 0;
     d->armed_at = now;
-    if (d->vain < VAIN_MOST || d->vain % VAIN_AGAIN == 0) {
+    if (d->lib_fd >= 0 && (d->vain < VAIN_MOST || d->vain % VAIN_AGAIN == 0)) {
         see(d, true);
         return d->lib->arm(d);
     }
-    see(d, false);
-    times = (d->vain - VAIN_MOST) / 4 + 1;
+    if (d->lib_fd >= 0)
+        see(d, false);
+    times = d->vain < VAIN_MOST ? 1 : (d->vain - VAIN_MOST) / 4 + 1;
     *at = now + (uint64_t)BLIND_NS * (times < BLIND_MOST ? times : BLIND_MOST);
     return true;
 }
