@@ -306,6 +306,7 @@ def part_sanitize(ctx, done):
     if failed:
         yield failed
         return
+    env["LSAN_OPTIONS"] = f"suppressions={TOP}/tests/device/lsan.supp:print_suppressions=0"
     sub = Context(args, cflags=["-fsanitize=address,undefined"], env=env, slow=4)
     yield from unit_tests(sub, done)
     yield from conformance(sub, done, [row for how in (OFI, UCX) for row in how["conforms"] if os.path.exists(os.path.join(args.prefix, "lib", "keel", how["plugin"]))])
