@@ -29,6 +29,7 @@ struct subject {
     bool connects;     /* it reaches others by connections, and not itself */
     bool apart;        /* only where its name is asked for */
     bool by_process;   /* one instance a process */
+    bool lends;        /* long bodies go to room that the core has lent, and to memory of the device */
     /* Take what a sender owns in rank `to`'s area in the middle of a send, as if about to write; NULL: no such state. */
     void (*half_send)(const struct ku_segment *seg, uint64_t off, uint32_t me, uint32_t to);
     void *(*memory)(struct rank *r); /* RANK_MEMORY bytes that peers can be let reach; NULL: from malloc */
@@ -68,6 +69,8 @@ struct rank {
     uint64_t packets, bytes;
     void *placed[MAX_RANKS]; /* bodies that are coming, by peer */
     struct dev_head placed_head[MAX_RANKS];
+    uint32_t lends, unlent; /* how often room was lent, or not */
+    struct lent *lent;      /* room for bodies that a device's library writes on its own */
     uint32_t sent_calls, lost_calls, gone_calls[MAX_RANKS], again, owed;
     void (*on_packet)(struct rank *r, const struct dev_head *head); /* after the checks, inside deliver */
     void (*on_address)(struct rank *r, int32_t grank, void *buf,

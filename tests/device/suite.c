@@ -235,9 +235,11 @@ static const struct subject subjects[] = {
       .env = "KEEL_OFI_PROVIDER=net", .bound = 200, .whole = true },
     { "ofi over shm", ofi_ops, 2, MAX_RANKS, .connects = true, .apart = true, .by_process = true,
       .env = "KEEL_OFI_PROVIDER=shm", .bound = 200, .whole = true },
-    { "ucx over tcp", ucx_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .env = "UCX_TLS=tcp",
-      .bound = 200, .whole = true },
-    { "ucx over shared memory", ucx_ops, 2, MAX_RANKS, .connects = true, .apart = true,
+    { "ucx over tcp", ucx_ops, 2, MAX_RANKS, .lends = true, .deaths = true, .connects = true,
+      .env = "UCX_TLS=tcp", .bound = 200, .whole = true },
+    { "ucx over tcp, not told of deaths", ucx_ops, 2, MAX_RANKS, .lends = true, .connects = true,
+      .apart = true, .env = "UCX_TLS=tcp", .more_env = "KEEL_UCX_DEATHS=no", .bound = 200, .whole = true },
+    { "ucx over shared memory", ucx_ops, 2, MAX_RANKS, .lends = true, .connects = true, .apart = true,
       .env = "UCX_TLS=posix,sysv,cma,self", .bound = 200, .whole = true },
     { "plug-in", elsewhere_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true },
 };
@@ -312,8 +314,10 @@ static size_t some_size(const struct rank *r, uint32_t i)
 
 static void one_send(struct rank *r, int to, uint32_t i)
 {
-    if (i % 29 == 28 && r->caps.max_lying > r->caps.max_send)
-        rank_send(r, to, r->caps.max_lying - i % 3, 1);
+    enum { LYING_MOST = 3 << 20 };
+    size_t lying = r->caps.max_lying < LYING_MOST ? r->caps.max_lying : LYING_MOST;
+    if (i % 29 == 28 && lying > r->caps.max_send)
+        rank_send(r, to, (i % 2 ? lying : r->caps.max_send + 100) - i % 3, 1);
     else
         rank_send(r, to, some_size(r, i), 1 + (int)(i % 4));
 }
@@ -321,6 +325,8 @@ static void one_send(struct rank *r, int to, uint32_t i)
 static void large_packets(struct rank *r)
 {
     everybody(r, 200, one_send);
+    NEED(r, !r->subject->lends || (r->lends > 0 && r->unlent > 0), "room was lent %u times, and not %u times",
+         r->lends, r->unlent);
 }
 
 static void one_reserved(struct rank *r, int to, uint32_t i)
@@ -879,6 +885,43 @@ static void a_peer_dies_in_traffic(struct rank *r)
         rank_pump(r);
 }
 
+/* Rank 2 dies while long bodies are under way to and from it: the device gives back all memory that it has for them, and those of the living
+ * come. */
+static void a_peer_dies_among_long_bodies(struct rank *r)
+{
+    enum { BODIES = 24, LENGTH = 1 << 20 };
+    uint32_t queued = 0;
+    size_t len;
+    rank_open(r);
+    rank_connect(r);
+    len = r->caps.max_lying < LENGTH ? r->caps.max_lying : LENGTH;
+    len = len > r->caps.max_send ? len : r->caps.max_send;
+    for (int i = 0; i < BODIES; i++) {
+        if (r->me == 2 && i == BODIES / 2)
+            raise(SIGKILL);
+        for (int to = 0; to < r->size; to++) {
+            void *buf = r->peer[to] ? malloc(len) : NULL;
+            dev_status st = DEV_AGAIN;
+            while (buf && (st = rank_try_send(r, to, len, 1, buf)) == DEV_AGAIN)
+                rank_pump(r);
+            queued += st == DEV_QUEUED;
+            if (st != DEV_QUEUED)
+                free(buf);
+        }
+    }
+    rank_pump_until(r, 1 - r->me, 1 + BODIES);
+    while (r->gone_calls[2] == 0)
+        NEED(r, !rank_sleep(r), "nobody was told of the death");
+    for (uint64_t end = ku_clock_ns() + 10000000000u; r->sent_calls < queued && ku_clock_ns() < end;)
+        rank_pump(r);
+    NEED(r, r->sent_calls == queued && r->lent == NULL, "%u of %u bodies were given back", r->sent_calls,
+         queued);
+    NEED(r, r->gone_calls[0] + r->gone_calls[1] == 0, "told of the death of the living");
+    atomic_fetch_add(&r->board->word[2], 1); /* an end without close is a death, too: together */
+    while (atomic_load(&r->board->word[2]) < 2)
+        rank_pump(r);
+}
+
 static void a_peer_dies_in_the_middle_of_a_send(struct rank *r)
 {
     lose_a_peer(r, true);
@@ -1093,6 +1136,7 @@ static const struct test {
     { "who has left takes nothing", who_has_left_takes_nothing, 2, 2, BOTH },
     { "a peer dies", a_peer_dies, 3, 3, PROCESSES | KILLS },
     { "a peer dies in traffic", a_peer_dies_in_traffic, 3, 3, PROCESSES | KILLS },
+    { "a peer dies among long bodies", a_peer_dies_among_long_bodies, 3, 3, PROCESSES | KILLS },
     { "a peer dies in the middle of a send", a_peer_dies_in_the_middle_of_a_send, 3, 3, PROCESSES | HALVES },
     { "a refused sender's peer dies", a_refused_senders_peer_dies, 3, 3, PROCESSES | KILLS },
     { "open again with packets unread", open_again_with_packets_unread, 1, 3, BOTH },

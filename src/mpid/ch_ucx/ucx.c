@@ -10,7 +10,13 @@
 #include <unistd.h>
 #include "mpid/rdm/rdm.h"
 
-enum { AM_ID = 1, LYING = 256 << 10, POLLS = 16, CLOSE_MS = 2000 };
+enum {
+    AM_ID = 1,
+    LYING = 1 << 30,       /* bytes of a body */
+    ANNOUNCED = 192 << 10, /* from here on a body in one piece goes by UCX's rendezvous */
+    POLLS = 16,
+    CLOSE_MS = 2000
+};
 
 struct ucx {
     struct dev dev;
@@ -19,7 +25,7 @@ struct ucx {
     ucp_address_t *address;
     size_t address_bytes;
     size_t rkey_bytes;
-    bool blind; /* what UCX_TLS leaves cannot tell of deaths: the launcher alone does */
+    bool blind; /* what UCX_TLS leaves cannot tell of deaths, or is not to: the launcher alone does */
 };
 
 static struct ucx *ucx_of(const struct dev *d)
@@ -33,12 +39,16 @@ static ucs_status_t arrived(void *arg, const void *header, size_t header_bytes, 
                             const ucp_am_recv_param_t *param)
 {
     struct ucx *u = arg;
-    bool kept = len > 0 && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+    bool announced = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+    bool kept = announced || (len > 0 && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
     if (header_bytes != sizeof(struct rdm_head) || (len > 0 && !kept)) {
         rdm_stranger(&u->dev);
         return UCS_OK;
     }
-    rdm_arrived(&u->dev, header, data, len, kept ? data : NULL);
+    if (announced)
+        rdm_announced(&u->dev, header, len, data);
+    else
+        rdm_arrived(&u->dev, header, data, len, kept ? data : NULL);
     return kept ? UCS_INPROGRESS : UCS_OK;
 }
 
@@ -90,12 +100,14 @@ static dev_status connect_to(struct dev_peer *p, const void *address, size_t len
     return DEV_OK;
 }
 
-/* Begin to close an endpoint: NULL, or what to wait for. */
+/* Begin to close an endpoint: NULL, or what to wait for.  One that does not tell of deaths cannot be closed by force: it goes with the
+ * worker. */
 static ucs_status_ptr_t begin_close(struct dev_peer *p, bool force)
 {
     ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
                                   .flags = force ? UCP_EP_CLOSE_FLAG_FORCE : 0 };
-    ucs_status_ptr_t r = p->to != NULL ? ucp_ep_close_nbx(p->to, &param) : NULL;
+    bool can = p->to != NULL && !(force && ucx_of(p->dev)->blind);
+    ucs_status_ptr_t r = can ? ucp_ep_close_nbx(p->to, &param) : NULL;
     p->to = NULL;
     return UCS_PTR_IS_PTR(r) ? r : NULL;
 }
@@ -137,6 +149,20 @@ static dev_status answer(struct dev_peer *p, ucs_status_ptr_t r)
     }
 }
 
+static void body_here(void *request, ucs_status_t status, size_t len, void *arg)
+{
+    (void)len;
+    sent(request, status, arg);
+}
+
+static dev_status take(struct dev *d, struct rdm_op *op, void *owner, void *to, size_t len)
+{
+    ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                  .cb.recv_am = body_here,
+                                  .user_data = op };
+    return answer(op->link, ucp_am_recv_data_nbx(ucx_of(d)->worker, owner, to, len, &param));
+}
+
 static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
 {
     ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
@@ -148,6 +174,8 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
     const void *data = n == 1 ? (const char *)iov[0].base + head : iov[1].base;
     ucp_dt_iov_t *pieces = (ucp_dt_iov_t *)(void *)op->context; /* UCX wants it until the end */
     _Static_assert(sizeof op->context >= (RDM_PIECES - 1) * sizeof *pieces, "room for the pieces");
+    if (n == 2 && count >= ANNOUNCED)
+        param.flags = UCP_AM_SEND_FLAG_RNDV;
     if (n > 2) {
         for (int i = 1; i < n; i++)
             pieces[i - 1] = (ucp_dt_iov_t){ (void *)(uintptr_t)iov[i].base, iov[i].len };
@@ -298,6 +326,7 @@ static const struct rdm_lib lib = { .keeps = true,
                                     .post = post,
                                     .poll = poll_worker,
                                     .release = release,
+                                    .take = take,
                                     .arm = arm,
                                     .expose = expose,
                                     .unexpose = unexpose,
@@ -308,6 +337,17 @@ static const struct rdm_lib lib = { .keeps = true,
                                     .flush = flush };
 
 /* ---- opening and closing ---- */
+
+/* UCX 1.13 lets no peer write to user memory by an endpoint that tells of deaths where the network cannot withdraw a key again, as TCP:
+ * it sends the body of a rendezvous in segments, which the receiver copies. */
+static const struct dev_knob knobs[] = {
+    { .name = "UCX_DEATHS",
+      .type = DEV_KNOB_BOOL,
+      .def = "yes",
+      .help =
+          "endpoints of UCX tell of peers that have died; no: the launcher alone does, and UCX may then move "
+          "long messages without a copy where it does not otherwise" },
+};
 
 static void ucx_fini(struct dev *d)
 {
@@ -397,6 +437,7 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
     }
     rdm_init(&u->dev, "ucx", &lib, services, world);
     u->dev.max_lying = LYING;
+    u->blind = services->knob_number(services->core, "UCX_DEATHS") == 0;
     rdm_hush(&signals);
     why = open_worker(u);
     rdm_hush_end(&signals);
@@ -456,6 +497,7 @@ static void ucx_caps(const struct dev *d, struct dev_caps *caps)
                                .bandwidth_mbs = card ? 10000 : 2500,
                                .reach = DEV_REACH_ANY,
                                .mem_kinds = 1u << DEV_MEM_HOST,
+                               .stream = true,
                                .unaided = d->has_memory && card };
 }
 
@@ -482,6 +524,9 @@ static const struct dev_ops ucx_ops = {
     RDM_SLOTS,
     .about = about,
     .mem = &ucx_mem,
+    .knobs = knobs,
+    .nknobs = sizeof knobs / sizeof *knobs,
+    .knob_size = sizeof knobs[0],
 };
 
 __attribute__((visibility("default"))) const struct dev_ops *keel_device(void);

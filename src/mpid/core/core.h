@@ -539,6 +539,7 @@ static inline void req_keep(void *to, const void *body, size_t n)
 /* place.c: bodies that a device receives straight into the buffer of the receive (device.h). */
 uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t len);
 void *MPID_Place_at(void *arg, uint64_t ticket);
+void *MPID_Lend(void *arg, int32_t grank, const struct dev_head *h, size_t len, void **cookie);
 void MPID_Placed(void *arg, uint64_t ticket);
 
 /* send.c: begin the message of a send request; what is true after it: done, failed, or somewhere else than here. */
@@ -583,10 +584,11 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t
 void MPID_Rndv_start(int32_t peer, const struct dev_head *h, const void *body, size_t len);
 void MPID_Rndv_cts(const struct pkt_cts *cts);
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len);
-void MPID_Rndv_sent(struct rndv *v, dev_status status);
-void MPID_Rndv_peer_lost(struct peer *p);     /* fail all operations with this peer */
-bool MPID_Rndv_has(const struct peer *p);     /* is there one? */
-void MPID_Rndv_cancel(struct MPIR_HANDLE *r); /* ask the receiver to give the RTS back */
+void MPID_Rndv_received(struct rndv *v);                /* all of it: the receive is done */
+void MPID_Rndv_sent(struct rndv *v, dev_status status); /* or received, got, put, by the device */
+void MPID_Rndv_peer_lost(struct peer *p);               /* fail all operations with this peer */
+bool MPID_Rndv_has(const struct peer *p);               /* is there one? */
+void MPID_Rndv_cancel(struct MPIR_HANDLE *r);           /* ask the receiver to give the RTS back */
 void MPID_Rndv_cancel_in(int32_t peer, const struct dev_head *h, const struct pkt_cancel *c);
 void MPID_Rndv_cancel_ack(const struct pkt_cancel *c);
 void MPID_Rndv_free(struct rndv *v);

@@ -218,7 +218,8 @@ static int setup_world(void)
                                                 .knob_number = service_knob_number,
                                                 .identity = MPID_Jobs_identity,
                                                 .peer_of = MPID_Jobs_peer_of,
-                                                .peer_left = MPID_Jobs_left };
+                                                .peer_left = MPID_Jobs_left,
+                                                .lend = MPID_Lend };
     return 0;
 }
 

@@ -257,16 +257,6 @@ static void in_packets(struct rndv *v)
     MPID_Rndv_ask(v);
 }
 
-static void all_here(struct rndv *v)
-{
-    struct MPIR_HANDLE *r = v->req;
-    int64_t total = v->total;
-    if (v->measured)
-        MPID_Pull_ended(v);
-    MPID_Rndv_free(v);
-    recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
-}
-
 static void fetch_over(struct rndv *v)
 {
     if (v->refused) {
@@ -276,7 +266,7 @@ static void fetch_over(struct rndv *v)
     }
     MPID_core.counts.fetched++;
     MPID_Rndv_answer(v->peer, v->other, 0);
-    all_here(v);
+    MPID_Rndv_received(v);
 }
 
 void MPID_Fetch_over(struct rndv *v)
@@ -293,7 +283,7 @@ void MPID_Fetch_taken(struct rndv *v, bool failed)
         v->peer->no_put = true;
         in_packets(v);
     } else
-        all_here(v);
+        MPID_Rndv_received(v);
 }
 
 /* ---- Both ---- */

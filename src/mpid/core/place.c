@@ -4,7 +4,10 @@
  * there, and its receive becomes an operation without another side, which a lost peer fails like any (rndv.c).  What is
  * typed or cut short is received into memory of the operation first.
  *
- * The ticket is the operation's name, as on the wire: when the operation is gone, nothing is written any more. */
+ * The ticket is the operation's name, as on the wire: when the operation is gone, nothing is written any more.
+ *
+ * A device whose library writes on its own is lent the room: the bytes count as received at once, and the operation stays as long
+ * as the device has some of its room (inflight), also when the peer is lost. */
 #include "core.h"
 #include <stdlib.h>
 
@@ -26,12 +29,21 @@ static bool is_eager(const struct rndv *v)
     return v->other.gen == 0;
 }
 
-static uint64_t place_data(int32_t grank, const struct dev_head *h, size_t len)
+/* Where a DATA packet goes on; NULL: not to memory that lies as it does. */
+static struct rndv *data_op(int32_t grank, const struct dev_head *h, size_t len)
 {
     uint64_t offset = pkt_data_offset(h);
     struct rndv *v = MPID_Rndv_find(pkt_data_op(h));
     if (v == NULL || v->state != RNDV_RECV || is_eager(v) || v->peer->grank != grank ||
         v->req->datatype != NULL || offset != (uint64_t)v->done || (int64_t)len > v->want - v->done)
+        return NULL;
+    return v;
+}
+
+static uint64_t place_data(int32_t grank, const struct dev_head *h, size_t len)
+{
+    struct rndv *v = data_op(grank, h, len);
+    if (v == NULL)
         return 0;
     v->placing = (uint32_t)len;
     return ticket_of(v);
@@ -84,6 +96,20 @@ uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t l
     return h->kind == PKT_DATA    ? place_data(grank, h, len)
            : h->kind == PKT_EAGER ? place_eager(grank, h, len)
                                   : 0;
+}
+
+void *MPID_Lend(void *arg, int32_t grank, const struct dev_head *h, size_t len, void **cookie)
+{
+    struct rndv *v = mode_plain() && len > 0 && h->kind == PKT_DATA ? data_op(grank, h, len) : NULL;
+    char *at;
+    (void)arg;
+    if (v == NULL)
+        return NULL;
+    at = (char *)v->req->buf + v->done;
+    v->done += (int64_t)len;
+    v->inflight++;
+    *cookie = rndv_cookie(v);
+    return at;
 }
 
 void *MPID_Place_at(void *arg, uint64_t ticket)

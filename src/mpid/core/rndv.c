@@ -335,11 +335,13 @@ static dev_status send_part(struct peer *p, struct rndv *v)
     return v->state == RNDV_FETCH || v->state == RNDV_PUT ? MPID_Fetch_part(v) : send_data(p, v);
 }
 
-/* The device has done all that it was given. */
+/* The device has done all that it was given, or lent. */
 static void stream_done(struct rndv *v)
 {
     if (v->state == RNDV_FETCH || v->state == RNDV_PUT)
         MPID_Fetch_over(v);
+    else if (v->state == RNDV_RECV)
+        MPID_Rndv_received(v);
     else
         send_done(v);
 }
@@ -517,22 +519,27 @@ void MPID_Rndv_recv(struct MPIR_HANDLE *r, int32_t peer, int32_t source, int32_t
         MPID_Rndv_answer(p, in->rts.sender, 0);
 }
 
-static void take_part(struct rndv *v, const void *body, int64_t n)
+void MPID_Rndv_received(struct rndv *v)
 {
     struct MPIR_HANDLE *r = v->req;
     int64_t total = v->total;
+    if (v->measured)
+        MPID_Pull_ended(v);
+    MPID_Rndv_free(v);
+    recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
+}
+
+static void take_part(struct rndv *v, const void *body, int64_t n)
+{
+    struct MPIR_HANDLE *r = v->req;
     if (exceed_cache() && r->datatype == NULL && n > COPY_LARGE) {
         MPID_core.counts.past_cache += (uint64_t)n;
         ku_copy_own_past((char *)r->buf + v->done, (void *)(uintptr_t)body, (size_t)n);
     } else
         req_take(r, v->done, body, n);
     v->done += n;
-    if (v->done < v->want)
-        return;
-    if (v->measured)
-        MPID_Pull_ended(v);
-    MPID_Rndv_free(v);
-    recv_finish(r, r->s.MPI_SOURCE, r->s.MPI_TAG, total, MPID_Req_capacity(r));
+    if (v->done == v->want && v->inflight == 0)
+        MPID_Rndv_received(v);
 }
 
 void MPID_Rndv_data(const struct dev_head *h, const void *body, size_t len)

@@ -174,6 +174,12 @@ struct dev_services {
     /* A process of another job has said that nothing more comes from it, and that it takes nothing more.  (One that is gone without saying
      * so is told by peer_gone.) */
     void (*peer_left)(void *core, int32_t peer);
+    /* Optional, may be NULL: `place` for a device whose library writes a body on its own.  Where the body of the packet `head`, of len
+     * bytes, belongs; the device has delivered, or been lent the room for, all packets of the peer before it.  NULL: the
+     * device receives it into memory of its own, and delivers it as any other.  Else the packet counts as delivered: later ones may
+     * follow at once.  The memory is the device's until sent(*cookie): DEV_OK, the whole body is there; DEV_PEER_GONE, it
+     * never will be. */
+    void *(*lend)(void *core, int32_t peer, const struct dev_head *head, size_t len, void **cookie);
 };
 
 /* A variable of a plug-in, KEEL_<name> in the environment.  mpi_info and MPI_T show it, and a wrong value is complained

@@ -109,6 +109,13 @@ static void list(struct rdm_op *op)
     p->mem_newest = op;
 }
 
+void rdm_mem_begun(struct rdm_op *op)
+{
+    list(op);
+    op->link->mem_in_flight++;
+    rdm_outstanding(op->link->dev, 1);
+}
+
 static void unlist(struct rdm_op *op)
 {
     struct dev_peer *p = op->link;
@@ -175,9 +182,7 @@ static dev_status begun(struct rdm_op *op, dev_status st)
 {
     struct dev_peer *p = op->link;
     if (st == DEV_QUEUED) {
-        list(op);
-        p->mem_in_flight++;
-        rdm_outstanding(p->dev, 1);
+        rdm_mem_begun(op);
         return st;
     }
     if (st == DEV_OK)

@@ -578,7 +578,7 @@ void rdm_done(struct rdm_op *op, dev_status how)
     op->broken = how != DEV_OK;
     rdm_outstanding(p->dev, -1);
     rdm_queue_done(op, how);
-    if (op->what == RDM_OP_MEMORY || op->what == RDM_OP_FLUSH)
+    if (op->what >= RDM_OP_MEMORY)
         rdm_mem_done(op);
     else
         untrack(op);
@@ -602,7 +602,7 @@ void rdm_stranger(struct dev *d)
     complain(d, "a stranger");
 }
 
-void rdm_arrived(struct dev *d, const void *head, const void *body, size_t len, void *owner)
+static struct rdm_in *queue_in(struct dev *d, const void *head, size_t len, void *owner)
 {
     struct rdm_in *in = d->free_in;
     if (in != NULL)
@@ -612,12 +612,24 @@ void rdm_arrived(struct dev *d, const void *head, const void *body, size_t len, 
     if (in == NULL)
         abort(); /* the packet would be lost, and with it the job: this says where */
     memcpy(&in->head, head, sizeof in->head);
-    in->body = (unsigned char *)(uintptr_t)body;
+    in->body = NULL;
     in->len = len;
     in->owner = owner;
+    in->announced = false;
     in->next = NULL;
     *d->in_last = in;
     d->in_last = &in->next;
+    return in;
+}
+
+void rdm_arrived(struct dev *d, const void *head, const void *body, size_t len, void *owner)
+{
+    queue_in(d, head, len, owner)->body = (unsigned char *)(uintptr_t)body;
+}
+
+void rdm_announced(struct dev *d, const void *head, size_t len, void *owner)
+{
+    queue_in(d, head, len, owner)->announced = true;
 }
 
 /* ---- handing up ---- */
@@ -699,6 +711,101 @@ static bool owed(const struct dev_peer *p)
     return (uint16_t)(p->next_in - __atomic_load_n(&p->told_in, __ATOMIC_RELAXED)) >= RDM_CREDITS / 2;
 }
 
+/* ---- bodies of packets that were announced ---- */
+
+/* Let the library write it.  `cookie` NULL: to memory of the device. */
+static dev_status take_body(struct dev_peer *p, struct rdm_in *in, void *to, void *cookie)
+{
+    struct dev *d = p->dev;
+    struct rdm_op *op;
+    dev_status st = DEV_AGAIN;
+    ku_lock(&d->lock);
+    op = to != NULL ? rdm_op_get(d, false) : NULL;
+    if (op != NULL) {
+        op->link = p;
+        op->what = RDM_OP_BODY;
+        op->told = cookie != NULL;
+        op->cookie = cookie;
+        op->in = cookie == NULL ? in : NULL;
+        op->result = NULL;
+        st = d->lib->take(d, op, in->owner, to, in->len);
+        in->owner = NULL;
+        if (st == DEV_QUEUED)
+            rdm_mem_begun(op);
+        else
+            rdm_op_put(d, op);
+    }
+    if (st == DEV_AGAIN)
+        rdm_broken(p, "there is no memory for a packet of its");
+    ku_unlock(&d->lock);
+    return st;
+}
+
+/* True: the packet counts as handed up. */
+static bool ask_for_body(struct dev_peer *p, struct rdm_in *in)
+{
+    struct dev *d = p->dev;
+    struct dev_head h = dev_head_le(in->head.head);
+    void *cookie = NULL,
+         *to = d->up.lend != NULL ? d->up.lend(d->up.core, p->grank, &h, in->len, &cookie) : NULL;
+    dev_status st;
+    if (to == NULL)
+        to = in->body = malloc(in->len);
+    st = take_body(p, in, to, cookie);
+    if (st == DEV_QUEUED && cookie == NULL)
+        p->filling = in;
+    if (st == DEV_QUEUED)
+        return cookie != NULL;
+    if (cookie != NULL)
+        d->up.sent(d->up.core, cookie, st == DEV_OK ? DEV_OK : DEV_PEER_GONE);
+    else if (st == DEV_OK)
+        hand_up(p, in);
+    free(in->body);
+    return true;
+}
+
+/* Hand up what has its turn, from `in` on: as far as there is nothing to wait for. */
+static void take_turns(struct dev_peer *p, struct rdm_in *in)
+{
+    struct dev *d = p->dev;
+    while (in != NULL) {
+        bool over = true;
+        if (!in->announced)
+            hand_up(p, in);
+        else if (in->body != NULL) { /* it has come */
+            hand_up(p, in);
+            free(in->body);
+        } else if (!d->closing && !p->buried)
+            over = ask_for_body(p, in);
+        if (!over)
+            break;
+        __atomic_store_n(&p->next_in, p->next_in + 1, __ATOMIC_RELAXED);
+        give_back(d, in);
+        in = p->held;
+        if (in == NULL || ku_le16(in->head.seq) != p->next_in)
+            break;
+        p->held = in->next;
+    }
+    if (owed(p) && !p->owes) {
+        p->owes = true;
+        p->next_owing = d->owing;
+        d->owing = p;
+    }
+}
+
+/* A body is in memory of the device, or never will be, and then nor what follows it. */
+static void filled(struct dev_peer *p, dev_status how)
+{
+    struct rdm_in *in = p->filling;
+    p->filling = NULL;
+    if (how == DEV_OK) {
+        take_turns(p, in);
+        return;
+    }
+    free(in->body);
+    give_back(p->dev, in);
+}
+
 /* In the order of the numbers. */
 static void receive(struct dev *d, struct rdm_in *in)
 {
@@ -723,20 +830,7 @@ static void receive(struct dev *d, struct rdm_in *in)
         hold(p, in);
         return;
     }
-    do {
-        hand_up(p, in);
-        __atomic_store_n(&p->next_in, p->next_in + 1, __ATOMIC_RELAXED);
-        give_back(d, in);
-        in = p->held;
-        if (in == NULL || ku_le16(in->head.seq) != p->next_in)
-            break;
-        p->held = in->next;
-    } while (true);
-    if (owed(p) && !p->owes) {
-        p->owes = true;
-        p->next_owing = d->owing;
-        d->owing = p;
-    }
+    take_turns(p, in);
 }
 
 /* Tell those that were not told in passing. */
@@ -765,6 +859,7 @@ static void finish(struct dev *d, struct rdm_op *op)
     dev_status how = op->how;
     bool told = op->told;
     void *cookie = op->cookie;
+    struct dev_peer *filled_for = op->what == RDM_OP_BODY && op->in != NULL ? op->link : NULL;
     ku_lock(&d->lock);
     if (!op->broken)
         rdm_op_put(d, op);
@@ -773,6 +868,8 @@ static void finish(struct dev *d, struct rdm_op *op)
     ku_unlock(&d->lock);
     if (told)
         d->up.sent(d->up.core, cookie, how == DEV_OK || how == DEV_ERROR ? how : DEV_PEER_GONE);
+    if (filled_for != NULL)
+        filled(filled_for, how);
 }
 
 static int hand_over(struct dev *d)
@@ -1001,7 +1098,7 @@ void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const 
 {
     d->name = name;
     d->lib = lib;
-    d->up = *services;
+    memcpy(&d->up, services, services->size < sizeof d->up ? services->size : sizeof d->up);
     d->world = *world;
     d->epoll = d->timer = d->lib_fd = -1;
     d->in_last = &d->in;
@@ -1087,6 +1184,10 @@ void rdm_fini(struct dev *d)
     while (d->peers != NULL && d->known != NULL) {
         struct dev_peer *p = d->known;
         d->known = p->next_known;
+        if (p->filling != NULL) { /* the library has never told */
+            free(p->filling->body);
+            free(p->filling);
+        }
         while ((in = p->held) != NULL) {
             p->held = in->next;
             free(in);

@@ -13,12 +13,15 @@
  *      numbers.  A sender is never RDM_AHEAD packets beyond its oldest one that the library has not done with, nor RDM_CREDITS
  *      beyond those that the receiver has handed up.  How far that is each packet tells (head.own), and one of its own
  *      (RDM_CREDIT, without a number) when half of the credits are used up and nothing else goes there.
- *   3. `lock` guards the library, the buffers and what senders use.  No upcall is made with it held: what the library
+ *   3. A packet that is announced has its turn like any.  Then the core may lend the room where its body belongs; the library writes
+ *      there, and later packets are handed up meanwhile.  Else the body goes to memory of the device, and later packets of
+ *      the peer wait until it has been handed up.
+ *   4. `lock` guards the library, the buffers and what senders use.  No upcall is made with it held: what the library
  *      reports is queued (rdm_arrived, rdm_done), and handed up by progress, which one thread at a time calls.
- *   4. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with that.  An error
+ *   5. Whoever leaves says farewell to all with whom it has a link, and waits until the library has done with that.  An error
  *      after the farewell of a peer means nothing; before it, that the peer is gone.  What is for a peer that has said farewell is
  *      answered by DEV_PEER_GONE.
- *   5. The descriptor of the device is an epoll set of the library's own and a timer, which fires when a refused
+ *   6. The descriptor of the device is an epoll set of the library's own and a timer, which fires when a refused
  *      sender should try again, or a death is to be told.  A library that says again and again that it is busy, or whose descriptor
  *      stays readable, though a look at it finds nothing (UCX, with something to send to a peer that is full), would keep the process
  *      awake: then its descriptor is left out for a while, and the timer alone wakes. */
@@ -71,16 +74,18 @@ struct rdm_op {
         RDM_OP_FAREWELL,
         RDM_OP_CREDIT,
         RDM_OP_GREETING,
-        RDM_OP_MEMORY,
-        RDM_OP_FLUSH
+        RDM_OP_MEMORY, /* from here on: in the list of those on the link's memory */
+        RDM_OP_FLUSH,
+        RDM_OP_BODY /* of a packet that was announced */
     } what;
-    bool told;      /* the core waits for services.sent */
-    bool broken;    /* it has ended in an error, and is not used again */
-    bool large;     /* the buffer below has RDM_LARGE bytes of body, not RDM_SHORT */
-    uint16_t seq;   /* of a packet */
-    dev_status how; /* it has ended */
-    void *local;    /* the library's, of memory that is registered for this operation alone; NULL: none */
-    void *result;   /* of an update: where the old value goes; NULL: nowhere */
+    bool told;         /* the core waits for services.sent */
+    bool broken;       /* it has ended in an error, and is not used again */
+    bool large;        /* the buffer below has RDM_LARGE bytes of body, not RDM_SHORT */
+    uint16_t seq;      /* of a packet */
+    dev_status how;    /* it has ended */
+    struct rdm_in *in; /* BODY: where it goes to memory of the device; NULL: to where the core wants it */
+    void *local;       /* the library's, of memory that is registered for this operation alone; NULL: none */
+    void *result;      /* of an update: where the old value goes; NULL: nowhere */
     size_t result_bytes;
     void *desc; /* of the buffer, where the library wants memory registered */
     struct rdm_head head;
@@ -98,7 +103,8 @@ struct rdm_in {
     struct rdm_head head;
     unsigned char *body;
     size_t len;
-    void *owner; /* the library's, for lib.release */
+    void *owner;    /* the library's, for lib.release */
+    bool announced; /* the head alone is here; the body the library brings when it is asked for (lib.take) */
 };
 
 struct dev_peer {
@@ -125,10 +131,11 @@ struct dev_peer {
     _Atomic bool
         got_bye; /* read by senders, too: a library may refuse for ever what is for one that has left */
     bool buried;
-    bool owes;           /* it is in dev.owing */
-    struct rdm_in *held; /* came before their turn, in order */
-    uint64_t bury_at;    /* ns, of DYING */
-    char why[120];       /* empty: the launcher has seen it */
+    bool owes;              /* it is in dev.owing */
+    struct rdm_in *held;    /* came before their turn, in order */
+    struct rdm_in *filling; /* its turn it is, but its body is coming to memory of the device; NULL: none */
+    uint64_t bury_at;       /* ns, of DYING */
+    char why[120];          /* empty: the launcher has seen it */
     struct dev_peer *next_known, *next_wanted, *next_dying, *next_owing;
 };
 
@@ -156,6 +163,9 @@ struct rdm_lib {
     /* Look: rdm_arrived and rdm_done for what there is, a bounded number. */
     void (*poll)(struct dev *d);
     void (*release)(struct dev *d, void *owner); /* of a packet */
+    /* Of libraries that announce packets (rdm_announced): write the body to `to`; `owner` is the library's again.  DEV_QUEUED: rdm_done(op)
+     * follows; DEV_OK: it is there; else it never will be. */
+    dev_status (*take)(struct dev *d, struct rdm_op *op, void *owner, void *to, size_t len);
     bool (*arm)(struct dev *d);
     void *(*describe)(struct dev *d, void *base, size_t len); /* optional: register a buffer for good */
     void (*undescribe)(struct dev *d, void *desc);
@@ -224,6 +234,7 @@ void rdm_fini(struct dev *d); /* all but d itself; after lib.disconnect of all *
 void rdm_say(struct dev *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void rdm_stranger(struct dev *d); /* what has come is no packet: it is dropped */
 void rdm_arrived(struct dev *d, const void *head, const void *body, size_t len, void *owner);
+void rdm_announced(struct dev *d, const void *head, size_t len, void *owner); /* its body is to be taken */
 void rdm_done(struct rdm_op *op, dev_status how);
 void rdm_broken(struct dev_peer *p, const char *why); /* its connection is */
 struct rdm_op *rdm_op_get(struct dev *d, bool large); /* NULL: not now */
@@ -239,6 +250,7 @@ uint64_t rdm_now(void);
 /* rdm.c and memory.c, for each other */
 void rdm_outstanding(struct dev *d, int more); /* 1 or -1 */
 void rdm_queue_done(struct rdm_op *op, dev_status how);
+void rdm_mem_begun(struct rdm_op *op);
 void rdm_mem_done(struct rdm_op *op);
 
 /* and for its table */
