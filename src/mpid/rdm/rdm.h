@@ -247,7 +247,12 @@ void rdm_free_buffers(struct dev *d); /* before the library closes: it may have 
 
 uint64_t rdm_now(void);
 
-/* rdm.c and memory.c, for each other */
+/* rdm.c, arrive.c and memory.c, for each other */
+uint64_t rdm_token(const struct dev *d, uint64_t nonce, int32_t from, int32_t to);
+void rdm_receive(struct dev *d, struct rdm_in *in);
+void rdm_filled(struct dev_peer *p, dev_status how);
+void rdm_give_back(struct dev *d, struct rdm_in *in);
+bool rdm_owed(const struct dev_peer *p);       /* has it to be told how many of its packets were handed up? */
 void rdm_outstanding(struct dev *d, int more); /* 1 or -1 */
 void rdm_queue_done(struct rdm_op *op, dev_status how);
 void rdm_mem_begun(struct rdm_op *op);
