@@ -65,7 +65,8 @@ static void nothing_inherited(int before)
         CHECK(!strstr(line, "memfd:keel"), "%s", line);
     }
     pclose(p);
-    CHECK(n <= before, "%d descriptors; %d before MPI_Init", n, before);
+    if (getenv("TEST_INHERITS") == NULL) /* libraries of networks open some that programs inherit */
+        CHECK(n <= before, "%d descriptors; %d before MPI_Init", n, before);
 }
 
 static int descriptors(void)
