@@ -46,12 +46,8 @@ struct address {
 struct dev_peer {
     struct dev *dev;
     int32_t grank;
-    struct address at; /* len 0: not known yet */
-    _Atomic enum {
-        REACHED,
-        LOST,
-        TOLD
-    } is; /* LOST: its socket is closed, or it has died, and the core is to be told */
+    struct address at;       /* len 0: not known yet */
+    _Atomic bool lost, told; /* its socket is closed, or it has died; and the core knows */
 };
 
 struct dev {
@@ -61,7 +57,8 @@ struct dev {
     struct address own;
     int socket, timer, epoll;
     uint32_t max_send, failed_seen;
-    _Atomic bool refused, lost; /* some sender waits for the timer; some peer is LOST */
+    _Atomic bool refused; /* some sender waits for the timer */
+    _Atomic bool lost;    /* some peer is, and the core is to be told */
     bool warned;
     struct packet *in;      /* room for one */
     struct dev_peer *peers; /* [size] */
@@ -81,8 +78,7 @@ static const struct dev_knob knobs[] = {
 
 static void lose(struct dev_peer *p)
 {
-    if (p->is == REACHED)
-        p->is = LOST;
+    p->lost = true;
     p->dev->lost = true;
 }
 
@@ -93,11 +89,11 @@ static dev_status send_locked(struct dev_peer *p, struct packet *h, struct msghd
     size_t n = p->at.len == 0 ? d->up.address(d->up.core, p->grank, &p->at, sizeof p->at) : sizeof p->at;
     h->nonce = p->at.nonce;
     msg->msg_namelen = p->at.len;
-    if (p->is == REACHED && n == sizeof p->at && sendmsg(d->socket, msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    if (!p->lost && n == sizeof p->at && sendmsg(d->socket, msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return DEV_OK;
     if (n != 0 && (n != sizeof p->at || (errno != EAGAIN && errno != ENOBUFS && errno != EINTR)))
         lose(p);
-    if (p->is != REACHED)
+    if (p->lost)
         return DEV_PEER_GONE;
     if (!d->refused)
         timerfd_settime(d->timer, 0, &(struct itimerspec){ .it_value.tv_nsec = n == 0 ? WAIT_NS : AGAIN_NS },
@@ -174,33 +170,25 @@ static int tell_of_the_lost(struct dev *d)
     int events = 0;
     d->lost = false;
     for (int i = 0; i < d->world.size; i++)
-        if (d->peers[i].is == LOST && i != d->world.rank) {
-            d->peers[i].is = TOLD;
+        if (d->peers[i].lost && !d->peers[i].told && i != d->world.rank) {
+            d->peers[i].told = true;
             d->up.peer_gone(d->up.core, i);
             events++;
         }
     return events;
 }
 
-/* 1: senders that were refused may try again. */
-static int look_at_timer(struct dev *d)
-{
-    uint64_t times;
-    pthread_mutex_lock(&d->lock);
-    bool due = read(d->timer, &times, sizeof times) > 0;
-    d->refused = d->refused && !due;
-    pthread_mutex_unlock(&d->lock);
-    return due;
-}
-
 static int dgram_progress(struct dev *d)
 {
     uint32_t failed = atomic_load_explicit(&d->world.segment->head->failed, memory_order_acquire);
+    uint64_t times;
     int events = 0;
     while (events < BATCH && receive(d))
         events++;
-    if (d->refused)
-        events += look_at_timer(d);
+    if (d->refused && read(d->timer, &times, sizeof times) > 0) {
+        d->refused = false; /* who was refused may try again: an event says so */
+        events++;
+    }
     if (failed != d->failed_seen)
         look_at_deaths(d, failed);
     return events == 0 && d->lost ? tell_of_the_lost(d) : events;
