@@ -15,7 +15,8 @@ enum {
     LYING = 1 << 30,       /* bytes of a body */
     ANNOUNCED = 192 << 10, /* from here on a body in one piece goes by UCX's rendezvous */
     POLLS = 16,
-    CLOSE_MS = 2000
+    CLOSE_MS = 2000,
+    SETTLE_MS = 40
 };
 
 struct ucx {
@@ -457,6 +458,27 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
     return DEV_OK;
 }
 
+/* May an endpoint connect that UCX has made by itself, for a peer that has called? */
+static bool may_connect(const struct dev *d)
+{
+    for (int32_t i = 0; i < d->world.size; i++)
+        if (i != d->world.rank && (d->peers[i] == NULL || d->peers[i]->state != RDM_READY))
+            return true;
+    return false;
+}
+
+/* UCX 1.13 aborts the process if its worker goes while an endpoint connects.  It does not say whether one does: so until nothing has happened
+ * for some time. */
+static void settle(struct ucx *u, uint64_t end)
+{
+    uint64_t now = rdm_now(), last = now;
+    for (; now < end && now - last < SETTLE_MS * 1000000ull; now = rdm_now())
+        if (ucp_worker_progress(u->worker) != 0)
+            last = now;
+        else
+            usleep(20);
+}
+
 static void ucx_close(struct dev *d)
 {
     struct ucx *u = ucx_of(d);
@@ -470,6 +492,8 @@ static void ucx_close(struct dev *d)
         if (r != NULL)
             ucp_request_free(r);
     }
+    if (may_connect(d))
+        settle(u, end);
     rdm_drop_unread(d);
 }
 
