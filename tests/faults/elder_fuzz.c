@@ -43,6 +43,7 @@ int main(void)
 
 #define PROGRAM "elder_fuzz"
 #include "random.h"
+#include "memory.h"
 
 enum { HOSTS = 3, RANKS = 4, BATCH = 2000, ASK = 3, ANSWER = 4, QUESTIONS = 64 };
 
@@ -61,33 +62,6 @@ static void one_taken(bool ok)
 /* ---- mpiexec's other parts ---- */
 
 struct crew crew;
-
-void *xalloc(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size ? size : 1);
-    if (!p)
-        fail("no memory");
-    return p;
-}
-
-void *xgrow(void *p, size_t n, size_t size)
-{
-    void *q = realloc(p, n && size ? n * size : 1);
-    if (!q)
-        fail("no memory");
-    return q;
-}
-
-char *xformat(const char *fmt, ...)
-{
-    char *text = NULL;
-    va_list args;
-    va_start(args, fmt);
-    if (vasprintf(&text, fmt, args) < 0)
-        fail("no memory");
-    va_end(args);
-    return text;
-}
 
 void say(const char *fmt, ...)
 {

@@ -27,6 +27,7 @@
 
 #define PROGRAM "pmi_fuzz"
 #include "random.h"
+#include "memory.h"
 
 enum { RANKS = 4, LONGEST = 1 << 17, CAP = 4096 };
 
@@ -209,34 +210,6 @@ static void talk(const struct pmi_server *s)
 }
 
 /* ---- requests ---- */
-
-/* util.c's end a job. */
-void *xalloc(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        fail("no memory");
-    return p;
-}
-
-void *xgrow(void *p, size_t n, size_t size)
-{
-    void *q = realloc(p, n * size);
-    if (!q)
-        fail("no memory");
-    return q;
-}
-
-char *xformat(const char *fmt, ...)
-{
-    char *text = NULL;
-    va_list args;
-    va_start(args, fmt);
-    if (vasprintf(&text, fmt, args) < 0)
-        fail("no memory");
-    va_end(args);
-    return text;
-}
 
 static const char *const asked_lines[] = {
     "cmd=get_maxes",

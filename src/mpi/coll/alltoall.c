@@ -25,12 +25,7 @@ static void pairwise(struct coll *c)
     }
 }
 
-static int64_t bytes_of(const struct coll_block *b)
-{
-    return coll_empty(b) ? 0 : b->count * b->type->adi.size;
-}
-
-/* Between nodes long blocks of many peers at once fill the queues of the network, which then loses packets.  Processes may differ in this: each
+/* Between nodes long blocks of many peers at once fill the queues of the network, which may then lose packets.  Processes may differ in this: each
  * waits for the oldest of its messages, and both sides have them in the same order. */
 static uint32_t messages_at_once(const struct coll *c)
 {
@@ -40,8 +35,10 @@ static uint32_t messages_at_once(const struct coll *c)
         return COLL_BATCH;
     for (int64_t i = 0; i < c->size; i++) {
         struct coll_block s = MPIR_Coll_sblock(c, i), d = MPIR_Coll_rblock(c, i);
-        longest = bytes_of(&s) > longest ? bytes_of(&s) : longest;
-        longest = bytes_of(&d) > longest ? bytes_of(&d) : longest;
+        int64_t out = coll_empty(&s) ? 0 : coll_block_bytes(&s),
+                in = coll_empty(&d) ? 0 : coll_block_bytes(&d);
+        longest = out > longest ? out : longest;
+        longest = in > longest ? in : longest;
     }
     int64_t n = BYTES / longest;
     return n < LEAST ? LEAST : n < COLL_BATCH ? (uint32_t)n : COLL_BATCH;

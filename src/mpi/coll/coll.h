@@ -355,6 +355,10 @@ static inline bool coll_empty(const struct coll_block *b)
 {
     return b->count == 0 || b->type->adi.size == 0;
 }
+static inline int64_t coll_block_bytes(const struct coll_block *b)
+{
+    return b->count * b->type->adi.size;
+}
 /* sbuf, unless it is MPI_IN_PLACE, to this rank's block of rbuf; or all of it, rcount elements, to rbuf. */
 void MPIR_Coll_own_block(struct coll *c);
 void MPIR_Coll_bring_input(struct coll *c);

@@ -37,15 +37,10 @@ static struct coll_block wanted(const struct pieces *p, int32_t from)
     return MPIR_Coll_rblock(c, from);
 }
 
-static int64_t bytes_of(const struct coll_block *b)
-{
-    return b->count * b->type->adi.size;
-}
-
 /* How much of a block the round has; where it begins in *at. */
 static int64_t piece(const struct pieces *p, const struct coll_block *b, int64_t round, int64_t *at)
 {
-    int64_t all = bytes_of(b), n;
+    int64_t all = coll_block_bytes(b), n;
     *at = round * p->x.chunk;
     n = all - *at;
     return n > p->x.chunk ? p->x.chunk : n > 0 ? n : 0;
@@ -144,7 +139,7 @@ static void read_block(const struct pieces *p, int32_t from, uint64_t there)
 {
     struct coll *c = p->x.c;
     struct coll_block b = wanted(p, from);
-    int64_t n = bytes_of(&b), part = p->x.chunk;
+    int64_t n = coll_block_bytes(&b), part = p->x.chunk;
     char *bench = MPID_Steps_bench(&c->comm->adi, c->rank);
     if (b.type->adi.is_contig) {
         MPIR_Ways_read(c, from, there, b.buf, n);
@@ -171,7 +166,7 @@ static void go_reading(struct pieces *p)
         if (!gives(p, from, c->rank))
             continue;
         struct coll_block b = wanted(p, from);
-        read_block(p, from, MPIR_Ways_at(c, from) + (uint64_t)(p->each ? c->rank * bytes_of(&b) : 0));
+        read_block(p, from, MPIR_Ways_at(c, from) + (uint64_t)(p->each ? c->rank * coll_block_bytes(&b) : 0));
     }
     MPIR_Ways_next(c, 1);
 }
@@ -194,8 +189,9 @@ static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t 
 static void copy_own(struct pieces *p, struct coll_block from, struct coll_block to)
 {
     struct coll *c = p->x.c;
-    if (from.type->adi.is_contig && to.type->adi.is_contig && bytes_of(&from) == bytes_of(&to))
-        MPIR_Steps_take(&p->x, from.buf, &to, 0, bytes_of(&from));
+    if (from.type->adi.is_contig && to.type->adi.is_contig &&
+        coll_block_bytes(&from) == coll_block_bytes(&to))
+        MPIR_Steps_take(&p->x, from.buf, &to, 0, coll_block_bytes(&from));
     else
         MPIR_Coll_copy(c, from.buf, from.count, from.type, to.buf, to.count, to.type);
 }
@@ -288,7 +284,7 @@ static bool measure(const struct pieces *p, struct told *t)
         if (!gives(p, c->rank, i))
             continue;
         struct coll_block b = given(p, i);
-        t->block[i].bytes = bytes_of(&b);
+        t->block[i].bytes = coll_block_bytes(&b);
         t->block[i].at = (uint64_t)(uintptr_t)b.buf;
         t->most = t->block[i].bytes > t->most ? t->block[i].bytes : t->most;
         t->all += t->block[i].bytes;
@@ -317,7 +313,7 @@ static const struct told *told_by(const struct coll *c, int32_t rank)
 static bool fits(const struct pieces *p, int32_t rank)
 {
     struct coll_block b = wanted(p, rank);
-    return bytes_of(&b) == told_by(p->x.c, rank)->block[p->x.c->rank].bytes;
+    return coll_block_bytes(&b) == told_by(p->x.c, rank)->block[p->x.c->rank].bytes;
 }
 
 static void take_block(const struct pieces *p, int32_t rank)
@@ -328,7 +324,7 @@ static void take_block(const struct pieces *p, int32_t rank)
     const char *from = blocks_of(t, c->size);
     for (int32_t i = 0; i < c->rank; i++)
         from += t->block[i].bytes;
-    MPIR_Steps_take(&p->x, from, &b, 0, bytes_of(&b));
+    MPIR_Steps_take(&p->x, from, &b, 0, coll_block_bytes(&b));
 }
 
 /* Each block in the same way; those that are not what was expected are errors. */
@@ -341,7 +337,7 @@ static void each_wanted(struct pieces *p, void (*fetch)(const struct pieces *p, 
             continue;
         struct coll_block b = wanted(p, from);
         MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = told_by(c, from)->block[c->rank].bytes },
-                           bytes_of(&b), from);
+                           coll_block_bytes(&b), from);
         if (fetch && fits(p, from))
             fetch(p, from);
     }

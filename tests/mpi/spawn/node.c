@@ -1,10 +1,8 @@
 /* ranks: 1 2 3 */
 /* Processes of two jobs on one node share memory: messages of all sizes both ways, many at once and more than there is room for; when they
  * are disconnected nothing of it is left. */
-#include "../check.h"
+#include "spawned.h"
 #include <dirent.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { CHILDREN = 2, TIMES = 3, MANY = 3000, LONGEST = 3 << 20 };
 
@@ -39,19 +37,6 @@ static int descriptors(void)
         n++;
     closedir(d);
     return n;
-}
-
-/* May memory be shared here at all? */
-static int expected(void)
-{
-    const char *devices = getenv("KEEL_DEVICES");
-    long fd = -1;
-#ifdef SYS_pidfd_open
-    fd = syscall(SYS_pidfd_open, getpid(), 0);
-#endif
-    if (fd >= 0)
-        close((int)fd);
-    return fd >= 0 && (devices == NULL || strstr(devices, "shmem") != NULL);
 }
 
 static unsigned char byte_of(int from, int n, int i)
@@ -110,7 +95,7 @@ static void together(MPI_Comm inter, int is_child, int before)
 {
     int others;
     MPI_Comm_remote_size(inter, &others);
-    CHECK_EQ(segments(), before + expected(), "segments");
+    CHECK_EQ(segments(), before + may_share(), "segments");
     sizes(inter, others);
     many(inter, others, is_child);
     many(inter, others, !is_child);

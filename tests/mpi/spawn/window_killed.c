@@ -3,27 +3,19 @@
 /* stderr: mpiexec: rank 1 \(.*spawn-window_killed.*\) was killed by signal 9 .* */
 /* A child dies while it has locked a part of a window that both jobs share, and who waits for that lock is told; so is who receives from
  * it then. */
-#include "../check.h"
+#include "spawned.h"
 #include <signal.h>
-#include <unistd.h>
 
 enum { CHILDREN = 2 };
 
 int main(int argc, char **argv)
 {
-    MPI_Comm parent, inter, all;
+    MPI_Comm inter, all;
     MPI_Request request;
     MPI_Win win;
     int *part, rank, size, dead;
     check_init(&argc, &argv);
-    MPI_Comm_get_parent(&parent);
-    if (parent == MPI_COMM_NULL)
-        CHECK_EQ(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, CHILDREN, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
-                                MPI_ERRCODES_IGNORE),
-                 MPI_SUCCESS);
-    else
-        inter = parent;
-    MPI_Intercomm_merge(inter, parent != MPI_COMM_NULL, &all);
+    all = all_of_both(argv[0], CHILDREN, &inter);
     MPI_Comm_rank(all, &rank);
     MPI_Comm_size(all, &size);
     dead = size - 1;
@@ -36,7 +28,7 @@ int main(int argc, char **argv)
             MPI_Send(NULL, 0, MPI_INT, i, 1, all);
         raise(SIGKILL);
     }
-    if (parent != MPI_COMM_NULL)
+    if (rank >= size - CHILDREN)
         pause(); /* its job is ended */
     MPI_Recv(NULL, 0, MPI_INT, dead, 1, all, MPI_STATUS_IGNORE);
     int err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), class = MPI_SUCCESS;

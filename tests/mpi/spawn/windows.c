@@ -2,8 +2,7 @@
 /* A window over processes of two jobs: fences, locks, post and start, atomics, memory of each kind, and a helper for who computes; loads and
  * stores where the jobs share memory, and then nothing goes by TCP. */
 #include "../tool/tool.h"
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "spawned.h"
 
 enum { N = 1000, CHILDREN = 2, TIMES = 50 };
 
@@ -114,20 +113,13 @@ static void use(MPI_Win win, int *part)
 /* Does everybody here share memory with everybody else? */
 static int expected(void)
 {
-    const char *devices = getenv("KEEL_DEVICES");
     MPI_Comm near;
     int n, world, one = 1, all_of_them = 0;
-    long fd = -1;
-#ifdef SYS_pidfd_open
-    fd = syscall(SYS_pidfd_open, getpid(), 0);
-#endif
-    if (fd >= 0)
-        close((int)fd);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
     MPI_Comm_size(near, &n);
     MPI_Comm_size(MPI_COMM_WORLD, &world);
     MPI_Comm_free(&near);
-    one = n == world && fd >= 0 && (devices == NULL || strstr(devices, "shmem") != NULL);
+    one = n == world && may_share();
     MPI_Allreduce(&one, &all_of_them, 1, MPI_INT, MPI_MIN, all);
     return all_of_them;
 }
@@ -190,16 +182,9 @@ static void windows(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm parent, inter;
+    MPI_Comm inter;
     check_init(&argc, &argv);
-    MPI_Comm_get_parent(&parent);
-    if (parent == MPI_COMM_NULL)
-        CHECK_EQ(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, CHILDREN, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
-                                MPI_ERRCODES_IGNORE),
-                 MPI_SUCCESS);
-    else
-        inter = parent;
-    MPI_Intercomm_merge(inter, parent != MPI_COMM_NULL, &all);
+    all = all_of_both(argv[0], CHILDREN, &inter);
     MPI_T_pvar_session session;
     MPI_T_pvar_handle connections = MPI_T_PVAR_HANDLE_NULL;
     int index;
