@@ -12,7 +12,10 @@
  *   2. grank_of[place] is the process's number here, if this segment is the first that the two have in common; else EMPTY.  When this process
  *      has parted with it, PARTED: what still comes from there is for nobody.  Both ends say BYE, so both know when to do so.
  *   3. A segment in which nobody is served any more is closed.
- *   4. No launcher looks after the segment.  Each process has a descriptor of each process that it serves, which tells of that one's end (or, where
+ *   4. A process that has dropped a segment unmaps it when it has time, which takes longer than all else of a disconnection: before it sleeps, or
+ *      before it has another one.  So one at most stays mapped, of which few pages were touched.  One from which windows have had memory
+ *      is unmapped at once.
+ *   5. No launcher looks after the segment.  Each process has a descriptor of each process that it serves, which tells of that one's end (or, where
  *      there are no descriptors left, looks before it sleeps), and marks it dead in the segment, as a launcher would. */
 #define _GNU_SOURCE
 #include "joint.h"
@@ -44,6 +47,7 @@ struct MPID_JOINT {
 static struct MPID_JOINT *joints;
 static int njoints;
 static int ends = -1; /* epoll: all of `alive` */
+static struct ku_segment dropped = { .fd = -1 };
 
 static int process_fd(int32_t pid)
 {
@@ -84,13 +88,29 @@ uint64_t MPID_Joint_where(void)
 
 /* ---- Opening and closing ---- */
 
+static void unmap_later(struct ku_segment *s)
+{
+    MPID_Joints_unmap();
+    dropped = *s;
+    close(dropped.fd); /* which costs little while it is mapped */
+    dropped.fd = -1;
+}
+
+void MPID_Joints_unmap(void)
+{
+    if (unlikely(dropped.head != NULL))
+        ku_segment_detach(&dropped);
+}
+
 static void joint_free(struct MPID_JOINT *j)
 {
     struct ku_heap *heap = atomic_load(&j->heap);
-    if (heap != NULL)
+    if (heap != NULL) {
         ku_heap_close(heap);
-    free(heap);
-    ku_segment_detach(&j->segment);
+        free(heap);
+        ku_segment_detach(&j->segment);
+    } else
+        unmap_later(&j->segment);
     for (int32_t i = 0; j->alive != NULL && i < j->n; i++)
         if (j->alive[i] >= 0)
             close(j->alive[i]); /* which takes it out of `ends` */
@@ -104,6 +124,7 @@ struct MPID_JOINT *MPID_Joint_make(int32_t places, struct MPID_Joint_name *name)
     *name = (struct MPID_Joint_name){ 0 };
     if (places > PLACES_MAX || MPID_Joint_where() == 0)
         return NULL;
+    MPID_Joints_unmap();
     struct MPID_JOINT *j = calloc(1, sizeof *j);
     if (j == NULL || ku_segment_create(&j->segment, (uint32_t)places, (uint32_t)places, 0, 1) != 0) {
         free(j);
@@ -119,6 +140,7 @@ struct MPID_JOINT *MPID_Joint_make(int32_t places, struct MPID_Joint_name *name)
 static struct MPID_JOINT *find(int32_t places, const struct MPID_Joint_name *name)
 {
     char path[64];
+    MPID_Joints_unmap();
     struct MPID_JOINT *j = calloc(1, sizeof *j);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)name->pid, (int)name->fd);
     int fd = j != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
@@ -270,6 +292,7 @@ void MPID_Joints_fini(void)
         joints = j->next;
         forget(j);
     }
+    MPID_Joints_unmap();
     njoints = 0;
     if (ends >= 0)
         close(ends);

@@ -27,6 +27,8 @@ void MPID_Joints_look(void); /* has one? */
 /* This process, `me` in its job's segment, sleeps in poll, or no longer: who sends through joint segments sees it.  Stores only. */
 void MPID_Joints_prepare(struct ku_seg_rank *me);
 void MPID_Joints_cancel(void);
+/* What disconnecting has left mapped, if it has (invariant 4 of joint.c): for who has time. */
+void MPID_Joints_unmap(void);
 void MPID_Joints_close(void);
 void MPID_Joints_fini(void);
 

@@ -238,6 +238,7 @@ static void sources_find(struct sources *s)
             s->fd[s->nfds++] = MPID_core.poll[i]->fd;
     }
     s->joint = MPID_Joints_fd() >= 0;
+    MPID_Joints_unmap();
     if (s->joint) {
         MPID_Joints_look();
         s->fd[s->nfds++] = MPID_Joints_fd();
