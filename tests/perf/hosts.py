@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Collectives over several hosts: Keel, Keel without its rows over nodes ("flat"), and the installed peers, in turns.
 
-  hosts.py [--hosts 2,3,4] [--nets none,rate,delay] [--ranks N] [--rounds N] [--time S] [--limit S] [--sizes 8,1K,64K,1M] [TEST...]
+  hosts.py [--hosts 2,3,4] [--nets none,rate,delay] [--ranks N] [--rounds N] [--time S] [--limit S] [--sizes 8,1K,64K,1M] [--calls apart|row] [TEST...]
 The hosts are network namespaces with an sshd each.  Nets: none (a bridge), rate (a bridge, 1 Gbit/s into and out of each host), delay (the relay,
 250 us each way and 1 Gbit/s into each host).  Each host has one core of this machine, the same for all libraries.  --ranks: on each host.
-TEST: names of mpi_bench; without: all collectives.
+--calls: apart, a barrier that does not count before each (the default); row, one after another, which makes a rate.  TEST: names of mpi_bench; without: all collectives.
 A line: the median time of the rounds in us, then the median of the rounds' ratios of the better peer and of the flat rows to Keel: above 1 Keel is
 ahead.  A run that takes longer than the limit counts as far as it came.  Needs the rights to make network namespaces, and ssh.  Nothing here fails
 on a time."""
@@ -71,11 +71,11 @@ def measure(programs, libs, n, kind, args, folder):
         one_core_each(net)
         there, behind, ran = [over(lib, net, args.ranks) for lib in libs], [], 0
         names = [lib[0] for lib in libs]
-        print(f"\n# {n} hosts, {args.ranks} ranks each, net {kind}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
+        print(f"\n# {n} hosts, {args.ranks} ranks each, net {kind}, calls {args.calls}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
         print(f"{'':22} {'bytes':>8} " + " ".join(f"{name:>10}" for name in names) + f"   {'best peer / keel':22} {'flat / keel':>11}", flush=True)
         for test in args.tests:
             sizes = ["-s", args.sizes] if test != "barrier" else []
-            rows = in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, test)
+            rows = in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, *(["-a"] if args.calls == "apart" else []), test)
             behind += table(rows, names)
             ran += sum("keel" in row for row in rows.values())
         print("# behind the better peer: " + (", ".join(behind) or "none"), flush=True)
@@ -104,6 +104,7 @@ def main():
     p.add_argument("--time", type=float, default=0.03)
     p.add_argument("--limit", type=float, default=30)
     p.add_argument("--sizes", default="8,1K,64K,1M")
+    p.add_argument("--calls", choices=["apart", "row"], default="apart")
     p.add_argument("--peers", default="mpich,openmpi")
     p.add_argument("tests", nargs="*", default=SHAPES)
     args = p.parse_args()

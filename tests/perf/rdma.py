@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Messages and one-sided calls over libfabric (tcp;ofi_rxm) and UCX (tcp) on loopback: Keel's ch_ofi and ch_ucx, the installed peers over the same
-libraries, and the libraries alone: ofi_raw.c, and ucx_perftest where it is installed.
+libraries, and the libraries alone: ofi_raw.c, and ucx_perftest where it is installed.  Over UCX there are two columns more: Keel with
+KEEL_UCX_DEATHS=no ("blind"), as the peers use UCX; and active messages of ucx_perftest on endpoints that tell of deaths ("floor"), as Keel
+uses it else.
 
   rdma.py [--rounds N] [--sizes 8,65536,...] [--time S]
 All take turns; medians of the rounds.  vs bare: the median of the rounds' ratios to the library alone; below 1: faster.  A peer that does not
-run over a library has no column there.  MPICC and MPIEXEC (or _install) are Keel.  Nothing here fails on a time."""
+run over a library has no column there.  The last line is what Keel adds to half a round trip of 8 bytes, in ns.  MPICC and MPIEXEC (or _install) are Keel.  Nothing here fails on a time."""
 import argparse
 import os
 import socket
+import statistics
 import subprocess
 import tempfile
 import time
@@ -35,6 +38,10 @@ def over(lib, library):
     return (name, mpicc, [*mpiexec, "-bind-to", "core"], {**env, "MPIR_CVAR_NOLOCAL": "1"}) if "ch4:" + library in built else None
 
 
+def blind(lib):
+    return "blind", lib[1], lib[2], {**lib[3], "KEEL_UCX_DEATHS": "no"}
+
+
 def measured(lib, bench, rma, sizes, args):
     """{(what, n): value} of one run of mpi_bench and rma.c."""
     one = lambda program, *words: run_within(args.limit, [*lib[2], "-n", "2", program, *words], lib[3])[0]
@@ -55,14 +62,14 @@ def free_port():
         return s.getsockname()[1]
 
 
-def perftest(test, size, args):
+def perftest(test, size, args, *more):
     """The last row of ucx_perftest -v -f: iterations, then of latency and bandwidth the overall ones; [] where it does not run."""
     port, env = str(free_port()), {**os.environ, **UCX}
     n = max(20, min(5000, (256 << 20) // size // (8 if test.endswith("_bw") else 2)))
     server = subprocess.Popen(["ucx_perftest", "-c", "0", "-p", port], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         time.sleep(0.3)
-        words = ["ucx_perftest", "127.0.0.1", "-c", "1", "-p", port, "-t", test, "-s", str(size), "-n", str(n), "-w", str(n // 10 + 1), "-f", "-v"]
+        words = ["ucx_perftest", "127.0.0.1", "-c", "1", "-p", port, "-t", test, "-s", str(size), "-n", str(n), "-w", str(n // 10 + 1), "-f", "-v", *more]
         out = subprocess.run(words, env=env, capture_output=True, text=True, timeout=args.limit).stdout
         rows = [line.split(",") for line in map(str.strip, out.splitlines()) if line[:1].isdigit()]
         return [float(x) for x in rows[-1]] if rows else []
@@ -73,12 +80,16 @@ def perftest(test, size, args):
         server.wait()
 
 
-def bare_ucx(sizes, args):
+BARE = (("latency", "tag_lat"), ("bandwidth", "tag_bw"), ("get", "ucp_get"))
+FLOOR = (("latency", "ucp_am_lat"), ("bandwidth", "ucp_am_bw"))
+
+
+def bare_ucx(sizes, args, tests=BARE, *more):
     """Its latency is that of half a round trip; a put's of one until the next may be, so puts are left out; a get's is of the whole."""
     found = {}
     for n in sizes:
-        for what, test in (("latency", "tag_lat"), ("bandwidth", "tag_bw"), ("get", "ucp_get")):
-            row = perftest(test, n, args)
+        for what, test in tests:
+            row = perftest(test, n, args, *more)
             if len(row) >= 6:
                 found[what, n] = 1.048576 * row[5] if what == "bandwidth" else row[3]
     return found
@@ -90,15 +101,17 @@ def rounds_of(args, library, folder):
     benches, rmas = build_bench(libs, folder), build(libs, "rma.c", folder)
     sizes = [int(s) for s in args.sizes.split(",")]
     raw = os.path.join(folder, "ofi_raw")
+    runs = {lib[0]: lambda lib=lib: measured(lib, benches[lib[0]], rmas[lib[0]], sizes, args) for lib in libs}
     if library == "ofi":
         subprocess.run(["cc", "-O2", "-o", raw, f"{TOP}/tests/perf/ofi_raw.c", "-lfabric"], check=True)
-    results = {name: [] for name in ["bare", *(lib[0] for lib in libs)]}
+        runs = {"bare": lambda: bare_ofi(raw, sizes, args), **runs}
+    else:
+        runs = {"bare": lambda: bare_ucx(sizes, args), "floor": lambda: bare_ucx(sizes, args, FLOOR, "-e"), **runs,
+                "blind": lambda: measured(blind(libs[0]), benches["keel"], rmas["keel"], sizes, args)}
+    results = {name: [] for name in runs}
     for r in range(args.rounds):
-        for lib in turns([None, *libs], r):
-            if lib:
-                results[lib[0]].append(measured(lib, benches[lib[0]], rmas[lib[0]], sizes, args))
-            else:
-                results["bare"].append(bare_ofi(raw, sizes, args) if library == "ofi" else bare_ucx(sizes, args))
+        for name in turns(list(runs), r):
+            results[name].append(runs[name]())
     return results
 
 
@@ -106,6 +119,11 @@ def table(results, library):
     rows = sorted({row for one in results["keel"] for row in one}, key=lambda row: (list(UNITS).index(row[0]), row[1]))
     print(f"# over {library}, load {os.getloadavg()[0]:.2f}")
     beside_bare(results, [(what, n, UNITS[what]) for what, n in rows], "bare")
+    for bare in ("bare", "floor"):
+        more = [1000 * (k["latency", 8] - b["latency", 8]) for k, b in zip(results["keel"], results.get(bare, []))
+                if ("latency", 8) in k and ("latency", 8) in b]
+        if more:
+            print(f"half a round trip of 8 bytes: {statistics.median(more):.0f} ns more than \"{bare}\"", flush=True)
 
 
 def main():

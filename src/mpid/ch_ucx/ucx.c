@@ -26,6 +26,7 @@ struct ucx {
     ucp_address_t *address;
     size_t address_bytes;
     size_t rkey_bytes;
+    bool heard; /* a packet has come in this poll: it goes up before more is looked for */
     bool blind; /* what UCX_TLS leaves cannot tell of deaths, or is not to: the launcher alone does */
 };
 
@@ -42,6 +43,7 @@ static ucs_status_t arrived(void *arg, const void *header, size_t header_bytes, 
     struct ucx *u = arg;
     bool announced = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
     bool kept = announced || (len > 0 && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
+    u->heard = true;
     if (header_bytes != sizeof(struct rdm_head) || (len > 0 && !kept)) {
         rdm_stranger(&u->dev);
         return UCS_OK;
@@ -306,7 +308,8 @@ static dev_status flush(struct dev_peer *p, struct rdm_op *op)
 static void poll_worker(struct dev *d)
 {
     struct ucx *u = ucx_of(d);
-    for (int i = 0; i < POLLS && ucp_worker_progress(u->worker) != 0; i++)
+    u->heard = false;
+    for (int i = 0; i < POLLS && !u->heard && ucp_worker_progress(u->worker) != 0; i++)
         ;
 }
 

@@ -23,6 +23,7 @@ struct test {
     int least_ranks;
     int on_demand;          /* 1: only if its own name is asked for */
     int own_clock;          /* 1: rounds add to `counted` */
+    int together;           /* 1: a round is a collective call of all ranks (--apart) */
     size_t (*room)(long n); /* bytes of a and of b; NULL: n */
     void (*before)(long n);
     void (*round)(long n);

@@ -156,6 +156,7 @@ static void restart(long n)
       .by = by_, \
       .least = least_, \
       .room = room_, \
+      .together = 1, \
       .before = init_##name_, \
       .round = restart, \
       .after = end_##name_, \
@@ -172,6 +173,7 @@ static void restart(long n)
       .by = by_, \
       .least = least_, \
       .room = room_, \
+      .together = 1, \
       .before = make_##with_, \
       .round = round_, \
       .after = free_##with_, \

@@ -16,6 +16,7 @@ const char usage[] =
     "  -d, --depths LIST      of matching (default 1:100000:10)\n"
     "  -t, --time SECONDS     for each figure (default 0.05)\n"
     "  -w, --window N         messages under way in tests of bandwidth and rate (default 64)\n"
+    "  -a, --apart            a barrier that does not count before each call of a collective\n"
     "  -1, --one-side         derived types on rank 0 only; rank 1 sends and receives bytes\n"
     "  -m, --memory BYTES     of buffers a rank; what needs more is left out (default 1G)\n"
     "  -L, --limit SECONDS    begin no figure after this time\n"
@@ -31,13 +32,21 @@ const char usage[] =
 struct options opt = { .time = 0.05, .memory = (size_t)1 << 30 };
 
 static const struct option longs[] = {
-    { "list", no_argument, NULL, 'l' },         { "sizes", required_argument, NULL, 's' },
-    { "depths", required_argument, NULL, 'd' }, { "time", required_argument, NULL, 't' },
-    { "window", required_argument, NULL, 'w' }, { "one-side", no_argument, NULL, '1' },
-    { "memory", required_argument, NULL, 'm' }, { "limit", required_argument, NULL, 'L' },
-    { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
-    { "label", required_argument, NULL, 'n' },  { "version", no_argument, NULL, 'V' },
-    { "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
+    { "list", no_argument, NULL, 'l' },
+    { "sizes", required_argument, NULL, 's' },
+    { "depths", required_argument, NULL, 'd' },
+    { "time", required_argument, NULL, 't' },
+    { "apart", no_argument, NULL, 'a' },
+    { "window", required_argument, NULL, 'w' },
+    { "one-side", no_argument, NULL, '1' },
+    { "memory", required_argument, NULL, 'm' },
+    { "limit", required_argument, NULL, 'L' },
+    { "format", required_argument, NULL, 'f' },
+    { "output", required_argument, NULL, 'o' },
+    { "label", required_argument, NULL, 'n' },
+    { "version", no_argument, NULL, 'V' },
+    { "help", no_argument, NULL, 'h' },
+    { NULL, 0, NULL, 0 },
 };
 static char wrong[400];
 
@@ -152,6 +161,9 @@ static const char *take(int c, char **argv)
     case 'l':
         opt.list = 1;
         return NULL;
+    case 'a':
+        opt.apart = 1;
+        return NULL;
     case '1':
         one_side = 1;
         return NULL;
@@ -182,7 +194,7 @@ const char *read_options(int argc, char **argv)
     list_of(&opt.bytes, bytes);
     list_of(&opt.depths, depths);
     opterr = 0;
-    while (bad == NULL && (c = getopt_long(argc, argv, "ls:d:t:w:1m:L:f:o:n:Vh", longs, NULL)) != -1)
+    while (bad == NULL && (c = getopt_long(argc, argv, "ls:d:t:w:a1m:L:f:o:n:Vh", longs, NULL)) != -1)
         bad = take(c, argv);
     opt.words = argv + optind;
     return bad;

@@ -18,6 +18,7 @@ struct options {
     double time, limit; /* seconds a point; seconds of the run, 0: no limit */
     size_t memory;      /* bytes of the buffers of a rank */
     struct numbers bytes, depths;
+    int apart; /* a barrier before each round of a test in which all take part */
     int list, help, version;
     char **words; /* what to run; ends with NULL; none: all */
 };
