@@ -1,4 +1,5 @@
 /* joined.c: two jobs on one node that meet by a published name; each process says how many segments of jobs it has mapped.
+ * (One that it has parted with may stay until it has time: joint.c.)
  *   serve NAME TIMES      meets so many jobs one after the other
  *   call NAME             meets it
  *   stay NAME             meets it, and is in a call that has nothing to do with it until it is killed; the other side finds it gone */
@@ -65,7 +66,8 @@ static void serve(const char *name, int times)
             ok = ok && class == MPI_ERR_PROC_ABORTED && MPI_Wtime() - since < 10;
         }
         MPI_Comm_disconnect(&inter);
-        printf("serve %d: %d segments, %s, then %d\n", rank, shared, ok ? "right" : "wrong", segments());
+        printf("serve %d: %d segments, %s, then %s\n", rank, shared, ok ? "right" : "wrong",
+               segments() <= shared ? "no more" : "more");
         fflush(stdout);
     }
     if (rank == 0)
@@ -91,7 +93,8 @@ static void call(const char *name, int stays)
     while (stays)
         pause();
     MPI_Comm_disconnect(&inter);
-    printf("call %d: %d segments, %s, then %d\n", rank, shared, ok ? "right" : "wrong", segments());
+    printf("call %d: %d segments, %s, then %s\n", rank, shared, ok ? "right" : "wrong",
+           segments() <= shared ? "no more" : "more");
 }
 
 int main(int argc, char **argv)
