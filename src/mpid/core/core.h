@@ -84,10 +84,13 @@ struct ways {
     float price;         /* ns that the present look has cost so far, beyond what the best way would have */
     uint64_t look[WAYS]; /* clock from which on it may be looked at again; */
     uint64_t soon[WAYS]; /* the same, if the best one has become slower */
+    float ns, kb;        /* of the present sample, so far */
     uint32_t active;     /* messages under way */
     uint16_t n;          /* messages that have come since the way was changed */
+    uint16_t of_sample;  /* those of the present sample */
+    uint16_t samples;    /* since the way was changed */
     uint8_t now, best;   /* enum way */
-    uint8_t slow;        /* messages in a row that took twice as long as `then` */
+    uint8_t slow;        /* samples in a row that took twice as long as `then` */
 };
 
 struct peer {

@@ -22,7 +22,7 @@
 #include "core.h"
 
 enum {
-    PIECE = 1 << 20 /* a get or put */,
+    PIECE = 1 << 19 /* a get or put */,
     DECLINED_MOST = 16 /* messages in a row that receivers asked for in packets; */,
     OFFER_PAUSE = 64 /* then so many go without a key */
 };

@@ -20,7 +20,8 @@
  *      there are no more, to wake the receiver, or when it could not copy one.  Each use of the word has a number: a SHARE that is
  *      read too late finds nothing to take.  Modelled in tests/model/share.pml.
  *   4. A way is kept while messages are under way, as two ways at once would tell nothing of either.  Then the cheapest one is
- *      taken, or another is looked at: four messages, the first of which does not count.  A look has a price, what it took beyond
+ *      taken, or another is looked at: four samples, the first of which does not count.  A sample is a message, or those that were under way
+ *      together, as many of which may end at once: their time is that of all.  A look has a price, what it took beyond
  *      what the best way would have; the next look at the same way comes after PATIENCE times that, and as many times more as it was slower,
  *      or, when the best way has become slower than it was, after HASTE times.  So looks cost at most 1% a way, less of one
  *      that is far behind, and a change of place is noticed.  The next look comes within LOOK_MOST_NS at most, so one whose price is more than
@@ -33,8 +34,10 @@ enum {
     SHARE_MIN = 192 << 10,
     CHUNK_LEAST = 64 << 10,
     CHUNK_SHARE = 8 /* pieces of a message, if they are neither too small nor too large */,
-    LOOK_FOR = 4 /* messages */,
-    LOOK_AFTER = 8 /* messages of the best way */,
+    LOOK_FOR = 4 /* messages, and at least LOOK_SAMPLES */,
+    LOOK_SAMPLES = 2,
+    SAMPLE_MOST = 64 /* messages */,
+    LOOK_AFTER = 8 /* the same of the best way */,
     LONG_ENOUGH = 256 /* messages: then the way may be changed even if some are under way */,
     SLOW_ONES = 3,
     PATIENCE = 100,
@@ -59,8 +62,8 @@ static bool possible(const struct rndv *v, enum way way)
 static void change(struct ways *w, enum way to)
 {
     w->now = (uint8_t)to;
-    w->n = 0;
-    w->price = 0;
+    w->n = w->of_sample = w->samples = 0;
+    w->price = w->ns = w->kb = 0;
 }
 
 /* Over a network where getting is slow, so is putting. */
@@ -90,7 +93,8 @@ static enum way choose(struct rndv *v)
     if (MPID_core.long_way != 0)
         return possible(v, (enum way)(MPID_core.long_way - 1)) ? (enum way)(MPID_core.long_way - 1)
                                                                : WAY_PULL;
-    if (w->now == w->best && w->n >= LOOK_AFTER && (w->active == 0 || w->n >= LONG_ENOUGH))
+    if (w->now == w->best && w->n >= LOOK_AFTER && w->samples >= LOOK_SAMPLES &&
+        (w->active == 0 || w->n >= LONG_ENOUGH))
         look(v, w);
     v->measured = true;
     w->active++;
@@ -120,7 +124,7 @@ static void looked(struct ways *w, uint64_t now)
     change(w, (enum way)w->best);
 }
 
-/* A message of the best way took x. */
+/* A sample of the best way took x. */
 static void watch(struct ways *w, float x)
 {
     w->slow = w->then != 0 && x > 2 * w->then ? w->slow + 1 : 0;
@@ -133,26 +137,37 @@ static void watch(struct ways *w, float x)
     w->slow = 0;
 }
 
+static void sample(struct ways *w)
+{
+    float x = w->ns / w->kb + 1, *cost = &w->cost[w->now];
+    if (w->now != w->best)
+        w->price += (x - w->cost[w->best]) * w->kb;
+    w->ns = w->kb = 0;
+    w->of_sample = 0;
+    if (w->samples++ == 0)
+        return;
+    if (w->samples > 2 && x > *cost * 4) /* the sender was away, perhaps */
+        x = *cost * 4;
+    *cost = w->samples == 2 ? x : (3 * *cost + x) / 4;
+    if (w->now == w->best)
+        watch(w, x);
+}
+
 /* The time counts from the end of the message before, since of several at once each waits for the others; and when
  * the receiver was ready, not from the first packet: a sender that computes sends none, and can be read all the same. */
 void MPID_Pull_ended(struct rndv *v)
 {
     struct ways *w = ways_of(v);
     uint64_t now = ku_clock_ns(), from = v->began > MPID_core.long_end ? v->began : MPID_core.long_end;
-    float kb = (float)v->want / 1024, x = (float)(now - from) / kb + 1, *cost = &w->cost[w->now];
+    bool last = w->active == 1;
     MPID_core.long_end = now;
-    if (w->now != w->best)
-        w->price += (x - w->cost[w->best]) * kb;
-    if (w->n < UINT16_MAX)
-        w->n++;
-    if (w->n > 1) {
-        if (w->n > 2 && x > *cost * 4) /* the sender was away, perhaps */
-            x = *cost * 4;
-        *cost = w->n == 2 ? x : (3 * *cost + x) / 4;
-        if (w->now == w->best)
-            watch(w, x);
-    }
-    if (w->now != w->best && w->n >= LOOK_FOR && (w->active == 1 || w->n >= LONG_ENOUGH))
+    w->ns += (float)(now - from);
+    w->kb += (float)v->want / 1024;
+    w->n += w->n < UINT16_MAX;
+    if (last || ++w->of_sample == SAMPLE_MOST)
+        sample(w);
+    if (w->now != w->best && w->samples >= LOOK_SAMPLES &&
+        ((last && w->n >= LOOK_FOR) || w->n >= LONG_ENOUGH))
         looked(w, now);
 }
 
