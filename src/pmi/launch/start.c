@@ -64,7 +64,7 @@ struct starter {
     char job[JOB_BYTES]; /* KEEL_JOB=... */
     int appnum;
     char *section, *sections, *pwd, *master;
-    char **script;  /* for a file without #!: run by sh, as execvp does */
+    char **script;  /* for a script without #!: run by sh, as shells do */
     char *lost;     /* see starter_lost */
     bool pmi;       /* see starter_pmi */
     bool pmix;      /* see starter_pmix */
@@ -411,6 +411,20 @@ struct child {
     volatile struct failure why;
 };
 
+/* Shells do not take a file for a script whose first line has a zero byte, such as a program that is cut off. */
+static bool is_script(const char *program)
+{
+    char head[128];
+    int fd = open(program, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : 0;
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i < n && head[i] != '\n'; i++)
+        if (head[i] == 0)
+            return false;
+    return true;
+}
+
 static void become_rank(const struct starter *s, const struct place *at, const int fd[3], bool join_front,
                         pid_t daemon, volatile struct failure *why)
 {
@@ -450,9 +464,12 @@ static void become_rank(const struct starter *s, const struct place *at, const i
         return;
     }
     execve(s->program, s->app->argv, s->env);
-    if (errno == ENOEXEC)
+    int err = errno;
+    if (err == ENOEXEC && is_script(s->program)) {
         execve("/bin/sh", s->script, s->env);
-    why->err = errno;
+        err = errno;
+    }
+    why->err = err; /* mpiexec sees it: nothing may be in it if a program runs */
 }
 
 /* What differs from rank to rank. */
