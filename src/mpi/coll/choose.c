@@ -365,7 +365,7 @@ static bool can(const struct coll_alg *a, const struct coll_size *s)
              (a->needs & COLL_NEEDS_POW2 && (s->p & (s->p - 1))) ||
              (a->needs & COLL_NEEDS_SPREAD && s->elements < s->p) ||
              (a->needs & COLL_NEEDS_TEAM && (!s->team || s->room > MPID_World()->team_room)) ||
-             (a->needs & COLL_NEEDS_STEPS && (s->meets || !can_step(s))) ||
+             (a->needs & COLL_NEEDS_STEPS && !can_step(s)) ||
              (a->needs & COLL_NEEDS_NODES && (!s->nodes || s->flat)) ||
              (a->needs & COLL_NEEDS_BLOCKS && !s->blocks) ||
              (a->needs & COLL_NEEDS_ORDER && !s->blocks && !s->commutative) ||
@@ -393,8 +393,8 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return SAME(bytes) && SAME(elements) && SAME(p) && SAME(most) && SAME(commutative) && SAME(in_place) &&
-           SAME(crowded) && SAME(team) && SAME(meets) && SAME(room) && SAME(unit) && SAME(nodes) &&
-           SAME(largest) && SAME(blocks) && SAME(apart) && SAME(flat) && SAME(cost[0].latency_ns) &&
+           SAME(crowded) && SAME(team) && SAME(room) && SAME(unit) && SAME(nodes) && SAME(largest) &&
+           SAME(blocks) && SAME(apart) && SAME(flat) && SAME(cost[0].latency_ns) &&
            SAME(cost[0].bandwidth_mbs) && SAME(cost[1].latency_ns) && SAME(cost[1].bandwidth_mbs);
 }
 
@@ -489,11 +489,9 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
 {
     if (!c->part)
         MPIR_Coll_count(c, a, s);
-    if (c->comm->team == MPIR_TEAM_HAS && !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)))
+    if (c->comm->team == MPIR_TEAM_HAS && !coll_at_team(a))
         MPID_Team_absent(&c->comm->adi, c->when);
-    c->way = a->needs & COLL_BY_MEASURING ? COLL_MEASURED
-             : a->needs & COLL_BY_READING ? COLL_READ
-                                          : COLL_SHOWN;
+    c->way = coll_way_of(a);
     a->run(c);
 }
 

@@ -83,8 +83,8 @@ END_TEST
 
 static bool allowed(const struct coll_alg *a, const struct coll_size *s)
 {
-    return !(a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)) &&
-           (!(a->needs & COLL_NEEDS_NODES) || s->nodes) && (!(a->needs & COLL_NEEDS_BLOCKS) || s->blocks) &&
+    return !coll_at_team(a) && (!(a->needs & COLL_NEEDS_NODES) || s->nodes) &&
+           (!(a->needs & COLL_NEEDS_BLOCKS) || s->blocks) &&
            (!(a->needs & COLL_NEEDS_ORDER) || s->blocks || s->commutative) &&
            (!(a->needs & COLL_NEEDS_COMMUTATIVE) || s->commutative) &&
            (!(a->needs & COLL_NEEDS_POW2) || !(s->p & (s->p - 1))) &&

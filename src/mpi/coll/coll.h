@@ -17,7 +17,8 @@
 
 enum { COLL_SMALL = 1024, COLL_TEMPS = 16 };
 
-/* At a team: all at once; or the row is run for one part of it (meeting.c). */
+/* At a team: all at once; or (meeting.c) a call that does not wait is to come to its next meeting, or has come to it: all have, or, in a call by
+ * steps, it is to look whether they have. */
 enum coll_turn { COLL_TURN_BOTH = 0, COLL_TURN_COMES, COLL_TURN_MET };
 
 /* What one call keeps, shared by the parts of composed algorithms. */
@@ -29,6 +30,7 @@ struct coll_state {
     bool by_messages;    /* the others are in a nonblocking form */
     uint8_t parts[2];    /* of a blocking call: those done on the node, and among leaders (nodes.c) */
     enum coll_turn turn;
+    struct coll_steps *steps; /* of a call by steps that does not wait: how far it is (steps.h) */
     struct coll_sched
         *sched;          /* NULL: helpers act at once; else they note down what is to be done (sched.h) */
     MPIR_Datatype *made; /* of MPIR_Coll_temp_type; NULL */
@@ -41,6 +43,15 @@ struct coll_state {
 /* How large data goes from one member of a team to the others: through what they show each other, straight out of the other's memory, or
  * as it was faster before. */
 enum coll_way { COLL_SHOWN = 0, COLL_READ, COLL_MEASURED };
+
+/* What has become of a meeting, or of a call at a team, when it was asked to go on. */
+enum coll_met {
+    COLL_MET_NOT,   /* it waits */
+    COLL_MET_MOVED, /* likewise, but it has done something */
+    COLL_MET_LATER, /* when those before it have met */
+    COLL_MET,
+    COLL_MET_NEVER /* the team is broken, or has no memory for it: it is to be done by messages, in all processes */
+};
 
 /* One call of a collective in this process.  Unused fields are 0.  sbuf may be MPI_IN_PLACE. */
 struct coll {
@@ -110,7 +121,6 @@ struct coll_size {
     bool anywhere;          /* the choice must not depend on where ranks are */
     bool local;             /* nobody else is needed: what `before` does is all */
     bool team;              /* the communicator has a team */
-    bool meets;             /* at which the call may only meet: no steps */
     int32_t nodes, largest; /* nodes.h: how many nodes, members of the largest; 0: nothing is kept */
     bool blocks;
     bool flat;                /* no rows over nodes, as the user says */
@@ -158,6 +168,16 @@ extern coll_describe MPIR_Coll_barrier_is, MPIR_Coll_bcast_is, MPIR_Coll_gather_
     MPIR_Coll_scatter_is, MPIR_Coll_scatterv_is, MPIR_Coll_allgather_is, MPIR_Coll_allgatherv_is,
     MPIR_Coll_alltoall_is, MPIR_Coll_alltoallv_is, MPIR_Coll_reduce_is, MPIR_Coll_allreduce_is,
     MPIR_Coll_reduce_scatter_is, MPIR_Coll_scan_is, MPIR_Coll_exscan_is, MPIR_Coll_neighbor_is;
+
+/* Is a row carried out at a team? */
+static inline bool coll_at_team(const struct coll_alg *a)
+{
+    return (a->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS)) != 0;
+}
+static inline enum coll_way coll_way_of(const struct coll_alg *a)
+{
+    return a->needs & COLL_BY_MEASURING ? COLL_MEASURED : a->needs & COLL_BY_READING ? COLL_READ : COLL_SHOWN;
+}
 
 struct coll_table {
     const char *name; /* "allreduce" */
@@ -386,10 +406,12 @@ void MPIR_Coll_team_result(struct coll *c, int64_t upto, int64_t first, void *bu
 int64_t MPIR_Coll_team_operand(int64_t count, const MPIR_Datatype *type);
 struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s);
 
-/* All arrive, to work on so many bytes; false as above. */
-bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes);
+/* Calls by steps.  All arrive, to work on so many bytes.  Asked again and again if the call does not wait. */
+enum coll_met MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes);
 /* The same again within one call, where `turn` tells the meetings apart. */
-bool MPIR_Coll_team_meet_again(struct coll *c, int turn);
+enum coll_met MPIR_Coll_team_meet_again(struct coll *c, int turn);
+/* A call that does not wait has come (just now): have all? */
+enum coll_met MPIR_Coll_team_look(struct coll *c, bool just_now);
 /* Rows that work at a team's benches step by step (slices.c, pieces.c; steps.c: how long what cannot be cut may be). */
 int64_t MPIR_Coll_steps_unit(int32_t p);
 void MPIR_Coll_slices_allreduce(struct coll *c);

@@ -1,10 +1,11 @@
-/* meeting.c: nonblocking collectives of a few bytes, up to what a team's rooms have, at a team; and broadcasts of any length, by a stream.
+/* meeting.c: nonblocking and persistent collectives at a team.
  *
- * One is carried out by the row of the blocking form, which is run twice: the first time (COLL_TURN_COMES) it shows what it has to show, and
- * comes to the meeting; the second time (COLL_TURN_MET), when all have come, it reads.
+ * One is carried out by the row of the blocking form.  That of an exchange is run twice: the first time (COLL_TURN_COMES) it shows what it has to
+ * show, and comes to the meeting; the second time (COLL_TURN_MET), when all have come, it reads.  One by steps is run once, to prepare it, and
+ * goes on from where it is when it is asked to (steps.h).  A broadcast is a stream.
  *
  * Invariants
- *   1. A team has one meeting, or stream, at a time: those of a communicator wait in a list, in the order of the calls, which is the same in all
+ *   1. A team has one call at a time: those of a communicator wait in a list, in the order of the calls, which is the same in all
  *      processes; only the first has come.
  *   2. Whatever else is done at the team, or said to it, comes after all that are in the list: a blocking call waits for them, which all
  *      processes have begun by then; that a nonblocking one uses messages, or was refused, is said when the list is empty.
@@ -12,7 +13,7 @@
  *      the calls from there on are done by messages in all of them. */
 #include "meeting.h"
 #include "nodes.h"
-#include "mpid_team.h"
+#include "steps.h"
 
 static struct coll_meeting *first_of(const MPIR_Comm *comm)
 {
@@ -24,10 +25,10 @@ const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s
     const MPIR_Comm *comm = c->comm;
     if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || coll_anywhere(c) || s->local)
         return NULL;
-    s->team = s->meets = true;
+    s->team = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &comm->facts, s);
-    s->team = s->meets = false;
-    return row->needs & COLL_NEEDS_TEAM ? row : NULL;
+    s->team = false;
+    return coll_at_team(row) ? row : NULL;
 }
 
 void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struct coll_alg *row,
@@ -35,6 +36,7 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
 {
     MPIR_Meetings *all = &c->comm->meetings;
     *m = (struct coll_meeting){ .call = c, .row = row, .driven = driven };
+    c->way = coll_way_of(row);
     if (all->first)
         all->last->next = m;
     else
@@ -121,39 +123,56 @@ static void run(const struct coll_meeting *m, enum coll_turn turn)
 static bool come(struct coll_meeting *m)
 {
     struct coll *c = m->call;
-    m->come = c->comm->team == MPIR_TEAM_HAS;
-    m->no_room = m->come && !MPID_Team_own(&c->comm->adi, c->room);
-    if (m->come && !m->no_room)
-        run(m, COLL_TURN_COMES);
-    return m->come && !m->no_room && !c->st->team_broke;
+    if (!MPID_Team_own(&c->comm->adi, c->room))
+        return false;
+    run(m, COLL_TURN_COMES);
+    if (c->st->team_broke)
+        MPIR_Coll_team_lost(c->comm);
+    return !c->st->team_broke;
+}
+
+static enum coll_met go_by_meeting(struct coll_meeting *m)
+{
+    bool comes = !m->come;
+    m->come = true;
+    if (comes && !come(m))
+        return COLL_MET_NEVER;
+    enum coll_met met = MPIR_Coll_team_look(m->call, comes);
+    if (met == COLL_MET)
+        run(m, COLL_TURN_MET);
+    return met;
+}
+
+static enum coll_met go_by_steps(struct coll_meeting *m)
+{
+    struct coll_state *st = m->call->st;
+    if (!m->come) {
+        m->come = true;
+        st->turn = COLL_TURN_COMES;
+        m->row->run(m->call);
+    }
+    return st->steps->go_on(st->steps);
+}
+
+static enum coll_met go_on(struct coll_meeting *m)
+{
+    if (!m->come && m->call->comm->team != MPIR_TEAM_HAS)
+        return COLL_MET_NEVER;
+    if (m->call->kind == COLL_BCAST)
+        return MPIR_Coll_stream_go(m);
+    return m->row->needs & COLL_NEEDS_STEPS ? go_by_steps(m) : go_by_meeting(m);
 }
 
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m)
 {
     struct coll *c = m->call;
-    enum MPID_TEAM_TURN turn = MPID_TEAM_BROKEN;
     if (first_of(c->comm) != m)
         return COLL_MET_LATER;
-    if (c->kind == COLL_BCAST) {
-        enum coll_met met = c->comm->team == MPIR_TEAM_HAS ? MPIR_Coll_stream_go(m) : COLL_MET_NEVER;
-        if (met != COLL_MET_NOT)
-            leave(m);
+    enum coll_met met = go_on(m);
+    if (met == COLL_MET_NOT || met == COLL_MET_MOVED)
         return met;
-    }
-    if (m->come)
-        turn = MPID_Team_look(&c->comm->adi);
-    else if (
-        come(m)) /* a look at others' lines now would only take them from those who are about to write them */
-        turn = MPID_Team_even(&c->comm->adi) ? MPID_TEAM_WAIT : MPID_Team_look(&c->comm->adi);
-    if (turn == MPID_TEAM_WAIT)
-        return COLL_MET_NOT;
-    if (turn == MPID_TEAM_MET) {
-        run(m, COLL_TURN_MET);
-    } else {
-        if (!m->no_room)
-            MPIR_Coll_team_lost(c->comm);
-        c->st->team_broke = false;
-    }
+    c->st->turn = COLL_TURN_BOTH;
+    c->st->team_broke = false;
     leave(m);
-    return turn == MPID_TEAM_MET ? COLL_MET : COLL_MET_NEVER;
+    return met;
 }

@@ -1,4 +1,4 @@
-/* meeting.h: nonblocking collectives that meet at a team, or go by a stream (mpid_team.h): what a schedule needs of them. */
+/* meeting.h: nonblocking collectives at a team (mpid_team.h), by a meeting, a stream, or steps: what a schedule needs of them. */
 #ifndef COLL_MEETING_H
 #define COLL_MEETING_H
 
@@ -12,21 +12,18 @@ struct coll_meeting {
     struct coll *call;
     const struct coll_alg *row;
     struct MPIR_Driven *driven; /* which goes on with it */
-    bool come;                  /* this process has: only of the first in the list */
-    bool no_room;               /* it would have */
+    bool come;                  /* this process has begun with it: only of the first in the list */
     struct MPID_Stream stream;  /* of a broadcast, in place of a meeting: once `come` */
     int64_t there,
         at; /* bytes that the source shows, or why none; those that this process has given or taken */
 };
 
-enum coll_met { COLL_MET_NOT, COLL_MET_LATER /* when those before have */, COLL_MET, COLL_MET_NEVER };
-
 /* The row of a nonblocking call that is done so in all processes; NULL: it is done by messages. */
 const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s);
 void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struct coll_alg *row,
                              struct MPIR_Driven *driven);
-/* Go on.  COLL_MET: the call is over.  COLL_MET_NEVER: it is to be done by messages, nothing has happened.  COLL_MET_LATER: `driven` is
- * driven when it is its turn. */
+/* Go on.  COLL_MET: the call is over.  COLL_MET_NEVER: it is to be done by messages, nothing of the user's has changed.  COLL_MET_LATER: `driven`
+ * is driven when it is its turn. */
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m);
 /* Of the first in the list, a broadcast (team.c).  COLL_MET_NEVER: by messages, in all processes. */
 enum coll_met MPIR_Coll_stream_go(struct coll_meeting *m);

@@ -19,15 +19,15 @@ struct coll_own {
     struct coll_state st;
 };
 
-/* The row of the blocking form, if it is one that a meeting can be begun of. */
+/* The row of the blocking form, if it is one of a team. */
 static const struct coll_alg *row_of(const struct coll *c, const struct coll_size *size)
 {
     struct coll_size s = *size;
     if (c->comm->team != MPIR_TEAM_HAS || s.anywhere || s.local)
         return NULL;
-    s.team = s.meets = true;
+    s.team = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &c->comm->facts, &s);
-    return row->needs & COLL_NEEDS_TEAM ? row : NULL;
+    return coll_at_team(row) ? row : NULL;
 }
 
 /* Its communicator, with a team; NULL: there can be none, as all processes find. */
@@ -47,13 +47,13 @@ static MPIR_Comm *make_comm(MPIR_Comm *of, int *err)
     return NULL;
 }
 
-struct coll_own *MPIR_Coll_own_make(const struct coll *c, const struct coll_size *s, int *err)
+struct coll_own *MPIR_Coll_own_make(const struct coll *c, const struct coll_size *s, bool able, int *err)
 {
     const struct coll_alg *row = row_of(c, s);
     if (!row)
         return NULL;
     struct coll_own *o = calloc(1, sizeof *o);
-    uint32_t full = !o || c->comm->owns >= MOST;
+    uint32_t full = !o || !able || c->comm->owns >= MOST;
     *err = MPIR_Agree_max(c->comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(c->comm), &full, 1);
     if (!*err && !full)
         o->comm = make_comm(c->comm, err);

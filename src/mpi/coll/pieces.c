@@ -5,10 +5,17 @@
 #include "steps.h"
 #include "ways.h"
 
+/* What a call does next. */
+enum stage { MEETS = 0, SHOWS, MEETS_AGAIN, ENDS };
+
 struct pieces {
     struct coll_steps x;
-    bool shows, each; /* has something for others; something else for each of them */
-    int32_t from, to; /* only this one shows, or reads; -1: all do */
+    enum stage stage;
+    bool each;         /* something else for each of the others */
+    bool vectors;      /* of lengths that only those know who give and who get them */
+    bool shows, reads; /* this process has something for others, wants something of them */
+    int32_t from, to;  /* only this one shows, or reads; -1: all do */
+    int64_t all;       /* bytes, the same in all: what they meet for */
 };
 
 static struct coll_block given(const struct pieces *p, int32_t to)
@@ -61,38 +68,52 @@ static int64_t step_read(int64_t round)
     return round < 0 ? 0 : 2 * (round + 1) + 2;
 }
 
-static void show(struct pieces *p, int64_t round)
+static bool show(struct pieces *p, int64_t round)
 {
     const struct coll *c = p->x.c;
     int64_t before = step_read(round - p->x.depth), at;
     if (!(p->to < 0 ? MPIR_Steps_wait_all(&p->x, before) : MPIR_Steps_wait(&p->x, p->to, before)))
-        return;
+        return false;
     for (int32_t k = 1; k < (p->each ? c->size : 2); k++) {
         int32_t to = (c->rank + k) % c->size;
         struct coll_block b = given(p, to);
         int64_t n = piece(p, &b, round, &at);
         MPIR_Steps_put(MPIR_Steps_chunk(&p->x, c->rank, round, chunk_for(p, c->rank, to)), &b, at, n);
     }
+    MPIR_Steps_done(&p->x, step_shown(round));
+    return true;
 }
 
-static void read_piece(struct pieces *p, int64_t round, int32_t from)
+static bool read_piece(struct pieces *p, int64_t round, int32_t from)
 {
     const struct coll *c = p->x.c;
     struct coll_block b = wanted(p, from);
     int64_t at, n = piece(p, &b, round, &at);
-    if (n > 0 && MPIR_Steps_wait(&p->x, from, step_shown(round)))
-        MPIR_Steps_take(&p->x, MPIR_Steps_chunk(&p->x, from, round, chunk_for(p, from, c->rank)), &b, at, n);
+    if (n > 0 && !MPIR_Steps_wait(&p->x, from, step_shown(round)))
+        return false;
+    MPIR_Steps_take(&p->x, MPIR_Steps_chunk(&p->x, from, round, chunk_for(p, from, c->rank)), &b, at, n);
+    return true;
 }
 
-static void read_others(struct pieces *p, int64_t round)
+static bool read_others(struct pieces *p, int64_t round)
 {
     const struct coll *c = p->x.c;
-    if (p->from >= 0) {
-        read_piece(p, round, p->from);
-        return;
-    }
-    for (int32_t k = 1; k < c->size; k++)
-        read_piece(p, round, (c->rank + k) % c->size);
+    int32_t *k = &p->x.others, n = p->from < 0 ? c->size - 1 : 1;
+    for (; *k < n; ++*k)
+        if (!read_piece(p, round, p->from < 0 ? (c->rank + 1 + *k) % c->size : p->from))
+            return false;
+    MPIR_Steps_done(&p->x, step_read(round));
+    return true;
+}
+
+/* Two units a round: it is shown, and the one before it is read. */
+static bool work(struct coll_steps *x, int64_t unit)
+{
+    struct pieces *p = (struct pieces *)x;
+    int64_t round = unit / 2;
+    if (unit % 2 == 0)
+        return round == x->rounds || !p->shows || show(p, round);
+    return round == 0 || !p->reads || read_others(p, round - 1);
 }
 
 /* Blocks of at most `longest` bytes; all take so many together. */
@@ -100,26 +121,6 @@ static void divide(struct pieces *p, struct coll *c, int64_t longest, int64_t ta
 {
     MPIR_Steps_divide(&p->x, c, p->each ? c->size - 1 : 1, longest, taken);
     p->x.rounds = (longest + p->x.chunk - 1) / p->x.chunk;
-}
-
-/* After a meeting. */
-static void go(struct pieces *p)
-{
-    const struct coll *c = p->x.c;
-    bool shows = p->from < 0 ? c->rank != p->to : c->rank == p->from,
-         reads = p->to < 0 ? c->rank != p->from : c->rank == p->to;
-    MPIR_Steps_begin(&p->x, step_read(p->x.rounds - 1));
-    for (int64_t i = 0; i < p->x.rounds + 1; i++) {
-        if (i < p->x.rounds && shows) {
-            show(p, i);
-            MPIR_Steps_done(&p->x, step_shown(i));
-        }
-        if (i > 0 && reads) {
-            read_others(p, i - 1);
-            MPIR_Steps_done(&p->x, step_read(i - 1));
-        }
-    }
-    MPIR_Steps_done(&p->x, step_read(p->x.rounds - 1));
 }
 
 /* ---- Read straight from where it is ---- */
@@ -158,7 +159,7 @@ static bool gives(const struct pieces *p, int32_t by, int32_t to)
     return by != to && (p->from < 0 || by == p->from) && (p->to < 0 || to == p->to);
 }
 
-static void go_reading(struct pieces *p)
+static void read_all(const struct pieces *p)
 {
     struct coll *c = p->x.c;
     for (int32_t k = 1; k < c->size; k++) {
@@ -168,85 +169,6 @@ static void go_reading(struct pieces *p)
         struct coll_block b = wanted(p, from);
         read_block(p, from, MPIR_Ways_at(c, from) + (uint64_t)(p->each ? c->rank * coll_block_bytes(&b) : 0));
     }
-    MPIR_Ways_next(c, 1);
-}
-
-static void exchange(struct pieces *p, struct coll *c, int64_t longest, int64_t all)
-{
-    int64_t alone = p->from >= 0 || p->to >= 0, others = c->size - 1;
-    divide(p, c, longest, alone ? longest * others : p->each ? longest * c->size * others : all * others);
-    if (!MPIR_Ways_meet(c, all, readable(p), NULL))
-        return;
-    if (c->way == COLL_READ)
-        go_reading(p);
-    else
-        go(p);
-    MPIR_Ways_end(c);
-}
-
-/* ---- The collectives ---- */
-
-static void copy_own(struct pieces *p, struct coll_block from, struct coll_block to)
-{
-    struct coll *c = p->x.c;
-    if (from.type->adi.is_contig && to.type->adi.is_contig &&
-        coll_block_bytes(&from) == coll_block_bytes(&to))
-        MPIR_Steps_take(&p->x, from.buf, &to, 0, coll_block_bytes(&from));
-    else
-        MPIR_Coll_copy(c, from.buf, from.count, from.type, to.buf, to.count, to.type);
-}
-
-void MPIR_Coll_pieces_alltoall(struct coll *c)
-{
-    struct pieces p = { .each = true, .from = -1, .to = -1 };
-    int64_t block = c->rcount * c->rtype->adi.size;
-    bool fits = coll_in_place(c->sbuf) || c->scount * c->stype->adi.size == block;
-    exchange(&p, c, block, fits ? block : -1); /* else messages find out */
-    if (!c->st->team_broke && !coll_in_place(c->sbuf))
-        copy_own(&p, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
-}
-
-void MPIR_Coll_pieces_allgather(struct coll *c)
-{
-    struct pieces p = { .from = -1, .to = -1 };
-    int64_t longest = c->rcount, all = c->rcount * c->size, size = c->rtype->adi.size;
-    if (c->rcounts.p)
-        all = MPIR_Coll_total(c->rcounts, c->size, &longest);
-    exchange(&p, c, longest * size, all * size);
-}
-
-void MPIR_Coll_pieces_gather(struct coll *c)
-{
-    struct pieces p = { .from = -1, .to = c->root };
-    int64_t block = c->rank == c->root ? c->rcount * c->rtype->adi.size : c->scount * c->stype->adi.size;
-    exchange(&p, c, block, block);
-    if (!c->st->team_broke && c->rank == c->root && !coll_in_place(c->sbuf))
-        copy_own(&p, (struct coll_block){ (void *)(uintptr_t)c->sbuf, c->scount, c->stype },
-                 MPIR_Coll_rblock(c, c->rank));
-}
-
-void MPIR_Coll_pieces_scatter(struct coll *c)
-{
-    struct pieces p = { .each = true, .from = c->root, .to = -1 };
-    int64_t block = c->rank == c->root ? c->scount * c->stype->adi.size : c->rcount * c->rtype->adi.size;
-    exchange(&p, c, block, block);
-    if (!c->st->team_broke && c->rank == c->root && !coll_in_place(c->rbuf))
-        copy_own(&p, MPIR_Coll_sblock(c, c->rank), (struct coll_block){ c->rbuf, c->rcount, c->rtype });
-}
-
-/* Each byte is copied twice. */
-struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s)
-{
-    double p = s->p, n = (double)s->bytes * p;
-    return (struct coll_cost){
-        .rounds = 3, .messages = p, .bytes = 0.2 * n, .turns = 2 * p, .total_bytes = 0.2 * n * p
-    };
-}
-
-struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s)
-{
-    struct coll_size block = { .bytes = s->bytes / s->p, .p = s->p };
-    return MPIR_Coll_pieces_cost(&block);
 }
 
 /* ---- Blocks whose lengths only those know who give and who get them ---------------------------------------------------
@@ -348,8 +270,8 @@ static void fetch_block(const struct pieces *p, int32_t from)
     read_block(p, from, told_by(p->x.c, from)->block[p->x.c->rank].at);
 }
 
-/* After the meeting: all find the same. */
-static void fetch_all(struct pieces *p, bool measured)
+/* All that is to be read is in the rooms; else all find the same, and what is left to do. */
+static bool read_rooms(struct pieces *p)
 {
     struct coll *c = p->x.c;
     int64_t most = 0, all = 0;
@@ -362,65 +284,193 @@ static void fetch_all(struct pieces *p, bool measured)
     }
     if (here || most == 0) {
         each_wanted(p, take_block);
-        return;
+        return true;
     }
-    if (measured)
+    if (c->way != COLL_SHOWN)
         MPIR_Ways_hear(c, all / c->size);
     divide(p, c, most, all);
     each_wanted(p, c->way == COLL_READ ? fetch_block : NULL);
-    if (c->way == COLL_READ)
-        MPIR_Ways_next(c, 1);
-    else
-        go(p);
-    MPIR_Ways_end(c);
+    return false;
 }
 
-static void vectors(struct pieces *p, struct coll *c)
+/* False: by messages, in all alike. */
+static bool tell(const struct pieces *p, int64_t head)
 {
     enum { HERE = 16 << 10 };
-    int64_t head = head_of_told(c), room = head + HERE, most = MPID_World()->team_room;
+    struct coll *c = p->x.c;
+    int64_t room = head + HERE, most = MPID_World()->team_room;
     bool measured = c->way != COLL_SHOWN;
-    p->x.c = c;
     room = room < most ? room : most;
-    if (head > most) { /* by messages, in all alike */
-        c->st->team_broke = true;
-        return;
-    }
+    c->st->team_broke = head > most;
+    if (c->st->team_broke)
+        return false;
     struct told *t = measured ? MPIR_Ways_say(c, room, NULL, NULL) : MPIR_Coll_team_own(c, room);
     if (!t)
-        return;
+        return false;
     bool can = measure(p, t);
     if (measured && can)
         MPIR_Ways_say(c, room, COLL_NOTHING, NULL);
     t->here = c->way == COLL_MEASURED && t->all <= room - head;
     if (t->here)
         put_blocks(p, t);
-    if (MPIR_Coll_team_meet_for(c, 0))
-        fetch_all(p, measured);
+    return true;
+}
+
+static enum coll_met meet_telling(const struct pieces *p)
+{
+    struct coll *c = p->x.c;
+    enum coll_met met = c->way == COLL_SHOWN ? COLL_MET : MPIR_Ways_ready(c);
+    if (met != COLL_MET)
+        return met;
+    if (c->st->turn != COLL_TURN_MET && !tell(p, head_of_told(c)))
+        return COLL_MET_NEVER;
+    return MPIR_Coll_team_meet_for(c, 0);
+}
+
+/* ---- A call ---- */
+
+/* What it has for itself; in an allgather that is in its place. */
+static void take_own(const struct pieces *p)
+{
+    struct coll *c = p->x.c;
+    int32_t root = p->from >= 0 ? p->from : p->to;
+    if (c->kind == COLL_ALLGATHER || c->kind == COLL_ALLGATHERV || (root >= 0 && c->rank != root) ||
+        coll_in_place(c->sbuf) || coll_in_place(c->rbuf))
+        return;
+    struct coll_block from = given(p, c->rank), to = wanted(p, c->rank);
+    if (from.type->adi.is_contig && to.type->adi.is_contig &&
+        coll_block_bytes(&from) == coll_block_bytes(&to))
+        MPIR_Steps_take(&p->x, from.buf, &to, 0, coll_block_bytes(&from));
+    else
+        MPIR_Coll_copy(c, from.buf, from.count, from.type, to.buf, to.count, to.type);
+}
+
+/* All have met. */
+static enum stage begin_work(struct pieces *p)
+{
+    if (p->vectors && read_rooms(p))
+        return ENDS;
+    if (p->x.c->way == COLL_READ) {
+        if (!p->vectors)
+            read_all(p);
+        return MEETS_AGAIN;
+    }
+    MPIR_Steps_begin(&p->x, step_read(p->x.rounds - 1));
+    return SHOWS;
+}
+
+static enum coll_met go_on(struct coll_steps *x)
+{
+    struct pieces *p = (struct pieces *)x;
+    enum coll_met met = COLL_MET;
+    if (p->stage == MEETS) {
+        met = p->vectors ? meet_telling(p) : MPIR_Ways_meet(x->c, p->all, readable(p), NULL);
+        if (met == COLL_MET)
+            p->stage = begin_work(p);
+    }
+    if (p->stage == SHOWS)
+        met = MPIR_Steps_work(x, 2 * (x->rounds + 1), work);
+    else if (p->stage == MEETS_AGAIN)
+        met = MPIR_Ways_next(x->c, 1);
+    if (met != COLL_MET)
+        return met;
+    MPIR_Ways_end(x->c);
+    take_own(p);
+    return COLL_MET;
+}
+
+/* From one, or all, to one, or all. */
+static struct pieces *prepare(struct coll *c, struct pieces *here, int32_t from, int32_t to, bool each)
+{
+    struct pieces *p = MPIR_Steps_keep(c, here, sizeof *here);
+    p->from = from;
+    p->to = to;
+    p->each = each;
+    p->shows = from < 0 ? c->rank != to : c->rank == from;
+    p->reads = to < 0 ? c->rank != from : c->rank == to;
+    return p;
+}
+
+/* Blocks of at most `longest` bytes. */
+static void exchange(struct pieces *p, int64_t longest, int64_t all)
+{
+    struct coll *c = p->x.c;
+    int64_t alone = p->from >= 0 || p->to >= 0, others = c->size - 1;
+    divide(p, c, longest, alone ? longest * others : p->each ? longest * c->size * others : all * others);
+    p->all = all;
+    MPIR_Steps_run(&p->x, go_on);
+}
+
+static void exchange_vectors(struct pieces *p)
+{
+    p->vectors = true;
+    MPIR_Steps_run(&p->x, go_on);
+}
+
+void MPIR_Coll_pieces_alltoall(struct coll *c)
+{
+    struct pieces here, *p = prepare(c, &here, -1, -1, true);
+    int64_t block = c->rcount * c->rtype->adi.size;
+    bool fit = coll_in_place(c->sbuf) || c->scount * c->stype->adi.size == block;
+    exchange(p, block, fit ? block : -1); /* else messages find out */
+}
+
+void MPIR_Coll_pieces_allgather(struct coll *c)
+{
+    struct pieces here, *p = prepare(c, &here, -1, -1, false);
+    int64_t longest = c->rcount, all = c->rcount * c->size, size = c->rtype->adi.size;
+    if (c->rcounts.p)
+        all = MPIR_Coll_total(c->rcounts, c->size, &longest);
+    exchange(p, longest * size, all * size);
+}
+
+void MPIR_Coll_pieces_gather(struct coll *c)
+{
+    struct pieces here, *p = prepare(c, &here, -1, c->root, false);
+    int64_t block = c->rank == c->root ? c->rcount * c->rtype->adi.size : c->scount * c->stype->adi.size;
+    exchange(p, block, block);
+}
+
+void MPIR_Coll_pieces_scatter(struct coll *c)
+{
+    struct pieces here, *p = prepare(c, &here, c->root, -1, true);
+    int64_t block = c->rank == c->root ? c->scount * c->stype->adi.size : c->rcount * c->rtype->adi.size;
+    exchange(p, block, block);
 }
 
 void MPIR_Coll_pieces_alltoallv(struct coll *c)
 {
-    struct pieces p = { .each = true, .from = -1, .to = -1 };
-    vectors(&p, c);
-    if (!c->st->team_broke && !coll_in_place(c->sbuf))
-        copy_own(&p, MPIR_Coll_sblock(c, c->rank), MPIR_Coll_rblock(c, c->rank));
+    struct pieces here;
+    exchange_vectors(prepare(c, &here, -1, -1, true));
 }
 
 void MPIR_Coll_pieces_gatherv(struct coll *c)
 {
-    struct pieces p = { .from = -1, .to = c->root };
-    vectors(&p, c);
-    if (!c->st->team_broke && c->rank == c->root)
-        MPIR_Coll_own_block(c);
+    struct pieces here;
+    exchange_vectors(prepare(c, &here, -1, c->root, false));
 }
 
 void MPIR_Coll_pieces_scatterv(struct coll *c)
 {
-    struct pieces p = { .each = true, .from = c->root, .to = -1 };
-    vectors(&p, c);
-    if (!c->st->team_broke && c->rank == c->root)
-        MPIR_Coll_take_own_block(c);
+    struct pieces here;
+    exchange_vectors(prepare(c, &here, c->root, -1, true));
+}
+
+/* ---- Costs ---- */
+
+/* Each byte is copied twice. */
+struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s)
+{
+    double p = s->p, n = (double)s->bytes * p;
+    return (struct coll_cost){
+        .rounds = 3, .messages = p, .bytes = 0.2 * n, .turns = 2 * p, .total_bytes = 0.2 * n * p
+    };
+}
+
+struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s)
+{
+    struct coll_size block = { .bytes = s->bytes / s->p, .p = s->p };
+    return MPIR_Coll_pieces_cost(&block);
 }
 
 /* Nobody knows whether all blocks are large; short ones are faster by messages, which a root or a leaf need not wait for: only for those who

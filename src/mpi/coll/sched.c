@@ -67,7 +67,7 @@ struct coll_sched {
     bool noted;
     bool broken; /* there was no memory for all steps */
     bool begun;  /* the step at `at` has, and is not over */
-    bool meets;  /* it is at the team, and has no steps */
+    bool meets;  /* it is at the team, and does no steps of these */
     struct coll_meeting meeting;
     struct coll_own *own; /* a persistent one's team; NULL */
     uint32_t nsteps, steps_room, at, ntypes, types_room, nslots;
@@ -156,7 +156,7 @@ void MPIR_Sched_keep_types(struct coll *c)
         give_up(c);
 }
 
-/* While it waits for facts. */
+/* While it waits for facts, or is done at a team. */
 static int keep_types(struct coll_sched *d)
 {
     struct coll *c = &d->call;
@@ -534,7 +534,9 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
         if (met == COLL_MET)
             return complete(d);
         if (met != COLL_MET_NEVER)
-            return met == COLL_MET_NOT ? MPIR_DRIVE_WAITS : MPIR_DRIVE_SLEEPS;
+            return met == COLL_MET_NOT     ? MPIR_DRIVE_WAITS
+                   : met == COLL_MET_MOVED ? MPIR_DRIVE_MOVED
+                                           : MPIR_DRIVE_SLEEPS;
         d->meets = false;
         if (!d->own)
             note_later(d);
@@ -552,6 +554,18 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
         else if (sleep_on(d))
             return MPIR_DRIVE_SLEEPS;
     return complete(d);
+}
+
+/* Is it to be asked again and again? */
+static bool is_driven(enum MPIR_DRIVE what)
+{
+    return what == MPIR_DRIVE_WAITS || what == MPIR_DRIVE_MOVED;
+}
+
+static void go(struct coll_sched *d)
+{
+    if (is_driven(advance(&d->driven)))
+        MPIR_Drive(&d->driven);
 }
 
 /* ---- Requests ------------------------------------------------------------------------------------------------------- */
@@ -579,8 +593,7 @@ static int start(MPIR_Request *r)
     d->st.mute = false;
     MPIR_Copies_move(d->copies, MPIR_COPY_IN, 0, -1);
     d->meets = d->own && MPIR_Coll_own_start(d->own, &d->meeting, &d->driven);
-    if (advance(&d->driven) == MPIR_DRIVE_WAITS)
-        MPIR_Drive(&d->driven);
+    go(d);
     return 0;
 }
 
@@ -620,9 +633,9 @@ static bool wait_soon(MPIR_Request *r)
     enum MPIR_DRIVE what = MPIR_DRIVE_WAITS;
     if (!d->meets || !KU_SINGLE_THREADED || !MPIR_Drive_take(&d->driven))
         return false;
-    for (int i = 0; i < LOOKS && what == MPIR_DRIVE_WAITS; i++)
+    for (int i = 0; i < LOOKS && is_driven(what); i++)
         what = advance(&d->driven);
-    if (what == MPIR_DRIVE_WAITS)
+    if (is_driven(what))
         MPIR_Drive(&d->driven);
     return what == MPIR_DRIVE_DONE;
 }
@@ -639,7 +652,7 @@ static const struct MPIR_Request_ops ops = { .poll = poll_nothing,
 static void init(struct coll_sched *d)
 {
     d->closure.ops = &ops;
-    d->driven.advance = advance;
+    d->driven = (struct MPIR_Driven){ .advance = advance };
     d->request = NULL;
     d->noted = d->broken = d->begun = d->meets = false;
     d->nsteps = d->at = d->ntypes = d->nslots = 0;
@@ -765,8 +778,7 @@ int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **reques
         err = use_messages(d);
     if (err)
         return without_memory(c, comm, failed(d, err));
-    if (advance(&d->driven) == MPIR_DRIVE_WAITS)
-        MPIR_Drive(&d->driven);
+    go(d);
     *request = d->request;
     return 0;
 }
@@ -782,8 +794,11 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
         err = MPIR_Coll_settle(comm);
     MPIR_Coll_nodes_is(comm, &d->size);
     d->call.composes = coll_composes(comm);
+    int kept = err ? err : keep_types(d);
     if (!err)
-        d->own = MPIR_Coll_own_make(&d->call, &d->size, &err);
+        d->own = MPIR_Coll_own_make(&d->call, &d->size, !kept, &err);
+    if (!err)
+        err = kept;
     if (!err)
         err = note_steps(d);
     if (!err && d->st.err) {

@@ -720,8 +720,7 @@ static void table(enum coll_kind kind, int64_t n, int32_t root)
         const struct coll_alg *row = &t->algs[i];
         MPIR_Coll_facts facts = none;
         facts.forced[kind] = (uint8_t)(i + 1);
-        if (row->needs & (COLL_NEEDS_TEAM | COLL_NEEDS_STEPS) || too_long(row, &size) ||
-            MPIR_Coll_choose(kind, &facts, &size) != row)
+        if (coll_at_team(row) || too_long(row, &size) || MPIR_Coll_choose(kind, &facts, &size) != row)
             continue;
         char name[64];
         snprintf(name, sizeof name, "%s %s", t->name, row->name);

@@ -11,13 +11,18 @@
 
 enum { BIT = 4096 /* bytes combined at a time: operands and result stay in the first cache */ };
 
+/* What a call does next. */
+enum stage { MEETS = 0, SHOWS, MEETS_AGAIN, MEETS_LAST };
+
 struct slices {
     struct coll_steps x;
+    enum stage stage;
     struct coll_block in, out;
     int64_t size;   /* of an element */
     bool scattered; /* slices are the blocks of a reduce_scatter; else equal parts of each round's elements */
     int32_t root;   /* who reads the result; -1: all */
     bool mine;      /* this process wants its own slice of the result */
+    bool two;       /* each combines all of it for itself, if it can read the other's operand */
     int64_t most;   /* elements of a slice */
     const char **operand;
     void *part, *acc; /* types that are not contiguous: one operand, and the result */
@@ -85,16 +90,18 @@ static int64_t step_read(int64_t round)
     return round < 0 ? 0 : 3 * (round + 2) + 3;
 }
 
-static void show(struct slices *s, int64_t round)
+static bool show(struct slices *s, int64_t round)
 {
     const struct coll *c = s->x.c;
     if (!MPIR_Steps_wait_all(&s->x, step_combined(round - s->x.depth)))
-        return;
+        return false;
     for (int32_t k = 1; k < c->size; k++) {
         int32_t j = (c->rank + k) % c->size;
         struct range r = slice(s, round, j);
         MPIR_Steps_put(shown(s, c->rank, round, j), &s->in, r.first * s->size, r.n * s->size);
     }
+    MPIR_Steps_done(&s->x, step_shown(round));
+    return true;
 }
 
 /* Where this process's slice of the result begins in `out`, in elements. */
@@ -152,49 +159,48 @@ static void combine_typed(struct slices *s, int64_t round, struct range r, char 
         MPID_Layout_unpack(t, s->out.buf, s->out.count, place(s, round, r) * s->size, to, r.n * s->size);
 }
 
-static void combine(struct slices *s, int64_t round)
+static bool combine(struct slices *s, int64_t round)
 {
     const struct coll *c = s->x.c;
     struct range r = slice(s, round, c->rank);
     for (int32_t i = 0; i < c->size; i++)
         if (i != c->rank && (!MPIR_Steps_wait(&s->x, i, step_shown(round)) ||
                              (reads(s, i) && !MPIR_Steps_wait(&s->x, i, step_read(round - s->x.depth)))))
-            return;
-    if (r.n == 0)
-        return;
-    if (c->rtype->adi.is_contig)
+            return false;
+    if (r.n > 0 && c->rtype->adi.is_contig)
         combine_contiguous(s, round, r, result(s, c->rank, round));
-    else
+    else if (r.n > 0)
         combine_typed(s, round, r, result(s, c->rank, round));
+    MPIR_Steps_done(&s->x, step_combined(round));
+    return true;
 }
 
-static void read_others(struct slices *s, int64_t round)
+static bool read_others(struct slices *s, int64_t round)
 {
     const struct coll *c = s->x.c;
-    for (int32_t k = 1; k < c->size; k++) {
-        int32_t j = (c->rank + k) % c->size;
+    for (int32_t *k = &s->x.others; *k < c->size - 1; ++*k) {
+        int32_t j = (c->rank + 1 + *k) % c->size;
         struct range r = slice(s, round, j);
         if (!MPIR_Steps_wait(&s->x, j, step_combined(round)))
-            return;
+            return false;
         MPIR_Steps_take(&s->x, result(s, j, round), &s->out, r.first * s->size, r.n * s->size);
     }
+    MPIR_Steps_done(&s->x, step_read(round));
+    return true;
 }
 
-static void go_round(struct slices *s, int64_t i)
+/* Three units a round: it is shown, the one before it combined, the one before that read. */
+static bool work(struct coll_steps *x, int64_t unit)
 {
-    int64_t rounds = s->x.rounds;
-    if (i < rounds) {
-        show(s, i);
-        MPIR_Steps_done(&s->x, step_shown(i));
-    }
-    if (i >= 1 && i - 1 < rounds) {
-        combine(s, i - 1);
-        MPIR_Steps_done(&s->x, step_combined(i - 1));
-    }
-    if (i >= 2 && reads(s, s->x.c->rank)) {
-        read_others(s, i - 2);
-        MPIR_Steps_done(&s->x, step_read(i - 2));
-    }
+    struct slices *s = (struct slices *)x;
+    int64_t round = unit / 3 - unit % 3;
+    if (round < 0 || round >= x->rounds)
+        return true;
+    if (unit % 3 == 0)
+        return show(s, round);
+    if (unit % 3 == 1)
+        return combine(s, round);
+    return !reads(s, x->c->rank) || read_others(s, round);
 }
 
 /* ---- The same, read straight from where it is ---- */
@@ -222,31 +228,33 @@ static void read_and_combine(struct slices *s, struct range r, char *to)
 }
 
 /* Two combine all of it each: to read a half that the other has just written takes longer than to combine it. */
-static void go_reading(struct slices *s)
+static void combine_all(struct slices *s)
 {
-    struct coll *c = s->x.c;
-    bool two = c->size == 2 && !s->scattered;
-    struct range r;
+    const struct coll *c = s->x.c;
+    s->two = c->size == 2 && !s->scattered;
     s->x.rounds = 1;
     if (s->scattered)
         s->most = INT64_MAX;
-    r = two ? (struct range){ 0, c->rcount } : slice(s, 0, c->rank);
+    struct range r = s->two ? (struct range){ 0, c->rcount } : slice(s, 0, c->rank);
     read_and_combine(s, r, (char *)s->out.buf + (s->scattered ? 0 : r.first * s->size));
-    if (!MPIR_Ways_next(c, 1) || s->scattered || two)
-        return;
+}
+
+static void read_results(const struct slices *s)
+{
+    struct coll *c = s->x.c;
     for (int32_t k = 1; k < c->size; k++) {
         int32_t j = (c->rank + k) % c->size;
-        r = slice(s, 0, j);
+        struct range r = slice(s, 0, j);
         int64_t at = r.first * s->size;
         MPIR_Ways_read(c, j, MPIR_Ways_result(c, j) + (uint64_t)at, (char *)s->out.buf + at, r.n * s->size);
     }
-    MPIR_Ways_next(c, 2);
 }
 
 /* ---- The collectives ---- */
 
-static void begin(struct slices *s, struct coll *c, int64_t longest)
+static void prepare(struct slices *s, int64_t longest)
 {
+    struct coll *c = s->x.c;
     s->size = c->rtype->adi.size;
     s->in = (struct coll_block){ coll_in_place(c->sbuf) ? c->rbuf : (void *)(uintptr_t)c->sbuf, 0, c->rtype };
     s->out = (struct coll_block){ c->rbuf, 0, c->rtype };
@@ -261,36 +269,51 @@ static void begin(struct slices *s, struct coll *c, int64_t longest)
     s->acc = MPIR_Coll_temp(c, s->most, c->rtype);
 }
 
-static void go_showing(struct slices *s)
-{
-    MPIR_Steps_begin(&s->x, step_read(s->x.rounds - 1));
-    for (int64_t i = 0; i < s->x.rounds + 2; i++)
-        go_round(s, i);
-    MPIR_Steps_done(&s->x, step_read(s->x.rounds - 1));
-}
-
-static void run(struct slices *s, int64_t elements)
+static enum coll_met meet(struct slices *s)
 {
     struct coll *c = s->x.c;
-    s->in.count = elements;
-    s->out.count = s->scattered ? length(c, c->rank) : elements;
     bool readable = c->rtype->adi.is_contig && !coll_in_place(c->sbuf);
-    if (!MPIR_Ways_meet(c, elements * s->size, readable ? c->sbuf : NULL, c->rbuf))
-        return;
-    if (c->way == COLL_READ)
-        go_reading(s);
-    else
-        go_showing(s);
-    MPIR_Ways_end(c);
+    return MPIR_Ways_meet(c, s->in.count * s->size, readable ? c->sbuf : NULL, c->rbuf);
+}
+
+/* All have met. */
+static enum stage begin_work(struct slices *s)
+{
+    if (s->x.c->way == COLL_READ) {
+        combine_all(s);
+        return MEETS_AGAIN;
+    }
+    MPIR_Steps_begin(&s->x, step_read(s->x.rounds - 1));
+    return SHOWS;
+}
+
+static enum coll_met go_on(struct coll_steps *x)
+{
+    struct slices *s = (struct slices *)x;
+    enum coll_met met = COLL_MET;
+    if (s->stage == MEETS && (met = meet(s)) == COLL_MET)
+        s->stage = begin_work(s);
+    if (s->stage == SHOWS)
+        met = MPIR_Steps_work(x, 3 * (x->rounds + 2), work);
+    if (s->stage == MEETS_AGAIN && (met = MPIR_Ways_next(x->c, 1)) == COLL_MET && !s->scattered && !s->two) {
+        read_results(s);
+        s->stage = MEETS_LAST;
+    }
+    if (s->stage == MEETS_LAST)
+        met = MPIR_Ways_next(x->c, 2);
+    if (met == COLL_MET)
+        MPIR_Ways_end(x->c);
+    return met;
 }
 
 static void equal_slices(struct coll *c, int32_t root)
 {
-    struct slices s = { .root = root };
-    s.x.c = c; /* whom reads() asks */
-    begin(&s, c, (c->rcount + c->size - 1) / c->size);
-    s.x.rounds = (c->rcount + c->size * s.most - 1) / (c->size * s.most);
-    run(&s, c->rcount);
+    struct slices here, *s = MPIR_Steps_keep(c, &here, sizeof here);
+    s->root = root;
+    prepare(s, (c->rcount + c->size - 1) / c->size);
+    s->x.rounds = (c->rcount + c->size * s->most - 1) / (c->size * s->most);
+    s->in.count = s->out.count = c->rcount;
+    MPIR_Steps_run(&s->x, go_on);
 }
 
 void MPIR_Coll_slices_allreduce(struct coll *c)
@@ -305,13 +328,16 @@ void MPIR_Coll_slices_reduce(struct coll *c)
 
 void MPIR_Coll_slices_reduce_scatter(struct coll *c)
 {
-    struct slices s = { .scattered = true };
+    struct slices here, *s = MPIR_Steps_keep(c, &here, sizeof here);
     int64_t longest = c->rcount, all = c->rcount * c->size;
     if (c->rcounts.p)
         all = MPIR_Coll_total(c->rcounts, c->size, &longest);
-    begin(&s, c, longest);
-    s.x.rounds = (longest + s.most - 1) / s.most;
-    run(&s, all);
+    s->scattered = true;
+    prepare(s, longest);
+    s->x.rounds = (longest + s->most - 1) / s->most;
+    s->in.count = all;
+    s->out.count = length(c, c->rank);
+    MPIR_Steps_run(&s->x, go_on);
 }
 
 /* Each byte is copied twice, and combined. */

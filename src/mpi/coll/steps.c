@@ -1,5 +1,6 @@
 /* steps.c: what is common to the collectives that work at a team's benches. */
 #include "steps.h"
+#include <string.h>
 #include "util/copy.h"
 
 /* A chunk stays in the cache from one step to the next; where ranks share cores a turn of one should fill half of its bench.  All of the bench is
@@ -23,7 +24,8 @@ void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int
     bool crowded = c->comm->facts.crowded;
     int64_t benches = MPID_World()->team_bench * c->size;
     taken = 2 * taken + (taken < benches ? taken : benches); /* with what it is read from, and shown in */
-    *x = (struct coll_steps){ .c = c, .chunks = chunks, .past = MPID_Steps_past(taken) };
+    x->chunks = chunks;
+    x->past = MPID_Steps_past(taken);
     x->chunk = chunk_of(chunks, crowded ? DEPTH_CROWDED : DEPTH);
     if (x->chunk > CHUNK)
         x->chunk = CHUNK;
@@ -32,8 +34,41 @@ void MPIR_Steps_divide(struct coll_steps *x, struct coll *c, int32_t chunks, int
     x->depth = MPID_World()->team_bench / (chunks * x->chunk);
 }
 
+void *MPIR_Steps_keep(struct coll *c, void *here, size_t bytes)
+{
+    struct coll_steps *x = c->st->turn == COLL_TURN_BOTH ? here : MPIR_Coll_must_have(c, (int64_t)bytes);
+    memset(x, 0, bytes);
+    x->c = c;
+    return x;
+}
+
+void MPIR_Steps_run(struct coll_steps *x, enum coll_met (*go_on)(struct coll_steps *x))
+{
+    x->go_on = go_on;
+    if (x->c->st->turn == COLL_TURN_BOTH)
+        (void)go_on(x);
+    else
+        x->c->st->steps = x;
+}
+
+enum coll_met MPIR_Steps_work(struct coll_steps *x, int64_t units,
+                              bool (*work)(struct coll_steps *x, int64_t unit))
+{
+    int64_t unit = x->unit;
+    int32_t others = x->others;
+    while (x->unit < units && work(x, x->unit)) {
+        x->unit++;
+        x->others = 0;
+    }
+    if (x->unit < units && !x->lost)
+        return x->unit == unit && x->others == others ? COLL_MET_NOT : COLL_MET_MOVED;
+    MPIR_Steps_done(x, x->steps);
+    return COLL_MET;
+}
+
 void MPIR_Steps_begin(struct coll_steps *x, int64_t steps)
 {
+    x->steps = steps;
     uint64_t each = (uint64_t)(x->chunks * x->chunk), all = (uint64_t)x->rounds * each;
     uint64_t before = MPID_Steps_begin(&x->c->comm->adi, (uint64_t)steps, all);
     x->first = (int64_t)((before + each - 1) / each);
@@ -55,7 +90,12 @@ static void lost(struct coll_steps *x)
 
 bool MPIR_Steps_wait(struct coll_steps *x, int32_t rank, int64_t step)
 {
-    if (step > 0 && !x->lost && !MPID_Steps_wait(&x->c->comm->adi, rank, (uint64_t)step))
+    struct MPIR_COMMUNICATOR *comm = &x->c->comm->adi;
+    if (step <= 0 || x->lost)
+        return !x->lost;
+    if (x->c->st->turn != COLL_TURN_BOTH && !MPID_Steps_may_go(comm, rank, (uint64_t)step))
+        return false;
+    if (!MPID_Steps_wait(comm, rank, (uint64_t)step))
         lost(x);
     return !x->lost;
 }

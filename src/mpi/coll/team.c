@@ -78,23 +78,63 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
     return !c->st->team_broke;
 }
 
-bool MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
+/* A look at others' lines just now would only take them from those who are about to write them. */
+enum coll_met MPIR_Coll_team_look(struct coll *c, bool just_now)
+{
+    MPIR_Comm *comm = c->comm;
+    enum MPID_TEAM_TURN turn = MPID_TEAM_WAIT;
+    if (!just_now || !MPID_Team_even(&comm->adi))
+        turn = MPID_Team_look(&comm->adi);
+    if (turn == MPID_TEAM_WAIT)
+        return COLL_MET_NOT;
+    if (turn == MPID_TEAM_MET)
+        return COLL_MET;
+    c->st->team_broke = true;
+    MPIR_Coll_team_lost(comm);
+    return COLL_MET_NEVER;
+}
+
+/* Come, or look; when all have come it is to come to the next one. */
+static enum coll_met go_to_meeting(struct coll *c, uint32_t what)
+{
+    enum coll_met met = COLL_MET_NEVER;
+    bool comes = c->st->turn == COLL_TURN_COMES;
+    if (comes) {
+        MPID_Team_tell(&c->comm->adi, COLL_WORDS_NONE);
+        come(c, what, NULL);
+        c->st->turn = COLL_TURN_MET;
+    }
+    if (!c->st->team_broke)
+        met = MPIR_Coll_team_look(c, comes);
+    else
+        MPIR_Coll_team_lost(c->comm);
+    if (met != COLL_MET_NOT)
+        c->st->turn = COLL_TURN_COMES;
+    return met;
+}
+
+static enum coll_met meet_by_steps(struct coll *c, uint32_t what)
+{
+    if (c->st->turn != COLL_TURN_BOTH)
+        return go_to_meeting(c, what);
+    c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
+    return c->st->team_broke ? COLL_MET_NEVER : COLL_MET;
+}
+
+enum coll_met MPIR_Coll_team_meet_for(struct coll *c, int64_t bytes)
 {
     uint32_t what = mix(mix(mix(c->when, MPIR_Coll_words_of(c)), (uint64_t)bytes), 2);
     c->st->team_broke = c->st->team_broke || !MPID_Steps_ready(&c->comm->adi);
     if (c->st->team_broke)
-        return false;
-    if (c->st->mute)
+        return COLL_MET_NEVER;
+    if (c->st->mute && c->st->turn != COLL_TURN_MET)
         MPID_Team_break(&c->comm->adi);
-    c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
-    return !c->st->team_broke;
+    return meet_by_steps(c, what);
 }
 
-bool MPIR_Coll_team_meet_again(struct coll *c, int turn)
+enum coll_met MPIR_Coll_team_meet_again(struct coll *c, int turn)
 {
-    uint32_t what = mix(mix(c->when, MPIR_Coll_words_of(c)), 3 + (uint64_t)turn);
-    c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
-    return !c->st->team_broke;
+    return meet_by_steps(c, mix(mix(c->when, MPIR_Coll_words_of(c)), 3 + (uint64_t)turn));
 }
 
 /* MPI_COMM_WORLD has its team from the start. */

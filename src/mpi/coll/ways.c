@@ -34,8 +34,8 @@ struct ways {
     uint64_t began, ended;
     struct cell *lent; /* of a broadcast; NULL: the way was given */
     uint64_t lent_at;
-    uint64_t *at; /* of each member: what it has, its result */
-    struct cell cells[COLL_KINDS][CLASSES];
+    uint64_t *at;                              /* of each member: what it has, its result */
+    struct cell cells[2][COLL_KINDS][CLASSES]; /* of calls that wait, and that do not */
 };
 
 /* What each shows. */
@@ -55,7 +55,7 @@ static struct cell *cell_of(struct ways *w, const struct coll *c, int64_t bytes)
     int k = 0;
     while (k < CLASSES - 1 && bytes > LEAST << 2 * k)
         k++;
-    return &w->cells[c->kind][k];
+    return &w->cells[c->st->turn != COLL_TURN_BOTH][c->kind][k];
 }
 
 /* NULL without memory. */
@@ -76,16 +76,20 @@ static bool offers(struct coll *c, struct ways *w)
 }
 
 /* Invariant 1. */
-static bool ask(struct coll *c, struct ways *w)
+enum coll_met MPIR_Ways_ready(struct coll *c)
 {
+    struct ways *w = ways_of(c);
+    if (w && w->asked)
+        return COLL_MET;
     bool offered = w && offers(c, w);
     if (!w)
         MPID_Team_break(&c->comm->adi);
-    if (!MPIR_Coll_team_meet_again(c, 0))
-        return false;
+    enum coll_met met = MPIR_Coll_team_meet_again(c, 0);
+    if (met != COLL_MET)
+        return met;
     w->able = offered && MPID_Reach_all(&c->comm->adi);
     w->asked = true;
-    return true;
+    return COLL_MET;
 }
 
 /* ---- The choice ---- */
@@ -121,9 +125,7 @@ static bool hear(struct ways *w, const struct coll *c)
 
 void *MPIR_Ways_say(struct coll *c, int64_t room, const void *at, const void *result)
 {
-    struct ways *w = ways_of(c);
-    if ((!w || !w->asked) && !ask(c, w))
-        return NULL;
+    const struct ways *w = c->comm->ways;
     struct said *s = MPIR_Coll_team_own(c, room);
     if (!s)
         return NULL;
@@ -147,16 +149,20 @@ void MPIR_Ways_hear(struct coll *c, int64_t bytes)
     w->began = w->ended = ku_clock_ns();
 }
 
-bool MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *result)
+enum coll_met MPIR_Ways_meet(struct coll *c, int64_t bytes, const void *at, const void *result)
 {
+    enum coll_met met;
     if (c->way == COLL_SHOWN || (c->way == COLL_MEASURED && bytes < LEAST)) {
         c->way = COLL_SHOWN;
         return MPIR_Coll_team_meet_for(c, bytes);
     }
-    if (!MPIR_Ways_say(c, COLL_SAID, at, result) || !MPIR_Coll_team_meet_for(c, bytes))
-        return false;
-    MPIR_Ways_hear(c, bytes);
-    return true;
+    if ((met = MPIR_Ways_ready(c)) != COLL_MET)
+        return met;
+    if (c->st->turn != COLL_TURN_MET && !MPIR_Ways_say(c, COLL_SAID, at, result))
+        return COLL_MET_NEVER;
+    if ((met = MPIR_Coll_team_meet_for(c, bytes)) == COLL_MET)
+        MPIR_Ways_hear(c, bytes);
+    return met;
 }
 
 void MPIR_Ways_end(struct coll *c)
@@ -225,7 +231,7 @@ void MPIR_Ways_read(struct coll *c, int32_t rank, uint64_t at, void *to, int64_t
     }
 }
 
-bool MPIR_Ways_next(struct coll *c, int turn)
+enum coll_met MPIR_Ways_next(struct coll *c, int turn)
 {
     return MPIR_Coll_team_meet_again(c, turn);
 }

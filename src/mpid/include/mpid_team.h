@@ -116,6 +116,8 @@ void MPID_Steps_done(struct MPIR_COMMUNICATOR *comm, uint64_t step);
 /* Until `rank` has done that step.  False: it, or another member, is lost before its last step, so some members cannot go on: then the
  * operation has failed, and the team is not used again. */
 bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step);
+/* For an operation that goes on in later calls: would that not wait now?  False as for MPID_Stream_may_show. */
+bool MPID_Steps_may_go(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step);
 /* A rank that is lost before its last step, -1: none. */
 int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm);
 /* Are so many bytes, all that the members read and write, best written past the caches (KEEL_PAST_CACHE)? */

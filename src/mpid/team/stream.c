@@ -540,15 +540,27 @@ void MPID_Steps_done(struct MPIR_COMMUNICATOR *comm, uint64_t step)
     wake_readers(t);
 }
 
+static struct stream_wait done_by(const struct team *t, int32_t rank, uint64_t step)
+{
+    return (struct stream_wait){ .who = rank,
+                                 .source = true,
+                                 .word = &member_of(t, rank)->step,
+                                 .least = t->step + step,
+                                 .end = t->step_end };
+}
+
 bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step)
 {
     struct team *t = team_of(comm);
-    struct stream_wait w = { .who = rank,
-                             .source = true,
-                             .word = &member_of(t, rank)->step,
-                             .least = t->step + step,
-                             .end = t->step_end };
+    struct stream_wait w = done_by(t, rank, step);
     return wait_for(t, &w);
+}
+
+bool MPID_Steps_may_go(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step)
+{
+    struct team *t = team_of(comm);
+    struct stream_wait w = done_by(t, rank, step);
+    return !not_yet(t, &w);
 }
 
 int32_t MPID_Steps_lost(const struct MPIR_COMMUNICATOR *comm)
