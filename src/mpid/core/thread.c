@@ -342,6 +342,12 @@ static void set_asleep(bool asleep)
     tell_waited();
 }
 
+void MPID_Thread_more(void)
+{
+    if (threads.asleep)
+        MPID_Thread_event();
+}
+
 /* How often the caller has taken the lock. */
 static uint32_t depth_of_mine(void)
 {

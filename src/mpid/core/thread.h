@@ -31,6 +31,9 @@ uint32_t MPID_Thread_biases(void);
 /* Something has happened that a thread may wait for and that no counter of the core tells. */
 void MPID_Thread_event(void);
 
+/* There is more to sleep for than a driver that sleeps already knows of: it is woken, and looks. */
+void MPID_Thread_more(void);
+
 /* Changes whenever something happens: invariant 4. */
 uint32_t MPID_Thread_events(void);
 

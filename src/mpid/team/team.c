@@ -271,6 +271,7 @@ void MPID_Team_await(struct team *t)
     t->next = MPID_core.begun;
     t->in_begun = true;
     MPID_core.begun = t;
+    MPID_Thread_more();
 }
 
 void MPID_Team_forget(struct team *t)
