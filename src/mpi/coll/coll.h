@@ -425,7 +425,8 @@ void MPIR_Coll_pieces_scatterv(struct coll *c);
 void MPIR_Coll_pieces_allgather(struct coll *c);
 void MPIR_Coll_pieces_gather(struct coll *c);
 void MPIR_Coll_pieces_scatter(struct coll *c);
-struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s); /* bytes: of a block, one for each */
+struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s);      /* bytes: of a block, one for each */
+struct coll_cost MPIR_Coll_pieces_root_cost(const struct coll_size *s); /* the same, from or to one */
 struct coll_cost MPIR_Coll_pieces_v_cost(const struct coll_size *s);
 struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s); /* bytes: of all blocks */
 /* What a call says that it is for. */

@@ -88,9 +88,9 @@ struct coll_cost MPIR_Coll_binomial_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_gather_algs[] = {
-    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
-    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
-    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_gather },
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_gather },
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_gather },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_gather },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_gather },
     { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, binomial },
     { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },

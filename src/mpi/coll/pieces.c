@@ -467,6 +467,15 @@ struct coll_cost MPIR_Coll_pieces_cost(const struct coll_size *s)
     };
 }
 
+/* Of two, one sends the other a block: a message does the same without their meeting, and gains nothing from several that copy at once. */
+struct coll_cost MPIR_Coll_pieces_root_cost(const struct coll_size *s)
+{
+    struct coll_cost cost = MPIR_Coll_pieces_cost(s);
+    if (s->p == 2)
+        cost.bytes = 0.97 * (double)s->bytes;
+    return cost;
+}
+
 struct coll_cost MPIR_Coll_pieces_all_cost(const struct coll_size *s)
 {
     struct coll_size block = { .bytes = s->bytes / s->p, .p = s->p };

@@ -79,9 +79,10 @@ static void binomial(struct coll *c)
 }
 
 const struct coll_alg MPIR_Coll_scatter_algs[] = {
-    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
-    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
-    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_scatter },
+    { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_root_cost,
+      MPIR_Coll_pieces_scatter },
+    { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_scatter },
+    { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_scatter },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_scatter },
     { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, binomial },
     { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, linear },

@@ -340,11 +340,11 @@ void MPIR_Coll_slices_reduce_scatter(struct coll *c)
     MPIR_Steps_run(&s->x, go_on);
 }
 
-/* Each byte is copied twice, and combined. */
+/* Each byte is copied twice, and combined.  Where ranks share cores each waits for all others three times, mostly in more than one turn. */
 struct coll_cost MPIR_Coll_slices_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes;
     return (struct coll_cost){
-        .rounds = 3, .messages = p, .bytes = 0.3 * n, .turns = 3 * p, .total_bytes = 0.3 * n * p
+        .rounds = 3, .messages = p, .bytes = 0.3 * n, .turns = 7 * p, .total_bytes = 0.3 * n * p
     };
 }
