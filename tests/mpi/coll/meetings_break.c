@@ -4,6 +4,10 @@
 /* env: KEEL_SPIN_US=5 */
 #include "../check.h"
 
+#ifndef SCALE
+#define SCALE 1
+#endif
+
 static int class_of(int err)
 {
     int errclass = -1;
@@ -42,9 +46,10 @@ static void differ(int odd, int theirs)
 {
     MPI_Comm c = fresh();
     MPI_Request r[N], wrong, after[N];
-    int in[N], out[N], in2[N], out2[N], a[40] = { 0 }, b[40];
+    static int a[20 * SCALE], b[20 * SCALE];
+    int in[N], out[N], in2[N], out2[N];
     begin(c, in, out, N, r);
-    CHECK_ERR(MPI_Iallreduce(a, b, check_rank == odd ? theirs : 10, MPI_INT, MPI_SUM, c, &wrong),
+    CHECK_ERR(MPI_Iallreduce(a, b, (check_rank == odd ? theirs : 10) * SCALE, MPI_INT, MPI_SUM, c, &wrong),
               MPI_SUCCESS);
     begin(c, in2, out2, N, after);
     CHECK_ERR(MPI_Waitall(N, r, MPI_STATUSES_IGNORE), MPI_SUCCESS);

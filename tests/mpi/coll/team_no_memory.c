@@ -5,14 +5,14 @@
 /* nodes: one, because processes of several nodes have no team */
 /* timeout: 120 */
 #define _GNU_SOURCE
-#include "../tool/tool.h"
+#include "forms.h"
 #include <errno.h>
 #include <limits.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { ROUNDS = 8, MOST = 70000 };
+enum { ROUNDS = 12, MOST = 70000 };
 
 static long refuse_from =
     LONG_MAX; /* bytes; while MPI begins nothing is refused: addresses of devices need memory */
@@ -54,12 +54,16 @@ static void check_all(MPI_Comm c, int n, int round)
         CHECK(out[i] == i / n + i % n, "gather of %d, round %d: element %d is %d", n, round, i, out[i]);
 }
 
+/* In all forms by turns. */
 static void use(MPI_Comm c)
 {
     static const int counts[] = { 1, 12, 100, 1000, 20000, MOST };
     for (int round = 0; round < ROUNDS; round++)
-        for (int k = 0; k < 6; k++)
+        for (int k = 0; k < 6; k++) {
+            form = (enum form)(round % FORMS);
             check_all(c, counts[k], round);
+        }
+    form = BLOCKING;
 }
 
 int main(int argc, char **argv)
