@@ -1026,7 +1026,7 @@ struct coll_cost MPIR_Coll_nodes_alltoall_cost(const struct coll_size *s)
                                .net_rounds = 1,
                                .net_messages = 2.0 * (s->nodes - 1),
                                .net_bytes = (double)s->bytes * s->largest * (s->p - s->largest),
-                               .waits = s->nodes * s->nodes,
+                               .waits = (double)s->nodes * s->nodes,
                                .total_bytes = 4 * all * s->nodes,
                                .turns = 2.0 * s->p };
 }
