@@ -1,5 +1,5 @@
 /* The same through staging buffers alone. */
-/* ranks: 2 3 5 8 */
+/* ranks: 2 5 */
 /* timeout: 120 */
 /* env: KEEL_COLL=gather=pieces,scatter=pieces,allgather=pieces,allgatherv=pieces,alltoall=pieces,alltoallv=pieces,reduce=slices,allreduce=slices,reduce_scatter=slices */
 #include "steps_flight.c"
