@@ -105,12 +105,14 @@ static double own_ns(const struct coll_cost *cost, const struct coll_size *s)
            cost->copied / memory.bytes_per_ns;
 }
 
-/* Of messages beyond one a round, which do not wait for each other, the network carries one while a process handles the next. */
+/* Of messages beyond one a round, which do not wait for each other, the network carries one while a process handles the next.  It carries both
+ * ways at once; ranks that share cores copy one after the other. */
 double MPIR_Coll_net_ns(const struct coll_cost *cost, const struct coll_size *s)
 {
     struct coll_rates r = MPIR_Coll_rates(s->cost, true);
     double more = cost->net_messages > cost->net_rounds ? cost->net_messages - cost->net_rounds : 0;
-    double handled = more * r.message_ns, carried = cost->net_bytes / r.bytes_per_ns;
+    double ways = s->crowded && cost->both_ways ? 2 : 1;
+    double handled = more * r.message_ns, carried = ways * cost->net_bytes / r.bytes_per_ns;
     return cost->net_rounds * r.round_ns + (cost->net_messages - more) * r.message_ns +
            (handled > carried ? handled : carried);
 }
@@ -138,6 +140,8 @@ static void between_nodes(const struct coll_alg *a, const struct coll_size *s, s
     cost->net_rounds = cost->rounds * share;
     cost->net_messages = cost->messages * messages;
     cost->net_bytes = cost->bytes * bytes;
+    cost->both_ways =
+        (a->needs & COLL_RING) || (a->needs & (COLL_NEAR_FIRST | COLL_NEIGHBORS)) == COLL_NEAR_FIRST;
 }
 
 double MPIR_Coll_ns(const struct coll_alg *a, const struct coll_size *s)

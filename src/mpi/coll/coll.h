@@ -143,7 +143,8 @@ struct coll_cost {
     double waits;       /* times any process must wait for another, all added up */
     double total_bytes; /* moved by all */
     double net_rounds, net_messages, net_bytes; /* between nodes, besides what is above (rows of nodes.c) */
-    double turns; /* times a process must come by at a team; those of all, where ranks share cores */
+    bool both_ways; /* a node gets as many of these bytes as it sends, at the same time */
+    double turns;   /* times a process must come by at a team; those of all, where ranks share cores */
 };
 
 struct coll_alg {

@@ -998,6 +998,7 @@ struct coll_cost MPIR_Coll_nodes_allgather_cost(const struct coll_size *s)
 {
     struct coll_cost cost = cost_of(s, s->blocks ? 2 : 3, 0, 0); /* put in order */
     cost.net_bytes = (double)s->bytes * from_others(s);
+    cost.both_ways = true;
     return cost;
 }
 
@@ -1006,6 +1007,7 @@ struct coll_cost MPIR_Coll_nodes_scan_cost(const struct coll_size *s)
 {
     struct coll_cost cost = cost_of(s, 2, (double)s->bytes, (double)s->bytes * MPIR_Coll_levels(s->nodes, 2));
     cost.rounds += 1; /* from the last member to the leader */
+    cost.both_ways = true;
     return cost;
 }
 
@@ -1014,6 +1016,7 @@ struct coll_cost MPIR_Coll_nodes_reduce_scatter_cost(const struct coll_size *s)
 {
     struct coll_cost cost = cost_of(s, 2, 0, 0);
     cost.net_bytes = (double)s->bytes * from_others(s);
+    cost.both_ways = true;
     return cost;
 }
 

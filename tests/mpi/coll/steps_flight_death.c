@@ -5,23 +5,11 @@
 /* nodes: one, because the steps are memory of a node; without them an operation is called another number of times */
 /* exit: 3 */
 /* stderr: (?s)\A(?!.*told 0).*told 1.*\Z */
-#include "../check.h"
-#include <signal.h>
-#include <unistd.h>
+#include "dying.h"
 
 enum { N = 1000000, AFTER = 3 };
 
 static int a[N], b[N], c[AFTER][20000];
-
-static void add(void *in, void *inout, int *len, MPI_Datatype *type)
-{
-    static int calls;
-    (void)type;
-    if (check_rank == check_size - 1 && ++calls == 20)
-        _exit(3);
-    for (int i = 0; i < *len; i++)
-        ((int *)inout)[i] += ((int *)in)[i];
-}
 
 static int class_of(int err)
 {
@@ -37,9 +25,8 @@ int main(int argc, char **argv)
     MPI_Request r[1 + AFTER];
     check_init(&argc, &argv);
     check_errors_return();
-    signal(SIGTERM,
-           SIG_IGN); /* mpiexec will soon end those who are left: on a busy machine before they have told */
-    MPI_Op_create(add, 1, &op);
+    outlive();
+    MPI_Op_create(add_and_die, 1, &op);
     for (int i = 0; i < 3; i++)
         CHECK_ERR(MPI_Allreduce(a, b, N, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
     MPI_Iallreduce(a, b, N, MPI_INT, op, MPI_COMM_WORLD, &r[0]);
