@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Messages and one-sided calls over libfabric (tcp;ofi_rxm) and UCX (tcp) on loopback: Keel's ch_ofi and ch_ucx, the installed peers over the same
 libraries, and the libraries alone: ofi_raw.c, and ucx_perftest where it is installed.  Over UCX there are two columns more: Keel with
-KEEL_UCX_DEATHS=no ("blind"), as the peers use UCX; and active messages of ucx_perftest on endpoints that tell of deaths ("floor"), as Keel
-uses it else.
+KEEL_UCX_DEATHS=no ("blind"), as the peers use UCX; and active messages of ucx_perftest on endpoints that tell of deaths ("floor"), as Keel uses
+it else.
 
   rdma.py [--rounds N] [--sizes 8,65536,...] [--time S] [--over ofi,ucx] [--best]
-All take turns; medians of the rounds.  vs bare: the median of the rounds' ratios to the library alone; below 1: faster.  --best: the best of the rounds in the
-place of medians, and ratios of these, for a machine whose cores are near each other in some rounds and far in others.  A peer that does not
-run over a library has no column there.  The last line is what Keel adds to half a round trip of 8 bytes, in ns.  MPICC and MPIEXEC (or _install) are Keel.  Nothing here fails on a time."""
+All take turns; medians of the rounds.  vs bare: the median of the rounds' ratios to the library alone; below 1: faster.  --best: the best of the
+rounds in the place of medians, and ratios of these, for a machine whose cores are near each other in some rounds and far in others.  A peer that
+does not run over a library has no column there.  The last line is what Keel adds to half a round trip of 8 bytes, in ns.  MPICC and MPIEXEC (or
+_install) are Keel.  Nothing here fails on a time."""
 import argparse
 import os
 import socket

@@ -140,6 +140,7 @@ static void between_nodes(const struct coll_alg *a, const struct coll_size *s, s
     cost->net_rounds = cost->rounds * share;
     cost->net_messages = cost->messages * messages;
     cost->net_bytes = cost->bytes * bytes;
+    /* not of halving, whose rows these costs fit as they are */
     cost->both_ways =
         (a->needs & COLL_RING) || (a->needs & (COLL_NEAR_FIRST | COLL_NEIGHBORS)) == COLL_NEAR_FIRST;
 }

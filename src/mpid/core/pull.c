@@ -20,8 +20,8 @@
  *      there are no more, to wake the receiver, or when it could not copy one.  Each use of the word has a number: a SHARE that is
  *      read too late finds nothing to take.  Modelled in tests/model/share.pml.
  *   4. A way is kept while messages are under way, as two ways at once would tell nothing of either.  Then the cheapest one is
- *      taken, or another is looked at: four samples, the first of which does not count.  A sample is a message, or those that were under way
- *      together, as many of which may end at once: their time is that of all.  A look has a price, what it took beyond
+ *      taken, or another is looked at: at least four messages and two samples, the first of which does not count.  A sample is a message, or
+ *      those that were under way together, several of which may end at once: their time is that of all.  A look has a price, what it took beyond
  *      what the best way would have; the next look at the same way comes after PATIENCE times that, and as many times more as it was slower,
  *      or, when the best way has become slower than it was, after HASTE times.  So looks cost at most 1% a way, less of one
  *      that is far behind, and a change of place is noticed.  The next look comes within LOOK_MOST_NS at most, so one whose price is more than
@@ -37,7 +37,7 @@ enum {
     LOOK_FOR = 4 /* messages, and at least LOOK_SAMPLES */,
     LOOK_SAMPLES = 2,
     SAMPLE_MOST = 64 /* messages */,
-    LOOK_AFTER = 8 /* the same of the best way */,
+    LOOK_AFTER = 8 /* messages of the best way, and as many samples */,
     LONG_ENOUGH = 256 /* messages: then the way may be changed even if some are under way */,
     SLOW_ONES = 3,
     PATIENCE = 100,
