@@ -769,11 +769,12 @@ static dev_status ofi_open(const struct dev_services *services, const struct dev
         ofi_fini(&o->dev);
         return st;
     }
+    rdm_measure(&o->dev, has_card(o->info) ? 1800 : 0, o->address, o->address_bytes);
     *dev = &o->dev;
     return DEV_OK;
 }
 
-/* Costs: of a network card what it says of its link; of what the processor does, estimates. */
+/* Costs: of a network card what it says of its link, and what was measured; of what the processor does, estimates. */
 static void ofi_caps(const struct dev *d, struct dev_caps *caps)
 {
     const struct ofi *o = ofi_of(d);
@@ -782,9 +783,7 @@ static void ofi_caps(const struct dev *d, struct dev_caps *caps)
         .max_short = RDM_SHORT,
         .max_send = d->max_send,
         .max_lying = d->max_lying,
-        .latency_ns = card           ? 1800
-                      : d->near_only ? 3000
-                                     : 12000,
+        .latency_ns = rdm_latency(d, d->near_only ? 3000 : 12000),
         .bandwidth_mbs = card ? (uint32_t)(o->info->nic->link_attr->speed / 8000000) : 2500,
         .reach = d->near_only ? DEV_REACH_NODE : DEV_REACH_ANY,
         .mem_kinds = 1u << DEV_MEM_HOST,
@@ -811,11 +810,12 @@ static int ofi_about(const struct dev *d, char *text, size_t cap)
 {
     const struct ofi *o = ofi_of(d);
     uint64_t pins = FI_MR_LOCAL | FI_MR_ALLOCATED;
-    return snprintf(text, cap, "libfabric %u.%u, provider %.40s on %.40s%s", FI_MAJOR(fi_version()),
-                    FI_MINOR(fi_version()), o->info->fabric_attr->prov_name, o->info->domain_attr->name,
-                    !(o->info->domain_attr->mr_mode & pins) ? ""
-                    : keeps_registrations()                 ? ", which registers memory and keeps that"
-                                            : ", which registers memory and does not keep that");
+    int n = snprintf(text, cap, "libfabric %u.%u, provider %.40s on %.40s%s", FI_MAJOR(fi_version()),
+                     FI_MINOR(fi_version()), o->info->fabric_attr->prov_name, o->info->domain_attr->name,
+                     !(o->info->domain_attr->mr_mode & pins) ? ""
+                     : keeps_registrations()                 ? ", which registers memory and keeps that"
+                                             : ", which registers memory and does not keep that");
+    return rdm_about(d, text, cap, n);
 }
 
 static const struct dev_mem_ops ofi_mem = { .size = sizeof ofi_mem, RDM_MEM_SLOTS, .atomic = rdm_atomic };

@@ -422,6 +422,33 @@ static size_t rkey_bytes(struct ucx *u)
     return bytes;
 }
 
+/* Is there a network card that does more than a socket's? */
+static bool has_card(void)
+{
+    DIR *dir = opendir("/sys/class/infiniband");
+    bool found = false;
+    struct dirent *e;
+    while (dir != NULL && (e = readdir(dir)) != NULL)
+        found = found || e->d_name[0] != '.';
+    if (dir != NULL)
+        closedir(dir);
+    return found;
+}
+
+/* By the address that names networks alone: by the other one UCX would reach this process within it. */
+static void measure(struct ucx *u)
+{
+    ucp_worker_attr_t own = { .field_mask =
+                                  UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
+                              .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY };
+    bool blind = u->blind;
+    if (ucp_worker_query(u->worker, &own) != UCS_OK)
+        return;
+    rdm_measure(&u->dev, has_card() ? 1700 : 0, own.address, own.address_length);
+    ucp_worker_release_address(u->worker, own.address);
+    u->blind = blind;
+}
+
 static dev_status ucx_open(const struct dev_services *services, const struct dev_world *world,
                            struct dev **dev)
 {
@@ -457,6 +484,7 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
         ucx_fini(&u->dev);
         return st;
     }
+    measure(u);
     *dev = &u->dev;
     return DEV_OK;
 }
@@ -500,27 +528,14 @@ static void ucx_close(struct dev *d)
     rdm_drop_unread(d);
 }
 
-/* Is there a network card that does more than a socket's? */
-static bool has_card(void)
-{
-    DIR *dir = opendir("/sys/class/infiniband");
-    bool found = false;
-    struct dirent *e;
-    while (dir != NULL && (e = readdir(dir)) != NULL)
-        found = found || e->d_name[0] != '.';
-    if (dir != NULL)
-        closedir(dir);
-    return found;
-}
-
-/* Costs: estimates. */
+/* Costs: estimates, but what was measured. */
 static void ucx_caps(const struct dev *d, struct dev_caps *caps)
 {
     bool card = has_card();
     *caps = (struct dev_caps){ .max_short = RDM_SHORT,
                                .max_send = d->max_send,
                                .max_lying = d->max_lying,
-                               .latency_ns = card ? 1700 : 11000,
+                               .latency_ns = rdm_latency(d, 11000),
                                .bandwidth_mbs = card ? 10000 : 2500,
                                .reach = DEV_REACH_ANY,
                                .mem_kinds = 1u << DEV_MEM_HOST,
@@ -531,9 +546,9 @@ static void ucx_caps(const struct dev *d, struct dev_caps *caps)
 static int about(const struct dev *d, char *text, size_t cap)
 {
     const char *tls = getenv("UCX_TLS");
-    (void)d;
-    return snprintf(text, cap, "UCX %s%s%.80s", ucp_get_version_string(), tls != NULL ? ", UCX_TLS=" : "",
-                    tls != NULL ? tls : "");
+    int n = snprintf(text, cap, "UCX %s%s%.80s", ucp_get_version_string(), tls != NULL ? ", UCX_TLS=" : "",
+                     tls != NULL ? tls : "");
+    return rdm_about(d, text, cap, n);
 }
 
 static const struct dev_mem_ops ucx_mem = { .size = sizeof ucx_mem, RDM_MEM_SLOTS, .atomic = rdm_atomic };

@@ -71,6 +71,15 @@ static struct ku_knob rows[] = {
       .help =
           "take each device that puts and gets for one that needs nothing of the target's processor, as a "
           "network card does; for tests" },
+    { .name = "CARD_NS",
+      .type = KU_KNOB_INT,
+      .def = "0",
+      .unit = "ns",
+      .min = 0,
+      .max = 1000000000,
+      .audience = KU_FOR_DEVELOPERS,
+      .help = "ch_ofi and ch_ucx take what they open for a network card that needs so long for a short "
+              "packet; 0: no; for tests" },
     { .name = "UNEXPECTED_MB",
       .type = KU_KNOB_INT,
       .def = "1024",

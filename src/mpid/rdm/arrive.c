@@ -117,6 +117,13 @@ static struct dev_peer *sender_of(struct dev *d, const struct rdm_in *in)
     return p != NULL && p->its_token == in->head.token ? p : NULL; /* takes as long whatever differs */
 }
 
+/* A packet of this process's own (measure.c). */
+static bool is_probe(const struct dev *d, const struct rdm_in *in)
+{
+    const struct dev_peer *self = d->peers[d->world.rank];
+    return in->head.kind == RDM_PROBE && self != NULL && in->head.token == self->token;
+}
+
 /* The peer expects this packet next.  What cannot be so, or is older than what is known, says nothing. */
 static void take_credits(struct dev_peer *p, uint16_t next)
 {
@@ -236,6 +243,11 @@ void rdm_receive(struct dev *d, struct rdm_in *in)
         take_credits(p, ku_le16(in->head.head.own));
     ku_unlock(&d->lock);
     if (p != NULL && in->head.kind == RDM_CREDIT) {
+        rdm_give_back(d, in);
+        return;
+    }
+    if (p == NULL && is_probe(d, in)) {
+        d->probes++;
         rdm_give_back(d, in);
         return;
     }

@@ -418,7 +418,7 @@ static dev_status inject(struct dev_peer *p, const struct dev_head *head, const 
 }
 
 /* One that is a head alone. */
-static dev_status send_head(struct dev_peer *p, enum rdm_kind kind, enum rdm_what what)
+dev_status rdm_send_head(struct dev_peer *p, enum rdm_kind kind, enum rdm_what what)
 {
     struct rdm_op *op = rdm_op_get(p->dev, false);
     struct dev_iov iov;
@@ -438,7 +438,7 @@ static dev_status send_head(struct dev_peer *p, enum rdm_kind kind, enum rdm_wha
 /* Once the library has done with this it sends at once what it is given. */
 static void greet(struct dev_peer *p)
 {
-    dev_status st = p->greeted ? DEV_QUEUED : send_head(p, RDM_CREDIT, RDM_OP_GREETING);
+    dev_status st = p->greeted ? DEV_QUEUED : rdm_send_head(p, RDM_CREDIT, RDM_OP_GREETING);
     p->greeted = st == DEV_QUEUED;
     if (st == DEV_OK && p->state == RDM_GREETING)
         p->state = RDM_READY;
@@ -598,7 +598,7 @@ static void pay(struct dev *d)
         ku_lock(&d->lock);
         st = rdm_owed(p) ? rdm_link_ready(p) : DEV_PEER_GONE;
         if (st == DEV_OK)
-            st = library_has_room(p) ? send_head(p, RDM_CREDIT, RDM_OP_CREDIT) : rdm_refuse(d);
+            st = library_has_room(p) ? rdm_send_head(p, RDM_CREDIT, RDM_OP_CREDIT) : rdm_refuse(d);
         ku_unlock(&d->lock);
         p->owes = st == DEV_AGAIN;
         if (p->owes) {
@@ -626,7 +626,7 @@ static void finish(struct dev *d, struct rdm_op *op)
         rdm_filled(filled_for, how);
 }
 
-static int hand_over(struct dev *d)
+int rdm_hand_over(struct dev *d)
 {
     struct rdm_op *op, *next_op;
     struct rdm_in *in, *next_in;
@@ -769,7 +769,7 @@ static int retry(struct dev *d, int events)
 int rdm_progress(struct dev *d)
 {
     int events = d->wanted != NULL ? look_up_wanted(d) : 0;
-    events += hand_over(d);
+    events += rdm_hand_over(d);
     if (atomic_load_explicit(&d->world.segment->head->failed, memory_order_relaxed) != d->failed_seen)
         look_at_deaths(d);
     if (d->dying != NULL && events == 0)
@@ -976,7 +976,7 @@ static void say_farewell(struct dev_peer *p)
     ku_lock(&d->lock);
     if (rdm_link_ready(p) == DEV_OK &&
         library_has_room(p)) { /* also beyond the credits: the peer may have closed */
-        dev_status st = send_head(p, RDM_FAREWELL, RDM_OP_FAREWELL);
+        dev_status st = rdm_send_head(p, RDM_FAREWELL, RDM_OP_FAREWELL);
         p->said_bye = st == DEV_OK || st == DEV_QUEUED;
         p->bye_done = st == DEV_OK;
     }
@@ -1022,7 +1022,7 @@ void rdm_close(struct dev *d)
         all = true;
         for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)
             all = has_left(p) && all;
-        if (hand_over(d) == 0 && !all)
+        if (rdm_hand_over(d) == 0 && !all)
             usleep(50);
     }
     for (struct dev_peer *p = d->known; p != NULL; p = p->next_known)

@@ -57,7 +57,7 @@ struct rdm_head {
     uint8_t kind; /* enum rdm_kind */
     uint8_t pad;  /* bytes after the body: bodies that lie one after the other in memory are aligned */
 };
-enum rdm_kind { RDM_PACKET = 1, RDM_FAREWELL, RDM_CREDIT };
+enum rdm_kind { RDM_PACKET = 1, RDM_FAREWELL, RDM_CREDIT, RDM_PROBE /* to itself: measure.c */ };
 _Static_assert(sizeof(struct rdm_head) == 32, "bodies are aligned to 8");
 
 /* Something that the library does for us, and tells of by rdm_done. */
@@ -217,9 +217,12 @@ struct dev {
     size_t max_moved; /* at most so many bytes at once */
     uint32_t
         max_send; /* bytes of a body, at most RDM_LARGE: what the library sends without another call of this process */
-    uint32_t max_lying; /* 0: bodies are always copied */
-    int pieces;         /* of an iov, with the head */
-    void *scratch;      /* for bodies that came where they are not aligned */
+    uint32_t max_lying;   /* 0: bodies are always copied */
+    int pieces;           /* of an iov, with the head */
+    uint32_t card_ns;     /* what a short packet takes over such a card; 0: there is none, or no other node */
+    uint32_t measured_ns; /* what it does take to this process itself; 0: unknown */
+    uint32_t probes;      /* have come back */
+    void *scratch;        /* for bodies that came where they are not aligned */
     size_t scratch_bytes;
 };
 
@@ -230,6 +233,11 @@ dev_status rdm_open(struct dev *d, int lib_fd); /* after the library is; what is
 /* Between these a library makes its threads: they take none of the program's signals. */
 void rdm_hush(sigset_t *before);
 void rdm_hush_end(const sigset_t *before);
+/* A card that takes card_ns for a short packet, 0: none, is measured; `address`: this process's own, of the library, by way of networks.
+ * After rdm_open.  Then: what to tell the core, and what to add to n bytes of text about the device. */
+void rdm_measure(struct dev *d, uint32_t card_ns, const void *address, size_t n);
+uint32_t rdm_latency(const struct dev *d, uint32_t without_card);
+int rdm_about(const struct dev *d, char *text, size_t cap, int n);
 void rdm_fini(struct dev *d); /* all but d itself; after lib.disconnect of all */
 void rdm_say(struct dev *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void rdm_stranger(struct dev *d); /* what has come is no packet: it is dropped */
@@ -247,9 +255,11 @@ void rdm_free_buffers(struct dev *d); /* before the library closes: it may have 
 
 uint64_t rdm_now(void);
 
-/* rdm.c, arrive.c and memory.c, for each other */
+/* rdm.c, arrive.c, measure.c and memory.c, for each other */
 uint64_t rdm_token(const struct dev *d, uint64_t nonce, int32_t from, int32_t to);
 void rdm_receive(struct dev *d, struct rdm_in *in);
+int rdm_hand_over(struct dev *d); /* look, and hand up: how much there was */
+dev_status rdm_send_head(struct dev_peer *p, enum rdm_kind kind, enum rdm_what what);
 void rdm_filled(struct dev_peer *p, dev_status how);
 void rdm_give_back(struct dev *d, struct rdm_in *in);
 bool rdm_owed(const struct dev_peer *p);       /* has it to be told how many of its packets were handed up? */
