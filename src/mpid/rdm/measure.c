@@ -75,11 +75,10 @@ void rdm_measure(struct dev *d, uint32_t card_ns, const void *address, size_t n)
 {
     sigset_t signals;
     int64_t as_if = d->up.knob_number(d->up.core, "CARD_NS");
-    if (as_if > 0)
-        card_ns = (uint32_t)as_if;
-    if (card_ns == 0 || d->world.size == d->world.local_size)
+    bool wanted = as_if > 0 || (card_ns > 0 && d->world.size > d->world.local_size);
+    if (!wanted)
         return;
-    d->card_ns = card_ns;
+    d->card_ns = as_if > 0 ? (uint32_t)as_if : card_ns;
     rdm_hush(&signals);
     d->measured_ns = (uint32_t)measure(d, address, n);
     rdm_hush_end(&signals);
