@@ -8,7 +8,8 @@ enum {
     PROBES = 20,
     CONNECT_MS = 50, /* the first is waited for: the library connects meanwhile */
     ALL_MS = 5,      /* and all others */
-    LIE = 2          /* a card that takes so many times as long is none */
+    SETTLE_MS = 50,
+    LIE = 2 /* a card that takes so many times as long is none */
 };
 
 /* How long a packet takes; 0: it has not come until `end`. */
@@ -46,6 +47,15 @@ static uint64_t least(struct dev_peer *p)
     return min;
 }
 
+/* All have come back, and the library has done with them: later looks find nothing of them. */
+static void settle(struct dev_peer *p)
+{
+    struct dev *d = p->dev;
+    uint64_t end = rdm_now() + SETTLE_MS * 1000000ull;
+    while ((p->in_flight > 0 || (uint16_t)d->probes != p->seq) && rdm_now() < end)
+        rdm_hand_over(d);
+}
+
 /* The process is a peer of its own for this alone.  It counts as gone, so that nothing is told of it. */
 static uint64_t measure(struct dev *d, const void *address, size_t n)
 {
@@ -64,6 +74,7 @@ static uint64_t measure(struct dev *d, const void *address, size_t n)
     if (p == NULL)
         return 0;
     ns = least(p);
+    settle(p);
     ku_lock(&d->lock);
     d->lib->disconnect(p);
     d->refused = false;
