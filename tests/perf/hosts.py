@@ -4,7 +4,7 @@
   hosts.py [--hosts 2,3,4] [--nets none,rate,delay] [--ranks N] [--rounds N] [--time S] [--limit S] [--sizes 8,1K,64K,1M] [--calls apart|row] [TEST...]
 The hosts are network namespaces with an sshd each.  Nets: none (a bridge), rate (a bridge, 1 Gbit/s into and out of each host), delay (the relay,
 250 us each way and 1 Gbit/s into each host).  Each host has one core of this machine, the same for all libraries.  --ranks: on each host.
---calls: apart, a barrier that does not count before each (the default); row, one after another, which makes a rate.  TEST: names of mpi_bench; without: all collectives.
+--calls: apart, each begun by all ranks at one time (the default); row, one after another, which makes a rate.  TEST: names of mpi_bench; without: all collectives.
 A line: the median time of the rounds in us, then the median of the rounds' ratios of the better peer and of the flat rows to Keel: above 1 Keel is
 ahead.  A run that takes longer than the limit counts as far as it came.  Needs the rights to make network namespaces, and ssh.  Nothing here fails
 on a time."""

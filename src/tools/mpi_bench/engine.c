@@ -57,16 +57,12 @@ double seconds_a_round(void (*round)(long n), long n, double time, int own_clock
     return s.counts / (double)rounds;
 }
 
-/* As the programs measure that wait for all before each call: what one call takes on the rank that is longest in it.  Calls one after another,
- * of which some ranks wait for nobody, make a rate. */
+/* What one call takes (start.c).  Calls one after another, of which some ranks wait for nobody, make a rate. */
 static void (*call)(long n);
 
 static void apart(long n)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
-    double start = MPI_Wtime();
-    call(n);
-    counted += MPI_Wtime() - start;
+    counted += seconds_apart(call, n);
 }
 
 /* Blocks until there are enough, or until they have taken three times what they should. A block that is far too short means that

@@ -16,7 +16,7 @@ const char usage[] =
     "  -d, --depths LIST      of matching (default 1:100000:10)\n"
     "  -t, --time SECONDS     for each figure (default 0.05)\n"
     "  -w, --window N         messages under way in tests of bandwidth and rate (default 64)\n"
-    "  -a, --apart            a barrier that does not count before each call of a collective\n"
+    "  -a, --apart            all ranks begin each call of a collective at one time\n"
     "  -1, --one-side         derived types on rank 0 only; rank 1 sends and receives bytes\n"
     "  -m, --memory BYTES     of buffers a rank; what needs more is left out (default 1G)\n"
     "  -L, --limit SECONDS    begin no figure after this time\n"

@@ -18,7 +18,7 @@ struct options {
     double time, limit; /* seconds a point; seconds of the run, 0: no limit */
     size_t memory;      /* bytes of the buffers of a rank */
     struct numbers bytes, depths;
-    int apart; /* a barrier before each round of a test in which all take part */
+    int apart; /* all ranks begin at one time each round of a test in which all take part */
     int list, help, version;
     char **words; /* what to run; ends with NULL; none: all */
 };
@@ -27,6 +27,10 @@ extern struct options opt;
 /* 0, or why the arguments are wrong. */
 const char *read_options(int argc, char **argv);
 extern const char usage[];
+
+/* What a call in which all take part takes from its first rank's beginning to its last one's end; the ranks begin at one time. The
+ * same on all ranks. */
+double seconds_apart(void (*call)(long n), long n);
 
 int make_room(size_t bytes);
 void free_room(void);
