@@ -109,9 +109,10 @@ static void look_at_clocks(void)
 
 /* ---- Calls ---- */
 
+/* Awake for the last part, since one rank wakes up later than another.  Ranks that share a core give it to each other all the while. */
 static void wait_until(double time)
 {
-    double sleep_to = crowded ? time : time - SPIN;
+    double sleep_to = time - SPIN;
     struct timespec t = { .tv_sec = (time_t)sleep_to };
     t.tv_nsec = (long)((sleep_to - (double)t.tv_sec) * NANO);
     if (now() < sleep_to) {
@@ -120,7 +121,8 @@ static void wait_until(double time)
         prctl(PR_SET_TIMERSLACK, 0); /* as before */
     }
     while (now() < time)
-        ;
+        if (crowded)
+            sched_yield();
 }
 
 /* The time on which all agree; *took: how long the word of it was on its way. */
