@@ -471,16 +471,6 @@ void MPIR_Coll_refused(MPIR_Comm *comm)
     MPIR_Coll_team_give_up(comm);
 }
 
-void MPIR_Coll_drop(struct coll_state *st)
-{
-    for (int i = 0; i < st->ntemps; i++)
-        free(st->temps[i]);
-    if (st->made) {
-        MPID_Type_fini(&st->made->adi);
-        free(st->made);
-    }
-}
-
 int MPIR_Coll_end(struct coll *c)
 {
     struct coll_state *st = c->st;

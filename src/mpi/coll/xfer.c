@@ -1,6 +1,5 @@
-/* xfer.c: what algorithms are written with: messages, temporary buffers, trees, blocks. */
+/* xfer.c: what algorithms are written with: messages, trees, blocks. */
 #include "sched.h"
-#include <stdlib.h>
 
 void MPIR_Coll_note(struct coll *c, int err)
 {
@@ -175,56 +174,7 @@ void MPIR_Coll_batch_end(struct coll_batch *b)
         batch_shift(b);
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------- */
-
-static void *no_memory(struct coll *c, int64_t bytes)
-{
-    MPIR_Coll_note(
-        c, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of temporary data", (long long)bytes));
-    return c->st->small;
-}
-
-/* NULL: there is none. */
-static void *take_memory(struct coll_state *st, int64_t bytes)
-{
-    size_t room = ((size_t)bytes + 15) & ~(size_t)15;
-    if (st->used + room <= sizeof st->small) {
-        st->used += room;
-        return st->small + st->used - room;
-    }
-    void *p = st->ntemps < COLL_TEMPS ? malloc(room) : NULL;
-    if (p)
-        st->temps[st->ntemps++] = p;
-    return p;
-}
-
-void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
-{
-    int64_t gap = 0, span = count ? MPIR_Datatype_span(type, count, &gap) : 0;
-    char *p = take_memory(c->st, span);
-    return p ? p - gap : no_memory(c, span);
-}
-
-void *MPIR_Coll_must_have(struct coll *c, int64_t bytes)
-{
-    void *p = take_memory(c->st, bytes);
-    if (!p)
-        MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL,
-                   "no memory for what a collective needs to go on that others wait for");
-    return p;
-}
-
-MPIR_Datatype *MPIR_Coll_temp_type(struct coll *c)
-{
-    MPIR_Datatype *t = calloc(1, sizeof *t);
-    if (!t) {
-        no_memory(c, sizeof *t);
-        return NULL;
-    }
-    t->adi.obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
-    c->st->made = t;
-    return t;
-}
+/* ---- Data ------------------------------------------------------------------------------------------------------- */
 
 void MPIR_Coll_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
                     int64_t dcount, MPIR_Datatype *dtype)

@@ -151,6 +151,8 @@ bool MPIR_Agreement_step(struct MPIR_Agreement *a, uint32_t *values, int words, 
 
 /* What a communicator over several nodes keeps for its collectives. */
 void MPIR_Coll_nodes_free(MPIR_Comm *comm);
+/* Free what collectives keep for later ones. */
+void MPIR_Coll_stop(void);
 
 /* The tag of the next collective's messages.  Persistent ones have the other half of the tags (src/mpi/coll). */
 enum { MPIR_COMM_TAGS = 1 << 30 };

@@ -202,6 +202,7 @@ KU_NEEDS(lock) static void undo(void)
     MPIR_Part_stop();
     MPIR_Drive_stop();
     MPIR_Comm_end();
+    MPIR_Coll_stop();
     MPIR_Datatype_fini_predefined();
     library.adi = DOWN;
 }
