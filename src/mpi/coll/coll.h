@@ -283,7 +283,8 @@ struct coll_batch {
         MPIR_Request request;
         int64_t expect; /* bytes; -1: a send */
         int source;
-        uint32_t step; /* noted down: which one */
+        uint32_t step;      /* noted down: which one */
+        const bool *wanted; /* NULL: it is */
     } op[COLL_BATCH];
 };
 static inline void coll_batch_begin(struct coll_batch *b, struct coll *c)
@@ -310,6 +311,9 @@ void MPIR_Coll_batch_send_heap(struct coll_batch *b, const struct coll_heap *h, 
 /* Receive only if *wanted by then. */
 void MPIR_Coll_batch_recv_if(struct coll_batch *b, const bool *wanted, void *buf, int64_t count,
                              MPIR_Datatype *type, int source);
+/* Receive, but give it up unless *wanted when the batch waits for it; what makes *wanted false notes an error. */
+void MPIR_Coll_batch_recv_while(struct coll_batch *b, const bool *wanted, void *buf, int64_t count,
+                                MPIR_Datatype *type, int source);
 /* Call fn(c, arg), which may read and write memory, copy, combine and note errors, but neither send nor receive. */
 typedef void coll_call(struct coll *c, void *arg);
 void MPIR_Coll_call(struct coll *c, coll_call *fn, void *arg);

@@ -4,6 +4,10 @@
  * that tells its length, and one message between two nodes carries all such blocks.  A longer one goes straight to the process it is for,
  * and its record says so; so each block goes between nodes once.  Blocks between processes of a node are messages of their own.
  *
+ * In gatherv and scatterv the receiver of a block that is long by what it expects begins to receive it at once, and gives that up if the
+ * record says something else.  That takes another way for the records than for the block: that of a leader to or from a root that leads
+ * no node comes when its record has come.
+ *
  * As in packed.c, what the record says counts, should the receiver have expected something else.  Where a record is missing, a process on
  * the way has failed, and the receiver goes by what it expects itself. */
 #include "nodes.h"
@@ -35,6 +39,39 @@ static int32_t member_of(const struct coll *c, int32_t rank)
 static bool is_long(const struct coll_block *b, int64_t limit)
 {
     return packed_bytes(b) > limit;
+}
+
+/* Records between the root and leaders go through the leaders' communicator if the root is in it. */
+static bool root_leads(const struct coll *c)
+{
+    return leader_of(c, MPIR_Coll_node_of(c->comm, c->root)) == c->root;
+}
+
+static struct coll records_of(const struct coll *c)
+{
+    struct coll p = *c;
+    if (root_leads(c)) {
+        p.comm = c->comm->nodes->leaders;
+        p.which = MPID_CONTEXT_PT2PT;
+    }
+    return p;
+}
+
+/* In that communicator: the leader of a node; the root. */
+static int32_t leader_among(const struct coll *c, int32_t node)
+{
+    return root_leads(c) ? node : leader_of(c, node);
+}
+
+static int32_t root_among(const struct coll *c)
+{
+    return root_leads(c) ? MPIR_Coll_node_of(c->comm, c->root) : c->root;
+}
+
+/* Does the record of a rank go another way than its block? */
+static bool apart(const struct coll *c, int32_t rank)
+{
+    return root_leads(c) || leader_of(c, MPIR_Coll_node_of(c->comm, rank)) != rank;
 }
 
 /* ---- Gatherv -------------------------------------------------------------------------------------------------------- */
@@ -87,10 +124,33 @@ static void unpack_all(struct coll *c, void *arg)
         }
 }
 
+/* Is the block of rank i received before its record has come? */
+static bool comes_first(const struct coll *c, int32_t i)
+{
+    struct coll_block to = MPIR_Coll_rblock(c, i);
+    return !is_here(c, i) && is_long(&to, MPIR_Packed_limit(c->size)) && apart(c, i);
+}
+
+/* Of the first ranks so many that none of them has to be waited for before the records.  Returns the rank behind them. */
+static int32_t begin_long(struct coll *c, struct coll_batch *b, const struct gathering *g, bool mute)
+{
+    enum { MOST = COLL_BATCH / 2 };
+    int32_t i = 0;
+    for (int begun = 0; i < c->size && begun < MOST; i++) {
+        struct coll_block to = MPIR_Coll_rblock(c, i);
+        if (!comes_first(c, i))
+            continue;
+        MPIR_Coll_batch_recv_while(b, mute ? NULL : &g->straight[i], to.buf, to.count, to.type, i);
+        begun++;
+    }
+    return i;
+}
+
 static void gather_at_root(struct coll *c, struct gathering *g)
 {
     const struct MPIR_Nodes *n = c->comm->nodes;
     int64_t limit = MPIR_Packed_limit(c->size);
+    struct coll records = records_of(c);
     struct coll_batch b;
     MPIR_Packed_make(c, &g->heap, c->size - members_here(c), limit);
     g->straight = MPIR_Coll_temp(c, c->size, coll_bytes());
@@ -104,12 +164,13 @@ static void gather_at_root(struct coll *c, struct gathering *g)
         if (from != c->rank && !coll_empty(&to))
             MPIR_Coll_batch_recv(&b, to.buf, to.count, to.type, from);
     }
+    int32_t begun = begin_long(c, &b, g, mute);
     for (int32_t k = 1; k < n->nodes; k++)
-        MPIR_Coll_recv_heap(c, &g->heap, leader_of(c, (n->mine + k) % n->nodes));
+        MPIR_Coll_recv_heap(&records, &g->heap, leader_among(c, (n->mine + k) % n->nodes));
     MPIR_Coll_call(c, unpack_all, g);
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block to = MPIR_Coll_rblock(c, i);
-        if (is_here(c, i))
+        if (is_here(c, i) || (i < begun && comes_first(c, i)))
             continue;
         if (!mute)
             MPIR_Coll_batch_recv_if(&b, &g->straight[i], to.buf, to.count, to.type, i);
@@ -126,15 +187,21 @@ static void gather_from_afar(struct coll *c, struct gathering *g)
     const struct MPIR_Nodes *n = c->comm->nodes;
     int64_t limit = MPIR_Packed_limit(c->size);
     struct coll_block own = { (void *)(uintptr_t)c->sbuf, c->scount, c->stype };
-    struct coll_batch b;
+    bool block_first = n->leaders && apart(c, c->rank);
+    struct coll records = n->leaders ? records_of(c) : *c;
+    struct coll_batch b, up;
     MPIR_Packed_make(c, &g->heap, n->leaders ? members_here(c) : 1, limit);
     MPIR_Coll_call(c, put_own, g);
+    coll_batch_begin(&b, c);
+    coll_batch_begin(&up, &records);
+    if (is_long(&own, limit) && block_first)
+        MPIR_Coll_batch_send(&b, own.buf, own.count, own.type, c->root);
     for (int32_t i = 1; n->leaders && i < members_here(c); i++)
         MPIR_Coll_recv_heap(c, &g->heap, MPIR_Coll_node_member(c->comm, i));
-    coll_batch_begin(&b, c);
-    MPIR_Coll_batch_send_heap(&b, &g->heap, n->leaders ? c->root : leader_of(c, n->mine));
-    if (is_long(&own, limit))
+    MPIR_Coll_batch_send_heap(&up, &g->heap, n->leaders ? root_among(c) : leader_of(c, n->mine));
+    if (is_long(&own, limit) && !block_first)
         MPIR_Coll_batch_send(&b, own.buf, own.count, own.type, c->root);
+    MPIR_Coll_batch_end(&up);
     MPIR_Coll_batch_end(&b);
 }
 
@@ -221,15 +288,17 @@ static void scatter_at_root(struct coll *c, struct scattering *s)
 {
     const struct MPIR_Nodes *n = c->comm->nodes;
     int64_t limit = MPIR_Packed_limit(c->size);
-    struct coll_batch b;
+    struct coll records = records_of(c);
+    struct coll_batch b, down;
     MPIR_Packed_make(c, &s->heap, c->size - members_here(c), limit);
     s->parts = MPIR_Coll_temp(c, (int64_t)sizeof *s->parts * n->nodes, coll_bytes());
     bool mute = c->st->mute;
     MPIR_Coll_call(c, pack, s);
     coll_batch_begin(&b, c);
+    coll_batch_begin(&down, &records);
     for (int32_t k = 1; k < n->nodes; k++) {
         int32_t i = (n->mine + k) % n->nodes;
-        MPIR_Coll_batch_send_heap(&b, mute ? &s->none : &s->parts[i], leader_of(c, i));
+        MPIR_Coll_batch_send_heap(&down, mute ? &s->none : &s->parts[i], leader_among(c, i));
     }
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block to = MPIR_Coll_sblock(c, i);
@@ -238,6 +307,7 @@ static void scatter_at_root(struct coll *c, struct scattering *s)
             MPIR_Coll_batch_send(&b, to.buf, to.count, to.type, i);
     }
     MPIR_Coll_take_own_block(c);
+    MPIR_Coll_batch_end(&down);
     MPIR_Coll_batch_end(&b);
 }
 
@@ -245,18 +315,24 @@ static void scatter_at_root(struct coll *c, struct scattering *s)
 static void scatter_to_afar(struct coll *c, struct scattering *s)
 {
     const struct MPIR_Nodes *n = c->comm->nodes;
+    struct coll_block own = { c->rbuf, c->rcount, c->rtype };
+    bool block_first = is_long(&own, MPIR_Packed_limit(c->size)) && apart(c, c->rank);
+    struct coll records = n->leaders ? records_of(c) : *c;
     struct coll_batch b;
     MPIR_Packed_make(c, &s->heap, n->leaders ? members_here(c) : 1, MPIR_Packed_limit(c->size));
     if (n->leaders)
         s->parts = MPIR_Coll_temp(c, (int64_t)sizeof *s->parts * members_here(c), coll_bytes());
     bool mute = c->st->mute;
     MPIR_Coll_call(c, MPIR_Packed_empty, &s->heap);
-    MPIR_Coll_recv_heap(c, &s->heap, n->leaders ? c->root : leader_of(c, n->mine));
-    MPIR_Coll_call(c, take_apart, s);
     coll_batch_begin(&b, c);
+    if (block_first)
+        MPIR_Coll_batch_recv_while(&b, &s->straight, own.buf, own.count, own.type, c->root);
+    MPIR_Coll_recv_heap(&records, &s->heap, n->leaders ? root_among(c) : leader_of(c, n->mine));
+    MPIR_Coll_call(c, take_apart, s);
     for (int32_t i = 1; n->leaders && i < members_here(c); i++)
         MPIR_Coll_batch_send_heap(&b, mute ? &s->none : &s->parts[i], MPIR_Coll_node_member(c->comm, i));
-    MPIR_Coll_batch_recv_if(&b, &s->straight, c->rbuf, c->rcount, c->rtype, c->root);
+    if (!block_first)
+        MPIR_Coll_batch_recv_if(&b, &s->straight, own.buf, own.count, own.type, c->root);
     MPIR_Coll_call(c, take_own, s);
     MPIR_Coll_batch_end(&b);
 }

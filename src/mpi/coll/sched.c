@@ -28,7 +28,7 @@ enum step_kind {
     STEP_RECV,
     STEP_RECV_IF,   /* to: is it wanted? */
     STEP_RECV_HEAP, /* to: the heap */
-    STEP_WAIT,
+    STEP_WAIT,      /* to: is the receive still wanted?  NULL: it is */
     STEP_COPY,
     STEP_COMBINE,
     STEP_CALL /* to: its argument */
@@ -320,12 +320,14 @@ void MPIR_Sched_call(struct coll *c, coll_call *fn, void *arg)
     hold(c, c->rtype);
 }
 
-void MPIR_Sched_wait(struct coll *c, uint32_t step)
+void MPIR_Sched_wait(struct coll *c, uint32_t step, const bool *wanted)
 {
     struct coll_sched *d = c->st->sched;
     if (d->broken)
         return;
-    next_step(c, STEP_WAIT)->count = step;
+    struct step *s = next_step(c, STEP_WAIT);
+    s->count = step;
+    s->to = (void *)(uintptr_t)wanted;
     d->busy &= ~(1ull << d->steps[step].slot);
 }
 
@@ -445,6 +447,16 @@ static bool ended(struct coll_sched *d, const struct step *s)
     return true;
 }
 
+/* False: what it waits for is under way. */
+static bool take_wait(struct coll_sched *d, const struct step *s)
+{
+    const struct step *of = &d->steps[s->count];
+    int err = 0;
+    if (s->to && !*(const bool *)s->to && d->slots[of->slot].live)
+        MPID_RecvCancel(&d->slots[of->slot].watched.request, &err);
+    return ended(d, of);
+}
+
 /* False: it is not over. */
 static bool take_message(struct coll_sched *d, const struct step *s)
 {
@@ -464,7 +476,7 @@ static bool take(struct coll_sched *d, const struct step *s)
         s->fn(&d->call, s->to);
         return true;
     case STEP_WAIT:
-        return ended(d, &d->steps[s->count]);
+        return take_wait(d, s);
     case STEP_COPY:
         if (!d->st.mute)
             MPIR_Coll_note(&d->call,

@@ -21,8 +21,9 @@ void MPIR_Sched_recv_heap(struct coll *c, struct coll_heap *h, int source);
 uint32_t MPIR_Sched_send_heap(struct coll *c, const struct coll_heap *h, int dest);
 uint32_t MPIR_Sched_recv_if(struct coll *c, const bool *wanted, void *buf, int64_t count, MPIR_Datatype *type,
                             int source);
-/* Nothing later begins before that step is over.  Once for each step that is not at_once. */
-void MPIR_Sched_wait(struct coll *c, uint32_t step);
+/* Nothing later begins before that step is over, or, a receive, is given up, as it is unless *wanted by then (NULL: it is).  Once for each
+ * step that is not at_once. */
+void MPIR_Sched_wait(struct coll *c, uint32_t step, const bool *wanted);
 void MPIR_Sched_copy(struct coll *c, const void *src, int64_t scount, MPIR_Datatype *stype, void *dst,
                      int64_t dcount, MPIR_Datatype *dtype);
 void MPIR_Sched_combine(struct coll *c, const void *in, void *inout, int64_t count);

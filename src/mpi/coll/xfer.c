@@ -68,7 +68,7 @@ void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_D
     if (coll_noting(c)) {
         uint32_t step = MPIR_Sched_recv(c, rbuf, rcount, rtype, source, false);
         MPIR_Sched_send(c, sbuf, scount, stype, dest, true);
-        MPIR_Sched_wait(c, step);
+        MPIR_Sched_wait(c, step, NULL);
         return;
     }
     MPIR_Status status = { 0 };
@@ -86,9 +86,11 @@ static void batch_shift(struct coll_batch *b)
     b->first++;
     b->n--;
     if (coll_noting(b->c)) {
-        MPIR_Sched_wait(b->c, b->op[i].step);
+        MPIR_Sched_wait(b->c, b->op[i].step, b->op[i].wanted);
         return;
     }
+    if (b->op[i].wanted && !*b->op[i].wanted)
+        MPID_RecvCancel(r, &err);
     if (b->op[i].expect < 0) {
         MPID_SendComplete(r, &err);
         MPIR_Coll_note(b->c, err);
@@ -107,6 +109,7 @@ static uint32_t batch_place(struct coll_batch *b, int64_t expect, int source)
     uint32_t i = (b->first + b->n) % COLL_BATCH;
     b->op[i].expect = expect;
     b->op[i].source = source;
+    b->op[i].wanted = NULL;
     b->op[i].request.obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
     return i;
 }
@@ -127,10 +130,12 @@ void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, 
         b->n++;
 }
 
-void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source)
+void MPIR_Coll_batch_recv_while(struct coll_batch *b, const bool *wanted, void *buf, int64_t count,
+                                MPIR_Datatype *type, int source)
 {
     struct coll *c = b->c;
     uint32_t i = batch_place(b, count * type->adi.size, source);
+    b->op[i].wanted = wanted;
     if (coll_noting(c)) {
         b->op[i].step = MPIR_Sched_recv(c, buf, count, type, source, false);
         b->n++;
@@ -142,6 +147,11 @@ void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_D
         MPIR_Coll_note(c, err);
     else
         b->n++;
+}
+
+void MPIR_Coll_batch_recv(struct coll_batch *b, void *buf, int64_t count, MPIR_Datatype *type, int source)
+{
+    MPIR_Coll_batch_recv_while(b, NULL, buf, count, type, source);
 }
 
 void MPIR_Coll_batch_send_heap(struct coll_batch *b, const struct coll_heap *h, int dest)
