@@ -12,6 +12,7 @@
 #include "util/err.h"
 #include "util/knob.h"
 #include "util/sparse.h"
+#include "util/wait.h"
 
 extern const struct dev_ops dev_tcp_ops;
 
@@ -331,8 +332,12 @@ static int look(struct dev *d)
     if (d->trying || d->nguests || d->deaf || atomic_load_explicit(&d->wanted, memory_order_relaxed))
         events += dev_tcp_due(d);
     every = atomic_load_explicit(&d->nwatched, memory_order_relaxed) > 0 ? EPOLL_WRITING : EPOLL;
-    if (d->hot[0] && d->idle < PATIENCE && d->turn++ % every != 0) /* as long as more may come soon */
-        return events + read_hot(d);
+    if (d->hot[0] && d->idle < PATIENCE && d->turn++ % every != 0) { /* as long as more may come soon */
+        events += read_hot(d);
+        if (events > 0 || !d->hot[1] || ku_wait_policy.spin_ns > 0)
+            return events;
+        /* Who shares its core steps aside next: what the other connections have brought would wait for its next turn. */
+    }
     n = epoll_wait(d->epoll, ev, EVENTS, 0);
     for (int i = 0; i < n; i++) {
         struct source *s = ev[i].data.ptr;
