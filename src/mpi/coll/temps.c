@@ -1,14 +1,19 @@
 /* temps.c: memory of temporary data of collectives.
  *
  * Long blocks are kept for later calls: the system would take their pages back and give new ones, which takes as long as copying
- * what is in them several times.  Calls come one at a time (util/seat.h), so no lock guards them. */
+ * what is in them several times.  Calls come one at a time (util/seat.h), so no lock guards them.
+ *
+ * Long blocks of malloc, so those of programs, begin at one place of a page.  A processor that reads from one such block and writes to another
+ * compares the low bits of addresses and waits where there is nothing to wait for: so long blocks begin here at other places, in turn. */
 #include "coll.h"
+#include <stdint.h>
 #include <stdlib.h>
 
-enum { LONG = 64 << 10, MOST_KEPT = 8 << 20 /* bytes, of all together */ };
+enum { LONG = 64 << 10, MOST_KEPT = 8 << 20 /* bytes, of all together */, PAGE = 4096, PLACES = 4 };
 
 struct block {
     _Alignas(16) size_t room; /* bytes behind this */
+    void *whole;              /* what malloc gave */
     struct block *next;       /* of those kept, the last given back first */
 };
 
@@ -34,12 +39,31 @@ static struct block *kept_block(size_t room)
     return NULL;
 }
 
+/* Bytes that a block at `whole` leaves out. */
+static size_t gap_before(const void *whole)
+{
+    static uint32_t turn;
+    size_t place = PAGE / PLACES * (turn++ % PLACES) + PAGE / PLACES / 2;
+    return (place - (uintptr_t)whole - sizeof(struct block)) % PAGE;
+}
+
+static struct block *new_block(size_t room)
+{
+    char *whole = malloc(sizeof(struct block) + room + (room >= LONG ? PAGE : 0));
+    if (!whole)
+        return NULL;
+    struct block *b = (struct block *)(whole + (room >= LONG ? gap_before(whole) : 0));
+    b->room = room;
+    b->whole = whole;
+    return b;
+}
+
 /* NULL: there is none. */
 static void *take_block(size_t room)
 {
     struct block *b = room >= LONG ? kept_block(room) : NULL;
-    if (!b && (b = malloc(sizeof *b + room)) != NULL)
-        b->room = room;
+    if (!b)
+        b = new_block(room);
     return b ? b + 1 : NULL;
 }
 
@@ -50,7 +74,7 @@ static void keep_at_most(size_t bytes)
         struct block **at = &kept.first;
         while ((*at)->next)
             at = &(*at)->next;
-        free(unlink_block(at));
+        free(unlink_block(at)->whole);
     }
 }
 
@@ -58,7 +82,7 @@ static void give_block(void *p)
 {
     struct block *b = (struct block *)p - 1;
     if (b->room < LONG || b->room > MOST_KEPT) {
-        free(b);
+        free(b->whole);
         return;
     }
     keep_at_most(MOST_KEPT - b->room);
