@@ -367,7 +367,7 @@ static void copies(void)
 static void pingpongs(void)
 {
     struct way w;
-    static const size_t sizes[] = { 256, 64 << 10, 256 << 10, 1 << 20 };
+    static const size_t sizes[] = { 256, 1 << 10, 64 << 10, 256 << 10, 1 << 20 };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         report("pingpong", "bytes", (long)sizes[i], best_way(ping_pong, sizes[i], 1, &w) * 1e6, "us");
         explain("pingpong", sizes[i], &w);

@@ -29,7 +29,7 @@ static void pairwise(struct coll *c)
  * waits for the oldest of its messages, and both sides have them in the same order. */
 static uint32_t messages_at_once(const struct coll *c)
 {
-    enum { LEAST = 2, BYTES = 256 << 10 };
+    enum { LEAST = 4, BYTES = 256 << 10 }; /* two each way: one that waits for its peer leaves no gap */
     int64_t longest = 1;
     if (c->comm->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2)
         return COLL_BATCH;
@@ -159,9 +159,10 @@ static struct coll_cost pairwise_cost(const struct coll_size *s)
 static struct coll_cost linear_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes, batches = (2 * p) / COLL_BATCH + 1;
+    double at_once = s->nodes > 1 ? 1 : 1.1; /* all at once: the caches suffer */
     return (struct coll_cost){ .rounds = batches,
                                .messages = 2 * (p - 1),
-                               .bytes = n * (p - 1) * 1.1, /* all at once: the caches suffer */
+                               .bytes = n * (p - 1) * at_once,
                                .waits = batches * p,
                                .total_bytes = n * p * (p - 1) };
 }
