@@ -86,7 +86,8 @@ def collectives(small, large, larger, fast):
 # What took more than half of the best peer's time when it was first looked at.
 BEHIND_2 = ([Goal("half round trip", "latency", n, 0.5, floor="ping-pong", floor_goal=1.3) for n in (256, 256 * K, M)]
             + [Goal("barrier", "barrier", 0, 0.5, floor="line", floor_goal=2), Goal("allreduce", "allreduce", 8, 0.5, floor="2 lines + 40 ns", floor_goal=1),
-               Goal("allgather", "allgather", 8, 0.5, floor="2 lines + 40 ns", floor_goal=1), # each sends a block and gets one, as in half of a ping-pong that both begin
+               Goal("allgather", "allgather", 8, 0.5, floor="2 lines + 40 ns", floor_goal=1),
+               # Each sends a block and gets one, as in half of a ping-pong that both begin.
                Goal("alltoall", "alltoall", K, 0.5, floor="ping-pong", floor_goal=1.3)])
 BEHIND_8 = [Goal("alltoall", "alltoall", K, 0.5), Goal("alltoall", "alltoall", M, 0.5, floor="exchange", floor_goal=1.3),
             Goal("allreduce", "allreduce", M, 0.5, floor="7 copies", floor_goal=1.3), Goal("broadcast", "bcast", M, 0.5, floor="3.5 copies", floor_goal=1.3)]

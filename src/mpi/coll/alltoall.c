@@ -159,7 +159,8 @@ static struct coll_cost pairwise_cost(const struct coll_size *s)
 static struct coll_cost linear_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes, batches = (2 * p) / COLL_BATCH + 1;
-    double at_once = s->nodes > 1 ? 1 : 1.1; /* all at once: the caches suffer */
+    /* All at once: the caches suffer.  Over nodes few are (messages_at_once). */
+    double at_once = s->nodes > 1 ? 1 : 1.1;
     return (struct coll_cost){ .rounds = batches,
                                .messages = 2 * (p - 1),
                                .bytes = n * (p - 1) * at_once,

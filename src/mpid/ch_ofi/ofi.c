@@ -769,7 +769,8 @@ static dev_status ofi_open(const struct dev_services *services, const struct dev
         ofi_fini(&o->dev);
         return st;
     }
-    rdm_measure(&o->dev, has_card(o->info) ? 1800 : 0, o->address, o->address_bytes);
+    if (rdm_asks_card(&o->dev, has_card(o->info) ? 1800 : 0))
+        rdm_measure(&o->dev, o->address, o->address_bytes);
     *dev = &o->dev;
     return DEV_OK;
 }

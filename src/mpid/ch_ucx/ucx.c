@@ -442,9 +442,9 @@ static void measure(struct ucx *u)
                                   UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
                               .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY };
     bool blind = u->blind;
-    if (ucp_worker_query(u->worker, &own) != UCS_OK)
+    if (!rdm_asks_card(&u->dev, has_card() ? 1700 : 0) || ucp_worker_query(u->worker, &own) != UCS_OK)
         return;
-    rdm_measure(&u->dev, has_card() ? 1700 : 0, own.address, own.address_length);
+    rdm_measure(&u->dev, own.address, own.address_length);
     ucp_worker_release_address(u->worker, own.address);
     u->blind = blind;
 }

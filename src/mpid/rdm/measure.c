@@ -82,28 +82,37 @@ static uint64_t measure(struct dev *d, const void *address, size_t n)
     return ns;
 }
 
-void rdm_measure(struct dev *d, uint32_t card_ns, const void *address, size_t n)
+bool rdm_asks_card(struct dev *d, uint32_t card_ns)
+{
+    int64_t as_if = d->up.knob_number(d->up.core, "CARD_NS");
+    d->card_ns = as_if > 0 ? (uint32_t)as_if : card_ns;
+    return as_if > 0 || (card_ns > 0 && d->world.size > d->world.local_size);
+}
+
+void rdm_measure(struct dev *d, const void *address, size_t n)
 {
     sigset_t signals;
-    int64_t as_if = d->up.knob_number(d->up.core, "CARD_NS");
-    bool wanted = as_if > 0 || (card_ns > 0 && d->world.size > d->world.local_size);
-    if (!wanted)
-        return;
-    d->card_ns = as_if > 0 ? (uint32_t)as_if : card_ns;
     rdm_hush(&signals);
     d->measured_ns = (uint32_t)measure(d, address, n);
     rdm_hush_end(&signals);
 }
 
+static bool is_slow(const struct dev *d)
+{
+    return d->card_ns > 0 && d->measured_ns > LIE * d->card_ns;
+}
+
 uint32_t rdm_latency(const struct dev *d, uint32_t without_card)
 {
-    return d->card_ns == 0 ? without_card : d->measured_ns > LIE * d->card_ns ? d->measured_ns : d->card_ns;
+    if (d->card_ns == 0)
+        return without_card;
+    return is_slow(d) ? d->measured_ns : d->card_ns;
 }
 
 int rdm_about(const struct dev *d, char *text, size_t cap, int n)
 {
     size_t at = (size_t)n < cap ? (size_t)n : cap;
-    if (n < 0 || d->card_ns == 0 || d->measured_ns <= LIE * d->card_ns)
+    if (n < 0 || !is_slow(d))
         return n;
     return n +
            snprintf(text + at, cap - at, ", measured: such a card would take %.1f us", d->card_ns / 1000.0);

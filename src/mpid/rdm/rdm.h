@@ -219,7 +219,7 @@ struct dev {
         max_send; /* bytes of a body, at most RDM_LARGE: what the library sends without another call of this process */
     uint32_t max_lying;   /* 0: bodies are always copied */
     int pieces;           /* of an iov, with the head */
-    uint32_t card_ns;     /* what a short packet takes over such a card; 0: it is of no interest */
+    uint32_t card_ns;     /* what a short packet takes over such a card; 0: there is none */
     uint32_t measured_ns; /* what it does take to this process itself; 0: unknown */
     uint32_t probes;      /* have come back */
     void *scratch;        /* for bodies that came where they are not aligned */
@@ -233,9 +233,10 @@ dev_status rdm_open(struct dev *d, int lib_fd); /* after the library is; what is
 /* Between these a library makes its threads: they take none of the program's signals. */
 void rdm_hush(sigset_t *before);
 void rdm_hush_end(const sigset_t *before);
-/* A card that should take card_ns for a short packet (0: there is none) is measured; `address`: this process's own, of the library, by way of networks.
- * After rdm_open.  Then: what to tell the core, and what to add to n bytes of text about the device. */
-void rdm_measure(struct dev *d, uint32_t card_ns, const void *address, size_t n);
+/* After rdm_open.  The card should take card_ns for a short packet (0: there is none): is it to be measured?  Measure it; `address`: this
+ * process's own, of the library, by way of networks.  Then: what to tell the core, and what to add to n bytes of text about the device. */
+bool rdm_asks_card(struct dev *d, uint32_t card_ns);
+void rdm_measure(struct dev *d, const void *address, size_t n);
 uint32_t rdm_latency(const struct dev *d, uint32_t without_card);
 int rdm_about(const struct dev *d, char *text, size_t cap, int n);
 void rdm_fini(struct dev *d); /* all but d itself; after lib.disconnect of all */
