@@ -1,4 +1,5 @@
 """What the scripts of this folder share: running mpiexec, finding what it left behind, counting checks."""
+import atexit
 import os
 import re
 import shutil
@@ -147,9 +148,11 @@ def inject(call, nth):
 
 
 def start(*args, **kw):
-    """A mpiexec that runs on; stdout and stderr are pipes."""
-    return subprocess.Popen([MPIEXEC, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            stdin=subprocess.DEVNULL, start_new_session=True, **kw)
+    """A mpiexec that runs on; stdout and stderr are pipes.  It does not outlive the test."""
+    p = subprocess.Popen([MPIEXEC, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         stdin=subprocess.DEVNULL, start_new_session=True, **kw)
+    atexit.register(lambda: p.returncode is None and p.kill())
+    return p
 
 
 def children(pid):

@@ -1,6 +1,7 @@
 /* names.c: see names.h. */
 #include "names.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "launch.h"
@@ -13,6 +14,11 @@ static const double AGAIN_SECONDS = 0.02; /* until another job is looked at for 
  * for it in another job waits in vain, and is told so. */
 static const double APART_SECONDS = 0.3;
 static const char apart[] = "once "; /* before such a name */
+/* Two jobs that wait for each other's names are both told.  So a job that has met such a name of another shows its own at once, publishes
+ * that it has met it, and refuses its rank when the other job has met its names, too, or has ended: a job that is refused may end soon, and
+ * its names with it. */
+static const char met[] = "met "; /* before a name that this job has met */
+static const double MET_SECONDS = 5;
 
 struct entry {
     struct entry *next;
@@ -28,8 +34,9 @@ struct waiting {
     struct waiting *next;
     int from;
     uint32_t id, need;
-    char **name; /* ends with NULL */
-    double due;  /* 0: never */
+    char **name;   /* ends with NULL */
+    double due;    /* 0: never */
+    double met_at; /* one of the names in another job, which shows it without its bytes; 0: none */
 };
 
 static struct entry *entries;
@@ -193,43 +200,85 @@ static void look_at_waiting(void)
             at = &(*at)->next;
 }
 
-static bool is_apart(const char *name)
+static bool is_published(const char *before, const char *name)
 {
-    char *shown = xformat("%s%s", apart, name), *bytes = NULL;
+    char *shown = xformat("%s%s", before, name), *bytes = NULL;
     size_t len;
-    bool is = !*find(name) && ku_publish_look_up(shown, &bytes, &len) == 0;
+    bool is = ku_publish_look_up(shown, &bytes, &len) == 0;
     free(bytes);
     free(shown);
     return is;
 }
 
-static void refuse_those_apart(void)
+static const char *find_apart(char *const *name)
 {
-    for (struct waiting **at = &waitings; *at;) {
-        char **name = (*at)->name;
-        while (*name && !is_apart(*name))
-            name++;
-        if (!*name) {
-            at = &(*at)->next;
-            continue;
-        }
-        say("a rank waits for one of another mpiexec's (MPI_Comm_connect, MPI_Comm_accept): ranks that are "
-            "served PMIx meet only those that the same mpiexec serves, and what these have spawned; use "
-            "Keel's library (without --abi=none), or one mpiexec with two sections");
-        share_answer((*at)->from, (*at)->id, NAMES_APART, NULL, 0);
-        let_go(at);
-    }
+    while (*name && (*find(*name) || !is_published(apart, *name)))
+        name++;
+    return *name;
+}
+
+static void show_apart(struct entry *e)
+{
+    char *name = xformat("%s%s", apart, e->name);
+    e->show_at = 0;
+    ku_publish(name, "", 0, &e->shown); /* if that fails, who waits goes on */
+    free(name);
 }
 
 static void show_those_apart(double t)
 {
     for (struct entry *e = entries; e; e = e->next)
-        if (e->show_at && t >= e->show_at) {
-            char *name = xformat("%s%s", apart, e->name);
-            e->show_at = 0;
-            ku_publish(name, "", 0, &e->shown); /* if that fails, who waits goes on */
-            free(name);
+        if (e->show_at && t >= e->show_at)
+            show_apart(e);
+}
+
+/* Until this job ends. */
+static void publish_met(const char *name)
+{
+    char *text = xformat("%s%s", met, name);
+    if (*find(text) || nentries == MOST) {
+        free(text);
+        return;
+    }
+    struct entry *e = xalloc(1, sizeof *e);
+    *e = (struct entry){ .next = entries, .name = text, .bytes = xalloc(1, 1), .rank = UINT32_MAX };
+    entries = e;
+    nentries++;
+    ku_publish(text, "", 0, &e->shown);
+}
+
+static bool others_have_met_ours(void)
+{
+    for (const struct entry *e = entries; e; e = e->next)
+        if (e->once && e->shown && !is_published(met, e->name))
+            return false;
+    return true;
+}
+
+static void refuse(struct waiting **at)
+{
+    say("a rank waits for one of another mpiexec's (MPI_Comm_connect, MPI_Comm_accept): ranks that are "
+        "served PMIx meet only those that the same mpiexec serves, and what these have spawned; use "
+        "Keel's library (without --abi=none), or one mpiexec with two sections");
+    share_answer((*at)->from, (*at)->id, NAMES_APART, NULL, 0);
+    let_go(at);
+}
+
+static void refuse_those_apart(double t)
+{
+    for (struct waiting **at = &waitings; *at;) {
+        struct waiting *w = *at;
+        const char *name = find_apart(w->name);
+        if (name && !w->met_at) {
+            w->met_at = t;
+            publish_met(name);
+            show_those_apart(INFINITY);
         }
+        if (w->met_at && (!name || t >= w->met_at + MET_SECONDS || others_have_met_ours()))
+            refuse(at);
+        else
+            at = &w->next;
+    }
 }
 
 double names_due(void)
@@ -249,7 +298,7 @@ void names_on_time(void)
     double t = now();
     look_at_waiting();
     show_those_apart(t);
-    refuse_those_apart();
+    refuse_those_apart(t);
     for (struct waiting **at = &waitings; *at;)
         if ((*at)->due && t >= (*at)->due) {
             answer_if_there((*at)->from, (*at)->id, (*at)->name, 0, NAMES_LATE);

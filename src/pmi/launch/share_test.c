@@ -373,7 +373,7 @@ END_TEST
 START_TEST(names_of_several_jobs)
 {
     struct result patient = { 0 };
-    struct ku_published *other;
+    struct ku_published *other, *met;
     struct pack p = { 0 };
     char *bytes;
     size_t len;
@@ -432,7 +432,38 @@ START_TEST(names_of_several_jobs)
     ck_assert_int_eq(patient.times, 1);
     ck_assert_int_eq(patient.status, NAMES_APART);
     ck_assert_int_eq(nsaid, 1);
+    ck_assert_int_eq(ku_publish_look_up("met elsewhere", &bytes, &len), 0);
+    free(bytes);
     ku_publish_withdraw(other);
+    /* Not before the other job has met ours, or has ended. */
+    for (int how = 0; how < 3; how++) {
+        ck_assert_int_eq(publish_how(1, NAMES_ONCE, "here", NULL).status, NAMES_OK);
+        ck_assert_int_eq(ku_publish("once there", "", 0, &other), 0);
+        p = (struct pack){ 0 };
+        patient = (struct result){ 0 };
+        put_look_up(&p, 1, 0, "there");
+        names_ask(NAMES_LOOK_UP, &p, done, &patient);
+        free(p.bytes);
+        names_on_time();
+        ck_assert_int_eq(ku_publish_look_up("once here", &bytes, &len), 0); /* at once */
+        free(bytes);
+        clock_now += 4;
+        names_on_time();
+        ck_assert_int_eq(patient.times, 0);
+        if (how == 0)
+            ck_assert_int_eq(ku_publish("met here", "", 0, &met), 0);
+        else if (how == 1)
+            ku_publish_withdraw(other);
+        else
+            clock_now += 2; /* it does not look any more */
+        names_on_time();
+        ck_assert_int_eq(patient.status, NAMES_APART);
+        if (how == 0)
+            ku_publish_withdraw(met);
+        if (how != 1)
+            ku_publish_withdraw(other);
+        ck_assert_int_eq(withdraw(1, "here"), NAMES_OK);
+    }
     ck_assert_int_eq(publish_how(7, NAMES_FOR_ALL, "left", NULL).status, NAMES_OK);
     end();
     ck_assert_int_eq(ku_publish_look_up("left", &bytes, &len), ENOENT);
