@@ -215,7 +215,8 @@ int MPID_Progress(void)
 static struct {
     struct ku_wait w;
     uint32_t calls;
-    uint64_t since; /* clock at the first of them */
+    uint64_t since;  /* clock at the first of them */
+    uint64_t napped; /* and at the end of the last nap */
 } asking;
 
 static uint32_t fences(void)
@@ -503,16 +504,29 @@ static int nap(void)
     return met;
 }
 
+/* Where somebody has the core who does not step aside, a program that asks naps so often: it leaves him most of the core, whatever a
+ * look at its devices costs. */
+static bool naps_now(void)
+{
+    enum { NAP_EVERY = 64 /* calls */, CLOCK_EVERY = 8, LOOKS_NS = 40000 /* from a nap to the next */ };
+    if (asking.calls % CLOCK_EVERY != 0)
+        return false;
+    return asking.calls % NAP_EVERY == 0 || ku_clock_ns() - asking.napped > LOOKS_NS;
+}
+
 /* The same beside other threads, one of which may sleep already on what wakes this rank. */
 static int asked_beside(bool hogged)
 {
-    enum { PATIENCE = 8, NAP_EVERY = 64 };
+    enum { PATIENCE = 8 };
     if (++asking.calls <= PATIENCE)
         return 0;
     if (unlikely(report_wanted()) && MPID_Thread_drive())
         MPID_Report(NULL, true);
-    if (hogged && asking.calls % NAP_EVERY == 0)
-        return MPID_Thread_park(NULL, NULL, NULL, BUSY_MS);
+    if (hogged && naps_now()) {
+        int met = MPID_Thread_park(NULL, NULL, NULL, BUSY_MS);
+        asking.napped = ku_clock_ns();
+        return met;
+    }
     uint32_t depth = MPID_Thread_suspend();
     sched_yield();
     MPID_Thread_resume(depth);
@@ -525,18 +539,22 @@ static int asked_beside(bool hogged)
  * meanwhile.  The events met. */
 static int asked_in_vain(void)
 {
-    enum { PATIENCE = 8, NAP_EVERY = 64 };
+    enum { PATIENCE = 8 };
     bool hogged = ku_wait_hogged();
     if (mode_has(MPID_MODE_THREADED))
         return asked_beside(hogged);
-    if (++asking.calls <= PATIENCE || (hogged && asking.calls % NAP_EVERY != 0))
+    if (++asking.calls <= PATIENCE || (hogged && !naps_now()))
         return 0;
     if (unlikely(report_wanted()))
         MPID_Report(NULL, true);
     if (ku_wait_step(&asking.w) == KU_WAIT_AGAIN)
         return 0;
     ku_wait_reset(&asking.w);
-    return hogged ? nap() : 0;
+    if (!hogged)
+        return 0;
+    int met = nap();
+    asking.napped = ku_clock_ns();
+    return met;
 }
 
 /* As say_since, of a program that asks. */

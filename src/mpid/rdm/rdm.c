@@ -24,6 +24,7 @@ enum {
     BLIND_MOST = 10,    /* so many times that at most, */
     VAIN_MOST = 16,     /* after so many sleeps in vain, */
     VAIN_AGAIN = 64,    /* but for every 64th; */
+    LONG_NS = 300000,   /* a sleep on the library's descriptor that takes so long was none; */
     PEACE_NS = 5000000, /* two sleeps with so much between them have nothing to do with each other */
     INS = 256,          /* records of packets that have come, made at the start */
     STOCK = 16          /* buffers, half of them large, if they are to be registered */
@@ -812,7 +813,7 @@ static bool arm_library(struct dev *d, uint64_t *at)
 {
     uint64_t now = rdm_now();
     uint32_t times;
-    d->vain = now - d->armed_at < PEACE_NS ? d->vain + 1 : 0;
+    d->vain = now - d->armed_at < (d->lib_fd < 0 || d->unwatched ? PEACE_NS : LONG_NS) ? d->vain + 1 : 0;
     d->armed_at = now;
     if (d->lib_fd >= 0 && (d->vain < VAIN_MOST || d->vain % VAIN_AGAIN == 0)) {
         see(d, true);
