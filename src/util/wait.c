@@ -39,7 +39,9 @@ enum {
         3000000 /* somebody who does not step aside keeps the core for a tick or more: 4 ms as a rule */,
     HOGGED_WAITS = 4 /* at first; twice as many each time that a yield meets him again */,
     HOGGED_WAITS_MOST = 64,
-    HOGGED_PAST = 256 /* yields that did not meet him */
+    HOGGED_PAST = 256 /* yields that did not meet him */,
+    FAR_NS = 1000000,
+    BUSY_NS = 100000 /* a yield among ranks that wait takes less */
 };
 
 struct ku_wait_policy ku_wait_policy = { .spin_ns = 0, .yields = 20, .hogged_ns = HOGGED_NS };
@@ -52,6 +54,7 @@ static void set_spin(const struct ku_knob *row)
 static void set_yields(const struct ku_knob *row)
 {
     ku_wait_policy.yields = (uint32_t)row->num;
+    ku_wait_policy.far_ns = 0;
 }
 
 static struct ku_knob rows[] = {
@@ -73,7 +76,8 @@ static struct ku_knob rows[] = {
       .max = 1000000,
       .audience = KU_FOR_TUNERS,
       .changed = set_yields,
-      .help = "how often a waiting rank lets others run on its core before it sleeps" },
+      .help = "how often a waiting rank lets others run on its core before it sleeps; unless set, for 1 ms "
+              "in a job of several nodes while nobody has to run" },
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 2, .area = "process.waiting" };
 
@@ -87,13 +91,14 @@ static _Atomic bool has_membarrier;
 /* A membarrier that once worked was refused: sleeps become short naps, so that a lost wake costs time, not the job. */
 static _Atomic bool must_nap;
 
-void ku_wait_init(uint32_t ranks, uint32_t cpus)
+void ku_wait_init(uint32_t ranks, uint32_t cpus, bool far)
 {
     ku_knob_register(&knobs);
     ku_wait_policy.spin_ns = (uint32_t)ku_knob_int("SPIN_US") * 1000u;
     if (ranks > cpus && !ku_knob_is_set("SPIN_US"))
         ku_wait_policy.spin_ns = 0;
     ku_wait_policy.yields = (uint32_t)ku_knob_int("YIELDS");
+    ku_wait_policy.far_ns = far && !ku_knob_is_set("YIELDS") ? FAR_NS : 0;
     ku_wait_policy.hogged_ns = HOGGED_MOST_NS;
     if (ranks / cpus < (HOGGED_MOST_NS - HOGGED_NS) / HOGGED_RANK_NS)
         ku_wait_policy.hogged_ns = HOGGED_NS + ranks / cpus * HOGGED_RANK_NS;
@@ -262,7 +267,7 @@ static void say_aside(const struct ku_wait *w, bool aside)
         atomic_store_explicit(w->aside, aside, memory_order_relaxed);
 }
 
-static void yield(const struct ku_wait *w, uint64_t now)
+static uint64_t yield(const struct ku_wait *w, uint64_t now)
 {
     uint64_t took;
     bool met;
@@ -279,12 +284,13 @@ static void yield(const struct ku_wait *w, uint64_t now)
         be_free();
     if (!met) {
         count_down(&crowded);
-        return;
+        return took;
     }
     c = atomic_load_explicit(&crowded, memory_order_relaxed) + MET_ONE;
     atomic_store_explicit(&crowded, c < CROWDED_MOST ? c : CROWDED_MOST, memory_order_relaxed);
     if (c >= CROWDED_FROM && ku_wait_policy.spin_ns != 0)
         step_apart(now);
+    return took;
 }
 
 /* Is it too early to step aside? */
@@ -326,6 +332,23 @@ bool ku_wait_near(_Atomic uint32_t *word, uint32_t is)
     return false;
 }
 
+/* What other nodes send takes longer than a few yields, and to be woken takes as long as much of that way.  So a rank of several nodes
+ * lets others run again and again for a while before it sleeps, unless one of them has something to do. */
+static bool stays_awake(struct ku_wait *w)
+{
+    uint64_t now;
+    if (ku_wait_policy.far_ns == 0)
+        return false;
+    now = ku_clock_ns();
+    if (w->awake_until == 0)
+        w->awake_until = now + ku_wait_policy.far_ns;
+    if (now >= w->awake_until)
+        return false;
+    if (yield(w, now) > BUSY_NS)
+        w->awake_until = now;
+    return true;
+}
+
 enum ku_wait_step ku_wait_step(struct ku_wait *w)
 {
     if (may_spin(w))
@@ -335,7 +358,7 @@ enum ku_wait_step ku_wait_step(struct ku_wait *w)
         return KU_WAIT_SLEEP;
     }
     if (w->yields >= ku_wait_policy.yields)
-        return KU_WAIT_SLEEP;
+        return stays_awake(w) ? KU_WAIT_AGAIN : KU_WAIT_SLEEP;
     w->yields++;
     yield(w, ku_clock_ns());
     return KU_WAIT_AGAIN;

@@ -21,20 +21,21 @@
 /* One blocking call's place on the ladder.  Start with {0}; tell progress with ku_wait_reset. */
 struct ku_wait {
     uint32_t spins, yields;
-    uint64_t spin_until; /* ns, ku_clock_ns */
-    uint64_t since;      /* the caller's: of its first sleep; 0: it has not slept */
+    uint64_t spin_until, awake_until; /* ns, ku_clock_ns */
+    uint64_t since;                   /* the caller's: of its first sleep; 0: it has not slept */
     _Atomic bool *aside; /* true while others of its core are let run; NULL: nobody wants to know */
 };
 
 struct ku_wait_policy {
     uint32_t spin_ns;   /* 0 when ranks outnumber cores */
-    uint32_t yields;    /* sched_yields before sleeping */
+    uint32_t yields;    /* sched_yields before sleeping, */
+    uint32_t far_ns;    /* and then for so long where they meet nobody who has something to do */
     uint32_t hogged_ns; /* a yield among ranks that all wait, or do a little each, takes less */
 };
 
-/* Set once from the census (ranks here, cores usable) and the KEEL_SPIN_US / KEEL_YIELDS knobs. */
+/* Set once from the census (ranks here, cores usable, far: there are ranks on other nodes) and the KEEL_SPIN_US / KEEL_YIELDS knobs. */
 extern struct ku_wait_policy ku_wait_policy;
-void ku_wait_init(uint32_t ranks, uint32_t cpus);
+void ku_wait_init(uint32_t ranks, uint32_t cpus, bool far);
 
 /* From now on, while every rank has a core by the census, local rank `me` of this segment steps apart from another one where it
  * finds that both are on one cpu and that it may use one where none is: a kernel that sees both run all the time (they yield to

@@ -101,15 +101,20 @@ START_TEST(the_ladder_ends_in_sleep)
 {
     int steps;
     uint64_t ns;
-    ku_wait_init(4, 2);
+    ku_wait_init(4, 2, false);
     ck_assert_uint_eq(ku_wait_policy.spin_ns, 0);
     if (climb(&steps, &ns))
         ck_assert_int_eq(steps, (int)ku_wait_policy.yields);
     ck_assert_int_le(steps, (int)ku_wait_policy.yields);
-    ku_wait_init(2, 2);
+    ku_wait_init(2, 2, false);
     ck_assert_uint_gt(ku_wait_policy.spin_ns, 0);
     if (climb(&steps, &ns))
         ck_assert_uint_ge(ns, ku_wait_policy.spin_ns);
+    ku_wait_init(4, 2, true);
+    ck_assert_uint_gt(ku_wait_policy.far_ns, 0);
+    if (climb(&steps, &ns)) /* not for so long if somebody runs meanwhile */
+        ck_assert_int_ge(steps, (int)ku_wait_policy.yields);
+    ck_assert_uint_lt(ns, 2 * (uint64_t)ku_wait_policy.far_ns + 1000000000);
 }
 END_TEST
 
@@ -191,11 +196,11 @@ END_TEST
 
 START_TEST(many_ranks_on_a_core_are_no_hog)
 {
-    ku_wait_init(2, 2);
+    ku_wait_init(2, 2, false);
     uint32_t two = ku_wait_policy.hogged_ns;
-    ku_wait_init(64, 2);
+    ku_wait_init(64, 2, false);
     ck_assert_uint_gt(ku_wait_policy.hogged_ns, 3 * two);
-    ku_wait_init(4000, 2);
+    ku_wait_init(4000, 2, false);
     ck_assert_uint_lt(ku_wait_policy.hogged_ns, 4000000); /* a tick of the scheduler */
 }
 END_TEST
@@ -203,7 +208,7 @@ END_TEST
 START_TEST(the_knob_overrides_the_census)
 {
     setenv("KEEL_SPIN_US", "3", 1);
-    ku_wait_init(4, 2);
+    ku_wait_init(4, 2, false);
     ck_assert_uint_eq(ku_wait_policy.spin_ns, 3000);
 }
 END_TEST
@@ -251,7 +256,7 @@ START_TEST(ranks_on_one_cpu_step_apart)
     for (b = a + 1; !CPU_ISSET(b, &may);)
         b++;
     ck_assert_int_eq(ku_segment_create(&seg, 2, 2, 0, 1), 0);
-    ku_wait_init(2, 2);
+    ku_wait_init(2, 2, false);
     CPU_ZERO(&set);
     CPU_SET(a, &set);
     ck_assert_int_eq(sched_setaffinity(0, sizeof set, &set), 0);

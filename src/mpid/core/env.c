@@ -321,7 +321,8 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
         return;
     }
     ku_knob_register(&knobs);
-    ku_wait_init((uint32_t)MPID_core.job.local_size, MPID_core.job.segment.head->cpus);
+    ku_wait_init((uint32_t)MPID_core.job.local_size, MPID_core.job.segment.head->cpus,
+                 MPID_core.job.size > MPID_core.job.local_size);
     ku_wait_company(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank);
     if (!ku_wait_register())
         atomic_fetch_or(&MPID_core.job.segment.head->fence_all, KU_FENCE_SOME);
