@@ -98,11 +98,12 @@ static double own_ns(const struct coll_cost *cost, const struct coll_size *s)
 {
     struct coll_rates r = MPIR_Coll_rates(s->cost, s->apart), memory = MPIR_Coll_rates(s->cost, false);
     double nodes = s->nodes ? s->nodes : 1; /* which work at the same time */
-    if (s->crowded)
+    if (s->crowded && !s->apart)
         return (cost->waits / nodes + cost->rounds) * wait_ns + cost->turns / nodes * turn_ns +
                cost->total_bytes / nodes / r.bytes_per_ns;
-    return cost->rounds * r.round_ns + cost->messages * r.message_ns + cost->bytes / r.bytes_per_ns +
-           cost->copied / memory.bytes_per_ns;
+    /* those who share a core with a rank of a node of its own wait for it */
+    return cost->rounds * (r.round_ns + (s->crowded ? wait_ns : 0)) + cost->messages * r.message_ns +
+           cost->bytes / r.bytes_per_ns + cost->copied / memory.bytes_per_ns;
 }
 
 /* Of messages beyond one a round, which do not wait for each other, the network carries one while a process handles the next.  It carries both
