@@ -4,6 +4,7 @@
  * of ranks, and the facts of the communicator, which are agreed on once.  KEEL_COLL forces algorithms by name. */
 #include "sched.h"
 #include "inter.h"
+#include "meeting.h"
 #include "nodes.h"
 #include "tune.h"
 #include "drive.h"
@@ -222,7 +223,7 @@ static void facts_ask(MPIR_Comm *comm, uint32_t v[FACTS])
     v[0] = f.crowded;
     for (int k = 0; k < COLL_KINDS; k++)
         v[1 + k] = f.forced[k];
-    v[FACT_TEAM] = comm->adi.rank == 0 && !comm->local ? MPID_Team_allot(&comm->adi) : 0;
+    v[FACT_TEAM] = comm->local ? 0 : MPIR_Coll_team_number(comm);
     v[FACT_RULES] = MPIR_Coll_tune_hash();
     v[FACT_NOT_RULES] = ~v[FACT_RULES];
     for (int i = 0; i < 2; i++) {
@@ -264,11 +265,24 @@ static void facts_take(MPIR_Comm *comm, const uint32_t v[FACTS], int err)
     f->heard = 1;
 }
 
+/* Has it been used for so many collectives that it asks for a team?  Alike in all processes. */
+static bool wants_team(const MPIR_Comm *comm)
+{
+    return comm->team == MPIR_TEAM_UNASKED && !comm->local && comm->adi.size > 1 &&
+           comm->coll_seq > TEAM_AFTER;
+}
+
+bool MPIR_Coll_facts_there(const MPIR_Comm *comm)
+{
+    return comm->facts.heard && !comm->facts.asked && !wants_team(comm);
+}
+
 /* The agreement that a nonblocking call has begun, which goes on by itself. */
 struct facts_asked {
     struct MPIR_Driven driven;
     struct MPIR_Agreement *agreement;
     MPIR_Comm *comm; /* which the call that waits for this refers to */
+    int words;       /* FACTS, or 1: a team alone */
 };
 
 void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d)
@@ -288,8 +302,27 @@ static void wake_awaiting(MPIR_Comm *comm)
     }
     while ((d = in_order) != NULL) {
         in_order = d->next;
-        MPIR_Drive(d);
+        MPIR_Sched_heard(d);
     }
+    MPIR_Coll_meetings_heard(comm);
+}
+
+static void take_words(MPIR_Comm *comm, const uint32_t *v, int words, int err)
+{
+    if (words == FACTS)
+        facts_take(comm, v, err);
+    else
+        MPIR_Coll_team_join(comm, err ? 0 : v[0]);
+    if (comm->facts.known)
+        MPIR_Coll_quick_ready(comm);
+}
+
+void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to)
+{
+    if (!from->facts.known)
+        return;
+    to->facts = from->facts;
+    to->facts.asked = 0;
 }
 
 static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
@@ -297,40 +330,45 @@ static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
     struct facts_asked *a = (struct facts_asked *)driven;
     uint32_t v[FACTS];
     int err = 0;
-    if (!MPIR_Agreement_step(a->agreement, v, FACTS, &err))
+    if (!MPIR_Agreement_step(a->agreement, v, a->words, &err))
         return MPIR_DRIVE_WAITS;
     a->comm->facts.asked = 0;
     a->comm->facts.failed = err;
-    facts_take(a->comm, v, err);
+    take_words(a->comm, v, a->words, err);
     wake_awaiting(a->comm);
     free(a);
     return MPIR_DRIVE_DONE;
 }
 
 /* There is no memory to go on with this later: the same, but waiting. */
-static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS])
+static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS], int words)
 {
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, FACTS);
-    facts_take(comm, v, err);
-    return err;
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, words);
+    take_words(comm, v, words, err);
+    return words == FACTS ? err : 0;
 }
 
 int MPIR_Coll_facts_ask(MPIR_Comm *comm)
 {
     uint32_t v[FACTS];
-    if (comm->facts.asked || comm->facts.heard)
+    int words = comm->facts.heard ? 1 : FACTS;
+    if (comm->facts.asked || MPIR_Coll_facts_there(comm))
         return 0;
-    int tag = MPIR_Comm_next_tag(comm);
+    int tag = words == FACTS ? MPIR_Comm_next_tag(comm) : COLL_TAG_TEAM;
     struct facts_asked *a = malloc(sizeof *a);
-    facts_ask(comm, v);
+    if (words == FACTS)
+        facts_ask(comm, v);
+    else
+        v[0] = MPIR_Coll_team_number(comm);
     if (a)
-        a->agreement = MPIR_Agreement_begin(comm, MPID_CONTEXT_COLL, tag, v, FACTS);
+        a->agreement = MPIR_Agreement_begin(comm, MPID_CONTEXT_COLL, tag, v, words);
     if (!a || !a->agreement) {
         free(a);
-        return facts_now(comm, tag, v);
+        return facts_now(comm, tag, v, words);
     }
     a->driven.advance = facts_go_on;
     a->comm = comm;
+    a->words = words;
     comm->facts.asked = 1;
     if (facts_go_on(&a->driven) != MPIR_DRIVE_DONE)
         MPIR_Drive(&a->driven);
@@ -340,7 +378,7 @@ int MPIR_Coll_facts_ask(MPIR_Comm *comm)
 int MPIR_Coll_ready(MPIR_Comm *comm)
 {
     uint32_t v[FACTS];
-    if (comm->facts.known)
+    if (comm->facts.known && !comm->facts.asked)
         return 0;
     while (comm->facts.asked)
         MPID_DeviceCheck(MPID_BLOCKING);
@@ -513,8 +551,9 @@ int MPIR_Coll_settle(MPIR_Comm *comm)
 static int choose_and_run(struct coll *c, struct coll_size *s)
 {
     int err = MPIR_Coll_ready(c->comm);
-    if (!err && c->comm->team == MPIR_TEAM_UNASKED && !c->comm->local && c->size > 1 &&
-        c->comm->coll_seq > TEAM_AFTER)
+    if (__builtin_expect(c->comm->meetings.first != NULL, 0)) /* those that have waited for that */
+        MPIR_Coll_meetings_end(c->comm);
+    if (!err && wants_team(c->comm))
         err = MPIR_Coll_team_ask(c->comm);
     if (!err && !c->part && c->comm->coll_seq > TEAM_AFTER)
         err = look_for_nodes(c->comm);

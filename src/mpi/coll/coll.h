@@ -207,15 +207,20 @@ int MPIR_Coll_end(struct coll *c);
 void MPIR_Coll_drop(struct coll_state *st);
 /* For calls that will be repeated: agree now on all that a communicator's collectives keep; collective.  Returns an error class. */
 int MPIR_Coll_settle(MPIR_Comm *comm);
-/* For a call that may not wait: begin to agree on comm->facts, unless somebody has; they are there when `heard` is set, and
- * never will when neither it nor `asked` is.  (Without memory it does wait.)  Returns an error class. */
+/* A team is asked for once, with a tag that no call has, the last of persistent ones: so a process that has refused a call asks with the
+ * others in its next one. */
+enum { COLL_TAG_TEAM = 2 * (MPIR_COMM_TAGS - 1) + 1 };
+/* For a call that may not wait: begin to agree on comm->facts, and on a team if it is time for one, unless somebody has.  They are there when
+ * MPIR_Coll_facts_there says so; comm->facts never will when neither `heard` nor `asked` is set.  (Without memory it does wait.)  Returns an
+ * error class. */
 int MPIR_Coll_facts_ask(MPIR_Comm *comm);
+bool MPIR_Coll_facts_there(const MPIR_Comm *comm);
 /* Has the group of an intercommunicator what nodes.h keeps? */
 static inline bool coll_composes(const MPIR_Comm *comm)
 {
     return comm->local && comm->local->nodes;
 }
-/* While they are asked for: call MPIR_Drive(d) when that is over. */
+/* While they are asked for: call MPIR_Sched_heard(d) when that is over. */
 void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d);
 /* The cheapest algorithm whose needs are met (or the forced one). */
 const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
@@ -461,6 +466,7 @@ struct coll_cost MPIR_Coll_stream_cost(const struct coll_size *s);
 bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes);
 /* Agree on a team of comm; collective. */
 int MPIR_Coll_team_ask(MPIR_Comm *comm);
+uint32_t MPIR_Coll_team_number(MPIR_Comm *comm);            /* what this process contributes to asking */
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */
 void MPIR_Coll_team_lost(MPIR_Comm *comm);                  /* it is broken */
 /* This process will not come to the present call (meeting.c). */

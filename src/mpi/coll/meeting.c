@@ -9,6 +9,7 @@
  *      processes; only the first has come.
  *   2. Whatever else is done at the team, or said to it, comes after all that are in the list: a blocking call waits for them, which all
  *      processes have begun by then; that a nonblocking one uses messages, or was refused, is said when the list is empty.
+ *      Calls that wait for what the communicator agrees on (choose.c) come into the list in their order when it has.
  *   3. Which calls go this way depends on what is the same in all processes.  A team that is broken is so for all at the same meeting, so
  *      the calls from there on are done by messages in all of them. */
 #include "meeting.h"
@@ -23,7 +24,7 @@ static struct coll_meeting *first_of(const MPIR_Comm *comm)
 const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s)
 {
     const MPIR_Comm *comm = c->comm;
-    if (!comm->facts.known || comm->team != MPIR_TEAM_HAS || coll_anywhere(c) || s->local)
+    if (!comm->facts.heard || comm->team != MPIR_TEAM_HAS || coll_anywhere(c) || s->local)
         return NULL;
     s->team = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &comm->facts, s);
@@ -66,7 +67,7 @@ void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 {
     if (comm->nodes)
         MPIR_Coll_nodes_give_up(comm);
-    if (!first_of(comm)) {
+    if (!first_of(comm) && !comm->facts.asked) {
         say_refused(comm, comm->coll_seq);
         return;
     }
@@ -74,14 +75,14 @@ void MPIR_Coll_team_give_up(MPIR_Comm *comm)
     comm->meetings.when = comm->coll_seq;
 }
 
-void MPIR_Coll_meeting_absent(MPIR_Comm *comm)
+void MPIR_Coll_meeting_absent(MPIR_Comm *comm, uint32_t when)
 {
-    if (!first_of(comm)) {
-        say_absent(comm, comm->coll_seq);
+    if (!first_of(comm) && !comm->facts.asked) {
+        say_absent(comm, when);
         return;
     }
     comm->meetings.absent = true;
-    comm->meetings.when = comm->coll_seq;
+    comm->meetings.when = when;
 }
 
 static void all_over(MPIR_Comm *comm)
@@ -92,6 +93,12 @@ static void all_over(MPIR_Comm *comm)
     if (all->absent)
         say_absent(comm, all->when);
     all->refused = all->absent = false;
+}
+
+void MPIR_Coll_meetings_heard(MPIR_Comm *comm)
+{
+    if (!first_of(comm))
+        all_over(comm);
 }
 
 void MPIR_Coll_meetings_end(MPIR_Comm *comm)

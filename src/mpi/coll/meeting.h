@@ -27,7 +27,9 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m);
 /* Of the first in the list, a broadcast (team.c).  COLL_MET_NEVER: by messages, in all processes. */
 enum coll_met MPIR_Coll_stream_go(struct coll_meeting *m);
-/* This process does its present call by messages. */
-void MPIR_Coll_meeting_absent(MPIR_Comm *comm);
+/* This process does the call with that number (struct coll.when) by messages. */
+void MPIR_Coll_meeting_absent(MPIR_Comm *comm, uint32_t when);
+/* The communicator has agreed (comm->facts), and the calls that waited for it have begun. */
+void MPIR_Coll_meetings_heard(MPIR_Comm *comm);
 
 #endif

@@ -523,10 +523,28 @@ static void note_later(struct coll_sched *d)
                    "no memory for the steps of a nonblocking collective operation that has begun");
 }
 
+static void at_team(struct coll_sched *d, const struct coll_alg *row)
+{
+    struct coll *c = &d->call;
+    if (c->before)
+        c->before(c);
+    c->before = NULL; /* it has been done, also if this ends as messages */
+    c->room = d->size.room;
+    MPIR_Coll_count(c, row, &d->size);
+    MPIR_Coll_meeting_begin(&d->meeting, c, row, &d->driven);
+    d->meets = true;
+}
+
 /* The facts are there, or will never be. */
 static void facts_over(struct coll_sched *d)
 {
     const MPIR_Coll_facts *f = &d->call.comm->facts;
+    const struct coll_alg *row = f->heard ? MPIR_Coll_meeting_row(&d->call, &d->size) : NULL;
+    if (row) {
+        at_team(d, row);
+        return;
+    }
+    MPIR_Coll_meeting_absent(d->call.comm, d->call.when);
     if (f->heard)
         note_later(d);
     else
@@ -536,9 +554,20 @@ static void facts_over(struct coll_sched *d)
     d->noted = true;
 }
 
+static struct coll_sched *sched_of(struct MPIR_Driven *driven)
+{
+    return (struct coll_sched *)((char *)driven - offsetof(struct coll_sched, driven));
+}
+
+void MPIR_Sched_heard(struct MPIR_Driven *driven)
+{
+    facts_over(sched_of(driven));
+    MPIR_Drive(driven);
+}
+
 static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
 {
-    struct coll_sched *d = (struct coll_sched *)((char *)driven - offsetof(struct coll_sched, driven));
+    struct coll_sched *d = sched_of(driven);
     if (d->meets) {
         enum coll_met met = MPIR_Coll_meeting_go(&d->meeting);
         if (met == COLL_MET && d->own)
@@ -728,11 +757,14 @@ static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
     struct coll_size s = { .p = comm->adi.size };
     struct coll call = *begun, *c = &call;
     c->st = &st;
+    MPIR_Coll_team_give_up(comm);
     if (err != MPI_ERR_NO_MEM || MPIR_Coll_tables[c->kind].describe(c, &s) != 0 || s.local)
         return err;
-    if (!MPIR_Coll_facts_ask(comm))
+    if (!MPIR_Coll_facts_there(comm) && !MPIR_Coll_facts_ask(comm)) {
         while (comm->facts.asked)
             MPID_DeviceCheck(MPID_BLOCKING);
+        MPIR_Coll_team_give_up(comm); /* of the team that the others have found */
+    }
     c->room = COLL_NO_ROOM;
     s.anywhere = coll_anywhere(c);
     MPIR_Coll_nodes_is(comm, &s);
@@ -742,52 +774,36 @@ static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
     return MPIR_Coll_end(c);
 }
 
-static int use_messages(struct coll_sched *d)
+/* Begin.  What the processes have not agreed on they agree on in the background, and the call goes on when they have. */
+static int join(struct coll_sched *d)
 {
     MPIR_Comm *comm = d->call.comm;
-    int err = 0;
-    MPIR_Coll_meeting_absent(comm);
-    if (!d->size.local && !comm->facts.heard) {
-        err = keep_types(d);
-        if (!err)
-            err = MPIR_Coll_facts_ask(comm);
+    bool waits = !d->size.local && !MPIR_Coll_facts_there(comm);
+    const struct coll_alg *row = waits ? NULL : MPIR_Coll_meeting_row(&d->call, &d->size);
+    int err = waits || row ? keep_types(d) : 0;
+    if (waits && !err)
+        err = MPIR_Coll_facts_ask(comm);
+    if (waits && !err && MPIR_Coll_facts_there(comm)) {
+        waits = false;
+        row = MPIR_Coll_meeting_row(&d->call, &d->size);
     }
-    if (!err && (d->size.local || comm->facts.heard))
-        err = note_steps(d);
-    return err;
-}
-
-static int meet_at_team(struct coll_sched *d, const struct coll_alg *row)
-{
-    struct coll *c = &d->call;
-    int err = keep_types(d);
-    if (err) {
-        MPIR_Coll_team_give_up(c->comm);
+    if (err || waits)
         return err;
+    if (row) {
+        at_team(d, row);
+        return 0;
     }
-    if (c->before)
-        c->before(c);
-    c->before = NULL; /* it has been done, also if this ends as messages */
-    c->room = d->size.room;
-    MPIR_Coll_count(c, row, &d->size);
-    MPIR_Coll_meeting_begin(&d->meeting, c, row, &d->driven);
-    d->meets = true;
-    return 0;
+    MPIR_Coll_meeting_absent(comm, d->call.when);
+    return note_steps(d);
 }
 
 int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
 {
     int err;
     struct coll_sched *d = prepare(c, comm, &err);
-    const struct coll_alg *row = d ? MPIR_Coll_meeting_row(&d->call, &d->size) : NULL;
-    if (!d) {
-        MPIR_Coll_team_give_up(comm);
+    if (!d)
         return without_memory(c, comm, err);
-    }
-    if (row)
-        err = meet_at_team(d, row);
-    else
-        err = use_messages(d);
+    err = join(d);
     if (err)
         return without_memory(c, comm, failed(d, err));
     go(d);

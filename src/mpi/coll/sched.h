@@ -30,5 +30,7 @@ void MPIR_Sched_combine(struct coll *c, const void *in, void *inout, int64_t cou
 void MPIR_Sched_call(struct coll *c, coll_call *fn, void *arg);
 /* Functions noted so will look at the arrays of datatypes of the whole call. */
 void MPIR_Sched_keep_types(struct coll *c);
+/* Of a call that waits for what its communicator agrees on (MPIR_Coll_facts_await): that is there now, or will never be. */
+void MPIR_Sched_heard(struct MPIR_Driven *d);
 
 #endif

@@ -248,11 +248,15 @@ void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number)
     MPID_Team_join(&comm->adi, number);
 }
 
+uint32_t MPIR_Coll_team_number(MPIR_Comm *comm)
+{
+    return comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
+}
+
 int MPIR_Coll_team_ask(MPIR_Comm *comm)
 {
-    uint32_t number = comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
-    int tag = MPIR_Comm_next_tag(comm);
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &number, 1);
+    uint32_t number = MPIR_Coll_team_number(comm);
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, COLL_TAG_TEAM, &number, 1);
     MPIR_Coll_team_join(comm, err ? 0 : number);
     MPIR_Coll_quick_ready(comm);
     return err;

@@ -46,11 +46,10 @@ int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c)
     int err = MPIR_Comm_prepare(comm, comm->group, comm->remote_group, c);
     if (err)
         return err;
-    if (comm->facts.known)
-        (*c)->facts = comm->facts;
+    MPIR_Coll_facts_inherit(comm, *c);
     (*c)->topo = MPIR_Topo_share(comm->topo);
-    if (comm->local && comm->local->facts.known)
-        (*c)->local->facts = comm->local->facts;
+    if (comm->local)
+        MPIR_Coll_facts_inherit(comm->local, (*c)->local);
     err = MPIR_Comm_hints_read(&(*c)->hints, info);
     if (!err)
         err = MPIR_Attr_copy_all(comm, *c);

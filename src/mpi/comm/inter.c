@@ -195,8 +195,8 @@ static int join(const struct party *p, const int32_t *theirs, int32_t n, MPIR_Gr
         ask.err = MPIR_Err(MPI_ERR_GROUP, "remote_group", "is not the group of those on the other side");
     if (!ask.err)
         ask.err = MPIR_Comm_prepare(p->comm, p->comm->group, group, &c);
-    if (c && p->comm->facts.known)
-        c->local->facts = p->comm->facts;
+    if (c)
+        MPIR_Coll_facts_inherit(p->comm, c->local);
     if (group)
         MPIR_Group_release(group);
     return MPIR_Comm_finish(p, &ask, c, newcomm);

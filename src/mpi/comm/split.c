@@ -61,8 +61,8 @@ static int make_groups(MPIR_Comm *comm, MPIR_Group *group, MPIR_Group *remote, c
     int err = MPIR_Comm_prepare(comm, group, remote, &c);
     if (err)
         return err;
-    if (!remote && comm->facts.known)
-        c->facts = comm->facts;
+    if (!remote)
+        MPIR_Coll_facts_inherit(comm, c);
     err = MPIR_Comm_start(comm, c, context);
     if (err)
         MPIR_Comm_discard(c);

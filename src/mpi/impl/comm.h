@@ -13,7 +13,7 @@ enum { MPIR_COLL_FORCED = 22 };
 typedef struct MPIR_Coll_facts {
     uint8_t known;   /* agreed, and a call that waits for the others has seen it: so in all of them */
     uint8_t heard;   /* agreed; else the next collective agrees first */
-    uint8_t asked;   /* a nonblocking call has begun to agree */
+    uint8_t asked;   /* a nonblocking call has begun to agree on this, or on a team */
     uint8_t ruled;   /* all have the same rules for sizes (src/mpi/coll/tune.c) */
     int failed;      /* the error class with which that ended; 0 */
     uint8_t crowded; /* some node has more ranks than cores */
@@ -129,6 +129,8 @@ int MPIR_Comm_check_intra(const MPIR_Comm *comm);
 enum { MPIR_AGREE_WORDS = 31 };
 /* Agree on comm->facts if that has not happened; collective (src/mpi/coll).  Returns an error class. */
 int MPIR_Coll_ready(MPIR_Comm *comm);
+/* What `from` has agreed on holds for `to`, whose members are of it, if a call that waits has seen it. */
+void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to);
 
 /* The arguments of a collective over comm have been refused here before its body was called.  The others may have found nothing
  * wrong: it counts all the same (src/mpi/coll). */
