@@ -561,8 +561,11 @@ static struct coll_sched *sched_of(struct MPIR_Driven *driven)
 
 void MPIR_Sched_heard(struct MPIR_Driven *driven)
 {
-    facts_over(sched_of(driven));
-    MPIR_Drive(driven);
+    struct coll_sched *d = sched_of(driven);
+    facts_over(d);
+    if (!d->meets ||
+        d->call.comm->meetings.first == &d->meeting) /* the others are driven when it is their turn */
+        MPIR_Drive(driven);
 }
 
 static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
