@@ -120,9 +120,9 @@ def bench(lib, program, ranks, limit, *args):
     return run_within(limit, command(lib, program, ranks, "-f", "csv", *args), lib[3])[0]
 
 
-def build_floor(folder):
+def build_floor(folder, source="floor.c"):
     program = os.path.join(folder, "floor")
-    subprocess.run(["cc", "-O2", "-w", "-o", program, f"{TOP}/tests/perf/floor.c"], check=True)
+    subprocess.run(["cc", "-O2", "-w", "-o", program, f"{TOP}/tests/perf/{source}"], check=True)
     return program
 
 

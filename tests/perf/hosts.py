@@ -6,15 +6,15 @@ The hosts are network namespaces with an sshd each.  Nets: none (a bridge), rate
 250 us each way and 1 Gbit/s into each host).  Each host has one core of this machine, the same for all libraries.  --ranks: on each host.
 --calls: apart, each begun by all ranks at one time (the default); row, one after another, which makes a rate.  TEST: names of mpi_bench; without: all collectives.
 A line: the median time of the rounds in us, then the median of the rounds' ratios of the better peer and of the flat rows to Keel: above 1 Keel is
-ahead.  A run that takes longer than the limit counts as far as it came.  Needs the rights to make network namespaces, and ssh.  Nothing here fails
-on a time."""
+ahead; then the time over that of bare sockets which move what must go from host to host ("floor", hosts_floor.c), of the tests that it has.  A run that
+takes longer than the limit counts as far as it came.  Needs the rights to make network namespaces, and ssh.  Nothing here fails on a time."""
 import argparse
 import os
 import subprocess
 import sys
 import tempfile
 
-from compare import TOP, build_bench, cell, gains, in_rounds, libraries, median_of, median_ratio, spread
+from compare import TOP, build_bench, build_floor, cell, gains, in_rounds, libraries, median_of, median_ratio, spread
 
 sys.path.insert(0, os.path.join(TOP, "tests", "hosts"))
 from net import Net, sh, why_not
@@ -70,12 +70,13 @@ def measure(programs, libs, n, kind, args, folder):
         os.chmod(f"{folder}/ssh", 0o755)
         one_core_each(net)
         there, behind, ran = [over(lib, net, args.ranks) for lib in libs], [], 0
+        bare = ("floor", None, [programs["floor"], ",".join(net.names[:n]), str(len(os.sched_getaffinity(0)))], {})
         names = [lib[0] for lib in libs]
         print(f"\n# {n} hosts, {args.ranks} ranks each, net {kind}, calls {args.calls}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
-        print(f"{'':22} {'bytes':>8} " + " ".join(f"{name:>10}" for name in names) + f"   {'best peer / keel':22} {'flat / keel':>11}", flush=True)
+        print(f"{'':22} {'bytes':>8} " + " ".join(f"{name:>10}" for name in names) + f"   {'best peer / keel':22} {'flat / keel':>11} {'keel / floor':>12}", flush=True)
         for test in args.tests:
             sizes = ["-s", args.sizes] if test != "barrier" else []
-            rows = in_rounds(there, programs, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, *(["-a"] if args.calls == "apart" else []), test)
+            rows = in_rounds([*there, bare], {**programs, "floor": "-"}, args.rounds, args.limit, n * args.ranks, "-t", args.time, *sizes, *(["-a"] if args.calls == "apart" else []), test)
             behind += table(rows, names)
             ran += sum("keel" in row for row in rows.values())
         print("# behind the better peer: " + (", ".join(behind) or "none"), flush=True)
@@ -89,7 +90,8 @@ def table(results, names):
     for metric, row in results.items():
         ratio, text = spread(gains(metric, row, peers))
         print(f"{metric.test:22} {metric.n:>8} " + " ".join(cell(median_of(row.get(n)), 10) for n in names)
-              + f"   {text:22} {cell(median_ratio(row.get('keel-flat'), row.get('keel')), 11)}", flush=True)
+              + f"   {text:22} {cell(median_ratio(row.get('keel-flat'), row.get('keel')), 11)}"
+              + f" {cell(median_ratio(row.get('keel'), row.get('floor')), 12)}", flush=True)
         if ratio is not None and ratio < 1:
             behind.append(f"{metric.test}_{metric.n} {ratio:.2f}")
     return behind
@@ -119,6 +121,7 @@ def main():
         os.chmod(tmp, 0o755)
         programs = build_bench(libs, tmp)
         programs["keel-flat"] = programs["keel"]
+        programs["floor"] = build_floor(tmp, "hosts_floor.c")
         libs.insert(1, ("keel-flat", *libs[0][1:]))
         for kind in args.nets.split(","):
             for n in map(int, args.hosts.split(",")):

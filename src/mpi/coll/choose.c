@@ -272,17 +272,28 @@ static bool wants_team(const MPIR_Comm *comm)
            comm->coll_seq > TEAM_AFTER;
 }
 
-bool MPIR_Coll_facts_there(const MPIR_Comm *comm)
+/* May it be over several nodes, and nobody has looked?  Alike in all processes. */
+static bool may_have_nodes(const MPIR_Comm *comm)
 {
-    return comm->facts.heard && !comm->facts.asked && !wants_team(comm);
+    return !(__builtin_expect(comm->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2, 1) ||
+             comm->nodes_asked || comm->adi.size <= 2 || comm->local);
 }
 
-/* The agreement that a nonblocking call has begun, which goes on by itself. */
+bool MPIR_Coll_facts_there(const MPIR_Comm *comm)
+{
+    return comm->facts.heard && !comm->facts.asked && !wants_team(comm) &&
+           !(may_have_nodes(comm) && comm->coll_seq > TEAM_AFTER);
+}
+
+/* The agreements that a nonblocking call has begun, which go on by themselves. */
 struct facts_asked {
     struct MPIR_Driven driven;
-    struct MPIR_Agreement *agreement;
-    MPIR_Comm *comm; /* which the call that waits for this refers to */
-    int words;       /* FACTS, or 1: a team alone */
+    struct MPIR_Agreement *agreement; /* NULL: there is none, or it is over */
+    MPIR_Comm *comm;                  /* which the call that waits for this refers to */
+    struct coll_nodes_making nodes;
+    int words; /* FACTS, or 1: a team alone, or 0 */
+    int err;
+    uint32_t v[FACTS]; /* the result */
 };
 
 void MPIR_Coll_facts_await(MPIR_Comm *comm, struct MPIR_Driven *d)
@@ -311,8 +322,9 @@ static void take_words(MPIR_Comm *comm, const uint32_t *v, int words, int err)
 {
     if (words == FACTS)
         facts_take(comm, v, err);
-    else
+    else if (words > 0)
         MPIR_Coll_team_join(comm, err ? 0 : v[0]);
+    MPIR_Coll_nodes_heard(comm);
     if (comm->facts.known)
         MPIR_Coll_quick_ready(comm);
 }
@@ -328,30 +340,36 @@ void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to)
 static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
 {
     struct facts_asked *a = (struct facts_asked *)driven;
-    uint32_t v[FACTS];
-    int err = 0;
-    if (!MPIR_Agreement_step(a->agreement, v, a->words, &err))
+    MPIR_Comm *comm = a->comm;
+    if (a->agreement && MPIR_Agreement_step(a->agreement, a->v, a->words, &a->err))
+        a->agreement = NULL;
+    if (!MPIR_Coll_nodes_step(&a->nodes, comm) || a->agreement)
         return MPIR_DRIVE_WAITS;
-    a->comm->facts.asked = 0;
-    a->comm->facts.failed = err;
-    take_words(a->comm, v, a->words, err);
-    wake_awaiting(a->comm);
+    comm->facts.asked = 0;
+    if (a->words > 0)
+        comm->facts.failed = a->err;
+    take_words(comm, a->v, a->words, a->err);
+    wake_awaiting(comm);
     free(a);
     return MPIR_DRIVE_DONE;
 }
 
 /* There is no memory to go on with this later: the same, but waiting. */
-static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS], int words)
+static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS], int words, bool nodes)
 {
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, words);
+    int err = words > 0 ? MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, words) : 0;
     take_words(comm, v, words, err);
-    return words == FACTS ? err : 0;
+    if (words != FACTS)
+        err = 0;
+    int second = nodes ? MPIR_Coll_nodes_ask(comm) : 0;
+    return err ? err : second;
 }
 
 int MPIR_Coll_facts_ask(MPIR_Comm *comm)
 {
     uint32_t v[FACTS];
-    int words = comm->facts.heard ? 1 : FACTS;
+    int words = !comm->facts.heard ? FACTS : wants_team(comm) ? 1 : 0;
+    bool nodes = may_have_nodes(comm);
     if (comm->facts.asked || MPIR_Coll_facts_there(comm))
         return 0;
     int tag = words == FACTS ? MPIR_Comm_next_tag(comm) : COLL_TAG_TEAM;
@@ -359,17 +377,18 @@ int MPIR_Coll_facts_ask(MPIR_Comm *comm)
     if (words == FACTS)
         facts_ask(comm, v);
     else
-        v[0] = MPIR_Coll_team_number(comm);
+        v[0] = words > 0 ? MPIR_Coll_team_number(comm) : 0;
     if (a)
+        *a = (struct facts_asked){ .driven.advance = facts_go_on, .comm = comm, .words = words };
+    if (a && words > 0)
         a->agreement = MPIR_Agreement_begin(comm, MPID_CONTEXT_COLL, tag, v, words);
-    if (!a || !a->agreement) {
+    if (!a || (words > 0 && !a->agreement)) {
         free(a);
-        return facts_now(comm, tag, v, words);
+        return facts_now(comm, tag, v, words, nodes);
     }
-    a->driven.advance = facts_go_on;
-    a->comm = comm;
-    a->words = words;
     comm->facts.asked = 1;
+    if (nodes)
+        MPIR_Coll_nodes_begin(&a->nodes, comm);
     if (facts_go_on(&a->driven) != MPIR_DRIVE_DONE)
         MPIR_Drive(&a->driven);
     return 0;
@@ -529,14 +548,11 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
     a->run(c);
 }
 
-/* May it, or the group of an intercommunicator, be over several nodes, and nobody has looked? */
+/* Also of the group of an intercommunicator. */
 static int look_for_nodes(MPIR_Comm *comm)
 {
     MPIR_Comm *group = comm->local ? comm->local : comm;
-    if (__builtin_expect(group->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2, 1) || group->nodes_asked ||
-        group->adi.size <= 2)
-        return 0;
-    return MPIR_Coll_nodes_ask(group);
+    return may_have_nodes(group) ? MPIR_Coll_nodes_ask(group) : 0;
 }
 
 int MPIR_Coll_settle(MPIR_Comm *comm)

@@ -207,11 +207,11 @@ int MPIR_Coll_end(struct coll *c);
 void MPIR_Coll_drop(struct coll_state *st);
 /* For calls that will be repeated: agree now on all that a communicator's collectives keep; collective.  Returns an error class. */
 int MPIR_Coll_settle(MPIR_Comm *comm);
-/* A team is asked for once, with a tag that no call has, the last of persistent ones: so a process that has refused a call asks with the
- * others in its next one. */
-enum { COLL_TAG_TEAM = 2 * (MPIR_COMM_TAGS - 1) + 1 };
-/* For a call that may not wait: begin to agree on comm->facts, and on a team if it is time for one, unless somebody has.  They are there when
- * MPIR_Coll_facts_there says so; comm->facts never will when neither `heard` nor `asked` is set.  (Without memory it does wait.)  Returns an
+/* A team, and what nodes.h keeps, are asked for once each, with tags that no call has, the last of persistent ones: so a process that has
+ * refused a call asks with the others in its next one. */
+enum { COLL_TAG_TEAM = 2 * (MPIR_COMM_TAGS - 1) + 1, COLL_TAG_NODES = COLL_TAG_TEAM - 1 };
+/* For a call that may not wait: begin to agree on comm->facts, and on a team and nodes if it is time for them, unless somebody has.  They are there
+ * when MPIR_Coll_facts_there says so; comm->facts never will when neither `heard` nor `asked` is set.  (Without memory it does wait.)  Returns an
  * error class. */
 int MPIR_Coll_facts_ask(MPIR_Comm *comm);
 bool MPIR_Coll_facts_there(const MPIR_Comm *comm);

@@ -26,18 +26,7 @@ void MPIR_Coll_nodes_free(MPIR_Comm *comm)
     free(n);
 }
 
-static int split(MPIR_Comm *comm, int color, MPIR_Comm **part)
-{
-    int err = MPIR_Comm_split(comm, color, comm->adi.rank, part);
-    if (*part)
-        (*part)->no_handle = true;
-    return err;
-}
-
-static int agree(MPIR_Comm *comm, uint32_t *v, int words)
-{
-    return MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), v, words);
-}
+enum { PART_NODE, PART_LEADERS }; /* of MPIR_PARTS */
 
 static int32_t rank_in(const MPIR_Comm *comm, const MPIR_Comm *part, int32_t i)
 {
@@ -60,80 +49,135 @@ static void put_in_order(struct MPIR_Nodes *n)
     qsort(n->by_id, (size_t)n->nodes, sizeof n->by_id[0], by_id);
 }
 
-/* The rows of all nodes, from their leaders to all. */
-static int exchange_rows(struct MPIR_Nodes *n, struct nodes_row mine)
+/* The rows and what follows from them, by what this process knows of where the others are.  place: [nodes of the job], all -1. */
+static void survey(const MPIR_Comm *comm, struct MPIR_Nodes *n, int32_t *place)
 {
-    enum { WORDS = sizeof(struct nodes_row) / sizeof(int32_t) };
-    MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
-    int err = n->leaders ? MPIR_Allgather(&mine, WORDS, type, n->row, WORDS, type, n->leaders) : 0;
-    int second = MPIR_Bcast(n->row, (MPI_Count)WORDS * n->nodes, type, 0, n->node);
-    for (n->mine = 0; n->mine < n->nodes && n->row[n->mine].id != mine.id;)
-        n->mine++;
-    put_in_order(n);
-    return err ? err : second;
-}
-
-enum { ASK_FAILED, ASK_NODES, ASK_MOST, ASK_GAPS, ASK_WORDS };
-
-/* What the members must know before there is room for the rows. */
-static int look(MPIR_Comm *comm, MPIR_Comm *node, const MPIR_Comm *leaders, int failed, uint32_t v[ASK_WORDS])
-{
-    v[ASK_FAILED] = failed != 0;
-    v[ASK_NODES] = leaders ? (uint32_t)leaders->adi.size : 0;
-    v[ASK_MOST] = node ? (uint32_t)node->adi.size : 0;
-    v[ASK_GAPS] =
-        node && rank_in(comm, node, node->adi.size - 1) - rank_in(comm, node, 0) != node->adi.size - 1;
-    return agree(comm, v, ASK_WORDS);
-}
-
-static int build(MPIR_Comm *comm, MPIR_Comm *node, MPIR_Comm *leaders, const uint32_t v[ASK_WORDS])
-{
-    struct MPIR_Nodes *n = calloc(1, sizeof *n + v[ASK_NODES] * (sizeof n->row[0] + sizeof n->by_id[0]));
-    uint32_t failed = n == NULL;
-    int err = agree(comm, &failed, 1);
-    if (err || failed) {
-        free(n);
-        return err;
+    n->blocks = true;
+    for (int32_t i = 0; i < comm->adi.size; i++) {
+        int32_t id = MPID_Node_of(MPIR_Group_grank(comm->group, i));
+        if (place[id] < 0) {
+            place[id] = n->nodes;
+            n->row[n->nodes++] = (struct nodes_row){ .id = id, .first = i };
+        }
+        struct nodes_row *row = &n->row[place[id]];
+        n->blocks = n->blocks && i - row->first == row->members;
+        row->members++;
+        n->most = row->members > n->most ? row->members : n->most;
     }
-    n->node = node;
-    n->leaders = leaders;
-    if (leaders)
-        leaders->apart = true;
-    n->nodes = (int32_t)v[ASK_NODES];
-    n->most = (int32_t)v[ASK_MOST];
-    n->blocks = !v[ASK_GAPS];
+    n->mine = place[MPID_World()->node];
     n->by_id = (struct nodes_id *)(n->row + n->nodes);
-    err = exchange_rows(n, (struct nodes_row){ .id = MPID_World()->node,
-                                               .first = rank_in(comm, node, 0),
-                                               .members = node->adi.size });
-    failed = err != 0;
-    int second = agree(comm, &failed, 1);
-    if (err || second || failed) {
-        free(n);
-        return err ? err : second;
-    }
-    comm->nodes = n;
-    return 0;
+    put_in_order(n);
 }
 
-int MPIR_Coll_nodes_ask(MPIR_Comm *comm)
+/* NULL without memory. */
+static struct MPIR_Nodes *surveyed(const MPIR_Comm *comm)
 {
-    MPIR_Comm *node = NULL, *leaders = NULL;
-    uint32_t v[ASK_WORDS];
-    comm->nodes_asked = true;
+    int32_t nodes = MPID_World()->nodes, most = nodes < comm->adi.size ? nodes : comm->adi.size;
+    struct MPIR_Nodes *n = calloc(1, sizeof *n + (size_t)most * (sizeof n->row[0] + sizeof n->by_id[0]));
+    int32_t *place = malloc((size_t)nodes * sizeof *place);
+    for (int32_t i = 0; place && i < nodes; i++)
+        place[i] = -1;
+    if (n && place) {
+        survey(comm, n, place);
+    } else {
+        free(n);
+        n = NULL;
+    }
+    free(place);
+    return n;
+}
+
+/* Those on this node, or the leaders. */
+static int group_of(const MPIR_Comm *comm, const struct MPIR_Nodes *n, bool leaders, MPIR_Group **group)
+{
+    int32_t m = leaders ? n->nodes : n->row[n->mine].members, k = 0;
+    int32_t *granks = malloc((size_t)m * sizeof *granks);
+    if (!granks)
+        return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", m);
+    for (int32_t i = leaders ? 0 : n->row[n->mine].first; k < m; i++) {
+        int32_t grank = MPIR_Group_grank(comm->group, leaders ? n->row[i].first : i);
+        if (leaders || MPID_Node_of(grank) == n->row[n->mine].id)
+            granks[k++] = grank;
+    }
+    return MPIR_Group_adopt(m, granks, group);
+}
+
+static bool on_several_nodes(const MPIR_Comm *comm)
+{
     /* Members of other jobs have node numbers of their own, and those of jobs on one node do not come here: nobody asks. */
     if (MPIR_Group_other_job(comm->group) != MPI_UNDEFINED)
-        return 0;
-    int err = split(comm, MPID_World()->node, &node);
-    int second = split(comm, node && node->adi.rank == 0 ? 0 : MPI_UNDEFINED, &leaders);
-    err = look(comm, node, leaders, err ? err : second, v);
-    comm->apart = !err && !v[ASK_FAILED] && v[ASK_MOST] == 1;
-    if (!err && !v[ASK_FAILED] && v[ASK_NODES] > 1 && v[ASK_MOST] > 1)
-        err = build(comm, node, leaders, v);
-    if (!comm->nodes) {
-        release(node);
-        release(leaders);
+        return false;
+    for (int32_t i = 0; i < comm->adi.size; i++)
+        if (MPID_Node_of(MPIR_Group_grank(comm->group, i)) != MPID_World()->node)
+            return true;
+    return false;
+}
+
+void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm)
+{
+    MPIR_Group *groups[MPIR_PARTS] = { NULL };
+    int err = 0;
+    *m = (struct coll_nodes_making){ 0 };
+    comm->nodes_asked = true;
+    if (!on_several_nodes(comm))
+        return;
+    m->nodes = surveyed(comm);
+    if (!m->nodes)
+        err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the nodes of a communicator");
+    else if (m->nodes->most > 1)
+        err = group_of(comm, m->nodes, false, &groups[PART_NODE]);
+    if (!err && m->nodes->most > 1 && m->nodes->row[m->nodes->mine].first == comm->adi.rank)
+        err = group_of(comm, m->nodes, true, &groups[PART_LEADERS]);
+    m->parts = MPIR_Parts_begin(comm, COLL_TAG_NODES, groups, err);
+    for (int i = 0; i < MPIR_PARTS; i++)
+        if (groups[i])
+            MPIR_Group_release(groups[i]);
+    if (!m->parts)
+        free(m->nodes);
+}
+
+bool MPIR_Coll_nodes_step(struct coll_nodes_making *m, MPIR_Comm *comm)
+{
+    MPIR_Comm *parts[MPIR_PARTS];
+    int err;
+    if (!m->parts)
+        return true;
+    if (!MPIR_Parts_step(m->parts, parts, &err))
+        return false;
+    m->parts = NULL;
+    comm->apart = !err && m->nodes->most == 1;
+    if (err || comm->apart) {
+        free(m->nodes);
+        return true;
     }
+    comm->nodes = m->nodes;
+    comm->nodes->node = parts[PART_NODE];
+    comm->nodes->leaders = parts[PART_LEADERS];
+    if (parts[PART_LEADERS])
+        parts[PART_LEADERS]->apart = true;
+    return true;
+}
+
+void MPIR_Coll_nodes_heard(MPIR_Comm *comm)
+{
+    struct MPIR_Nodes *n = comm->nodes;
+    if (!n)
+        return;
+    n->node->facts = comm->facts;
+    n->node->facts.asked = 0;
+    if (n->leaders)
+        n->leaders->facts = n->node->facts;
+}
+
+/* What goes wrong is no error of the call: it is done by other rows, and hears itself of a process that is lost. */
+int MPIR_Coll_nodes_ask(MPIR_Comm *comm)
+{
+    struct coll_nodes_making m;
+    int err = MPIR_Coll_ready(comm);
+    MPIR_Coll_nodes_begin(&m, comm);
+    while (!MPIR_Coll_nodes_step(&m, comm))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    MPIR_Coll_nodes_heard(comm);
     return err;
 }
 

@@ -4,7 +4,7 @@
 
 #include "coll.h"
 
-/* What a communicator over several nodes keeps, from a blocking collective on that all members have been in. */
+/* What a communicator over several nodes keeps, from a collective on that all members have begun. */
 struct MPIR_Nodes {
     MPIR_Comm *node;     /* the members on this node, in the order of their ranks; the first is the leader */
     MPIR_Comm *leaders;  /* the leaders, in the order of their ranks; NULL in others */
@@ -20,8 +20,17 @@ struct MPIR_Nodes {
     } row[];                        /* [nodes] */
 };
 
-/* Make what is above, if the communicator is over several nodes and one of them has several members; collective.  Returns an error class. */
+/* Make what is above, if the communicator is over several nodes and one of them has several members; collective.  Returns an error class of
+ * MPIR_Coll_ready: that there is no memory here or elsewhere is none, the communicator just has no such thing. */
 int MPIR_Coll_nodes_ask(MPIR_Comm *comm);
+/* The same without waiting: begin, take steps until one is true, and say when the facts of the communicator are there. */
+struct coll_nodes_making {
+    struct MPIR_Nodes *nodes;
+    struct MPIR_Parts *parts; /* NULL: there is nothing to do */
+};
+void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm);
+bool MPIR_Coll_nodes_step(struct coll_nodes_making *m, MPIR_Comm *comm);
+void MPIR_Coll_nodes_heard(MPIR_Comm *comm);
 /* This process does not come to the present call: the others on its node need not wait at the team there. */
 void MPIR_Coll_nodes_give_up(MPIR_Comm *comm);
 /* The number from which part k of the call with this tag counts, on the node or among the leaders. */

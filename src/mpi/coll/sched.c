@@ -535,10 +535,18 @@ static void at_team(struct coll_sched *d, const struct coll_alg *row)
     d->meets = true;
 }
 
+/* Alike in all processes, before a call that waits for the facts and after. */
+static void look_at_nodes(struct coll_sched *d)
+{
+    MPIR_Coll_nodes_is(d->call.comm, &d->size);
+    d->call.composes = coll_composes(d->call.comm);
+}
+
 /* The facts are there, or will never be. */
 static void facts_over(struct coll_sched *d)
 {
     const MPIR_Coll_facts *f = &d->call.comm->facts;
+    look_at_nodes(d);
     const struct coll_alg *row = f->heard ? MPIR_Coll_meeting_row(&d->call, &d->size) : NULL;
     if (row) {
         at_team(d, row);
@@ -729,8 +737,7 @@ static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
     if (!*err)
         *err = MPIR_Coll_tables[c->kind].describe(&d->call, &d->size);
     d->size.anywhere = coll_anywhere(&d->call);
-    MPIR_Coll_nodes_is(comm, &d->size); /* now, when it is the same in all; the steps may be noted later */
-    d->call.composes = coll_composes(comm);
+    look_at_nodes(d); /* now, when it is the same in all; the steps may be noted later */
     if (d->call.op)
         MPIR_Object_ref(d->call.op);
     if (!*err && !(d->request = MPIR_Request_alloc(comm)))
@@ -788,6 +795,7 @@ static int join(struct coll_sched *d)
         err = MPIR_Coll_facts_ask(comm);
     if (waits && !err && MPIR_Coll_facts_there(comm)) {
         waits = false;
+        look_at_nodes(d);
         row = MPIR_Coll_meeting_row(&d->call, &d->size);
     }
     if (err || waits)
@@ -823,8 +831,7 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
     d->call.tag = MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1));
     if (!d->size.local)
         err = MPIR_Coll_settle(comm);
-    MPIR_Coll_nodes_is(comm, &d->size);
-    d->call.composes = coll_composes(comm);
+    look_at_nodes(d);
     int kept = err ? err : keep_types(d);
     if (!err)
         d->own = MPIR_Coll_own_make(&d->call, &d->size, !kept, &err);

@@ -151,6 +151,15 @@ struct MPIR_Agreement *MPIR_Agreement_begin(MPIR_Comm *comm, int which, int tag,
 /* Go on as far as possible.  True: it is over and gone; the values, and the error class (recorded). */
 bool MPIR_Agreement_step(struct MPIR_Agreement *a, uint32_t *values, int words, int *err);
 
+/* Communicators of some of comm's members that no program sees: one of each group, each of which contains this process or is NULL.  Collective over
+ * comm, an intracommunicator; the groups [i] of different processes are equal or disjoint.  The messages are in the context of comm's collectives,
+ * with the tag.  err: what this process has met (recorded): then nobody gets any.  NULL: there was no memory; the others have heard of that. */
+enum { MPIR_PARTS = 2 };
+struct MPIR_Parts;
+struct MPIR_Parts *MPIR_Parts_begin(MPIR_Comm *comm, int tag, MPIR_Group *const groups[MPIR_PARTS], int err);
+/* Go on as far as possible; never blocks.  True: it is over and gone.  All members have their parts, or all have an error class (recorded) and none. */
+bool MPIR_Parts_step(struct MPIR_Parts *m, MPIR_Comm *parts[MPIR_PARTS], int *err);
+
 /* What a communicator over several nodes keeps for its collectives. */
 void MPIR_Coll_nodes_free(MPIR_Comm *comm);
 /* Free what collectives keep for later ones. */
