@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Collectives over several hosts: Keel, Keel without its rows over nodes ("flat"), and the installed peers, in turns.
 
-  hosts.py [--hosts 2,3,4] [--nets none,rate,delay] [--ranks N] [--rounds N] [--time S] [--limit S] [--sizes 8,1K,64K,1M] [--calls apart|row] [TEST...]
+  hosts.py [--hosts 2,3,4] [--nets none,rate,delay] [--ranks N] [--rounds N] [--time S] [--limit S] [--sizes 8,1K,64K,1M] [--calls apart|row]
+           [--congestion reno] [TEST...]
 The hosts are network namespaces with an sshd each.  Nets: none (a bridge), rate (a bridge, 1 Gbit/s into and out of each host), delay (the relay,
 250 us each way and 1 Gbit/s into each host).  Each host has one core of this machine, the same for all libraries.  --ranks: on each host.
---calls: apart, each begun by all ranks at one time (the default); row, one after another, which makes a rate.  TEST: names of mpi_bench; without: all collectives.
+--congestion: the kernel's control of TCP connections.  --calls: apart, each begun by all ranks at one time (the default); row, one after another, which makes a rate.  TEST: names of mpi_bench; without: all collectives.
 A line: the median time of the rounds in us, then the median of the rounds' ratios of the better peer and of the flat rows to Keel: above 1 Keel is
 ahead; then the time over that of bare sockets which move what must go from host to host ("floor", hosts_floor.c), of the tests that it has.  A run that
 takes longer than the limit counts as far as it came.  Needs the rights to make network namespaces, and ssh.  Nothing here fails on a time."""
@@ -29,6 +30,13 @@ def limit_rate(net):
     for i, name in enumerate(net.names, 1):
         for space, device in ((net.bridge, f"h{i}"), (name, "eth0")):
             sh("ip", "netns", "exec", space, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", "1gbit", "burst", "128kb", "latency", "50ms")
+
+
+def congestion(net, name):
+    """Of all connections.  What most machines have, cubic, may not be chosen in a namespace, but reno may, and neither paces: with bbr messages wait
+    for a timer."""
+    for space in net.names:
+        sh("ip", "netns", "exec", space, "sysctl", "-q", "-w", f"net.ipv4.tcp_congestion_control={name}")
 
 
 def one_core_each(net):
@@ -69,6 +77,7 @@ def measure(programs, libs, n, kind, args, folder):
             f.write(f'#!/bin/sh\nexec ssh -F {folder}/ssh_user "$@"\n')
         os.chmod(f"{folder}/ssh", 0o755)
         one_core_each(net)
+        congestion(net, args.congestion)
         there, behind, ran = [over(lib, net, args.ranks) for lib in libs], [], 0
         bare = ("floor", None, [programs["floor"], ",".join(net.names[:n]), str(len(os.sched_getaffinity(0)))], {})
         names = [lib[0] for lib in libs]
@@ -107,6 +116,7 @@ def main():
     p.add_argument("--limit", type=float, default=30)
     p.add_argument("--sizes", default="8,1K,64K,1M")
     p.add_argument("--calls", choices=["apart", "row"], default="apart")
+    p.add_argument("--congestion", default="reno")
     p.add_argument("--peers", default="mpich,openmpi")
     p.add_argument("tests", nargs="*", default=SHAPES)
     args = p.parse_args()
