@@ -25,11 +25,12 @@ static void pairwise(struct coll *c)
     }
 }
 
-/* Between nodes long blocks of many peers at once fill the queues of the network, which may then lose packets.  Processes may differ in this: each
- * waits for the oldest of its messages, and both sides have them in the same order. */
+/* Between nodes blocks of many peers at once fill the queues of the network, which may then lose packets.  That costs most where a block is lost at its
+ * end, which TCP notices late; where blocks are long it costs more that the way out of a host is idle until a peer has answered.  Processes may differ
+ * in this: each waits for the oldest of its messages, and both sides have them in the same order. */
 static uint32_t messages_at_once(const struct coll *c)
 {
-    enum { LEAST = 4, BYTES = 256 << 10 }; /* two each way: one that waits for its peer leaves no gap */
+    enum { LEAST = 4, BYTES = 256 << 10, LONG = 1 << 20, LEAST_LONG = 8 }; /* two or four each way */
     int64_t longest = 1;
     if (c->comm->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2)
         return COLL_BATCH;
@@ -41,6 +42,8 @@ static uint32_t messages_at_once(const struct coll *c)
         longest = in > longest ? in : longest;
     }
     int64_t n = BYTES / longest;
+    if (longest >= LONG)
+        return LEAST_LONG;
     return n < LEAST ? LEAST : n < COLL_BATCH ? (uint32_t)n : COLL_BATCH;
 }
 
