@@ -21,7 +21,8 @@ int main(int argc, char **argv)
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Comm_create_from_group(all, "fresh", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c);
     MPI_Group_free(&all);
-    signal(SIGTERM, SIG_IGN); /* mpiexec will soon end those who are left: on a busy machine before they have told */
+    signal(SIGTERM,
+           SIG_IGN); /* mpiexec will soon end those who are left: on a busy machine before they have told */
     if (check_rank == check_size / 2)
         _exit(3);
     for (int k = 0; k < MANY; k++)
