@@ -3,6 +3,7 @@
 #ifndef NOMEM_H
 #define NOMEM_H
 
+#include "check.h"
 #include <stdlib.h>
 
 static long left; /* allocations until one fails; 0: none does */
@@ -34,5 +35,20 @@ void *realloc(void *p, size_t n)
     return fails() ? NULL : __libc_realloc(p, n);
 }
 #endif
+
+/* The k-th allocation of the victim fails from now on. */
+static void nomem_begin(int victim, long k)
+{
+    failed = 0;
+    left = check_rank == victim ? k : 0;
+}
+
+/* No more do; returns whether one has.  Without that the call, which has returned err, must have succeeded in the victim. */
+static int nomem_end(int kind, int victim, int err)
+{
+    left = 0;
+    CHECK(failed || check_rank != victim || err == MPI_SUCCESS, "call %d fails by itself", kind);
+    return failed;
+}
 
 #endif

@@ -30,6 +30,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "raw.h"
 
 enum {
     MOST = 64,
@@ -53,19 +54,6 @@ static struct peer peers[MOST]; /* by rank */
 static int me, ranks, hosts, one_by_one, awake;
 static char *out, *in; /* a block for each rank */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-static void need(int good, const char *what)
-{
-    if (good)
-        return;
-    perror(what);
-    exit(1);
-}
 static int host_of(int rank)
 {
     return rank * hosts / ranks;
@@ -165,12 +153,6 @@ static void call(const char *test, size_t bytes)
     }
     for (int k = 1; k < ranks; k = one_by_one ? k + 1 : ranks)
         exchange(k, one_by_one ? k : ranks - 1);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The median of calls, of all of which rank 0 knows the time. */

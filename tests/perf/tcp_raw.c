@@ -13,25 +13,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "raw.h"
 
 enum { WINDOW = 64, BLOCKS = 5 };
 static char *buffer;
 static int fd;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(int good, const char *what)
-{
-    if (good)
-        return;
-    perror(what);
-    exit(1);
-}
 
 static void take(size_t n)
 {
@@ -69,12 +55,6 @@ static void windows(int me, size_t n, int rounds)
             me == 0 ? give(n) : take(n);
         me == 0 ? take(4) : give(4);
     }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The median of some blocks, seconds for one round. */

@@ -25,9 +25,9 @@ static void pairwise(struct coll *c)
     }
 }
 
-/* Between nodes blocks of many peers at once fill the queues of the network, which may then lose packets.  That costs most where a block is lost at its
- * end, which TCP notices late; where blocks are long it costs more that the way out of a host is idle until a peer has answered.  Processes may differ
- * in this: each waits for the oldest of its messages, and both sides have them in the same order. */
+/* Between nodes blocks of many peers at once fill the queues of the network, which may then lose packets.  That costs most where the end of a block
+ * is lost, which TCP notices late, so in short blocks; with long ones it costs more that the way out of a host is idle until a peer has answered.
+ * Processes may differ in this: each waits for the oldest of its messages, and both sides have them in the same order. */
 static uint32_t messages_at_once(const struct coll *c)
 {
     enum { LEAST = 4, BYTES = 256 << 10, LONG = 1 << 20, LEAST_LONG = 8 }; /* two or four each way */
@@ -41,9 +41,9 @@ static uint32_t messages_at_once(const struct coll *c)
         longest = out > longest ? out : longest;
         longest = in > longest ? in : longest;
     }
-    int64_t n = BYTES / longest;
     if (longest >= LONG)
         return LEAST_LONG;
+    int64_t n = BYTES / longest;
     return n < LEAST ? LEAST : n < COLL_BATCH ? (uint32_t)n : COLL_BATCH;
 }
 

@@ -359,10 +359,9 @@ static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS], int words, boo
 {
     int err = words > 0 ? MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, words) : 0;
     take_words(comm, v, words, err);
-    if (words != FACTS)
-        err = 0;
-    int second = nodes ? MPIR_Coll_nodes_ask(comm) : 0;
-    return err ? err : second;
+    if (nodes)
+        MPIR_Coll_nodes_ask(comm);
+    return words == FACTS ? err : 0;
 }
 
 int MPIR_Coll_facts_ask(MPIR_Comm *comm)
@@ -552,7 +551,11 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
 static int look_for_nodes(MPIR_Comm *comm)
 {
     MPIR_Comm *group = comm->local ? comm->local : comm;
-    return may_have_nodes(group) ? MPIR_Coll_nodes_ask(group) : 0;
+    if (!may_have_nodes(group))
+        return 0;
+    int err = MPIR_Coll_ready(group);
+    MPIR_Coll_nodes_ask(group);
+    return err;
 }
 
 int MPIR_Coll_settle(MPIR_Comm *comm)

@@ -124,9 +124,10 @@ void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm)
     m->nodes = surveyed(comm);
     if (!m->nodes)
         err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the nodes of a communicator");
-    else if (m->nodes->most > 1)
+    bool composed = !err && m->nodes->most > 1;
+    if (composed)
         err = group_of(comm, m->nodes, false, &groups[PART_NODE]);
-    if (!err && m->nodes->most > 1 && m->nodes->row[m->nodes->mine].first == comm->adi.rank)
+    if (composed && !err && m->nodes->row[m->nodes->mine].first == comm->adi.rank)
         err = group_of(comm, m->nodes, true, &groups[PART_LEADERS]);
     m->parts = MPIR_Parts_begin(comm, COLL_TAG_NODES, groups, err);
     for (int i = 0; i < MPIR_PARTS; i++)
@@ -170,15 +171,13 @@ void MPIR_Coll_nodes_heard(MPIR_Comm *comm)
 }
 
 /* What goes wrong is no error of the call: it is done by other rows, and hears itself of a process that is lost. */
-int MPIR_Coll_nodes_ask(MPIR_Comm *comm)
+void MPIR_Coll_nodes_ask(MPIR_Comm *comm)
 {
     struct coll_nodes_making m;
-    int err = MPIR_Coll_ready(comm);
     MPIR_Coll_nodes_begin(&m, comm);
     while (!MPIR_Coll_nodes_step(&m, comm))
         MPID_DeviceCheck(MPID_BLOCKING);
     MPIR_Coll_nodes_heard(comm);
-    return err;
 }
 
 void MPIR_Coll_nodes_give_up(MPIR_Comm *comm)

@@ -20,9 +20,9 @@ struct MPIR_Nodes {
     } row[];                        /* [nodes] */
 };
 
-/* Make what is above, if the communicator is over several nodes and one of them has several members; collective.  Returns an error class of
- * MPIR_Coll_ready: that there is no memory here or elsewhere is none, the communicator just has no such thing. */
-int MPIR_Coll_nodes_ask(MPIR_Comm *comm);
+/* Make what is above, if the communicator is over several nodes and one of them has several members; collective, of those that have agreed on
+ * its facts.  Where there is no memory, here or elsewhere, it just has no such thing. */
+void MPIR_Coll_nodes_ask(MPIR_Comm *comm);
 /* The same without waiting: begin, take steps until one is true, and say when the facts of the communicator are there. */
 struct coll_nodes_making {
     struct MPIR_Nodes *nodes;

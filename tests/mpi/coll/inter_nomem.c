@@ -50,12 +50,9 @@ static int attempt(int kind, int victim, long k)
         in[i] = check_rank + i;
         out[i] = 0;
     }
-    failed = 0;
-    left = check_rank == victim ? k : 0;
+    nomem_begin(victim, k);
     err = call(kind);
-    left = 0;
-    hit = failed;
-    CHECK(hit || check_rank != victim || err == MPI_SUCCESS, "call %d fails by itself", kind);
+    hit = nomem_end(kind, victim, err);
     for (int i = 0; kind == 9 && err == MPI_SUCCESS && i < N; i++)
         if (out[i] != m * i + m * (m - 1) + !side * m) { /* the ranks of a side are every second one */
             CHECK_EQ(out[i], m * i + m * (m - 1) + !side * m, "element %d", i);

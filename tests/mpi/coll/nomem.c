@@ -129,12 +129,9 @@ static int attempt(int kind, int victim, long k)
         in[i] = check_rank + i;
         out[i] = 0;
     }
-    failed = 0;
-    left = check_rank == victim ? k : 0;
+    nomem_begin(victim, k);
     err = call(kind, &made);
-    left = 0;
-    hit = failed;
-    CHECK(hit || check_rank != victim || err == MPI_SUCCESS, "call %d fails by itself", kind);
+    hit = nomem_end(kind, victim, err);
     check_sum(kind, err);
     if (made != MPI_COMM_NULL)
         MPI_Comm_free(&made);

@@ -39,12 +39,9 @@ static int attempt(int kind, int victim, long k)
 {
     MPI_Comm made = MPI_COMM_NULL;
     int err, hit, ok, all;
-    failed = 0;
-    left = check_rank == victim ? k : 0;
+    nomem_begin(victim, k);
     err = call(kind, &made);
-    left = 0;
-    hit = failed;
-    CHECK(hit || check_rank != victim || err == MPI_SUCCESS, "call %d fails by itself", kind);
+    hit = nomem_end(kind, victim, err);
     ok = err == MPI_SUCCESS;
     CHECK_EQ(made != MPI_COMM_NULL, ok, "call %d", kind);
     MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
