@@ -18,7 +18,7 @@ AC_CACHE_CHECK([for the name of nettle's shared library], [keel_cv_nettle_soname
     keel_save_LIBS=$LIBS
     LIBS="-Wl,--no-as-needed $NETTLE_LIBS"
     AC_LINK_IFELSE([AC_LANG_PROGRAM],
-                   [keel_cv_nettle_soname=`LC_ALL=C ${READELF-readelf} -d conftest$ac_exeext | sed -n 's/.*@<:@\(libnettle@<:@^@:>@@:>@*\)@:>@.*/\1/p'`])
+                   [keel_cv_nettle_soname=`LC_ALL=C ${READELF-readelf} -d conftest$ac_exeext | sed -n 's/.*\@<:@\(libnettle@<:@^@:>@@:>@*\)\@:>@.*/\1/p'`])
     LIBS=$keel_save_LIBS
     AS_IF([test "x$keel_cv_nettle_soname" = x], [keel_cv_nettle_soname=libnettle.so.8])])
 AC_DEFINE_UNQUOTED([NETTLE_SONAME], ["$keel_cv_nettle_soname"], [the shared library with nettle's HMAC-SHA-256])
