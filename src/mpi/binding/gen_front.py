@@ -555,7 +555,7 @@ class Front:
             self.check(p, 'check_%s(%s, %s, "%s")' % (kind.lower(), comm, name, name))
         elif kind == "TAG":
             self.check(p, 'check_tag(%s, "%s")' % (name, name))
-        elif kind == "TAG_ANY":
+        elif kind == "TAG_ANY" and comm:
             self.check(p, 'check_tag_any(%s, %s, "%s")' % (comm, name, name))
         elif kind in ("INT_OUT", "INT_INOUT", "AINT_OUT", "COUNT64_OUT", "OFFSET_OUT", "POINTER_OUT", "STRING") \
                 or kind == "STRING_OUT" and self.proc.chapter not in ("info", "session"):

@@ -121,6 +121,10 @@ static void fields(void)
     CHECK_EQ(value, 77);
     CHECK_EQ(MPI_Status_get_error(&s, &value), MPI_SUCCESS);
     CHECK_EQ(value, MPI_ERR_IO);
+    CHECK_EQ(MPI_Status_set_source(&s, MPI_ANY_SOURCE), MPI_SUCCESS); /* as in the empty status */
+    CHECK_EQ(MPI_Status_set_tag(&s, MPI_ANY_TAG), MPI_SUCCESS);
+    CHECK_EQ(s.MPI_SOURCE, MPI_ANY_SOURCE);
+    CHECK_EQ(s.MPI_TAG, MPI_ANY_TAG);
     CHECK_EQ(MPI_Status_set_cancelled(&s, 1), MPI_SUCCESS);
     CHECK_EQ(MPI_Test_cancelled(&s, &value), MPI_SUCCESS);
     CHECK_EQ(value, 1);
