@@ -19,8 +19,8 @@ SENTINELS = [
     ("MPI_STATUS_IGNORE", "INTEGER", "(MPI_STATUS_SIZE)", ("TYPE(MPI_Status)", ""), "status_ignore"),
     ("MPI_STATUSES_IGNORE", "INTEGER", "(MPI_STATUS_SIZE,1)", ("TYPE(MPI_Status)", "(1)"), "statuses_ignore"),
     ("MPI_ERRCODES_IGNORE", "INTEGER", "(1)", None, "errcodes_ignore"), ("MPI_UNWEIGHTED", "INTEGER", "(1)", None, "unweighted"),
-    ("MPI_WEIGHTS_EMPTY", "INTEGER", "(1)", None, "weights_empty"), ("MPI_ARGV_NULL", "CHARACTER*1", "(1)", None, "argv_null"),
-    ("MPI_ARGVS_NULL", "CHARACTER*1", "(1,1)", None, "argvs_null"),
+    ("MPI_WEIGHTS_EMPTY", "INTEGER", "(1)", None, "weights_empty"), ("MPI_ARGV_NULL", "CHARACTER", "(1)", None, "argv_null"),
+    ("MPI_ARGVS_NULL", "CHARACTER", "(1,1)", None, "argvs_null"),
 ]
 # Constants of Fortran alone; LOGICAL ones differ by form.
 OWN = [("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3), ("MPI_ADDRESS_KIND", 8), ("MPI_COUNT_KIND", 8),
@@ -229,33 +229,40 @@ def mpi_interfaces(api, bodies, prefix):
 
 
 def types_module():
+    """The operators are ELEMENTAL, so that an array of handles can be compared."""
     lines = ["MODULE mpi_f08_types", "USE, INTRINSIC :: iso_c_binding, ONLY: c_ptr", "IMPLICIT NONE", "PRIVATE :: c_ptr"]
     for h in HANDLES.values():
         lines += ["TYPE, BIND(C) :: %s" % h.ctype, "INTEGER :: MPI_VAL", "END TYPE"]
     lines += ["TYPE, BIND(C) :: MPI_Status", "INTEGER :: MPI_SOURCE, MPI_TAG, MPI_ERROR", "INTEGER, PRIVATE :: MPI_INTERNAL(5)", "END TYPE"]
+    bodies = []
     for op, word in (("==", "equal"), ("/=", "unequal")):
         lines.append("INTERFACE OPERATOR(%s)" % op)
         for h in HANDLES.values():
             name = "keel_%s_%s" % (h.short.lower(), word)
-            lines += ["PURE LOGICAL FUNCTION %s(a, b) BIND(C,NAME=\"keel_f_%s\")" % (name, word), "IMPORT",
-                      "TYPE(%s), INTENT(IN) :: a, b" % h.ctype, "END FUNCTION"]
+            lines.append("MODULE PROCEDURE %s" % name)
+            bodies += ["ELEMENTAL LOGICAL FUNCTION %s(a, b)" % name, "TYPE(%s), INTENT(IN) :: a, b" % h.ctype,
+                       "%s = a%%MPI_VAL %s b%%MPI_VAL" % (name, op), "END FUNCTION"]
         lines.append("END INTERFACE")
-    return "\n".join(lines + ["END MODULE"])
+    return "\n".join(lines + ["CONTAINS"] + bodies + ["END MODULE"])
 
 
-def sizeof(f08):
+SIZEOF_KINDS = [("INTEGER", k) for k in (1, 2, 4, 8)] + [("REAL", k) for k in (4, 8, 10, 16)] + \
+               [("COMPLEX", k) for k in (4, 8, 10, 16)] + [("LOGICAL", k) for k in (1, 2, 4, 8)] + [("CHARACTER", None)]
+
+
+def sizeof():
+    """The generic interfaces: procedures of the module, as no kind of LOGICAL but one could be an argument of C's."""
+    names = ["MODULE PROCEDURE MPI_Sizeof_%s%s" % (kind, size or "") for kind, size in SIZEOF_KINDS]
+    return "\n".join("INTERFACE %sMPI_Sizeof\n%s\nEND INTERFACE" % (prefix, "\n".join(names)) for prefix in ("", "P"))
+
+
+def sizeof_bodies(f08):
     rows = []
-    kinds = [("INTEGER", k) for k in (1, 2, 4, 8)] + [("REAL", k) for k in (4, 8, 10, 16)] + [("COMPLEX", k) for k in (4, 8, 10, 16)] + \
-            [("LOGICAL", k) for k in (1, 2, 4, 8)]
-    for prefix in ("", "P"):
-        rows.append("INTERFACE %sMPI_Sizeof" % prefix)
-        for kind, size in kinds:
-            rows += ['SUBROUTINE %sMPI_Sizeof_%s%d(x, size, ierror) BIND(C,NAME="keel_f_sizeof%s")' % (prefix, kind, size, "_f08" * f08),
-                     "%s(KIND=%d), DIMENSION(..), INTENT(IN) :: x" % (kind, size), "INTEGER, INTENT(OUT) :: size",
-                     "INTEGER, %sINTENT(OUT) :: ierror" % ("OPTIONAL, " if f08 else ""), "END SUBROUTINE"]
-        rows += ['SUBROUTINE %sMPI_Sizeof_CHARACTER(x, size, ierror) BIND(C,NAME="keel_f_sizeof%s")' % (prefix, "_f08" * f08),
-                 "CHARACTER(LEN=*), DIMENSION(..), INTENT(IN) :: x", "INTEGER, INTENT(OUT) :: size",
-                 "INTEGER, %sINTENT(OUT) :: ierror" % ("OPTIONAL, " if f08 else ""), "END SUBROUTINE", "END INTERFACE"]
+    for kind, size in SIZEOF_KINDS:
+        rows += ["SUBROUTINE MPI_Sizeof_%s%s(x, size, ierror)" % (kind, size or ""),
+                 "%s(%s), DIMENSION(..), INTENT(IN) :: x" % (kind, "KIND=%d" % size if size else "LEN=*"), "INTEGER, INTENT(OUT) :: size",
+                 "INTEGER, %sINTENT(OUT) :: ierror" % ("OPTIONAL, " if f08 else ""), "size = STORAGE_SIZE(x) / 8",
+                 "IF (PRESENT(ierror)) ierror = MPI_SUCCESS" if f08 else "ierror = MPI_SUCCESS", "END SUBROUTINE"]
     return "\n".join(rows)
 
 
@@ -299,8 +306,8 @@ def predefined_callbacks(f08):
 def mpi_module(api, abi, bodies):
     lines = ["MODULE mpi", "USE mpi_f08_types", "USE, INTRINSIC :: iso_c_binding, ONLY: c_ptr", "IMPLICIT NONE", "PRIVATE :: c_ptr"]
     lines += mpif_constants(abi, False) + sentinels(False)
-    lines += [predefined_callbacks(False), sizeof(False), sync_reg(False)] + [mpi_interfaces(api, bodies, x) for x in ("", "P")]
-    return "\n".join(lines + ["END MODULE"])
+    lines += [predefined_callbacks(False), sizeof(), sync_reg(False)] + [mpi_interfaces(api, bodies, x) for x in ("", "P")]
+    return "\n".join(lines + ["CONTAINS", sizeof_bodies(False), "END MODULE"])
 
 
 def f08_module(api, abi, bodies):
@@ -313,9 +320,9 @@ def f08_module(api, abi, bodies):
         else:
             lines.append("INTEGER%s, PARAMETER :: %s = %d" % ("(KIND=MPI_OFFSET_KIND)" * wide, name, value))
     lines += ["LOGICAL, PARAMETER :: MPI_SUBARRAYS_SUPPORTED = .TRUE., MPI_ASYNC_PROTECTS_NONBLOCKING = .TRUE."]
-    lines += sentinels(True) + [abstract(), predefined_callbacks(True), sizeof(True), sync_reg(True)]
+    lines += sentinels(True) + [abstract(), predefined_callbacks(True), sizeof(), sync_reg(True)]
     lines += [f08_interfaces(api, bodies, x) for x in ("", "P")]
-    return "\n".join(lines + ["END MODULE"])
+    return "\n".join(lines + ["CONTAINS", sizeof_bodies(True), "END MODULE"])
 
 
 def modules(api, abi, bodies):

@@ -325,28 +325,18 @@ KF_NAME(pmpi_f_sync_reg, f_sync_reg)
 KF_NAME(mpi_f_sync_reg_f08ts, f_sync_reg)
 KF_NAME(pmpi_f_sync_reg_f08ts, f_sync_reg)
 
-/* Of any kind: the descriptor says. */
-static void f_sizeof(const struct kf_array *x, kf_int *size, kf_int *ierror)
-{
-    *size = (kf_int)x->elem_len;
-    if (ierror)
-        *ierror = MPI_SUCCESS;
-}
-KF_SPELL(keel_f_sizeof, f_sizeof)
-KF_SPELL(keel_f_sizeof_f08, f_sizeof)
-
+#ifdef KF_THEIRS
 /* The operators of handles. */
 static kf_int f_equal(const kf_int *a, const kf_int *b)
 {
     return kf_logical(*a == *b);
 }
-KF_SPELL(keel_f_equal, f_equal)
 
 static kf_int f_unequal(const kf_int *a, const kf_int *b)
 {
     return kf_logical(*a != *b);
 }
-KF_SPELL(keel_f_unequal, f_unequal)
+#endif
 
 #ifdef KF_MPICH
 #include "mpich_modules.inc"
