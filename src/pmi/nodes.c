@@ -6,34 +6,122 @@
 #include "server.h"
 #include "util/err.h"
 
-static bool take_number(const char **at, char end, int32_t *n)
+/* A mapping is (vector,ITEM,ITEM...).  An item is one of
+ *
+ *     (FIRST,NODES,EACH)   so many nodes from the first on, with so many ranks on each
+ *     NODE                 this node, with one rank (Hydra 4.2 and later)
+ *     [ITEM,ITEM...]xN     these items, so many times (Hydra 4.2 and later); they may have brackets of their own
+ *
+ * The ranks take their nodes in this order; when the items end before the ranks do, they begin again.
+ *
+ * Each byte is read at least once, also after the last rank has its node, so that bad text is never taken for good. */
+struct reader {
+    const char *at; /* what is read next */
+    int32_t *node_of, rank, size;
+    int depth; /* of brackets */
+};
+
+enum { DEPTH_MOST = 64 };
+
+static bool take(struct reader *r, char c)
 {
-    char *stop;
-    long value = strtol(*at, &stop, 10);
-    if (stop == *at || *stop != end || value < 0 || value > INT32_MAX)
+    if (*r->at != c)
         return false;
-    *n = (int32_t)value;
-    *at = stop + 1;
+    r->at++;
     return true;
 }
 
-/* The blocks are gone through again and again, until each rank has its node. */
-static bool map(const char *blocks, int32_t *node_of, int32_t size)
+static bool take_number(struct reader *r, int32_t *n)
 {
-    for (int32_t rank = 0; rank < size;) {
-        const char *at = blocks;
-        int32_t before = rank;
-        while (*at == ',' && at[1] == '(') {
-            int32_t first, nodes, each;
-            at += 2;
-            if (!take_number(&at, ',', &first) || !take_number(&at, ',', &nodes) ||
-                !take_number(&at, ')', &each) || first > INT32_MAX - nodes)
-                return false;
-            for (int32_t n = 0; n < nodes && each > 0 && rank < size; n++)
-                for (int32_t i = 0; i < each && rank < size; i++)
-                    node_of[rank++] = first + n;
-        }
-        if (strcmp(at, ")") != 0 || rank == before)
+    int64_t value = 0;
+    const char *begin = r->at;
+    for (; *r->at >= '0' && *r->at <= '9' && value <= INT32_MAX; r->at++)
+        value = 10 * value + (*r->at - '0');
+    if (value > INT32_MAX)
+        r->at = begin;
+    *n = (int32_t)value;
+    return r->at > begin;
+}
+
+static void give(struct reader *r, int32_t first, int32_t nodes, int32_t each)
+{
+    for (int32_t n = 0; n < nodes && each > 0 && r->rank < r->size; n++)
+        for (int32_t i = 0; i < each && r->rank < r->size; i++)
+            r->node_of[r->rank++] = first + n;
+}
+
+static bool take_block(struct reader *r)
+{
+    const char *begin = r->at;
+    int32_t first, nodes, each;
+    if (!take(r, '(') || !take_number(r, &first) || !take(r, ',') || !take_number(r, &nodes) ||
+        !take(r, ',') || !take_number(r, &each) || !take(r, ')'))
+        return false;
+    if (first > INT32_MAX - nodes) {
+        r->at = begin;
+        return false;
+    }
+    give(r, first, nodes, each);
+    return true;
+}
+
+static bool take_item(struct reader *r);
+
+static bool take_items(struct reader *r)
+{
+    do {
+        if (!take_item(r))
+            return false;
+    } while (take(r, ','));
+    return true;
+}
+
+/* How often the items count is known only behind them: they are read once, and again while that gives ranks their nodes. */
+static bool take_repeated(struct reader *r)
+{
+    int32_t before = r->rank, times;
+    if (r->depth == DEPTH_MOST || !take(r, '['))
+        return false;
+    const char *items = r->at;
+    r->depth++;
+    if (!take_items(r) || !take(r, ']') || !take(r, 'x') || !take_number(r, &times))
+        return false;
+    const char *end = r->at;
+    if (times == 0)
+        r->rank = before;
+    for (int32_t i = 1; i < times && r->rank > before && r->rank < r->size; i++) {
+        r->at = items;
+        take_items(r);
+    }
+    r->at = end;
+    r->depth--;
+    return true;
+}
+
+static bool take_item(struct reader *r)
+{
+    int32_t node;
+    if (*r->at == '(')
+        return take_block(r);
+    if (*r->at == '[')
+        return take_repeated(r);
+    if (!take_number(r, &node))
+        return false;
+    give(r, node, 1, 1);
+    return true;
+}
+
+/* false: the text is none, and r->at is where it is wrong first; or it gives no rank a node. */
+static bool take_mapping(struct reader *r)
+{
+    static const char vector[] = "(vector,";
+    if (strncmp(r->at, vector, sizeof vector - 1) != 0)
+        return false;
+    r->at += sizeof vector - 1;
+    for (const char *items = r->at; r->rank < r->size;) {
+        int32_t before = r->rank;
+        r->at = items;
+        if (!take_items(r) || strcmp(r->at, ")") != 0 || r->rank == before)
             return false;
     }
     return true;
@@ -64,15 +152,16 @@ int pmi_renumber(int32_t *node_of, int32_t size)
 
 int pmi_mapping(const char *mapping, int32_t *node_of, int32_t size)
 {
-    static const char vector[] = "(vector";
-    for (int32_t r = 0; r < size; r++)
-        node_of[r] = 0;
+    struct reader r = { .at = mapping, .node_of = node_of, .size = size };
+    for (int32_t i = 0; i < size; i++)
+        node_of[i] = 0;
     if (size == 1)
         return 0;
-    if (strncmp(mapping, vector, sizeof vector - 1) != 0 || !map(mapping + sizeof vector - 1, node_of, size))
+    if (!take_mapping(&r))
         return ku_err_set(
             EPROTO, NULL,
-            "the launcher says that the ranks' nodes are \"%.100s\"; expected (vector,(0,2,4)) or the like",
-            mapping);
+            "the launcher says that the ranks' nodes are \"%.80s\", wrong at \"%.20s\"; expected "
+            "(vector,(0,2,4)), (vector,[(0,1,2),1]x3) or the like",
+            mapping, r.at);
     return pmi_renumber(node_of, size);
 }

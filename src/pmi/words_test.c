@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "server.h"
+#include "util/err.h"
 #include "words.h"
 
 static char value[16];
@@ -63,33 +64,97 @@ START_TEST(heads_have_six_characters)
 }
 END_TEST
 
+enum { MAPPED = 10 };
+
+struct mapping {
+    const char *text;
+    int32_t size, node_of[MAPPED];
+};
+
+static void expect_nodes(const struct mapping *m, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t node_of[MAPPED];
+        ck_assert_msg(pmi_mapping(m[i].text, node_of, m[i].size) == 0, "%s: %s", m[i].text,
+                      ku_err_last()->text);
+        for (int32_t r = 0; r < m[i].size; r++)
+            ck_assert_msg(node_of[r] == m[i].node_of[r], "%s: rank %d is on node %d", m[i].text, r,
+                          node_of[r]);
+    }
+}
+
 START_TEST(mappings_name_each_ranks_node)
 {
-    static const struct {
-        const char *mapping;
-        int32_t node_of[6];
-    } good[] = { { "(vector,(0,3,2))", { 0, 0, 1, 1, 2, 2 } },
-                 { "(vector,(0,3,1))", { 0, 1, 2, 0, 1, 2 } },
-                 { "(vector,(0,1,4),(1,2,1))", { 0, 0, 0, 0, 1, 2 } },
-                 { "(vector,(7,1,3),(2,1,3))", { 0, 0, 0, 1, 1, 1 } } };
+    static const struct mapping good[] = { { "(vector,(0,3,2))", 6, { 0, 0, 1, 1, 2, 2 } },
+                                           { "(vector,(0,3,1))", 6, { 0, 1, 2, 0, 1, 2 } },
+                                           { "(vector,(0,1,4),(1,2,1))", 6, { 0, 0, 0, 0, 1, 2 } },
+                                           { "(vector,(7,1,3),(2,1,3))", 6, { 0, 0, 0, 1, 1, 1 } },
+                                           { "(vector,(0,1,0),(1,1,1))", 3, { 0, 0, 0 } } };
+    expect_nodes(good, sizeof good / sizeof *good);
+}
+END_TEST
+
+/* As Hydra 4.2 and later write them. */
+START_TEST(mappings_have_numbers_and_brackets)
+{
+    static const struct mapping good[] = {
+        { "(vector,(0,1,2),1)", 3, { 0, 0, 1 } },
+        { "(vector,(0,1,2),1,(2,1,3))", 6, { 0, 0, 1, 2, 2, 2 } },
+        { "(vector,[(0,1,3),1]x2)", 8, { 0, 0, 0, 1, 0, 0, 0, 1 } },
+        { "(vector,[(0,2,1)]x2,0)", 5, { 0, 1, 0, 1, 0 } },
+        { "(vector,0,(1,1,2),2)", 4, { 0, 1, 1, 2 } },
+        { "(vector,[0,(1,1,2),2]x2,0)", 9, { 0, 1, 1, 2, 0, 1, 1, 2, 0 } },
+        { "(vector,[[0]x2,[1,[2]x2]x2]x1)", 8, { 0, 0, 1, 2, 2, 1, 2, 2 } },
+        { "(vector,[0,1]x0,2,[3]x1)", 4, { 0, 1, 0, 1 } },
+        { "(vector,[0]x2147483647,1)", 5, { 0, 0, 0, 0, 0 } },
+        { "(vector,[[[(0,0,1)]x2147483647]x2147483647]x2147483647,1,2)", 4, { 0, 1, 0, 1 } },
+        { "(vector,0,1,2)", 7, { 0, 1, 2, 0, 1, 2, 0 } },
+    };
+    expect_nodes(good, sizeof good / sizeof *good);
+}
+END_TEST
+
+/* Wrong at the end, though the ranks have had their nodes by then, too. */
+START_TEST(bad_mappings_are_shown)
+{
     static const char *const bad[] = { "",
                                        "(vector",
                                        "(vector)",
+                                       "(vector,)",
                                        "(vector,(0,0,1))",
                                        "(vector,(0,1,0))",
                                        "(vector,(0,1,-1))",
+                                       "(vector,(0,1, 1))",
                                        "(vector,(0,1,1)",
                                        "(vector,(0,1))",
                                        "(vector,(99999999999,1,6))",
                                        "(vector,(2147483647,2,3))",
-                                       "(vector,(0,1,6))x" };
+                                       "(vector,(0,1,6))x",
+                                       "(vector,0,1,2,3,4,5,)",
+                                       "(vector,0,1,2,3,4,5,-6)",
+                                       "(vector,0,1,2,3,4,5,[6]x)",
+                                       "(vector,(0,1,6),[]x2)",
+                                       "(vector,(0,1,6),[1]",
+                                       "(vector,(0,1,6),[1]2)",
+                                       "(vector,(0,1,6),[1]x-2)",
+                                       "(vector,(0,1,6),[1,]x2)",
+                                       "(vector,(0,1,6),[1x2)",
+                                       "(vector,(0,1,6),1]x2)",
+                                       "(vector,(0,1,6),[[1]x2)",
+                                       "(vector,(0,1,6),[1]x2147483648)",
+                                       "(vector,2147483648)",
+                                       "(vector,[0]x0)",
+                                       "(vector,0x2)" };
     int32_t node_of[6];
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        ck_assert_int_eq(pmi_mapping(good[i].mapping, node_of, 6), 0);
-        ck_assert_int_eq(memcmp(node_of, good[i].node_of, sizeof node_of), 0);
-    }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_msg(pmi_mapping(bad[i], node_of, 6) != 0, "%s", bad[i]);
+        ck_assert_msg(strstr(ku_err_last()->text, bad[i]) != NULL, "%s: %s", bad[i], ku_err_last()->text);
+    }
+    char deep[400] = "(vector,";
+    memset(deep + strlen(deep), '[', 300);
+    ck_assert(pmi_mapping(deep, node_of, 6) != 0);
+    ck_assert(pmi_mapping("(vector,0,[(1,1,2),2]y2)", node_of, 6) != 0);
+    ck_assert_msg(strstr(ku_err_last()->text, "wrong at \"y2)\"") != NULL, "%s", ku_err_last()->text);
 }
 END_TEST
 
@@ -103,6 +168,8 @@ int main(void)
     tcase_add_test(c, numbers_are_decimal);
     tcase_add_test(c, heads_have_six_characters);
     tcase_add_test(c, mappings_name_each_ranks_node);
+    tcase_add_test(c, mappings_have_numbers_and_brackets);
+    tcase_add_test(c, bad_mappings_are_shown);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
     int failed = srunner_ntests_failed(r);

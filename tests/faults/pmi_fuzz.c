@@ -1,12 +1,13 @@
 /* pmi_fuzz.c: hostile answers for the ranks' side of PMI-1 and PMI-2, and hostile requests for mpiexec's.
  *
- *   pmi_fuzz [N [SEED]]    N conversations, a third of each kind: answers and requests as launchers and ranks make them, mutated
+ *   pmi_fuzz [N [SEED]]    N conversations, a quarter of each kind: answers and requests as launchers and ranks make them, mutated, and
+ *                          mappings of ranks to nodes, whole and mutated
  *   pmi_fuzz - SEED        the one conversation of this seed, as a failure prints it
  *
  * Answers lie in the socket before they are asked for, and then it ends: so nothing can wait.  What must hold: init succeeds with
  * a rank, a size and a node of each rank that are possible; or each call that fails does so with an errno value and a text; values are
  * ended within their room; no descriptor is left.  mpiexec's answers are whole lines and frames, whatever is asked, and it keeps little of
- * what a rank says.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
+ * what a rank says.  A whole mapping gives each rank the node that it was made for.  Reads and writes out of bounds are AddressSanitizer's (pmi_fuzz.test). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static const char *const lines[] = {
     "cmd=appnum appnum=0",
     "cmd=universe_size size=8",
     "cmd=my_kvsname kvsname=kvs_1_2_3",
-    "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))",
+    "cmd=get_result rc=0 msg=success value=%s",
     "cmd=put_result rc=0 msg=success",
     "cmd=barrier_out",
     "cmd=get_result rc=0 msg=success value=12:AbCdEfGh",
@@ -52,13 +53,19 @@ static const char *const frames[] = {
     "pmiverbose=FALSE;",
     "cmd=job-getid-response;rc=0;jobid=12.0;",
     "cmd=info-getjobattr-response;rc=0;found=TRUE;value=8;",
-    "cmd=info-getjobattr-response;rc=0;found=TRUE;value=(vector,(0,1,2),(1,2,1));",
+    "cmd=info-getjobattr-response;rc=0;found=TRUE;value=%s;",
     "cmd=kvs-put-response;rc=0;",
     "cmd=kvs-fence-response;rc=0;",
     "cmd=kvs-get-response;rc=0;found=TRUE;value=12:Ab;;Cd=EfGh;",
     "cmd=finalize-response;rc=0;",
     NULL,
 };
+
+/* Among them those of Hydra 4.2 and later. */
+static const char *const mappings[] = { "(vector,(0,2,2))",          "(vector,(0,1,2),(1,2,1))",
+                                        "(vector,(0,1,2),1)",        "(vector,[(0,1,3),1]x2)",
+                                        "(vector,[(0,2,1)]x2,0)",    "(vector,0,(1,1,2),2)",
+                                        "(vector,[[0]x2,[1]x1]x2,3)" };
 
 static char said[LONGEST];
 static size_t len;
@@ -95,7 +102,12 @@ static void say_all(int version)
     for (const char *const *text = version == 1 ? lines : frames; *text; text++) {
         if (random_below(60) == 0)
             continue;
-        (version == 1 ? add_line : add_frame)(*text);
+        char answer[300];
+        const char *value = strstr(*text, "%s");
+        snprintf(answer, sizeof answer, "%.*s%s%s", (int)strcspn(*text, "%"), *text,
+                 value ? mappings[random_below(sizeof mappings / sizeof *mappings)] : "",
+                 value ? value + 2 : "");
+        (version == 1 ? add_line : add_frame)(answer);
         if (random_below(60) == 0)
             text--;
     }
@@ -129,6 +141,10 @@ static void mutate(void)
                                           "(0,0,0)",
                                           "(vector",
                                           ",(0,1,1)",
+                                          "[",
+                                          "]x2",
+                                          ",[(0,1,2),1]x2147483647",
+                                          ",3",
                                           "(1,16777217,1)",
                                           "99999999999999999999" };
     char run[3000];
@@ -154,7 +170,7 @@ static void mutate(void)
         break;
     case 4:
         n = random_below(sizeof run);
-        memset(run, "A0 ;=("[random_below(6)], sizeof run);
+        memset(run, "A0 ;=(["[random_below(7)], sizeof run);
         insert(at, run, n);
         break;
     case 5:
@@ -406,16 +422,109 @@ static void requests(void)
     talk_end();
 }
 
+/* ---- mappings ---- */
+
+enum { MAPPED = 64, HOSTS = 9 };
+
+/* The ranks that a whole mapping has been made for: as far as they are wanted. */
+struct made {
+    int32_t node_of[MAPPED], n;
+};
+
+static void made_ranks(struct made *m, int32_t node, int32_t n)
+{
+    for (; n > 0 && m->n < MAPPED; n--)
+        m->node_of[m->n++] = node;
+}
+
+static void add_text(const char *fmt, int a, int b, int c)
+{
+    char text[64];
+    add(text, (size_t)snprintf(text, sizeof text, fmt, a, b, c));
+}
+
+static void add_items(struct made *m, int depth);
+
+static void add_item(struct made *m, int depth)
+{
+    struct made inner = { .n = 0 };
+    int kind = (int)random_below(depth < 4 ? 3 : 2), first = (int)random_below(HOSTS - 2);
+    int nodes = 1 + (int)random_below(3), times = (int)random_below(4);
+    if (kind == 0) {
+        add_text("%d", first, 0, 0);
+        made_ranks(m, first, 1);
+    } else if (kind == 1) {
+        add_text("(%d,%d,%d)", first, nodes, times);
+        for (int i = 0; i < nodes; i++)
+            made_ranks(m, first + i, times);
+    } else {
+        add_text("[", 0, 0, 0);
+        add_items(&inner, depth + 1);
+        add_text("]x%d", times, 0, 0);
+        for (; times > 0; times--)
+            for (int i = 0; i < inner.n; i++)
+                made_ranks(m, inner.node_of[i], 1);
+    }
+}
+
+static void add_items(struct made *m, int depth)
+{
+    for (uint32_t i = random_below(4); i > 0; i--) {
+        add_item(m, depth);
+        add_text(",", 0, 0, 0);
+    }
+    add_item(m, depth);
+}
+
+/* Ranks beyond the items begin with them again. */
+static void expect_made(const struct made *m, const int32_t *node_of, int32_t size)
+{
+    int32_t as[HOSTS], nodes = 0;
+    memset(as, -1, sizeof as);
+    for (int32_t r = 0; r < size; r++) {
+        int32_t *to = &as[m->node_of[r % m->n]];
+        *to = *to < 0 ? nodes++ : *to;
+        if (node_of[r] != *to)
+            fail("a rank on another node than the mapping says");
+    }
+}
+
+static void mapping(void)
+{
+    struct made made = { .n = 0 };
+    static int32_t node_of[MAPPED];
+    int32_t size = 2 + (int32_t)random_below(MAPPED - 1);
+    bool whole = random_below(2);
+    len = 0;
+    add_text("(vector,", 0, 0, 0);
+    add_items(&made, 0);
+    add_text(")", 0, 0, 0);
+    for (uint32_t i = whole ? 0 : 1 + random_below(3); i > 0; i--)
+        mutate();
+    add("", 1);
+    said[len - 1] = 0;
+    bool well = is_well(pmi_mapping(said, node_of, size));
+    if (whole && well != (made.n > 0))
+        fail("a mapping is taken for another");
+    if (whole && well)
+        expect_made(&made, node_of, size);
+    for (int32_t r = 0; well && r < size; r++)
+        if (node_of[r] < 0 || node_of[r] >= size)
+            fail("a node that cannot be");
+    taken += well;
+    refused += !well;
+}
+
 /* ---- all ---- */
 
 static void one(uint64_t number)
 {
-    int sockets[2], version = (int)(number % 3);
+    int sockets[2], version = (int)(number % 4);
     char fd[16];
     seed = number;
     state = number * 0x9e3779b97f4a7c15u + 1;
-    if (version == 0) {
-        requests();
+    if (version == 0 || version == 3) {
+        (version == 0 ? requests : mapping)();
         return;
     }
     say_all(version);

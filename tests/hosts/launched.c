@@ -3,6 +3,7 @@
  *   in                                   rank 0 reads a line and tells the others
  *   env NAME                             each tells its value
  *   names                                rank 0 publishes a port, which the others look up; rank 1 connects to it
+ *   nodes                                each tells the first rank of its node
  *   shared                               they have a window of shared memory when the last one is killed
  *   stay SECONDS                         they tell that they are there, and sleep before they end */
 #include <mpi.h>
@@ -55,6 +56,16 @@ static void shared(int rank, int size)
     MPI_Win_fence(0, win);
 }
 
+static void nodes(int rank)
+{
+    int first;
+    MPI_Comm node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, node);
+    printf("rank %d is with %d\n", rank, first);
+    MPI_Comm_free(&node);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, sum = 0, *universe, flag;
@@ -70,6 +81,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "names") == 0)
         names(rank);
+    if (argc > 1 && strcmp(argv[1], "nodes") == 0)
+        nodes(rank);
     if (argc > 1 && strcmp(argv[1], "shared") == 0)
         shared(rank, size);
     if (argc > 1 && strcmp(argv[1], "in") == 0) {
