@@ -149,8 +149,8 @@ def inject(call, nth):
 
 def start(*args, **kw):
     """A mpiexec that runs on; stdout and stderr are pipes.  It does not outlive the test."""
-    p = subprocess.Popen([MPIEXEC, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         stdin=subprocess.DEVNULL, start_new_session=True, **kw)
+    kw.setdefault("stdin", subprocess.DEVNULL)
+    p = subprocess.Popen([MPIEXEC, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **kw)
     atexit.register(lambda: p.returncode is None and p.kill())
     return p
 
@@ -175,6 +175,15 @@ def script(text):
     with open(path, "w") as f:
         f.write(text)
     os.chmod(path, 0o755)
+    return path
+
+
+def mpi_program(text):
+    """Path of an MPI program in C with this source."""
+    path = os.path.join(TMP.name, uuid.uuid4().hex)
+    with open(path + ".c", "w") as f:
+        f.write(text)
+    subprocess.run([MPICC, "-O1", "-Wall", "-o", path, path + ".c"], check=True, timeout=120)
     return path
 
 

@@ -11,7 +11,9 @@
 #include "config.h"
 #include <pthread.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include "beside.h"
 #include "comm.h"
 #include "drive.h"
@@ -71,8 +73,8 @@ static struct ku_knob knob_rows[] = {
       .max = 2,
       .unit = "",
       .once = true,
-      .help = "how stdout is buffered from MPI_Init on: 0 not at all, 1 by lines, 2 fully; unset: as the "
-              "program has it" },
+      .help = "how stdout is buffered from MPI_Init on: 0 not at all, 1 by lines, 2 fully; unset: by "
+              "lines into a pipe in a job of several ranks, unless the program has chosen itself" },
 };
 static struct ku_knob_table knobs = { .rows = knob_rows,
                                       .n = sizeof knob_rows / sizeof *knob_rows,
@@ -139,14 +141,21 @@ KU_UNCHECKED static void become_child(void)
     MPIR_ENV_SET(threaded, false);
 }
 
-/* As mpiexec --stream-buffering says. */
+/* stdout by lines in a job of several ranks: their pipe to the launcher would be buffered fully, so that what a rank has written
+ * is seen late, and lost if it dies.  Unless the program has chosen itself, by setvbuf: then the buffer is not the usual one. */
 static void set_buffering(void)
 {
     static const int modes[] = { _IONBF, _IOLBF, _IOFBF };
-    if (!ku_knob_is_set("STREAM_BUFFERING"))
+    struct stat st;
+    int mode = _IOLBF;
+    if (ku_knob_is_set("STREAM_BUFFERING"))
+        mode = modes[ku_knob_int("STREAM_BUFFERING")];
+    else if (MPID_MyWorldSize == 1 || fstat(fileno(stdout), &st) != 0 ||
+             !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) ||
+             (__fbufsize(stdout) != 0 && __fbufsize(stdout) != (size_t)st.st_blksize))
         return;
     fflush(stdout);
-    setvbuf(stdout, NULL, modes[ku_knob_int("STREAM_BUFFERING")], BUFSIZ);
+    setvbuf(stdout, NULL, mode, BUFSIZ);
 }
 
 KU_NEEDS(lock) static int begin(int *argc, char ***argv)

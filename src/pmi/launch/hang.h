@@ -94,6 +94,9 @@ char *hang_symbol(const char *path, uint64_t offset);
 /* hang_proc.c.  What the system says of a process: "computing", "in a system call (hrtimer_nanosleep)", ... */
 void hang_process(pid_t pid, char *text, size_t size);
 
+/* Does it run, or want to?  Then also for how many seconds it has run so far (0: unknown). */
+bool hang_runs(pid_t pid, double *seconds);
+
 /* The same of a rank, wherever it is. */
 const char *hang_process_of(const struct hang_rank *r, char *text, size_t size);
 bool hang_others_of(const struct hang_rank *r);

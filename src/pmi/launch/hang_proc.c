@@ -40,6 +40,16 @@ static void wchan_of(pid_t pid, int thread, char *text, size_t size)
         text[0] = '\0';
 }
 
+bool hang_runs(pid_t pid, double *seconds)
+{
+    char text[128];
+    if (state_of(pid, 0) != 'R')
+        return false;
+    read_file("schedstat", pid, 0, text, sizeof text);
+    *seconds = (double)strtoull(text, NULL, 10) * 1e-9;
+    return true;
+}
+
 void hang_process(pid_t pid, char *text, size_t size)
 {
     char wchan[128];

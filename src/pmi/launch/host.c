@@ -601,7 +601,7 @@ static _Noreturn void loop(void)
         int n = fill_polls();
         double due = cards_due();
         int ms = due != 0 && milliseconds(due - now()) + 1 < tick ? milliseconds(due - now()) + 1 : tick;
-        if (poll(host.polls, (nfds_t)n, ms) < 0 && errno != EINTR && errno != EAGAIN)
+        if (poll(host.polls, (nfds_t)n, output_ms(ms)) < 0 && errno != EINTR && errno != EAGAIN)
             die("poll failed: %s", strerror(errno));
         on_up();
         link_flush(&host.up);

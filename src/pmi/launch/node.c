@@ -573,7 +573,7 @@ static void step(int ms)
     int n = 3 + output_polls(p + 3);
     n += serve_polls(p + n);
     n += remote_polls(p + n);
-    int got = poll(p, (nfds_t)n, ms), why = errno;
+    int got = poll(p, (nfds_t)n, output_ms(ms)), why = errno;
     bool front = p[0].revents, signals = p[1].revents, control = p[2].revents;
     if (p != few)
         free(p);

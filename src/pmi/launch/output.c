@@ -10,6 +10,8 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "crew.h"
+#include "hang.h"
 #include "launch.h"
 #include "output.h"
 #include "output_file.h"
@@ -22,15 +24,25 @@ enum {
     LINE_BYTES = 1 << 20, /* a longer line is passed on in pieces */
     CATCH_UP = 100,       /* rounds of reading before a message: ranks may write without end */
     PIPE_CHUNK = 4096,    /* POLLOUT of a pipe promises that this much does not block */
-    PREFIX_BYTES = 512
+    PREFIX_BYTES = 512,
+    FEW_BYTES = 4096 /* a read that brings less was early */
 };
+static const double SILENCE =
+    0.05; /* seconds after which text without a newline is passed on, if nobody else writes */
+static const double PATIENCE = 1; /* if others do */
+static const double GATHER =
+    0.001; /* seconds until the next read after one that was early: ranks that write line by line
+                                       are not interrupted, nor we woken, for each of their lines */
 
 struct stream {
     int fd, rank, which;
     struct dest *dest, *file; /* file: NULL without */
     char *part;               /* a line that has no end yet */
     size_t len, cap;
-    bool begun; /* something has come */
+    double since; /* when the last of it came */
+    double ran;   /* how long the rank had run when we looked whether it is done with the line; 0: not yet */
+    bool begun;   /* something has come */
+    bool open;    /* what the line has so far has been passed on */
 };
 
 struct dest {
@@ -39,6 +51,8 @@ struct dest {
     bool gone, is_file, midline;
     const struct stream *owner; /* of the open line */
     struct queue bytes;         /* what waits */
+    double rest;                /* not read before */
+    double last;                /* when something came here */
 };
 
 enum { NOWHERE = 2, NDESTS };
@@ -50,6 +64,9 @@ static int nstreams;
 static const struct launch *job;
 static bool reader_gone;
 static int failed;
+static double parts_due; /* when to look for lines without an end that have waited; 0: there are none */
+static bool parts_held;  /* some wait for the end of another rank's open line */
+static size_t came;      /* bytes, in all reads */
 static void (*divert_to)(int rank, int which, const char *data, size_t n); /* NULL: it goes to us */
 static bool (*divert_room)(int which);
 
@@ -148,8 +165,19 @@ static void emit(struct dest *d, const struct stream *who, const char *data, siz
     if (d->midline && d->owner != who)
         append(d, "\n", 1);
     append(d, data, n);
+    d->last = now();
     d->owner = who;
     d->midline = data[n - 1] != '\n';
+    if (!d->midline && parts_held) {
+        parts_held = false;
+        parts_due = now();
+    }
+}
+
+/* The line of this stream can go on at this destination, or begin there without ending another's. */
+static bool is_free(const struct dest *d, const struct stream *s)
+{
+    return !d || !d->midline || d->owner == s;
 }
 
 /* Each line with its prefix, to one destination. */
@@ -182,10 +210,13 @@ static void emit_lines(struct stream *s, const char *data, size_t n)
 /* A last line without an end: with a prefix, lines have ends. */
 static void emit_end(struct stream *s)
 {
+    struct dest *const both[] = { s->dest, s->file };
     emit_lines(s, s->part, s->len);
-    if (s->len && job->prefix)
-        emit_lines(s, "\n", 1);
+    for (int i = 0; job->prefix && i < 2; i++)
+        if (both[i] && both[i]->midline && both[i]->owner == s)
+            emit(both[i], s, "\n", 1);
     s->len = 0;
+    s->open = false;
 }
 
 static void keep_part(struct stream *s, const char *data, size_t n)
@@ -196,6 +227,10 @@ static void keep_part(struct stream *s, const char *data, size_t n)
     }
     memcpy(s->part + s->len, data, n);
     s->len += n;
+    s->since = now();
+    s->ran = 0;
+    if (parts_due == 0)
+        parts_due = s->since + SILENCE;
     if (s->len > LINE_BYTES) {
         emit_lines(s, s->part, s->len);
         s->len = 0;
@@ -233,12 +268,66 @@ static void take(struct stream *s, const char *data, size_t n)
         emit_lines(s, s->part, s->len);
         emit_lines(s, data, whole);
         s->len = 0;
+        s->open = false;
     }
-    if (n > whole)
+    if (n > whole && s->open && is_free(s->dest, s) && is_free(s->file, s))
+        emit_lines(s, data + whole, n - whole);
+    else if (n > whole)
         keep_part(s, data + whole, n - whole);
 }
 
 static void drain(struct dest *d);
+
+/* Is the rank's line to be continued at once?  There is more to read; or the rank wants to run, and has not had its turn since
+ * we looked first. */
+static bool goes_on(struct stream *s)
+{
+    struct pollfd p = { .fd = s->fd, .events = POLLIN };
+    double ran = 0, before = s->ran;
+    if (s->fd < 0 || now() > s->since + PATIENCE)
+        return false;
+    if (poll(&p, 1, 0) > 0)
+        return true;
+    if (!hang_runs(crew.ranks[s->rank].pid, &ran) || ran == 0)
+        return false;
+    s->ran = ran;
+    return before == 0 || ran < before + SILENCE / 4;
+}
+
+/* When the line that has no end may be passed on: others that write have a pause, too. */
+static double part_due(const struct stream *s)
+{
+    double last = s->file && s->file->last > s->dest->last ? s->file->last : s->dest->last;
+    double due = (last > s->since ? last : s->since) + SILENCE;
+    return due < s->since + PATIENCE ? due : s->since + PATIENCE;
+}
+
+/* A prompt, dots that show progress: lines without an end whose ranks have been silent since are passed on, one rank's at a time. */
+static void pass_parts(void)
+{
+    double t = now();
+    if (parts_due == 0 || t < parts_due)
+        return;
+    parts_due = 0;
+    for (struct stream *s = streams; s < streams + nstreams; s++) {
+        if (s->len == 0)
+            continue;
+        double due = part_due(s);
+        if (t >= due && goes_on(s))
+            due = t + SILENCE / 2;
+        if (t < due) {
+            parts_due = parts_due == 0 || due < parts_due ? due : parts_due;
+        } else if (!is_free(s->dest, s) || !is_free(s->file, s)) {
+            parts_held = true;
+        } else {
+            emit_lines(s, s->part, s->len);
+            s->len = 0;
+            s->open = true;
+            if (s->file)
+                drain(s->file);
+        }
+    }
+}
 
 static void stream_close(struct stream *s)
 {
@@ -260,6 +349,7 @@ static bool stream_read(struct stream *s)
 {
     static char buf[READ_BYTES];
     ssize_t n = read(s->fd, buf, sizeof buf);
+    came += n > 0 ? (size_t)n : 0;
     if (n > 0)
         take(s, buf, (size_t)n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -285,10 +375,12 @@ static bool collect(struct dest *d)
     struct epoll_event ev[64];
     int n = epoll_wait(d->epoll, ev, 64, 0);
     bool any = false;
+    size_t before = came;
     for (int i = 0; i < n && has_room(d); i++) {
         struct stream *s = ev[i].data.ptr;
         any = (s->fd >= 0 && stream_read(s)) || any;
     }
+    d->rest = any && came - before < (size_t)n * FEW_BYTES ? now() + GATHER : 0;
     return any;
 }
 
@@ -339,7 +431,7 @@ int output_polls(struct pollfd *p)
     int n = 0;
     for (int i = 0; i < NDESTS; i++) {
         struct dest *d = &dests[i];
-        if (has_room(d))
+        if (has_room(d) && now() >= d->rest)
             p[n++] = (struct pollfd){ .fd = d->epoll, .events = POLLIN };
         if (queue_waits(&d->bytes) > 0)
             p[n++] = (struct pollfd){ .fd = d->fd, .events = POLLOUT };
@@ -347,10 +439,24 @@ int output_polls(struct pollfd *p)
     return n;
 }
 
+int output_ms(int ms)
+{
+    double due = parts_due;
+    for (int i = 0; i < NDESTS; i++)
+        if (dests[i].rest != 0 && (due == 0 || dests[i].rest < due))
+            due = dests[i].rest;
+    if (due == 0)
+        return ms;
+    int until = milliseconds(due - now()) + 1;
+    return ms >= 0 && ms < until ? ms : until;
+}
+
 void output_move(void)
 {
+    pass_parts();
     for (int i = 0; i < NDESTS; i++) {
-        collect(&dests[i]);
+        if (now() >= dests[i].rest)
+            collect(&dests[i]);
         drain(&dests[i]);
     }
 }

@@ -3,6 +3,7 @@
  * Invariants
  *   1. A line of one rank is never continued by another's, nor by a message of mpiexec: who writes while
  * somebody else's line is open ends that line first.
+ * A line without an end is passed on when its rank has written nothing for 50 ms, if nobody else's line is open.
  *   2. Nothing is thrown away while the destination takes it; when it does not (a slow reader), at most ROOM
  * bytes wait here and the ranks' pipes are not read: the ranks wait, mpiexec does not.
  *   3. When a destination is gone (its reader has left) the ranks' pipes are closed: they see SIGPIPE as
@@ -40,9 +41,11 @@ void output_shut(int which);
 /* Take the read end of rank's stdout (which = 0) or stderr (1); owned from here on. */
 void output_add(int rank, int which, int fd);
 
-/* For the main loop: fill up to OUTPUT_POLLS entries of `p`; then, after poll, move what can be moved. */
+/* For the main loop: fill up to OUTPUT_POLLS entries of `p`, wait for `ms` (-1: for ever) or less; then, after poll, move what
+ * can be moved. */
 enum { OUTPUT_POLLS = 6 };
 int output_polls(struct pollfd *p);
+int output_ms(int ms);
 void output_move(void);
 
 /* Take everything the ranks have written so far that fits; for when messages should come after it. */

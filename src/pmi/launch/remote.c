@@ -625,7 +625,7 @@ void remote_end(void)
         p = xalloc((size_t)remote_room() + OUTPUT_POLLS, sizeof *p);
         int n = output_polls(p);
         n += remote_polls(p + n);
-        poll(p, (nfds_t)n, 100);
+        poll(p, (nfds_t)n, output_ms(100));
         free(p);
         output_move();
         remote_move();
