@@ -559,6 +559,7 @@ PARTS = {
     "abi-mpich": (part_abi("mpich"), "the programs compiled by MPICH's mpicc, with its header, on Keel's library with MPICH's ABI"),
     "abi-openmpi": (part_abi("openmpi"), "the same with Open MPI"),
     "clang": (part_clang, "builds with clang without a warning, also of what is used without its lock"),
+    "warnings": (scripts_of("warnings"), "no compiler that is installed warns of a C file, at any level of optimization, with -flto, hardened (half an hour for each)"),
     "sanitize": (part_sanitize, "the quick set's programs under ASan and UBSan, with the order of locks checked"),
     "races": (part_races, "the quick set's programs with several threads a rank, and the library, under ThreadSanitizer"),
     "valgrind": (part_valgrind, "the programs of tests/valgrind.list under Valgrind"),

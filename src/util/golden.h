@@ -9,12 +9,16 @@
 #include <string.h>
 
 /* `sizes`: of the fields, a digit each; '0' is a field of 16 bytes that are no number. */
-static inline void golden(const char *what, const void *got, const uint8_t *bytes, const char *sizes)
+#define golden(what, got, bytes, sizes) golden_of(what, got, bytes, sizeof(bytes), sizes)
+static inline void golden_of(const char *what, const void *got, const uint8_t *bytes, size_t nbytes,
+                             const char *sizes)
 {
     uint8_t want[256];
     size_t at = 0;
     for (; *sizes; sizes++) {
         size_t n = *sizes == '0' ? 16 : (size_t)(*sizes - '0');
+        if (at + n > nbytes || at + n > sizeof want)
+            ck_abort_msg("%s: the fields have more than the %zu bytes that are expected", what, nbytes);
         for (size_t i = 0; i < n; i++)
 #ifdef KU_LE_SWAP
             want[at + i] = bytes[at + (*sizes == '0' ? i : n - 1 - i)];

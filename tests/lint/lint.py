@@ -170,7 +170,7 @@ def symbols(objdir):
 
 def format_():
     files = [os.path.join(TOP, f) for f in sources(".c", ".h")]
-    r = subprocess.run(["clang-format", "--dry-run", "-Werror", *files], capture_output=True, text=True)
+    r = subprocess.run([os.environ.get("CLANG_FORMAT", "clang-format"), "--dry-run", "-Werror", *files], capture_output=True, text=True)
     bad = sorted({m for m in re.findall(r"^(\S+?):\d+:\d+: error", r.stderr, re.M)})
     return [os.path.relpath(b, TOP) + " is not formatted (clang-format -i)" for b in bad], f"{len(files)} files formatted"
 

@@ -1027,7 +1027,7 @@ static FRONT_COLD @SLOW@
 /* Beside other threads, unless the lock is biased to this one; or where something is unusual. */
 static __attribute__((noinline)) @OTHER@
 {
-    int value;
+    int value = MPI_SUCCESS;
     bool locked = MPIR_ENV(threaded);
     if (locked) {
 @BESIDE@\
@@ -1044,7 +1044,7 @@ static __attribute__((noinline)) @OTHER@
 
 """
 EXPORTED = """\
-    int value;
+    int value = MPI_SUCCESS;
     if (!MPIR_ENV(plain) && !front_take_seat())
         return other_@CALL@(@ARGS@);
     if (unlikely(!short_@CALL@(@ARGS@, &value)))

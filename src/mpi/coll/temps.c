@@ -39,12 +39,12 @@ static struct block *kept_block(size_t room)
     return NULL;
 }
 
-/* Bytes that a block at `whole` leaves out. */
-static size_t gap_before(const void *whole)
+/* Bytes that a block at this address leaves out. */
+static size_t gap_before(uintptr_t whole)
 {
     static uint32_t turn;
     size_t place = PAGE / PLACES * (turn++ % PLACES) + PAGE / PLACES / 2;
-    return (place - (uintptr_t)whole - sizeof(struct block)) % PAGE;
+    return (place - whole - sizeof(struct block)) % PAGE;
 }
 
 static struct block *new_block(size_t room)
@@ -52,7 +52,7 @@ static struct block *new_block(size_t room)
     char *whole = malloc(sizeof(struct block) + room + (room >= LONG ? PAGE : 0));
     if (!whole)
         return NULL;
-    struct block *b = (struct block *)(whole + (room >= LONG ? gap_before(whole) : 0));
+    struct block *b = (struct block *)(whole + (room >= LONG ? gap_before((uintptr_t)whole) : 0));
     b->room = room;
     b->whole = whole;
     return b;

@@ -77,7 +77,8 @@ static void name_process(char *out, size_t cap)
     snprintf(out, cap, " on rank %d (host %s, pid %d)", MPID_MyWorldRank, node, (int)getpid());
 }
 
-/* function, where it happened, what, the recorded words if they are about this code, and the object's name. */
+/* function, where it happened, what, the recorded words if they are about this code, and the object's name; what is too long ends in
+ * dots. */
 static void compose(char *out, size_t cap, const char *function, const char *where, int code,
                     const char *which)
 {
@@ -85,8 +86,10 @@ static void compose(char *out, size_t cap, const char *function, const char *whe
     bool words = e->code == code && (e->text[0] || e->arg[0]);
     char what[MPI_MAX_ERROR_STRING];
     name_code(what, sizeof what, code);
-    snprintf(out, cap, "%s%s: %.300s%s%s%s%s%s", function, where, what, words ? ": " : "",
-             words ? e->arg : "", words && e->arg[0] ? " " : "", words ? e->text : "", which);
+    int n = snprintf(out, cap, "%s%s: %.300s%s%s%s%s%s", function, where, what, words ? ": " : "",
+                     words ? e->arg : "", words && e->arg[0] ? " " : "", words ? e->text : "", which);
+    if (n >= (int)cap)
+        memcpy(out + cap - sizeof "...", "...", sizeof "...");
 }
 
 /* How deep error handlers are in one another.  A handler may be left by longjmp, so what counts is whether the stack frame of

@@ -58,14 +58,15 @@ __attribute__((noinline)) static bool put_cmdline(MPIR_Info *info)
 {
     enum { ARGS = 512 };
     char text[PATH_MAX + MPI_MAX_INFO_VAL + 1], *argv[ARGS];
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), argc = 0;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), argc = 1;
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     if (fd >= 0)
         close(fd);
     if (n <= 0)
         return true;
     text[n] = 0;
-    for (char *p = text; p < text + n && argc < ARGS; p += strlen(p) + 1)
+    argv[0] = text;
+    for (char *p = text + strlen(text) + 1; p < text + n && argc < ARGS; p += strlen(p) + 1)
         argv[argc++] = p;
     return put_command(info, argc, argv);
 }

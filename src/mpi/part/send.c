@@ -353,6 +353,7 @@ const struct MPIR_Request_ops MPIR_Part_send_ops = { .poll = poll_nothing,
 static int find_send(MPIR_Request *r, struct part_send **send)
 {
     bool part = r && r->handle_type == MPIR_PART;
+    *send = NULL;
     if (!part || MPIR_Request_ops_of(r) != &MPIR_Part_send_ops)
         return MPIR_Err(MPI_ERR_REQUEST, "request", "is of %s; expected one of MPI_Psend_init",
                         part ? "a partitioned receive" : "an operation that is not partitioned");

@@ -190,7 +190,7 @@ static void grid_neighbors(const MPIR_Comm *comm, int *ranks)
 int MPIR_Topo_neighbors(const MPIR_Comm *comm, int *sources, int *destinations)
 {
     const MPIR_Topo *t = comm->topo;
-    int in, out, err = MPIR_Topo_degrees(comm, &in, &out);
+    int in = 0, out = 0, err = MPIR_Topo_degrees(comm, &in, &out);
     if (err)
         return err;
     if (t->kind == MPI_CART) {

@@ -597,6 +597,8 @@ int dev_tcp_deliver(struct dev *d)
     int32_t n = frame_at(p, &f);
     d->pending = p->next_pending;
     p->pending = false;
+    if (n <= 0) /* a peer is among those that wait as long as there is a whole frame */
+        return 0;
     if (f.kind == TCP_BYE) {
         if (p->grank >= d->world.size && d->up.peer_left)
             d->up.peer_left(d->up.core, p->grank);

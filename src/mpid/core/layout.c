@@ -252,7 +252,7 @@ void MPID_Pieces_fini(struct MPID_PIECES *p)
 
 /* ---- flattening ---- */
 
-static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOUT *l, int level);
+static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOUT *l, int inner);
 
 static void add_entries(struct MPID_PIECES *p, int64_t off, const struct MPID_LIST *list)
 {
@@ -260,19 +260,20 @@ static void add_entries(struct MPID_PIECES *p, int64_t off, const struct MPID_LI
         const struct MPID_LAYOUT *sub = MPID_List_entry_sub(list, i);
         int64_t bytes = MPID_List_entry_bytes(list, i);
         if (sub)
-            add_flat(p, off + list->off[i] + sub->off, sub, 0);
+            add_flat(p, off + list->off[i] + sub->off, sub, sub->depth);
         else
             append(p, (struct MPID_PIECE){ off + list->off[i], bytes, NULL });
     }
 }
 
-/* The runs of l inside its loops from `level` on. */
-static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOUT *l, int level)
+/* The runs of l inside its `inner` innermost loops. */
+static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOUT *l, int inner)
 {
-    if (level < l->depth)
-        for (int64_t i = 0; i < l->loop[level].count; i++)
-            add_flat(p, off + i * l->loop[level].stride, l, level + 1);
-    else if (l->list)
+    if (inner > 0) {
+        const struct MPID_LOOP *loop = &l->loop[l->depth - inner];
+        for (int64_t i = 0; i < loop->count; i++)
+            add_flat(p, off + i * loop->stride, l, inner - 1);
+    } else if (l->list)
         add_entries(p, off, l->list);
     else
         append(p, (struct MPID_PIECE){ off, l->leaf, NULL });
@@ -286,7 +287,7 @@ static bool flatten(struct MPID_PIECES *flat, const struct MPID_PIECES *p, int64
         const struct MPID_PIECE *piece = &p->v[i];
         if (piece->sub && piece->sub->runs <= FLAT_RUNS &&
             flat->n + piece->sub->runs + p->n - i - 1 <= limit) {
-            add_flat(flat, piece->off + piece->sub->off, piece->sub, 0);
+            add_flat(flat, piece->off + piece->sub->off, piece->sub, piece->sub->depth);
             any = true;
         } else {
             append(flat, *piece);

@@ -45,12 +45,12 @@ static bool add_run(struct walk *w, int64_t at, int64_t bytes)
     return true;
 }
 
-static bool walk_level(struct walk *w, const struct MPID_LAYOUT *l, int level, int64_t base, int64_t skip,
+static bool walk_level(struct walk *w, const struct MPID_LAYOUT *l, int inner, int64_t base, int64_t skip,
                        int64_t len);
 
 static bool walk_layout(struct walk *w, const struct MPID_LAYOUT *l, int64_t base, int64_t skip, int64_t len)
 {
-    return walk_level(w, l, 0, moved(base, l->off), skip, len);
+    return walk_level(w, l, l->depth, moved(base, l->off), skip, len);
 }
 
 static bool walk_list(struct walk *w, const struct MPID_LIST *list, int64_t base, int64_t skip, int64_t len)
@@ -69,17 +69,17 @@ static bool walk_list(struct walk *w, const struct MPID_LIST *list, int64_t base
     return true;
 }
 
-/* A range inside the loops of l from `level` on. */
-static bool walk_level(struct walk *w, const struct MPID_LAYOUT *l, int level, int64_t base, int64_t skip,
+/* A range inside the `inner` innermost loops of l. */
+static bool walk_level(struct walk *w, const struct MPID_LAYOUT *l, int inner, int64_t base, int64_t skip,
                        int64_t len)
 {
-    if (level == l->depth)
+    if (inner == 0)
         return l->list ? walk_list(w, l->list, base, skip, len) : add_run(w, moved(base, skip), len);
-    const struct MPID_LOOP *lp = &l->loop[level];
+    const struct MPID_LOOP *lp = &l->loop[l->depth - inner];
     base = moved(base, times(skip / lp->bytes, lp->stride));
     for (skip %= lp->bytes; len > 0; skip = 0, base = moved(base, lp->stride)) {
         int64_t n = lp->bytes - skip < len ? lp->bytes - skip : len;
-        if (!walk_level(w, l, level + 1, base, skip, n))
+        if (!walk_level(w, l, inner - 1, base, skip, n))
             return false;
         len -= n;
     }

@@ -97,7 +97,7 @@ static void refused(struct pkt *p, size_t len, const char *what)
 
 START_TEST(what_is_made_is_taken)
 {
-    struct pkt p;
+    struct pkt p = { 0 };
     struct pkt_op op = { 5, 7 };
     for (uint64_t n = 0; n < 60; n++) {
         pkt_rts_prepare(&p, 1, 2, 3, op, n);

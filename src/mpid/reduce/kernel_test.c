@@ -58,6 +58,8 @@ static void equal(const struct arrays *x, const unsigned char *got, const char *
 static void compare(struct arrays *x, MPID_Op_fn *plain, MPID_Op_fn *wide, int row, int repr, int64_t n)
 {
     size_t size = bytes_of(repr), all = (size_t)n * size, at = size * (size_t)(rand() % 3);
+    if (all > sizeof x->to)
+        ck_abort_msg("operation %d, representation %d: %lld elements", row, repr, (long long)n);
     fill(x->in, repr);
     fill(x->with, repr);
     memset(x->want, GUARD, sizeof x->want);

@@ -67,7 +67,7 @@ static MPI_Datatype relative(const struct record *r)
 static void try_messages(const struct place *p, MPI_Datatype t)
 {
     int right = (check_rank + 1) % check_size, left = (check_rank + check_size - 1) % check_size;
-    struct record r;
+    struct record r = { 0 };
     MPI_Datatype u = relative(&r);
     MPI_Request q;
     MPI_Status s;

@@ -78,7 +78,7 @@ static void lists(void)
 
 static void sets(void)
 {
-    int n = check_size, a[64], b[64], x[64] = { 0 }, na = 0, nb = 0, nx;
+    int n = check_size, a[64] = { 0 }, b[64] = { 0 }, x[64] = { 0 }, na = 0, nb = 0, nx;
     MPI_Group ga, gb, g;
     for (int i = n - 1; i >= 0; i--) /* a: not divisible by 3, downwards; b: even, upwards */
         if (i % 3)

@@ -24,7 +24,7 @@ static MPI_Request precv(int partitions, int count)
 
 static void making(void)
 {
-    char buf[8];
+    char buf[8] = "";
     MPI_Request r;
     const MPI_Comm w = MPI_COMM_WORLD;
     CHECK_ERR(MPI_Psend_init(buf, -1, 1, MPI_CHAR, 0, 1, w, MPI_INFO_NULL, &r), MPI_ERR_COUNT);

@@ -42,7 +42,7 @@ static void sender_first(int n, int bytes, int at_once)
 static void rounds_ahead(int rounds)
 {
     enum { N = 3 };
-    int out[N], in[N];
+    int out[N] = { 0 }, in[N];
     MPI_Request s, r;
     MPI_Psend_init(out, N, 1, MPI_INT, to, 2, MPI_COMM_WORLD, MPI_INFO_NULL, &s);
     for (int k = 0; k < rounds; k++) {

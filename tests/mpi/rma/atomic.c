@@ -32,7 +32,7 @@ static void sums(struct rma_win *w)
         MPI_Get_accumulate(ones, LONG, MPI_DOUBLE, old, LONG, MPI_DOUBLE, 1 - target,
                            rma_at(w, 1 - target, 0, 8), LONG, MPI_DOUBLE, MPI_SUM, w->win);
         MPI_Accumulate(&one, 1, MPI_LONG, 0, rma_at(w, 0, LONG, 8), 1, MPI_LONG, MPI_SUM, w->win);
-        for (int tries = 0;; tries++) { /* a counter by compare-and-swap, beside it */
+        for (;;) { /* a counter by compare-and-swap, beside it */
             long next;
             MPI_Fetch_and_op(NULL, &got, MPI_LONG, 0, rma_at(w, 0, LONG + 1, 8), MPI_NO_OP, w->win);
             MPI_Win_flush(0, w->win);
