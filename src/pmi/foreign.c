@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "util/err.h"
+#include "util/installed.h"
 #include "wire.h"
 
 static const char srun[] = "srun";
@@ -61,7 +62,8 @@ int pmi_foreign_check(void)
         if (matches(&launchers[i]))
             return ku_err_set(ENOTSUP, NULL,
                               "this process was started by %s (%s is set), which Keel cannot talk to; use "
-                              "%s%s/mpiexec (for a job of one rank: mpiexec -n 1)",
-                              launchers[i].name, launchers[i].marks[0], launchers[i].remedy, KEEL_BINDIR);
+                              "%s%s (for a job of one rank: mpiexec -n 1)",
+                              launchers[i].name, launchers[i].marks[0], launchers[i].remedy,
+                              ku_installed_mpiexec());
     return 0;
 }

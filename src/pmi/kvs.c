@@ -17,6 +17,7 @@
 #include "server.h"
 #include "util/cpus.h"
 #include "util/err.h"
+#include "util/installed.h"
 #include "util/lock.h"
 #include "util/wait.h"
 #include "wire.h"
@@ -264,9 +265,9 @@ static int follow(struct pmi_job *job, const struct node_facts *n)
         fd = open(path, O_RDWR | O_CLOEXEC);
         if (fd < 0)
             err = ku_err_set(errno, NULL,
-                             "the shared memory of rank %d (%s) cannot be opened: %s; use %s/mpiexec, which "
+                             "the shared memory of rank %d (%s) cannot be opened: %s; use %s, which "
                              "hands it to the ranks",
-                             n->leader, path, strerror(errno), KEEL_BINDIR);
+                             n->leader, path, strerror(errno), ku_installed_mpiexec());
     }
     if (!err) {
         err = ku_segment_attach(&job->segment, fd);

@@ -7,6 +7,7 @@
 #include "pmix_library.h"
 #include "server.h"
 #include "util/err.h"
+#include "util/installed.h"
 
 static bool is_there(void)
 {
@@ -17,8 +18,8 @@ static int open_library(const struct pmi_x_function *f, size_t n)
 {
     int err = pmi_x_library(f, n);
     struct ku_err why = *ku_err_last();
-    return err ? ku_err_set(err, NULL, "this process was started through PMIx, and %s; or use %s/mpiexec",
-                            why.text, KEEL_BINDIR)
+    return err ? ku_err_set(err, NULL, "this process was started through PMIx, and %s; or use %s", why.text,
+                            ku_installed_mpiexec())
                : 0;
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "util/installed.h"
 
 enum { NAME = 96, DESC = 640, MOST = 64 };
 
@@ -206,12 +207,14 @@ static void config_fortran(void)
         "Fortran kinds", "fortran-kinds",
         "INTEGER 4, LOGICAL 4, REAL 4, DOUBLE PRECISION 8 bytes (others: modules NAME-integer8 and its "
         "like); MPI_ADDRESS_KIND 8, MPI_COUNT_KIND 8, MPI_OFFSET_KIND 8");
-    DIR *folder = opendir(KEEL_LIBDIR "/keel/fortran");
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/fortran", ku_installed_keeldir());
+    DIR *folder = opendir(path);
     for (struct dirent *e; folder && (e = readdir(folder));) {
-        char text[PATH_MAX], key[NAME + sizeof e->d_name];
+        char text[PATH_MAX + sizeof e->d_name], key[NAME + sizeof e->d_name];
         if (e->d_name[0] == '.')
             continue;
-        snprintf(text, sizeof text, "%s/keel/fortran/%s", KEEL_LIBDIR, e->d_name);
+        snprintf(text, sizeof text, "%s/%s", path, e->d_name);
         snprintf(key, sizeof key, "fortran-modules-%s", e->d_name);
         config_line("Fortran modules", key, text);
     }
@@ -247,8 +250,8 @@ static void print_config(void)
 #else
     config_line("libdw", "libdw", "no (mpiexec: functions, without lines, of ranks that hang)");
 #endif
-    config_line("commands", "bindir", KEEL_BINDIR);
-    config_line("libraries", "libdir", KEEL_LIBDIR);
+    config_line("commands", "bindir", ku_installed_bindir());
+    config_line("libraries", "libdir", ku_installed_libdir());
     list_end();
 }
 

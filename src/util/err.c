@@ -13,13 +13,13 @@ struct ku_err *ku_err_last(void)
 
 int ku_err_set(int code, const char *arg, const char *fmt, ...)
 {
-    struct ku_err *e = ku_err_last();
+    struct ku_err now = { .code = code }; /* apart: what is said may quote what was said before */
     va_list ap;
-    e->code = code;
-    snprintf(e->arg, sizeof e->arg, "%s", arg ? arg : "");
+    snprintf(now.arg, sizeof now.arg, "%s", arg ? arg : "");
     va_start(ap, fmt);
-    vsnprintf(e->text, sizeof e->text, fmt, ap);
+    vsnprintf(now.text, sizeof now.text, fmt, ap);
     va_end(ap);
+    *ku_err_last() = now;
     return code;
 }
 

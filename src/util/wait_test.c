@@ -394,6 +394,9 @@ START_TEST(errors_are_kept_in_words)
     ck_assert_int_eq(ku_err_last()->code, 5);
     ck_assert_str_eq(ku_err_last()->arg, "count");
     ck_assert_str_eq(ku_err_last()->text, "is -3; expected at least 0");
+    ku_err_set(6, ku_err_last()->arg, "what was said: %s", ku_err_last()->text);
+    ck_assert_str_eq(ku_err_last()->arg, "count");
+    ck_assert_str_eq(ku_err_last()->text, "what was said: is -3; expected at least 0");
     ku_err_clear();
     ck_assert_int_eq(ku_err_last()->code, 0);
     ck_assert_str_eq(ku_err_last()->text, "");

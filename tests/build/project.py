@@ -51,6 +51,11 @@ end program
 """ % first for form, first in (("mpif.h", "include 'mpif.h'"), ("mpi", "use mpi"), ("mpi_f08", "use mpi_f08"))}
 
 
+def plain(text):
+    """What pkg-config says with paths as they were configured: its files go up from where they lie."""
+    return text.replace("/lib/pkgconfig/../..", "").replace("/share/keel/pkgconfig-aliases/../../..", "")
+
+
 def need(*programs):
     """Skip without these, or without an installed tree around mpicc."""
     for p in programs:

@@ -23,22 +23,20 @@
 #include "parent.h"
 #include "spawn.h"
 #include "util/err.h"
+#include "util/installed.h"
 #include "util/knob.h"
 #include "util/spawn.h"
 
 #define PARENT_VARIABLE "KEEL_PARENT"
 
 static struct ku_knob rows[] = {
-    { .name = "MPIEXEC",
-      .type = KU_KNOB_STR,
-      .def = KEEL_BINDIR "/mpiexec",
-      .unit = "",
-      .help = "the mpiexec that MPI_Comm_spawn starts" },
+    { .name = "MPIEXEC", .type = KU_KNOB_STR, .unit = "", .help = "the mpiexec that MPI_Comm_spawn starts" },
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 1, .area = "mpi.spawn" };
 
 __attribute__((constructor)) static void add_knobs(void)
 {
+    rows[0].def = ku_installed_mpiexec();
     ku_knob_add(&knobs);
 }
 

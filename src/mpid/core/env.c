@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "util/clock.h"
+#include "util/installed.h"
 #include "util/knob.h"
 
 /* Common: it lies behind all other variables, since its last member is large and seldom touched, and what stood behind that would take
@@ -51,7 +52,6 @@ static struct ku_knob rows[] = {
               "files there" },
     { .name = "PLUGIN_DIR",
       .type = KU_KNOB_STR,
-      .def = KEEL_LIBDIR "/keel",
       .unit = "",
       .help = "the folder of device plug-ins: each ch_*.so there, in the order of the names" },
     { .name = "HOOKS",
@@ -154,6 +154,9 @@ static struct ku_knob_table of_plugins = { .more = know_plugins };
 
 __attribute__((constructor)) static void add_knobs(void)
 {
+    for (struct ku_knob *row = rows; row < rows + knobs.n; row++)
+        if (strcmp(row->name, "PLUGIN_DIR") == 0)
+            row->def = ku_installed_keeldir();
     ku_knob_add(&knobs);
     ku_knob_add(&of_plugins);
 }

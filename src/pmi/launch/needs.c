@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "launch.h"
 #include "needs.h"
+#include "util/installed.h"
 
 #define OURS "libmpi_abi.so.1"
 
@@ -66,15 +67,12 @@ static bool speaks_pmix(const char *library)
 static const char *const abis[] = { "mpich", "openmpi" };
 enum { ABIS = sizeof abis / sizeof *abis };
 
-static char *own_folder(void);
-
 char *needs_folder(const char *abi)
 {
-    char *libraries = own_folder(), *folder = NULL;
+    char *folder = NULL;
     for (int i = 0; i < ABIS; i++)
         if (strcmp(abis[i], abi) == 0)
-            folder = xformat("%s/keel/%s", libraries, abi);
-    free(libraries);
+            folder = xformat("%s/%s", ku_installed_keeldir(), abi);
     if (folder && access(folder, F_OK) != 0) {
         free(folder);
         folder = NULL;
@@ -104,7 +102,7 @@ static bool is_other(const char *library)
     char ours[4096];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strncmp(library, others[i], strlen(others[i])) == 0)
-            return snprintf(ours, sizeof ours, KEEL_LIBDIR "/%s", library) < (int)sizeof ours &&
+            return snprintf(ours, sizeof ours, "%s/%s", ku_installed_libdir(), library) < (int)sizeof ours &&
                    access(ours, F_OK) != 0;
     return false;
 }
@@ -253,33 +251,13 @@ static bool in_cache(void)
     return found;
 }
 
-/* Where the library lies that belongs to this mpiexec, also if its tree was moved. */
-static char *own_folder(void)
-{
-    char exe[PATH_MAX], folder[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(exe, '/');
-    if (slash)
-        *slash = '\0';
-    char *beside = xformat("%s/../lib/%s", exe, OURS);
-    bool there = slash && access(beside, F_OK) == 0;
-    beside[strlen(beside) - sizeof OURS] = '\0';
-    char *found = there && realpath(beside, folder) ? xformat("%s", folder) : xformat("%s", KEEL_LIBDIR);
-    free(beside);
-    return found;
-}
-
 char *needs_lost(const struct needs *n, const char *program, const char *library_path)
 {
     if (!n->ours || in_path(n->path, program) || in_path(library_path, program) ||
         in_path("/lib:/usr/lib:/lib64:/usr/lib64", program) || in_cache())
         return NULL;
-    char *folder = own_folder();
-    char *text = xformat(
+    return xformat(
         "the loader does not find %s, which lies in %s: link the program with mpicc, or put that folder "
         "into LD_LIBRARY_PATH",
-        OURS, folder);
-    free(folder);
-    return text;
+        OURS, ku_installed_libdir());
 }

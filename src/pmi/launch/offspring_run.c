@@ -14,6 +14,7 @@
 #include "offspring.h"
 #include "pack.h"
 #include "util/err.h"
+#include "util/installed.h"
 #include "util/spawn.h"
 
 /* An mpiexec that lives. */
@@ -58,7 +59,7 @@ static const char *program(void)
     static char path[PATH_MAX];
     const char *said = getenv("KEEL_MPIEXEC");
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    return said && *said ? said : n > 0 ? path : KEEL_BINDIR "/mpiexec";
+    return said && *said ? said : n > 0 ? path : ku_installed_mpiexec();
 }
 
 static int run(struct started *s, int daemon)

@@ -161,7 +161,7 @@ static void do_report(struct parse *p, char **v)
     ssize_t n = p->stop ? 0 : readlink(path, exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = '\0';
     const char *slash = strrchr(exe, '/');
-    if (!slash || strncmp(slash, "/mpiexec", 8) != 0 || !(blocked_signals(pid) >> (REPORT_SIGNAL - 1) & 1))
+    if (!slash || !strstr(slash, "mpiexec") || !(blocked_signals(pid) >> (REPORT_SIGNAL - 1) & 1))
         refuse(p, "%s: process %d is no mpiexec that is running a job, or another user's", p->name, (int)pid);
     else if (sigqueue(pid, REPORT_SIGNAL, (union sigval){ .sival_int = REPORT_VALUE }) != 0)
         refuse(p, "%s: process %d cannot be asked: %s", p->name, (int)pid, strerror(errno));

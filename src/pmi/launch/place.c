@@ -1,6 +1,7 @@
 /* place.c: see place.h.  Hosts are filled in the order in which they are named, up to the slots of each; where ranks are left
  * the round begins again, with as many slots more: more ranks than slots are fine, unless max_slots forbids it. */
 #define _GNU_SOURCE
+#include "config.h"
 #include "place.h"
 #include <ctype.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 #include "options.h"
 #include "rankfile.h"
+#include "util/installed.h"
 
 /* ---- which machine is meant ---- */
 
@@ -303,9 +305,9 @@ static const char *daemon_path(const struct parse *p)
 {
     char path[PATH_MAX];
     if (p->prefix)
-        return xformat("%s/bin/mpiexec", p->prefix);
+        return xformat("%s/bin/" KEEL_MPIEXEC, p->prefix);
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    return n > 0 ? xformat("%.*s", (int)n, path) : KEEL_BINDIR "/mpiexec";
+    return n > 0 ? xformat("%.*s", (int)n, path) : ku_installed_mpiexec();
 }
 
 void place_ranks(struct parse *p)

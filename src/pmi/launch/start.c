@@ -21,6 +21,7 @@
 #include "needs.h"
 #include "offspring.h"
 #include "start.h"
+#include "util/installed.h"
 #include "util/segment.h"
 
 extern char **environ;
@@ -303,7 +304,7 @@ static void note_alone(const struct starter *s, const char *why)
     if (s->start->launch->size > 1 && s->other)
         say("note: %s is linked with %s, another MPI's library: each of its processes may be rank 0 of 1%s; "
             "expected a program made with %s/mpicc",
-            s->app->argv[0], s->other, why, KEEL_BINDIR);
+            s->app->argv[0], s->other, why, ku_installed_bindir());
 }
 
 static void look_at_needs(struct starter *s)

@@ -139,13 +139,17 @@ static int act(int argc, char **argv)
     return run_all();
 }
 
-/* mpi_bench --tune: the script beside it, which starts jobs of this program. */
+/* mpi_bench --tune: the script beside it, which starts jobs of this program.  Both may be installed with a prefix or a suffix. */
 static int tune(char **argv)
 {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 8);
-    if (n > 0) {
-        strcpy(path + n, "_tune");
+    static const char own[] = "mpi_bench";
+    char self[4096], path[sizeof self + 8];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/'), *name = slash ? strstr(slash, own) : NULL;
+    if (name) {
+        int before = (int)(name - self) + (int)sizeof own - 1;
+        snprintf(path, sizeof path, "%.*s_tune%s", before, self, self + before);
         execv(path, argv + 1);
     }
     fprintf(stderr, "mpi_bench: mpi_bench_tune is not beside it\n");
