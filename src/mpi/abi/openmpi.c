@@ -5,8 +5,9 @@
 #include "attributes.inc"
 
 /* Where Fortran programs' MPI_STATUS_IGNORE and so on lie; the Fortran library says so. */
-extern FRONT_EXPORT int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
-int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+extern FRONT_EXPORT int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE, *MPI_F08_STATUS_IGNORE,
+    *MPI_F08_STATUSES_IGNORE;
+int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE, *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
 
 #define FUNCTIONS(kind, handle) \
     COPY_FN(OMPI_C_MPI_##kind##NULL_COPY_FN, handle, 0) \

@@ -113,7 +113,6 @@ class Abi:
         self.handles, self.opaque, self.integers, self.status = [], [], [], []
         self.groups = []  # (class, C type, form, [(name, value)])
         self.outside = []  # the same, for the second part of mpi.h
-        self.told = []  # (class, name, the name of the constant that stands for it)
         self.sizes, self.symbols = {}, {}  # of the variables that are handles, by kind; their names, by the constant's
         self.also = []  # (another name, the procedure's)
         self.more = []  # (type, name, value, native value) of predefined handles that only this ABI has
@@ -137,6 +136,7 @@ def read_abi(path):
             abi.also.append(tuple(part[1:3]))
         elif part[0] == "more":
             abi.more.append((part[1], part[2], int(part[3], 0), int(part[4])))
+            abi.symbols.update({part[2]: name for name in part[5:]})
         elif part[0] == "opaque":
             abi.opaque.append(tuple(part[1:3]))
         elif part[0] == "integer":
@@ -148,8 +148,6 @@ def read_abi(path):
             part = part[:-1] if part[-1] == "outside" else part
             groups.append((part[1], " ".join(part[2:-1]), part[-1], []))
             rows = groups[-1][3]
-        elif len(part) == 3 and part[1] == "=" and abi.groups:
-            abi.told.append((groups[-1][0], part[0], part[2]))
         elif len(part) == 3 and abi.groups:
             rows.append((part[0], int(part[2], 0)))
             abi.symbols[part[0]] = part[1]

@@ -13,8 +13,6 @@ FAMILIES = {
     "rank": ["MPI_ANY_SOURCE", "MPI_PROC_NULL", "MPI_ROOT"],
     "tag": ["MPI_ANY_TAG"],
     "buffer": ["MPI_IN_PLACE", "MPI_BUFFER_AUTOMATIC"],
-    "version": ["MPI_VERSION"],
-    "subversion": ["MPI_SUBVERSION"],
     "array-order": ["MPI_ORDER_C", "MPI_ORDER_FORTRAN"],
     "distribution": ["MPI_DISTRIBUTE_NONE", "MPI_DISTRIBUTE_BLOCK", "MPI_DISTRIBUTE_CYCLIC"],
     "distribution-default": ["MPI_DISTRIBUTE_DFLT_DARG"],
@@ -65,7 +63,6 @@ class Maps:
         self.values, self.abi_values = native.values(), abi.values()
         self.values.update((n, v) for _, _, _, rows in native.outside for n, v in rows)
         self.abi_values.update((n, v) for _, _, _, rows in abi.outside for n, v in rows)
-        self.told = {name: other for _, name, other in abi.told}
         names = [] if self.identical else list(FAMILIES) + PLAIN + BITS
         self.families = {f: rows for f in names for rows in [self.rows(f)] if any(a != b for _, a, b in rows)}
 
@@ -116,17 +113,15 @@ class Maps:
         rows = self.families[family]
         cases, seen = [], {}
         for name, value, other in rows:
-            if other is None and way == "out" and name in self.told:
-                other = self.abi_values[self.told[name]]
             if other is None:
                 continue
             source, target = (other, value) if way == "in" else (value, other)
-            if source not in seen and (way == "out" or name not in self.told):
+            if source not in seen:
                 seen[source] = name
                 cases.append("    case %d:\n        return %s; /* %s */" % (source, self.literal(family, target), name))
                 if way == "in" and family == "attribute-key" and self.abi.keys == "apart" and "INVALID" not in name:
                     cases.append("    case %d: /* in Fortran */\n        return %d;" % (source + 1, target))
-        if way == "in" and family not in ("version", "subversion"):
+        if way == "in":
             for name, value, _ in rows: # what the library would take for another
                 if value not in seen:
                     seen[value] = name
@@ -145,7 +140,8 @@ class Maps:
         if family == "rank" or family == "tag":
             return "    if (likely(v >= 0))\n        return v;\n"
         if family in POINTERS:
-            return "    if (likely((uintptr_t)v + 1 > FRONT_PAGE))\n        return v;\n"
+            lowest = min(-1, *(there if way == "in" else here for _, here, there in rows if there is not None))
+            return "    if (likely((uintptr_t)v + %d > FRONT_PAGE))\n        return v;\n" % -lowest
         if family != "error":
             return ""
         limit = {n: (a, b) for n, a, b in rows}["MPI_ERR_LASTCODE"] # what the program adds comes after it

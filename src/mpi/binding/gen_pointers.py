@@ -120,10 +120,12 @@ __attribute__((constructor(101))) static void find_predefined(void)
 """
 
 
-def names(maps, h):
-    """The constants of the kind that the ABI has, first those that the library knows."""
-    here = [n for cls, _, form, rows in maps.abi.groups if form == "symbol" and cls == "handle:" + h.ctype for n, _ in rows]
-    return sorted(here, key=lambda n: n not in maps.values)
+def predefined(maps, h):
+    """[(constant, Fortran's integer, native value or 0)] of the kind, first those that the library knows by the same name."""
+    rows = [(n, maps.abi_values[n], maps.values.get(n, 0)) for cls, _, form, group in maps.abi.groups
+            if form == "symbol" and cls == "handle:" + h.ctype for n, _ in group]
+    more = [(n, integer, value) for ctype, n, integer, value in maps.abi.more if ctype == h.ctype]
+    return sorted(rows, key=lambda row: not row[2]) + more
 
 
 ROOM = 1024 # no two of the library's predefined handles have the same place here
@@ -133,8 +135,8 @@ def coding(maps):
     parts = [fill(CODING_HEAD, ABI=maps.abi.name, ROOM=str(ROOM))]
     for h in HANDLES.values():
         by_integer = {}
-        for n in names(maps, h):
-            by_integer.setdefault(maps.abi_values[n], maps.values.get(n, 0))
+        for _, integer, value in predefined(maps, h):
+            by_integer.setdefault(integer, value)
         null = "KEEL_MPI_%s_NULL" % h.kind
         values = [str(by_integer.get(i, 0)) for i in range(1 + max(by_integer))]
         parts.append(fill(CODING, SHORT=h.short, NULL=null, VALUES=", ".join(values), KIND="REQUEST" if h.kind == "MESSAGE" else h.kind))
@@ -144,13 +146,10 @@ def coding(maps):
 def data(maps):
     abi, by_value, lines = maps.abi, {}, {}
     for h in HANDLES.values():
-        for n in names(maps, h):
+        for n, integer, value in predefined(maps, h):
             symbol = abi.symbols[n]
-            lines.setdefault(symbol, "PREDEFINED(%s, %s, %d, %d) /* %s */" % (symbol, abi.sizes[h.kind], maps.values.get(n, 0), abi.values()[n], n))
-            by_value.setdefault(maps.values.get(n, 0), symbol)
-    for name, other in maps.told.items():
-        if other in abi.symbols:
-            by_value[maps.values[name]] = abi.symbols[other]
+            lines.setdefault(symbol, "PREDEFINED(%s, %s, %d, %d) /* %s */" % (symbol, abi.sizes[h.kind], value, integer, n))
+            by_value.setdefault(value, symbol)
     by_value.pop(0, None)
     if len({v % ROOM for v in by_value}) < len(by_value):
         raise Bad("no table for handles")

@@ -198,7 +198,6 @@ def mpi_h(api, abi, here):
     """here: the names of the procedures that the library has."""
     values = abi.values()
     early, late = constants(abi.groups, abi.symbols)
-    early += "".join("\n#define %s %s" % (n, other) for _, n, other in abi.told)
     fields = [re.sub(r"^(\w+)\s*(\S+?)(\[\d+\])?$", r"\1 \2\3", field_decl(n, t)) for n, t in abi.status]
     handles = ["typedef %s%s;" % ("int " if s == "int" else "struct %s *" % s, n) for n, _, s in abi.handles] + \
               ["typedef struct %s *%s;" % (s, n) for n, s in abi.opaque]

@@ -32,6 +32,10 @@ __attribute__((constructor)) static void find_constants(void)
 #ifndef MPI_F_STATUS_IGNORE /* variables of C's library, which programs in C read */
     MPI_F_STATUS_IGNORE = (MPI_Fint *)(uintptr_t)kf_constants.status_ignore;
     MPI_F_STATUSES_IGNORE = (MPI_Fint *)(uintptr_t)kf_constants.statuses_ignore;
+#ifdef KF_OPENMPI
+    MPI_F08_STATUS_IGNORE = (MPI_F08_status *)(uintptr_t)kf_constants.status_ignore;
+    MPI_F08_STATUSES_IGNORE = (MPI_F08_status *)(uintptr_t)kf_constants.statuses_ignore;
+#endif
 #endif
 }
 #endif
