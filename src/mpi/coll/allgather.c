@@ -202,7 +202,8 @@ int MPIR_Coll_allgather_is(struct coll *c, struct coll_size *s)
 int MPIR_Coll_allgatherv_is(struct coll *c, struct coll_size *s)
 {
     int64_t most;
-    int err = MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);
+    c->nrecv = c->size;
+    int err = MPIR_Coll_check_counts("recvcounts", c->rcounts, c->nrecv);
     if (err)
         return err;
     s->bytes = MPIR_Coll_total(c->rcounts, c->size, &most) * c->rtype->adi.size;

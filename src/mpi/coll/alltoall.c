@@ -234,7 +234,8 @@ int MPIR_Coll_alltoallv_is(struct coll *c, struct coll_size *s)
 {
     s->in_place = coll_in_place(c->sbuf);
     s->unit = COLL_UNKNOWN;
-    c->nstypes = c->nrtypes = c->size;
+    c->nsend = s->in_place ? 0 : c->size;
+    c->nrecv = c->size;
     int err = s->in_place ? 0 : MPIR_Coll_check_counts("sendcounts", c->scounts, c->size);
     return err ? err : MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size);
 }

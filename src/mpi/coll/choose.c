@@ -455,9 +455,9 @@ static const struct coll_alg *cheapest(const struct coll_alg *algs, const struct
 static bool same_size(const struct coll_size *a, const struct coll_size *b)
 {
     return SAME(bytes) && SAME(elements) && SAME(p) && SAME(most) && SAME(commutative) && SAME(in_place) &&
-           SAME(crowded) && SAME(team) && SAME(room) && SAME(unit) && SAME(nodes) && SAME(largest) &&
-           SAME(blocks) && SAME(apart) && SAME(flat) && SAME(cost[0].latency_ns) &&
-           SAME(cost[0].bandwidth_mbs) && SAME(cost[1].latency_ns) && SAME(cost[1].bandwidth_mbs);
+           SAME(crowded) && SAME(room) && SAME(unit) && SAME(nodes) && SAME(largest) && SAME(blocks) &&
+           SAME(apart) && SAME(flat) && SAME(cost[0].latency_ns) && SAME(cost[0].bandwidth_mbs) &&
+           SAME(cost[1].latency_ns) && SAME(cost[1].bandwidth_mbs);
 }
 
 static bool named(uint8_t row)
@@ -465,14 +465,15 @@ static bool named(uint8_t row)
     return row && row != COLL_FLAT;
 }
 
-/* Programs repeat the same call: the last answer of each kind is kept, as working it out costs as much as a message. */
+/* Programs repeat the same call: the last answers of each kind are kept, as working one out costs as much as a message.  A call that does not
+ * wait may ask twice: what it would do at a team, and without. */
 const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_facts *facts,
                                         struct coll_size *s)
 {
-    static struct {
+    static struct answer {
         struct coll_size size;
         const struct coll_alg *best;
-    } last[COLL_TABLES];
+    } answers[COLL_TABLES][2];
     const struct coll_alg *algs = MPIR_Coll_tables[kind].algs;
     s->crowded = facts->crowded && !s->anywhere;
     if (!s->anywhere)
@@ -484,11 +485,12 @@ const struct coll_alg *MPIR_Coll_choose(enum coll_kind kind, const MPIR_Coll_fac
         return &algs[ruled - 1];
     if (named(forced) && can(&algs[forced - 1], s))
         return &algs[forced - 1];
-    if (!last[kind].best || !same_size(s, &last[kind].size)) {
-        last[kind].best = cheapest(algs, s);
-        last[kind].size = *s;
+    struct answer *last = &answers[kind][s->team];
+    if (!last->best || !same_size(s, &last->size)) {
+        last->best = cheapest(algs, s);
+        last->size = *s;
     }
-    return last[kind].best;
+    return last->best;
 }
 
 int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)

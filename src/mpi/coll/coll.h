@@ -63,7 +63,8 @@ struct coll {
     bool part;         /* of another call */
     bool composes;     /* on an intercommunicator: parts in the local group may be composed over nodes */
     int64_t room;      /* see struct coll_size */
-    int32_t nstypes, nrtypes; /* how many stypes and rtypes there are */
+    /* Elements of the arrays about what is sent, and what is received; 0: there are none, or they do not matter here. */
+    int32_t nsend, nrecv;
     int root, tag;
     uint32_t when;  /* number of the call, as a team counts them */
     uint32_t roots; /* of the broadcasts up to this call (differ.c) */

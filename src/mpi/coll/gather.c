@@ -122,5 +122,6 @@ int MPIR_Coll_gatherv_is(struct coll *c, struct coll_size *s)
     s->unit = COLL_UNKNOWN;
     if (coll_in_place(c->sbuf) && c->rank != c->root)
         return MPIR_Coll_in_place_misuse("sendbuf", "at the root");
-    return c->rank == c->root ? MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size) : 0;
+    c->nrecv = c->rank == c->root ? c->size : 0;
+    return MPIR_Coll_check_counts("recvcounts", c->rcounts, c->nrecv);
 }

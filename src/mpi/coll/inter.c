@@ -531,8 +531,10 @@ int MPIR_Inter_gather_is(struct coll *c, struct coll_size *s)
     MPIR_Inter_rooted_is(c, s);
     if (inter_opposite(c) && coll_in_place(c->sbuf))
         return MPIR_Inter_in_place("sendbuf");
-    if (vector)
-        return inter_at_root(c) ? MPIR_Coll_check_counts("recvcounts", c->rcounts, inter_remote(c)) : 0;
+    if (vector) {
+        c->nrecv = inter_at_root(c) ? inter_remote(c) : 0;
+        return MPIR_Coll_check_counts("recvcounts", c->rcounts, c->nrecv);
+    }
     if (inter_opposite(c))
         s->bytes = size_of(c->scount, c->stype);
     else if (inter_at_root(c))
@@ -546,8 +548,10 @@ int MPIR_Inter_scatter_is(struct coll *c, struct coll_size *s)
     MPIR_Inter_rooted_is(c, s);
     if (inter_opposite(c) && coll_in_place(c->rbuf))
         return MPIR_Inter_in_place("recvbuf");
-    if (vector)
-        return inter_at_root(c) ? MPIR_Coll_check_counts("sendcounts", c->scounts, inter_remote(c)) : 0;
+    if (vector) {
+        c->nsend = inter_at_root(c) ? inter_remote(c) : 0;
+        return MPIR_Coll_check_counts("sendcounts", c->scounts, c->nsend);
+    }
     if (inter_opposite(c))
         s->bytes = size_of(c->rcount, c->rtype);
     else if (inter_at_root(c))
@@ -561,8 +565,10 @@ int MPIR_Inter_allgather_is(struct coll *c, struct coll_size *s)
     MPIR_Inter_all_is(c, s);
     if (coll_in_place(c->sbuf))
         return MPIR_Inter_in_place("sendbuf");
-    if ((int)c->kind == COLL_INTER + COLL_ALLGATHERV)
-        return MPIR_Coll_check_counts("recvcounts", c->rcounts, inter_remote(c));
+    if ((int)c->kind == COLL_INTER + COLL_ALLGATHERV) {
+        c->nrecv = inter_remote(c);
+        return MPIR_Coll_check_counts("recvcounts", c->rcounts, c->nrecv);
+    }
     s->bytes = c->size * size_of(c->scount, c->stype) + inter_remote(c) * size_of(c->rcount, c->rtype);
     return 0;
 }
@@ -571,7 +577,7 @@ int MPIR_Inter_allgather_is(struct coll *c, struct coll_size *s)
 int MPIR_Inter_alltoall_is(struct coll *c, struct coll_size *s)
 {
     MPIR_Inter_all_is(c, s);
-    c->nstypes = c->nrtypes = inter_remote(c);
+    c->nsend = c->nrecv = inter_remote(c);
     if (coll_in_place(c->sbuf))
         return MPIR_Inter_in_place("sendbuf");
     if ((int)c->kind == COLL_INTER + COLL_ALLTOALL) {

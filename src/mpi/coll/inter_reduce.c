@@ -178,6 +178,7 @@ int MPIR_Inter_reduce_scatter_is(struct coll *c, struct coll_size *s)
     MPIR_Inter_all_is(c, s);
     if (coll_in_place(c->sbuf))
         return MPIR_Inter_in_place("sendbuf");
-    int err = c->rcounts.p ? MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size) : 0;
+    c->nrecv = c->rcounts.p ? c->size : 0;
+    int err = MPIR_Coll_check_counts("recvcounts", c->rcounts, c->nrecv);
     return err ? err : vector_is(c, s, blocks(c, c->size));
 }

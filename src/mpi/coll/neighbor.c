@@ -221,7 +221,7 @@ int MPIR_Coll_neighbor_is(struct coll *c, struct coll_size *s)
                         "is MPI_IN_PLACE, which neighborhood collectives do not have");
     s->elements = in > out ? in : out;
     s->bytes = out ? bytes_for(c, 0) : 0;
-    c->nstypes = out;
-    c->nrtypes = in;
+    c->nsend = out;
+    c->nrecv = in;
     return 0;
 }

@@ -202,7 +202,8 @@ static void alone(struct coll *c)
 
 int MPIR_Coll_reduce_scatter_is(struct coll *c, struct coll_size *s)
 {
-    int err = c->rcounts.p ? MPIR_Coll_check_counts("recvcounts", c->rcounts, c->size) : 0;
+    c->nrecv = c->rcounts.p ? c->size : 0;
+    int err = MPIR_Coll_check_counts("recvcounts", c->rcounts, c->nrecv);
     if (err)
         return err;
     int64_t n = MPIR_Coll_lengths(c, 0, c->size);

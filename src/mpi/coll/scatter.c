@@ -114,5 +114,6 @@ int MPIR_Coll_scatterv_is(struct coll *c, struct coll_size *s)
     s->unit = COLL_UNKNOWN;
     if (coll_in_place(c->rbuf) && c->rank != c->root)
         return MPIR_Coll_in_place_misuse("recvbuf", "at the root");
-    return c->rank == c->root ? MPIR_Coll_check_counts("sendcounts", c->scounts, c->size) : 0;
+    c->nsend = c->rank == c->root ? c->size : 0;
+    return MPIR_Coll_check_counts("sendcounts", c->scounts, c->nsend);
 }

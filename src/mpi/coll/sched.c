@@ -12,7 +12,8 @@
  *   2. While a send or receive is under way it has a slot; slots are dealt out as the steps are noted, since steps end in the
  *      order in which they were noted.
  *   3. The schedule holds references to the operation and to all datatypes of its steps; its request, to the communicator.
- *   4. After the first error the steps go on, but with empty messages and without touching data (coll.h). */
+ *   4. After the first error the steps go on, but with empty messages and without touching data (coll.h).
+ *   5. Nothing is read of the caller's arrays of counts, displacements and types after the call: it has copies of them. */
 #include "nodes.h"
 #include "sched.h"
 #include <stdio.h>
@@ -59,6 +60,8 @@ struct slot {
 };
 
 enum { FEW_STEPS = 12, FEW_SLOTS = 3, FEW_TYPES = 4, MAX_SLOTS = 64 };
+/* A schedule has room for the counts, displacements and types of so many blocks that are sent, and as many that are received. */
+enum { FEW_BLOCKS = 16 };
 
 struct coll_sched {
     struct MPIR_Closure closure;
@@ -76,12 +79,13 @@ struct coll_sched {
     struct slot *slots;
     MPIR_Datatype **types; /* held */
     struct MPIR_Copies *copies;
-    void *copied; /* the arrays of datatypes of MPI_Ialltoallw, while it waits for facts */
+    int64_t *arrays; /* the caller's, copied, if few_arrays has no room for them; NULL */
     struct coll call;
     struct coll_size size;
     struct step few_steps[FEW_STEPS];
     struct slot few_slots[FEW_SLOTS];
     MPIR_Datatype *few_types[FEW_TYPES];
+    int64_t few_arrays[2 * FEW_BLOCKS * 3];
     struct coll_state st;
 };
 
@@ -131,41 +135,64 @@ static void hold(struct coll *c, MPIR_Datatype *type)
     d->types[d->ntypes++] = type;
 }
 
-/* The front's arrays of datatypes are gone when the call returns.  False: there is no memory. */
-static bool copy_types(struct coll_sched *d)
+/* To 64 bits: a loop, which takes less than a call of memcpy where ranks are few.  NULL remains: it says which form of the collective it is. */
+static void keep_counts(int64_t **at, MPIR_Counts *a, int32_t n)
+{
+    int64_t *copy = *at;
+    if (!a->p)
+        return;
+    for (int32_t i = 0; i < n; i++)
+        copy[i] = MPIR_counts_get(*a, i);
+    *at += n;
+    *a = (MPIR_Counts){ copy, 1 };
+}
+
+static void keep_handles(int64_t **at, MPIR_Datatype *const **types, int32_t n)
+{
+    MPIR_Datatype **copy = (MPIR_Datatype **)*at;
+    if (!*types)
+        return;
+    memcpy(copy, *types, (size_t)n * sizeof *copy);
+    *at += n;
+    *types = copy;
+}
+_Static_assert(sizeof(MPIR_Datatype *) == sizeof(int64_t), "both are kept in one array");
+
+/* The caller's arrays may be gone when the call has returned, and the front's, of datatypes, are.  False: there is no memory. */
+static bool keep_arrays(struct coll_sched *d)
 {
     struct coll *c = &d->call;
-    MPIR_Datatype **copy;
-    if (d->copied || (!c->stypes && !c->rtypes))
+    int64_t *at = d->few_arrays, n = (int64_t)c->nsend + c->nrecv;
+    if (n == 0)
         return true;
-    d->copied = copy = malloc((size_t)(c->nstypes + c->nrtypes + 1) * sizeof *copy);
-    if (!copy)
+    if (n > 2 * FEW_BLOCKS && !(at = d->arrays = malloc((size_t)(3 * n) * sizeof *at)))
         return false;
-    for (int32_t i = 0; c->stypes && i < c->nstypes; i++)
-        hold(c, copy[i] = c->stypes[i]);
-    for (int32_t i = 0; i < c->nrtypes; i++)
-        hold(c, copy[c->nstypes + i] = c->rtypes[i]);
-    c->stypes = c->stypes ? copy : NULL;
-    c->rtypes = copy + c->nstypes;
+    keep_counts(&at, &c->scounts, c->nsend);
+    keep_counts(&at, &c->sdispls, c->nsend);
+    keep_counts(&at, &c->rcounts, c->nrecv);
+    keep_counts(&at, &c->rdispls, c->nrecv);
+    keep_handles(&at, &c->stypes, c->nsend);
+    keep_handles(&at, &c->rtypes, c->nrecv);
     return true;
 }
 
 void MPIR_Sched_keep_types(struct coll *c)
 {
-    if (!copy_types(c->st->sched))
-        give_up(c);
+    hold(c, c->stype);
+    hold(c, c->rtype);
+    for (int32_t i = 0; c->stypes && i < c->nsend; i++)
+        hold(c, c->stypes[i]);
+    for (int32_t i = 0; c->rtypes && i < c->nrecv; i++)
+        hold(c, c->rtypes[i]);
 }
 
 /* While it waits for facts, or is done at a team. */
 static int keep_types(struct coll_sched *d)
 {
-    struct coll *c = &d->call;
     d->st.sched = d;
-    hold(c, c->stype);
-    hold(c, c->rtype);
-    bool kept = copy_types(d);
+    MPIR_Sched_keep_types(&d->call);
     d->st.sched = NULL;
-    return kept && !d->broken ? 0 : no_memory();
+    return d->broken ? no_memory() : 0;
 }
 
 static void destroy(struct coll_sched *d)
@@ -183,7 +210,7 @@ static void destroy(struct coll_sched *d)
     if (d->slots != d->few_slots)
         free(d->slots);
     MPIR_Copies_move(d->copies, MPIR_COPY_GONE, 0, -1);
-    free(d->copied);
+    free(d->arrays);
     free(d);
 }
 
@@ -710,7 +737,7 @@ static void init(struct coll_sched *d)
     d->nsteps = d->at = d->ntypes = d->nslots = 0;
     d->busy = 0;
     d->copies = NULL;
-    d->copied = NULL;
+    d->arrays = NULL;
     d->own = NULL;
     d->steps = d->few_steps;
     d->steps_room = FEW_STEPS;
@@ -736,6 +763,8 @@ static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
     d->call = *c;
     if (!*err)
         *err = MPIR_Coll_tables[c->kind].describe(&d->call, &d->size);
+    if (!*err && !keep_arrays(d))
+        *err = no_memory();
     d->size.anywhere = coll_anywhere(&d->call);
     look_at_nodes(d); /* now, when it is the same in all; the steps may be noted later */
     if (d->call.op)

@@ -22,6 +22,7 @@ struct ref {
     bool marked;
     int64_t lb, ub; /* of the markers */
     int64_t align;
+    int64_t parts_ub; /* the greatest ub of the parts, if there is data in them */
     bool any;
 };
 
@@ -57,12 +58,16 @@ static int64_t ref_extent(const struct ref *r)
 {
     if (r->marked)
         return r->ub - r->lb;
-    int64_t e = ref_true(r, true) - ref_true(r, false);
+    int64_t data = ref_true(r, true), end = r->n && r->parts_ub > data ? r->parts_ub : data;
+    int64_t e = end - ref_true(r, false);
     return r->align ? (e + r->align - 1) / r->align * r->align : e;
 }
 
 static void ref_append(struct ref *r, const struct ref *old, int64_t disp)
 {
+    int64_t ub = ref_lb(old) + ref_extent(old) + disp;
+    if (old->n)
+        r->parts_ub = r->n && r->parts_ub > ub ? r->parts_ub : ub;
     r->at = realloc(r->at, (size_t)(r->n + old->n + 1) * sizeof *r->at);
     r->width = realloc(r->width, (size_t)(r->n + old->n + 1));
     for (int64_t i = 0; i < old->n; i++) {
@@ -101,6 +106,7 @@ static void make_basic(struct both *b, int size)
         struct ref one = { .n = 1, .at = (int64_t[]){ 0 }, .width = &width, .align = size };
         ref_append(&b->r, &one, i);
     }
+    b->r.parts_ub = size;
 }
 
 static MPIR_Counts counts(const int64_t *v)

@@ -1,9 +1,10 @@
 /* type.c: the MPID_Type_* calls: sizes, bounds, layouts and signatures of datatypes.
  *
  * Bounds follow the type map's definition (MPI 5.0, 6.1.6 to 6.1.8): without markers lb and ub are those of
- * the data, and the extent is rounded up to the strictest alignment in the type map; once a part has a marker
- * (of MPID_Type_resized, or MPI-1's MPI_LB and MPI_UB), the markers of that kind alone tell.  Parts that are
- * repeated no times are not in the type map. */
+ * the data, and the extent is rounded up to the strictest alignment in the type map.  But ub is never below the
+ * ub of a part where that part was put: so the padding of a part remains, which the type map does not show.  Once a
+ * part has a marker (of MPID_Type_resized, or MPI-1's MPI_LB and MPI_UB), the markers of that kind alone tell.
+ * Parts that are repeated no times are not in the type map. */
 #include <stdlib.h>
 #include "mpid.h"
 #include "mpid/core/layout.h"
@@ -16,7 +17,8 @@ struct bounds {
     bool any, any_lb, any_ub;
     bool overflow;
     int64_t true_lb, true_ub;
-    int64_t lb, ub; /* of the markers */
+    int64_t lb, ub;   /* of the markers */
+    int64_t parts_ub; /* the greatest ub of the parts */
     int64_t size;
     uint8_t align;
     bool mixed;
@@ -81,6 +83,8 @@ static void include(struct bounds *b, const struct MPIR_DATATYPE *t, int64_t tim
         return;
     int64_t true_ub = add(b, t->true_lb, t->true_extent);
     widen(!b->any, &b->true_lb, &b->true_ub, add(b, s.min, t->true_lb), add(b, s.max, true_ub));
+    int64_t ub = add(b, s.max, add(b, t->lb, t->extent));
+    b->parts_ub = b->any && b->parts_ub > ub ? b->parts_ub : ub;
     b->mixed |= t->basic == 0 || (b->any && t->basic != b->basic);
     b->basic = t->basic;
     b->any = true;
@@ -120,8 +124,11 @@ static int set_bounds(struct MPIR_DATATYPE *t, struct bounds *b)
     t->true_extent = sub(b, b->true_ub, b->true_lb);
     if (!b->any) /* of one marker alone, lb and ub are where it is */
         b->true_lb = b->true_ub = b->any_lb ? b->lb : b->ub;
+    int64_t end = b->any && b->parts_ub > b->true_ub ? b->parts_ub : b->true_ub;
     t->lb = b->any_lb ? b->lb : b->true_lb;
-    t->extent = b->any_ub ? sub(b, b->ub, t->lb) : round_up(b, sub(b, b->true_ub, t->lb), align);
+    t->extent = sub(b, b->any_ub ? b->ub : end, t->lb);
+    if (!b->any_ub)
+        t->extent = round_up(b, t->extent, align);
     add(b, t->lb, t->extent); /* ub */
     t->is_contig = b->size == 0;
     return b->overflow ? too_large() : 0;

@@ -113,7 +113,7 @@ struct MPIR_DATATYPE {
     struct MPID_SIGN *sign;     /* which basic types it is made of, where they are several */
 };
 
-/* An array of counts or displacements as the caller has it: int or 64-bit elements, never copied. */
+/* An array of counts or displacements as the caller has it: int or 64-bit elements. */
 typedef struct MPIR_Counts {
     const void *p;
     int32_t is_large; /* 1: int64_t elements (MPI_Count, MPI_Aint); 0: int */
