@@ -1,7 +1,8 @@
 /* engine.c: channels that go on by themselves, whatever the process waits for, and those whose request has been freed.
  *
- * A channel is listed while it is in a round (a sender: while something of it waits that is ready), owes an acknowledgement, or is an orphan: freed by the user while a message of it is
- * still under way that must be taken (an acknowledgement), or matched in its turn (INIT). */
+ * A channel is listed while it is in a round (a sender: while something of it waits that is ready), owes an acknowledgement, or is an
+ * orphan: freed by the user while a message of it is still under way that must be taken (an acknowledgement), or matched in its turn
+ * (INIT).  Before its first start it is in the list of those that are quiet. */
 #include "config.h"
 #include <stdlib.h>
 #include "drive.h"
@@ -10,6 +11,7 @@
 
 static struct {
     struct part *first;
+    struct part *quiet, *quiet_last; /* in the order in which they were made */
     bool inside, driven;
 } engine;
 
@@ -37,10 +39,47 @@ static void unlist(struct part *p)
     p->listed = false;
 }
 
+void MPIR_Part_quiet(struct part *p)
+{
+    p->quiet = true;
+    p->prev = engine.quiet_last;
+    *(p->prev ? &p->prev->next : &engine.quiet) = p;
+    engine.quiet_last = p;
+}
+
+static void end_quiet(struct part *p)
+{
+    *(p->prev ? &p->prev->next : &engine.quiet) = p->next;
+    *(p->next ? &p->next->prev : &engine.quiet_last) = p->prev;
+    p->next = p->prev = NULL;
+    p->quiet = false;
+}
+
+static bool may_match_the_same(const struct part *a, const struct part *b)
+{
+    return a->sends == b->sends && a->comm == b->comm && a->peer == b->peer && a->tag == b->tag;
+}
+
+void MPIR_Part_announce(struct part *p)
+{
+    while (p->quiet) {
+        struct part *first = engine.quiet;
+        while (!may_match_the_same(first, p))
+            first = first->next;
+        end_quiet(first);
+        if (first->sends)
+            MPIR_Part_send_announce(first);
+        else
+            MPIR_Part_recv_announce(first);
+    }
+}
+
 static void destroy(struct part *p)
 {
     if (p->listed)
         unlist(p);
+    if (p->quiet)
+        end_quiet(p);
     if (p->sends)
         MPIR_Part_send_free((struct part_send *)p);
     else
@@ -183,6 +222,11 @@ static void end(struct MPIR_HANDLE *r, bool sends)
 void MPIR_Part_fini(const struct MPIR_Session *s)
 {
     MPIR_Part_enter();
+    for (struct part *p = engine.quiet, *next; p; p = next) {
+        next = p->next;
+        if (p->comm->session == s)
+            end_quiet(p);
+    }
     for (struct part *p = engine.first, *next; p; p = next) {
         next = p->next;
         if (p->comm->session != s)

@@ -83,8 +83,8 @@ static int make(bool sends, void *buf, int partitions, MPI_Count count, MPIR_Dat
     attach(r, p);
     if (sends)
         MPIR_Part_send_init(p);
-    else
-        MPIR_Part_recv_init(p);
+    if (peer != MPI_PROC_NULL)
+        MPIR_Part_quiet(p);
     *request = r;
     return 0;
 }

@@ -4,7 +4,8 @@
  * sender numbers.  All that travels is messages of the ADI in the context MPID_CONTEXT_PART of the communicator, WHOLE in
  * MPID_CONTEXT_WHOLE, where its receive is the first one, and who waits may take it from the device (MPID_Recv_soon):
  *
- *   INIT    when the send is made, with the user's tag: so the ADI matches the two ends, in the order in which they were made
+ *   INIT    when the send, or a later one to the same process with the same tag, is started first, with the user's tag: so the ADI
+ *           matches the two ends, in the order in which they were made, but for those that are freed before
  *   WHOLE   the data of a round of which nothing has been sent when its last partition becomes ready
  *   HEAD    a piece of the data: some partitions that follow each other, or some elements of one; with the data if it is short
  *   DATA    the data of the piece that the HEAD before announced
@@ -93,8 +94,9 @@ static inline int part_tag(uint32_t channel, enum part_kind kind)
 /* One end of a channel: what stands behind a request. */
 struct part {
     struct MPIR_Closure closure;
-    struct part *next, *prev; /* of those that go on by themselves */
+    struct part *next, *prev; /* of those that go on by themselves, or of those that are quiet */
     bool listed, sends;
+    bool quiet;            /* no start so far has told the matching of it */
     bool active;           /* in a round that is not complete */
     bool orphan;           /* the request has been freed */
     MPIR_Request *request; /* not an orphan's */
@@ -190,6 +192,9 @@ extern const struct MPIR_Request_ops MPIR_Part_send_ops, MPIR_Part_recv_ops;
 
 bool MPIR_Part_enter(void); /* false: entered already */
 void MPIR_Part_leave(void);
+/* It takes no part in the matching, until it is started first: then it does, and with it those that come before it. */
+void MPIR_Part_quiet(struct part *p);
+void MPIR_Part_announce(struct part *p);
 void MPIR_Part_list(struct part *p); /* from now on it goes on by itself */
 bool MPIR_Part_pause(void);          /* MPIR_Drive_pause of all channels */
 /* The first error of the round counts. */
@@ -230,9 +235,10 @@ static inline int part_irecv(struct part *p, void *data, int64_t bytes, enum par
 /* send.c, recv.c: go on as far as possible; true if something happened. */
 bool MPIR_Part_send_advance(struct part_send *s);
 bool MPIR_Part_recv_advance(struct part_recv *q);
-/* Tell the other side; wait to be told. */
 void MPIR_Part_send_init(struct part *p);
-void MPIR_Part_recv_init(struct part *p);
+/* Tell the other side; wait to be told. */
+void MPIR_Part_send_announce(struct part *p);
+void MPIR_Part_recv_announce(struct part *p);
 /* Free what it holds besides itself. */
 void MPIR_Part_send_close(struct part_send *s); /* before: nobody uses it */
 void MPIR_Part_send_free(struct part_send *s);

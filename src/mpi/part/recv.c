@@ -270,6 +270,8 @@ static int start(MPIR_Request *r)
         atomic_store_explicit(&r->is_complete, 1, memory_order_release);
         return 0;
     }
+    if (p->quiet)
+        MPIR_Part_announce(p);
     if (q->cut)
         memset(q->in->arrived, 0, bits_words(q->theirs) * sizeof(uint64_t));
     if (p->copies)
@@ -354,12 +356,11 @@ const struct MPIR_Request_ops MPIR_Part_recv_ops = { .poll = poll_nothing,
                                                      .may_go = may_go,
                                                      .copies = MPIR_Part_copies };
 
-void MPIR_Part_recv_init(struct part *p)
+void MPIR_Part_recv_announce(struct part *p)
 {
     int err = 0;
-    if (p->peer != MPI_PROC_NULL)
-        MPID_IrecvContig(&p->comm->adi, &p->first, sizeof p->first, p->peer, p->tag,
-                         MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), &p->init, &err);
+    MPID_IrecvContig(&p->comm->adi, &p->first, sizeof p->first, p->peer, p->tag,
+                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), &p->init, &err);
 }
 
 /* ---- MPI_Parrived ---- */

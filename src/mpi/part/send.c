@@ -277,6 +277,8 @@ static void open_round(struct part_send *s)
 static int start(MPIR_Request *r)
 {
     struct part_send *s = r->aux;
+    if (s->p.quiet)
+        MPIR_Part_announce(&s->p);
     if (s->marked)
         memset(s->bits, 0, 3 * bits_words(s->p.n) * sizeof s->bits[0]);
     s->marked = s->whole = s->split = false;
@@ -654,14 +656,16 @@ int MPIR_Pready_list(int length, const int *array_of_partitions, MPIR_Request *r
 void MPIR_Part_send_init(struct part *p)
 {
     struct part_send *s = (struct part_send *)p;
-    static uint32_t channels;
-    int err = 0;
     s->ready = s->bits;
     s->pending = s->bits + bits_words(p->n);
     s->claimed = s->bits + 2 * bits_words(p->n);
     s->gather = p->bytes > 0 ? (uint32_t)(PART_INLINE / (p->bytes / p->n)) : 0;
-    if (p->peer == MPI_PROC_NULL)
-        return;
+}
+
+void MPIR_Part_send_announce(struct part *p)
+{
+    static uint32_t channels;
+    int err = 0;
     p->channel = channels++ % PART_CHANNELS;
     p->first = part_init_le((struct part_init){ p->channel, p->n, p->bytes });
     MPID_IsendContig(&p->comm->adi, &p->first, sizeof p->first, p->comm->adi.rank, p->tag,
