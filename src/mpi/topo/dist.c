@@ -19,7 +19,7 @@
 
 /* ---- Weights: all processes have them, or all say MPI_UNWEIGHTED ---------------------------- */
 
-enum { HAS_WEIGHTS, HAS_NONE, REORDER, NO_REORDER, CHECK, VOTES };
+enum { HAS_WEIGHTS, HAS_NONE, REORDER, NO_REORDER, VOTES };
 
 /* Without edges any weights will do, NULL as well: it says nothing of what the others have. */
 static int vote(uint32_t *votes, const int *weights, int64_t n, const char *arg)
@@ -43,7 +43,6 @@ static int agree(MPIR_Comm *comm, int err, uint32_t *votes, int reorder)
 {
     votes[REORDER] = reorder != 0;
     votes[NO_REORDER] = reorder == 0;
-    votes[CHECK] = MPIR_ENV(check_args); /* it is an environment variable, which may differ */
     err = MPIR_Topo_largest(comm, err, votes, VOTES);
     if (!err && votes[HAS_WEIGHTS] && votes[HAS_NONE])
         err = MPIR_Err(MPI_ERR_ARG, "weights",
@@ -94,35 +93,9 @@ static int check_ranks(const MPIR_Comm *comm, const int *ranks, int64_t n, const
     return err;
 }
 
-/* ---- MPI_Dist_graph_create_adjacent ------------------------------------------------------------------------------ */
-
-static uint64_t hash_of_edge(int source, int destination)
-{
-    uint64_t h = ((uint64_t)(uint32_t)source << 32 | (uint32_t)destination) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93ull;
-    return h ^ h >> 32;
-}
-
-/* The edges that processes have as sources and those that they have as destinations must be the same ones.  Their hashes
- * are added up: it takes one small reduction, and what is equal is never taken for different. */
-static int check_edges(MPIR_Comm *comm, const MPIR_Topo *t)
-{
-    enum { HASH, IN, OUT, SUMS };
-    uint64_t sums[SUMS] = { 0, (uint64_t)t->dist.in, (uint64_t)t->dist.out }, all[SUMS];
-    for (int i = 0; i < t->dist.in; i++)
-        sums[HASH] += hash_of_edge(t->dist.sources[i], comm->adi.rank);
-    for (int i = 0; i < t->dist.out; i++)
-        sums[HASH] -= hash_of_edge(comm->adi.rank, t->dist.destinations[i]);
-    int err = MPIR_Allreduce(sums, all, SUMS, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T),
-                             MPIR_Op_predefined(KEEL_MPI_SUM), comm);
-    if (err || (all[HASH] == 0 && all[IN] == all[OUT]))
-        return err;
-    return MPIR_Err(
-        MPI_ERR_TOPOLOGY, "destinations",
-        "of all processes are %llu edges, which are not the %llu that their sources are; expected "
-        "each edge on both of its processes",
-        (unsigned long long)all[OUT], (unsigned long long)all[IN]);
-}
+/* ---- MPI_Dist_graph_create_adjacent ------------------------------------------------------------------------------
+ *
+ * That each edge is there on both of its processes is not looked at: the graph may be one that is only asked for its neighbors. */
 
 struct adjacent {
     int in, out;
@@ -224,10 +197,8 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     err = agree(comm_old, err, votes, reorder);
     if (!err && !(t = copy_adjacent(&a, !votes[HAS_NONE])))
         err = MPI_ERR_NO_MEM;
-    if (votes[CHECK] || reorder)
+    if (reorder)
         err = MPIR_Topo_largest(comm_old, err, NULL, 0);
-    if (votes[CHECK] && !err)
-        err = MPIR_Topo_largest(comm_old, check_edges(comm_old, t), NULL, 0);
     if (reorder && !err)
         err = remap_adjacent(comm_old, t, &order);
     if (order && !err)
