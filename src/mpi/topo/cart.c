@@ -7,7 +7,7 @@
 
 /* ---- Grids as arguments ---------------------------------------------------------------------------------------- */
 
-/* Can comm's group be such a grid?  Of *cells processes then. */
+/* Can comm's group be such a grid?  Of *cells processes then: none where a dimension is 0. */
 static int check_grid(const MPIR_Comm *comm, int ndims, const int *dims, const int *periods, int32_t *cells)
 {
     int64_t product = 1;
@@ -18,9 +18,9 @@ static int check_grid(const MPIR_Comm *comm, int ndims, const int *dims, const i
         (err = MPIR_Topo_check_array(periods, ndims, "periods")))
         return err;
     for (int i = 0; i < ndims; i++) {
-        if (dims[i] < 1)
-            return MPIR_Err(MPI_ERR_DIMS, "dims", "has %d at index %d; expected at least 1", dims[i], i);
-        if (product <= comm->adi.size)
+        if (dims[i] < 0)
+            return MPIR_Err(MPI_ERR_DIMS, "dims", "has %d at index %d; expected at least 0", dims[i], i);
+        if (product <= comm->adi.size || dims[i] == 0)
             product *= dims[i];
     }
     if (product > comm->adi.size)

@@ -15,8 +15,6 @@ static void create(void)
         check_text("a grid of %d processes or more; expected at most the %d", 2 * check_size, check_size));
     CHECK_ERR(MPI_Cart_map(MPI_COMM_WORLD, 2, two, none, &rank), MPI_ERR_DIMS);
     CHECK_ERR(MPI_Cart_create(MPI_COMM_WORLD, 3, large, periods, 0, &c), MPI_ERR_DIMS);
-    CHECK_ERR(MPI_Cart_create(MPI_COMM_WORLD, 2, none, none, 0, &c), MPI_ERR_DIMS);
-    CHECK_SAYS("dims has 0 at index 0; expected at least 1");
     two[1] = -4;
     CHECK_ERR(MPI_Cart_create(MPI_COMM_WORLD, 2, two, none, 0, &c), MPI_ERR_DIMS);
     CHECK_SAYS("dims has -4 at index 1");
@@ -25,6 +23,21 @@ static void create(void)
     two[1] = 1;
     CHECK_ERR(MPI_Cart_create(MPI_COMM_WORLD, 2, two, NULL, 0, &c), MPI_ERR_ARG);
     CHECK_SAYS("periods is NULL");
+}
+
+/* A grid of no process is one to which nobody belongs. */
+static void empty(void)
+{
+    static const int sizes[][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 65536, 65536, 0 }, { 0, 65536, 65536 } };
+    const int periods[3] = { 0 };
+    for (int i = 0; i < 8; i++) {
+        MPI_Comm c = MPI_COMM_WORLD;
+        int rank = -1;
+        CHECK_ERR(MPI_Cart_create(MPI_COMM_WORLD, 3, sizes[i / 2], periods, i % 2, &c), MPI_SUCCESS);
+        CHECK(c == MPI_COMM_NULL, "grid %d", i);
+        CHECK_ERR(MPI_Cart_map(MPI_COMM_WORLD, 3, sizes[i / 2], periods, &rank), MPI_SUCCESS);
+        CHECK_EQ(rank, MPI_UNDEFINED);
+    }
 }
 
 /* Processes that pass different arguments, or of which one alone is wrong. */
@@ -98,6 +111,7 @@ int main(int argc, char **argv)
     check_init(&argc, &argv);
     check_errors_return();
     create();
+    empty();
     unlike();
     inquire();
     without();
