@@ -62,6 +62,12 @@ static int not_users(int class, const char *arg, int value, const char *what)
     return MPIR_Err(class, arg, "is %d; expected %s", value, what);
 }
 
+static int still_has_text(const char *arg, int value)
+{
+    return MPIR_Err(MPI_ERR_ARG, arg, "is %d, which still has a string; expected that to be removed first",
+                    value);
+}
+
 int MPIR_Add_error_class(int *errorclass)
 {
     ku_lock(&lock);
@@ -77,10 +83,9 @@ int MPIR_Remove_error_class(int errorclass)
 {
     ku_lock(&lock);
     struct code *c = find(errorclass);
-    bool is_class = c && c->errclass == errorclass;
+    bool is_class = c && c->errclass == errorclass, has_text = is_class && c->text;
     int codes = is_class ? c->codes : 0;
-    if (is_class && !codes) {
-        free(c->text);
+    if (is_class && !codes && !has_text) {
         *c = (struct code){ 0 };
         trim();
     }
@@ -92,7 +97,7 @@ int MPIR_Remove_error_class(int errorclass)
                         "is %d, which still has %d error code%s; expected them to be "
                         "removed first",
                         errorclass, codes, codes > 1 ? "s" : "");
-    return 0;
+    return has_text ? still_has_text("errorclass", errorclass) : 0;
 }
 
 int MPIR_Add_error_code(int errorclass, int *errorcode)
@@ -126,8 +131,7 @@ int MPIR_Remove_error_code(int errorcode)
     }
     ku_unlock(&lock);
     if (has_text)
-        return MPIR_Err(MPI_ERR_ARG, "errorcode",
-                        "is %d, which still has a string; expected that to be removed first", errorcode);
+        return still_has_text("errorcode", errorcode);
     return is_code ? 0 : not_users(MPI_ERR_ARG, "errorcode", errorcode, "a code made by MPI_Add_error_code");
 }
 

@@ -71,6 +71,11 @@ static void misuse(void)
     CHECK_EQ(MPI_Remove_error_code(code), MPI_SUCCESS);
     CHECK_ERR(MPI_Remove_error_code(code), MPI_ERR_ARG);
     CHECK_ERR(MPI_Error_class(code, &errclass), MPI_ERR_ARG);
+    CHECK_EQ(MPI_Add_error_string(a, "y"), MPI_SUCCESS);
+    CHECK_ERR(MPI_Remove_error_class(a), MPI_ERR_ARG);
+    CHECK_SAYS("still has a string");
+    string_is(a, "y");
+    CHECK_EQ(MPI_Remove_error_string(a), MPI_SUCCESS);
     CHECK_EQ(MPI_Remove_error_class(a), MPI_SUCCESS);
     /* as long as it may be; what comes back is what the array holds */
     char text[MPI_MAX_ERROR_STRING + 1] = "";
