@@ -40,8 +40,10 @@ extern int MPIR_T_users __attribute__((visibility("hidden")));
 /* One of these calls has been granted MPI_THREAD_MULTIPLE. */
 extern bool MPIR_T_threaded __attribute__((visibility("hidden")));
 
-/* One more uses the library, with this level of thread support: it is up when 0 is returned, an error class otherwise. */
-int MPIR_Library_enter(int *argc, char ***argv, int level);
+/* One more uses the library, with this level of thread support: it is up when 0 is returned, an error class otherwise.
+ * MPIR_LEVEL_ANY becomes what the others have, but at least MPI_THREAD_SERIALIZED, which costs nothing. */
+enum { MPIR_LEVEL_ANY = -1 };
+int MPIR_Library_enter(int *argc, char ***argv, int *level);
 /* One less of that level; what was sent is on its way (MPID_Flush). */
 void MPIR_Library_leave(int level);
 /* MPI_Finalize: as MPIR_Library_leave, in all ranks of the job together: nobody uses the library in any of them (then the ADI ends),

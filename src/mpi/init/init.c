@@ -18,7 +18,7 @@ static int start(int *argc, char ***argv, int level)
                         MPIR_ENV(phase) == MPIR_RUNNING  ? "although MPI is initialized already"
                         : MPIR_ENV(phase) == MPIR_FORKED ? "in a child that a rank made by fork"
                                                          : "after MPI_Finalize");
-    int err = MPIR_Library_enter(argc, argv, level);
+    int err = MPIR_Library_enter(argc, argv, &level);
     if (err)
         return err;
     err = MPIR_Comm_init_predefined();

@@ -236,7 +236,7 @@ KU_NEEDS(lock) static void rest(void)
 
 /* ---- Users --------------------------------------------------------------------------------------------------- */
 
-KU_NEEDS(lock) static int enter(int *argc, char ***argv, int level)
+KU_NEEDS(lock) static int enter(int *argc, char ***argv, int *level)
 {
     if (library.adi == RESTING) {
         MPID_Resume();
@@ -245,13 +245,15 @@ KU_NEEDS(lock) static int enter(int *argc, char ***argv, int level)
     int err = library.adi == DOWN ? begin(argc, argv) : 0;
     if (err)
         return err;
+    if (*level == MPIR_LEVEL_ANY)
+        *level = library.levels[MPI_THREAD_MULTIPLE] > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
     library.users++;
-    library.levels[level]++;
+    library.levels[*level]++;
     set_mode();
     return 0;
 }
 
-int MPIR_Library_enter(int *argc, char ***argv, int level)
+int MPIR_Library_enter(int *argc, char ***argv, int *level)
 {
     ku_lock(&lock);
     int err = enter(argc, argv, level);

@@ -137,16 +137,23 @@ int MPIR_Session_get_nth_pset(MPIR_Session *session, MPIR_Info *info, int n, int
     return 0;
 }
 
+/* The group of a set that has to be there. */
+static int group_of(const char *name, MPIR_Group **group)
+{
+    int err = MPIR_Pset_group(name, group);
+    if (err || *group)
+        return err;
+    return MPIR_Err(MPI_ERR_ARG, "pset_name",
+                    "is \"%.100s\"; expected the name of a set of processes (MPI_Session_get_nth_pset)",
+                    name);
+}
+
 int MPIR_Session_get_pset_info(MPIR_Session *session, const char *pset_name, MPIR_Info **info)
 {
     MPIR_Group *group;
     char size[16];
     (void)session;
-    int err = MPIR_Pset_group(pset_name, &group);
-    if (!err && !group)
-        err = MPIR_Err(MPI_ERR_ARG, "pset_name",
-                       "is \"%.100s\"; expected the name of a set of processes (MPI_Session_get_nth_pset)",
-                       pset_name);
+    int err = group_of(pset_name, &group);
     if (err)
         return err;
     snprintf(size, sizeof size, "%d", group->size);
@@ -159,8 +166,8 @@ int MPIR_Session_get_pset_info(MPIR_Session *session, const char *pset_name, MPI
 
 int MPIR_Group_from_session_pset(MPIR_Session *session, const char *pset_name, MPIR_Group **newgroup)
 {
-    int err = MPIR_Pset_group(pset_name, newgroup);
-    if (!err && *newgroup)
+    int err = group_of(pset_name, newgroup);
+    if (!err)
         MPIR_Group_derive(*newgroup, session);
     return err;
 }

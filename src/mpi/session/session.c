@@ -29,11 +29,10 @@ static const struct {
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
-/* Without a wish the most that costs nothing. */
 static int read_level(const MPIR_Info *info, int *level)
 {
     const char *value = MPIR_Info_value(info, level_key);
-    *level = MPI_THREAD_SERIALIZED;
+    *level = MPIR_LEVEL_ANY;
     if (!value)
         return 0;
     for (int i = 0; i < LEVELS; i++)
@@ -68,7 +67,7 @@ static int prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Sess
     s->memory_kinds = MPIR_Memory_kinds_answer(MPIR_Memory_kinds_asked(info, room));
     int err = s->memory_kinds ? read_level(info, &s->thread_level) : MPI_ERR_NO_MEM;
     if (!err)
-        err = MPIR_Library_enter(NULL, NULL, s->thread_level);
+        err = MPIR_Library_enter(NULL, NULL, &s->thread_level);
     if (err)
         discard(s);
     else

@@ -65,6 +65,11 @@ int main(int argc, char **argv)
     level("MPI_THREAD_FUNNELED", "MPI_THREAD_FUNNELED");
     level("MPI_THREAD_SERIALIZED", "MPI_THREAD_SERIALIZED");
     level("MPI_THREAD_MULTIPLE", "MPI_THREAD_MULTIPLE");
+    MPI_Session multiple = with("thread_level", "MPI_THREAD_MULTIPLE");
+    level(NULL, "MPI_THREAD_MULTIPLE"); /* what the process has */
+    level("MPI_THREAD_FUNNELED", "MPI_THREAD_FUNNELED");
+    CHECK_EQ(MPI_Session_finalize(&multiple), MPI_SUCCESS);
+    level(NULL, "MPI_THREAD_SERIALIZED");
     kinds(NULL, "mpi:alloc_mem", "gpu:device"); /* as mpiexec was told */
     kinds("mpi:win_allocate , system", "mpi:win_allocate", "mpi:alloc_mem");
     kinds("gpu:device,mpi:alloc_mem:win_allocate_shared", "mpi:alloc_mem:win_allocate_shared", "gpu:device");
