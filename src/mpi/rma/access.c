@@ -218,9 +218,9 @@ static int check_range(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const
 static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from, struct rma_side *to,
                MPIR_Request **request)
 {
-    int err = request ? check_passive(win) : 0;
     if (rank == MPI_PROC_NULL)
-        return err ? err : complete(win, request);
+        return complete(win, request);
+    int err = request ? check_passive(win) : 0;
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(from, "origin_count", to)))
         return err;
@@ -241,9 +241,9 @@ static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *fr
 static int get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *into, struct rma_side *from,
                MPIR_Request **request)
 {
-    int err = request ? check_passive(win) : 0;
     if (rank == MPI_PROC_NULL)
-        return err ? err : complete(win, request);
+        return complete(win, request);
+    int err = request ? check_passive(win) : 0;
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(into, "origin_count", from)))
         return err;
@@ -348,13 +348,15 @@ static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side 
                   const struct rma_side *old, struct rma_side *to, MPIR_Op *op, MPIR_Request **request)
 {
     struct rma_update u;
-    int err = request ? check_passive(win) : 0;
-    if (!err && op->obj.self == KEEL_MPI_NO_OP && !old)
+    int err = 0;
+    if (op->obj.self == KEEL_MPI_NO_OP && !old)
         err = MPIR_Err(MPI_ERR_OP, "op",
                        "is MPI_NO_OP, which reads only; expected it with MPI_Get_accumulate or "
                        "MPI_Fetch_and_op");
     if (!err && rank == MPI_PROC_NULL)
         return complete(win, request);
+    if (!err && request)
+        err = check_passive(win);
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     bool reads = op->obj.self != KEEL_MPI_NO_OP;
     if (!t || (err = check_disp(t, disp)) || (reads && (err = check_origin(from))) ||

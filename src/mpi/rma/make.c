@@ -216,7 +216,9 @@ static int make_targets(struct rma *r, MPIR_Win *win)
                                   .slot = s,
                                   .direct = mine || !(apart || r->checks),
                                   .dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC };
-        t->base = apart ? (mine ? win->base : NULL) : r->mapped + s->at;
+        /* Bases that follow each other are told of empty parts, too. */
+        bool nowhere = win->flavor == MPI_WIN_FLAVOR_SHARED && r->noncontig && s->size == 0;
+        t->base = apart ? (mine ? win->base : NULL) : nowhere ? NULL : r->mapped + s->at;
         if (mine)
             r->own = t;
     }

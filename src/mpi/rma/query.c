@@ -123,7 +123,7 @@ int MPIR_Win_set_info(MPIR_Win *win, MPIR_Info *info)
         err = set_bool(info, "same_size", &r->same_size);
     if (!err)
         err = set_bool(info, "same_disp_unit", &r->same_unit);
-    if (!err && !r->node) /* later it changes nothing */
+    if (!err) /* of the memory that there is it changes nothing */
         err = set_bool(info, "alloc_shared_noncontig", &r->noncontig);
     if (!err)
         err = set_ops(info, &r->same_op);

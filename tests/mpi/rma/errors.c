@@ -46,6 +46,29 @@ static void epochs(MPI_Win win)
     MPI_Group_free(&self);
 }
 
+/* Nothing is accessed, so no epoch is needed, and there is none. */
+static void to_nobody(MPI_Win win)
+{
+    int v = 7, old = 8, compare = 9, none = MPI_PROC_NULL;
+    MPI_Datatype I = MPI_INT;
+    MPI_Request r[4];
+    MPI_Status s[4];
+    CHECK_ERR(MPI_Put(&v, 1, I, none, 0, 1, I, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Get(&v, 1, I, none, 0, 1, I, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Accumulate(&v, 1, I, none, 0, 1, I, MPI_SUM, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Get_accumulate(&v, 1, I, &old, 1, I, none, 0, 1, I, MPI_SUM, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Fetch_and_op(&v, &old, I, none, 0, MPI_SUM, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Fetch_and_op(NULL, &old, I, none, 0, MPI_NO_OP, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Compare_and_swap(&v, &compare, &old, I, none, 0, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Rput(&v, 1, I, none, 0, 1, I, win, &r[0]), MPI_SUCCESS);
+    CHECK_ERR(MPI_Rget(&v, 1, I, none, 0, 1, I, win, &r[1]), MPI_SUCCESS);
+    CHECK_ERR(MPI_Raccumulate(&v, 1, I, none, 0, 1, I, MPI_SUM, win, &r[2]), MPI_SUCCESS);
+    CHECK_ERR(MPI_Rget_accumulate(&v, 1, I, &old, 1, I, none, 0, 1, I, MPI_SUM, win, &r[3]), MPI_SUCCESS);
+    CHECK_ERR(MPI_Waitall(4, r, s), MPI_SUCCESS);
+    CHECK(v == 7 && old == 8 && compare == 9, "%d %d %d", v, old, compare);
+    CHECK_ERR(MPI_Rput(&v, 1, I, 0, 0, 1, I, win, &r[0]), MPI_ERR_RMA_SYNC);
+}
+
 static void arguments(MPI_Win win, int bytes)
 {
     int v[2] = { 0, 0 };
@@ -175,6 +198,7 @@ int main(int argc, char **argv)
     MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     epochs(win);
+    to_nobody(win);
     arguments(win, 64);
     MPI_Win_free(&win);
     dynamic();
