@@ -19,7 +19,8 @@ struct keel_object {
 
 enum {
     KEEL_OBJ_PREDEFINED = 1, /* never freed, found in a table */
-    KEEL_OBJ_PENDING = 2     /* the operation that makes it is not complete: its handle is not valid yet */
+    KEEL_OBJ_PENDING =
+        2 /* a communicator that MPI_Comm_idup is making: its handle is valid for what is local */
 };
 
 #define KEEL_NO_INDEX UINT32_MAX

@@ -42,7 +42,7 @@ static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int
 {
     enum { COMM, FILE_, WIN };
     uint64_t value = object ? MPIR_Object_handle(object) : 0;
-    int code = front_out_error(*errcode);
+    int given = front_out_error(*errcode), code = given;
     uint32_t depth = MPID_Thread_suspend();
     if (kind == MPIR_KIND_WIN) {
         ABI_Win handle = front_native_Win(object ? value : KEEL_MPI_WIN_NULL);
@@ -55,6 +55,8 @@ static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int
         proxy.errhandler(COMM, &handle, &code, cb->fn);
     }
     MPID_Thread_resume(depth);
+    if (code != given)
+        *errcode = front_in_error(code);
 }
 
 static int native(int kind, const void *object)

@@ -60,12 +60,6 @@ int MPIR_front_fail_file(struct front_target target, const char *call, int errcl
                                      : MPIR_Err_no_file(call, errclass);
 }
 
-static bool is_pending(enum MPIR_KIND kind, uint64_t handle)
-{
-    const struct keel_object *o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);
-    return (o->gen & 1) && (o->flags & KEEL_OBJ_PENDING);
-}
-
 /* What a value that is no live handle of the wanted kind might be. */
 static void describe(char *text, size_t size, int kind, const struct kind_row *want, uint64_t handle)
 {
@@ -92,7 +86,7 @@ static void describe(char *text, size_t size, int kind, const struct kind_row *w
         if (MPIR_Object_of((enum MPIR_KIND)kind,
                            handle)) /* alive: a request where a message is wanted or vice versa */
             snprintf(text, size, "is a %s", want == &message ? kinds[MPIR_KIND_REQUEST].word : message.word);
-        else if (is_pending((enum MPIR_KIND)kind, handle))
+        else if (kind == MPIR_KIND_COMM && MPIR_Object_pending(handle))
             snprintf(text, size,
                      "is %s %s whose making is not complete (MPI_Comm_idup: wait for its request)",
                      want->article, want->word);
@@ -210,6 +204,18 @@ int MPIR_front_check_types(MPIR_Datatype *const *t, int64_t n, const char *arg)
     for (int64_t i = 0; i < n; i++)
         if (unlikely(t[i] && !t[i]->adi.is_committed))
             return MPIR_front_uncommitted(t[i], arg, i);
+    return MPI_SUCCESS;
+}
+
+int MPIR_front_types_of_some(MPIR_Datatype **t, MPIR_Counts counts, int64_t n, const char *arg)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (likely(t[i] != NULL))
+            continue;
+        if (!counts.p || MPIR_counts_get(counts, i) != 0)
+            return MPIR_front_bad_handle(MPIR_KIND_DATATYPE, false, KEEL_MPI_DATATYPE_NULL, arg, i);
+        t[i] = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
+    }
     return MPI_SUCCESS;
 }
 

@@ -125,6 +125,14 @@ static inline void *front_object_or_null(enum MPIR_KIND kind, uint64_t null, uin
 {
     return handle == null ? NULL : front_object(kind, handle, arg, err);
 }
+/* The communicator of a call that needs no other process: one that MPI_Comm_idup is still making will do. */
+static inline MPIR_Comm *front_comm_early(uint64_t handle, const char *arg, int *err)
+{
+    MPIR_Comm *comm = MPIR_Object_of(MPIR_KIND_COMM, handle);
+    if (unlikely(!comm) && unlikely(!(comm = MPIR_Object_pending(handle))))
+        *err = MPIR_front_bad_handle(MPIR_KIND_COMM, false, handle, arg, -1);
+    return comm;
+}
 /* Requests and messages share a slab; handle_type tells them apart. */
 static inline MPIR_Request *front_request(bool message, uint64_t handle, const char *arg, int64_t index,
                                           int *err)
@@ -257,6 +265,8 @@ static inline int check_committed(const MPIR_Datatype *t, const char *arg)
     return likely(t->adi.is_committed) ? MPI_SUCCESS : MPIR_front_uncommitted(t, arg, -1);
 }
 int MPIR_front_check_types(MPIR_Datatype *const *t, int64_t n, const char *arg);
+/* The null handle is legal for the type of no elements, and becomes MPI_BYTE there. */
+int MPIR_front_types_of_some(MPIR_Datatype **t, MPIR_Counts counts, int64_t n, const char *arg);
 /* A buffer must not make the library touch the first page; an absolute type at MPI_BOTTOM, or no data, may
  * begin there. */
 static inline int check_buffer(const void *buf, int64_t count, const MPIR_Datatype *t, const char *arg)

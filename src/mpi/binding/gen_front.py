@@ -35,12 +35,18 @@ static inline void front_status_in(MPIR_Status *s, const ABI_Status *a)
     s->MPI_ERROR = @ERROR_IN@;
 @COUNT_IN@
 }
-/* MPI_ERROR is left alone: only calls that return MPI_ERR_IN_STATUS set it. */
+/* MPI_ERROR is left alone. */
 static inline void front_status_out(const MPIR_Status *s, ABI_Status *a)
 {
     a->MPI_SOURCE = @SOURCE_OUT@;
     a->MPI_TAG = @TAG_OUT@;
 @COUNT_OUT@
+}
+/* Of a call that completes requests, with MPI_ERROR, which the body has left alone unless the status is the empty one. */
+static inline void front_status_back(const MPIR_Status *s, ABI_Status *a)
+{
+    front_status_out(s, a);
+@ERROR_BACK@
 }
 static inline void front_statuses_in(MPIR_Status *s, const ABI_Status *a, int64_t n)
 {
@@ -55,6 +61,15 @@ static inline void front_statuses_out(const MPIR_Status *s, ABI_Status *a, int64
             a[i].MPI_ERROR = @ERROR_OUT@;
     }
 }
+/* The same of the form that completes all: there may be empty ones. */
+static inline void front_statuses_back(const MPIR_Status *s, ABI_Status *a, int64_t n, bool with_error)
+{
+    if (with_error)
+        front_statuses_out(s, a, n, true);
+    else
+        for (int64_t i = 0; i < n; i++)
+            front_status_back(&s[i], &a[i]);
+}
 
 @ARRAYS@
 
@@ -63,8 +78,11 @@ static inline void front_statuses_of(MPIR_Request *const *requests, ABI_Status *
 {
     MPIR_Status none;
     MPIR_Status_empty(&none);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         front_status_out(requests[i] ? &requests[i]->s : &none, &statuses[i]);
+        if (unlikely(!MPIR_Request_is_active(requests[i])))
+            statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
 }
 
 /* MPI_Waitall of requests of the ADI, not many, of which none fails. False: nothing has been done but wait, perhaps; or a request
@@ -238,7 +256,7 @@ ABI_C = """\
 /* Generated from src/mpi/binding; do not edit.  How the library calls functions of programs of the @ABI@ ABI. */
 #include "front_abi.h"
 
-@DATA@/* Users' functions take the handle's address; what they write there is ignored. */
+@DATA@/* Users' functions take the handle's address, and what they write there is ignored; what they leave as the code is not. */
 static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int *errcode)
 {
     uint64_t value = object ? MPIR_Object_handle(object) : 0;
@@ -247,7 +265,7 @@ static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int
 @CASES@
     }
     MPID_Thread_resume(depth);
-}
+@CODE_BACK@}
 
 static int call_copy_attr(const MPIR_Callback *cb, int kind, void *object, int keyval, void *in, void **out, int *flag)
 {
@@ -389,6 +407,9 @@ def abi_h(abi, maps):
     for field, family in (("SOURCE", "rank"), ("TAG", "tag"), ("ERROR", "error")):
         statuses[field + "_IN"] = maps.apply("in", family, "a->MPI_" + field)
         statuses[field + "_OUT"] = maps.apply("out", family, "s[i].MPI_ERROR" if field == "ERROR" else "s->MPI_" + field)
+    # what a program has there need not be a code, and stays then
+    changed = "" if maps.identical else "    if (s->MPI_ERROR != %s)\n    " % statuses["ERROR_IN"]
+    statuses["ERROR_BACK"] = "%s    a->MPI_ERROR = %s;" % (changed, maps.apply("out", "error", "s->MPI_ERROR"))
     if maps.identical:
         coding = "\n".join(fill(CODING_POINTER, SHORT=h.short) for h in handles)
     elif abi.coding == "symbols":
@@ -416,7 +437,8 @@ def abi_c(abi, maps):
     more = {"OP_TYPE": ", void *", "OP_EXTRA": ", cb->extra_state"} if abi.op else {"OP_TYPE": "", "OP_EXTRA": ""}
     return fill(ABI_C, ABI=abi.name, **more, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete, DATA=data,
                 STATUS_ERROR_OUT=maps.apply("out", "error", "s->MPI_ERROR"), CODE_IN=maps.apply("in", "error", "code"),
-                ERRCODE="    int code = %s;\n" % maps.apply("out", "error", "*errcode") if into else "", **parts)
+                ERRCODE="    int given = %s, code = given;\n" % maps.apply("out", "error", "*errcode") if into else "",
+                CODE_BACK="    if (code != given)\n        *errcode = %s(code);\n" % into if into else "", **parts)
 
 
 def abi_type(decl):
@@ -451,6 +473,7 @@ class Front:
         self.mutant, self.uses_target = mutant, False
         # What completes requests records itself whose error it met (MPIR_Err_request).
         self.completes = proc.short.startswith(("Wait", "Test"))
+        self.status_way = "back" if self.completes or proc.short.startswith("Request_get_status") else "out"
         self.picks = proc.short in ("Waitany", "Testany") # one of many: what others they find complete is noted
         self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
         # Whose error handler it is: the communicator's, a window's, a session's, the one to be a session's, a group's.
@@ -584,14 +607,15 @@ class Front:
         self.check_late(p, text)
 
     def apart(self):
-        """Of a procedure that reads one buffer of a type and fills another: they must not be the same memory."""
+        """Of a procedure that reads one buffer of a type and fills another: they must not be the same memory.  (MPI_Sendrecv copies.)"""
         buffers = {kind: [p for p in self.proc.params if p.kind.name == kind and "," in str(p.arg("of"))]
                    for kind in ("CBUFFER", "BUFFER")}
         if not all(buffers.values()) or self.proc.chapter == "rma":
             return
         read, filled = buffers["CBUFFER"][0], buffers["BUFFER"][0]
-        ranks = [p.name + " != MPI_PROC_NULL" for p in self.proc.params if p.kind.name in ("RANK", "RANK_ANY")]
-        conditions = ["unlikely(%s == %s)" % (read.name, filled.name)] + self.significance(read) + self.significance(filled) + ranks
+        if self.proc.chapter == "pt2pt":
+            return
+        conditions = ["unlikely(%s == %s)" % (read.name, filled.name)] + self.significance(read) + self.significance(filled)
         in_place = next((p.name for p in (read, filled) if p.has("inplace") and p.arg("inplace") == p.name), None)
         self.late.append('(%s &&\n                  (err = MPIR_front_check_apart(%s, &(struct front_data)%s,\n'
                          '                                                &(struct front_data)%s, "%s", "%s", %s)))' %
@@ -645,6 +669,8 @@ class Front:
     def lookup(self, h, value, name):
         if h.obj == "MPIR_Request":
             return 'front_request(%s, %s, "%s", -1, &err)' % ("true" if h.kind == "MESSAGE" else "false", value, name)
+        if h.kind == "COMM" and self.proc.has("early"):
+            return 'front_comm_early(%s, "%s", &err)' % (value, name)
         return 'front_object(MPIR_KIND_%s, %s, "%s", &err)' % (h.kind, value, name)
 
     def add_handle(self, p):
@@ -698,9 +724,12 @@ class Front:
             self.loads.append("    front_clear((void **)%s_o, %s);" % (name, n))
             self.after.append("    if (!err)\n        front_handles_%s(%s_o, %s, %s);" % (h.short, name, name, n))
             return
+        types = kind == "DATATYPES_USE"
         self.step(p, 'unlikely((err = front_objects_%s(%s, %s_o, %s, %s, "%s")))' %
-                  (h.short, name, name, n, "true" if p.has("null") else "false", name))
-        if kind == "DATATYPES_USE":
+                  (h.short, name, name, n, "true" if p.has("null") or types else "false", name))
+        if types:
+            self.step(p, 'unlikely((err = MPIR_front_types_of_some(%s_o, FRONT_COUNTS(%s), %s, "%s")))' %
+                      (name, name.replace("types", "counts"), n, name))
             self.check(p, 'MPIR_front_check_types(%s_o, %s, "%s")' % (name, n, name))
         if kind == "REQUESTS_INOUT":
             self.after.append("    front_nulls_%s(%s_o, %s, %s);" % (h.short, name, name, n))
@@ -720,14 +749,15 @@ class Front:
                 n = "err && err != MPI_ERR_IN_STATUS ? 0 : *outcount"
             else:
                 self.loads.append("    if (%s_o)\n        front_statuses_in(%s_o, %s, %s);" % (name, name, name, n))
-            self.after.append("    if (%s_o)\n        front_statuses_out(%s_o, %s, %s, err == MPI_ERR_IN_STATUS);" %
-                              (name, name, name, n))
+            out = "out" if "outcount" in self.names else "back"
+            self.after.append("    if (%s_o)\n        front_statuses_%s(%s_o, %s, %s, err == MPI_ERR_IN_STATUS);" %
+                              (name, out, name, name, n))
             self.args.append("%s_o" % name)
             return
         self.decls.append("MPIR_Status %s_o;" % name)
         if kind == "STATUS_OUT":
             self.loads.append("    if (%s)\n        front_status_in(&%s_o, %s);" % (name, name, name))
-            self.after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
+            self.after.append("    if (%s)\n        front_status_%s(&%s_o, %s);" % (name, self.status_way, name, name))
             self.args.append("%s ? &%s_o : NULL" % (name, name))
             return
         self.step(p, 'unlikely((err = check_pointer(%s, "%s")))' % (name, name))
@@ -921,7 +951,7 @@ def short_way(front):
         elif kind == "STATUS_OUT":
             decls.append("MPIR_Status %s_o;" % name)
             args[-1] = "%s ? &%s_o : NULL" % (name, name)
-            after.append("    if (%s)\n        front_status_out(&%s_o, %s);" % (name, name, name))
+            after.append("    if (%s)\n        front_status_%s(&%s_o, %s);" % (name, front.status_way, name, name))
     known, there, left = [], set(), conds
     for d in [None] + decls: # each is looked at as early as can be
         if d:

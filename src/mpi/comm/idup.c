@@ -1,8 +1,8 @@
 /* idup.c: MPI_Comm_idup: as dup, but the agreement on the context goes on by itself (drive.h).
  *
  * The new communicator is there at once, complete but for its context: error handler, attributes and hints are those of the
- * moment of the call.  Until the operation is over its handle is not valid: the object keeps another generation than the
- * handle, so that a program that uses it too early is told. */
+ * moment of the call.  What is local may be done with it (api.txt: early).  For all else its handle is not valid until the operation is
+ * over: the object keeps another generation than the handle, so that a program that uses it too early is told. */
 #include "make.h"
 #include "bodies.h"
 #include "drive.h"
@@ -18,15 +18,12 @@ struct idup {
     MPIR_Comm *newcomm;    /* until it is the program's; NULL if it could not be made here */
     MPIR_Request *request; /* NULL: the call has reported an error, and only plays its part to the end */
     struct ku_err words;
-    struct keel_object face; /* what the handle is made from: the object's header, as it will be */
 };
 
-static void hide(struct idup *d)
+static void hide(MPIR_Comm *c)
 {
-    struct keel_object *o = &d->newcomm->adi.obj;
-    d->face = *o;
-    MPIR_Object_rename(o);
-    o->flags |= KEEL_OBJ_PENDING;
+    MPIR_Object_rename(c);
+    c->adi.obj.flags |= KEEL_OBJ_PENDING;
 }
 
 static void reveal(MPIR_Comm *c)
@@ -143,8 +140,8 @@ int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newco
     if (err) {
         drop_request(d);
     } else {
-        hide(d);
-        *newcomm = (MPIR_Comm *)&d->face;
+        hide(d->newcomm);
+        *newcomm = d->newcomm;
         *request = d->request;
     }
     struct context_ask ask = { .err = err, .ids = comm->local ? 2 : 1 };

@@ -118,9 +118,9 @@ static _Noreturn void end_job(const MPIR_Comm *comm, int code, const char *text)
                (char *)text);
 }
 
-/* Nothing is held while the user's function runs, which may never return (longjmp, a C++ exception), nor is anything touched
- * afterwards: it may free the handler and the object. */
-static void call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void *object, int code)
+/* The code that the user's function leaves.  Nothing is held while it runs, as it may never return (longjmp, a C++ exception), nor is
+ * anything touched afterwards: it may free the handler and the object. */
+static int call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void *object, int code)
 {
     MPIR_Callback callback = handler->callback;
     struct nested outer = nested;
@@ -134,6 +134,7 @@ static void call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void 
     MPIR_Language = MPIR_C; /* whatever the function calls says for itself what it is */
     callback.abi->call_errhandler(&callback, kind, object, &code);
     nested = outer;
+    return code;
 }
 
 /* An error, and where it belongs. */
@@ -168,8 +169,8 @@ static MPIR_Errhandler *handler_of(const struct raised *r)
                : r->handler;
 }
 
-/* Compose both texts and run the handler.  Has it settled the matter: is the caller told that all is well? */
-static bool raise_error(const struct raised *r, const char *function)
+/* Compose both texts and run the handler.  Returns the code as the handler leaves it: 0 from one that has settled the matter. */
+static int raise_error(const struct raised *r, const char *function)
 {
     char fatal_text[1024], where[160], which[192];
     name_process(where, sizeof where);
@@ -184,14 +185,15 @@ static bool raise_error(const struct raised *r, const char *function)
     ku_err_clear();
     MPIR_Errhandler *handler = handler_of(r); /* it may be gone when its function has run */
     bool settles = handler->what == MPIR_ERRHANDLER_USER && handler->callback.abi->settles;
+    int code = r->code;
     if (handler->what == MPIR_ERRHANDLER_USER)
-        call_user(handler, r->kind, r->object, r->code);
+        code = call_user(handler, r->kind, r->object, r->code);
     else if (handler->what != MPIR_ERRHANDLER_RETURN)
         end_job(abort_group(r, handler), r->code, fatal_text);
-    return settles;
+    return settles ? MPI_SUCCESS : code;
 }
 
-static bool raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *function, int code)
+static int raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *function, int code)
 {
     return raise_error(
         &(struct raised){ .kind = MPIR_KIND_COMM,
@@ -202,7 +204,7 @@ static bool raise_on_comm(MPIR_Comm *comm, const MPIR_Comm *named, const char *f
         function);
 }
 
-static bool raise_on_file(MPIR_File *file, const char *function, int code)
+static int raise_on_file(MPIR_File *file, const char *function, int code)
 {
     return raise_error(
         &(struct raised){ .kind = MPIR_KIND_FILE, .object = file, .handler = file->errhandler, .code = code },
@@ -222,28 +224,29 @@ static void forget_request(void)
 }
 
 /* A failed MPI_Waitall returns MPI_ERR_IN_STATUS, but the handler gets the code in the status (10.3.1).  What
- * MPIR_Err_request recorded holds for the error that is reported next, if it is the same. */
+ * MPIR_Err_request recorded holds for the error that is reported next, if it is the same.  Returns what the call is to return: the
+ * class, or what the handler has made of the code. */
 static int report(MPIR_Comm *comm, const char *function, int errclass)
 {
     MPIR_Comm *of_request = request_comm;
+    MPIR_File *file = request_file;
     int recorded = ku_err_last()->code;
     bool in_status = errclass == MPI_ERR_IN_STATUS && recorded;
-    MPIR_File *file = request_file;
+    bool of_the_request = in_status || recorded == errclass;
+    int code = in_status ? recorded : errclass, left;
     request_comm = NULL;
     request_file = NULL;
-    bool of_file = file && (in_status || recorded == errclass);
-    bool settled = of_file && raise_on_file(file, function, in_status ? recorded : errclass);
+    if (file && of_the_request) {
+        left = raise_on_file(file, function, code);
+    } else {
+        MPIR_Comm *named = of_request && of_the_request ? of_request : comm;
+        left = raise_on_comm(named ? named : MPIR_Errhandler_comm_of_none(), named, function, code);
+    }
     if (file)
         MPIR_File_release(file);
-    if (of_file)
-        return settled ? MPI_SUCCESS : errclass;
-    if (of_request && (in_status || recorded == errclass))
-        comm = of_request;
-    settled = raise_on_comm(comm ? comm : MPIR_Errhandler_comm_of_none(), comm, function,
-                            in_status ? recorded : errclass);
     if (of_request)
         MPIR_Comm_release(of_request);
-    return settled ? MPI_SUCCESS : errclass;
+    return left == code ? errclass : left;
 }
 
 int MPIR_Err_comm(MPIR_Comm *comm, const char *function, int errclass)
@@ -256,7 +259,7 @@ int MPIR_Err_none(const char *function, int errclass)
     return report(NULL, function, errclass);
 }
 
-static bool raise_on_win(MPIR_Win *win, const char *function, int code)
+static int raise_on_win(MPIR_Win *win, const char *function, int code)
 {
     return raise_error(
         &(struct raised){ .kind = MPIR_KIND_WIN, .object = win, .handler = win->errhandler, .code = code },
@@ -266,12 +269,12 @@ static bool raise_on_win(MPIR_Win *win, const char *function, int code)
 int MPIR_Err_win(MPIR_Win *win, const char *function, int errclass)
 {
     forget_request();
-    return raise_on_win(win, function, errclass) ? MPI_SUCCESS : errclass;
+    return raise_on_win(win, function, errclass);
 }
 
-static void raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, const char *function, int code)
+static int raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, const char *function, int code)
 {
-    raise_error(
+    return raise_error(
         &(struct raised){ .kind = MPIR_KIND_SESSION, .object = session, .handler = handler, .code = code },
         function);
 }
@@ -279,8 +282,7 @@ static void raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, co
 int MPIR_Err_session(MPIR_Session *session, const char *function, int errclass)
 {
     forget_request();
-    raise_on_session(session, session->errhandler, function, errclass);
-    return errclass;
+    return raise_on_session(session, session->errhandler, function, errclass);
 }
 
 int MPIR_Err_no_session(MPIR_Errhandler *handler, const char *function, int errclass)
@@ -289,8 +291,7 @@ int MPIR_Err_no_session(MPIR_Errhandler *handler, const char *function, int errc
     if (other) /* it cannot be called */
         return MPIR_Err_none(function, errclass);
     forget_request();
-    raise_on_session(NULL, handler, function, errclass);
-    return errclass;
+    return raise_on_session(NULL, handler, function, errclass);
 }
 
 int MPIR_Err_state(const char *function)
@@ -357,7 +358,7 @@ int MPIR_Win_call_errhandler(MPIR_Win *win, int errorcode)
     return 0;
 }
 
-static bool raise_on_no_file(const char *function, int code)
+static int raise_on_no_file(const char *function, int code)
 {
     return raise_error(
         &(struct raised){ .kind = MPIR_KIND_FILE, .handler = MPIR_File_errhandler, .code = code }, function);
@@ -384,11 +385,11 @@ int MPIR_File_call_errhandler(MPIR_File *fh, int errorcode)
 int MPIR_Err_file(MPIR_File *file, const char *function, int errclass)
 {
     forget_request();
-    return raise_on_file(file, function, errclass) ? MPI_SUCCESS : errclass;
+    return raise_on_file(file, function, errclass);
 }
 
 int MPIR_Err_no_file(const char *function, int errclass)
 {
     forget_request();
-    return raise_on_no_file(function, errclass) ? MPI_SUCCESS : errclass;
+    return raise_on_no_file(function, errclass);
 }

@@ -35,7 +35,7 @@ struct MPIR_Abi {
     const char *name;
     enum MPIR_LANGUAGE language;
     bool settles; /* a call whose error such an error handler has got returns MPI_SUCCESS */
-    /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND. */
+    /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND; *errcode becomes what the function leaves there. */
     void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);
     /* MPI_Comm_copy_attr_function and MPI_Comm_delete_attr_function and their like; they return what the function does. */
     int (*call_copy_attr)(const MPIR_Callback *cb, int kind, void *object, int keyval, void *value_in,

@@ -104,7 +104,10 @@ static inline uint64_t MPIR_Object_handle(const void *obj)
     const struct keel_object *o = obj;
     if (o->self)
         return (uint64_t)o->self;
-    return MPIR_HANDLE_MARK << 48 | (uint64_t)o->gen << 32 | (uint64_t)o->kind << MPIR_INDEX_BITS | o->index;
+    bool pending =
+        o->kind == MPIR_KIND_COMM && o->flags & KEEL_OBJ_PENDING; /* renamed back when it is made */
+    uint64_t gen = o->gen ^ (pending ? 0x8000u : 0);
+    return MPIR_HANDLE_MARK << 48 | gen << 32 | (uint64_t)o->kind << MPIR_INDEX_BITS | o->index;
 }
 /* Of an object that lies in a slab. */
 static inline uint64_t MPIR_Object_made_handle(enum MPIR_KIND kind, const void *obj)
@@ -120,6 +123,12 @@ static inline __attribute__((always_inline)) void *MPIR_Object_made(enum MPIR_KI
         return 0;
     struct keel_object *o = MPIR_Object_at(kind, (uint32_t)handle & MPIR_INDEX_MASK);
     return __builtin_expect(o && o->gen == (uint16_t)(handle >> 32), 1) ? o : 0;
+}
+/* A communicator that is still being made: the handle that it will have names it for what is local. */
+static inline void *MPIR_Object_pending(uint64_t handle)
+{
+    struct keel_object *o = MPIR_Object_made(MPIR_KIND_COMM, handle ^ 0x8000ull << 32);
+    return o && (o->flags & KEEL_OBJ_PENDING) ? o : NULL;
 }
 static inline void *MPIR_Object_of(enum MPIR_KIND kind, uint64_t handle)
 {

@@ -79,6 +79,29 @@ static int pair_start(MPIR_Request *r, const void *sendbuf, MPI_Count sendcount,
     return err;
 }
 
+/* The same with a copy of the message. */
+static int pair_copied(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, int dest,
+                       int sendtag, void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source,
+                       int recvtag, MPIR_Comm *comm, MPIR_Request **request)
+{
+    int64_t size = sendcount * sendtype->adi.size, position = 0;
+    int err = 0;
+    MPIR_Request *r = pair_alloc(comm, size);
+    if (!r)
+        return MPI_ERR_NO_MEM;
+    struct pair *p = r->aux;
+    MPID_Pack((void *)(uintptr_t)sendbuf, sendcount, &sendtype->adi, p->copy, size, &position, &comm->adi,
+              dest, MPID_MSGFORM_NATIVE, MPID_MSG_OK, &err);
+    if (err) {
+        r->aux = NULL;
+        free(p);
+        MPIR_Request_release(r);
+        return err;
+    }
+    return pair_start(r, p->copy, size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), dest, sendtag, recvbuf,
+                      recvcount, recvtype, source, recvtag, comm, request);
+}
+
 int MPIR_Isendrecv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, int dest, int sendtag,
                    void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source, int recvtag,
                    MPIR_Comm *comm, MPIR_Request **request)
@@ -88,6 +111,9 @@ int MPIR_Isendrecv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *send
         err = check_length(recvcount, recvtype, "recvcount");
     if (err)
         return err;
+    if (one_buffer(sendbuf, sendcount, sendtype, dest, recvbuf, recvcount, recvtype, source))
+        return pair_copied(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                           recvtag, comm, request);
     MPIR_Request *r = pair_alloc(comm, 0);
     if (!r)
         return MPI_ERR_NO_MEM;
@@ -101,19 +127,6 @@ int MPIR_Isendrecv_replace(void *buf, MPI_Count count, MPIR_Datatype *datatype, 
     int err = check_length(count, datatype, "count");
     if (err)
         return err;
-    int64_t size = count * datatype->adi.size, position = 0;
-    MPIR_Request *r = pair_alloc(comm, size);
-    if (!r)
-        return MPI_ERR_NO_MEM;
-    struct pair *p = r->aux;
-    MPID_Pack(buf, count, &datatype->adi, p->copy, size, &position, &comm->adi, dest, MPID_MSGFORM_NATIVE,
-              MPID_MSG_OK, &err);
-    if (err) {
-        r->aux = NULL;
-        free(p);
-        MPIR_Request_release(r);
-        return err;
-    }
-    return pair_start(r, p->copy, size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), dest, sendtag, buf, count,
-                      datatype, source, recvtag, comm, request);
+    return pair_copied(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm,
+                       request);
 }

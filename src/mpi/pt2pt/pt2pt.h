@@ -19,6 +19,17 @@ static inline int check_length(MPI_Count count, const MPIR_Datatype *datatype, c
                     (long long)count, (long long)datatype->adi.size);
 }
 
+/* Are both buffers of a send and receive at once the same memory?  Then the message may arrive where it has not left yet, and a copy is
+ * sent.  (Buffers of different types with gaps that begin at one address are disjoint in most programs: halos.) */
+static inline bool one_buffer(const void *sendbuf, MPI_Count sendcount, const MPIR_Datatype *sendtype,
+                              int dest, const void *recvbuf, MPI_Count recvcount,
+                              const MPIR_Datatype *recvtype, int source)
+{
+    return __builtin_expect(sendbuf == recvbuf, 0) && sendcount > 0 && recvcount > 0 &&
+           dest != MPI_PROC_NULL && source != MPI_PROC_NULL &&
+           (sendtype == recvtype || (sendtype->adi.is_contig && recvtype->adi.is_contig));
+}
+
 /* Give an operation that the ADI has taken (or refused, with `err`) its place in the user's hands. */
 static inline int started(MPIR_Request *r, int err, MPIR_Request **request)
 {

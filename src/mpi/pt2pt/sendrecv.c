@@ -31,15 +31,11 @@ int MPIR_P2p_sendrecv(const void *sbuf, int64_t scount, MPIR_Datatype *stype, in
     return err;
 }
 
-int MPIR_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, int dest, int sendtag,
-                  void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source, int recvtag,
-                  MPIR_Comm *comm, MPIR_Status *status)
+/* Of arguments whose lengths have been looked at. */
+static int both(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, int dest, int sendtag,
+                void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source, int recvtag,
+                MPIR_Comm *comm, MPIR_Status *status)
 {
-    int err = check_length(sendcount, sendtype, "sendcount");
-    if (!err)
-        err = check_length(recvcount, recvtype, "recvcount");
-    if (err)
-        return err;
     if (source == MPI_PROC_NULL) {
         MPIR_Status_proc_null(status);
         return dest == MPI_PROC_NULL
@@ -52,26 +48,52 @@ int MPIR_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendt
                              source, recvtag, comm, MPID_CONTEXT_PT2PT, status);
 }
 
-int MPIR_Sendrecv_replace(void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int sendtag,
-                          int source, int recvtag, MPIR_Comm *comm, MPIR_Status *status)
+/* The same, where the message is to be copied before it is overwritten. */
+static int both_copied(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, int dest,
+                       int sendtag, void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source,
+                       int recvtag, MPIR_Comm *comm, MPIR_Status *status)
 {
     char on_stack[ON_STACK];
-    int err = check_length(count, datatype, "count");
-    if (err)
-        return err;
-    int64_t size = count * datatype->adi.size, position = 0;
-    if (dest == MPI_PROC_NULL)
-        return MPIR_Recv(buf, count, datatype, source, recvtag, comm, status);
+    int64_t size = sendcount * sendtype->adi.size, position = 0;
+    int err = 0;
     void *copy = size <= ON_STACK ? on_stack : malloc((size_t)size);
     if (!copy)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a copy of the message of %lld bytes",
                         (long long)size);
-    MPID_Pack(buf, count, &datatype->adi, copy, size, &position, &comm->adi, dest, MPID_MSGFORM_NATIVE,
-              MPID_MSG_OK, &err);
+    MPID_Pack((void *)(uintptr_t)sendbuf, sendcount, &sendtype->adi, copy, size, &position, &comm->adi, dest,
+              MPID_MSGFORM_NATIVE, MPID_MSG_OK, &err);
     if (!err)
-        err = MPIR_Sendrecv(copy, size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), dest, sendtag, buf, count,
-                            datatype, source, recvtag, comm, status);
+        err = both(copy, size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), dest, sendtag, recvbuf, recvcount,
+                   recvtype, source, recvtag, comm, status);
     if (copy != on_stack)
         free(copy);
     return err;
+}
+
+int MPIR_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *sendtype, int dest, int sendtag,
+                  void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source, int recvtag,
+                  MPIR_Comm *comm, MPIR_Status *status)
+{
+    int err = check_length(sendcount, sendtype, "sendcount");
+    if (!err)
+        err = check_length(recvcount, recvtype, "recvcount");
+    if (err)
+        return err;
+    if (one_buffer(sendbuf, sendcount, sendtype, dest, recvbuf, recvcount, recvtype, source))
+        return both_copied(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                           recvtag, comm, status);
+    return both(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+                comm, status);
+}
+
+int MPIR_Sendrecv_replace(void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int sendtag,
+                          int source, int recvtag, MPIR_Comm *comm, MPIR_Status *status)
+{
+    int err = check_length(count, datatype, "count");
+    if (err)
+        return err;
+    if (dest == MPI_PROC_NULL)
+        return MPIR_Recv(buf, count, datatype, source, recvtag, comm, status);
+    return both_copied(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm,
+                       status);
 }

@@ -18,6 +18,7 @@ struct greq {
     struct MPIR_Closure closure;
     _Atomic int state;
     MPIR_Callback query_fn, free_fn, cancel_fn;
+    const char *failed; /* the function whose code is the request's */
 };
 
 _Atomic int MPIR_Greq_under_way;
@@ -58,16 +59,18 @@ static int call_free(struct greq *g)
     return code ? failed("free_fn", code) : 0;
 }
 
-/* Of the two functions' codes the last one counts. */
+/* Of the two functions' errors the last one counts. */
 static void greq_settle(MPIR_Request *r)
 {
-    ask(r);
-    r->errval = call_free(r->aux);
+    struct greq *g = r->aux;
+    int queried = greq_query(r), freed = call_free(g);
+    g->failed = freed ? "free_fn" : "query_fn";
+    r->errval = freed ? freed : queried;
 }
 
 static void greq_explain(const MPIR_Request *r)
 {
-    failed("free_fn", r->errval);
+    failed(((const struct greq *)r->aux)->failed, r->errval);
 }
 
 static int greq_cancel(MPIR_Request *r)
@@ -128,7 +131,7 @@ int MPIR_Grequest_start(MPIR_Callback query_fn, MPIR_Callback free_fn, MPIR_Call
         free(g);
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more request");
     }
-    *g = (struct greq){ { &greq_ops }, UNDER_WAY, query_fn, free_fn, cancel_fn };
+    *g = (struct greq){ { &greq_ops }, UNDER_WAY, query_fn, free_fn, cancel_fn, NULL };
     r->handle_type = MPIR_USER;
     r->aux = g;
     atomic_fetch_add(&MPIR_Greq_under_way, 1);

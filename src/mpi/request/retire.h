@@ -5,24 +5,22 @@
 #include "err.h"
 #include "request.h"
 
-/* The status of a complete request; the error field belongs to the forms that return MPI_ERR_IN_STATUS
- * (4.2.5). */
+/* The status of a complete request.  The error field belongs to the forms that return MPI_ERR_IN_STATUS ("Return Status"), but the
+ * empty status has MPI_SUCCESS there. */
 static inline void take_status(const MPIR_Request *r, MPIR_Status *s)
 {
     if (!s)
         return;
     int32_t kept = s->MPI_ERROR;
     *s = r->s;
-    s->MPI_ERROR = kept;
+    if (__builtin_expect(MPIR_Request_is_active(r), 1))
+        s->MPI_ERROR = kept;
 }
 
 static inline void empty_status(MPIR_Status *s)
 {
-    if (!s)
-        return;
-    int32_t kept = s->MPI_ERROR;
-    MPIR_Status_empty(s);
-    s->MPI_ERROR = kept;
+    if (s)
+        MPIR_Status_empty(s);
 }
 
 /* The error of a complete request that is about to be retired; its status is settled from here on. */

@@ -260,6 +260,99 @@ static void failing(void)
     MPI_Comm_free(&p);
 }
 
+static MPI_Comm handled;
+static void handle(MPI_Comm *comm, int *code, ...)
+{
+    (void)code;
+    handled = *comm;
+}
+
+/* What needs no other process may be done before the copy is complete: at rank 0, which the others wait for. */
+static void local(MPI_Comm c, int key)
+{
+    static char x[2];
+    MPI_Errhandler h, got;
+    MPI_Group group;
+    MPI_Info info;
+    char name[MPI_MAX_OBJECT_NAME], text[8] = "", *value = NULL;
+    int n = -1, flag = -1, topology = -1, dims = -1;
+    MPI_Comm_create_errhandler(handle, &h);
+    CHECK_ERR(MPI_Comm_set_errhandler(c, h), MPI_SUCCESS);
+    CHECK_ERR(MPI_Comm_get_errhandler(c, &got), MPI_SUCCESS);
+    CHECK(got == h);
+    CHECK_ERR(MPI_Comm_call_errhandler(c, MPI_ERR_OTHER), MPI_SUCCESS);
+    CHECK(handled == c, "the handler got another communicator");
+    MPI_Errhandler_free(&h);
+    MPI_Errhandler_free(&got);
+    CHECK_ERR(MPI_Comm_set_name(c, "early"), MPI_SUCCESS);
+    CHECK_ERR(MPI_Comm_get_name(c, name, &n), MPI_SUCCESS);
+    CHECK(!strcmp(name, "early"), "%s", name);
+    deletions = 0;
+    CHECK_ERR(MPI_Comm_set_attr(c, key, x), MPI_SUCCESS);
+    CHECK_ERR(MPI_Comm_get_attr(c, key, &value, &flag), MPI_SUCCESS);
+    CHECK(flag && value == x);
+    CHECK_ERR(MPI_Comm_delete_attr(c, key), MPI_SUCCESS);
+    CHECK_EQ(deletions, 1);
+    CHECK_ERR(MPI_Comm_set_attr(c, key, x + 1), MPI_SUCCESS);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_exact_length", "true");
+    CHECK_ERR(MPI_Comm_set_info(c, info), MPI_SUCCESS);
+    MPI_Info_free(&info);
+    CHECK_ERR(MPI_Comm_get_info(c, &info), MPI_SUCCESS);
+    MPI_Info_get(info, "mpi_assert_exact_length", 7, text, &flag);
+    CHECK(flag && !strcmp(text, "true"), "%s", text);
+    MPI_Info_free(&info);
+    CHECK_ERR(MPI_Comm_size(c, &n), MPI_SUCCESS);
+    CHECK_EQ(n, check_size);
+    CHECK_ERR(MPI_Comm_rank(c, &n), MPI_SUCCESS);
+    CHECK_EQ(n, check_rank);
+    CHECK_ERR(MPI_Comm_test_inter(c, &flag), MPI_SUCCESS);
+    CHECK_EQ(flag, 0);
+    CHECK_ERR(MPI_Comm_group(c, &group), MPI_SUCCESS);
+    MPI_Group_size(group, &n);
+    CHECK_EQ(n, check_size);
+    MPI_Group_free(&group);
+    CHECK_ERR(MPI_Comm_compare(c, MPI_COMM_WORLD, &n), MPI_SUCCESS);
+    CHECK_EQ(n, MPI_CONGRUENT);
+    CHECK_ERR(MPI_Topo_test(c, &topology), MPI_SUCCESS);
+    CHECK_EQ(topology, MPI_CART);
+    CHECK_ERR(MPI_Cartdim_get(c, &dims), MPI_SUCCESS);
+    CHECK_EQ(dims, 1);
+    CHECK(MPI_Comm_fromint(MPI_Comm_toint(c)) == c, "as an int");
+    CHECK_ERR(MPI_Barrier(c), MPI_ERR_COMM);
+}
+
+static void early(void)
+{
+    MPI_Comm grid, c;
+    MPI_Request r;
+    int key, flag = 0, len = -1, token = 0, yes = 1;
+    char name[MPI_MAX_OBJECT_NAME], *value = NULL;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &check_size, &yes, 0, &grid);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    if (check_rank > 0)
+        MPI_Recv(&token, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_idup(grid, &c, &r);
+    if (check_rank == 0 && check_size > 1)
+        local(c, key);
+    for (int i = 1; check_rank == 0 && i < check_size; i++)
+        MPI_Send(&token, 1, MPI_INT, i, 8, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (check_rank == 0 && check_size > 1) { /* it has been done to what there is now */
+        MPI_Comm_get_attr(c, key, &value, &flag);
+        CHECK(flag && value != NULL);
+        MPI_Comm_get_name(c, name, &len);
+        CHECK(!strcmp(name, "early"), "%s", name);
+        handled = MPI_COMM_NULL;
+        MPI_Comm_call_errhandler(c, MPI_ERR_OTHER);
+        CHECK(handled == c);
+    }
+    expect(c, 5);
+    MPI_Comm_free(&c);
+    MPI_Comm_free(&grid);
+    MPI_Comm_free_keyval(&key);
+}
+
 static void errors(void)
 {
     MPI_Comm c = MPI_COMM_NULL, early;
@@ -270,9 +363,8 @@ static void errors(void)
     MPI_Comm_idup(MPI_COMM_WORLD, &c, &r);
     if (check_rank == 0 && check_size > 1) { /* not complete: the others wait for a message */
         early = c;
-        CHECK_ERR(MPI_Comm_size(c, &n), MPI_ERR_COMM);
-        CHECK_SAYS("MPI_Comm_idup");
         CHECK_ERR(MPI_Barrier(c), MPI_ERR_COMM);
+        CHECK_SAYS("MPI_Comm_idup");
         CHECK_ERR(MPI_Send(&n, 1, MPI_INT, 0, 0, c), MPI_ERR_COMM);
         CHECK_ERR(MPI_Comm_free(&early), MPI_ERR_COMM);
         CHECK_ERR(MPI_Cancel(&r), MPI_ERR_REQUEST);
@@ -302,6 +394,7 @@ int main(int argc, char **argv)
         crossed(i);
     check_errors_return();
     failing();
+    early();
     errors();
     return check_done();
 }

@@ -73,6 +73,73 @@ static void life(void)
     MPI_Comm_free(&child);
 }
 
+/* The call returns the code that the handler leaves. */
+static int left_code;
+static void changes(MPI_Comm *comm, int *code, ...)
+{
+    handler(comm, code);
+    *code = left_code;
+}
+static void changes_of_session(MPI_Session *session, int *code, ...)
+{
+    (void)session;
+    *code = left_code;
+}
+static void changes_of_file(MPI_File *file, int *code, ...)
+{
+    (void)file;
+    *code = left_code;
+}
+
+static void changes_code(void)
+{
+    MPI_Errhandler h;
+    MPI_Comm dup;
+    MPI_Session session;
+    MPI_File file;
+    MPI_Request r[2];
+    MPI_Status s[2];
+    int x[2], own;
+    MPI_Comm_dup(MPI_COMM_SELF, &dup);
+    MPI_Comm_create_errhandler(changes, &h);
+    MPI_Comm_set_errhandler(dup, h);
+    MPI_Errhandler_free(&h);
+    MPI_Add_error_class(&own);
+    MPI_Add_error_string(own, "the reactor is hot");
+    int codes[] = { own, MPI_ERR_IO, MPI_SUCCESS, MPI_ERR_RANK };
+    for (int i = 0; i < 4; i++) {
+        left_code = codes[i];
+        CHECK_EQ(MPI_Send(x, 1, MPI_INT, 1000, 0, dup), codes[i]);
+        saw(dup, MPI_ERR_RANK);
+        for (int k = 0; k < 2; k++)
+            MPI_Irecv(&x[k], 1, MPI_INT, 0, k, dup, &r[k]);
+        MPI_Send((int[]){ 1, 2 }, 2, MPI_INT, 0, 0, dup);
+        MPI_Send((int[]){ 1, 2 }, 1, MPI_INT, 0, 1, dup);
+        CHECK_EQ(MPI_Waitall(2, r, s), codes[i]);
+        saw(dup, MPI_ERR_TRUNCATE);
+        CHECK_ERR(s[0].MPI_ERROR, MPI_ERR_TRUNCATE);
+        CHECK_EQ(s[1].MPI_ERROR, MPI_SUCCESS);
+    }
+    left_code = own;
+    CHECK_ERR(MPI_Comm_call_errhandler(dup, MPI_ERR_TOPOLOGY), MPI_SUCCESS);
+    calls = 0;
+    MPI_Comm_free(&dup);
+
+    MPI_Session_create_errhandler(changes_of_session, &h);
+    MPI_Session_init(MPI_INFO_NULL, h, &session);
+    CHECK_EQ(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, x, NULL), own);
+    MPI_Errhandler_free(&h);
+    MPI_Session_finalize(&session);
+    MPI_File_create_errhandler(changes_of_file, &h);
+    MPI_File_set_errhandler(MPI_FILE_NULL, h);
+    MPI_Errhandler_free(&h);
+    CHECK_EQ(MPI_File_open(MPI_COMM_SELF, "/no/such/folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+             own);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    MPI_Remove_error_string(own);
+    MPI_Remove_error_class(own);
+}
+
 /* A handler that changes the handler of its communicator, and so drops the last reference to itself. */
 static void changes_itself(void)
 {
@@ -137,6 +204,7 @@ int main(int argc, char **argv)
     check_init(&argc, &argv);
     life();
     changes_itself();
+    changes_code();
     called_by_program();
     no_object();
     return check_done();

@@ -1,5 +1,5 @@
 /* ranks: 1 2 3 5 */
-/* Freed twice, inherited by every new communicator, objects freed under a handler, codes that a handler changes. */
+/* Freed twice, inherited by every new communicator, objects freed under a handler. */
 #include "check.h"
 
 static int calls;
@@ -7,9 +7,9 @@ static MPI_Comm seen;
 
 static void count(MPI_Comm *comm, int *code, ...)
 {
+    (void)code;
     calls++;
     seen = *comm;
-    *code = MPI_SUCCESS; /* what the call returns is not the handler's to say */
 }
 static void frees(MPI_Comm *comm, int *code, ...)
 {

@@ -49,6 +49,27 @@ static void replace(int n, int nonblocking)
     CHECK_BYTES(out, (size_t)n, (uint64_t)(n + from));
 }
 
+/* One buffer for both, as MPI_Sendrecv_replace has. */
+static void one_buffer(int n, int nonblocking)
+{
+    MPI_Request r;
+    MPI_Status s;
+    int count = -1;
+    check_fill(out, (size_t)n, (uint64_t)(n + check_rank));
+    if (nonblocking) {
+        CHECK_ERR(MPI_Isendrecv(out, n, MPI_CHAR, to, 6, out, n, MPI_BYTE, from, 6, MPI_COMM_WORLD, &r),
+                  MPI_SUCCESS);
+        CHECK_EQ(MPI_Wait(&r, &s), MPI_SUCCESS);
+    } else {
+        CHECK_ERR(MPI_Sendrecv(out, n, MPI_CHAR, to, 6, out, MAX, MPI_CHAR, from, 6, MPI_COMM_WORLD, &s),
+                  MPI_SUCCESS);
+    }
+    MPI_Get_count(&s, MPI_CHAR, &count);
+    CHECK_EQ(count, n);
+    CHECK_EQ(s.MPI_SOURCE, from);
+    CHECK_BYTES(out, (size_t)n, (uint64_t)(n + from));
+}
+
 /* Send every third int, receive into pairs with gaps; what lies between is untouched. */
 static void layouts(int n, int nonblocking)
 {
@@ -130,6 +151,7 @@ int main(int argc, char **argv)
         for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             plain(sizes[i], nonblocking);
             replace(sizes[i], nonblocking);
+            one_buffer(sizes[i], nonblocking);
         }
         for (int n = 4; n < 50000; n *= 10) {
             layouts(n, nonblocking);

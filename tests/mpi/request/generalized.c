@@ -150,7 +150,8 @@ static void cancelled(void)
     CALLED(&g, 1, 1);
 }
 
-/* One alone: the code of free_fn, the last one called; MPI_Request_get_status: that of query_fn; codes of the user. */
+/* One alone: the error of free_fn, the last one called, else that of query_fn; MPI_Request_get_status: that of query_fn; codes of the
+ * user. */
 static void codes(void)
 {
     struct state g;
@@ -168,8 +169,20 @@ static void codes(void)
     r = start(&g);
     MPI_Grequest_complete(r);
     g.query_code = MPI_ERR_IO;
-    CHECK_EQ(MPI_Waitany(1, &r, &index, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK_ERR(MPI_Waitany(1, &r, &index, MPI_STATUS_IGNORE), MPI_ERR_IO);
+    CHECK_SAYS("query_fn");
     CHECK(r == MPI_REQUEST_NULL && index == 0, " ");
+    CALLED(&g, 1, 1);
+    r = start(&g);
+    MPI_Grequest_complete(r);
+    g.query_code = own;
+    CHECK_EQ(MPI_Wait(&r, MPI_STATUS_IGNORE), own);
+    CHECK(r == MPI_REQUEST_NULL, " ");
+    r = start(&g);
+    MPI_Grequest_complete(r);
+    g.query_code = own;
+    CHECK_EQ(MPI_Test(&r, &flag, MPI_STATUS_IGNORE), own);
+    CHECK(r == MPI_REQUEST_NULL && flag == 1, " ");
     r = start(&g);
     MPI_Grequest_complete(r);
     g.free_code = own;
@@ -268,7 +281,7 @@ static void many(int late)
         CALLED(&g[i], 1, 1);
 }
 
-/* Several: the codes of free_fn in the statuses. */
+/* Several: the codes in the statuses. */
 static void codes_of_many(int form)
 {
     struct state g[N];
@@ -277,7 +290,7 @@ static void codes_of_many(int form)
     int x[N], flag = -1, n = -1, indices[N], c = -1;
     mixture(r, g, x, -1);
     g[2].free_code = MPI_ERR_IO;
-    g[4].query_code = MPI_ERR_FILE; /* lost: free_fn comes after it */
+    g[4].query_code = MPI_ERR_FILE;
     memset(s, 77, sizeof s);
     if (form == 0)
         CHECK_ERR(MPI_Waitall(N, r, s), MPI_ERR_IN_STATUS);
@@ -298,7 +311,11 @@ static void codes_of_many(int form)
         if (form == 4)
             continue;
         MPI_Error_class(s[i].MPI_ERROR, &c);
-        CHECK_EQ(c, i == 2 ? MPI_ERR_IO : MPI_SUCCESS, "status %d of form %d", i, form);
+        CHECK_EQ(c,
+                 i == 2   ? MPI_ERR_IO
+                 : i == 4 ? MPI_ERR_FILE
+                          : MPI_SUCCESS,
+                 "status %d of form %d", i, form);
     }
     /* with get_status: those of query_fn */
     mixture(r, g, x, -1);

@@ -33,6 +33,7 @@ static void is_empty(const MPI_Status *s)
     MPI_Test_cancelled(s, &flag);
     CHECK(s->MPI_SOURCE == MPI_ANY_SOURCE && s->MPI_TAG == MPI_ANY_TAG && count == 0 && flag == 0,
           "%d %d %d %d", s->MPI_SOURCE, s->MPI_TAG, count, flag);
+    CHECK_EQ(s->MPI_ERROR, MPI_SUCCESS);
 }
 
 static void spoil(MPI_Status *s, int n)

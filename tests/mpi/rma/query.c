@@ -44,6 +44,8 @@ static void objects(MPI_Win win)
     CHECK_EQ(MPI_Win_get_name(win, name, &len), MPI_SUCCESS);
     CHECK(len == 0 && name[0] == 0, "a new window's name is %s", name);
     MPI_Win_set_name(win, "halo");
+    CHECK_ERR(MPI_Win_get_name(MPI_WIN_NULL, name, &len), MPI_SUCCESS);
+    CHECK(!strcmp(name, "MPI_WIN_NULL") && len == 12, "\"%s\" %d", name, len);
     MPI_Win_get_name(win, name, &len);
     CHECK(len == 4 && strcmp(name, "halo") == 0, "name %s", name);
     MPI_Win_get_group(win, &g);
@@ -110,6 +112,23 @@ static void infos(void)
     MPI_Win_free(&win);
 }
 
+/* What info says of the layout, and that it can be set, though nothing is laid out anew. */
+static void said(MPI_Win win, int noncontig)
+{
+    for (int k = 0; k < 3; k++) {
+        char text[8] = "";
+        int flag = 0;
+        MPI_Info info;
+        CHECK_EQ(MPI_Win_get_info(win, &info), MPI_SUCCESS);
+        MPI_Info_get(info, "alloc_shared_noncontig", 7, text, &flag);
+        CHECK(flag && !strcmp(text, noncontig ? "true" : "false"), "%d: \"%s\"", k, text);
+        noncontig = !noncontig;
+        MPI_Info_set(info, "alloc_shared_noncontig", noncontig ? "true" : "false");
+        CHECK_EQ(MPI_Win_set_info(win, info), MPI_SUCCESS);
+        MPI_Info_free(&info);
+    }
+}
+
 static void shared(int noncontig)
 {
     MPI_Win win;
@@ -130,6 +149,8 @@ static void shared(int noncontig)
     for (int i = 0; i < check_size; i++) {
         CHECK_EQ(MPI_Win_shared_query(win, i, &size, &unit, &theirs), MPI_SUCCESS);
         CHECK(size == 10 * i && unit == 2, "rank %d: %ld bytes, unit %d", i, (long)size, unit);
+        CHECK((theirs == NULL) == (i == 0 && (noncontig || check_size == 1)), "rank %d: %p", i, theirs);
+        CHECK(i != check_rank || theirs == base, "the base");
         CHECK(noncontig || i < 2 || theirs == before + 10 * (i - 1), "rank %d is not behind the one before",
               i);
         before = theirs;
@@ -147,6 +168,7 @@ static void shared(int noncontig)
         CHECK_EQ(theirs[i - 1], i + 40, "of rank %d", i);
     }
     MPI_Win_unlock_all(win);
+    said(win, noncontig);
     if (noncontig)
         MPI_Info_free(&info);
     MPI_Win_free(&win);
