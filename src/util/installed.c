@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "installed.h"
 #include "config.h"
+#include "dirs.h"
 #include <link.h>
 #include <limits.h>
 #include <pthread.h>
