@@ -8,6 +8,7 @@
 #ifndef MPIR_OBJECT_H
 #define MPIR_OBJECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "keel_object.h"
 #include "util/slab.h"
