@@ -20,6 +20,7 @@
 #include "trace.h"
 #include "output.h"
 #include "serve.h"
+#include "strangers.h"
 #include "util/err.h"
 
 enum { HIGH_FD = 200 /* scripts use the low numbers for themselves */ };
@@ -458,6 +459,7 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
     if (starter_lost(s) && !lost)
         lost = xformat("%s", starter_lost(s));
     crew.ranks[rank].lost = starter_lost(s) != NULL;
+    crew.ranks[rank].watched = !starter_unwatched(s);
     crew.ranks[rank].pid = l->pids[rank] = pid;
     crew.alive++;
     remember(rank);
@@ -490,6 +492,7 @@ bool crew_start(const struct start *st, int *code)
     for (int a = 0, rank = 0; a < crew.launch->napps && ok; rank += crew.launch->apps[a++].n)
         ok = start_section(st, a, rank, null_fd, code);
     close(null_fd);
+    strangers_begin();
     return ok;
 }
 

@@ -20,6 +20,7 @@ struct crew_rank {
     char *trace;      /* where it was when it said so last (trace.h); NULL: nothing is known */
     int trace_signal; /* of which it was about to die then; 0: of an error */
     bool lost;        /* the loader would not find our library: crew_why */
+    bool watched;     /* it may load another MPI's library unserved, and nobody has said so (strangers.h) */
 };
 
 struct crew {

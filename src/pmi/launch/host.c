@@ -29,6 +29,7 @@
 #include "output.h"
 #include "serve.h"
 #include "share.h"
+#include "strangers.h"
 #include "util/cpus.h"
 
 enum { UP_FD = 100 /* out of the way */ };
@@ -599,7 +600,8 @@ static _Noreturn void loop(void)
     int tick = milliseconds(LINK_PING * host.launch.node_timeout) + 1;
     for (;;) {
         int n = fill_polls();
-        double due = cards_due();
+        double cards = cards_due(), strangers = strangers_due(),
+               due = cards == 0 || (strangers != 0 && strangers < cards) ? strangers : cards;
         int ms = due != 0 && milliseconds(due - now()) + 1 < tick ? milliseconds(due - now()) + 1 : tick;
         if (poll(host.polls, (nfds_t)n, output_ms(ms)) < 0 && errno != EINTR && errno != EAGAIN)
             die("poll failed: %s", strerror(errno));
@@ -613,6 +615,7 @@ static _Noreturn void loop(void)
             cards_move();
             serve_move();
             on_signals();
+            strangers_look();
         } else {
             reap_agents();
         }

@@ -1,5 +1,5 @@
-/* needs.c: the DT_NEEDED entries of an ELF program of this machine's kind, and whether the loader will find our library.  What is not
- * as expected is taken for "none". */
+/* needs.c: the DT_NEEDED entries of an ELF program of this machine's kind, and which library the loader will find for them.  What is
+ * not as expected is taken for "none". */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -63,8 +63,9 @@ static bool speaks_pmix(const char *library)
     return number_of(library) >= OF_OPEN_MPI;
 }
 
-/* The ABIs that there is a library for (src/mpi/abi). */
-static const char *const abis[] = { "mpich", "openmpi" };
+/* The ABIs that there is a folder with a library for (src/mpi/abi).  That of the standard ABI has links to the library itself: there
+ * may be anything beside it in its own folder, which is /usr/local/lib perhaps. */
+static const char *const abis[] = { "standard", "mpich", "openmpi" };
 enum { ABIS = sizeof abis / sizeof *abis };
 
 char *needs_folder(const char *abi)
@@ -95,16 +96,38 @@ static const char *substitute(const char *library)
     return NULL;
 }
 
+/* The names that MPI libraries have, other than that of the standard ABI. */
+static bool is_mpi(const char *library)
+{
+    static const char *const names[] = { "libmpi.so.",   "libmpich.so.",  "libmpi_cray.so.", "libmpi_gnu",
+                                         "libmpi_intel", "libmpi_ibm.so", "libmpi_mt.so.",   "libmpt.so" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(library, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool is_other(const char *library)
 {
-    static const char *const others[] = { "libmpi.so.", "libmpich.so.", "libmpi_cray.so.", "libmpi_gnu",
-                                          "libmpi_intel" };
     char ours[4096];
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strncmp(library, others[i], strlen(others[i])) == 0)
-            return snprintf(ours, sizeof ours, "%s/%s", ku_installed_libdir(), library) < (int)sizeof ours &&
-                   access(ours, F_OK) != 0;
-    return false;
+    return is_mpi(library) &&
+           snprintf(ours, sizeof ours, "%s/%s", ku_installed_libdir(), library) < (int)sizeof ours &&
+           access(ours, F_OK) != 0;
+}
+
+/* A tree of ours, not only this mpiexec's, has a folder `keel` beside the library of the standard ABI, and those of the others in it. */
+enum needs_whose needs_whose(const char *path)
+{
+    static const char standard[] = "libmpi_abi";
+    const char *slash = strrchr(path, '/'), *library = slash ? slash + 1 : path;
+    bool ours, of_standard = strncmp(library, standard, sizeof standard - 1) == 0;
+    if (!of_standard && !is_mpi(library))
+        return NEEDS_NO_MPI;
+    char *beside = xformat("%.*skeel", (int)(library - path), path);
+    ours = of_standard ? library[sizeof standard - 1] == '.' && access(beside, F_OK) == 0
+                       : strstr(path, "/keel/mpich/") || strstr(path, "/keel/openmpi/");
+    free(beside);
+    return ours ? NEEDS_OURS : NEEDS_ANOTHERS;
 }
 
 /* The entries of the program's dynamic section, and where its strings begin. */
@@ -141,6 +164,16 @@ static const char *string_of(const struct image *m, const struct dynamic *d, siz
     return s && memchr(s, '\0', (size_t)(m->base + m->size - s)) ? s : NULL;
 }
 
+/* The loader does not look at DT_RPATH where there is a DT_RUNPATH. */
+static void take_path(struct needs *n, const char *path, bool rpath)
+{
+    if (n->path && rpath)
+        return;
+    free(n->path);
+    n->path = xformat("%s", path);
+    n->rpath = rpath;
+}
+
 static void look(const struct image *m, struct needs *n)
 {
     struct dynamic d = { NULL, 0, m->size };
@@ -150,7 +183,7 @@ static void look(const struct image *m, struct needs *n)
         ElfW(Sxword) tag = d.entry[i].d_tag;
         const char *s = tag == DT_NEEDED || tag == DT_RUNPATH || tag == DT_RPATH ? string_of(m, &d, i) : NULL;
         if (s && tag != DT_NEEDED)
-            n->path = xformat("%s", s);
+            take_path(n, s, tag == DT_RPATH);
         else if (s && strcmp(s, OURS) == 0)
             n->ours = true;
         else if (s && !n->other && is_other(s)) {
@@ -180,15 +213,23 @@ void needs_read(const char *program, struct needs *n)
     munmap((void *)(size_t)m.base, m.size);
 }
 
-char *needs_folders(const struct needs *n, const char *abi)
+static bool is_all(const char *abi)
+{
+    return !abi || !*abi || strcmp(abi, NEEDS_ALWAYS) == 0;
+}
+
+static bool finds_ours(const struct needs *n, const char *program, const char *library_path);
+
+char *needs_folders(const struct needs *n, const char *program, const char *abi, const char *library_path)
 {
     char *all = NULL;
-    if (abi && !*abi)
-        abi = NULL;
-    if (!abi && n->ours)
-        return NULL;
+    if ((!abi || !*abi) && n->ours) {
+        if (finds_ours(n, program, library_path))
+            return NULL;
+        abi = abis[0];
+    }
     for (int i = 0; i < ABIS; i++) {
-        char *folder = !abi || strcmp(abi, abis[i]) == 0 ? needs_folder(abis[i]) : NULL;
+        char *folder = is_all(abi) || strcmp(abi, abis[i]) == 0 ? needs_folder(abis[i]) : NULL;
         if (folder) {
             char *more = xformat("%s%s:", all ? all : "", folder);
             free(all);
@@ -201,7 +242,7 @@ char *needs_folders(const struct needs *n, const char *abi)
 
 bool needs_replaces(const struct needs *n, const char *abi)
 {
-    return n->replaced && (!abi || !*abi || strcmp(abi, n->replaced) == 0);
+    return n->replaced && (is_all(abi) || strcmp(abi, n->replaced) == 0);
 }
 
 void needs_free(struct needs *n)
@@ -212,8 +253,8 @@ void needs_free(struct needs *n)
 
 /* ---- where the loader looks ---- */
 
-/* Is the library in one of these folders, separated by ':'?  $ORIGIN is the program's own. */
-static bool in_path(const char *path, const char *program)
+/* The library in one of these folders, separated by ':'; $ORIGIN is the program's own.  NULL: in none. */
+static char *in_path(const char *path, const char *program, const char *library)
 {
     static const char origin[] = "$ORIGIN", braces[] = "${ORIGIN}";
     size_t own = strrchr(program, '/') ? (size_t)(strrchr(program, '/') - program) : 0;
@@ -224,38 +265,118 @@ static bool in_path(const char *path, const char *program)
         else if (strncmp(at, braces, sizeof braces - 1) == 0)
             rest += sizeof braces - 1;
         char *file =
-            xformat("%.*s%.*s/%s", rest > at ? (int)own : 0, program, (int)strcspn(rest, ":"), rest, OURS);
-        bool found = access(file, F_OK) == 0;
+            xformat("%.*s%.*s/%s", rest > at ? (int)own : 0, program, (int)strcspn(rest, ":"), rest, library);
+        if (access(file, F_OK) == 0)
+            return file;
         free(file);
-        if (found)
-            return true;
     }
-    return false;
+    return NULL;
 }
 
-/* The loader's list of what lies in the system's folders holds this name. */
-static bool in_cache(void)
+/* Where the loader's list of what lies in the system's folders says that the library is; NULL: it does not have it. */
+static char *in_cache(const char *library)
 {
     struct stat st;
-    bool found = false;
+    char *found = NULL;
     int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
-        void *cache = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (cache != MAP_FAILED) {
-            found = memmem(cache, (size_t)st.st_size, OURS, sizeof OURS) != NULL;
+        char *cache = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        char *name = xformat("/%s", library);
+        char *at = cache != MAP_FAILED ? memmem(cache, (size_t)st.st_size, name, strlen(name) + 1) : NULL;
+        char *begin = at;
+        while (begin && begin > cache && begin[-1] != '\0')
+            begin--;
+        if (begin)
+            found = xformat("%s", begin);
+        if (cache != MAP_FAILED)
             munmap(cache, (size_t)st.st_size);
-        }
+        free(name);
     }
     if (fd >= 0)
         close(fd);
     return found;
 }
 
+/* The file that the loader takes for the program's libmpi_abi; NULL: it finds none. */
+static char *found_library(const struct needs *n, const char *program, const char *library_path)
+{
+    char *file = n->rpath ? in_path(n->path, program, OURS) : NULL;
+    if (!file)
+        file = in_path(library_path, program, OURS);
+    if (!file && !n->rpath)
+        file = in_path(n->path, program, OURS);
+    if (!file)
+        file = in_cache(OURS);
+    return file ? file : in_path("/lib:/usr/lib:/lib64:/usr/lib64", program, OURS);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Another's library may have the same name, another tree's the same version. */
+static bool finds_ours(const struct needs *n, const char *program, const char *library_path)
+{
+    char *own = xformat("%s/%s", ku_installed_libdir(), OURS);
+    char *found = found_library(n, program, library_path);
+    bool ours = found && same_file(found, own);
+    free(own);
+    free(found);
+    return ours;
+}
+
+/* Does DT_RPATH, at which the loader looks before LD_LIBRARY_PATH, hold an MPI library that should be ours? */
+static bool path_has_anothers(const struct needs *n, const char *program)
+{
+    static const char *const names[] = { OURS, "libmpi.so.12", "libmpich.so.12", "libmpi.so.40" };
+    bool other = false;
+    for (size_t i = 0; n->rpath && i < sizeof names / sizeof *names && !other; i++) {
+        const char *abi = i ? substitute(names[i]) : abis[0];
+        char *found = abi ? in_path(n->path, program, names[i]) : NULL,
+             *folder = abi ? needs_folder(abi) : NULL;
+        char *own = xformat("%s/%s", folder ? folder : "", names[i]);
+        other = found && folder && !same_file(found, own);
+        free(found);
+        free(folder);
+        free(own);
+    }
+    return other;
+}
+
+char *needs_redirector(const struct needs *n, const char *program, const char *abi)
+{
+    bool always = abi && strcmp(abi, NEEDS_ALWAYS) == 0, none = abi && strcmp(abi, NEEDS_NO_ABI) == 0;
+    if (none || (!always && !path_has_anothers(n, program)))
+        return NULL;
+    char *file = xformat("%s/redirect.so", ku_installed_keeldir());
+    if (access(file, F_OK) == 0)
+        return file;
+    free(file);
+    return NULL;
+}
+
+/* Which MPI's it is the file's own name tells (Debian's libmpi_abi_mpich.so.1); else it is served what either speaks. */
+void needs_resolve(struct needs *n, const char *program, const char *library_path)
+{
+    char *found = n->ours && !n->other ? found_library(n, program, library_path) : NULL, real[PATH_MAX];
+    if (found && realpath(found, real) && needs_whose(real) == NEEDS_ANOTHERS) {
+        const char *name = strrchr(real, '/');
+        n->other = xformat("%s", real);
+        n->pmi = !strstr(name, "openmpi");
+        n->pmix = !strstr(name, "mpich");
+    }
+    free(found);
+}
+
 char *needs_lost(const struct needs *n, const char *program, const char *library_path)
 {
-    if (!n->ours || in_path(n->path, program) || in_path(library_path, program) ||
-        in_path("/lib:/usr/lib:/lib64:/usr/lib64", program) || in_cache())
+    char *found = n->ours ? found_library(n, program, library_path) : NULL;
+    if (!n->ours || found) {
+        free(found);
         return NULL;
+    }
     return xformat(
         "the loader does not find %s, which lies in %s: link the program with mpicc, or put that folder "
         "into LD_LIBRARY_PATH",

@@ -42,6 +42,7 @@
 #include "serve.h"
 #include "share.h"
 #include "start.h"
+#include "strangers.h"
 #include "util/err.h"
 #include "util/segment.h"
 
@@ -514,7 +515,8 @@ static int poll_ms(void)
 {
     double due = sooner(sooner(node.phase == RUN ? 0 : node.phase_due, node.timeout_due),
                         node.phase == LINGER ? 0 : report_due());
-    due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0), sooner(remote_due(), cards_due()));
+    due = sooner(sooner(due, node.phase == RUN ? hang_due() : 0),
+                 sooner(sooner(remote_due(), cards_due()), strangers_due()));
     return due == 0 ? -1 : milliseconds(due - now()) + 1;
 }
 
@@ -590,6 +592,8 @@ static void step(int ms)
         on_signalfd();
     remote_move();
     look_at_stopping();
+    if (node.phase == RUN)
+        strangers_look();
     if (front)
         on_front();
 }

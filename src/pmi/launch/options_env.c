@@ -41,10 +41,9 @@ void do_genv(struct parse *p, char **v)
 void do_abi(struct parse *p, char **v)
 {
     char *folder = needs_folder(v[0]);
-    if (strcmp(v[0], NEEDS_NO_ABI) == 0 || strcmp(v[0], "standard") == 0)
-        edit_env(&p->all, xformat(NEEDS_ABI "=" NEEDS_NO_ABI));
-    else if (!v[0][0] || strchr(v[0], '/') || !folder)
-        refuse(p, "%s is \"%s\"; expected mpich, openmpi, or none", p->name, v[0]);
+    bool word = strcmp(v[0], NEEDS_NO_ABI) == 0 || strcmp(v[0], NEEDS_ALWAYS) == 0;
+    if (!word && (!v[0][0] || strchr(v[0], '/') || !folder))
+        refuse(p, "%s is \"%s\"; expected standard, mpich, openmpi, always or none", p->name, v[0]);
     else
         edit_env(&p->all, xformat(NEEDS_ABI "=%s", v[0]));
     free(folder);

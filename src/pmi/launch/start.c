@@ -72,7 +72,8 @@ struct starter {
     size_t nshared; /* of env: what follows is one rank's */
     char *other;    /* the library of another MPI that the program is linked with and keeps; NULL: none */
     char pmi_fd[VAR_BYTES];
-    char *libraries; /* LD_LIBRARY_PATH=... with the folders for programs of other MPIs; NULL: as it was */
+    char *libraries; /* LD_LIBRARY_PATH=... with the folders of our libraries first; NULL: as it was */
+    char *audit;     /* LD_AUDIT=... with what sees to it that ours are taken; NULL: as it was */
     char *stack;     /* of a child that shares our descriptors; NULL: none does */
 };
 
@@ -285,17 +286,24 @@ static int exec_failed(const struct starter *s, const struct failure *why)
     return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXEC;
 }
 
-/* A program of another MPI finds our library in the place of that one's.  So does what it loads or starts later. */
-static void set_libraries(struct starter *s, const struct needs *needs)
+/* A program finds our library, also in the place of another MPI's.  So does what it loads or starts later. */
+static void set_libraries(struct starter *s, const struct needs *needs, const char *program)
 {
-    char *folders = needs_folders(needs, env_get(s, NEEDS_ABI));
-    if (!folders)
-        return;
-    const char *before = env_get(s, "LD_LIBRARY_PATH");
-    size_t n = strlen(folders) - (before && *before ? 0 : 1); /* without the last ':' */
-    s->libraries = xformat("LD_LIBRARY_PATH=%.*s%s", (int)n, folders, before ? before : "");
-    env_set(s, s->libraries);
+    const char *abi = env_get(s, NEEDS_ABI), *before = env_get(s, "LD_LIBRARY_PATH"),
+               *audits = env_get(s, "LD_AUDIT");
+    char *folders = needs_folders(needs, program, abi, before),
+         *redirector = needs_redirector(needs, program, abi);
+    if (folders) {
+        size_t n = strlen(folders) - (before && *before ? 0 : 1); /* without the last ':' */
+        s->libraries = xformat("LD_LIBRARY_PATH=%.*s%s", (int)n, folders, before ? before : "");
+        env_set(s, s->libraries);
+    }
+    if (redirector) {
+        s->audit = xformat("LD_AUDIT=%s%s%s", redirector, audits && *audits ? ":" : "", audits ? audits : "");
+        env_set(s, s->audit);
+    }
     free(folders);
+    free(redirector);
 }
 
 /* The ranks of a program of another MPI, which is not served, do not find each other. */
@@ -313,16 +321,24 @@ static void look_at_needs(struct starter *s)
     bool relative = s->app->wdir && s->program[0] != '/';
     char *program = xformat("%s%s%s", relative ? s->app->wdir : "", relative ? "/" : "", s->program);
     needs_read(program, &needs);
+    set_libraries(s, &needs, program);
+    const char *path = env_get(s, "LD_LIBRARY_PATH");
+    if (!s->audit)
+        needs_resolve(&needs, program, path);
     bool foreign = needs.other && !needs_replaces(&needs, env_get(s, NEEDS_ABI));
     s->pmi = s->start->launch->pmi || (foreign && needs.pmi);
     s->pmix = s->start->launch->pmix || (foreign && needs.pmix);
     s->other = foreign ? xformat("%s", needs.other) : NULL;
     if (!s->pmi && !s->pmix)
         note_alone(s, "");
-    s->lost = needs_lost(&needs, program, env_get(s, "LD_LIBRARY_PATH"));
-    set_libraries(s, &needs);
+    s->lost = needs_lost(&needs, program, path);
     needs_free(&needs);
     free(program);
+}
+
+bool starter_unwatched(const struct starter *s)
+{
+    return s->pmi || s->pmix || s->other;
 }
 
 bool starter_pmi(const struct starter *s)
@@ -396,6 +412,7 @@ void starter_free(struct starter *s)
     free(s->lost);
     free(s->other);
     free(s->libraries);
+    free(s->audit);
     free(s);
 }
 
