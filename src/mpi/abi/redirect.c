@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ __attribute__((visibility("default"))) char *la_objsearch(const char *name, uint
 {
     const char *slash = strrchr(name, '/'), *library = slash ? slash + 1 : name;
     (void)cookie;
-    char *found = flag == LA_SER_ORIG && strncmp(library, "libmpi", 6) == 0 ? ours(library) : NULL;
+    bool may_be = strncmp(library, "libmpi", 6) == 0 || strncmp(library, "libopen_mpi", 11) == 0;
+    char *found = may_be && flag == LA_SER_ORIG ? ours(library) : NULL;
     return found ? found : (char *)name;
 }

@@ -4,10 +4,12 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "demangle.h"
 #include "hang.h"
 #include "launch.h"
 
@@ -86,7 +88,10 @@ static char *symbol(const struct file *f, uint64_t offset)
             i = -1;
         }
     }
-    return name ? xformat("%s+0x%llx", name, (unsigned long long)in) : NULL;
+    char *function = name ? demangle(name) : NULL;
+    char *text = name ? xformat("%s+0x%llx", function, (unsigned long long)in) : NULL;
+    free(function);
+    return text;
 }
 
 char *hang_symbol(const char *path, uint64_t offset)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "demangle.h"
 #include "hang.h"
 #include "launch.h"
 #include "pmi/pmi.h"
@@ -101,8 +102,11 @@ static char *describe(Dwfl *dwfl, uint64_t address)
     int number = 0;
     if (line)
         source = dw.lineinfo(line, NULL, &number, NULL, NULL, NULL);
-    if (source && name)
-        return xformat("%s:%d (%s)", base(source), number, name);
+    if (source && name) {
+        char *function = demangle(name), *text = xformat("%s:%d (%s)", base(source), number, function);
+        free(function);
+        return text;
+    }
     if (source)
         return xformat("%s:%d", base(source), number);
     return NULL;

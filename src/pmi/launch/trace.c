@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "hang.h"
 #include "launch.h"
 #include "pmi/pmi.h"
@@ -23,21 +24,27 @@ struct frame {
 /* "f" of "file.c:12 (f)" and of "f+0x1c in program"; "" if there is none. */
 static void name_function(struct frame *f)
 {
-    const char *open = strrchr(f->where, '('), *plus = strchr(f->where, '+');
-    if (open)
-        snprintf(f->function, sizeof f->function, "%.*s", (int)strcspn(open + 1, ")"), open + 1);
+    const char *open = strstr(f->where, " ("), *plus = strstr(f->where, "+0x");
+    size_t n = strlen(f->where);
+    if (open && f->where[n - 1] == ')')
+        snprintf(f->function, sizeof f->function, "%.*s", (int)(f->where + n - 1 - (open + 2)), open + 2);
     else if (plus && strstr(plus, " in "))
         snprintf(f->function, sizeof f->function, "%.*s", (int)(plus - f->where), f->where);
 }
 
 static bool is_procedure(const struct frame *f)
 {
-    return strncmp(f->function, "MPI_", 4) == 0 || strncmp(f->function, "PMPI_", 5) == 0;
+    return strncasecmp(f->function, "MPI_", 4) == 0 || strncasecmp(f->function, "PMPI_", 5) == 0;
 }
 
 static bool is_library(const struct frame *f)
 {
-    return strncmp(f->module, "libmpi_abi.", 11) == 0;
+    static const char *const names[] = { "libmpi_abi.", "libmpifort_abi", "libmpi.so.", "libmpifort.so.",
+                                         "libmpi_mpifh.so." };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(f->module, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
 }
 
 static bool is_libc(const struct frame *f)
