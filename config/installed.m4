@@ -37,7 +37,7 @@ AC_SUBST([KEEL_BIN_LDFLAGS])
 AC_SUBST([KEEL_LIB_LDFLAGS])
 AC_SUBST([KEEL_PC_PREFIX])
 AC_SUBST([KEEL_ALIASES_PREFIX])
-keel_transform=`AS_ECHO(["$program_transform_name"]) | sed 's/@S|@@S|@/@S|@/g'`
+keel_transform=`AS_ECHO(["$program_transform_name"]) | sed 's/@<:@@S|@@:>@@<:@@S|@@:>@/@S|@/g'`
 KEEL_MPIEXEC=`echo mpiexec | sed "$keel_transform"`
 AC_DEFINE_UNQUOTED([KEEL_MPIEXEC], ["$KEEL_MPIEXEC"], [the installed name of mpiexec])
 ])
