@@ -113,18 +113,64 @@ X
     "$MPIEXEC" -n 1 "$work/absent" | grep -q "^MPIX_Comm_agree.*this version of Keel MPI does not have it" || { echo "MPIX_Comm_agree is not told"; failed=1; }
 }
 
+# Where gfortran's modules of that MPI are.
+modules_folder()
+{
+    local word
+    for word in $("mpifort.$ABI" -show); do
+        case $word in -I*) [ -e "${word#-I}/mpi_f08.mod" ] && { echo "${word#-I}"; return; } ;; esac
+    done
+}
+
+# What the modules of this version have of what forms.F90 asks for.
+features()
+{
+    local names
+    names=$(python3 "$TOP_SRCDIR/tests/abi/modules.py" "$(modules_folder)" mpi_f08)
+    echo "$names" | grep -qxE 'mpi_send_c_f08ts_|mpi_send_f08ts_large_' && echo -DLARGE
+    echo "$names" | grep -qx mpi_session_init_f08_ && echo -DSESSIONS
+    # Open MPI 4 has the interface alone
+    printf 'use mpi_f08\ntype(MPI_Status) :: s\ninteger :: i(MPI_STATUS_SIZE)\ncall MPI_Status_f082f(s, i)\nend\n' >convert.f90
+    "mpifort.$ABI" -w -o convert convert.f90 2>/dev/null && echo -DCONVERTED
+    echo "$names" | grep -qx mpi_comm_attach_buffer_f08ts_ && echo -DAUTOMATIC
+    echo "$names" | grep -qE '^mpi_psend_init_f08' && echo -DPARTITIONED
+    [ "$ABI" = openmpi ] && echo "$names" | grep -qx mpi_psend_init_f08_ && echo -DWITHOUT_INFO
+    [ "$ABI" = mpich ] && echo -DADDRESS_BACK
+}
+
 # forms.F90 in each form, and on that MPI itself: own_mpiexec COMMAND...
 check_forms()
 {
-    local form
+    local form has
+    has=$(features | tr '\n' ' ')
     for form in 77 90 8; do
-        "mpifort.$ABI" -w -DFORM=$form -ffree-line-length-none -fallow-argument-mismatch -o "$work/forms" "$TOP_SRCDIR/tests/abi/forms.F90" || exit 1
+        flags="-DFORM=$form $has -ffree-line-length-none -fallow-argument-mismatch"
+        # shellcheck disable=SC2086
+        "mpifort.$ABI" -w $flags -o "$work/forms" "$TOP_SRCDIR/tests/abi/forms.F90" || exit 1
         for n in 1 2 5; do
             check "form $form with $n ranks" "right of $n" "$MPIEXEC" -n $n "$work/forms"
         done
-        check_wrapper mpifort "-DFORM=$form -ffree-line-length-none -fallow-argument-mismatch" forms.F90
+        check_wrapper mpifort "$flags" forms.F90
         command -v "$1" >/dev/null && check "form $form on its own MPI" "right of 2" "$@" -n 2 "$work/forms"
     done
+}
+
+# check_symbols PATTERN: all that the modules of that MPI call, and all that its Fortran libraries have under gfortran's names, but for what
+# fits the pattern, is in Keel's.  forms of mpi_f08 is there.
+check_symbols()
+{
+    local theirs ours modules libraries missing
+    libraries=$(ldd "$work/forms" | awk '$1 ~ /^lib(mpichfort|mpi_(mpifh|usempif08|usempi_ignore_tkr))\.so/ { print $3 }')
+    # shellcheck disable=SC2086
+    theirs=$(nm -D --defined-only $libraries | awk 'NF == 3 { print $3 }' | sort -u)
+    modules=$(python3 "$TOP_SRCDIR/tests/abi/modules.py" "$(modules_folder)" mpi mpi_f08 mpi_ext mpi_f08_ext)
+    ours=$(nm -D --defined-only "$folder"/lib*.so.* | awk 'NF == 3 { print $3 }' | sort -u)
+    [ "$(echo "$modules" | wc -l)" -ge 1000 ] || { echo "only $(echo "$modules" | wc -l) procedures in the modules"; failed=1; }
+    # what its own modules name and its libraries have not is theirs
+    missing=$(comm -12 <(echo "$modules") <(echo "$theirs") | comm -23 - <(echo "$ours"))
+    [ -z "$missing" ] || { echo "missing, of the modules:" $missing; failed=1; }
+    missing=$(echo "$theirs" | grep -E '[a-z0-9]_$|^__[a-z0-9_]*_MOD_' | grep -vE "$1" | comm -23 - <(echo "$ours"))
+    [ -z "$missing" ] || { echo "missing, of the libraries:" $missing; failed=1; }
 }
 
 # check_programs EXCEPT FILES...: Keel's own Fortran programs, but for those that EXCEPT names, between blanks

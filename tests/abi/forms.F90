@@ -1,5 +1,7 @@
 ! A program for another MPI's own Fortran wrapper, in one of three forms: FORM is 77 (mpif.h), 90 (mpi) or 8 (mpi_f08).  Run by
 ! openmpi-fortran.test and mpich-fortran.test on Keel's library; on that MPI's own it says the same.  Prints what was wrong, or "right".
+! What not all versions have: LARGE (counts), SESSIONS, CONVERTED (statuses), AUTOMATIC (MPI_BUFFER_AUTOMATIC), PARTITIONED and
+! WITHOUT_INFO, ADDRESS_BACK (of MPI_Buffer_detach, in all forms).
 #if FORM == 8
 #define COMM type(MPI_Comm)
 #define DATATYPE type(MPI_Datatype)
@@ -86,14 +88,24 @@ end subroutine handles_error
 
 program forms
   USE_MPI
+  use, intrinsic :: iso_c_binding, only: c_ptr
   implicit none
   INCLUDE_MPI
   external :: add, copies, handles_error
-  integer :: rank, ranks, wrong, all, ierror, seen, i, n, answer, left, right, key, x(4), y(4), lengths(2)
+  integer :: rank, ranks, wrong, total, ierror, seen, i, n, answer, left, right, key, y(4), lengths(2)
+  integer, target :: x(4) ! a target, as it changes while it is MPI_BOTTOM
   integer :: places(1)
   integer(kind=MPI_ADDRESS_KIND) :: at(2), value, extra, lower, extent
   integer(kind=MPI_OFFSET_KIND) :: offset
-  double precision :: d, e, before
+  double precision, target :: d
+  double precision :: e, before, room(1000)
+#ifdef ADDRESS_BACK
+#if FORM == 8
+  type(c_ptr) :: place
+#else
+  integer(kind=MPI_ADDRESS_KIND) :: place
+#endif
+#endif
   logical :: flag, periods(1), keel
   character(len=MPI_MAX_PROCESSOR_NAME) :: name
   character(len=MPI_MAX_ERROR_STRING) :: text
@@ -248,10 +260,6 @@ program forms
   call MPI_Type_create_f90_real(15, 307, made, ierror)
   call MPI_Type_size(made, n, ierror)
   call check(n == 8, 'MPI_Type_create_f90_real')
-#if FORM != 77
-  call MPI_Sizeof(d, n, ierror)
-  call check(n == 8, 'MPI_Sizeof')
-#endif
   call get_environment_variable('TMPDIR', path)
   write (path, '(a, "/forms-", i0)') trim(path), rank
   call MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, f, ierror)
@@ -265,10 +273,49 @@ program forms
   call check(offset == 24, 'MPI_File_get_size')
   call MPI_File_close(f, ierror)
   call check(f == MPI_FILE_NULL, 'a file that was closed')
+
+  ! what modules have of their own, and what MPI 4 has added
+#if FORM != 77
+  call sizes()
+#endif
+#if FORM == 8
+  call handles()
+  call types_of_the_module()
+  call sections()
+#ifdef CONVERTED
+  call statuses()
+#endif
+#ifdef LARGE
+  call large_counts()
+#endif
+#ifdef PARTITIONED
+  if (keel) call partitions() ! Open MPI 5's ends with a signal
+#endif
+#endif
+#ifdef AUTOMATIC
+  if (keel) then ! MPICH's Fortran takes it for an address
+    call MPI_Comm_attach_buffer(MPI_COMM_WORLD, MPI_BUFFER_AUTOMATIC, 0, ierror)
+    call MPI_Bsend(rank, 1, MPI_INTEGER, right, 33, MPI_COMM_WORLD, ierror)
+    call MPI_Recv(n, 1, MPI_INTEGER, left, 33, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
+    call check(n == left .and. ierror == MPI_SUCCESS, 'MPI_BUFFER_AUTOMATIC')
+  end if
+#endif
+  call MPI_Buffer_attach(room, size(room) * 8, ierror)
+  call MPI_Bsend(rank, 1, MPI_INTEGER, right, 34, MPI_COMM_WORLD, ierror)
+  call MPI_Recv(n, 1, MPI_INTEGER, left, 34, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
+  call check(n == left, 'MPI_Bsend')
+#ifdef ADDRESS_BACK
+  call MPI_Buffer_detach(place, n, ierror)
+  call MPI_Get_address(room, at(1), ierror)
+  call check(n == size(room) * 8 .and. same_address(place, at(1)), 'MPI_Buffer_detach')
+#elif FORM != 8
+  call MPI_Buffer_detach(room, n, ierror)
+  call check(n == size(room) * 8, 'MPI_Buffer_detach')
+#endif
   call check(MPI_Wtime() >= before .and. MPI_Wtick() > 0, 'MPI_Wtime')
 
-  call MPI_Reduce(wrong, all, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
-  if (rank == 0) print '(a, " of ", i0)', trim(merge('wrong', 'right', all > 0)), ranks
+  call MPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
+  if (rank == 0) print '(a, " of ", i0)', trim(merge('wrong', 'right', total > 0)), ranks
   call MPI_Finalize(ierror)
 
 contains
@@ -280,7 +327,225 @@ contains
     print '("rank ", i0, ": ", a)', rank, what
   end subroutine check
 
+#if FORM != 77
+  ! The size of each kind, of scalars and of arrays.
+  subroutine sizes()
+    integer(kind=1) :: i1(2)
+    integer(kind=2) :: i2(2)
+    integer(kind=4) :: i4(2)
+    integer(kind=8) :: i8(2)
+    real(kind=4) :: r4(2)
+    real(kind=8) :: r8(2)
+    complex(kind=4) :: c4(2)
 #if FORM == 8
+    complex(kind=8) :: c8(2)
+#endif
+    logical :: l4(2)
+    character(len=1) :: text
+    integer :: s(18), error(18)
+    s = -1
+    error = -1
+    call MPI_Sizeof(i1, s(1), error(1))
+    call MPI_Sizeof(i1(1), s(2), error(2))
+    call MPI_Sizeof(i2, s(3), error(3))
+    call MPI_Sizeof(i2(1), s(4), error(4))
+    call MPI_Sizeof(i4, s(5), error(5))
+    call MPI_Sizeof(i4(1), s(6), error(6))
+    call MPI_Sizeof(i8, s(7), error(7))
+    call MPI_Sizeof(i8(1), s(8), error(8))
+    call MPI_Sizeof(r4, s(9), error(9))
+    call MPI_Sizeof(r4(1), s(10), error(10))
+    call MPI_Sizeof(r8, s(11), error(11))
+    call MPI_Sizeof(r8(1), s(12), error(12))
+    call MPI_Sizeof(c4, s(13), error(13))
+    call MPI_Sizeof(c4(1), s(14), error(14))
+#if FORM == 8
+    call MPI_Sizeof(c8, s(15), error(15))
+#else
+    s(15) = 16 ! MPICH 4.0's module mpi does not know it
+    error(15) = MPI_SUCCESS
+#endif
+    call MPI_Sizeof(l4, s(16), error(16))
+    call MPI_Sizeof(l4(1), s(17), error(17))
+    call MPI_Sizeof(text, s(18), error(18))
+    call check(all(s == [1, 1, 2, 2, 4, 4, 8, 8, 4, 4, 8, 8, 8, 8, 16, 4, 4, 1]), 'MPI_Sizeof')
+    call check(all(error == MPI_SUCCESS), 'ierror of MPI_Sizeof')
+  end subroutine sizes
+#endif
+
+#ifdef ADDRESS_BACK
+  logical function same_address(pointer, number)
+#if FORM == 8
+    type(c_ptr), intent(in) :: pointer
+#else
+    integer(kind=MPI_ADDRESS_KIND), intent(in) :: pointer
+#endif
+    integer(kind=MPI_ADDRESS_KIND), intent(in) :: number
+    same_address = transfer(pointer, number) == number
+  end function same_address
+#endif
+
+#if FORM == 8
+  ! Handles of each type are compared.
+  subroutine handles()
+    type(MPI_Comm) :: comm
+    type(MPI_Datatype) :: datatype
+    type(MPI_Errhandler) :: errhandler
+    type(MPI_File) :: file
+    type(MPI_Group) :: group
+    type(MPI_Info) :: info
+    type(MPI_Message) :: message
+    type(MPI_Op) :: op
+    type(MPI_Request) :: request
+    type(MPI_Win) :: win
+    integer :: memory(2)
+    comm = MPI_COMM_SELF
+    call check(comm == MPI_COMM_SELF .and. comm /= MPI_COMM_WORLD .and. .not. comm == MPI_COMM_NULL, 'communicators')
+    datatype = MPI_REAL
+    call check(datatype == MPI_REAL .and. datatype /= MPI_INTEGER .and. .not. datatype == MPI_DATATYPE_NULL, 'datatypes')
+    errhandler = MPI_ERRORS_RETURN
+    call check(errhandler == MPI_ERRORS_RETURN .and. errhandler /= MPI_ERRORS_ARE_FATAL, 'error handlers')
+    call MPI_File_open(MPI_COMM_SELF, trim(path) // '.other', MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, &
+                       MPI_INFO_NULL, file)
+    call check(file /= MPI_FILE_NULL .and. file == file, 'files')
+    call MPI_File_close(file)
+    group = MPI_GROUP_EMPTY
+    call check(group == MPI_GROUP_EMPTY .and. group /= MPI_GROUP_NULL, 'groups')
+    info = MPI_INFO_ENV
+    call check(info == MPI_INFO_ENV .and. info /= MPI_INFO_NULL, 'infos')
+    message = MPI_MESSAGE_NO_PROC
+    call check(message == MPI_MESSAGE_NO_PROC .and. message /= MPI_MESSAGE_NULL, 'messages')
+    op = MPI_MAX
+    call check(op == MPI_MAX .and. op /= MPI_MIN .and. .not. op == MPI_OP_NULL, 'operations')
+    call MPI_Irecv(memory, 1, MPI_INTEGER, rank, 35, MPI_COMM_WORLD, request)
+    call check(request /= MPI_REQUEST_NULL .and. request == request, 'requests')
+    call MPI_Send(rank, 1, MPI_INTEGER, rank, 35, MPI_COMM_WORLD)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call MPI_Win_create(memory, 8_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+    call check(win /= MPI_WIN_NULL .and. win == win, 'windows')
+    call MPI_Win_free(win)
+    call check(win == MPI_WIN_NULL, 'a window that was freed')
+#ifdef SESSIONS
+    block
+      type(MPI_Session) :: session
+      integer :: value_of
+      call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session)
+      value_of = session%MPI_VAL
+      call MPI_Session_finalize(session)
+      call check(session%MPI_VAL /= value_of, 'a session that was finalized')
+    end block
+#endif
+  end subroutine handles
+
+  ! gfortran's description of a type is in the library of the module.
+  subroutine types_of_the_module()
+    type(MPI_Request) :: request
+    type(MPI_Status) :: status
+    class(*), allocatable :: copy
+    call check(bits_of(MPI_COMM_WORLD) == 32 .and. bits_of(request) == 32, 'the type of a handle')
+    call check(bits_of(status) == storage_size(status), 'the type of a status')
+    allocate (copy, source=MPI_INTEGER)
+    call check(bits_of(copy) == 32, 'the copy of a handle')
+  end subroutine types_of_the_module
+
+  integer function bits_of(x)
+    class(*), intent(in) :: x
+    bits_of = storage_size(x)
+  end function bits_of
+
+  ! Elements that lie apart, where the module has descriptors.
+  subroutine sections()
+    real :: m(6, 6), r(12), all_of(2 * 3 * 64)
+    type(MPI_Request) :: both(2)
+    type(MPI_Status) :: status
+    integer :: k, count
+    if (.not. MPI_SUBARRAYS_SUPPORTED) return
+    m = reshape([(real(k + 100 * rank), k = 1, 36)], [6, 6])
+    r = -1
+    call MPI_Sendrecv(m(2, ::2), 3, MPI_REAL, right, 40, r(2:7:2), 3, MPI_REAL, left, 40, MPI_COMM_WORLD, status)
+    call MPI_Get_count(status, MPI_REAL, count)
+    call check(count == 3 .and. all(r(2:6:2) == [2, 14, 26] + 100 * left), 'a section in MPI_Sendrecv')
+    call check(all(r([1, 3, 5, 7, 8, 9, 10, 11, 12]) == -1), 'what is not in the section')
+    r = -1
+    call MPI_Irecv(r(1::4), 3, MPI_REAL, left, 41, MPI_COMM_WORLD, both(1))
+    call MPI_Isend(m(1:3, 3), 3, MPI_REAL, right, 41, MPI_COMM_WORLD, both(2))
+    call MPI_Waitall(2, both, MPI_STATUSES_IGNORE)
+    call check(all(r(1::4) == [13, 14, 15] + 100 * left) .and. count_of(r, -1.0) == 9, 'a section in MPI_Irecv')
+    r = rank
+    call MPI_Bcast(r(12:1:-3), 4, MPI_REAL, ranks - 1, MPI_COMM_WORLD)
+    call check(all(r(3::3) == ranks - 1) .and. count_of(r, real(rank)) == merge(12, 8, rank == ranks - 1), 'a section in MPI_Bcast')
+    if (.not. keel) return ! MPICH describes several blocks, and what is reduced, as it does one block
+    all_of = -1
+    call MPI_Allgather(m(4, 1:5:2), 3, MPI_REAL, all_of(1:6 * ranks:2), 3, MPI_REAL, MPI_COMM_WORLD)
+    call check(all(all_of(1:5:2) == [4, 16, 28]) .and. all_of(6 * ranks - 1) == 28 + 100 * (ranks - 1) .and. all_of(2) == -1, &
+               'sections in MPI_Allgather')
+    r = 1
+    call MPI_Allreduce(MPI_IN_PLACE, r(1::2), 6, MPI_REAL, MPI_SUM, MPI_COMM_WORLD)
+    call check(all(r(1::2) == ranks) .and. all(r(2::2) == 1), 'a section in MPI_Allreduce')
+  end subroutine sections
+
+  integer function count_of(array, value)
+    real, intent(in) :: array(:), value
+    count_of = count(array == value)
+  end function count_of
+
+#ifdef CONVERTED
+  subroutine statuses()
+    type(MPI_Status) :: status, again
+    integer :: integers(MPI_STATUS_SIZE), n_of
+    call MPI_Sendrecv(x, 2, MPI_INTEGER, right, 42, y, 2, MPI_INTEGER, left, 42, MPI_COMM_WORLD, status)
+    call MPI_Status_f082f(status, integers)
+    call check(integers(MPI_SOURCE) == left .and. integers(MPI_TAG) == 42, 'MPI_Status_f082f')
+    call MPI_Status_f2f08(integers, again)
+    call MPI_Get_count(again, MPI_INTEGER, n_of)
+    call check(again%MPI_SOURCE == left .and. again%MPI_TAG == 42 .and. n_of == 2, 'MPI_Status_f2f08')
+  end subroutine statuses
+#endif
+
+#ifdef LARGE
+  subroutine large_counts()
+    type(MPI_Status) :: status
+    type(MPI_Datatype) :: pairs
+    integer(kind=MPI_COUNT_KIND) :: big, integers_of, addresses_of, counts_of, types_of
+    integer :: four(4), combiner
+    call MPI_Sendrecv([rank, 1, 2, 3], 4_MPI_COUNT_KIND, MPI_INTEGER, right, 43, four, 4_MPI_COUNT_KIND, MPI_INTEGER, left, 43, &
+                      MPI_COMM_WORLD, status)
+    call MPI_Get_count(status, MPI_INTEGER, big)
+    call check(big == 4 .and. four(1) == left .and. four(4) == 3, 'a large count')
+    call MPI_Type_contiguous(2_MPI_COUNT_KIND**33, MPI_INTEGER, pairs)
+    call MPI_Type_size(pairs, big)
+    call check(big == 2_MPI_COUNT_KIND**35, 'a large datatype')
+    call MPI_Type_get_envelope(pairs, integers_of, addresses_of, counts_of, types_of, combiner)
+    call check(counts_of == 1 .and. types_of == 1 .and. combiner == MPI_COMBINER_CONTIGUOUS, 'the envelope of a large datatype')
+    call MPI_Type_free(pairs)
+  end subroutine large_counts
+#endif
+
+#ifdef PARTITIONED
+#ifdef WITHOUT_INFO
+#define INFO_THERE
+#else
+#define INFO_THERE MPI_INFO_NULL,
+#endif
+  subroutine partitions()
+    integer, asynchronous :: from(4), to(4)
+    type(MPI_Request) :: both(2)
+    integer :: part
+    from = [1, 2, 3, 4] + 10 * rank
+    to = -1
+    call MPI_Psend_init(from, 2, 2_MPI_COUNT_KIND, MPI_INTEGER, right, 44, MPI_COMM_WORLD, INFO_THERE both(1))
+    call MPI_Precv_init(to, 2, 2_MPI_COUNT_KIND, MPI_INTEGER, left, 44, MPI_COMM_WORLD, INFO_THERE both(2))
+    call MPI_Startall(2, both)
+    do part = 0, 1
+      call MPI_Pready(part, both(1))
+    end do
+    call MPI_Waitall(2, both, MPI_STATUSES_IGNORE)
+    call check(all(to == [1, 2, 3, 4] + 10 * left), 'partitioned messages')
+    call MPI_Request_free(both(1))
+    call MPI_Request_free(both(2))
+  end subroutine partitions
+#endif
+
   ! These need explicit interfaces there.
   subroutine user_functions()
     procedure(MPI_User_function) :: add

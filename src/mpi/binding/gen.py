@@ -72,8 +72,9 @@ def make_fortran(api, abi, out, bodies):
         write(out, folder + "fort_their_handles.h", gen_fortran.pointer_handles_h() if addresses else gen_fortran.int_handles_h())
         if addresses:
             write(out, folder + "fort_constants.inc", gen_fortran.module_constants(abi))
-        write(out, folder + "fort_mpi.c", gen_fortran.c_file(api, bodies, "", not addresses, addresses, abi.also))
-        write(out, folder + "fort_pmpi.c", gen_fortran.c_file(api, bodies, "P", not addresses, addresses, abi.also))
+        names = gen_fortran.openmpi_names if addresses else gen_fortran.mpich_names
+        write(out, folder + "fort_mpi.c", gen_fortran.c_file(api, bodies, "", names, abi.also))
+        write(out, folder + "fort_pmpi.c", gen_fortran.c_file(api, bodies, "P", names, abi.also))
         return
     write(out, "include/mpif.h", gen_fortran_modules.mpif_h(api, abi, bodies))
     for name, text in gen_fortran_modules.modules(api, abi, bodies).items():

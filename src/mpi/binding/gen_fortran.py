@@ -409,6 +409,9 @@ class Body:
             code = "\n".join(steps + self.after + self.clean + ["    if (ierror)\n        *ierror = rc;"])
         return "static %s f_%s(%s)\n{\n%s\n}\n" % (result, self.name(), ", ".join(self.params()), code)
 
+    def detaches(self):
+        return any(a.p.name == "buffer_addr" for a in self.args)
+
 
 def stand_in(body, a, requests):
     """What kf_ function finds something to stand for a section, as C; None: its address does."""
@@ -486,12 +489,15 @@ def symbols(body, prefix, descriptors=True):
     return rows
 
 
-def detach_f08(body, prefix):
+def with_address(body):
+    """The procedure that brings the address of a buffer back."""
+    return body.text().replace("kf_detached(buffer_addr, address);", "if (!rc)\n        *(void **)buffer_addr = address;")
+
+
+def detach_f08(body, name):
     """mpi_f08 gets the address of the buffer, the others do not (3.6)."""
     n = body.name()
-    text = body.text().replace(" f_%s(" % n, " g_%s(" % n).replace("kf_detached(buffer_addr, address);",
-                                                                     "if (!rc)\n        *(void **)buffer_addr = address;")
-    return text + "KF_NAME(%s, g_%s)\n" % ((prefix + "mpi_" + n).lower() + "_f08", n)
+    return with_address(body).replace(" f_%s(" % n, " g_%s(" % n) + "KF_NAME(%s, g_%s)\n" % (name, n)
 
 
 # ---- INTEGERs of 8 bytes -------------------------------------------------------------------------------------------
@@ -655,7 +661,7 @@ def c_file_wide(api, bodies, prefix):
         small = Body(proc, False, prefix, True)
         for name, what in symbols(small, prefix):
             if detach and name.endswith("_f08"):
-                text = detach_f08(body, prefix)
+                text = detach_f08(body, name)
                 parts.append(text[:text.rindex("KF_NAME")])
                 parts.append(Wide(body, False).text().replace(" f_", " g_").replace(" j_", " h_"))
                 parts.append("KF_NAME(%s, h_%s)" % (name, body.name()))
@@ -673,37 +679,80 @@ def own_name(proc):
     return any(p.kind.name == "FUNCTION" for p in proc.params)
 
 
-def mpich_name(name, large):
-    """What MPICH's modules call a procedure of mpi_f08."""
+def mpich_spelling(name, large):
+    """What MPICH's modules call a procedure of mpi_f08: a large one mpi_x_f08_large up to MPICH 4.1, mpi_x_c_f08 from 4.2 on."""
     m = re.match(r"(p?)(mpi_\w+?)(_c)?(_f08(?:ts)?)$", name)
     if not m:
-        return name
-    base = m.group(2) if large or not m.group(3) else m.group(2) + m.group(3)
-    return m.group(1) + (base.replace("mpi_", "mpir_", 1) if m.group(1) else base) + m.group(4) + "_large" * large
+        return [name]
+    base = m.group(2).replace("mpi_", "mpir_", 1) if m.group(1) else m.group(2)
+    of_now = m.group(1) + base + (m.group(3) or "") + m.group(4)
+    return [m.group(1) + base + m.group(4) + "_large", of_now] if large else [of_now]
 
 
-def c_file(api, bodies, prefix, native=False, addresses=False, also=()):
-    """native: for MPICH's modules; addresses: for those of an ABI whose mpi_f08 has no descriptors; also: [(another name, MPI_X)]."""
+def pcontrol_f08():
+    """In MPICH's mpi_f08 it has an ierror."""
+    return "static void g_Pcontrol(int *level, int *ierror)\n{\n    f_Pcontrol(level);\n    if (ierror)\n        *ierror = MPI_SUCCESS;\n}\n"
+
+
+def name_rows(body, rows):
+    """rows: (a name, which of the procedure's functions it stands for)."""
+    return ["KF_NAME(%s, %s%s)" % (name, what, body.name()) for name, what in rows]
+
+
+def keel_names(body, prefix):
+    rows = symbols(body, prefix)
+    if not body.detaches():
+        return [body.text()] + name_rows(body, rows)
+    return [body.text()] + name_rows(body, rows[:1]) + [detach_f08(body, rows[1][0])]
+
+
+def mpich_names(body, prefix):
+    """Those of MPICH's modules, whose choice buffers in mpi_f08 are gfortran's own descriptors.  A buffer's address is brought back in all
+    forms, as MPICH does."""
+    rows = [(n, what) for name, what in symbols(body, prefix) for n in mpich_spelling(name, body.large)]
+    parts = [with_address(body)]
+    if body.proc.short == "Pcontrol":
+        rows = [(name, "g_" if name.endswith("_f08") else what) for name, what in rows]
+        parts.append(pcontrol_f08())
+    if body.proc.short.startswith("Remove_error_"): # MPICH 4.0's MPIX_Delete_error_class and its like, in mpi_f08
+        rows.append(("p" * bool(prefix) + "mpi" + "r" * bool(prefix) + body.proc.name[3:].lower().replace("remove", "delete") + "_f08", "f_"))
+    parts += name_rows(body, rows)
+    if body.proc.short in ("Status_f082f", "Status_f2f08"):
+        parts.append("KF_SPELL(__mpi_f08_types_MOD_%s, f_%s)" % ((prefix + body.proc.name).lower(), body.name()))
+    return parts
+
+
+def openmpi_names(body, prefix):
+    """Those of Open MPI's modules.  Up to 5 mpi_f08 has addresses (MPI_X_f08), in 6 gfortran's descriptors (MPI_X_f08ts)."""
+    rows, short = symbols(body, prefix, False), body.proc.short
+    low = (prefix + "MPI_" + body.name()).lower()
+    if any(a.choice for a in body.args):
+        rows.append((low + "_f08ts", "d_"))
+    if short in ("Comm_attach_buffer", "Session_attach_buffer") and not body.large:
+        rows.append((low + "_fts", "d_")) # 6's module mpi
+    if short in ("Type_get_contents", "Type_get_envelope") and body.large:
+        rows.append((low.removesuffix("_c") + "_f08_c", "f_")) # 6
+    if short == "Ineighbor_alltoallv" and prefix:
+        rows.append((low + "_init_f08", "f_")) # 5
+    if short in ("Psend_init", "Precv_init"): # 5's have no info (openmpi_modules.inc)
+        rows = [row for row in rows if not row[0].endswith("_f08")]
+    if short == "Buffer_detach":
+        return [body.text()] + name_rows(body, rows[:1]) + [detach_f08(body, rows[1][0])]
+    return [with_address(body)] + name_rows(body, rows)
+
+
+def c_file(api, bodies, prefix, names=keel_names, also=()):
+    """names: the procedure and its names in one MPI's modules; also: [(another name, MPI_X)]."""
     parts = []
     for proc in procedures(api, bodies):
         for large in variants(proc):
             body = Body(proc, large, prefix)
-            parts.append(body.text())
-            if not addresses and any(a.choice for a in body.args):
-                parts.append(descriptor_body(body, native))
-            detach = any(a.p.name == "buffer_addr" for a in body.args)
+            text, *rows = names(body, prefix)
+            parts.append(text)
+            if any(a.choice for a in body.args):
+                parts.append(descriptor_body(body, names != keel_names))
             others = [(prefix + other).lower() + form for other, proc_name in also if proc_name == proc.name and not large for form in ("", "_f08")]
-            parts += ["KF_NAME(%s, f_%s)" % (other, body.name()) for other in others]
-            for name, what in symbols(body, prefix, not addresses):
-                if native:
-                    name = mpich_name(name, large)
-                if detach and name.endswith("_f08"):
-                    parts.append(detach_f08(body, prefix))
-                else:
-                    parts.append("KF_NAME(%s, %s%s)" % (name, what, body.name()))
-            if native and not prefix and proc.short in ("Status_f082f", "Status_f2f08"):
-                parts.append("KF_SPELL(__mpi_f08_types_MOD_%s, f_%s)" % (proc.name.lower(), body.name()))
-            parts.append("")
+            parts += ["KF_NAME(%s, f_%s)" % (other, body.name()) for other in others] + rows + [""]
     return fill(C_FILE, WHICH=prefix + "MPI", FUNCTIONS="\n".join(parts))
 
 

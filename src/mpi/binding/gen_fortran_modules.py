@@ -246,23 +246,31 @@ def types_module():
     return "\n".join(lines + ["CONTAINS"] + bodies + ["END MODULE"])
 
 
-SIZEOF_KINDS = [("INTEGER", k) for k in (1, 2, 4, 8)] + [("REAL", k) for k in (4, 8, 10, 16)] + \
+SIZEOF_KINDS = [("INTEGER", k) for k in (1, 2, 4, 8, 16)] + [("REAL", k) for k in (4, 8, 10, 16)] + \
                [("COMPLEX", k) for k in (4, 8, 10, 16)] + [("LOGICAL", k) for k in (1, 2, 4, 8)] + [("CHARACTER", None)]
+
+
+def if_kind(kind, size, lines):
+    """What build-modules leaves out where the compiler does not know the kind."""
+    return ["!BEGIN KIND %s(%d)" % (kind, size)] + lines + ["!END KIND"] if size else lines
 
 
 def sizeof():
     """The generic interfaces: procedures of the module, as no kind of LOGICAL but one could be an argument of C's."""
-    names = ["MODULE PROCEDURE MPI_Sizeof_%s%s" % (kind, size or "") for kind, size in SIZEOF_KINDS]
+    names = []
+    for kind, size in SIZEOF_KINDS:
+        names += if_kind(kind, size, ["MODULE PROCEDURE MPI_Sizeof_%s%s" % (kind, size or "")])
     return "\n".join("INTERFACE %sMPI_Sizeof\n%s\nEND INTERFACE" % (prefix, "\n".join(names)) for prefix in ("", "P"))
 
 
 def sizeof_bodies(f08):
     rows = []
     for kind, size in SIZEOF_KINDS:
-        rows += ["SUBROUTINE MPI_Sizeof_%s%s(x, size, ierror)" % (kind, size or ""),
-                 "%s(%s), DIMENSION(..), INTENT(IN) :: x" % (kind, "KIND=%d" % size if size else "LEN=*"), "INTEGER, INTENT(OUT) :: size",
-                 "INTEGER, %sINTENT(OUT) :: ierror" % ("OPTIONAL, " if f08 else ""), "size = STORAGE_SIZE(x) / 8",
-                 "IF (PRESENT(ierror)) ierror = MPI_SUCCESS" if f08 else "ierror = MPI_SUCCESS", "END SUBROUTINE"]
+        rows += if_kind(kind, size, [
+            "SUBROUTINE MPI_Sizeof_%s%s(x, size, ierror)" % (kind, size or ""),
+            "%s(%s), DIMENSION(..), INTENT(IN) :: x" % (kind, "KIND=%d" % size if size else "LEN=*"), "INTEGER, INTENT(OUT) :: size",
+            "INTEGER, %sINTENT(OUT) :: ierror" % ("OPTIONAL, " if f08 else ""), "size = STORAGE_SIZE(x) / 8",
+            "IF (PRESENT(ierror)) ierror = MPI_SUCCESS" if f08 else "ierror = MPI_SUCCESS", "END SUBROUTINE"])
     return "\n".join(rows)
 
 

@@ -300,8 +300,9 @@ static void f_no_conversion(void *userbuf, kf_int *datatype, void *count, void *
 
 #ifdef KF_THEIRS
 #define NAME_ROW(name, function, value) \
-    KF_NAME(name, function) KF_SPELL(__mpi_f08_callbacks_MOD_##name, function)
-#define IS_MODULES(fn, name) ((fn) == (void (*)(void))__mpi_f08_callbacks_MOD_##name)
+    KF_NAME(name, function) KF_SPELL(__mpi_f08_callbacks_MOD_##name, function) KF_SPELL(p##name##_, function)
+#define IS_MODULES(fn, name) \
+    ((fn) == (void (*)(void))__mpi_f08_callbacks_MOD_##name || (fn) == (void (*)(void))p##name##_)
 #else
 #define NAME_ROW(name, function, value) KF_NAME(name, function)
 #define IS_MODULES(fn, name) false
@@ -329,8 +330,9 @@ KF_NAME(pmpi_f_sync_reg, f_sync_reg)
 KF_NAME(mpi_f_sync_reg_f08ts, f_sync_reg)
 KF_NAME(pmpi_f_sync_reg_f08ts, f_sync_reg)
 
+/* ---- Other MPIs' modules ---- */
+
 #ifdef KF_THEIRS
-/* The operators of handles. */
 static kf_int f_equal(const kf_int *a, const kf_int *b)
 {
     return kf_logical(*a == *b);
@@ -340,6 +342,50 @@ static kf_int f_unequal(const kf_int *a, const kf_int *b)
 {
     return kf_logical(*a != *b);
 }
+
+/* What class(*) knows of a type, as gfortran has it; the first is a hash that it makes of the names. */
+struct kf_vtab {
+    int hash;
+    size_t size;
+    const void *extends, *def_init;
+    void (*copy)(const void *from, void *to);
+    void (*final)(void), (*deallocate)(void);
+};
+#define KF_VISIBLE __attribute__((visibility("default")))
+#define KF_TYPE_OF(module, of, type, hash, bytes) \
+    KF_VISIBLE extern const char __##module##_MOD___def_init_##of##_##type[bytes]; \
+    KF_VISIBLE extern struct kf_vtab __##module##_MOD___vtab_##of##_##type; \
+    KF_VISIBLE void __##module##_MOD___copy_##of##_##type(const void *from, void *to); \
+    const char __##module##_MOD___def_init_##of##_##type[bytes] = { 0 }; \
+    void __##module##_MOD___copy_##of##_##type(const void *from, void *to) \
+    { \
+        memcpy(to, from, bytes); \
+    } \
+    struct kf_vtab __##module##_MOD___vtab_##of##_##type = { \
+        hash, bytes, NULL, __##module##_MOD___def_init_##of##_##type, __##module##_MOD___copy_##of##_##type, \
+        NULL, NULL, \
+    };
+#define KF_TYPE(module, type, hash, bytes) KF_TYPE_OF(module, module, type, hash, bytes)
+
+/* An extension that C's library says is not here; with n arguments before ierror. */
+#define KF_BEFORE_1 void *a
+#define KF_BEFORE_2 KF_BEFORE_1, void *b
+#define KF_BEFORE_3 KF_BEFORE_2, void *c
+#define KF_BEFORE_4 KF_BEFORE_3, void *d
+#define KF_BEFORE_6 KF_BEFORE_4, void *e, void *f
+#define KF_BEFORE_7 KF_BEFORE_6, void *g
+#define KF_BEFORE_8 KF_BEFORE_7, void *h
+#define KF_BEFORE_9 KF_BEFORE_8, void *i
+#define KF_ABSENT(name, c_name, n) \
+    extern int MPIX_##c_name(void); \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") \
+    static void f_##name(KF_BEFORE_##n, kf_int *ierror) \
+    { \
+        int rc = MPIX_##c_name(); \
+        if (ierror) \
+            *ierror = rc; \
+    } \
+    _Pragma("GCC diagnostic pop")
 #endif
 
 #ifdef KF_MPICH

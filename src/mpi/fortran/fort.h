@@ -265,8 +265,21 @@ struct kf_array {
     } dim[];
 };
 
-#ifdef KF_MPICH
-/* gfortran's own descriptor as one of C's. */
+#ifdef KF_THEIRS
+/* What gfortran passes for TYPE(*), DIMENSION(..) where a procedure is not BIND(C). */
+struct kf_gfortran {
+    void *base_addr;
+    size_t offset, elem_len;
+    int version;
+    signed char rank, type;
+    short attribute;
+    intptr_t span; /* bytes of which a stride counts */
+    struct {
+        intptr_t stride, lower_bound, upper_bound;
+    } dim[];
+};
+
+/* That as one of C's. */
 struct kf_room {
     _Alignas(struct kf_array) char bytes[sizeof(struct kf_array) + 15 * 3 * sizeof(intptr_t)];
 };
@@ -297,9 +310,15 @@ struct kf_section {
 };
 enum { KF_IN, KF_INOUT };
 
+/* The highest rank of a buffer that is a constant. */
+#ifdef KF_MPICH
+enum { KF_CONSTANT_RANK = 1 }; /* MPI_BUFFER_AUTOMATIC */
+#else
+enum { KF_CONSTANT_RANK = 0 };
+#endif
 static inline void *kf_base(const struct kf_array *a)
 {
-    return a->rank == 0 ? kf_buffer(a->base_addr) : a->base_addr;
+    return a->rank <= KF_CONSTANT_RANK ? kf_buffer(a->base_addr) : a->base_addr;
 }
 
 /* Do its elements lie apart?  The last dimension of an assumed-size array has the extent -1. */

@@ -265,6 +265,14 @@ static int forget_all(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* MPI's own has not the same name with each ABI. */
+static int not_copied(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra, (void)in, (void)out;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
 /* May datatypes be kept?  Only if MPI_Finalize will say that it begins. */
 static bool may_keep(void)
 {
@@ -276,7 +284,7 @@ static bool may_keep(void)
         return false;
     if (atomic_exchange(&told, 1))
         return true;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &key, NULL))
+    if (PMPI_Comm_create_keyval(not_copied, forget_all, &key, NULL))
         return false;
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     PMPI_Comm_free_keyval(&key);

@@ -83,8 +83,6 @@ program ring
   call expect(size == storage_size(flag) / 8, 'Sizeof of a LOGICAL')
   call MPI_Sizeof((1.0d0, 2.0d0), size)
   call expect(size == 16, 'Sizeof of a constant')
-  call PMPI_Sizeof(got(::2), size, i)
-  call expect(size == storage_size(got) / 8 .and. i == MPI_SUCCESS, 'PMPI_Sizeof of a section')
   call MPI_F_sync_reg(got)
   index = MPI_ERR_OTHER
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)

@@ -125,7 +125,7 @@ contains
         integer :: i4(4), power
         integer :: pair(2), best(2)
         logical :: truth(3)
-        complex :: c
+        complex :: c, one_of
         double complex :: z
         real :: place(2), found(2)
         character :: byte
@@ -148,7 +148,8 @@ contains
         call MPI_Allreduce(MPI_IN_PLACE, truth(2), 1, MPI_LOGICAL, MPI_LXOR, MPI_COMM_WORLD, ierr)
         call MPI_Allreduce(MPI_IN_PLACE, truth(3), 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, ierr)
         call check(truth(1) .and. (truth(2) .eqv. mod(n, 2) == 1) .and. truth(3), 'operations on logicals')
-        call MPI_Allreduce(cmplx(1, rank), c, 1, MPI_COMPLEX, MPI_SUM, MPI_COMM_WORLD, ierr)
+        one_of = cmplx(1, rank) ! gfortran 16.2 does not compile a call with the expression
+        call MPI_Allreduce(one_of, c, 1, MPI_COMPLEX, MPI_SUM, MPI_COMM_WORLD, ierr)
         call check(c == cmplx(n, n * (n - 1) / 2), 'complex sum')
         call MPI_Allreduce((0d0, 1d0), z, 1, MPI_DOUBLE_COMPLEX, MPI_PROD, MPI_COMM_WORLD, ierr)
         call check(z == (0d0, 1d0)**n, 'complex product')
