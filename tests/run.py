@@ -573,6 +573,7 @@ PARTS = {
     "spread-apps": (part_spread_apps, "the checks of HPC Challenge, FFTW and p4est (apps) with their ranks on 2, 3 and 4 such hosts (root)"),
     "lossy": (part_lossy, "jobs over ssh and MPI programs on hosts that a late and lossy network joins (root)"),
     "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
+    "symbols": (scripts_of("symbols"), "every Debian package that depends on MPICH or Open MPI: Keel's libraries have each symbol of an MPI that its ELF files need"),
     "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est, PT-Scotch, SUNDIALS, DUNE"),
     "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),
 }

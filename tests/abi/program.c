@@ -561,6 +561,117 @@ static void later_variables(void)
 }
 #endif
 
+#ifndef OPEN_MPI
+static int state[5], gone; /* of operations, and error handlers by object */
+
+static void is_gone(void *extra)
+{
+    IS(extra >= (void *)state && extra < (void *)(state + 5), 1);
+    gone++;
+}
+
+static void add_with(void *in, void *inout, MPI_Count n, MPI_Datatype t, void *extra)
+{
+    IS(t, MPI_INT);
+    for (MPI_Count i = 0; i < n; i++)
+        ((int *)inout)[i] += ((int *)in)[i] + *(int *)extra;
+}
+
+static void error_with(int object, int code, void *extra)
+{
+    MPI_Error_class(code, (int *)extra);
+    seen = object;
+}
+
+static void file_error_with(MPI_File object, int code, void *extra)
+{
+    IS(object == MPI_FILE_NULL, 1);
+    MPI_Error_class(code, (int *)extra);
+}
+
+#define FUNCTION(name, ...) \
+    int (*name)(__VA_ARGS__); \
+    *(void **)&name = dlsym(RTLD_DEFAULT, #name); \
+    IS(name != NULL, 1)
+
+static void state_of_windows_and_files(void)
+{
+    FUNCTION(MPIX_Win_create_errhandler_x, void *, void *, void *, MPI_Errhandler *);
+    FUNCTION(MPIX_File_create_errhandler_x, void *, void *, void *, MPI_Errhandler *);
+    MPI_Errhandler h;
+    MPI_Win win;
+    int x = 0;
+    MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    IS(MPIX_Win_create_errhandler_x(error_with, is_gone, &state[2], &h), MPI_SUCCESS);
+    MPI_Win_set_errhandler(win, h);
+    MPI_Win_call_errhandler(win, MPI_ERR_IO);
+    IS(state[2], MPI_ERR_IO);
+    IS(seen, win);
+    MPI_Errhandler_free(&h);
+    IS(gone, 2);
+    MPI_Win_free(&win);
+    IS(gone, 3);
+    IS(MPIX_File_create_errhandler_x(file_error_with, is_gone, &state[3], &h), MPI_SUCCESS);
+    MPI_File_set_errhandler(MPI_FILE_NULL, h);
+    MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_NO_SPACE);
+    IS(state[3], MPI_ERR_NO_SPACE);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&h);
+    IS(gone, 4);
+}
+
+static void state_of_sessions(void)
+{
+    FUNCTION(MPIX_Session_create_errhandler_x, void *, void *, void *, MPI_Errhandler *);
+    FUNCTION(MPI_Session_init, MPI_Info, MPI_Errhandler, int *);
+    FUNCTION(MPI_Session_call_errhandler, int, int);
+    FUNCTION(MPI_Session_finalize, int *);
+    MPI_Errhandler h;
+    int session;
+    IS(MPIX_Session_create_errhandler_x(error_with, is_gone, &state[4], &h), MPI_SUCCESS);
+    IS(MPI_Session_init(MPI_INFO_NULL, h, &session), MPI_SUCCESS);
+    MPI_Session_call_errhandler(session, MPI_ERR_NAME);
+    IS(state[4], MPI_ERR_NAME);
+    IS(seen, session);
+    MPI_Session_finalize(&session);
+    IS(gone, 4);
+    MPI_Errhandler_free(&h);
+    IS(gone, 5);
+}
+
+/* MPICH's functions since 4.3 for operations and error handlers that get a state. */
+static void with_state(void)
+{
+    FUNCTION(MPIX_Op_create_x, void *, void *, int, void *, MPI_Op *);
+    FUNCTION(MPIX_Comm_create_errhandler_x, void *, void *, void *, MPI_Errhandler *);
+    MPI_Errhandler h;
+    MPI_Op op;
+    int x = 1, y = 2;
+    state[0] = 5;
+    IS(MPIX_Op_create_x(add_with, is_gone, 1, &state[0], &op), MPI_SUCCESS);
+    MPI_Reduce_local(&x, &y, 1, MPI_INT, op);
+    IS(y, 8);
+    IS(gone, 0);
+    MPI_Op_free(&op);
+    IS(gone, 1);
+    IS(MPIX_Op_create_x(add_with, NULL, 1, &state[0], &op), MPI_SUCCESS);
+    MPI_Op_free(&op);
+    IS(MPIX_Op_create_x(NULL, is_gone, 1, &state[0], &op) != MPI_SUCCESS, 1);
+    IS(MPIX_Comm_create_errhandler_x(error_with, is_gone, &state[1], &h), MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, h);
+    IS(MPI_Send(&x, 1, MPI_INT, size, 0, MPI_COMM_WORLD),
+       MPI_SUCCESS); /* as in MPICH, whose call has succeeded then */
+    IS(state[1], MPI_ERR_RANK);
+    IS(seen, MPI_COMM_WORLD);
+    MPI_Errhandler_free(&h);
+    IS(gone, 1);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    IS(gone, 2);
+    state_of_windows_and_files();
+    state_of_sessions();
+}
+#endif
+
 static void later(void)
 {
     if (!keel)
@@ -575,6 +686,7 @@ static void later(void)
     class_of(83, "MPI_ERR_ABI");
     later_variables();
 #else
+    with_state();
     class_of(75, "MPI_ERR_SESSION");
     class_of(79, "MPI_T_ERR_NOT_ACCESSIBLE");
     class_of(80, "MPI_ERR_ERRHANDLER");

@@ -14,6 +14,10 @@ EXTENSION(MPIX_Query_hip_support, (void))
 {
     return 0;
 }
+EXTENSION(MPIX_Query_rocm_support, (void))
+{
+    return 0;
+}
 EXTENSION(MPIX_Query_ze_support, (void))
 {
     return 0;

@@ -17,24 +17,3 @@ FUNCTIONS(, ABI_Comm)
 FUNCTIONS(COMM_, ABI_Comm)
 FUNCTIONS(TYPE_, ABI_Datatype)
 FUNCTIONS(WIN_, ABI_Win)
-
-/* ---- C++ ----
- *
- * Open MPI's own libmpi_cxx.so.40 is loaded by all programs that its wrapper for C++ links.  These variables of the library beneath it must
- * be there; it writes into the first, which is an error handler. */
-#define BENEATH_CXX(name, bytes) \
-    extern FRONT_EXPORT char name[bytes] __attribute__((aligned(32))); \
-    char name[bytes];
-BENEATH_CXX(ompi_mpi_errors_throw_exceptions, 1024)
-BENEATH_CXX(ompi_errcode_intern_lastused, 4)
-BENEATH_CXX(ompi_errcodes_intern, 120)
-BENEATH_CXX(ompi_registered_datareps, 64)
-
-/* The operation was made with a function that gets one argument more. */
-FRONT_EXPORT void ompi_op_set_cxx_callback(ABI_Op op, void *fn);
-void ompi_op_set_cxx_callback(ABI_Op op, void *fn)
-{
-    MPIR_Op *o = MPIR_Object_of(MPIR_KIND_OP, front_value_Op(op));
-    if (o)
-        o->callback.extra_state = fn;
-}

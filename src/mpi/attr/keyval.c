@@ -36,6 +36,8 @@ void MPIR_Keyval_release(MPIR_Keyval *k)
 {
     if (!MPIR_Object_unref(k))
         return;
+    if (k->copy.abi && k->copy.abi->gone)
+        k->copy.abi->gone(&k->copy);
     if (generation(k) == GENS - 1)
         ku_slab_retire(&keyvals, k);
     else

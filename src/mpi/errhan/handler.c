@@ -22,10 +22,20 @@ MPIR_Errhandler MPIR_Errors_return =
 /* For the slab, and for references and handles: those of sessions are made, given and freed in any threads (12.4.1). */
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 
-KU_NEEDS(lock) static void drop(MPIR_Errhandler *h)
+/* What is to be told that the handler is no more, after the lock is released; its abi is NULL if none is. */
+KU_NEEDS(lock) static MPIR_Callback drop(MPIR_Errhandler *h)
 {
-    if (MPIR_Object_unref(h))
-        MPIR_Object_free(h);
+    if (!MPIR_Object_unref(h))
+        return (MPIR_Callback){ .abi = NULL };
+    MPIR_Callback fn = h->callback;
+    MPIR_Object_free(h);
+    return fn;
+}
+
+static void tell_gone(MPIR_Callback fn)
+{
+    if (fn.abi && fn.abi->gone)
+        fn.abi->gone(&fn);
 }
 
 void MPIR_Errhandler_release(MPIR_Errhandler *errhandler)
@@ -33,8 +43,9 @@ void MPIR_Errhandler_release(MPIR_Errhandler *errhandler)
     if (!errhandler)
         return;
     ku_lock(&lock);
-    drop(errhandler);
+    MPIR_Callback fn = drop(errhandler);
     ku_unlock(&lock);
+    tell_gone(fn);
 }
 
 void MPIR_Errhandler_ref(MPIR_Errhandler *errhandler)
@@ -95,7 +106,8 @@ int MPIR_Session_create_errhandler(MPIR_Callback session_errhandler_fn, MPIR_Err
 
 int MPIR_Errhandler_check(enum MPIR_KIND kind, const MPIR_Errhandler *errhandler)
 {
-    if (errhandler->what == MPIR_ERRHANDLER_USER && errhandler->object_kind != kind)
+    bool for_all = errhandler->obj.flags & KEEL_OBJ_PREDEFINED;
+    if (errhandler->what == MPIR_ERRHANDLER_USER && errhandler->object_kind != kind && !for_all)
         return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler", "is an error handler for %s; expected one for %s",
                         kind_name(errhandler->object_kind), kind_name(kind));
     return 0;
@@ -189,13 +201,15 @@ int MPIR_Errhandler_free(MPIR_Errhandler **errhandler)
 {
     MPIR_Errhandler *h = *errhandler;
     bool predefined = h->obj.flags & KEEL_OBJ_PREDEFINED;
+    MPIR_Callback fn = { .abi = NULL };
     ku_lock(&lock);
     bool has_handle = predefined || h->handles > 0;
     if (has_handle && !predefined)
         h->handles--;
     if (has_handle)
-        drop(h);
+        fn = drop(h);
     ku_unlock(&lock);
+    tell_gone(fn);
     if (!has_handle)
         return MPIR_Err(MPI_ERR_ERRHANDLER, "errhandler",
                         "is an error handler that was freed, though objects still have it");

@@ -44,6 +44,8 @@ struct MPIR_Abi {
     /* MPI_User_function: inoutvec[i] = invec[i] op inoutvec[i]. */
     void (*call_op)(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_t len,
                     struct MPIR_Datatype *datatype);
+    /* The operation, error handler or key value that the function was given for is no more.  May be NULL. */
+    void (*gone)(const MPIR_Callback *cb);
     /* The functions of a generalized request; each returns the user's error code.  The status goes both ways, but for
      * MPI_ERROR, which is left alone. */
     int (*call_grequest_query)(const MPIR_Callback *cb, struct MPIR_STATUS *status);

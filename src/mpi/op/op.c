@@ -211,8 +211,12 @@ int MPIR_Op_create(MPIR_Callback user_fn, int commute, MPIR_Op **op)
 
 void MPIR_Op_release(MPIR_Op *op)
 {
-    if (MPIR_Object_unref(op))
-        MPIR_Object_free(op);
+    if (!MPIR_Object_unref(op))
+        return;
+    MPIR_Callback fn = op->callback;
+    MPIR_Object_free(op);
+    if (fn.abi->gone)
+        fn.abi->gone(&fn);
 }
 
 int MPIR_Op_free(MPIR_Op **op)
