@@ -371,7 +371,7 @@ TCP_ALL = {"env": {"KEEL_DEVICES": "self,tcp"}, "slow": 2}
 SPLIT_ALL = {"nodes": 2, "slow": 2}
 TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
 OFI = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": [*(("device/suite", "ofi over " + p) for p in ("tcp;ofi_rxm", "tcp;ofi_rxm, its updates", "net", "shm")), ("core/suite_run", "ofi"), ("core/suite_run", "ofi, long messages fetched")], "takes": across_ofi, "ranks": few(2), "plugin": "ch_ofi.so"}
-UCX = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": [("device/suite", "ucx over tcp"), ("device/suite", "ucx over tcp, not told of deaths"), ("device/suite", "ucx over shared memory"), ("core/suite_run", "ucx"), ("core/suite_run", "ucx, long messages fetched")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
+UCX = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": [("device/suite", "ucx over tcp"), ("device/suite", "ucx over tcp, not told of deaths"), ("device/suite", "ucx over shared memory"), ("device/suite", "ucx over shared memory, its updates"), ("core/suite_run", "ucx"), ("core/suite_run", "ucx, long messages fetched")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
 MIXED = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,shmem,tcp,ofi", "KEEL_DEVICE_COSTS": "ofi=1000", "FI_PROVIDER": "tcp;ofi_rxm"}, "nodes": 2, "slow": 4, "takes": across_ofi, "ranks": few(3), "plugin": "ch_ofi.so"}
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 

@@ -241,6 +241,9 @@ static const struct subject subjects[] = {
       .apart = true, .env = "UCX_TLS=tcp", .more_env = "KEEL_UCX_DEATHS=no", .bound = 200, .whole = true },
     { "ucx over shared memory", ucx_ops, 2, MAX_RANKS, .lends = true, .connects = true, .apart = true,
       .env = "UCX_TLS=posix,sysv,cma,self", .bound = 200, .whole = true },
+    { "ucx over shared memory, its updates", ucx_ops, 2, MAX_RANKS, .lends = true, .connects = true,
+      .apart = true, .env = "UCX_TLS=posix,sysv,cma,self", .more_env = "KEEL_CARD_NS=1700",
+      .memory_alone = true },
     { "plug-in", elsewhere_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true },
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

@@ -2,7 +2,7 @@
 """Messages and one-sided calls over libfabric (tcp;ofi_rxm) and UCX (tcp) on loopback: Keel's ch_ofi and ch_ucx, the installed peers over the same
 libraries, and the libraries alone: ofi_raw.c, and ucx_perftest where it is installed.  Over UCX there are two columns more: Keel with
 KEEL_UCX_DEATHS=no ("blind"), as the peers use UCX; and active messages of ucx_perftest on endpoints that tell of deaths ("floor"), as Keel uses
-it else.
+it else.  Updates ("fadd", "cswap") are of 8 bytes: UCX's are what it emulates by messages, where Keel has its own.
 
   rdma.py [--rounds N] [--sizes 8,65536,...] [--time S] [--over ofi,ucx] [--best]
 All take turns; medians of the rounds.  vs bare: the median of the rounds' ratios to the library alone; below 1: faster.  --best: the best of the
@@ -24,8 +24,9 @@ OFI = {"FI_PROVIDER": PROVIDER, "FI_TCP_IFACE": "lo"}
 UCX = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 MCA = {"ofi": ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", PROVIDER],
        "ucx": ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any", "--mca", "osc", "ucx"]}
-RMA = {"created_put_8": ("put", 8), "created_get_8": ("get", 8), "created_put_1M": ("put", 1 << 20), "created_get_1M": ("get", 1 << 20)}
-UNITS = {"latency": "us", "bandwidth": "MB/s", "put": "us", "get": "us"}
+RMA = {"created_put_8": ("put", 8), "created_get_8": ("get", 8), "created_put_1M": ("put", 1 << 20), "created_get_1M": ("get", 1 << 20),
+       "created_fetch_and_op": ("fadd", 8), "created_compare_and_swap": ("cswap", 8)}
+UNITS = {"latency": "us", "bandwidth": "MB/s", "put": "us", "get": "us", "fadd": "us", "cswap": "us"}
 
 
 def over(lib, library):
@@ -84,16 +85,16 @@ def perftest(test, size, args, *more):
 
 BARE = (("latency", "tag_lat"), ("bandwidth", "tag_bw"), ("get", "ucp_get"))
 FLOOR = (("latency", "ucp_am_lat"), ("bandwidth", "ucp_am_bw"))
+UPDATES = (("fadd", "ucp_fadd"), ("cswap", "ucp_cswap"))
 
 
 def bare_ucx(sizes, args, tests=BARE, *more):
     """Its latency is that of half a round trip; a put's of one until the next may be, so puts are left out; a get's is of the whole."""
     found = {}
-    for n in sizes:
-        for what, test in tests:
-            row = perftest(test, n, args, *more)
-            if len(row) >= 6:
-                found[what, n] = 1.048576 * row[5] if what == "bandwidth" else row[3]
+    for n, what, test in [(n, *one) for n in sizes for one in tests] + [(8, *one) for one in UPDATES]:
+        row = perftest(test, n, args, *more)
+        if len(row) >= 6:
+            found[what, n] = 1.048576 * row[5] if what == "bandwidth" else row[3]
     return found
 
 

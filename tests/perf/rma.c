@@ -171,6 +171,7 @@ int main(int argc, char **argv)
     measure("created_get_8", get8, 0);
     measure("created_put_1M", put1m, 0);
     measure("created_fetch_and_op", fetch, 0);
+    measure("created_compare_and_swap", swap, 0);
     MPI_Win_unlock_all(win);
     busy("created_lock_put_unlock_of_busy");
     MPI_Group_free(&others);

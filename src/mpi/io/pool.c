@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <time.h>
 #include "io.h"
+#include "util/hush.h"
 #include "util/lock.h"
 #include "util/segment.h"
 
@@ -107,14 +108,12 @@ static bool create(struct pool_thread *t, bool wide, const cpu_set_t *cpus)
 /* With the lock, which the thread takes before it looks at its place. */
 KU_NEEDS(lock) static void add_thread(struct pool_thread *t)
 {
-    sigset_t all, old;
+    sigset_t before;
     cpu_set_t cpus;
     bool wide = beyond_own_core(&cpus);
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    ku_hush(&before, SIGBUS);
     t->lives = create(t, wide, &cpus) || (wide && create(t, false, NULL));
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    ku_hush_end(&before);
 }
 
 /* Is there a thread for one more job, or one that will come to it? */

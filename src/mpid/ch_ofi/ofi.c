@@ -760,9 +760,9 @@ static dev_status ofi_open(const struct dev_services *services, const struct dev
         return DEV_ERROR;
     }
     rdm_init(&o->dev, "ofi", &lib, services, world);
-    rdm_hush(&signals);
+    ku_hush(&signals, 0);
     st = open_by_hints(o);
-    rdm_hush_end(&signals);
+    ku_hush_end(&signals);
     if (st == DEV_OK)
         st = rdm_open(&o->dev, descriptor(o));
     if (st != DEV_OK) {

@@ -9,6 +9,7 @@
 #include <ucp/api/ucp.h>
 #include <unistd.h>
 #include "mpid/rdm/rdm.h"
+#include "updates.h"
 
 enum {
     AM_ID = 1,
@@ -28,6 +29,9 @@ struct ucx {
     size_t rkey_bytes;
     bool heard; /* a packet has come in this poll: it goes up before more is looked for */
     bool blind; /* what UCX_TLS leaves cannot tell of deaths, or is not to: the launcher alone does */
+    bool
+        updates; /* what carries packets out of this node updates memory by itself (updates.c); known when the device is open */
+    struct ucx_transport transports[UCX_TRANSPORTS];
 };
 
 static struct ucx *ucx_of(const struct dev *d)
@@ -90,6 +94,7 @@ static ucs_status_t make_endpoint(struct dev_peer *p, const void *address, ucp_e
 
 static dev_status connect_to(struct dev_peer *p, const void *address, size_t len)
 {
+    struct ucx *u = ucx_of(p->dev);
     ucp_ep_h ep;
     ucs_status_t st;
     void *aligned = malloc(len); /* UCX reads words of it */
@@ -100,6 +105,7 @@ static dev_status connect_to(struct dev_peer *p, const void *address, size_t len
     if (st != UCS_OK)
         return DEV_NO_SUPPORT;
     p->to = ep;
+    p->updates = u->updates && dev_ucx_updates(u->transports, ep);
     return DEV_OK;
 }
 
@@ -279,7 +285,7 @@ static bool to_ucx(enum keel_atomic_op op, ucp_atomic_op_t *its)
     return known[op].has;
 }
 
-/* One step also for the processor there: the context asks for that (open_context). */
+/* One step also for the processor there: the context asks for that (open_context).  Never by messages of UCX's: the core has its own. */
 static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
                          enum keel_atomic_type type)
 {
@@ -288,7 +294,7 @@ static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offse
     size_t n = keel_atomic_bytes(type);
     bool swaps = what == KEEL_ATOMIC_COMPARE_SWAP; /* UCX wants what is to be put in the place of the reply */
     ucp_atomic_op_t its;
-    if (n < 4 || type >= KEEL_FLOAT || !to_ucx(what, &its) || !has_rkey(r))
+    if (n < 4 || type >= KEEL_FLOAT || !r->peer->updates || !to_ucx(what, &its) || !has_rkey(r))
         return DEV_NO_SUPPORT;
     if (swaps)
         amo->old = amo->operand;
@@ -435,17 +441,30 @@ static bool has_card(void)
     return found;
 }
 
-/* By the address that names networks alone: by the other one UCX would reach this process within it. */
-static void measure(struct ucx *u)
+/* By an address of this worker.  False: UCX has no way there. */
+static bool measure_by(struct ucx *u, uint32_t address_flags)
 {
     ucp_worker_attr_t own = { .field_mask =
                                   UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
-                              .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY };
-    bool blind = u->blind;
-    if (!rdm_asks_card(&u->dev, has_card() ? 1700 : 0) || ucp_worker_query(u->worker, &own) != UCS_OK)
-        return;
-    rdm_measure(&u->dev, own.address, own.address_length);
+                              .address_flags = address_flags };
+    bool reached;
+    if (ucp_worker_query(u->worker, &own) != UCS_OK)
+        return false;
+    reached = rdm_measure(&u->dev, own.address, own.address_length);
     ucp_worker_release_address(u->worker, own.address);
+    return reached;
+}
+
+/* What a card costs, and whether it updates memory by itself: by the address that names networks alone, as by the whole one UCX would
+ * reach this process within it.  Where UCX is left without a network, by what it has. */
+static void measure(struct ucx *u)
+{
+    bool blind = u->blind;
+    if (!rdm_asks_card(&u->dev, has_card() ? 1700 : 0))
+        return;
+    u->updates = true; /* is to be found out (connect_to) */
+    u->updates = (measure_by(u, UCP_WORKER_ADDRESS_FLAG_NET_ONLY) || measure_by(u, 0)) &&
+                 u->dev.peers[u->dev.world.rank]->updates;
     u->blind = blind;
 }
 
@@ -469,9 +488,9 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
     rdm_init(&u->dev, "ucx", &lib, services, world);
     u->dev.max_lying = LYING;
     u->blind = services->knob_number(services->core, "UCX_DEATHS") == 0;
-    rdm_hush(&signals);
+    ku_hush(&signals, 0);
     why = open_worker(u);
-    rdm_hush_end(&signals);
+    ku_hush_end(&signals);
     if (why == UCS_OK && ucp_worker_get_efd(u->worker, &fd) != UCS_OK)
         fd = -1; /* some transport cannot wake: it is looked at */
     if (why != UCS_OK)
@@ -540,7 +559,8 @@ static void ucx_caps(const struct dev *d, struct dev_caps *caps)
                                .reach = DEV_REACH_ANY,
                                .mem_kinds = 1u << DEV_MEM_HOST,
                                .stream = true,
-                               .unaided = d->has_memory && card };
+                               .unaided = d->has_memory && card,
+                               .no_atomic = !ucx_of(d)->updates };
 }
 
 static int about(const struct dev *d, char *text, size_t cap)

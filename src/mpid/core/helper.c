@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "util/hush.h"
 
 enum { OFF, ON, OVER };
 enum { AWAY_MS = 1, AWAY_MOST_MS = 8, LISTEN_MS = 10 };
@@ -76,11 +76,10 @@ static void *help(void *unused)
 /* Signals are the program's. */
 static bool make(void)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t before;
+    ku_hush(&before, 0);
     bool made = pthread_create(&helper.thread, NULL, help, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    ku_hush_end(&before);
     return made;
 }
 

@@ -21,6 +21,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "util/hush.h"
 #include "util/knob.h"
 
 extern char **environ;
@@ -124,9 +125,20 @@ static struct plugin *find(const char *path)
     return p;
 }
 
+/* A library behind it may start threads as soon as it is loaded (UCX from 1.18 on): they take no signal that is meant for the program. */
+static void *load_hushed(const char *path)
+{
+    sigset_t before;
+    void *library;
+    ku_hush(&before, 0);
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    ku_hush_end(&before);
+    return library;
+}
+
 static bool load_into(struct plugin *p)
 {
-    p->library = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
+    p->library = load_hushed(p->path);
     if (p->library != NULL)
         *(void **)&p->entry = dlsym(p->library, KEEL_DEVICE_SYMBOL);
     if (p->entry == NULL)

@@ -57,10 +57,9 @@ static void settle(struct dev_peer *p)
 }
 
 /* The process is a peer of its own for this alone.  It counts as gone, so that nothing is told of it. */
-static uint64_t measure(struct dev *d, const void *address, size_t n)
+static bool measure(struct dev *d, const void *address, size_t n)
 {
     struct dev_peer *p;
-    uint64_t ns = 0;
     ku_lock(&d->lock);
     p = rdm_peer(d, d->world.rank);
     if (p != NULL) {
@@ -72,14 +71,14 @@ static uint64_t measure(struct dev *d, const void *address, size_t n)
         p = NULL;
     ku_unlock(&d->lock);
     if (p == NULL)
-        return 0;
-    ns = least(p);
+        return false;
+    d->measured_ns = (uint32_t)least(p);
     settle(p);
     ku_lock(&d->lock);
     d->lib->disconnect(p);
     d->refused = false;
     ku_unlock(&d->lock);
-    return ns;
+    return true;
 }
 
 bool rdm_asks_card(struct dev *d, uint32_t card_ns)
@@ -89,12 +88,14 @@ bool rdm_asks_card(struct dev *d, uint32_t card_ns)
     return as_if > 0 || (card_ns > 0 && d->world.size > d->world.local_size);
 }
 
-void rdm_measure(struct dev *d, const void *address, size_t n)
+bool rdm_measure(struct dev *d, const void *address, size_t n)
 {
     sigset_t signals;
-    rdm_hush(&signals);
-    d->measured_ns = (uint32_t)measure(d, address, n);
-    rdm_hush_end(&signals);
+    bool reached;
+    ku_hush(&signals, 0);
+    reached = measure(d, address, n);
+    ku_hush_end(&signals);
+    return reached;
 }
 
 static bool is_slow(const struct dev *d)

@@ -896,18 +896,6 @@ static bool watch(struct dev *d, int fd)
     return fd < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
-void rdm_hush(sigset_t *before)
-{
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
-void rdm_hush_end(const sigset_t *before)
-{
-    pthread_sigmask(SIG_SETMASK, before, NULL);
-}
-
 dev_status rdm_open(struct dev *d, int lib_fd)
 {
     const char *why = ku_auth_ready();

@@ -28,9 +28,9 @@
 #ifndef RDM_H
 #define RDM_H
 
-#include <signal.h>
 #include <stdatomic.h>
 #include "device.h"
+#include "util/hush.h"
 #include "util/lock.h"
 
 enum {
@@ -115,6 +115,8 @@ struct dev_peer {
     uint64_t its_token; /* of packets from it, once has_its_token */
     bool has_its_token;
     void *to; /* the library's */
+    bool
+        updates; /* for the library: its own updates reach the peer's memory, as one step to the processors there, too */
     /* sending, with `lock` */
     uint16_t seq;
     uint16_t acked;   /* it has handed up all before this */
@@ -230,13 +232,10 @@ struct dev {
 void rdm_init(struct dev *d, const char *name, const struct rdm_lib *lib, const struct dev_services *services,
               const struct dev_world *world);
 dev_status rdm_open(struct dev *d, int lib_fd); /* after the library is; what is wrong is said */
-/* Between these a library makes its threads: they take none of the program's signals. */
-void rdm_hush(sigset_t *before);
-void rdm_hush_end(const sigset_t *before);
 /* After rdm_open.  The card should take card_ns for a short packet (0: there is none): is it to be measured?  Measure it; `address`: this
  * process's own, of the library, by way of networks.  Then: what to tell the core, and what to add to n bytes of text about the device. */
 bool rdm_asks_card(struct dev *d, uint32_t card_ns);
-void rdm_measure(struct dev *d, const void *address, size_t n);
+bool rdm_measure(struct dev *d, const void *address, size_t n); /* false: the library cannot connect to it */
 uint32_t rdm_latency(const struct dev *d, uint32_t without_card);
 int rdm_about(const struct dev *d, char *text, size_t cap, int n);
 void rdm_fini(struct dev *d); /* all but d itself; after lib.disconnect of all */
