@@ -104,6 +104,15 @@ def marked():
     return [(pid, cmd) for pid, cmd in processes.marked("TEST_MARK=" + MARK) if pid != os.getpid()]
 
 
+def comm(pid):
+    """What the system calls the process; "": it has gone."""
+    try:
+        with open(f"/proc/{pid}/comm") as f:
+            return f.read().rstrip("\n")
+    except OSError:
+        return ""
+
+
 def until(condition, seconds=10):
     """Wait for condition(), longer if the machine is busy; its last value."""
     begun = time.time()

@@ -29,6 +29,21 @@ static pmix_status_t ask(const char *key, const char *qualifier, const char *val
     return s;
 }
 
+/* PMIx's own texts are others in each version: NOT-FOUND in 4, PMIX_ERR_NOT_FOUND later. */
+static const char *name_of(pmix_status_t s)
+{
+    switch (s) {
+    case PMIX_SUCCESS:
+        return "done";
+    case PMIX_ERR_NOT_FOUND:
+        return "not found";
+    case PMIX_ERR_NOT_SUPPORTED:
+        return "not supported";
+    default:
+        return PMIx_Error_string(s);
+    }
+}
+
 static void text(const char *key, char *to, size_t cap)
 {
     pmix_info_t *info;
@@ -37,7 +52,7 @@ static void text(const char *key, char *to, size_t cap)
     if (s == PMIX_SUCCESS && n == 1 && info->value.type == PMIX_STRING)
         snprintf(to, cap, "%s", info->value.data.string);
     else
-        printf("%s: %s\n", key, PMIx_Error_string(s));
+        printf("%s: %s\n", key, name_of(s));
 }
 
 static void processes(const char *key)
@@ -46,7 +61,7 @@ static void processes(const char *key)
     size_t n;
     pmix_status_t s = ask(key, PMIX_NSPACE, space, &info, &n);
     if (s != PMIX_SUCCESS || n != 1 || info->value.type != PMIX_DATA_ARRAY) {
-        printf("%s: %s\n", key, PMIx_Error_string(s));
+        printf("%s: %s\n", key, name_of(s));
         return;
     }
     const pmix_proc_info_t *p = info->value.data.darray->array;
@@ -62,7 +77,7 @@ static void members(const char *set)
     pmix_status_t s = ask(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, set, &info, &n);
     printf("%s:", set);
     if (s != PMIX_SUCCESS || n != 1 || info->value.type != PMIX_DATA_ARRAY)
-        printf(" %s", PMIx_Error_string(s));
+        printf(" %s", name_of(s));
     const pmix_proc_t *p = s == PMIX_SUCCESS ? info->value.data.darray->array : NULL;
     for (size_t i = 0; p && i < info->value.data.darray->size; i++)
         printf(" %u", p[i].rank);
@@ -91,7 +106,7 @@ static int release(void)
     PMIX_INFO_LOAD(&info[0], PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_PROC);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_NON_DEFAULT, &flag, PMIX_BOOL);
     pmix_status_t s = PMIx_Notify_event(PMIX_DEBUGGER_RELEASE, &me, PMIX_RANGE_CUSTOM, info, 2, NULL, NULL);
-    printf("release: %s\n", PMIx_Error_string(s));
+    printf("release: %s\n", name_of(s));
     return s == PMIX_SUCCESS ? 0 : 1;
 }
 
@@ -105,7 +120,7 @@ int main(int argc, char **argv)
     PMIX_INFO_LOAD(&info, PMIX_TOOL_ATTACHMENT_FILE, argv[1], PMIX_STRING);
     pmix_status_t s = PMIx_tool_init(&me, &info, 1);
     if (s != PMIX_SUCCESS) {
-        printf("PMIx_tool_init: %s\n", PMIx_Error_string(s));
+        printf("PMIx_tool_init: %s\n", name_of(s));
         return 1;
     }
     text(PMIX_QUERY_NAMESPACES, space, sizeof space);

@@ -14,6 +14,9 @@ from namespaces import Namespaces, skip
 MUNGED, CONTROLLER, SLURMD = (shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") for name in ("munged", "slurmctld", "slurmd"))
 
 
+VERSION = tuple(map(int, re.findall(r"\d+", subprocess.run([SLURMD, "-V"], capture_output=True, text=True).stdout)[:2])) if SLURMD else (0, 0)
+
+
 def need():
     if os.geteuid() != 0:
         skip("a Slurm of its own needs root")
@@ -65,7 +68,9 @@ TmpFS={folder}/tmp/%n
 NodeName=h[1-{nodes}] NodeHostname={os.uname().nodename} NodeAddr=127.0.0.1 Port=[17001-{17000 + nodes}] CPUs={cpus}{"" if cgroup is None else " RealMemory=1000"}
 PartitionName=all Nodes=ALL Default=YES State=UP
 """)
-        if cgroup is not None:
+        if cgroup is None:  # else slurmd wants a cgroup of its own
+            cgroup = "CgroupPlugin=disabled\n" if VERSION >= (23, 11) else ""
+        if cgroup:
             with open(f"{folder}/cgroup.conf", "w") as f:
                 f.write(cgroup)
         os.environ["SLURM_CONF"] = f"{folder}/slurm.conf"
