@@ -97,6 +97,27 @@ static bool nodes_by_number(struct pmi_facts *f)
     return true;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Are there as many numbers as nodes?  Slurm 24.11 with PMIx 5 tells 0 of each rank, on whatever node it is.  True without memory, too. */
+static bool are_all(const struct pmi_facts *f)
+{
+    int32_t nodes = number_of(PMIX_RANK_WILDCARD, PMIX_NUM_NODES, -1), n = 1;
+    int32_t *sorted = nodes > 0 ? malloc((size_t)f->size * sizeof *sorted) : NULL;
+    if (!sorted)
+        return true;
+    memcpy(sorted, f->node_of, (size_t)f->size * sizeof *sorted);
+    qsort(sorted, (size_t)f->size, sizeof *sorted, by_value);
+    for (int32_t r = 1; r < f->size; r++)
+        n += sorted[r] != sorted[r - 1];
+    free(sorted);
+    return n == nodes;
+}
+
 static bool take_peers(struct pmi_facts *f, const char *name, int32_t node)
 {
     pmix_proc_t *procs = NULL;
@@ -141,7 +162,7 @@ static int learn(struct pmi_facts *f)
     f->node_of = calloc((size_t)f->size, sizeof *f->node_of);
     if (!f->node_of)
         return ku_err_set(ENOMEM, NULL, "no memory for the nodes of %d ranks", f->size);
-    if (f->size > 1 && !nodes_by_number(f) && !nodes_by_name(f))
+    if (f->size > 1 && !(nodes_by_number(f) && are_all(f)) && !nodes_by_name(f) && !nodes_by_number(f))
         return ku_err_set(EPROTO, NULL, "the launcher's PMIx does not tell on which nodes the ranks are");
     node_of = f->node_of;
     return f->size > 1 ? pmi_renumber(f->node_of, f->size) : 0;
