@@ -625,21 +625,27 @@ static pmix_status_t on_unpublish(const pmix_proc_t *p, char **keys, const pmix_
 
 /* ---- beginning ---- */
 
-static pmix_server_module_t module = {
-    .client_connected = on_connected,
-    .client_finalized = on_finalized,
-    .abort = on_abort,
-    .fence_nb = on_fence,
-    .direct_modex = on_wanted,
-    .publish = on_publish,
-    .lookup = on_lookup,
-    .unpublish = on_unpublish,
-    .spawn = pmix_spawn,
-    .connect = on_connect,
-    .disconnect = on_disconnect,
-    .notify_event = pmix_event,
-    .query = pmix_query,
-    .tool_connected = pmix_tool,
+/* libpmix takes as many functions as it knows.  These may be more than the one knew that this was built with: it finds NULL then. */
+static struct {
+    pmix_server_module_t known;
+    void *later[64];
+} module = {
+    .known = {
+        .client_connected = on_connected,
+        .client_finalized = on_finalized,
+        .abort = on_abort,
+        .fence_nb = on_fence,
+        .direct_modex = on_wanted,
+        .publish = on_publish,
+        .lookup = on_lookup,
+        .unpublish = on_unpublish,
+        .spawn = pmix_spawn,
+        .connect = on_connect,
+        .disconnect = on_disconnect,
+        .notify_event = pmix_event,
+        .query = pmix_query,
+        .tool_connected = pmix_tool,
+    },
 };
 
 /* What another launcher has told mpiexec itself is not for its ranks. */
@@ -669,7 +675,7 @@ static pmix_status_t begin(void)
     infos_u32(&a, PMIX_NODEID, here.me);
     if (crew.launch->pmix == SERVE_PMIX_TOOLS)
         infos_flag(&a, PMIX_SERVER_TOOL_SUPPORT, true);
-    pmix_status_t s = lib.init(&module, a.at, a.n);
+    pmix_status_t s = lib.init(&module.known, a.at, a.n);
     free(own);
     infos_free(&a);
     if (is_well(s))
