@@ -232,6 +232,23 @@ void crew_hear(void)
 
 /* ---- ranks' ends ---- */
 
+/* A rank that has ended well, and had not begun with MPI, or had done with it: those who look whether all sleep (core/report.c) count it
+ * out, and look again. */
+static void count_out(int rank)
+{
+    for (int i = 0; i < crew.launch->nodes; i++) {
+        const struct ku_segment *s = &crew.segments[i];
+        int32_t here = s->head ? ku_segment_local_of(s, rank) : -1;
+        uint32_t started = KU_RANK_STARTED, resting = KU_RANK_RESTING;
+        if (here < 0)
+            continue;
+        _Atomic uint32_t *state = &ku_segment_rank(s, (uint32_t)here)->state;
+        if (atomic_compare_exchange_strong(state, &started, KU_RANK_FINALIZED) ||
+            atomic_compare_exchange_strong(state, &resting, KU_RANK_FINALIZED))
+            ku_segment_wake_all(s);
+    }
+}
+
 void crew_reap(void)
 {
     int status;
@@ -247,6 +264,8 @@ void crew_reap(void)
         crew.alive--;
         serve_settle(rank);
         crew_hear();
+        if (status == 0)
+            count_out(rank);
         crew.on_end(rank, pid, status);
     }
 }

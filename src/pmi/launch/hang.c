@@ -20,9 +20,12 @@
 #include "util/clock.h"
 #include "util/wait.h"
 
-static const double TICK = 1, TICK_MOST = 30, QUIET = 1.9, PATIENCE = 0.7, PATIENCE_AWAKE = 0.2,
+static const double SOON = 0.4, TICK = 1, TICK_MOST = 30, QUIET = 1.9, PATIENCE = 0.7, PATIENCE_AWAKE = 0.2,
                     PATIENCE_FAR = 2;
-enum { LOOK_US = 2000 };
+enum {
+    LOOK_US = 2000,
+    LOOKS_SOON = 8 /* on a busy machine a rank that is asked may answer late, or have fallen asleep last */
+};
 
 static struct {
     const struct launch *launch;
@@ -37,6 +40,7 @@ static struct {
     uint64_t continued; /* ns: the job was stopped before */
     bool stopped;
     double due, tick;
+    int looks; /* since all nodes were still: the first ones follow each other soon */
     bool told; /* of this standstill */
     int awake; /* looks in a row since then at which a rank was awake */
     void (*ask_far)(int question);
@@ -107,7 +111,7 @@ static void look_if_still(void)
         if (r.pid != 0 && !hang.still[l->node_of[i]])
             return;
     }
-    hang.tick = TICK;
+    hang.looks = 0;
     hang.due = now();
 }
 
@@ -390,10 +394,15 @@ static bool gets_on(void)
 static void plan(void)
 {
     bool still = quiet(QUIET, true);
-    hang.due = now() + hang.tick;
-    if (hang.launch->hang_seconds > 0)
+    if (hang.launch->hang_seconds > 0) {
+        hang.due = now() + hang.tick;
         return;
-    hang.tick = hang.tick < TICK_MOST / 2 ? 2 * hang.tick : TICK_MOST;
+    }
+    if (hang.looks++ < LOOKS_SOON)
+        hang.tick = SOON;
+    else
+        hang.tick = hang.tick < TICK ? TICK : hang.tick < TICK_MOST / 2 ? 2 * hang.tick : TICK_MOST;
+    hang.due = now() + hang.tick;
     hang.awake = still ? 0 : hang.awake + 1;
     if (hang.awake > 1 && hang.told) { /* something helped; from now on they tell again */
         hang.told = false;

@@ -24,12 +24,14 @@
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
 static const double TWICE_SECONDS = 2; /* a second SIGQUIT within this time is meant for the ranks */
+static const double PRESS_SECONDS = 0.1; /* pass at least until a person presses a key again */
 
 static struct front {
     const struct launch *launch;
     int daemon; /* socket */
     pid_t pid;  /* of the daemon */
-    int signals, asked, by_signal;
+    int signals, by_signal;
+    double asked_at; /* a signal that ends the job has come; 0: none */
     int spawner; /* socket to the process that has spawned this job; -1: none, or it has said all it has to */
     int alive;   /* the same socket, as long as this process lives; -1: none */
     double quit_at;  /* of the last SIGQUIT, which asked for a report */
@@ -90,10 +92,17 @@ static void tell(int word, int value, bool from_tty)
 static bool asks_for_report(int sig)
 {
     double t = now();
-    if (sig != SIGQUIT || front.asked || (front.quit_at && t < front.quit_at + TWICE_SECONDS))
+    if (sig != SIGQUIT || front.asked_at > 0 || (front.quit_at && t < front.quit_at + TWICE_SECONDS))
         return false;
     front.quit_at = t;
     return true;
+}
+
+/* Is the job to be killed at once, as it has been asked to end before?  A person says so by a key, pressed again.  timeout and others send
+ * a signal to the process and then to its group, so it comes twice: ranks have their time all the same. */
+static bool insists(int sig)
+{
+    return now() >= front.asked_at + (sig == SIGINT || sig == SIGQUIT ? PRESS_SECONDS : GRACE_SECONDS);
 }
 
 static void on_signal(int sig, bool from_tty)
@@ -103,13 +112,16 @@ static void on_signal(int sig, bool from_tty)
         return;
     }
     bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
-    if (ends && front.asked++) {
-        tell(WORD_KILL, 0, false);
-        front.force_at = now() + PATIENCE_AFTER_KILL;
+    if (ends && front.asked_at > 0) {
+        if (insists(sig)) {
+            tell(WORD_KILL, 0, false);
+            front.force_at = now() + PATIENCE_AFTER_KILL;
+        }
         return;
     }
     tell(WORD_SIGNAL, sig, from_tty);
     if (ends) {
+        front.asked_at = now();
         front.by_signal = sig;
         front.force_at = now() + PATIENCE_SECONDS;
     }

@@ -46,8 +46,8 @@
 #include "util/err.h"
 #include "util/segment.h"
 
-static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, CAUSE_SECONDS = 3, GRACE_SECONDS = 2,
-                    ANSWERS_SECONDS = 10, KILL_SECONDS = 10;
+static const double LINGER_SECONDS = 0.05, LINGER_MOST_SECONDS = 0.5, CAUSE_SECONDS = 3, ANSWERS_SECONDS = 10,
+                    KILL_SECONDS = 10;
 
 enum phase { RUN, LINGER, TERM, KILL };
 
