@@ -167,9 +167,11 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "mpiexe
 _Noreturn void die(const char *fmt, ...)
     __attribute__((format(printf, 1, 2))); /* say, end all descendants, exit */
 const char *plural(long n);                /* "s", or "" for 1 */
-enum { GRACE_SECONDS = 2 }; /* that processes of the job have after SIGTERM or the user's signal, before SIGKILL */
-double now(void);                          /* seconds, monotonic */
-int milliseconds(double seconds);          /* for poll: at least 0, at most 12 days */
+enum {
+    GRACE_SECONDS = 2
+};                /* that processes of the job have after SIGTERM or the user's signal, before SIGKILL */
+double now(void); /* seconds, monotonic */
+int milliseconds(double seconds); /* for poll: at least 0, at most 12 days */
 
 /* tree.c: every descendant of this process.  */
 /* Send `sig` to each, except those in process group `but` (0: no exception).  How many; -1 if /proc cannot be

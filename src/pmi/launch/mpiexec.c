@@ -23,7 +23,7 @@
 
 /* If the daemon does not end by itself in this time after the last word to it, it is killed. */
 static const double PATIENCE_SECONDS = 20, PATIENCE_AFTER_KILL = 5, PATIENCE_TO_STOP = 1;
-static const double TWICE_SECONDS = 2; /* a second SIGQUIT within this time is meant for the ranks */
+static const double TWICE_SECONDS = 2;   /* a second SIGQUIT within this time is meant for the ranks */
 static const double PRESS_SECONDS = 0.1; /* pass at least until a person presses a key again */
 
 static struct front {
