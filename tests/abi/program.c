@@ -678,6 +678,9 @@ static void later(void)
         return;
 #ifdef OPEN_MPI
     class_of(74, "MPI_ERR_PROC_ABORTED");
+    class_of(75, "MPI_ERR_PROC_FAILED)");
+    class_of(76, "MPI_ERR_PROC_FAILED_PENDING");
+    class_of(77, "MPI_ERR_REVOKED");
     class_of(78, "MPI_ERR_SESSION");
     class_of(79, "MPI_ERR_VALUE_TOO_LARGE");
     class_of(80, "MPI_ERR_ERRHANDLER");
@@ -691,6 +694,10 @@ static void later(void)
     class_of(79, "MPI_T_ERR_NOT_ACCESSIBLE");
     class_of(80, "MPI_ERR_ERRHANDLER");
     class_of(81, "MPI_ERR_ABI");
+    class_of(101, "MPI_ERR_PROC_FAILED)");
+    class_of(102, "MPI_ERR_PROC_FAILED_PENDING");
+    class_of(103, "MPI_ERR_REVOKED");
+    class_of(107, "MPIX_ERR_TIMEOUT");
 #endif
 }
 

@@ -116,6 +116,7 @@ class Abi:
         self.sizes, self.symbols = {}, {}  # of the variables that are handles, by kind; their names, by the constant's
         self.also = []  # (another name, the procedure's)
         self.more = []  # (type, name, value, native value) of predefined handles that only this ABI has
+        self.classes = []  # (name, native value, value) of error classes that only this ABI has
 
     def values(self):
         return {name: value for _, _, _, rows in self.groups for name, value in rows}
@@ -137,6 +138,8 @@ def read_abi(path):
         elif part[0] == "more":
             abi.more.append((part[1], part[2], int(part[3], 0), int(part[4])))
             abi.symbols.update({part[2]: name for name in part[5:]})
+        elif part[0] == "class":
+            abi.classes.append((part[1], int(part[3]), int(part[2])))
         elif part[0] == "opaque":
             abi.opaque.append(tuple(part[1:3]))
         elif part[0] == "integer":

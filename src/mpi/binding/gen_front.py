@@ -504,6 +504,9 @@ class Front:
         parts = self.significance(p)
         if p.has("each"): # what is needed often is looked at first
             parts.append("(uintptr_t)%s < FRONT_PAGE && %s" % (p.name, self.neighbors(p)))
+        target = next((q.name for q in self.proc.params if q.kind.name == "WIN_RANK"), None)
+        if target and p.kind.name in ("CBUFFER", "BUFFER"): # nothing of it is touched: bindings give NULL
+            parts.append("(uintptr_t)%s < FRONT_PAGE && %s != MPI_PROC_NULL" % (p.name, target))
         return " && ".join(parts)
 
     def check(self, p, text):

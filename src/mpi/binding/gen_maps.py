@@ -79,6 +79,8 @@ class Maps:
         for word in FAMILIES.get(family, [family]):
             names += [word] if word in self.values else self.here.get(word, [])
         rows = [(n, self.values[n], self.abi_values.get(n)) for n in names]
+        if family == "error":
+            rows += self.abi.classes
         if family == "attribute-key":
             rows = [(n, a, b if b is None or b < 1 << 31 else b - (1 << 32)) for n, a, b in rows]
         return rows

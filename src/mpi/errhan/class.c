@@ -3,6 +3,17 @@
 #include <stddef.h>
 #include "err.h"
 
+/* Classes that programs of other MPIs know by their headers, and ask about.  No call here returns them. */
+enum {
+    MPI_ERR_PROC_FAILED = 16301,
+    MPI_ERR_PROC_FAILED_PENDING,
+    MPI_ERR_REVOKED,
+    MPIX_ERR_EAGAIN,
+    MPIX_ERR_NOREQ,
+    MPIX_ERR_STREAM,
+    MPIX_ERR_TIMEOUT
+};
+
 struct class_row {
     int errclass;
     const char *name, *text;
@@ -77,6 +88,13 @@ static const struct class_row rows[] = {
     ROW(MPI_ERR_SESSION, "invalid session"),
     ROW(MPI_ERR_ERRHANDLER, "invalid error handler"),
     ROW(MPI_ERR_ABI, "error in the application binary interface"),
+    ROW(MPI_ERR_PROC_FAILED, "a process has failed"),
+    ROW(MPI_ERR_PROC_FAILED_PENDING, "a process that might match the request has failed"),
+    ROW(MPI_ERR_REVOKED, "the communication object was revoked"),
+    ROW(MPIX_ERR_EAGAIN, "operation cannot be begun now"),
+    ROW(MPIX_ERR_NOREQ, "no request can be allocated"),
+    ROW(MPIX_ERR_STREAM, "invalid stream"),
+    ROW(MPIX_ERR_TIMEOUT, "operation timed out"),
     ROW(MPI_T_ERR_CANNOT_INIT, "tool interface cannot be initialized now"),
     ROW(MPI_T_ERR_NOT_ACCESSIBLE, "tool interface: not accessible"),
     ROW(MPI_T_ERR_NOT_INITIALIZED, "tool interface is not initialized"),

@@ -46,6 +46,23 @@ static void epochs(MPI_Win win)
     MPI_Group_free(&self);
 }
 
+/* No buffer is touched, so any will do: bindings give NULL. */
+static void nothing_to_nobody(MPI_Win win)
+{
+    int none = MPI_PROC_NULL;
+    MPI_Datatype I = MPI_INT;
+    MPI_Request r;
+    CHECK_ERR(MPI_Put(NULL, 1, I, none, 0, 1, I, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Get(NULL, 1, I, none, 0, 1, I, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Accumulate(NULL, 1, I, none, 0, 1, I, MPI_SUM, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Get_accumulate(NULL, 1, I, NULL, 1, I, none, 0, 1, I, MPI_SUM, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Fetch_and_op(NULL, NULL, MPI_BYTE, none, 0, MPI_BAND, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Compare_and_swap(NULL, NULL, NULL, MPI_BYTE, none, 0, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Rput(NULL, 1, I, none, 0, 1, I, win, &r), MPI_SUCCESS);
+    CHECK_ERR(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK_ERR(MPI_Put(NULL, 1, I, 0, 0, 1, I, win), MPI_ERR_BUFFER);
+}
+
 /* Nothing is accessed, so no epoch is needed, and there is none. */
 static void to_nobody(MPI_Win win)
 {
@@ -66,6 +83,7 @@ static void to_nobody(MPI_Win win)
     CHECK_ERR(MPI_Rget_accumulate(&v, 1, I, &old, 1, I, none, 0, 1, I, MPI_SUM, win, &r[3]), MPI_SUCCESS);
     CHECK_ERR(MPI_Waitall(4, r, s), MPI_SUCCESS);
     CHECK(v == 7 && old == 8 && compare == 9, "%d %d %d", v, old, compare);
+    nothing_to_nobody(win);
     CHECK_ERR(MPI_Rput(&v, 1, I, 0, 0, 1, I, win, &r[0]), MPI_ERR_RMA_SYNC);
 }
 
