@@ -238,6 +238,7 @@ static bool by_list(const struct node_map *m, struct seat *seats, int n, const c
         seats[i].bound = true;
         at = at[len] ? at + len + 1 : m->p->list;
     }
+    *why = NULL;
     return true;
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "launch.h"
 #include "options.h"
+#include "params.h"
 #include "place.h"
 #include "rankfile.h"
 
@@ -334,6 +335,18 @@ static void do_memory_alloc_kinds(struct parse *p, char **v)
     said(p, "mpi_memory_alloc_kinds", v[0]);
 }
 
+static void do_pernode(struct parse *p, char **v)
+{
+    (void)v;
+    p->per_node = 1;
+}
+
+static void do_nolocal(struct parse *p, char **v)
+{
+    (void)v;
+    p->not_here = true;
+}
+
 /* Open MPI's --default-hostfile none names no file. */
 static void do_hostfile(struct parse *p, char **v)
 {
@@ -537,6 +550,14 @@ static int read_option(struct parse *p, char **argv)
     return taken;
 }
 
+void option_give(struct parse *p, const char *option, const char *written, char *value)
+{
+    char *values[IGNORE_MAX + 1] = { value };
+    const struct option *o = find_option(option, strlen(option));
+    snprintf(p->name, sizeof p->name, "%s", written);
+    o->set(p, values);
+}
+
 static void join_edits(struct app *a, const struct env_edits *first, const struct env_edits *second)
 {
     struct env_edits both = { xalloc((size_t)(first->n + second->n), sizeof(char *)), first->n + second->n };
@@ -599,8 +620,11 @@ static void complete(struct parse *p)
     struct launch *l = p->launch;
     if (l->spawned)
         allocation_reach(p);
+    params_hosts(p);
     if (p->nhosts == 0 && l->nodes <= 1 && !p->rankfile)
         allocation_hosts(p);
+    if (p->not_here && !p->stop)
+        place_not_here(p);
     for (int i = 0; i < l->napps; i++) {
         struct app *a = &l->apps[i];
         if (a->n == 0)
@@ -653,10 +677,13 @@ bool options_parse(struct launch *l, char **argv, int *code)
     from_environment(&p, "MPIEXEC_NODE_TIMEOUT", &l->node_timeout);
     l->how.patience = getenv("KUBERNETES_SERVICE_HOST") ? POD_PATIENCE : 0;
     from_environment(&p, "MPIEXEC_HOST_RETRY", &l->how.patience);
+    params_environment(&p);
     for (argv = read_section(&p, argv + 1); !p.stop && *argv; argv = read_section(&p, argv + 1))
         ; /* *argv is ':' */
     if (!p.stop)
         complete(&p);
+    if (!p.stop)
+        params_note();
     *code = p.code;
     return !p.stop;
 }

@@ -15,6 +15,7 @@ struct parse {
     struct app all;     /* what -genv and its like say for every section */
     struct app app;     /* the section being read */
     int per_node;       /* -ppn; also the number of ranks if -n is not given */
+    bool not_here;      /* -nolocal: no rank on this machine */
     bool by_node;       /* -map-by node: ranks are dealt out to the hosts in turn */
     struct host *hosts; /* all that are named, place.c's */
     int nhosts;
@@ -37,6 +38,8 @@ struct parse {
 
 /* "mpiexec: ...", and nothing is started. */
 void refuse(struct parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* As if this option were given, with this value (NULL: it has none); `written` is what the user has written in its place. */
+void option_give(struct parse *p, const char *option, const char *written, char *value);
 /* Keep a key and its value for MPI_INFO_ENV of this section's ranks. */
 void said(struct parse *p, const char *key, const char *value);
 long whole_number(struct parse *p, const char *text, long min, long max);
@@ -48,6 +51,10 @@ const char *launcher_name(enum launcher_kind kind);
 /* configfile.c: the words of the file, its lines joined by ':' (as the standard has it).  NULL with a message said if it
  * cannot be read. */
 char **config_file(const char *option, const char *name);
+
+/* options_env.c: the networks that ranks use. */
+void do_iface(struct parse *p, char **v);
+void do_not_iface(struct parse *p, char **v);
 
 /* options_output.c */
 void do_outfile(struct parse *p, char **v);

@@ -157,15 +157,63 @@ static bool map_qualifier(struct bind_policy *b, const char *word, size_t n)
     return true;
 }
 
+/* pe-list=0,2-3: these cpus only; with `ordered` behind it, the node's rank i has the i-th of them. */
+static void map_list(struct parse *p, const char *list, size_t n, bool ordered)
+{
+    struct bind_policy *b = &p->launch->bind;
+    char *text = xformat("%.*s", (int)n, list), *each = xformat("%s", "");
+    cpu_set_t set;
+    if (!cpulist_read(text, "", &set)) {
+        refuse(p, "%s: pe-list=%s: expected numbers of cpus such as 0-3,8", p->name, text);
+        return;
+    }
+    b->cpu_set = text; /* kept */
+    for (int cpu = 0; ordered && cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((size_t)cpu, &set)) {
+            char *longer = xformat("%s%s%d", each, *each ? "," : "", cpu);
+            free(each);
+            each = longer;
+        }
+    if (ordered) {
+        b->to = BIND_LIST;
+        b->list = each; /* kept */
+    } else {
+        free(each);
+    }
+}
+
+/* Open MPI 5's qualifiers that have a value of their own, up to ':'; the length of what was taken, 0: it is none. */
+static size_t map_value(struct parse *p, const char *at)
+{
+    static const char list[] = "pe-list=", file[] = "file=", ordered[] = ":ordered";
+    size_t n = strcspn(at, ":");
+    char *value = NULL;
+    if (strncasecmp(at, list, sizeof list - 1) == 0) {
+        map_list(p, at + sizeof list - 1, n - (sizeof list - 1),
+                 strncasecmp(at + n, ordered, sizeof ordered - 1) == 0);
+        return n;
+    }
+    if (strncasecmp(at, file, sizeof file - 1) != 0)
+        return 0;
+    value = xformat("%.*s", (int)(n - (sizeof file - 1)), at + sizeof file - 1); /* kept */
+    do_rankfile(p, &value);
+    return n;
+}
+
 static void map_qualifiers(struct parse *p, const char *at)
 {
     while (*at && !p->stop) {
-        size_t n = next_word(&at, ":,");
+        size_t n = map_value(p, at);
+        if (n > 0) {
+            skip_word(&at, n);
+            continue;
+        }
+        n = next_word(&at, ":,");
         if (n && !map_qualifier(&p->launch->bind, at, n))
-            refuse(
-                p,
-                "%s: \"%.*s\" is not known; expected PE=N, SPAN, OVERSUBSCRIBE, NOOVERSUBSCRIBE or HWTCPUS",
-                p->name, (int)n, at);
+            refuse(p,
+                   "%s: \"%.*s\" is not known; expected PE=N, PE-LIST=CPUS, SPAN, OVERSUBSCRIBE, "
+                   "NOOVERSUBSCRIBE or HWTCPUS",
+                   p->name, (int)n, at);
         skip_word(&at, n);
     }
 }
@@ -216,6 +264,14 @@ void do_map_by(struct parse *p, char **v)
     }
     if (n && at[0] >= '0' && at[0] <= '9') { /* -ppr N:level */
         map_ppr(p, at);
+        return;
+    }
+    if (strncasecmp(at, "pe-list=", 8) == 0) {
+        map_qualifiers(p, at);
+        return;
+    }
+    if (is(at, n, "rankfile") && strncasecmp(at + n, ":file=", 6) == 0) {
+        map_qualifiers(p, at + n + 1);
         return;
     }
     if (is(at, n, "rr") || is(at, n, "seq") || is(at, n, "dist") || is(at, n, "rankfile"))

@@ -1,6 +1,9 @@
 /* options_env.c: the options that shape the ranks' environment. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +50,105 @@ void do_abi(struct parse *p, char **v)
     else
         edit_env(&p->all, xformat(NEEDS_ABI "=%s", v[0]));
     free(folder);
+}
+
+/* ---- networks ---- */
+
+static char *more(char *list, char *one)
+{
+    char *longer = xformat("%s%s%s", list ? list : "", list ? "," : "", one);
+    free(list);
+    free(one);
+    return longer;
+}
+
+static int ones(const unsigned char *mask, size_t n)
+{
+    int bits = 0;
+    for (size_t i = 0; i < 8 * n && mask[i / 8] >> (7 - i % 8) & 1; i++)
+        bits++;
+    return bits;
+}
+
+/* 10.1.0.3/16, as KEEL_TCP_NETS has it; NULL: it has no address of the internet's. */
+static char *network_of(const struct ifaddrs *a)
+{
+    char text[INET6_ADDRSTRLEN];
+    int family = a->ifa_addr ? a->ifa_addr->sa_family : AF_UNSPEC;
+    if (!a->ifa_netmask || (family != AF_INET && family != AF_INET6))
+        return NULL;
+    const void *at = family == AF_INET ? (const void *)&((const struct sockaddr_in *)a->ifa_addr)->sin_addr
+                                       : (const void *)&((const struct sockaddr_in6 *)a->ifa_addr)->sin6_addr;
+    const void *mask = family == AF_INET
+                           ? (const void *)&((const struct sockaddr_in *)a->ifa_netmask)->sin_addr
+                           : (const void *)&((const struct sockaddr_in6 *)a->ifa_netmask)->sin6_addr;
+    inet_ntop(family, at, text, sizeof text);
+    return xformat("%s/%d", text, ones(mask, family == AF_INET ? 4 : 16));
+}
+
+/* The networks of one of this machine's interfaces, each behind `not`; NULL with a message said if there is none. */
+static char *networks_of(struct parse *p, const char *name, const char * not )
+{
+    struct ifaddrs *all = NULL;
+    char *list = NULL, *names = NULL, *last = NULL;
+    bool there = false;
+    if (getifaddrs(&all) != 0) {
+        refuse(p, "%s: this machine's interfaces cannot be listed: %s", p->name, strerror(errno));
+        return NULL;
+    }
+    for (struct ifaddrs *a = all; a; a = a->ifa_next) {
+        bool it = strcmp(a->ifa_name, name) == 0;
+        char *network = it ? network_of(a) : NULL;
+        there = there || it;
+        if (network) {
+            list = more(list, xformat("%s%s", not, network));
+            free(network);
+        }
+        if (!last || strcmp(last, a->ifa_name) != 0)
+            names = more(names, xformat("%s", a->ifa_name));
+        last = a->ifa_name;
+    }
+    if (!there)
+        refuse(
+            p,
+            "%s: this machine has no interface \"%s\"; expected one of %s, or a network such as 10.1.0.0/16",
+            p->name, name, names ? names : "none");
+    else if (!list)
+        refuse(p, "%s: the interface %s of this machine has no address", p->name, name);
+    free(names);
+    freeifaddrs(all);
+    return list;
+}
+
+/* Networks are the same on all hosts, names of interfaces need not be.  The library reads the variable (src/mpid/ch_tcp). */
+static void use_networks(struct parse *p, const char *names, const char * not )
+{
+    static char *all; /* of -iface and -not-iface */
+    bool by_environment = p->name[0] != '-';
+    if (by_environment && getenv("KEEL_TCP_NETS"))
+        return;
+    for (const char *at = names; *at && !p->stop; at += strcspn(at, ","), at += *at == ',') {
+        char *one = xformat("%.*s", (int)strcspn(at, ","), at);
+        char *networks = strchr(one, '/') ? xformat("%s%s", not, one) : networks_of(p, one, not );
+        if (networks)
+            all = more(all, networks);
+        free(one);
+    }
+    if (!all && !p->stop)
+        refuse(p, "%s is \"%s\"; expected names of interfaces, or networks such as 10.1.0.0/16", p->name,
+               names);
+    else if (all)
+        edit_env(&p->all, xformat("KEEL_TCP_NETS=%s", all));
+}
+
+void do_iface(struct parse *p, char **v)
+{
+    use_networks(p, v[0], "");
+}
+
+void do_not_iface(struct parse *p, char **v)
+{
+    use_networks(p, v[0], "!");
 }
 
 /* The library reads the variable (src/mpi/errhan). */

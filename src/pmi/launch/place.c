@@ -8,6 +8,7 @@
 #include <ifaddrs.h>
 #include <limits.h>
 #include <netdb.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +61,23 @@ static bool is_here(const char *name, size_t n)
 
 /* ---- what is named ---- */
 
+enum { ALL_CORES = -1 /* slots: as many as the machine has */ };
+
+static int cores_here(struct parse *p, const char *name, size_t n, bool local)
+{
+    cpu_set_t set;
+    if (!local)
+        refuse(p, "%s: %.*s:*: how many cores another host has is not known here; expected a number", p->name,
+               (int)n, name);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 /* All names of this machine are one host, the same name is; slots add up. */
 static void add(struct parse *p, struct host_list *list, const char *name, size_t n, int slots, int most)
 {
     bool local = is_here(name, n);
+    if (slots == ALL_CORES)
+        slots = cores_here(p, name, n, local);
     int at = 0;
     while (at < p->nhosts && !(p->hosts[at].local && local) &&
            !(strlen(p->hosts[at].name) == n && strncasecmp(p->hosts[at].name, name, n) == 0))
@@ -93,75 +107,162 @@ static int count(const char *text, size_t n)
     return n > 0 && end == text + n && v > 0 && v <= 1 << 20 ? (int)v : 0;
 }
 
-/* "slots=4", "max_slots=8", "max-slots=8", "cpu=4", "count=4"; other words say nothing here. */
-static bool attribute(const char *word, size_t n, int *slots, int *most)
+/* Where a host is named: in a file, or in an option's value. */
+struct source {
+    struct parse *p;
+    const char *file; /* NULL: it is the option's value */
+    int line;
+    const char *text; /* the line's beginning */
+};
+
+static void wrong(const struct source *s, const char *at, size_t n, const char *expected)
 {
-    static const struct {
-        const char *name;
-        bool most;
-    } names[] = { { "slots=", false }, { "max_slots=", true }, { "max-slots=", true },
-                  { "cpu=", false },   { "count=", false },    { "np=", false } };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len = strlen(names[i].name);
-        if (n > len && strncasecmp(word, names[i].name, len) == 0) {
-            int v = count(word + len, n - len);
-            *(names[i].most ? most : slots) = v;
-            return v > 0;
+    if (s->file)
+        refuse(s->p, "%s: %s, line %d, column %d: \"%.*s\" is not understood; expected %s", s->p->name,
+               s->file, s->line, (int)(at - s->text) + 1, (int)n, at, expected);
+    else
+        refuse(s->p, "%s: \"%.*s\" is not understood; expected %s", s->p->name, (int)n, at, expected);
+}
+
+/* What may follow a host's name. */
+struct named {
+    int slots, most;
+    const char *user; /* NULL: not said */
+    size_t nuser;
+};
+enum meaning { MEANS_SLOTS, MEANS_MOST, MEANS_USER, MEANS_NOTHING };
+static const struct attribute {
+    const char *name;
+    enum meaning means;
+} attributes[] = {
+    { "slots", MEANS_SLOTS },    { "slot", MEANS_SLOTS },     { "cpus", MEANS_SLOTS },
+    { "cpu", MEANS_SLOTS },      { "count", MEANS_SLOTS },    { "np", MEANS_SLOTS },
+    { "max_slots", MEANS_MOST }, { "max-slots", MEANS_MOST }, { "slots_max", MEANS_MOST },
+    { "slots-max", MEANS_MOST }, { "cpus_max", MEANS_MOST },  { "cpus-max", MEANS_MOST },
+    { "max_cpus", MEANS_MOST },  { "max-cpus", MEANS_MOST },  { "count_max", MEANS_MOST },
+    { "count-max", MEANS_MOST }, { "max_count", MEANS_MOST }, { "max-count", MEANS_MOST },
+    { "user", MEANS_USER },      { "username", MEANS_USER },  { "user_name", MEANS_USER },
+    { "user-name", MEANS_USER }, { "ifname", MEANS_NOTHING }, { "binding", MEANS_NOTHING },
+};
+enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+#define EXPECTED "slots=N, max_slots=N or user=NAME"
+
+/* NAME=VALUE; false: it is not understood. */
+static bool take_attribute(const struct source *s, const char *key, size_t nkey, const char *value,
+                           size_t nvalue, struct named *host)
+{
+    static bool noted; /* once, not in each line */
+    int i = 0, number = count(value, nvalue);
+    while (i < ATTRIBUTES &&
+           (strlen(attributes[i].name) != nkey || strncasecmp(attributes[i].name, key, nkey) != 0))
+        i++;
+    enum meaning means = i < ATTRIBUTES ? attributes[i].means : MEANS_NOTHING;
+    bool counts = means == MEANS_SLOTS || means == MEANS_MOST;
+    if (i == ATTRIBUTES || nvalue == 0 || (counts && number == 0))
+        return false;
+    if (counts)
+        *(means == MEANS_MOST ? &host->most : &host->slots) = number;
+    if (means == MEANS_USER) {
+        host->user = value;
+        host->nuser = nvalue;
+    }
+    if (means == MEANS_NOTHING && !noted)
+        say("note: %s: %.*s=%.*s of one host: ignored; -iface and -bind-to hold for all", s->p->name,
+            (int)nkey, key, (int)nvalue, value);
+    noted = noted || means == MEANS_NOTHING;
+    return true;
+}
+
+static size_t blanks(const char *at, const char *end)
+{
+    const char *p = at;
+    while (p < end && isspace((unsigned char)*p))
+        p++;
+    return (size_t)(p - at);
+}
+
+static size_t letters(const char *at, const char *end, const char *but)
+{
+    const char *p = at;
+    while (p < end && !isspace((unsigned char)*p) && !strchr(but, *p))
+        p++;
+    return (size_t)(p - at);
+}
+
+/* All that follow the name; there may be blanks on either side of '='. */
+static bool take_attributes(const struct source *s, const char *at, const char *end, struct named *host)
+{
+    while ((at += blanks(at, end)) < end) {
+        const char *key = at, *value = end;
+        size_t nkey = letters(at, end, "="), nvalue = 0;
+        at += nkey;
+        at += blanks(at, end);
+        if (at < end && *at == '=') {
+            value = at + 1 + blanks(at + 1, end);
+            nvalue = letters(value, end, "");
+            at = value + nvalue;
+        }
+        if (!take_attribute(s, key, nkey, value, nvalue, host)) {
+            wrong(s, key, nvalue ? (size_t)(value + nvalue - key) : nkey ? nkey : 1, EXPECTED);
+            return false;
         }
     }
     return true;
 }
 
-/* "name", "user@name", "name:slots", "[::1]:slots", then words. */
-static void entry(struct parse *p, struct host_list *list, const char *text, size_t n)
+/* The length of the host's name in a word like name, name:4, [::1]:4; and where it begins, how many slots.  0: it is none. */
+static size_t take_name(const char **name, size_t word, int *slots)
 {
-    int slots = 0, most = 0;
-    bool ok = true;
-    while (n > 0 && isspace((unsigned char)*text)) {
-        text++;
-        n--;
-    }
-    size_t word = 0;
-    while (word < n && !isspace((unsigned char)text[word]))
-        word++;
-    if (word == 0)
-        return;
-    const char *name = text, *colon = memrchr(text, ':', word);
+    const char *text = *name, *end = text + word, *colon = memrchr(text, ':', word);
     size_t len = word;
-    if (colon && memchr(text, ':', (size_t)(colon - text)) && text[0] != '[') /* an IPv6 address */
-        colon = NULL;
     if (text[0] == '[') {
         const char *close = memchr(text, ']', word);
-        ok = close != NULL;
-        name++;
-        len = close ? (size_t)(close - name) : word - 1;
-        colon = close && close + 1 < text + word ? close + 1 : NULL;
+        if (!close)
+            return 0;
+        ++*name;
+        len = (size_t)(close - *name);
+        colon = close + 1 < end ? close + 1 : NULL;
+    } else if (colon && memchr(text, ':', (size_t)(colon - text))) { /* an IPv6 address */
+        colon = NULL;
     } else if (colon) {
         len = (size_t)(colon - text);
     }
-    if (colon) {
-        slots = count(colon + 1, (size_t)(text + word - colon - 1));
-        ok = ok && *colon == ':' && slots > 0;
+    *slots = !colon                                ? 0
+             : end - colon == 2 && colon[1] == '*' ? ALL_CORES
+                                                   : count(colon + 1, (size_t)(end - colon - 1));
+    return (colon && (*colon != ':' || *slots == 0)) || strchr("-+^=", **name) ? 0 : len;
+}
+
+/* "name", "user@name", "name:slots", "[::1]:slots", then attributes. */
+static void entry(const struct source *s, struct host_list *list, const char *text, size_t n)
+{
+    struct named host = { 0, 0, NULL, 0 };
+    const char *end = text + n, *name = text += blanks(text, end);
+    size_t word = letters(text, end, ""), len;
+    if (word == 0)
+        return;
+    len = take_name(&name, word, &host.slots);
+    if (len == 0) {
+        wrong(s, text, word, "name, name:slots or \"name slots=N max_slots=N\"");
+        return;
     }
-    for (size_t at = word; at < n;) {
-        size_t w = 0;
-        while (at + w < n && !isspace((unsigned char)text[at + w]))
-            w++;
-        ok = ok && attribute(text + at, w, &slots, &most);
-        at += w + 1;
+    if (!take_attributes(s, text + word, end, &host))
+        return;
+    if (!host.user || memchr(name, '@', len)) {
+        add(s->p, list, name, len, host.slots, host.most);
+        return;
     }
-    if (!ok || len == 0 || name[0] == '-')
-        refuse(p, "%s: \"%.*s\" is no host; expected name, name:slots or \"name slots=N max_slots=N\"",
-               p->name, (int)n, text);
-    else
-        add(p, list, name, len, slots, most);
+    char *both = xformat("%.*s@%.*s", (int)host.nuser, host.user, (int)len, name);
+    add(s->p, list, both, strlen(both), host.slots, host.most);
+    free(both);
 }
 
 void place_names(struct parse *p, const char *names, bool all)
 {
     struct host_list *list = all ? &p->all_hosts : &p->app_hosts;
+    const struct source s = { .p = p };
     for (const char *h = names; *h; h += strcspn(h, ","), h += *h == ',')
-        entry(p, list, h, strcspn(h, ","));
+        entry(&s, list, h, strcspn(h, ","));
 }
 
 int place_host(struct parse *p, const char *name)
@@ -179,6 +280,36 @@ void place_slots_on(struct parse *p, const char *name, int slots)
     add(p, &p->all_hosts, name, strlen(name), slots, 0);
 }
 
+/* All lists of hosts, without this machine. */
+static void without_here(const struct parse *p, struct host_list *list)
+{
+    int n = 0;
+    for (int i = 0; i < list->n; i++)
+        if (!p->hosts[list->at[i]].local)
+            list->at[n++] = list->at[i];
+    list->n = n;
+}
+
+void place_not_here(struct parse *p)
+{
+    bool others = false;
+    for (int i = 0; i < p->nhosts; i++)
+        others = others || !p->hosts[i].local;
+    if (!others) {
+        say("note: -nolocal: ignored: no other host is named");
+        return;
+    }
+    without_here(p, &p->all_hosts);
+    for (int a = 0; a < p->launch->napps; a++)
+        without_here(p, &p->lists[a]);
+    for (int i = 0; p->all_hosts.n == 0 && i < p->nhosts;
+         i++) /* as hosts_of has it where nothing is said for all */
+        if (!p->hosts[i].local) {
+            p->all_hosts.at = xgrow(p->all_hosts.at, (size_t)p->all_hosts.n + 1, sizeof *p->all_hosts.at);
+            p->all_hosts.at[p->all_hosts.n++] = i;
+        }
+}
+
 void place_file(struct parse *p, const char *name)
 {
     FILE *f = fopen(name, "re");
@@ -188,9 +319,11 @@ void place_file(struct parse *p, const char *name)
         refuse(p, "%s: %s: %s", p->name, name, strerror(errno));
         return;
     }
-    while (getline(&line, &cap, f) > 0) {
+    for (struct source s = { .p = p, .file = name }; getline(&line, &cap, f) > 0;) {
         line[strcspn(line, "#\r\n")] = '\0';
-        entry(p, &p->all_hosts, line, strlen(line));
+        s.line++;
+        s.text = line;
+        entry(&s, &p->all_hosts, line, strlen(line));
     }
     free(line);
     fclose(f);

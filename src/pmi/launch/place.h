@@ -15,6 +15,8 @@ int place_host(struct parse *p, const char *name);
 void place_slots_on(struct parse *p, const char *name, int slots);
 /* How many ranks the hosts of this section have room for, where neither -n nor -ppn says how many there are. */
 int place_slots(struct parse *p, int app);
+/* The command line is read: leave this machine out, where other hosts are named. */
+void place_not_here(struct parse *p);
 /* The command line is read: fills in the launch's nodes, hosts, node_of. */
 void place_ranks(struct parse *p);
 
