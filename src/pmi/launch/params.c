@@ -40,7 +40,8 @@ static const struct param {
     { "orte_output_filename", VALUE, "output-filename" },
     { "btl_tcp_if_include|oob_tcp_if_include|prte_if_include|if_include", VALUE, "iface" },
     { "btl_tcp_if_exclude|oob_tcp_if_exclude|prte_if_exclude|if_exclude", VALUE, "not-iface" },
-    { "mpi_yield_when_idle|btl_base_warn_component_unused|btl_base_warn_peer_error|mpi_warn_on_fork|"
+    { "mpi_yield_when_idle|btl_tcp_disable_family|btl_base_warn_component_unused|btl_base_warn_peer_error|"
+      "mpi_warn_on_fork|"
       "mpi_show_handle_leaks|btl_vader_single_copy_mechanism|btl_sm_single_copy_mechanism|"
       "btl_vader_backing_directory|btl_sm_backing_directory|btl_openib_allow_ib|btl_openib_warn_no_device_"
       "params_found|"
