@@ -92,13 +92,11 @@ program forms
   implicit none
   INCLUDE_MPI
   external :: add, copies, handles_error
-  integer :: rank, ranks, wrong, total, ierror, seen, i, n, answer, left, right, key, y(4), lengths(2)
-  integer, target :: x(4) ! a target, as it changes while it is MPI_BOTTOM
+  integer :: rank, ranks, wrong, total, ierror, seen, i, n, answer, left, right, key, x(4), y(4), lengths(2)
   integer :: places(1)
   integer(kind=MPI_ADDRESS_KIND) :: at(2), value, extra, lower, extent
   integer(kind=MPI_OFFSET_KIND) :: offset
-  double precision, target :: d
-  double precision :: e, before, room(1000)
+  double precision :: d, e, before, room(1000)
 #ifdef ADDRESS_BACK
 #if FORM == 8
   type(c_ptr) :: place
@@ -162,19 +160,22 @@ program forms
   call MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
   call check(x(1) == ranks * (ranks - 1) / 2 .and. x(2) == ranks .and. x(3) == 1, 'MPI_IN_PLACE')
   d = rank
-  call MPI_Get_address(x, at(1), ierror)
-  call MPI_Get_address(d, at(2), ierror)
-  lengths = [1, 1]
-  types = [MPI_INTEGER, MPI_DOUBLE_PRECISION]
-  call MPI_Type_create_struct(2, lengths, at, types, made, ierror)
-  call MPI_Type_commit(made, ierror)
   x(1) = 5
   if (rank == 0) then
     d = 2.5d0
     x(1) = 6
   end if
+  lengths = [1, 1]
+  types = [MPI_INTEGER, MPI_DOUBLE_PRECISION]
+  ! Behind the assignments, and once more behind the broadcast: what no call names a compiler may set later, and need not read again.
+  call MPI_Get_address(x, at(1), ierror)
+  call MPI_Get_address(d, at(2), ierror)
+  call MPI_Type_create_struct(2, lengths, at, types, made, ierror)
+  call MPI_Type_commit(made, ierror)
   call MPI_Bcast(MPI_BOTTOM, 1, made, 0, MPI_COMM_WORLD, ierror)
-  call check((x(1) == 6 .and. d == 2.5d0) .or. .not. keel, 'MPI_BOTTOM') ! Debian's MPICH 4.2.1 takes mpif.h's for a buffer
+  call MPI_Get_address(x, at(1), ierror)
+  call MPI_Get_address(d, at(2), ierror)
+  call check(x(1) == 6 .and. d == 2.5d0, 'MPI_BOTTOM')
   call MPI_Type_free(made, ierror)
   call check(made == MPI_DATATYPE_NULL, 'a datatype that was freed')
   places(1) = rank
