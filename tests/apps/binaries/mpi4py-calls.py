@@ -436,8 +436,25 @@ def information():
         session.Finalize()
 
 
+@test
+def helpers():
+    """mpi4py's own modules upon MPI: objects in parts, and a pool of workers."""
+    from mpi4py.futures import MPICommExecutor
+    from mpi4py.util import pkl5
+    comm = pkl5.Intracomm(world)
+    data = [bytearray([rank]) * 100000, {"rank": rank}]
+    for got in (comm.sendrecv(data, dest=right, source=left), comm.allgather(data)[left], comm.alltoall([data] * size)[left]):
+        same((got[0][99999], got[1]), (left, {"rank": left}), "pkl5")
+    request = comm.isend(data, right)
+    same(comm.mprobe(left).recv()[1], {"rank": left}, "pkl5, matched")
+    request.wait()
+    with MPICommExecutor(world, root=0) as executor:
+        if executor is not None:
+            same(list(executor.map(pow, range(50), [2] * 50, chunksize=3)), [i * i for i in range(50)], "map")
+            same(sum(f.result() for f in [executor.submit(len, "x" * i) for i in range(30)]), 435, "submit")
+
+
 for function in tests:
-    before = len(failures)
     try:
         function()
     except Exception:
