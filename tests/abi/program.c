@@ -557,6 +557,9 @@ static void later_variables(void)
         IS(MPI_Type_size(t, &n) == MPI_SUCCESS ? n : -1, types[i].size);
         IS(MPI_Type_c2f(t), types[i].integer);
         IS(MPI_Type_size(MPI_Type_f2c(types[i].integer), &n) == MPI_SUCCESS ? n : -1, types[i].size);
+        MPI_Datatype same = t;
+        MPI_Type_commit(&same);
+        IS(same, t);
     }
 }
 #endif

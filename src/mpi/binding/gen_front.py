@@ -699,7 +699,8 @@ class Front:
             self.step(p, "%sunlikely(!(%s_o = %s))" % (null, name, self.lookup(h, value, name)))
         self.args.append(("&%s_o" if inout else "%s_o") % name)
         if inout:
-            self.after.append("    *%s = front_native_%s(front_handle(%s_o, %s));" % (name, h.short, name, h.null))
+            # one that is still there keeps the name that the program has for it, which may be one of several
+            self.after.append("    if (!%s_o)\n        *%s = front_native_%s(%s);" % (name, name, h.short, h.null))
         if p is self.owner and inout: # the call may free it
             self.uses_target = True
             self.steps.append("    target = front_target(%s_o);" % name)
