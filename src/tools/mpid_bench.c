@@ -317,7 +317,7 @@ static void measure_memory(struct kind *k)
     } else {
         control_recv(1, &len, sizeof len);
         control_recv(1, key, len);
-        k->there = MPID_Mem_open(key, len, &err);
+        k->there = MPID_Mem_open(1, key, len, &err);
         must(err, "open");
     }
     for (k->what = PUT; k->what <= ATOMIC; k->what++)

@@ -35,4 +35,12 @@ void ku_lock_left(enum ku_lock_order order)
     held[order]--;
 }
 
+void ku_lock_needs(enum ku_lock_order order)
+{
+    if (held[order] > 0)
+        return;
+    fprintf(stderr, "keel: a thread does without a lock %s what needs one\n", names[order]);
+    abort();
+}
+
 #endif

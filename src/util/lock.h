@@ -45,12 +45,18 @@ struct KU_ATTRIBUTE(capability("lock")) ku_lock {
 /* This thread takes, or has left, a lock of another make than ku_lock. */
 void ku_lock_takes(enum ku_lock_order order);
 void ku_lock_left(enum ku_lock_order order);
+/* This thread has one. */
+void ku_lock_needs(enum ku_lock_order order);
 #else
 static inline void ku_lock_takes(enum ku_lock_order order)
 {
     (void)order;
 }
 static inline void ku_lock_left(enum ku_lock_order order)
+{
+    (void)order;
+}
+static inline void ku_lock_needs(enum ku_lock_order order)
 {
     (void)order;
 }

@@ -52,6 +52,15 @@ START_TEST(the_device_lock_again_behind_another_ends_the_process)
 }
 END_TEST
 
+START_TEST(what_needs_a_lock_that_is_not_held_ends_the_process)
+{
+    ku_lock_takes(KU_LOCK_DEVICE);
+    ku_lock_needs(KU_LOCK_DEVICE);
+    ku_lock_left(KU_LOCK_DEVICE);
+    ku_lock_needs(KU_LOCK_DEVICE);
+}
+END_TEST
+
 static void *take_device(void *unused)
 {
     ku_lock_takes(KU_LOCK_DEVICE);
@@ -77,6 +86,7 @@ int main(void)
     tcase_add_test_raise_signal(t, one_that_stands_before_ends_the_process, SIGABRT);
     tcase_add_test_raise_signal(t, a_second_one_of_a_kind_ends_the_process, SIGABRT);
     tcase_add_test_raise_signal(t, the_device_lock_again_behind_another_ends_the_process, SIGABRT);
+    tcase_add_test_raise_signal(t, what_needs_a_lock_that_is_not_held_ends_the_process, SIGABRT);
     tcase_add_test(t, threads_have_locks_of_their_own);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

@@ -173,6 +173,10 @@ int ku_spawn(const char *mpiexec, const struct ku_command *c, int n, const struc
     add(&w, mpiexec);
     snprintf(option, sizeof option, KU_SPAWN_ARGUMENT "%d", fds[1]);
     add(&w, option);
+    if (s->universe > 0) {
+        snprintf(option, sizeof option, "%d", s->universe);
+        add_two(&w, "-usize", option);
+    }
     for (int i = 0; i < n; i++) {
         if (i > 0)
             add(&w, ":");

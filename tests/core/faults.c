@@ -321,7 +321,7 @@ static int memory_rank(int rank, void *arg)
             kill(getpid(), SIGKILL);
     }
     MPID_RecvContig(NULL, key, sizeof key, 2, 4, CTX, &s, &err);
-    MPID_Remote there = MPID_Mem_open(key, s.count, &err), by_packets = MPID_Mem_open(key, 32, &err);
+    MPID_Remote there = MPID_Mem_open(2, key, s.count, &err), by_packets = MPID_Mem_open(2, key, 32, &err);
     CHECK(err == 0, "open: %s", MPID_Error_text());
     while (err == 0) {
         for (int i = 0; i < MANY && err == 0; i++) {
@@ -383,7 +383,7 @@ static int forbidden_rank(int rank, void *arg)
     MPID_IsendContig(NULL, mine, MPID_Mem_key(own, mine, sizeof mine), rank, 4, CTX, 1 - rank, 0, &r, &err);
     MPID_RecvContig(NULL, key, sizeof key, 1 - rank, 4, CTX, &s, &err);
     MPID_SendComplete(&r, &err);
-    MPID_Remote there = MPID_Mem_open(key, s.count, &err);
+    MPID_Remote there = MPID_Mem_open(1 - rank, key, s.count, &err);
     for (int round = 0; round < 2; round++) {
         memset(data, 10 * rank + round + 1, BYTES);
         MPID_Put(there, 0, data, BYTES, &c, &err);

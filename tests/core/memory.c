@@ -91,7 +91,7 @@ static void open_all(struct others *o, int kind, bool packets)
           "a key of %lld bytes", (long long)o->key_len[ME]);
     tell_keys(o);
     for (int p = 0; p < N; p++) {
-        o->of[p] = MPID_Mem_open(o->key[p], packets ? PACKETS_KEY : o->key_len[p], &err);
+        o->of[p] = MPID_Mem_open(p, o->key[p], packets ? PACKETS_KEY : o->key_len[p], &err);
         ok("open");
     }
 }
@@ -280,10 +280,12 @@ static void wrong_calls(struct others *o)
     refused("no bytes", MPI_ERR_SIZE);
     MPID_Mem_register(NULL, 10, &err);
     refused("no address", MPI_ERR_BASE);
-    MPID_Mem_open(some, sizeof some, &err);
+    MPID_Mem_open(p, some, sizeof some, &err);
     refused("no key", MPI_ERR_ARG);
-    MPID_Mem_open(o->key[p], PACKETS_KEY - 1, &err);
+    MPID_Mem_open(p, o->key[p], PACKETS_KEY - 1, &err);
     refused("half a key", MPI_ERR_ARG);
+    MPID_Mem_open(p == 0 ? N : p - 1, o->key[p], PACKETS_KEY, &err);
+    refused("another one's key", MPI_ERR_ARG);
     CHECK(c.pending == 0, "%lld operations were begun", (long long)c.pending);
 }
 
@@ -292,7 +294,7 @@ static void use_refused(const unsigned char *key, const char *what)
 {
     static char some[10000];
     struct MPID_COMPLETION c = { 0 };
-    MPID_Remote r = MPID_Mem_open(key, PACKETS_KEY, &err);
+    MPID_Remote r = MPID_Mem_open(key[4], key, PACKETS_KEY, &err);
     int64_t one = 1;
     bool own = N == 1;
     ok(what);
@@ -334,7 +336,7 @@ static void made_up_keys(struct others *o)
     {
         static char some[100];
         struct MPID_COMPLETION c = { 0 };
-        MPID_Remote r = MPID_Mem_open(key, PACKETS_KEY, &err);
+        MPID_Remote r = MPID_Mem_open(key[4], key, PACKETS_KEY, &err);
         ok("a longer key");
         MPID_Get(r, ROOM - 50, some, 100, &c, &err);
         if (err == 0)

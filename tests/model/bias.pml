@@ -1,6 +1,8 @@
 /* bias.pml: the device lock (src/mpid/core/thread.c): a word, and the bias to one thread, which says that it is inside instead of taking
  * the word.  Two threads take it some times, by the bias where it is theirs; who takes the word may become the one it is biased to.
  * Each has a store buffer for what it says; an atomic instruction and a system call empty it, the other one's membarrier too.
+ * It begins with initialisation: the first thread's procedure begins without the lock, as the only thread, lets others call, and is inside
+ * from there to its end.  In between it waits once: it gives the lock away, if it has it, and takes it again.
  * With the lock they use a lane (src/mpid/ch_shmem/shmem.c), which a third thread uses without it, if no bias is in force.
  *
  * Checked: one at a time has the lock, and one the lane; who waits for the one inside does not sleep for ever (an invalid end state).
@@ -12,6 +14,8 @@
  *                          NO_WAIT        who tries finds somebody inside, gives the word back, and the next one does not wait
  *                          EARLY_END      the bias is no longer in force once it is revoked, though somebody may be inside
  *                          NO_LOOK        who gets the bias does not look whether somebody is in the lane
+ *                          NO_COME_IN     who lets others call does not take the lock
+ *                          NO_COME_IN, WAITS_ONLY  and does nothing there but to wait, which takes the lock: nobody gives that back
  *                          NO_SECOND_LOOK who is in the lane does not look whether a bias is in force: it has looked before */
 
 #ifndef TURNS
@@ -25,7 +29,7 @@
 #define SEAT(p) p
 #endif
 
-bit word, in_force, in_lane;
+bit word, in_force, in_lane, threaded;
 byte users; /* of the lane */
 byte biased_to = NOBODY, biased = NOBODY;
 bit inside[2]; /* as visible to all */
@@ -91,9 +95,71 @@ inline revoke() {
 
 #define IS_INSIDE (biased != NOBODY && inside[SEAT(biased)])
 
+inline wait_for_inside() {
+#ifndef NO_WAIT
+    do
+    :: !IS_INSIDE -> break
+    :: IS_INSIDE ->
+        atomic {
+            if
+            :: IS_INSIDE -> asleep[p] = 1
+            :: else
+            fi
+        }
+        (!asleep[p])
+    od
+#else
+    skip
+#endif
+}
+
+/* And waits. */
+inline take_by_word() {
+    atomic { n[p] == 0 && !word -> word = 1 }
+    if
+    :: in_force -> revoke(); wait_for_inside(); in_force = 0
+    :: else
+    fi
+}
+
+inline leave_word() {
+    atomic { n[p] == 0 -> word = 0 }
+}
+
+/* MPI_Init_thread; the count says how often it has the lock. */
+inline initialise() {
+    threaded = 1;
+#ifndef NO_COME_IN
+    take_by_word();
+    depth = 1;
+#endif
+#ifndef WAITS_ONLY
+    holders++;
+    assert(holders == 1);
+    holders--;
+#endif
+    if
+    :: depth > 0 -> leave_word(); take_by_word()
+    :: else ->
+#ifdef WAITS_ONLY
+        take_by_word()
+#else
+        skip
+#endif
+    fi;
+    if
+    :: depth > 0 -> leave_word()
+    :: else
+    fi
+}
+
 proctype thread(byte p) {
-    byte i;
+    byte i, depth;
     bit by_bias, has, seat; /* the bias is its own, as far as it knows */
+    if
+    :: p == 0 -> initialise()
+    :: p == 1 -> (threaded)
+    fi;
     for (i : 1 .. TURNS) {
         by_bias = 0;
         has = 1;
@@ -119,19 +185,7 @@ proctype thread(byte p) {
                 if
                 :: true -> /* it waits */
                     revoke();
-#ifndef NO_WAIT
-                    do
-                    :: !IS_INSIDE -> break
-                    :: IS_INSIDE ->
-                        atomic {
-                            if
-                            :: IS_INSIDE -> asleep[p] = 1
-                            :: else
-                            fi
-                        }
-                        (!asleep[p])
-                    od
-#endif
+                    wait_for_inside()
                 :: true -> /* it only tries */
                     if
                     :: !IS_INSIDE ->
@@ -176,7 +230,7 @@ proctype thread(byte p) {
                 (!in_lane)
 #endif
             fi;
-            atomic { n[p] == 0 -> word = 0 }
+            leave_word()
         fi
     }
 }

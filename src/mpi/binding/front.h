@@ -72,6 +72,13 @@ static inline int front_enter_tool(bool always)
     MPID_Thread_enter();
     return 1;
 }
+/* Of procedures that may begin what several threads call at once: they may have the lock though it was not taken when they began. */
+static inline void front_leave_begun(const int *unused)
+{
+    (void)unused;
+    MPID_Thread_leave();
+}
+#define FRONT_BEGINS int entered __attribute__((cleanup(front_leave_begun), unused)) = front_enter();
 #define FRONT_ALONE int entered __attribute__((cleanup(front_leave), unused)) = front_enter();
 
 /* ---- Errors

@@ -979,7 +979,15 @@ def short_way(front):
 
 
 ALONE = "    FRONT_ALONE\n"
+BEGINS = "    FRONT_BEGINS\n"
+BEGINNERS = ("Init", "Init_thread", "Session_init", "Win_create", "Win_create_dynamic", "Win_allocate", "Win_allocate_shared")
 TOOL_ALONE = "    int entered __attribute__((cleanup(front_leave), unused)) = front_enter_tool(%s);\n"
+
+
+def entering(proc):
+    if proc.short in FREE or proc.returns != "int":
+        return ""
+    return BEGINS if proc.short in BEGINNERS else ALONE
 
 
 def beside(front):
@@ -1168,7 +1176,7 @@ def chapter_c(chapter, api, bodies, abi, maps=None, mutant=False):
             front = Front(proc, large, wide, abi, mutant)
             front.body = body.name
             functions.append(hot_function(proc, large, front, wrapper) if proc.has("hot") and not mutant else
-                             function(proc, large, ("" if proc.short in FREE or proc.returns != "int" else ALONE) + front.code(), wrapper))
+                             function(proc, large, entering(proc) + front.code(), wrapper))
         functions += also(proc, abi)
     if not maps.identical:
         functions += absent(chapter, api, bodies, maps)

@@ -41,7 +41,8 @@ extern int MPIR_T_users __attribute__((visibility("hidden")));
 extern bool MPIR_T_threaded __attribute__((visibility("hidden")));
 
 /* One more uses the library, with this level of thread support: it is up when 0 is returned, an error class otherwise.
- * MPIR_LEVEL_ANY becomes what the others have, but at least MPI_THREAD_SERIALIZED, which costs nothing. */
+ * MPIR_LEVEL_ANY becomes what the others have, but at least MPI_THREAD_SERIALIZED, which costs nothing.
+ * If several threads may call it, the caller has the device lock until its procedure returns (FRONT_BEGINS). */
 enum { MPIR_LEVEL_ANY = -1 };
 int MPIR_Library_enter(int *argc, char ***argv, int *level);
 /* One less of that level; what was sent is on its way (MPID_Flush). */
@@ -49,7 +50,8 @@ void MPIR_Library_leave(int level);
 /* MPI_Finalize: as MPIR_Library_leave, in all ranks of the job together: nobody uses the library in any of them (then the ADI ends),
  * or (keep) somebody does in one at least. */
 void MPIR_Library_leave_all(int level, bool keep);
-/* The helper (MPID_Helper) is needed once more, or once less: from the return of the caller's procedure of MPI on it may run. */
+/* The helper (MPID_Helper) is needed once more, or once less: from the return of the caller's procedure of MPI on it may run
+ * (FRONT_BEGINS). */
 void MPIR_Library_help(bool on);
 /* Does anybody use it in this process besides the caller? */
 bool MPIR_Library_shared(void);

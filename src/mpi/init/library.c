@@ -258,6 +258,8 @@ int MPIR_Library_enter(int *argc, char ***argv, int *level)
     ku_lock(&lock);
     int err = enter(argc, argv, level);
     ku_unlock(&lock);
+    if (!err && MPIR_ENV(threaded))
+        MPID_Thread_come_in();
     return err;
 }
 
@@ -298,9 +300,12 @@ void MPIR_Library_help(bool on)
     if (library.helped == 0)
         MPID_Helper(false);
     set_mode();
-    if (library.helped == 1 && on)
-        MPID_Helper(true);
+    bool begins = library.helped == 1 && on;
     ku_unlock(&lock);
+    if (MPIR_ENV(threaded))
+        MPID_Thread_come_in();
+    if (begins)
+        MPID_Helper(true);
 }
 
 /* A session that ends meanwhile keeps the library until it has ended itself. */

@@ -79,7 +79,7 @@ static int come(MPIR_File *f, const struct told *t, const char *key)
     int err = 0;
     if (f->pointer_block)
         return 0;
-    f->pointer_remote = MPID_Mem_open(key, t->key_len, &err);
+    f->pointer_remote = MPID_Mem_open(MPIR_Comm_grank(f->comm, 0), key, t->key_len, &err);
     if (!err)
         f->pointer = MPID_Mem_share(f->pointer_remote);
     return err;

@@ -41,15 +41,15 @@ static int no_memory(int64_t bytes)
 
 /* ---- Keys ------------------------------------------------------------------------------------------------------ */
 
-static void open_key(struct rma_target *t, const void *key, int64_t len)
+static void open_key(const MPIR_Win *win, struct rma_target *t, const void *key, int64_t len)
 {
     int err = 0;
     t->key = RMA_KEY_KNOWN;
-    t->remote = len > 0 ? MPID_Mem_open(key, len, &err) : NULL;
+    t->remote = len > 0 ? MPID_Mem_open(MPIR_Comm_grank(win->comm, t->rank), key, len, &err) : NULL;
 }
 
 /* The answer, if it is there. */
-static void take_key(struct rma_target *t)
+static void take_key(const MPIR_Win *win, struct rma_target *t)
 {
     struct rma_asked *a = t->asked_key;
     int err = 0;
@@ -57,7 +57,7 @@ static void take_key(struct rma_target *t)
         return;
     MPID_RecvComplete(&a->request, NULL, &err);
     t->asked_key = NULL;
-    open_key(t, a->says.bytes, err ? 0 : a->says.len);
+    open_key(win, t, a->says.bytes, err ? 0 : a->says.len);
     t->sized = !err;
     if (!err) {
         t->size = a->says.size;
@@ -86,9 +86,9 @@ static int ask_key(MPIR_Win *win, struct rma_target *t)
 }
 
 /* Several threads may. */
-static void await_key(struct rma_target *t)
+static void await_key(const MPIR_Win *win, struct rma_target *t)
 {
-    for (take_key(t); t->asked_key; take_key(t))
+    for (take_key(win, t); t->asked_key; take_key(win, t))
         MPID_DeviceCheck(MPID_BLOCKING);
 }
 
@@ -97,7 +97,7 @@ int MPIR_Rma_Device_meet(MPIR_Win *win, struct rma_target *t)
     int err = t->asked_key ? 0 : ask_key(win, t);
     if (err)
         return err;
-    await_key(t);
+    await_key(win, t);
     return t->sized ? 0 : MPIR_Err(MPI_ERR_PROC_ABORTED, NULL, "rank %d of the window has ended", t->rank);
 }
 
@@ -113,11 +113,11 @@ static MPID_Remote remote_of(MPIR_Win *win, struct rma_target *t, int64_t bytes,
     if (t->dynamic || win->rma->checks)
         return NULL;
     if (t->key == RMA_KEY_UNKNOWN && t->slot)
-        open_key(t, t->slot->key, t->slot->key_len);
+        open_key(win, t, t->slot->key, t->slot->key_len);
     else if (t->key == RMA_KEY_UNKNOWN &&
              is_worth(MPID_Mem_way_to(MPIR_Comm_grank(win->comm, t->rank)), bytes, put) && ask_key(win, t))
         t->key = RMA_KEY_KNOWN; /* that there is none */
-    take_key(t);
+    take_key(win, t);
     return t->remote && is_worth(MPID_Mem_way(t->remote), bytes, put) ? t->remote : NULL;
 }
 
@@ -198,9 +198,9 @@ int MPIR_Rma_Device_flush(struct rma_target *t)
     return err;
 }
 
-void MPIR_Rma_Device_close(struct rma_target *t)
+void MPIR_Rma_Device_close(const MPIR_Win *win, struct rma_target *t)
 {
-    await_key(t);
+    await_key(win, t);
     if (t->remote)
         MPID_Mem_close(t->remote);
     t->remote = NULL;

@@ -256,11 +256,11 @@ static void discard(MPIR_Win *win)
         for (int i = 0; i < RMA_BUCKETS; i++)
             for (struct rma_target *t = r->elsewhere[i], *next; t; t = next) {
                 next = t->next;
-                MPIR_Rma_Remote_free(t);
+                MPIR_Rma_Remote_free(win, t);
                 free(t);
             }
         for (int32_t i = 0; r->on_node && i < r->members; i++)
-            MPIR_Rma_Remote_free(&r->on_node[i]);
+            MPIR_Rma_Remote_free(win, &r->on_node[i]);
         free(r->on_node);
         MPIR_Rma_Check_end(r);
         free(r->region);

@@ -370,9 +370,9 @@ static int number_of(MPIR_Win *win, struct rma_target *t, MPIR_Datatype *type, i
     return 0;
 }
 
-void MPIR_Rma_Remote_free(struct rma_target *t)
+void MPIR_Rma_Remote_free(const MPIR_Win *win, struct rma_target *t)
 {
-    MPIR_Rma_Device_close(t);
+    MPIR_Rma_Device_close(win, t);
     free(t->types);
     free(t->batch);
     t->types = NULL;

@@ -66,7 +66,9 @@ static int start(struct spawning *s)
 {
     char parent[sizeof PARENT_VARIABLE + 1 + MPI_MAX_PORT_NAME];
     char *set[] = { parent, NULL };
-    struct ku_surroundings around = { .set = set, .out = -1, .err = -1, .more = -1 };
+    struct ku_surroundings around = {
+        .set = set, .out = -1, .err = -1, .more = -1, .universe = MPID_World()->universe_size
+    };
     struct ku_command *c = malloc((size_t)s->n * sizeof *c);
     if (!c)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %d commands", s->n);

@@ -145,17 +145,22 @@ static const unsigned char *find_entry(const unsigned char *key, int64_t len, co
     return NULL;
 }
 
-static bool read_key(struct mem_key *k, const void *key, int64_t len, int *error_code)
+static bool read_key(struct mem_key *k, int32_t grank, const void *key, int64_t len, int *error_code)
 {
+    struct MPID_Process owner = { 0 };
     if (len >= (int64_t)sizeof *k) {
         memcpy(k, key, sizeof *k);
         *k = mem_key_le(k);
     }
-    if (len >= (int64_t)sizeof *k && k->magic == MEM_KEY_MAGIC && k->rank < (uint32_t)MPID_core.peers.n &&
-        k->len > 0 && k->len <= INT64_MAX)
-        return true;
+    if (len >= (int64_t)sizeof *k && k->magic == MEM_KEY_MAGIC && k->len > 0 && k->len <= INT64_MAX &&
+        grank >= 0 && grank < MPID_core.peers.n) {
+        MPID_Process_of(grank, &owner);
+        if (owner.rank == (int32_t)k->rank)
+            return true;
+    }
     *error_code =
-        ku_err_set(MPI_ERR_ARG, "key", "of %lld bytes is none that MPID_Mem_key has made", (long long)len);
+        ku_err_set(MPI_ERR_ARG, "key", "of %lld bytes is none that MPID_Mem_key has made in rank %d",
+                   (long long)len, (int)grank);
     return false;
 }
 
@@ -181,23 +186,23 @@ static void await_device(struct peer *p)
     }
 }
 
-MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code)
+MPID_Remote MPID_Mem_open(int32_t grank, const void *key, int64_t len, int *error_code)
 {
     struct mem_key k;
     struct MPID_REMOTE *r;
     struct peer *p = NULL;
-    if (!read_key(&k, key, len, error_code))
+    if (!read_key(&k, grank, key, len, error_code))
         return NULL;
-    if ((int32_t)k.rank != MPID_core.rank && (p = peer_get((int32_t)k.rank, error_code)) == NULL)
+    if (grank != MPID_core.rank && (p = peer_get(grank, error_code)) == NULL)
         return NULL;
     if (p != NULL)
         await_device(p);
     r = calloc(1, sizeof *r);
     if (r == NULL) {
-        *error_code = ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the memory of rank %d", (int)k.rank);
+        *error_code = ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the memory of rank %d", (int)grank);
         return NULL;
     }
-    r->grank = (int32_t)k.rank;
+    r->grank = grank;
     r->region = k.region;
     r->address = k.address;
     r->len = k.len;

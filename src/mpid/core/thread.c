@@ -511,6 +511,12 @@ void MPID_Thread_enter(void)
         take(1);
 }
 
+void MPID_Thread_come_in(void)
+{
+    if (depth_of_mine() == 0)
+        take(1);
+}
+
 bool MPID_Thread_try_enter(void)
 {
     uint32_t depth = depth_of_mine();
@@ -526,6 +532,7 @@ static uint32_t looks_now(void)
 
 void MPID_Thread_looks(void)
 {
+    ku_lock_needs(KU_LOCK_DEVICE);
     atomic_store_explicit(&threads.looks, looks_now() + 1, memory_order_relaxed);
 }
 

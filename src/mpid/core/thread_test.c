@@ -157,6 +157,21 @@ START_TEST(given_away_and_taken_again)
 }
 END_TEST
 
+/* Of a procedure that began without the lock, and has it from its middle on. */
+START_TEST(come_in_once)
+{
+    MPID_Thread_leave();
+    MPID_Thread_come_in();
+    MPID_Thread_come_in();
+    MPID_Thread_enter();
+    ck_assert_uint_eq(MPID_Thread_suspend(), 2);
+    MPID_Thread_resume(2);
+    MPID_Thread_leave();
+    MPID_Thread_leave();
+    ck_assert_uint_eq(MPID_Thread_suspend(), 0);
+}
+END_TEST
+
 /* One thread calls all the time; the others do so now and then, or try. */
 enum { NOW_AND_THEN = 40 };
 static _Atomic int visits, crowds;
@@ -237,6 +252,7 @@ int main(void)
     TCase *c = tcase_create("thread");
     tcase_set_timeout(c, 120);
     tcase_add_test(c, given_away_and_taken_again);
+    tcase_add_test(c, come_in_once);
     tcase_add_test(c, nobody_waits_in_vain);
     suite_add_tcase(s, c);
     c = tcase_create("bias");

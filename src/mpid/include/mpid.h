@@ -333,6 +333,8 @@ enum {
  * modes nobody takes it. */
 
 void MPID_Thread_enter(void);
+/* Of a procedure that has begun this mode: as if it had been in force when it began.  It is inside until it returns. */
+void MPID_Thread_come_in(void);
 bool MPID_Thread_try_enter(void); /* false: another thread is inside */
 void MPID_Thread_leave(void);     /* nothing happens if the caller is not inside */
 /* Around something that may take long or wait for another thread: gives the lock away, however often it was taken; 0: it was not. */
@@ -554,7 +556,8 @@ MPID_Memory MPID_Mem_register(void *base, int64_t len, int *error_code);
 void MPID_Mem_unregister(MPID_Memory memory);
 /* The key: writes at most cap bytes, returns how many there are, at most MPID_KEY_MAX. */
 int64_t MPID_Mem_key(MPID_Memory memory, void *key, int64_t cap);
-MPID_Remote MPID_Mem_open(const void *key, int64_t len, int *error_code);
+/* grank: whose memory it is, by this process's numbers: a key that another job's process has made tells its rank there. */
+MPID_Remote MPID_Mem_open(int32_t grank, const void *key, int64_t len, int *error_code);
 void MPID_Mem_close(MPID_Remote remote); /* operations on it have ended */
 /* What the device does itself of operations on that memory, as far as it has not refused one: bits; 0: all goes by packets. */
 enum MPID_MEM_WAY {

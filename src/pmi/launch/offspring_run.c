@@ -78,9 +78,13 @@ static int run(struct started *s, int daemon)
                                     value_of, &o->command[i] };
     o->out = o->out < 0 ? offspring_output(o->rank, 1) : o->out;
     o->err = o->err < 0 ? offspring_output(o->rank, 2) : o->err;
-    struct ku_surroundings around = {
-        .set = set, .out = o->out < 0 ? 2 : o->out, .err = o->err, .more = o->elder
-    };
+    struct ku_surroundings around = { .set = set,
+                                      .out = o->out < 0 ? 2 : o->out,
+                                      .err = o->err,
+                                      .more = o->elder,
+                                      .universe = (int)(seg->head->universe > (uint32_t)crew.launch->size
+                                                            ? seg->head->universe
+                                                            : (uint32_t)crew.launch->size) };
     int error = ku_spawn(program(), c, o->n, &around, &s->pid, &s->alive);
     free(c);
     free(put);

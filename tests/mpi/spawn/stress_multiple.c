@@ -1,0 +1,7 @@
+/* ranks: 2 3 4 5 */
+/* part: long */
+/* args: 500 3 1 */
+/* exit: 137 */
+/* stderr: \A(mpiexec: .* w(as|ere) killed by signal 9.*\n)+\Z */
+/* timeout: 600 */
+#include "stress.h"
