@@ -220,6 +220,16 @@ int pmi_keel_daemon(void)
     return pmi_keel_is_there() && read_ticket(&t) == 0 ? t.pid : 0;
 }
 
+bool pmi_keel_spawner(uint64_t *job, int *rank)
+{
+    struct ticket t;
+    if (!pmi_keel_is_there() || read_ticket(&t) != 0)
+        return false;
+    *job = t.job_id;
+    *rank = t.rank;
+    return true;
+}
+
 void pmi_keel_fini(void)
 {
     if (control_fd >= 0)

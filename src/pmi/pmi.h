@@ -42,7 +42,16 @@ enum pmi_record_kind {
     PMI_ASK = 7,   /* value: the epoch; a rank (uint32_t) of another node, whose card is wanted here */
     PMI_JOB = 8,   /* value: the process of an mpiexec that this rank has started for a job that it spawns */
     PMI_FREE = 9,  /* value: that process: no rank here is connected to its job any more */
+    PMI_REST = 10, /* value: that process: nothing can go on in its job but by other jobs; struct pmi_rest */
     PMI_TRACE = 6, /* struct pmi_trace: look where this rank is, then set its call's `traced` */
+};
+/* A job and those that it has spawned, in which every process sleeps; times of ku_clock_ns. */
+enum { PMI_REST_JOBS = 200 };
+struct pmi_rest {
+    uint64_t first;      /* since then at the latest: then all had been asked, and nothing was under way */
+    uint64_t looked;     /* they were asked again from then on, and had met nothing meanwhile */
+    uint32_t njobs, met; /* names of these jobs; then of those that their processes are connected to */
+    uint64_t name[PMI_REST_JOBS];
 };
 enum { PMI_SOME_MAX = 700, PMI_SOME_TEXT = 1000 /* what one record holds */ };
 

@@ -19,6 +19,8 @@ bool pmi_keel_can_send(const struct ku_seg_head *h);
 void pmi_keel_fini(void);
 /* The parent of the ranks of the job that this process is started in; 0: in none. */
 int pmi_keel_daemon(void);
+/* That job, and which of its ranks has started this process; false: none. */
+bool pmi_keel_spawner(uint64_t *job, int *rank);
 
 /* kvs.c: a job that a launcher with a protocol of others has started (server.h). */
 bool pmi_kvs_is_there(void);

@@ -27,7 +27,7 @@
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
 enum {
-    KU_SEG_VERSION = 23,
+    KU_SEG_VERSION = 24,
     KU_SEG_DEV_BYTES = 2 << 20 /* virtual, a rank */,
     KU_SEG_TEAM_ALIGN = 128 /* two lines, which processors fetch together */,
     KU_SEG_TEAM_HEAD = 256 /* bytes of a team besides its members' */,
@@ -131,11 +131,19 @@ struct ku_seg_place {
 
 /* What a rank waits for: the times always, the rest as an answer to head->asked, given by a rank that sleeps (or polls)
  * in a call.  The launcher reads it when answered == asked; then the rank does not write again before it is asked again. */
-enum { KU_CALL_OPS = 16, KU_CALL_MSGS = 8, KU_CALL_NAME = 40, KU_CALL_MEMBERS = 512, KU_CALL_THREADS = 8 };
+enum {
+    KU_CALL_OPS = 16,
+    KU_CALL_MSGS = 8,
+    KU_CALL_NAME = 40,
+    KU_CALL_MEMBERS = 512,
+    KU_CALL_THREADS = 8,
+    KU_CALL_JOBS = 8
+};
 enum {
     KU_OTHERS_REQUESTS = 1 /* generalized */,
     KU_OTHERS_THREADS = 2 /* they may call MPI */,
-    KU_OTHERS_JOBS = 4 /* processes of other jobs */,
+    KU_OTHERS_JOBS = 4 /* processes of other jobs, which it does not know yet, or of more than it tells */,
+    KU_OTHERS_MET = 8 /* processes of the other jobs that it tells */,
     KU_OTHERS_UNSEEN = KU_OTHERS_REQUESTS | KU_OTHERS_JOBS /* what the launcher knows nothing of */
 };
 enum ku_op_kind {
@@ -156,6 +164,8 @@ struct ku_seg_op {
     uint32_t comm;     /* context id of the communicator */
     int32_t comm_size; /* 0: not known */
     int64_t bytes;     /* of the message, or of the room for it */
+    uint64_t job;      /* the other side is of that job, and has this rank there; 0: of this one */
+    int32_t there;
     char comm_name[KU_CALL_NAME]; /* "" : it has none */
 };
 /* A further thread of the rank that waits in MPI. */
@@ -177,6 +187,8 @@ struct ku_seg_call {
     uint32_t progress;       /* changes as its operations complete */
     int32_t nops, nmsgs;     /* how many there are; the first ones follow */
     int32_t nthreads;        /* the same of its other threads that wait */
+    int32_t njobs;           /* jobs that it is connected to */
+    uint64_t job[KU_CALL_JOBS];
     uint64_t caller;         /* where the call was made: an address in the rank */
     char call[KU_CALL_NAME]; /* "": not known */
     char what

@@ -340,6 +340,20 @@ bool MPID_Jobs_met(void)
     return njobs > 0;
 }
 
+bool MPID_Jobs_awaited(void)
+{
+    return atomic_load(&meeting) > 0;
+}
+
+int32_t MPID_Jobs_connected(uint64_t *name, int32_t most)
+{
+    int32_t n = 0;
+    for (int i = 0; i < njobs; i++)
+        if (jobs[i].known > jobs[i].idle && n++ < most)
+            name[n - 1] = jobs[i].id;
+    return n;
+}
+
 static bool may_be_watched(const struct other_job *j, int32_t rank)
 {
     return rank >= 0 && j->process[rank] != NULL && j->process[rank]->ties > 0 && !j->process[rank]->left &&

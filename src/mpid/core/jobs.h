@@ -17,6 +17,9 @@ void MPID_Jobs_left(void *core, int32_t peer); /* dev_services.peer_left */
 const void *MPID_Jobs_card(int32_t peer, uint32_t *len);
 
 bool MPID_Jobs_met(void); /* some */
+/* Those that this process is connected to: how many, and the first `most` of their names. */
+int32_t MPID_Jobs_connected(uint64_t *name, int32_t most);
+bool MPID_Jobs_awaited(void); /* MPID_Others_awaited */
 /* A wait has met nothing for long: have each job that is connected tell who of it is gone. */
 void MPID_Jobs_watch(void);
 void MPID_Jobs_watched_by(int32_t peer);         /* PKT_WATCH */

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #endif
 #include "core.h"
+#include "jobs.h"
 #include "thread.h"
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -369,6 +370,36 @@ static bool under_way(void)
     return false;
 }
 
+/* The other side of an operation, if it is of another job. */
+static void name_other(struct ku_seg_op *op)
+{
+    struct MPID_Process p;
+    if (op->grank < MPID_core.job.size)
+        return;
+    MPID_Process_of(op->grank, &p);
+    op->job = p.job;
+    op->there = p.rank;
+}
+
+static void name_others(struct ku_seg_call *call)
+{
+    for (int32_t i = 0; i < call->nops && i < KU_CALL_OPS; i++)
+        name_other(&call->op[i]);
+    for (int32_t i = 0; i < call->nmsgs && i < KU_CALL_MSGS; i++)
+        name_other(&call->msg[i]);
+    for (int32_t i = 0; i < call->nthreads && i < KU_CALL_THREADS; i++)
+        if (call->thread[i].nops > 0)
+            name_other(&call->thread[i].op);
+}
+
+static uint8_t others(struct ku_seg_call *call)
+{
+    int32_t n = call->njobs = MPID_Jobs_connected(call->job, KU_CALL_JOBS);
+    return (uint8_t)((MPID_core.config.others_end != NULL ? MPID_core.config.others_end() : 0) |
+                     (MPID_Jobs_awaited() || n > KU_CALL_JOBS ? KU_OTHERS_JOBS : 0) |
+                     (n > 0 ? KU_OTHERS_MET : 0));
+}
+
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
 {
     const struct ku_segment *s = &MPID_core.job.segment;
@@ -377,8 +408,7 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     uint32_t asked = atomic_load_explicit(&s->head->asked, memory_order_acquire);
     atomic_store_explicit(&call->answered, asked - 1, memory_order_release);
     call->polls = polls;
-    call->others = (uint8_t)((MPID_core.config.others_end != NULL ? MPID_core.config.others_end() : 0) |
-                             (MPID_Others_may_come() ? KU_OTHERS_JOBS : 0));
+    call->others = others(call);
     call->under_way = under_way();
     call->nops = call->nmsgs = call->nthreads = 0;
     call->call[0] = call->what[0] = '\0';
@@ -393,6 +423,7 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     add_members(call, rep.comm);
     if (mode_has(MPID_MODE_THREADED))
         MPID_Thread_report();
+    name_others(call);
     atomic_store_explicit(&call->seen, ku_clock_ns(), memory_order_relaxed);
     MPID_core.answered = asked;
     atomic_store_explicit(&call->answered, asked, memory_order_release);

@@ -153,6 +153,8 @@ static void put_op(struct pack *p, const struct ku_seg_op *op)
     put_u32(p, op->comm);
     put_u32(p, (uint32_t)op->comm_size);
     put_int(p, op->bytes);
+    put_int(p, (int64_t)op->job);
+    put_u32(p, (uint32_t)op->there);
     put_name(p, op->comm_name);
 }
 
@@ -167,6 +169,8 @@ static void get_op(struct unpack *u, struct ku_seg_op *op)
     op->comm = get_u32(u);
     op->comm_size = (int32_t)get_u32(u);
     op->bytes = get_int(u);
+    op->job = (uint64_t)get_int(u);
+    op->there = (int32_t)get_u32(u);
     get_name(u, op->comm_name);
 }
 

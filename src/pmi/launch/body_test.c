@@ -239,15 +239,16 @@ static struct hang_state state(int nops, int nmsgs)
     s.call.nthreads = 2;
     for (int i = 0; i < 2; i++)
         s.call.thread[i] =
-            (struct ku_seg_thread){ 0, 1, "MPI_Wait", { 1, 0, true, i, 2, 3, 0x53, 4, 8, "" } };
+            (struct ku_seg_thread){ 0, 1, "MPI_Wait", { 1, 0, true, i, 2, 3, 0x53, 4, 8, 0x54, 9, "" } };
     strcpy(s.call.call, "MPI_Recv");
     s.call.comm = 0x44;
     s.call.comm_size = 2;
     s.call.members[5] = 0x55;
     for (int i = 0; i < nops && i < KU_CALL_OPS; i++)
-        s.call.op[i] = (struct ku_seg_op){ 1, 2, true, -1, i, -2, 0x51, 2, (int64_t)1 << 40, "a name" };
+        s.call.op[i] =
+            (struct ku_seg_op){ 1, 2, true, -1, i, -2, 0x51, 2, (int64_t)1 << 40, 0x55, 10, "a name" };
     for (int i = 0; i < nmsgs && i < KU_CALL_MSGS; i++)
-        s.call.msg[i] = (struct ku_seg_op){ 4, 0, false, i, 5, 6, 0x52, 3, 7, "" };
+        s.call.msg[i] = (struct ku_seg_op){ 4, 0, false, i, 5, 6, 0x52, 3, 7, 0, 0, "" };
     return s;
 }
 
@@ -264,8 +265,8 @@ START_TEST(a_state_is_these_bytes)
     struct hang_state s = state(1, 0);
     struct pack p = { 0 };
     put_state(&p, &s);
-    ck_assert_uint_eq(p.len,
-                      sizeof bytes - 12 + KU_CALL_MEMBERS / 8 + 9 * 4 + 8 + 6 + 2 * (4 + 8 + 4 + 9 * 4 + 8));
+    ck_assert_uint_eq(p.len, sizeof bytes - 12 + KU_CALL_MEMBERS / 8 + 10 * 4 + 16 + 6 +
+                                 2 * (4 + 8 + 4 + 10 * 4 + 16));
     golden("state", p.bytes, bytes, "444884448844444444411111111444111111111111");
     free(p.bytes);
 }

@@ -178,6 +178,15 @@ static void free_job(pid_t pid)
         }
 }
 
+int crew_spawned(pid_t *pid, int most)
+{
+    int n = 0;
+    for (int i = 0; i < crew.jobs; i++)
+        if (!jobs[i].free && n++ < most)
+            pid[n - 1] = jobs[i].pid;
+    return n;
+}
+
 static bool job_ended(pid_t pid, int status)
 {
     int i = 0, code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

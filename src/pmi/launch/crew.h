@@ -78,6 +78,9 @@ void crew_signal_ranks(int sig, pid_t but);
 /* The user's stop: until every rank stands still, or some time has passed. */
 void crew_stop(pid_t but);
 
+/* Jobs that ranks here have spawned and are connected to: their mpiexecs; at most `most`, returns how many there are. */
+int crew_spawned(pid_t *pid, int most);
+
 /* Do the ranks wait in MPI_Init? */
 void crew_hold(bool hold);
 /* That rank has died: those who stay are to know. */

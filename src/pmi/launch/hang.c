@@ -47,6 +47,7 @@ static struct {
     bool (*hear_far)(int question);
     struct hang_far *far; /* of each rank; NULL: there are no other hosts */
     int question;
+    double end_due; /* jobs that were spawned are reporting; then the job is to be ended */
 } hang;
 
 void hang_init(const struct launch *l, const struct ku_segment *segments,
@@ -267,7 +268,7 @@ bool hang_others_of(const struct hang_rank *r)
     return r->far ? r->far->state.others : hang_has_others(r->pid, r->call->others & KU_OTHERS_THREADS);
 }
 
-static void tell(const char *why)
+static void tell(const char *why, bool family)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -275,7 +276,7 @@ static void tell(const char *why)
     if (!out)
         die("no memory for the report on what the ranks wait for");
     fprintf(out, "mpiexec: %s\n", why);
-    hang_text(out, hang.ranks, hang.launch->size);
+    hang_text(out, hang.ranks, hang.launch->size, family);
     if (fclose(out) != 0)
         die("no memory for the report on what the ranks wait for");
     output_catch_up();
@@ -286,7 +287,21 @@ static void tell(const char *why)
 void hang_report(const char *why)
 {
     ask();
-    tell(why);
+    tell(why, false);
+    hang_family_ask(REPORT_TOO_VALUE);
+}
+
+void hang_look(void)
+{
+    hang_family_ask(REST_VALUE);
+    hang.due = now();
+}
+
+void hang_rests(pid_t mpiexec, const void *rest, size_t len)
+{
+    hang_family_take(mpiexec, rest, len);
+    if (!hang.told)
+        hang.due = now();
 }
 
 /* ---- watching ---- */
@@ -315,14 +330,16 @@ static bool quiet(double seconds, bool all)
     return asleep > 0;
 }
 
-/* All have answered, and nothing but a message can help any of them. */
-static bool hopeless(void)
+/* All have answered, and nothing but a message can help any of them; *family: perhaps one from another job. */
+static bool hopeless(bool *family)
 {
+    *family = false;
     for (int i = 0; i < hang.launch->size; i++) {
         const struct hang_rank *r = &hang.ranks[i];
         if (in_mpi(r) &&
             (!r->answered || r->call->polls || r->call->others & KU_OTHERS_UNSEEN || hang_others_of(r)))
             return false;
+        *family |= in_mpi(r) && r->call->others & KU_OTHERS_MET;
     }
     return true;
 }
@@ -345,7 +362,7 @@ static bool at_rest(void)
     return true;
 }
 
-static bool deadlock(void)
+static bool deadlock(bool *family)
 {
     for (int i = 0; i < hang.launch->size; i++)
         if (hang.ranks[i].call)
@@ -357,7 +374,7 @@ static bool deadlock(void)
             return false;
         usleep(LOOK_US);
     }
-    return hopeless();
+    return hopeless(family);
 }
 
 /* Has any rank met an event since the last look? */
@@ -413,11 +430,44 @@ static void plan(void)
     }
 }
 
+static void tell_deadlock(bool ends, bool family)
+{
+    char *why = xformat("every rank waits for another%s, and nothing can go on%s",
+                        family ? " here or in another job" : "",
+                        !ends                    ? ""
+                        : hang.launch->hang_kill ? "; ending the job (--kill)"
+                                                 : "; ending the job (no terminal; --no-kill keeps it)");
+    tell(why, family);
+    free(why);
+}
+
+/* Can nothing go on?  *family: neither here nor in jobs that these ranks are connected to. */
+static bool stands(bool *family)
+{
+    uint64_t looked = ku_clock_ns();
+    return deadlock(family) &&
+           (!*family || (!hang.far && hang_family_rests(hang.ranks, hang.launch->size, looked)));
+}
+
+/* Those that were spawned report, too, if anything is reported; the job ends when they have had time for it. */
+static bool end_soon(bool ends, bool reported)
+{
+    int n = reported ? hang_family_ask(REPORT_TOO_VALUE) : 0;
+    if (ends && n > 0)
+        hang.due = hang.end_due = now() + HANG_SPAWNED_SECONDS;
+    return ends && n == 0;
+}
+
 bool hang_on_time(void)
 {
+    if (hang.end_due) {
+        hang.due = hang.end_due;
+        return now() >= hang.end_due;
+    }
     const struct launch *l = hang.launch;
     double limit = l->hang_seconds;
-    bool found = false, certain = false, ends = l->hang_kill || (l->unwatched && !l->hang_keep);
+    bool found = false, certain = false, family = false,
+         ends = l->hang_kill || (l->unwatched && !l->hang_keep);
     look_at_all();
     if (hang.far)
         ask();
@@ -425,21 +475,18 @@ bool hang_on_time(void)
         hang.told = false;
     if (hang.stopped) {
         hang.moved_at = ku_clock_ns();
-    } else if (!hang.told && deadlock()) {
-        tell(l->hang_kill ? "every rank waits for another, and nothing can go on; ending the job (--kill)"
-             : ends ? "every rank waits for another, and nothing can go on; ending the job (no terminal; "
-                      "--no-kill keeps it)"
-                    : "every rank waits for another, and nothing can go on");
+    } else if (!hang.told && stands(&family)) {
+        tell_deadlock(ends, family);
         found = certain = true;
     } else if (!hang.told && limit > 0 && seconds_since(hang.moved_at) >= limit && quiet(limit, false) &&
                !gets_on()) {
         char *why = xformat("nothing has moved for %g s (--hang-report)%s", limit,
                             l->hang_kill ? "; ending the job (--kill)" : "");
-        tell(why);
+        tell(why, false);
         free(why);
         found = true;
     }
     hang.told = hang.told || found;
     plan();
-    return found && (certain ? ends : l->hang_kill);
+    return end_soon(found && (certain ? ends : l->hang_kill), found);
 }

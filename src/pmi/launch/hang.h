@@ -60,6 +60,13 @@ void hang_tell(void (*tell)(int rank, const struct hang_state *s, const char *wh
 /* The roll-call on stderr, under this headline. */
 void hang_report(const char *why);
 
+/* Likewise of those that it has spawned, which take so long for it. */
+#define HANG_SPAWNED_SECONDS 1.0
+/* A job that it has spawned can go on by other jobs only (struct pmi_rest). */
+void hang_rests(pid_t mpiexec, const void *rest, size_t len);
+/* Look whether this job can go on. */
+void hang_look(void);
+
 /* The ranks of a node say that all of them sleep.  A rank has ended, for whom others may wait. */
 void hang_still(int node);
 void hang_ended(void);
@@ -71,8 +78,15 @@ double hang_due(void);
 /* Look whether the job hangs, and report that once; true: the job is to be ended for it. */
 bool hang_on_time(void);
 
-/* hang_text.c: the roll-call of `n` ranks. */
-void hang_text(FILE *out, struct hang_rank *ranks, int n);
+/* hang_text.c: the roll-call of `n` ranks.  family: nothing else than one of them can help any, nor those of other jobs. */
+void hang_text(FILE *out, struct hang_rank *ranks, int n, bool family);
+
+/* hang_family.c: jobs that have spawned each other. */
+void hang_family_take(pid_t mpiexec, const void *rest, size_t len);
+/* All ranks here sleep since before `looked`, and can go on by other jobs only.  True: nothing can go on in any of the jobs. */
+bool hang_family_rests(const struct hang_rank *ranks, int n, uint64_t looked);
+/* Put a question (REPORT_TOO_VALUE, REST_VALUE) to the jobs that ranks of this one have spawned: how many there are. */
+int hang_family_ask(int question);
 
 /* hang_where.c: where an address of a process lies: "file.c:12 (function)", "function+0x1c in program" or "program+0x12"; NULL:
  * unknown.  To be freed. */

@@ -18,6 +18,7 @@ static struct {
     struct hang_rank *ranks;
     int n;
     unsigned char *stuck, *mark, *told;
+    bool family; /* other jobs cannot help */
 } g;
 
 /* ---- the edges ---- */
@@ -62,6 +63,8 @@ static bool may_come(int self, const struct ku_seg_op *op)
         return true;
     if (op->grank >= 0 && op->grank < g.n)
         return !g.stuck[op->grank];
+    if (op->job != 0)
+        return !g.family;
     if (op->lrank != MPI_ANY_SOURCE || op->comm != hang_first_op(r)->comm || !hang_is_member(r, self))
         return true;
     for (int i = 0; i < g.n; i++)
@@ -93,7 +96,8 @@ static void find_stuck(void)
 {
     for (int i = 0; i < g.n; i++) {
         const struct hang_rank *r = &g.ranks[i];
-        g.stuck[i] = ended(r) || (waits(r) && !(r->call->others & KU_OTHERS_UNSEEN) && !hang_others_of(r));
+        int others = KU_OTHERS_UNSEEN | (g.family ? 0 : KU_OTHERS_MET);
+        g.stuck[i] = ended(r) || (waits(r) && !(r->call->others & others) && !hang_others_of(r));
     }
     for (bool more = true; more;) {
         more = false;
@@ -154,7 +158,7 @@ static void put_stuck(FILE *out)
         n += g.mark[i];
         living += !ended(&g.ranks[i]);
     }
-    if (n == 0 || n == living) /* then the sentences about cycles say all */
+    if (n == 0 || n == living) /* then the other sentences say all */
         return;
     fputs("mpiexec:   ", out);
     hang_put_ranks(out, g.mark);
@@ -312,11 +316,12 @@ static bool put_wrong(FILE *out, int i)
     return false;
 }
 
-void hang_graph(FILE *out, struct hang_rank *ranks, int n)
+void hang_graph(FILE *out, struct hang_rank *ranks, int n, bool family)
 {
     size_t bytes = (size_t)n;
     g.ranks = ranks;
     g.n = n;
+    g.family = family;
     g.stuck = xalloc(bytes, 1);
     g.mark = xalloc(bytes, 1);
     g.told = xalloc(bytes, 1);

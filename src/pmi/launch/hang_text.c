@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "crew.h"
 #include "hang.h"
 #include "hang_text.h"
 #include "launch.h"
 #include "mpi_const.h"
+#include "pmi/wire.h"
 #include "util/clock.h"
 
 enum {
@@ -78,6 +80,11 @@ static void put_tag(FILE *out, const struct ku_seg_op *op)
         fprintf(out, "tag %d", op->tag);
 }
 
+static void put_other(FILE *out, const struct ku_seg_op *op)
+{
+    fprintf(out, "rank %d of job %08x", op->there, (unsigned)op->job);
+}
+
 /* `self`: of whom this is told; -1: of several ranks, which differ in the peer. */
 static void put_peer(FILE *out, const struct ku_seg_op *op, int self)
 {
@@ -85,6 +92,8 @@ static void put_peer(FILE *out, const struct ku_seg_op *op, int self)
         fputs("any rank", out);
     else if (self < 0)
         fputs("different ranks", out);
+    else if (op->job != 0)
+        put_other(out, op);
     else if (op->grank == self)
         fputs("itself", out);
     else
@@ -155,6 +164,10 @@ static void put_call(FILE *out, const struct hang_rank *r, int self)
         fprintf(out, " for %s", c->what);
     if (op->context != 0) {
         hang_put_comm(out, op);
+        if (op->job != 0 && self >= 0) {
+            fputs(", for ", out);
+            put_other(out, op);
+        }
     } else if (c->nops == 1) {
         fputc(' ', out);
         put_op(out, op, self);
@@ -395,7 +408,24 @@ static void put_messages(FILE *out)
         fprintf(out, "mpiexec:   and %d more ranks have such messages\n", more);
 }
 
-void hang_text(FILE *out, struct hang_rank *all, int n)
+/* Where several jobs talk to each other, each says which it is. */
+static void put_job(FILE *out)
+{
+    uint64_t spawner;
+    int rank;
+    bool spawned = crew.launch->spawned && pmi_keel_spawner(&spawner, &rank), met = spawned || crew.jobs > 0;
+    for (int i = 0; i < nranks && !met; i++)
+        met = ranks[i].answered && ranks[i].call->others & KU_OTHERS_MET;
+    if (!met)
+        return;
+    fprintf(out, "mpiexec:   this is job %08x, of %d rank%s of %s", (unsigned)crew.job_id, nranks,
+            nranks > 1 ? "s" : "", crew.launch->apps[0].argv[0]);
+    if (spawned)
+        fprintf(out, ", which rank %d of job %08x has spawned", rank, (unsigned)spawner);
+    fputc('\n', out);
+}
+
+void hang_text(FILE *out, struct hang_rank *all, int n, bool family)
 {
     unsigned char *mark = xalloc((size_t)n, 1), *done = xalloc((size_t)n, 1);
     ranks = all;
@@ -403,6 +433,7 @@ void hang_text(FILE *out, struct hang_rank *all, int n)
     for (int i = 0; i < n; i++)
         if (ranks[i].answered && !ranks[i].far)
             ranks[i].where = hang_places(ranks[i].pid, ranks[i].call);
+    put_job(out);
     describe_all(false);
     if (count_groups() > GROUPS_MAX)
         describe_all(true);
@@ -410,7 +441,7 @@ void hang_text(FILE *out, struct hang_rank *all, int n)
         if (!done[i])
             put_group(out, i, mark, done);
     put_messages(out);
-    hang_graph(out, ranks, n);
+    hang_graph(out, ranks, n, family);
     free(mark);
     free(done);
 }

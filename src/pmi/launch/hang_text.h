@@ -24,6 +24,6 @@ void hang_put_state(FILE *out, const struct hang_rank *r); /* of a rank that did
 void hang_put_link(FILE *out, const struct hang_rank *r, const struct ku_seg_op *op);
 
 /* hang_graph.c: who waits for whom. */
-void hang_graph(FILE *out, struct hang_rank *ranks, int n);
+void hang_graph(FILE *out, struct hang_rank *ranks, int n, bool family);
 
 #endif

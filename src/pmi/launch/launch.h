@@ -135,13 +135,16 @@ int host_main(const char *said);
  * when mpiexec was started. */
 #define REPORT_SIGNAL SIGRTMAX
 enum { REPORT_VALUE = 0x6b65656c };
+/* The same signal from the daemon of the job that has spawned this one: what do its ranks wait for; can it go on? */
+enum { REPORT_TOO_VALUE = 0x6b65656d, REST_VALUE = 0x6b65656e };
 
 /* What goes through the socket. */
 enum front_word {
     WORD_SIGNAL, /* to the daemon: value is the signal, from_tty whether the terminal sent it to its group too
                   */
     WORD_KILL,   /* to the daemon: end everything at once */
-    WORD_REPORT, /* to the daemon: say what the ranks wait for */
+    WORD_REPORT, /* to the daemon: say what the ranks wait for; value 1: for the spawning job's daemon */
+    WORD_REST,   /* to the daemon: look whether the job can go on */
     WORD_RELEASE, /* to the daemon: ranks that are held go on */
     WORD_STARTED, /* to the front: every rank is */
     WORD_STOPPED, /* to the front: every rank that lets itself be stopped is */

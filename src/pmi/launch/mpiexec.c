@@ -131,14 +131,25 @@ static void on_signal(int sig, bool from_tty)
         front.stop_at = 0; /* what came after the stop counts, also if it came before we have stopped */
 }
 
+/* It has been answered then. */
+static bool is_question(const struct signalfd_siginfo *info)
+{
+    if (info->ssi_signo != (uint32_t)REPORT_SIGNAL || info->ssi_code != SI_QUEUE)
+        return false;
+    if (info->ssi_int == REPORT_VALUE || info->ssi_int == REPORT_TOO_VALUE)
+        tell(WORD_REPORT, info->ssi_int == REPORT_TOO_VALUE, false);
+    else if (info->ssi_int == REST_VALUE)
+        tell(WORD_REST, 0, false);
+    else
+        return false;
+    return true;
+}
+
 static void on_signalfd(void)
 {
     struct signalfd_siginfo info;
     while (read(front.signals, &info, sizeof info) == sizeof info)
-        if (info.ssi_signo == (uint32_t)REPORT_SIGNAL && info.ssi_code == SI_QUEUE &&
-            info.ssi_int == REPORT_VALUE)
-            tell(WORD_REPORT, 0, false);
-        else
+        if (!is_question(&info))
             on_signal((int)info.ssi_signo, info.ssi_code == SI_KERNEL);
 }
 
@@ -305,10 +316,16 @@ static void become_spawned(int fd)
     front.alive = fd;
     if (daemon) {
         take_cores_of(daemon);
-        pmi_keel_send(PMI_JOB, (uint32_t)getpid(), NULL, 0);
-        pmi_keel_fini();
         front.spawner = fd;
     }
+}
+
+/* From here on the daemon of the spawning job may ask: by a signal, which is blocked now. */
+static void tell_spawner(void)
+{
+    if (front.spawner >= 0)
+        pmi_keel_send(PMI_JOB, (uint32_t)getpid(), NULL, 0);
+    pmi_keel_fini();
 }
 
 int main(int argc, char **argv)
@@ -340,6 +357,7 @@ int main(int argc, char **argv)
         l.host = "localhost";
     l.front_pgid = getpgrp();
     take_signals(&l);
+    tell_spawner();
     front.launch = &l;
     l.held = debugger_waits() || l.stop == STOP_IN_INIT;
     l.pids = launch_pids(l.size);

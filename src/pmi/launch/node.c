@@ -68,9 +68,10 @@ static struct node {
     int user_signal;
     bool perhaps_user; /* a rank died of what a terminal sends to all: the front's word may be on its way */
     bool all_zero;
-    bool stopping; /* the front waits to be told that all ranks stand still */
-    bool begun;    /* ranks may have been started: all hosts have answered */
-    bool started;  /* it has been told that all are started */
+    bool stopping;  /* the front waits to be told that all ranks stand still */
+    bool begun;     /* ranks may have been started: all hosts have answered */
+    bool started;   /* it has been told that all are started */
+    bool timed_out; /* and told; it is to be ended */
 } node;
 
 static struct ku_seg_rank *seg_rank(int rank)
@@ -288,6 +289,8 @@ static void on_record(const struct pmi_record *r, const char *text)
         on_ask(r, text);
     else if (r->kind == PMI_CARD)
         cards_there(r->rank);
+    else if (r->kind == PMI_REST)
+        hang_rests((pid_t)r->value, text, r->len);
     else if (r->kind == PMI_STILL)
         hang_still(crew.launch->node_of[r->rank]);
 }
@@ -490,9 +493,12 @@ static void on_front(void)
     } else if (n == sizeof m && m.word == WORD_RELEASE) {
         crew_hold(false);
         remote_release();
-    } else if (n == sizeof m && m.word == WORD_REPORT)
-        hang_report(
-            "what the ranks wait for (SIGQUIT, which twice within 2 s is passed on to them, or --report)");
+    } else if (n == sizeof m && m.word == WORD_REST)
+        hang_look();
+    else if (n == sizeof m && m.word == WORD_REPORT)
+        hang_report(m.value ? "what the ranks of a job that was spawned wait for"
+                            : "what the ranks wait for (SIGQUIT, which twice within 2 s is passed on to "
+                              "them, or --report)");
 }
 
 static void on_signalfd(void)
@@ -520,9 +526,21 @@ static int poll_ms(void)
     return due == 0 ? -1 : milliseconds(due - now()) + 1;
 }
 
+static void end_for_time(void)
+{
+    set_code(EXIT_TIMEOUT);
+    tree_release(0);
+    end_by(SIGTERM, 0);
+}
+
+/* The report of jobs that have been spawned takes its time. */
 static void on_timeout(void)
 {
     node.timeout_due = 0;
+    if (node.timed_out) {
+        end_for_time();
+        return;
+    }
     report_flush();
     char *text = xformat("the job has not ended within %g s (--timeout); ending it", crew.launch->timeout);
     if (node.started)
@@ -530,9 +548,11 @@ static void on_timeout(void)
     else
         say("%s; not all hosts have answered", text);
     free(text);
-    set_code(EXIT_TIMEOUT);
-    tree_release(0);
-    end_by(SIGTERM, 0);
+    node.timed_out = true;
+    if (crew_spawned(NULL, 0) > 0)
+        node.timeout_due = now() + HANG_SPAWNED_SECONDS;
+    else
+        end_for_time();
 }
 
 static void on_time(void)
