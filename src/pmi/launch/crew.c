@@ -157,15 +157,21 @@ static void on_places(const struct pmi_record *r, const char *bytes)
 
 static struct spawned {
     pid_t pid; /* of its mpiexec, which is this process's child by now */
-    bool free;
+    bool free, born;
 } * jobs; /* [crew.jobs] */
 
 static void add_job(pid_t pid)
 {
     jobs = xgrow(jobs, (size_t)crew.jobs + 1, sizeof *jobs);
-    jobs[crew.jobs++] = (struct spawned){ pid, false };
+    jobs[crew.jobs++] = (struct spawned){ .pid = pid };
     if (crew.on_jobs)
         crew.on_jobs();
+}
+
+static void job_born(pid_t pid)
+{
+    for (int i = 0; i < crew.jobs; i++)
+        jobs[i].born |= jobs[i].pid == pid;
 }
 
 static void free_job(pid_t pid)
@@ -195,11 +201,10 @@ static bool job_ended(pid_t pid, int status)
         i++;
     if (i == crew.jobs)
         return false;
+    bool born = jobs[i].born; /* else the program has been told that it could not be started, and may go on */
     crew.free_jobs -= jobs[i].free;
     jobs[i] = jobs[--crew.jobs];
-    bool began =
-        code != EXIT_NOT_EXEC && code != EXIT_NOT_FOUND; /* else MPI_Comm_spawn has returned an error */
-    if (!crew.job_code && began)
+    if (!crew.job_code && born)
         crew.job_code = code;
     if (crew.on_jobs)
         crew.on_jobs();
@@ -212,6 +217,8 @@ static void on_record(const struct pmi_record *r, const char *bytes)
     bool last = (r->kind == PMI_ABORT && r->len) || r->kind == PMI_ABORT_SOME;
     if (r->kind == PMI_JOB)
         add_job((pid_t)r->value);
+    else if (r->kind == PMI_BORN)
+        job_born((pid_t)r->value);
     else if (r->kind == PMI_FREE)
         free_job((pid_t)r->value);
     else if (r->kind == PMI_TRACE)

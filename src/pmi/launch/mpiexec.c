@@ -215,6 +215,8 @@ static _Noreturn void daemon_is_gone(void)
 static void started(void)
 {
     const char word = KU_SPAWN_SAYS_STARTED;
+    if (front.spawner >= 0)
+        pmi_keel_send(PMI_BORN, (uint32_t)getpid(), NULL, 0);
     if (front.alive >= 0)
         send(front.alive, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     debugger_table(front.launch);

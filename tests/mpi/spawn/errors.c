@@ -53,6 +53,10 @@ int main(int argc, char **argv)
     MPI_Info_set(info, "wdir", "/nowhere");
     CHECK_ERR(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
               MPI_ERR_SPAWN);
+    MPI_Info_set(info, "wdir", "/");
+    MPI_Info_set(info, "host", "no.such.host.invalid"); /* none of this makes mpiexec's exit code */
+    CHECK_ERR(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+              MPI_ERR_SPAWN);
     MPI_Info_free(&info);
 
     CHECK_ERR(MPI_Comm_connect("a port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
