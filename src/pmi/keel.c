@@ -22,9 +22,22 @@ struct ticket {
 
 static int control_fd = -1; /* our own duplicate */
 
+/* Has the variable another value than this one, of n bytes?  Then another launcher has been here since. */
+static bool is_another(const char *name, const char *value, size_t n)
+{
+    const char *is = getenv(name);
+    return is != NULL && (strlen(is) != n || strncmp(is, value, n) != 0);
+}
+
+/* A rank of ours may start another launcher (mpiexec -n 2 sh -c 'mpiexec.hydra -n 2 ./program'): what that one starts is of its job, though
+ * our variables are still there.  KEEL_WIRES says with which values of others' variables our rank has begun. */
 bool pmi_keel_is_there(void)
 {
-    return getenv("KEEL_JOB") != NULL;
+    const char *had = getenv("KEEL_WIRES"), *space = had != NULL ? strchr(had, ' ') : NULL;
+    if (getenv("KEEL_JOB") == NULL)
+        return false;
+    return space == NULL || (!is_another("PMI_FD", had, (size_t)(space - had)) &&
+                             !is_another("PMIX_NAMESPACE", space + 1, strlen(space + 1)));
 }
 
 /* The number at *p, of digits of the base, which `end` follows; *p goes on behind that.  (libc's parsers would bring pages of

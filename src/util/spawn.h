@@ -26,7 +26,7 @@ struct ku_command {
 struct ku_surroundings {
     char *const *set;
     int out, err, more; /* more: stays open, under its number; -1: none.  out, err: -1: this process's */
-    int universe;       /* MPI_UNIVERSE_SIZE of the spawning job, which the spawned one has too; below 1: not known */
+    int universe; /* MPI_UNIVERSE_SIZE of the spawning job, which the spawned one has too; below 1: not known */
 };
 
 /* *pid: the process that ends when mpiexec is on its own; to be waited for.  *alive: this end of the socket.  0, or an errno value with a

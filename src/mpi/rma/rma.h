@@ -230,7 +230,8 @@ int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock, struct
 int MPIR_Rma_Remote_answers(struct rma_ack **acks);
 /* Until origin's buffers can be used again: of one target, of all (rank -1). */
 int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank);
-void MPIR_Rma_Remote_free(const MPIR_Win *win, struct rma_target *t); /* what is kept for a target by message */
+void MPIR_Rma_Remote_free(const MPIR_Win *win,
+                          struct rma_target *t); /* what is kept for a target by message */
 
 /* A request for *owner's user (NULL: that is over, with err); an error class. */
 int MPIR_Rma_User_make(MPIR_Win *win, MPIR_Request *message, struct rma_user **owner, int err,

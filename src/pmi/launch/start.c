@@ -53,7 +53,13 @@ static const struct var {
 };
 static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
 static char is_spawned[] = "PMI_SPAWNED=1"; /* there is a parent's port in the key-value space */
-enum { NVARS = sizeof vars / sizeof *vars, VAR_BYTES = 48, JOB_BYTES = 128, STACK_BYTES = 64 << 10 };
+enum {
+    NVARS = sizeof vars / sizeof *vars,
+    VAR_BYTES = 48,
+    JOB_BYTES = 128,
+    WIRES_BYTES = 400,
+    STACK_BYTES = 64 << 10
+};
 
 struct starter {
     const struct start *start;
@@ -74,7 +80,8 @@ struct starter {
     char pmi_fd[VAR_BYTES];
     char *libraries; /* LD_LIBRARY_PATH=... with the folders of our libraries first; NULL: as it was */
     char *audit;     /* LD_AUDIT=... with what sees to it that ours are taken; NULL: as it was */
-    char *stack;     /* of a child that shares our descriptors; NULL: none does */
+    char wires[WIRES_BYTES]; /* KEEL_WIRES=...: others' variables that the rank has from us (keel.c) */
+    char *stack;             /* of a child that shares our descriptors; NULL: none does */
 };
 
 /* ---- environment ---- */
@@ -192,6 +199,8 @@ static void env_build(struct starter *s, int appnum)
     s->appnum = appnum;
     strcpy(s->job, "KEEL_JOB="); /* its value, and those of `vars`, when a rank is started */
     env_set(s, s->job);
+    strcpy(s->wires, "KEEL_WIRES=");
+    env_set(s, s->wires);
     s->section = xformat("KEEL_SECTION=maxprocs=%d\n%s", s->app->maxprocs, s->app->said ? s->app->said : "");
     env_set(s, s->section);
     env_sections(s);
@@ -504,6 +513,8 @@ static void env_place(struct starter *s, const struct place *at)
         if (!env_has(s, *e))
             env_add(s, *e);
     snprintf(s->pmi_fd, sizeof s->pmi_fd, "PMI_FD=%d", at->pmi_fd);
+    const char *fd = env_get(s, "PMI_FD"), *space = env_get(s, "PMIX_NAMESPACE");
+    snprintf(s->wires, sizeof s->wires, "KEEL_WIRES=%.20s %.300s", fd ? fd : "", space ? space : "");
     snprintf(s->job, sizeof s->job, "KEEL_JOB=%d:%d:%d:%d:%llx:%d", KU_SEG_VERSION, getpid(), at->segment_fd,
              s->start->control_fd, s->start->job_id, s->appnum);
 }

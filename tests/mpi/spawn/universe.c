@@ -1,6 +1,7 @@
 /* ranks: 1 2 */
 /* mpiexec: -usize 100 */
-/* MPI_UNIVERSE_SIZE belongs to the universe that mpiexec was told of: a spawned job has that of its parents, and so have the jobs that it spawns. */
+/* MPI_UNIVERSE_SIZE belongs to the universe that mpiexec was told of: a spawned job has that of its
+ * parents, and so have the jobs that it spawns. */
 #include "../check.h"
 
 enum { UNIVERSE = 100, GENERATIONS = 3 };
