@@ -40,7 +40,7 @@ static void pair(int salt)
     MPI_Request_free(&r[1]);
 }
 
-static void freed(int sends, int receives, int partitions)
+static void freed(int sends, int receives, int partitions, int salt)
 {
     MPI_Request r;
     for (int i = 0; i < sends; i++) {
@@ -51,7 +51,7 @@ static void freed(int sends, int receives, int partitions)
         r = receiver(in, partitions);
         MPI_Request_free(&r);
     }
-    pair(1000 * sends + 100 * receives);
+    pair(salt);
 }
 
 /* The last of several is started first, after one in the middle has been freed. */
@@ -92,15 +92,15 @@ int main(int argc, char **argv)
     to = (check_rank + 1) % check_size;
     from = (check_rank + check_size - 1) % check_size;
     for (int partitions = 0; partitions <= N; partitions += N / 2) {
-        freed(1, 0, partitions);
-        freed(0, 1, partitions);
-        freed(2, 1, partitions);
-        freed(1, 1, partitions);
+        freed(1, 0, partitions, 1000);
+        freed(0, 1, partitions, 2000);
+        freed(2, 1, partitions, 3000);
+        freed(1, 1, partitions, 4000);
     }
     if (check_rank % 2) /* and those of which one process alone frees some */
-        freed(2, 0, 1);
+        freed(2, 0, 1, 5000);
     else
-        freed(0, 2, 1);
+        freed(0, 2, 1, 5000);
     backwards();
     return check_done();
 }
