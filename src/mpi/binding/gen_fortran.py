@@ -274,8 +274,8 @@ class Body:
         n, p = a.name, a.p
         if p.name in ("attribute_val", "extra_state"):
             self.language = self.language or ("KF_INT" if old(self.proc) else "KF_FORTRAN")
-            if a.kind == "POINTER":
-                self.pass_.append("(void *)(MPI_Aint)*%s" % n)
+            if a.kind == "POINTER": # its value; of a generalized request the program's variable, so that a change by a callback is seen
+                self.pass_.append(n if self.proc.short == "Grequest_start" else "(void *)(MPI_Aint)*%s" % n)
                 return
             self.before.append("    MPI_Aint word = 0;")
             self.pass_.append("&word")

@@ -197,8 +197,8 @@ def record(proc, large, prefix):
             lines.append('put_word(" %%lld", *(int *)%s);' % n)
             if proc.short.startswith("Abi_get"):
                 tail.append("*(int *)%s = 1;" % n)
-        elif kind == "POINTER":
-            lines.append('put_word(" %%lld", (intptr_t)%s);' % n)
+        elif kind == "POINTER": # of a generalized request: where it is
+            lines.append('put_word(" %%lld", %s%s);' % ("*(int64_t *)" if proc.short == "Grequest_start" else "(intptr_t)", n))
         elif kind == "POINTER_OUT":
             tail.append("*(int64_t *)%s = %d;" % (n, 7000 + i))
         elif kind in ("STRING", "STRING_ARRAY"):

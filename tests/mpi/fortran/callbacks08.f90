@@ -81,6 +81,23 @@ contains
     frees = frees + int(extra_state)
     ierror = MPI_SUCCESS
   end subroutine
+  subroutine query_changing(extra_state, status, ierror)
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state
+    type(MPI_Status) :: status
+    integer :: ierror
+    extra_state = extra_state + 10
+    call MPI_Status_set_elements(status, MPI_INTEGER, 0)
+    call MPI_Status_set_cancelled(status, .false.)
+    ierror = MPI_SUCCESS
+  end subroutine
+
+  subroutine finish_changing(extra_state, ierror)
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state
+    integer :: ierror
+    extra_state = extra_state + 100
+    ierror = MPI_SUCCESS
+  end subroutine
+
   subroutine cancel(extra_state, complete, ierror)
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     logical :: complete
@@ -96,7 +113,7 @@ program callbacks
   use functions
   implicit none
   integer :: rank, n, bad, i, key, typekey, nullkey, code, a(3), b(3), list(64)
-  integer(kind=MPI_ADDRESS_KIND) :: value
+  integer(kind=MPI_ADDRESS_KIND) :: value, state
   type(MPI_Op) :: op
   type(MPI_Comm) :: comm
   type(MPI_Datatype) :: type
@@ -178,6 +195,13 @@ program callbacks
   call MPI_Test_cancelled(status, flag)
   call expect(status%MPI_SOURCE == 5 .and. status%MPI_TAG == 9 .and. i == 3 .and. flag, 'its status')
   call expect(queries == 1 .and. frees == 5, 'asked and freed once')
+
+  ! A callback's change of the extra state is a change of the program's variable.
+  state = 1
+  call MPI_Grequest_start(query_changing, finish_changing, cancel, state, request)
+  call MPI_Grequest_complete(request)
+  call MPI_Wait(request, MPI_STATUS_IGNORE)
+  call expect(state == 111, 'the extra state is the program''s variable')
   call MPI_Finalize()
   if (bad > 0) stop 1
 contains
