@@ -292,6 +292,50 @@ int MPIR_front_check_apart(const void *buf, const struct front_data *in, const s
     return MPI_SUCCESS;
 }
 
+/* ---- A collective that plays its part mutely ---- */
+
+void *MPIR_front_stand_in(struct front_mute *m, int i, const struct front_data *data)
+{
+    int64_t low = 0, high = 0;
+    for (int64_t k = 0; k < data->n; k++) {
+        MPIR_Datatype *type;
+        int64_t count, at = block_of(data, data->counts.p ? k : 0, &type, &count);
+        if (!type || count <= 0)
+            continue;
+        at += data->counts.p ? 0 : k * count * type->adi.extent;
+        int64_t last = at + (count - 1) * type->adi.extent, first = at < last ? at : last;
+        int64_t end = (at > last ? at : last) + type->adi.true_lb + type->adi.true_extent;
+        low = first + type->adi.true_lb < low ? first + type->adi.true_lb : low;
+        high = end > high ? end : high;
+    }
+    m->memory[i] = calloc((size_t)(high - low) + 1, 1);
+    m->failed |= m->memory[i] == NULL;
+    return (char *)m->memory[i] - low;
+}
+
+bool MPIR_front_mute(struct front_mute *m, MPIR_Comm *comm)
+{
+    const MPIR_Errhandler *h = comm->adi.errhandler;
+    bool ends = !h || h->what == MPIR_ERRHANDLER_FATAL || h->what == MPIR_ERRHANDLER_ABORT;
+    if (m->failed || ends) /* then the error is to be seen at once */
+        return false;
+    *ku_err_last() = m->words;
+    m->quick = comm->quick;
+    comm->quick = false;
+    MPIR_Coll_muted = m->err;
+    return true;
+}
+
+int MPIR_front_mute_end(struct front_mute *m, MPIR_Comm *comm)
+{
+    comm->quick |= m->quick && comm->team == MPIR_TEAM_HAS;
+    MPIR_Coll_muted = 0;
+    for (int i = 0; i < 2; i++)
+        free(m->memory[i]);
+    *ku_err_last() = m->words;
+    return m->err;
+}
+
 int MPIR_front_too_large(int64_t value, const char *arg, const char *call)
 {
     return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, arg, "would be %" PRId64 ", more than an int holds; call %s_c",

@@ -303,6 +303,23 @@ static inline int check_buffers(const void *buf, const struct front_data *data, 
 int MPIR_front_check_apart(const void *buf, const struct front_data *in, const struct front_data *out,
                            const char *in_arg, const char *out_arg, const char *in_place) FRONT_COLD;
 
+/* ---- A collective of which only the buffers are refused
+ *
+ * The others may have found nothing wrong, and would wait for this process.  It plays its part in memory that stands in for the buffers,
+ * and tells nothing (comm.h: MPIR_Coll_muted). */
+
+struct front_mute {
+    int err; /* with which it is refused, */
+    struct ku_err words;
+    bool failed, quick;
+    void *memory[2];
+};
+/* The buffer that is to be used; where there is no memory for it, MPIR_front_mute says false. */
+void *MPIR_front_stand_in(struct front_mute *m, int i, const struct front_data *data) FRONT_COLD;
+bool MPIR_front_mute(struct front_mute *m, MPIR_Comm *comm) FRONT_COLD;
+/* Returns the error, recorded again. */
+int MPIR_front_mute_end(struct front_mute *m, MPIR_Comm *comm) FRONT_COLD;
+
 /* ---- Messages of contiguous data: from here to the ADI, with arguments that have been found to be in order; others go through the
  * bodies. */
 

@@ -450,6 +450,22 @@ def abi_type(decl):
     return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
 
 
+# The buffers of which each process of the communicator has a block.
+BY_PROCESS = {"Gather": ("recvbuf",), "Scatter": ("sendbuf",), "Allgather": ("recvbuf",), "Alltoall": ("sendbuf", "recvbuf")}
+
+REFUSED = """\
+    if (unlikely(refused && @COMM@)) {
+        struct front_mute mute = { .err = err, .words = *ku_err_last() };
+        bool known = err == MPI_ERR_BUFFER && !(@KNOWN@);
+@STAND_INS@
+        if (known && MPIR_front_mute(&mute, @COMM@))
+            (void)MPIR_@BODY@(@ARGS@);
+        else
+            MPIR_Coll_refused(@COMM@, mute.err);
+        err = MPIR_front_mute_end(&mute, @COMM@);
+    }"""
+
+
 def indent(statements):
     return "".join("    " + line + "\n" for s in statements for line in s.split("\n"))
 
@@ -788,6 +804,38 @@ class Front:
         """The body numbers the collectives of the communicator as they are called; so does a call that does not come so far."""
         return self.proc.chapter == "coll" and self.proc.has("collective") and self.comm and not self.proc.short.endswith("_init")
 
+    def stand_in(self, p):
+        """What of a buffer a collective may read or fill, at most, as an initializer of struct front_data."""
+        count, ctype = p.arg("of").split(",")
+        if self.names[count].kind.name != "COUNT":
+            return self.blocks(p)
+        kind = self.proc.short[1:].capitalize() if self.proc.short[0] == "I" else self.proc.short
+        n = "%s_o->adi.remote_size" % self.comm.name if p.name in BY_PROCESS.get(kind, ()) else "1"
+        if kind == "Reduce_scatter_block":
+            n = "%s_o->adi.size" % self.comm.name
+        return "{ .n = %s, .count = %s, .type = %s_o }" % (self.neighbors(p) if p.has("each") else n, count, ctype)
+
+    def refused(self, args):
+        """A collective whose arguments have been refused.  Where only its buffers cannot be used, so that it is known what the others will do,
+        it plays its part with others, without a word (MPIR_Coll_mute); the nonblocking form then waits for that."""
+        comm = self.comm.name + "_o"
+        buffers = [p for p in self.proc.params if p.kind.name in ("BUFFER", "CBUFFER") and "," in str(p.arg("of"))]
+        if not buffers:
+            return "    if (unlikely(refused && %s))\n        MPIR_Coll_refused(%s, err);" % (comm, comm)
+        of_buffers = ("check_buffer", "check_apart", "bad_in_place")
+        others = [c for c in self.checks + self.late if not any(w in c for w in of_buffers)]
+        never = ["(%s == MPI_IN_PLACE && !at_root)" % p.name for p in buffers if p.has("inplace") and p.has("leaf")]
+        names, stand_ins = {}, []
+        for i, p in enumerate(buffers):
+            names[p.name] = p.name + "_in"
+            condition = "".join(" && " + c for c in self.significance(p))
+            stand_ins.append("        void *%s_in = known%s ? MPIR_front_stand_in(&mute, %d, &(struct front_data)%s) : (void *)(uintptr_t)%s;" %
+                             (p.name, condition, i, self.stand_in(p), p.name))
+        call = [names.get(p.name, a) for p in self.proc.params for a in args[p.name] if p.kind.name != "REQUEST_OUT"]
+        body = self.body[1:].capitalize() if self.proc.short[0] == "I" else self.body
+        return fill(REFUSED, COMM=comm, KNOWN=" || ".join(never + others) or "false", STAND_INS="\n".join(stand_ins), BODY=body,
+                    ARGS=", ".join(call))
+
     def code(self):
         args = {}
         for p in self.order():
@@ -834,7 +882,7 @@ class Front:
         if any("goto done" in line for line in lines):
             lines.append("done:")
         if counted:
-            lines.append("    if (unlikely(refused && %s_o))\n        MPIR_Coll_refused(%s_o);" % (self.comm.name, self.comm.name))
+            lines.append(self.refused(args))
         fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_front_fail_file(%s, call, err)" % target
         lines += self.frees + returns(nulls, fail)
         return "\n".join(lines)

@@ -520,14 +520,14 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
         comm->coll_roots = comm->coll_roots * 5 + (uint32_t)c->root + 1;
     c->roots = comm->coll_roots;
     if (err)
-        MPIR_Coll_team_give_up(comm);
+        MPIR_Coll_team_give_up(comm, err);
     return err;
 }
 
-void MPIR_Coll_refused(MPIR_Comm *comm)
+void MPIR_Coll_refused(MPIR_Comm *comm, int err)
 {
     (void)MPIR_Comm_next_tag(comm);
-    MPIR_Coll_team_give_up(comm);
+    MPIR_Coll_team_give_up(comm, err);
 }
 
 int MPIR_Coll_end(struct coll *c)
@@ -598,17 +598,24 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
     return MPIR_Coll_end(c);
 }
 
+int MPIR_Coll_muted;
+
 int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm)
 {
+    int muted = MPIR_Coll_muted;
     struct coll_state st;
     struct coll_size s = { .p = comm->adi.size };
     if (__builtin_expect(comm->meetings.first != NULL, 0))
         MPIR_Coll_meetings_end(comm);
     int err = MPIR_Coll_begin(c, &st, comm);
     if (!err && (err = MPIR_Coll_tables[c->kind].describe(c, &s)) != 0)
-        MPIR_Coll_team_give_up(comm);
+        MPIR_Coll_team_give_up(comm, err);
     if (err)
         return err;
+    if (__builtin_expect(muted != 0, 0)) {
+        MPIR_Coll_muted = 0; /* other threads may come while this one waits */
+        MPIR_Coll_note(c, muted);
+    }
     if (c->before)
         c->before(c);
     return s.local ? MPIR_Coll_end(c) : choose_and_run(c, &s);

@@ -445,7 +445,9 @@ uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t words, uint64_t room);
 /* The same for who would know what differs (differ.c).  `root` is 0 where there is none, `op` NULL. */
 uint64_t MPIR_Coll_words(uint32_t roots, enum coll_kind kind, int root, uint32_t digest);
 uint64_t MPIR_Coll_words_of(const struct coll *c);
-enum { COLL_WORDS_NONE = 0x3f /* of what the library does for itself */ };
+enum { COLL_WORDS_NONE = 0x3f /* of what the library does for itself */, COLL_WORDS_REFUSED = 0x3e };
+/* The error of a call in which a member takes no part, as its arguments were refused there; 0: there is no such member. */
+int MPIR_Coll_refusal(const MPIR_Comm *comm, uint32_t when);
 /* The team has broken at operation `when`, for which this process had `words`: look for a member with others. */
 void MPIR_Coll_differ_look(MPIR_Comm *comm, uint32_t when, uint64_t words);
 /* An error, if there is one; once. */
@@ -470,8 +472,9 @@ int MPIR_Coll_team_ask(MPIR_Comm *comm);
 uint32_t MPIR_Coll_team_number(MPIR_Comm *comm);            /* what this process contributes to asking */
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */
 void MPIR_Coll_team_lost(MPIR_Comm *comm);                  /* it is broken */
-/* This process will not come to the present call (meeting.c). */
-void MPIR_Coll_team_give_up(MPIR_Comm *comm);
+/* This process will not come to the present call (meeting.c), nor take part in it by messages as it has refused it with an error (`why`;
+ * 0: it will). */
+void MPIR_Coll_team_give_up(MPIR_Comm *comm, int why);
 /* Wait for the nonblocking calls that are under way at the team. */
 void MPIR_Coll_meetings_end(MPIR_Comm *comm);
 

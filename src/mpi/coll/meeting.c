@@ -49,11 +49,14 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
 
 /* ---- What is said afterwards (invariant 2) ---- */
 
-static void say_refused(MPIR_Comm *comm, uint32_t when)
+static void say_refused(MPIR_Comm *comm, uint32_t when, int why)
 {
     if (comm->team != MPIR_TEAM_HAS)
         return;
-    MPID_Team_break(&comm->adi);
+    if (why)
+        MPID_Team_refuse(&comm->adi, when, (uint32_t)why);
+    else
+        MPID_Team_break(&comm->adi);
     MPID_Stream_skip(&comm->adi, when);
 }
 
@@ -63,15 +66,16 @@ static void say_absent(MPIR_Comm *comm, uint32_t when)
         MPID_Team_absent(&comm->adi, when);
 }
 
-void MPIR_Coll_team_give_up(MPIR_Comm *comm)
+void MPIR_Coll_team_give_up(MPIR_Comm *comm, int why)
 {
     if (comm->nodes)
-        MPIR_Coll_nodes_give_up(comm);
+        MPIR_Coll_nodes_give_up(comm, why);
     if (!first_of(comm) && !comm->facts.asked) {
-        say_refused(comm, comm->coll_seq);
+        say_refused(comm, comm->coll_seq, why);
         return;
     }
     comm->meetings.refused = true;
+    comm->meetings.why = why;
     comm->meetings.when = comm->coll_seq;
 }
 
@@ -89,7 +93,7 @@ static void all_over(MPIR_Comm *comm)
 {
     MPIR_Meetings *all = &comm->meetings;
     if (all->refused)
-        say_refused(comm, all->when);
+        say_refused(comm, all->when, all->why);
     if (all->absent)
         say_absent(comm, all->when);
     all->refused = all->absent = false;

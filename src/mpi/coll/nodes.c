@@ -180,13 +180,13 @@ void MPIR_Coll_nodes_ask(MPIR_Comm *comm)
     MPIR_Coll_nodes_heard(comm);
 }
 
-void MPIR_Coll_nodes_give_up(MPIR_Comm *comm)
+void MPIR_Coll_nodes_give_up(MPIR_Comm *comm, int why)
 {
     MPIR_Comm *node = comm->nodes->node;
     int tag = (int)((comm->coll_seq - 1) & (MPIR_COMM_TAGS - 1));
     for (int k = 0; k < 2; k++) { /* no call has more parts on a node */
         node->coll_seq = coll_nodes_number(tag, k) + 1;
-        MPIR_Coll_team_give_up(node);
+        MPIR_Coll_team_give_up(node, why);
     }
 }
 

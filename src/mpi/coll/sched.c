@@ -617,6 +617,11 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
                    : met == COLL_MET_MOVED ? MPIR_DRIVE_MOVED
                                            : MPIR_DRIVE_SLEEPS;
         d->meets = false;
+        int err = d->own ? 0 : MPIR_Coll_refusal(d->call.comm, d->call.when);
+        if (err) {
+            MPIR_Coll_note(&d->call, err);
+            return complete(d);
+        }
         if (!d->own)
             note_later(d);
     }
@@ -796,13 +801,13 @@ static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
     struct coll_size s = { .p = comm->adi.size };
     struct coll call = *begun, *c = &call;
     c->st = &st;
-    MPIR_Coll_team_give_up(comm);
+    MPIR_Coll_team_give_up(comm, err == MPI_ERR_NO_MEM ? 0 : err);
     if (err != MPI_ERR_NO_MEM || MPIR_Coll_tables[c->kind].describe(c, &s) != 0 || s.local)
         return err;
     if (!MPIR_Coll_facts_there(comm) && !MPIR_Coll_facts_ask(comm)) {
         while (comm->facts.asked)
             MPID_DeviceCheck(MPID_BLOCKING);
-        MPIR_Coll_team_give_up(comm); /* of the team that the others have found */
+        MPIR_Coll_team_give_up(comm, 0); /* of the team that the others have found */
     }
     c->room = COLL_NO_ROOM;
     s.anywhere = coll_anywhere(c);

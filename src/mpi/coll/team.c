@@ -338,11 +338,15 @@ static bool borrow(struct coll *c, struct MPID_Stream *s, const struct coll_bloc
     return can;
 }
 
-/* The source is lost: messages will say so. */
+/* The source is lost, or has refused the call.  (Messages will say that it is lost.) */
 static void lost(struct coll *c, MPIR_Datatype *type)
 {
     char nothing;
-    MPIR_Coll_recv(c, &nothing, 0, type, c->root);
+    int err = MPIR_Coll_refusal(c->comm, c->when);
+    if (err)
+        MPIR_Coll_note(c, err);
+    else
+        MPIR_Coll_recv(c, &nothing, 0, type, c->root);
 }
 
 void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type)

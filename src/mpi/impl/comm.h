@@ -44,6 +44,7 @@ typedef struct MPIR_Meetings {
     struct coll_meeting *first, *last;
     bool absent, refused; /* what is to be said when they are over, of call */
     uint32_t when;
+    int why; /* it was refused */
 } MPIR_Meetings;
 
 typedef struct MPIR_Comm {
@@ -134,7 +135,10 @@ void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to);
 
 /* The arguments of a collective over comm have been refused here before its body was called.  The others may have found nothing
  * wrong: it counts all the same (src/mpi/coll). */
-void MPIR_Coll_refused(MPIR_Comm *comm);
+void MPIR_Coll_refused(MPIR_Comm *comm, int err);
+/* While it is set, by the thread that has the lock, blocking collectives play their part with empty messages and return this error: their
+ * buffers are no good, though all else is. */
+extern int MPIR_Coll_muted __attribute__((visibility("hidden")));
 
 /* A barrier of comm through memory, of members that say the same; false, in all of them: there was none, and it is to be had by
  * messages. */

@@ -53,6 +53,9 @@ enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);
 void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
+/* This process takes no part in operation `when`, for a reason that is not 0: the team breaks.  The reason of a member; 0: it has none. */
+void MPID_Team_refuse(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t why);
+uint32_t MPID_Team_refused(const struct MPIR_COMMUNICATOR *comm, int32_t rank, uint32_t when);
 
 /* Streams: one member of a team shows the others bytes, and goes on when they are written, not read.  `when` is as for
  * MPID_Team_absent; all members take part, with the same `source`.  A meeting is no stream and the other way round, but
@@ -60,7 +63,7 @@ void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
  *
  * The source: MPID_Stream_show (bytes may be less than 0: it has a message for the readers, but no data); then, until all bytes
  * are given, MPID_Stream_place and MPID_Stream_give; then MPID_Stream_shown.  A reader: MPID_Stream_see, which tells the number of
- * bytes or MPID_STREAM_LOST; MPID_Stream_next and MPID_Stream_took, until all is taken (also if it is not wanted);
+ * bytes or MPID_STREAM_LOST (the source is gone, or has refused the operation); MPID_Stream_next and MPID_Stream_took, until all is taken (also if it is not wanted);
  * then MPID_Stream_end.  Next is NULL if the source is lost.  Whether the team is broken does not matter.
  *
  * Or the source lends what lies at `at` in its own memory, which it has offered (MPID_Reach_offer): MPID_Stream_lend, then MPID_Stream_rest,

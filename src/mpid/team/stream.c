@@ -112,6 +112,8 @@ static bool gone(const struct team *t, int32_t rank)
 /* Does what is waited for not come any more? */
 static bool hopeless(const struct team *t, const struct stream_wait *w)
 {
+    if (w->begins && unlikely(MPID_Team_refused(t->comm, w->who, (uint32_t)w->least) != 0))
+        return true;
     return w->end != 0 ? MPID_Steps_lost(t->comm) >= 0 : gone(t, w->who);
 }
 
@@ -206,6 +208,11 @@ static void wake_readers(const struct team *t)
     ku_wait_wake_all(&h->calls);
     if (atomic_load(&h->alone) != 0)
         MPID_Team_wake_each(t);
+}
+
+void MPID_Stream_wake(const struct team *t)
+{
+    wake_readers(t);
 }
 
 /* A reader has gone on. */
@@ -442,9 +449,11 @@ bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t 
 {
     struct team *t = team_of(comm);
     uint64_t operation = number_of(t, when);
-    struct stream_wait w = {
-        .who = source, .source = true, .word = &slot_of(t, operation)->operation, .least = operation
-    };
+    struct stream_wait w = { .who = source,
+                             .source = true,
+                             .begins = true,
+                             .word = &slot_of(t, operation)->operation,
+                             .least = operation };
     return !not_yet(t, &w);
 }
 
@@ -452,7 +461,9 @@ int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, u
 {
     struct team *t = begin(s, comm, when);
     struct stream_slot *slot = slot_of(t, s->operation);
-    struct stream_wait w = { .who = source, .source = true, .word = &slot->operation, .least = s->operation };
+    struct stream_wait w = {
+        .who = source, .source = true, .begins = true, .word = &slot->operation, .least = s->operation
+    };
     s->source = source;
     s->bytes = 0;
     s->lent = 0;

@@ -63,8 +63,9 @@ struct team_member {
     /* Its own line: twice the number of the last operation it came to, counted from 1 (0: it has come to none),
      * plus NOT_HERE if by messages. */
     _Alignas(128) _Atomic uint64_t at;
-    _Atomic uint64_t words; /* what that is to the caller (MPID_Team_tell) */
-    _Atomic int32_t cpu;    /* where it was then, in small teams of ranks that share cores */
+    _Atomic uint64_t words;   /* what that is to the caller (MPID_Team_tell) */
+    _Atomic uint64_t refused; /* the operation that it has refused (32 bits), and why; 0: none */
+    _Atomic int32_t cpu;      /* where it was then, in small teams of ranks that share cores */
 };
 _Static_assert(sizeof(struct team_member) == KU_SEG_TEAM_LINE, "room in the segment");
 
@@ -361,6 +362,23 @@ void MPID_Team_break(struct MPIR_COMMUNICATOR *comm)
         MPID_Even_refuse(t);
     else if (t->head != NULL && (atomic_fetch_or(&t->head->word, 1) & 1) == 0)
         wake_sleepers(t);
+}
+
+void MPID_Team_refuse(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t why)
+{
+    const struct team *t = team_of(comm);
+    if (t->head == NULL)
+        return;
+    atomic_store(&member(t, comm->rank)->refused, (uint64_t)when << 32 | why);
+    MPID_Team_break(comm);
+    MPID_Stream_wake(t);
+}
+
+uint32_t MPID_Team_refused(const struct MPIR_COMMUNICATOR *comm, int32_t rank, uint32_t when)
+{
+    const struct team *t = team_of(comm);
+    uint64_t is = t->head != NULL ? atomic_load_explicit(&member(t, rank)->refused, memory_order_acquire) : 0;
+    return (uint32_t)(is >> 32) == when ? (uint32_t)is : 0;
 }
 
 /* ---- An operation ---- */
