@@ -1,7 +1,7 @@
 /* hints.c: what info says about a communicator (8.4.4), kept until MPI_Comm_get_info asks.
  *
- * Every assertion and wish is false until the user sets it; other keys are ignored, as is a list of memory kinds of which one is not
- * supported (12.4.3).  No communicator gets hints from another. */
+ * Every assertion and wish is false until the user sets it; other keys are ignored, as are values that are neither true nor false, and a
+ * list of memory kinds of which one is not supported (12.4.3).  No communicator gets hints from another. */
 #include "make.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +29,13 @@ int MPIR_Comm_hints_read(MPIR_Comm_hints *hints, const MPIR_Info *info)
 {
     uint32_t asserted = hints->asserted;
     const char *kinds = MPIR_Info_value(info, kinds_key);
-    int err = 0;
-    for (int i = 0; i < ASSERTIONS && !err; i++) {
+    for (int i = 0; i < ASSERTIONS; i++) {
         bool is = false;
-        if (!MPIR_Info_bool(info, assertions[i].key, &is, &err))
+        if (!MPIR_Info_bool(info, assertions[i].key, &is, NULL))
             continue;
         asserted &= ~(uint32_t)assertions[i].hint;
         asserted |= is ? (uint32_t)assertions[i].hint : 0;
     }
-    if (err)
-        return err;
     if (kinds && MPIR_Memory_kinds_all(kinds)) {
         char *copy = strdup(kinds);
         if (!copy)

@@ -75,9 +75,10 @@ static int check_order(int order)
                     MPI_ORDER_C, MPI_ORDER_FORTRAN);
 }
 
-static int check_ndims(int ndims)
+static int check_ndims(int ndims, int least)
 {
-    return ndims >= 1 ? MPI_SUCCESS : MPIR_Err(MPI_ERR_ARG, "ndims", "is %d; expected at least 1", ndims);
+    return ndims >= least ? MPI_SUCCESS
+                          : MPIR_Err(MPI_ERR_ARG, "ndims", "is %d; expected at least %d", ndims, least);
 }
 
 /* array[i] is x, which must lie between lo and hi. */
@@ -109,6 +110,7 @@ static int check_subarray(int ndims, MPIR_Counts sizes, MPIR_Counts subsizes, MP
     return MPI_SUCCESS;
 }
 
+/* An array of no dimensions has one element. */
 int MPIR_Type_create_subarray(int ndims, MPIR_Counts array_of_sizes, MPIR_Counts array_of_subsizes,
                               MPIR_Counts array_of_starts, int order, MPIR_Datatype *oldtype,
                               MPIR_Datatype **newtype, bool large)
@@ -118,7 +120,7 @@ int MPIR_Type_create_subarray(int ndims, MPIR_Counts array_of_sizes, MPIR_Counts
                                 ARG_ARRAY(COUNT, ndims, array_of_starts), ARG(INT, order) };
     MPIR_Datatype *t;
     int err;
-    if ((err = check_ndims(ndims)) || (err = check_order(order)) ||
+    if ((err = check_ndims(ndims, 0)) || (err = check_order(order)) ||
         (err = MPIR_Datatype_new(&(struct contents){ .combiner = MPI_COMBINER_SUBARRAY,
                                                      .large = large,
                                                      .nargs = 5,
@@ -248,7 +250,7 @@ int MPIR_Type_create_darray(int size, int rank, int ndims, MPIR_Counts array_of_
                             array_of_dargs, array_of_psizes };
     MPIR_Datatype *t;
     int err;
-    if ((err = check_ndims(ndims)) || (err = check_order(order)) ||
+    if ((err = check_ndims(ndims, 1)) || (err = check_order(order)) ||
         (err = MPIR_Datatype_new(&(struct contents){ .combiner = MPI_COMBINER_DARRAY,
                                                      .large = large,
                                                      .nargs = 8,

@@ -356,8 +356,9 @@ bool MPIR_Info_bool(const MPIR_Info *info, const char *key, bool *is, int *err)
     size_t n = trim(&word);
     bool yes = n == 4 && !memcmp(word, "true", 4);
     if (!yes && !(n == 5 && !memcmp(word, "false", 5))) {
-        *err = MPIR_Err(MPI_ERR_INFO_VALUE, "info",
-                        "has the value \"%.40s\" for %.80s; expected true or false", value, key);
+        if (err)
+            *err = MPIR_Err(MPI_ERR_INFO_VALUE, "info",
+                            "has the value \"%.40s\" for %.80s; expected true or false", value, key);
         return false;
     }
     *is = yes;
@@ -377,7 +378,8 @@ bool MPIR_Info_number(const MPIR_Info *info, const char *key, int64_t *number, i
         *number = x;
         return true;
     }
-    *err = MPIR_Err(MPI_ERR_INFO_VALUE, "info",
-                    "has the value \"%.40s\" for %.80s; expected a decimal number", value, key);
+    if (err)
+        *err = MPIR_Err(MPI_ERR_INFO_VALUE, "info",
+                        "has the value \"%.40s\" for %.80s; expected a decimal number", value, key);
     return false;
 }

@@ -48,26 +48,19 @@ static int no_memory(MPI_Aint size)
     return MPIR_Err(MPI_ERR_NO_MEM, "size", "is %lld bytes, which the system does not have", (long long)size);
 }
 
-/* At least a line, or what info wants. */
-static int64_t alignment(const MPIR_Info *info, int *err)
+/* At least a line, or what info wants; a wish that cannot be one says nothing. */
+static int64_t alignment(const MPIR_Info *info)
 {
     int64_t want = LINE;
-    if (MPIR_Info_number(info, "mpi_minimum_memory_alignment", &want, err) &&
-        (want < 1 || want > LARGEST_ALIGNMENT || (want & (want - 1))))
-        *err =
-            MPIR_Err(MPI_ERR_INFO_VALUE, "info",
-                     "has the value %lld for mpi_minimum_memory_alignment; expected a power of two up to %d",
-                     (long long)want, LARGEST_ALIGNMENT);
-    return want < LINE ? LINE : want;
+    MPIR_Info_number(info, "mpi_minimum_memory_alignment", &want, NULL);
+    bool can_be = want >= LINE && want <= LARGEST_ALIGNMENT && !(want & (want - 1));
+    return can_be ? want : LINE;
 }
 
 int MPIR_Alloc_mem(MPI_Aint size, MPIR_Info *info, void *baseptr)
 {
     void *block = NULL;
-    int err = 0;
-    int64_t align = alignment(info, &err);
-    if (err)
-        return err;
+    int64_t align = alignment(info);
     if (size < 0)
         return MPIR_Err(MPI_ERR_ARG, "size", "is %lld; expected at least 0", (long long)size);
     if (size > INT64_MAX - 2 * align || posix_memalign(&block, (size_t)align, (size_t)(size + align)))

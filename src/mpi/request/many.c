@@ -10,18 +10,18 @@
 #include "bodies.h"
 #include "retire.h"
 
-/* A program that has the same request in an array twice would have it freed twice. */
+/* A program that has the same active request in an array twice would have it freed twice. */
 static int check_different(int count, MPIR_Request **requests)
 {
     int seen = 0, twice;
     while (seen < count && !(requests[seen] && requests[seen]->obj.flags & MPIR_REQUEST_SEEN)) {
-        if (requests[seen])
+        if (MPIR_Request_is_active(requests[seen]))
             requests[seen]->obj.flags |= MPIR_REQUEST_SEEN;
         seen++;
     }
     twice = seen;
     while (--seen >= 0)
-        if (requests[seen])
+        if (MPIR_Request_is_active(requests[seen]))
             requests[seen]->obj.flags &= (uint8_t)~MPIR_REQUEST_SEEN;
     if (twice == count)
         return 0;

@@ -185,15 +185,6 @@ static int complete(MPIR_Win *win, MPIR_Request **request)
     return *request ? 0 : MPI_ERR_NO_MEM;
 }
 
-/* R forms belong to passive epochs (12.3.5). */
-static int check_passive(const MPIR_Win *win)
-{
-    if (win->rma->epoch == RMA_LOCK || win->rma->epoch == RMA_LOCK_ALL)
-        return 0;
-    return MPIR_Err(MPI_ERR_RMA_SYNC, "win",
-                    "is in no epoch of passive targets; expected MPI_Win_lock or MPI_Win_lock_all before");
-}
-
 /* What the origin knows of a target that it cannot load from.  Before many bytes are sent to one of which it knows nothing, it asks. */
 static int check_range(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const struct rma_side *to)
 {
@@ -220,8 +211,8 @@ static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *fr
 {
     if (rank == MPI_PROC_NULL)
         return complete(win, request);
-    int err = request ? check_passive(win) : 0;
-    struct rma_target *t = err ? NULL : target_of(win, rank, &err);
+    int err;
+    struct rma_target *t = target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(from, "origin_count", to)))
         return err;
     bool by_device = !t->direct && MPIR_Rma_Device(win, t, to, true);
@@ -243,8 +234,8 @@ static int get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *in
 {
     if (rank == MPI_PROC_NULL)
         return complete(win, request);
-    int err = request ? check_passive(win) : 0;
-    struct rma_target *t = err ? NULL : target_of(win, rank, &err);
+    int err;
+    struct rma_target *t = target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(into, "origin_count", from)))
         return err;
     bool by_device = !t->direct && MPIR_Rma_Device(win, t, from, false);
@@ -355,8 +346,6 @@ static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side 
                        "MPI_Fetch_and_op");
     if (!err && rank == MPI_PROC_NULL)
         return complete(win, request);
-    if (!err && request)
-        err = check_passive(win);
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     bool reads = op->obj.self != KEEL_MPI_NO_OP;
     if (!t || (err = check_disp(t, disp)) || (reads && (err = check_origin(from))) ||

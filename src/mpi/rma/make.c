@@ -308,14 +308,12 @@ static MPIR_Win *win_alloc(int flavor, void *base, MPI_Aint size, MPI_Count unit
     return win;
 }
 
-static int64_t alignment_of(MPIR_Info *info, int *err)
+static int64_t alignment_of(const MPIR_Info *info)
 {
     int64_t align = GRAIN;
-    MPIR_Info_number(info, "mpi_minimum_memory_alignment", &align, err);
-    if (!*err && (align < 1 || (align & (align - 1))))
-        *err = MPIR_Err(MPI_ERR_INFO_VALUE, "info",
-                        "has the value %lld for mpi_minimum_memory_alignment; expected a power of two",
-                        (long long)align);
+    MPIR_Info_number(info, "mpi_minimum_memory_alignment", &align, NULL);
+    if (align < 1 || (align & (align - 1))) /* a hint that cannot be one says nothing */
+        align = GRAIN;
     return align < LARGEST_ALIGNMENT ? align : LARGEST_ALIGNMENT;
 }
 
@@ -436,7 +434,7 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
     if (err)
         return err;
     err = check_arguments(size, unit);
-    int64_t align = alignment_of(info, &err);
+    int64_t align = alignment_of(info);
     MPIR_Win *win = win_alloc(flavor, base, size, unit);
     if (!win)
         MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for a window"); /* the others would wait */

@@ -79,16 +79,6 @@ int MPIR_Win_shared_query(MPIR_Win *win, int rank, MPI_Aint *size, MPI_Count *di
 
 /* ---- Info ---------------------------------------------------------------------------------------------------- */
 
-static int set_bool(const MPIR_Info *info, const char *key, bool *is)
-{
-    int err = 0;
-    bool value = *is;
-    MPIR_Info_bool(info, key, &value, &err);
-    if (!err)
-        *is = value;
-    return err;
-}
-
 static int set_string(const MPIR_Info *info, const char *key, char **is)
 {
     const char *value = MPIR_Info_value(info, key);
@@ -102,40 +92,27 @@ static int set_string(const MPIR_Info *info, const char *key, char **is)
     return 0;
 }
 
-static int set_ops(const MPIR_Info *info, bool *same_op)
+/* A hint whose value cannot be one says nothing. */
+static void set_ops(const MPIR_Info *info, bool *same_op)
 {
     const char *value = MPIR_Info_value(info, "accumulate_ops");
-    if (!value)
-        return 0;
-    if (strcmp(value, "same_op") && strcmp(value, "same_op_no_op"))
-        return MPIR_Err(MPI_ERR_INFO_VALUE, "info",
-                        "has the value \"%.60s\" for accumulate_ops; expected same_op or same_op_no_op",
-                        value);
-    *same_op = strcmp(value, "same_op") == 0;
-    return 0;
+    if (value && (!strcmp(value, "same_op") || !strcmp(value, "same_op_no_op")))
+        *same_op = strcmp(value, "same_op") == 0;
 }
 
 int MPIR_Win_set_info(MPIR_Win *win, MPIR_Info *info)
 {
     struct rma *r = win->rma;
-    int err = set_bool(info, "no_locks", &r->no_locks);
-    if (!err)
-        err = set_bool(info, "same_size", &r->same_size);
-    if (!err)
-        err = set_bool(info, "same_disp_unit", &r->same_unit);
-    if (!err) /* of the memory that there is it changes nothing */
-        err = set_bool(info, "alloc_shared_noncontig", &r->noncontig);
-    if (!err)
-        err = set_ops(info, &r->same_op);
-    if (!err)
-        err = set_string(info, "accumulate_ordering", &r->ordering);
-    if (!err) {
-        const char *kinds = MPIR_Info_value(info, "mpi_assert_memory_alloc_kinds");
-        if (kinds && MPIR_Memory_kinds_all(kinds))
-            err = set_string(info, "mpi_assert_memory_alloc_kinds", &r->kinds);
-    }
-    if (!err)
-        MPIR_Info_number(info, "mpi_accumulate_granularity", &r->granularity, &err);
+    const char *kinds = MPIR_Info_value(info, "mpi_assert_memory_alloc_kinds");
+    MPIR_Info_bool(info, "no_locks", &r->no_locks, NULL);
+    MPIR_Info_bool(info, "same_size", &r->same_size, NULL);
+    MPIR_Info_bool(info, "same_disp_unit", &r->same_unit, NULL);
+    MPIR_Info_bool(info, "alloc_shared_noncontig", &r->noncontig, NULL); /* nothing is laid out anew */
+    MPIR_Info_number(info, "mpi_accumulate_granularity", &r->granularity, NULL);
+    set_ops(info, &r->same_op);
+    int err = set_string(info, "accumulate_ordering", &r->ordering);
+    if (!err && kinds && MPIR_Memory_kinds_all(kinds))
+        err = set_string(info, "mpi_assert_memory_alloc_kinds", &r->kinds);
     return err;
 }
 

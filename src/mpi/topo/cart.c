@@ -179,10 +179,12 @@ int MPIR_Cartdim_get(MPIR_Comm *comm, int *ndims)
     return 0;
 }
 
-static void coords_of(const MPIR_Topo *t, int rank, int *coords)
+/* The first n of them. */
+static void coords_of(const MPIR_Topo *t, int rank, int n, int *coords)
 {
     for (int i = t->cart.ndims - 1; i >= 0; i--) {
-        coords[i] = rank % t->cart.dims[i];
+        if (i < n)
+            coords[i] = rank % t->cart.dims[i];
         rank /= t->cart.dims[i];
     }
 }
@@ -195,14 +197,15 @@ static int check_maxdims(const MPIR_Topo *t, int maxdims)
                     t->cart.ndims);
 }
 
+/* Arrays that are too short get what they hold, as other libraries do. */
 int MPIR_Cart_get(MPIR_Comm *comm, int maxdims, int *dims, int *periods, int *coords)
 {
     const MPIR_Topo *t = MPIR_Topo_of(comm, MPI_CART);
     int err;
     if (!t)
         return MPI_ERR_TOPOLOGY;
-    int n = t->cart.ndims;
-    if ((err = check_maxdims(t, maxdims)) || (err = MPIR_Topo_check_array(dims, n, "dims")) ||
+    int n = maxdims < t->cart.ndims ? maxdims : t->cart.ndims;
+    if ((err = MPIR_Topo_check_array(dims, n, "dims")) ||
         (err = MPIR_Topo_check_array(periods, n, "periods")) ||
         (err = MPIR_Topo_check_array(coords, n, "coords")))
         return err;
@@ -210,7 +213,7 @@ int MPIR_Cart_get(MPIR_Comm *comm, int maxdims, int *dims, int *periods, int *co
         dims[i] = t->cart.dims[i];
         periods[i] = t->cart.periods[i];
     }
-    coords_of(t, comm->adi.rank, coords);
+    coords_of(t, comm->adi.rank, n, coords);
     return 0;
 }
 
@@ -222,7 +225,7 @@ int MPIR_Cart_coords(MPIR_Comm *comm, int rank, int maxdims, int *coords)
         return MPI_ERR_TOPOLOGY;
     if ((err = check_maxdims(t, maxdims)) || (err = MPIR_Topo_check_array(coords, t->cart.ndims, "coords")))
         return err;
-    coords_of(t, rank, coords);
+    coords_of(t, rank, t->cart.ndims, coords);
     return 0;
 }
 

@@ -79,7 +79,11 @@ static void try_arrays(void)
     const int C = MPI_ORDER_C;
 #define SUB(n, sizes, subs, starts, order) \
     MPI_Type_create_subarray(n, sizes, subs, starts, order, MPI_INT, &nt)
-    BAD(SUB(0, two, one, zero, C), MPI_ERR_ARG, "ndims is 0");
+    int bytes = -1;
+    OK(SUB(0, NULL, NULL, NULL, C)); /* one element */
+    OK(MPI_Type_size(nt, &bytes));
+    CHECK_EQ(bytes, sizeof(int));
+    OK(MPI_Type_free(&nt));
     BAD(SUB(-3, two, one, zero, C), MPI_ERR_ARG, "ndims is -3");
     BAD(SUB(2, two, one, zero, 99), MPI_ERR_ARG, "order is 99");
     BAD(SUB(2, zero, one, zero, C), MPI_ERR_ARG, "array_of_sizes has 0 at index 0");

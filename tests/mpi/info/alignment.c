@@ -28,12 +28,14 @@ static void aligned(int bytes)
     MPI_Info_free(&info);
 }
 
-static void refused(const char *value, const char *words)
+/* A wish that cannot be one says nothing. */
+static void ignored(const char *value)
 {
     MPI_Info info = alignment(value);
     void *p = NULL;
-    CHECK_ERR(MPI_Alloc_mem(100, info, &p), MPI_ERR_INFO_VALUE);
-    CHECK_SAYS(words);
+    CHECK_ERR(MPI_Alloc_mem(100, info, &p), MPI_SUCCESS);
+    check_fill(p, 100, 1);
+    CHECK_EQ(MPI_Free_mem(p), MPI_SUCCESS);
     MPI_Info_free(&info);
 }
 
@@ -43,10 +45,10 @@ int main(int argc, char **argv)
     check_errors_return();
     for (int bytes = 1; bytes <= 1 << 20; bytes *= 4)
         aligned(bytes);
-    refused("48", "48 for mpi_minimum_memory_alignment; expected a power of two");
-    refused("0", "a power of two");
-    refused("-64", "a power of two");
-    refused("page", "\"page\" for mpi_minimum_memory_alignment; expected a decimal number");
-    refused("12345678901234567890", "a decimal number");
+    ignored("48");
+    ignored("0");
+    ignored("-64");
+    ignored("page");
+    ignored("12345678901234567890");
     return check_done();
 }

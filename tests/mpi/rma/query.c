@@ -107,7 +107,14 @@ static void infos(void)
     CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
     MPI_Win_unlock_all(win);
     MPI_Info_set(info, "accumulate_ops", "any");
-    CHECK_ERR(MPI_Win_set_info(win, info), MPI_ERR_INFO_VALUE);
+    MPI_Info_set(info, "same_size", "perhaps");
+    CHECK_ERR(MPI_Win_set_info(win, info), MPI_SUCCESS); /* what cannot be a hint says nothing */
+    MPI_Win_get_info(win, &used);
+    MPI_Info_get(used, "accumulate_ops", 99, value, &flag);
+    CHECK(flag && strcmp(value, "same_op") == 0, "accumulate_ops");
+    MPI_Info_get(used, "same_size", 99, value, &flag);
+    CHECK(flag && strcmp(value, "true") == 0, "same_size");
+    MPI_Info_free(&used);
     MPI_Info_free(&info);
     MPI_Win_free(&win);
 }

@@ -71,8 +71,12 @@ static void inquire(void)
     MPI_Comm c, sub;
     int dims[2] = { check_size, 1 }, periods[2] = { 0, 1 }, out[2], a, b;
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &c);
-    CHECK_ERR(MPI_Cart_get(c, 1, out, out, out), MPI_ERR_ARG);
-    CHECK_SAYS("maxdims is 1; expected at least 2");
+    int few[3][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
+    CHECK_ERR(MPI_Cart_get(c, 1, few[0], few[1], few[2]), MPI_SUCCESS); /* what the arrays hold */
+    CHECK(few[0][0] == check_size && few[1][0] == 0 && few[2][0] == check_rank, "%d %d %d", few[0][0],
+          few[1][0], few[2][0]);
+    CHECK(few[0][1] == -1 && few[1][1] == -1 && few[2][1] == -1, "written behind the arrays");
+    CHECK_ERR(MPI_Cart_get(c, 0, NULL, NULL, NULL), MPI_SUCCESS);
     CHECK_ERR(MPI_Cart_get(c, 2, out, out, NULL), MPI_ERR_ARG);
     CHECK_ERR(MPI_Cart_coords(c, 0, 1, out), MPI_ERR_ARG);
     CHECK_ERR(MPI_Cart_coords(c, 0, 2, NULL), MPI_ERR_ARG);
