@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -103,6 +104,19 @@ void MPIR_File_release(MPIR_File *f)
     MPIR_Object_free(f);
 }
 
+/* The path behind a prefix with the kind of the file system, which ROMIO, of MPICH and other MPIs, reads.  Which file system it is we
+ * ask the system.  Other names with a colon are names of files. */
+static const char *path_of(const char *filename)
+{
+    static const char *const kinds[] = { "ufs",    "nfs", "lustre",     "gpfs", "pvfs2", "pvfs", "panfs", "xfs",
+                                         "testfs", "bgl", "bglockless", "hfs",  "sfs",   "pfs",  "piofs", "zoidfs" };
+    size_t n = strcspn(filename, ":");
+    for (size_t i = 0; filename[n] && i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i]) == n && strncasecmp(filename, kinds[i], n) == 0)
+            return filename + n + 1;
+    return filename;
+}
+
 static int begin(MPIR_File **file, const char *filename, int amode, const MPIR_Info *info)
 {
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
@@ -157,7 +171,7 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
     int err = MPIR_Comm_check_intra(comm);
     if (err)
         return err;
-    err = begin(&f, filename, amode, info);
+    err = begin(&f, path_of(filename), amode, info);
     struct ku_err words = *ku_err_last();
     MPIR_Comm *own = NULL;
     int made = MPIR_Comm_make(comm, comm->group, f && f->name ? 0 : err, &own);
@@ -221,7 +235,8 @@ int MPIR_File_close(MPIR_File **fh)
 int MPIR_File_delete(const char *filename, MPIR_Info *info)
 {
     (void)info;
-    return unlink(filename) ? MPIR_Io_errno(errno, filename, "deleting") : 0;
+    const char *path = path_of(filename);
+    return unlink(path) ? MPIR_Io_errno(errno, path, "deleting") : 0;
 }
 
 /* ---- Size ---- */
