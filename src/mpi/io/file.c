@@ -108,8 +108,9 @@ void MPIR_File_release(MPIR_File *f)
  * ask the system.  Other names with a colon are names of files. */
 static const char *path_of(const char *filename)
 {
-    static const char *const kinds[] = { "ufs",    "nfs", "lustre",     "gpfs", "pvfs2", "pvfs", "panfs", "xfs",
-                                         "testfs", "bgl", "bglockless", "hfs",  "sfs",   "pfs",  "piofs", "zoidfs" };
+    static const char *const kinds[] = { "ufs",   "nfs", "lustre", "gpfs",  "pvfs2",      "pvfs",
+                                         "panfs", "xfs", "testfs", "bgl",   "bglockless", "hfs",
+                                         "sfs",   "pfs", "piofs",  "zoidfs" };
     size_t n = strcspn(filename, ":");
     for (size_t i = 0; filename[n] && i < sizeof kinds / sizeof *kinds; i++)
         if (strlen(kinds[i]) == n && strncasecmp(filename, kinds[i], n) == 0)

@@ -13,20 +13,21 @@ static void made_as(const char *prefix, const char *name, const char *is)
     char given[600];
     MPI_File f;
     snprintf(given, sizeof given, "%s%s", prefix, name);
-    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, given, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f));
-    CHECK_OK(MPI_File_close(&f));
+    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, given, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_File_close(&f), MPI_SUCCESS);
     CHECK_EQ(exists(is), 1);
     MPI_Barrier(MPI_COMM_WORLD);
     if (check_rank == 0)
-        CHECK_OK(MPI_File_delete(given, MPI_INFO_NULL));
+        CHECK_EQ(MPI_File_delete(given, MPI_INFO_NULL), MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(exists(is), 0);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const prefixes[] = { "ufs:",  "nfs:",   "lustre:",     "gpfs:",   "pvfs2:", "panfs:",
-                                            "xfs:",  "UFS:",   "bglockless:", "testfs:", "" };
+    static const char *const prefixes[] = { "ufs:", "nfs:", "lustre:",     "gpfs:",   "pvfs2:", "panfs:",
+                                            "xfs:", "UFS:", "bglockless:", "testfs:", "" };
     char folder[256], other[400];
     MPI_File f;
     check_init(&argc, &argv);
