@@ -29,7 +29,8 @@ enum {
 };
 static const double SILENCE =
     0.05; /* seconds after which text without a newline is passed on, if nobody else writes */
-static const double PATIENCE = 1; /* if others do */
+static const double PATIENCE =
+    1; /* if others do; and so long others' lines wait for the end of what has been passed on */
 static const double GATHER =
     0.001; /* seconds until the next read after one that was early: ranks that write line by line
                                        are not interrupted, nor we woken, for each of their lines */
@@ -39,10 +40,11 @@ struct stream {
     struct dest *dest, *file; /* file: NULL without */
     char *part;               /* a line that has no end yet */
     size_t len, cap;
-    double since; /* when the last of it came */
-    double ran;   /* how long the rank had run when we looked whether it is done with the line; 0: not yet */
-    bool begun;   /* something has come */
-    bool open;    /* what the line has so far has been passed on */
+    double since;  /* when the last of it came */
+    double ran;    /* how long the rank had run when we looked whether it is done with the line; 0: not yet */
+    bool begun;    /* something has come */
+    bool open;     /* what the line has so far has been passed on, */
+    double opened; /* at that time */
 };
 
 struct dest {
@@ -323,6 +325,7 @@ static void pass_parts(void)
             emit_lines(s, s->part, s->len);
             s->len = 0;
             s->open = true;
+            s->opened = t;
             if (s->file)
                 drain(s->file);
         }
@@ -369,6 +372,12 @@ static bool has_room(const struct dest *d)
     return queue_waits(&d->bytes) < ROOM;
 }
 
+/* A line without an end has just been passed on: its end may come before others' lines do. */
+static bool is_reserved(const struct dest *d)
+{
+    return d->midline && d->owner && d->owner->open && now() < d->owner->opened + PATIENCE;
+}
+
 /* Read what is ready while there is room; true if anything came. */
 static bool collect(struct dest *d)
 {
@@ -376,11 +385,16 @@ static bool collect(struct dest *d)
     int n = epoll_wait(d->epoll, ev, 64, 0);
     bool any = false;
     size_t before = came;
+    bool left = false;
     for (int i = 0; i < n && has_room(d); i++) {
         struct stream *s = ev[i].data.ptr;
-        any = (s->fd >= 0 && stream_read(s)) || any;
+        if (is_reserved(d) && d->owner != s)
+            left = true;
+        else
+            any = (s->fd >= 0 && stream_read(s)) || any;
     }
-    d->rest = any && came - before < (size_t)n * FEW_BYTES ? now() + GATHER : 0;
+    bool early = left || (any && came - before < (size_t)n * FEW_BYTES);
+    d->rest = early ? now() + (left && !any ? SILENCE / 8 : GATHER) : 0;
     return any;
 }
 
