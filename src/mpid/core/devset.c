@@ -220,6 +220,39 @@ static bool has_builtin_for_any(const char *list)
     return false;
 }
 
+/* The names of the plug-ins that have been looked at, with commas. */
+static char plugins[128];
+
+static void remember_plugin(const char *name)
+{
+    size_t n = strlen(plugins);
+    if (n + strlen(name) + 2 < sizeof plugins && (n == 0 || !MPID_Dev_listed(plugins, name)))
+        snprintf(plugins + n, sizeof plugins - n, "%s%s", n ? "," : "", name);
+}
+
+/* What KEEL_DEVICES names and there is not, in words: the first of these; "" if all are there. */
+static const char *no_such_device(void)
+{
+    static char text[300];
+    const char *list = ku_knob_str("DEVICES");
+    for (const char *at = list ? list : ""; *at; at += strcspn(at, ","), at += *at == ',') {
+        char name[32];
+        bool there = false;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        for (int i = 0; builtin[i] != NULL; i++)
+            there = there || strcmp(builtin[i]->name, name) == 0;
+        if (there || (*plugins && MPID_Dev_listed(plugins, name)))
+            continue;
+        size_t n = (size_t)snprintf(text, sizeof text, "; there is no device \"%s\", but", name);
+        for (int i = 0; builtin[i] != NULL && n < sizeof text; i++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? "," : " ", builtin[i]->name);
+        if (n < sizeof text)
+            snprintf(text + n, sizeof text - n, "%s%s", *plugins ? "," : "", plugins);
+        return text;
+    }
+    return "";
+}
+
 /* Is a plug-in to be loaded?  If the user has listed it or it has a card, and it reaches other nodes that are there; else if it is
  * needed, and is listed or no built-in device is for that. */
 static bool is_plugin_wanted(const struct plugin_about *about)
@@ -227,6 +260,7 @@ static bool is_plugin_wanted(const struct plugin_about *about)
     const struct dev_world *w = &MPID_core.world;
     const char *list = ku_knob_str("DEVICES");
     bool named = list != NULL && *list != 0;
+    remember_plugin(about->name);
     if (!MPID_Dev_listed(list, about->name)) {
         MPID_Devset_passed(about->name, "KEEL_DEVICES does not name it");
         return false;
@@ -505,6 +539,7 @@ static void open_plugin(const struct dev_ops *ops)
 {
     const struct core_dev *d = &MPID_core.devs[MPID_core.ndevs], *best = MPID_Dev_best(false);
     bool asked = ku_knob_is_set("DEVICES") || ku_knob_is_set("PLUGINS");
+    remember_plugin(ops->name);
     if (!open_one(ops, true) || asked || best == NULL || !reaches_part(d, false) || better(d, best))
         return;
     MPID_Devset_passed(ops->name, "it costs more (%.1f us) than %s", d->caps.latency_ns / 1000.0,
@@ -713,11 +748,12 @@ int MPID_Devset_open(void)
         MPID_Devset_passed("plug-ins", "no rank needs one");
     err = MPID_Plugins_open(open_plugin, is_plugin_wanted, may_help);
     if (err == 0 && lacking() != 0)
-        err = ku_err_set(
-            MPI_ERR_OTHER, NULL, "no device %s%.50s can reach the ranks %s; the job has %d ranks%s",
-            ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
-            ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "",
-            lacking() & DEV_REACH_NODE ? "of this node" : "of other nodes", (int)MPID_core.job.size, why_not);
+        err = ku_err_set(MPI_ERR_OTHER, NULL,
+                         "no device %s%.50s can reach the ranks %s; the job has %d ranks%s%s",
+                         ku_knob_str("DEVICES") ? "of KEEL_DEVICES=" : "here",
+                         ku_knob_str("DEVICES") ? ku_knob_str("DEVICES") : "",
+                         lacking() & DEV_REACH_NODE ? "of this node" : "of other nodes",
+                         (int)MPID_core.job.size, no_such_device(), why_not);
     if (err != 0)
         return err;
     expect_best();
