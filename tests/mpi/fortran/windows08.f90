@@ -56,7 +56,7 @@ contains
         call MPI_Get(part(2:8:2), 4, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, 4, MPI_INTEGER, win)
         call MPI_Win_fence(0, win)
         call check(all(part(2:8:2) == [(100 * rank + i, i = 1, 7, 2)]) .and. all(part(1:7:2) == 0), 'get into a section')
-        call MPI_Accumulate(rank + 1, 1, MPI_INTEGER, 0, 9_MPI_ADDRESS_KIND, 1, MPI_INTEGER, MPI_SUM, win)
+        call MPI_Accumulate([rank + 1], 1, MPI_INTEGER, 0, 9_MPI_ADDRESS_KIND, 1, MPI_INTEGER, MPI_SUM, win)
         call MPI_Win_fence(0, win)
         if (rank == 0) call check(mine(10) == n * (n + 1) / 2, 'accumulate')
         call MPI_Win_free(win)

@@ -55,7 +55,7 @@ contains
             call MPI_Bcast(mine, n + 1, MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
             call check(all(mine == [(10 * root + i, i = 1, n + 1)]), 'Bcast')
             all_of = -1
-            call MPI_Gather(rank + root, 1, MPI_INTEGER, all_of, 1, MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
+            call MPI_Gather([rank + root], 1, MPI_INTEGER, all_of, 1, MPI_INTEGER, root, MPI_COMM_WORLD, ierr)
             if (rank == root) call check(all(all_of(:n) == [(i + root, i = 0, n - 1)]), 'Gather')
             if (rank /= root) call check(all(all_of == -1), 'Gather elsewhere')
             ! Process i gives i + 1 elements, and they go to the end first.
@@ -115,9 +115,9 @@ contains
         call MPI_Reduce_scatter(a, b, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
         if (rank == n - 1) call check(all(b(:n) == [(n * (n - 1) / 2 + n * i, i = 1, n)]), 'Reduce_scatter')
         if (rank < n - 1) call check(all(b == -1), 'Reduce_scatter of nothing')
-        call MPI_Scan(rank + 1, a, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+        call MPI_Scan([rank + 1], a, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
         b = -1
-        call MPI_Exscan(rank + 1, b, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+        call MPI_Exscan([rank + 1], b, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
         call check(a(1) == (rank + 1) * (rank + 2) / 2 .and. b(1) == merge(-1, rank * (rank + 1) / 2, rank == 0), 'Scan and Exscan')
     end subroutine
 
@@ -125,7 +125,7 @@ contains
         integer :: i4(4), power
         integer :: pair(2), best(2)
         logical :: truth(3)
-        complex :: c, one_of
+        complex :: c
         double complex :: z
         real :: place(2), found(2)
         character :: byte
@@ -148,8 +148,7 @@ contains
         call MPI_Allreduce(MPI_IN_PLACE, truth(2), 1, MPI_LOGICAL, MPI_LXOR, MPI_COMM_WORLD, ierr)
         call MPI_Allreduce(MPI_IN_PLACE, truth(3), 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, ierr)
         call check(truth(1) .and. (truth(2) .eqv. mod(n, 2) == 1) .and. truth(3), 'operations on logicals')
-        one_of = cmplx(1, rank) ! gfortran 16.2 does not compile a call with the expression
-        call MPI_Allreduce(one_of, c, 1, MPI_COMPLEX, MPI_SUM, MPI_COMM_WORLD, ierr)
+        call MPI_Allreduce([cmplx(1, rank)], c, 1, MPI_COMPLEX, MPI_SUM, MPI_COMM_WORLD, ierr)
         call check(c == cmplx(n, n * (n - 1) / 2), 'complex sum')
         call MPI_Allreduce((0d0, 1d0), z, 1, MPI_DOUBLE_COMPLEX, MPI_PROD, MPI_COMM_WORLD, ierr)
         call check(z == (0d0, 1d0)**n, 'complex product')

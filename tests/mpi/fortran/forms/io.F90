@@ -219,7 +219,7 @@ contains
         call MPI_File_get_position_shared(file, at, ierr)
         call check(at == 2 * n, 'File_get_position_shared')
         call MPI_Barrier(MPI_COMM_WORLD, ierr)
-        call MPI_File_write_shared(file, 100 + rank, 1, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
+        call MPI_File_write_shared(file, [100 + rank], 1, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
         out(1) = 100 + rank
         call MPI_File_iwrite_shared(file, out, 1, MPI_INTEGER, request, ierr)
         call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
@@ -232,7 +232,7 @@ contains
         call MPI_File_read_shared(file, in(1), 1, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
         call MPI_File_iread_shared(file, in(2), 1, MPI_INTEGER, request, ierr)
         call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-        call MPI_Allreduce(in(1) + in(2), sum, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+        call MPI_Allreduce([in(1) + in(2)], sum, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
         call check(sum == 200 * n + n * (n - 1), 'everything was read once')
         call MPI_Barrier(MPI_COMM_WORLD, ierr)
     end subroutine
@@ -279,7 +279,7 @@ contains
         call MPI_File_read_at_all(file, int(4 * rank, ofs), in, 4, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
         call check(all(in(:4) == out(:4)) .and. all(in(5:) == -1), 'written and read as complements')
         call MPI_File_set_view(file, 0_ofs, MPI_INTEGER, MPI_INTEGER, 'external32', MPI_INFO_NULL, ierr)
-        call MPI_File_write_at_all(file, int(4 * n + rank, ofs), 1 + rank, 1, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
+        call MPI_File_write_at_all(file, int(4 * n + rank, ofs), [1 + rank], 1, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
         call MPI_File_set_view(file, 0_ofs, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, ierr)
         call MPI_File_read_at_all(file, int(4 * rank, ofs), in, 4, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
         call check(all(in(:4) == not(out(:4))), 'complements in the file')

@@ -114,11 +114,11 @@ contains
         call MPI_Win_flush(0, win, ierr)
         call check(was >= 0 .and. was < n, 'Fetch_and_op')
         ! Who comes first writes 1 more than nothing; the others see that.
-        call MPI_Compare_and_swap(was + 1, 0, got(1), MPI_INTEGER, 0, one, win, ierr)
+        call MPI_Compare_and_swap([was + 1], 0, got(1), MPI_INTEGER, 0, one, win, ierr)
         call MPI_Win_flush_local(0, win, ierr)
         call MPI_Win_unlock(0, win, ierr)
         call check(got(1) >= 0 .and. got(1) <= n, 'Compare_and_swap')
-        call MPI_Allreduce(merge(1, 0, got(1) == 0), i, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+        call MPI_Allreduce([merge(1, 0, got(1) == 0)], i, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
         call check(i == 1, 'one Compare_and_swap takes place')
         call MPI_Win_lock_all(MPI_MODE_NOCHECK, win, ierr)
         mine = [rank + 1, 2 * rank, -rank]
@@ -192,7 +192,7 @@ contains
         call MPI_Win_fence(0, win, ierr)
         call MPI_Put([rank, rank + 1], 2, MPI_INTEGER, right, all_at(1, right + 1), 2, MPI_INTEGER, win, ierr)
         place = MPI_Aint_add(all_at(2, left + 1), 36_MPI_ADDRESS_KIND)
-        call MPI_Put(100 + rank, 1, MPI_INTEGER, left, place, 1, MPI_INTEGER, win, ierr)
+        call MPI_Put([100 + rank], 1, MPI_INTEGER, left, place, 1, MPI_INTEGER, win, ierr)
         call MPI_Win_fence(0, win, ierr)
         call MPI_F_sync_reg(memory)
         call check(all(memory == [left, left + 1, 0, 0]), 'attached memory')
