@@ -113,7 +113,8 @@ program callbacks
   use functions
   implicit none
   integer :: rank, n, bad, i, key, typekey, nullkey, code, a(3), b(3), list(64)
-  integer(kind=MPI_ADDRESS_KIND) :: value, state
+  integer(kind=MPI_ADDRESS_KIND) :: value
+  integer(kind=MPI_ADDRESS_KIND), volatile :: state ! callbacks change it
   type(MPI_Op) :: op
   type(MPI_Comm) :: comm
   type(MPI_Datatype) :: type
