@@ -20,7 +20,7 @@ system() {
     make_folder "$1" "$root" || absent "no folder with Debian's $1"
     mounts "$root"
     shift
-    inside "$root" "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $*" \
+    inside "$root" "apt-get -o Acquire::Check-Valid-Until=false update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $*" \
         >"$root.log" 2>&1 || absent "not to be had in these versions: $* ($(tail -n 1 "$root.log"))"
 }
 
