@@ -7,8 +7,7 @@ for file in $FILES; do
     [ -e "$folder/$file" ] || { echo "$ABI: $folder/$file is not installed"; exit 77; }
 done
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-# Open MPI itself: as root; and without the parts that write notes of their own where there is no network
-export TMPDIR="$work" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=^tcp OMPI_MCA_osc=^ucx
+export TMPDIR="$work" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$work" || exit 1 # where compilers put modules
 failed=0
 
@@ -174,7 +173,7 @@ check_symbols()
     # shellcheck disable=SC2086
     theirs=$(nm -D --defined-only $libraries | awk 'NF == 3 { print $3 }' | sort -u)
     modules=$(python3 "$TOP_SRCDIR/tests/abi/modules.py" "$(modules_folder)" mpi mpi_f08 mpi_ext mpi_f08_ext)
-    ours=$(nm -D --defined-only "$folder"/lib*.so.* | awk 'NF == 3 { print $3 }' | sort -u)
+    ours=$(nm -D --defined-only "$folder"/lib*.so.* 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u)
     [ "$(echo "$modules" | wc -l)" -ge 1000 ] || { echo "only $(echo "$modules" | wc -l) procedures in the modules"; failed=1; }
     # what its own modules name and its libraries have not is theirs
     missing=$(comm -12 <(echo "$modules") <(echo "$theirs") | comm -23 - <(echo "$ours"))
