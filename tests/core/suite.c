@@ -1002,7 +1002,7 @@ static void reached(struct MPIR_COMMUNICATOR *c)
 
 static void teams(void)
 {
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 4; round++) {
         struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = 4000 };
         uint32_t number = 0;
         CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
@@ -1038,6 +1038,8 @@ static void teams(void)
                 MPID_Team_absent(&c, 60);
             else if (round == 1 && ME == N - 1)
                 MPID_Team_break(&c);
+            else if (round == 3 && ME == N - 1)
+                MPID_Team_refuse(&c, 60, 5);
             else if (MPID_Team_arrive(&c, 60, round == 2 && ME == N - 1) == MPID_TEAM_WAIT)
                 CHECK(!MPID_Team_wait(&c), "a wait for who does not come");
             barrier();
@@ -1045,9 +1047,11 @@ static void teams(void)
                 uint64_t words = 0;
                 bool told = MPID_Team_told(&c, i, 60, &words);
                 CHECK(i == N - 1 && round == 0 ? !told
-                                               : round < 2 || (told && words == ((uint64_t)i << 40 | 7)),
+                                               : round != 2 || (told && words == ((uint64_t)i << 40 | 7)),
                       "%d of %d, round %d: %d, %llx", i, N, round, told, (unsigned long long)words);
                 CHECK(!MPID_Team_told(&c, i, 59, &words), "of another operation");
+                CHECK(MPID_Team_refused(&c, i, 60) == (round == 3 && i == N - 1 ? 5u : 0u), "refused by %d", i);
+                CHECK(MPID_Team_refused(&c, i, 59) == 0, "another operation");
             }
             barrier(); /* nobody goes on before all have looked */
             CHECK(MPID_Team_arrive(&c, 61, 77) == MPID_TEAM_BROKEN, "broken");

@@ -378,8 +378,8 @@ struct kf_vtab {
 #define KF_BEFORE_9 KF_BEFORE_8, void *i
 #define KF_ABSENT(name, c_name, n) \
     extern int MPIX_##c_name(void); \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") \
-    static void f_##name(KF_BEFORE_##n, kf_int *ierror) \
+    _Pragma("GCC diagnostic push") _Pragma( \
+        "GCC diagnostic ignored \"-Wunused-parameter\"") static void f_##name(KF_BEFORE_##n, kf_int *ierror) \
     { \
         int rc = MPIX_##c_name(); \
         if (ierror) \
