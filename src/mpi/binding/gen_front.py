@@ -817,7 +817,7 @@ class Front:
 
     def refused(self, args):
         """A collective whose arguments have been refused.  Where only its buffers cannot be used, so that it is known what the others will do,
-        it plays its part with others, without a word (MPIR_Coll_mute); the nonblocking form then waits for that."""
+        it plays its part with others, without a word (MPIR_Coll_muted); the nonblocking form then waits for that."""
         comm = self.comm.name + "_o"
         buffers = [p for p in self.proc.params if p.kind.name in ("BUFFER", "CBUFFER") and "," in str(p.arg("of"))]
         if not buffers:
@@ -831,9 +831,8 @@ class Front:
             condition = "".join(" && " + c for c in self.significance(p))
             stand_ins.append("        void *%s_in = known%s ? MPIR_front_stand_in(&mute, %d, &(struct front_data)%s) : (void *)(uintptr_t)%s;" %
                              (p.name, condition, i, self.stand_in(p), p.name))
-        call = [names.get(p.name, a) for p in self.proc.params for a in args[p.name] if p.kind.name != "REQUEST_OUT"]
-        body = self.body[1:].capitalize() if self.proc.short[0] == "I" else self.body
-        return fill(REFUSED, COMM=comm, KNOWN=" || ".join(never + others) or "false", STAND_INS="\n".join(stand_ins), BODY=body,
+        call = [names.get(p.name, a) for p in self.proc.params for a in args[p.name]]
+        return fill(REFUSED, COMM=comm, KNOWN=" || ".join(never + others) or "false", STAND_INS="\n".join(stand_ins), BODY=self.body,
                     ARGS=", ".join(call))
 
     def code(self):

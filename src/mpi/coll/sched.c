@@ -793,16 +793,16 @@ static int failed(struct coll_sched *d, int err)
     return err;
 }
 
-/* The call has begun, but there is no memory to go on with it later: take part now, with empty messages (coll.h), so that the others do
- * not wait for ever.  This waits until they have come. */
-static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
+/* The call has begun, but cannot go on later, for this error: take part now, with empty messages (coll.h), so that the others do not wait
+ * for ever.  This waits until they have come. */
+static int take_part_mutely(const struct coll *begun, MPIR_Comm *comm, int err)
 {
     struct coll_state st = { .err = err, .words = *ku_err_last(), .mute = true, .by_messages = true };
     struct coll_size s = { .p = comm->adi.size };
     struct coll call = *begun, *c = &call;
     c->st = &st;
-    MPIR_Coll_team_give_up(comm, err == MPI_ERR_NO_MEM ? 0 : err);
-    if (err != MPI_ERR_NO_MEM || MPIR_Coll_tables[c->kind].describe(c, &s) != 0 || s.local)
+    MPIR_Coll_team_give_up(comm, 0);
+    if (MPIR_Coll_tables[c->kind].describe(c, &s) != 0 || s.local)
         return err;
     if (!MPIR_Coll_facts_there(comm) && !MPIR_Coll_facts_ask(comm)) {
         while (comm->facts.asked)
@@ -816,6 +816,24 @@ static int without_memory(const struct coll *begun, MPIR_Comm *comm, int err)
     if (comm->facts.heard)
         MPIR_Coll_choose(c->kind, &comm->facts, &s)->run(c);
     return MPIR_Coll_end(c);
+}
+
+static int give_up_begun(const struct coll *begun, MPIR_Comm *comm, int err)
+{
+    if (err == MPI_ERR_NO_MEM)
+        return take_part_mutely(begun, comm, err);
+    MPIR_Coll_team_give_up(comm, err);
+    return err;
+}
+
+/* Its buffers are refused (comm.h). */
+static int be_mute(struct coll *c, MPIR_Comm *comm)
+{
+    struct coll_state none;
+    int muted = MPIR_Coll_muted;
+    MPIR_Coll_muted = 0; /* other threads may come while this one waits */
+    int err = MPIR_Coll_begin(c, &none, comm);
+    return err ? err : take_part_mutely(c, comm, muted);
 }
 
 /* Begin.  What the processes have not agreed on they agree on in the background, and the call goes on when they have. */
@@ -845,12 +863,14 @@ static int join(struct coll_sched *d)
 int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
 {
     int err;
+    if (__builtin_expect(MPIR_Coll_muted != 0, 0))
+        return be_mute(c, comm);
     struct coll_sched *d = prepare(c, comm, &err);
     if (!d)
-        return without_memory(c, comm, err);
+        return give_up_begun(c, comm, err);
     err = join(d);
     if (err)
-        return without_memory(c, comm, failed(d, err));
+        return give_up_begun(c, comm, failed(d, err));
     go(d);
     *request = d->request;
     return 0;

@@ -136,7 +136,7 @@ void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to);
 /* The arguments of a collective over comm have been refused here before its body was called.  The others may have found nothing
  * wrong: it counts all the same (src/mpi/coll). */
 void MPIR_Coll_refused(MPIR_Comm *comm, int err);
-/* While it is set, by the thread that has the lock, blocking collectives play their part with empty messages and return this error: their
+/* While it is set, by the thread that has the lock, collectives play their part with empty messages, wait for that and return this error: their
  * buffers are no good, though all else is. */
 extern int MPIR_Coll_muted __attribute__((visibility("hidden")));
 
