@@ -1050,7 +1050,8 @@ static void teams(void)
                                                : round != 2 || (told && words == ((uint64_t)i << 40 | 7)),
                       "%d of %d, round %d: %d, %llx", i, N, round, told, (unsigned long long)words);
                 CHECK(!MPID_Team_told(&c, i, 59, &words), "of another operation");
-                CHECK(MPID_Team_refused(&c, i, 60) == (round == 3 && i == N - 1 ? 5u : 0u), "refused by %d", i);
+                CHECK(MPID_Team_refused(&c, i, 60) == (round == 3 && i == N - 1 ? 5u : 0u), "refused by %d",
+                      i);
                 CHECK(MPID_Team_refused(&c, i, 59) == 0, "another operation");
             }
             barrier(); /* nobody goes on before all have looked */
