@@ -17,6 +17,7 @@ static long allocations;
 #endif
 
 enum kind { PLAIN, V, W };
+enum { CALLS = 20 };
 
 static long allocations_of(enum kind kind)
 {
@@ -28,7 +29,7 @@ static long allocations_of(enum kind kind)
         types[i] = MPI_INT;
     }
     long before = allocations;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < CALLS; i++) {
         MPI_Request q;
         if (kind == W)
             MPI_Ialltoallw(s, counts, displs, types, r, counts, displs, types, MPI_COMM_WORLD, &q);
@@ -46,8 +47,9 @@ int main(int argc, char **argv)
     check_init(&argc, &argv);
     for (int kind = 0; kind < 3; kind++)
         allocations_of(kind); /* what is made once */
-    long plain = allocations_of(PLAIN);
-    CHECK_EQ(allocations_of(V), plain, "of alltoallv");
-    CHECK_EQ(allocations_of(W), plain, "of alltoallw");
+    /* One a call would be CALLS more; a message that comes early may take one, in any of them. */
+    long plain = allocations_of(PLAIN), v = allocations_of(V), w = allocations_of(W);
+    CHECK(v < plain + CALLS / 2, "of alltoallv: %ld, without arrays %ld", v, plain);
+    CHECK(w < plain + CALLS / 2, "of alltoallw: %ld, without arrays %ld", w, plain);
     return check_done();
 }
