@@ -84,14 +84,12 @@ static int pair_copied(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *
                        int sendtag, void *recvbuf, MPI_Count recvcount, MPIR_Datatype *recvtype, int source,
                        int recvtag, MPIR_Comm *comm, MPIR_Request **request)
 {
-    int64_t size = sendcount * sendtype->adi.size, position = 0;
-    int err = 0;
+    int64_t size = sendcount * sendtype->adi.size;
     MPIR_Request *r = pair_alloc(comm, size);
     if (!r)
         return MPI_ERR_NO_MEM;
     struct pair *p = r->aux;
-    MPID_Pack((void *)(uintptr_t)sendbuf, sendcount, &sendtype->adi, p->copy, size, &position, &comm->adi,
-              dest, MPID_MSGFORM_NATIVE, MPID_MSG_OK, &err);
+    int err = copy_message(p->copy, size, sendbuf, sendcount, sendtype, dest, comm);
     if (err) {
         r->aux = NULL;
         free(p);

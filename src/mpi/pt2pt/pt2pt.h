@@ -30,6 +30,17 @@ static inline bool one_buffer(const void *sendbuf, MPI_Count sendcount, const MP
            (sendtype == recvtype || (sendtype->adi.is_contig && recvtype->adi.is_contig));
 }
 
+/* The bytes of a message to dest, `size` of them. */
+static inline int copy_message(void *copy, int64_t size, const void *buf, MPI_Count count,
+                               MPIR_Datatype *datatype, int dest, MPIR_Comm *comm)
+{
+    int64_t position = 0;
+    int err = 0;
+    MPID_Pack((void *)(uintptr_t)buf, count, &datatype->adi, copy, size, &position, &comm->adi, dest,
+              MPID_MSGFORM_NATIVE, MPID_MSG_OK, &err);
+    return err;
+}
+
 /* Give an operation that the ADI has taken (or refused, with `err`) its place in the user's hands. */
 static inline int started(MPIR_Request *r, int err, MPIR_Request **request)
 {

@@ -54,14 +54,12 @@ static int both_copied(const void *sendbuf, MPI_Count sendcount, MPIR_Datatype *
                        int recvtag, MPIR_Comm *comm, MPIR_Status *status)
 {
     char on_stack[ON_STACK];
-    int64_t size = sendcount * sendtype->adi.size, position = 0;
-    int err = 0;
+    int64_t size = sendcount * sendtype->adi.size;
     void *copy = size <= ON_STACK ? on_stack : malloc((size_t)size);
     if (!copy)
         return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a copy of the message of %lld bytes",
                         (long long)size);
-    MPID_Pack((void *)(uintptr_t)sendbuf, sendcount, &sendtype->adi, copy, size, &position, &comm->adi, dest,
-              MPID_MSGFORM_NATIVE, MPID_MSG_OK, &err);
+    int err = copy_message(copy, size, sendbuf, sendcount, sendtype, dest, comm);
     if (!err)
         err = both(copy, size, MPIR_Datatype_predefined(KEEL_MPI_BYTE), dest, sendtag, recvbuf, recvcount,
                    recvtype, source, recvtag, comm, status);

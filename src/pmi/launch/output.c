@@ -27,13 +27,13 @@ enum {
     PREFIX_BYTES = 512,
     FEW_BYTES = 4096 /* a read that brings less was early */
 };
-static const double SILENCE =
-    0.05; /* seconds after which text without a newline is passed on, if nobody else writes */
-static const double PATIENCE =
-    1; /* if others do; and so long others' lines wait for the end of what has been passed on */
-static const double GATHER =
-    0.001; /* seconds until the next read after one that was early: ranks that write line by line
-                                       are not interrupted, nor we woken, for each of their lines */
+/* Seconds after which text without a newline is passed on, if nobody else writes. */
+static const double SILENCE = 0.05;
+/* The same if others do; and so long others' lines wait for the end of what has been passed on. */
+static const double PATIENCE = 1;
+/* Seconds until the next read after one that was early: ranks that write line by line are not interrupted, nor is mpiexec woken, for
+ * each of their lines. */
+static const double GATHER = 0.001;
 
 struct stream {
     int fd, rank, which;
