@@ -1,6 +1,18 @@
-# KEEL_OUTPUT_FILES: further files made from .in files, each named by the part that needs it.
+# KEEL_BUILT: include/built.h, what was chosen here as strings of C, for what mpiexec -info and mpi_info tell.
 # KEEL_SUMMARY: what was found and what that switches on.
-AC_DEFUN([KEEL_OUTPUT_FILES], [
+AC_DEFUN([KEEL_BUILT_STRING], [
+$1=$(AS_ECHO(["$2"]) | sed 's/^ *//; s/[[\"]]/\&/g')
+AC_SUBST([$1])
+AM_SUBST_NOTMAKE([$1])
+])
+AC_DEFUN([KEEL_BUILT], [
+AS_IF([test "$have_fortran" = yes], [keel_fc=$FC], [keel_fc=])
+KEEL_BUILT_STRING([KEEL_BUILT_CONFIGURED], [$ac_configure_args])
+KEEL_BUILT_STRING([KEEL_BUILT_CC], [$CC])
+KEEL_BUILT_STRING([KEEL_BUILT_CFLAGS], [$CFLAGS])
+KEEL_BUILT_STRING([KEEL_BUILT_FC], [$keel_fc])
+KEEL_BUILT_STRING([KEEL_BUILT_DEVICES], [$KEEL_DEVICE_LIST])
+AC_CONFIG_FILES([include/built.h])
 ])
 AC_DEFUN([KEEL_SUMMARY], [
 AC_MSG_NOTICE([

@@ -2,6 +2,7 @@
  *
  * It is a program of MPI that never calls MPI_Init: it needs no mpiexec.  The devices it asks for below MPI, by mpid.h. */
 #include "config.h"
+#include "built.h"
 #include <dirent.h>
 #include <fnmatch.h>
 #include <getopt.h>
@@ -198,11 +199,11 @@ static void config_line(const char *name, const char *key, const char *value)
 /* The Fortran that was built, and the compilers whose modules are there (mpifort --build-modules). */
 static void config_fortran(void)
 {
-    if (!INFO_FC[0]) {
+    if (!BUILT_FC[0]) {
         config_line("Fortran compiler", "fc", "none");
         return;
     }
-    config_line("Fortran compiler", "fc", INFO_FC);
+    config_line("Fortran compiler", "fc", BUILT_FC);
     config_line(
         "Fortran kinds", "fortran-kinds",
         "INTEGER 4, LOGICAL 4, REAL 4, DOUBLE PRECISION 8 bytes (others: modules NAME-integer8 and its "
@@ -235,10 +236,11 @@ static void print_config(void)
     MPI_Abi_get_version(&major, &minor);
     snprintf(text, sizeof text, "%d.%d (libmpi_abi.so.1)", major, minor);
     config_line("Standard ABI", "abi", text);
-    config_line("devices", "devices", INFO_DEVICES);
+    config_line("devices", "devices", BUILT_DEVICES);
     config_line("thread level", "threads", "MPI_THREAD_MULTIPLE");
-    config_line("C compiler", "cc", INFO_CC);
-    config_line("its flags", "cflags", INFO_CFLAGS);
+    config_line("C compiler", "cc", BUILT_CC);
+    config_line("its flags", "cflags", BUILT_CFLAGS);
+    config_line("configured with", "configured", BUILT_CONFIGURED);
     config_fortran();
 #ifdef HAVE_HWLOC
     config_line("hwloc", "hwloc", "yes (mpiexec: packages, caches, simulated machines)");

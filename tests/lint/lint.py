@@ -34,7 +34,7 @@ ALLOWED = {
     "src/tools": [UTIL, CONTRACT],
 }
 SEARCH = ["include", "src", CONTRACT, IMPL]  # -I of the build
-GENERATED = {"mpi.h", "mpicxx.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev_builtin.h", "dirs.h", "config.h", "fort_handles.h", "fort_their_handles.h"}
+GENERATED = {"mpi.h", "mpicxx.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev_builtin.h", "dirs.h", "built.h", "config.h", "fort_handles.h", "fort_their_handles.h"}
 
 # What a global symbol of a folder may be called ("A symbol's prefix says its folder").
 PREFIX = {

@@ -3,7 +3,7 @@
 
     headers    include/mpi.h, include/mpicxx.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c, src/mpi/fortran/fort_handles.h; what has no body in FILES is marked
     front      src/mpi/binding/front_*.c for the bodies defined in FILES; --abi NAME: src/mpi/binding/NAME/front_*.c
-    man        man/*.3, a page for each procedure that the front exports
+    man        man/*.3, a page for each procedure that the front exports, and MPI.3, which leads to them
     fortran    include/mpif.h, src/mpi/fortran/*.f90, fort_*.c: the Fortran bindings of what the front exports
     status     prints how much of MPI exists, by chapter
     list       the names of what the front exports, one a line
@@ -86,7 +86,7 @@ def make_fortran(api, abi, out, bodies):
 
 
 def make_man(api, out, bodies, version):
-    pages = gen_man.pages(gen_front.exported(api, bodies), version)
+    pages = gen_man.pages(api, gen_front.exported(api, bodies), version)
     for name, text in pages.items():
         write(out, "man/" + name, text)
     for name in set(os.listdir(os.path.join(out, "man"))) - set(pages) if pages else ():

@@ -1,4 +1,4 @@
-"""Man pages of section 3: one a procedure, and one line for MPI_X_c."""
+"""Man pages of section 3: one a procedure, one line for MPI_X_c, and MPI(3), which leads to all."""
 
 import re
 from headers import fill
@@ -28,6 +28,37 @@ PAGE = """\
 @STANDARD@
 .SH SEE ALSO
 @SEE@
+"""
+
+OVERVIEW = """\
+.\\" Generated from src/mpi/binding; do not edit.
+.TH MPI 3 "" "Keel @VERSION@" "MPI 5.0"
+.SH NAME
+MPI \\- the Message Passing Interface, as Keel has it
+.SH SYNOPSIS
+.B #include <mpi.h>
+.br
+.B mpicc \\-O2 \\-o prog prog.c
+.br
+.B mpiexec \\-n 4 ./prog
+.SH DESCRIPTION
+Keel is an MPI library with the Standard ABI of MPI 5.0.
+.BR mpicc (1)
+(C++: mpicxx, Fortran: mpifort) compiles,
+.BR mpiexec (1)
+starts the ranks on one host or several,
+.BR mpi_info (1)
+shows what was built, the KEEL_* variables and the counters.
+The documents are in share/doc/keel below the folder where Keel is installed; README.md there leads to them.
+.PP
+Each procedure has a page of its own name. Where it ends in [_c], there is a second form with counts of the type
+MPI_Count. In Fortran (mpif.h, use mpi, use mpi_f08) procedures have the same names and one more argument, ierror.
+@CHAPTERS@
+.SH SEE ALSO
+.BR mpicc (1),
+.BR mpiexec (1),
+.BR mpi_bench (1),
+.BR mpi_info (1)
 """
 
 # What a kind can be wrong about, beyond handles.
@@ -191,9 +222,19 @@ def page(proc, exported, version):
                 SEE=",\n".join(".BR %s (%s)" % (s, "1" if s == "mpiexec" else "3") for s in see), VERSION=version)
 
 
-def pages(exported, version):
+def overview(api, exported, version):
+    """What there is, by chapters."""
+    text = ""
+    for chapter, title in api.chapters.items():
+        names = [p.name + ("[_c]" if p.has("large") else "") for p in exported if p.chapter == chapter]
+        if names:
+            text += ".SS %s\n.nh\n%s\n.hy\n" % (title[0].upper() + title[1:], ",\n".join(names))
+    return fill(OVERVIEW, VERSION=version, CHAPTERS=text.rstrip("\n"))
+
+
+def pages(api, exported, version):
     """{file name: text}"""
-    made = {}
+    made = {"MPI.3": overview(api, exported, version)} if exported else {}
     for proc in exported:
         made[proc.name + ".3"] = page(proc, exported, version)
         if proc.has("large"):

@@ -543,10 +543,32 @@ char *crew_why(int rank, int status)
 
 static const double STOP_SECONDS = 0.3;
 
-static bool is_stopped(pid_t pid)
+/* The signal that has stopped it; 0: it is not stopped. */
+static int is_stopped(pid_t pid)
 {
     siginfo_t info = { .si_pid = 0 };
-    return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+    bool is = waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+    return is ? info.si_status : 0;
+}
+
+/* Whoever is in the front's process group is stopped with it while that is in the background, and goes on when it is fetched back. */
+int crew_stopped_by_terminal(void (*first)(int rank, int sig))
+{
+    siginfo_t any = { .si_pid = 0 };
+    int n = 0;
+    if (waitid(P_ALL, 0, &any, WSTOPPED | WNOHANG | WNOWAIT) != 0 || any.si_pid == 0)
+        return 0;
+    for (int i = 0; i < crew.launch->size; i++) {
+        struct crew_rank *r = &crew.ranks[i];
+        int sig = r->pid && crew_is_here(i) ? is_stopped(r->pid) : 0;
+        if ((sig != SIGTTIN && sig != SIGTTOU) || getpgid(r->pid) == crew.launch->front_pgid)
+            continue;
+        n++;
+        if (!r->told_stopped)
+            first(i, sig);
+        r->told_stopped = true;
+    }
+    return n;
 }
 
 /* The front stops itself, and the shell goes on, when the ranks stand still: before that, rank 0 could still read what

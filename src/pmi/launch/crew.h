@@ -16,11 +16,12 @@ struct crew_rank {
     pid_t pid;  /* 0: not started, or ended; of another host's: as that has told */
     int status; /* then, as waitpid has it */
     const struct app *app;
-    int local;        /* its number on its node */
-    char *trace;      /* where it was when it said so last (trace.h); NULL: nothing is known */
-    int trace_signal; /* of which it was about to die then; 0: of an error */
-    bool lost;        /* the loader would not find our library: crew_why */
-    bool watched;     /* it may load another MPI's library unserved, and nobody has said so (strangers.h) */
+    int local;         /* its number on its node */
+    char *trace;       /* where it was when it said so last (trace.h); NULL: nothing is known */
+    int trace_signal;  /* of which it was about to die then; 0: of an error */
+    bool lost;         /* the loader would not find our library: crew_why */
+    bool told_stopped; /* see crew_stopped_by_terminal */
+    bool watched;      /* it may load another MPI's library unserved, and nobody has said so (strangers.h) */
 };
 
 struct crew {
@@ -80,6 +81,9 @@ void crew_stop(pid_t but);
 
 /* Jobs that ranks here have spawned and are connected to: their mpiexecs; at most `most`, returns how many there are. */
 int crew_spawned(pid_t *pid, int most);
+
+/* How many ranks here the terminal has stopped (SIGTTIN, SIGTTOU), as they are not in its foreground; `first` is told of each once. */
+int crew_stopped_by_terminal(void (*first)(int rank, int sig));
 
 /* Do the ranks wait in MPI_Init? */
 void crew_hold(bool hold);

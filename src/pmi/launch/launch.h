@@ -72,6 +72,7 @@ struct launch {
     const char *pattern[2]; /* the names of the files that stdout, stderr go to; NULL: to none */
     bool no_copy;           /* what goes to files goes nowhere else */
     double timeout;         /* seconds; 0: none */
+    const char *timeout_by; /* the option or variable that said so */
     int universe;           /* -usize; 0: not said */
     int stdin_rank;         /* who reads mpiexec's stdin; or STDIN_NONE, STDIN_ALL */
     int nodes;              /* the ranks are dealt out to that many; at most `size` */

@@ -332,7 +332,7 @@ static void judge(int rank, pid_t pid, int status, const char *why)
     }
     if (status == 0 && !running)
         return;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE && output_reader_gone()) {
+    if (status_code(status) == 128 + SIGPIPE && output_reader_gone()) { /* also as a shell tells of a child */
         set_code(output_failed() ? EXIT_MPIEXEC : 128 + SIGPIPE);
         if (running) /* the others may wait for it */
             end_by(SIGTERM, 0);
@@ -501,6 +501,31 @@ static void on_front(void)
                               "them, or --report)");
 }
 
+/* Only the rank that has mpiexec's stdin is in the terminal's foreground. */
+static void on_stopped(int rank, int sig)
+{
+    int reader = crew.launch->stdin_rank;
+    char *whose = reader >= 0 ? xformat("that is rank %d", reader) : xformat("now nobody does");
+    char *text = xformat(
+        "stopped by SIG%s: only the rank that reads mpiexec's stdin may use the terminal (-stdin; %s)",
+        sigabbrev_np(sig), whose);
+    report_text(rank, text, strlen(text), false);
+    free(text);
+    free(whose);
+}
+
+/* Nothing but the terminal would let these go on, and it never does. */
+static void look_at_stopped(void)
+{
+    int n = crew_stopped_by_terminal(on_stopped);
+    if (n == 0 || n < crew.alive)
+        return;
+    report_flush();
+    say("no other rank is left; ending the job");
+    set_code(128 + SIGTTIN);
+    end_by(SIGHUP, 0);
+}
+
 static void on_signalfd(void)
 {
     struct signalfd_siginfo info;
@@ -508,6 +533,8 @@ static void on_signalfd(void)
         if (info.ssi_signo != SIGCHLD)
             on_signal((int)info.ssi_signo, false);
     crew_reap();
+    if (node.phase == RUN)
+        look_at_stopped();
 }
 
 /* ---- time ---- */
@@ -542,7 +569,8 @@ static void on_timeout(void)
         return;
     }
     report_flush();
-    char *text = xformat("the job has not ended within %g s (--timeout); ending it", crew.launch->timeout);
+    char *text = xformat("the job has not ended within %g s (%s); ending it", crew.launch->timeout,
+                         crew.launch->timeout_by);
     if (node.started)
         hang_report(text);
     else

@@ -67,9 +67,9 @@ static double seconds(struct parse *p, const char *text)
 
 void said(struct parse *p, const char *key, const char *value)
 {
-    const char *before = p->app.said ? p->app.said : "";
+    const char *before = p->app.said;
     if (!strchr(value, '\n'))
-        p->app.said = xformat("%s%s=%s\n", before, key, value);
+        p->app.said = xformat("%s%s%s=%s", before ? before : "", before ? "\n" : "", key, value);
 }
 
 static void do_n(struct parse *p, char **v)
@@ -115,6 +115,7 @@ static void do_verbose(struct parse *p, char **v)
 static void do_timeout(struct parse *p, char **v)
 {
     p->launch->timeout = seconds(p, v[0]);
+    p->launch->timeout_by = xformat("%s", p->name);
 }
 
 /* A certain deadlock is reported anyway, and ends the job where nobody is there to look at it. */
@@ -376,60 +377,26 @@ static void do_pmix_tools(struct parse *p, char **v)
         refuse(p, "%s=%s: expected %s, %s=stop or %s=exec", p->name, v[0], p->name, p->name, p->name);
 }
 
-static void do_version(struct parse *p, char **v)
-{
-    (void)v;
-    printf("mpiexec (Keel MPI) %s\n", PACKAGE_VERSION);
-    p->stop = true;
-}
-
-static void do_help(struct parse *p, char **v);
-
 /* ---- the rows ---- */
 
-enum { IGNORE_MAX = 2, PAIR = 12 /* two values, or one that has a '=' in it */ };
+enum {
+    IGNORE_MAX = 2,
+    PAIR = 12,  /* two values, or one that has a '=' in it */
+    IF_ANY = 13 /* the next word, if there is one */
+};
 
 static const struct option {
     const char *names; /* without dashes, separated by | */
     int values;        /* how many values follow; -1: one, if one was written with = */
     void (*set)(struct parse *p, char **values);
-    const char *args, *help; /* help of an option that means nothing here: the note, or NULL to be silent */
+    const char *note; /* of an option that means nothing here; NULL: nothing is said */
 } options[] = {
-#define WHAT(names, values, set, args, help) { names, values, set, args, help },
-#define TAKE(names, values) { names, values, NULL, NULL, NULL },
-#define NOTE(names, values, help) { names, values, NULL, NULL, help },
+#define TOPIC(names, title)
+#define WHAT(names, values, set, args, help) { names, values, set, NULL },
+#define TAKE(names, values) { names, values, NULL, NULL },
+#define NOTE(names, values, help) { names, values, NULL, help },
 #include "options.def"
 };
-
-static void do_help(struct parse *p, char **v)
-{
-    (void)v;
-    fputs("Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
-          "Start the ranks of an MPI job, here or on other hosts; any program will do.  More ranks than "
-          "cores are "
-          "fine.\n\n",
-          stdout);
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const struct option *o = &options[i];
-        if (!o->set)
-            continue;
-        char left[80] = "  ";
-        for (const char *n = o->names; *n; n += strcspn(n, "|"), n += *n == '|')
-            snprintf(left + strlen(left), sizeof left - strlen(left), "%s-%.*s", n == o->names ? "" : ", ",
-                     (int)strcspn(n, "|"), n);
-        printf("%s %s\n          %s\n", left, o->args, o->help);
-    }
-    fputs("\nOptions of MPICH's and Open MPI's mpiexec that mean nothing here (--iface, --mca ...)\n"
-          "are taken, with a note where that matters.  One dash or two; \"-opt value\" or \"-opt=value\".\n"
-          "Environment: MPIEXEC_TIMEOUT, MPIEXEC_NODE_TIMEOUT, MPIEXEC_HOST_RETRY (seconds).\n"
-          "Exit code: that of the first rank that failed (128 + signal if it was killed), or\n"
-          "  122 the job hung    123 a rank exited with 0 without calling MPI_Finalize    124 "
-          "--timeout    125 mpiexec itself "
-          "failed\n"
-          "  126 the program cannot be executed    127 it is not found\n",
-          stdout);
-    p->stop = true;
-}
 
 /* ---- reading ---- */
 
@@ -524,7 +491,10 @@ static int read_option(struct parse *p, char **argv)
     n = letters;
     const struct option *o = find_option(name, n);
     int taken = 1, have = 0;
-    int want = !o ? 0 : o->values == PAIR ? value ? 1 : 2 : abs(o->values);
+    int want = !o                    ? 0
+               : o->values == PAIR   ? value ? 1 : 2
+               : o->values == IF_ANY ? value || argv[1] != NULL
+                                     : abs(o->values);
     snprintf(p->name, sizeof p->name, "%.*s", (int)(name + n - argv[0]), argv[0]);
     if (!o) {
         unknown(p, argv[0], name, n);
@@ -545,8 +515,8 @@ static int read_option(struct parse *p, char **argv)
         refuse(p, "%s needs %s", p->name, want == 1 ? "a value" : "two values");
     else if (o->set)
         o->set(p, values);
-    else if (o->help)
-        say("note: %s%s%s: %s", p->name, values[0] ? " " : "", values[0] ? values[0] : "", o->help);
+    else if (o->note)
+        say("note: %s%s%s: %s", p->name, values[0] ? " " : "", values[0] ? values[0] : "", o->note);
     return taken;
 }
 
@@ -672,7 +642,8 @@ bool options_parse(struct launch *l, char **argv, int *code)
 {
     static struct parse p; /* kept: the job points into its pieces */
     p.launch = l;
-    from_environment(&p, "MPIEXEC_TIMEOUT", &l->timeout);
+    l->timeout_by = "MPIEXEC_TIMEOUT";
+    from_environment(&p, l->timeout_by, &l->timeout);
     l->node_timeout = -1;
     from_environment(&p, "MPIEXEC_NODE_TIMEOUT", &l->node_timeout);
     l->how.patience = getenv("KUBERNETES_SERVICE_HOST") ? POD_PATIENCE : 0;

@@ -56,6 +56,11 @@ char **config_file(const char *option, const char *name);
 void do_iface(struct parse *p, char **v);
 void do_not_iface(struct parse *p, char **v);
 
+/* options_help.c: what mpiexec says of itself. */
+void do_help(struct parse *p, char **v);
+void do_version(struct parse *p, char **v);
+void do_info(struct parse *p, char **v);
+
 /* options_output.c */
 void do_outfile(struct parse *p, char **v);
 void do_errfile(struct parse *p, char **v);

@@ -544,9 +544,18 @@ bool output_done(void)
     return queue_waits(&dests[0].bytes) == 0 && queue_waits(&dests[1].bytes) == 0;
 }
 
+/* A rank that writes to our own descriptors has seen it before us. */
+static bool is_broken_pipe(int fd)
+{
+    struct stat st;
+    struct pollfd p = { .fd = fd };
+    return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) && poll(&p, 1, 0) > 0 &&
+           (p.revents & (POLLERR | POLLHUP));
+}
+
 bool output_reader_gone(void)
 {
-    return reader_gone;
+    return reader_gone || (output_direct(job) && (is_broken_pipe(1) || is_broken_pipe(2)));
 }
 
 int output_failed(void)

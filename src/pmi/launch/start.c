@@ -201,7 +201,8 @@ static void env_build(struct starter *s, int appnum)
     env_set(s, s->job);
     strcpy(s->wires, "KEEL_WIRES=");
     env_set(s, s->wires);
-    s->section = xformat("KEEL_SECTION=maxprocs=%d\n%s", s->app->maxprocs, s->app->said ? s->app->said : "");
+    s->section = xformat("KEEL_SECTION=maxprocs=%d%s%s", s->app->maxprocs, s->app->said ? "\n" : "",
+                         s->app->said ? s->app->said : "");
     env_set(s, s->section);
     env_sections(s);
     if (!env_get(s, "GFORTRAN_UNBUFFERED_PRECONNECTED"))
