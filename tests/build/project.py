@@ -1,4 +1,5 @@
 """What the scripts of this folder share: a project's files, an MPI program, and running it."""
+import glob
 import os
 import re
 import shutil
@@ -75,3 +76,23 @@ def write(name, text):
 
 def runs(what, program, env=None):
     Run("-n", 4, program, env=env).expect(what + ": runs", out="4 of 4\n", err="")
+
+
+EVALUATE_MODULEFILE = r"""
+proc module-whatis {text} {}
+proc conflict {args} { foreach a $args { puts "conflict $a" } }
+foreach p {prepend-path append-path setenv} { proc $p {args} "puts \"$p \[join \$args { }\]\"" }
+set ModulesCurrentModulefile [lindex $argv 0]
+source $ModulesCurrentModulefile
+ModulesHelp
+"""
+
+
+def modulefile(prefix):
+    """What the modulefile of this tree does: rows (how, variable, value)."""
+    found = glob.glob(prefix + "/share/modulefiles/keel/*")
+    same("one modulefile", len(found), 1)
+    with open(found[0]) as f:
+        check("its first line is the cookie", f.readline().startswith("#%Module"))
+    r = Run(write("evaluate.tcl", EVALUATE_MODULEFILE), found[0], cmd=["tclsh"]).expect("evaluated", err="^Keel MPI")
+    return [line.split(" ", 2) for line in r.out.splitlines() if len(line.split(" ", 2)) == 3]
