@@ -35,29 +35,47 @@ static int64_t part_times(const MPIR_Datatype *t, int64_t i)
     return t->types[0]->adi.size ? t->adi.size / t->types[0]->adi.size : 0;
 }
 
-/* Basic elements in the first `bytes` bytes of data; MPI_UNDEFINED if the last is not whole. */
-static int64_t elements_in(const MPIR_Datatype *t, int64_t bytes)
+/* A part of the type: it is not whole. */
+static void add_part(struct MPIR_ELEMENTS *e, const MPIR_Datatype *t, const MPIR_Datatype *there, bool pairs,
+                     int64_t bytes)
 {
-    int64_t n = 0;
-    while (bytes > 0) {
-        if (t->adi.size == 0)
-            return MPI_UNDEFINED;
-        n += bytes / t->adi.size * t->nelements;
-        bytes %= t->adi.size;
-        int64_t parts = parts_of(t);
-        if (parts == 0 && bytes > 0)
-            return t->nelements == 2 && bytes == pair_value_size(t) ? n + 1 : MPI_UNDEFINED;
+    int64_t value = pair_value_size(t), index = t->adi.size - value;
+    if (t->nelements != 2 || !pairs || bytes < there->adi.size - index)
+        return;
+    e->n++;
+    e->here += value;
+    e->there += there->adi.size - index;
+}
+
+struct MPIR_ELEMENTS MPIR_Datatype_elements(const MPIR_Datatype *t, const MPIR_Datatype *there, int64_t bytes,
+                                            bool pairs)
+{
+    struct MPIR_ELEMENTS e = { 0 };
+    while (bytes > 0 && there->adi.size > 0) {
+        int64_t whole = bytes / there->adi.size, parts = parts_of(t);
+        e.n += whole * t->nelements;
+        e.here += whole * t->adi.size;
+        e.there += whole * there->adi.size;
+        bytes %= there->adi.size;
+        if (parts == 0) {
+            add_part(&e, t, there, pairs, bytes);
+            break;
+        }
         for (int64_t i = 0; i < parts && bytes > 0; i++) {
-            int64_t times = part_times(t, i), size = times * t->types[i]->adi.size;
-            if (bytes < size) {
-                t = t->types[i];
+            const MPIR_Datatype *part = t->types[i], *part_there = there->types[i];
+            int64_t times = part_times(t, i);
+            if (bytes < times * part_there->adi.size) {
+                t = part;
+                there = part_there;
                 break;
             }
-            n += times * t->types[i]->nelements;
-            bytes -= size;
+            e.n += times * part->nelements;
+            e.here += times * part->adi.size;
+            e.there += times * part_there->adi.size;
+            bytes -= times * part_there->adi.size;
         }
     }
-    return n;
+    return e;
 }
 
 /* Bytes of the first n basic elements; -1 if they do not fit in 63 bits or the type has none. */
@@ -98,7 +116,8 @@ int MPIR_Get_count(const MPIR_Status *status, MPIR_Datatype *datatype, MPI_Count
 
 int MPIR_Get_elements(const MPIR_Status *status, MPIR_Datatype *datatype, MPI_Count *count)
 {
-    *count = elements_in(datatype, status->count);
+    struct MPIR_ELEMENTS e = MPIR_Datatype_elements(datatype, datatype, status->count, true);
+    *count = e.here == status->count ? e.n : MPI_UNDEFINED; /* the last one has to be whole */
     return MPI_SUCCESS;
 }
 

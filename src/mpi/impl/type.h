@@ -48,6 +48,15 @@ void MPIR_Datatype_same_as(int32_t value, int32_t like);
 int MPIR_Localcopy(const void *src, int64_t scount, MPIR_Datatype *stype, void *dst, int64_t rcount,
                    MPIR_Datatype *rtype);
 
+/* Whole basic elements in the first `bytes` bytes of data that are laid out as `there` (`type`
+ * itself, or a type made as it was from other basic types), and the bytes that these have, here and there. */
+struct MPIR_ELEMENTS {
+    int64_t n, here, there;
+};
+/* pairs: a pair (MPI_FLOAT_INT) may end behind its value; its index has the same size in both. */
+struct MPIR_ELEMENTS MPIR_Datatype_elements(const MPIR_Datatype *type, const MPIR_Datatype *there,
+                                            int64_t bytes, bool pairs);
+
 /* Bytes from the first to the last byte that `count` elements touch, and where the first lies from the
  * buffer. */
 int64_t MPIR_Datatype_span(const MPIR_Datatype *t, int64_t count, int64_t *gap);

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>
+#include <sys/stat.h>
 #include "io.h"
 
 enum how { READ = 0, WRITE = 1, AT = 2, OWN = 4, SHARED = 8, ORDERED = 16, ALL = 32 };
@@ -47,30 +48,50 @@ static int check(const struct call *c)
     return 0;
 }
 
-/* Bytes of the data as they are in the file; a multiple of the etype. */
-static int length_there(const struct call *c, int64_t *len, int64_t *etypes)
+/* The type, and the bytes of the data, as they are in the file; these are a multiple of the etype. */
+static int length_there(const struct call *c, struct io_access *a, int64_t *etypes)
 {
-    const MPIR_File_view *v = &c->f->view;
-    int64_t size = c->type->adi.size, unit = v->etype_there->adi.size;
-    if (v->rep->how != IO_SAME) {
-        MPIR_Datatype *there;
-        int err = MPIR_Io_type_there(v->rep, c->type, &there);
-        if (err)
-            return err;
-        size = there->adi.size;
-        MPIR_Datatype_release(there);
-    }
-    if (__builtin_mul_overflow(size, c->count, len))
+    const MPIR_File_view *v = a->view;
+    int64_t unit = v->etype_there->adi.size;
+    int err = MPIR_Io_type_there(v->rep, c->type, &a->there);
+    if (err)
+        return err;
+    if (__builtin_mul_overflow(a->there->adi.size, c->count, &a->len))
         return MPIR_Err(MPI_ERR_COUNT, "count", "is %lld; so many bytes are in no file", (long long)c->count);
-    if (*len % unit)
+    if (a->len % unit)
         return MPIR_Err(MPI_ERR_TYPE, "datatype",
-                        "and count are %lld bytes; expected a multiple of the etype's %lld", (long long)*len,
-                        (long long)unit);
-    if (*len > 0 && v->filetype_there->adi.size == 0)
+                        "and count are %lld bytes; expected a multiple of the etype's %lld",
+                        (long long)a->len, (long long)unit);
+    if (a->len > 0 && v->filetype_there->adi.size == 0)
         return MPIR_Err(MPI_ERR_ARG, "count", "is %lld; the filetype of the view has no data",
                         (long long)c->count);
-    *etypes = *len / unit;
+    *etypes = a->len / unit;
     return 0;
+}
+
+/* ---- Where it begins, and where pointers go ---- */
+
+static int place(const MPIR_File *f, int64_t offset, struct io_access *a)
+{
+    int64_t end;
+    return __builtin_mul_overflow(offset, f->view.etype_there->adi.size, &a->at) ||
+                   __builtin_add_overflow(a->at, a->len, &end)
+               ? MPIR_Err(MPI_ERR_ARG, "offset", "is %lld; so far goes no file", (long long)offset)
+               : 0;
+}
+
+/* Of a read that has its place: no more than begins before the end of the file, as that is now, so that a pointer goes as far as what will
+ * come.  What is no plain file has no end that can be known. */
+static void end_with_file(struct io_access *a, int64_t *etypes)
+{
+    const MPIR_File_view *v = a->view;
+    int64_t unit = v->etype_there->adi.size;
+    struct stat st;
+    if (a->len == 0 || !io_in_order(a) || fstat(a->f->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    int64_t end = MPIR_Io_find(&v->filetype_there->adi, a->at, a->at + a->len, st.st_size - v->disp);
+    *etypes = (end - a->at + unit - 1) / unit;
+    a->len = *etypes * unit;
 }
 
 /* Ordered: behind those before. */
@@ -96,28 +117,76 @@ static int place_ordered(MPIR_File *f, int64_t etypes, int err, int64_t *offset)
     return err ? err : there;
 }
 
-/* The access that the call asks for; pointers move. */
-static int prepare(const struct call *c, struct io_access *a)
+/* The shared pointer.  A read moves it to the end of the file at most, and is of what lies before: so reads of several processes that
+ * meet the end leave it there. */
+static int place_shared(MPIR_File *f, struct io_access *a, int64_t etypes)
+{
+    int64_t at = 0, len = a->len, some, was;
+    if (a->write) {
+        int err = MPIR_Io_shared_add(f, etypes, &at);
+        return err ? err : place(f, at, a);
+    }
+    int err = MPIR_Io_shared_position(f, &at);
+    for (bool moved = false; !err && !moved; at = was) {
+        a->len = len;
+        some = etypes;
+        was = at;
+        err = place(f, at, a);
+        if (!err) {
+            end_with_file(a, &some);
+            err = MPIR_Io_shared_move(f, some, &was);
+        }
+        moved = was == at;
+    }
+    return err;
+}
+
+/* The individual one.  A call that returns before its access is over moves it as far as what will come; one that waits, when it is over. */
+static int place_own(MPIR_File *f, struct io_access *a, int64_t etypes, bool later)
+{
+    int err = place(f, f->position, a);
+    if (!err && later && !a->write)
+        end_with_file(a, &etypes);
+    if (!err)
+        f->position += etypes;
+    return err;
+}
+
+/* Less was there, or could be written, than was asked for. */
+static void correct_own(MPIR_File *f, const struct io_access *a)
+{
+    int64_t unit = a->view->etype_there->adi.size;
+    if (f->position == (a->at + a->len) / unit) /* no other thread has moved it since */
+        f->position = (a->at + a->done + unit - 1) / unit;
+}
+
+static void drop_there(struct io_access *a)
+{
+    if (a->there)
+        MPIR_Datatype_release(a->there);
+    a->there = NULL;
+}
+
+/* The access that the call asks for; pointers move.  later: it will be over when another call says so.  The access has a reference of
+ * its type there, also if there is an error. */
+static int prepare(const struct call *c, struct io_access *a, bool later)
 {
     MPIR_File *f = c->f;
-    int64_t etypes = 0, offset = c->offset, end;
+    int64_t etypes = 0, offset = 0;
     int err = check(c);
     *a = (struct io_access){
         .f = f, .view = &f->view, .write = c->how & WRITE, .buf = c->buf, .count = c->count, .type = c->type
     };
     if (!err)
-        err = length_there(c, &a->len, &etypes);
+        err = length_there(c, a, &etypes);
     if (c->how & ORDERED)
         err = place_ordered(f, etypes, err, &offset);
-    else if (!err && (c->how & SHARED))
-        err = MPIR_Io_shared_add(f, etypes, &offset);
+    if (!err && (c->how & SHARED))
+        err = place_shared(f, a, etypes);
     else if (!err && (c->how & OWN))
-        offset = f->position;
-    if (!err && (__builtin_mul_overflow(offset, f->view.etype_there->adi.size, &a->at) ||
-                 __builtin_add_overflow(a->at, a->len, &end)))
-        err = MPIR_Err(MPI_ERR_ARG, "offset", "is %lld; so far goes no file", (long long)offset);
-    if (!err && (c->how & OWN))
-        f->position += etypes;
+        err = place_own(f, a, etypes, later);
+    else if (!err)
+        err = place(f, c->how & ORDERED ? offset : c->offset, a);
     if (err)
         a->len = 0;
     return err;
@@ -142,11 +211,14 @@ static int ended(const struct io_access *a, MPIR_Status *status)
 static int blocking(struct call c, MPIR_Status *status)
 {
     struct io_access a;
-    int err = prepare(&c, &a);
+    int err = prepare(&c, &a, false);
     if (c.how & ALL)
         err = MPIR_Io_together(c.f, &a, err);
     else if (!err)
         MPIR_Io_run(&a);
+    if (!err && (c.how & OWN) && a.done < a.len)
+        correct_own(c.f, &a);
+    drop_there(&a);
     return err ? err : ended(&a, status);
 }
 
@@ -180,6 +252,7 @@ static struct later *keep(const struct io_access *a)
     l->a.view = &l->view;
     MPIR_Object_ref(l->f);
     MPIR_Object_ref(a->type);
+    MPIR_Object_ref(a->there);
     l->job.run = run_later;
     return l;
 }
@@ -200,13 +273,14 @@ static void begin_later(struct later *l, bool collective)
 static struct later *later_of(const struct call *c, int *err)
 {
     struct io_access a;
-    *err = prepare(c, &a);
+    *err = prepare(c, &a, true);
     struct later *l = *err ? NULL : keep(&a);
     if (!l) {
         *err = *err ? *err : MPI_ERR_NO_MEM;
         if (c->how & ALL)
             MPIR_Io_together_desert(c->f, &a, *err);
     }
+    drop_there(&a); /* l has another */
     return l;
 }
 
@@ -223,6 +297,7 @@ static void free_later(struct later *l)
     if (l->together)
         MPIR_Io_together_free(l->together);
     MPIR_Datatype_release(l->a.type);
+    drop_there(&l->a);
     MPIR_Io_view_drop(&l->view);
     MPIR_File_release(l->f);
     free(l);

@@ -749,6 +749,7 @@ static void finish(struct io_together *t)
         MPIR_Io_submit(t->job);
     if (!t->alone) {
         a->native = t->err ? 0 : a->write ? a->len : a->native; /* what is there need not be the first part */
+        a->done = a->native;
         a->err = t->err;
         a->words = t->words;
     }

@@ -387,29 +387,59 @@ static void run_same(struct io_access *a)
     free(packed);
 }
 
-static void run_converted(struct io_access *a)
+/* Where the part ends that takes at most `room` bytes of the file, behind those that are done; at least an item. */
+static struct MPIR_ELEMENTS part_end(const struct io_access *a, int64_t done, int64_t room)
+{
+    struct MPIR_ELEMENTS end = { 0 };
+    for (int64_t upto = done; end.there <= done && upto < a->len; room *= 2) {
+        upto = a->len - done < room ? a->len : done + room;
+        end = MPIR_Io_items(a->view->rep, a->type, a->there, upto);
+    }
+    return end;
+}
+
+/* The part from one item to another; true: it is not the last. */
+static bool run_part(struct io_access *a, struct MPIR_ELEMENTS from, struct MPIR_ELEMENTS to)
 {
     const struct io_rep *rep = a->view->rep;
-    char *there = malloc((size_t)a->len + 1);
-    int64_t done = 0;
+    struct io_part p = { from.n, to.n - from.n, from.here, to.here - from.here };
+    int64_t len = to.there - from.there, done = 0;
+    char *mem = malloc((size_t)len);
     int err = 0;
-    if (!there) {
-        note(a, ENOMEM, a->at);
-        return;
+    if (!mem) {
+        note(a, ENOMEM, a->at + from.there);
+        return false;
     }
     if (a->write)
-        err = MPIR_Io_to_file(rep, a->buf, a->count, a->type, there, a->len);
+        err = MPIR_Io_to_file(rep, a->buf, a->count, a->type, &p, mem, len);
     if (!err)
-        done = run_bytes(a, there, a->at, a->len);
-    if (!err && !a->err && !a->write)
-        err = MPIR_Io_from_file(rep, there, done, a->buf, a->count, a->type, a->len / a->count, &a->native);
-    else if (a->write)
-        a->native = a->len ? done / (a->len / a->count) * a->type->adi.size : 0;
+        done = run_bytes(a, mem, a->at + from.there, len);
+    if (done < len) /* of the items that are whole in the file */
+        to = MPIR_Io_items(rep, a->type, a->there, from.there + done);
+    p.items = to.n - from.n;
+    p.native_len = to.here - from.here;
+    if (!a->err && !a->write && p.items > 0)
+        err = MPIR_Io_from_file(rep, mem, to.there - from.there, a->buf, a->count, a->type, &p);
+    free(mem);
     if (err) {
         a->err = err;
         a->words = *ku_err_last();
+        return false;
     }
-    free(there);
+    a->native = to.here;
+    a->done = from.there + done;
+    return !a->err && done == len && a->done < a->len;
+}
+
+/* external32 is converted at once, the program's representation in parts. */
+static void run_converted(struct io_access *a)
+{
+    int64_t room = a->view->rep->how == IO_USER ? CHUNK : a->len;
+    struct MPIR_ELEMENTS from = { 0 }, to = part_end(a, 0, room);
+    while (run_part(a, from, to)) {
+        from = to;
+        to = part_end(a, from.there, room);
+    }
 }
 
 /* What is locked in atomic mode. */
@@ -480,10 +510,12 @@ void MPIR_Io_run(struct io_access *a)
         note(a, error, a->at);
         return;
     }
-    if (a->view->rep->how == IO_SAME)
+    if (a->view->rep->how == IO_SAME) {
         run_same(a);
-    else
+        a->done = a->native;
+    } else {
         run_converted(a);
+    }
     if (atomic)
         unlock(a->f, &held);
 }

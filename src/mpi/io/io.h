@@ -28,12 +28,18 @@ struct io_rep {
 const struct io_rep *MPIR_Io_rep(const char *name);
 /* The datatype as it is laid out in a file of this representation; a reference for the caller. */
 int MPIR_Io_type_there(const struct io_rep *rep, MPIR_Datatype *type, MPIR_Datatype **there);
-/* The whole of (buf, count, type) to bytes of the file, and bytes back to as many whole elements as there are: *native gets
- * the bytes of the program's that this is. */
-int MPIR_Io_to_file(const struct io_rep *rep, const void *buf, int64_t count, MPIR_Datatype *type, void *to,
-                    int64_t len);
+/* The items (basic elements) of a type that are whole in its first bytes in the file. */
+struct MPIR_ELEMENTS MPIR_Io_items(const struct io_rep *rep, const MPIR_Datatype *type,
+                                   const MPIR_Datatype *there, int64_t bytes);
+/* Items [position, position + items) of (buf, count, type); before them are `native` bytes of the program's, and they have native_len. */
+struct io_part {
+    int64_t position, items, native, native_len;
+};
+/* The part to its bytes of the file, and back; external32 takes no other than the first. */
+int MPIR_Io_to_file(const struct io_rep *rep, const void *buf, int64_t count, MPIR_Datatype *type,
+                    const struct io_part *p, void *to, int64_t len);
 int MPIR_Io_from_file(const struct io_rep *rep, const void *from, int64_t len, void *buf, int64_t count,
-                      MPIR_Datatype *type, int64_t size_there, int64_t *native);
+                      MPIR_Datatype *type, const struct io_part *p);
 
 /* ---- Views (view.c) ---- */
 
@@ -61,10 +67,11 @@ struct io_access {
     bool write;
     void *buf;
     int64_t count;
-    MPIR_Datatype *type;
-    int64_t at, len; /* bytes of data in the view, as they are in the file */
+    MPIR_Datatype *type, *there; /* there: as it is in the file; NULL before it is known */
+    int64_t at, len;             /* bytes of data in the view, as they are in the file */
     /* afterwards */
     int64_t native; /* bytes of the program's data that were accessed */
+    int64_t done;   /* of len */
     int err;
     struct ku_err words;
 };
@@ -144,6 +151,8 @@ int MPIR_Io_shared_open(MPIR_File *f, int err, bool *first_failed);
 void MPIR_Io_shared_close(MPIR_File *f);
 /* Add and tell what it was. */
 int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was);
+/* Add if it is *was, and tell what it was. */
+int MPIR_Io_shared_move(MPIR_File *f, int64_t etypes, int64_t *was);
 int MPIR_Io_shared_set(MPIR_File *f, int64_t etypes);
 int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes);
 

@@ -194,13 +194,20 @@ int MPIR_Io_type_there(const struct io_rep *rep, MPIR_Datatype *type, MPIR_Datat
 
 /* ---- Conversion ---- */
 
-static int call_user(const struct io_rep *rep, const MPIR_Callback *fn, const char *arg, void *buf,
-                     MPIR_Datatype *type, int64_t count, void *file)
+/* Where the two parts of a pair lie in external32 is known; in the program's representation, what it says a pair takes. */
+struct MPIR_ELEMENTS MPIR_Io_items(const struct io_rep *rep, const MPIR_Datatype *type,
+                                   const MPIR_Datatype *there, int64_t bytes)
 {
-    if (fn->convention != MPIR_CALL_LARGE && count > INT_MAX)
+    return MPIR_Datatype_elements(type, there, bytes, rep->how != IO_USER);
+}
+
+static int call_user(const struct io_rep *rep, const MPIR_Callback *fn, const char *arg, void *buf,
+                     MPIR_Datatype *type, const struct io_part *p, void *file)
+{
+    if (fn->convention != MPIR_CALL_LARGE && p->items > INT_MAX)
         return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, "count", "is %lld, which the %s of \"%.60s\" cannot take",
-                        (long long)count, arg, rep->name);
-    int code = fn->abi->call_datarep_convert(fn, buf, type, count, file, 0);
+                        (long long)p->items, arg, rep->name);
+    int code = fn->abi->call_datarep_convert(fn, buf, type, p->items, file, p->position);
     return code ? MPIR_Err(MPI_ERR_CONVERSION, arg, "of \"%.60s\" returned %d", rep->name, code) : 0;
 }
 
@@ -210,37 +217,41 @@ static bool is_plain(const MPIR_Callback *fn)
     return fn->fn == NULL;
 }
 
-int MPIR_Io_to_file(const struct io_rep *rep, const void *buf, int64_t count, MPIR_Datatype *type, void *to,
-                    int64_t len)
+static int check_plain(const struct io_rep *rep, const char *arg, const struct io_part *p, int64_t len)
+{
+    return p->native_len == len
+               ? 0
+               : MPIR_Err(MPI_ERR_CONVERSION, arg,
+                          "of \"%.60s\" is left out, but the data take %lld bytes in the file "
+                          "and %lld in memory; expected as many",
+                          rep->name, (long long)len, (long long)p->native_len);
+}
+
+int MPIR_Io_to_file(const struct io_rep *rep, const void *buf, int64_t count, MPIR_Datatype *type,
+                    const struct io_part *p, void *to, int64_t len)
 {
     int err = 0;
     int64_t position = 0;
     if (rep->how == IO_EXTERNAL32)
         MPID_Pack(buf, count, &type->adi, to, len, &position, NULL, 0, MPID_MSGFORM_EXTERNAL32,
                   MPID_MSG_CONVERT, &err);
-    else if (is_plain(&rep->write_fn))
-        MPID_Layout_pack(&type->adi, buf, count, 0, to, len);
-    else
-        err = call_user(rep, &rep->write_fn, "write_conversion_fn", (void *)(uintptr_t)buf, type, count, to);
+    else if (!is_plain(&rep->write_fn))
+        err = call_user(rep, &rep->write_fn, "write_conversion_fn", (void *)(uintptr_t)buf, type, p, to);
+    else if ((err = check_plain(rep, "write_conversion_fn", p, len)) == 0)
+        MPID_Layout_pack(&type->adi, buf, count, p->native, to, len);
     return err;
 }
 
 int MPIR_Io_from_file(const struct io_rep *rep, const void *from, int64_t len, void *buf, int64_t count,
-                      MPIR_Datatype *type, int64_t size_there, int64_t *native)
+                      MPIR_Datatype *type, const struct io_part *p)
 {
     int err = 0;
-    int64_t whole = size_there ? len / size_there : count, in = 0, out = 0;
-    if (whole > count)
-        whole = count;
-    *native = whole * type->adi.size;
-    if (whole == 0)
-        return 0;
+    int64_t in = 0, out = 0;
     if (rep->how == IO_EXTERNAL32)
-        MPID_Unpack(from, whole * size_there, MPID_MSGFORM_EXTERNAL32, &in, buf, whole, &type->adi, &out,
-                    NULL, 0, &err);
-    else if (is_plain(&rep->read_fn))
-        MPID_Layout_unpack(&type->adi, buf, whole, 0, from, *native);
-    else
-        err = call_user(rep, &rep->read_fn, "read_conversion_fn", buf, type, whole, (void *)(uintptr_t)from);
+        MPID_Unpack(from, len, MPID_MSGFORM_EXTERNAL32, &in, buf, count, &type->adi, &out, NULL, 0, &err);
+    else if (!is_plain(&rep->read_fn))
+        err = call_user(rep, &rep->read_fn, "read_conversion_fn", buf, type, p, (void *)(uintptr_t)from);
+    else if ((err = check_plain(rep, "read_conversion_fn", p, len)) == 0)
+        MPID_Layout_unpack(&type->adi, buf, count, p->native, from, len);
     return err;
 }

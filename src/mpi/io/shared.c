@@ -145,15 +145,15 @@ void MPIR_Io_shared_close(MPIR_File *f)
         free(f->ranges);
 }
 
-static int update(MPIR_File *f, enum keel_atomic_op op, int64_t operand, int64_t *was)
+static int update(MPIR_File *f, enum keel_atomic_op op, int64_t operand, const int64_t *compare, int64_t *was)
 {
     int err = 0;
     if (f->pointer) {
-        keel_atomic(f->pointer, op, KEEL_INT64, &operand, NULL, was);
+        keel_atomic(f->pointer, op, KEEL_INT64, &operand, compare, was);
         return 0;
     }
     struct MPID_COMPLETION done = { 0 };
-    MPID_Atomic(f->pointer_remote, 0, op, KEEL_INT64, &operand, NULL, was, &done, &err);
+    MPID_Atomic(f->pointer_remote, 0, op, KEEL_INT64, &operand, compare, was, &done, &err);
     if (!err)
         MPID_Mem_wait(&done, &err);
     return err;
@@ -161,18 +161,24 @@ static int update(MPIR_File *f, enum keel_atomic_op op, int64_t operand, int64_t
 
 int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was)
 {
-    return update(f, KEEL_ATOMIC_SUM, etypes, was);
+    return update(f, KEEL_ATOMIC_SUM, etypes, NULL, was);
+}
+
+int MPIR_Io_shared_move(MPIR_File *f, int64_t etypes, int64_t *was)
+{
+    int64_t from = *was;
+    return update(f, KEEL_ATOMIC_COMPARE_SWAP, from + etypes, &from, was);
 }
 
 int MPIR_Io_shared_set(MPIR_File *f, int64_t etypes)
 {
     int64_t was;
-    return update(f, KEEL_ATOMIC_REPLACE, etypes, &was);
+    return update(f, KEEL_ATOMIC_REPLACE, etypes, NULL, &was);
 }
 
 int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes)
 {
-    return update(f, KEEL_ATOMIC_FETCH, 0, etypes);
+    return update(f, KEEL_ATOMIC_FETCH, 0, NULL, etypes);
 }
 
 /* ---- Seek ---- */

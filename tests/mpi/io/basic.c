@@ -107,7 +107,7 @@ static void views(void)
         CHECK_EQ(io_count(&s), 0);
         CHECK_ERR(MPI_File_seek(f, -9, MPI_SEEK_SET), MPI_ERR_ARG);
         MPI_File_get_position(f, &at);
-        CHECK_EQ(at, 5, "an error does not move it");
+        CHECK_EQ(at, 4, "neither an error nor a read of nothing moves it");
         CHECK_ERR(MPI_File_seek(f, 0, 12345), MPI_ERR_ARG);
     }
     CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
@@ -193,7 +193,7 @@ static void far(void)
     MPI_Get_count_c(&s, zero, &n);
     CHECK_EQ(n, 0);
     MPI_File_get_position(f, &at);
-    CHECK_EQ(at, size + 1000 + ((MPI_Offset)1 << 31) + 10);
+    CHECK_EQ(at, size + 1000);
     MPI_Type_free(&zero);
     CHECK_ERR(MPI_File_set_size(f, 10), MPI_SUCCESS);
     CHECK_ERR(MPI_File_close(&f), MPI_SUCCESS);
