@@ -599,6 +599,7 @@ static void complete(struct parse *p)
         struct app *a = &l->apps[i];
         if (a->n == 0)
             a->n = p->rankfile && l->napps == 1 ? rankfile_size(p->rankfile)
+                   : p->nmap && l->napps == 1   ? p->nmap
                    : p->nhosts > 0              ? place_slots(p, i)
                    : l->napps > 1               ? 1
                    : p->per_node                ? p->per_node

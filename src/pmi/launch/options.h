@@ -16,6 +16,8 @@ struct parse {
     struct app app;     /* the section being read */
     int per_node;       /* -ppn; also the number of ranks if -n is not given */
     bool not_here;      /* -nolocal: no rank on this machine */
+    int *map, nmap;     /* -rankmap: the host of each rank, by its number in `hosts` */
+    int by_slots;       /* -order-nodes: 1 ascending, -1 descending, 0 as named */
     bool by_node;       /* -map-by node: ranks are dealt out to the hosts in turn */
     struct host *hosts; /* all that are named, place.c's */
     int nhosts;
@@ -92,6 +94,10 @@ void do_display_map(struct parse *p, char **v);
 void do_display(struct parse *p, char **v);
 void do_no_launch(struct parse *p, char **v);
 
+/* place.c */
+void do_rankmap(struct parse *p, char **v);
+void do_order_nodes(struct parse *p, char **v);
+
 /* allocation.c */
 void do_rmk(struct parse *p, char **v);
 /* No host is named: those that a batch system has given, if it has. */
@@ -108,6 +114,7 @@ void do_rankfile(struct parse *p, char **v);
 int options_ppr(struct parse *p);
 
 /* options_env.c: the ranks' environment. */
+void env_for_all(struct parse *p, char *edit); /* NAME=VALUE, kept */
 void do_env(struct parse *p, char **v);
 void do_abi(struct parse *p, char **v);
 void do_genv(struct parse *p, char **v);

@@ -58,9 +58,9 @@ static void bind_qualifiers(struct parse *p, const char *at)
     struct bind_policy *b = &p->launch->bind;
     while (*at && !p->stop) {
         size_t n = next_word(&at, ":,");
-        if (is(at, n, "overload-allowed"))
+        if (is(at, n, "overload-allowed") || is(at, n, "overload"))
             b->overload_ok = true;
-        else if (is(at, n, "no-overload"))
+        else if (is(at, n, "no-overload") || is(at, n, "nooverload"))
             b->no_oversubscribe = true;
         else if (is(at, n, "report"))
             b->report = true;
@@ -209,7 +209,8 @@ static void map_qualifiers(struct parse *p, const char *at)
             continue;
         }
         n = next_word(&at, ":,");
-        if (n && !map_qualifier(&p->launch->bind, at, n))
+        p->not_here = p->not_here || is(at, n, "nolocal");
+        if (n && !is(at, n, "nolocal") && !map_qualifier(&p->launch->bind, at, n))
             refuse(p,
                    "%s: \"%.*s\" is not known; expected PE=N, PE-LIST=CPUS, SPAN, OVERSUBSCRIBE, "
                    "NOOVERSUBSCRIBE or HWTCPUS",
@@ -373,8 +374,8 @@ void do_display(struct parse *p, char **v)
             p->launch->bind.display = true;
         else if (is(at, n, "bind") || is(at, n, "bindings"))
             p->launch->bind.report = true;
-        else
-            say("note: %s %.*s: ignored", p->name, (int)n, at);
+        else if (!is(at, n, "parseable") && !is(at, n, "parsable"))
+            say("note: %s %.*s: ignored: map and bindings are what can be shown", p->name, (int)n, at);
         skip_word(&at, n);
     }
 }

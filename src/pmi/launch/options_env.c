@@ -17,6 +17,11 @@ static void edit_env(struct app *a, char *edit)
     a->edits.edit[a->edits.n++] = edit;
 }
 
+void env_for_all(struct parse *p, char *edit)
+{
+    edit_env(&p->all, edit);
+}
+
 /* NAME VALUE, or NAME=VALUE. */
 static void set_pair(struct parse *p, struct app *a, char **v)
 {
@@ -171,8 +176,27 @@ void do_stream_buffering(struct parse *p, char **v)
 }
 
 /* -x NAME (ranks have mpiexec's environment anyway) or NAME=VALUE. */
+/* All variables whose names begin so, of "NAME*": passed on, or removed.  False: it is no such word. */
+static bool all_named(struct parse *p, const char *pattern, bool keep)
+{
+    size_t n = strcspn(pattern, "=*");
+    bool any = false;
+    if (pattern[n] != '*' || pattern[n + 1])
+        return false;
+    for (char **e = environ; *e; e++)
+        if (strncmp(*e, pattern, n) == 0 && strchr(*e, '=')) {
+            edit_env(&p->all, keep ? *e : xformat("%.*s", (int)strcspn(*e, "="), *e));
+            any = true;
+        }
+    if (!any)
+        say("note: %s %s: there is no such variable in the environment", p->name, pattern);
+    return true;
+}
+
 void do_x(struct parse *p, char **v)
 {
+    if (all_named(p, v[0], true))
+        return;
     if (!v[0][0] || v[0][0] == '=')
         refuse(p, "%s is \"%s\"; expected NAME or NAME=VALUE", p->name, v[0]);
     else if (strchr(v[0], '='))
@@ -228,6 +252,8 @@ void do_append(struct parse *p, char **v)
 
 void do_unset(struct parse *p, char **v)
 {
+    if (all_named(p, v[0], false))
+        return;
     if (!v[0][0] || strchr(v[0], '='))
         refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
     else

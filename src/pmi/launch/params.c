@@ -1,6 +1,7 @@
 /* params.c: see params.h.  One row a parameter; the options do the rest, with the parameter's name in what they say. */
 #define _GNU_SOURCE
 #include "params.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 enum kind {
     VALUE,  /* the parameter's value is the option's */
     SWITCH, /* the option is given where the value says yes */
+    OFF,    /* the option is given where the value says no */
     HOSTS,  /* a file of hosts, which holds where none is named otherwise */
+    IF_NO,  /* nothing here does what yes asks for */
+    IF_YES, /* nothing here does what no asks for */
     NOTHING /* Keel does that anyway, or it is about what Keel does not have: in silence */
 };
 
@@ -64,8 +68,18 @@ static const struct param hydra[] = {
       NOTHING, NULL },
 };
 
+static const struct param runtime[] = {
+    { "donotlaunch|donotspawn", SWITCH, "do-not-launch" },
+    { "timeout", VALUE, "timeout" },
+    { "fwd-environment", OFF, "genvnone" },
+    { "recoverable|autorestart|continuous|report-child-jobs-separately", IF_NO, NULL },
+    { "error-nonzero-status|aggregate-help-messages", IF_YES, NULL },
+    { "show-progress|notifyerrors|report-state-on-timeout|get-stack-traces", NOTHING, NULL },
+};
+
 static const char *hosts_file, *hosts_name; /* the file; what has named it */
 static char *meaningless;                   /* names, with commas */
+static bool passed_on;                      /* some of them, to those who may know more of them */
 
 static bool is_named(const char *names, const char *name)
 {
@@ -101,12 +115,13 @@ static void obey(struct parse *p, const struct param *table, size_t n, const cha
     const struct param *row = NULL;
     for (size_t i = 0; i < n && !row; i++)
         row = is_named(table[i].names, name) ? &table[i] : NULL;
-    if (!row) {
+    if (!row || (row->kind == IF_NO && !says_no(value)) || (row->kind == IF_YES && says_no(value))) {
         add_meaningless(written);
     } else if (row->kind == HOSTS) {
         hosts_file = *value ? value : NULL;
         hosts_name = written;
-    } else if (row->kind == VALUE || (row->kind == SWITCH && !says_no(value))) {
+    } else if (row->kind == VALUE || (row->kind == SWITCH && !says_no(value)) ||
+               (row->kind == OFF && says_no(value))) {
         option_give(p, row->option, written, row->kind == VALUE ? value : NULL);
     }
 }
@@ -144,7 +159,26 @@ void params_environment(struct parse *p)
 
 void do_mca(struct parse *p, char **v)
 {
+    const char *option = p->name + strspn(p->name, "-"), *family = strstr(option, "pmix") ? "PMIX" : "OMPI";
+    if (strcmp(option, "prtemca") != 0 && strcmp(option, "gprtemca") != 0) {
+        env_for_all(p, xformat("%s_MCA_%s=%s", family, v[0], v[1])); /* as their own launcher does */
+        passed_on = true;
+    }
     obey(p, mca, sizeof mca / sizeof *mca, v[0], xformat("%s %s", p->name, v[0]), v[1]);
+}
+
+void do_runtime(struct parse *p, char **v)
+{
+    char option[sizeof p->name];
+    snprintf(option, sizeof option, "%s", p->name); /* option_give changes it */
+    for (const char *at = v[0]; *at && !p->stop; at += strcspn(at, ","), at += *at == ',') {
+        size_t n = strcspn(at, ","), name = strcspn(at, ",=");
+        char *word = xformat("%.*s", (int)name, at);                                          /* kept */
+        char *value = name < n ? xformat("%.*s", (int)(n - name - 1), at + name + 1) : "yes"; /* kept */
+        for (char *c = word; *c; c++)
+            *c = (char)tolower((unsigned char)*c);
+        obey(p, runtime, sizeof runtime / sizeof *runtime, word, xformat("%s %s", option, word), value);
+    }
 }
 
 void params_hosts(struct parse *p)
@@ -159,6 +193,7 @@ void params_hosts(struct parse *p)
 void params_note(void)
 {
     if (meaningless)
-        say("note: %s: ignored: nothing in Keel goes by that (variables for the ranks: -x NAME=VALUE)",
-            meaningless);
+        say("note: %s: ignored: nothing in Keel goes by that (%s)", meaningless,
+            passed_on ? "programs that keep Open MPI's own library get it"
+                      : "variables for the ranks: -x NAME=VALUE");
 }

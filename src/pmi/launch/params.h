@@ -7,8 +7,9 @@ struct parse;
 
 /* The variables of mpiexec's environment: before the command line, which goes over them. */
 void params_environment(struct parse *p);
-/* --mca NAME VALUE. */
+/* --mca NAME VALUE; --rtos WORDS. */
 void do_mca(struct parse *p, char **v);
+void do_runtime(struct parse *p, char **v);
 /* The command line is read: the file of hosts that a parameter names, where no host is named; a note of those that mean nothing. */
 void params_hosts(struct parse *p);
 void params_note(void);

@@ -329,6 +329,79 @@ void place_file(struct parse *p, const char *name)
     fclose(f);
 }
 
+/* ---- -rankmap, -order-nodes ---- */
+
+/* Of "(first,hosts,ranks)" the three numbers; the length of what was read, 0: it is none. */
+static int map_block(const char *at, int v[3])
+{
+    int n = 0;
+    return sscanf(at, "(%d ,%d ,%d )%n", &v[0], &v[1], &v[2], &n) == 3 && v[0] >= 0 && v[1] > 0 && v[2] > 0 &&
+                   (int64_t)v[1] * v[2] <= 1 << 20
+               ? n
+               : 0;
+}
+
+static void map_add(struct parse *p, int host, int n)
+{
+    p->map = xgrow(p->map, (size_t)(p->nmap + n), sizeof *p->map);
+    while (n-- > 0)
+        p->map[p->nmap++] = host;
+}
+
+/* Numbers and blocks with commas; all of it may be "(vector,...)". */
+void do_rankmap(struct parse *p, char **v)
+{
+    static const char vector[] = "(vector,";
+    const char *at = v[0];
+    bool whole = strncmp(at, vector, sizeof vector - 1) == 0;
+    p->nmap = 0;
+    at += whole ? sizeof vector - 1 : 0;
+    for (bool more = true; more;) {
+        int block[3] = { 0, 1, 1 }, n = map_block(at, block);
+        if (n == 0 && (sscanf(at, "%d%n", &block[0], &n) < 1 || block[0] < 0 || p->nmap >= 1 << 20))
+            n = 0;
+        for (int i = 0; n && i < block[1]; i++)
+            map_add(p, block[0] + i, block[2]);
+        at += n;
+        more = n && *at == ',' && at[1];
+        at += more;
+    }
+    if ((whole && strcmp(at, ")") != 0) || (!whole && *at) || p->nmap == 0)
+        refuse(p,
+               "%s is \"%s\"; expected numbers of hosts from 0 on, a rank each, or (first,hosts,ranks), with "
+               "commas",
+               p->name, v[0]);
+}
+
+static int mapped_host(struct parse *p, int rank)
+{
+    int host = rank < p->nmap ? p->map[rank] : -1, hosts = p->nhosts ? p->nhosts : 1;
+    if (host >= hosts)
+        refuse(p, "-rankmap: rank %d is on host %d; %d host%s named, whose numbers are from 0 to %d", rank,
+               host, hosts, hosts == 1 ? " is" : "s are", hosts - 1);
+    return host < hosts ? host : -1;
+}
+
+void do_order_nodes(struct parse *p, char **v)
+{
+    p->by_slots = strcasecmp(v[0], "ascending") == 0 ? 1 : strcasecmp(v[0], "descending") == 0 ? -1 : 0;
+    if (p->by_slots == 0)
+        refuse(p, "%s is \"%s\"; expected ASCENDING or DESCENDING", p->name, v[0]);
+}
+
+/* Hosts with as many slots stay as they are named. */
+static void order(const struct parse *p, struct host_list *list)
+{
+    for (int i = 1; p->by_slots && i < list->n; i++)
+        for (int k = i; k > 0; k--) {
+            int a = list->at[k - 1], b = list->at[k];
+            if ((p->hosts[a].slots - p->hosts[b].slots) * p->by_slots <= 0)
+                break;
+            list->at[k - 1] = b;
+            list->at[k] = a;
+        }
+}
+
 /* ---- who goes where ---- */
 
 /* The hosts of a section: its own; or those for all; or all that are named anywhere. */
@@ -385,8 +458,9 @@ static void place_section(struct parse *p, int app, int rank, int *used)
     struct launch *l = p->launch;
     struct host_list list = hosts_of(p, app);
     int at = 0, rounds = 1;
+    order(p, &list);
     for (int i = 0; i < l->apps[app].n; i++) {
-        int said = rankfile_host(p->rankfile, rank + i);
+        int said = p->nmap ? mapped_host(p, rank + i) : rankfile_host(p->rankfile, rank + i);
         int host = said >= 0 ? said : next_host(p, &list, used, &at, &rounds);
         if (host < 0) {
             refuse(p, "the hosts have room for %d rank%s (max_slots); the job has %d", rank + i,
@@ -465,6 +539,8 @@ void place_ranks(struct parse *p)
             simulate(l);
         }
     } else {
+        for (int i = 0; i < p->nmap && !p->stop; i++)
+            mapped_host(p, i);
         simulate(l);
     }
     if (l->how.fanout == 0)
