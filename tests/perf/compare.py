@@ -55,12 +55,12 @@ def libraries():
 LEFT = ("vader_segment.", "ucx_shm_", "mpich_shar_")
 
 
-def run_within(limit, command, env):
-    """(what it printed, did it end well?).  What takes longer is ended, every process of it, and its files in /dev/shm are
+def run_within(limit, command, env, folder=None):
+    """(what it printed, did it end well?), in this folder.  What takes longer is ended, every process of it, and its files in /dev/shm are
     removed."""
     before, run = set(os.listdir("/dev/shm")), uuid.uuid4().hex
     p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-                         env={**os.environ, **env, "COMPARE_RUN": run})
+                         cwd=folder, env={**os.environ, **env, "COMPARE_RUN": run})
     try:
         return p.communicate(timeout=limit)[0], p.returncode == 0
     except subprocess.TimeoutExpired:
