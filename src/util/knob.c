@@ -20,6 +20,7 @@ static struct ku_knob intern_rows[] = {
       .type = KU_KNOB_INTERN,
       .help = "variables of other launchers that the rank has begun with" },
     { .name = "SECTIONS", .type = KU_KNOB_INTERN, .help = "how many ranks each section has" },
+    { .name = "TOLD", .type = KU_KNOB_INTERN, .help = "what mpiexec has said of threads" },
     { .name = "ABI", .type = KU_KNOB_INTERN, .help = "mpiexec: the ABI of the ranks' library" },
     { .name = "CC", .type = KU_KNOB_INTERN, .help = "mpicc: the compiler" },
     { .name = "CXX", .type = KU_KNOB_INTERN, .help = "mpicxx: the compiler" },

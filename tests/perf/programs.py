@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Real programs on Keel and on Open MPI, in turns: those of Debian that are installed, as they are (doc/abi.md).
 
-  programs.py [--programs WORD,...] [--ranks 2,4] [--rounds N] [--limit S]
+  programs.py [--programs WORD,...] [--ranks 2,4] [--rounds N] [--limit S] [--beside N]
 Each run has a folder of its own with the files of tests/perf/programs/NAME, and its result (energies, residuals, ...) is compared with
 Open MPI's of the same ranks: "differs" is an error.  Wall seconds, from before mpiexec is started until it has ended; medians.  keel/openmpi is the
 median of the rounds' ratios with its quartiles: below 1 Keel is faster.  `floor` is the least user CPU time that a run took over the
 cores that it had: with more ranks than cores nothing can end sooner, with as many it has waiting in it.  `system` is Keel's CPU time in the kernel.
 Where a program says how long its main loop took, without starting and ending, a second row has that.
-A program that is not there is named and left out.  A run longer than the limit counts as the limit.  Nothing here fails on a time."""
+--beside: N processes run all the time beside them.  A program that is not there is named and left out.  A run longer than the limit counts as the limit.  Nothing here fails on a time."""
 import argparse
 import collections
+import contextlib
 import os
 import re
 import resource
@@ -170,6 +171,18 @@ def rows_of_program(program, ranks, runs, limit):
     return [over] if over is not None else []
 
 
+@contextlib.contextmanager
+def busy_beside(n):
+    """So many processes run, and do nothing else."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for p in busy:
+            p.kill()
+            p.wait()
+
+
 def cell(values):
     there = [v for v in values or [] if v is not None]
     return f"{statistics.median(there):9.2f}" if there else f"{'-':>9}"
@@ -181,12 +194,13 @@ def main():
     p.add_argument("--ranks", default="", help="numbers of ranks; default: 2 and 4, of some 8 too")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--limit", type=float, default=60)
+    p.add_argument("--beside", type=int, default=0)
     args = p.parse_args()
     libs = [lib for lib in libraries() if lib[0] in ("keel", "openmpi")]
     chosen = [program for program in PROGRAMS if any(word in program.name for word in args.programs.split(","))]
     print(f"{'program':18} ranks {'keel s':>9} {'openmpi s':>9} {'floor s':>9} {'system s':>9} {'keel/floor':>10}   keel/openmpi", flush=True)
     complaints, ratios, came = [], [], 0
-    with tempfile.TemporaryDirectory() as tmp:
+    with tempfile.TemporaryDirectory() as tmp, busy_beside(args.beside):
         for program in chosen:
             if program.missing():
                 print(f"{program.name:18} is not there: no {', '.join(program.missing())}", flush=True)

@@ -29,7 +29,16 @@ static struct {
     const char *why; /* nothing is bound, because; or something to know of it; NULL */
 } plan;
 
-/* ---- OMP_NUM_THREADS ---- */
+/* ---- the variables of threads ---- */
+
+static bool in_list(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == n && strncmp(at, name, n) == 0)
+            return true;
+    return false;
+}
 
 static const char *value_of(const struct app *a, const char *name)
 {
@@ -37,7 +46,15 @@ static const char *value_of(const struct app *a, const char *name)
     for (int i = a->edits.n; i-- > 0;)
         if (strncmp(a->edits.edit[i], name, n) == 0 && (!a->edits.edit[i][n] || a->edits.edit[i][n] == '='))
             return a->edits.edit[i][n] ? a->edits.edit[i] + n + 1 : NULL;
-    return a->inherit == INHERIT_NONE ? NULL : getenv(name);
+    bool inherits = a->inherit == INHERIT_LIST ? in_list(a->inherit_list, name) : a->inherit != INHERIT_NONE;
+    return inherits ? getenv(name) : NULL;
+}
+
+/* Any of these says how long a thread spins that waits. */
+static bool says_wait(const struct app *a)
+{
+    return value_of(a, "OMP_WAIT_POLICY") || value_of(a, "GOMP_SPINCOUNT") || value_of(a, "KMP_BLOCKTIME") ||
+           value_of(a, "KMP_LIBRARY");
 }
 
 static int threads_of(const struct app *a)
@@ -89,8 +106,10 @@ static const char *map_nodes(const struct launch *l, const cpu_set_t *avail)
                 plural(bind_units(&plan.t, &l->bind, &slice)));
         why = text ? text : why;
         if (!ok && !l->bind.cpu_set) { /* one node without room: none is bound */
-            for (int i = 0; i < plan.n; i++)
-                plan.seats[i] = (struct seat){ plan.seats[i].rank, plan.seats[i].threads, false, *avail };
+            for (int i = 0; i < plan.n; i++) {
+                plan.seats[i].bound = false;
+                plan.seats[i].cpus = *avail;
+            }
             break;
         }
     }
@@ -354,14 +373,41 @@ static void make_seats(const struct launch *l, const struct ku_segment *segments
         plan.index[i] = -1;
     for (int i = 0, n = 0; i < l->nodes; i++)
         for (uint32_t k = 0; segments[i].head && k < segments[i].head->nlocal; k++, n++) {
-            plan.seats[n].rank = plan.rank[n] = ku_segment_grank_of(&segments[i])[k];
+            plan.rank[n] = ku_segment_grank_of(&segments[i])[k];
             plan.node[n] = i;
             plan.index[plan.rank[n]] = n;
         }
-    for (int a = 0, rank = 0; a < l->napps; a++)
-        for (int i = 0, threads = threads_of(&l->apps[a]); i < l->apps[a].n; i++, rank++)
-            if (plan.index[rank] >= 0)
-                plan.seats[plan.index[rank]].threads = threads;
+    for (int a = 0, rank = 0; a < l->napps; a++) {
+        const struct app *app = &l->apps[a];
+        struct seat like = { .threads = threads_of(app),
+                             .says_threads = value_of(app, "OMP_NUM_THREADS") != NULL,
+                             .says_wait = says_wait(app) };
+        for (int i = 0; i < app->n; i++, rank++)
+            if (plan.index[rank] >= 0) {
+                like.rank = rank;
+                plan.seats[plan.index[rank]] = like;
+            }
+    }
+}
+
+/* Node by node: simulated ones have their part of the cores each. */
+static void tell_threads(const struct launch *l)
+{
+    const struct bind_policy *p = &l->bind;
+    int quota = plan.real ? (int)ku_cpus() : CPU_SETSIZE;
+    for (int first = 0, n; first < plan.n; first += n) {
+        cpu_set_t slice = plan.avail;
+        for (n = 1; first + n < plan.n && plan.node[first + n] == plan.node[first];)
+            n++;
+        if (p->to != BIND_RANKS)
+            bind_slice(&plan.t, p, &plan.avail, first, n, plan.n, &slice);
+        bind_threads(&plan.t, p, &slice, &plan.seats[first], n, quota * n / plan.n);
+    }
+}
+
+static bool tells(const struct bind_policy *p)
+{
+    return p->report || p->display || p->svg;
 }
 
 static void choose(const struct launch *l)
@@ -372,7 +418,7 @@ static void choose(const struct launch *l)
     limit(p, &avail);
     plan.avail = avail;
     plan.why = by_default && plan.real ? no_default(&avail) : NULL;
-    if (plan.why) {
+    if (plan.why || (p->to == BIND_NONE && !tells(p))) {
         unbind_all(plan.why);
         return;
     }
@@ -391,17 +437,16 @@ void bind_plan(const struct launch *l, const struct ku_segment *segments)
 {
     const struct bind_policy *p = &l->bind;
     const char *why;
-    bool tells = p->report || p->display || p->svg;
     for (int i = 0; i < l->nodes; i++)
         plan.n += segments[i].head ? (int)segments[i].head->nlocal : 0;
     if (plan.n == 0)
         return;
     plan.asked = !bind_is_default(p) && p->to != BIND_NONE;
     plan.where = plan.asked && (p->to != BIND_DEFAULT || p->mapped || p->pe);
-    if (!plan.asked && !p->cpu_set && !tells && (plan.n == 1 || p->to == BIND_NONE))
+    if (!plan.asked && !p->cpu_set && !tells(p) && (plan.n == 1 || (p->to == BIND_NONE && p->untold)))
         return;
     if (!read_machine(p, &why)) {
-        if (plan.asked || p->cpu_set || tells)
+        if (plan.asked || p->cpu_set || tells(p))
             die("ranks cannot be bound: %s", why);
         return;
     }
@@ -410,6 +455,8 @@ void bind_plan(const struct launch *l, const struct ku_segment *segments)
     plan.real = !plan.t.simulated;
     make_seats(l, segments);
     choose(l);
+    if (plan.n > 1 && !p->untold)
+        tell_threads(l);
     plan.known = true;
     tell(l);
     leave_digest(l, segments);
@@ -419,6 +466,29 @@ const cpu_set_t *bind_of(int rank)
 {
     return plan.known && plan.real && plan.seats[plan.index[rank]].bound ? &plan.seats[plan.index[rank]].cpus
                                                                          : NULL;
+}
+
+struct thread_advice bind_told(int rank)
+{
+    const struct seat *s = plan.known && plan.real ? &plan.seats[plan.index[rank]] : NULL;
+    return s ? (struct thread_advice){ s->told, s->gives_way } : (struct thread_advice){ 0, false };
+}
+
+void bind_forget_told(void)
+{
+    const char *told = getenv(BIND_TOLD);
+    char *text = told ? xformat("%s", told) : NULL, *next = text;
+    for (char *word; next && (word = strsep(&next, " ")) != NULL;) {
+        char *value = strchr(word, '=');
+        if (!value)
+            continue;
+        *value++ = '\0';
+        const char *now = getenv(word);
+        if (now && strcmp(now, value) == 0)
+            unsetenv(word);
+    }
+    unsetenv(BIND_TOLD);
+    free(text);
 }
 
 void bind_refused(int rank, int err)

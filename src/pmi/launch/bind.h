@@ -40,6 +40,7 @@ struct bind_policy {
     bool hwthreads;      /* a hardware thread counts as a core */
     bool no_oversubscribe, overload_ok;
     bool report, display, no_launch;
+    bool untold; /* -threads none: ranks count their threads themselves */
     const char *svg;
 };
 
@@ -48,7 +49,10 @@ struct seat {
     int rank;    /* in the job */
     int threads; /* OMP_NUM_THREADS; at least 1 */
     bool bound;
-    cpu_set_t cpus; /* where it may run, also if it is not bound */
+    cpu_set_t cpus;               /* where it may run, also if it is not bound */
+    bool says_threads, says_wait; /* the user has said so many threads, and how they wait */
+    int told;                     /* threads that mpiexec tells it to have; 0: it counts them itself */
+    bool gives_way;               /* it is told that waiting threads give way */
 };
 
 /* bind_map.c: seat `n` ranks of one node on `avail`.  False, with a text in *why, if that cannot be: then it is the
@@ -65,6 +69,11 @@ bool bind_is_default(const struct bind_policy *p);
 /* Add to `set` what `avail` has of the object at `level` around hardware thread `pu`. */
 void bind_widen(const struct topology *t, const cpu_set_t *avail, int pu, enum level level, cpu_set_t *set);
 
+/* bind_threads.c: what the `n` ranks of one node, which are seated, are told; `avail`: what they would share; `most`: cpus by the
+ * quota. */
+void bind_threads(const struct topology *t, const struct bind_policy *p, const cpu_set_t *avail,
+                  struct seat *seats, int n, int most);
+
 /* bind_claim.c: claim these cpus for as long as this process lives.  Tier 0: nobody else has them in any tier; who shares cpus
  * with others claims them in the first tier in which nobody else does.  False: nothing is claimed, and *taken are those
  * that others hold (empty: claims are not possible here). */
@@ -76,6 +85,15 @@ bool bind_claim(int tier, const cpu_set_t *cpus, cpu_set_t *taken);
 void bind_plan(const struct launch *l, const struct ku_segment *segments);
 /* Where the process of this rank is to be bound; NULL: it is not. */
 const cpu_set_t *bind_of(int rank);
+/* What its environment is to say of threads: OMP_NUM_THREADS (0: nothing), and OMP_WAIT_POLICY=passive. */
+struct thread_advice {
+    int threads;
+    bool gives_way;
+};
+struct thread_advice bind_told(int rank);
+/* The variables that were told to the rank that has started this mpiexec are no wish of the user. */
+#define BIND_TOLD "KEEL_TOLD"
+void bind_forget_told(void);
 /* The kernel refused to bind this rank. */
 void bind_refused(int rank, int err);
 /* Before anything is started: the ranks that ppr:N:level makes when -n is not given; 0 with *why. */

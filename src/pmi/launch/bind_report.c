@@ -77,7 +77,10 @@ void bind_report(const struct launch *l, const struct topology *t, const struct 
             write_map(f, t, s);
         else if (why)
             fprintf(f, ": %s", why);
-        fprintf(f, "%s (cpus %s)\n", s->bound && t->simulated ? ", on a simulated machine" : "", list);
+        fprintf(f, "%s (cpus %s", s->bound && t->simulated ? ", on a simulated machine" : "", list);
+        if (s->told)
+            fprintf(f, "; OMP_NUM_THREADS=%d", s->told);
+        fprintf(f, "%s)\n", s->gives_way ? "; OMP_WAIT_POLICY=passive" : "");
     }
     if (!f || fclose(f) != 0)
         die("out of memory");

@@ -476,6 +476,7 @@ static bool start_rank(struct starter *s, int rank, int null_fd, int *code)
                         seg->fd,
                         bind_of(rank),
                         ku_segment_place(seg, (uint32_t)crew.ranks[rank].local),
+                        bind_told(rank),
                         starter_pmi(s) ? serve_rank(rank) : -1,
                         starter_pmix(s) ? environment_of(s, rank) : NULL,
                         0 };

@@ -50,7 +50,7 @@ static void put_bind(struct pack *p, const struct bind_policy *b)
 {
     const int number[] = { b->to, b->to_level, b->map_level, b->rank_level, b->pe, b->ppr };
     const bool flag[] = { b->share,       b->mapped, b->ranked,  b->hwthreads, b->no_oversubscribe,
-                          b->overload_ok, b->report, b->display, b->no_launch };
+                          b->overload_ok, b->report, b->display, b->no_launch, b->untold };
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         put_int(p, number[i]);
     for (size_t i = 0; i < sizeof flag / sizeof *flag; i++)
@@ -68,7 +68,7 @@ static void get_bind(struct unpack *u, struct bind_policy *b)
     b->pe = get_range(u, 0, 1 << 16);
     b->ppr = get_range(u, 0, 1 << 16);
     bool *const flag[] = { &b->share,       &b->mapped, &b->ranked,  &b->hwthreads, &b->no_oversubscribe,
-                           &b->overload_ok, &b->report, &b->display, &b->no_launch };
+                           &b->overload_ok, &b->report, &b->display, &b->no_launch, &b->untold };
     for (size_t i = 0; i < sizeof flag / sizeof *flag; i++)
         *flag[i] = get_range(u, 0, 1) != 0;
     b->list = get_text(u);

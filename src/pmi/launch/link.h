@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "queue.h"
 
-enum { LINK_VERSION = 10, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
+enum { LINK_VERSION = 11, FRAME_CHECK = 0x4b4c, FRAME_MOST = 64 << 20, NODE_ALL = -1 };
 
 enum frame_kind {
     /* Both ways, between neighbours. */

@@ -338,6 +338,7 @@ int main(int argc, char **argv)
     front.spawner = front.alive = -1;
     open_standard();
     scratch_init();
+    bind_forget_told();
     if (argc == 2 && strncmp(argv[1], HOST_ARGUMENT "=", sizeof HOST_ARGUMENT) == 0)
         _exit(host_main(argv[1] + sizeof HOST_ARGUMENT));
     if (argc > 1 && strncmp(argv[1], KU_SPAWN_ARGUMENT, sizeof KU_SPAWN_ARGUMENT - 1) == 0) {

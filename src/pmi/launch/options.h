@@ -92,6 +92,7 @@ void do_no_oversubscribe(struct parse *p, char **v);
 void do_report_bindings(struct parse *p, char **v);
 void do_display_map(struct parse *p, char **v);
 void do_display(struct parse *p, char **v);
+void do_threads(struct parse *p, char **v);
 void do_no_launch(struct parse *p, char **v);
 
 /* place.c */

@@ -380,6 +380,15 @@ void do_display(struct parse *p, char **v)
     }
 }
 
+void do_threads(struct parse *p, char **v)
+{
+    size_t n = strlen(v[0]);
+    if (!is(v[0], n, "share") && !is(v[0], n, "none"))
+        refuse(p, "%s is \"%s\"; expected share or none", p->name, v[0]);
+    else
+        p->launch->bind.untold = is(v[0], n, "none");
+}
+
 void do_no_launch(struct parse *p, char **v)
 {
     (void)v;

@@ -52,6 +52,7 @@ static const struct var {
     { "LOCAL_WORLD_SIZE", LOCAL_SIZE },
 };
 static char fortran[] = "GFORTRAN_UNBUFFERED_PRECONNECTED=y"; /* its stdout is a pipe, but watched */
+static char gives_way[] = "OMP_WAIT_POLICY=passive";
 static char is_spawned[] = "PMI_SPAWNED=1"; /* there is a parent's port in the key-value space */
 enum {
     NVARS = sizeof vars / sizeof *vars,
@@ -78,6 +79,7 @@ struct starter {
     size_t nshared; /* of env: what follows is one rank's */
     char *other;    /* the library of another MPI that the program is linked with and keeps; NULL: none */
     char pmi_fd[VAR_BYTES];
+    char threads[VAR_BYTES], told[2 * VAR_BYTES + sizeof BIND_TOLD];
     char *libraries; /* LD_LIBRARY_PATH=... with the folders of our libraries first; NULL: as it was */
     char *audit;     /* LD_AUDIT=... with what sees to it that ours are taken; NULL: as it was */
     char wires[WIRES_BYTES]; /* KEEL_WIRES=...: others' variables that the rank has from us (keel.c) */
@@ -500,6 +502,21 @@ static void become_rank(const struct starter *s, const struct place *at, const i
     why->err = err; /* mpiexec sees it: nothing may be in it if a program runs */
 }
 
+/* How many threads it is to have, and that this was us. */
+static void env_told(struct starter *s, const struct thread_advice *told)
+{
+    if (!told->threads && !told->gives_way)
+        return;
+    snprintf(s->threads, sizeof s->threads, "OMP_NUM_THREADS=%d", told->threads);
+    snprintf(s->told, sizeof s->told, BIND_TOLD "=%s%s%s", told->threads ? s->threads : "",
+             told->threads && told->gives_way ? " " : "", told->gives_way ? gives_way : "");
+    if (told->threads)
+        env_add(s, s->threads);
+    if (told->gives_way)
+        env_add(s, gives_way);
+    env_add(s, s->told);
+}
+
 /* What differs from rank to rank. */
 static void env_place(struct starter *s, const struct place *at)
 {
@@ -513,6 +530,7 @@ static void env_place(struct starter *s, const struct place *at)
     for (char **e = at->pmix; e && *e; e++)
         if (!env_has(s, *e))
             env_add(s, *e);
+    env_told(s, &at->told);
     snprintf(s->pmi_fd, sizeof s->pmi_fd, "PMI_FD=%d", at->pmi_fd);
     const char *fd = env_get(s, "PMI_FD"), *space = env_get(s, "PMIX_NAMESPACE");
     snprintf(s->wires, sizeof s->wires, "KEEL_WIRES=%.20s %.300s", fd ? fd : "", space ? space : "");

@@ -22,6 +22,7 @@ struct place {
     int rank, local, nlocal, segment_fd;
     const cpu_set_t *cpus;      /* to be bound to; NULL: not at all */
     struct ku_seg_place *where; /* what its segment says of that */
+    struct thread_advice told;  /* of its threads */
     int pmi_fd;                 /* the rank's PMI_FD; -1: it has none */
     char **pmix;                /* NAME=VALUE for PMIx; NULL: it is not served that */
     int unbound;                /* out: the error if the kernel refused that */
