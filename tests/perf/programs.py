@@ -207,11 +207,12 @@ def main():
                 continue
             for ranks in [int(n) for n in args.ranks.split(",") if n] or program.ranks:
                 runs, wrong = measure(program, libs, ranks, args.rounds, args.limit, tmp)
-                ratios += rows_of_program(program, ranks, runs, args.limit)
+                over = rows_of_program(program, ranks, runs, args.limit)
+                ratios += over if program.env else []
                 complaints += wrong
                 came += any(got.numbers for got in runs["keel"])
     if ratios:
-        print(f"keel/openmpi: median {statistics.median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}, of {len(ratios)} rows")
+        print(f"keel/openmpi: median {statistics.median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}, of {len(ratios)} rows with one thread a rank")
     for text in complaints:
         print("wrong: " + text)
     return 1 if complaints or not came else 0
