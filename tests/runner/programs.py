@@ -106,7 +106,7 @@ def compile_program(ctx, source):
     compiler, options = COMPILERS[os.path.splitext(source)[1]]
     compiler = os.path.join(os.path.dirname(ctx.mpicc), compiler)
     if ctx.abi:
-        compiler, options = shutil.which("mpicc." + ctx.abi), ["-std=gnu11", "-Werror=implicit-function-declaration"]
+        compiler, options = shutil.which("mpicc." + ctx.abi), ["-std=gnu11", "-Werror=implicit-function-declaration", "-DABI_" + ctx.abi.upper()]
     fortran = compiler.endswith("mpifort")
     program = os.path.join(ctx.bindir, name)
     rule, stamp = program + ".d", program + ".made"

@@ -176,7 +176,7 @@ class Wrapper:
         name, kind, family = p.name, p.kind.name, p.arg("is") or BY_KIND.get(p.kind.name)
         if p.has("max"):
             self.add_string(p)
-        elif kind in ("STATUS_OUT", "STATUSES_OUT"):
+        elif kind in ("STATUS", "STATUS_OUT", "STATUSES_OUT"):
             ignored = self.maps.abi_values["MPI_STATUS%s_IGNORE" % ("ES" if kind == "STATUSES_OUT" else "")]
             if ignored:
                 self.before.append("if ((uintptr_t)%s == %d)\n        %s = NULL;" % (name, ignored, name))
@@ -187,7 +187,9 @@ class Wrapper:
 
     def add_constant(self, p, kind, family):
         name, into, out = p.name, self.maps.function("in", family), self.maps.function("out", family)
-        if family in ("buffer", "weights"):
+        if kind == "POINTER_OUT":
+            self.after.append("if (!err)\n        *(void **)%s = (void *)(uintptr_t)%s(*(void **)%s);" % (name, out, name))
+        elif family in ("buffer", "weights"):
             self.before.append("%s = (%s)(uintptr_t)%s(%s);" % (name, TYPES[family].replace("const ", ""), into, name))
         elif kind == "INTS":
             self.decls.append("int %s_small[FRONT_SMALL];" % name)
@@ -384,7 +386,7 @@ void MPIR_front_contents(const MPIR_Datatype *t, int *integers);
 VALUES_C = """\
 void MPIR_front_attribute(int keyval, void *attribute_val)
 {
-    static int rank[2], code, flavor[4], model[2]; /* values lie where they were for as long as the program runs */
+    static int rank[2], flavor[4], model[2]; /* values lie where they were for as long as the program runs */
     int *value, *shown, number;
     memcpy(&value, attribute_val, sizeof value);
     if (MPIR_Language != MPIR_C && value) { /* Fortran gets the numbers themselves */
@@ -396,10 +398,6 @@ void MPIR_front_attribute(int keyval, void *attribute_val)
     case MPI_HOST:
         shown = &rank[keyval == MPI_IO];
         *shown = @RANK@;
-        break;
-    case MPI_LASTUSEDCODE:
-        shown = &code;
-        *shown = @ERROR@;
         break;
     case MPI_WIN_CREATE_FLAVOR:
         shown = &flavor[(*value - MPI_WIN_FLAVOR_CREATE) & 3];
@@ -464,6 +462,8 @@ static void status_out(const MPIR_Status *status, int32_t *integers)
 
 const struct MPIR_Differs MPIR_Differs = {
     .name = "@OWNER@",
+    .abi_version = @ABI_VERSION@,
+    .abi_subversion = @ABI_SUBVERSION@,
     .bsend_overhead = @OVERHEAD@,
     .cb_safety = cb_safety,
     .comm = comm_at,
@@ -495,7 +495,8 @@ def values_c(maps):
     kinds = "\n".join("    case MPIR_KIND_%s:\n        return FRONT_INTEGER(front_native_%s(object ? value : %s));" %
                       (k, HANDLES[k].short, HANDLES[k].null) for k in ("COMM", "WIN", "FILE", "SESSION", "DATATYPE"))
     return fill(VALUES_C, INTEGERS=kinds, ERROR_IN=maps.apply("in", "error", "code"), ERROR_OUT=maps.apply("out", "error", "code"),
-                OWNER=maps.abi.owner, OVERHEAD=str(maps.abi_values["MPI_BSEND_OVERHEAD"]), SAFETY=maps.apply("out", "mpi_t-cb-safety", "native"), RANK=maps.apply("out", "rank", "*value"), ERROR=maps.apply("out", "error", "*value"),
+                OWNER=maps.abi.owner, OVERHEAD=str(maps.abi_values["MPI_BSEND_OVERHEAD"]),
+                ABI_VERSION=str(maps.abi_values.get("MPI_ABI_VERSION", 1)), ABI_SUBVERSION=str(maps.abi_values.get("MPI_ABI_SUBVERSION", 0)), SAFETY=maps.apply("out", "mpi_t-cb-safety", "native"), RANK=maps.apply("out", "rank", "*value"),
                 FLAVOR=maps.apply("out", "win-flavor", "*value"), MODEL=maps.apply("out", "win-memory-model", "*value"),
                 DISTRIBUTION=maps.apply("out", "distribution", "integers[i]"),
                 DEFAULT=maps.apply("out", "distribution-default", "integers[i]"),

@@ -6,6 +6,7 @@
 #include "bodies.h"
 #include <stdlib.h>
 #include <string.h>
+#include "abi.h"
 #include "err.h"
 #include "util/lock.h"
 
@@ -20,12 +21,20 @@ struct code {
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 static struct code *table KU_GUARDED_BY(lock);
 static int used KU_GUARDED_BY(lock), room KU_GUARDED_BY(lock); /* table[used - 1] is alive */
-static int last_used KU_GUARDED_BY(lock) = MPI_ERR_LASTCODE;   /* MPI_ERR_LASTCODE + used */
+static int last_used KU_GUARDED_BY(lock) = MPI_ERR_LASTCODE;   /* MPI_LASTUSEDCODE's, as the program's ABI has it */
 
 KU_NEEDS(lock) static struct code *find(int errorcode)
 {
     int i = errorcode - FIRST;
     return errorcode >= FIRST && i < used && table[i].errclass ? &table[i] : NULL;
+}
+
+/* A program may keep the attribute's address: the value there is the one that it knows. */
+KU_NEEDS(lock) static void tell_last_used(void)
+{
+    last_used = MPI_ERR_LASTCODE + used;
+    if (&MPIR_Differs)
+        last_used = MPIR_Differs.error_out(last_used);
 }
 
 /* A new entry; class 0 makes it its own class.  Its value, or -1 without memory. */
@@ -41,7 +50,7 @@ KU_NEEDS(lock) static int add(int errclass)
     }
     int value = FIRST + used;
     table[used++] = (struct code){ .errclass = errclass ? errclass : value };
-    last_used = MPI_ERR_LASTCODE + used;
+    tell_last_used();
     return value;
 }
 
@@ -49,7 +58,7 @@ KU_NEEDS(lock) static void trim(void)
 {
     while (used && !table[used - 1].errclass)
         used--;
-    last_used = MPI_ERR_LASTCODE + used;
+    tell_last_used();
 }
 
 static int no_memory(void)
@@ -193,7 +202,7 @@ const char *MPIR_Err_user_text(int errorcode)
 int *MPIR_Err_lastusedcode(void)
 {
     ku_lock(&lock);
-    last_used = MPI_ERR_LASTCODE + used;
+    tell_last_used();
     ku_unlock(&lock);
     return &last_used;
 }

@@ -1,13 +1,14 @@
 /* version.c: what the ABI is that a program was compiled for: its version, the sizes of its integers. */
 #include "bodies.h"
 #include <stdio.h>
+#include "abi.h"
 #include "info.h"
 #include "mpi_const.h"
 
 int MPIR_Abi_get_version(int *abi_major, int *abi_minor)
 {
-    *abi_major = MPI_ABI_VERSION;
-    *abi_minor = MPI_ABI_SUBVERSION;
+    *abi_major = &MPIR_Differs ? MPIR_Differs.abi_version : MPI_ABI_VERSION;
+    *abi_minor = &MPIR_Differs ? MPIR_Differs.abi_subversion : MPI_ABI_SUBVERSION;
     return MPI_SUCCESS;
 }
 

@@ -27,8 +27,10 @@ static void anytime(const char *when, int initialized, int finalized)
     expect(MPI_Error_class(MPI_ERR_TAG, &a) == MPI_SUCCESS && a == MPI_ERR_TAG, "MPI_Error_class", when);
     expect(MPI_Error_string(MPI_ERR_TAG, error, &len) == MPI_SUCCESS && strstr(error, "tag"),
            "MPI_Error_string", when);
+#ifndef ABI_OPENMPI /* whose integers are its own */
     expect(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101, "MPI_Comm_toint", when);
-    expect(MPI_Comm_fromint(0x101) == MPI_COMM_WORLD, "MPI_Comm_fromint", when);
+#endif
+    expect(MPI_Comm_fromint(MPI_Comm_toint(MPI_COMM_WORLD)) == MPI_COMM_WORLD, "MPI_Comm_fromint", when);
     expect(MPI_Type_fromint(MPI_Type_toint(MPI_DOUBLE)) == MPI_DOUBLE, "MPI_Type_fromint", when);
     double t = MPI_Wtime();
     expect(MPI_Wtime() >= t && MPI_Wtick() > 0 && MPI_Wtick() < 1, "MPI_Wtime", when);

@@ -1,5 +1,6 @@
 /* Handles that name nothing: null, made up, freed, of another kind; each a clear error, none followed. */
 /* ranks: 1 2 */
+/* abi: mpich, because handles are integers there, and every integer may be one */
 #include <check.h>
 
 static intptr_t bits(const void *handle)
@@ -125,7 +126,11 @@ static void in_arrays(void)
     MPI_Request keep = many[18];
     many[18] = (MPI_Request)(intptr_t)0xabcdef0123;
     CHECK_ERR(MPI_Waitall(20, many, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+#ifdef ABI_OPENMPI /* where an address that is no handle's is known by its lower half */
+    CHECK_SAYS("array_of_requests element 18 is ");
+#else
     CHECK_SAYS("array_of_requests element 18 is 0xabcdef0123");
+#endif
     many[18] = keep;
     CHECK_ERR(MPI_Waitall(20, many, MPI_STATUSES_IGNORE), MPI_SUCCESS);
     for (i = 0; i < 20; i++)

@@ -1,5 +1,6 @@
 /* What MPI 3.0 removed or deprecated and the header's second part still declares. */
 /* ranks: 1 2 */
+/* abi: openmpi, because its header refuses these names */
 #include <check.h>
 #include <stddef.h>
 

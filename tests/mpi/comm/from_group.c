@@ -163,12 +163,13 @@ static void inter(void)
 static void errors(void)
 {
     MPI_Comm c;
-    char *tag = malloc(MPI_MAX_STRINGTAG_LEN + 1);
+    enum { LONG = MPI_MAX_STRINGTAG_LEN > 1024 ? MPI_MAX_STRINGTAG_LEN : 1024 }; /* other MPIs' limits are smaller */
+    char *tag = malloc(LONG + 1);
     int other = (check_rank + 1) % check_size;
     MPI_Group g;
     MPI_Info info;
-    memset(tag, 'y', MPI_MAX_STRINGTAG_LEN);
-    tag[MPI_MAX_STRINGTAG_LEN] = '\0';
+    memset(tag, 'y', LONG);
+    tag[LONG] = '\0';
     CHECK_ERR(MPI_Comm_create_from_group(world, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &c), MPI_ERR_ARG);
     CHECK_SAYS("stringtag has");
     free(tag);

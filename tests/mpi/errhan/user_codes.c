@@ -62,7 +62,9 @@ static void misuse(void)
     CHECK_ERR(MPI_Remove_error_code(a), MPI_ERR_ARG);
     CHECK_ERR(MPI_Remove_error_class(a), MPI_ERR_ARG);
     CHECK_SAYS("still has 1 error code");
+#ifndef ABI_OPENMPI /* where strings are shorter */
     CHECK_ERR(MPI_Add_error_string(a, longer), MPI_ERR_ARG);
+#endif
     CHECK_ERR(MPI_Remove_error_string(code), MPI_ERR_ARG);
     CHECK_EQ(MPI_Add_error_string(code, "x"), MPI_SUCCESS);
     CHECK_ERR(MPI_Remove_error_code(code), MPI_ERR_ARG);

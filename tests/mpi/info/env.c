@@ -72,7 +72,7 @@ static void other_arguments(void)
     MPI_Info_create_env(3, longer, &info);
     expect(info, "command", "longer");
     MPI_Info_get_string(info, "argv", &len, text, &flag);
-    CHECK_EQ(len, MPI_MAX_INFO_VAL);
+    CHECK(len >= MPI_MAX_INFO_VAL, "%d", len); /* more where the other MPI's limit is smaller than Keel's */
     MPI_Info_free(&info);
 }
 

@@ -1,6 +1,6 @@
 /* Info objects: wrong keys, values, numbers and handles are errors of their classes and change nothing. */
 /* ranks: 1 2 */
-/* abi: mpich, because a key may be longer than there */
+/* abi: mpich openmpi, because keys and values may be longer than there */
 #include "../check.h"
 
 static char long_key[MPI_MAX_INFO_KEY + 1], long_value[MPI_MAX_INFO_VAL + 1];

@@ -47,8 +47,7 @@ int main(void)
     MPI_Comm comm;
     MPI_Win win;
     int *base, own[4], node;
-    MPI_Count unit = 0;
-    MPI_Aint size = 0;
+    MPI_Aint size = 0, unit = 0;
     CHECK_EQ(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), MPI_SUCCESS);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "org.keel.rma", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);

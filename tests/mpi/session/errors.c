@@ -1,5 +1,6 @@
 /* ranks: 1 2 3 */
 /* What is wrong is said, by the handler that the standard names. */
+/* abi: mpich, because a handle that was freed may be another object's */
 /* mpiexec: -initial-errhandler mpi_errors_return */
 #include "session.h"
 

@@ -2,7 +2,7 @@
  * the callback and not outside; events that are dropped; handles freed, also within the callback; and each error that the
  * standard names. */
 /* ranks: 1 2 3 */
-/* abi: mpich, because what is no constant here is one there */
+/* abi: mpich openmpi, because what is no constant here is one in MPICH, and a callback type of Open MPI 6 is a pointer */
 #include "tool.h"
 
 enum { MOST = 8 };
