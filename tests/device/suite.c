@@ -206,6 +206,16 @@ static const struct dev_ops *tcp_faulty_ops(void)
     return hook(&dev_tcp_ops, (struct dev_hook_how){ .refuse = 20, .queue = 40, .late = 10 });
 }
 
+/* Datagrams over TCP without ofi_rxm: a provider of its own up to libfabric 1, a kind of endpoint of tcp from 2 on. */
+#if __has_include(<rdma/fabric.h>)
+#include <rdma/fabric.h>
+#endif
+#if defined FI_MAJOR_VERSION && FI_MAJOR_VERSION >= 2
+#define OFI_NET "tcp"
+#else
+#define OFI_NET "net"
+#endif
+
 static const struct subject subjects[] = {
     { "self", self_ops, 1, 1, .deaths = false },
     { "shmem", shmem_ops, 1, MAX_RANKS, .deaths = true, .half_send = shmem_half_send,
@@ -232,7 +242,7 @@ static const struct subject subjects[] = {
       .apart = true, .env = "KEEL_OFI_PROVIDER=tcp;ofi_rxm", .more_env = "KEEL_OFI_ATOMICS=1",
       .memory_alone = true },
     { "ofi over net", ofi_ops, 2, MAX_RANKS, .deaths = true, .connects = true, .apart = true,
-      .env = "KEEL_OFI_PROVIDER=net", .bound = 200, .whole = true },
+      .env = "KEEL_OFI_PROVIDER=" OFI_NET, .bound = 200, .whole = true },
     { "ofi over shm", ofi_ops, 2, MAX_RANKS, .connects = true, .apart = true, .by_process = true,
       .env = "KEEL_OFI_PROVIDER=shm", .bound = 200, .whole = true },
     { "ucx over tcp", ucx_ops, 2, MAX_RANKS, .lends = true, .deaths = true, .connects = true,

@@ -666,6 +666,11 @@ static dev_status open_one_of(struct ofi *o, struct fi_info *list)
             continue;
         o->info = fi_dupinfo(i);
         o->unregistered[0] = 0;
+        if (o->info != NULL && i->ep_attr->protocol == FI_PROTO_RXM) {
+            /* ofi_rxm of libfabric 2.1 crashes in fi_av_insert unless it keeps who sent what nobody has received yet. */
+            o->info->caps |= FI_SOURCE;
+            o->info->rx_attr->caps |= FI_SOURCE;
+        }
         err = o->info != NULL ? open_endpoint(o) : -FI_ENOMEM;
         if (err == 0)
             return DEV_OK;
