@@ -25,7 +25,7 @@ mounts() { # what programs in a folder need; the folder itself is a mount point,
 }
 
 leave() {
-    for d in dev/shm dev/pts dev sys proc .; do
+    for d in run/netns dev/shm dev/pts dev sys proc .; do
         ! mountpoint -q "$1/$d" || umount "$1/$d"
     done
 }

@@ -116,18 +116,20 @@ static bool is_other(const char *library)
 }
 
 /* A tree of ours, not only this mpiexec's, has a folder `keel` beside the library of the standard ABI, and those of the others in it. */
-enum needs_whose needs_whose(const char *path)
+enum needs_whose needs_whose(const char *root, const char *path)
 {
     static const char standard[] = "libmpi_abi";
     const char *slash = strrchr(path, '/'), *library = slash ? slash + 1 : path;
     bool ours, of_standard = strncmp(library, standard, sizeof standard - 1) == 0;
     if (!of_standard && !is_mpi(library))
         return NEEDS_NO_MPI;
-    char *beside = xformat("%.*skeel", (int)(library - path), path);
+    char *file = xformat("%s%s", root, path), *beside = xformat("%s%.*skeel", root, (int)(library - path), path);
+    bool found = access(file, F_OK) == 0;
     ours = of_standard ? library[sizeof standard - 1] == '.' && access(beside, F_OK) == 0
                        : strstr(path, "/keel/mpich/") || strstr(path, "/keel/openmpi/");
     free(beside);
-    return ours ? NEEDS_OURS : NEEDS_ANOTHERS;
+    free(file);
+    return !found ? NEEDS_NO_MPI : ours ? NEEDS_OURS : NEEDS_ANOTHERS;
 }
 
 /* The entries of the program's dynamic section, and where its strings begin. */
@@ -361,7 +363,7 @@ char *needs_redirector(const struct needs *n, const char *program, const char *a
 void needs_resolve(struct needs *n, const char *program, const char *library_path)
 {
     char *found = n->ours && !n->other ? found_library(n, program, library_path) : NULL, real[PATH_MAX];
-    if (found && realpath(found, real) && needs_whose(real) == NEEDS_ANOTHERS) {
+    if (found && realpath(found, real) && needs_whose("", real) == NEEDS_ANOTHERS) {
         const char *name = strrchr(real, '/');
         n->other = xformat("%s", real);
         n->pmi = !strstr(name, "openmpi");

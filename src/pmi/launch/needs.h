@@ -46,8 +46,9 @@ bool needs_replaces(const struct needs *n, const char *abi);
  * or the user wants it.  NULL: nothing.  To be freed. */
 char *needs_redirector(const struct needs *n, const char *program, const char *abi);
 
-/* Is this file, as a process has mapped it, an MPI library, and Keel's? */
+/* Is this file, as a process with that root has mapped it (/proc/PID/root; "": this one's), an MPI library, and Keel's?  A path that
+ * leads nowhere there is that of another namespace: nothing is known of it, and it counts as none. */
 enum needs_whose { NEEDS_NO_MPI, NEEDS_OURS, NEEDS_ANOTHERS };
-enum needs_whose needs_whose(const char *path);
+enum needs_whose needs_whose(const char *root, const char *path);
 
 #endif

@@ -37,13 +37,14 @@ static FILE *open_file(pid_t pid, const char *name)
 /* The MPI library of others that the process has mapped; NULL: none, or ours is there, too.  To be freed. */
 static char *anothers_library(pid_t pid)
 {
-    char line[PATH_MAX + 256], *found = NULL;
+    char line[PATH_MAX + 256], root[32], *found = NULL;
     bool ours = false;
     FILE *f = open_file(pid, "maps");
+    snprintf(root, sizeof root, "/proc/%d/root", (int)pid);
     while (f && !ours && fgets(line, sizeof line, f)) {
         char *path = strchr(line, '/');
         line[strcspn(line, "\n")] = '\0';
-        enum needs_whose whose = path ? needs_whose(path) : NEEDS_NO_MPI;
+        enum needs_whose whose = path ? needs_whose(root, path) : NEEDS_NO_MPI;
         ours = whose == NEEDS_OURS;
         if (whose == NEEDS_ANOTHERS && !found)
             found = xformat("%s", path);
