@@ -88,7 +88,7 @@ static inline void front_leave_begun(const int *unused)
  * noted with its generation because the call may free it; or none. */
 struct front_target {
     void *object;
-    uint16_t gen;
+    uint64_t gen; /* a word, so that compilers need not join it with what fills the structure up */
 };
 static inline struct front_target front_target(void *object)
 {

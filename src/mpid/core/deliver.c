@@ -85,20 +85,19 @@ static void rts_in(int32_t peer, const struct dev_head *h, const void *body, siz
     struct context *c = context_in(h->context);
     struct MPIR_HANDLE *r;
     struct umsg *m;
-    struct pkt_rts rts = pkt_rts_of(body);
     unsigned char payload[PKT_INLINE_MAX] = { 0 };
     bool keyed = h->kind == PKT_RTS_KEY;
-    struct rts_in in = { .rts = rts,
+    struct rts_in in = { .rts = pkt_rts_of(body),
                          .payload = payload,
-                         .key = (const unsigned char *)body + sizeof rts,
-                         .key_bytes = keyed ? len - sizeof rts : 0 };
+                         .key = (const unsigned char *)body + sizeof in.rts,
+                         .key_bytes = keyed ? len - sizeof in.rts : 0 };
     if (!keyed)
-        memcpy(payload, in.key, len - sizeof rts);
+        memcpy(payload, in.key, len - sizeof in.rts);
     MPID_core.received++;
-    MPID_core.received_bytes += rts.total;
+    MPID_core.received_bytes += in.rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r != NULL) {
-        matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)rts.total);
+        matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)in.rts.total);
         MPID_Rndv_recv(r, peer, (int32_t)h->source, (int32_t)h->tag, &in, true);
         return;
     }
@@ -110,9 +109,9 @@ static void rts_in(int32_t peer, const struct dev_head *h, const void *body, siz
     m->kind = UMSG_RTS;
     m->source = (int32_t)h->source;
     m->tag = (int32_t)h->tag;
-    m->len = (int64_t)rts.total;
+    m->len = (int64_t)in.rts.total;
     m->grank = peer;
-    m->rts.sender = rts.sender;
+    m->rts.sender = in.rts.sender;
     memcpy(m->rts.payload, payload, sizeof m->rts.payload);
     keep_key(m, &in);
     MPID_Unexp_add(&c->unexp, m);

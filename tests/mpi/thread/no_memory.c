@@ -4,6 +4,7 @@
 /* cflags: -pthread */
 /* races: ThreadSanitizer has an allocator of its own */
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include "thread.h"
 
@@ -99,6 +100,15 @@ static void work(struct thread *me)
     objects(me);
 }
 
+static _Atomic int all_there; /* pthread_create may not fail: allocations do once all threads have been made */
+
+static void work_together(struct thread *me)
+{
+    while (!atomic_load(&all_there))
+        sched_yield();
+    work(me);
+}
+
 int main(int argc, char **argv)
 {
     static struct thread t[THREADS];
@@ -117,12 +127,13 @@ int main(int argc, char **argv)
     for (int n = 0; n < MOST; n++) {
         atomic_store(&failed, 0);
         atomic_store(&errors, 0);
-        for (int i = 0; i < THREADS; i++) { /* (pthread_create may not fail) */
-            t[i].work = work;
+        atomic_store(&all_there, 0);
+        for (int i = 0; i < THREADS; i++) {
+            t[i].work = work_together;
             pthread_create(&t[i].thread, NULL, threads_main, &t[i]);
-            if (i == 0)
-                atomic_store(&left, n);
         }
+        atomic_store(&left, n);
+        atomic_store(&all_there, 1);
         for (int i = 0; i < THREADS; i++)
             pthread_join(t[i].thread, NULL);
         atomic_store(&left, -1);
