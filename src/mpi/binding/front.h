@@ -459,9 +459,11 @@ static inline bool front_Put(const void *buf, MPI_Count count, MPIR_Datatype *t,
 {
     int64_t n;
     char *at = front_near_of(count, t, rank, disp, there, u, win, &n);
-    if (at)
-        front_near_copy(at, buf, n);
-    return at != NULL;
+    if (unlikely(!at))
+        return false;
+    win->stored = true;
+    front_near_copy(at, buf, n);
+    return true;
 }
 static inline bool front_Get(void *buf, MPI_Count count, MPIR_Datatype *t, int rank, MPI_Aint disp,
                              MPI_Count there, MPIR_Datatype *u, MPIR_Win *win)
@@ -476,7 +478,10 @@ static inline bool front_Win_flush(int rank, MPIR_Win *win)
 {
     if (rank != win->near->rank)
         return false;
-    atomic_thread_fence(memory_order_seq_cst);
+    if (win->stored)
+        MPIR_Near_fence(win);
+    else /* loads alone, and updates that are fences */
+        atomic_thread_fence(memory_order_acquire);
     return true;
 }
 /* Sums and replacements of integers that the processor has an instruction for. */
@@ -495,6 +500,8 @@ static inline bool front_Fetch_and_op(const void *in, void *old, MPIR_Datatype *
         return false;
     MPIR_Near_update(add, at, size, in, old);
     MPIR_Near_leave(n->busy);
+    if (!MPIR_UPDATE_IS_FENCE)
+        win->stored = true;
     return true;
 }
 

@@ -36,7 +36,22 @@ typedef struct MPIR_Win {
     int unit, flavor, model;
     struct rma *rma;              /* src/mpi/rma/rma.h */
     const struct MPIR_Near *near; /* the one that was accessed last in this epoch */
+    bool stored; /* something was stored at targets that no fence has followed: a flush needs one */
 } MPIR_Win;
+
+/* Is an update by the processor a fence for all that comes before and after it? */
+#if defined(__x86_64__) || defined(__i386__)
+enum { MPIR_UPDATE_IS_FENCE = 1 };
+#else
+enum { MPIR_UPDATE_IS_FENCE = 0 };
+#endif
+
+/* What was stored at targets is seen by all before what follows. */
+static inline void MPIR_Near_fence(MPIR_Win *win)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    win->stored = false;
+}
 
 static inline void MPIR_Near_forget(MPIR_Win *win)
 {

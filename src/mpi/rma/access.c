@@ -226,6 +226,7 @@ static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *fr
     if (err)
         return err;
     move(from, to);
+    win->stored = true;
     return complete(win, request);
 }
 

@@ -43,7 +43,7 @@ static int ask_why(MPIR_Win *win, struct rma_target *one)
 int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
 {
     int err = 0;
-    atomic_thread_fence(memory_order_seq_cst);
+    MPIR_Near_fence(win);
     look_now_and_then(win->rma);
     if (win->rma->checks && t == win->rma->own)
         flush_own(win->rma);
@@ -63,7 +63,7 @@ int MPIR_Rma_Flush_all(MPIR_Win *win)
 {
     struct rma *r = win->rma;
     int err = 0;
-    atomic_thread_fence(memory_order_seq_cst);
+    MPIR_Near_fence(win);
     if (r->checks)
         flush_own(r);
     if (!r->served)

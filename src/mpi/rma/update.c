@@ -127,6 +127,7 @@ static void update_locked(struct rma *r, struct rma_slot *s, const struct rma_up
     if (u->code != KEEL_MPI_NO_OP) {
         combine(u, in, with, width);
         memcpy(at, with, (size_t)width);
+        r->win->stored = true;
     }
     MPIR_Rma_Stripe_unlock(stripe);
 }
@@ -270,6 +271,8 @@ void MPIR_Rma_Update(struct rma *r, struct rma_slot *s, const struct rma_update 
     int64_t bytes = count * layout->size;
     if (bytes == 0)
         return;
+    if (!MPIR_UPDATE_IS_FENCE || u->alone || bytes >= MANY) /* not each by the processor, or under a lock */
+        r->win->stored = true;
     if (u->alone) {
         update_part(&w, layout, bytes);
     } else if (bytes >= MANY && !r->elementwise) {
@@ -307,6 +310,8 @@ void MPIR_Rma_Swap(struct rma *r, struct rma_slot *s, char *target, int64_t size
         memcpy(&next, operand, (size_t)size);
         keel_atomic_swap(target, (size_t)size, &was, next);
         memcpy(old, &was, (size_t)size);
+        if (!MPIR_UPDATE_IS_FENCE)
+            r->win->stored = true;
     } else {
         _Atomic uint32_t *stripe = stripe_of(r, s, target);
         MPIR_Rma_Stripe_lock(r, stripe);
@@ -314,6 +319,7 @@ void MPIR_Rma_Swap(struct rma *r, struct rma_slot *s, char *target, int64_t size
         if (memcmp(old, compare, (size_t)size) == 0)
             memcpy(target, operand, (size_t)size);
         MPIR_Rma_Stripe_unlock(stripe);
+        r->win->stored = true;
     }
     end_few(r);
 }
