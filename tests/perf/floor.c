@@ -1,10 +1,11 @@
 /* floor: what this machine can do between two processes on two cores, with no library at all.
  *
- *   floor [line] [stream] [copy] [pingpong] [exchange]    none: all; prints rows of CSV as mpi_bench does
+ *   floor [line] [stream] [copy] [pingpong] [exchange] [store] [update]    none: all; prints rows of CSV as mpi_bench does
  * line: a 64-byte line one way: each of the two writes one and reads the other's, as messages do. line_both: one line that both
  * write in turns (processors may treat it better). stream: lines through a ring, in M/s. copy: two copies through a shared ring of chunks, both cores copying, by size of message (MB/s). pingpong: half a round
  * trip of a message that goes the same way, pipelined below the message (us). exchange: 64 blocks of 1 MB copied by two cores, from and to
- * more memory than the caches hold (us).
+ * more memory than the caches hold (us). store: 8 bytes stored in shared memory, and a fence (us); update: 8 bytes added to, as one step (us);
+ * nobody else touches them.
  *
  * copy and pingpong try rings and chunks of several sizes, with and without cleaning (clwb) the lines that have been read, which
  * makes it cheap for the writer to write them again, and keep the best: the floor must not be that of one bad choice. */
@@ -359,7 +360,7 @@ static void explain(const char *what, size_t n, const struct way *w)
 static void copies(void)
 {
     struct way w;
-    for (size_t n = 16 << 10; n <= MOST_MESSAGE; n *= 4) {
+    for (size_t n = 1 << 10; n <= MOST_MESSAGE; n *= 4) {
         report("copy", "bytes", (long)n, (double)n / best_way(pipelined, n, 0, &w) / 1e6, "MB/s");
         explain("copy", n, &w);
     }
@@ -367,7 +368,7 @@ static void copies(void)
 static void pingpongs(void)
 {
     struct way w;
-    static const size_t sizes[] = { 256, 1 << 10, 64 << 10, 256 << 10, 1 << 20 };
+    static const size_t sizes[] = { 256, 1 << 10, 4 << 10, 64 << 10, 256 << 10, 1 << 20 };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         report("pingpong", "bytes", (long)sizes[i], best_way(ping_pong, sizes[i], 1, &w) * 1e6, "us");
         explain("pingpong", sizes[i], &w);
@@ -410,6 +411,37 @@ static void exchanges(void)
             least = s < least ? s : least;
         }
     report("exchange", "bytes", (long)n, least * 1e6, "us");
+}
+
+/* ---- One side alone ---- */
+
+/* By no call: a fence writes the stack, and a return that reads it at once would wait. */
+static double stores(long n)
+{
+    double start = now();
+    for (long i = 0; i < n; i++) {
+        atomic_store_explicit(&S->a.v, 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+    }
+    return now() - start;
+}
+static double updates(long n)
+{
+    double start = now();
+    for (long i = 0; i < n; i++)
+        atomic_fetch_add(&S->a.v, 1);
+    return now() - start;
+}
+static void one_sided(const char *name, double (*access)(long n))
+{
+    enum { N = 100000 };
+    double least = 1;
+    for (int t = 0; t < 10 * TRIES && me == 0; t++) {
+        double s = access(N) / N;
+        least = s < least ? s : least;
+    }
+    together();
+    report(name, "bytes", 8, least * 1e6, "us");
 }
 
 /* To the first or the second of the processors there are. */
@@ -466,6 +498,10 @@ int main(int argc, char **argv)
         pingpongs();
     if (wants(argc, argv, "exchange"))
         exchanges();
+    if (wants(argc, argv, "store"))
+        one_sided("store", stores);
+    if (wants(argc, argv, "update"))
+        one_sided("update", updates);
     if (me == 0)
         waitpid(child, NULL, 0);
     return 0;

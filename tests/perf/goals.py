@@ -91,6 +91,10 @@ BEHIND_2 = ([Goal("half round trip", "latency", n, 0.5, floor="ping-pong", floor
                Goal("alltoall", "alltoall", K, 0.5, floor="ping-pong", floor_goal=1.3)])
 BEHIND_8 = [Goal("alltoall", "alltoall", K, 0.5), Goal("alltoall", "alltoall", M, 0.5, floor="exchange", floor_goal=1.3),
             Goal("allreduce", "allreduce", M, 0.5, floor="7 copies", floor_goal=1.3), Goal("broadcast", "bcast", M, 0.5, floor="3.5 copies", floor_goal=1.3)]
+# Where the peers of 2026 are nearest (MPICH 5.0.2, Open MPI 6.0.0rc2): what takes little more than lines that cross between cores.
+NEAREST = ([Goal("half round trip", "latency", 256, 0.5, floor="ping-pong", floor_goal=1.3)]
+           + [Goal("bandwidth", "bandwidth", n, 2, rate=True, floor="copy", floor_goal=0.75, unit="MB/s") for n in (K, 4 * K)]
+           + [Goal(test, test, 8, 0.5, floor="2 lines + 40 ns", floor_goal=1) for test in ("allreduce", "allgather")])
 AHEAD = (1, None)
 # Name, ranks, rows, what floor.c measures for them.
 PIECES = [
@@ -101,6 +105,7 @@ PIECES = [
     ("matching", 2, MATCHING, []),
     ("flat", 2, FLAT, []),
     ("forms", 2, FORMS, []),
+    ("nearest", 2, NEAREST, ["copy", "pingpong"]),
     ("behind@2", 2, BEHIND_2, ["pingpong"]),
     ("behind@8", 8, BEHIND_8, ["copy", "exchange"]),
     ("collectives@2", 2, collectives((0.5, 0.75), (0.5, None), (2 / 3, None), True), ["copy"]),

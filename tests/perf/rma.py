@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One-sided calls within a node (rma.c): Keel beside the installed peers, in turns; medians of the rounds, and ratios below 1 where Keel
-is faster.
+is faster.  Behind them what the machine takes for the same with no library (floor.c), and Keel's ratio to that.
 
   rma.py [--rounds N] [--seconds S] [--ranks N] [--nodes N]
   rma.py --tcp [--rounds N] [--seconds S]
@@ -14,10 +14,12 @@ import subprocess
 import sys
 import tempfile
 
-from compare import TOP, build, cell, libraries, printed, run_within
+from compare import TOP, build, build_floor, cell, command, floor, libraries, printed, run_within, turns
 from tcp import over_tcp, raw
 
 LIMIT = 60
+# What the metrics of one access and its flush have as floor.
+FLOORS = {"put_8": "store", "fetch_and_op": "update"}
 
 
 def beside_sockets(rounds, seconds):
@@ -55,14 +57,19 @@ def main():
         return beside_sockets(args.rounds, args.seconds)
     libs, seen = libraries(), {}
     with tempfile.TemporaryDirectory() as tmp:
-        programs = build(libs, "rma.c", tmp)
+        programs, bare = build(libs, "rma.c", tmp), build_floor(tmp)
         for k in range(args.rounds):
-            for name, _, mpiexec, env in libs[k % len(libs):] + libs[:k % len(libs)]:
+            for lib in turns(libs, k):
+                name, mpicc, mpiexec, env = lib
                 nodes = ["-fake-nodes", str(args.nodes)] if name == "keel" and args.nodes > 1 else []
-                out, _ = run_within(LIMIT, [*mpiexec, *nodes, "-n", str(args.ranks), programs[name], str(args.seconds)], env)
+                out, _ = run_within(LIMIT, command((name, mpicc, [*mpiexec, *nodes], env), programs[name], args.ranks, args.seconds), env)
                 for metric, value in printed(out).items():
                     seen.setdefault(metric, {}).setdefault(name, []).append(value)
-    names = [lib[0] for lib in libs]
+            least = floor(bare, *FLOORS.values())
+            for metric, test in FLOORS.items():
+                if (test, 8) in least:
+                    seen.setdefault(metric, {}).setdefault("floor", []).append(1000 * least[test, 8])
+    names = [lib[0] for lib in libs] + ["floor"]
     print(f"{'ns':32} " + " ".join(f"{n:>11}" for n in names) + " " + " ".join(f"{'/' + n:>9}" for n in names[1:]))
     for metric, row in seen.items():
         mid = {n: statistics.median(v) for n, v in row.items()}
