@@ -43,9 +43,24 @@ int MPIR_front_fail(struct front_target target, const char *call, int errclass)
     if (o->kind == MPIR_KIND_WIN)
         return MPIR_Err_win(target.object, call, errclass);
     if (o->kind == MPIR_KIND_ERRHANDLER)
-        return MPIR_Err_no_session(target.object, call, errclass);
+        return MPIR_Err_given(target.object, call, errclass);
     MPIR_Session *s = o->kind == MPIR_KIND_GROUP ? ((MPIR_Group *)target.object)->session : target.object;
     return s ? MPIR_Err_session(s, call, errclass) : MPIR_Err_none(call, errclass);
+}
+
+struct front_target MPIR_front_given(MPIR_Errhandler *handler, enum MPIR_KIND kind)
+{
+    bool other = handler && handler->what == MPIR_ERRHANDLER_USER && handler->object_kind != kind;
+    return front_target(other ? NULL : handler);
+}
+
+MPIR_Datatype *MPIR_front_no_data(bool null, int64_t count, bool nobody, int *err)
+{
+    if (!null || count != 0 || !nobody)
+        return NULL;
+    *err = 0;
+    ku_err_clear();
+    return MPIR_Datatype_predefined(KEEL_MPI_BYTE);
 }
 
 int MPIR_front_fail_here(struct front_target target, const char *call, int errclass)

@@ -84,7 +84,7 @@ static inline void front_leave_begun(const int *unused)
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------- */
 
-/* Where a call's errors go: a communicator, a session, a group's session, or the handler given for a session that is not made;
+/* Where a call's errors go: a communicator, a session, a group's session, or the handler given for what the call is to make;
  * noted with its generation because the call may free it; or none. */
 struct front_target {
     void *object;
@@ -106,6 +106,8 @@ static inline struct front_target front_target_requests(MPIR_Request *const *r, 
             return front_target_request(r[i]);
     return front_target(NULL);
 }
+/* The handler that a call has been given for an object of this kind; none, if it is not for that. */
+struct front_target MPIR_front_given(MPIR_Errhandler *handler, enum MPIR_KIND kind);
 int MPIR_front_absent(void) FRONT_COLD;
 int MPIR_front_fail(struct front_target target, const char *call, int errclass) FRONT_COLD;
 /* The same for what is inlined, so not cold (util/seat.h says why). */
@@ -126,6 +128,8 @@ static inline void *front_object(enum MPIR_KIND kind, uint64_t handle, const cha
         *err = MPIR_front_bad_handle(kind, false, handle, arg, -1);
     return obj;
 }
+/* A datatype that is none: MPI_DATATYPE_NULL will do where there are no elements, and nobody to send them to or have them from. */
+MPIR_Datatype *MPIR_front_no_data(bool null, int64_t count, bool nobody, int *err) FRONT_COLD;
 /* As front_object, but the null handle is no error and gives NULL. */
 static inline void *front_object_or_null(enum MPIR_KIND kind, uint64_t null, uint64_t handle, const char *arg,
                                          int *err)

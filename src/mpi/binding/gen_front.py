@@ -5,6 +5,7 @@ from api import Bad
 from bodies import match
 import gen_maps
 import gen_pointers
+import gen_refused
 from headers import fill, field_decl
 from kinds import HANDLES
 
@@ -450,22 +451,6 @@ def abi_type(decl):
     return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
 
 
-# The buffers of which each process of the communicator has a block.
-BY_PROCESS = {"Gather": ("recvbuf",), "Scatter": ("sendbuf",), "Allgather": ("recvbuf",), "Alltoall": ("sendbuf", "recvbuf")}
-
-REFUSED = """\
-    if (unlikely(refused && @COMM@)) {
-        struct front_mute mute = { .err = err, .words = *ku_err_last() };
-        bool known = err == MPI_ERR_BUFFER && !(@KNOWN@);
-@STAND_INS@
-        if (known && MPIR_front_mute(&mute, @COMM@))
-            (void)MPIR_@BODY@(@ARGS@);
-        else
-            MPIR_Coll_refused(@COMM@, mute.err);
-        err = MPIR_front_mute_end(&mute, @COMM@);
-    }"""
-
-
 def indent(statements):
     return "".join("    " + line + "\n" for s in statements for line in s.split("\n"))
 
@@ -475,6 +460,10 @@ def returns(nulls, fail, how="return %s;"):
     if not nulls:
         return ["    " + how % ("likely(!err) ? MPI_SUCCESS : " + fail)]
     return ["    if (likely(!err))\n        " + how % "MPI_SUCCESS"] + nulls + ["    " + how % fail]
+
+
+# Procedures that make an object, and are given its error handler: errors of the call are its, too.
+GIVEN = {"Session_init": "SESSION", "Comm_create_from_group": "COMM", "Intercomm_create_from_groups": "COMM"}
 
 
 class Front:
@@ -492,8 +481,9 @@ class Front:
         self.status_way = "back" if self.completes or proc.short.startswith("Request_get_status") else "out"
         self.picks = proc.short in ("Waitany", "Testany") # one of many: what others they find complete is noted
         self.comm = next((p for p in proc.params if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose")), None)
-        # Whose error handler it is: the communicator's, a window's, a session's, the one to be a session's, a group's.
-        kinds = ("WIN", "WIN_INOUT", "SESSION", "SESSION_INOUT") + ("ERRHANDLER",) * (proc.short == "Session_init") + ("GROUP", "GROUP_INOUT")
+        # Whose error handler it is: the one given for what is to be made, the communicator's, a window's, a session's, a group's.
+        self.given = GIVEN.get(proc.short)
+        kinds = ("WIN", "WIN_INOUT", "SESSION", "SESSION_INOUT", "GROUP", "GROUP_INOUT")
         if proc.chapter == "io": # a file's, or those of no file
             kinds = ("FILE", "FILE_INOUT")
         owners = sorted((kinds.index(p.kind.name), i) for i, p in enumerate(proc.params) if p.kind.name in kinds and not p.has("loose"))
@@ -712,11 +702,17 @@ class Front:
             self.steps.append("    %s_o = MPIR_Object_of(MPIR_KIND_%s, %s);" % (name, h.kind, value))
         else:
             null = "%s != %s && " % (value, h.null) if p.has("null") else ""
-            self.step(p, "%sunlikely(!(%s_o = %s))" % (null, name, self.lookup(h, value, name)))
+            none = "!(%s_o = %s)" % (name, self.lookup(h, value, name))
+            if kind == "DATATYPE_USE" and self.proc.chapter == "pt2pt" and self.peers(p):
+                none += " &&\n        !(%s_o = MPIR_front_no_data(%s == %s, %s, %s, &err))" % (
+                    name, value, h.null, name.replace("type", "count").replace("datacount", "count"), self.peers(p))
+            self.step(p, "%sunlikely(%s)" % (null, none))
         self.args.append(("&%s_o" if inout else "%s_o") % name)
         if inout:
             # one that is still there keeps the name that the program has for it, which may be one of several
             self.after.append("    if (!%s_o)\n        *%s = front_native_%s(%s);" % (name, name, h.short, h.null))
+        if p is self.owner and self.given:
+            self.steps.append("    if (!target.object)\n        target = front_target(%s_o);" % name)
         if p is self.owner and inout: # the call may free it
             self.uses_target = True
             self.steps.append("    target = front_target(%s_o);" % name)
@@ -796,47 +792,24 @@ class Front:
 
     # -- putting it together ---------------------------------------------------------------------------------------
 
+    def peers(self, p):
+        """What says that there is nobody to send data of the type to, or to have them from; None: that can't be said."""
+        names = {"sendtype": ("dest",), "recvtype": ("source",)}.get(p.name, ("dest", "source"))
+        peers = ["%s == MPI_PROC_NULL" % n for n in names if n in self.names and self.names[n].kind.name in ("RANK", "RANK_ANY")]
+        if "message" in self.names:
+            peers = ["message && front_value_Message(*message) == KEEL_MPI_MESSAGE_NO_PROC"]
+        return " && ".join(peers) or None
+
     def order(self):
         """First what errors go to (a communicator: conditions need it, too); then the rest as they come."""
         return [self.owner] + [p for p in self.proc.params if p is not self.owner] if self.owner else self.proc.params
 
-    def counted(self):
-        """The body numbers the collectives of the communicator as they are called; so does a call that does not come so far."""
-        return self.proc.chapter == "coll" and self.proc.has("collective") and self.comm and not self.proc.short.endswith("_init")
-
-    def stand_in(self, p):
-        """What of a buffer a collective may read or fill, at most, as an initializer of struct front_data."""
-        count, ctype = p.arg("of").split(",")
-        if self.names[count].kind.name != "COUNT":
-            return self.blocks(p)
-        kind = self.proc.short[1:].capitalize() if self.proc.short[0] == "I" else self.proc.short
-        n = "%s_o->adi.remote_size" % self.comm.name if p.name in BY_PROCESS.get(kind, ()) else "1"
-        if kind == "Reduce_scatter_block":
-            n = "%s_o->adi.size" % self.comm.name
-        return "{ .n = %s, .count = %s, .type = %s_o }" % (self.neighbors(p) if p.has("each") else n, count, ctype)
-
-    def refused(self, args):
-        """A collective whose arguments have been refused.  Where only its buffers cannot be used, so that it is known what the others will do,
-        it plays its part with others, without a word (MPIR_Coll_muted); the nonblocking form then waits for that."""
-        comm = self.comm.name + "_o"
-        buffers = [p for p in self.proc.params if p.kind.name in ("BUFFER", "CBUFFER") and "," in str(p.arg("of"))]
-        if not buffers:
-            return "    if (unlikely(refused && %s))\n        MPIR_Coll_refused(%s, err);" % (comm, comm)
-        of_buffers = ("check_buffer", "check_apart", "bad_in_place")
-        others = [c for c in self.checks + self.late if not any(w in c for w in of_buffers)]
-        never = ["(%s == MPI_IN_PLACE && !at_root)" % p.name for p in buffers if p.has("inplace") and p.has("leaf")]
-        names, stand_ins = {}, []
-        for i, p in enumerate(buffers):
-            names[p.name] = p.name + "_in"
-            condition = "".join(" && " + c for c in self.significance(p))
-            stand_ins.append("        void *%s_in = known%s ? MPIR_front_stand_in(&mute, %d, &(struct front_data)%s) : (void *)(uintptr_t)%s;" %
-                             (p.name, condition, i, self.stand_in(p), p.name))
-        call = [names.get(p.name, a) for p in self.proc.params for a in args[p.name]]
-        return fill(REFUSED, COMM=comm, KNOWN=" || ".join(never + others) or "false", STAND_INS="\n".join(stand_ins), BODY=self.body,
-                    ARGS=", ".join(call))
-
     def code(self):
         args = {}
+        if self.given:
+            self.uses_target = True
+            self.steps.append("    target = MPIR_front_given(MPIR_Object_of(MPIR_KIND_ERRHANDLER, front_value_Errhandler(errhandler)),\n"
+                              "                              MPIR_KIND_%s);" % self.given)
         for p in self.order():
             at = len(self.args)
             self.add(p)
@@ -874,14 +847,14 @@ class Front:
         if checks:
             lines.append("    if (likely(MPIR_ENV(check_args)) &&\n        unlikely(%s))\n        goto done;" %
                          (" ||\n                 ".join(checks)))
-        counted = self.counted() and any("goto done" in line for line in lines)
+        counted = gen_refused.counted(self) and any("goto done" in line for line in lines)
         if counted:
             lines.insert(2, "    bool refused = true;")
         lines += self.loads + ["    refused = false;"] * counted + ["    err = %s;" % call] + self.after
         if any("goto done" in line for line in lines):
             lines.append("done:")
         if counted:
-            lines.append(self.refused(args))
+            lines.append(gen_refused.code(self, args))
         fail = "MPIR_front_fail(%s, call, err)" % target if self.proc.chapter != "io" else "MPIR_front_fail_file(%s, call, err)" % target
         lines += self.frees + returns(nulls, fail)
         return "\n".join(lines)

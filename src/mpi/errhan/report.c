@@ -144,6 +144,7 @@ struct raised {
     MPIR_Errhandler *handler;
     const MPIR_Comm *named; /* the communicator to name in the text, or NULL */
     int code;
+    bool given; /* the call has been given the handler */
 };
 
 /* MPI_ERRORS_ABORT ends the communicator's processes, on a session this one; NULL: the whole job. */
@@ -164,9 +165,7 @@ static const MPIR_Comm *abort_group(const struct raised *r, const MPIR_Errhandle
 static MPIR_Errhandler *handler_of(const struct raised *r)
 {
     bool of_world = r->object == NULL || r->object == &MPIR_Comm_self;
-    return of_world && r->kind != MPIR_KIND_SESSION && MPIR_ENV(phase) != MPIR_RUNNING
-               ? MPIR_Errhandler_initial()
-               : r->handler;
+    return of_world && !r->given && MPIR_ENV(phase) != MPIR_RUNNING ? MPIR_Errhandler_initial() : r->handler;
 }
 
 /* Compose both texts and run the handler.  Returns the code as the handler leaves it: 0 from one that has settled the matter. */
@@ -272,26 +271,30 @@ int MPIR_Err_win(MPIR_Win *win, const char *function, int errclass)
     return raise_on_win(win, function, errclass);
 }
 
-static int raise_on_session(MPIR_Session *session, MPIR_Errhandler *handler, const char *function, int code)
+static int raise_on_session(MPIR_Session *session, const char *function, int code)
 {
     return raise_error(
-        &(struct raised){ .kind = MPIR_KIND_SESSION, .object = session, .handler = handler, .code = code },
+        &(struct raised){
+            .kind = MPIR_KIND_SESSION, .object = session, .handler = session->errhandler, .code = code },
         function);
 }
 
 int MPIR_Err_session(MPIR_Session *session, const char *function, int errclass)
 {
     forget_request();
-    return raise_on_session(session, session->errhandler, function, errclass);
+    return raise_on_session(session, function, errclass);
 }
 
-int MPIR_Err_no_session(MPIR_Errhandler *handler, const char *function, int errclass)
+/* MPI_ERRORS_ABORT ends this process alone, as on a session: there is no communicator. */
+int MPIR_Err_given(MPIR_Errhandler *handler, const char *function, int errclass)
 {
-    bool other = handler->what == MPIR_ERRHANDLER_USER && handler->object_kind != MPIR_KIND_SESSION;
-    if (other) /* it cannot be called */
-        return MPIR_Err_none(function, errclass);
+    bool user = handler->what == MPIR_ERRHANDLER_USER;
     forget_request();
-    return raise_on_session(NULL, handler, function, errclass);
+    return raise_error(&(struct raised){ .kind = user ? handler->object_kind : MPIR_KIND_SESSION,
+                                         .handler = handler,
+                                         .code = errclass,
+                                         .given = true },
+                       function);
 }
 
 int MPIR_Err_state(const char *function)
@@ -367,7 +370,7 @@ static int raise_on_no_file(const char *function, int code)
 int MPIR_Session_call_errhandler(MPIR_Session *session, int errorcode)
 {
     ku_err_clear();
-    raise_on_session(session, session->errhandler, "MPI_Session_call_errhandler", errorcode);
+    raise_on_session(session, "MPI_Session_call_errhandler", errorcode);
     return 0;
 }
 

@@ -30,9 +30,8 @@ int MPIR_Err_comm(struct MPIR_Comm *comm, const char *function, int errclass) __
 int MPIR_Err_win(struct MPIR_Win *win, const char *function, int errclass) __attribute__((cold));
 /* The handler of a session: of calls on it, and on the groups derived from it. */
 int MPIR_Err_session(struct MPIR_Session *session, const char *function, int errclass) __attribute__((cold));
-/* The handler that MPI_Session_init was given, for a session that there is not. */
-int MPIR_Err_no_session(struct MPIR_Errhandler *handler, const char *function, int errclass)
-    __attribute__((cold));
+/* The handler that a call was given (MPI_Session_init, MPI_Comm_create_from_group), for an object that there is not. */
+int MPIR_Err_given(struct MPIR_Errhandler *handler, const char *function, int errclass) __attribute__((cold));
 /* The same where no argument names a communicator (MPIR_Errhandler_comm_of_none); the initial
  * handler outside MPI_Init .. Finalize. */
 int MPIR_Err_none(const char *function, int errclass) __attribute__((cold));

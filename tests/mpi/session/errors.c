@@ -6,6 +6,7 @@
 
 static int called, code_seen;
 static MPI_Session session_seen;
+static MPI_Comm comm_seen = MPI_COMM_SELF;
 
 static void on_session(MPI_Session *s, int *code, ...)
 {
@@ -16,8 +17,8 @@ static void on_session(MPI_Session *s, int *code, ...)
 
 static void on_comm(MPI_Comm *c, int *code, ...)
 {
-    (void)c;
     (void)code;
+    comm_seen = *c;
     called += 100;
 }
 
@@ -122,6 +123,22 @@ static void on_objects(MPI_Session s)
     CHECK_ERR(MPI_Comm_create_from_group(g, "kind", MPI_INFO_NULL, got, &c), MPI_ERR_ERRHANDLER);
     CHECK_EQ(called, 6);
     MPI_Errhandler_free(&got);
+    /* The handler that the call is given for what it makes has the call's own errors. */
+    char longer[MPI_MAX_STRINGTAG_LEN + 2];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    CHECK_ERR(MPI_Comm_create_from_group(g, longer, MPI_INFO_NULL, of_comm, &c), MPI_ERR_ARG);
+    CHECK_EQ(called, 106);
+    CHECK(comm_seen == MPI_COMM_NULL && c == MPI_COMM_NULL);
+    CHECK_ERR(MPI_Intercomm_create_from_groups(g, 0, h, 0, longer, MPI_INFO_NULL, of_comm, &c), MPI_ERR_ARG);
+    CHECK_EQ(called, 206);
+    CHECK_ERR(MPI_Intercomm_create_from_groups(g, -1, h, 0, "x", MPI_INFO_NULL, of_comm, &c), MPI_ERR_RANK);
+    CHECK_EQ(called, 306);
+    CHECK_ERR(MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", MPI_INFO_NULL, of_comm, &c), MPI_ERR_GROUP);
+    CHECK_EQ(called, 406);
+    CHECK_ERR(MPI_Comm_create_from_group(g, longer, MPI_INFO_NULL, MPI_ERRORS_RETURN, &c), MPI_ERR_ARG);
+    CHECK_EQ(called, 406, "not the session's");
+    called = 6;
     CHECK_EQ(MPI_Session_call_errhandler(s, MPI_ERR_TAG), MPI_SUCCESS);
     CHECK_EQ(called, 7);
     CHECK_EQ(code_seen, MPI_ERR_TAG);

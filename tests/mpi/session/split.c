@@ -49,6 +49,11 @@ int main(int argc, char **argv)
     if (part != MPI_COMM_NULL)
         MPI_Comm_free(&part);
     CHECK(by(comm, "mpi_pset_name", "mpi://NOBODY") == MPI_COMM_NULL);
+    /* Only those that are in a set have to name the same. */
+    part = by(comm, "mpi_pset_name", check_rank == 0 ? "mpi://SELF" : "mpi://NOBODY");
+    CHECK_EQ(part != MPI_COMM_NULL, check_rank == 0);
+    if (part != MPI_COMM_NULL)
+        MPI_Comm_free(&part);
     MPI_Comm_free(&comm);
     MPI_Init(&argc, &argv);
     CHECK(by(MPI_COMM_WORLD, "mpi_pset_name", "mpi://WORLD") == MPI_COMM_NULL, "it is of no session");

@@ -1,0 +1,56 @@
+"""Collectives whose arguments are refused in a process: what its entry point does for the others."""
+
+from headers import fill
+
+# The buffers of which each process of the communicator has a block.
+BY_PROCESS = {"Gather": ("recvbuf",), "Scatter": ("sendbuf",), "Allgather": ("recvbuf",), "Alltoall": ("sendbuf", "recvbuf")}
+
+REFUSED = """\
+    if (unlikely(refused && @COMM@)) {
+        struct front_mute mute = { .err = err, .words = *ku_err_last() };
+        bool known = err == MPI_ERR_BUFFER && !(@KNOWN@);
+@STAND_INS@
+        if (known && MPIR_front_mute(&mute, @COMM@))
+            (void)MPIR_@BODY@(@ARGS@);
+        else
+            MPIR_Coll_refused(@COMM@, mute.err);
+        err = MPIR_front_mute_end(&mute, @COMM@);
+    }"""
+
+
+def counted(front):
+    """The body numbers the collectives of the communicator as they are called; so does a call that does not come so far."""
+    return front.proc.chapter == "coll" and front.proc.has("collective") and front.comm and not front.proc.short.endswith("_init")
+
+
+def stand_in(front, p):
+    """What of a buffer a collective may read or fill, at most, as an initializer of struct front_data."""
+    count, ctype = p.arg("of").split(",")
+    if front.names[count].kind.name != "COUNT":
+        return front.blocks(p)
+    kind = front.proc.short[1:].capitalize() if front.proc.short[0] == "I" else front.proc.short
+    n = "%s_o->adi.remote_size" % front.comm.name if p.name in BY_PROCESS.get(kind, ()) else "1"
+    if kind == "Reduce_scatter_block":
+        n = "%s_o->adi.size" % front.comm.name
+    return "{ .n = %s, .count = %s, .type = %s_o }" % (front.neighbors(p) if p.has("each") else n, count, ctype)
+
+
+def code(front, args):
+    """A collective whose arguments have been refused.  Where only its buffers cannot be used, so that it is known what the others will do,
+    it plays its part with others, without a word (MPIR_Coll_muted); the nonblocking form then waits for that."""
+    comm = front.comm.name + "_o"
+    buffers = [p for p in front.proc.params if p.kind.name in ("BUFFER", "CBUFFER") and "," in str(p.arg("of"))]
+    if not buffers:
+        return "    if (unlikely(refused && %s))\n        MPIR_Coll_refused(%s, err);" % (comm, comm)
+    of_buffers = ("check_buffer", "check_apart", "bad_in_place")
+    others = [c for c in front.checks + front.late if not any(w in c for w in of_buffers)]
+    never = ["(%s == MPI_IN_PLACE && !at_root)" % p.name for p in buffers if p.has("inplace") and p.has("leaf")]
+    names, stand_ins = {}, []
+    for i, p in enumerate(buffers):
+        names[p.name] = p.name + "_in"
+        condition = "".join(" && " + c for c in front.significance(p))
+        stand_ins.append("        void *%s_in = known%s ? MPIR_front_stand_in(&mute, %d, &(struct front_data)%s) : (void *)(uintptr_t)%s;" %
+                         (p.name, condition, i, stand_in(front, p), p.name))
+    call = [names.get(p.name, a) for p in front.proc.params for a in args[p.name]]
+    return fill(REFUSED, COMM=comm, KNOWN=" || ".join(never + others) or "false", STAND_INS="\n".join(stand_ins), BODY=front.body,
+                ARGS=", ".join(call))
