@@ -175,12 +175,17 @@ static uint64_t put(struct ku_heap *h, uint32_t epoch, const void *bytes, uint32
     return word(epoch, KU_CARD_THERE, ku_block_number(b));
 }
 
+static bool is_awaited(uint64_t w)
+{
+    return state_of(w) == KU_CARD_ASKED || state_of(w) == KU_CARD_ABSENT;
+}
+
 bool ku_card_answer(struct ku_heap *h, uint32_t grank, uint32_t epoch, enum ku_card_state is,
                     const void *bytes, uint32_t len)
 {
     _Atomic uint64_t *at = word_at(h->segment, grank);
     uint64_t w = atomic_load(at);
-    if (epoch_of(w) != epoch || state_of(w) != KU_CARD_ASKED || len > KU_CARD_MAX)
+    if (epoch_of(w) != epoch || !is_awaited(w) || len > KU_CARD_MAX)
         return true; /* it has been answered, or nobody asks any more */
     int err = is == KU_CARD_THERE ? ku_heap_try(h, epoch) : 0;
     if (err == EBUSY)
@@ -193,7 +198,7 @@ bool ku_card_answer(struct ku_heap *h, uint32_t grank, uint32_t epoch, enum ku_c
     if (err != 0)
         return true; /* their epoch is over */
     atomic_fetch_add(&h->segment->head->cards, 1);
-    while (epoch_of(w) == epoch && state_of(w) == KU_CARD_ASKED &&
+    while (epoch_of(w) == epoch && is_awaited(w) &&
            !atomic_compare_exchange_weak(at, &w, now)) /* another may ask instead meanwhile */
         ;
     ku_segment_wake_all(h->segment);

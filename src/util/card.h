@@ -12,6 +12,8 @@
  *     EMPTY     the owner, or the launcher: the card has no bytes in this epoch, and will have none
  *     THERE     the owner, or the launcher
  *     LACKING   the launcher: the heap had no room for it
+ *     ABSENT    the launcher: the rank's process has ended with 0 and had not begun with MPI.  A child of it may yet, so who waits for
+ *               the card waits on, but nothing is on its way
  *
  * A word of an earlier epoch is as good as none. */
 #ifndef KU_CARD_H
@@ -30,7 +32,8 @@ enum ku_card_state {
     KU_CARD_EMPTY = 2,
     KU_CARD_THERE = 3,
     KU_CARD_LACKING = 4,
-    KU_CARD_PAST = 5 /* never in a word: the rank is in a later epoch */
+    KU_CARD_PAST = 5, /* never in a word: the rank is in a later epoch */
+    KU_CARD_ABSENT = 6
 };
 
 struct ku_card {
@@ -56,7 +59,7 @@ void ku_card_done(struct ku_heap *h, const struct ku_card *c);
 enum ku_card_state ku_card_copy(struct ku_heap *h, uint32_t lrank, uint32_t epoch, void **bytes,
                                 uint32_t *len);
 
-/* What a rank of this node has asked for, of a rank of another: `is` EMPTY, THERE or LACKING.  False: not now, somebody holds the
+/* What a rank of this node has asked for, of a rank of another: `is` EMPTY, THERE, LACKING or ABSENT.  False: not now, somebody holds the
  * heap's lock. */
 bool ku_card_answer(struct ku_heap *h, uint32_t grank, uint32_t epoch, enum ku_card_state is,
                     const void *bytes, uint32_t len);

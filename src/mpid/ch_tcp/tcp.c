@@ -428,7 +428,9 @@ static bool is_under_way(const struct dev *d, const struct dev_peer *p)
         return p->out || p->keeps || p->in || ku_sock_unsent(p->fd) != 0 ||
                (p->grank < d->world.size &&
                 atomic_load_explicit(&ku_segment_gone(d->world.segment)[p->grank], memory_order_relaxed));
-    return p->state > TCP_IDLE && p->state < TCP_OPEN;
+    bool unknown = p->state == TCP_WANTED &&
+                   p->nplaces < 0; /* nothing was sent: whether its address is on its way, the core knows */
+    return p->state > TCP_IDLE && p->state < TCP_OPEN && !unknown;
 }
 
 static bool tcp_under_way(struct dev *d)

@@ -107,6 +107,7 @@ struct peer {
     bool no_put;    /* the peer's device's put has, or memory for it could not be registered */
     bool no_share;  /* the peer's copy_to_peer has */
     bool undecided; /* which device serves it, until its card has come: nothing goes to it (devset.c) */
+    bool awaits;    /* its card was not there when it was asked for last, and may be on its way */
     uint8_t signals; /* to send: SIGNAL_*, of XOFF and XON one */
     uint32_t eager_max;
     struct core_dev *cd;

@@ -700,7 +700,7 @@ static size_t address_of_other(const char *device, int32_t peer, void *buf, size
     return c.bytes != NULL && !peer_gone(peer) ? copy_address(&c, device, buf, cap) : DEV_ADDRESS_NEVER;
 }
 
-/* Of a rank of the job: KU_CARD_THERE, and ku_card_done follows; KU_CARD_NONE: not yet; else never. */
+/* Of a rank of the job: KU_CARD_THERE, and ku_card_done follows; KU_CARD_NONE: not yet; KU_CARD_ABSENT: perhaps never; else never. */
 static enum ku_card_state card_of(int32_t grank, struct ku_card *c)
 {
     if (grank < 0 || peer_gone(grank) || ku_segment_gone(&MPID_core.job.segment)[grank])
@@ -718,8 +718,11 @@ size_t MPID_Dev_address(void *arg, int32_t grank, void *buf, size_t cap)
     if (grank >= MPID_core.job.size)
         return address_of_other(device, grank, buf, cap);
     enum ku_card_state is = card_of(grank, &c);
+    struct peer *p = grank < MPID_core.peers.n ? MPID_core.peers.at[grank] : NULL;
+    if (p != NULL)
+        p->awaits = is == KU_CARD_NONE;
     if (is != KU_CARD_THERE)
-        return is == KU_CARD_NONE ? 0 : DEV_ADDRESS_NEVER;
+        return is == KU_CARD_NONE || is == KU_CARD_ABSENT ? 0 : DEV_ADDRESS_NEVER;
     size_t n = copy_address(&c, device, buf, cap);
     ku_card_done(&MPID_core.heap, &c);
     return n;
@@ -1039,7 +1042,8 @@ bool MPID_Peer_decide(struct peer *p)
     struct ku_card c;
     enum ku_card_state is = p->gone ? KU_CARD_PAST : card_of(p->grank, &c);
     bool served = false;
-    if (is == KU_CARD_NONE)
+    p->awaits = is == KU_CARD_NONE;
+    if (is == KU_CARD_NONE || is == KU_CARD_ABSENT)
         return false;
     if (is == KU_CARD_THERE) {
         served = decide(p, &c);

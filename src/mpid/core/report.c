@@ -364,8 +364,8 @@ static bool under_way(void)
     for (int i = 0; i < MPID_core.npoll; i++)
         if (MPID_core.poll[i]->fd >= 0 && MPID_core.poll[i]->ops.under_way(MPID_core.poll[i]->dev))
             return true;
-    for (const struct peer *p = MPID_core.busy; p != NULL; p = p->busy_next)
-        if (p->undecided) /* its card is on its way */
+    for (const struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        if (p->awaits && !p->gone)
             return true;
     return false;
 }

@@ -268,7 +268,8 @@ struct dev_ops {
 
     /* Optional (default: yes), of devices with a wait_fd: may a packet be under way?  That is, one of this
      * process that has not reached the memory of the peer's machine, one that has come and was not delivered
-     * yet, or one of a peer that is gone.  Asked after a progress that found nothing.  Never blocks. */
+     * yet, or one of a peer that is gone; not one that waits for the peer's address (address() said 0): the core knows whether that is on its
+     * way.  Asked after a progress that found nothing.  Never blocks. */
     bool (*under_way)(struct dev *dev);
 
     /* Optional (default: yes), of devices with a wait_fd: may the process sleep on it now?  Asked after a progress that found

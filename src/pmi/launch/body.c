@@ -118,7 +118,7 @@ void get_card(struct unpack *u, struct card_answer *a)
     get_want(u, &a->epoch, &a->node);
     uint32_t is = get_u32(u);
     a->is = (enum ku_card_state)is;
-    u->wrong = u->wrong || is < KU_CARD_EMPTY || is > KU_CARD_PAST || u->end - u->at > KU_CARD_MAX;
+    u->wrong = u->wrong || is < KU_CARD_EMPTY || is > KU_CARD_ABSENT || u->end - u->at > KU_CARD_MAX;
     a->len = u->wrong ? 0 : (uint32_t)(u->end - u->at);
     a->bytes = u->at;
     u->at = u->wrong ? u->at : u->end;

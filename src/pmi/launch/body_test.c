@@ -156,7 +156,7 @@ START_TEST(cards_are_these_bytes)
         free(word.bytes);
         u = unpack_of(&p);
         get_card(&u, &back);
-        ck_assert_int_eq(u.wrong, is < KU_CARD_EMPTY || is > KU_CARD_PAST);
+        ck_assert_int_eq(u.wrong, is < KU_CARD_EMPTY || is > KU_CARD_ABSENT);
     }
     free(p.bytes);
     a.len = KU_CARD_MAX;

@@ -15,6 +15,7 @@ struct want {
 struct wants {
     struct want *at;
     int n;
+    bool absent; /* its process has ended, before it had begun with MPI */
 };
 
 static struct {
@@ -86,12 +87,30 @@ static enum ku_card_state send_card(uint32_t rank, const struct want *w)
     return KU_CARD_EMPTY;
 }
 
+static struct wants *wants_of(uint32_t rank)
+{
+    if (!cards.of)
+        cards.of = xalloc((size_t)crew.launch->size, sizeof *cards.of);
+    return &cards.of[rank];
+}
+
+static void tell_absent(uint32_t rank, const struct want *w)
+{
+    pass(&(struct card_answer){ .rank = rank, .epoch = w->epoch, .node = w->node, .is = KU_CARD_ABSENT });
+}
+
+void cards_absent(uint32_t rank)
+{
+    struct wants *all = wants_of(rank);
+    all->absent = true;
+    for (int i = 0; i < all->n; i++)
+        tell_absent(rank, &all->at[i]);
+}
+
 void cards_want(uint32_t rank, uint32_t epoch, int node)
 {
     struct want w = { .epoch = epoch, .node = node };
-    if (!cards.of)
-        cards.of = xalloc((size_t)crew.launch->size, sizeof *cards.of);
-    struct wants *all = &cards.of[rank];
+    struct wants *all = wants_of(rank);
     for (int i = 0; i < all->n; i++)
         if (all->at[i].epoch == epoch && all->at[i].node == node)
             return;
@@ -102,6 +121,8 @@ void cards_want(uint32_t rank, uint32_t epoch, int node)
     cards.nagain += w.again;
     all->at = xgrow(all->at, (size_t)all->n + 1, sizeof *all->at);
     all->at[all->n++] = w;
+    if (all->absent && is == KU_CARD_NONE)
+        tell_absent(rank, &w);
 }
 
 static void look(uint32_t rank)

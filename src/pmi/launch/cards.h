@@ -12,7 +12,7 @@
 struct card_answer {
     uint32_t rank, epoch;  /* whose, and in which epoch that was asked */
     int node;              /* where it is wanted */
-    enum ku_card_state is; /* EMPTY, THERE, LACKING or PAST */
+    enum ku_card_state is; /* EMPTY, THERE, LACKING, ABSENT or PAST */
     const void *bytes;
     uint32_t len;
 };
@@ -24,6 +24,8 @@ void cards_init(void (*answer)(const struct card_answer *a));
 void cards_want(uint32_t rank, uint32_t epoch, int node);
 /* The rank has told so. */
 void cards_there(uint32_t rank);
+/* The rank's process has ended with 0 before it had begun with MPI: those who ask are told.  A child of it may still write the card. */
+void cards_absent(uint32_t rank);
 /* Nothing is to be sent for it any more. */
 void cards_gone(uint32_t rank);
 

@@ -259,9 +259,11 @@ static void count_out(int rank)
         if (here < 0)
             continue;
         _Atomic uint32_t *state = &ku_segment_rank(s, (uint32_t)here)->state;
-        if (atomic_compare_exchange_strong(state, &started, KU_RANK_FINALIZED) ||
-            atomic_compare_exchange_strong(state, &resting, KU_RANK_FINALIZED))
+        bool absent = atomic_compare_exchange_strong(state, &started, KU_RANK_FINALIZED);
+        if (absent || atomic_compare_exchange_strong(state, &resting, KU_RANK_FINALIZED))
             ku_segment_wake_all(s);
+        if (absent)
+            cards_absent((uint32_t)rank);
     }
 }
 
