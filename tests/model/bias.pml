@@ -1,8 +1,11 @@
 /* bias.pml: the device lock (src/mpid/core/thread.c): a word, and the bias to one thread, which says that it is inside instead of taking
  * the word.  Two threads take it some times, by the bias where it is theirs; who takes the word may become the one it is biased to.
  * Each has a store buffer for what it says; an atomic instruction and a system call empty it, the other one's membarrier too.
- * It begins with initialisation: the first thread's procedure begins without the lock, as the only thread, lets others call, and is inside
- * from there to its end.  In between it waits once: it gives the lock away, if it has it, and takes it again.
+ * It is the same at each level of thread support.  It begins with initialisation: the first thread's procedure begins without the lock, as
+ * the only thread, lets others call, and is inside from there to its end.  In between it waits once: it gives the lock away, if it has it,
+ * and takes it again.  Or the process has one thread for longer: that calls without the lock, and makes the other one between its calls,
+ * or in a function of the program that the library calls, and for which it takes the lock.  The first call thereafter, of either thread,
+ * sets the mode for several threads, with the lock.
  * With the lock they use a lane (src/mpid/ch_shmem/shmem.c), which a third thread uses without it, if no bias is in force.
  *
  * Checked: one at a time has the lock, and one the lane; who waits for the one inside does not sleep for ever (an invalid end state).
@@ -14,6 +17,8 @@
  *                          NO_WAIT        who tries finds somebody inside, gives the word back, and the next one does not wait
  *                          EARLY_END      the bias is no longer in force once it is revoked, though somebody may be inside
  *                          NO_LOOK        who gets the bias does not look whether somebody is in the lane
+ *                          NO_CLAIM       a function of the program is called without the lock
+ *                          MODE_FIRST     the mode is set before the lock is taken
  *                          NO_COME_IN     who lets others call does not take the lock
  *                          NO_COME_IN, WAITS_ONLY  and does nothing there but to wait, which takes the lock: nobody gives that back
  *                          NO_SECOND_LOOK who is in the lane does not look whether a bias is in force: it has looked before */
@@ -29,7 +34,9 @@
 #define SEAT(p) p
 #endif
 
-bit word, in_force, in_lane, threaded;
+bit word, in_force, in_lane;
+bit several; /* threads in the process */
+bit threaded; /* the mode */
 byte users; /* of the lane */
 byte biased_to = NOBODY, biased = NOBODY;
 bit inside[2]; /* as visible to all */
@@ -129,6 +136,7 @@ inline leave_word() {
 /* MPI_Init_thread; the count says how often it has the lock. */
 inline initialise() {
     threaded = 1;
+    several = 1;
 #ifndef NO_COME_IN
     take_by_word();
     depth = 1;
@@ -153,12 +161,47 @@ inline initialise() {
     fi
 }
 
+/* A call of the only thread; it makes the other one in its midst, or afterwards. */
+inline call_alone() {
+    holders++;
+    assert(holders == 1);
+    if
+    :: true ->
+#ifndef NO_CLAIM
+        take_by_word();
+        depth = 1;
+#endif
+        several = 1;
+        skip; /* the function of the program, and the rest of the call */
+        assert(holders == 1)
+    :: true
+    fi;
+    holders--;
+    if
+    :: depth > 0 -> leave_word(); depth = 0
+    :: else
+    fi;
+    several = 1
+}
+
+inline set_mode() {
+    if
+    :: !threaded ->
+        holders++;
+        assert(holders == 1);
+        holders--;
+        threaded = 1
+    :: else
+    fi
+}
+
 proctype thread(byte p) {
     byte i, depth;
     bit by_bias, has, seat; /* the bias is its own, as far as it knows */
     if
     :: p == 0 -> initialise()
-    :: p == 1 -> (threaded)
+    :: p == 0 -> call_alone()
+    :: p == 1 -> (several)
     fi;
     for (i : 1 .. TURNS) {
         by_bias = 0;
@@ -176,6 +219,9 @@ proctype thread(byte p) {
 #endif
         :: else
         fi;
+#ifdef MODE_FIRST
+        set_mode();
+#endif
         if
         :: by_bias
         :: !by_bias ->
@@ -206,6 +252,7 @@ proctype thread(byte p) {
         fi;
         if
         :: has ->
+            set_mode();
             holders++;
             assert(holders == 1);
             if

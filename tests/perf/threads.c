@@ -1,5 +1,6 @@
 /* threads: small messages of two ranks with several threads each.  usage: threads LEVEL THREADS separate|shared SECONDS
  *
+ * LEVEL is single, multiple, or funneled: then one more thread, which does nothing, is there all the time.  One thread is the main one.
  * Prints a line a metric: name, value, unit.  Thread i of rank 0 talks to thread i of rank 1: on a communicator of its own, or all on
  * one with a tag each. */
 #include <mpi.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 64, WINDOW = 64 };
 
@@ -69,7 +71,8 @@ static void *run(void *arg)
 {
     struct thread *t = arg;
     double since;
-    pthread_barrier_wait(&meet);
+    if (nthreads > 1)
+        pthread_barrier_wait(&meet);
     since = MPI_Wtime();
     t->messages = 0;
     do
@@ -83,10 +86,13 @@ static void measure(struct thread *t)
 {
     double rate = 0, half = 0;
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < nthreads; i++)
+    for (int i = 0; i < nthreads && nthreads > 1; i++)
         pthread_create(&t[i].thread, NULL, run, &t[i]);
     for (int i = 0; i < nthreads; i++) {
-        pthread_join(t[i].thread, NULL);
+        if (nthreads > 1)
+            pthread_join(t[i].thread, NULL);
+        else
+            run(t);
         rate += t[i].messages / t[i].seconds;
         half += t[i].seconds / t[i].messages / nthreads;
     }
@@ -96,12 +102,22 @@ static void measure(struct thread *t)
         printf("rate %.4f M/s\n", rate * 1e-6);
 }
 
+static void *idle(void *arg)
+{
+    for (;;)
+        pause();
+    return arg;
+}
+
 int main(int argc, char **argv)
 {
     static struct thread t[MOST];
-    int level = argc > 1 && strcmp(argv[1], "single") == 0 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
+    int level = argc > 1 && strcmp(argv[1], "single") == 0     ? MPI_THREAD_SINGLE
+                : argc > 1 && strcmp(argv[1], "funneled") == 0 ? MPI_THREAD_FUNNELED
+                                                               : MPI_THREAD_MULTIPLE,
         provided;
-    if (argc != 5)
+    pthread_t other;
+    if (argc != 5 || (level == MPI_THREAD_FUNNELED && pthread_create(&other, NULL, idle, NULL) != 0))
         return 2;
     nthreads = atoi(argv[2]);
     duration = atof(argv[4]);

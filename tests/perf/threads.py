@@ -4,7 +4,7 @@
   threads.py [--rounds N] [--seconds S] [--threads 1,2,4,8]
 `rate`: 8-byte messages from rank 0 to rank 1, million a second, all threads together; `latency`: half round trips, us, the mean of the
 threads.  Each thread has a communicator of its own (separate), or all have one with a tag each (shared).  `single` is one thread with
-MPI_THREAD_SINGLE.  A ratio above 1 means Keel is better.  Nothing here fails on a time."""
+MPI_THREAD_SINGLE, `funneled` the same with MPI_THREAD_FUNNELED beside a thread that does nothing.  A ratio above 1 means Keel is better.  Nothing here fails on a time."""
 import argparse
 import statistics
 import sys
@@ -21,7 +21,7 @@ def main():
     p.add_argument("--threads", default="1,2,4,8")
     args = p.parse_args()
     libs, results = libraries(), {}
-    cases = [("single", "1", "separate")] + [("multiple", n, how) for n in args.threads.split(",") for how in ("separate", "shared")]
+    cases = [("single", "1", "separate"), ("funneled", "1", "separate")] + [("multiple", n, how) for n in args.threads.split(",") for how in ("separate", "shared")]
     with tempfile.TemporaryDirectory() as tmp:
         programs = build(libs, "threads.c", tmp)
         for _ in range(args.rounds):

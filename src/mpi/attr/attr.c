@@ -12,6 +12,7 @@
 #include <string.h>
 #include "attr.h"
 #include "bodies.h"
+#include "callback.h"
 #include "comm.h"
 #include "err.h"
 #include "keyval.h"
@@ -194,8 +195,11 @@ static int call_copy(MPIR_Keyval *k, void *object, const struct attr *a, struct 
         return 0;
     *out = (struct value){ NULL, k->copy.abi->language };
     MPIR_Language = MPIR_C;
-    return answer("copy", k->copy.abi->call_copy_attr(&k->copy, k->kind, object, MPIR_Keyval_int(k),
-                                                      seen(a, out->from), &out->word, flag));
+    bool claimed = MPIR_Callback_begin();
+    int code = k->copy.abi->call_copy_attr(&k->copy, k->kind, object, MPIR_Keyval_int(k), seen(a, out->from),
+                                           &out->word, flag);
+    MPIR_Callback_end(claimed);
+    return answer("copy", code);
 }
 
 static int call_delete(MPIR_Keyval *k, void *object, const struct attr *a)
@@ -203,8 +207,11 @@ static int call_delete(MPIR_Keyval *k, void *object, const struct attr *a)
     if ((uintptr_t)k->delete.fn == NULL_FN)
         return 0;
     MPIR_Language = MPIR_C;
-    return answer("delete", k->delete.abi->call_delete_attr(&k->delete, k->kind, object, MPIR_Keyval_int(k),
-                                                            seen(a, k->delete.abi->language)));
+    bool claimed = MPIR_Callback_begin();
+    int code = k->delete.abi->call_delete_attr(&k->delete, k->kind, object, MPIR_Keyval_int(k),
+                                               seen(a, k->delete.abi->language));
+    MPIR_Callback_end(claimed);
+    return answer("delete", code);
 }
 
 /* If the callback fails the attribute stays. */

@@ -11,6 +11,7 @@
 #include "abi.h"
 #include "any.h"
 #include "basic.h"
+#include "callback.h"
 #include "comm.h"
 #include "env.h"
 #include "err.h"
@@ -44,17 +45,15 @@ enum {
 /* A procedure has the library's objects for itself until it returns or waits (MPID_Thread_enter). */
 static inline int front_enter(void)
 {
-    if (likely(!MPIR_ENV(threaded)))
-        return 0;
-    MPID_Thread_enter();
-    return 1;
+    return likely(MPIR_PLAIN) ? 0 : MPIR_Enter();
 }
+/* It may have begun as the only thread, and have the lock since it called a function of the program (callback.h). */
 static inline void front_leave(const int *entered)
 {
-    if (unlikely(*entered))
+    if (unlikely(*entered || MPIR_ENV(threaded)))
         MPID_Thread_leave();
 }
-/* The same of a hot procedure where MPIR_env.plain does not hold: without a call, of the thread to which the lock is biased. */
+/* The same of a hot procedure where MPIR_PLAIN does not hold: without a call, of the thread to which the lock is biased. */
 static inline __attribute__((always_inline)) bool front_take_seat(void)
 {
     return MPIR_ENV(brief) && ku_seat_enter_here();
@@ -64,13 +63,23 @@ static inline __attribute__((always_inline)) void front_leave_seat(void)
     if (unlikely(!ku_seat_leave_here()))
         MPID_Thread_leave(); /* nothing to be left: it began while it was the only thread */
 }
-/* The same for MPI_T, which may be used before MPI is initialized. */
+/* Of procedures that any thread may call at every level, before MPI is initialized, too. */
+static inline int front_enter_silently(void)
+{
+    return likely(MPIR_PLAIN) ? 0 : MPIR_Enter_silently(false);
+}
+/* The same for MPI_T. */
 static inline int front_enter_tool(bool always)
 {
-    if (likely(!MPIR_ENV(threaded) && !MPIR_T_threaded && !always))
-        return 0;
-    MPID_Thread_enter();
-    return 1;
+    return likely(MPIR_PLAIN && !MPIR_T_threaded && !always) ? 0
+                                                             : MPIR_Enter_silently(MPIR_T_threaded || always);
+}
+static inline void front_leave_silently(const int *entered)
+{
+    if (unlikely(*entered))
+        MPIR_Leave_silently();
+    else
+        front_leave(entered);
 }
 /* Of procedures that may begin what several threads call at once: they may have the lock though it was not taken when they began. */
 static inline void front_leave_begun(const int *unused)
@@ -79,6 +88,8 @@ static inline void front_leave_begun(const int *unused)
     MPID_Thread_leave();
 }
 #define FRONT_BEGINS int entered __attribute__((cleanup(front_leave_begun), unused)) = front_enter();
+#define FRONT_SILENT \
+    int entered __attribute__((cleanup(front_leave_silently), unused)) = front_enter_silently();
 #define FRONT_ALONE int entered __attribute__((cleanup(front_leave), unused)) = front_enter();
 
 /* ---- Errors

@@ -1000,23 +1000,26 @@ def short_way(front):
 
 ALONE = "    FRONT_ALONE\n"
 BEGINS = "    FRONT_BEGINS\n"
-BEGINNERS = ("Init", "Init_thread", "Session_init", "Win_create", "Win_create_dynamic", "Win_allocate", "Win_allocate_shared")
-TOOL_ALONE = "    int entered __attribute__((cleanup(front_leave), unused)) = front_enter_tool(%s);\n"
+SILENT = "    FRONT_SILENT\n" # what any thread may call at every level (12.4.1)
+BEGINNERS = ("Init", "Init_thread", "Win_create", "Win_create_dynamic", "Win_allocate", "Win_allocate_shared")
+TOOL_ALONE = "    int entered __attribute__((cleanup(front_leave_silently), unused)) = front_enter_tool(%s);\n"
 
 
 def entering(proc):
     if proc.short in FREE or proc.returns != "int":
         return ""
-    return BEGINS if proc.short in BEGINNERS else ALONE
+    return BEGINS if proc.short in BEGINNERS else SILENT if proc.has("always") else ALONE
 
 
 def beside(front):
     """What a short message's way is, or a partition's, while other threads may call: no lock."""
     if front.proc.short == "Pready":
         return """\
+    if (MPIR_ENV(beside)) {
         MPIR_Request *r = front_made_Request(request);
         if (MPIR_ENV(brief) && r && MPIR_Pready_beside(partition, r))
             return MPI_SUCCESS;
+    }
 """
     form = DIRECT.get(front.proc.short)
     if form not in ("Send", "Isend", "Irecv"):
@@ -1027,6 +1030,7 @@ def beside(front):
             conds.append(SHORT[p.kind.name].format(p.name, "c"))
         names.append({"COMM": "c", "DATATYPE_USE": "t"}.get(p.kind.name, p.name))
     code = fill("""\
+    if (MPIR_ENV(beside)) {
         MPIR_Comm *c = KU_BIAS_IN_FORCE ? NULL : front_known_Comm(comm);
         MPIR_Datatype *t = c ? front_known_Datatype(datatype) : NULL;
         if (c && t && t->adi.is_committed && @CONDS@) {
@@ -1036,6 +1040,7 @@ def beside(front):
             if (front_Send_beside(@ARGS@))
                 return MPI_SUCCESS;
         }
+    }
 """, ARGS=", ".join(names))
     return code + fill("""\
             MPIR_Request *r = MPIR_ENV(brief) ? front_@FORM@_beside(@ARGS@) : NULL;
@@ -1044,12 +1049,13 @@ def beside(front):
                 return MPI_SUCCESS;
             }
         }
+    }
 """, FORM=form, ARGS=", ".join(names[:-1]))
 
 
 def filling(front):
     """What a call does with the lock for the next ones without it."""
-    return "        MPIR_Reserve_fill();\n" if DIRECT.get(front.proc.short) in ("Isend", "Irecv") else ""
+    return "    if (locked)\n        MPIR_Reserve_fill();\n" if DIRECT.get(front.proc.short) in ("Isend", "Irecv") else ""
 
 
 def conversion(proc, abi=None):
@@ -1090,28 +1096,24 @@ static FRONT_COLD @SLOW@
 static __attribute__((noinline)) @OTHER@
 {
     int value = MPI_SUCCESS;
-    bool locked = MPIR_ENV(threaded);
-    if (locked) {
 @BESIDE@\
-        MPID_Thread_enter();
-@FILLING@\
-    }
     MPID_Call_name = "@CALL@"; /* the stack has no symbol for this part */
+    int locked = MPIR_Enter();
+@FILLING@\
     if (!MPIR_ENV(brief) || unlikely(!short_@CALL@(@ARGS@, &value)))
         value = slow_@CALL@(@ARGS@);
-    if (locked)
-        MPID_Thread_leave();
+    front_leave(&locked);
     return value;
 }
 
 """
 EXPORTED = """\
     int value = MPI_SUCCESS;
-    if (!MPIR_ENV(plain) && !front_take_seat())
+    if (!MPIR_PLAIN && !front_take_seat())
         return other_@CALL@(@ARGS@);
     if (unlikely(!short_@CALL@(@ARGS@, &value)))
         value = slow_@CALL@(@ARGS@);
-    if (!MPIR_ENV(plain))
+    if (!MPIR_PLAIN)
         front_leave_seat();
     return value;"""
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "callback.h"
 #include "comm.h"
 #include "env.h"
 #include "err.h"
@@ -132,7 +133,9 @@ static int call_user(const MPIR_Errhandler *handler, enum MPIR_KIND kind, void *
         end_job(NULL, code, text);
     }
     MPIR_Language = MPIR_C; /* whatever the function calls says for itself what it is */
+    bool claimed = MPIR_Callback_begin();
     callback.abi->call_errhandler(&callback, kind, object, &code);
+    MPIR_Callback_end(claimed);
     nested = outer;
     return code;
 }

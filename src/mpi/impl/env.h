@@ -16,13 +16,15 @@ enum MPIR_PHASE {
 };
 
 extern struct MPIR_env {
-    bool up;       /* somebody uses the library: calls are legal, */
-    bool brief;    /* and nobody looks on: the short ways of hot procedures do, */
-    bool plain;    /* and they come from one thread at a time, and have done so since there are users */
-    bool threaded; /* calls come from several at once (MPI_THREAD_MULTIPLE) */
-    enum MPIR_PHASE phase;                        /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
-    int thread_level;                             /* MPI_THREAD_*, of the world model */
-    bool check_args;                              /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
+    bool up;           /* somebody uses the library: calls are legal, */
+    bool brief;        /* and nobody looks on: the short ways of hot procedures do, */
+    const char *plain; /* *plain: and there is one thread, so there has been no other since there are users */
+    bool threaded;     /* there may be several: calls take the device lock, */
+    bool beside;       /* but for the ways that go beside it */
+    unsigned char watched; /* enum MPIR_WATCH: the threads are more than the program has asked for */
+    enum MPIR_PHASE phase; /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
+    int thread_level;      /* MPI_THREAD_*, of the world model */
+    bool check_args;       /* generated argument checks; on unless KEEL_CHECK_ARGS=0 */
 } MPIR_env __attribute__((visibility("hidden"))); /* the front ends read it without a detour */
 
 /* Any thread reads it, without a lock, while one that holds the library's lock may write.  (An atomic read takes gcc one instruction
@@ -33,6 +35,13 @@ extern struct MPIR_env {
 #define MPIR_ENV(field) (MPIR_env.field)
 #endif
 #define MPIR_ENV_SET(field, value) __atomic_store_n(&MPIR_env.field, value, __ATOMIC_RELAXED)
+
+/* The hot procedures look at it when they begin and when they end.  Mostly it is libc's own word of whether the process has one thread:
+ * so nobody has to tell the library of the second one, and until then nothing is paid for it. */
+#define MPIR_PLAIN (*MPIR_ENV(plain) != 0)
+
+/* Below MPI_THREAD_MULTIPLE: is it looked for calls by another thread than the one that may call, or for calls at one time? */
+enum MPIR_WATCH { MPIR_WATCH_NONE, MPIR_WATCH_MAIN, MPIR_WATCH_OVERLAP };
 
 /* How often MPI_T_init_thread has been called more than MPI_T_finalize. */
 extern int MPIR_T_users __attribute__((visibility("hidden")));
@@ -53,6 +62,14 @@ void MPIR_Library_leave_all(int level, bool keep);
 /* The helper (MPID_Helper) is needed once more, or once less: from the return of the caller's procedure of MPI on it may run
  * (FRONT_BEGINS). */
 void MPIR_Library_help(bool on);
+/* Is the library up, and guarded against threads that its users' levels do not allow?  And has the process several threads? */
+bool MPIR_Library_is_guarded(void);
+bool MPIR_Library_meets_threads(void);
+/* Then, with the device lock: from now on calls take it. */
+void MPIR_Library_threads(void);
+/* What is watched for has been met.  True: for the first time in this process; it is not watched any more. */
+bool MPIR_Library_noted(int *level);
+bool MPIR_Library_is_first_thread(void); /* with the library's first user of now */
 /* Does anybody use it in this process besides the caller? */
 bool MPIR_Library_shared(void);
 

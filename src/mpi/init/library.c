@@ -28,7 +28,14 @@
 #include "util/lock.h"
 #include "util/segment.h"
 
-struct MPIR_env MPIR_env = { .phase = MPIR_BEFORE_INIT, .check_args = true };
+/* What MPIR_env.plain points to where it is not for libc to say. */
+static const char yes = 1, no = 0;
+
+struct MPIR_env MPIR_env = { .plain = &no, .phase = MPIR_BEFORE_INIT, .check_args = true };
+
+/* libc's word of whether the process has one thread.  Where it has none (NULL), or several copies of itself, the process has several. */
+extern char __libc_single_threaded __attribute__((weak));
+#define ONE_THREAD (&__libc_single_threaded && __libc_single_threaded)
 
 enum { DOWN, UP, RESTING };
 
@@ -39,6 +46,11 @@ static struct {
     int levels[MPI_THREAD_MULTIPLE + 1]; /* users by their level of thread support */
     bool had_threads;                    /* some of MPI_THREAD_MULTIPLE, since there are users */
     int helped;                          /* what needs the helper */
+    bool guarded; /* threads that the levels do not allow do no harm (KEEL_THREAD_GUARD) */
+    bool met;     /* such threads may be there, since there are users */
+    bool noted;   /* it has been told that they call */
+    bool same;    /* all users since there are some have begun in one thread, `first` */
+    pthread_t first;
     bool at_exit;
 } library KU_GUARDED_BY(lock);
 
@@ -61,6 +73,13 @@ static struct ku_knob knob_rows[] = {
       .help =
           "accesses to windows that conflict within an epoch are errors (MPI_ERR_RMA_CONFLICT); all of them "
           "then go by messages" },
+    { .name = "THREAD_GUARD",
+      .type = KU_KNOB_BOOL,
+      .def = "1",
+      .unit = "",
+      .once = true,
+      .help = "below MPI_THREAD_MULTIPLE, too, calls by several threads at once do no harm, and are told of "
+              "once; 0: nothing is done or said about them" },
     { .name = "LEAKS",
       .type = KU_KNOB_BOOL,
       .def = "0",
@@ -137,8 +156,10 @@ KU_UNCHECKED static void become_child(void)
     MPIR_ENV_SET(phase, MPIR_FORKED);
     MPIR_ENV_SET(up, false);
     MPIR_ENV_SET(brief, false);
-    MPIR_ENV_SET(plain, false);
+    MPIR_ENV_SET(plain, &no);
     MPIR_ENV_SET(threaded, false);
+    MPIR_ENV_SET(beside, false);
+    MPIR_ENV_SET(watched, MPIR_WATCH_NONE);
 }
 
 /* stdout by lines in a job of several ranks: their pipe to the launcher would be buffered fully, so that what a rank has written
@@ -190,16 +211,50 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
     return 0;
 }
 
-/* Do several threads call at once: those of users, or the helper beside them? */
+/* The highest level that a user has been granted. */
+KU_NEEDS(lock) static int level_now(void)
+{
+    static const int others[] = { MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (library.levels[others[i]] > 0)
+            return others[i];
+    return MPI_THREAD_SINGLE;
+}
+
+KU_NEEDS(lock) static enum MPIR_WATCH watch(void)
+{
+    int level = level_now();
+    if (!library.met || library.noted || level == MPI_THREAD_MULTIPLE)
+        return MPIR_WATCH_NONE;
+    return level < MPI_THREAD_SERIALIZED && library.same ? MPIR_WATCH_MAIN : MPIR_WATCH_OVERLAP;
+}
+
+KU_NEEDS(lock) static const char *plain(bool threaded)
+{
+    if (!MPIR_ENV(brief) || threaded || library.had_threads)
+        return &no;
+    return !library.guarded ? &yes : &__libc_single_threaded ? &__libc_single_threaded : &no;
+}
+
+/* May several threads call at once: those of users, or the helper beside them, or those that nobody asked for? */
 KU_NEEDS(lock) static void set_mode(void)
 {
+    library.met &= library.users > 0;
+    bool threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0 || library.met;
     library.had_threads =
-        library.users > 0 && (library.had_threads || library.levels[MPI_THREAD_MULTIPLE] > 0);
-    MPIR_ENV_SET(threaded, library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0);
+        library.users > 0 && (library.had_threads || library.met || library.levels[MPI_THREAD_MULTIPLE] > 0);
     MPIR_ENV_SET(up, library.users > 0);
     MPIR_ENV_SET(brief, MPIR_ENV(up) && !MPIR_Leaks_wanted);
-    MPIR_ENV_SET(plain, MPIR_ENV(brief) && !MPIR_ENV(threaded) && !library.had_threads);
-    MPID_Mode(MPID_MODE_THREADED, MPIR_ENV(threaded));
+    MPIR_ENV_SET(plain, plain(threaded));
+    MPIR_ENV_SET(watched, watch());
+    if (threaded) { /* others may be about to look */
+        MPID_Mode(MPID_MODE_THREADED, true);
+        __atomic_store_n(&MPIR_env.threaded, true, __ATOMIC_RELEASE);
+    } else {
+        MPIR_ENV_SET(threaded, false);
+        MPID_Mode(MPID_MODE_THREADED, false);
+    }
+    MPIR_ENV_SET(beside, threaded && MPIR_ENV(watched) == MPIR_WATCH_NONE);
 }
 
 /* Everything above the ADI that was made while it was up. */
@@ -247,10 +302,25 @@ KU_NEEDS(lock) static int enter(int *argc, char ***argv, int *level)
         return err;
     if (*level == MPIR_LEVEL_ANY)
         *level = library.levels[MPI_THREAD_MULTIPLE] > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+    library.guarded = ku_knob_int("THREAD_GUARD") != 0;
+    library.met |= library.guarded && !ONE_THREAD;
+    library.same = library.users == 0 || (library.same && pthread_equal(library.first, pthread_self()));
+    if (library.users == 0)
+        library.first = pthread_self();
     library.users++;
     library.levels[*level]++;
     set_mode();
     return 0;
+}
+
+/* The caller's procedure has the device lock from here on, which is biased to the thread that initialises. */
+static void come_in(void)
+{
+    if (!MPIR_ENV(threaded))
+        return;
+    MPID_Thread_come_in();
+    if (MPIR_Library_is_first_thread())
+        MPID_Thread_alone();
 }
 
 int MPIR_Library_enter(int *argc, char ***argv, int *level)
@@ -258,8 +328,8 @@ int MPIR_Library_enter(int *argc, char ***argv, int *level)
     ku_lock(&lock);
     int err = enter(argc, argv, level);
     ku_unlock(&lock);
-    if (!err && MPIR_ENV(threaded))
-        MPID_Thread_come_in();
+    if (!err)
+        come_in();
     return err;
 }
 
@@ -302,10 +372,52 @@ void MPIR_Library_help(bool on)
     set_mode();
     bool begins = library.helped == 1 && on;
     ku_unlock(&lock);
-    if (MPIR_ENV(threaded))
-        MPID_Thread_come_in();
+    come_in();
     if (begins)
         MPID_Helper(true);
+}
+
+/* ---- Threads that the levels do not allow --------------------------------------------------------------------- */
+
+/* (Who calls beside the end of the last user is not to be helped.) */
+KU_UNCHECKED bool MPIR_Library_is_guarded(void)
+{
+    return MPIR_ENV(up) && library.guarded;
+}
+
+bool MPIR_Library_meets_threads(void)
+{
+    return !ONE_THREAD && MPIR_Library_is_guarded();
+}
+
+void MPIR_Library_threads(void)
+{
+    ku_lock(&lock);
+    bool begins = library.users > 0 && !library.met;
+    if (begins) {
+        library.met = true;
+        set_mode();
+    }
+    ku_unlock(&lock);
+    if (begins && MPIR_Library_is_first_thread())
+        MPID_Thread_alone();
+}
+
+bool MPIR_Library_noted(int *level)
+{
+    ku_lock(&lock);
+    bool first = !library.noted;
+    library.noted = true;
+    *level = level_now();
+    set_mode();
+    ku_unlock(&lock);
+    return first;
+}
+
+/* Its users' calls come after their first one's. */
+KU_UNCHECKED bool MPIR_Library_is_first_thread(void)
+{
+    return pthread_equal(library.first, pthread_self()) != 0;
 }
 
 /* A session that ends meanwhile keeps the library until it has ended itself. */

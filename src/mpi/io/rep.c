@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "callback.h"
 #include "io.h"
 
 static struct io_rep external32 = { .name = "external32", .how = IO_EXTERNAL32 };
@@ -60,7 +61,9 @@ static int basic_size(const struct io_rep *rep, MPIR_Datatype *type, int64_t *si
                          : 0;
     }
     MPI_Aint extent = -1;
+    bool claimed = MPIR_Callback_begin();
     int code = rep->extent_fn.abi->call_datarep_extent(&rep->extent_fn, type, &extent);
+    MPIR_Callback_end(claimed);
     if (code)
         return MPIR_Err(MPI_ERR_CONVERSION, "dtype_file_extent_fn", "of \"%.60s\" returned %d for %s",
                         rep->name, code, MPIR_Datatype_name(type));
@@ -207,7 +210,9 @@ static int call_user(const struct io_rep *rep, const MPIR_Callback *fn, const ch
     if (fn->convention != MPIR_CALL_LARGE && p->items > INT_MAX)
         return MPIR_Err(MPI_ERR_VALUE_TOO_LARGE, "count", "is %lld, which the %s of \"%.60s\" cannot take",
                         (long long)p->items, arg, rep->name);
+    bool claimed = MPIR_Callback_begin();
     int code = fn->abi->call_datarep_convert(fn, buf, type, p->items, file, p->position);
+    MPIR_Callback_end(claimed);
     return code ? MPIR_Err(MPI_ERR_CONVERSION, arg, "of \"%.60s\" returned %d", rep->name, code) : 0;
 }
 

@@ -1,6 +1,7 @@
 /* op.c: reduction operations: the predefined ones, which mpid_op.h computes, those of the user, MPI_Reduce_local. */
 #include <limits.h>
 #include <string.h>
+#include "callback.h"
 #include "op.h"
 #include "err.h"
 #include "basic.h"
@@ -128,7 +129,9 @@ static void apply_user(const MPIR_Op *op, const void *in, void *inout, int64_t c
     for (int64_t at = 0; at < count; at += most) {
         int64_t n = count - at < most ? count - at : most;
         uintptr_t moved = (uintptr_t)at * (uintptr_t)type->adi.extent;
+        bool claimed = MPIR_Callback_begin();
         cb->abi->call_op(cb, (void *)((uintptr_t)in + moved), (void *)((uintptr_t)inout + moved), n, type);
+        MPIR_Callback_end(claimed);
         if (count - at <= most)
             return; /* at += most may overflow */
     }

@@ -9,6 +9,7 @@
 #include "bodies.h"
 #include <stdlib.h>
 #include "abi.h"
+#include "callback.h"
 #include "err.h"
 #include "request.h"
 
@@ -44,7 +45,10 @@ static int ask(MPIR_Request *r)
 {
     struct greq *g = r->aux;
     MPIR_Status_empty(&r->s);
-    return g->query_fn.abi->call_grequest_query(&g->query_fn, &r->s);
+    bool claimed = MPIR_Callback_begin();
+    int code = g->query_fn.abi->call_grequest_query(&g->query_fn, &r->s);
+    MPIR_Callback_end(claimed);
+    return code;
 }
 
 static int greq_query(MPIR_Request *r)
@@ -55,7 +59,9 @@ static int greq_query(MPIR_Request *r)
 
 static int call_free(struct greq *g)
 {
+    bool claimed = MPIR_Callback_begin();
     int code = g->free_fn.abi->call_grequest_free(&g->free_fn);
+    MPIR_Callback_end(claimed);
     return code ? failed("free_fn", code) : 0;
 }
 
@@ -77,7 +83,9 @@ static int greq_cancel(MPIR_Request *r)
 {
     struct greq *g = r->aux;
     bool complete = atomic_load_explicit(&g->state, memory_order_acquire) == COMPLETE;
+    bool claimed = MPIR_Callback_begin();
     int code = g->cancel_fn.abi->call_grequest_cancel(&g->cancel_fn, complete);
+    MPIR_Callback_end(claimed);
     return code ? failed("cancel_fn", code) : 0;
 }
 

@@ -678,8 +678,6 @@ struct core_waits {
     const struct MPID_Waited *waited;
 };
 void MPID_Report_thread(const char *name, uint64_t caller, const struct core_waits *what);
-/* Where the program has called this library: as MPID_Caller, and the procedure if its symbol tells (else *procedure_name stays). */
-uint64_t MPID_Find_caller(const char **procedure_name);
 void MPID_Report_still(void); /* this process sleeps in vain for long: do all here? */
 static inline bool report_wanted(void)
 {

@@ -59,12 +59,17 @@ static void *help(void *unused)
     while ((state = atomic_load_explicit(&helper.state, memory_order_acquire)) != OVER) {
         if (state == OFF) {
             rest(OFF, -1);
-        } else if (!MPID_Thread_help(&seen)) {
+            continue;
+        }
+        MPID_Thread_quiet(true);
+        if (!MPID_Thread_help(&seen)) {
+            MPID_Thread_quiet(false);
             rest(ON, away);
             away = 2 * away < AWAY_MOST_MS ? 2 * away : AWAY_MOST_MS;
         } else {
             int met = look(&s);
             MPID_Thread_leave();
+            MPID_Thread_quiet(false);
             away = AWAY_MS;
             if (met == 0)
                 MPID_Listen_sleep(&s, LISTEN_MS);

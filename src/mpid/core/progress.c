@@ -326,9 +326,11 @@ void MPID_Wake(void)
 {
     atomic_fetch_add_explicit(&wakes, 1, memory_order_release);
     if (mode_has(MPID_MODE_THREADED)) { /* who leaves wakes all */
+        MPID_Thread_quiet(true);        /* perhaps a thread of the library's own */
         MPID_Thread_enter();
         MPID_Thread_event();
         MPID_Thread_leave();
+        MPID_Thread_quiet(false);
     } else if (MPID_core.up)
         ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->sleeping,
                      true);

@@ -58,6 +58,9 @@ static struct {
     uint32_t depth;
     _Atomic uint32_t looks; /* of threads of the program at the devices, where they wait or ask */
     _Atomic(const void *) driver;
+    struct {
+        _Atomic uint32_t begun, ended; /* only go up */
+    } quiet;
     _Atomic bool aside; /* the driver lets others of its core run */
     const char *driver_call;
     bool asleep; /* the driver */
@@ -509,6 +512,31 @@ void MPID_Thread_enter(void)
         set_depth(depth + 1);
     else
         take(1);
+}
+
+void MPID_Thread_alone(void)
+{
+    if (atomic_load_explicit(&threads.holder, memory_order_relaxed) == &self)
+        threads.streak = threads.patience;
+}
+
+void MPID_Thread_quiet(bool begins)
+{
+    atomic_fetch_add(begins ? &threads.quiet.begun : &threads.quiet.ended, 1);
+}
+
+static bool is_taken(void)
+{
+    const void *holder = atomic_load_explicit(&threads.holder, memory_order_relaxed);
+    const struct ku_seat *seat = atomic_load_explicit(&ku_bias.to, memory_order_relaxed);
+    return (holder != NULL && holder != &self) || (seat != NULL && seat != ku_seat && is_inside(seat));
+}
+
+/* If no quiet one was there at the first two looks, and none has begun at the last, it is not one of them who has it. */
+bool MPID_Thread_busy(void)
+{
+    uint32_t ended = atomic_load(&threads.quiet.ended), begun = atomic_load(&threads.quiet.begun);
+    return ended == begun && is_taken() && atomic_load(&threads.quiet.begun) == begun;
 }
 
 void MPID_Thread_come_in(void)

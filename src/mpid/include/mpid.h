@@ -341,6 +341,13 @@ void MPID_Thread_leave(void);     /* nothing happens if the caller is not inside
 uint32_t MPID_Thread_suspend(void);
 void MPID_Thread_resume(uint32_t depth);
 
+/* The caller has the lock.  When it leaves, the lock is biased to it (core/thread.c). */
+void MPID_Thread_alone(void);
+/* Of who has not: does another thread of the program have it just now?  False if that has left it before this call began. */
+bool MPID_Thread_busy(void);
+/* Around taking and leaving it by who may do so beside a thread of the program that is told to be alone: that is not busy. */
+void MPID_Thread_quiet(bool begins);
+
 /* Threads besides the caller that wait in a call; *call is the procedure of MPI that one of them is in, NULL: not known. */
 int MPID_Thread_waiting(const char **call);
 
@@ -513,6 +520,8 @@ void MPID_Message_places(const char *text);
 #define MPID_PLACE "\1%llx\2" /* an unsigned long long: an address, as MPID_Caller tells it */
 /* Where the program has called this library: the address to which the procedure returns; 0: not known. */
 uint64_t MPID_Caller(void);
+/* And which procedure of MPI, if its symbol tells; else *procedure_name stays. */
+uint64_t MPID_Find_caller(const char **procedure_name);
 
 /* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not known here. */
 void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
