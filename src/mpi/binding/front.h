@@ -71,8 +71,10 @@ static inline int front_enter_silently(void)
 /* The same for MPI_T. */
 static inline int front_enter_tool(bool always)
 {
-    return likely(MPIR_PLAIN && !MPIR_T_threaded && !always) ? 0
-                                                             : MPIR_Enter_silently(MPIR_T_threaded || always);
+    if (likely(MPIR_PLAIN && !MPIR_T_threaded && !always))
+        return 0;
+    return MPIR_Enter_silently(always ||
+                               (!MPIR_ENV(threaded) && MPIR_T_threaded)); /* else it may change now */
 }
 static inline void front_leave_silently(const int *entered)
 {
