@@ -179,7 +179,7 @@ static unsigned found_gone(const struct job *j, int rank)
     return atomic_load(&ku_segment_rank(s, local)->found_gone);
 }
 
-/* MPID_Message, MPID_Message_places with the place of MPID_Caller, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
+/* MPID_Message, MPID_Message_places with the place of MPID_Caller, MPID_Find_caller, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
 static int abort_rank(int rank, void *arg)
 {
     char facility[] = "the test", why[] = "enough is enough";
@@ -196,6 +196,9 @@ static int abort_rank(int rank, void *arg)
         if (strtoull(place + strlen("it was at ") + 1, NULL, 16) == 0)
             return 8;
         MPID_Message_places(place);
+        const char *procedure = NULL;
+        if (MPID_Find_caller(&procedure) == 0)
+            return 9;
         MPID_Trace_here();
         MPID_Abort(NULL, 5, facility, why);
     }

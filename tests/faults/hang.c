@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -417,9 +418,10 @@ int main(int argc, char **argv)
 {
     int provided;
     const char *name = argc > 1 ? argv[1] : "";
-    int level = strcmp(name, "three_threads") == 0 ? MPI_THREAD_MULTIPLE
-                : strcmp(name, "threads") == 0     ? MPI_THREAD_SERIALIZED
-                                                   : MPI_THREAD_FUNNELED;
+    bool beside = strcmp(name, "three_threads") == 0 || strcmp(name, "generalized") == 0;
+    int level = beside                         ? MPI_THREAD_MULTIPLE
+                : strcmp(name, "threads") == 0 ? MPI_THREAD_SERIALIZED
+                                               : MPI_THREAD_FUNNELED;
     MPI_Init_thread(NULL, NULL, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -21,7 +21,8 @@ struct code {
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE);
 static struct code *table KU_GUARDED_BY(lock);
 static int used KU_GUARDED_BY(lock), room KU_GUARDED_BY(lock); /* table[used - 1] is alive */
-static int last_used KU_GUARDED_BY(lock) = MPI_ERR_LASTCODE;   /* MPI_LASTUSEDCODE's, as the program's ABI has it */
+static int
+    last_used KU_GUARDED_BY(lock) = MPI_ERR_LASTCODE; /* MPI_LASTUSEDCODE's, as the program's ABI has it */
 
 KU_NEEDS(lock) static struct code *find(int errorcode)
 {

@@ -350,6 +350,8 @@ void MPID_Dev_active(struct core_dev *d); /* look at it in every MPID_Progress f
 void MPID_Dev_take(void);                 /* choose take_from, again */
 void MPID_Dev_take_none(void);
 struct peer *MPID_Peer_make(int32_t grank, int *error_code); /* NULL: *error_code says why */
+/* May its card be on its way, or have come since?  (Of a peer that has connected nobody asks for it any more.) */
+bool MPID_Peer_awaits(struct peer *p);
 bool MPID_Peer_decide(
     struct peer *p); /* of one that is undecided; true: now its device is known, or it is gone */
 /* Of another job: its connections end, and its number may be another process's.  false: something is on its way, ask again. */

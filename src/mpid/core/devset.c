@@ -1037,6 +1037,18 @@ static bool decide(struct peer *p, const struct ku_card *c)
     return true;
 }
 
+bool MPID_Peer_awaits(struct peer *p)
+{
+    struct ku_card c;
+    if (!p->awaits || p->gone)
+        return false;
+    enum ku_card_state is = card_of(p->grank, &c);
+    if (is == KU_CARD_THERE)
+        ku_card_done(&MPID_core.heap, &c);
+    p->awaits = is == KU_CARD_NONE;
+    return is == KU_CARD_NONE || is == KU_CARD_THERE;
+}
+
 bool MPID_Peer_decide(struct peer *p)
 {
     struct ku_card c;

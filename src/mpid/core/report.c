@@ -364,8 +364,8 @@ static bool under_way(void)
     for (int i = 0; i < MPID_core.npoll; i++)
         if (MPID_core.poll[i]->fd >= 0 && MPID_core.poll[i]->ops.under_way(MPID_core.poll[i]->dev))
             return true;
-    for (const struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
-        if (p->awaits && !p->gone)
+    for (struct peer *p = MPID_core.peers.first; p != NULL; p = p->next_used)
+        if (MPID_Peer_awaits(p))
             return true;
     return false;
 }

@@ -172,6 +172,41 @@ START_TEST(come_in_once)
 }
 END_TEST
 
+static void *ask_if_busy(void *busy)
+{
+    *(bool *)busy = MPID_Thread_busy();
+    return NULL;
+}
+
+static bool is_busy_for_another(void)
+{
+    pthread_t thread;
+    bool busy = false;
+    ck_assert_int_eq(pthread_create(&thread, NULL, ask_if_busy, &busy), 0);
+    pthread_join(thread, NULL);
+    return busy;
+}
+
+/* Another thread sees who has the lock, whether by a bias or not, but not who is quiet. */
+START_TEST(seen_by_another)
+{
+    MPID_Thread_begin();
+    uint32_t biases = MPID_Thread_biases();
+    for (int i = 0; i < 2; i++) {
+        ck_assert(!is_busy_for_another());
+        MPID_Thread_enter();
+        ck_assert(!MPID_Thread_busy());
+        ck_assert(is_busy_for_another());
+        MPID_Thread_quiet(true);
+        ck_assert(!is_busy_for_another());
+        MPID_Thread_quiet(false);
+        MPID_Thread_alone();
+        MPID_Thread_leave();
+        ck_assert_uint_eq(MPID_Thread_biases(), biases + 1);
+    }
+}
+END_TEST
+
 /* One thread calls all the time; the others do so now and then, or try. */
 enum { NOW_AND_THEN = 40 };
 static _Atomic int visits, crowds;
@@ -253,6 +288,7 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_test(c, given_away_and_taken_again);
     tcase_add_test(c, come_in_once);
+    tcase_add_test(c, seen_by_another);
     tcase_add_test(c, nobody_waits_in_vain);
     suite_add_tcase(s, c);
     c = tcase_create("bias");

@@ -123,7 +123,8 @@ enum needs_whose needs_whose(const char *root, const char *path)
     bool ours, of_standard = strncmp(library, standard, sizeof standard - 1) == 0;
     if (!of_standard && !is_mpi(library))
         return NEEDS_NO_MPI;
-    char *file = xformat("%s%s", root, path), *beside = xformat("%s%.*skeel", root, (int)(library - path), path);
+    char *file = xformat("%s%s", root, path),
+         *beside = xformat("%s%.*skeel", root, (int)(library - path), path);
     bool found = access(file, F_OK) == 0;
     ours = of_standard ? library[sizeof standard - 1] == '.' && access(beside, F_OK) == 0
                        : strstr(path, "/keel/mpich/") || strstr(path, "/keel/openmpi/");

@@ -21,7 +21,8 @@ static void made(void)
     MPI_Irecv(&x, 1, MPI_INT, MPI_PROC_NULL, 0, comm, &request);
     CHECK(MPI_Comm_fromint(MPI_Comm_toint(comm)) == comm);
     CHECK(MPI_Comm_f2c(MPI_Comm_c2f(comm)) == comm);
-    CHECK(!INTEGERS_ARE_KEELS || MPI_Comm_toint(comm) > 0x1000, "%d may be taken for a predefined handle", MPI_Comm_toint(comm));
+    CHECK(!INTEGERS_ARE_KEELS || MPI_Comm_toint(comm) > 0x1000, "%d may be taken for a predefined handle",
+          MPI_Comm_toint(comm));
     CHECK(MPI_Group_fromint(MPI_Group_toint(group)) == group);
     CHECK(MPI_Type_fromint(MPI_Type_toint(type)) == type);
     CHECK(MPI_Type_f2c(MPI_Type_c2f(type)) == type);
@@ -29,18 +30,21 @@ static void made(void)
     CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
     CHECK(MPI_Request_f2c(MPI_Request_c2f(request)) == request);
     int old = MPI_Comm_toint(comm);
-    CHECK(!INTEGERS_ARE_KEELS || MPI_Type_fromint(old) == MPI_DATATYPE_NULL, "a communicator's integer is a datatype's");
+    CHECK(!INTEGERS_ARE_KEELS || MPI_Type_fromint(old) == MPI_DATATYPE_NULL,
+          "a communicator's integer is a datatype's");
     MPI_Win win;
     MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, comm, &win);
     CHECK(MPI_Win_fromint(MPI_Win_toint(win)) == win);
     CHECK(MPI_Win_f2c(MPI_Win_c2f(win)) == win);
-    CHECK(!INTEGERS_ARE_KEELS || MPI_Win_toint(win) > 0x1000, "%d may be taken for a predefined handle", MPI_Win_toint(win));
+    CHECK(!INTEGERS_ARE_KEELS || MPI_Win_toint(win) > 0x1000, "%d may be taken for a predefined handle",
+          MPI_Win_toint(win));
     MPI_Win_free(&win);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Group_free(&group);
     MPI_Type_free(&type);
     MPI_Comm_free(&comm);
-    CHECK(!INTEGERS_ARE_KEELS || MPI_Comm_fromint(old) == MPI_COMM_NULL, "a freed communicator's integer names something");
+    CHECK(!INTEGERS_ARE_KEELS || MPI_Comm_fromint(old) == MPI_COMM_NULL,
+          "a freed communicator's integer names something");
 }
 
 static void sessions(void)
@@ -60,7 +64,8 @@ static void sessions(void)
     CHECK(MPI_Session_f2c(MPI_Session_c2f(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
     MPI_Session_finalize(&session);
     MPI_Session_finalize(&other);
-    CHECK(!INTEGERS_ARE_KEELS || MPI_Session_fromint(number) == MPI_SESSION_NULL, "a finalized session's integer names something");
+    CHECK(!INTEGERS_ARE_KEELS || MPI_Session_fromint(number) == MPI_SESSION_NULL,
+          "a finalized session's integer names something");
 }
 
 static void statuses(void)

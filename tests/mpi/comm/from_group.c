@@ -163,7 +163,9 @@ static void inter(void)
 static void errors(void)
 {
     MPI_Comm c;
-    enum { LONG = MPI_MAX_STRINGTAG_LEN > 1024 ? MPI_MAX_STRINGTAG_LEN : 1024 }; /* other MPIs' limits are smaller */
+    enum {
+        LONG = MPI_MAX_STRINGTAG_LEN > 1024 ? MPI_MAX_STRINGTAG_LEN : 1024
+    }; /* other MPIs' limits are smaller */
     char *tag = malloc(LONG + 1);
     int other = (check_rank + 1) % check_size;
     MPI_Group g;

@@ -100,7 +100,8 @@ static void work(struct thread *me)
     objects(me);
 }
 
-static _Atomic int all_there; /* pthread_create may not fail: allocations do once all threads have been made */
+static _Atomic int
+    all_there; /* pthread_create may not fail: allocations do once all threads have been made */
 
 static void work_together(struct thread *me)
 {
