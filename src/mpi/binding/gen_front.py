@@ -6,7 +6,7 @@ from bodies import match
 import gen_maps
 import gen_pointers
 import gen_refused
-from headers import fill, field_decl
+from headers import abi_type, fill, field_decl
 from kinds import HANDLES
 
 ABI_H = """\
@@ -440,15 +440,6 @@ def abi_c(abi, maps):
                 STATUS_ERROR_OUT=maps.apply("out", "error", "s->MPI_ERROR"), CODE_IN=maps.apply("in", "error", "code"),
                 ERRCODE="    int given = %s, code = given;\n" % maps.apply("out", "error", "*errcode") if into else "",
                 CODE_BACK="    if (code != given)\n        *errcode = %s(code);\n" % into if into else "", **parts)
-
-
-def abi_type(decl):
-    """The declaration with the ABI's own types, which the front ends know under other names."""
-    decl = re.sub(r"\bMPI_\w+_function(_c|_fn)? ", "ABI_Function ", decl)
-    decl = re.sub(r"\bMPI_T_(cb_safety|source_order)\b", "int", decl)
-    decl = re.sub(r"\bMPI_T_(enum|[cp]var_handle|pvar_session|event_registration|event_instance)\b", r"ABI_T_\1", decl)
-    decl = decl.replace("MPI_Fint", "int").replace("MPI_F08_status", "ABI_Status")
-    return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
 
 
 def indent(statements):

@@ -132,6 +132,15 @@ extern MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;"""
 
 
+def abi_type(decl):
+    """The declaration with the ABI's own types, which the front ends know under other names."""
+    decl = re.sub(r"\bMPI_\w+_function(_c|_fn)? ", "ABI_Function ", decl)
+    decl = re.sub(r"\bMPI_T_(cb_safety|source_order)\b", "int", decl)
+    decl = re.sub(r"\bMPI_T_(enum|[cp]var_handle|pvar_session|event_registration|event_instance)\b", r"ABI_T_\1", decl)
+    decl = decl.replace("MPI_Fint", "int").replace("MPI_F08_status", "ABI_Status")
+    return re.sub(r"\bMPI_(%s|Status)\b" % "|".join(h.short for h in HANDLES.values()), r"ABI_\1", decl)
+
+
 def fill(template, **parts):
     for name, text in parts.items():
         template = template.replace("@%s@" % name, text)

@@ -667,7 +667,7 @@ static dev_status open_one_of(struct ofi *o, struct fi_info *list)
         o->info = fi_dupinfo(i);
         o->unregistered[0] = 0;
         if (o->info != NULL && i->ep_attr->protocol == FI_PROTO_RXM) {
-            /* ofi_rxm of libfabric 2.1 crashes in fi_av_insert unless it keeps who sent what nobody has received yet. */
+            /* Without it ofi_rxm of libfabric 2.1 has crashed in fi_av_insert. */
             o->info->caps |= FI_SOURCE;
             o->info->rx_attr->caps |= FI_SOURCE;
         }

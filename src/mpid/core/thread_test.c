@@ -172,6 +172,11 @@ START_TEST(come_in_once)
 }
 END_TEST
 
+static bool has_bias(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) & MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+}
+
 static void *ask_if_busy(void *busy)
 {
     *(bool *)busy = MPID_Thread_busy();
@@ -191,7 +196,7 @@ static bool is_busy_for_another(void)
 START_TEST(seen_by_another)
 {
     MPID_Thread_begin();
-    uint32_t biases = MPID_Thread_biases();
+    uint32_t biases = MPID_Thread_biases() + has_bias();
     for (int i = 0; i < 2; i++) {
         ck_assert(!is_busy_for_another());
         MPID_Thread_enter();
@@ -202,7 +207,7 @@ START_TEST(seen_by_another)
         MPID_Thread_quiet(false);
         MPID_Thread_alone();
         MPID_Thread_leave();
-        ck_assert_uint_eq(MPID_Thread_biases(), biases + 1);
+        ck_assert_uint_eq(MPID_Thread_biases(), biases);
     }
 }
 END_TEST
@@ -256,7 +261,7 @@ START_TEST(biased_to_who_is_alone)
 {
     pthread_t often, other[2];
     int turns = 400000;
-    if (!(syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) & MEMBARRIER_CMD_PRIVATE_EXPEDITED)) {
+    if (!has_bias()) {
         puts("skipped: this kernel has no membarrier, so there is no bias");
         return;
     }

@@ -108,7 +108,17 @@ int main(int argc, char **argv)
     check_errors_return();
     CHECK_EQ(MPI_Error_string(MPI_SUCCESS, text, &len), MPI_SUCCESS);
     CHECK(!strncmp(text, "no error", 8), "%s", text);
-    static const int bad[] = { -1, 500, 1019, MPI_ERR_LASTCODE + 1, 2147483647, -2147483647 };
+    static const int bad[] = {
+        -1,
+#if !defined ABI_MPICH && !defined ABI_OPENMPI /* which may have a class of that number */
+        63,
+#endif
+        500,
+        1019,
+        MPI_ERR_LASTCODE + 1,
+        2147483647,
+        -2147483647
+    };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_ERR(MPI_Error_class(bad[i], &errclass), MPI_ERR_ARG);
         CHECK_ERR(MPI_Error_string(bad[i], text, &len), MPI_ERR_ARG);
