@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,11 +92,23 @@ static char *network_of(const struct ifaddrs *a)
     return xformat("%s/%d", text, ones(mask, family == AF_INET ? 4 : 16));
 }
 
+/* The names of this machine's interfaces, once each (getifaddrs has one for each address). */
+static char *interfaces(void)
+{
+    char *names = NULL;
+    struct if_nameindex *all = if_nameindex();
+    for (struct if_nameindex *i = all; i && i->if_index != 0; i++)
+        names = more(names, xformat("%s", i->if_name));
+    if (all)
+        if_freenameindex(all);
+    return names;
+}
+
 /* The networks of one of this machine's interfaces, each behind `not`; NULL with a message said if there is none. */
 static char *networks_of(struct parse *p, const char *name, const char * not )
 {
     struct ifaddrs *all = NULL;
-    char *list = NULL, *names = NULL, *last = NULL;
+    char *list = NULL;
     bool there = false;
     if (getifaddrs(&all) != 0) {
         refuse(p, "%s: this machine's interfaces cannot be listed: %s", p->name, strerror(errno));
@@ -109,19 +122,17 @@ static char *networks_of(struct parse *p, const char *name, const char * not )
             list = more(list, xformat("%s%s", not, network));
             free(network);
         }
-        if (!last || strcmp(last, a->ifa_name) != 0)
-            names = more(names, xformat("%s", a->ifa_name));
-        last = a->ifa_name;
     }
-    if (!there)
+    freeifaddrs(all);
+    if (!there) {
+        char *names = interfaces();
         refuse(
             p,
             "%s: this machine has no interface \"%s\"; expected one of %s, or a network such as 10.1.0.0/16",
             p->name, name, names ? names : "none");
-    else if (!list)
+        free(names);
+    } else if (!list)
         refuse(p, "%s: the interface %s of this machine has no address", p->name, name);
-    free(names);
-    freeifaddrs(all);
     return list;
 }
 
