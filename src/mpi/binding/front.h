@@ -501,22 +501,52 @@ static inline bool front_Win_flush(int rank, MPIR_Win *win)
         atomic_thread_fence(memory_order_acquire);
     return true;
 }
-/* Sums and replacements of integers that the processor has an instruction for. */
+/* Updates of a few elements that the processor does as one step each (win.h). */
+static inline bool front_near_update(char *at, int64_t n, const MPIR_Datatype *t, const void *in, void *old,
+                                     const MPIR_Op *op, MPIR_Win *win)
+{
+    enum { FEW = 32 }; /* who updates many waits for this one meanwhile */
+    const struct MPIR_Near *near = win->near;
+    int64_t size = t->adi.size;
+    if (unlikely(!at || !MPIR_Near_can_update(at, size) || !t->adi.obj.self || (uint64_t)n > FEW))
+        return false;
+    enum MPIR_NEAR_WAY way = MPIR_Near_way(op, MPID_Op_class_of(t->adi.basic));
+    if (unlikely(way == MPIR_NEAR_NONE || (way == MPIR_NEAR_READ ? !old : (uintptr_t)in < FRONT_PAGE) ||
+                 !MPIR_Near_enter(near->busy, near->gate)))
+        return false;
+    for (int64_t i = 0; i < n * size; i += size)
+        MPIR_Near_update(way, at + i, size, (const char *)in + i, old);
+    MPIR_Near_leave(near->busy);
+    if (!MPIR_UPDATE_IS_FENCE)
+        win->stored = true;
+    return true;
+}
 static inline bool front_Fetch_and_op(const void *in, void *old, MPIR_Datatype *t, int rank, MPI_Aint disp,
                                       MPIR_Op *op, MPIR_Win *win)
 {
-    const struct MPIR_Near *n = win->near;
+    return front_near_update(front_near(win, rank, disp, t->adi.size), 1, t, in, old, op, win);
+}
+static inline bool front_Accumulate(const void *in, MPI_Count count, MPIR_Datatype *t, int rank,
+                                    MPI_Aint disp, MPI_Count there, MPIR_Datatype *u, MPIR_Op *op,
+                                    MPIR_Win *win)
+{
+    int64_t n;
+    return t == u && count == there && front_near_bytes(count, t, &n) &&
+           front_near_update(front_near(win, rank, disp, n), count, t, in, NULL, op, win);
+}
+static inline bool front_Compare_and_swap(const void *in, const void *compare, void *old, MPIR_Datatype *t,
+                                          int rank, MPI_Aint disp, MPIR_Win *win)
+{
+    const struct MPIR_Near *near = win->near;
     int64_t size = t->adi.size;
     char *at = front_near(win, rank, disp, size);
-    bool add = op->obj.self == KEEL_MPI_SUM;
-    if (!at || !MPIR_Near_can_update(at, size) || !t->adi.obj.self ||
-        !(MPID_Op_class_of(t->adi.basic) &
-          (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI)) ||
-        (uintptr_t)in < FRONT_PAGE || (!add && op->obj.self != KEEL_MPI_REPLACE) ||
-        unlikely(!MPIR_Near_enter(n->busy, n->gate)))
+    if (unlikely(!at || !MPIR_Near_can_update(at, size) || !t->adi.obj.self ||
+                 !(MPID_Op_class_of(t->adi.basic) &
+                   (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI)) ||
+                 !MPIR_Near_enter(near->busy, near->gate)))
         return false;
-    MPIR_Near_update(add, at, size, in, old);
-    MPIR_Near_leave(n->busy);
+    MPIR_Near_swap(at, size, in, compare, old);
+    MPIR_Near_leave(near->busy);
     if (!MPIR_UPDATE_IS_FENCE)
         win->stored = true;
     return true;

@@ -927,7 +927,7 @@ DIRECT = {"Send": "Send", "Rsend": "Send", "Recv": "Recv", "Isend": "Isend", "Ir
 
 
 # Procedures whose short way does all that is to be done, or nothing (front.h): a load or store of a window.
-NEAR = ("Put", "Get", "Fetch_and_op", "Win_flush")
+NEAR = ("Put", "Get", "Accumulate", "Fetch_and_op", "Compare_and_swap", "Win_flush")
 
 
 # Procedures that take no lock: what ends the job must not wait for anybody, and these read what does not change.

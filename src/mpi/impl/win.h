@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include "basic.h"
 #include "comm.h"
 #include "errhandler.h"
 #include "object.h"
+#include "op.h"
 
 struct rma;
 
@@ -73,29 +75,81 @@ static inline void MPIR_Near_leave(_Atomic uint32_t *busy)
     atomic_store_explicit(busy, 0, memory_order_release);
 }
 
-/* A sum or replacement of an integer, by an instruction; old may be NULL. */
+/* What the processor does to an element of 4 or 8 bytes as one step, without the kernels of operations. */
+enum MPIR_NEAR_WAY { MPIR_NEAR_NONE, MPIR_NEAR_ADD, MPIR_NEAR_ADD_FLOATS, MPIR_NEAR_REPLACE, MPIR_NEAR_READ };
+
 static inline bool MPIR_Near_can_update(const void *at, int64_t size)
 {
     return (size == 4 || size == 8) && (uintptr_t)at % (uintptr_t)size == 0;
 }
-#define MPIR_NEAR_UPDATE(T) \
-    static inline void MPIR_Near_update_##T(bool add, void *at, const void *in, void *old) \
+/* Of an operation and a basic type of this class (keel/op.h). */
+static inline enum MPIR_NEAR_WAY MPIR_Near_way(const MPIR_Op *op, int class)
+{
+    bool integers = class & (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI);
+    if (!integers && class != MPIR_CLASS_FLOAT)
+        return MPIR_NEAR_NONE;
+    switch (op->obj.self) {
+    case KEEL_MPI_SUM:
+        return integers ? MPIR_NEAR_ADD : MPIR_NEAR_ADD_FLOATS;
+    case KEEL_MPI_REPLACE:
+        return MPIR_NEAR_REPLACE;
+    case KEEL_MPI_NO_OP:
+        return MPIR_NEAR_READ;
+    default:
+        return MPIR_NEAR_NONE;
+    }
+}
+#define MPIR_NEAR_UPDATE(T, F) \
+    static inline T MPIR_Near_add_##F(T *at, F in) \
     { \
-        T with, was; \
-        memcpy(&with, in, sizeof with); \
-        was = add ? __atomic_fetch_add((T *)at, with, __ATOMIC_SEQ_CST) \
-                  : __atomic_exchange_n((T *)at, with, __ATOMIC_SEQ_CST); \
+        T was = __atomic_load_n(at, __ATOMIC_RELAXED), next; \
+        do { \
+            F value; \
+            memcpy(&value, &was, sizeof value); \
+            value = in + value; \
+            memcpy(&next, &value, sizeof next); \
+        } while (!__atomic_compare_exchange_n(at, &was, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+        return was; \
+    } \
+    static inline void MPIR_Near_update_##T(enum MPIR_NEAR_WAY way, T *at, const void *in, void *old) \
+    { \
+        T with = 0, was; \
+        F real; \
+        if (way != MPIR_NEAR_READ) \
+            memcpy(&with, in, sizeof with); \
+        memcpy(&real, &with, sizeof real); \
+        was = way == MPIR_NEAR_ADD          ? __atomic_fetch_add(at, with, __ATOMIC_SEQ_CST) \
+              : way == MPIR_NEAR_ADD_FLOATS ? MPIR_Near_add_##F(at, real) \
+              : way == MPIR_NEAR_REPLACE    ? __atomic_exchange_n(at, with, __ATOMIC_SEQ_CST) \
+                                            : __atomic_load_n(at, __ATOMIC_SEQ_CST); \
         if (old) \
             memcpy(old, &was, sizeof was); \
     }
-MPIR_NEAR_UPDATE(uint32_t)
-MPIR_NEAR_UPDATE(uint64_t)
-static inline void MPIR_Near_update(bool add, void *at, int64_t size, const void *in, void *old)
+MPIR_NEAR_UPDATE(uint32_t, float)
+MPIR_NEAR_UPDATE(uint64_t, double)
+/* `in` is not looked at where it only reads; old may be NULL. */
+static inline void MPIR_Near_update(enum MPIR_NEAR_WAY way, void *at, int64_t size, const void *in, void *old)
 {
     if (size == 8)
-        MPIR_Near_update_uint64_t(add, at, in, old);
+        MPIR_Near_update_uint64_t(way, at, in, old);
     else
-        MPIR_Near_update_uint32_t(add, at, in, old);
+        MPIR_Near_update_uint32_t(way, at, in, old);
+}
+static inline void MPIR_Near_swap(void *at, int64_t size, const void *in, const void *compare, void *old)
+{
+    if (size == 8) {
+        uint64_t with, was;
+        memcpy(&with, in, sizeof with);
+        memcpy(&was, compare, sizeof was);
+        __atomic_compare_exchange_n((uint64_t *)at, &was, with, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        memcpy(old, &was, sizeof was);
+    } else {
+        uint32_t with, was;
+        memcpy(&with, in, sizeof with);
+        memcpy(&was, compare, sizeof was);
+        __atomic_compare_exchange_n((uint32_t *)at, &was, with, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        memcpy(old, &was, sizeof was);
+    }
 }
 
 /* What the predefined attribute with this key value is; NULL: there is none, or it is a base that is NULL. */

@@ -75,20 +75,15 @@ BY_PROCESSOR(uint16_t)
 BY_PROCESSOR(uint32_t)
 BY_PROCESSOR(uint64_t)
 
-static bool is_integer(const MPIR_Datatype *basic)
-{
-    return MPID_Op_class_of(basic->adi.basic) &
-           (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI);
-}
-
-/* The commonest ones are an instruction each; false: it is none of them. */
+/* The commonest ones are an instruction each, or few; false: it is none of them. */
 static bool update_at_once(const struct rma_update *u, void *at, int64_t size, const void *in, void *old)
 {
-    bool add = u->code == KEEL_MPI_SUM;
-    if (!MPIR_Near_can_update(at, size) || (!add && u->code != KEEL_MPI_REPLACE) ||
-        (add && !is_integer(u->basic)))
+    enum MPIR_NEAR_WAY way = MPIR_Near_can_update(at, size)
+                                 ? MPIR_Near_way(u->op, MPID_Op_class_of(u->basic->adi.basic))
+                                 : MPIR_NEAR_NONE;
+    if (way == MPIR_NEAR_NONE)
         return false;
-    MPIR_Near_update(add, at, size, in, old);
+    MPIR_Near_update(way, at, size, in, old);
     return true;
 }
 

@@ -48,6 +48,21 @@ static void refused(MPI_Win win, int before)
     CHECK_ERR(MPI_Fetch_and_op(&one, &old, MPI_LONG, target, -4, MPI_SUM, win), MPI_ERR_DISP);
     CHECK_ERR(MPI_Fetch_and_op(&one, &old, MPI_LONG, target, 0, MPI_OP_NULL, win), MPI_ERR_OP);
     CHECK_ERR(MPI_Fetch_and_op(NULL, &old, MPI_LONG, target, 0, MPI_SUM, win), MPI_ERR_BUFFER);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_ERR(MPI_Accumulate(v, bad[i].count, MPI_INT, target, bad[i].disp, bad[i].there, MPI_INT,
+                                 MPI_SUM, win),
+                  bad[i].error);
+    CHECK_ERR(MPI_Accumulate(NULL, 1, MPI_INT, target, 0, 1, MPI_INT, MPI_SUM, win), MPI_ERR_BUFFER);
+    CHECK_ERR(MPI_Accumulate(v, 1, MPI_INT, target, 0, 1, MPI_FLOAT, MPI_SUM, win), MPI_ERR_TYPE);
+    CHECK_ERR(MPI_Accumulate(v, 1, MPI_INT, target, 0, 1, MPI_INT, MPI_NO_OP, win), MPI_ERR_OP);
+    CHECK_ERR(MPI_Accumulate(v, 1, MPI_INT, check_size, 0, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RANK);
+    CHECK_EQ(MPI_Accumulate(v, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win), MPI_SUCCESS);
+    CHECK_ERR(MPI_Compare_and_swap(&one, &one, &old, MPI_LONG, target, BYTES / 4 - 1, win),
+              MPI_ERR_RMA_RANGE);
+    CHECK_ERR(MPI_Compare_and_swap(&one, &one, &old, MPI_LONG, target, -4, win), MPI_ERR_DISP);
+    CHECK_ERR(MPI_Compare_and_swap(&one, &one, &old, MPI_DOUBLE, target, 0, win), MPI_ERR_TYPE);
+    CHECK_ERR(MPI_Compare_and_swap(NULL, &one, &old, MPI_LONG, target, 0, win), MPI_ERR_BUFFER);
+    CHECK_ERR(MPI_Compare_and_swap(&one, NULL, &old, MPI_LONG, target, 0, win), MPI_ERR_BUFFER);
     MPI_Type_free(&open);
 }
 
@@ -59,6 +74,8 @@ static void outside(MPI_Win win)
     CHECK_ERR(MPI_Get(&v, 1, MPI_INT, target, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
     CHECK_ERR(MPI_Win_flush(target, win), MPI_ERR_RMA_SYNC);
     CHECK_ERR(MPI_Fetch_and_op(&one, &old, MPI_LONG, target, 0, MPI_SUM, win), MPI_ERR_RMA_SYNC);
+    CHECK_ERR(MPI_Accumulate(&v, 1, MPI_INT, target, 0, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RMA_SYNC);
+    CHECK_ERR(MPI_Compare_and_swap(&one, &one, &old, MPI_LONG, target, 0, win), MPI_ERR_RMA_SYNC);
 }
 
 static void epochs(MPI_Win win)
@@ -180,6 +197,59 @@ static void datatypes(const struct rma_win *w)
         CHECK(now == (T)9, "%s at %d, multiplied", #T, at); \
     }
 
+/* Rows of n elements at any place: sums and replacements, with the bytes around them. */
+#define ACCUMULATES(T, type) \
+    for (int n = 0; n <= (int)(BYTES / sizeof(T)); n += n < 3 ? 1 : 3) \
+        for (int at = 0; at + n * (int)sizeof(T) <= BYTES; at += 3) { \
+            T in[BYTES / sizeof(T)], got[BYTES / sizeof(T)]; \
+            unsigned char all[BYTES], before[BYTES]; \
+            for (int i = 0; i < BYTES; i++) \
+                before[i] = (unsigned char)(at + i); \
+            for (int i = 0; i < n; i++) \
+                in[i] = (T)(i + 2); \
+            MPI_Put(before, BYTES, MPI_BYTE, target, 0, BYTES, MPI_BYTE, w->win); \
+            MPI_Win_flush(target, w->win); \
+            CHECK_EQ(MPI_Accumulate(in, n, type, target, at, n, type, MPI_REPLACE, w->win), MPI_SUCCESS); \
+            for (int k = 0; k < 3; k++) \
+                CHECK_EQ(MPI_Accumulate(in, n, type, target, at, n, type, MPI_SUM, w->win), MPI_SUCCESS); \
+            MPI_Win_flush(target, w->win); \
+            MPI_Get(all, BYTES, MPI_BYTE, target, 0, BYTES, MPI_BYTE, w->win); \
+            MPI_Win_flush(target, w->win); \
+            memcpy(got, all + at, (size_t)n * sizeof(T)); \
+            memcpy(before + at, all + at, (size_t)n * sizeof(T)); \
+            CHECK(memcmp(all, before, BYTES) == 0, "%d of %s at %d, around them", n, #T, at); \
+            for (int i = 0; i < n; i++) \
+                CHECK(got[i] == (T)(4 * (i + 2)), "%d of %s at %d: element %d", n, #T, at, i); \
+        }
+
+#define SWAPS(T, type) \
+    for (int at = 0; at <= 24; at += 3) { \
+        T three = (T)3, other = (T) ~(T)0, old = 0, now = 0; \
+        MPI_Put(&three, 1, type, target, at, 1, type, w->win); \
+        MPI_Win_flush(target, w->win); \
+        CHECK_EQ(MPI_Compare_and_swap(&other, &other, &old, type, target, at, w->win), MPI_SUCCESS); \
+        CHECK(old == (T)3, "%s at %d, not swapped", #T, at); \
+        CHECK_EQ(MPI_Compare_and_swap(&other, &three, &old, type, target, at, w->win), MPI_SUCCESS); \
+        CHECK(old == (T)3, "%s at %d, swapped", #T, at); \
+        MPI_Fetch_and_op(NULL, &now, type, target, at, MPI_NO_OP, w->win); \
+        CHECK(now == other, "%s at %d, after the swap", #T, at); \
+    }
+
+static void accumulates(const struct rma_win *w)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, w->win);
+    ACCUMULATES(int, MPI_INT)
+    ACCUMULATES(uint64_t, MPI_UINT64_T)
+    ACCUMULATES(uint8_t, MPI_UINT8_T)
+    ACCUMULATES(float, MPI_FLOAT)
+    ACCUMULATES(double, MPI_DOUBLE)
+    SWAPS(int, MPI_INT)
+    SWAPS(uint16_t, MPI_UINT16_T)
+    SWAPS(long, MPI_LONG)
+    MPI_Win_unlock_all(w->win);
+}
+
 static void fetches(const struct rma_win *w)
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -234,6 +304,7 @@ int main(int argc, char **argv)
         lengths(&bytes);
         datatypes(&bytes);
         fetches(&bytes);
+        accumulates(&bytes);
         in_turns(&bytes, &other);
         rma_close(&other);
         rma_close(&bytes);
