@@ -877,9 +877,9 @@ static void streamed(struct MPIR_COMMUNICATOR *c, uint32_t when, int64_t bytes, 
         }
         MPID_Stream_shown(&s);
     } else {
-        while (!waits && !MPID_Stream_may_see(c, when, source))
+        while (!waits && !MPID_Stream_may_see(c, when, source, 0))
             MPID_DeviceCheck(MPID_NOTBLOCKING);
-        CHECK(MPID_Stream_see(&s, c, when, source) == bytes, "bytes of stream %u", when);
+        CHECK(MPID_Stream_see(&s, c, when, source, 0) == bytes, "bytes of stream %u", when);
         for (int64_t at = 0; at < bytes; at += n) {
             while (!waits && !MPID_Stream_may_next(&s))
                 MPID_DeviceCheck(MPID_NOTBLOCKING);
@@ -901,7 +901,7 @@ static void overtaken(struct MPIR_COMMUNICATOR *c, uint32_t when)
     int64_t n;
     for (int source = 0; source < 2; source++) {
         if (ME != source) {
-            CHECK(MPID_Stream_see(&s, c, when, source) == BYTES && MPID_Stream_next(&s, &n) != NULL,
+            CHECK(MPID_Stream_see(&s, c, when, source, 0) == BYTES && MPID_Stream_next(&s, &n) != NULL,
                   "stream %u", when);
             MPID_Stream_took(&s, BYTES);
             MPID_Stream_end(&s);
@@ -973,7 +973,7 @@ static void lent(struct MPIR_COMMUNICATOR *c, uint32_t when, bool there)
             CHECK(MPID_Stream_refused(&s, i) != there, "rank %d", i);
         return;
     }
-    CHECK(MPID_Stream_see(&s, c, when, 0) == sizeof bytes && s.lent != 0, "lent");
+    CHECK(MPID_Stream_see(&s, c, when, 0, 0) == sizeof bytes && s.lent != 0, "lent");
     CHECK(MPID_Stream_borrow(&s, bytes, 3000) == there, "borrowed");
     CHECK(!there || MPID_Stream_borrow(&s, bytes + 3000, 2000), "borrowed");
     CHECK(!there || (bytes[0] == 'x' && bytes[4999] == 'x'), "bytes");
@@ -1002,7 +1002,7 @@ static void reached(struct MPIR_COMMUNICATOR *c)
 
 static void teams(void)
 {
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 3; round++) {
         struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = 4000 };
         uint32_t number = 0;
         CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
@@ -1038,8 +1038,6 @@ static void teams(void)
                 MPID_Team_absent(&c, 60);
             else if (round == 1 && ME == N - 1)
                 MPID_Team_break(&c);
-            else if (round == 3 && ME == N - 1)
-                MPID_Team_refuse(&c, 60, 5);
             else if (MPID_Team_arrive(&c, 60, round == 2 && ME == N - 1) == MPID_TEAM_WAIT)
                 CHECK(!MPID_Team_wait(&c), "a wait for who does not come");
             barrier();
@@ -1050,9 +1048,6 @@ static void teams(void)
                                                : round != 2 || (told && words == ((uint64_t)i << 40 | 7)),
                       "%d of %d, round %d: %d, %llx", i, N, round, told, (unsigned long long)words);
                 CHECK(!MPID_Team_told(&c, i, 59, &words), "of another operation");
-                CHECK(MPID_Team_refused(&c, i, 60) == (round == 3 && i == N - 1 ? 5u : 0u), "refused by %d",
-                      i);
-                CHECK(MPID_Team_refused(&c, i, 59) == 0, "another operation");
             }
             barrier(); /* nobody goes on before all have looked */
             CHECK(MPID_Team_arrive(&c, 61, 77) == MPID_TEAM_BROKEN, "broken");
@@ -1062,6 +1057,119 @@ static void teams(void)
         barrier();
         MPID_CommFree(&c);
     }
+}
+
+/* ---- Refusals ---- */
+
+enum { COLL_OF = 4501, COLL_WITH = 4511, LARGE = 300000 };
+
+static void refused(const struct MPIR_COMMUNICATOR *c, int tag, int error)
+{
+    struct MPID_Refusal r = { .error = error, .rank = ME, .words = "MPI_Exchange count" };
+    MPID_Refuse(c, COLL_OF, tag, &r);
+}
+
+/* A receive ends with the error, before anything comes for it. */
+static void not_received(struct MPIR_COMMUNICATOR *c, uint32_t context, int tag, int error)
+{
+    char byte;
+    err = 0;
+    MPID_RecvContig(c, &byte, 1, (ME + 1) % N, tag, context, NULL, &err);
+    CHECK(err == error, "a receive of tag %d ends with %d; expected %d", tag, err, error);
+    err = 0;
+}
+
+/* What is under way when the last rank refuses the exchange with tag 5: a receive, a long send, and receives that have nothing to do with it. */
+static void refused_under_way(struct MPIR_COMMUNICATOR *c)
+{
+    static unsigned char large[LARGE];
+    struct MPIR_HANDLE recv, other, send;
+    char byte = 1;
+    int last = N - 1;
+    if (ME == last) {
+        refused(c, 5, MPI_ERR_COUNT);
+        for (int i = 0; i < last; i++)
+            MPID_SendContig(c, &byte, 1, ME, 6, COLL_OF, i, 0, &err);
+        ok("after it");
+        return;
+    }
+    MPID_IrecvContig(c, &byte, 1, last, 5, COLL_OF, &recv, &err);
+    MPID_IrecvContig(c, &byte, 1, last, 6, COLL_OF, &other, &err);
+    MPID_IsendContig(c, large, LARGE, ME, 5, COLL_OF, last, 0, &send, &err);
+    if (err == 0 || err == MPI_ERR_COUNT) { /* or it has been told already */
+        err = 0;
+        MPID_RecvComplete(&recv, NULL, &err);
+    }
+    CHECK(err == MPI_ERR_COUNT, "a posted receive ends with %d", err);
+    err = 0;
+    MPID_SendComplete(&send, &err);
+    CHECK(err == MPI_ERR_COUNT, "a long send ends with %d", err);
+    err = 0;
+    MPID_RecvComplete(&other, NULL, &err);
+    ok("a receive of another tag");
+}
+
+/* Messages with the tag that come later are dropped; long ones end for their sender, too. */
+static void refused_late(struct MPIR_COMMUNICATOR *c)
+{
+    static unsigned char large[LARGE];
+    struct MPIR_HANDLE send;
+    char byte = 0;
+    int flag = 1, to = (ME + 1) % N, from = (ME + N - 1) % N;
+    MPID_SendContig(c, &byte, 1, ME, 5, COLL_OF, to, 0, &err);
+    MPID_IsendContig(c, large, LARGE, ME, 5, COLL_OF, to, 0, &send, &err);
+    MPID_SendContig(c, &byte, 1, ME, 7, COLL_OF, to, 0, &err);
+    MPID_RecvContig(c, &byte, 1, from, 7, COLL_OF, NULL, &err);
+    ok("behind dropped messages");
+    MPID_SendComplete(&send, &err);
+    CHECK(err == MPI_ERR_COUNT, "a long send that comes late ends with %d", err);
+    err = 0;
+    MPID_Iprobe(c, 5, COLL_OF, MPI_ANY_SOURCE, &flag, &err, NULL);
+    CHECK(!flag, "a message that should have been dropped");
+}
+
+/* A tag far on, in whose place it was kept. */
+static void refused_past(struct MPIR_COMMUNICATOR *c)
+{
+    struct MPIR_HANDLE recv;
+    char byte;
+    MPID_IrecvContig(c, &byte, 1, 0, 5 + MPID_REFUSAL_TAGS, COLL_OF, &recv, &err);
+    MPID_RecvCancel(&recv, &err);
+    MPID_RecvComplete(&recv, NULL, &err);
+    ok("a receive of a tag far on");
+    CHECK(MPID_Refused(COLL_OF, 5) == NULL, "a refusal is kept for too long");
+}
+
+static void refusals(void)
+{
+    struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = COLL_OF - 1 };
+    struct MPIR_COMMUNICATOR with = { .rank = ME, .size = N, .remote_size = N, .context_id = COLL_WITH - 1 };
+    const struct MPID_Refusal *r;
+    CHECK(MPID_CommInit(NULL, &c) == 0 && MPID_CommInit(NULL, &with) == 0, "CommInit");
+    barrier();
+    refused_under_way(&c);
+    r = MPID_Refused(COLL_OF, 5);
+    CHECK(r != NULL && r->rank == N - 1 && r->error == MPI_ERR_COUNT && !r->inter && !r->remote &&
+              strcmp(r->words, "MPI_Exchange count") == 0,
+          "what was refused");
+    CHECK(MPID_Refused(COLL_OF, 6) == NULL && MPID_Refused(COLL_WITH, 5) == NULL &&
+              MPID_Refused(COLL_OF, MPI_ANY_TAG) == r,
+          "what was not");
+    not_received(&c, COLL_OF, 5, MPI_ERR_COUNT);
+    MPID_Refused_with(&with, COLL_WITH, COLL_OF);
+    not_received(&with, COLL_WITH, 5, MPI_ERR_COUNT);
+    barrier(); /* all know of it */
+    if (N > 1)
+        refused_late(&c);
+    refused(&c, 9, MPI_ERR_TYPE); /* by all */
+    not_received(&c, COLL_OF, 9, MPI_ERR_TYPE);
+    not_received(&with, COLL_WITH, 9, MPI_ERR_TYPE);
+    refused_past(&c);
+    barrier();
+    MPID_CommFree(&with);
+    MPID_CommFree(&c);
+    CHECK(MPID_Refused(COLL_OF, MPI_ANY_TAG) == NULL, "refusals of a communicator that is no more");
+    barrier();
 }
 
 /* One communicator of all finds a team ready in the first epoch, and only then. */
@@ -1494,6 +1602,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "packing", packing },
                                     { "packing_external", packing_external },
                                     { "teams", teams },
+                                    { "refusals", refusals },
                                     { "team_given", team_given },
                                     { "surroundings", surroundings },
                                     { "shared_block", shared_block },

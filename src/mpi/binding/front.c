@@ -330,9 +330,7 @@ void *MPIR_front_stand_in(struct front_mute *m, int i, const struct front_data *
 
 bool MPIR_front_mute(struct front_mute *m, MPIR_Comm *comm)
 {
-    const MPIR_Errhandler *h = comm->adi.errhandler;
-    bool ends = !h || h->what == MPIR_ERRHANDLER_FATAL || h->what == MPIR_ERRHANDLER_ABORT;
-    if (m->failed || ends) /* then the error is to be seen at once */
+    if (m->failed || MPIR_Comm_error_ends(comm)) /* then the error is to be seen at once */
         return false;
     *ku_err_last() = m->words;
     m->quick = comm->quick;

@@ -13,14 +13,14 @@ REFUSED = """\
         if (known && MPIR_front_mute(&mute, @COMM@))
             (void)MPIR_@BODY@(@ARGS@);
         else
-            MPIR_Coll_refused(@COMM@, mute.err);
+            MPIR_Coll_refused(@COMM@, mute.err, call);
         err = MPIR_front_mute_end(&mute, @COMM@);
     }"""
 
 
 def counted(front):
     """The body numbers the collectives of the communicator as they are called; so does a call that does not come so far."""
-    return front.proc.chapter == "coll" and front.proc.has("collective") and front.comm and not front.proc.short.endswith("_init")
+    return front.proc.chapter == "coll" and front.proc.has("collective") and front.comm
 
 
 def stand_in(front, p):
@@ -39,9 +39,11 @@ def code(front, args):
     """A collective whose arguments have been refused.  Where only its buffers cannot be used, so that it is known what the others will do,
     it plays its part with others, without a word (MPIR_Coll_muted); the nonblocking form then waits for that."""
     comm = front.comm.name + "_o"
+    if front.proc.short.endswith("_init"):
+        return "    if (unlikely(refused && %s))\n        MPIR_Coll_init_refused(%s, err, call);" % (comm, comm)
     buffers = [p for p in front.proc.params if p.kind.name in ("BUFFER", "CBUFFER") and "," in str(p.arg("of"))]
     if not buffers:
-        return "    if (unlikely(refused && %s))\n        MPIR_Coll_refused(%s, err);" % (comm, comm)
+        return "    if (unlikely(refused && %s))\n        MPIR_Coll_refused(%s, err, call);" % (comm, comm)
     of_buffers = ("check_buffer", "check_apart", "bad_in_place")
     others = [c for c in front.checks + front.late if not any(w in c for w in of_buffers)]
     never = ["(%s == MPI_IN_PLACE && !at_root)" % p.name for p in buffers if p.has("inplace") and p.has("leaf")]

@@ -32,7 +32,7 @@ static uint32_t messages_at_once(const struct coll *c)
 {
     enum { LEAST = 4, BYTES = 256 << 10, LONG = 1 << 20, LEAST_LONG = 8 }; /* two or four each way */
     int64_t longest = 1;
-    if (c->comm->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2)
+    if (MPIR_Comm_has_team(c->comm) || MPID_World()->nodes < 2)
         return COLL_BATCH;
     for (int64_t i = 0; i < c->size; i++) {
         struct coll_block s = MPIR_Coll_sblock(c, i), d = MPIR_Coll_rblock(c, i);

@@ -266,23 +266,24 @@ static void facts_take(MPIR_Comm *comm, const uint32_t v[FACTS], int err)
 }
 
 /* Has it been used for so many collectives that it asks for a team?  Alike in all processes. */
-static bool wants_team(const MPIR_Comm *comm)
+static bool wants_team(const struct coll *c)
 {
-    return comm->team == MPIR_TEAM_UNASKED && !comm->local && comm->adi.size > 1 &&
-           comm->coll_seq > TEAM_AFTER;
+    const MPIR_Comm *comm = c->comm;
+    return comm->team == MPIR_TEAM_UNASKED && !comm->local && comm->adi.size > 1 && c->when > TEAM_AFTER;
 }
 
 /* May it be over several nodes, and nobody has looked?  Alike in all processes. */
 static bool may_have_nodes(const MPIR_Comm *comm)
 {
-    return !(__builtin_expect(comm->team == MPIR_TEAM_HAS || MPID_World()->nodes < 2, 1) ||
-             comm->nodes_asked || comm->adi.size <= 2 || comm->local);
+    return !(__builtin_expect(MPIR_Comm_has_team(comm) || MPID_World()->nodes < 2, 1) || comm->nodes_asked ||
+             comm->adi.size <= 2 || comm->local);
 }
 
-bool MPIR_Coll_facts_there(const MPIR_Comm *comm)
+bool MPIR_Coll_facts_there(const struct coll *c)
 {
-    return comm->facts.heard && !comm->facts.asked && !wants_team(comm) &&
-           !(may_have_nodes(comm) && comm->coll_seq > TEAM_AFTER);
+    const MPIR_Comm *comm = c->comm;
+    return comm->facts.heard && !comm->facts.asked && !wants_team(c) &&
+           !(may_have_nodes(comm) && c->when > TEAM_AFTER);
 }
 
 /* The agreements that a nonblocking call has begun, which go on by themselves. */
@@ -290,6 +291,8 @@ struct facts_asked {
     struct MPIR_Driven driven;
     struct MPIR_Agreement *agreement; /* NULL: there is none, or it is over */
     MPIR_Comm *comm;                  /* which the call that waits for this refers to */
+    int tag;                          /* of that call */
+    bool wants_nodes;                 /* when the agreement is over */
     struct coll_nodes_making nodes;
     int words; /* FACTS, or 1: a team alone, or 0 */
     int err;
@@ -334,21 +337,29 @@ void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to)
     if (!from->facts.known)
         return;
     to->facts = from->facts;
-    to->facts.asked = 0;
+    to->facts.asked = to->facts.again = 0;
 }
 
+/* One after the other, as their messages have the same tag. */
 static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
 {
     struct facts_asked *a = (struct facts_asked *)driven;
     MPIR_Comm *comm = a->comm;
-    if (a->agreement && MPIR_Agreement_step(a->agreement, a->v, a->words, &a->err))
-        a->agreement = NULL;
-    if (!MPIR_Coll_nodes_step(&a->nodes, comm) || a->agreement)
+    if (a->agreement && !MPIR_Agreement_step(a->agreement, a->v, a->words, &a->err))
+        return MPIR_DRIVE_WAITS;
+    a->agreement = NULL;
+    bool again = a->err && MPIR_Refused(comm, MPID_CONTEXT_COLL, a->tag);
+    if (a->wants_nodes && !again)
+        MPIR_Coll_nodes_begin(&a->nodes, comm, a->tag);
+    a->wants_nodes = false;
+    if (!MPIR_Coll_nodes_step(&a->nodes, comm))
         return MPIR_DRIVE_WAITS;
     comm->facts.asked = 0;
-    if (a->words > 0)
-        comm->facts.failed = a->err;
-    take_words(comm, a->v, a->words, a->err);
+    comm->facts.again = again || a->nodes.refused;
+    if (!again) {
+        comm->facts.failed = a->words > 0 ? a->err : comm->facts.failed;
+        take_words(comm, a->v, a->words, a->err);
+    }
     wake_awaiting(comm);
     free(a);
     return MPIR_DRIVE_DONE;
@@ -358,27 +369,33 @@ static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
 static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS], int words, bool nodes)
 {
     int err = words > 0 ? MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, words) : 0;
+    int refused = err ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
+    if (refused)
+        return refused;
     take_words(comm, v, words, err);
     if (nodes)
-        MPIR_Coll_nodes_ask(comm);
-    return words == FACTS ? err : 0;
+        refused = MPIR_Coll_nodes_ask(comm, tag);
+    return words == FACTS && err ? err : refused;
 }
 
-int MPIR_Coll_facts_ask(MPIR_Comm *comm)
+int MPIR_Coll_facts_ask(const struct coll *c)
 {
+    MPIR_Comm *comm = c->comm;
     uint32_t v[FACTS];
-    int words = !comm->facts.heard ? FACTS : wants_team(comm) ? 1 : 0;
+    int words = !comm->facts.heard ? FACTS : wants_team(c) ? 1 : 0, tag = c->tag;
     bool nodes = may_have_nodes(comm);
-    if (comm->facts.asked || MPIR_Coll_facts_there(comm))
+    if (comm->facts.asked || MPIR_Coll_facts_there(c))
         return 0;
-    int tag = words == FACTS ? MPIR_Comm_next_tag(comm) : COLL_TAG_TEAM;
+    comm->facts.again = 0;
     struct facts_asked *a = malloc(sizeof *a);
     if (words == FACTS)
         facts_ask(comm, v);
     else
         v[0] = words > 0 ? MPIR_Coll_team_number(comm) : 0;
     if (a)
-        *a = (struct facts_asked){ .driven.advance = facts_go_on, .comm = comm, .words = words };
+        *a = (struct facts_asked){
+            .driven.advance = facts_go_on, .comm = comm, .tag = tag, .wants_nodes = nodes, .words = words
+        };
     if (a && words > 0)
         a->agreement = MPIR_Agreement_begin(comm, MPID_CONTEXT_COLL, tag, v, words);
     if (!a || (words > 0 && !a->agreement)) {
@@ -386,14 +403,24 @@ int MPIR_Coll_facts_ask(MPIR_Comm *comm)
         return facts_now(comm, tag, v, words, nodes);
     }
     comm->facts.asked = 1;
-    if (nodes)
-        MPIR_Coll_nodes_begin(&a->nodes, comm);
     if (facts_go_on(&a->driven) != MPIR_DRIVE_DONE)
         MPIR_Drive(&a->driven);
     return 0;
 }
 
-int MPIR_Coll_ready(MPIR_Comm *comm)
+int MPIR_Coll_facts_wait(const struct coll *c)
+{
+    int err = 0;
+    do {
+        while (c->comm->facts.asked)
+            MPID_DeviceCheck(MPID_BLOCKING);
+        if (!MPIR_Coll_facts_there(c))
+            err = MPIR_Coll_facts_ask(c);
+    } while (!err && c->comm->facts.asked);
+    return err;
+}
+
+int MPIR_Coll_ready(MPIR_Comm *comm, int tag)
 {
     uint32_t v[FACTS];
     if (comm->facts.known && !comm->facts.asked)
@@ -402,10 +429,12 @@ int MPIR_Coll_ready(MPIR_Comm *comm)
         MPID_DeviceCheck(MPID_BLOCKING);
     if (!comm->facts.heard && (comm->local || !facts_alike(comm))) {
         facts_ask(comm, v);
-        int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COMM, 0, v, FACTS);
-        facts_take(comm, v, err);
+        int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, FACTS);
+        int refused = err ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
+        if (!refused)
+            facts_take(comm, v, err);
         if (err)
-            return err;
+            return refused ? refused : err;
     }
     comm->facts.known = 1;
     MPIR_Coll_quick_ready(comm);
@@ -504,7 +533,7 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
         err = MPIR_Op_check(c->op, c->rtype);
     st->err = st->ntemps = 0;
     st->parts[0] = st->parts[1] = 0;
-    st->mute = st->team_broke = st->by_messages = false;
+    st->mute = st->refused = st->team_broke = st->by_messages = false;
     st->turn = COLL_TURN_BOTH;
     st->sched = NULL;
     st->made = NULL;
@@ -519,15 +548,7 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm)
     if (!err && c->kind == COLL_BCAST)
         comm->coll_roots = comm->coll_roots * 5 + (uint32_t)c->root + 1;
     c->roots = comm->coll_roots;
-    if (err)
-        MPIR_Coll_team_give_up(comm, err);
     return err;
-}
-
-void MPIR_Coll_refused(MPIR_Comm *comm, int err)
-{
-    (void)MPIR_Comm_next_tag(comm);
-    MPIR_Coll_team_give_up(comm, err);
 }
 
 int MPIR_Coll_end(struct coll *c)
@@ -543,50 +564,66 @@ static void run(const struct coll_alg *a, struct coll *c, const struct coll_size
 {
     if (!c->part)
         MPIR_Coll_count(c, a, s);
-    if (c->comm->team == MPIR_TEAM_HAS && !coll_at_team(a))
+    if (MPIR_Comm_has_team(c->comm) && !coll_at_team(a))
         MPID_Team_absent(&c->comm->adi, c->when);
     c->way = coll_way_of(a);
     a->run(c);
 }
 
-/* Also of the group of an intercommunicator. */
-static int look_for_nodes(MPIR_Comm *comm)
+/* Of the group of an intercommunicator, which both groups hear first, so that the other one cannot refuse the call while this one asks.  What else
+ * goes wrong with that is no error of the call. */
+static int look_for_local_nodes(MPIR_Comm *comm, int tag)
 {
-    MPIR_Comm *group = comm->local ? comm->local : comm;
-    if (!may_have_nodes(group))
+    uint32_t nothing = 0;
+    if (comm->nodes_asked)
         return 0;
-    int err = MPIR_Coll_ready(group);
-    MPIR_Coll_nodes_ask(group);
+    if (MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &nothing, 1) != 0) {
+        int refused = MPIR_Refused(comm, MPID_CONTEXT_COLL, tag);
+        if (refused)
+            return refused;
+    }
+    comm->nodes_asked = true;
+    if (!may_have_nodes(comm->local))
+        return 0;
+    int err = MPIR_Coll_ready(comm->local, COLL_TAG_TEAM);
+    (void)MPIR_Coll_nodes_ask(comm->local, COLL_TAG_NODES);
     return err;
 }
 
-int MPIR_Coll_settle(MPIR_Comm *comm)
+static int look_for_nodes(const struct coll *c)
 {
-    int err = MPIR_Coll_ready(comm);
+    if (c->comm->local)
+        return look_for_local_nodes(c->comm, c->tag);
+    return may_have_nodes(c->comm) ? MPIR_Coll_nodes_ask(c->comm, c->tag) : 0;
+}
+
+int MPIR_Coll_settle(const struct coll *c)
+{
+    MPIR_Comm *comm = c->comm;
+    int err = MPIR_Coll_ready(comm, c->tag);
     if (!err && comm->team == MPIR_TEAM_UNASKED && !comm->local && comm->adi.size > 1)
-        err = MPIR_Coll_team_ask(comm);
-    return err ? err : look_for_nodes(comm);
+        err = MPIR_Coll_team_ask(comm, c->tag);
+    return err ? err : look_for_nodes(c);
 }
 
 /* Choose an algorithm and run it. */
 static int choose_and_run(struct coll *c, struct coll_size *s)
 {
-    int err = MPIR_Coll_ready(c->comm);
+    int err = MPIR_Coll_ready(c->comm, c->tag);
     if (__builtin_expect(c->comm->meetings.first != NULL, 0)) /* those that have waited for that */
         MPIR_Coll_meetings_end(c->comm);
-    if (!err && wants_team(c->comm))
-        err = MPIR_Coll_team_ask(c->comm);
-    if (!err && !c->part && c->comm->coll_seq > TEAM_AFTER)
-        err = look_for_nodes(c->comm);
+    if (!err && wants_team(c))
+        err = MPIR_Coll_team_ask(c->comm, c->tag);
+    if (!err && !c->part && c->when > TEAM_AFTER)
+        err = look_for_nodes(c);
     if (err)
         return err;
     c->composes = coll_composes(c->comm);
-    c->when = c->comm->coll_seq; /* to agree may have counted */
     c->room = s->room;
     if (c->comm->coll_other.member != 0 && (err = MPIR_Coll_differ(c->comm, MPIR_Coll_words_of(c))) != 0)
         return err;
     s->anywhere = coll_anywhere(c);
-    s->team = c->comm->team == MPIR_TEAM_HAS && !s->anywhere;
+    s->team = coll_uses_team(c) && !s->anywhere;
     MPIR_Coll_nodes_is(c->comm, s);
     run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
     if (c->st->team_broke && (err = MPIR_Coll_differ(c->comm, MPIR_Coll_words_of(c))) != 0) {
@@ -608,10 +645,12 @@ int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm)
     if (__builtin_expect(comm->meetings.first != NULL, 0))
         MPIR_Coll_meetings_end(comm);
     int err = MPIR_Coll_begin(c, &st, comm);
-    if (!err && (err = MPIR_Coll_tables[c->kind].describe(c, &s)) != 0)
-        MPIR_Coll_team_give_up(comm, err);
-    if (err)
+    if (!err)
+        err = MPIR_Coll_tables[c->kind].describe(c, &s);
+    if (err) {
+        MPIR_Coll_refuse(c, COLL_BLOCKING, err);
         return err;
+    }
     if (__builtin_expect(muted != 0, 0)) {
         MPIR_Coll_muted = 0; /* other threads may come while this one waits */
         MPIR_Coll_note(c, muted);
@@ -629,8 +668,10 @@ void MPIR_Coll_within(struct coll *c, struct coll *part, MPIR_Comm *comm)
     comm->coll_seq = coll_nodes_number(c->tag, c->st->parts[comm == c->comm->nodes->leaders]++);
     comm->coll_roots = 0;
     int err = MPIR_Coll_begin(part, &st, comm);
+    part->tag = c->tag;
     part->part = true;
     st.mute = c->st->mute;
+    st.refused = c->st->refused;
     if (!err)
         err = MPIR_Coll_tables[part->kind].describe(part, &s);
     if (!err && part->before)

@@ -26,6 +26,7 @@ struct coll_state {
     int err;             /* first error class; 0 */
     struct ku_err words; /* and its text */
     bool mute;           /* an error was noted: send and receive nothing any more */
+    bool refused;        /* a member has refused the call: neither send nor receive (refuse.c) */
     bool team_broke;     /* the call is still to be done, by messages */
     bool by_messages;    /* the others are in a nonblocking form */
     uint8_t parts[2];    /* of a blocking call: those done on the node, and among leaders (nodes.c) */
@@ -200,6 +201,14 @@ int MPIR_Coll_blocking(struct coll *c, MPIR_Comm *comm);
 int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **request);
 int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request);
 
+enum coll_form { COLL_BLOCKING, COLL_NONBLOCKING, COLL_PERSISTENT };
+/* "MPI_Ibarrier", "MPI_Barrier_init" */
+const char *MPIR_Coll_name(const struct coll *c, enum coll_form form);
+/* This process takes no part in a call that has begun, for this error (recorded): the others hear of it. */
+void MPIR_Coll_refuse(const struct coll *c, enum coll_form form, int err);
+/* Nor in what is started of a persistent one. */
+void MPIR_Coll_refuse_starts(const struct coll *c, int err);
+
 /* Start a call: state, rank, size, tag; checks the kind of communicator, and the operation if there is one.  Returns an
  * error class. */
 int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
@@ -207,15 +216,16 @@ int MPIR_Coll_begin(struct coll *c, struct coll_state *st, MPIR_Comm *comm);
 int MPIR_Coll_end(struct coll *c);
 void MPIR_Coll_drop(struct coll_state *st);
 /* For calls that will be repeated: agree now on all that a communicator's collectives keep; collective.  Returns an error class. */
-int MPIR_Coll_settle(MPIR_Comm *comm);
-/* A team, and what nodes.h keeps, are asked for once each, with tags that no call has, the last of persistent ones: so a process that has
- * refused a call asks with the others in its next one. */
+int MPIR_Coll_settle(const struct coll *c);
+/* Tags that no call has, the last of persistent ones, for what only some members of a communicator agree on. */
 enum { COLL_TAG_TEAM = 2 * (MPIR_COMM_TAGS - 1) + 1, COLL_TAG_NODES = COLL_TAG_TEAM - 1 };
 /* For a call that may not wait: begin to agree on comm->facts, and on a team and nodes if it is time for them, unless somebody has.  They are there
- * when MPIR_Coll_facts_there says so; comm->facts never will when neither `heard` nor `asked` is set.  (Without memory it does wait.)  Returns an
- * error class. */
-int MPIR_Coll_facts_ask(MPIR_Comm *comm);
-bool MPIR_Coll_facts_there(const MPIR_Comm *comm);
+ * when MPIR_Coll_facts_there says so; comm->facts never will when none of `heard`, `asked`, and `again` is set.  (Without memory it does
+ * wait.)  Returns an error class. */
+int MPIR_Coll_facts_ask(const struct coll *c);
+bool MPIR_Coll_facts_there(const struct coll *c);
+/* The same, and wait until they are there or never will be. */
+int MPIR_Coll_facts_wait(const struct coll *c);
 /* Has the group of an intercommunicator what nodes.h keeps? */
 static inline bool coll_composes(const MPIR_Comm *comm)
 {
@@ -251,6 +261,11 @@ static inline bool coll_in_place(const void *buf)
 static inline bool coll_anywhere(const struct coll *c)
 {
     return __builtin_expect((c->comm->hints.asserted & MPIR_HINT_SAME_BITS) != 0, 0) && c->op;
+}
+/* May it go by the team?  By a stream also if that is broken, as other members may not know it; they find out before they meet. */
+static inline bool coll_uses_team(const struct coll *c)
+{
+    return c->comm->team == MPIR_TEAM_HAS || (c->kind == COLL_BCAST && c->comm->team == MPIR_TEAM_BROKEN);
 }
 /* MPI_BYTE, which takes long to find. */
 static inline MPIR_Datatype *coll_bytes(void)
@@ -445,9 +460,7 @@ uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t words, uint64_t room);
 /* The same for who would know what differs (differ.c).  `root` is 0 where there is none, `op` NULL. */
 uint64_t MPIR_Coll_words(uint32_t roots, enum coll_kind kind, int root, uint32_t digest);
 uint64_t MPIR_Coll_words_of(const struct coll *c);
-enum { COLL_WORDS_NONE = 0x3f /* of what the library does for itself */, COLL_WORDS_REFUSED = 0x3e };
-/* The error of a call in which a member takes no part, as its arguments were refused there; 0: there is no such member. */
-int MPIR_Coll_refusal(const MPIR_Comm *comm, uint32_t when);
+enum { COLL_WORDS_NONE = 0x3f /* of what the library does for itself */ };
 /* The team has broken at operation `when`, for which this process had `words`: look for a member with others. */
 void MPIR_Coll_differ_look(MPIR_Comm *comm, uint32_t when, uint64_t words);
 /* An error, if there is one; once. */
@@ -468,13 +481,14 @@ struct coll_cost MPIR_Coll_stream_cost(const struct coll_size *s);
 /* Do all members of comm hold the same bytes?  Told by a team that is there without being asked for; false: perhaps not. */
 bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes);
 /* Agree on a team of comm; collective. */
-int MPIR_Coll_team_ask(MPIR_Comm *comm);
+int MPIR_Coll_team_ask(MPIR_Comm *comm, int tag);
+/* MPI_COMM_WORLD has its team from the start, if the others use it. */
+bool MPIR_Coll_team_given(MPIR_Comm *comm);
 uint32_t MPIR_Coll_team_number(MPIR_Comm *comm);            /* what this process contributes to asking */
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number); /* 0: there is none */
 void MPIR_Coll_team_lost(MPIR_Comm *comm);                  /* it is broken */
-/* This process will not come to the present call (meeting.c), nor take part in it by messages as it has refused it with an error (`why`;
- * 0: it will). */
-void MPIR_Coll_team_give_up(MPIR_Comm *comm, int why);
+/* This process will not come to the present call (meeting.c). */
+void MPIR_Coll_team_give_up(MPIR_Comm *comm);
 /* Wait for the nonblocking calls that are under way at the team. */
 void MPIR_Coll_meetings_end(MPIR_Comm *comm);
 

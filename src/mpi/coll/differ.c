@@ -38,38 +38,12 @@ uint64_t MPIR_Coll_words_of(const struct coll *c)
                            c->op ? MPIR_Op_digest(c->op, c->rtype) : 0);
 }
 
-/* The first member that takes no part in the call as it has refused its arguments; -1: there is none. */
-static int32_t refusing(const MPIR_Comm *comm, uint32_t when, int *why)
-{
-    for (int32_t i = 0; i < comm->adi.size; i++)
-        if ((*why = (int)MPID_Team_refused(&comm->adi, i, when)) != 0)
-            return i;
-    return -1;
-}
-
-static int refused_by(int32_t rank, int why)
-{
-    return MPIR_Err(
-        why, NULL,
-        "rank %d of the communicator does not take part: an argument of its call was refused there", rank);
-}
-
-int MPIR_Coll_refusal(const MPIR_Comm *comm, uint32_t when)
-{
-    int why;
-    int32_t rank = refusing(comm, when, &why);
-    return rank < 0 ? 0 : refused_by(rank, why);
-}
-
 void MPIR_Coll_differ_look(MPIR_Comm *comm, uint32_t when, uint64_t words)
 {
     uint64_t other;
-    int why;
     comm->coll_other.member = 0;
     if (kind_of(words) >= COLL_KINDS)
         return;
-    comm->coll_other.member = refusing(comm, when, &why) + 1;
-    comm->coll_other.words = COLL_WORDS_REFUSED | (uint64_t)why << ROOT_SHIFT;
     for (int32_t i = 0; i < comm->adi.size && comm->coll_other.member == 0; i++)
         if (MPID_Team_told(&comm->adi, i, when, &other) && other != words && kind_of(other) < COLL_KINDS) {
             comm->coll_other.member = i + 1;
@@ -92,8 +66,6 @@ int MPIR_Coll_differ(MPIR_Comm *comm, uint64_t mine)
     if (rank < 0)
         return 0;
     comm->coll_other.member = 0;
-    if ((other & COLL_WORDS_NONE) == COLL_WORDS_REFUSED)
-        return refused_by(rank, (int)(other >> ROOT_SHIFT));
     if (kind_of(differ) != 0)
         return MPIR_Err(MPI_ERR_OTHER, NULL,
                         "rank %d of the communicator calls %s; expected the same call in all ranks", rank,
@@ -109,6 +81,9 @@ int MPIR_Coll_differ(MPIR_Comm *comm, uint64_t mine)
     if (digest_of(differ) != 0)
         return MPIR_Err(MPI_ERR_TYPE, "datatype",
                         "is not of the kind of rank %d's; expected the same in all ranks", rank);
+    /* who has refused a broadcast knows nothing of its root */
+    if (MPID_Refused(MPIR_Comm_context(comm, MPID_CONTEXT_COLL), MPI_ANY_TAG))
+        return 0;
     return MPIR_Err(MPI_ERR_ROOT, NULL, "rank %d has had another root in an MPI_Bcast before this call",
                     rank);
 }

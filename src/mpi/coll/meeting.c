@@ -24,7 +24,7 @@ static struct coll_meeting *first_of(const MPIR_Comm *comm)
 const struct coll_alg *MPIR_Coll_meeting_row(struct coll *c, struct coll_size *s)
 {
     const MPIR_Comm *comm = c->comm;
-    if (!comm->facts.heard || comm->team != MPIR_TEAM_HAS || coll_anywhere(c) || s->local)
+    if (!comm->facts.heard || !coll_uses_team(c) || coll_anywhere(c) || s->local)
         return NULL;
     s->team = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &comm->facts, s);
@@ -49,33 +49,31 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
 
 /* ---- What is said afterwards (invariant 2) ---- */
 
-static void say_refused(MPIR_Comm *comm, uint32_t when, int why)
+static void say_refused(MPIR_Comm *comm, uint32_t when)
 {
-    if (comm->team != MPIR_TEAM_HAS)
+    if (!MPIR_Comm_has_team(comm))
         return;
-    if (why)
-        MPID_Team_refuse(&comm->adi, when, (uint32_t)why);
-    else
-        MPID_Team_break(&comm->adi);
+    MPID_Team_break(&comm->adi);
     MPID_Stream_skip(&comm->adi, when);
 }
 
 static void say_absent(MPIR_Comm *comm, uint32_t when)
 {
-    if (comm->team == MPIR_TEAM_HAS)
+    if (MPIR_Comm_has_team(comm))
         MPID_Team_absent(&comm->adi, when);
 }
 
-void MPIR_Coll_team_give_up(MPIR_Comm *comm, int why)
+void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 {
     if (comm->nodes)
-        MPIR_Coll_nodes_give_up(comm, why);
+        MPIR_Coll_nodes_give_up(comm);
+    (void)MPIR_Coll_team_given(
+        comm); /* where the others may be to find out whether they agree on all they need */
     if (!first_of(comm) && !comm->facts.asked) {
-        say_refused(comm, comm->coll_seq, why);
+        say_refused(comm, comm->coll_seq);
         return;
     }
     comm->meetings.refused = true;
-    comm->meetings.why = why;
     comm->meetings.when = comm->coll_seq;
 }
 
@@ -93,7 +91,7 @@ static void all_over(MPIR_Comm *comm)
 {
     MPIR_Meetings *all = &comm->meetings;
     if (all->refused)
-        say_refused(comm, all->when, all->why);
+        say_refused(comm, all->when);
     if (all->absent)
         say_absent(comm, all->when);
     all->refused = all->absent = false;
@@ -101,7 +99,7 @@ static void all_over(MPIR_Comm *comm)
 
 void MPIR_Coll_meetings_heard(MPIR_Comm *comm)
 {
-    if (!first_of(comm))
+    if (!first_of(comm) && !comm->facts.asked)
         all_over(comm);
 }
 
@@ -167,7 +165,7 @@ static enum coll_met go_by_steps(struct coll_meeting *m)
 
 static enum coll_met go_on(struct coll_meeting *m)
 {
-    if (!m->come && m->call->comm->team != MPIR_TEAM_HAS)
+    if (!m->come && !coll_uses_team(m->call))
         return COLL_MET_NEVER;
     if (m->call->kind == COLL_BCAST)
         return MPIR_Coll_stream_go(m);

@@ -113,11 +113,11 @@ static bool on_several_nodes(const MPIR_Comm *comm)
     return false;
 }
 
-void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm)
+void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm, int tag)
 {
     MPIR_Group *groups[MPIR_PARTS] = { NULL };
     int err = 0;
-    *m = (struct coll_nodes_making){ 0 };
+    *m = (struct coll_nodes_making){ .tag = tag };
     comm->nodes_asked = true;
     if (!on_several_nodes(comm))
         return;
@@ -129,7 +129,7 @@ void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm)
         err = group_of(comm, m->nodes, false, &groups[PART_NODE]);
     if (composed && !err && m->nodes->row[m->nodes->mine].first == comm->adi.rank)
         err = group_of(comm, m->nodes, true, &groups[PART_LEADERS]);
-    m->parts = MPIR_Parts_begin(comm, COLL_TAG_NODES, groups, err);
+    m->parts = MPIR_Parts_begin(comm, tag, groups, err);
     for (int i = 0; i < MPIR_PARTS; i++)
         if (groups[i])
             MPIR_Group_release(groups[i]);
@@ -137,25 +137,67 @@ void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm)
         free(m->nodes);
 }
 
-bool MPIR_Coll_nodes_step(struct coll_nodes_making *m, MPIR_Comm *comm)
+/* Its messages belong to calls of comm, whose parts have the same tag; or of an intercommunicator, if comm is its local group (MPIR_Inter_within). */
+static void follow(MPIR_Comm *part, const MPIR_Comm *comm, bool local)
+{
+    int of = local ? MPID_CONTEXT_PT2PT : MPID_CONTEXT_COLL;
+    MPID_Refused_with(&part->adi, MPIR_Comm_context(part, MPID_CONTEXT_PT2PT), MPIR_Comm_context(comm, of));
+    MPID_Refused_with(&part->adi, MPIR_Comm_context(part, MPID_CONTEXT_COLL), MPIR_Comm_context(comm, of));
+}
+
+/* All members have the parts, so nobody has refused the call in which they are made, and what those of one node agree on in it is safe. */
+static void take_parts(struct coll_nodes_making *m, MPIR_Comm *comm, MPIR_Comm *const parts[MPIR_PARTS])
+{
+    MPIR_Comm *node = parts[PART_NODE], *leaders = parts[PART_LEADERS];
+    comm->nodes = m->nodes;
+    comm->nodes->node = node;
+    comm->nodes->leaders = leaders;
+    follow(node, comm, m->tag == COLL_TAG_NODES);
+    if (leaders) {
+        follow(leaders, comm, m->tag == COLL_TAG_NODES);
+        leaders->apart = true;
+        leaders->team = MPIR_TEAM_NONE;
+    }
+    if (node->adi.size == 1) {
+        node->team = MPIR_TEAM_NONE;
+        return;
+    }
+    uint32_t number = MPIR_Coll_team_number(node);
+    m->team = MPIR_Agreement_begin(node, MPID_CONTEXT_COLL, COLL_TAG_TEAM, &number, 1);
+    if (!m->team) /* there is no memory to wait for the others later */
+        (void)MPIR_Coll_team_ask(node, COLL_TAG_TEAM);
+}
+
+static bool parts_over(struct coll_nodes_making *m, MPIR_Comm *comm)
 {
     MPIR_Comm *parts[MPIR_PARTS];
     int err;
-    if (!m->parts)
-        return true;
     if (!MPIR_Parts_step(m->parts, parts, &err))
         return false;
     m->parts = NULL;
+    m->refused = err ? MPIR_Refused(comm, MPID_CONTEXT_COLL, m->tag) : 0;
+    if (m->refused)
+        comm->nodes_asked = false;
     comm->apart = !err && m->nodes->most == 1;
-    if (err || comm->apart) {
+    if (err || comm->apart)
         free(m->nodes);
+    else
+        take_parts(m, comm, parts);
+    return true;
+}
+
+bool MPIR_Coll_nodes_step(struct coll_nodes_making *m, MPIR_Comm *comm)
+{
+    uint32_t number;
+    int err;
+    if (m->parts && !parts_over(m, comm))
+        return false;
+    if (!m->team)
         return true;
-    }
-    comm->nodes = m->nodes;
-    comm->nodes->node = parts[PART_NODE];
-    comm->nodes->leaders = parts[PART_LEADERS];
-    if (parts[PART_LEADERS])
-        parts[PART_LEADERS]->apart = true;
+    if (!MPIR_Agreement_step(m->team, &number, 1, &err))
+        return false;
+    m->team = NULL;
+    MPIR_Coll_team_join(comm->nodes->node, err ? 0 : number);
     return true;
 }
 
@@ -171,22 +213,23 @@ void MPIR_Coll_nodes_heard(MPIR_Comm *comm)
 }
 
 /* What goes wrong is no error of the call: it is done by other rows, and hears itself of a process that is lost. */
-void MPIR_Coll_nodes_ask(MPIR_Comm *comm)
+int MPIR_Coll_nodes_ask(MPIR_Comm *comm, int tag)
 {
     struct coll_nodes_making m;
-    MPIR_Coll_nodes_begin(&m, comm);
+    MPIR_Coll_nodes_begin(&m, comm, tag);
     while (!MPIR_Coll_nodes_step(&m, comm))
         MPID_DeviceCheck(MPID_BLOCKING);
     MPIR_Coll_nodes_heard(comm);
+    return m.refused ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
 }
 
-void MPIR_Coll_nodes_give_up(MPIR_Comm *comm, int why)
+void MPIR_Coll_nodes_give_up(MPIR_Comm *comm)
 {
     MPIR_Comm *node = comm->nodes->node;
     int tag = (int)((comm->coll_seq - 1) & (MPIR_COMM_TAGS - 1));
     for (int k = 0; k < 2; k++) { /* no call has more parts on a node */
         node->coll_seq = coll_nodes_number(tag, k) + 1;
-        MPIR_Coll_team_give_up(node, why);
+        MPIR_Coll_team_give_up(node);
     }
 }
 

@@ -21,18 +21,21 @@ struct MPIR_Nodes {
 };
 
 /* Make what is above, if the communicator is over several nodes and one of them has several members; collective, of those that have agreed on
- * its facts.  Where there is no memory, here or elsewhere, it just has no such thing. */
-void MPIR_Coll_nodes_ask(MPIR_Comm *comm);
+ * its facts, with messages that have the tag.  Where there is no memory, here or elsewhere, it just has no such thing.  Returns an error class if
+ * somebody has refused the call that the tag is of: then it is asked again. */
+int MPIR_Coll_nodes_ask(MPIR_Comm *comm, int tag);
 /* The same without waiting: begin, take steps until one is true, and say when the facts of the communicator are there. */
 struct coll_nodes_making {
     struct MPIR_Nodes *nodes;
-    struct MPIR_Parts *parts; /* NULL: there is nothing to do */
+    struct MPIR_Parts *parts;    /* NULL: there is nothing to do, or they are there */
+    struct MPIR_Agreement *team; /* of the members on this node; NULL: there is none yet, or no more */
+    int tag, refused;
 };
-void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm);
+void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm, int tag);
 bool MPIR_Coll_nodes_step(struct coll_nodes_making *m, MPIR_Comm *comm);
 void MPIR_Coll_nodes_heard(MPIR_Comm *comm);
 /* This process does not come to the present call: the others on its node need not wait at the team there. */
-void MPIR_Coll_nodes_give_up(MPIR_Comm *comm, int why);
+void MPIR_Coll_nodes_give_up(MPIR_Comm *comm);
 /* The number from which part k of the call with this tag counts, on the node or among the leaders. */
 static inline uint32_t coll_nodes_number(int tag, int k)
 {

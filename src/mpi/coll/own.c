@@ -23,7 +23,7 @@ struct coll_own {
 static const struct coll_alg *row_of(const struct coll *c, const struct coll_size *size)
 {
     struct coll_size s = *size;
-    if (c->comm->team != MPIR_TEAM_HAS || s.anywhere || s.local)
+    if (!MPIR_Comm_has_team(c->comm) || s.anywhere || s.local)
         return NULL;
     s.team = true;
     const struct coll_alg *row = MPIR_Coll_choose(c->kind, &c->comm->facts, &s);
@@ -40,21 +40,22 @@ static MPIR_Comm *make_comm(MPIR_Comm *of, int *err)
     comm->no_handle = true;
     comm->facts = of->facts;
     comm->facts.asked = 0;
-    *err = MPIR_Coll_team_ask(comm);
+    *err = MPIR_Coll_team_ask(comm, COLL_TAG_TEAM);
     if (!*err && comm->team == MPIR_TEAM_HAS)
         return comm;
     MPIR_Comm_release(comm);
     return NULL;
 }
 
-struct coll_own *MPIR_Coll_own_make(const struct coll *c, const struct coll_size *s, bool able, int *err)
+struct coll_own *MPIR_Coll_own_make(const struct coll *c, const struct coll_size *s, bool able, int tag,
+                                    int *err)
 {
     const struct coll_alg *row = row_of(c, s);
     if (!row)
         return NULL;
     struct coll_own *o = calloc(1, sizeof *o);
     uint32_t full = !o || !able || c->comm->owns >= MOST;
-    *err = MPIR_Agree_max(c->comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(c->comm), &full, 1);
+    *err = MPIR_Agree_max(c->comm, NULL, MPID_CONTEXT_COLL, tag, &full, 1);
     if (!*err && !full)
         o->comm = make_comm(c->comm, err);
     if (!o || !o->comm) {

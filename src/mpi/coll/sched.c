@@ -430,7 +430,7 @@ static void begin(struct coll_sched *d, const struct step *s)
     int64_t count;
     MPIR_Comm *comm = comm_at(s, c->comm);
     slot->live = false;
-    if (!find_data(s, &buf, &count))
+    if (d->st.refused || !find_data(s, &buf, &count))
         return;
     if (d->st.mute)
         count = 0;
@@ -569,24 +569,47 @@ static void look_at_nodes(struct coll_sched *d)
     d->call.composes = coll_composes(d->call.comm);
 }
 
-/* The facts are there, or will never be. */
-static void facts_over(struct coll_sched *d)
+static void end_without_steps(struct coll_sched *d, int err)
+{
+    MPIR_Coll_note(&d->call, err);
+    d->nsteps = 0;
+    d->noted = true;
+}
+
+/* Somebody has refused a call, which was to agree on the facts: that is up to the next one.  False: it waits for them. */
+static bool ask_again(struct coll_sched *d)
+{
+    struct coll *c = &d->call;
+    int err = MPIR_Refused(c->comm, c->which, c->tag);
+    if (!err)
+        err = MPIR_Coll_facts_ask(c);
+    if (err)
+        end_without_steps(d, err);
+    else if (c->comm->facts.asked)
+        MPIR_Coll_facts_await(c->comm, &d->driven);
+    return err || !c->comm->facts.asked;
+}
+
+/* The facts are there, or will never be; or (false) they are asked for again. */
+static bool facts_over(struct coll_sched *d)
 {
     const MPIR_Coll_facts *f = &d->call.comm->facts;
+    if ((f->again || f->asked) && !MPIR_Coll_facts_there(&d->call) && !ask_again(d))
+        return false;
+    if (d->noted)
+        return true;
     look_at_nodes(d);
     const struct coll_alg *row = f->heard ? MPIR_Coll_meeting_row(&d->call, &d->size) : NULL;
     if (row) {
         at_team(d, row);
-        return;
+        return true;
     }
     MPIR_Coll_meeting_absent(d->call.comm, d->call.when);
     if (f->heard)
         note_later(d);
     else
-        MPIR_Coll_note(&d->call, MPIR_Err(f->failed, NULL, "the processes could not agree how to do this"));
-    if (!f->heard)
-        d->nsteps = 0;
-    d->noted = true;
+        end_without_steps(d, MPIR_Err(f->failed, NULL, "the processes could not agree how to do this"));
+    return true;
 }
 
 static struct coll_sched *sched_of(struct MPIR_Driven *driven)
@@ -597,7 +620,8 @@ static struct coll_sched *sched_of(struct MPIR_Driven *driven)
 void MPIR_Sched_heard(struct MPIR_Driven *driven)
 {
     struct coll_sched *d = sched_of(driven);
-    facts_over(d);
+    if (!facts_over(d))
+        return;
     if (!d->meets ||
         d->call.comm->meetings.first == &d->meeting) /* the others are driven when it is their turn */
         MPIR_Drive(driven);
@@ -617,11 +641,6 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
                    : met == COLL_MET_MOVED ? MPIR_DRIVE_MOVED
                                            : MPIR_DRIVE_SLEEPS;
         d->meets = false;
-        int err = d->own ? 0 : MPIR_Coll_refusal(d->call.comm, d->call.when);
-        if (err) {
-            MPIR_Coll_note(&d->call, err);
-            return complete(d);
-        }
         if (!d->own)
             note_later(d);
     }
@@ -630,7 +649,8 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
             MPIR_Coll_facts_await(d->call.comm, driven);
             return MPIR_DRIVE_SLEEPS;
         }
-        facts_over(d);
+        if (!facts_over(d))
+            return MPIR_DRIVE_SLEEPS;
     }
     while (d->at < d->nsteps)
         if (take(d, &d->steps[d->at]))
@@ -674,15 +694,14 @@ static int start(MPIR_Request *r)
     struct coll_sched *d = r->aux;
     d->at = 0;
     d->st.err = 0;
-    d->st.mute = false;
+    d->st.mute = d->st.refused = false;
     MPIR_Copies_move(d->copies, MPIR_COPY_IN, 0, -1);
     d->meets = d->own && MPIR_Coll_own_start(d->own, &d->meeting, &d->driven);
     go(d);
     return 0;
 }
 
-/* "MPI_Ibarrier", "MPI_Barrier_init" */
-static const char *name_of(const struct coll *c, bool persistent)
+const char *MPIR_Coll_name(const struct coll *c, enum coll_form form)
 {
     static char name[64];
     const char *kind = MPIR_Coll_tables[c->kind % COLL_INTER].name, *more = "";
@@ -690,8 +709,9 @@ static const char *name_of(const struct coll *c, bool persistent)
         more = "_block";
     if (c->kind == COLL_NEIGHBOR_ALLGATHER || c->kind == COLL_NEIGHBOR_ALLTOALL)
         more = c->rtypes ? "w" : c->rcounts.p ? "v" : "";
-    snprintf(name, sizeof name, "MPI_%s%s%s%s", persistent ? "" : "I", kind, more, persistent ? "_init" : "");
-    if (persistent && name[4] >= 'a')
+    snprintf(name, sizeof name, "MPI_%s%s%s%s", form == COLL_NONBLOCKING ? "I" : "", kind, more,
+             form == COLL_PERSISTENT ? "_init" : "");
+    if (name[4] >= 'a')
         name[4] = (char)(name[4] - 'a' + 'A');
     return name;
 }
@@ -701,7 +721,8 @@ static const char *parts(MPIR_Request *r, void (*add)(MPIR_Request *message, voi
     struct coll_sched *d = r->aux;
     if (d->noted && !d->meets && d->at < d->nsteps && slot_of(d)->live)
         add(&slot_of(d)->watched.request, arg);
-    return name_of(&d->call, (r->obj.flags & MPIR_REQUEST_PERSISTENT) != 0);
+    return MPIR_Coll_name(&d->call,
+                          r->obj.flags & MPIR_REQUEST_PERSISTENT ? COLL_PERSISTENT : COLL_NONBLOCKING);
 }
 
 static struct MPIR_Copies **copies(MPIR_Request *r)
@@ -801,16 +822,24 @@ static int take_part_mutely(const struct coll *begun, MPIR_Comm *comm, int err)
     struct coll_size s = { .p = comm->adi.size };
     struct coll call = *begun, *c = &call;
     c->st = &st;
-    MPIR_Coll_team_give_up(comm, 0);
-    if (MPIR_Coll_tables[c->kind].describe(c, &s) != 0 || s.local)
+    int unlike = MPIR_Coll_tables[c->kind].describe(c, &s);
+    if (unlike != 0) { /* more than that is wrong */
+        MPIR_Coll_refuse(c, COLL_NONBLOCKING, unlike);
+        *ku_err_last() = st.words;
         return err;
-    if (!MPIR_Coll_facts_there(comm) && !MPIR_Coll_facts_ask(comm)) {
-        while (comm->facts.asked)
-            MPID_DeviceCheck(MPID_BLOCKING);
-        MPIR_Coll_team_give_up(comm, 0); /* of the team that the others have found */
     }
-    c->room = COLL_NO_ROOM;
     s.anywhere = coll_anywhere(c);
+    if (!s.local && !MPIR_Coll_facts_there(c))
+        (void)MPIR_Coll_facts_wait(c);
+    /* by a stream if the others do, as who waits for one does not look for messages; else they find out that this process does not come */
+    s.team = !s.local && !s.anywhere && c->kind == COLL_BCAST && coll_uses_team(c);
+    if (s.team)
+        MPIR_Coll_meetings_end(comm);
+    else
+        MPIR_Coll_team_give_up(comm);
+    if (s.local)
+        return err;
+    c->room = COLL_NO_ROOM;
     MPIR_Coll_nodes_is(comm, &s);
     c->composes = coll_composes(comm);
     if (comm->facts.heard)
@@ -822,7 +851,7 @@ static int give_up_begun(const struct coll *begun, MPIR_Comm *comm, int err)
 {
     if (err == MPI_ERR_NO_MEM)
         return take_part_mutely(begun, comm, err);
-    MPIR_Coll_team_give_up(comm, err);
+    MPIR_Coll_refuse(begun, COLL_NONBLOCKING, err);
     return err;
 }
 
@@ -833,6 +862,8 @@ static int be_mute(struct coll *c, MPIR_Comm *comm)
     int muted = MPIR_Coll_muted;
     MPIR_Coll_muted = 0; /* other threads may come while this one waits */
     int err = MPIR_Coll_begin(c, &none, comm);
+    if (err)
+        MPIR_Coll_refuse(c, COLL_NONBLOCKING, err);
     return err ? err : take_part_mutely(c, comm, muted);
 }
 
@@ -840,12 +871,12 @@ static int be_mute(struct coll *c, MPIR_Comm *comm)
 static int join(struct coll_sched *d)
 {
     MPIR_Comm *comm = d->call.comm;
-    bool waits = !d->size.local && !MPIR_Coll_facts_there(comm);
+    bool waits = !d->size.local && !MPIR_Coll_facts_there(&d->call);
     const struct coll_alg *row = waits ? NULL : MPIR_Coll_meeting_row(&d->call, &d->size);
     int err = waits || row ? keep_types(d) : 0;
     if (waits && !err)
-        err = MPIR_Coll_facts_ask(comm);
-    if (waits && !err && MPIR_Coll_facts_there(comm)) {
+        err = MPIR_Coll_facts_ask(&d->call);
+    if (waits && !err && MPIR_Coll_facts_there(&d->call)) {
         waits = false;
         look_at_nodes(d);
         row = MPIR_Coll_meeting_row(&d->call, &d->size);
@@ -876,19 +907,16 @@ int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **reques
     return 0;
 }
 
-int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
+/* Agree on what it needs, with messages of the call that makes it, whose tag is `tag`; and note its steps. */
+static int make(struct coll_sched *d, int tag)
 {
-    int err;
-    struct coll_sched *d = prepare(c, comm, &err);
-    if (!d)
-        return err;
-    d->call.tag = MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1));
-    if (!d->size.local)
-        err = MPIR_Coll_settle(comm);
+    struct coll asks = d->call;
+    asks.tag = tag;
+    int err = d->size.local ? 0 : MPIR_Coll_settle(&asks);
     look_at_nodes(d);
     int kept = err ? err : keep_types(d);
     if (!err)
-        d->own = MPIR_Coll_own_make(&d->call, &d->size, !kept, &err);
+        d->own = MPIR_Coll_own_make(&d->call, &d->size, !kept, tag, &err);
     if (!err)
         err = kept;
     if (!err)
@@ -896,6 +924,28 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
     if (!err && d->st.err) {
         *ku_err_last() = d->st.words;
         err = d->st.err;
+    }
+    return err;
+}
+
+int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request)
+{
+    int err, tag;
+    uint32_t after = comm->coll_seq + MPIR_INIT_NUMBERS;
+    struct coll_sched *d = prepare(c, comm, &err);
+    if (!d) {
+        comm->coll_seq = after - MPIR_INIT_NUMBERS;
+        MPIR_Coll_init_refused(comm, err, MPIR_Coll_name(c, COLL_PERSISTENT));
+        return err;
+    }
+    tag = d->call.tag;
+    d->call.tag = MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1));
+    err = make(d, tag);
+    comm->coll_seq = after;
+    if (err && !MPIR_Refused(comm, MPID_CONTEXT_COLL, tag)) { /* the others may have it, and will start it */
+        struct ku_err words = *ku_err_last();
+        MPIR_Coll_refuse_starts(&d->call, err);
+        *ku_err_last() = words;
     }
     if (err)
         return failed(d, err);

@@ -26,7 +26,7 @@ uint32_t MPIR_Coll_team_what(uint32_t when, uint64_t words, uint64_t room)
 
 void MPIR_Coll_team_lost(MPIR_Comm *comm)
 {
-    comm->team = MPIR_TEAM_NONE;
+    comm->team = MPIR_TEAM_BROKEN;
     comm->quick = false;
 }
 
@@ -137,8 +137,7 @@ enum coll_met MPIR_Coll_team_meet_again(struct coll *c, int turn)
     return meet_by_steps(c, mix(mix(c->when, MPIR_Coll_words_of(c)), 3 + (uint64_t)turn));
 }
 
-/* MPI_COMM_WORLD has its team from the start. */
-static bool has_team(MPIR_Comm *comm)
+bool MPIR_Coll_team_given(MPIR_Comm *comm)
 {
     if (comm == &MPIR_Comm_world && comm->team == MPIR_TEAM_UNASKED) {
         uint32_t number = MPID_Team_given(&comm->adi);
@@ -153,14 +152,15 @@ bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes)
     uint32_t what = 1;
     for (size_t i = 0; i < bytes; i++)
         what = mix(what, ((const uint8_t *)facts)[i]);
-    return has_team(comm) && meet(comm, 0, what, NULL, NULL);
+    return MPIR_Coll_team_given(comm) && meet(comm, 0, what, NULL, NULL);
 }
 
 bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike)
 {
     uint32_t when = ++comm->coll_seq;
     MPIR_Coll_meetings_end(comm);
-    return has_team(comm) && meet(comm, when, MPIR_Coll_team_what(when, COLL_KINDS, alike), NULL, NULL);
+    return MPIR_Coll_team_given(comm) &&
+           meet(comm, when, MPIR_Coll_team_what(when, COLL_KINDS, alike), NULL, NULL);
 }
 
 static bool short_run(int64_t count, const MPIR_Datatype *type)
@@ -245,18 +245,24 @@ struct coll_cost MPIR_Coll_team_cost(const struct coll_size *s)
 void MPIR_Coll_team_join(MPIR_Comm *comm, uint32_t number)
 {
     comm->team = number ? MPIR_TEAM_HAS : MPIR_TEAM_NONE;
+    comm->team_allotted = 0;
     MPID_Team_join(&comm->adi, number);
 }
 
 uint32_t MPIR_Coll_team_number(MPIR_Comm *comm)
 {
-    return comm->adi.rank == 0 ? MPID_Team_allot(&comm->adi) : 0;
+    if (comm->adi.rank == 0 && comm->team_allotted == 0)
+        comm->team_allotted = MPID_Team_allot(&comm->adi);
+    return comm->team_allotted;
 }
 
-int MPIR_Coll_team_ask(MPIR_Comm *comm)
+int MPIR_Coll_team_ask(MPIR_Comm *comm, int tag)
 {
     uint32_t number = MPIR_Coll_team_number(comm);
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, COLL_TAG_TEAM, &number, 1);
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &number, 1);
+    int refused = err ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
+    if (refused)
+        return refused;
     MPIR_Coll_team_join(comm, err ? 0 : number);
     MPIR_Coll_quick_ready(comm);
     return err;
@@ -264,7 +270,15 @@ int MPIR_Coll_team_ask(MPIR_Comm *comm)
 
 /* ---- Streams ------------------------------------------------------------------------------------------------------ */
 
-enum { FAILED = -1 }; /* in place of the number of bytes: the source has nothing to show */
+/* In place of the number of bytes: the source has nothing to show; nor will anybody have, as it has heard (refuse.c). */
+enum { FAILED = -1, REFUSED = -4 };
+_Static_assert((int)REFUSED != (int)MPID_STREAM_LOST && (int)REFUSED != (int)MPID_STREAM_MESSAGES,
+               "they differ");
+
+static int64_t bytes_of(const struct coll *c, int64_t count, const MPIR_Datatype *type)
+{
+    return !c->st->mute ? count * type->adi.size : c->st->refused ? REFUSED : FAILED;
+}
 
 /* False: the call is done by messages. */
 static bool ready(struct coll *c)
@@ -293,7 +307,7 @@ static void show(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *
 {
     struct MPID_Stream s;
     struct coll_block from = { (void *)(uintptr_t)buf, count, type };
-    int64_t bytes = c->st->mute ? FAILED : count * type->adi.size, n;
+    int64_t bytes = bytes_of(c, count, type), n;
     c->st->team_broke = !MPID_Stream_show(&s, &c->comm->adi, c->when, bytes);
     if (c->st->team_broke)
         return;
@@ -338,15 +352,11 @@ static bool borrow(struct coll *c, struct MPID_Stream *s, const struct coll_bloc
     return can;
 }
 
-/* The source is lost, or has refused the call.  (Messages will say that it is lost.) */
+/* The source is lost, or somebody has refused the call: messages will say so. */
 static void lost(struct coll *c, MPIR_Datatype *type)
 {
     char nothing;
-    int err = MPIR_Coll_refusal(c->comm, c->when);
-    if (err)
-        MPIR_Coll_note(c, err);
-    else
-        MPIR_Coll_recv(c, &nothing, 0, type, c->root);
+    MPIR_Coll_recv(c, &nothing, 0, type, c->root);
 }
 
 void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype *type)
@@ -356,7 +366,7 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
     int64_t bytes = count * type->adi.size, n, there;
     if (!ready(c))
         return;
-    there = MPID_Stream_see(&s, &c->comm->adi, c->when, c->root);
+    there = MPID_Stream_see(&s, &c->comm->adi, c->when, c->root, c->tag);
     bool refuses = there == bytes && s.lent && !borrow(c, &s, &to);
     for (int64_t at = 0, all = s.lent ? 0 : there; at < all; at += n) {
         const void *from = MPID_Stream_next(&s, &n);
@@ -374,7 +384,7 @@ void MPIR_Coll_stream_in(struct coll *c, void *buf, int64_t count, MPIR_Datatype
         return;
     if (refuses)
         MPIR_Coll_recv(c, buf, count, type, c->root);
-    else if (there == MPID_STREAM_LOST)
+    else if (there == MPID_STREAM_LOST || there == REFUSED)
         lost(c, type);
     else
         MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = there == FAILED ? 0 : there }, bytes, c->root);
@@ -390,7 +400,7 @@ static enum coll_met go_on_giving(struct coll_meeting *m)
     if (!m->come && !MPID_Stream_may_show(&c->comm->adi, c->when))
         return COLL_MET_NOT;
     if (!m->come) {
-        m->there = c->st->mute ? FAILED : c->rcount * c->rtype->adi.size;
+        m->there = bytes_of(c, c->rcount, c->rtype);
         m->at = 0;
         m->come = MPID_Stream_show(&m->stream, &c->comm->adi, c->when, m->there);
     }
@@ -412,10 +422,10 @@ static enum coll_met go_on_taking(struct coll_meeting *m)
     struct coll *c = m->call;
     struct coll_block to = { c->rbuf, c->rcount, c->rtype };
     int64_t bytes = c->rcount * c->rtype->adi.size, n;
-    if (!m->come && !MPID_Stream_may_see(&c->comm->adi, c->when, c->root))
+    if (!m->come && !MPID_Stream_may_see(&c->comm->adi, c->when, c->root, c->tag))
         return COLL_MET_NOT;
     if (!m->come) {
-        m->there = MPID_Stream_see(&m->stream, &c->comm->adi, c->when, c->root);
+        m->there = MPID_Stream_see(&m->stream, &c->comm->adi, c->when, c->root, c->tag);
         m->come = true;
         m->at = 0;
     }
@@ -434,7 +444,7 @@ static enum coll_met go_on_taking(struct coll_meeting *m)
     MPID_Stream_end(&m->stream);
     if (m->there == MPID_STREAM_MESSAGES)
         return COLL_MET_NEVER;
-    if (m->there == MPID_STREAM_LOST)
+    if (m->there == MPID_STREAM_LOST || m->there == REFUSED)
         lost(c, c->rtype);
     else
         MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = m->there == FAILED ? 0 : m->there }, bytes,

@@ -3,14 +3,27 @@
 
 void MPIR_Coll_note(struct coll *c, int err)
 {
-    if (!err || c->st->err)
+    if (!err || c->st->refused)
         return;
-    c->st->err = err;
+    struct ku_err words = *ku_err_last();
+    int refused = MPIR_Refused(c->comm, c->which, c->tag);
+    c->st->refused = refused != 0;
+    if (c->st->err)
+        return;
+    if (!refused)
+        *ku_err_last() = words;
+    c->st->err = refused ? refused : err;
     c->st->words = *ku_err_last();
     c->st->mute = true;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
+
+/* Somebody has refused the call: there is nobody to send to or to wait for. */
+static inline bool over(const struct coll *c)
+{
+    return __builtin_expect(c->st->mute, 0) && c->st->refused;
+}
 
 static int64_t quiet(const struct coll *c, int64_t count)
 {
@@ -36,6 +49,8 @@ void MPIR_Coll_send(struct coll *c, const void *buf, int64_t count, MPIR_Datatyp
         MPIR_Sched_send(c, buf, count, type, dest, true);
         return;
     }
+    if (over(c))
+        return;
     MPIR_Coll_note(c, MPIR_P2p_send(buf, quiet(c, count), type, dest, c->tag, c->comm, c->which));
 }
 
@@ -45,6 +60,8 @@ void MPIR_Coll_recv(struct coll *c, void *buf, int64_t count, MPIR_Datatype *typ
         MPIR_Sched_recv(c, buf, count, type, source, true);
         return;
     }
+    if (over(c))
+        return;
     MPIR_Status status = { 0 };
     int err = MPIR_P2p_recv(buf, quiet(c, count), type, source, c->tag, c->comm, c->which, &status);
     MPIR_Coll_received(c, err, &status, count * type->adi.size, source);
@@ -56,6 +73,8 @@ void MPIR_Coll_recv_heap(struct coll *c, struct coll_heap *h, int source)
         MPIR_Sched_recv_heap(c, h, source);
         return;
     }
+    if (over(c))
+        return;
     MPIR_Status status = { 0 };
     MPIR_Coll_note(c, MPIR_P2p_recv(h->data + h->used, quiet(c, h->room - h->used), coll_bytes(), source,
                                     c->tag, c->comm, c->which, &status));
@@ -71,6 +90,8 @@ void MPIR_Coll_sendrecv(struct coll *c, const void *sbuf, int64_t scount, MPIR_D
         MPIR_Sched_wait(c, step, NULL);
         return;
     }
+    if (over(c))
+        return;
     MPIR_Status status = { 0 };
     int err = MPIR_P2p_sendrecv(sbuf, quiet(c, scount), stype, dest, c->tag, rbuf, quiet(c, rcount), rtype,
                                 source, c->tag, c->comm, c->which, &status);
@@ -123,6 +144,8 @@ void MPIR_Coll_batch_send(struct coll_batch *b, const void *buf, int64_t count, 
         b->n++;
         return;
     }
+    if (over(c))
+        return;
     int err = MPIR_P2p_isend(buf, quiet(c, count), type, dest, c->tag, c->comm, c->which, &b->op[i].request);
     if (err)
         MPIR_Coll_note(c, err);
@@ -141,6 +164,8 @@ void MPIR_Coll_batch_recv_while(struct coll_batch *b, const bool *wanted, void *
         b->n++;
         return;
     }
+    if (over(c))
+        return;
     int err =
         MPIR_P2p_irecv(buf, quiet(c, count), type, source, c->tag, c->comm, c->which, &b->op[i].request);
     if (err)

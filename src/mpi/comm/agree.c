@@ -7,6 +7,8 @@
  *   SPREAD -> DONE
  * Invariants
  *   1. Whoever takes part in one stage takes part in all: a message fails when its peer is lost, and then it goes on.
+ *      But if somebody has refused the call that this is part of, all who take part hear of that themselves before there is a result, and each
+ *      stops where it is.
  *   2. Who could not hear somebody says so in AGREE_ERROR, up and down, so that nobody believes in a result while another
  *      has given up.  A child that can no longer be told is lost itself. */
 #include "agree.h"
@@ -44,8 +46,11 @@ static void note(struct agree *a, int err)
     if (!err)
         return;
     if (!a->err) {
-        a->err = err;
-        a->words_of_err = *ku_err_last();
+        struct ku_err words = *ku_err_last();
+        int refused = MPIR_Refused(a->party.comm, a->party.which, a->party.tag);
+        a->refused = refused != 0;
+        a->err = refused ? refused : err;
+        a->words_of_err = refused ? *ku_err_last() : words;
     }
     if ((uint64_t)err > a->value[AGREE_ERROR])
         a->value[AGREE_ERROR] = (uint64_t)err;
@@ -64,10 +69,15 @@ static void hear(struct agree *a, struct place from, struct agree_peer *p)
                            from.tag, from.comm, from.which, fresh(&p->request)));
 }
 
+/* Who is not told waits for ever, so where memory is lacking it is tried again. */
 static int tell(struct agree *a, struct place to, const uint64_t *value, MPIR_Request *r)
 {
-    return MPIR_P2p_isend(value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), to.rank, to.tag,
-                          to.comm, to.which, fresh(r));
+    enum { TRIES = 10 };
+    int err = MPI_ERR_NO_MEM;
+    for (int i = 0; i < TRIES && err == MPI_ERR_NO_MEM; i++)
+        err = MPIR_P2p_isend(value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), to.rank, to.tag,
+                             to.comm, to.which, fresh(r));
+    return err;
 }
 
 static bool is_over(struct agree *a, MPIR_Request *r)
@@ -98,6 +108,7 @@ void MPIR_Agree_begin(struct agree *a, const struct party *p, int words)
     a->words = words;
     a->stage = HEAR;
     a->err = 0;
+    a->refused = false;
     a->over = 0;
     a->n = n;
     a->me = rank >= p->root ? rank - p->root : rank - p->root + n;
@@ -127,7 +138,13 @@ static void report(struct agree *a)
     a->stage = REPORT;
     if (is_top(a))
         return;
-    hear(a, above(a), &a->parent); /* first: an error is told */
+    hear(a, above(a),
+         &a->parent); /* first: an error is told, also of a message that came before and could not be kept */
+    (void)is_over(a, &a->parent.request);
+    if (a->refused) {
+        a->stage = DONE;
+        return;
+    }
     for (int w = 0; w < a->words; w++)
         a->sent[w] = a->value[w];
     note(a, tell(a, above(a), a->sent, &a->up));
@@ -149,12 +166,20 @@ static void spread(struct agree *a)
     }
 }
 
+static void next(struct agree *a, void (*stage)(struct agree *a))
+{
+    if (a->refused)
+        a->stage = DONE;
+    else
+        stage(a);
+}
+
 bool MPIR_Agree_step(struct agree *a)
 {
     if (a->stage == HEAR && children_over(a))
-        report(a);
+        next(a, report);
     if (a->stage == REPORT && (is_top(a) || (is_over(a, &a->up) && is_over(a, &a->parent.request))))
-        spread(a);
+        next(a, spread);
     if (a->stage == SPREAD && children_over(a))
         a->stage = DONE;
     return a->stage == DONE;

@@ -42,6 +42,7 @@ struct agree {
     int children, over; /* of this process in the tree; how many of them have answered or been told */
     int32_t me, n;      /* places in the tree: this process's, and how many there are; the root's is 0 */
     int err;            /* what this process could not hear or say */
+    bool refused;       /* since somebody takes no part (MPIR_Refused): it ends here, and so it does in all */
     struct ku_err words_of_err;
     uint64_t value[AGREE_WORDS], sent[AGREE_WORDS];
     MPIR_Request up;

@@ -203,7 +203,12 @@ static int start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
 int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, const uint32_t context[2])
 {
     int err = c->local ? start(parent, c->local, context[1]) : 0;
-    return err ? err : start(parent, c, context[0]);
+    if (!err)
+        err = start(parent, c, context[0]);
+    if (!err && c->local)
+        MPID_Refused_with(&c->local->adi, MPIR_Comm_context(c->local, MPID_CONTEXT_PT2PT),
+                          MPIR_Comm_context(c, MPID_CONTEXT_COLL));
+    return err;
 }
 
 void MPIR_Comm_release(MPIR_Comm *c)

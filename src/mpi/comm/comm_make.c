@@ -63,8 +63,8 @@ int MPIR_Comm_copy(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **c)
 int MPIR_Comm_dup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newcomm)
 {
     MPIR_Comm *c = NULL;
-    int err = comm->local ? 0 : MPIR_Coll_ready(comm);
     struct party p = MPIR_Comm_party(comm);
+    int err = comm->local ? 0 : MPIR_Coll_ready(comm, p.tag);
     if (!err)
         err = MPIR_Comm_copy(comm, info, &c);
     struct context_ask ask = { .err = err, .ids = ids_of(comm) };
@@ -102,10 +102,10 @@ static int make(const struct party *p, MPIR_Group *group, struct context_ask *as
 int MPIR_Comm_make(MPIR_Comm *comm, MPIR_Group *group, int err, MPIR_Comm **newcomm)
 {
     struct ku_err words = *ku_err_last();
-    int unready = MPIR_Coll_ready(comm);
+    struct party p = MPIR_Comm_party(comm);
+    int unready = MPIR_Coll_ready(comm, p.tag);
     if (err)
         *ku_err_last() = words;
-    struct party p = MPIR_Comm_party(comm);
     struct context_ask ask = { .err = err ? err : unready };
     err = make(&p, group, &ask, newcomm);
     if (!err && *newcomm)

@@ -14,6 +14,7 @@ typedef struct MPIR_Coll_facts {
     uint8_t known;   /* agreed, and a call that waits for the others has seen it: so in all of them */
     uint8_t heard;   /* agreed; else the next collective agrees first */
     uint8_t asked;   /* a nonblocking call has begun to agree on this, or on a team */
+    uint8_t again;   /* that was in vain, since somebody has refused the call: the next one asks */
     uint8_t ruled;   /* all have the same rules for sizes (src/mpi/coll/tune.c) */
     int failed;      /* the error class with which that ended; 0 */
     uint8_t crowded; /* some node has more ranks than cores */
@@ -35,8 +36,9 @@ typedef struct MPIR_Comm_hints {
     char *memory_kinds; /* mpi_assert_memory_alloc_kinds; NULL: not set */
 } MPIR_Comm_hints;
 
-/* Do its members have a team (mpid.h) for their collectives? */
-enum MPIR_COMM_TEAM { MPIR_TEAM_UNASKED = 0, MPIR_TEAM_NONE, MPIR_TEAM_HAS };
+/* Do its members have a team (mpid.h) for their collectives?  One that is broken has no meetings any more, as each member finds at the next one that
+ * it comes to; its streams go on. */
+enum MPIR_COMM_TEAM { MPIR_TEAM_UNASKED = 0, MPIR_TEAM_NONE, MPIR_TEAM_HAS, MPIR_TEAM_BROKEN };
 
 /* Nonblocking collectives that are under way at the team, in the order of the calls (src/mpi/coll/meeting.c). */
 struct coll_meeting;
@@ -44,7 +46,6 @@ typedef struct MPIR_Meetings {
     struct coll_meeting *first, *last;
     bool absent, refused; /* what is to be said when they are over, of call */
     uint32_t when;
-    int why; /* it was refused */
 } MPIR_Meetings;
 
 typedef struct MPIR_Comm {
@@ -74,7 +75,8 @@ typedef struct MPIR_Comm {
     bool nodes_asked;
     bool apart;   /* each member lies on a node of its own, as a call that all have been in has found */
     uint8_t team; /* enum MPIR_COMM_TEAM */
-    bool quick;   /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
+    uint32_t team_allotted; /* its number, of rank 0, until all have heard it; 0 */
+    bool quick;             /* the shortest collectives may go a shorter way (src/mpi/coll/quick.c) */
     MPIR_Meetings meetings;
     bool no_handle;   /* the program has none, or has freed it */
     int32_t detached; /* its requests that the user freed and the ADI still has */
@@ -84,6 +86,12 @@ typedef struct MPIR_Comm {
 } MPIR_Comm;
 
 extern MPIR_Comm MPIR_Comm_world, MPIR_Comm_self;
+
+/* The same in all members, who may not all know that it is broken. */
+static inline bool MPIR_Comm_has_team(const MPIR_Comm *c)
+{
+    return c->team >= MPIR_TEAM_HAS;
+}
 
 static inline uint32_t MPIR_Comm_context(const MPIR_Comm *c, int which) /* MPID_CONTEXT_* */
 {
@@ -128,14 +136,21 @@ void MPIR_Comm_hints_clear(MPIR_Comm_hints *hints);
 int MPIR_Comm_check_intra(const MPIR_Comm *comm);
 
 enum { MPIR_AGREE_WORDS = 31 };
-/* Agree on comm->facts if that has not happened; collective (src/mpi/coll).  Returns an error class. */
-int MPIR_Coll_ready(MPIR_Comm *comm);
+/* Agree on comm->facts if that has not happened, with messages of the call that has the tag; collective (src/mpi/coll).  Returns an error class. */
+int MPIR_Coll_ready(MPIR_Comm *comm, int tag);
 /* What `from` has agreed on holds for `to`, whose members are of it, if a call that waits has seen it. */
 void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to);
 
 /* The arguments of a collective over comm have been refused here before its body was called.  The others may have found nothing
  * wrong: it counts all the same (src/mpi/coll). */
-void MPIR_Coll_refused(MPIR_Comm *comm, int err);
+void MPIR_Coll_refused(MPIR_Comm *comm, int err, const char *call);
+/* The same of a call that makes a persistent operation. */
+void MPIR_Coll_init_refused(MPIR_Comm *comm, int err, const char *call);
+/* The error (recorded) of messages that nobody is to wait for, as a member has refused the call that they belong to; 0: nobody has, as far as it is
+ * known here. */
+int MPIR_Refused(const MPIR_Comm *comm, int which, int tag);
+/* Does an error that goes to the communicator's handler end the job, or this process? */
+bool MPIR_Comm_error_ends(const MPIR_Comm *comm);
 /* While it is set, by the thread that has the lock, collectives play their part with empty messages, wait for that and return this error: their
  * buffers are no good, though all else is. */
 extern int MPIR_Coll_muted __attribute__((visibility("hidden")));
@@ -170,7 +185,7 @@ void MPIR_Coll_nodes_free(MPIR_Comm *comm);
 void MPIR_Coll_stop(void);
 
 /* The tag of the next collective's messages.  Persistent ones have the other half of the tags (src/mpi/coll). */
-enum { MPIR_COMM_TAGS = 1 << 30 };
+enum { MPIR_COMM_TAGS = 1 << 30, MPIR_INIT_NUMBERS = 8 /* that each of these takes when it is made */ };
 static inline int MPIR_Comm_next_tag(MPIR_Comm *comm)
 {
     return (int)(comm->coll_seq++ & (MPIR_COMM_TAGS - 1));

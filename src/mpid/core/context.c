@@ -66,7 +66,7 @@ struct context *MPID_Context_get(uint32_t id)
     if (MPID_core.ncontexts > MPID_core.context_mask)
         grow();
     MPID_Fresh_init(c);
-    c->id = id;
+    c->id = c->refused_with = id;
     slot = &MPID_core.contexts[slot_of(id, MPID_core.context_mask)];
     c->chain = *slot;
     *slot = c;
@@ -91,6 +91,7 @@ static void clear(struct context *c)
         MPID_Unexp_remove(&c->unexp, m);
         MPID_Umsg_free(m);
     }
+    MPID_Refusals_free(c);
     MPID_Unexp_fini(&c->unexp);
     MPID_Posted_fini(&c->posted);
     MPID_Fresh_fini(c);

@@ -194,6 +194,8 @@ struct context {
     struct MPIR_COMMUNICATOR *comm;
     struct posted posted;
     struct unexp unexp;
+    uint32_t refused_with;     /* the context whose refusals hold here: mostly this one (refuse.c) */
+    struct refusals *refusals; /* of this one; NULL: none so far */
     /* With fresh_lock (fresh.c), on a line of their own. */
     _Alignas(64) struct ku_lock fresh_lock;
     struct MPIR_HANDLE *fresh, **fresh_last;
@@ -256,10 +258,15 @@ struct core_probe {
 };
 extern _Thread_local struct core_probe MPID_Probing __attribute__((tls_model("initial-exec")));
 
+enum core_doubt {
+    DOUBT_LOST = 1,   /* messages could not be kept for want of memory: receives that wait fail */
+    DOUBT_REFUSED = 2 /* something has been refused (refuse.c) */
+};
+
 struct core {
     uint32_t mode; /* enum MPID_MODE */
     bool up;
-    bool lost;            /* messages could not be kept for want of memory: receives that wait fail */
+    uint8_t doubts;       /* enum core_doubt: why a receive may wait in vain */
     bool gone_pending;    /* peers have gone since the last reap */
     uint32_t completions; /* for req_stamp */
     uint64_t sends;       /* every POLL_EVERY-th polls */
@@ -315,6 +322,7 @@ struct core {
     uint32_t live_msgs;
     int64_t unexp_bytes, unexp_peak, unexp_limit;
     bool xoff_any;
+    uint32_t nrefusals; /* known here */
     /* debugging */
     FILE *trace, *debug;
     bool debug_on, space_on;
@@ -542,6 +550,19 @@ static inline void req_keep(void *to, const void *body, size_t n)
         ku_copy_in_own(to, (void *)(uintptr_t)body, n);
 }
 
+/* refuse.c: what has been refused for messages of that context with that tag; NULL: nothing */
+const struct MPID_Refusal *MPID_Refused_in(struct context *c, int32_t tag);
+static inline const struct MPID_Refusal *refused_in(struct context *c, int32_t tag)
+{
+    return likely((MPID_core.doubts & DOUBT_REFUSED) == 0) ? NULL : MPID_Refused_in(c, tag);
+}
+bool MPID_Refused_by(struct context *c, int32_t tag, int32_t grank); /* by that member */
+int MPID_Err_refused(const struct MPID_Refusal *r); /* records the words; returns the class */
+void MPID_Refused_packet(const struct dev_head *h, const void *body, size_t len);
+/* The sender of a message that waits for this process gets the error. */
+void MPID_Refused_answer(const struct context *c, int32_t tag, int32_t peer, struct pkt_op sender);
+void MPID_Refusals_free(struct context *c);
+
 /* place.c: bodies that a device receives straight into the buffer of the receive (device.h). */
 uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t len);
 void *MPID_Place_at(void *arg, uint64_t ticket);
@@ -606,7 +627,8 @@ bool MPID_Rndv_claimed(struct rndv *v); /* sender: SHARE has come; false: it is 
 void MPID_Rndv_ask(struct rndv *v);     /* receiver: send CTS */
 void MPID_Rndv_stream(struct rndv *v);  /* its payload goes, or is fetched, behind that of those before it */
 void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error); /* a CTS with nothing to follow */
-void MPID_Rndv_cts_key(struct rndv *v);                                 /* receiver: send CTS_KEY */
+void MPID_Rndv_control(struct peer *p, const struct pkt *k); /* a packet that belongs to no operation */
+void MPID_Rndv_cts_key(struct rndv *v);                      /* receiver: send CTS_KEY */
 
 /* pull.c */
 void MPID_Pull_begin(struct rndv *v, uint64_t address); /* receiver: in which way?  Begin */

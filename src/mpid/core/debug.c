@@ -3,11 +3,11 @@
 #include <stdarg.h>
 #include "util/clock.h"
 
-static const char *const kind_name[] = { "?",     "SHORT",  "EAGER",      "RTS",   "CTS",
-                                         "DATA",  "CANCEL", "CANCEL_ACK", "XOFF",  "XON",
-                                         "SYNC",  "SHARE",  "SHARED",     "START", "PUT",
-                                         "GET",   "GOT",    "ATOMIC",     "FLUSH", "MEM_ACK",
-                                         "WATCH", "DIED",   "RTS_KEY",    "BYE",   "CTS_KEY" };
+static const char *const kind_name[] = { "?",       "SHORT",      "EAGER", "RTS",  "CTS",     "DATA",
+                                         "CANCEL",  "CANCEL_ACK", "XOFF",  "XON",  "SYNC",    "SHARE",
+                                         "SHARED",  "START",      "PUT",   "GET",  "GOT",     "ATOMIC",
+                                         "FLUSH",   "MEM_ACK",    "WATCH", "DIED", "RTS_KEY", "BYE",
+                                         "CTS_KEY", "REFUSED" };
 _Static_assert(sizeof kind_name / sizeof *kind_name == PKT_KINDS, "each kind has a name");
 
 void MPID_Debug(const char *fmt, ...)

@@ -18,14 +18,17 @@ static void fail_context(struct context *c, void *arg)
 /* A message is gone, for want of even a descriptor: nobody can tell any more which receive waits in vain. */
 static void lose(void)
 {
-    MPID_core.lost = true;
+    MPID_core.doubts |= DOUBT_LOST;
     MPID_Contexts_each(fail_context, NULL);
 }
 
 /* Keep a message that nobody waits for. */
 static void keep(struct context *c, int32_t peer, const struct dev_head *h, const void *body, size_t len)
 {
-    struct umsg *m = MPID_Umsg_make(len > PKT_SHORT_MAX ? (int64_t)len : 0);
+    struct umsg *m;
+    if (unlikely(refused_in(c, (int32_t)h->tag) != NULL))
+        return;
+    m = MPID_Umsg_make(len > PKT_SHORT_MAX ? (int64_t)len : 0);
     if (m == NULL) {
         m = MPID_Umsg_make(0);
         if (m == NULL) {
@@ -99,6 +102,10 @@ static void rts_in(int32_t peer, const struct dev_head *h, const void *body, siz
     if (r != NULL) {
         matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)in.rts.total);
         MPID_Rndv_recv(r, peer, (int32_t)h->source, (int32_t)h->tag, &in, true);
+        return;
+    }
+    if (c != NULL && unlikely(refused_in(c, (int32_t)h->tag) != NULL)) {
+        MPID_Refused_answer(c, (int32_t)h->tag, peer, in.rts.sender);
         return;
     }
     m = c != NULL ? MPID_Umsg_make(0) : NULL;
@@ -232,6 +239,9 @@ static void odd_in(int32_t peer, const struct dev_head *h, const void *body, siz
         break;
     case PKT_DIED:
         MPID_Jobs_died(peer, (int32_t)h->tag);
+        break;
+    case PKT_REFUSED:
+        MPID_Refused_packet(h, body, len);
         break;
     default:
         MPID_Mem_packet(peer, h, body, len);

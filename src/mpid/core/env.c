@@ -300,7 +300,8 @@ static void teardown(void)
     ku_slab_fini(&MPID_core.rndvs);
     MPID_Mem_fini();
     MPID_core.busy = NULL;
-    MPID_core.lost = MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
+    MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
+    MPID_core.doubts = 0;
     MPID_core.failed_seen = MPID_core.answered = 0;
     MPID_core.alive = 0;
     pmi_trace_end();

@@ -61,7 +61,7 @@ static int32_t nobody_left(const struct MPIR_COMMUNICATOR *comm)
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
 {
     int32_t grank = source != MPI_ANY_SOURCE ? grank_of(comm, source) : nobody_left(comm);
-    if (MPID_core.lost) {
+    if (MPID_core.doubts & DOUBT_LOST) {
         *error_code =
             ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");
         return true;

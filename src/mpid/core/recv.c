@@ -62,6 +62,15 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
     MPID_Umsg_free(m);
 }
 
+static bool in_vain(struct context *c, const struct MPIR_HANDLE *r, int *err)
+{
+    const struct MPID_Refusal *refusal = refused_in(c, r->tag);
+    if (refusal == NULL)
+        return MPID_Recv_hopeless(r->comm, r->rank, err);
+    *err = MPID_Err_refused(refusal);
+    return true;
+}
+
 static int recv_begin(struct MPIR_HANDLE *r)
 {
     struct context *c;
@@ -79,7 +88,7 @@ static int recv_begin(struct MPIR_HANDLE *r)
         MPID_Recv_umsg(r, m);
         return 0;
     }
-    if (unlikely(MPID_core.peers.nlost != 0 || MPID_core.lost) && MPID_Recv_hopeless(r->comm, r->rank, &err))
+    if (unlikely(MPID_core.peers.nlost != 0 || MPID_core.doubts != 0) && in_vain(c, r, &err))
         return err;
     MPID_Posted_add(&c->posted, r);
     req_state(r, REQ_POSTED);
@@ -323,7 +332,7 @@ static inline bool must_look(const struct context *c)
 static inline bool may_post(const struct context *c, int64_t len)
 {
     return likely(c->unexp.n == 0 && len >= 0 && MPID_core.up && MPID_core.peers.nlost == 0 &&
-                  !MPID_core.lost);
+                  MPID_core.doubts == 0);
 }
 
 /* If nothing is to be looked at for it: into the queue. */
@@ -452,7 +461,7 @@ static struct umsg *look(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t conte
         MPID_DeviceCheck(MPID_NOTBLOCKING);
         m = MPID_Unexp_find(&c->unexp, src_lrank, tag);
     }
-    if (m == NULL && (MPID_core.peers.nlost != 0 || MPID_core.lost))
+    if (m == NULL && (MPID_core.peers.nlost != 0 || MPID_core.doubts != 0))
         MPID_Recv_hopeless(comm, src_lrank, err);
     return m;
 }

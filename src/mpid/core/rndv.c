@@ -413,6 +413,18 @@ void MPID_Rndv_answer(struct peer *p, struct pkt_op sender, int error)
     ctl_push(v, PKT_CTS);
 }
 
+void MPID_Rndv_control(struct peer *p, const struct pkt *k)
+{
+    struct rndv *v;
+    if (p->ctl_head == NULL && MPID_Peer_control(p, k) != DEV_AGAIN)
+        return;
+    v = MPID_Rndv_make(p, NULL, RNDV_CTS);
+    if (v == NULL || (v->bounce = malloc(sizeof *k)) == NULL)
+        MPID_Broken("no memory to tell rank %d, which would wait for ever", (int)p->grank);
+    memcpy(v->bounce, k, sizeof *k);
+    ctl_push(v, PKT_REFUSED);
+}
+
 void MPID_Rndv_ask(struct rndv *v)
 {
     v->state = RNDV_CTS;
@@ -626,6 +638,8 @@ static dev_status send_ctl(struct peer *p, struct rndv *v)
                         false);
     if (v->ctl == PKT_CTS_KEY)
         return MPID_Fetch_cts(v);
+    if (v->ctl == PKT_REFUSED)
+        return MPID_Peer_control(p, v->bounce);
     if (v->ctl == PKT_SHARED)
         pkt_shared_prepare(&k, v->other, v->lacks);
     else if (v->ctl == PKT_CANCEL)

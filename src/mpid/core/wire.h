@@ -1,4 +1,4 @@
-/* wire.h: the packets that cores exchange: version 3 of the wire format (doc/wire.md says the same in words, and
+/* wire.h: the packets that cores exchange: version 4 of the wire format (doc/wire.md says the same in words, and
  * wire_test compares the two).
  *
  * Every packet is a struct dev_head and a body.  A body's numbers are little-endian, whatever the machine; the head is the
@@ -12,7 +12,7 @@
 #include "device.h"
 
 enum {
-    PKT_VERSION = 3,
+    PKT_VERSION = 4,
     PKT_SHORT_MAX = 48,  /* bytes of payload in a SHORT packet */
     PKT_INLINE_MAX = 24, /* bytes of payload in an RTS packet */
 };
@@ -43,6 +43,7 @@ enum pkt_kind {
     PKT_RTS_KEY, /* RTS of a long message that the receiver's device may get: struct pkt_rts, the device's key to it */
     PKT_BYE, /* through a joint segment: nothing more comes from this process, and it takes nothing more */
     PKT_CTS_KEY, /* an answer to RTS_KEY: the sender's device may put the message: struct pkt_cts, the key to where */
+    PKT_REFUSED, /* nobody is to wait for messages with this tag (refuse.c): context, tag, source: who says so; struct pkt_refused, words */
     PKT_KINDS
 };
 
@@ -110,6 +111,16 @@ enum { MEM_KEY_MAGIC = 0x4b454d4b };
 struct pkt_cancel {
     struct pkt_op sender;
     uint32_t cancelled; /* CANCEL_ACK: 1 if the message was taken back */
+};
+
+/* Behind it, at most MPID_REFUSAL_WORDS bytes of words. */
+struct pkt_refused {
+    uint32_t error; /* an error class */
+    uint32_t flags; /* PKT_REFUSED_* */
+};
+enum {
+    PKT_REFUSED_INTER = 1, /* `source` is a rank of one of two groups: */
+    PKT_REFUSED_REMOTE = 2 /* not of the one in which the receiver of the packet is */
 };
 
 /* Every body but that of a message is short enough for the device to tell its sender (DEV_SHORT_TELLS). */
@@ -423,6 +434,22 @@ static inline struct pkt_mem_ack pkt_mem_ack_of(const void *body)
     return pkt_mem_ack_le(&b);
 }
 
+static inline void pkt_refused_prepare(struct pkt *p, uint32_t context, int tag, int source, int error,
+                                       uint32_t flags, const char *words, size_t n)
+{
+    uint64_t b = pkt_pair_le((uint32_t)error, flags);
+    _Static_assert(sizeof b == sizeof(struct pkt_refused), "refused");
+    p->head = pkt_head(PKT_REFUSED, sizeof b + n, context, (uint32_t)tag, (uint32_t)source);
+    memcpy(p->body, &b, sizeof b);
+    memcpy(p->body + sizeof b, words, n);
+}
+static inline struct pkt_refused pkt_refused_of(const void *body)
+{
+    struct pkt_refused b;
+    memcpy(&b, body, sizeof b);
+    return KU_LE_IS(b, ((struct pkt_refused){ .error = ku_le32(b.error), .flags = ku_le32(b.flags) }));
+}
+
 /* XOFF, XON, WATCH, BYE, SYNC (tag: its round), DIED (tag: a rank): a head alone. */
 static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, uint32_t tag)
 {
@@ -461,6 +488,17 @@ static inline const char *pkt_check_mem(const struct dev_head *h, const void *bo
     default:
         return "an unknown kind";
     }
+}
+
+static inline const char *pkt_check_refused(const void *body, size_t len)
+{
+    struct pkt_refused b;
+    if (len < sizeof b || len > PKT_SHORT_MAX)
+        return "a REFUSED packet of wrong length";
+    b = pkt_refused_of(body);
+    return b.error != 0 && b.flags <= (PKT_REFUSED_INTER | PKT_REFUSED_REMOTE)
+               ? NULL
+               : "a REFUSED packet out of range";
 }
 
 static inline const char *pkt_check_rts_key(const void *body, size_t len)
@@ -518,6 +556,8 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
     case PKT_WATCH:
     case PKT_BYE:
         return NULL;
+    case PKT_REFUSED:
+        return pkt_check_refused(body, len);
     case PKT_DIED:
         return h->tag <= INT32_MAX ? NULL : "a rank out of range";
     default:

@@ -27,7 +27,8 @@ static const struct row {
     FIELD(pkt_atomic, operand), FIELD(pkt_atomic, compare),   FIELD(pkt_mem_ack, asker),
     FIELD(pkt_mem_ack, value),  FIELD(pkt_mem_ack, error),    FIELD(pkt_mem_ack, zero),
     FIELD(mem_key, magic),      FIELD(mem_key, rank),         FIELD(mem_key, region),
-    FIELD(mem_key, address),    FIELD(mem_key, len),
+    FIELD(mem_key, address),    FIELD(mem_key, len),          FIELD(pkt_refused, error),
+    FIELD(pkt_refused, flags),
 };
 static const struct {
     const char *name;
@@ -55,7 +56,8 @@ static const struct {
               { "DIED", PKT_DIED },
               { "RTS_KEY", PKT_RTS_KEY },
               { "CTS_KEY", PKT_CTS_KEY },
-              { "BYE", PKT_BYE } };
+              { "BYE", PKT_BYE },
+              { "REFUSED", PKT_REFUSED } };
 
 static char *document(void)
 {
@@ -150,6 +152,13 @@ START_TEST(what_is_made_is_taken)
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
     p.head = pkt_signal_prepare(PKT_BYE, 0);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
+    for (size_t n = 0; n <= PKT_SHORT_MAX - sizeof(struct pkt_refused); n++) {
+        static const char words[PKT_SHORT_MAX] = "MPI_Bcast count";
+        pkt_refused_prepare(&p, 1, 2, 3, 4, PKT_REFUSED_INTER | PKT_REFUSED_REMOTE, words, n);
+        ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));
+        ck_assert(pkt_refused_of(p.body).error == 4 && pkt_refused_of(p.body).flags == 3);
+        ck_assert(p.head.len == 8 + n && memcmp(p.body + 8, words, n) == 0);
+    }
     p.head = pkt_signal_prepare(PKT_SYNC, 31);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
 }
@@ -210,6 +219,13 @@ START_TEST(what_is_wrong_is_refused)
     refused(&p, p.head.len, "AND of doubles");
     pkt_flush_prepare(&p, op);
     refused(&p, 1, "a FLUSH with a body");
+    pkt_refused_prepare(&p, 1, 2, 3, 4, 0, "", 0);
+    refused(&p, 7, "a REFUSED too short");
+    refused(&p, PKT_SHORT_MAX + 1, "a REFUSED too long");
+    pkt_refused_prepare(&p, 1, 2, 3, 0, 0, "", 0);
+    refused(&p, 8, "a REFUSED without an error");
+    pkt_refused_prepare(&p, 1, 2, 3, 4, 4, "", 0);
+    refused(&p, 8, "a REFUSED with a flag that does not exist");
     pkt_mem_ack_prepare(&p, op, 0, 0);
     refused(&p, 23, "a MEM_ACK too short");
     p.head.kind = 0;

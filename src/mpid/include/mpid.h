@@ -326,6 +326,27 @@ enum {
     MPID_CONTEXT_IDS = 5    /* ids a comm takes */
 };
 
+/* ---- Refusals (extension)
+ *
+ * A process that takes no part in what the members of a communicator do by messages of one context with one tag says so to all of them.  From
+ * then on, at each that has heard it: its receives with that tag in that context end with the error, posted or not; messages with it
+ * are dropped, and the senders of those that wait for their receiver get the error.  Tags count up in their lower 30 bits:
+ * a refusal may be forgotten when receives ask for tags that are MPID_REFUSAL_TAGS further on.  All are when the communicator is freed. */
+enum { MPID_REFUSAL_WORDS = 40, MPID_REFUSAL_TAGS = 1 << 16 };
+struct MPID_Refusal {
+    int error; /* a class */
+    int32_t rank;
+    bool inter, remote; /* the rank is one of one of two groups; not of that of the process that reads this */
+    char words[MPID_REFUSAL_WORDS + 1]; /* the caller's */
+};
+/* Tell all that `to` sends to; `r` as they are to read it. */
+void MPID_Refuse(const struct MPIR_COMMUNICATOR *to, uint32_t context_id, int tag,
+                 const struct MPID_Refusal *r);
+/* What has been refused there (MPI_ANY_TAG: something that is), as far as it is known here; NULL: nothing.  Until the next call of the ADI. */
+const struct MPID_Refusal *MPID_Refused(uint32_t context_id, int tag);
+/* Messages of context id `part`, which is `comm`'s, are on behalf of calls in context id `of`: what is refused there is refused here. */
+void MPID_Refused_with(struct MPIR_COMMUNICATOR *comm, uint32_t part, uint32_t of);
+
 /* ---- Threads (6.3) --------------------------------------------------------------------------
  *
  * In MPID_MODE_THREADED a thread that calls the ADI holds the device lock, which it may take again; a call that waits gives it

@@ -53,9 +53,6 @@ enum MPID_TEAM_TURN MPID_Team_look(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm);
 bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm);
 void MPID_Team_break(struct MPIR_COMMUNICATOR *comm);
-/* This process takes no part in operation `when`, for a reason that is not 0: the team breaks.  The reason of a member; 0: it has none. */
-void MPID_Team_refuse(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t why);
-uint32_t MPID_Team_refused(const struct MPIR_COMMUNICATOR *comm, int32_t rank, uint32_t when);
 
 /* Streams: one member of a team shows the others bytes, and goes on when they are written, not read.  `when` is as for
  * MPID_Team_absent; all members take part, with the same `source`.  A meeting is no stream and the other way round, but
@@ -63,7 +60,7 @@ uint32_t MPID_Team_refused(const struct MPIR_COMMUNICATOR *comm, int32_t rank, u
  *
  * The source: MPID_Stream_show (bytes may be less than 0: it has a message for the readers, but no data); then, until all bytes
  * are given, MPID_Stream_place and MPID_Stream_give; then MPID_Stream_shown.  A reader: MPID_Stream_see, which tells the number of
- * bytes or MPID_STREAM_LOST (the source is gone, or has refused the operation); MPID_Stream_next and MPID_Stream_took, until all is taken (also if it is not wanted);
+ * bytes or MPID_STREAM_LOST (the source is gone, or has refused the call whose messages have the tag); MPID_Stream_next and MPID_Stream_took, until all is taken (also if it is not wanted);
  * then MPID_Stream_end.  Next is NULL if the source is lost.  Whether the team is broken does not matter.
  *
  * Or the source lends what lies at `at` in its own memory, which it has offered (MPID_Reach_offer): MPID_Stream_lend, then MPID_Stream_rest,
@@ -85,7 +82,7 @@ struct MPID_Stream {
  * process, should it sleep for whatever reason, is woken when that has changed; it asks again before it uses the team for anything else. */
 bool MPID_Stream_may_show(struct MPIR_COMMUNICATOR *comm, uint32_t when);
 bool MPID_Stream_may_place(const struct MPID_Stream *s);
-bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source);
+bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source, int tag);
 bool MPID_Stream_may_next(const struct MPID_Stream *s);
 /* Before a team's first stream; false, in all members: there is no memory for streams. */
 bool MPID_Stream_ready(struct MPIR_COMMUNICATOR *comm);
@@ -94,7 +91,8 @@ bool MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uin
 void *MPID_Stream_place(struct MPID_Stream *s, int64_t *bytes); /* where the next so many bytes go */
 void MPID_Stream_give(struct MPID_Stream *s, int64_t bytes);
 void MPID_Stream_shown(struct MPID_Stream *s);
-int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source);
+int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source,
+                        int tag);
 const void *MPID_Stream_next(struct MPID_Stream *s, int64_t *bytes);
 void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes);
 void MPID_Stream_end(struct MPID_Stream *s);

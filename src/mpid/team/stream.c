@@ -109,10 +109,17 @@ static bool gone(const struct team *t, int32_t rank)
     return MPID_core.peers.ngone > 0 && peer_gone(grank_of(t->comm, rank));
 }
 
+/* Whatever others say: a source that has not begins, and nobody goes before it has. */
+static bool has_refused(const struct team *t, const struct stream_wait *w)
+{
+    struct context *c = context_of(t->comm, t->comm->context_id + MPID_CONTEXT_COLL);
+    return c != NULL && MPID_Refused_by(c, w->tag, grank_of(t->comm, w->who));
+}
+
 /* Does what is waited for not come any more? */
 static bool hopeless(const struct team *t, const struct stream_wait *w)
 {
-    if (w->begins && unlikely(MPID_Team_refused(t->comm, w->who, (uint32_t)w->least) != 0))
+    if (w->begins && unlikely(MPID_core.doubts & DOUBT_REFUSED) && has_refused(t, w))
         return true;
     return w->end != 0 ? MPID_Steps_lost(t->comm) >= 0 : gone(t, w->who);
 }
@@ -208,11 +215,6 @@ static void wake_readers(const struct team *t)
     ku_wait_wake_all(&h->calls);
     if (atomic_load(&h->alone) != 0)
         MPID_Team_wake_each(t);
-}
-
-void MPID_Stream_wake(const struct team *t)
-{
-    wake_readers(t);
 }
 
 /* A reader has gone on. */
@@ -445,25 +447,30 @@ void MPID_Stream_shown(struct MPID_Stream *s)
 
 /* ---- A reader ---- */
 
-bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source)
+bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source, int tag)
 {
     struct team *t = team_of(comm);
     uint64_t operation = number_of(t, when);
     struct stream_wait w = { .who = source,
                              .source = true,
                              .begins = true,
+                             .tag = tag,
                              .word = &slot_of(t, operation)->operation,
                              .least = operation };
     return !not_yet(t, &w);
 }
 
-int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source)
+int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source,
+                        int tag)
 {
     struct team *t = begin(s, comm, when);
     struct stream_slot *slot = slot_of(t, s->operation);
-    struct stream_wait w = {
-        .who = source, .source = true, .begins = true, .word = &slot->operation, .least = s->operation
-    };
+    struct stream_wait w = { .who = source,
+                             .source = true,
+                             .begins = true,
+                             .tag = tag,
+                             .word = &slot->operation,
+                             .least = s->operation };
     s->source = source;
     s->bytes = 0;
     s->lent = 0;

@@ -63,9 +63,8 @@ struct team_member {
     /* Its own line: twice the number of the last operation it came to, counted from 1 (0: it has come to none),
      * plus NOT_HERE if by messages. */
     _Alignas(128) _Atomic uint64_t at;
-    _Atomic uint64_t words;   /* what that is to the caller (MPID_Team_tell) */
-    _Atomic uint64_t refused; /* the operation that it has refused (32 bits), and why; 0: none */
-    _Atomic int32_t cpu;      /* where it was then, in small teams of ranks that share cores */
+    _Atomic uint64_t words; /* what that is to the caller (MPID_Team_tell) */
+    _Atomic int32_t cpu;    /* where it was then, in small teams of ranks that share cores */
 };
 _Static_assert(sizeof(struct team_member) == KU_SEG_TEAM_LINE, "room in the segment");
 
@@ -364,23 +363,6 @@ void MPID_Team_break(struct MPIR_COMMUNICATOR *comm)
         wake_sleepers(t);
 }
 
-void MPID_Team_refuse(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t why)
-{
-    const struct team *t = team_of(comm);
-    if (t->head == NULL)
-        return;
-    atomic_store(&member(t, comm->rank)->refused, (uint64_t)when << 32 | why);
-    MPID_Team_break(comm);
-    MPID_Stream_wake(t);
-}
-
-uint32_t MPID_Team_refused(const struct MPIR_COMMUNICATOR *comm, int32_t rank, uint32_t when)
-{
-    const struct team *t = team_of(comm);
-    uint64_t is = t->head != NULL ? atomic_load_explicit(&member(t, rank)->refused, memory_order_acquire) : 0;
-    return (uint32_t)(is >> 32) == when ? (uint32_t)is : 0;
-}
-
 /* ---- An operation ---- */
 
 void *MPID_Team_room(const struct MPIR_COMMUNICATOR *comm, int32_t rank)
@@ -432,17 +414,18 @@ bool MPID_Team_told(const struct MPIR_COMMUNICATOR *comm, int32_t rank, uint32_t
     return at % 2 == 0 && at > 0 && (uint32_t)(at / 2 - 1) == when;
 }
 
-void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)
-{
-    if (team_of(comm)->head != NULL)
-        tell_where(team_of(comm), when, NOT_HERE);
-}
-
 static bool broken(const struct team *t)
 {
     if (t->lines.head != NULL)
         return ku_epoch_end(&t->lines) != KU_EPOCH_FREE;
     return atomic_load_explicit(&t->head->word, memory_order_acquire) != 2 * (uint32_t)t->epoch;
+}
+
+/* When it is broken nobody waits, but others may still look for what this member said at the last meeting. */
+void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)
+{
+    if (team_of(comm)->head != NULL && likely(!broken(team_of(comm))))
+        tell_where(team_of(comm), when, NOT_HERE);
 }
 
 enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)

@@ -16,7 +16,8 @@ struct stream_head;
 struct stream_wait {
     int32_t who;
     bool source; /* it is the source that is waited for */
-    bool begins; /* with operation `least`, which it may have refused */
+    bool begins; /* with its part of the call with the tag, which it may have refused */
+    int32_t tag;
     const _Atomic uint64_t *word, *or_word;
     uint64_t least, or_least;
     uint64_t end;   /* steps: the last of the operation; else 0 */
@@ -95,7 +96,6 @@ void MPID_Stream_join(struct team *t);
 bool MPID_Stream_may_sleep(struct team *t, bool on_word);
 void MPID_Stream_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
 void MPID_Stream_awake(struct team *t);
-void MPID_Stream_wake(const struct team *t);       /* who waits for a source */
 int32_t MPID_Stream_missing(const struct team *t); /* rank in the team of the member that is waited for */
 
 #endif

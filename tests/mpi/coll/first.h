@@ -103,7 +103,8 @@ static void copied(int way)
     MPI_Comm_free(&copy);
 }
 
-/* The root refuses a call that the others can do without it, at each place among the first ones. */
+/* The root refuses a call that the others can do without it, at each place among the first ones.  They are told of it where they have to agree on
+ * something first. */
 static void refused(int place)
 {
     MPI_Comm c = fresh(0);
@@ -120,6 +121,8 @@ static void refused(int place)
         else
             OK(MPI_Igather(&in, 1, MPI_LONG, NULL, 0, MPI_LONG, 0, c, &r[k]));
     }
+    int err = MPI_Wait(&r[place], MPI_STATUS_IGNORE);
+    CHECK(err == MPI_SUCCESS || err == MPI_ERR_COUNT, "class %d", err);
     OK(MPI_Waitall(2 * TEAM_AFTER + 1, r, MPI_STATUSES_IGNORE));
     for (int k = 0; k <= 2 * TEAM_AFTER; k++)
         CHECK_EQ(out[k], sum_of(0), "call %d", k);

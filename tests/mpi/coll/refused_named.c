@@ -1,68 +1,94 @@
-/* ranks: 2 3 5 8 */
-/* nodes: one, because processes of several nodes do not see what is refused elsewhere but for buffers (refused_buffers.c) */
-/* One process has arguments from which nobody can tell what it means (a count, a type, an operation).  On one node the others, which have found
- * nothing wrong, are told who it is instead of waiting; what comes after works. */
-#include "check.h"
+/* ranks: 2 3 4 5 8 */
+/* timeout: 120 */
+/* One process has arguments from which nobody can tell what it means (a count, a type, an operation).  The others, which have found nothing
+ * wrong, are told who it is instead of waiting: at a team, by messages, over several nodes, in the first call of a communicator, of few bytes
+ * and of many, blocking and not.  What comes after works. */
+#include "refused.h"
 
 static MPI_Comm comm;
-static int victim, in[8], out[8];
+static int victim, me, *in = refused_in, *out = refused_out, counts[8], displs[8];
 
-/* A communicator that has been used for a while. */
-static void renew(void)
-{
-    if (comm)
-        MPI_Comm_free(&comm);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    for (int i = 0; i < 40; i++)
-        MPI_Barrier(comm);
-}
-
-static void named(const char *what, int err, int errclass)
-{
-    char text[MPI_MAX_ERROR_STRING] = "", expected[40];
-    int c = -1, len;
-    MPI_Error_class(err, &c);
-    MPI_Error_string(err, text, &len);
-    CHECK(c == errclass, "%s: class %d; expected %d", what, c, errclass);
-    snprintf(expected, sizeof expected, "rank %d of the communicator", victim);
-    if (check_rank != victim)
-        CHECK(strstr(text, expected) != NULL, "%s: \"%s\" does not name rank %d", what, text, victim);
-}
-
-#define NAMED(errclass, call) \
+#define NAMED(errclass, name, arg, ...) \
     do { \
-        renew(); \
-        named(#call, call, errclass); \
-        CHECK_ERR(MPI_Barrier(comm), MPI_SUCCESS); \
-        in[0] = 1; \
-        CHECK_ERR(MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS); \
-        CHECK_EQ(out[0], check_size); \
+        refused_named("MPI_" #name, MPI_##name(__VA_ARGS__, comm), errclass, victim, "MPI_" #name, arg); \
+        refused_next(comm, 1); \
+    } while (0)
+#define INAMED(errclass, name, arg, ...) \
+    do { \
+        MPI_Request r_; \
+        refused_named("MPI_" #name, refused_waited(MPI_##name(__VA_ARGS__, comm, &r_), &r_), errclass, \
+                      victim, "MPI_" #name, arg); \
+        refused_next(comm, 1); \
     } while (0)
 
-static int waited(int err, MPI_Request *r)
+/* Calls in which all need something of the victim. */
+static void calls(int n)
 {
-    return err ? err : MPI_Wait(r, MPI_STATUS_IGNORE);
+    MPI_Datatype t = me ? MPI_DATATYPE_NULL : MPI_INT, I = MPI_INT;
+    MPI_Op op = me ? MPI_OP_NULL : MPI_SUM;
+    int bad = me ? -1 : n;
+    for (int i = 0; i < check_size; i++) {
+        counts[i] = me && i == check_size - 1 ? -1 : n;
+        displs[i] = i * n;
+    }
+    NAMED(MPI_ERR_COUNT, Allreduce, "count", in, out, bad, I, MPI_SUM);
+    NAMED(MPI_ERR_TYPE, Allreduce, "datatype", in, out, n, t, MPI_SUM);
+    NAMED(MPI_ERR_OP, Allreduce, "op", in, out, n, I, op);
+    INAMED(MPI_ERR_OP, Iallreduce, "op", in, out, n, I, op);
+    NAMED(MPI_ERR_TYPE, Allgather, "sendtype", in, n, t, out, n, I);
+    INAMED(MPI_ERR_TYPE, Iallgather, "sendtype", in, n, t, out, n, I);
+    NAMED(MPI_ERR_COUNT, Allgatherv, "recvcounts", in, n, I, out, counts, displs, I);
+    NAMED(MPI_ERR_COUNT, Alltoall, "recvcount", in, n, I, out, bad, I);
+    INAMED(MPI_ERR_COUNT, Ialltoall, "recvcount", in, n, I, out, bad, I);
+    INAMED(MPI_ERR_COUNT, Ialltoallv, "sendcounts", in, counts, displs, I, out, counts, displs, I);
+    NAMED(MPI_ERR_OP, Reduce_scatter_block, "op", in, out, n, I, op);
+    NAMED(MPI_ERR_COUNT, Reduce_scatter, "recvcounts", in, out, counts, I, MPI_SUM);
+    NAMED(MPI_ERR_COUNT, Bcast, "count", in, bad, I, victim);
+    INAMED(MPI_ERR_COUNT, Ibcast, "count", in, bad, I, victim);
+    NAMED(MPI_ERR_COUNT, Scatter, "sendcount", in, bad, I, out, n, I, victim);
+    INAMED(MPI_ERR_COUNT, Iscatter, "sendcount", in, bad, I, out, n, I, victim);
+    if (victim == 0) {
+        NAMED(MPI_ERR_OP, Scan, "op", in, out, n, I, op);
+        INAMED(MPI_ERR_OP, Iexscan, "op", in, out, n, I, op);
+    }
+}
+
+/* The first call of a communicator, when its members have to agree on how they do it; and the fifth, when they ask for a team. */
+static void first(int before, int blocking)
+{
+    int n = me ? -1 : 1;
+    MPI_Request r;
+    comm = refused_fresh();
+    for (int i = 0; i < before; i++)
+        CHECK_ERR(MPI_Barrier(comm), MPI_SUCCESS);
+    for (int again = 0; again < 2; again++)
+        if (blocking)
+            refused_named("first", MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT, victim,
+                          "MPI_Allreduce", "count");
+        else
+            refused_named("first", refused_waited(MPI_Iallreduce(in, out, n, MPI_INT, MPI_SUM, comm, &r), &r),
+                          MPI_ERR_COUNT, victim, "MPI_Iallreduce", "count");
+    refused_next(comm, 5);
+    MPI_Comm_free(&comm);
 }
 
 int main(int argc, char **argv)
 {
     check_init(&argc, &argv);
-    for (victim = 0; victim < check_size; victim += check_size - 1) {
-        int me = check_rank == victim, n = me ? -1 : 1;
-        MPI_Datatype t = me ? MPI_DATATYPE_NULL : MPI_INT;
-        MPI_Op op = me ? MPI_OP_NULL : MPI_SUM;
-        MPI_Request r = MPI_REQUEST_NULL;
-        NAMED(MPI_ERR_COUNT, MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm));
-        NAMED(MPI_ERR_TYPE, MPI_Allreduce(in, out, 1, t, MPI_SUM, comm));
-        NAMED(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, op, comm));
-        NAMED(MPI_ERR_TYPE, MPI_Allgather(in, 1, t, out, 1, MPI_INT, comm));
-        NAMED(MPI_ERR_COUNT, MPI_Alltoall(in, 1, MPI_INT, out, n, MPI_INT, comm));
-        NAMED(MPI_ERR_OP, MPI_Scan(in, out, 1, MPI_INT, op, comm));
-        NAMED(MPI_ERR_COUNT, MPI_Bcast(in, n, MPI_INT, victim, comm));
-        NAMED(MPI_ERR_TYPE, waited(MPI_Iallreduce(in, out, 1, t, MPI_SUM, comm, &r), &r));
-        NAMED(MPI_ERR_COUNT, waited(MPI_Ibcast(in, n, MPI_INT, victim, comm, &r), &r));
+    for (victim = 0; victim<check_size; victim += check_size> 3 && victim == 0 ? check_size / 2 : 1) {
+        if (victim > check_size / 2)
+            victim = check_size - 1;
+        me = check_rank == victim;
+        for (int before = 0; before < 8; before++)
+            first(before, before % 2 ^ (victim != 0));
+        for (int few = 0; few < 2; few++)
+            for (int used = 0; used < 2; used++) {
+                comm = refused_fresh();
+                for (int i = 0; i < 40 * used; i++)
+                    MPI_Barrier(comm);
+                calls(few ? 3 : REFUSED_MANY / 4);
+                MPI_Comm_free(&comm);
+            }
     }
-    MPI_Comm_free(&comm);
     return check_done();
 }
