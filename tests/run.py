@@ -426,8 +426,8 @@ def part_abi(abi):
     return fn
 
 
-# What no program here calls: declared for programs older than MPI 3.1, or not in the library for C.
-REMOVED = {"MPI_Status_c2f08", "MPI_Status_f082c", "MPI_Status_f082f", "MPI_Status_f2f08", "MPI_Address", "MPI_Errhandler_create", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Type_extent", "MPI_Type_hindexed", "MPI_Type_hvector",
+# What no program here calls: declared for programs older than MPI 3.1, not in the library for C, or no procedure of MPI.
+REMOVED = {"MPI_Session_set_info", "MPI_Status_c2f08", "MPI_Status_f082c", "MPI_Status_f082f", "MPI_Status_f2f08", "MPI_Address", "MPI_Errhandler_create", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Type_extent", "MPI_Type_hindexed", "MPI_Type_hvector",
            "MPI_Type_lb", "MPI_Type_struct", "MPI_Type_ub"}
 
 

@@ -1,4 +1,4 @@
-/* Procedures of MPI 3.1 and before that no other program calls which uses nothing newer: so that programs of other MPIs' headers call each of
+/* Procedures that no other program calls which uses nothing newer: so that programs of other MPIs' headers call each of
  * them, too (parts abi-mpich, abi-openmpi). */
 /* ranks: 1 2 3 */
 #include <stdlib.h>
@@ -380,6 +380,17 @@ static void categories(void)
     MPI_T_finalize();
 }
 
+#if MPI_VERSION >= 4
+static void sessions(void)
+{
+    MPI_Session session;
+    ROUND_TRIP(Session, MPI_SESSION_NULL);
+    CHECK_EQ(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), MPI_SUCCESS);
+    ROUND_TRIP(Session, session);
+    MPI_Session_finalize(&session);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int dims[1], periods[1] = { 1 };
@@ -388,6 +399,9 @@ int main(int argc, char **argv)
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &ring);
     MPI_Cart_shift(ring, 0, 1, &before, &next);
     integers();
+#if MPI_VERSION >= 4
+    sessions();
+#endif
     infos();
     types();
     operations();
