@@ -496,7 +496,7 @@ def values_c(maps):
                       (k, HANDLES[k].short, HANDLES[k].null) for k in ("COMM", "WIN", "FILE", "SESSION", "DATATYPE"))
     return fill(VALUES_C, INTEGERS=kinds, ERROR_IN=maps.apply("in", "error", "code"), ERROR_OUT=maps.apply("out", "error", "code"),
                 OWNER=maps.abi.owner, OVERHEAD=str(maps.abi_values["MPI_BSEND_OVERHEAD"]),
-                ABI_VERSION=str(maps.abi_values.get("MPI_ABI_VERSION", 1)), ABI_SUBVERSION=str(maps.abi_values.get("MPI_ABI_SUBVERSION", 0)), SAFETY=maps.apply("out", "mpi_t-cb-safety", "native"), RANK=maps.apply("out", "rank", "*value"),
+                ABI_VERSION=str(maps.abi_values.get("MPI_ABI_VERSION", -1)), ABI_SUBVERSION=str(maps.abi_values.get("MPI_ABI_SUBVERSION", -1)), SAFETY=maps.apply("out", "mpi_t-cb-safety", "native"), RANK=maps.apply("out", "rank", "*value"),
                 FLAVOR=maps.apply("out", "win-flavor", "*value"), MODEL=maps.apply("out", "win-memory-model", "*value"),
                 DISTRIBUTION=maps.apply("out", "distribution", "integers[i]"),
                 DEFAULT=maps.apply("out", "distribution-default", "integers[i]"),

@@ -61,7 +61,7 @@ struct MPIR_Abi {
  * has it. */
 struct MPIR_Differs {
     const char *name;                 /* whose ABI it is */
-    int abi_version, abi_subversion;  /* what MPI_Abi_get_version says: -1 where the header does */
+    int abi_version, abi_subversion;  /* what MPI_Abi_get_version says: -1, it is not the standard's */
     int bsend_overhead;               /* MPI_BSEND_OVERHEAD */
     int (*cb_safety)(int native);     /* how programs write an MPI_T_cb_safety */
     uint64_t (*comm)(const void *at); /* the native handle of the MPI_Comm that lies there */

@@ -50,7 +50,7 @@ struct app {
 struct host {
     const char *name;
     int slots, most; /* ranks to give it in a round, and at most; 0: not said */
-    bool local;
+    bool local, told; /* told: somebody has said how many slots */
 };
 
 /* How the daemons of other hosts are started. */

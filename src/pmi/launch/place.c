@@ -97,6 +97,7 @@ static void add(struct parse *p, struct host_list *list, const char *name, size_
     if (h->slots < 1 << 20)
         h->slots += slots > 0 ? slots : 1;
     h->most = most > 0 ? most : h->most;
+    h->told = h->told || slots > 0;
 }
 
 /* A number up to a blank; 0 if it is none. */
@@ -497,6 +498,18 @@ static void leave_out(struct parse *p, const int *used)
     free(number);
 }
 
+/* The universe that nobody has said the size of: the slots of all hosts that are named, if somebody has said how many each has. */
+static void count_universe(const struct parse *p)
+{
+    int64_t slots = 0;
+    for (int i = 0; i < p->nhosts; i++) {
+        if (!p->hosts[i].told)
+            return;
+        slots += p->hosts[i].slots;
+    }
+    p->launch->universe = slots < INT_MAX ? (int)slots : INT_MAX;
+}
+
 /* In blocks whose sizes differ by one at most. */
 static void simulate(struct launch *l)
 {
@@ -532,6 +545,8 @@ void place_ranks(struct parse *p)
         if (!p->stop)
             leave_out(p, used);
         free(used);
+        if (l->universe == 0)
+            count_universe(p);
         if (l->remote && fake > 1)
             refuse(p, "-fake-nodes is for jobs on one machine; the hosts named are several");
         if (!l->remote) {
