@@ -232,8 +232,8 @@ static bool front_mutated(const char *name)
 
 # A status is as many Fortran integers as C ints, in the same places.
 STATUS_COPY = """\
-    if (unlikely(!@SOURCE@ || !@TARGET@)) {
-        int err = MPIR_front_bad_pointer(@SOURCE@ ? "@TARGET@" : "@SOURCE@");
+    if (unlikely((uintptr_t)@SOURCE@ < FRONT_PAGE || (uintptr_t)@TARGET@ < FRONT_PAGE)) { /* MPI_STATUS_IGNORE, too */
+        int err = MPIR_front_bad_pointer((uintptr_t)@SOURCE@ < FRONT_PAGE ? "@SOURCE@" : "@TARGET@");
         return MPIR_front_fail(front_target(NULL), "@CALL@", err);
     }
     memmove(@TARGET@, @SOURCE@, sizeof(ABI_Status));

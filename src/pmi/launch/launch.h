@@ -49,7 +49,7 @@ struct app {
 
 struct host {
     const char *name;
-    int slots, most; /* ranks to give it in a round, and at most; 0: not said */
+    int slots, most;  /* ranks to give it in a round, and at most; 0: not said */
     bool local, told; /* told: somebody has said how many slots */
 };
 
