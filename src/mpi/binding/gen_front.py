@@ -234,7 +234,7 @@ static bool front_mutated(const char *name)
 STATUS_COPY = """\
     if (unlikely((uintptr_t)@SOURCE@ < FRONT_PAGE || (uintptr_t)@TARGET@ < FRONT_PAGE)) { /* MPI_STATUS_IGNORE, too */
         int err = MPIR_front_bad_pointer((uintptr_t)@SOURCE@ < FRONT_PAGE ? "@SOURCE@" : "@TARGET@");
-        return MPIR_front_fail(front_target(NULL), "@CALL@", err);
+        return @ERROR@(MPIR_front_fail(front_target(NULL), "@CALL@", err));
     }
     memmove(@TARGET@, @SOURCE@, sizeof(ABI_Status));
     return MPI_SUCCESS;"""
@@ -1049,11 +1049,12 @@ def filling(front):
     return "    if (locked)\n        MPIR_Reserve_fill();\n" if DIRECT.get(front.proc.short) in ("Isend", "Irecv") else ""
 
 
-def conversion(proc, abi=None):
+def conversion(proc, abi=None, maps=None):
     """MPI_X_toint, _fromint, _c2f and _f2c need no body; (code, handle) or None."""
     if re.match(r"Status_(c|f|f08)2", proc.short):
         source, target = proc.params[0].name, proc.params[1].name
-        return fill(STATUS_COPY, CALL=proc.name, SOURCE=source, TARGET=target), None
+        error = maps and maps.function("out", "error") or ""
+        return fill(STATUS_COPY, CALL=proc.name, SOURCE=source, TARGET=target, ERROR=error), None
     m = re.match(r"(\w+)_(toint|fromint|c2f|f2c)$", proc.short)
     if not m:
         return None
@@ -1171,7 +1172,7 @@ def chapter_c(chapter, api, bodies, abi, maps=None, mutant=False):
             continue
         body = bodies.get(proc.name)
         if not body:
-            code = conversion(proc, abi)[0]
+            code = conversion(proc, abi, maps)[0]
             if mutant:
                 code = code.replace("    return ", '    return front_mutated("%s") ? 0 : ' % proc.name) if "memmove" not in code \
                     else '    if (front_mutated("%s"))\n        return MPI_SUCCESS;\n%s' % (proc.name, code)
