@@ -1140,6 +1140,26 @@ static void refused_past(struct MPIR_COMMUNICATOR *c)
     CHECK(MPID_Refused(COLL_OF, 5) == NULL, "a refusal is kept for too long");
 }
 
+/* A long message for a communicator that is no more at its receiver ends for its sender, if it was refused; the same context again is as new. */
+static void refused_ended(void)
+{
+    static unsigned char large[LARGE];
+    struct MPIR_COMMUNICATOR again = { .rank = ME, .size = N, .remote_size = N, .context_id = COLL_OF - 1 };
+    struct MPIR_HANDLE send;
+    CHECK(MPID_Refused(COLL_OF, 9) != NULL, "a refusal is forgotten with the communicator");
+    if (N > 1) {
+        MPID_IsendContig(comm, large, LARGE, ME, 9, COLL_OF, (ME + 1) % N, 0, &send, &err);
+        MPID_SendComplete(&send, &err);
+        CHECK(err == MPI_ERR_TYPE, "a long send to a communicator that is no more ends with %d", err);
+        err = 0;
+    }
+    barrier();
+    CHECK(MPID_CommInit(NULL, &again) == 0, "CommInit");
+    CHECK(MPID_Refused(COLL_OF, MPI_ANY_TAG) == NULL, "refusals of a communicator that was before");
+    barrier();
+    MPID_CommFree(&again);
+}
+
 static void refusals(void)
 {
     struct MPIR_COMMUNICATOR c = { .rank = ME, .size = N, .remote_size = N, .context_id = COLL_OF - 1 };
@@ -1168,8 +1188,8 @@ static void refusals(void)
     barrier();
     MPID_CommFree(&with);
     MPID_CommFree(&c);
-    CHECK(MPID_Refused(COLL_OF, MPI_ANY_TAG) == NULL, "refusals of a communicator that is no more");
     barrier();
+    refused_ended();
 }
 
 /* One communicator of all finds a team ready in the first epoch, and only then. */

@@ -43,7 +43,7 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
     else
         all->first = m;
     all->last = m;
-    all->refused = all->absent =
+    all->absent =
         false; /* it comes to this one for another call than those who wait for it in vain: so they see it */
 }
 
@@ -51,6 +51,8 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
 
 static void say_refused(MPIR_Comm *comm, uint32_t when)
 {
+    if (comm->nodes)
+        MPIR_Coll_nodes_give_up(comm, when);
     if (!MPIR_Comm_has_team(comm))
         return;
     MPID_Team_break(&comm->adi);
@@ -65,8 +67,6 @@ static void say_absent(MPIR_Comm *comm, uint32_t when)
 
 void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 {
-    if (comm->nodes)
-        MPIR_Coll_nodes_give_up(comm);
     (void)MPIR_Coll_team_given(
         comm); /* where the others may be to find out whether they agree on all they need */
     if (!first_of(comm) && !comm->facts.asked) {

@@ -223,10 +223,10 @@ int MPIR_Coll_nodes_ask(MPIR_Comm *comm, int tag)
     return m.refused ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
 }
 
-void MPIR_Coll_nodes_give_up(MPIR_Comm *comm)
+void MPIR_Coll_nodes_give_up(MPIR_Comm *comm, uint32_t when)
 {
     MPIR_Comm *node = comm->nodes->node;
-    int tag = (int)((comm->coll_seq - 1) & (MPIR_COMM_TAGS - 1));
+    int tag = (int)((when - 1) & (MPIR_COMM_TAGS - 1));
     for (int k = 0; k < 2; k++) { /* no call has more parts on a node */
         node->coll_seq = coll_nodes_number(tag, k) + 1;
         MPIR_Coll_team_give_up(node);

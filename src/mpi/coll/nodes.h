@@ -34,8 +34,8 @@ struct coll_nodes_making {
 void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm, int tag);
 bool MPIR_Coll_nodes_step(struct coll_nodes_making *m, MPIR_Comm *comm);
 void MPIR_Coll_nodes_heard(MPIR_Comm *comm);
-/* This process does not come to the present call: the others on its node need not wait at the team there. */
-void MPIR_Coll_nodes_give_up(MPIR_Comm *comm);
+/* This process does not come to that call: the others on its node need not wait at the team there. */
+void MPIR_Coll_nodes_give_up(MPIR_Comm *comm, uint32_t when);
 /* The number from which part k of the call with this tag counts, on the node or among the leaders. */
 static inline uint32_t coll_nodes_number(int tag, int k)
 {

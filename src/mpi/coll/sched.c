@@ -576,28 +576,25 @@ static void end_without_steps(struct coll_sched *d, int err)
     d->noted = true;
 }
 
-/* Somebody has refused a call, which was to agree on the facts: that is up to the next one.  False: it waits for them. */
-static bool ask_again(struct coll_sched *d)
-{
-    struct coll *c = &d->call;
-    int err = MPIR_Refused(c->comm, c->which, c->tag);
-    if (!err)
-        err = MPIR_Coll_facts_ask(c);
-    if (err)
-        end_without_steps(d, err);
-    else if (c->comm->facts.asked)
-        MPIR_Coll_facts_await(c->comm, &d->driven);
-    return err || !c->comm->facts.asked;
-}
-
-/* The facts are there, or will never be; or (false) they are asked for again. */
+/* The facts are there, or will never be; or (false) it waits for them.  If somebody has refused the call that was to agree on them, that is up to the
+ * next one. */
 static bool facts_over(struct coll_sched *d)
 {
-    const MPIR_Coll_facts *f = &d->call.comm->facts;
-    if ((f->again || f->asked) && !MPIR_Coll_facts_there(&d->call) && !ask_again(d))
-        return false;
-    if (d->noted)
-        return true;
+    struct coll *c = &d->call;
+    const MPIR_Coll_facts *f = &c->comm->facts;
+    while (!MPIR_Coll_facts_there(c) && (f->again || f->asked)) {
+        int err = MPIR_Refused(c->comm, c->which, c->tag);
+        if (!err && !f->asked)
+            err = MPIR_Coll_facts_ask(c);
+        if (err) {
+            end_without_steps(d, err);
+            return true;
+        }
+        if (f->asked) {
+            MPIR_Coll_facts_await(c->comm, &d->driven);
+            return false;
+        }
+    }
     look_at_nodes(d);
     const struct coll_alg *row = f->heard ? MPIR_Coll_meeting_row(&d->call, &d->size) : NULL;
     if (row) {

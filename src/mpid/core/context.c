@@ -83,6 +83,33 @@ void MPID_Contexts_each(void (*fn)(struct context *c, void *arg), void *arg)
         }
 }
 
+/* ---- Contexts of communicators that are no more, in which something has been refused: messages for such calls may still come, and senders that
+ * wait.  The last ones are kept. ---- */
+
+enum { ENDED_MOST = 64 };
+
+static void ended_push(struct context *c)
+{
+    c->comm = NULL;
+    c->ended = true;
+    c->ended_next = NULL;
+    *(MPID_core.ended_last != NULL ? &MPID_core.ended_last->ended_next : &MPID_core.ended_first) = c;
+    MPID_core.ended_last = c;
+    MPID_core.nended++;
+}
+
+static void ended_remove(struct context *c)
+{
+    struct context **at = &MPID_core.ended_first, *before = NULL;
+    for (; *at != c; at = &before->ended_next)
+        before = *at;
+    *at = c->ended_next;
+    if (MPID_core.ended_last == c)
+        MPID_core.ended_last = before;
+    MPID_core.nended--;
+    c->ended = false;
+}
+
 /* What still waits in a context that ends will never be asked for. */
 static void clear(struct context *c)
 {
@@ -91,7 +118,6 @@ static void clear(struct context *c)
         MPID_Unexp_remove(&c->unexp, m);
         MPID_Umsg_free(m);
     }
-    MPID_Refusals_free(c);
     MPID_Unexp_fini(&c->unexp);
     MPID_Posted_fini(&c->posted);
     MPID_Fresh_fini(c);
@@ -99,6 +125,8 @@ static void clear(struct context *c)
 
 static void unlink_free(struct context *c)
 {
+    clear(c);
+    MPID_Refusals_free(c);
     struct context **p = &MPID_core.contexts[slot_of(c->id, MPID_core.context_mask)];
     while (*p != c)
         p = &(*p)->chain;
@@ -106,14 +134,33 @@ static void unlink_free(struct context *c)
     MPID_core.ncontexts--;
     if (MPID_core.last == c)
         MPID_core.last = NULL;
-    clear(c);
     free(c->memory);
+}
+
+static void end(struct context *c)
+{
+    if (!MPID_Refused_some(c)) {
+        unlink_free(c);
+        return;
+    }
+    clear(c);
+    ended_push(c);
+    if (MPID_core.nended > ENDED_MOST) {
+        c = MPID_core.ended_first;
+        ended_remove(c);
+        unlink_free(c);
+    }
 }
 
 struct context *MPID_Context_late(struct MPIR_COMMUNICATOR *comm, uint32_t which)
 {
     struct comm_adi *a = comm->adi;
     struct context *c = MPID_Context_get(comm->context_id + which);
+    if (c != NULL && unlikely(c->ended)) { /* all ids have been used since, and it is used again */
+        ended_remove(c);
+        MPID_Refusals_free(c);
+        c->refused_with = c->id;
+    }
     if (c != NULL)
         c->comm = comm;
     return a->context[which] = c;
@@ -141,7 +188,7 @@ static void drop_context(struct MPIR_COMMUNICATOR *comm, uint32_t which)
     if (c == NULL)
         c = MPID_Context_find(comm->context_id + which);
     if (c != NULL)
-        unlink_free(c);
+        end(c);
 }
 
 int MPID_CommFree(struct MPIR_COMMUNICATOR *comm)
@@ -178,6 +225,7 @@ static void free_one(struct context *c, void *arg)
 {
     (void)arg;
     clear(c);
+    MPID_Refusals_free(c);
     free(c->memory);
 }
 
@@ -186,5 +234,6 @@ void MPID_Contexts_fini(void)
     MPID_Contexts_each(free_one, NULL);
     free(MPID_core.contexts);
     MPID_core.contexts = NULL;
-    MPID_core.last = NULL;
+    MPID_core.last = MPID_core.ended_first = MPID_core.ended_last = NULL;
+    MPID_core.nended = 0;
 }

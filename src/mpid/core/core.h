@@ -196,6 +196,8 @@ struct context {
     struct unexp unexp;
     uint32_t refused_with;     /* the context whose refusals hold here: mostly this one (refuse.c) */
     struct refusals *refusals; /* of this one; NULL: none so far */
+    bool ended;                /* its communicator is no more: it is in the list of such contexts */
+    struct context *ended_next;
     /* With fresh_lock (fresh.c), on a line of their own. */
     _Alignas(64) struct ku_lock fresh_lock;
     struct MPIR_HANDLE *fresh, **fresh_last;
@@ -289,7 +291,8 @@ struct core {
     struct team *begun;    /* teams with a meeting that it has begun and not ended (MPID_Team_begin) */
     bool ending;           /* it waits in MPID_Sync, for a count in the segment */
     struct context **contexts;
-    uint32_t ncontexts, context_mask;
+    struct context *ended_first, *ended_last; /* context.c */
+    uint32_t ncontexts, context_mask, nended;
     int npoll, nactive, ndevs;
     uint32_t polls;
     struct core_dev
@@ -561,6 +564,7 @@ int MPID_Err_refused(const struct MPID_Refusal *r); /* records the words; return
 void MPID_Refused_packet(const struct dev_head *h, const void *body, size_t len);
 /* The sender of a message that waits for this process gets the error. */
 void MPID_Refused_answer(const struct context *c, int32_t tag, int32_t peer, struct pkt_op sender);
+bool MPID_Refused_some(const struct context *c); /* is something refused there? */
 void MPID_Refusals_free(struct context *c);
 
 /* place.c: bodies that a device receives straight into the buffer of the receive (device.h). */

@@ -10,6 +10,7 @@
  *      has found no receive.
  *   2. Receives look here only while something is refused at all (DOUBT_REFUSED), which closes the ways without a request as well.
  *   3. Contexts that carry messages for calls of another one have no refusals of their own, but those of that one (refused_with).
+ *      They outlive the communicator for some time, as do contexts in which something is refused (context.c).
  *   4. Of several refusals of one call, each of another process, all are kept, and any of them is told. */
 #include "core.h"
 #include <stdlib.h>
@@ -92,6 +93,11 @@ static const struct refusal *any_of(const struct refusals *all)
         if (all->bucket[i] != NULL)
             return all->bucket[i];
     return NULL;
+}
+
+bool MPID_Refused_some(const struct context *c)
+{
+    return (MPID_core.doubts & DOUBT_REFUSED) && any_of(refusals_of(c)) != NULL;
 }
 
 const struct MPID_Refusal *MPID_Refused(uint32_t context_id, int tag)

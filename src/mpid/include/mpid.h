@@ -331,7 +331,7 @@ enum {
  * A process that takes no part in what the members of a communicator do by messages of one context with one tag says so to all of them.  From
  * then on, at each that has heard it: its receives with that tag in that context end with the error, posted or not; messages with it
  * are dropped, and the senders of those that wait for their receiver get the error.  Tags count up in their lower 30 bits:
- * a refusal may be forgotten when receives ask for tags that are MPID_REFUSAL_TAGS further on.  All are when the communicator is freed. */
+ * a refusal may be forgotten when receives ask for tags that are MPID_REFUSAL_TAGS further on, or some time after the communicator is freed. */
 enum { MPID_REFUSAL_WORDS = 40, MPID_REFUSAL_TAGS = 1 << 16 };
 struct MPID_Refusal {
     int error; /* a class */

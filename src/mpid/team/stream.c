@@ -9,7 +9,7 @@
  *   1. Operations are numbered as the communicator's collectives are; every member takes part in every stream, as the source or as a
  *      reader, in the order of the numbers.  Operation n has slot n % SLOTS.
  *   2. `done` of a member: it has finished all streams up to that one.  The source writes to a slot when all members have done
- *      what stands there.
+ *      what stands there.  (One that has left out an operation does not know what that was: it shows nothing before all have passed it.)
  *   3. Pieces are counted through: `given` of the team are there, `taken` of a member it has read.  The source writes
  *      piece n into place n % pieces when everybody has taken piece n - pieces, or has done its operation.
  *      A reader that wants no pieces waits for them too, so that the next source finds `given` at rest.
@@ -247,7 +247,10 @@ static struct team *begin(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm,
 void MPID_Stream_skip(struct MPIR_COMMUNICATOR *comm, uint32_t when)
 {
     struct MPID_Stream s;
+    if ((int32_t)(when - (uint32_t)team_of(comm)->streamed) <= 0) /* it has taken part in later ones */
+        return;
     begin(&s, comm, when);
+    team_of(comm)->skipped = s.operation;
     MPID_Stream_end(&s);
 }
 
@@ -263,6 +266,24 @@ bool MPID_Stream_ready(struct MPIR_COMMUNICATOR *comm)
 }
 
 /* ---- The source ---- */
+
+/* This process has left out a stream that its source, or who reads it, may not have come to yet.  They do not wait for this process any more; so it
+ * waits for them, before it shows something in their place. */
+static bool all_have_passed(struct team *t)
+{
+    if (!MPID_Team_passed(t, t->skipped))
+        return false;
+    t->skipped = 0;
+    return true;
+}
+
+static void wait_for_others(struct team *t)
+{
+    struct ku_wait w = { 0 };
+    while (!all_have_passed(t))
+        if (MPID_Progress() > 0 || MPID_Wait_climb(&w) == KU_WAIT_SLEEP) /* nobody would wake it */
+            ku_wait_reset(&w);
+}
 
 /* Until all have done what stands in the slot. */
 static void wait_for_slot(struct team *t, uint64_t before)
@@ -285,6 +306,8 @@ bool MPID_Stream_may_show(struct MPIR_COMMUNICATOR *comm, uint32_t when)
 {
     struct team *t = team_of(comm);
     uint64_t before = atomic_load_explicit(&slot_of(t, number_of(t, when))->operation, memory_order_relaxed);
+    if (unlikely(t->skipped != 0) && !all_have_passed(t))
+        return false;
     for (int32_t i = 0; before > t->all_done && i < comm->size; i++) {
         struct stream_wait w = { .who = i, .word = &member_of(t, i)->done, .least = before };
         if (i != comm->rank && not_yet(t, &w))
@@ -309,6 +332,8 @@ bool MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uin
     struct team *t = begin(s, comm, when);
     struct stream_head *h = head_of(t);
     struct stream_slot *slot = slot_of(t, s->operation);
+    if (unlikely(t->skipped != 0))
+        wait_for_others(t);
     wait_for_slot(t, atomic_load_explicit(&slot->operation, memory_order_relaxed));
     if (bytes > MPID_STREAM_SHORT && team_part(t, KU_TEAM_PIECES) == NULL) {
         refuse(s, slot);
@@ -332,6 +357,8 @@ void MPID_Stream_lend(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uin
     struct team *t = begin(s, comm, when);
     struct stream_slot *slot = slot_of(t, s->operation);
     uint64_t address = (uint64_t)(uintptr_t)at;
+    if (unlikely(t->skipped != 0))
+        wait_for_others(t);
     wait_for_slot(t, atomic_load_explicit(&slot->operation, memory_order_relaxed));
     s->bytes = slot->bytes = bytes;
     slot->first = LENT;
@@ -457,7 +484,10 @@ bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t 
                              .tag = tag,
                              .word = &slot_of(t, operation)->operation,
                              .least = operation };
-    return !not_yet(t, &w);
+    if (!not_yet(t, &w))
+        return true;
+    MPID_Team_absent(comm, when); /* it has come, for a source that waits for it (all_have_passed) */
+    return false;
 }
 
 int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source,
@@ -474,8 +504,8 @@ int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, u
     s->source = source;
     s->bytes = 0;
     s->lent = 0;
-    if (!wait_for(t, &w))
-        return MPID_STREAM_LOST;
+    if (!wait_for(t, &w) || atomic_load_explicit(&slot->operation, memory_order_acquire) != s->operation)
+        return MPID_STREAM_LOST; /* also if the source has gone on, and shows another one in the same place */
     s->bytes = slot->bytes;
     s->first = s->piece = slot->first;
     if (s->first == LENT)

@@ -64,6 +64,7 @@ struct team_member {
      * plus NOT_HERE if by messages. */
     _Alignas(128) _Atomic uint64_t at;
     _Atomic uint64_t words; /* what that is to the caller (MPID_Team_tell) */
+    _Atomic uint64_t later; /* as `at`, which stays, since the team is broken; 0: nothing */
     _Atomic int32_t cpu;    /* where it was then, in small teams of ranks that share cores */
 };
 _Static_assert(sizeof(struct team_member) == KU_SEG_TEAM_LINE, "room in the segment");
@@ -389,6 +390,21 @@ bool MPID_Team_even(const struct MPIR_COMMUNICATOR *comm)
     return team_of(comm)->lines.head != NULL;
 }
 
+static uint64_t last_of(const struct team *t, int32_t rank)
+{
+    uint64_t at = atomic_load_explicit(&member(t, rank)->at, memory_order_acquire);
+    uint64_t later = atomic_load_explicit(&member(t, rank)->later, memory_order_acquire);
+    return later > at ? later : at;
+}
+
+bool MPID_Team_passed(const struct team *t, uint64_t number)
+{
+    for (int32_t i = 0; i < t->comm->size; i++)
+        if (i != t->comm->rank && last_of(t, i) / 2 < number + 2 && !peer_gone(grank_of(t->comm, i)))
+            return false;
+    return true;
+}
+
 /* The number grows from call to call although `when` may begin again at 0 after 2^32. */
 static void tell_where(const struct team *t, uint32_t when, uint64_t how)
 {
@@ -421,11 +437,21 @@ static bool broken(const struct team *t)
     return atomic_load_explicit(&t->head->word, memory_order_acquire) != 2 * (uint32_t)t->epoch;
 }
 
-/* When it is broken nobody waits, but others may still look for what this member said at the last meeting. */
+/* When it is broken others may still look for what this member said at the last meeting. */
+static void tell_later(const struct team *t, uint32_t when)
+{
+    uint64_t before = last_of(t, t->comm->rank) / 2 - 1;
+    uint64_t now = before + (uint32_t)(when - (uint32_t)before);
+    atomic_store_explicit(&member(t, t->comm->rank)->later, 2 * (now + 1), memory_order_release);
+}
+
 void MPID_Team_absent(struct MPIR_COMMUNICATOR *comm, uint32_t when)
 {
-    if (team_of(comm)->head != NULL && likely(!broken(team_of(comm))))
-        tell_where(team_of(comm), when, NOT_HERE);
+    const struct team *t = team_of(comm);
+    if (t->head != NULL && likely(!broken(t)))
+        tell_where(t, when, NOT_HERE);
+    else if (t->head != NULL)
+        tell_later(t, when);
 }
 
 enum MPID_TEAM_TURN MPID_Team_arrive(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)

@@ -47,15 +47,18 @@ struct team {
     struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */
     struct stream_wait later;   /* that, if the stream goes on in a later call */
     uint64_t streamed;          /* number of this process's last stream */
-    uint64_t all_done;          /* streams up to this one all members have done, and all pieces before */
-    uint64_t free_to;           /* this one all have taken */
-    uint64_t bench_used;        /* bytes of all operations by steps */
-    uint64_t step, step_end;    /* where the present operation by steps begins and ends */
-    ku_block block;             /* of its core; 0: the team is the given one */
-    char *part[KU_TEAM_PARTS];  /* where they lie in this process; NULL: not used yet */
+    uint64_t skipped;    /* the last operation that it has left out, and others may be in still; 0: none */
+    uint64_t all_done;   /* streams up to this one all members have done, and all pieces before */
+    uint64_t free_to;    /* this one all have taken */
+    uint64_t bench_used; /* bytes of all operations by steps */
+    uint64_t step, step_end;   /* where the present operation by steps begins and ends */
+    ku_block block;            /* of its core; 0: the team is the given one */
+    char *part[KU_TEAM_PARTS]; /* where they lie in this process; NULL: not used yet */
 };
 
 /* team.c */
+/* Have all that are there come to an operation after that one? */
+bool MPID_Team_passed(const struct team *t, uint64_t number);
 /* The last look before sleeping, on the team's word too (MPID_Team_sleep) if on_word; then MPID_Team_awake. */
 bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms);
 void MPID_Team_sleep(struct team *t, _Atomic uint32_t *sleeping, int most_ms);
