@@ -474,6 +474,13 @@ void MPID_Stream_shown(struct MPID_Stream *s)
 
 /* ---- A reader ---- */
 
+/* It has come, as far as to a stream whose source may wait for just that (all_have_passed), in a call that does not wait. */
+static void say_passed(const struct team *t, int32_t source)
+{
+    int32_t local = dev_local_of(&MPID_core.world, grank_of(t->comm, source));
+    ku_wait_wake(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)local)->sleeping, true);
+}
+
 bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source, int tag)
 {
     struct team *t = team_of(comm);
@@ -486,7 +493,10 @@ bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t 
                              .least = operation };
     if (!not_yet(t, &w))
         return true;
-    MPID_Team_absent(comm, when); /* it has come, for a source that waits for it (all_have_passed) */
+    if (unlikely(MPID_core.doubts & DOUBT_REFUSED)) {
+        MPID_Team_absent(comm, when);
+        say_passed(t, source);
+    }
     return false;
 }
 
@@ -494,6 +504,8 @@ int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, u
                         int tag)
 {
     struct team *t = begin(s, comm, when);
+    if (unlikely(MPID_core.doubts & DOUBT_REFUSED))
+        say_passed(t, source);
     struct stream_slot *slot = slot_of(t, s->operation);
     struct stream_wait w = { .who = source,
                              .source = true,
