@@ -385,7 +385,7 @@ static void categories(void)
     MPI_T_finalize();
 }
 
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL /* Open MPI 5 says that it is MPI 3.1 */
 static void sessions(void)
 {
     MPI_Session session;
@@ -404,7 +404,7 @@ int main(int argc, char **argv)
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &ring);
     MPI_Cart_shift(ring, 0, 1, &before, &next);
     integers();
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL
     sessions();
 #endif
     infos();
