@@ -126,19 +126,28 @@ static int write_file(const char *made, const char *path, const void *bytes, siz
     return err;
 }
 
-int ku_publish(const char *name, const void *bytes, size_t len, struct ku_published **p)
+static int publish(struct ku_published *new, const char *name, const void *bytes, size_t len)
 {
     static unsigned times;
     char made[PATH_MAX + 64];
+    int err = path_of(name, true, new->path, sizeof new->path);
+    if (err)
+        return err;
+    snprintf(made, sizeof made, "%.*s/.%d.%u", (int)(strrchr(new->path, '/') - new->path), new->path,
+             (int)getpid(), times++);
+    return write_file(made, new->path, bytes, len, &new->fd);
+}
+
+int ku_publish(const char *name, const void *bytes, size_t len, struct ku_published **p)
+{
+    enum { TRIES = 1000 };
     struct ku_published *new = calloc(1, sizeof *new);
     if (!new)
         return ku_err_set(ENOMEM, NULL, "no memory to publish a name");
-    int err = path_of(name, true, new->path, sizeof new->path);
-    if (!err) {
-        snprintf(made, sizeof made, "%.*s/.%d.%u", (int)(strrchr(new->path, '/') - new->path), new->path,
-                 (int)getpid(), times++);
-        err = write_file(made, new->path, bytes, len, &new->fd);
-    }
+    int err = publish(new, name, bytes, len);
+    /* Whoever takes the last name back removes the folder, before something lies in it again. */
+    for (int i = 0; err == ENOENT && i < TRIES; i++)
+        err = publish(new, name, bytes, len);
     if (err)
         free(new);
     else

@@ -10,6 +10,7 @@ int main(int argc, char **argv)
     MPI_Comm half, inter;
     int v = 1, w = 0, side, errclass = 0;
     check_init(&argc, &argv);
+    check_outlives();
     check_errors_return();
     side = check_rank % 2;
     MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half);

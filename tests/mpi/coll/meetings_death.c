@@ -12,6 +12,7 @@ int main(int argc, char **argv)
     MPI_Request r[4];
     int v = 1, all[3], bad = 0;
     check_init(&argc, &argv);
+    check_outlives();
     check_errors_return();
     for (int i = 0; i < 10; i++)
         CHECK_ERR(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);

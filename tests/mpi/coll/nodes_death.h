@@ -65,6 +65,7 @@ int main(int argc, char **argv)
     MPI_Comm here, firsts;
     int place, node = 0, told = 0, i = 0;
     check_init(&argc, &argv);
+    check_outlives();
     check_errors_return();
     signal(SIGTERM,
            SIG_IGN); /* mpiexec will soon end those who are left: on a busy machine before they have told */

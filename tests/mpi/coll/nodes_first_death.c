@@ -18,6 +18,7 @@ int main(int argc, char **argv)
     MPI_Request r[MANY];
     int in = 1, out[MANY + 1], told = 0;
     check_init(&argc, &argv);
+    check_outlives();
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Comm_create_from_group(all, "fresh", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c);
     MPI_Group_free(&all);

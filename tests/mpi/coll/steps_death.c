@@ -14,6 +14,7 @@ int main(int argc, char **argv)
     int errclass = 0;
     MPI_Op op;
     check_init(&argc, &argv);
+    check_outlives();
     check_errors_return();
     outlive();
     MPI_Op_create(add_and_die, 1, &op);

@@ -24,6 +24,7 @@ int main(int argc, char **argv)
     MPI_Op op;
     MPI_Request r[1 + AFTER];
     check_init(&argc, &argv);
+    check_outlives();
     check_errors_return();
     outlive();
     MPI_Op_create(add_and_die, 1, &op);

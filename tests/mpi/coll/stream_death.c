@@ -14,6 +14,7 @@ int main(int argc, char **argv)
     int errclass = 0, dies = 1, n;
     MPI_Comm node;
     check_init(&argc, &argv);
+    check_outlives();
     check_errors_return();
     signal(SIGTERM, SIG_IGN); /* mpiexec may end a rank on a busy machine before it has said its line */
     for (int i = 0; i < 10; i++)

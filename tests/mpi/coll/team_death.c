@@ -9,6 +9,7 @@ int main(int argc, char **argv)
 {
     int v = 1, errclass = 0;
     check_init(&argc, &argv);
+    check_outlives();
     check_errors_return();
     for (int i = 0; i < 10; i++)
         CHECK_ERR(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
