@@ -40,7 +40,7 @@ enum {
     HOGGED_WAITS = 4 /* at first; twice as many each time that a yield meets him again */,
     HOGGED_WAITS_MOST = 64,
     HOGGED_PAST = 256 /* yields that did not meet him */,
-    FAR_NS = 1000000,
+    AWAKE_NS = 1000000,
     BUSY_NS = 100000 /* a yield among ranks that wait takes less */
 };
 
@@ -54,7 +54,7 @@ static void set_spin(const struct ku_knob *row)
 static void set_yields(const struct ku_knob *row)
 {
     ku_wait_policy.yields = (uint32_t)row->num;
-    ku_wait_policy.far_ns = 0;
+    ku_wait_policy.awake_ns = 0;
 }
 
 static struct ku_knob rows[] = {
@@ -77,7 +77,7 @@ static struct ku_knob rows[] = {
       .audience = KU_FOR_TUNERS,
       .changed = set_yields,
       .help = "how often a waiting rank lets others run on its core before it sleeps; unless set, for 1 ms "
-              "in a job of several nodes while nobody has to run" },
+              "in a job of several nodes, or of more ranks than cores, while nobody has to run" },
 };
 static struct ku_knob_table knobs = { .rows = rows, .n = 2, .area = "process.waiting" };
 
@@ -98,7 +98,7 @@ void ku_wait_init(uint32_t ranks, uint32_t cpus, bool far)
     if (ranks > cpus && !ku_knob_is_set("SPIN_US"))
         ku_wait_policy.spin_ns = 0;
     ku_wait_policy.yields = (uint32_t)ku_knob_int("YIELDS");
-    ku_wait_policy.far_ns = far && !ku_knob_is_set("YIELDS") ? FAR_NS : 0;
+    ku_wait_policy.awake_ns = (far || ranks > cpus) && !ku_knob_is_set("YIELDS") ? AWAKE_NS : 0;
     ku_wait_policy.hogged_ns = HOGGED_MOST_NS;
     if (ranks / cpus < (HOGGED_MOST_NS - HOGGED_NS) / HOGGED_RANK_NS)
         ku_wait_policy.hogged_ns = HOGGED_NS + ranks / cpus * HOGGED_RANK_NS;
@@ -332,16 +332,17 @@ bool ku_wait_near(_Atomic uint32_t *word, uint32_t is)
     return false;
 }
 
-/* What other nodes send takes longer than a few yields, and to be woken takes as long as much of that way.  So a rank of several nodes
- * lets others run again and again for a while before it sleeps, unless one of them has something to do. */
+/* What other nodes send takes longer than a few yields, and to be woken takes as long as much of that way; where ranks outnumber cores
+ * one that computes is waited for, and a core that nobody else uses by then halts when its last rank sleeps.  So a rank there lets
+ * others run again and again for a while before it sleeps, unless one of them has something to do. */
 static bool stays_awake(struct ku_wait *w)
 {
     uint64_t now;
-    if (ku_wait_policy.far_ns == 0)
+    if (ku_wait_policy.awake_ns == 0)
         return false;
     now = ku_clock_ns();
     if (w->awake_until == 0)
-        w->awake_until = now + ku_wait_policy.far_ns;
+        w->awake_until = now + ku_wait_policy.awake_ns;
     if (now >= w->awake_until)
         return false;
     if (yield(w, now) > BUSY_NS)

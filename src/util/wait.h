@@ -29,7 +29,7 @@ struct ku_wait {
 struct ku_wait_policy {
     uint32_t spin_ns;   /* 0 when ranks outnumber cores */
     uint32_t yields;    /* sched_yields before sleeping, */
-    uint32_t far_ns;    /* and then for so long where they meet nobody who has something to do */
+    uint32_t awake_ns;  /* and then for so long where they meet nobody who has something to do */
     uint32_t hogged_ns; /* a yield among ranks that all wait, or do a little each, takes less */
 };
 
