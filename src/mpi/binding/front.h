@@ -545,7 +545,10 @@ static inline bool front_Compare_and_swap(const void *in, const void *compare, v
                    (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI)) ||
                  !MPIR_Near_enter(near->busy, near->gate)))
         return false;
-    MPIR_Near_swap(at, size, in, compare, old);
+    if (size == 8) /* with lengths that the compiler knows */
+        MPIR_Near_swap(at, 8, in, compare, old);
+    else
+        MPIR_Near_swap(at, 4, in, compare, old);
     MPIR_Near_leave(near->busy);
     if (!MPIR_UPDATE_IS_FENCE)
         win->stored = true;

@@ -9,6 +9,7 @@
 #include "basic.h"
 #include "comm.h"
 #include "errhandler.h"
+#include "keel_atomic.h"
 #include "object.h"
 #include "op.h"
 
@@ -82,7 +83,7 @@ static inline bool MPIR_Near_can_update(const void *at, int64_t size)
 {
     return (size == 4 || size == 8) && (uintptr_t)at % (uintptr_t)size == 0;
 }
-/* Of an operation and a basic type of this class (keel/op.h). */
+/* Of an operation and a basic type of this class (enum MPIR_CLASS). */
 static inline enum MPIR_NEAR_WAY MPIR_Near_way(const MPIR_Op *op, int class)
 {
     bool integers = class & (MPIR_CLASS_C_INTEGER | MPIR_CLASS_F_INTEGER | MPIR_CLASS_MULTI);
@@ -135,21 +136,12 @@ static inline void MPIR_Near_update(enum MPIR_NEAR_WAY way, void *at, int64_t si
     else
         MPIR_Near_update_uint32_t(way, at, in, old);
 }
+/* Of an element of 1, 2, 4 or 8 bytes. */
 static inline void MPIR_Near_swap(void *at, int64_t size, const void *in, const void *compare, void *old)
 {
-    if (size == 8) {
-        uint64_t with, was;
-        memcpy(&with, in, sizeof with);
-        memcpy(&was, compare, sizeof was);
-        __atomic_compare_exchange_n((uint64_t *)at, &was, with, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-        memcpy(old, &was, sizeof was);
-    } else {
-        uint32_t with, was;
-        memcpy(&with, in, sizeof with);
-        memcpy(&was, compare, sizeof was);
-        __atomic_compare_exchange_n((uint32_t *)at, &was, with, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-        memcpy(old, &was, sizeof was);
-    }
+    uint64_t was = keel_atomic_read(compare, (size_t)size);
+    keel_atomic_swap(at, (size_t)size, &was, keel_atomic_read(in, (size_t)size));
+    keel_atomic_write(old, was, (size_t)size);
 }
 
 /* What the predefined attribute with this key value is; NULL: there is none, or it is a base that is NULL. */

@@ -300,11 +300,7 @@ void MPIR_Rma_Swap(struct rma *r, struct rma_slot *s, char *target, int64_t size
 {
     begin_few(r, s);
     if (by_processor(target, size)) {
-        uint64_t was = 0, next = 0;
-        memcpy(&was, compare, (size_t)size);
-        memcpy(&next, operand, (size_t)size);
-        keel_atomic_swap(target, (size_t)size, &was, next);
-        memcpy(old, &was, (size_t)size);
+        MPIR_Near_swap(target, size, operand, compare, old);
         if (!MPIR_UPDATE_IS_FENCE)
             r->win->stored = true;
     } else {
