@@ -280,6 +280,17 @@ void ku_copy_out(void *shared, const void *from, size_t n)
     kernel (&chosen.copy)(shared, from, n);
 }
 
+void ku_copy_out_ahead(void *shared, const void *from, size_t n, const void *next)
+{
+    copy_fn *copy = kernel(&chosen.copy);
+    for (size_t at = 0, part; at < n; at += part) {
+        part = n - at < TURN ? n - at : TURN;
+        for (size_t i = 0; i < part; i += LINE)
+            ku_copy_fetch_line((const char *)next + at + i);
+        copy((char *)shared + at, (const char *)from + at, part);
+    }
+}
+
 void ku_copy_in(void *to, const void *shared, size_t n)
 {
     kernel (&chosen.copy)(to, shared, n);

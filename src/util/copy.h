@@ -20,8 +20,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Have the line here, to be written, before it is needed. */
+static inline void ku_copy_fetch_line(const void *line)
+{
+#ifdef __x86_64__
+    __asm__ volatile(
+        "prefetchw %0"
+        :
+        : "m"(*(const char *)line)); /* the builtin gives one to read, if not told of the machine */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* Into memory that another core reads next. */
 void ku_copy_out(void *shared, const void *from, size_t n);
+
+/* The same, and the lines of `next`, as many as are written now, are fetched meanwhile to be written: this core writes them soon, and
+ * nobody else uses them.  Where a line takes 150 ns from core to core a writer that waits for each has 5 GB/s. */
+void ku_copy_out_ahead(void *shared, const void *from, size_t n, const void *next);
 
 /* Out of memory that another core has written. */
 void ku_copy_in(void *to, const void *shared, size_t n);

@@ -37,6 +37,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
+#include "copy.h"
 #include "seat.h"
 
 enum {
@@ -220,20 +221,6 @@ static inline void ku_line_copy(uint8_t *to, const uint8_t *from, size_t len)
     }
 }
 
-/* Have the line here, to be written, before it is needed: a claim waits for all earlier stores, so a store to a line that the
- * consumer still holds would cost the next claim the way there and back. */
-static inline void ku_ring_prefetch(const void *line)
-{
-#ifdef __x86_64__
-    __asm__ volatile(
-        "prefetchw %0"
-        :
-        : "m"(*(const char *)line)); /* the builtin gives one to read, if not told of the machine */
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-
 /* Fill and publish the slot of an owned ticket.  The head goes as two words, which stay in registers. */
 static inline __attribute__((always_inline)) void ku_ring_publish(struct ku_ring *ring, uint64_t ticket,
                                                                   const struct ku_line_head *head,
@@ -262,7 +249,9 @@ ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *
         if (len <= KU_LINE_TELLS)
             memcpy(tx->ring->slot[ticket % KU_RING_SLOTS].body + KU_LINE_TELLS, &tx->from, sizeof tx->from);
         ku_ring_publish(tx->ring, ticket, head, body, len);
-        ku_ring_prefetch(&tx->ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
+        /* A claim waits for all earlier stores, so a store to a line that the consumer still holds would cost the next claim the
+         * way there and back. */
+        ku_copy_fetch_line(&tx->ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
     }
     ku_ring_leave(tx->claims);
     return ok;

@@ -1,17 +1,12 @@
 #include "cells.h"
 #include <string.h>
+#include "util/copy.h"
 
 enum { FETCH_MOST = 4096 /* bytes */, FETCH_LINES = 8 };
 
 static void circle_add(struct cell_circle *c, uint8_t cell)
 {
     *shm_circle_at(c, c->n++) = cell;
-}
-
-static uint8_t take_oldest(struct cell_circle *c)
-{
-    c->n--;
-    return c->cell[c->first++ % SHM_MAX_CELLS];
 }
 
 static bool circle_has(struct cell_circle *c, uint32_t cell)
@@ -107,7 +102,7 @@ void dev_shmem_cells_look(struct cell_pool *p)
     if (p->flight.n == 0 || !is_back(p, i))
         return;
     from_flight(p, i);
-    to_free(p, take_oldest(&p->flight));
+    to_free(p, shm_take_oldest(&p->flight));
     p->fetched = 0;
     p->to_fetch = p->bytes < FETCH_MOST ? p->bytes : FETCH_MOST;
 }
@@ -119,7 +114,7 @@ bool dev_shmem_cells_fetch(struct cell_pool *p)
         return false;
     cell = dev_shmem_cells_room(p, *shm_circle_at(&p->free, p->free.n - 1));
     for (int i = 0; i < FETCH_LINES && p->fetched < p->to_fetch; i++, p->fetched += 64)
-        ku_ring_prefetch(cell + p->fetched);
+        ku_copy_fetch_line(cell + p->fetched);
     return p->fetched < p->to_fetch;
 }
 
@@ -151,7 +146,7 @@ int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
 {
     uint32_t span = bytes > p->class->room ? 2 : 1;
     int cell;
-    if (p->flight.n >= SHM_CELLS_KEEP)
+    if (p->free.n < 2)
         dev_shmem_cells_look(p);
     if (!may_take(p, to, span)) {
         dev_shmem_cells_look(p);
@@ -162,8 +157,8 @@ int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
         return -1;
     if (span == 2)
         cell = take_pair(p);
-    else if (p->class->paired && p->quota == p->class->cells && bytes <= p->class->room / 2)
-        cell = take_oldest(&p->free);
+    else if (!p->class->paired || (p->quota == p->class->cells && bytes <= p->class->room / 2))
+        cell = shm_take_oldest(&p->free);
     else
         cell = shm_take_newest(&p->free);
     if (cell >= 0)

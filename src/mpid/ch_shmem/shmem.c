@@ -517,6 +517,7 @@ static dev_status shm_send(struct dev_peer *p, const struct dev_head *head, cons
 static dev_status shm_send_copy(struct dev_peer *p, const struct dev_head *head, const void *body, size_t len)
 {
     struct cell_pool *pool;
+    const char *next;
     int c = class_for(len), cell;
     if (is_gone(p))
         return DEV_PEER_GONE;
@@ -524,7 +525,11 @@ static dev_status shm_send_copy(struct dev_peer *p, const struct dev_head *head,
     cell = dev_shmem_cells_take(pool, p->lrank, len);
     if (__builtin_expect(cell < 0, 0))
         return stall(p, c);
-    ku_copy_out(dev_shmem_cells_room(pool, cell), body, len);
+    next = dev_shmem_cells_next(pool);
+    if (next && len >= 512)
+        ku_copy_out_ahead(dev_shmem_cells_room(pool, cell), body, len, next);
+    else
+        ku_copy_out(dev_shmem_cells_room(pool, cell), body, len);
     if (__builtin_expect(announce(p, head, c, cell, len) == DEV_OK, 1))
         return DEV_OK;
     dev_shmem_cells_drop(pool, cell);
@@ -686,7 +691,7 @@ static void give_back_after(struct dev *d, struct shm_desc desc)
 static inline void own_later(struct dev *d, struct shm_desc desc, char *body)
 {
     if (d->back.body)
-        own(d, UINT32_MAX);
+        give_back(d, d->back.desc);
     d->back = (struct back){ .desc = desc, .body = body };
     d->waits_usefully = true;
 }
