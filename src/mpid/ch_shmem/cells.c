@@ -9,6 +9,12 @@ static void circle_add(struct cell_circle *c, uint8_t cell)
     *shm_circle_at(c, c->n++) = cell;
 }
 
+static uint8_t take_oldest(struct cell_circle *c)
+{
+    c->n--;
+    return c->cell[c->first++ % SHM_MAX_CELLS];
+}
+
 static bool circle_has(struct cell_circle *c, uint32_t cell)
 {
     uint32_t k = 0;
@@ -102,7 +108,7 @@ void dev_shmem_cells_look(struct cell_pool *p)
     if (p->flight.n == 0 || !is_back(p, i))
         return;
     from_flight(p, i);
-    to_free(p, shm_take_oldest(&p->flight));
+    to_free(p, take_oldest(&p->flight));
     p->fetched = 0;
     p->to_fetch = p->bytes < FETCH_MOST ? p->bytes : FETCH_MOST;
 }
@@ -145,8 +151,9 @@ static int take_pair(struct cell_pool *p)
 int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
 {
     uint32_t span = bytes > p->class->room ? 2 : 1;
+    bool shares = ku_wait_policy.spin_ns == 0; /* its core with other ranks */
     int cell;
-    if (p->free.n < 2)
+    if (p->free.n < 2 || shares)
         dev_shmem_cells_look(p);
     if (!may_take(p, to, span)) {
         dev_shmem_cells_look(p);
@@ -157,8 +164,9 @@ int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
         return -1;
     if (span == 2)
         cell = take_pair(p);
-    else if (!p->class->paired || (p->quota == p->class->cells && bytes <= p->class->room / 2))
-        cell = shm_take_oldest(&p->free);
+    else if (p->class->paired ? p->quota == p->class->cells && bytes <= p->class->room / 2
+                              : p->flight.n >= SHM_CELLS_FEW && !shares)
+        cell = take_oldest(&p->free);
     else
         cell = shm_take_newest(&p->free);
     if (cell >= 0)

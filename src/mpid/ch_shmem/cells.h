@@ -6,7 +6,8 @@
  *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
  *   3. While each cell comes back before the next is taken it is the same one, whose lines are here.  A sender that does not wait
  *      takes them all, one after the other, and looks whether one is back only when it has one left: where a line takes 150 ns
- *      from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 15.
+ *      from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks share cores the lines are here whoever had
+ *      them, and few cells stay in the cache: it looks each time, and takes the one given back last.
  *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of the last are in the receiver's
  *      innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and 360).
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.
@@ -20,6 +21,7 @@
 
 #include <stdbool.h>
 #include "layout.h"
+#include "util/wait.h"
 
 struct cell_pool {
     char *area; /* of the rank */
@@ -57,12 +59,6 @@ static inline uint8_t shm_take_newest(struct cell_circle *c)
     return *shm_circle_at(c, --c->n);
 }
 
-static inline uint8_t shm_take_oldest(struct cell_circle *c)
-{
-    c->n--;
-    return c->cell[c->first++ % SHM_MAX_CELLS];
-}
-
 static inline void shm_to_flight(struct cell_pool *p, uint8_t i)
 {
     shm_note n = p->note[i];
@@ -85,9 +81,9 @@ int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes);
 static inline int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t bytes)
 {
     int cell;
-    if (__builtin_expect(p->class->paired || p->free.n < 2 || p->held[to] >= p->quota, 0))
+    if (__builtin_expect(p->class->paired || p->flight.n >= SHM_CELLS_FEW || p->free.n < 2 || p->held[to] >= p->quota, 0))
         return dev_shmem_cells_take_slowly(p, to, bytes);
-    cell = p->flight.n < SHM_CELLS_FEW ? shm_take_newest(&p->free) : shm_take_oldest(&p->free);
+    cell = shm_take_newest(&p->free);
     shm_note_take(p, cell, 1);
     p->to_fetch = 0;
     return cell;
@@ -98,10 +94,11 @@ static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
     return p->area + shm_cell_at(p->class, (uint32_t)cell);
 }
 
-/* The room that is probably taken next, when several are under way; NULL: not known, or none is back. */
-static inline const char *dev_shmem_cells_next(struct cell_pool *p)
+/* The room that is taken next, when several are under way and the lines of `bytes` are worth to be fetched; NULL: there is none. */
+static inline const char *dev_shmem_cells_next(struct cell_pool *p, size_t bytes)
 {
-    if (p->flight.n < SHM_CELLS_FEW || p->free.n == 0 || p->class->paired)
+    enum { WORTH = 512 };
+    if (p->flight.n < SHM_CELLS_FEW || bytes < WORTH || p->free.n == 0 || p->class->paired || ku_wait_policy.spin_ns == 0)
         return NULL;
     return dev_shmem_cells_room(p, *shm_circle_at(&p->free, 0));
 }

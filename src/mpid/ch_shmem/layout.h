@@ -20,7 +20,7 @@ enum {
     SHM_LANES = 4,
     SHM_CELLS_OFF = 96 << 10,
     SHM_MAX_CELLS = 64 /* of a class */,
-    SHM_C2_CELLS = 4
+    SHM_C2_CELLS = 16
 };
 
 /* What the owner of a cell notes of its last use; nobody else looks.  One word, written and read as such (see shm_desc). */

@@ -525,8 +525,8 @@ static dev_status shm_send_copy(struct dev_peer *p, const struct dev_head *head,
     cell = dev_shmem_cells_take(pool, p->lrank, len);
     if (__builtin_expect(cell < 0, 0))
         return stall(p, c);
-    next = dev_shmem_cells_next(pool);
-    if (next && len >= 512)
+    next = dev_shmem_cells_next(pool, len);
+    if (next)
         ku_copy_out_ahead(dev_shmem_cells_room(pool, cell), body, len, next);
     else
         ku_copy_out(dev_shmem_cells_room(pool, cell), body, len);
@@ -691,7 +691,7 @@ static void give_back_after(struct dev *d, struct shm_desc desc)
 static inline void own_later(struct dev *d, struct shm_desc desc, char *body)
 {
     if (d->back.body)
-        give_back(d, d->back.desc);
+        own(d, UINT32_MAX);
     d->back = (struct back){ .desc = desc, .body = body };
     d->waits_usefully = true;
 }
