@@ -48,6 +48,11 @@ static void every_length(void (*copy)(void *, const void *, size_t))
         }
 }
 
+static void out_ahead(void *d, const void *s, size_t n)
+{
+    ku_copy_out_ahead(d, s, n, from); /* fetched, and not changed */
+}
+
 static void in_own(void *d, const void *s, size_t n)
 {
     ku_copy_in_own(d, (void *)(uintptr_t)s, n);
@@ -63,6 +68,7 @@ START_TEST(every_length_and_alignment)
     int level = ku_copy_use(_i);
     ck_assert_int_le(level, _i);
     every_length(ku_copy_out);
+    every_length(out_ahead);
     every_length(ku_copy_in);
     every_length(in_own);
     every_length(own_past);

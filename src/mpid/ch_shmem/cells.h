@@ -81,7 +81,8 @@ int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes);
 static inline int dev_shmem_cells_take(struct cell_pool *p, uint32_t to, size_t bytes)
 {
     int cell;
-    if (__builtin_expect(p->class->paired || p->flight.n >= SHM_CELLS_FEW || p->free.n < 2 || p->held[to] >= p->quota, 0))
+    if (__builtin_expect(
+            p->class->paired || p->flight.n >= SHM_CELLS_FEW || p->free.n < 2 || p->held[to] >= p->quota, 0))
         return dev_shmem_cells_take_slowly(p, to, bytes);
     cell = shm_take_newest(&p->free);
     shm_note_take(p, cell, 1);
@@ -98,7 +99,8 @@ static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
 static inline const char *dev_shmem_cells_next(struct cell_pool *p, size_t bytes)
 {
     enum { WORTH = 512 };
-    if (p->flight.n < SHM_CELLS_FEW || bytes < WORTH || p->free.n == 0 || p->class->paired || ku_wait_policy.spin_ns == 0)
+    if (p->flight.n < SHM_CELLS_FEW || bytes < WORTH || p->free.n == 0 || p->class->paired ||
+        ku_wait_policy.spin_ns == 0)
         return NULL;
     return dev_shmem_cells_room(p, *shm_circle_at(&p->free, 0));
 }
