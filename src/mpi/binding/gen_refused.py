@@ -18,9 +18,27 @@ REFUSED = """\
     }"""
 
 
+# What makes something of a communicator, and begins with something that all its members say: none goes on after a refusal.
+MAKERS = """Comm_create Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_split Comm_split_type Intercomm_merge
+    Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent
+    Win_create Win_allocate Win_allocate_shared Win_create_dynamic File_open
+    Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect""".split()
+
+
+def makes(proc):
+    return proc.short in MAKERS
+
+
+def neighborly(proc):
+    return "eighbor_" in proc.short
+
+
 def counted(front):
     """The body numbers the collectives of the communicator as they are called; so does a call that does not come so far."""
-    return front.proc.chapter == "coll" and front.proc.has("collective") and front.comm
+    proc = front.proc
+    if not (proc.has("collective") and front.comm):
+        return False
+    return proc.chapter == "coll" or neighborly(proc) or makes(proc)
 
 
 def stand_in(front, p):
@@ -32,17 +50,20 @@ def stand_in(front, p):
     n = "%s_o->adi.remote_size" % front.comm.name if p.name in BY_PROCESS.get(kind, ()) else "1"
     if kind == "Reduce_scatter_block":
         n = "%s_o->adi.size" % front.comm.name
-    return "{ .n = %s, .count = %s, .type = %s_o }" % (front.neighbors(p) if p.has("each") else n, count, ctype)
+    return "{ .n = %s, .count = %s, .type = %s_o }" % (n, count, ctype)
 
 
 def code(front, args):
     """A collective whose arguments have been refused.  Where only its buffers cannot be used, so that it is known what the others will do,
     it plays its part with others, without a word (MPIR_Coll_muted); the nonblocking form then waits for that."""
     comm = front.comm.name + "_o"
+    if makes(front.proc):
+        ends = "false" if front.proc.chapter == "io" else "MPIR_Comm_error_ends(%s)" % comm  # a file's errors do not go to comm
+        return "    if (unlikely(refused && %s))\n        MPIR_Make_refused(%s, err, call, %s);" % (comm, comm, ends)
     if front.proc.short.endswith("_init"):
         return "    if (unlikely(refused && %s))\n        MPIR_Coll_init_refused(%s, err, call);" % (comm, comm)
     buffers = [p for p in front.proc.params if p.kind.name in ("BUFFER", "CBUFFER") and "," in str(p.arg("of"))]
-    if not buffers:
+    if not buffers or neighborly(front.proc):  # neighbors would not know an empty message from a short one
         return "    if (unlikely(refused && %s))\n        MPIR_Coll_refused(%s, err, call);" % (comm, comm)
     of_buffers = ("check_buffer", "check_apart", "bad_in_place")
     others = [c for c in front.checks + front.late if not any(w in c for w in of_buffers)]

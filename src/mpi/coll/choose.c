@@ -368,7 +368,7 @@ static enum MPIR_DRIVE facts_go_on(struct MPIR_Driven *driven)
 /* There is no memory to go on with this later: the same, but waiting. */
 static int facts_now(MPIR_Comm *comm, int tag, uint32_t v[FACTS], int words, bool nodes)
 {
-    int err = words > 0 ? MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, words) : 0;
+    int err = words > 0 ? MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, 0, v, words) : 0;
     int refused = err ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
     if (refused)
         return refused;
@@ -429,7 +429,7 @@ int MPIR_Coll_ready(MPIR_Comm *comm, int tag)
         MPID_DeviceCheck(MPID_BLOCKING);
     if (!comm->facts.heard && (comm->local || !facts_alike(comm))) {
         facts_ask(comm, v);
-        int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, v, FACTS);
+        int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, 0, v, FACTS);
         int refused = err ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
         if (!refused)
             facts_take(comm, v, err);
@@ -577,7 +577,7 @@ static int look_for_local_nodes(MPIR_Comm *comm, int tag)
     uint32_t nothing = 0;
     if (comm->nodes_asked)
         return 0;
-    if (MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &nothing, 1) != 0) {
+    if (MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, 0, &nothing, 1) != 0) {
         int refused = MPIR_Refused(comm, MPID_CONTEXT_COLL, tag);
         if (refused)
             return refused;

@@ -55,7 +55,7 @@ struct coll_own *MPIR_Coll_own_make(const struct coll *c, const struct coll_size
         return NULL;
     struct coll_own *o = calloc(1, sizeof *o);
     uint32_t full = !o || !able || c->comm->owns >= MOST;
-    *err = MPIR_Agree_max(c->comm, NULL, MPID_CONTEXT_COLL, tag, &full, 1);
+    *err = MPIR_Agree_max(c->comm, NULL, MPID_CONTEXT_COLL, tag, 0, &full, 1);
     if (!*err && !full)
         o->comm = make_comm(c->comm, err);
     if (!o || !o->comm) {

@@ -45,14 +45,11 @@ bool MPIR_Comm_error_ends(const MPIR_Comm *comm)
     return !h || h->what == MPIR_ERRHANDLER_FATAL || h->what == MPIR_ERRHANDLER_ABORT;
 }
 
-/* The others need not hear of what is about to end them. */
 static void tell_all(MPIR_Comm *comm, int tag, int err, const char *call)
 {
     struct ku_err words = *ku_err_last();
     struct MPID_Refusal r = { .error = err, .rank = comm->adi.rank, .inter = comm->local != NULL };
     uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_COLL);
-    if (MPIR_Comm_error_ends(comm))
-        return;
     snprintf(r.words, sizeof r.words, "%s%s%s", call, words.code == err && words.arg[0] ? " " : "",
              words.code == err ? words.arg : "");
     MPID_Refuse(comm->local ? &comm->local->adi : &comm->adi, context, tag, &r);
@@ -62,9 +59,16 @@ static void tell_all(MPIR_Comm *comm, int tag, int err, const char *call)
     *ku_err_last() = words;
 }
 
+/* The others need not hear of what is about to end them. */
+static void tell_survivors(MPIR_Comm *comm, int tag, int err, const char *call)
+{
+    if (!MPIR_Comm_error_ends(comm))
+        tell_all(comm, tag, err, call);
+}
+
 static void refuse(MPIR_Comm *comm, int tag, int err, const char *call)
 {
-    tell_all(comm, tag, err, call);
+    tell_survivors(comm, tag, err, call);
     MPIR_Coll_team_give_up(comm);
 }
 
@@ -73,21 +77,28 @@ void MPIR_Coll_refused(MPIR_Comm *comm, int err, const char *call)
     refuse(comm, MPIR_Comm_next_tag(comm), err, call);
 }
 
+void MPIR_Make_refused(MPIR_Comm *comm, int err, const char *call, bool ends)
+{
+    int tag = MPIR_Comm_next_tag(comm);
+    if (!ends)
+        tell_all(comm, tag, err, call);
+}
+
 /* What is to be made takes several numbers, also those of what its members agree on.  Who needs to agree on nothing hears of this when it starts
  * the operation. */
 void MPIR_Coll_init_refused(MPIR_Comm *comm, int err, const char *call)
 {
     int tag = MPIR_Comm_next_tag(comm);
     comm->coll_seq += MPIR_INIT_NUMBERS - 1;
-    tell_all(comm, tag, err, call);
-    tell_all(comm, MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1)), err, call);
+    tell_survivors(comm, tag, err, call);
+    tell_survivors(comm, MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1)), err, call);
     if (!comm->facts.heard)
         MPIR_Coll_team_give_up(comm);
 }
 
 void MPIR_Coll_refuse_starts(const struct coll *c, int err)
 {
-    tell_all(c->comm, c->tag, err, MPIR_Coll_name(c, COLL_PERSISTENT));
+    tell_survivors(c->comm, c->tag, err, MPIR_Coll_name(c, COLL_PERSISTENT));
 }
 
 void MPIR_Coll_refuse(const struct coll *c, enum coll_form form, int err)

@@ -259,7 +259,7 @@ uint32_t MPIR_Coll_team_number(MPIR_Comm *comm)
 int MPIR_Coll_team_ask(MPIR_Comm *comm, int tag)
 {
     uint32_t number = MPIR_Coll_team_number(comm);
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, &number, 1);
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, tag, 0, &number, 1);
     int refused = err ? MPIR_Refused(comm, MPID_CONTEXT_COLL, tag) : 0;
     if (refused)
         return refused;

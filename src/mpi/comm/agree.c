@@ -52,8 +52,8 @@ static void note(struct agree *a, int err)
         a->err = refused ? refused : err;
         a->words_of_err = refused ? *ku_err_last() : words;
     }
-    if ((uint64_t)err > a->value[AGREE_ERROR])
-        a->value[AGREE_ERROR] = (uint64_t)err;
+    if (agree_error(&a->party, err) > a->value[AGREE_ERROR])
+        a->value[AGREE_ERROR] = agree_error(&a->party, err);
 }
 
 static MPIR_Request *fresh(MPIR_Request *r)
@@ -155,8 +155,8 @@ static void spread(struct agree *a)
     int64_t first = (int64_t)a->me * AGREE_RADIX + 1;
     if (!is_top(a))
         merge(a, &a->parent);
-    if ((uint64_t)a->err > a->value[AGREE_ERROR])
-        a->value[AGREE_ERROR] = (uint64_t)a->err;
+    if (agree_error(&a->party, a->err) > a->value[AGREE_ERROR])
+        a->value[AGREE_ERROR] = agree_error(&a->party, a->err);
     a->stage = SPREAD;
     a->over = 0;
     for (int i = 0; i < a->children; i++) {
@@ -185,22 +185,28 @@ bool MPIR_Agree_step(struct agree *a)
     return a->stage == DONE;
 }
 
+static int of_another(uint64_t error)
+{
+    int err = (int)(error >> 32), rank = (int)(uint32_t)error - 1;
+    MPID_Peer_failed();
+    if (rank < 0)
+        return MPIR_Err(err, NULL, "another process of the communicator failed with this error");
+    return MPIR_Err(err, NULL, "rank %d of the communicator failed with this error", rank);
+}
+
 int MPIR_Agree_result(const struct agree *a)
 {
+    if (!a->err && a->value[AGREE_ERROR])
+        return of_another(a->value[AGREE_ERROR]);
     if (a->err)
         *ku_err_last() = a->words_of_err;
-    else if (a->value[AGREE_ERROR]) {
-        MPID_Peer_failed();
-        return MPIR_Err((int)a->value[AGREE_ERROR], NULL,
-                        "another process of the communicator failed with this error");
-    }
     return a->err;
 }
 
 struct party MPIR_Agree_party(MPIR_Comm *comm, int which, int tag)
 {
-    struct party p = { .comm = comm, .which = which, .tag = tag };
-    if (!comm->local)
+    struct party p = { .comm = comm, .which = which, .tag = tag, .alone = !comm->local };
+    if (p.alone)
         return p;
     p.comm = comm->local;
     if (which == MPID_CONTEXT_COLL)
@@ -212,12 +218,14 @@ struct party MPIR_Agree_party(MPIR_Comm *comm, int which, int tag)
     return p;
 }
 
-int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words)
+int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, int err, uint32_t *values,
+                   int words)
 {
     struct agree a;
+    struct ku_err said = *ku_err_last();
     struct party p = MPIR_Agree_party(comm, which, tag);
     p.group = group;
-    a.value[AGREE_ERROR] = 0;
+    a.value[AGREE_ERROR] = agree_error(&p, err);
     for (int w = 0; w < words; w++)
         a.value[AGREE_FIRST + w] = values[w];
     MPIR_Agree_begin(&a, &p, AGREE_FIRST + words);
@@ -225,7 +233,10 @@ int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint3
         MPID_DeviceCheck(MPID_BLOCKING);
     for (int w = 0; w < words; w++)
         values[w] = (uint32_t)a.value[AGREE_FIRST + w];
-    return MPIR_Agree_result(&a);
+    if (!err)
+        return MPIR_Agree_result(&a);
+    *ku_err_last() = said;
+    return err;
 }
 
 struct MPIR_Agreement {

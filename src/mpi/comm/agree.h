@@ -17,6 +17,7 @@ struct party {
     MPIR_Comm *peer;   /* at the root of a side, where it reaches the other root; else NULL */
     int peer_which, peer_tag, peer_rank;
     bool introduced; /* all of both sides know each other */
+    bool alone;      /* it is all there is: a rank in comm says who is meant */
 };
 
 /* All of comm, on an intercommunicator both sides, with messages in its context `which`. */
@@ -27,9 +28,15 @@ struct party MPIR_Agree_party(MPIR_Comm *comm, int which, int tag);
 enum {
     AGREE_RADIX = 16, /* few levels: when ranks share cores, each level costs a turn of the scheduler */
     AGREE_WORDS = MPIR_AGREE_WORDS + 1,
-    AGREE_ERROR = 0, /* value[0]: the largest error class that somebody met; 0 */
+    AGREE_ERROR = 0, /* value[0]: agree_error() of the largest error class that somebody met */
     AGREE_FIRST = 1  /* where the caller's numbers begin */
 };
+
+/* Of this process's error class, or 0; the lower half says whose it is, if that can be said. */
+static inline uint64_t agree_error(const struct party *p, int err)
+{
+    return err == 0 ? 0 : (uint64_t)err << 32 | (p->alone ? (uint32_t)p->comm->adi.rank + 1 : 0);
+}
 
 struct agree_peer {
     MPIR_Request request;

@@ -129,7 +129,7 @@ int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Com
     err = MPIR_Comm_check_subset(comm, group);
     if (err) /* for all of them: they pass the same group */
         return err;
-    struct party p = { .comm = comm, .group = group, .which = MPID_CONTEXT_COMM, .tag = tag };
+    struct party p = { .comm = comm, .group = group, .which = MPID_CONTEXT_COMM, .tag = tag, .alone = true };
     struct context_ask ask = { .extras = 2, .same_arg = "group", .same_class = MPI_ERR_GROUP };
     context_same(&ask, 0, MPIR_Comm_hash_group(group));
     return make(&p, group, &ask, newcomm);

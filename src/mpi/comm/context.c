@@ -110,7 +110,7 @@ static void start_round(struct context_vote *v, const struct party *p)
 {
     uint64_t *value = v->agree.value;
     v->round++;
-    value[AGREE_ERROR] = (uint64_t)v->err;
+    value[AGREE_ERROR] = agree_error(p, v->err);
     value[WORD_MOST] = v->mine;
     value[WORD_LEAST] = ~v->mine;
     value[WORD_SALT] = salt_of(p);

@@ -160,7 +160,7 @@ int MPIR_Intercomm_create_from_groups(MPIR_Group *local_group, int local_leader,
         return err;
     if (local->adi.rank == local_leader)
         nobody = remote_group && remote_group->size == 0; /* only the leader knows */
-    err = MPIR_Agree_max(local, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(local), &nobody, 1);
+    err = MPIR_Agree_max(local, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(local), 0, &nobody, 1);
     if (!err && !nobody)
         err = bind_to(local, local_leader, remote_group, remote_leader, stringtag, info, newintercomm);
     MPIR_Comm_release(local);

@@ -113,7 +113,7 @@ static int compare(const struct party *p, bool *lacks)
 {
     uint32_t mine = *lacks;
     int32_t own, theirs = 0;
-    int err = MPIR_Agree_max(p->comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(p->comm), &mine, 1);
+    int err = MPIR_Agree_max(p->comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(p->comm), 0, &mine, 1);
     own = (int32_t)mine;
     if (!err)
         err = MPIR_Comm_swap(p, &own, 1, &theirs, 1);

@@ -53,8 +53,8 @@ static void start(struct MPIR_Parts *m)
             m->part[i]->no_handle = true;
             err = MPIR_Comm_start(m->comm, m->part[i], &m->vote.context[i]);
         }
-    m->confirm.value[AGREE_ERROR] = (uint64_t)err;
     struct party p = m->vote.agree.party;
+    m->confirm.value[AGREE_ERROR] = agree_error(&p, err);
     MPIR_Agree_begin(&m->confirm, &p, AGREE_FIRST);
     m->confirms = true;
 }

@@ -34,30 +34,20 @@ static void write_record(struct MPIR_RECORD *r, int32_t size)
 /* All agree on how long a record is, and whether somebody has failed. */
 static int agree_on_size(MPIR_Comm *comm, int err, int32_t *size)
 {
-    struct ku_err words = *ku_err_last();
-    uint32_t v[2] = { (uint32_t)err, 0 };
-    if (!err && (err = MPID_Others_begin())) {
-        words = *ku_err_last();
-        v[0] = (uint32_t)err;
-    }
+    uint32_t card = 0;
     if (!err)
-        v[1] = (uint32_t)MPID_Others_card(NULL, 0);
-    int failed = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), v, 2);
-    *size = (int32_t)(sizeof(struct MPIR_RECORD) + ((v[1] + 7u) & ~7u));
-    if (err) {
-        *ku_err_last() = words;
-        return err;
-    }
-    if (failed || !v[0])
-        return failed;
-    return MPIR_Err((int)v[0], NULL, "another process of the communicator failed with this error");
+        err = MPID_Others_begin();
+    if (!err)
+        card = (uint32_t)MPID_Others_card(NULL, 0);
+    err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), err, &card, 1);
+    *size = (int32_t)(sizeof(struct MPIR_RECORD) + ((card + 7u) & ~7u));
+    return err;
 }
 
 static int all_have(MPIR_Comm *comm, bool has)
 {
-    uint32_t lacks = !has;
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &lacks, 1);
-    return err ? err : lacks ? MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the processes of a group") : 0;
+    int err = has ? 0 : MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the processes of a group");
+    return MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), err, NULL, 0);
 }
 
 int MPIR_Records_gather(MPIR_Comm *comm, int err, struct MPIR_RECORDS *t)

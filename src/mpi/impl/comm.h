@@ -144,6 +144,9 @@ void MPIR_Coll_facts_inherit(const MPIR_Comm *from, MPIR_Comm *to);
 /* The arguments of a collective over comm have been refused here before its body was called.  The others may have found nothing
  * wrong: it counts all the same (src/mpi/coll). */
 void MPIR_Coll_refused(MPIR_Comm *comm, int err, const char *call);
+/* The same of a call that makes something of a communicator, and begins with one agreement of all members: if that ends with an error
+ * nobody goes on.  ends: the error ends the job, or this process, and nobody need hear of it. */
+void MPIR_Make_refused(MPIR_Comm *comm, int err, const char *call, bool ends);
 /* The same of a call that makes a persistent operation. */
 void MPIR_Coll_init_refused(MPIR_Comm *comm, int err, const char *call);
 /* The error (recorded) of messages that nobody is to wait for, as a member has refused the call that they belong to; 0: nobody has, as far as it is
@@ -160,8 +163,10 @@ extern int MPIR_Coll_muted __attribute__((visibility("hidden")));
 bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike);
 
 /* The maximum of each of `words` values (at most MPIR_AGREE_WORDS) over the members of `group`, a subset of comm (NULL: all of comm), by messages with
- * the tag in a context of comm.  Collective over them.  Returns an error class. */
-int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words);
+ * the tag in a context of comm.  Collective over them.  err: what this process has met (an error class, recorded), or 0: it returns that, and
+ * the others an error that says whose it is.  Returns an error class, 0 in all processes or in none. */
+int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, int err, uint32_t *values,
+                   int words);
 
 /* The same without blocking, over all of comm.  NULL without memory. */
 struct MPIR_Agreement;

@@ -346,7 +346,7 @@ static int find_joint(MPIR_Win *win, int32_t here)
     if (own == comm->adi.size)
         return 0;
     uint32_t high = (uint32_t)(id >> 32), low = (uint32_t)id, words[] = { high, low, ~high, ~low };
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), words, 4);
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), 0, words, 4);
     if (!err && j && words[0] == high && words[1] == low && words[2] == ~high && words[3] == ~low)
         win->rma->joint = j;
     return err;
@@ -397,17 +397,10 @@ static int make_node(MPIR_Win *win, int64_t align)
 /* In all processes alike: 0, or an error of at least one of them; and whether one of them had the flag. */
 static int agree(MPIR_Comm *comm, int err, bool *flag)
 {
-    uint32_t words[2] = { (uint32_t)err, *flag };
-    struct ku_err said = *ku_err_last();
-    int failed = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), words, 2);
-    *flag = words[1] != 0;
-    if (err) {
-        *ku_err_last() = said;
-        return err;
-    }
-    if (!failed && words[0])
-        failed = MPIR_Err((int)words[0], NULL, "another process could not make its part of the window");
-    return failed;
+    uint32_t word = *flag;
+    err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), err, &word, 1);
+    *flag = word != 0;
+    return err;
 }
 
 /* The communicator, which is made by all or by none. */

@@ -52,9 +52,8 @@ static int no_memory(void)
 /* Has everybody the memory that it wanted? */
 static int all_have(MPIR_Comm *comm, bool has)
 {
-    uint32_t lacks = !has;
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &lacks, 1);
-    return err ? err : lacks ? no_memory() : 0;
+    return MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), has ? 0 : no_memory(),
+                          NULL, 0);
 }
 
 /* ---- 1, 2 ----------------------------------------------------------------------------------------------------- */
@@ -316,7 +315,7 @@ static enum MPID_JOINT_VOTE open_shared(MPIR_Comm *comm, const struct MPIR_RECOR
 /* The two groups decide the same.  A root that cannot reach the other one fails in the next step, too. */
 static int decide(MPIR_Comm *comm, int root, uint32_t vote, struct link *l, bool *keep)
 {
-    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), &vote, 1);
+    int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), 0, &vote, 1);
     uint64_t other = MPID_JOINT_FAILED;
     int32_t all = MPID_JOINT_FAILED;
     if (comm->adi.rank == root) {

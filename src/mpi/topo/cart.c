@@ -73,7 +73,11 @@ int MPIR_Cart_create(MPIR_Comm *comm_old, int ndims, const int *dims, const int 
                                       { "periods", t ? MPIR_Topo_digest(t->cart.periods, n) : 0 },
                                       { "reorder", reorder != 0 } };
     err = MPIR_Topo_agree(comm_old, err, same, 4);
-    if (!err && reorder)
+    if (err) {
+        MPIR_Topo_release(t);
+        return err;
+    }
+    if (reorder)
         err = MPIR_Remap(comm_old, t, cells, &order);
     err = MPIR_Topo_create(comm_old, cells, order, t, err, comm_cart);
     free(order);
@@ -148,7 +152,10 @@ int MPIR_Cart_sub(MPIR_Comm *comm, const int *remain_dims, MPIR_Comm **newcomm)
         err = MPI_ERR_NO_MEM;
     const struct topo_same same = { "remain_dims", err ? 0 : digest_of_flags(remain_dims, t->cart.ndims) };
     err = MPIR_Topo_agree(comm, err, &same, 1);
-    err = MPIR_Topo_create(comm, cells, order, sub, err, newcomm);
+    if (err)
+        MPIR_Topo_release(sub);
+    else
+        err = MPIR_Topo_create(comm, cells, order, sub, 0, newcomm);
     free(order);
     return err;
 }

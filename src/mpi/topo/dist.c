@@ -195,7 +195,9 @@ int MPIR_Dist_graph_create_adjacent(MPIR_Comm *comm_old, int indegree, const int
     if (!err)
         err = check_hints(info);
     err = agree(comm_old, err, votes, reorder);
-    if (!err && !(t = copy_adjacent(&a, !votes[HAS_NONE])))
+    if (err)
+        return err;
+    if (!(t = copy_adjacent(&a, !votes[HAS_NONE])))
         err = MPI_ERR_NO_MEM;
     if (reorder)
         err = MPIR_Topo_largest(comm_old, err, NULL, 0);
@@ -484,8 +486,10 @@ int MPIR_Dist_graph_create(MPIR_Comm *comm_old, int n, const int *sources, const
     if (!err)
         err = check_hints(info);
     err = agree(comm_old, err, votes, reorder);
+    if (err)
+        return err;
     p.weighted = !votes[HAS_NONE];
-    if (!err && reorder)
+    if (reorder)
         err = remap_pieces(comm_old, &p, &order);
     p.order = order;
     if (!err)

@@ -72,7 +72,11 @@ int MPIR_Graph_create(MPIR_Comm *comm_old, int nnodes, const int *indx, const in
                                       { "edges", t ? MPIR_Topo_digest(t->graph.edges, t->graph.nedges) : 0 },
                                       { "reorder", reorder != 0 } };
     err = MPIR_Topo_agree(comm_old, err, same, 4);
-    if (!err && reorder)
+    if (err) {
+        MPIR_Topo_release(t);
+        return err;
+    }
+    if (reorder)
         err = MPIR_Remap(comm_old, t, nnodes, &order);
     err = MPIR_Topo_create(comm_old, nnodes, order, t, err, comm_graph);
     free(order);

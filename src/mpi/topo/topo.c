@@ -90,22 +90,7 @@ uint32_t MPIR_Topo_digest(const int *values, int64_t n)
 
 int MPIR_Topo_largest(MPIR_Comm *comm, int err, uint32_t *values, int n)
 {
-    struct ku_err words = *ku_err_last();
-    uint32_t all[1 + TOPO_VALUES_MOST] = { (uint32_t)err };
-    for (int i = 0; i < n; i++)
-        all[1 + i] = values[i];
-    int lost = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), all, 1 + n);
-    for (int i = 0; i < n; i++)
-        values[i] = all[1 + i];
-    if (err) {
-        *ku_err_last() = words;
-        return err;
-    }
-    if (!lost && all[0]) {
-        MPID_Peer_failed();
-        lost = MPIR_Err((int)all[0], NULL, "another process of the communicator failed with this error");
-    }
-    return lost;
+    return MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), err, values, n);
 }
 
 int MPIR_Topo_agree(MPIR_Comm *comm, int err, const struct topo_same *same, int n)

@@ -246,7 +246,7 @@ static void failing(void)
     CHECK_EQ(err != MPI_SUCCESS, check_rank == victim);
     if (err == MPI_SUCCESS) {
         CHECK_ERR(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
-        CHECK_SAYS("another process");
+        CHECK_SAYS("of the communicator failed with this error");
         CHECK_EQ(deletions, 1);
         CHECK_ERR(MPI_Comm_free(&c), MPI_ERR_COMM);
     }

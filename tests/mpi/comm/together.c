@@ -123,10 +123,12 @@ static void compare(void)
 static void one_is_wrong(void)
 {
     MPI_Comm c;
+    char words[80];
     int type = check_rank == check_size - 1 ? 12345 : MPI_COMM_TYPE_SHARED;
     check_errors_return();
     CHECK_ERR(MPI_Comm_split_type(MPI_COMM_WORLD, type, 0, MPI_INFO_NULL, &c), MPI_ERR_ARG);
-    CHECK_SAYS(check_rank == check_size - 1 ? "split_type is 12345" : "another process");
+    snprintf(words, sizeof words, "rank %d of the communicator failed with this error", check_size - 1);
+    CHECK_SAYS(check_rank == check_size - 1 ? "split_type is 12345" : words);
     CHECK_ERR(MPI_Comm_dup(MPI_COMM_WORLD, &c), MPI_SUCCESS);
     MPI_Comm_free(&c);
 }
