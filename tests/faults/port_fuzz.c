@@ -227,9 +227,10 @@ void MPID_Joint_settle(struct MPID_JOINT *j, bool keep)
     joints -= j != NULL;
 }
 
-int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, uint32_t *values, int words)
+int MPIR_Agree_max(MPIR_Comm *comm, MPIR_Group *group, int which, int tag, int err, uint32_t *values,
+                   int words)
 {
-    (void)comm, (void)group, (void)which, (void)tag, (void)values, (void)words;
+    (void)comm, (void)group, (void)which, (void)tag, (void)err, (void)values, (void)words;
     return 0;
 }
 

@@ -125,6 +125,9 @@ static void neighbors(void)
     MPI_Request r = MPI_REQUEST_NULL;
     MPI_Datatype t = me ? MPI_DATATYPE_NULL : MPI_INT;
     int *in = refused_in, *out = refused_out, n = me ? -1 : 1;
+    near("MPI_Neighbor_allgather_init",
+         used_once(MPI_Neighbor_allgather_init(in, n, MPI_INT, out, 1, MPI_INT, cart, MPI_INFO_NULL, &r), &r),
+         MPI_ERR_COUNT, "sendcount");
     near("MPI_Neighbor_allgather", MPI_Neighbor_allgather(in, n, MPI_INT, out, 1, MPI_INT, cart),
          MPI_ERR_COUNT, "sendcount");
     near("MPI_Neighbor_alltoall", MPI_Neighbor_alltoall(in, 1, MPI_INT, out, 1, t, cart), MPI_ERR_TYPE,
