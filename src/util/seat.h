@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Do the callers of devices, and of what they use, come one at a time?  So they do unless the process was granted
- * MPI_THREAD_MULTIPLE, however many threads it has (MPID_Mode).  A plug-in, which resolves nothing here, has to think that they do not. */
+ * MPI_THREAD_MULTIPLE, however many threads it has (MPID_Need).  A plug-in, which resolves nothing here, has to think that they do not. */
 #ifdef KEEL_PLUGIN
 #define KU_SINGLE_THREADED 0
 #define KU_BIASED 0

@@ -1292,7 +1292,7 @@ static void helper(void)
     }
     MPID_IrecvContig(NULL, bytes, LONG, 0, 82, CTX, &r, &err);
     MPID_SendContig(NULL, &ready, 1, ME, 81, CTX, 0, 0, &err);
-    MPID_Mode(MPID_MODE_THREADED, true);
+    MPID_Need(MPID_NEEDS_THREADS, true);
     MPID_Helper(true);
     for (time_t end = time(NULL) + 40; atomic_load(&r.is_complete) == 0 && time(NULL) < end;)
         ;
@@ -1302,7 +1302,7 @@ static void helper(void)
     MPID_Helper(false);
     MPID_Thread_leave();
     MPID_Helper_end();
-    MPID_Mode(MPID_MODE_THREADED, false);
+    MPID_Need(MPID_NEEDS_THREADS, false);
     MPID_RecvComplete(&r, NULL, &err);
     CHECK(err == 0 && bytes[0] == 5 && bytes[LONG - 1] == 5, "%s", MPID_Error_text());
 }
@@ -1362,11 +1362,11 @@ static void surroundings(void)
 /* The messages go as they should, whatever ways the mode closes. */
 static void closed_ways(void)
 {
-    static const uint32_t bits[] = { MPID_MODE_THREADED, MPID_MODE_TYPED, MPID_MODE_OBSERVED,
-                                     MPID_MODE_DEVICE_MEMORY, MPID_MODE_THREADED | MPID_MODE_TYPED };
+    static const uint32_t bits[] = { MPID_NEEDS_THREADS, MPID_NEEDS_TYPES, MPID_NEEDS_OBSERVERS,
+                                     MPID_NEEDS_DEVICE_MEMORY, MPID_NEEDS_THREADS | MPID_NEEDS_TYPES };
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         barrier();
-        MPID_Mode(bits[i], true);
+        MPID_Need(bits[i], true);
         for (int m = 0; m < MODES; m++)
             for (int typed = 0; typed < 4; typed++) {
                 one_mode((enum mode)m, 8, typed);
@@ -1374,7 +1374,7 @@ static void closed_ways(void)
             }
         short_way();
         barrier(); /* messages under way are those of one mode */
-        MPID_Mode(bits[i], false);
+        MPID_Need(bits[i], false);
     }
 }
 
@@ -1385,7 +1385,7 @@ static void beside(void)
     int to = (ME + 1) % N, from = (ME + N - 1) % N;
     CHECK(MPID_CommInit(NULL, &c) == 0, "CommInit");
     barrier();
-    MPID_Mode(MPID_MODE_THREADED, true);
+    MPID_Need(MPID_NEEDS_THREADS, true);
     for (int i = 0; i < 200; i++) {
         int out = 1000 * ME + i, in = -1;
         if (!MPID_Send_beside(&out, sizeof out, &c, to, i))
@@ -1422,7 +1422,7 @@ static void beside(void)
     MPID_Thread_enter(); /* by now it may be biased to this thread */
     barrier();
     MPID_Thread_leave();
-    MPID_Mode(MPID_MODE_THREADED, false);
+    MPID_Need(MPID_NEEDS_THREADS, false);
     MPID_CommFree(&c);
 }
 

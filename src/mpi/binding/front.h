@@ -353,7 +353,7 @@ static inline __attribute__((always_inline)) bool front_bytes(MPI_Count count, c
 {
     bool too_many =
         __builtin_mul_overflow(count, t->adi.size, len); /* whatever the type is, *len has a value */
-    return likely(t->adi.is_contig && !too_many);
+    return likely(t->adi.as_bytes && !too_many);
 }
 static inline __attribute__((always_inline)) int
 front_Send(const void *buf, MPI_Count count, MPIR_Datatype *t, int dest, int tag, MPIR_Comm *comm)

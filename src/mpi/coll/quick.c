@@ -10,8 +10,9 @@
 void MPIR_Coll_quick_ready(MPIR_Comm *comm)
 {
     const MPIR_Coll_facts *f = &comm->facts;
-    comm->quick = f->heard && comm->team == MPIR_TEAM_HAS && MPID_Team_even(&comm->adi) && !f->ruled &&
-                  !f->forced[COLL_BARRIER] && !f->forced[COLL_ALLREDUCE] && !f->forced[COLL_ALLGATHER];
+    comm->quick = !(MPID_Needs() & MPID_NEEDS_CALLS) && f->heard && comm->team == MPIR_TEAM_HAS &&
+                  MPID_Team_even(&comm->adi) && !f->ruled && !f->forced[COLL_BARRIER] &&
+                  !f->forced[COLL_ALLREDUCE] && !f->forced[COLL_ALLGATHER];
 }
 
 /* A call of the same number by the long way has the same number.  bytes: of the call, as the choice would have them. */

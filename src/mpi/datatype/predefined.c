@@ -17,6 +17,7 @@
                .extent = sizeof(TYPE), \
                .true_extent = sizeof(TYPE), \
                .is_contig = true, \
+               .as_bytes = true, \
                .is_committed = true, \
                .align = _Alignof(TYPE), \
                .basic = KEEL_##NAME }, \
@@ -39,6 +40,7 @@ MPIR_PAIR_TYPES(PAIR_STRUCT)
                .extent = sizeof(struct_##NAME), \
                .true_extent = offsetof(struct_##NAME, index) + sizeof(INDEX), \
                .is_contig = sizeof(struct_##NAME) == sizeof(VALUE) + sizeof(INDEX), \
+               .as_bytes = sizeof(struct_##NAME) == sizeof(VALUE) + sizeof(INDEX), \
                .is_committed = true, \
                .align = _Alignof(struct_##NAME), \
                .basic = KEEL_##NAME, \
@@ -107,6 +109,19 @@ void MPIR_Datatype_same_as(int32_t value, int32_t like)
     t->adi.extent = t->adi.true_extent = t->nelements * l->adi.extent;
     t->adi.align = l->adi.align;
     t->adi.basic = l->adi.basic;
+}
+
+static void keep_types(MPIR_Datatype *types, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        types[i].adi.as_bytes = false;
+}
+
+void MPIR_Datatype_keep_predefined(void)
+{
+    keep_types(basic_types, N(basic_types));
+    keep_types(pair_types, N(pair_types));
+    keep_types(marker_types, N(marker_types));
 }
 
 static void forget_names(MPIR_Datatype *types, size_t n)

@@ -186,7 +186,11 @@ void MPIR_Datatype_release(MPIR_Datatype *t)
 
 int MPIR_Type_commit(MPIR_Datatype **datatype)
 {
-    return (*datatype)->adi.is_committed ? MPI_SUCCESS : MPID_Type_commit(&(*datatype)->adi);
+    MPIR_Datatype *t = *datatype;
+    if (t->adi.is_committed)
+        return MPI_SUCCESS;
+    t->adi.as_bytes = MPIR_Datatype_as_bytes(t);
+    return MPID_Type_commit(&t->adi);
 }
 
 int MPIR_Type_free(MPIR_Datatype **datatype)

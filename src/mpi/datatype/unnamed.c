@@ -56,6 +56,7 @@ static void keep(MPIR_Datatype *t, int64_t nelements)
 {
     t->nelements = nelements;
     t->adi.is_committed = true;
+    t->adi.as_bytes = MPIR_Datatype_as_bytes(t);
     t->adi.obj.flags |= KEEL_OBJ_PREDEFINED;
     unnamed[n_unnamed++] = t;
 }

@@ -13,7 +13,7 @@ static inline int MPIR_P2p_send(const void *buf, int64_t count, MPIR_Datatype *t
                                 MPIR_Comm *comm, int which)
 {
     int err = 0;
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         MPID_SendContig(&comm->adi, buf, count * type->adi.size, comm->adi.rank, tag,
                         MPIR_Comm_context(comm, which), MPIR_Comm_grank(comm, dest), MPID_MSGFORM_NATIVE,
                         &err);
@@ -26,7 +26,7 @@ static inline int MPIR_P2p_recv(void *buf, int64_t count, MPIR_Datatype *type, i
                                 MPIR_Comm *comm, int which, MPIR_Status *status)
 {
     int err = 0;
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         MPID_RecvContig(&comm->adi, buf, count * type->adi.size, source, tag, MPIR_Comm_context(comm, which),
                         status, &err);
     else
@@ -40,7 +40,7 @@ static inline int MPIR_P2p_isend(const void *buf, int64_t count, MPIR_Datatype *
                                  MPIR_Comm *comm, int which, MPIR_Request *request)
 {
     int err = 0;
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         MPID_IsendContig(&comm->adi, buf, count * type->adi.size, comm->adi.rank, tag,
                          MPIR_Comm_context(comm, which), MPIR_Comm_grank(comm, dest), MPID_MSGFORM_NATIVE,
                          request, &err);
@@ -53,7 +53,7 @@ static inline int MPIR_P2p_irecv(void *buf, int64_t count, MPIR_Datatype *type, 
                                  MPIR_Comm *comm, int which, MPIR_Request *request)
 {
     int err = 0;
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         MPID_IrecvContig(&comm->adi, buf, count * type->adi.size, source, tag, MPIR_Comm_context(comm, which),
                          request, &err);
     else

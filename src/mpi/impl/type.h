@@ -28,6 +28,14 @@ void MPIR_Datatype_release(MPIR_Datatype *t);
 /* Another type that was made in the same way, without name and attributes; a predefined one itself.  MPI_ERR_NO_MEM. */
 int MPIR_Datatype_copy(MPIR_Datatype *t, MPIR_Datatype **copy);
 
+/* May messages take data of a committed type as bytes? */
+static inline bool MPIR_Datatype_as_bytes(const MPIR_Datatype *t)
+{
+    return t->adi.is_contig && !(MPID_Needs() & MPID_NEEDS_TYPES);
+}
+/* Somebody needs the types of messages: no predefined type goes as bytes. */
+void MPIR_Datatype_keep_predefined(void);
+
 /* MPI_Finalize: the predefined types have their own names again, and those without a name are gone. */
 void MPIR_Datatype_fini_predefined(void);
 

@@ -195,6 +195,8 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
     MPID_Init(argc, argv, &config, &err);
     if (err)
         return err;
+    if (MPID_Needs() & MPID_NEEDS_TYPES)
+        MPIR_Datatype_keep_predefined();
     MPIR_Comm_begin();
     MPIR_Errhandler_initial(); /* its variable is known from here on */
     if (MPID_MyWorldRank == 0) {
@@ -240,21 +242,23 @@ KU_NEEDS(lock) static const char *plain(bool threaded)
 KU_NEEDS(lock) static void set_mode(void)
 {
     library.met &= library.users > 0;
-    bool threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0 || library.met;
+    bool tested = library.users > 0 && (MPID_Needs_tested() & MPID_NEEDS_THREADS);
+    bool threaded = library.levels[MPI_THREAD_MULTIPLE] > 0 || library.helped > 0 || library.met || tested;
     library.had_threads =
         library.users > 0 && (library.had_threads || library.met || library.levels[MPI_THREAD_MULTIPLE] > 0);
     MPIR_ENV_SET(up, library.users > 0);
-    MPIR_ENV_SET(brief, MPIR_ENV(up) && !MPIR_Leaks_wanted);
+    bool seen = MPIR_Leaks_wanted || (MPID_Needs() & MPID_NEEDS_CALLS) != 0;
+    MPIR_ENV_SET(brief, MPIR_ENV(up) && !seen);
     MPIR_ENV_SET(plain, plain(threaded));
     MPIR_ENV_SET(watched, watch());
     if (threaded) { /* others may be about to look */
-        MPID_Mode(MPID_MODE_THREADED, true);
+        MPID_Need(MPID_NEEDS_THREADS, true);
         __atomic_store_n(&MPIR_env.threaded, true, __ATOMIC_RELEASE);
     } else {
         MPIR_ENV_SET(threaded, false);
-        MPID_Mode(MPID_MODE_THREADED, false);
+        MPID_Need(MPID_NEEDS_THREADS, false);
     }
-    MPIR_ENV_SET(beside, threaded && MPIR_ENV(watched) == MPIR_WATCH_NONE);
+    MPIR_ENV_SET(beside, threaded && !seen && MPIR_ENV(watched) == MPIR_WATCH_NONE);
 }
 
 /* Everything above the ADI that was made while it was up. */

@@ -82,7 +82,7 @@ static void post_data(struct part_recv *q, struct part_slot *slot)
     slot->kept = NULL;
     if (q->too_long)
         part_irecv(p, NULL, 0, PART_DATA, &slot->request);
-    else if (t->is_contig)
+    else if (t->as_bytes)
         part_irecv(p, p->buf + at, bytes, PART_DATA, &slot->request);
     else if (at % t->size == 0 && bytes % t->size == 0)
         MPIR_P2p_irecv(p->buf + at / t->size * t->extent, bytes / t->size, p->type, p->peer,

@@ -13,7 +13,7 @@ static bool sent_at_once(const void *buf, MPI_Count count, MPIR_Datatype *type, 
     uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_PT2PT);
     int32_t peer = MPIR_Comm_grank(comm, dest);
     *err = 0;
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         MPID_BsendContig(&comm->adi, buf, count * type->adi.size, comm->adi.rank, tag, context, peer,
                          MPID_MSGFORM_NATIVE, err);
     else

@@ -22,7 +22,7 @@ MPIR_Request *MPIR_Persistent_alloc(const void *buf, MPI_Count count, MPIR_Datat
     if (!r)
         return NULL;
     r->buf = (void *)(uintptr_t)buf;
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         r->len = count * type->adi.size;
     else {
         r->len = count;

@@ -13,7 +13,7 @@ int MPIR_Recv(void *buf, MPI_Count count, MPIR_Datatype *datatype, int source, i
         MPIR_Status_proc_null(status);
         return 0;
     }
-    if (__builtin_expect(datatype->adi.is_contig, 1))
+    if (__builtin_expect(datatype->adi.as_bytes, 1))
         return MPID_Recv_bytes(buf, count * datatype->adi.size, &comm->adi, source, tag, status);
     return MPIR_P2p_recv(buf, count, datatype, source, tag, comm, MPID_CONTEXT_PT2PT, status);
 }
@@ -29,7 +29,7 @@ int MPIR_Irecv(void *buf, MPI_Count count, MPIR_Datatype *datatype, int source, 
     MPIR_Request *r = MPIR_Request_alloc_plain(comm);
     if (!r)
         return MPI_ERR_NO_MEM;
-    err = __builtin_expect(datatype->adi.is_contig, 1)
+    err = __builtin_expect(datatype->adi.as_bytes, 1)
               ? MPID_Irecv_bytes(buf, count * datatype->adi.size, &comm->adi, source, tag, r)
               : MPIR_P2p_irecv(buf, count, datatype, source, tag, comm, MPID_CONTEXT_PT2PT, r);
     return started(r, err, request);
@@ -115,7 +115,7 @@ int MPIR_Imrecv(void *buf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Reques
             *message = NULL;
         return err;
     }
-    if (datatype->adi.is_contig)
+    if (datatype->adi.as_bytes)
         MPID_ImrecvContig(buf, count * datatype->adi.size, m, &err);
     else
         MPID_ImrecvDatatype(buf, count, &datatype->adi, m, &err);

@@ -26,7 +26,7 @@ static inline __attribute__((always_inline)) int send_by(const struct mode *mode
         return err;
     uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_PT2PT);
     int32_t peer = MPIR_Comm_grank(comm, dest);
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         mode->contig(&comm->adi, buf, count * type->adi.size, comm->adi.rank, tag, context, peer,
                      MPID_MSGFORM_NATIVE, &err);
     else
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) int isend_by(const struct mode *mod
         return MPI_ERR_NO_MEM;
     uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_PT2PT);
     int32_t peer = MPIR_Comm_grank(comm, dest);
-    if (type->adi.is_contig)
+    if (type->adi.as_bytes)
         mode->icontig(&comm->adi, buf, count * type->adi.size, comm->adi.rank, tag, context, peer,
                       MPID_MSGFORM_NATIVE, r, &err);
     else

@@ -187,7 +187,8 @@ const struct MPIR_Near MPIR_Near_none = { .rank = INT32_MIN };
 
 static struct MPIR_Near near(const struct rma *r, const struct rma_target *t)
 {
-    if (!t->direct || t->dynamic || r->served || r->checks || t->unit <= 0)
+    if (!t->direct || t->dynamic || r->served || r->checks || t->unit <= 0 ||
+        (MPID_Needs() & MPID_NEEDS_CALLS))
         return MPIR_Near_none;
     return (struct MPIR_Near){ .rank = t->rank,
                                .base = t->base,

@@ -98,16 +98,16 @@ struct peer {
     dev_status (*send_short)(struct dev_peer *peer, const struct dev_head *head, const void *body);
     struct dev_lane lane; /* the same without a call, below MPID_core.lanes */
     int32_t grank;
-    bool fast;      /* messages may go to the device without a request: nothing queued, no xoff, plain mode */
-    bool xoff;      /* the peer asked for rendezvous only */
-    bool xoff_sent; /* we asked */
-    bool busy;      /* in MPID_core.busy */
-    bool gone;      /* it will never answer */
-    bool no_pull;   /* copy_from_peer has failed once, or the device's get of a message */
-    bool no_put;    /* the peer's device's put has, or memory for it could not be registered */
-    bool no_share;  /* the peer's copy_to_peer has */
-    bool undecided; /* which device serves it, until its card has come: nothing goes to it (devset.c) */
-    bool awaits;    /* its card was not there when it was asked for last, and may be on its way */
+    bool fast; /* messages may go to the device without a request: nothing queued, no xoff, needs_nothing() */
+    bool xoff; /* the peer asked for rendezvous only */
+    bool xoff_sent;  /* we asked */
+    bool busy;       /* in MPID_core.busy */
+    bool gone;       /* it will never answer */
+    bool no_pull;    /* copy_from_peer has failed once, or the device's get of a message */
+    bool no_put;     /* the peer's device's put has, or memory for it could not be registered */
+    bool no_share;   /* the peer's copy_to_peer has */
+    bool undecided;  /* which device serves it, until its card has come: nothing goes to it (devset.c) */
+    bool awaits;     /* its card was not there when it was asked for last, and may be on its way */
     uint8_t signals; /* to send: SIGNAL_*, of XOFF and XON one */
     uint32_t eager_max;
     struct core_dev *cd;
@@ -266,7 +266,7 @@ enum core_doubt {
 };
 
 struct core {
-    uint32_t mode; /* enum MPID_MODE */
+    uint32_t needs, tested; /* enum MPID_NEEDS; those of KEEL_NEEDS */
     bool up;
     uint8_t doubts;       /* enum core_doubt: why a receive may wait in vain */
     bool gone_pending;    /* peers have gone since the last reap */
@@ -282,7 +282,7 @@ struct core {
     /* Of other processes' messages; what is counted together does not stand together: as a vector it would take longer. */
     uint64_t received, sent_bytes, received_bytes;
     int32_t rank;
-    int32_t lanes; /* may packets be put into lanes of peers?  Into those of all, peers.n, or 0 (mode.c) */
+    int32_t lanes; /* may packets be put into lanes of peers?  Into those of all, peers.n, or 0 (needs.c) */
     struct peers peers;
     struct peer *busy;     /* peers with something to send */
     struct context *last;  /* the context looked up last */
@@ -367,7 +367,7 @@ bool MPID_Peer_decide(
     struct peer *p); /* of one that is undecided; true: now its device is known, or it is gone */
 /* Of another job: its connections end, and its number may be another process's.  false: something is on its way, ask again. */
 bool MPID_Peer_part(int32_t grank);
-void MPID_Peer_tune(struct peer *p);   /* what follows from settings and mode, again */
+void MPID_Peer_tune(struct peer *p);   /* what follows from settings and needs, again */
 void MPID_Peer_busy(struct peer *p);   /* it has something to send: not fast, polled */
 void MPID_Peer_update(struct peer *p); /* set `fast` again */
 dev_status MPID_Peer_control(struct peer *p, const struct pkt *k); /* send a control packet */
@@ -713,31 +713,32 @@ static inline bool report_wanted(void)
            MPID_core.answered;
 }
 
-/* mode.c.  The mode is looked at where a way is chosen for long: peer.fast, lanes, take_from.  Elsewhere only where a message takes a
+/* needs.c.  What is needed is looked at where a way is chosen for long: peer.fast, lanes, take_from.  Elsewhere only where a message takes a
  * long way anyway. */
-void MPID_Peers_retune(void); /* after a change of mode or threshold */
-void MPID_Lanes_tune(void);   /* after a change of mode, of the table of peers, or of the bias (thread.h) */
-static inline bool mode_has(uint32_t bits)
+int MPID_Needs_read(void);    /* KEEL_NEEDS */
+void MPID_Peers_retune(void); /* after a change of needs or threshold */
+void MPID_Lanes_tune(void);   /* after a change of needs, of the table of peers, or of the bias (thread.h) */
+static inline bool needs_some(uint32_t bits)
 {
-    return unlikely((MPID_core.mode & bits) != 0);
+    return unlikely((MPID_core.needs & bits) != 0);
 }
 /* May messages go ways on which nobody is told and no datatype is kept? */
-static inline bool mode_plain(void)
+static inline bool needs_nothing(void)
 {
-    return (MPID_core.mode & (MPID_MODE_TYPED | MPID_MODE_OBSERVED | MPID_MODE_DEVICE_MEMORY)) == 0;
+    return (MPID_core.needs & (MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_DEVICE_MEMORY)) == 0;
 }
 /* A packet passes to ('>') or from ('<') a peer (-1: not known). */
 void MPID_Observe_packet(char direction, int32_t peer, const struct dev_head *h, size_t len);
 static inline void observe_packet(char direction, int32_t peer, const struct dev_head *h, size_t len)
 {
-    if (mode_has(MPID_MODE_OBSERVED))
+    if (needs_some(MPID_NEEDS_OBSERVERS))
         MPID_Observe_packet(direction, peer, h, len);
 }
-/* A message of so many bytes has met its receive, whichever way either came.  Closed ways do not come here: they are those of plain mode. */
+/* A message of so many bytes has met its receive, whichever way either came.  Ways that nobody sees do not come here: they are open where nothing is needed. */
 void MPID_Matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes);
 static inline void matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
 {
-    if (mode_has(MPID_MODE_OBSERVED))
+    if (needs_some(MPID_NEEDS_OBSERVERS))
         MPID_Matched(receive, source, tag, bytes);
 }
 

@@ -83,7 +83,7 @@ void MPID_SetDebugFile(char *name)
 void MPID_Set_tracefile(char *name)
 {
     set_file(&MPID_core.trace, name);
-    MPID_Mode(MPID_MODE_OBSERVED, MPID_core.trace != NULL);
+    MPID_Need(MPID_NEEDS_OBSERVERS, MPID_core.trace != NULL);
 }
 
 void MPID_SetSpaceDebugFlag(int on)

@@ -480,7 +480,7 @@ void MPID_Dev_take_none(void)
 void MPID_Dev_take(void)
 {
     MPID_Dev_take_none();
-    for (int i = MPID_core.nactive - 1; i >= 0 && mode_plain(); i--)
+    for (int i = MPID_core.nactive - 1; i >= 0 && needs_nothing(); i--)
         if (MPID_core.poll[i]->near.take != dev_no_take) {
             MPID_core.take_from = MPID_core.poll[i]->dev;
             MPID_core.take = MPID_core.poll[i]->near.take;
@@ -872,7 +872,7 @@ void MPID_Peer_tune(struct peer *p)
 
 void MPID_Peer_update(struct peer *p)
 {
-    peer_set_fast(p, p->msg_head == NULL && !p->xoff && mode_plain() && !p->gone && !p->undecided &&
+    peer_set_fast(p, p->msg_head == NULL && !p->xoff && needs_nothing() && !p->gone && !p->undecided &&
                          (MPID_core.pkt_size == 0 || MPID_core.pkt_size >= PKT_SHORT_MAX));
 }
 

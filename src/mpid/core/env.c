@@ -63,6 +63,15 @@ static struct ku_knob rows[] = {
               "(deliver each so much later), late:percent=N (some looks later), refuse:percent=N, "
               "queue:percent=N (of sends), "
               "gone:after=N (packets sent to a peer, which then counts as lost)" },
+    { .name = "NEEDS",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .audience = KU_FOR_DEVELOPERS,
+      .help = "what the process is to do as if somebody needed it, with commas, which closes the short ways "
+              "of messages and calls; for tests: "
+              "threads (calls may come from several), types (no message loses its datatype), observers (of "
+              "packets and messages), calls "
+              "(each call is seen whole), all" },
     { .name = "UNAIDED",
       .type = KU_KNOB_BOOL,
       .def = "0",
@@ -287,7 +296,8 @@ static int setup_tables(void)
         MPID_core.pkt_size = (int)ku_knob_int("EAGER_MAX");
     if (MPID_Contexts_init() != 0 || MPID_Umsg_init() != 0)
         return MPI_ERR_NO_MEM;
-    return setup_world();
+    int err = MPID_Needs_read();
+    return err != 0 ? err : setup_world();
 }
 
 /* Everything but devices' own close; legal after a setup that stopped half-way. */

@@ -91,7 +91,7 @@ none:
 uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t len)
 {
     (void)arg;
-    if (!mode_plain() || len == 0)
+    if (!needs_nothing() || len == 0)
         return 0;
     return h->kind == PKT_DATA    ? place_data(grank, h, len)
            : h->kind == PKT_EAGER ? place_eager(grank, h, len)
@@ -100,7 +100,7 @@ uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t l
 
 void *MPID_Lend(void *arg, int32_t grank, const struct dev_head *h, size_t len, void **cookie)
 {
-    struct rndv *v = mode_plain() && len > 0 && h->kind == PKT_DATA ? data_op(grank, h, len) : NULL;
+    struct rndv *v = needs_nothing() && len > 0 && h->kind == PKT_DATA ? data_op(grank, h, len) : NULL;
     char *at;
     (void)arg;
     if (v == NULL)

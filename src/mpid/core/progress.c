@@ -204,7 +204,7 @@ int MPID_Progress(void)
         n += reap();
     if (unlikely(MPID_Progress_also != NULL))
         n += MPID_Progress_also();
-    if (n > 0 && mode_has(MPID_MODE_THREADED))
+    if (n > 0 && needs_some(MPID_NEEDS_THREADS))
         MPID_Thread_event();
     return n;
 }
@@ -325,7 +325,7 @@ static bool woken(void)
 void MPID_Wake(void)
 {
     atomic_fetch_add_explicit(&wakes, 1, memory_order_release);
-    if (mode_has(MPID_MODE_THREADED)) { /* who leaves wakes all */
+    if (needs_some(MPID_NEEDS_THREADS)) { /* who leaves wakes all */
         MPID_Thread_quiet(true);        /* perhaps a thread of the library's own */
         MPID_Thread_enter();
         MPID_Thread_event();
@@ -440,7 +440,7 @@ static int answer(struct ku_wait *w, struct MPIR_HANDLE *r)
 
 enum ku_wait_step MPID_Wait_climb(struct ku_wait *w)
 {
-    return mode_has(MPID_MODE_THREADED) ? MPID_Thread_step(w) : ku_wait_step(w);
+    return needs_some(MPID_NEEDS_THREADS) ? MPID_Thread_step(w) : ku_wait_step(w);
 }
 
 /* The same while another thread drives.  Of what happens in a team's memory, or to a word of it, nobody tells it. */
@@ -459,7 +459,7 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
     struct team *team = MPID_core.waits;
     struct core_word word = MPID_core.word;
-    bool threaded = mode_has(MPID_MODE_THREADED);
+    bool threaded = needs_some(MPID_NEEDS_THREADS);
     uint32_t before = threaded ? MPID_Thread_events() : 0;
     int met;
     if (threaded)
@@ -485,7 +485,7 @@ void MPID_Wait_request(struct MPIR_HANDLE *r)
     while (!atomic_load_explicit(&r->is_complete, memory_order_relaxed)) {
         if (MPID_Progress() > 0) {
             ku_wait_reset(&w);
-            if (mode_has(MPID_MODE_THREADED))
+            if (needs_some(MPID_NEEDS_THREADS))
                 MPID_Thread_yield();
         } else
             MPID_Wait_step(&w, r);
@@ -543,7 +543,7 @@ static int asked_in_vain(void)
 {
     enum { PATIENCE = 8 };
     bool hogged = ku_wait_hogged();
-    if (mode_has(MPID_MODE_THREADED))
+    if (needs_some(MPID_NEEDS_THREADS))
         return asked_beside(hogged);
     if (++asking.calls <= PATIENCE || (hogged && !naps_now()))
         return 0;
@@ -579,7 +579,7 @@ int MPID_DeviceCheck(MPID_BLOCKING_TYPE blocking)
     int n;
     if (!MPID_core.up)
         return 0;
-    if (mode_has(MPID_MODE_THREADED))
+    if (needs_some(MPID_NEEDS_THREADS))
         MPID_Thread_looks();
     n = MPID_Progress();
     if (n == 0)

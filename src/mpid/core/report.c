@@ -421,7 +421,7 @@ void MPID_Report(struct MPIR_HANDLE *waited, bool polls)
     add_waited(&rep, waited);
     MPID_Contexts_each(add_messages, &rep);
     add_members(call, rep.comm);
-    if (mode_has(MPID_MODE_THREADED))
+    if (needs_some(MPID_NEEDS_THREADS))
         MPID_Thread_report();
     name_others(call);
     atomic_store_explicit(&call->seen, ku_clock_ns(), memory_order_relaxed);

@@ -13,7 +13,7 @@ int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r)
 
 void MPID_Req_typed(struct MPIR_HANDLE *r)
 {
-    if (r->datatype->is_contig && !mode_has(MPID_MODE_TYPED)) {
+    if (r->datatype->is_contig && !needs_some(MPID_NEEDS_TYPES)) {
         r->len = MPID_Req_capacity(r);
         r->datatype = NULL;
     } else if (!(r->state & REQ_BLOCKING) && !(r->datatype->obj.flags & KEEL_OBJ_PREDEFINED)) {

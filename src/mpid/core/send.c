@@ -163,7 +163,7 @@ static int self_keep(struct MPIR_HANDLE *s, struct context *c)
     bool copy = !(s->state & REQ_SYNC) && (bytes <= COPY_MAX || (s->state & REQ_BLOCKING));
     struct umsg *m;
     if ((s->state & REQ_SYNC) && (s->state & REQ_BLOCKING) &&
-        !mode_has(MPID_MODE_THREADED)) /* else another thread may receive it */
+        !needs_some(MPID_NEEDS_THREADS)) /* else another thread may receive it */
         return ku_err_set(
             MPI_ERR_OTHER, NULL,
             "a synchronous send of a process to itself, with no receive posted, would wait for ever");

@@ -732,7 +732,7 @@ enum ku_wait_step MPID_Thread_step(struct ku_wait *w)
 
 uint32_t MPID_Thread_lie_down(void)
 {
-    uint32_t depth = mode_has(MPID_MODE_THREADED) ? depth_of_mine() : 0;
+    uint32_t depth = needs_some(MPID_NEEDS_THREADS) ? depth_of_mine() : 0;
     if (depth > 0)
         give(true);
     return depth;

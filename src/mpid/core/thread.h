@@ -1,4 +1,4 @@
-/* thread.h: what several threads of a process share in the core (MPID_MODE_THREADED), and how they wait.
+/* thread.h: what several threads of a process share in the core (MPID_NEEDS_THREADS), and how they wait.
  *
  * Invariants
  *   1. A thread that is in a call of the ADI holds the device lock, but for what device.h allows at any time (send_short) and while
@@ -23,7 +23,7 @@
 
 struct MPIR_HANDLE;
 
-/* MPID_MODE_THREADED begins, perhaps again; before another thread calls. */
+/* MPID_NEEDS_THREADS begins, perhaps again; before another thread calls. */
 void MPID_Thread_begin(void);
 /* How often the lock has been biased to a thread; for tests. */
 uint32_t MPID_Thread_biases(void);

@@ -124,7 +124,7 @@ START_TEST(nobody_waits_in_vain)
 {
     pthread_t t[THREADS], other;
     const char *call;
-    MPID_core.mode = MPID_MODE_THREADED;
+    MPID_core.needs = MPID_NEEDS_THREADS;
     MPID_Thread_begin();
     MPID_core.job.segment.head = segment = calloc(1, 1 << 20);
     ck_assert(segment != NULL);

@@ -528,7 +528,7 @@ int MPID_Type_resized(struct MPIR_DATATYPE *t, int64_t lb, int64_t extent, const
     t->lb = lb;
     t->extent = extent;
     t->has_lb = t->has_ub = true;
-    t->is_committed = false;
+    t->is_committed = t->as_bytes = false;
     t->layout = NULL;
     MPID_Sign_ref(t->sign);
     if (t->size == 0)

@@ -103,6 +103,8 @@ struct MPIR_DATATYPE {
     int64_t extent, lb; /* from element to element; lower bound */
     int64_t true_extent, true_lb;
     bool is_contig; /* n elements at buf are the n * size bytes there, for every n (also if size is 0) */
+    bool
+        as_bytes; /* the layer above may send and receive them as bytes: they are contiguous, and nobody needs their types */
     bool is_committed;
     uint8_t align; /* of the strictest basic type in it, for the extent of structs; at least 1 */
     bool has_lb,
@@ -195,13 +197,19 @@ extern _Thread_local struct MPID_Waited MPID_Waited __attribute__((tls_model("in
 /* How messages are carried (extension): what some part of the process needs beyond the messages themselves.  With no bit set, which is
  * how a process begins, messages go the shortest ways there are; with any of them none is lost or changed, but some of these ways are closed.
  * Set by one thread while no other calls the ADI. */
-enum MPID_MODE {
-    MPID_MODE_THREADED = 1, /* several threads may call at once */
-    MPID_MODE_TYPED = 2,    /* requests keep the datatypes of contiguous messages, too */
-    MPID_MODE_OBSERVED = 4, /* somebody is told of each packet, and of each message that meets its receive */
-    MPID_MODE_DEVICE_MEMORY = 8 /* buffers may lie where only the datatype engine's copies reach them */
+enum MPID_NEEDS {
+    MPID_NEEDS_THREADS = 1, /* several threads may call at once */
+    MPID_NEEDS_TYPES = 2,   /* requests keep the datatypes of contiguous messages, too */
+    MPID_NEEDS_OBSERVERS =
+        4, /* somebody is told of each packet, and of each message that meets its receive */
+    MPID_NEEDS_DEVICE_MEMORY = 8, /* buffers may lie where only the datatype engine's copies reach them */
+    MPID_NEEDS_CALLS = 16 /* somebody looks at each call of the layer above, which goes no shorter way then */
 };
-void MPID_Mode(uint32_t bits, bool on);
+void MPID_Need(uint32_t bits, bool on);
+uint32_t MPID_Needs(void);
+/* What tests want to be taken for needed (KEEL_NEEDS).  It is part of MPID_Needs, but for MPID_NEEDS_THREADS, which is up to the layer above,
+ * as that has to take the lock. */
+uint32_t MPID_Needs_tested(void);
 
 /* ---- Contiguous messages (3) ---------------------------------------------------------------- */
 
@@ -349,7 +357,7 @@ void MPID_Refused_with(struct MPIR_COMMUNICATOR *comm, uint32_t part, uint32_t o
 
 /* ---- Threads (6.3) --------------------------------------------------------------------------
  *
- * In MPID_MODE_THREADED a thread that calls the ADI holds the device lock, which it may take again; a call that waits gives it
+ * In MPID_NEEDS_THREADS a thread that calls the ADI holds the device lock, which it may take again; a call that waits gives it
  * away meanwhile, so what is shared may have changed when it returns.  Without the lock: MPID_Send_beside, and what says so.  In other
  * modes nobody takes it. */
 
@@ -373,7 +381,7 @@ void MPID_Thread_quiet(bool begins);
 int MPID_Thread_waiting(const char **call);
 
 /* A thread of the ADI that looks at the devices while the program is in no call (extension): so what others ask of this process does
- * not wait for its next call.  Only in MPID_MODE_THREADED; it sleeps while nothing comes, and keeps out of the way of the program's
+ * not wait for its next call.  Only in MPID_NEEDS_THREADS; it sleeps while nothing comes, and keeps out of the way of the program's
  * threads.  MPID_Helping: the caller of MPID_Progress_also is that thread, which must call nothing of the program's. */
 void MPID_Helper(bool on);
 void MPID_Helper_end(void); /* the thread ends, if there is one */
@@ -403,7 +411,7 @@ const char *MPID_Error_text(void);
  * complete on return only what is shared (struct MPIR_HANDLE) and comm are filled in.  The last two begin a send or receive of
  * contiguous bytes again whose arguments stand in the request. */
 int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
-/* Of MPID_MODE_THREADED: MPID_Send_bytes beside other threads, without the lock; false: nothing was sent. */
+/* Of MPID_NEEDS_THREADS: MPID_Send_bytes beside other threads, without the lock; false: nothing was sent. */
 bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
 /* The same of a send whose request is complete then (its comm is NULL, unless that is predefined), and of a receive: false: nothing was
  * begun.  A receive that cannot be begun tells so by its request.  It takes its reference to comm itself. */
