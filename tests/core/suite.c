@@ -1359,7 +1359,7 @@ static void surroundings(void)
     barrier();
 }
 
-/* The messages go as they should, whatever ways the mode closes. */
+/* The messages go as they should, whatever ways the needs of the process close. */
 static void closed_ways(void)
 {
     static const uint32_t bits[] = { MPID_NEEDS_THREADS, MPID_NEEDS_TYPES, MPID_NEEDS_OBSERVERS,
@@ -1367,14 +1367,16 @@ static void closed_ways(void)
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         barrier();
         MPID_Need(bits[i], true);
+        CHECK((MPID_Needs() & bits[i]) == bits[i], "needs %x", MPID_Needs());
         for (int m = 0; m < MODES; m++)
             for (int typed = 0; typed < 4; typed++) {
                 one_mode((enum mode)m, 8, typed);
                 one_mode((enum mode)m, 33000, typed);
             }
         short_way();
-        barrier(); /* messages under way are those of one mode */
+        barrier(); /* messages under way are those of the same needs */
         MPID_Need(bits[i], false);
+        CHECK((MPID_Needs() & bits[i] & ~MPID_Needs_tested()) == 0, "needs %x", MPID_Needs());
     }
 }
 
