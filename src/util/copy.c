@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "linering.h"
 
 enum { LINE = 64, TURN = 512 /* bytes copied, then made one's own */ };
 
@@ -286,7 +287,7 @@ void ku_copy_out_ahead(void *shared, const void *from, size_t n, const void *nex
     for (size_t at = 0, part; at < n; at += part) {
         part = n - at < TURN ? n - at : TURN;
         for (size_t i = 0; i < part; i += LINE)
-            ku_copy_fetch_line((const char *)next + at + i);
+            ku_fetch_line((const char *)next + at + i);
         copy((char *)shared + at, (const char *)from + at, part);
     }
 }

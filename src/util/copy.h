@@ -20,19 +20,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Have the line here, to be written, before it is needed. */
-static inline void ku_copy_fetch_line(const void *line)
-{
-#ifdef __x86_64__
-    __asm__ volatile(
-        "prefetchw %0"
-        :
-        : "m"(*(const char *)line)); /* the builtin gives one to read, if not told of the machine */
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-
 /* Into memory that another core reads next. */
 void ku_copy_out(void *shared, const void *from, size_t n);
 

@@ -37,7 +37,6 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#include "copy.h"
 #include "seat.h"
 
 enum {
@@ -222,6 +221,19 @@ static inline void ku_line_copy(uint8_t *to, const uint8_t *from, size_t len)
     }
 }
 
+/* Have the line here, to be written, before it is needed. */
+static inline void ku_fetch_line(const void *line)
+{
+#ifdef __x86_64__
+    __asm__ volatile(
+        "prefetchw %0"
+        :
+        : "m"(*(const char *)line)); /* the builtin gives one to read, if not told of the machine */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* Fill and publish the slot of an owned ticket.  The head goes as two words, which stay in registers. */
 static inline __attribute__((always_inline)) void ku_ring_publish(struct ku_ring *ring, uint64_t ticket,
                                                                   const struct ku_line_head *head,
@@ -252,7 +264,7 @@ ku_ring_put(struct ku_ring_tx *tx, const struct ku_line_head *head, const void *
         ku_ring_publish(tx->ring, ticket, head, body, len);
         /* A claim waits for all earlier stores, so a store to a line that the consumer still holds would cost the next claim the
          * way there and back. */
-        ku_copy_fetch_line(&tx->ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
+        ku_fetch_line(&tx->ring->slot[(ticket + KU_RING_AHEAD) % KU_RING_SLOTS]);
     }
     ku_ring_leave(tx->claims);
     return ok;
@@ -268,7 +280,7 @@ ku_ring_put_alone(struct ku_ring_tx *tx, const struct ku_line_head *head, const 
     if (__builtin_expect(!ku_ring_room(tx, t), 0))
         return false;
     ku_ring_publish(tx->ring, t, head, body, len);
-    ku_copy_fetch_line(&tx->ring->slot[(t + KU_RING_AHEAD_ALONE) % KU_RING_SLOTS]);
+    ku_fetch_line(&tx->ring->slot[(t + KU_RING_AHEAD_ALONE) % KU_RING_SLOTS]);
     atomic_store_explicit(&tx->ring->tail, t + 1, memory_order_release);
     return true;
 }

@@ -1,6 +1,5 @@
 #include "cells.h"
 #include <string.h>
-#include "util/copy.h"
 
 enum { FETCH_MOST = 4096 /* bytes */, FETCH_LINES = 8 };
 
@@ -120,7 +119,7 @@ bool dev_shmem_cells_fetch(struct cell_pool *p)
         return false;
     cell = dev_shmem_cells_room(p, *shm_circle_at(&p->free, p->free.n - 1));
     for (int i = 0; i < FETCH_LINES && p->fetched < p->to_fetch; i++, p->fetched += 64)
-        ku_copy_fetch_line(cell + p->fetched);
+        ku_fetch_line(cell + p->fetched);
     return p->fetched < p->to_fetch;
 }
 
