@@ -21,15 +21,15 @@ static const char *group_of(const struct MPID_Refusal *r)
     return !r->inter ? "communicator" : r->remote ? "remote group" : "local group";
 }
 
-/* The words: the call, and its argument, if one is at fault. */
+/* The words: the call without its MPI_, so that both fit, and its argument, if one is at fault. */
 static int tell(const struct MPID_Refusal *r)
 {
     int call = (int)strcspn(r->words, " ");
     if (r->words[call])
         return MPIR_Err(r->error, NULL,
-                        "rank %d of the %s does not take part: argument %s of its %.*s was refused there",
+                        "rank %d of the %s does not take part: argument %s of its MPI_%.*s was refused there",
                         (int)r->rank, group_of(r), r->words + call + 1, call, r->words);
-    return MPIR_Err(r->error, NULL, "rank %d of the %s does not take part: its %s was refused there",
+    return MPIR_Err(r->error, NULL, "rank %d of the %s does not take part: its MPI_%s was refused there",
                     (int)r->rank, group_of(r), r->words);
 }
 
@@ -50,8 +50,8 @@ static void tell_all(MPIR_Comm *comm, int tag, int err, const char *call)
     struct ku_err words = *ku_err_last();
     struct MPID_Refusal r = { .error = err, .rank = comm->adi.rank, .inter = comm->local != NULL };
     uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_COLL);
-    snprintf(r.words, sizeof r.words, "%s%s%s", call, words.code == err && words.arg[0] ? " " : "",
-             words.code == err ? words.arg : "");
+    snprintf(r.words, sizeof r.words, "%s%s%s", call + strlen("MPI_"),
+             words.code == err && words.arg[0] ? " " : "", words.code == err ? words.arg : "");
     MPID_Refuse(comm->local ? &comm->local->adi : &comm->adi, context, tag, &r);
     r.remote = true;
     if (comm->local)

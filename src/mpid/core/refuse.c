@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum { BUCKETS = 256, TAG_BITS = 30 };
-_Static_assert(sizeof(struct pkt_refused) + MPID_REFUSAL_WORDS <= PKT_SHORT_MAX,
+_Static_assert(sizeof(struct pkt_refused) + MPID_REFUSAL_WORDS <= DEV_SHORT_TELLS,
                "a refusal is a control packet");
 
 struct refusal {

@@ -493,7 +493,7 @@ static inline const char *pkt_check_mem(const struct dev_head *h, const void *bo
 static inline const char *pkt_check_refused(const void *body, size_t len)
 {
     struct pkt_refused b;
-    if (len < sizeof b || len > PKT_SHORT_MAX)
+    if (len < sizeof b || len > DEV_SHORT_TELLS)
         return "a REFUSED packet of wrong length";
     b = pkt_refused_of(body);
     return b.error != 0 && b.flags <= (PKT_REFUSED_INTER | PKT_REFUSED_REMOTE)

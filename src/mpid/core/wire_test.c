@@ -152,7 +152,7 @@ START_TEST(what_is_made_is_taken)
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
     p.head = pkt_signal_prepare(PKT_BYE, 0);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
-    for (size_t n = 0; n <= PKT_SHORT_MAX - sizeof(struct pkt_refused); n++) {
+    for (size_t n = 0; n <= DEV_SHORT_TELLS - sizeof(struct pkt_refused); n++) {
         static const char words[PKT_SHORT_MAX] = "MPI_Bcast count";
         pkt_refused_prepare(&p, 1, 2, 3, 4, PKT_REFUSED_INTER | PKT_REFUSED_REMOTE, words, n);
         ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));

@@ -340,7 +340,7 @@ enum {
  * then on, at each that has heard it: its receives with that tag in that context end with the error, posted or not; messages with it
  * are dropped, and the senders of those that wait for their receiver get the error.  Tags count up in their lower 30 bits:
  * a refusal may be forgotten when receives ask for tags that are MPID_REFUSAL_TAGS further on, or some time after the communicator is freed. */
-enum { MPID_REFUSAL_WORDS = 40, MPID_REFUSAL_TAGS = 1 << 16 };
+enum { MPID_REFUSAL_WORDS = 36, MPID_REFUSAL_TAGS = 1 << 16 };
 struct MPID_Refusal {
     int error; /* a class */
     int32_t rank;
