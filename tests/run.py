@@ -588,7 +588,7 @@ PARTS = {
 
 DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
 # Not of --all: tcp-all and split-all have what tcp and split have, long has rounds of all kinds, spread a share of each number of
-# hosts, apps the same programs on one.
+# hosts, apps the same programs on one, needs all that needs-* close.
 APART = ["tcp", "split", *(f"needs-{need}" for need in NEEDS), "rounds", "spread2", "spread3", "spread4", "spread-apps"]
 
 

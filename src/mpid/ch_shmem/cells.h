@@ -8,11 +8,12 @@
  *      takes them all, one after the other, and looks whether one is back only when it has one left: where a line takes 150 ns
  *      from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks share cores the lines are here whoever had
  *      them, and few cells stay in the cache: it looks each time, and takes the one given back last.
- *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of the last are in the receiver's
- *      innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and 360).
+ *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of
+ *      the last are in the receiver's innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and 360).
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.
- *   5. A sender that does not wait has the lines of the next cell fetched while it fills one, if that is back.  While a sender waits it has the lines of the next cell, which the receiver has written to last, fetched to its own
- *      cache, as many as the last body had: filling the cell then waits for none of them.
+ *   5. A sender that waits has the lines of the next cell, which the receiver has written to last, fetched to its own
+ *      cache, as many as the last body had: filling the cell then waits for none of them.  One that does not wait has them
+ *      fetched while it fills the cell before.
  *   6. Two neighbours may be taken as one room, a pair, where one receiver may hold all of the cells.  A pair goes from place to place
  *      as its first cell does, which has its use and its word in `done`.  Who gets no pair asks for one cell: single ones that
  *      somebody holds for long may keep the pairs apart. */

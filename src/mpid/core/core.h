@@ -734,7 +734,8 @@ static inline void observe_packet(char direction, int32_t peer, const struct dev
     if (needs_some(MPID_NEEDS_OBSERVERS))
         MPID_Observe_packet(direction, peer, h, len);
 }
-/* A message of so many bytes has met its receive, whichever way either came.  Ways that nobody sees do not come here: they are open where nothing is needed. */
+/* A message of so many bytes has met its receive, whichever way either came, but for those that are open only where nothing is
+ * needed. */
 void MPID_Matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes);
 static inline void matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
 {

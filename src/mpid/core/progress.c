@@ -326,7 +326,7 @@ void MPID_Wake(void)
 {
     atomic_fetch_add_explicit(&wakes, 1, memory_order_release);
     if (needs_some(MPID_NEEDS_THREADS)) { /* who leaves wakes all */
-        MPID_Thread_quiet(true);        /* perhaps a thread of the library's own */
+        MPID_Thread_quiet(true);          /* perhaps a thread of the library's own */
         MPID_Thread_enter();
         MPID_Thread_event();
         MPID_Thread_leave();
