@@ -150,9 +150,8 @@ static int take_pair(struct cell_pool *p)
 int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
 {
     uint32_t span = bytes > p->class->room ? 2 : 1;
-    bool shares = ku_wait_policy.spin_ns == 0; /* its core with other ranks */
     int cell;
-    if (p->free.n < 2 || shares)
+    if (p->free.n < 2 || !shm_cells_stream(p))
         dev_shmem_cells_look(p);
     if (!may_take(p, to, span)) {
         dev_shmem_cells_look(p);
@@ -164,7 +163,7 @@ int dev_shmem_cells_take_slowly(struct cell_pool *p, uint32_t to, size_t bytes)
     if (span == 2)
         cell = take_pair(p);
     else if (p->class->paired ? p->quota == p->class->cells && bytes <= p->class->room / 2
-                              : p->flight.n >= SHM_CELLS_FEW && !shares)
+                              : shm_cells_stream(p))
         cell = take_oldest(&p->free);
     else
         cell = shm_take_newest(&p->free);

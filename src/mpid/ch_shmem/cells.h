@@ -4,10 +4,11 @@
  *   1. A cell is in exactly one place: free, reserved by the caller, or in flight.
  *   2. In flight in the order of sending; a cell in flight is back when its word in `done` is the number of its use.  The
  *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
- *   3. While each cell comes back before the next is taken it is the same one, whose lines are here.  A sender that does not wait
- *      takes them all, one after the other, and looks whether one is back only when it has one left: where a line takes 150 ns
- *      from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks share cores the lines are here whoever had
- *      them, and few cells stay in the cache: it looks each time, and takes the one given back last.
+ *   3. The cell given back last is taken, so that few go round and stay in the cache; from SHM_CELLS_FEW in flight on the
+ *      sender looks whether the oldest is back.  A sender of more than SHM_CELLS_ROW bodies in a row, which has not waited
+ *      meanwhile, takes the one given back first, so that all go round, and looks only when it has one left: where a line
+ *      takes 150 ns from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks share cores the lines
+ *      are here whoever had them: there few go round always.
  *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of
  *      the last are in the receiver's innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and 360).
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.
@@ -31,6 +32,7 @@ struct cell_pool {
     const _Atomic uint32_t *done;
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
+    uint32_t row;               /* bodies sent since the sender has waited */
     uint32_t out;               /* cells in flight */
     uint32_t bytes;             /* of the body sent last */
     uint32_t fetched, to_fetch; /* bytes of the next cell to be taken: invariant 5 */
@@ -48,7 +50,7 @@ void dev_shmem_cells_init(struct cell_pool *p, struct shm_area *area, int class,
 
 /* ---- What the functions below are made of ---- */
 
-enum { SHM_CELLS_FEW = 4 /* in flight: a sender that waits for each has no more */ };
+enum { SHM_CELLS_FEW = 4, SHM_CELLS_ROW = 8 };
 
 static inline uint8_t *shm_circle_at(struct cell_circle *c, uint32_t k)
 {
@@ -96,12 +98,17 @@ static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
     return p->area + shm_cell_at(p->class, (uint32_t)cell);
 }
 
-/* The room that is taken next, when several are under way and the lines of `bytes` are worth to be fetched; NULL: there is none. */
+/* Do all cells go round?  Of the large ones always. */
+static inline bool shm_cells_stream(const struct cell_pool *p)
+{
+    return p->row > SHM_CELLS_ROW && ku_wait_policy.spin_ns != 0;
+}
+
+/* The room that is taken next, in a stream of bodies of which it is worth to fetch the lines of as many bytes; NULL: there is none. */
 static inline const char *dev_shmem_cells_next(struct cell_pool *p, size_t bytes)
 {
     enum { WORTH = 512 };
-    if (p->flight.n < SHM_CELLS_FEW || bytes < WORTH || p->free.n == 0 || p->class->paired ||
-        ku_wait_policy.spin_ns == 0)
+    if (bytes < WORTH || p->free.n == 0 || p->class->paired || !shm_cells_stream(p))
         return NULL;
     return dev_shmem_cells_room(p, *shm_circle_at(&p->free, 0));
 }
@@ -119,11 +126,12 @@ static inline uint32_t dev_shmem_cells_use(const struct cell_pool *p, int cell)
 static inline void dev_shmem_cells_sent(struct cell_pool *p, int cell, uint32_t to, uint32_t bytes)
 {
     p->bytes = bytes;
+    p->row++;
     p->note[cell] = shm_note_of(shm_note_use(p->note[cell]) + 1, to, shm_note_span(p->note[cell]));
     shm_to_flight(p, (uint8_t)cell);
 }
 
-/* The sender waits: is the oldest cell in flight back? */
+/* Is the oldest cell in flight back? */
 void dev_shmem_cells_look(struct cell_pool *p);
 
 /* The sender waits: invariant 5, some lines a call.  False: all are here. */

@@ -655,6 +655,7 @@ static __attribute__((noinline)) void idle(struct dev *d)
     }
     for (int c = 0; c < SHM_CLASSES; c++) {
         struct cell_pool *p = &d->pool[c];
+        p->row = 0;
         if (p->flight.n) {
             dev_shmem_cells_look(p);
             more = true;

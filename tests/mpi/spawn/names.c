@@ -1,16 +1,19 @@
 /* ranks: 2 4 */
 /* Names that several processes publish and take back all the time: the folder of names goes with the last one, and another process may just be
  * about to use it. */
+#include <unistd.h>
 #include "../check.h"
 
 enum { ROUNDS = 1000 };
 
 int main(int argc, char **argv)
 {
-    char name[32], port[MPI_MAX_PORT_NAME], got[MPI_MAX_PORT_NAME];
+    char name[48], port[MPI_MAX_PORT_NAME], got[MPI_MAX_PORT_NAME];
     check_init(&argc, &argv);
+    int job = getpid(); /* other jobs of this user publish, too */
     check_errors_return();
-    snprintf(name, sizeof name, "of rank %d", check_rank);
+    MPI_Bcast(&job, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(name, sizeof name, "of rank %d of %d", check_rank, job);
     CHECK_EQ(MPI_Open_port(MPI_INFO_NULL, port), MPI_SUCCESS);
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_ERR(MPI_Publish_name(name, MPI_INFO_NULL, port), MPI_SUCCESS);
