@@ -6,7 +6,7 @@
  *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
  *   3. The cell given back last is taken, so that few go round and stay in the cache; from SHM_CELLS_FEW in flight on the
  *      sender looks whether the oldest is back.  A sender of more than SHM_CELLS_ROW bodies in a row, which has not waited
- *      meanwhile, takes the one given back first, so that all go round, and looks only when it has one left: where a line
+ *      meanwhile, or of a long row before, takes the one given back first, so that all go round, and looks only when it has one left: where a line
  *      takes 150 ns from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks share cores the lines
  *      are here whoever had them: there few go round always.
  *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of
@@ -32,7 +32,9 @@ struct cell_pool {
     const _Atomic uint32_t *done;
     uint16_t *held; /* [local ranks] cells of this class in flight to each */
     uint32_t quota;
-    uint32_t row;               /* bodies sent since the sender has waited */
+    uint32_t row;               /* bodies sent since the sender has waited last, */
+    uint32_t row_before;        /* and between the two waits before */
+    uint32_t idle;              /* looks since the last body for what has come, in vain */
     uint32_t out;               /* cells in flight */
     uint32_t bytes;             /* of the body sent last */
     uint32_t fetched, to_fetch; /* bytes of the next cell to be taken: invariant 5 */
@@ -101,7 +103,7 @@ static inline char *dev_shmem_cells_room(const struct cell_pool *p, int cell)
 /* Do all cells go round?  Of the large ones always. */
 static inline bool shm_cells_stream(const struct cell_pool *p)
 {
-    return p->row > SHM_CELLS_ROW && ku_wait_policy.spin_ns != 0;
+    return (p->row > SHM_CELLS_ROW || p->row_before > 4 * SHM_CELLS_ROW) && ku_wait_policy.spin_ns != 0;
 }
 
 /* The room that is taken next, in a stream of bodies of which it is worth to fetch the lines of as many bytes; NULL: there is none. */
@@ -127,8 +129,19 @@ static inline void dev_shmem_cells_sent(struct cell_pool *p, int cell, uint32_t 
 {
     p->bytes = bytes;
     p->row++;
+    p->idle = 0;
     p->note[cell] = shm_note_of(shm_note_use(p->note[cell]) + 1, to, shm_note_span(p->note[cell]));
     shm_to_flight(p, (uint8_t)cell);
+}
+
+/* Nothing has come.  The sender waits if it is told so again and again; between two bodies of a row it may look once. */
+static inline void dev_shmem_cells_idle(struct cell_pool *p)
+{
+    enum { WAITS = 4 };
+    if (p->row == 0 || ++p->idle < WAITS)
+        return;
+    p->row_before = p->row;
+    p->row = 0;
 }
 
 /* Is the oldest cell in flight back? */

@@ -655,7 +655,8 @@ static __attribute__((noinline)) void idle(struct dev *d)
     }
     for (int c = 0; c < SHM_CLASSES; c++) {
         struct cell_pool *p = &d->pool[c];
-        p->row = 0;
+        if (atomic_load_explicit(&d->stalled, memory_order_relaxed) == NULL) /* else it would send */
+            dev_shmem_cells_idle(p);
         if (p->flight.n) {
             dev_shmem_cells_look(p);
             more = true;
