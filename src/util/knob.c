@@ -159,7 +159,11 @@ static struct ku_knob *find(const char *name)
 
 const struct ku_knob *ku_knob_find(const char *name)
 {
-    return find(name);
+    struct ku_knob *row = find(name);
+    for (struct ku_knob_table *t = tables; row && t; t = t->next)
+        if (row >= t->rows && row < t->rows + t->n && !t->is_read)
+            read_table(t);
+    return row;
 }
 
 static const struct ku_knob *must_find(const char *name)

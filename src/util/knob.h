@@ -66,7 +66,7 @@ int64_t ku_knob_int(const char *name); /* INT, SIZE, BOOL */
 const char *ku_knob_str(const char *name);
 bool ku_knob_is_set(const char *name);
 
-/* The row of a name, or NULL. */
+/* The row of a name, or NULL.  Its value has been read. */
 const struct ku_knob *ku_knob_find(const char *name);
 
 /* The row at an index, in the order in which they became known, and its table's area; NULL beyond the last.  Its value has been

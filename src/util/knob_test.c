@@ -148,6 +148,11 @@ START_TEST(tables_that_come_late_and_go)
     ku_knob_remove(&late);
     ck_assert_ptr_null(ku_knob_find("T_LATE"));
     ck_assert_ptr_null(rows[0].own);
+    late.is_read = false;
+    rows[0].num = 0;
+    ku_knob_add(&late); /* known, and nobody has registered it: it is read when somebody asks */
+    ck_assert_int_eq(ku_knob_find("T_LATE")->num, 3);
+    ku_knob_remove(&late);
     ck_assert_ptr_nonnull(ku_knob_find("T_INT"));
 }
 END_TEST
