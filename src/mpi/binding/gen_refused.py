@@ -18,11 +18,16 @@ REFUSED = """\
     }"""
 
 
-# What makes something of a communicator, and begins with something that all its members say: none goes on after a refusal.
-MAKERS = """Comm_create Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_split Comm_split_type Intercomm_merge
-    Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent
-    Win_create Win_allocate Win_allocate_shared Win_create_dynamic File_open
-    Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect""".split()
+# What makes something of a communicator, and begins with something that all its members say: none goes on after a refusal.  Of a communicator of
+# the wrong kind nothing is said: {words: what holds of the right ones}.
+MAKERS = {
+    "Comm_create Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_split Comm_split_type": "",
+    "Intercomm_merge": " && {0}->local",
+    "Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent Win_create Win_allocate Win_allocate_shared"
+    " Win_create_dynamic File_open Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect": " && !{0}->local",
+    "Cart_sub": " && {0}->topo",
+}
+MAKERS = {name: right for names, right in MAKERS.items() for name in names.split()}
 
 
 def makes(proc):
@@ -59,7 +64,7 @@ def code(front, args):
     comm = front.comm.name + "_o"
     if makes(front.proc):
         ends = "false" if front.proc.chapter == "io" else "MPIR_Comm_error_ends(%s)" % comm  # a file's errors do not go to comm
-        return "    if (unlikely(refused && %s))\n        MPIR_Make_refused(%s, err, call, %s);" % (comm, comm, ends)
+        return "    if (unlikely(refused && %s%s))\n        MPIR_Make_refused(%s, err, call, %s);" % (comm, MAKERS[front.proc.short].format(comm), comm, ends)
     if front.proc.short.endswith("_init"):
         return "    if (unlikely(refused && %s))\n        MPIR_Coll_init_refused(%s, err, call);" % (comm, comm)
     buffers = [p for p in front.proc.params if p.kind.name in ("BUFFER", "CBUFFER") and "," in str(p.arg("of"))]

@@ -230,7 +230,8 @@ int MPIR_Port_open(struct port *p)
     uint8_t nonce[KU_AUTH_NONCE];
     struct ku_sock_addr at;
     int err = MPID_Others_begin();
-    const struct ku_knob *row = ku_knob_find("TCP_HOST"); /* of ch_tcp, which need not be open, and may be left out */
+    const struct ku_knob *row =
+        ku_knob_find("TCP_HOST"); /* of ch_tcp, which need not be open, and may be left out */
     const char *host = row ? row->str : "";
     if (err)
         return err;
