@@ -18,8 +18,8 @@ REFUSED = """\
     }"""
 
 
-# What makes something of a communicator, and begins with something that all its members say: none goes on after a refusal.  Of a communicator of
-# the wrong kind nothing is said: {words: what holds of the right ones}.
+# What makes something of a communicator, and begins with something that all its members say: none goes on after a refusal.
+# Of a communicator of the wrong kind nothing is said: {names: what holds of the right ones}.
 MAKERS = {
     "Comm_create Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_split Comm_split_type": "",
     "Intercomm_merge": " && {0}->local",

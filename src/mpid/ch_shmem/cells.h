@@ -6,9 +6,9 @@
  *      owner only reads that word and the receiver only writes it, and neither waits for it while a message is under way.
  *   3. The cell given back last is taken, so that few go round and stay in the cache; from SHM_CELLS_FEW in flight on the
  *      sender looks whether the oldest is back.  A sender of more than SHM_CELLS_ROW bodies in a row, which has not waited
- *      meanwhile, or of a long row before, takes the one given back first, so that all go round, and looks only when it has one left: where a line
- *      takes 150 ns from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks share cores the lines
- *      are here whoever had them: there few go round always.
+ *      meanwhile, or of a long row before, takes the one given back first, so that all go round, and looks only when it has
+ *      one left: where a line takes 150 ns from core to core, 4 cells of 4 KB give 5 GB/s and 64 of them 12.  Where ranks
+ *      share cores the lines are here whoever had them: there few go round always.
  *      Of the large cells, for half a room and less to the only receiver, the one given back first is taken: the lines of
  *      the last are in the receiver's innermost cache still, and to fill them takes twice as long (16 KB: 700 ns and 360).
  *   4. One receiver holds at most `quota` cells of a class, so that one that does not receive leaves some for others.

@@ -713,8 +713,8 @@ static inline bool report_wanted(void)
            MPID_core.answered;
 }
 
-/* needs.c.  What is needed is looked at where a way is chosen for long: peer.fast, lanes, take_from.  Elsewhere only where a message takes a
- * long way anyway. */
+/* needs.c.  What is needed is looked at where a way is chosen for long: peer.fast, lanes, take_from.  Elsewhere only where
+ * a message takes a long way anyway. */
 int MPID_Needs_read(void);    /* KEEL_NEEDS */
 void MPID_Peers_retune(void); /* after a change of needs or threshold */
 void MPID_Lanes_tune(void);   /* after a change of needs, of the table of peers, or of the bias (thread.h) */
