@@ -1,4 +1,5 @@
 #include "suite.h"
+#include "mpid_listen.h"
 #include "util/clock.h"
 #include "util/wait.h"
 
@@ -1477,6 +1478,100 @@ static void observed(void)
     free(data);
 }
 
+/* ---- Listeners ---- */
+
+static struct heard {
+    int begun, completed, matched, sent, received, slept;
+    int64_t bytes;
+} heard;
+
+static void hear_begun(void *self, const struct MPID_Transfer *t)
+{
+    struct heard *h = self;
+    CHECK(t->peer < N && t->bytes >= 0, "peer %d, %lld bytes", t->peer, (long long)t->bytes);
+    h->begun += t->tag == 77;
+}
+
+static void hear_completed(void *self, const struct MPID_Transfer *t)
+{
+    struct heard *h = self;
+    CHECK(t->error == 0 && !t->cancelled, "error %d", t->error);
+    h->completed += t->tag == 77;
+    h->bytes += t->tag == 77 && t->peer < 0 ? t->bytes : 0;
+}
+
+static void hear_matched(void *self, const struct MPID_Match *m)
+{
+    struct heard *h = self;
+    if (m->tag != 77)
+        return;
+    CHECK(m->peer == (ME + N - 1) % N && m->source == m->peer, "peer %d source %d", m->peer, m->source);
+    h->matched++;
+}
+
+static void hear_packet(void *self, const struct MPID_Packet *p)
+{
+    struct heard *h = self;
+    CHECK(p->direction == '>' || p->direction == '<', "direction %d", p->direction);
+    h->sent += p->direction == '>';
+    h->received += p->direction == '<';
+}
+
+static void hear_happening(void *self, const struct MPID_Happening *e)
+{
+    struct heard *h = self;
+    CHECK(e->name[0] != 0 && e->n > 0, "%s has %d elements", e->name, e->n);
+    h->slept += strcmp(e->name, "slept") == 0;
+}
+
+/* A listener is told of what it has a function for, as long as it is there, and so is a second one. */
+static void listeners(void)
+{
+    enum { MESSAGES = 6, LENGTH = 100 };
+    struct heard second = { 0 };
+    char *data = calloc(2, LENGTH);
+    struct MPID_Listener a = { .version = MPID_LISTEN_VERSION,
+                               .size = sizeof a,
+                               .self = &heard,
+                               .transfer_begun = hear_begun,
+                               .transfer_completed = hear_completed,
+                               .matched = hear_matched,
+                               .packet = hear_packet,
+                               .happened = hear_happening };
+    struct MPID_Listener b = {
+        .version = MPID_LISTEN_VERSION, .size = sizeof b, .self = &second, .matched = hear_matched
+    };
+    heard = (struct heard){ 0 };
+    barrier();
+    CHECK(MPID_Listener_add(&a) == 0 && MPID_Listener_add(&b) == 0, "%s", MPID_Error_text());
+    MPID_Listeners_tune();
+    CHECK(MPID_Needs() & MPID_NEEDS_OBSERVERS, "needs %x", MPID_Needs());
+    for (int i = 0; i < MESSAGES; i++)
+        pass_on(data, LENGTH, i % 2);
+    MPID_Listener_remove(&a);
+    CHECK(MPID_Needs() & MPID_NEEDS_OBSERVERS, "needs %x", MPID_Needs());
+    pass_on(data, LENGTH, true);
+    MPID_Listener_remove(&b);
+    MPID_Listeners_left();
+    pass_on(data, LENGTH, true); /* of which nobody is told */
+    if (N > 1) {
+        CHECK(heard.begun == 2 * MESSAGES && heard.completed == 2 * MESSAGES, "%d begun, %d completed",
+              heard.begun, heard.completed);
+        CHECK(heard.matched == MESSAGES && heard.bytes == MESSAGES * LENGTH, "%d matched, %lld bytes",
+              heard.matched, (long long)heard.bytes);
+        CHECK(heard.sent >= MESSAGES && heard.received >= MESSAGES, "%d packets, %d came", heard.sent,
+              heard.received);
+        CHECK(second.matched == MESSAGES + 1, "%d matched", second.matched);
+    }
+    int n = MPID_Listeners.n, more = 0;
+    while (MPID_Listener_add(&b) == 0)
+        more++;
+    CHECK(n + more == MPID_LISTENERS_MAX, "%d and %d", n, more);
+    MPID_Listener_remove(&b);
+    CHECK(MPID_Listeners.n == n, "%d", MPID_Listeners.n);
+    free(data);
+}
+
 /* ---- Processes of other jobs ---- */
 
 /* Who is no more connected is forgotten when nobody holds its number either; then another one may have it. */
@@ -1632,6 +1727,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "closed_ways", closed_ways },
                                     { "beside", beside },
                                     { "observed", observed },
+                                    { "listeners", listeners },
                                     { "memory", suite_memory },
                                     { "others", others } };
 const int suite_n = sizeof suite / sizeof suite[0];

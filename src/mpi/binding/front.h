@@ -12,13 +12,13 @@
 #include "any.h"
 #include "basic.h"
 #include "callback.h"
+#include "calls.h"
 #include "comm.h"
 #include "env.h"
 #include "err.h"
 #include "errhandler.h"
 #include "group.h"
 #include "info.h"
-#include "leaks.h"
 #include "mpi_const.h"
 #include "object.h"
 #include "op.h"
@@ -53,10 +53,15 @@ static inline void front_leave(const int *entered)
     if (unlikely(*entered || MPIR_ENV(threaded)))
         MPID_Thread_leave();
 }
+/* The same while listeners are told. */
+static inline int front_enter_told(void)
+{
+    return likely(*MPIR_ENV(alone) != 0) ? 0 : MPIR_Enter();
+}
 /* The same of a hot procedure where MPIR_PLAIN does not hold: without a call, of the thread to which the lock is biased. */
 static inline __attribute__((always_inline)) bool front_take_seat(void)
 {
-    return MPIR_ENV(brief) && ku_seat_enter_here();
+    return MPIR_ENV(seat) && ku_seat_enter_here();
 }
 static inline __attribute__((always_inline)) void front_leave_seat(void)
 {
@@ -179,13 +184,6 @@ static inline __attribute__((always_inline)) void *front_known(enum MPIR_KIND ki
 static inline uint64_t front_handle(const void *obj, uint64_t null)
 {
     return obj ? MPIR_Object_handle(obj) : null;
-}
-/* Of an object that `call` gives to the program. */
-static inline uint64_t front_given(const void *obj, uint64_t null, const char *call)
-{
-    if (unlikely(MPIR_Leaks_wanted))
-        MPIR_Leaks_made(obj, call);
-    return front_handle(obj, null);
 }
 
 /* ---- Arrays

@@ -3,6 +3,7 @@
 import re
 from api import Bad
 from bodies import match
+import gen_calls
 import gen_maps
 import gen_pointers
 import gen_refused
@@ -357,8 +358,10 @@ static int call_datarep_convert(const MPIR_Callback *cb, void *userbuf, struct M
                                                                                  position, cb->extra_state)@END@;
 }
 
+@HANDLE_VALUE@
 const struct MPIR_Abi MPIR_Abi_@ABI@ = {
     .name = "@ABI@",
+    .handle = handle_value,
     .call_errhandler = call_errhandler,
     .call_copy_attr = call_copy_attr,
     .call_delete_attr = call_delete_attr,
@@ -436,7 +439,7 @@ def abi_c(abi, maps):
     tables = gen_pointers.data(maps) if abi.coding == "symbols" else gen_maps.tables(maps, False)
     data = "" if maps.identical else "\n\n".join([tables, gen_maps.data(abi), gen_maps.values_c(maps)]) + "\n"
     more = {"OP_TYPE": ", void *", "OP_EXTRA": ", cb->extra_state"} if abi.op else {"OP_TYPE": "", "OP_EXTRA": ""}
-    return fill(ABI_C, ABI=abi.name, **more, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete, DATA=data,
+    return fill(ABI_C, ABI=abi.name, HANDLE_VALUE=gen_calls.handle_value(abi), **more, CASES="\n".join(cases), COPY_CASES=copy, DELETE_CASES=delete, DATA=data,
                 STATUS_ERROR_OUT=maps.apply("out", "error", "s->MPI_ERROR"), CODE_IN=maps.apply("in", "error", "code"),
                 ERRCODE="    int given = %s, code = given;\n" % maps.apply("out", "error", "*errcode") if into else "",
                 CODE_BACK="    if (code != given)\n        *errcode = %s(code);\n" % into if into else "", **parts)
@@ -682,7 +685,7 @@ class Front:
         if kind.endswith("_OUT"):
             self.args.append("&%s_o" % name)
             self.check(p, 'check_pointer(%s, "%s")' % (name, name))
-            self.after.append("    if (!err)\n        *%s = front_native_%s(front_given(%s_o, %s, call));" %
+            self.after.append("    if (!err)\n        *%s = front_native_%s(front_handle(%s_o, %s));" %
                               (name, h.short, name, h.null))
             return
         inout = kind.endswith("_INOUT")
@@ -1084,10 +1087,12 @@ static FRONT_COLD @SLOW@
 @CODE@
 }
 
-/* Beside other threads, unless the lock is biased to this one; or where something is unusual. */
+@TOLD@/* Beside other threads, unless the lock is biased to this one; or where something is unusual. */
 static __attribute__((noinline)) @OTHER@
 {
     int value = MPI_SUCCESS;
+    if (unlikely(MPIR_ENV(listened)))
+        return told_@CALL@(@ARGS@);
 @BESIDE@\
     MPID_Call_name = "@CALL@"; /* the stack has no symbol for this part */
     int locked = MPIR_Enter();
@@ -1110,24 +1115,46 @@ EXPORTED = """\
     return value;"""
 
 
+TELLING_HOT = """\
+    int told_value = MPI_SUCCESS;
+    if (!MPIR_ENV(brief) || unlikely(!short_@CALL@(@ARGS@, &told_value)))
+        told_value = slow_@CALL@(@ARGS@);"""
+
+
 def hot_function(proc, large, front, wrapper):
     """The slow form does everything; the exported one tries the short way first, and so does another one beside other threads."""
     call, args = front.call, ", ".join(p.name for p in proc.params)
     proto = abi_type(proc.prototype("", large))
     forms = {prefix.upper(): proto.replace(" " + call, " %s_%s" % (prefix, call)) for prefix in ("slow", "other")}
     code = front.code().replace("\n\n", "\n\n    MPID_Call_name = call; /* the stack has no symbol for this part */\n", 1)
-    return fill(HOT, CALL=call, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args, CODE=ALONE + code,
+    told = gen_calls.telling(proc, large, front.abi, fill(TELLING_HOT, CALL=call, ARGS=args))
+    return fill(HOT, CALL=call, TOLD=told, DECLS=proto[proto.index("(") + 1:proto.rindex(")")], SHORT=short_way(front), ARGS=args, CODE=ALONE + code,
                 BESIDE=beside(front), FILLING=filling(front), **forms) + function(proc, large, fill(EXPORTED, CALL=call, ARGS=args), wrapper)
 
 
-def function(proc, large, code, wrapper=None):
+TELLING_COLD = """\
+    MPIR_Call_pass = true;
+    int told_value = @INNER@(@ARGS@);"""
+
+
+def function(proc, large, code, wrapper=None, abi=None):
+    """abi: listeners are told of its calls, here."""
     name = proc.name + ("_c" if large else "")
-    inner = ""
-    if wrapper and wrapper.needed:
-        inner = "static %s\n{\n%s\n}\n\n" % (abi_type(proc.prototype("", large)).replace(" " + name, " native_" + name), code.rstrip("\n"))
+    inner = told = ""
+    wrapped = wrapper and wrapper.needed
+    if abi and gen_calls.is_told(proc):
+        inner = "static %s;\n\n" % gen_calls.proto(proc, large)
+        if not wrapped: # the exported name could be another library's
+            told = "\nstatic %s __attribute__((alias(\"P%s\")));\n" % (
+                abi_type(proc.prototype("", large)).replace(" " + name + "(", " own_" + name + "("), name)
+        code = gen_calls.check(proc, large) + code
+        told += "\n" + gen_calls.telling(proc, large, abi, fill(TELLING_COLD, INNER=("native_" if wrapped else "own_") + name,
+                                                               ARGS=", ".join(p.name for p in proc.visible(large)))).rstrip("\n") + "\n"
+    if wrapped:
+        inner += "static %s\n{\n%s\n}\n\n" % (abi_type(proc.prototype("", large)).replace(" " + name, " native_" + name), code.rstrip("\n"))
         code = wrapper.code("native_%s(%%s)" % name)
     return inner + fill(FUNCTION, DECL=abi_type(proc.prototype("P", large)), WEAK=abi_type(proc.prototype("", large)),
-                        NAME="P" + name, CODE=code)
+                        NAME="P" + name, CODE=code) + told
 
 
 def also(proc, abi):
@@ -1190,7 +1217,7 @@ def chapter_c(chapter, api, bodies, abi, maps=None, mutant=False):
             front = Front(proc, large, wide, abi, mutant)
             front.body = body.name
             functions.append(hot_function(proc, large, front, wrapper) if proc.has("hot") and not mutant else
-                             function(proc, large, entering(proc) + front.code(), wrapper))
+                             function(proc, large, entering(proc) + front.code(), wrapper, None if proc.short in FREE else abi))
         functions += also(proc, abi)
     if not maps.identical:
         functions += absent(chapter, api, bodies, maps)

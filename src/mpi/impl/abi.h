@@ -34,6 +34,8 @@ typedef struct MPIR_Callback {
 struct MPIR_Abi {
     const char *name;
     enum MPIR_LANGUAGE language;
+    /* The native value of one of the handles that lie there, of the MPIR_KIND; NULL in Fortran's. */
+    uint64_t (*handle)(int kind, const void *handles, int64_t index);
     bool settles; /* a call whose error such an error handler has got returns MPI_SUCCESS */
     /* MPI_Comm_errhandler_function and its like: kind is the object's MPIR_KIND; *errcode becomes what the function leaves there. */
     void (*call_errhandler)(const MPIR_Callback *cb, int kind, void *object, int *errcode);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "comm.h"
+#include "mpid_listen.h"
 #include "request.h"
 #include "type.h"
 #include "win.h"
@@ -23,7 +24,7 @@ struct list {
     uint32_t *held; /* datatypes: references by others, by index */
 };
 
-bool MPIR_Leaks_wanted;
+static bool wanted;
 
 /* By kind and index of the object. */
 static struct notes {
@@ -35,14 +36,12 @@ static struct notes {
     uint32_t room;
 } notes[MPIR_KIND_COUNT];
 
-void MPIR_Leaks_begin(void)
+static void made(void *self, const struct MPID_Object *object)
 {
-    MPIR_Leaks_wanted = ku_knob_int("LEAKS") != 0;
-}
-
-void MPIR_Leaks_made(const void *object, const char *call)
-{
-    const struct keel_object *o = object;
+    (void)self;
+    const struct keel_object *o = MPIR_Object_of((enum MPIR_KIND)object->kind, object->handle);
+    if (!o && object->kind == MPID_OBJECT_COMM)
+        o = MPIR_Object_pending(object->handle);
     if (!o || o->flags & KEEL_OBJ_PREDEFINED)
         return;
     struct notes *of = &notes[o->kind];
@@ -54,7 +53,23 @@ void MPIR_Leaks_made(const void *object, const char *call)
         memset(more + of->room, 0, (room - of->room) * sizeof *more);
         *of = (struct notes){ more, room };
     }
-    of->note[o->index] = (struct note){ call, MPID_Caller(), o->gen };
+    of->note[o->index] = (struct note){ object->call, MPID_Caller(), o->gen };
+}
+
+static const struct MPID_Listener listener = {
+    .version = MPID_LISTEN_VERSION, .size = sizeof listener, .object_made = made
+};
+
+void MPIR_Leaks_begin(void)
+{
+    wanted = ku_knob_int("LEAKS") != 0 && MPID_Listener_add(&listener) == 0;
+}
+
+void MPIR_Leaks_end(void)
+{
+    if (wanted)
+        MPID_Listener_remove(&listener);
+    wanted = false;
 }
 
 static const struct note *note_of(const struct keel_object *o)
@@ -259,7 +274,7 @@ static void fill_messages(struct list *l)
 
 void MPIR_Leaks_show(void)
 {
-    if (!MPIR_Leaks_wanted)
+    if (!wanted)
         return;
     show(MPIR_KIND_NONE, "communicator", "communicators", fill_comms);
     show(MPIR_KIND_NONE, "datatype", "datatypes", fill_types);

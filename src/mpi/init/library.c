@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "beside.h"
+#include "calls.h"
 #include "comm.h"
 #include "drive.h"
 #include "env.h"
@@ -31,7 +32,7 @@
 /* What MPIR_env.plain points to where it is not for libc to say. */
 static const char yes = 1, no = 0;
 
-struct MPIR_env MPIR_env = { .plain = &no, .phase = MPIR_BEFORE_INIT, .check_args = true };
+struct MPIR_env MPIR_env = { .plain = &no, .alone = &no, .phase = MPIR_BEFORE_INIT, .check_args = true };
 
 /* libc's word of whether the process has one thread.  Where it has none (NULL), or several copies of itself, the process has several. */
 extern char __libc_single_threaded __attribute__((weak));
@@ -185,6 +186,7 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
                                          .request_done = MPIR_Drive_done,
                                          .datatype_free = free_datatype,
                                          .comm_name = comm_name,
+                                         .listen_host = &MPIR_Call_host,
                                          .parts = parts,
                                          .others_end = others_end };
     static bool forks;
@@ -247,9 +249,12 @@ KU_NEEDS(lock) static void set_mode(void)
     library.had_threads =
         library.users > 0 && (library.had_threads || library.met || library.levels[MPI_THREAD_MULTIPLE] > 0);
     MPIR_ENV_SET(up, library.users > 0);
-    bool seen = MPIR_Leaks_wanted || (MPID_Needs() & MPID_NEEDS_CALLS) != 0;
+    bool seen = (MPID_Needs() & MPID_NEEDS_CALLS) != 0;
+    MPIR_ENV_SET(listened, MPIR_ENV(up) && (MPID_Needs() & MPID_NEEDS_LISTENED) != 0);
     MPIR_ENV_SET(brief, MPIR_ENV(up) && !seen);
-    MPIR_ENV_SET(plain, plain(threaded));
+    MPIR_ENV_SET(seat, MPIR_ENV(brief) && !MPIR_ENV(listened));
+    MPIR_ENV_SET(alone, plain(threaded));
+    MPIR_ENV_SET(plain, MPIR_ENV(listened) ? &no : MPIR_ENV(alone));
     MPIR_ENV_SET(watched, watch());
     if (threaded) { /* others may be about to look */
         MPID_Need(MPID_NEEDS_THREADS, true);
@@ -258,7 +263,7 @@ KU_NEEDS(lock) static void set_mode(void)
         MPIR_ENV_SET(threaded, false);
         MPID_Need(MPID_NEEDS_THREADS, false);
     }
-    MPIR_ENV_SET(beside, threaded && !seen && MPIR_ENV(watched) == MPIR_WATCH_NONE);
+    MPIR_ENV_SET(beside, threaded && MPIR_ENV(seat) && MPIR_ENV(watched) == MPIR_WATCH_NONE);
 }
 
 /* Everything above the ADI that was made while it was up. */
@@ -270,6 +275,7 @@ KU_NEEDS(lock) static void undo(void)
     MPIR_Part_stop();
     MPIR_Drive_stop();
     MPIR_Comm_end();
+    MPIR_Leaks_end();
     MPIR_Coll_stop();
     MPIR_Datatype_fini_predefined();
     library.adi = DOWN;

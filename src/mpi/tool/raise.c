@@ -9,6 +9,8 @@
 #include "config.h"
 #include "mpit.h"
 #include "bodies.h"
+#include "mpid.h"
+#include "mpid_listen.h"
 #include "object.h"
 #include "util/clock.h"
 
@@ -126,10 +128,22 @@ static void raise_to(struct t_registration *r, struct t_instance *i)
         r->ndropped++;
 }
 
-static void listen(struct ku_event *row, const int64_t *values)
+/* Names are compared as addresses: each is one row's own. */
+static struct ku_event *row_of(const char *name)
 {
-    struct t_instance i = { current, row, values, (int64_t)ku_clock_ns() };
+    const char *area;
+    struct ku_event *row;
+    for (int i = 0; (row = ku_event_at(i, &area)) && row->name != name; i++)
+        ;
+    return row;
+}
+
+static void happened(void *self, const struct MPID_Happening *h)
+{
+    struct ku_event *row = row_of(h->name);
+    struct t_instance i = { current, row, h->values, (int64_t)ku_clock_ns() };
     struct t_registration *first = MPIR_T_registrations;
+    (void)self;
     current = &i;
     running++;
     if (is_raised(row))
@@ -162,15 +176,25 @@ static void sweep(void)
     running--;
 }
 
+static int hears(void *self, const char *event)
+{
+    (void)self;
+    for (const struct t_registration *r = MPIR_T_registrations; r; r = r->next)
+        if (r->event->name == event && is_heard(r))
+            return 1;
+    return 0;
+}
+
+static const struct MPID_Listener listener = {
+    .version = MPID_LISTEN_VERSION, .size = sizeof listener, .happened = happened, .hears = hears
+};
+
 void MPIR_T_hear(void)
 {
-    const char *area;
-    struct ku_event *row;
-    ku_event_listener = listen;
-    for (int i = 0; (row = ku_event_at(i, &area)); i++)
-        row->heard = false;
-    for (const struct t_registration *r = MPIR_T_registrations; r; r = r->next)
-        r->event->heard |= is_heard(r);
+    static bool added;
+    if (!added)
+        added = MPID_Listener_add(&listener) == 0;
+    MPID_Listeners_tune();
     if (running == 0)
         sweep();
 }

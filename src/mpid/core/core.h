@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include "mpid.h"
+#include "mpid_listen.h"
 #include "device.h"
 #include "match.h"
 #include "wire.h"
@@ -50,7 +51,8 @@ enum req_flag {
     REQ_BLOCKING = 0x200, /* the caller waits in this call */
     REQ_HOLDS = 0x400,    /* a reference to the datatype */
     REQ_FREED = 0x800,    /* given to MPID_Request_free */
-    REQ_WATCHED = 0x1000  /* given to MPID_Request_watch */
+    REQ_WATCHED = 0x1000, /* given to MPID_Request_watch */
+    REQ_TOLD = 0x2000     /* listeners have been told that it has begun */
 };
 
 /* ---- Devices and peers ---- */
@@ -262,7 +264,8 @@ extern _Thread_local struct core_probe MPID_Probing __attribute__((tls_model("in
 
 enum core_doubt {
     DOUBT_LOST = 1,   /* messages could not be kept for want of memory: receives that wait fail */
-    DOUBT_REFUSED = 2 /* something has been refused (refuse.c) */
+    DOUBT_REFUSED = 2, /* something has been refused (refuse.c) */
+    DOUBT_HEARD = 4    /* none: receives are told of (listen.c), so none is just put into the queue */
 };
 
 struct core {
@@ -489,7 +492,7 @@ static inline int32_t req_stamp(void)
 }
 static inline void req_complete(struct MPIR_HANDLE *r)
 {
-    if (unlikely(r->state & (REQ_HOLDS | REQ_FREED | REQ_WATCHED))) {
+    if (unlikely(r->state & (REQ_HOLDS | REQ_FREED | REQ_WATCHED | REQ_TOLD))) {
         MPID_Req_complete_slow(r);
         return;
     }
@@ -688,8 +691,8 @@ int MPID_Progress(void);
 int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r);
 /* Of the helper (helper.c).  With the lock, while no thread sleeps: a look at the devices, as the last before a sleep; the events met.  0:
  * it may sleep, without the lock, until something comes. */
-int MPID_Listen(struct sources *s);
-void MPID_Listen_sleep(const struct sources *s, int most_ms);
+int MPID_Helper_look(struct sources *s);
+void MPID_Helper_sleep(const struct sources *s, int most_ms);
 /* ku_wait_step, and other threads may go on meanwhile. */
 enum ku_wait_step MPID_Wait_climb(struct ku_wait *w);
 void MPID_Wait_request(struct MPIR_HANDLE *r);
@@ -727,21 +730,34 @@ static inline bool needs_nothing(void)
 {
     return (MPID_core.needs & (MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_DEVICE_MEMORY)) == 0;
 }
+
+/* listen.c: what the core tells listeners (mpid_listen.h).  Ways that are open only where nothing is needed tell nothing. */
+int MPID_Listeners_open(void);   /* KEEL_LISTENERS; an error class */
+void MPID_Listeners_close(void);
+void MPID_Tell_packet(char direction, int32_t peer, const struct dev_head *h, size_t len);
 /* A packet passes to ('>') or from ('<') a peer (-1: not known). */
-void MPID_Observe_packet(char direction, int32_t peer, const struct dev_head *h, size_t len);
-static inline void observe_packet(char direction, int32_t peer, const struct dev_head *h, size_t len)
+static inline void tell_packet(char direction, int32_t peer, const struct dev_head *h, size_t len)
 {
     if (needs_some(MPID_NEEDS_OBSERVERS))
-        MPID_Observe_packet(direction, peer, h, len);
+        MPID_Tell_packet(direction, peer, h, len);
 }
-/* A message of so many bytes has met its receive, whichever way either came, but for those that are open only where nothing is
- * needed. */
-void MPID_Matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes);
-static inline void matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
+/* A message of so many bytes has met its receive. */
+void MPID_Tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes);
+static inline void tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
 {
     if (needs_some(MPID_NEEDS_OBSERVERS))
-        MPID_Matched(receive, source, tag, bytes);
+        MPID_Tell_matched(receive, source, tag, bytes);
 }
+/* A message or a receive begins; told of its end as well (REQ_TOLD). */
+void MPID_Tell_begun(struct MPIR_HANDLE *r);
+static inline void tell_begun(struct MPIR_HANDLE *r)
+{
+    if (needs_some(MPID_NEEDS_OBSERVERS))
+        MPID_Tell_begun(r);
+}
+void MPID_Tell_completed(const struct MPIR_HANDLE *r);
+void MPID_Tell_wait(const struct MPIR_HANDLE *r); /* nothing has come for what is waited for */
+void MPID_Tell_wait_over(void);
 
 /* debug.c */
 void MPID_Debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

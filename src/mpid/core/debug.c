@@ -3,13 +3,6 @@
 #include <stdarg.h>
 #include "util/clock.h"
 
-static const char *const kind_name[] = { "?",       "SHORT",      "EAGER", "RTS",  "CTS",     "DATA",
-                                         "CANCEL",  "CANCEL_ACK", "XOFF",  "XON",  "SYNC",    "SHARE",
-                                         "SHARED",  "START",      "PUT",   "GET",  "GOT",     "ATOMIC",
-                                         "FLUSH",   "MEM_ACK",    "WATCH", "DIED", "RTS_KEY", "BYE",
-                                         "CTS_KEY", "REFUSED" };
-_Static_assert(sizeof kind_name / sizeof *kind_name == PKT_KINDS, "each kind has a name");
-
 void MPID_Debug(const char *fmt, ...)
 {
     va_list ap;
@@ -35,27 +28,30 @@ void MPID_Broken(const char *fmt, ...)
     pmi_abort(MPID_core.up ? &MPID_core.job : NULL, MPI_ERR_INTERN, text);
 }
 
-/* ---- The trace: one who observes.  The other end of the file is the user's, so lines are whole. ---- */
+/* ---- The trace: a listener.  The other end of the file is the user's, so lines are whole. ---- */
 
 /* "<ns> > 3 RTS context 0 tag 7 source 1 bytes 24": time, direction, peer where known, the head, bytes of body. */
-void MPID_Observe_packet(char direction, int32_t grank, const struct dev_head *h, size_t len)
+static void trace_packet(void *self, const struct MPID_Packet *p)
 {
-    if (MPID_core.trace == NULL)
-        return;
+    (void)self;
     fprintf(MPID_core.trace, "%llu %c %d %s context %u tag %d source %d bytes %zu\n",
-            (unsigned long long)ku_clock_ns(), direction, (int)grank,
-            kind_name[h->kind < PKT_KINDS ? h->kind : 0], h->context, (int)h->tag, (int)h->source, len);
+            (unsigned long long)ku_clock_ns(), p->direction, (int)p->peer, p->kind, p->context, (int)p->tag,
+            (int)p->source, p->bytes);
 }
 
 /* "<ns> = 3 MATCHED context 0 tag 7 source 1 bytes 24": the message, and the peer where known. */
-void MPID_Matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
+static void trace_matched(void *self, const struct MPID_Match *m)
 {
-    if (MPID_core.trace == NULL)
-        return;
+    (void)self;
     fprintf(MPID_core.trace, "%llu = %d MATCHED context %u tag %d source %d bytes %lld\n",
-            (unsigned long long)ku_clock_ns(), (int)grank_of(receive->comm, source), receive->context_id,
-            (int)tag, (int)source, (long long)bytes);
+            (unsigned long long)ku_clock_ns(), (int)m->peer, m->context, (int)m->tag, (int)m->source,
+            (long long)m->bytes);
 }
+
+static const struct MPID_Listener tracer = { .version = MPID_LISTEN_VERSION,
+                                             .size = sizeof tracer,
+                                             .packet = trace_packet,
+                                             .matched = trace_matched };
 
 void MPID_SetPktSize(int bytes)
 {
@@ -82,8 +78,10 @@ void MPID_SetDebugFile(char *name)
 
 void MPID_Set_tracefile(char *name)
 {
+    MPID_Listener_remove(&tracer);
     set_file(&MPID_core.trace, name);
-    MPID_Need(MPID_NEEDS_OBSERVERS, MPID_core.trace != NULL);
+    if (MPID_core.trace != NULL)
+        MPID_Listener_add(&tracer);
 }
 
 void MPID_SetSpaceDebugFlag(int on)

@@ -67,7 +67,7 @@ static void message_in(int32_t peer, const struct dev_head *h, const void *body,
         keep(c, peer, h, body, len);
         return;
     }
-    matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len);
+    tell_matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len);
     int64_t capacity = req_bytes(r), n = (int64_t)len < capacity ? (int64_t)len : capacity;
     if (n > 0)
         req_take(r, 0, body, n);
@@ -100,7 +100,7 @@ static void rts_in(int32_t peer, const struct dev_head *h, const void *body, siz
     MPID_core.received_bytes += in.rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r != NULL) {
-        matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)in.rts.total);
+        tell_matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)in.rts.total);
         MPID_Rndv_recv(r, peer, (int32_t)h->source, (int32_t)h->tag, &in, true);
         return;
     }
@@ -257,7 +257,7 @@ void MPID_Deliver(void *arg, int32_t peer, const struct dev_head *h, const void 
     if (unlikely(wrong != NULL))
         MPID_Broken("a packet came that no Keel process sends: %s (kind %d, %zu bytes)", wrong, (int)h->kind,
                     len);
-    observe_packet('<', peer, h, len);
+    tell_packet('<', peer, h, len);
     if (likely(h->kind == PKT_SHORT || h->kind == PKT_EAGER))
         message_in(peer, h, body, len);
     else if (h->kind == PKT_DATA)

@@ -1115,6 +1115,6 @@ dev_status MPID_Peer_control(struct peer *p, const struct pkt *k)
     if (s == DEV_PEER_GONE)
         MPID_Peer_gone(p->grank);
     else if (s == DEV_OK)
-        observe_packet('>', p->grank, &k->head, k->head.len);
+        tell_packet('>', p->grank, &k->head, k->head.len);
     return s;
 }

@@ -72,6 +72,11 @@ static struct ku_knob rows[] = {
               "threads (calls may come from several), types (no message loses its datatype), observers (of "
               "packets and messages), calls "
               "(each call is seen whole), all" },
+    { .name = "LISTENERS",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help = "shared objects that are told what each process does: calls, messages, waits, ..., with commas "
+              "(mpid_listen.h)" },
     { .name = "UNAIDED",
       .type = KU_KNOB_BOOL,
       .def = "0",
@@ -346,8 +351,11 @@ void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code)
                  MPID_core.job.epoch);
     err = setup_tables();
     if (err == 0)
+        err = MPID_Listeners_open();
+    if (err == 0)
         err = MPID_Devset_open();
     if (err != 0) {
+        MPID_Listeners_close();
         for (int i = 0; i < MPID_core.ndevs; i++)
             MPID_core.devs[i].ops.close(MPID_core.devs[i].dev);
         pmi_undo(&MPID_core.job);
@@ -377,6 +385,7 @@ static void report_space(void)
 static void end(void)
 {
     report_space();
+    MPID_Listeners_close();
     MPID_Mem_close_all();
     MPID_Fetch_close_all();
     MPID_Devset_close();

@@ -93,7 +93,7 @@ static dev_status send_in_room(struct peer *p, const struct dev_head *h, const v
     if (s == DEV_AGAIN)
         p->cd->ops.drop(p->dp, room);
     if (s == DEV_OK)
-        observe_packet('>', p->grank, h, len);
+        tell_packet('>', p->grank, h, len);
     return s;
 }
 

@@ -46,7 +46,7 @@ static int look(struct sources *s)
     if (atomic_load_explicit(&helper.state, memory_order_relaxed) != ON)
         return -1;
     MPID_Helping = true;
-    int met = MPID_Listen(s);
+    int met = MPID_Helper_look(s);
     MPID_Helping = false;
     return met;
 }
@@ -72,7 +72,7 @@ static void *help(void *unused)
             MPID_Thread_quiet(false);
             away = AWAY_MS;
             if (met == 0)
-                MPID_Listen_sleep(&s, LISTEN_MS);
+                MPID_Helper_sleep(&s, LISTEN_MS);
         }
     }
     return unused;

@@ -28,7 +28,7 @@ static dev_status send_part(struct memop *v, enum pkt_kind kind, struct pkt_op t
     } else {
         s = p->cd->ops.send(p->dp, &k.head, &iov, 1, (char *)v + 2);
         if ((s == DEV_OK || s == DEV_QUEUED))
-            observe_packet('>', p->grank, &k.head, (size_t)n);
+            tell_packet('>', p->grank, &k.head, (size_t)n);
     }
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;

@@ -290,7 +290,7 @@ static void sources_sleep(const struct sources *s, int most_ms)
 
 /* ---- The helper's ---- */
 
-int MPID_Listen(struct sources *s)
+int MPID_Helper_look(struct sources *s)
 {
     sources_find(s);
     ku_wait_beside_end(s->me);
@@ -305,7 +305,7 @@ int MPID_Listen(struct sources *s)
     return met;
 }
 
-void MPID_Listen_sleep(const struct sources *s, int most_ms)
+void MPID_Helper_sleep(const struct sources *s, int most_ms)
 {
     bool busy = s->nwords > 0 || s->busy;
     ku_wait_beside(s->me, s->fd, s->nfds, busy ? BUSY_MS : most_ms);
@@ -455,7 +455,7 @@ static int wait_parked(struct ku_wait *w, struct MPIR_HANDLE *r, const struct te
     return MPID_Thread_events() != before;
 }
 
-int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
+static int wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
 {
     struct team *team = MPID_core.waits;
     struct core_word word = MPID_core.word;
@@ -479,12 +479,25 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
     return met == 0 && threaded ? MPID_Thread_events() != before : met; /* by another thread */
 }
 
+int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
+{
+    if (!needs_some(MPID_NEEDS_LISTENED))
+        return wait_step(w, r);
+    MPID_Tell_wait(r);
+    int met = wait_step(w, r);
+    if (met > 0)
+        MPID_Tell_wait_over();
+    return met;
+}
+
 void MPID_Wait_request(struct MPIR_HANDLE *r)
 {
     struct ku_wait w = { 0 };
     while (!atomic_load_explicit(&r->is_complete, memory_order_relaxed)) {
         if (MPID_Progress() > 0) {
             ku_wait_reset(&w);
+            if (needs_some(MPID_NEEDS_LISTENED))
+                MPID_Tell_wait_over();
             if (needs_some(MPID_NEEDS_THREADS))
                 MPID_Thread_yield();
         } else

@@ -33,7 +33,7 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
 {
     int64_t capacity = MPID_Req_capacity(r), n = m->len < capacity ? m->len : capacity;
     struct rts_in in;
-    matched(r, m->source, m->tag, m->len);
+    tell_matched(r, m->source, m->tag, m->len);
     switch (m->kind) {
     case UMSG_SHORT:
     case UMSG_HEAP:
@@ -97,6 +97,7 @@ static int recv_begin(struct MPIR_HANDLE *r)
 
 void MPID_Recv_start(struct MPIR_HANDLE *r, int *error_code)
 {
+    tell_begun(r);
     int err = recv_begin(r);
     if (unlikely(err != 0)) {
         r->moved = 0;
@@ -552,6 +553,7 @@ static void imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_
     }
     recv_init(message, message->comm, buf, len, datatype, message->rank, message->tag, message->context_id,
               0);
+    tell_begun(message);
     MPID_Recv_umsg(message, m);
 }
 

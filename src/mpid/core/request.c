@@ -32,6 +32,8 @@ static void release_type(struct MPIR_HANDLE *r)
 void MPID_Req_complete_slow(struct MPIR_HANDLE *r)
 {
     uint32_t flags = r->state;
+    if (flags & REQ_TOLD)
+        MPID_Tell_completed(r);
     if (flags & REQ_HOLDS)
         release_type(r);
     r->state = REQ_DONE;

@@ -161,7 +161,7 @@ static void send_start(struct peer *p, struct rndv *v)
         return;
     v->started = (uint32_t)n;
     p->starting = rndv_op(v);
-    observe_packet('>', p->grank, &h, n);
+    tell_packet('>', p->grank, &h, n);
 }
 
 /* The receiver has answered. */
@@ -325,7 +325,7 @@ static dev_status send_data(struct peer *p, struct rndv *v)
     if (s == DEV_OK || s == DEV_QUEUED) {
         v->done += n;
         v->inflight += s == DEV_QUEUED;
-        observe_packet('>', p->grank, &h, (size_t)n);
+        tell_packet('>', p->grank, &h, (size_t)n);
     }
     return s;
 }

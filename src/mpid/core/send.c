@@ -54,7 +54,7 @@ static dev_status send_short(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
     s = p->send_short(p->dp, &h, body);
     if (likely(s == DEV_OK)) {
         MPID_core.sent_bytes += (uint64_t)bytes;
-        observe_packet('>', p->grank, &h, (size_t)bytes);
+        tell_packet('>', p->grank, &h, (size_t)bytes);
     }
     return s;
 }
@@ -79,7 +79,7 @@ static dev_status send_eager(struct peer *p, struct MPIR_HANDLE *r, int64_t byte
     if (s == DEV_OK || s == DEV_QUEUED) {
         MPID_core.counts.eager++;
         MPID_core.sent_bytes += (uint64_t)bytes;
-        observe_packet('>', p->grank, &h, (size_t)bytes);
+        tell_packet('>', p->grank, &h, (size_t)bytes);
     }
     return s;
 }
@@ -200,7 +200,7 @@ static int self_send(struct MPIR_HANDLE *s)
     r = MPID_Posted_take(&c->posted, s->rank, s->tag);
     if (r == NULL)
         return self_keep(s, c);
-    matched(r, s->rank, s->tag, req_bytes(s));
+    tell_matched(r, s->rank, s->tag, req_bytes(s));
     MPID_Self_copy(s, r);
     return 0;
 }
@@ -259,6 +259,7 @@ static inline void send_poll(void)
 
 static void send_start(struct MPIR_HANDLE *r, int *error_code)
 {
+    tell_begun(r);
     int err = begin(r, true);
     send_poll();
     if (unlikely(err != 0)) {
@@ -286,6 +287,7 @@ static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64
     struct MPIR_HANDLE r;
     int err;
     send_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, dest_grank, REQ_BLOCKING);
+    tell_begun(&r);
     err = begin(&r, false);
     if (err == MPIR_ERR_MAY_BLOCK) {
         MPID_Progress();
@@ -293,6 +295,10 @@ static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64
     }
     if (err != 0)
         *error_code = err;
+    if (err != 0 && (r.state & REQ_TOLD)) {
+        r.s.cancelled = 1; /* the caller sends a copy */
+        MPID_Tell_completed(&r);
+    }
     MPID_core.sends++;
     if (err == 0 && !atomic_load_explicit(&r.is_complete, memory_order_relaxed))
         MPID_SendComplete(&r, error_code); /* the device copies it out: soon, whatever the receiver does */

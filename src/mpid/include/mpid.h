@@ -141,6 +141,7 @@ typedef enum MPID_BLOCKING_TYPE { MPID_NOTBLOCKING = 0, MPID_BLOCKING } MPID_BLO
 extern int MPID_MyWorldSize, MPID_MyWorldRank;
 
 /* What the layer above may want of the ADI; passed as config_info, which may be NULL. */
+struct MPID_Listen_host;
 struct MPID_Config {
     void (*request_free)(MPID_Request);            /* a request given to MPID_Request_free is done with */
     void (*datatype_free)(struct MPIR_DATATYPE *); /* the ADI dropped the last reference */
@@ -153,6 +154,7 @@ struct MPID_Config {
      * cannot tell. */
     const char *(*parts)(MPID_Request request, void (*add)(MPID_Request message, void *arg), void *arg);
     int (*others_end)(void); /* KU_OTHERS_* (util/segment.h), or 0 */
+    const struct MPID_Listen_host *listen_host; /* what listeners may ask about calls; NULL: there are none */
 };
 
 void MPID_Init(int *argc, char ***argv, void *config_info, int *error_code);
@@ -203,13 +205,29 @@ enum MPID_NEEDS {
     MPID_NEEDS_OBSERVERS =
         4, /* somebody is told of each packet, and of each message that meets its receive */
     MPID_NEEDS_DEVICE_MEMORY = 8, /* buffers may lie where only the datatype engine's copies reach them */
-    MPID_NEEDS_CALLS = 16 /* somebody looks at each call of the layer above, which goes no shorter way then */
+    MPID_NEEDS_CALLS = 16,   /* somebody looks at each call of the layer above, which goes no shorter way then */
+    MPID_NEEDS_LISTENED = 32 /* listeners are told of calls, or of waits */
 };
 void MPID_Need(uint32_t bits, bool on);
 uint32_t MPID_Needs(void);
 /* What tests want to be taken for needed (KEEL_NEEDS).  It is part of MPID_Needs, but for MPID_NEEDS_THREADS, which is up to the layer above,
  * as that has to take the lock. */
 uint32_t MPID_Needs_tested(void);
+
+/* Listeners (extension; mpid_listen.h says what they are told).  Added and removed by one thread while no other calls the ADI; nonzero:
+ * an error class.  Who adds one that hears of calls is the layer above, or looks at MPID_Needs again (MPID_NEEDS_LISTENED). */
+enum { MPID_LISTENERS_MAX = 16 };
+enum MPID_HEARD { MPID_HEARD_CALLS = 1, MPID_HEARD_OBJECTS = 2, MPID_HEARD_TRANSFERS = 4, MPID_HEARD_PACKETS = 8, MPID_HEARD_WAITS = 16 };
+struct MPID_Listener;
+extern struct MPID_Listeners {
+    int n;
+    uint32_t heard; /* enum MPID_HEARD, by some of them */
+    const struct MPID_Listener *at[MPID_LISTENERS_MAX];
+} MPID_Listeners;
+int MPID_Listener_add(const struct MPID_Listener *listener);
+void MPID_Listener_remove(const struct MPID_Listener *listener);
+void MPID_Listeners_tune(void);  /* what `hears` says of events has changed */
+void MPID_Listeners_left(void);  /* a call is left, and so is the wait in it */
 
 /* ---- Contiguous messages (3) ---------------------------------------------------------------- */
 
