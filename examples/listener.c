@@ -51,9 +51,11 @@ static void object_freed(void *self, const struct MPID_Object *o)
 
 static void write_transfer(const char *what, const struct MPID_Transfer *t)
 {
-    fprintf(out, "%" PRIu64 " %s 0x%" PRIx64 " %s peer %d rank %d tag %d context %u bytes %" PRId64 " error %d%s\n", NOW, what,
-            t->id, t->peer >= 0 ? "send" : "receive", t->peer, t->rank, t->tag, t->context, t->bytes, t->error,
-            t->cancelled ? " cancelled" : "");
+    fprintf(out,
+            "%" PRIu64 " %s 0x%" PRIx64 " %s peer %d rank %d tag %d context %u bytes %" PRId64
+            " error %d%s\n",
+            NOW, what, t->id, t->peer >= 0 ? "send" : "receive", t->peer, t->rank, t->tag, t->context,
+            t->bytes, t->error, t->cancelled ? " cancelled" : "");
 }
 
 static void transfer_begun(void *self, const struct MPID_Transfer *t)
@@ -71,14 +73,15 @@ static void transfer_completed(void *self, const struct MPID_Transfer *t)
 static void matched(void *self, const struct MPID_Match *m)
 {
     (void)self;
-    fprintf(out, "%" PRIu64 " matched peer %d source %d tag %d context %u bytes %" PRId64 "\n", NOW, m->peer, m->source, m->tag,
-            m->context, m->bytes);
+    fprintf(out, "%" PRIu64 " matched peer %d source %d tag %d context %u bytes %" PRId64 "\n", NOW, m->peer,
+            m->source, m->tag, m->context, m->bytes);
 }
 
 static void packet(void *self, const struct MPID_Packet *p)
 {
     (void)self;
-    fprintf(out, "%" PRIu64 " packet %c %d %s tag %d bytes %zu\n", NOW, p->direction, p->peer, p->kind, p->tag, p->bytes);
+    fprintf(out, "%" PRIu64 " packet %c %d %s tag %d bytes %zu\n", NOW, p->direction, p->peer, p->kind,
+            p->tag, p->bytes);
 }
 
 static void wait_begun(void *self, const struct MPID_Waits *w)
@@ -125,7 +128,8 @@ int MPID_listener(const struct MPID_Listen_host *h, struct MPID_Listener *l, cha
         return 1;
     }
     if (h->version != MPID_LISTEN_VERSION || !h->text) {
-        snprintf(why, why_size, "it needs version %d of mpid_listen.h, and a program of MPI", MPID_LISTEN_VERSION);
+        snprintf(why, why_size, "it needs version %d of mpid_listen.h, and a program of MPI",
+                 MPID_LISTEN_VERSION);
         return 1;
     }
     snprintf(file, sizeof file, "%s.%d", name, h->rank);

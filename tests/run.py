@@ -373,14 +373,15 @@ TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
 OFI = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": [*(("device/suite", "ofi over " + p) for p in ("tcp;ofi_rxm", "tcp;ofi_rxm, its updates", "net", "shm")), ("core/suite_run", "ofi"), ("core/suite_run", "ofi, long messages fetched")], "takes": across_ofi, "ranks": few(2), "plugin": "ch_ofi.so"}
 UCX = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": [("device/suite", "ucx over tcp"), ("device/suite", "ucx over tcp, not told of deaths"), ("device/suite", "ucx over shared memory"), ("device/suite", "ucx over shared memory, its updates"), ("core/suite_run", "ucx"), ("core/suite_run", "ucx, long messages fetched")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
 MIXED = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,shmem,tcp,ofi", "KEEL_DEVICE_COSTS": "ofi=1000", "FI_PROVIDER": "tcp;ofi_rxm"}, "nodes": 2, "slow": 4, "takes": across_ofi, "ranks": few(3), "plugin": "ch_ofi.so"}
-NEEDS = ["threads", "types", "observers", "calls"]
+NEEDS = ["threads", "types", "observers", "calls", "listened"]
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 
 
-def needing(needs):
+def needing(needs, over={}):
     """Two programs count what the short ways do: system calls of MPI_Init, bytes that pass the caches."""
     counted = ("mpi/init/startup_calls", "mpi/pt2pt/coming")
-    return {"env": {"KEEL_NEEDS": needs}, "slow": 2, "takes": lambda base, d: base not in counted}
+    takes = over.get("takes", lambda base, d: True)
+    return {**over, "env": {**over.get("env", {}), "KEEL_NEEDS": needs}, "slow": 2, "takes": lambda base, d: base not in counted and takes(base, d)}
 
 
 def sub_context(ctx, **how):
@@ -564,6 +565,9 @@ PARTS = {
     "mixed": (over(MIXED), "two devices for other nodes, of which each pair has to choose: the programs of split"),
     "ucx": (over(UCX), "the plug-in ch_ucx: the device suite over UCX's tcp and its shared memory, and the programs of tcp over its tcp"),
     "needs": (over(needing("all")), "the MPI programs with every short way of messages and calls closed (KEEL_NEEDS=all)"),
+    "needs-tcp": (over(needing("all", TCP)), "the programs of tcp, closed likewise"),
+    "needs-split": (over(needing("all", SPLIT)), "the programs of split, closed likewise"),
+    "needs-one": (over(needing("all@0")), "the MPI programs, closed in rank 0 alone"),
     **{f"needs-{need}": (over(needing(need)), f"the same, closed for {need} alone") for need in NEEDS},
     "abi-mpich": (part_abi("mpich"), "the programs compiled by MPICH's mpicc, with its header, on Keel's library with MPICH's ABI"),
     "abi-openmpi": (part_abi("openmpi"), "the same with Open MPI"),
@@ -590,7 +594,7 @@ PARTS = {
 
 DEFAULT = ["quick", "tcp", "split"]  # what ./runtests and CI run
 # Not of --all: tcp-all and split-all have what tcp and split have, long has rounds of all kinds, spread a share of each number of
-# hosts, apps the same programs on one, needs all that needs-* close.
+# hosts, apps the same programs on one, needs all that needs-threads and its like close.
 APART = ["tcp", "split", *(f"needs-{need}" for need in NEEDS), "rounds", "spread2", "spread3", "spread4", "spread-apps"]
 
 

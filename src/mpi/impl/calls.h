@@ -12,7 +12,8 @@
 struct MPIR_Call {
     struct MPID_Call told;
     const struct MPIR_Abi *abi;
-    uint64_t *before; /* the handles that the call may change: their values when it began, in the order of the arguments */
+    uint64_t *
+        before; /* the handles that the call may change: their values when it began, in the order of the arguments */
     uint64_t small[64];
     bool left; /* what it writes is there */
 };

@@ -16,14 +16,16 @@ enum MPIR_PHASE {
 };
 
 extern struct MPIR_env {
-    bool up;           /* somebody uses the library: calls are legal, */
-    bool brief;        /* and nobody looks on: the short ways of hot procedures do, */
-    bool seat;         /* and nobody listens to calls: hot procedures may take the lock where it is biased to their thread */
-    bool listened;     /* listeners are told of calls (calls.h), */
-    const char *plain; /* *plain: or nobody is, and there is one thread, so there has been no other since there are users */
-    const char *alone; /* the same, but for listeners */
-    bool threaded;     /* there may be several: calls take the device lock, */
-    bool beside;       /* but for the ways that go beside it */
+    bool up;    /* somebody uses the library: calls are legal, */
+    bool brief; /* and nobody looks on: the short ways of hot procedures do, */
+    bool
+        seat; /* and nobody listens to calls: hot procedures may take the lock where it is biased to their thread */
+    bool listened; /* listeners are told of calls (calls.h), */
+    const char *
+        plain; /* *plain: or nobody is, and there is one thread, so there has been no other since there are users */
+    const char *alone;     /* the same, but for listeners */
+    bool threaded;         /* there may be several: calls take the device lock, */
+    bool beside;           /* but for the ways that go beside it */
     unsigned char watched; /* enum MPIR_WATCH: the threads are more than the program has asked for */
     enum MPIR_PHASE phase; /* MPI_COMM_WORLD and MPI_COMM_SELF exist while RUNNING */
     int thread_level;      /* MPI_THREAD_*, of the world model */

@@ -293,7 +293,8 @@ static void note_handles(struct MPIR_Call *c)
         n += may_change(&p->args[a]) ? length(&c->told, a) : 0;
     if (n == 0)
         return;
-    c->before = n <= (int64_t)(sizeof c->small / sizeof *c->small) ? c->small : malloc((size_t)n * sizeof *c->before);
+    c->before =
+        n <= (int64_t)(sizeof c->small / sizeof *c->small) ? c->small : malloc((size_t)n * sizeof *c->before);
     n = 0;
     for (int a = 0; a < p->nargs && c->before; a++)
         for (int64_t i = 0, m = may_change(&p->args[a]) ? length(&c->told, a) : 0; i < m; i++)

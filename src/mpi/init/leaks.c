@@ -56,9 +56,9 @@ static void made(void *self, const struct MPID_Object *object)
     of->note[o->index] = (struct note){ object->call, MPID_Caller(), o->gen };
 }
 
-static const struct MPID_Listener listener = {
-    .version = MPID_LISTEN_VERSION, .size = sizeof listener, .object_made = made
-};
+static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
+                                               .size = sizeof listener,
+                                               .object_made = made };
 
 void MPIR_Leaks_begin(void)
 {

@@ -263,7 +263,7 @@ struct core_probe {
 extern _Thread_local struct core_probe MPID_Probing __attribute__((tls_model("initial-exec")));
 
 enum core_doubt {
-    DOUBT_LOST = 1,   /* messages could not be kept for want of memory: receives that wait fail */
+    DOUBT_LOST = 1,    /* messages could not be kept for want of memory: receives that wait fail */
     DOUBT_REFUSED = 2, /* something has been refused (refuse.c) */
     DOUBT_HEARD = 4    /* none: receives are told of (listen.c), so none is just put into the queue */
 };
@@ -732,7 +732,7 @@ static inline bool needs_nothing(void)
 }
 
 /* listen.c: what the core tells listeners (mpid_listen.h).  Ways that are open only where nothing is needed tell nothing. */
-int MPID_Listeners_open(void);   /* KEEL_LISTENERS; an error class */
+int MPID_Listeners_open(void); /* KEEL_LISTENERS; an error class */
 void MPID_Listeners_close(void);
 void MPID_Tell_packet(char direction, int32_t peer, const struct dev_head *h, size_t len);
 /* A packet passes to ('>') or from ('<') a peer (-1: not known). */

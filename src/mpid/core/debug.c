@@ -48,10 +48,9 @@ static void trace_matched(void *self, const struct MPID_Match *m)
             (long long)m->bytes);
 }
 
-static const struct MPID_Listener tracer = { .version = MPID_LISTEN_VERSION,
-                                             .size = sizeof tracer,
-                                             .packet = trace_packet,
-                                             .matched = trace_matched };
+static const struct MPID_Listener tracer = {
+    .version = MPID_LISTEN_VERSION, .size = sizeof tracer, .packet = trace_packet, .matched = trace_matched
+};
 
 void MPID_SetPktSize(int bytes)
 {

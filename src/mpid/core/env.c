@@ -67,11 +67,13 @@ static struct ku_knob rows[] = {
       .type = KU_KNOB_STR,
       .unit = "",
       .audience = KU_FOR_DEVELOPERS,
-      .help = "what the process is to do as if somebody needed it, with commas, which closes the short ways "
-              "of messages and calls; for tests: "
-              "threads (calls may come from several), types (no message loses its datatype), observers (of "
-              "packets and messages), calls "
-              "(each call is seen whole), all" },
+      .help =
+          "what the process is to do as if somebody needed it, with commas, which closes the short ways "
+          "of messages and calls; for tests: "
+          "threads (calls may come from several), types (no message loses its datatype), observers (of "
+          "packets and messages), calls "
+          "(each call is seen whole), listened (listeners are told of calls), all; with @RANK behind it: in "
+          "that rank alone" },
     { .name = "LISTENERS",
       .type = KU_KNOB_STR,
       .unit = "",

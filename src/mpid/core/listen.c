@@ -65,9 +65,9 @@ void MPID_Listener_remove(const struct MPID_Listener *l)
 
 /* ---- What the core tells ---- */
 
-#define TELL(function, ...)                                                                                  \
-    for (int i_ = 0; i_ < MPID_Listeners.n; i_++)                                                            \
-        if (MPID_Listeners.at[i_]->function != NULL)                                                         \
+#define TELL(function, ...) \
+    for (int i_ = 0; i_ < MPID_Listeners.n; i_++) \
+        if (MPID_Listeners.at[i_]->function != NULL) \
     MPID_Listeners.at[i_]->function(MPID_Listeners.at[i_]->self, ##__VA_ARGS__)
 
 static const char *const kind_name[] = { "?",       "SHORT",      "EAGER", "RTS",  "CTS",     "DATA",
@@ -192,7 +192,7 @@ static struct plugin {
     struct plugin *next;
     void *library;
     struct MPID_Listener listener;
-} *plugins;
+} * plugins;
 
 static struct MPID_Listen_host host;
 
@@ -203,7 +203,8 @@ static void show_text(const char *text)
 
 static void set_host(void)
 {
-    host = MPID_core.config.listen_host != NULL ? *MPID_core.config.listen_host : (struct MPID_Listen_host){ 0 };
+    host =
+        MPID_core.config.listen_host != NULL ? *MPID_core.config.listen_host : (struct MPID_Listen_host){ 0 };
     host.version = MPID_LISTEN_VERSION;
     host.size = sizeof host;
     host.rank = MPID_core.rank;
@@ -232,7 +233,8 @@ static int begin(const char *path, struct plugin *p)
         return refuse(path, why);
     }
     if (p->listener.version != MPID_LISTEN_VERSION || p->listener.size != sizeof p->listener) {
-        snprintf(why, sizeof why, "its table is of version %u and %u bytes; expected version %d and %zu bytes",
+        snprintf(why, sizeof why,
+                 "its table is of version %u and %u bytes; expected version %d and %zu bytes",
                  p->listener.version, p->listener.size, MPID_LISTEN_VERSION, sizeof p->listener);
         return refuse(path, why);
     }

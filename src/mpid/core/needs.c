@@ -54,8 +54,11 @@ static const struct need {
               { "types", MPID_NEEDS_TYPES },
               { "observers", MPID_NEEDS_OBSERVERS },
               { "calls", MPID_NEEDS_CALLS },
-              { "all", MPID_NEEDS_THREADS | MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_CALLS } };
+              { "listened", MPID_NEEDS_LISTENED },
+              { "all", MPID_NEEDS_THREADS | MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_CALLS |
+                           MPID_NEEDS_LISTENED } };
 
+/* Of a word, without its "@RANK". */
 static uint32_t bits_of(const char *word, size_t len)
 {
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
@@ -64,16 +67,31 @@ static uint32_t bits_of(const char *word, size_t len)
     return 0;
 }
 
+/* "@3": of rank 3 alone.  False: it is no rank. */
+static bool is_mine(const char *at, size_t len, bool *mine)
+{
+    int rank, n = 0;
+    *mine = len == 0;
+    if (len == 0)
+        return true;
+    bool good = sscanf(at, "@%d%n", &rank, &n) == 1 && (size_t)n == len && rank >= 0;
+    *mine = good && rank == MPID_core.rank;
+    return good;
+}
+
 int MPID_Needs_read(void)
 {
     uint32_t bits, all = 0;
+    bool mine;
     for (const char *word = ku_knob_str("NEEDS"); word != NULL && *word;) {
-        size_t len = strcspn(word, ",");
-        if ((bits = bits_of(word, len)) == 0)
-            return ku_err_set(MPI_ERR_OTHER, NULL,
-                              "KEEL_NEEDS has \"%.*s\"; expected threads, types, observers, calls or all",
-                              (int)len, word);
-        all |= bits;
+        size_t len = strcspn(word, ","), name = strcspn(word, "@,");
+        if ((bits = bits_of(word, name)) == 0 || !is_mine(word + name, len - name, &mine))
+            return ku_err_set(
+                MPI_ERR_OTHER, NULL,
+                "KEEL_NEEDS has \"%.*s\"; expected threads, types, observers, calls, listened or "
+                "all, and perhaps @RANK",
+                (int)len, word);
+        all |= mine ? bits : 0;
         word += len + (word[len] != 0);
     }
     MPID_core.tested = all;

@@ -153,7 +153,7 @@ struct MPID_Config {
     /* Of a request that stands for several messages: its name, and `add` is called for each that it cannot go on without; NULL: it
      * cannot tell. */
     const char *(*parts)(MPID_Request request, void (*add)(MPID_Request message, void *arg), void *arg);
-    int (*others_end)(void); /* KU_OTHERS_* (util/segment.h), or 0 */
+    int (*others_end)(void);                    /* KU_OTHERS_* (util/segment.h), or 0 */
     const struct MPID_Listen_host *listen_host; /* what listeners may ask about calls; NULL: there are none */
 };
 
@@ -205,7 +205,8 @@ enum MPID_NEEDS {
     MPID_NEEDS_OBSERVERS =
         4, /* somebody is told of each packet, and of each message that meets its receive */
     MPID_NEEDS_DEVICE_MEMORY = 8, /* buffers may lie where only the datatype engine's copies reach them */
-    MPID_NEEDS_CALLS = 16,   /* somebody looks at each call of the layer above, which goes no shorter way then */
+    MPID_NEEDS_CALLS =
+        16, /* somebody looks at each call of the layer above, which goes no shorter way then */
     MPID_NEEDS_LISTENED = 32 /* listeners are told of calls, or of waits */
 };
 void MPID_Need(uint32_t bits, bool on);
@@ -217,7 +218,13 @@ uint32_t MPID_Needs_tested(void);
 /* Listeners (extension; mpid_listen.h says what they are told).  Added and removed by one thread while no other calls the ADI; nonzero:
  * an error class.  Who adds one that hears of calls is the layer above, or looks at MPID_Needs again (MPID_NEEDS_LISTENED). */
 enum { MPID_LISTENERS_MAX = 16 };
-enum MPID_HEARD { MPID_HEARD_CALLS = 1, MPID_HEARD_OBJECTS = 2, MPID_HEARD_TRANSFERS = 4, MPID_HEARD_PACKETS = 8, MPID_HEARD_WAITS = 16 };
+enum MPID_HEARD {
+    MPID_HEARD_CALLS = 1,
+    MPID_HEARD_OBJECTS = 2,
+    MPID_HEARD_TRANSFERS = 4,
+    MPID_HEARD_PACKETS = 8,
+    MPID_HEARD_WAITS = 16
+};
 struct MPID_Listener;
 extern struct MPID_Listeners {
     int n;
@@ -226,8 +233,8 @@ extern struct MPID_Listeners {
 } MPID_Listeners;
 int MPID_Listener_add(const struct MPID_Listener *listener);
 void MPID_Listener_remove(const struct MPID_Listener *listener);
-void MPID_Listeners_tune(void);  /* what `hears` says of events has changed */
-void MPID_Listeners_left(void);  /* a call is left, and so is the wait in it */
+void MPID_Listeners_tune(void); /* what `hears` says of events has changed */
+void MPID_Listeners_left(void); /* a call is left, and so is the wait in it */
 
 /* ---- Contiguous messages (3) ---------------------------------------------------------------- */
 

@@ -22,15 +22,15 @@
 /* ---- Calls ---- */
 
 enum MPID_ARG_WHAT {
-    MPID_ARG_OTHER,    /* a function, an array of strings, of triples, ... */
-    MPID_ARG_INTEGER,  /* an integer of `size` bytes, or several */
-    MPID_ARG_RANK,     /* the same, which may be MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT */
-    MPID_ARG_TAG,      /* the same, which may be MPI_ANY_TAG */
-    MPID_ARG_BUFFER,   /* data of the program, which may be MPI_BOTTOM, MPI_IN_PLACE */
-    MPID_ARG_POINTER,  /* another address: of an attribute, of a function's state */
-    MPID_ARG_STRING,   /* char * */
-    MPID_ARG_HANDLE,   /* of an object */
-    MPID_ARG_STATUS    /* MPI_Status *, or an array */
+    MPID_ARG_OTHER,   /* a function, an array of strings, of triples, ... */
+    MPID_ARG_INTEGER, /* an integer of `size` bytes, or several */
+    MPID_ARG_RANK,    /* the same, which may be MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT */
+    MPID_ARG_TAG,     /* the same, which may be MPI_ANY_TAG */
+    MPID_ARG_BUFFER,  /* data of the program, which may be MPI_BOTTOM, MPI_IN_PLACE */
+    MPID_ARG_POINTER, /* another address: of an attribute, of a function's state */
+    MPID_ARG_STRING,  /* char * */
+    MPID_ARG_HANDLE,  /* of an object */
+    MPID_ARG_STATUS   /* MPI_Status *, or an array */
 };
 
 enum MPID_ARG_ACCESS {
@@ -55,21 +55,23 @@ enum MPID_OBJECT_KIND {
 };
 
 enum {
-    MPID_ARG_NONE = -1,     /* no argument */
-    MPID_ARG_SIZE = -2,     /* as many as the communicator has ranks, of an intercommunicator the remote group; */
-    MPID_ARG_LOCAL = -3,    /* as many as the local group has; */
-    MPID_ARG_NEIGHBORS = -4, /* as many as this process has neighbors to which it sends, or from which it receives */
-    MPID_ARG_ONE = -5       /* one */
+    MPID_ARG_NONE = -1, /* no argument */
+    MPID_ARG_SIZE = -2, /* as many as the communicator has ranks, of an intercommunicator the remote group; */
+    MPID_ARG_LOCAL = -3, /* as many as the local group has; */
+    MPID_ARG_NEIGHBORS =
+        -4,           /* as many as this process has neighbors to which it sends, or from which it receives */
+    MPID_ARG_ONE = -5 /* one */
 };
 
 struct MPID_Arg {
-    const char *name; /* as the standard has it */
-    const char *type; /* in C, as Keel's mpi.h has it: "int", "const void *", "MPI_Request[]" */
+    const char *name;     /* as the standard has it */
+    const char *type;     /* in C, as Keel's mpi.h has it: "int", "const void *", "MPI_Request[]" */
     uint8_t what, access; /* enum MPID_ARG_WHAT, MPID_ARG_ACCESS */
-    uint8_t size;   /* bytes of an integer */
-    uint8_t object; /* of handles: enum MPID_OBJECT_KIND */
-    int8_t length;  /* of arrays: which argument has the number of elements, or one of the numbers above */
-    int8_t count, datatype; /* of buffers: which arguments have the number of elements and their type; MPID_ARG_NONE: bytes, or it is
+    uint8_t size;         /* bytes of an integer */
+    uint8_t object;       /* of handles: enum MPID_OBJECT_KIND */
+    int8_t length; /* of arrays: which argument has the number of elements, or one of the numbers above */
+    int8_t count,
+        datatype; /* of buffers: which arguments have the number of elements and their type; MPID_ARG_NONE: bytes, or it is
                              * not said */
 };
 
@@ -77,14 +79,16 @@ struct MPID_Procedure {
     const char *name; /* "MPI_Send", "MPI_Send_c" */
     int nargs;
     const struct MPID_Arg *args;
-    uint32_t number; /* of its kind in this process, from 0 and dense: an index for what a listener keeps a procedure */
+    uint32_t
+        number; /* of its kind in this process, from 0 and dense: an index for what a listener keeps a procedure */
 };
 
 struct MPID_Call {
     const struct MPID_Procedure *procedure;
-    const void *const *arg; /* of each argument the address of its value; what is written there when it was entered is kept */
-    uint64_t id;            /* of the calls of this process, from 1 */
-    int depth;              /* 0: the program's own; else it is made by a function that another call of the program has called */
+    const void *const *
+        arg; /* of each argument the address of its value; what is written there when it was entered is kept */
+    uint64_t id; /* of the calls of this process, from 1 */
+    int depth; /* 0: the program's own; else it is made by a function that another call of the program has called */
 };
 
 /* ---- Objects, messages, packets, waits, events ---- */
@@ -98,12 +102,12 @@ struct MPID_Object {
 
 /* A message that is sent or received in this process, blocking or not, also of a collective. */
 struct MPID_Transfer {
-    uint64_t id; /* of those that are under way in this process */
-    uint32_t context; /* of the communicator: equal in all its processes */
+    uint64_t id;       /* of those that are under way in this process */
+    uint32_t context;  /* of the communicator: equal in all its processes */
     int32_t rank, tag; /* of the sender in the communicator, or MPI_ANY_SOURCE; MPI_ANY_TAG */
-    int32_t peer;  /* the receiver of what is sent, of the job's ranks; -1: it is a receive */
-    int64_t bytes; /* of the data, or of the room for it; completed: of what has come */
-    int error;     /* completed: 0, or an error class */
+    int32_t peer;      /* the receiver of what is sent, of the job's ranks; -1: it is a receive */
+    int64_t bytes;     /* of the data, or of the room for it; completed: of what has come */
+    int error;         /* completed: 0, or an error class */
     int cancelled;
 };
 
@@ -116,8 +120,8 @@ struct MPID_Match {
 };
 
 struct MPID_Packet {
-    char direction; /* '>' to the peer, '<' from it */
-    int32_t peer;   /* of the job's ranks; -1: not known */
+    char direction;   /* '>' to the peer, '<' from it */
+    int32_t peer;     /* of the job's ranks; -1: not known */
     const char *kind; /* "SHORT", "EAGER", "RTS", ... */
     uint32_t context;
     int32_t source, tag;
@@ -143,7 +147,8 @@ struct MPID_Listener {
     uint32_t version, size; /* MPID_LISTEN_VERSION, sizeof(struct MPID_Listener) */
     void *self;             /* the first argument of each function */
     void (*call_entered)(void *self, const struct MPID_Call *call);
-    void (*call_left)(void *self, const struct MPID_Call *call, int error); /* 0 or an error class; not told if it does not return */
+    void (*call_left)(void *self, const struct MPID_Call *call,
+                      int error); /* 0 or an error class; not told if it does not return */
     void (*object_made)(void *self, const struct MPID_Object *object);
     void (*object_freed)(void *self, const struct MPID_Object *object);
     void (*transfer_begun)(void *self, const struct MPID_Transfer *transfer);
@@ -154,7 +159,7 @@ struct MPID_Listener {
     void (*wait_ended)(void *self); /* something has come, or the call is left */
     void (*happened)(void *self, const struct MPID_Happening *happening);
     int (*hears)(void *self, const char *event); /* of `happened`: does it want this event?  NULL: all */
-    void (*ended)(void *self); /* the last: MPI ends in this process in the regular way */
+    void (*ended)(void *self);                   /* the last: MPI ends in this process in the regular way */
 };
 
 /* What the library does for a plug-in, which need not be linked with it. */
@@ -162,7 +167,8 @@ struct MPID_Listen_host {
     uint32_t version, size; /* MPID_LISTEN_VERSION, sizeof(struct MPID_Listen_host) */
     int rank, nranks;       /* of this process in the job, and how many there are */
     int node;
-    uint64_t (*now)(void); /* nanoseconds, of a clock that all processes of the node share and that does not jump */
+    uint64_t (*now)(
+        void); /* nanoseconds, of a clock that all processes of the node share and that does not jump */
     /* Show a line through mpiexec, those of several ranks that are equal once. */
     void (*message)(const char *text);
     /* The following are of calls; NULL where the program uses the ADI alone.  An integer, of an array the one at `index`. */
@@ -179,6 +185,7 @@ struct MPID_Listen_host {
 
 /* The function of a plug-in, called before the program's MPI_Init returns: it fills in the table, of which all is 0 but version and size
  * of the library's own, and keeps `host`.  0: good; else the program ends with the words that it has left in `why`. */
-int MPID_listener(const struct MPID_Listen_host *host, struct MPID_Listener *listener, char *why, size_t why_size);
+int MPID_listener(const struct MPID_Listen_host *host, struct MPID_Listener *listener, char *why,
+                  size_t why_size);
 
 #endif
