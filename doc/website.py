@@ -19,9 +19,15 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADERS = {
     "src/mpid/include/mpid.h": "The device interface, as the MPI layer sees it (ADI-2).",
+    **{f"src/mpid/include/mpid_{subject}.h": f"Of that: {what}." for subject, what in (
+        ("base", "requests, communicators, datatypes"), ("job", "the job, reports"), ("needs", "threads, listeners"), ("p2p", "messages"),
+        ("context", "contexts, refusals"), ("datatype", "datatypes"), ("rma", "memory of other processes"), ("others", "other jobs"))},
+    "src/mpid/include/mpid_listen.h": "What listeners are told.",
     "src/mpid/include/mpid_team.h": "Node teams: collective work through shared memory.",
     "src/mpid/include/mpid_op.h": "Predefined reductions on arrays of basic types.",
     "src/mpid/include/device.h": "The contract between the protocol core and a device.",
+    **{f"src/mpid/include/device_{part}.h": f"Of that: {what}." for part, what in (
+        ("base", "what both speak of"), ("services", "what the core does"), ("memory", "memory of peers"), ("near", "short ways of shared memory"))},
     "src/mpid/core/wire.h": "The packets that cores exchange.",
     "src/mpi/coll/coll.h": "What collective algorithms are written with.",
     "src/pmi/pmi.h": "How a process learns of its job.",

@@ -99,14 +99,14 @@ static bool receive(struct dev *d)
 
 static int dgram_progress(struct dev *d)
 {
-    uint32_t failed = atomic_load(&d->world.segment->head->failed);
+    int32_t failed;
     uint64_t times;
     int events = 0;
     while (events < BATCH && receive(d))
         events++;
     if (events == 0) /* all that the dead had sent has been delivered */
-        for (; d->failed_seen != failed; events++)
-            d->up.peer_gone(d->up.core, ku_segment_dead(d->world.segment, d->failed_seen++));
+        for (; (failed = d->up.next_failed(d->up.core, &d->failed_seen)) >= 0; events++)
+            d->up.peer_gone(d->up.core, failed);
     if (d->refused && read(d->timer, &times, sizeof times) > 0) {
         d->refused = false;
         events++; /* the core tries again */

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "local.h"
 #include "segment_alloc.h"
 
 #define KU_SEG_MAGIC 0x6c65654b4d504931ull /* also tells byte order */
@@ -243,22 +244,6 @@ static inline int32_t ku_segment_node_of(const struct ku_segment *s, int32_t gra
     const struct ku_seg_head *h = s->head;
     return h->deal != 0 ? (int32_t)((uint32_t)grank / h->deal % h->nnodes)
                         : ku_segment_grank_of(s)[h->nlocal + (uint32_t)grank];
-}
-/* Where `grank` stands in grank_of[n], which ascends, by steps of `stride` if that is not 0; -1: nowhere. */
-static inline int32_t ku_local_of(const int32_t *grank_of, uint32_t n, uint32_t stride, int32_t grank)
-{
-    uint32_t low = 0, high = n;
-    if (grank < grank_of[0] || n == 0)
-        return -1;
-    if (stride != 0) {
-        uint32_t l = (uint32_t)(grank - grank_of[0]) / stride;
-        return l < n && grank_of[0] + (int32_t)(l * stride) == grank ? (int32_t)l : -1;
-    }
-    while (high - low > 1) {
-        uint32_t mid = low + (high - low) / 2;
-        *(grank_of[mid] <= grank ? &low : &high) = mid;
-    }
-    return grank_of[low] == grank ? (int32_t)low : -1;
 }
 /* Local rank of a global rank; -1: it is on another node. */
 static inline int32_t ku_segment_local_of(const struct ku_segment *s, int32_t grank)

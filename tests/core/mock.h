@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include "device.h"
+#include "util/segment.h"
 
 enum {
     MOCK_RANKS = 5,

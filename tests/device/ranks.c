@@ -214,6 +214,18 @@ static void write_card(struct rank *r)
     }
 }
 
+static bool is_failed(void *core, int32_t grank)
+{
+    const struct rank *r = core;
+    return grank < r->size && atomic_load(&ku_segment_gone(&r->seg)[grank]) != 0;
+}
+
+static int32_t next_failed(void *core, uint32_t *seen)
+{
+    const struct rank *r = core;
+    return atomic_load(&r->seg.head->failed) == *seen ? -1 : ku_segment_dead(&r->seg, (*seen)++);
+}
+
 /* ---- a rank ---- */
 
 void rank_prepare(struct rank *r)
@@ -232,16 +244,22 @@ void rank_prepare(struct rank *r)
                                          .place = place,
                                          .place_at = place_at,
                                          .placed = placed,
-                                         .lend = lend };
+                                         .lend = lend,
+                                         .is_failed = is_failed,
+                                         .next_failed = next_failed };
     r->world = (struct dev_world){ .rank = r->me,
                                    .size = r->size,
                                    .local_rank = r->me,
                                    .local_size = r->size,
                                    .epoch = ++r->epoch,
+                                   .nodes = 1,
+                                   .self = { .job = r->seg.head->job_id, .rank = r->me, .epoch = r->epoch },
+                                   .sleeping = &ku_segment_rank(&r->seg, (uint32_t)r->me)->sleeping,
                                    .segment = &r->seg,
                                    .grank_of = ku_segment_grank_of(&r->seg),
                                    .stride = r->seg.head->stride,
                                    .area_off = 8192 };
+    memcpy(r->world.self.key, r->seg.head->secret, sizeof r->world.self.key);
 }
 
 void rank_open(struct rank *r)

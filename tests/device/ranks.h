@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "device.h"
+#include "util/segment.h"
 
 enum { MAX_RANKS = 8, SLEEP_MS = 5000 /* nobody sleeps that long unless a wake-up was lost */ };
 

@@ -15,6 +15,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 # doc/architecture.md).  The longest matching folder counts.
 UTIL, PMI, CONTRACT, CORE, TEAM, IMPL = (
     "src/util", "src/pmi", "src/mpid/include", "src/mpid/core", "src/mpid/team", "src/mpi/impl")
+DEVICE = ["src/mpid/include/device" + part + ".h" for part in ("", "_base", "_services", "_memory", "_near")]
 ALLOWED = {
     UTIL: [],
     PMI: [UTIL],
@@ -23,11 +24,11 @@ ALLOWED = {
     CORE: [UTIL, PMI, CONTRACT, TEAM + "/team.h", "src/mpid/hook/hook.h"],
     TEAM: [UTIL, CONTRACT, CORE],
     "src/mpid/reduce": [UTIL, CONTRACT],
-    "src/mpid/ch_": [UTIL, "src/mpid/include/device.h"],
-    "src/mpid/rdm": [UTIL, "src/mpid/include/device.h"],
-    "src/mpid/ch_ofi": [UTIL, "src/mpid/include/device.h", "src/mpid/rdm/rdm.h"],
-    "src/mpid/ch_ucx": [UTIL, "src/mpid/include/device.h", "src/mpid/rdm/rdm.h"],
-    "src/mpid/hook": [UTIL, "src/mpid/include/device.h"],
+    "src/mpid/ch_": [UTIL, *DEVICE],
+    "src/mpid/rdm": [UTIL, *DEVICE],
+    "src/mpid/ch_ofi": [UTIL, *DEVICE, "src/mpid/rdm/rdm.h"],
+    "src/mpid/ch_ucx": [UTIL, *DEVICE, "src/mpid/rdm/rdm.h"],
+    "src/mpid/hook": [UTIL, *DEVICE],
     IMPL: [UTIL, CONTRACT],
     "src/mpi/binding": [UTIL, CONTRACT, IMPL],
     "src/mpi/": [UTIL, CONTRACT, IMPL],
@@ -42,6 +43,8 @@ PREFIX = {
     "src/mpi/binding": r"P?MPI_|MPIR_", "src/mpi/": r"MPIR_", "src/mpi/abi": r"P?MPIX?_|MPIR_|MPII_|P?OMPI_|ompi_|la_(version|objsearch)$", "src/mpi/binding/mpich": r"P?MPIX?_|MPIR_|p?mpix?_|pmpir_|__mpi_", "src/mpi/binding/openmpi": r"P?MPIX?_|MPIR_|ompi_|p?mpix?_",
     "src/mpi/fortran": r"MPIR_|kf_|p?mpi(x|r|xr)?_|__mpi_|mpi(fcmb|priv)", IMPL: r"MPIR_",
 }
+# Devices whose packets do not lie in the job's segment are to work with whatever segment there is.
+APART_FROM = {folder: "src/util/segment.h" for folder in ("src/mpid/ch_tcp", "src/mpid/rdm", "src/mpid/ch_ofi", "src/mpid/ch_ucx", "examples")}
 LONGEST_FUNCTION, LONGEST_FILE = 120, 1200
 
 
@@ -87,6 +90,8 @@ def layers():
             if key.startswith("src/mpi") and not key.startswith("src/mpid") and os.path.basename(name) == "mpi.h":
                 wrong.append(f"{path}: a body includes mpi.h")
             folder = os.path.dirname(target)
+            if APART_FROM.get(os.path.dirname(path)) == target:
+                wrong.append(f"{path}: may not include {target}")
             if folder == os.path.dirname(path) or folder == "include":
                 continue
             if not any(target == a or folder == a or target.startswith(a + "/") for a in ALLOWED[key]):

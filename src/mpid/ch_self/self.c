@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device.h"
+#include "util/segment.h"
 #include "util/err.h"
 #include "util/linering.h"
 #include "util/wait.h"
@@ -125,7 +126,7 @@ static dev_status put_line(struct dev *d, const struct dev_head *head, uint8_t l
     h.len = len;
     if (!ku_ring_put(&d->tx, &h, body, bytes))
         return DEV_AGAIN;
-    ku_wait_wake(&ku_segment_rank(d->world->segment, (uint32_t)d->world->local_rank)->sleeping,
+    ku_wait_wake(d->world->sleeping,
                  atomic_load_explicit(&d->world->segment->head->fence_all, memory_order_relaxed) != 0);
     return DEV_OK;
 }
@@ -251,7 +252,7 @@ static int self_progress(struct dev *d)
 
 static _Atomic uint32_t *self_wait_word(struct dev *d)
 {
-    return &ku_segment_rank(d->world->segment, (uint32_t)d->world->local_rank)->sleeping;
+    return d->world->sleeping;
 }
 
 static int self_wait_fd(struct dev *d)

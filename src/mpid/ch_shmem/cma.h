@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "device.h"
+#include "util/segment.h"
 
 /* In a rank's area: how another rank finds out that reading works, and reaches this process and no other. */
 struct shm_cookie {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include "device.h"
+#include "util/segment.h"
 
 extern const struct dev_mem_ops dev_shmem_mem;
 

@@ -18,6 +18,7 @@
 #include "cells.h"
 #include "cma.h"
 #include "device.h"
+#include "util/segment.h"
 #include "region.h"
 #include "util/copy.h"
 #include "util/err.h"

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include "device.h"
+#include "util/segment.h"
 
 enum { STUB_BODY = 4096 };
 #define STUB_FREE 0u

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device.h"
+#include "util/segment.h"
 #include "mailbox.h"
 
 struct dev {

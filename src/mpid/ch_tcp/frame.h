@@ -127,9 +127,8 @@ static inline enum ku_auth_role tcp_hello_role(const struct tcp_hello *h)
 /* A process of the job w, as that is told to its peers. */
 static inline struct dev_identity tcp_of_job(const struct dev_world *w, int32_t rank)
 {
-    const struct ku_seg_head *job = w->segment->head;
-    struct dev_identity id = { .job = job->job_id, .rank = rank, .epoch = w->epoch };
-    memcpy(id.key, job->secret, sizeof id.key);
+    struct dev_identity id = w->self;
+    id.rank = rank;
     return id;
 }
 
@@ -140,7 +139,7 @@ static inline struct tcp_hello tcp_hello_to(uint32_t kind, const struct dev_worl
     struct tcp_hello h = { .magic = TCP_MAGIC,
                            .version = TCP_VERSION,
                            .kind = kind,
-                           .job_id = w->segment->head->job_id,
+                           .job_id = w->self.job,
                            .to_job = to->job,
                            .from = w->rank,
                            .to = to->rank,
@@ -165,7 +164,7 @@ static inline struct tcp_hello tcp_hello_prepare(uint32_t kind, const struct dev
 static inline bool tcp_hello_check(const struct tcp_hello *h, uint32_t kind, const struct dev_world *w)
 {
     return h->magic == TCP_MAGIC && h->version == TCP_VERSION && h->kind == kind &&
-           h->to_job == w->segment->head->job_id && h->zero == 0;
+           h->to_job == w->self.job && h->zero == 0;
 }
 
 /* Was it made by who knows the key, for this connection? */
@@ -213,7 +212,6 @@ static inline struct ku_sock_addr tcp_address_at(const struct tcp_address *a, in
 }
 
 _Static_assert(sizeof(struct tcp_hello) == 120, "a hello is 120 bytes");
-_Static_assert((int)DEV_KEY_BYTES == (int)KU_SECRET_BYTES, "a job's secret is the key of its ranks");
 _Static_assert(sizeof(struct tcp_frame) == 24, "a frame's body is aligned to 8 where the frame is");
 _Static_assert(sizeof(struct tcp_address) <= DEV_ADDRESS_MAX, "an address fits in a card");
 _Static_assert(TCP_MAX_SEND % 8 == 0 && TCP_MAX_LYING % 8 == 0, "the longest frames need no padding");

@@ -315,7 +315,7 @@ static bool is_higher_than(const struct dev *d, int32_t grank)
     struct dev_identity id;
     if (grank < d->world.size || !dev_tcp_identity(d, grank, &id))
         return d->world.rank > grank;
-    return d->world.segment->head->job_id > id.job;
+    return d->world.self.job > id.job;
 }
 
 /* Invariant 1. */

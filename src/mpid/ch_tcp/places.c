@@ -84,7 +84,7 @@ static void with_prefix(const struct dev *d, struct ku_sock_addr *a)
 bool dev_tcp_places(struct dev *d)
 {
     const char *host = ku_knob_str("TCP_HOST"), *nets = ku_knob_str("TCP_NETS");
-    bool alone = d->world.segment->head->nnodes == 1 && !d->world.others;
+    bool alone = d->world.nodes == 1 && !d->world.others;
     struct ku_sock_addr at;
     uint8_t nonce[KU_AUTH_NONCE];
     if (!nets_are_good(nets))

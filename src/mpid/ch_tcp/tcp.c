@@ -215,7 +215,7 @@ static dev_status tcp_open(const struct dev_services *services, const struct dev
     d->up = *services;
     d->world = *world;
     d->npeers = world->size;
-    d->sleeping = &ku_segment_rank(world->segment, (uint32_t)world->local_rank)->sleeping;
+    d->sleeping = world->sleeping;
     d->epoll = d->listen_fd = d->timer_fd = -1;
     for (int i = 0; i < TCP_GUESTS; i++)
         d->guests[i].fd = -1;
@@ -426,8 +426,7 @@ static bool is_under_way(const struct dev *d, const struct dev_peer *p)
 {
     if (p->state == TCP_OPEN)
         return p->out || p->keeps || p->in || ku_sock_unsent(p->fd) != 0 ||
-               (p->grank < d->world.size &&
-                atomic_load_explicit(&ku_segment_gone(d->world.segment)[p->grank], memory_order_relaxed));
+               d->up.is_failed(d->up.core, p->grank);
     bool unknown = p->state == TCP_WANTED &&
                    p->nplaces < 0; /* nothing was sent: whether its address is on its way, the core knows */
     return p->state > TCP_IDLE && p->state < TCP_OPEN && !unknown;

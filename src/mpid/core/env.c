@@ -199,6 +199,22 @@ static const char *service_knob(void *arg, const char *name)
     return k != NULL ? k->str : NULL;
 }
 
+static bool service_is_failed(void *arg, int32_t grank)
+{
+    (void)arg;
+    return grank >= 0 && grank < MPID_core.job.size &&
+           atomic_load_explicit(&ku_segment_gone(&MPID_core.job.segment)[grank], memory_order_relaxed) != 0;
+}
+
+static int32_t service_next_failed(void *arg, uint32_t *seen)
+{
+    const struct ku_segment *s = &MPID_core.job.segment;
+    (void)arg;
+    return atomic_load_explicit(&s->head->failed, memory_order_acquire) == *seen
+               ? -1
+               : ku_segment_dead(s, (*seen)++);
+}
+
 static int64_t service_knob_number(void *arg, const char *name)
 {
     const struct ku_knob *k = ku_knob_find(name);
@@ -211,14 +227,21 @@ static int64_t service_knob_number(void *arg, const char *name)
 static int setup_world(void)
 {
     const struct ku_seg_head *h = MPID_core.job.segment.head;
-    MPID_core.world = (struct dev_world){ .rank = MPID_core.job.rank,
-                                          .size = MPID_core.job.size,
-                                          .local_rank = MPID_core.job.local_rank,
-                                          .local_size = MPID_core.job.local_size,
-                                          .epoch = MPID_core.job.epoch,
-                                          .segment = &MPID_core.job.segment,
-                                          .grank_of = ku_segment_grank_of(&MPID_core.job.segment),
-                                          .stride = h->stride };
+    MPID_core.world = (struct dev_world){
+        .rank = MPID_core.job.rank,
+        .size = MPID_core.job.size,
+        .local_rank = MPID_core.job.local_rank,
+        .local_size = MPID_core.job.local_size,
+        .epoch = MPID_core.job.epoch,
+        .nodes = (int32_t)h->nnodes,
+        .self = { .job = h->job_id, .rank = MPID_core.job.rank, .epoch = MPID_core.job.epoch },
+        .sleeping = &ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->sleeping,
+        .segment = &MPID_core.job.segment,
+        .grank_of = ku_segment_grank_of(&MPID_core.job.segment),
+        .stride = h->stride
+    };
+    static_assert((int)DEV_KEY_BYTES == (int)KU_SECRET_BYTES, "a job's secret is the key of its ranks");
+    memcpy(MPID_core.world.self.key, h->secret, sizeof MPID_core.world.self.key);
     MPID_core.info = (struct MPID_World){ .local_rank = MPID_core.job.local_rank,
                                           .local_size = MPID_core.job.local_size,
                                           .appnum = MPID_core.job.appnum,
@@ -247,7 +270,9 @@ static int setup_world(void)
                                                 .identity = MPID_Jobs_identity,
                                                 .peer_of = MPID_Jobs_peer_of,
                                                 .peer_left = MPID_Jobs_left,
-                                                .lend = MPID_Lend };
+                                                .lend = MPID_Lend,
+                                                .is_failed = service_is_failed,
+                                                .next_failed = service_next_failed };
     return 0;
 }
 

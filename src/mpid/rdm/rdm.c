@@ -189,16 +189,15 @@ dev_status rdm_link_ready(struct dev_peer *p)
 /* Of packets from one rank to another that has told this nonce, as it stands in the address. */
 uint64_t rdm_token(const struct dev *d, uint64_t nonce, int32_t from, int32_t to)
 {
-    const struct ku_seg_head *h = d->world.segment->head;
     struct ku_auth facts = { .purpose = "rdm packet",
-                             .job = h->job_id,
+                             .job = d->world.self.job,
                              .caller = (uint64_t)from,
                              .called = (uint64_t)to,
                              .serial = d->world.epoch };
     uint8_t proof[KU_AUTH_PROOF];
     uint64_t token;
     memcpy(facts.called_nonce, &nonce, sizeof nonce);
-    ku_auth_prove(h->secret, &facts, KU_AUTH_CALLER, proof);
+    ku_auth_prove(d->world.self.key, &facts, KU_AUTH_CALLER, proof);
     memcpy(&token, proof, sizeof token);
     return token;
 }
@@ -691,7 +690,7 @@ static void end_all(struct dev_peer *p)
 static void bury(struct dev_peer *p)
 {
     struct dev *d = p->dev;
-    bool dead = atomic_load(&ku_segment_gone(d->world.segment)[p->grank]) != 0;
+    bool dead = d->up.is_failed(d->up.core, p->grank);
     ku_lock(&d->lock);
     p->state = RDM_GONE;
     p->buried = true;
@@ -740,9 +739,7 @@ static int bury_the_dead(struct dev *d)
 
 static void look_at_deaths(struct dev *d)
 {
-    uint32_t failed = atomic_load_explicit(&d->world.segment->head->failed, memory_order_acquire);
-    for (; d->failed_seen != failed; d->failed_seen++) {
-        int32_t grank = ku_segment_dead(d->world.segment, d->failed_seen);
+    for (int32_t grank; (grank = d->up.next_failed(d->up.core, &d->failed_seen)) >= 0;) {
         ku_lock(&d->lock);
         struct dev_peer *p = grank != d->world.rank ? rdm_peer(d, grank) : NULL;
         if (p != NULL)
@@ -771,8 +768,7 @@ int rdm_progress(struct dev *d)
 {
     int events = d->wanted != NULL ? look_up_wanted(d) : 0;
     events += rdm_hand_over(d);
-    if (atomic_load_explicit(&d->world.segment->head->failed, memory_order_relaxed) != d->failed_seen)
-        look_at_deaths(d);
+    look_at_deaths(d);
     if (d->dying != NULL && events == 0)
         events += bury_the_dead(d);
     if (d->refused)
