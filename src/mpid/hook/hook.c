@@ -248,6 +248,18 @@ static size_t address(void *core, int32_t grank, void *buf, size_t cap)
     return d->up.address(d->up.core, grank, buf, cap);
 }
 
+static bool is_failed(void *core, int32_t grank)
+{
+    const struct dev *d = core;
+    return d->up.is_failed(d->up.core, grank);
+}
+
+static int32_t next_failed(void *core, uint32_t *seen)
+{
+    const struct dev *d = core;
+    return d->up.next_failed(d->up.core, seen);
+}
+
 /* ---- The table ---- */
 
 dev_status dev_hook_open(const struct dev_ops *inner, const struct dev_hook_how *how,
@@ -274,7 +286,9 @@ dev_status dev_hook_open(const struct dev_ops *inner, const struct dev_hook_how 
                                          .knob = knob,
                                          .wake = services->wake,
                                          .address = address,
-                                         .knob_number = services->knob_number ? knob_number : NULL };
+                                         .knob_number = services->knob_number ? knob_number : NULL,
+                                         .is_failed = is_failed,
+                                         .next_failed = next_failed };
     st = inner->open(&d->services, &d->world, &d->dev);
     if (st == DEV_OK)
         *dev = d;
