@@ -209,7 +209,7 @@ struct context {
 
 struct comm_adi {                              /* comm->adi */
     struct context *context[MPID_CONTEXT_IDS]; /* NULL: not used yet */
-    int32_t alive; /* remote members before this one are gone, or are this process */
+    struct comm_failures failures;
     struct team team;
 };
 
@@ -308,9 +308,9 @@ struct core {
     struct dev_services services;
     struct MPID_World info;
     struct MPID_Config config;
-    uint32_t failed_seen; /* deaths in the segment that have been taken in */
-    int32_t alive;        /* as in comm_adi, of all ranks of the job */
-    uint32_t answered;    /* the launcher's question that was answered last (report.c) */
+    uint32_t failed_seen;          /* deaths in the segment that have been taken in */
+    struct comm_failures failures; /* of all ranks of the job */
+    uint32_t answered;             /* the launcher's question that was answered last (report.c) */
     struct ku_slab rndvs;
     struct ku_slab regions, memops; /* mem.c */
     struct rndv *pulls;             /* operations in state PULL, SHARE, GIVE */
@@ -698,6 +698,17 @@ enum ku_wait_step MPID_Wait_climb(struct ku_wait *w);
 void MPID_Wait_request(struct MPIR_HANDLE *r);
 void MPID_Peer_gone(int32_t grank);
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code);
+
+/* failed.c: which processes of a communicator are lost; comm NULL: of the job. */
+struct comm_failures *MPID_Comm_failures(const struct MPIR_COMMUNICATOR *comm); /* NULL: it keeps none */
+bool MPID_Comm_lost_some(const struct MPIR_COMMUNICATOR *comm);                 /* of the local group */
+/* One of the other members, of an intercommunicator of the remote group, if there are any and all of them are lost; else -1. */
+int32_t MPID_Comm_lost_all(const struct MPIR_COMMUNICATOR *comm);
+/* Without a look at the members: is there nothing new, and was there nobody? */
+static inline bool comm_whole(const struct comm_failures *f)
+{
+    return f->looked == MPID_core.peers.ngone && !f->some;
+}
 
 /* report.c: answer the launcher's question what is waited for. */
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls);

@@ -345,7 +345,7 @@ static void teardown(void)
     MPID_core.gone_pending = MPID_core.xoff_any = MPID_core.up = false;
     MPID_core.doubts = 0;
     MPID_core.failed_seen = MPID_core.answered = 0;
-    MPID_core.alive = 0;
+    MPID_core.failures = (struct comm_failures){ 0 };
     pmi_trace_end();
     ku_wait_company(NULL, 0);
     ku_wait_bell_close(ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank));

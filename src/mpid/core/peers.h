@@ -14,6 +14,14 @@
 #include <stdint.h>
 
 struct peer;
+
+/* Which processes of a communicator are lost: known up to the last look, as `looked` tells (failed.c). */
+struct comm_failures {
+    int32_t looked; /* peers.ngone at that time */
+    int32_t alive;  /* remote members before this one are lost, or are this process */
+    bool some;      /* of the local group */
+};
+
 struct peers {
     struct peer **at; /* [n], and room for cap */
     int32_t n, ngone,

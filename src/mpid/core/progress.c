@@ -39,28 +39,9 @@ void MPID_Peer_failed(void)
     atomic_store(&ku_segment_rank(&MPID_core.job.segment, (uint32_t)MPID_core.job.local_rank)->found_gone, 1);
 }
 
-/* One of the other members, if there are any and all of them are gone; else -1.  `alive` only goes up, so all calls together look
- * at each member once. */
-static int32_t nobody_left(const struct MPIR_COMMUNICATOR *comm)
-{
-    int32_t size = comm != NULL ? comm->remote_size : MPID_core.job.size;
-    int32_t first = 0, *alive = comm == NULL        ? &MPID_core.alive
-                                : comm->adi != NULL ? &((struct comm_adi *)comm->adi)->alive
-                                                    : &first;
-    for (; *alive < size; ++*alive) {
-        int32_t g = grank_of(comm, *alive);
-        if (g >= 0 && g != MPID_core.rank && !peer_gone(g))
-            return -1;
-    }
-    for (int32_t i = size - 1; i >= 0; i--)
-        if (grank_of(comm, i) >= 0 && grank_of(comm, i) != MPID_core.rank)
-            return grank_of(comm, i);
-    return -1;
-}
-
 bool MPID_Recv_hopeless(const struct MPIR_COMMUNICATOR *comm, int32_t source, int *error_code)
 {
-    int32_t grank = source != MPI_ANY_SOURCE ? grank_of(comm, source) : nobody_left(comm);
+    int32_t grank = source != MPI_ANY_SOURCE ? grank_of(comm, source) : MPID_Comm_lost_all(comm);
     if (MPID_core.doubts & DOUBT_LOST) {
         *error_code =
             ku_err_set(MPI_ERR_NO_MEM, NULL, "messages were lost because there was no memory to keep them");

@@ -112,7 +112,7 @@ static void step(struct team *t, struct ku_wait *w)
 /* Each time that this process has looked in vain: false: they will not meet. */
 static bool hopeful(struct team *t)
 {
-    if (unlikely(ku_epoch_differ(&t->lines, t->epoch, t->said) || MPID_Team_member_gone(t)))
+    if (unlikely(ku_epoch_differ(&t->lines, t->epoch, t->said) || MPID_Comm_lost_some(t->comm)))
         MPID_Even_leave(t);
     return ku_epoch_end(&t->lines) == KU_EPOCH_FREE;
 }

@@ -174,7 +174,7 @@ void MPID_Team_join(struct MPIR_COMMUNICATOR *comm, uint32_t number)
     struct team *t = team_of(comm);
     if (number == 0)
         return;
-    *t = (struct team){ .comm = comm };
+    *t = (struct team){ .comm = comm, .failures = MPID_Comm_failures(comm) };
     if (number == GIVEN)
         join_given(t);
     else
@@ -296,16 +296,6 @@ void MPID_Team_drop(struct team *t)
 }
 
 /* ---- Who is there ---- */
-
-bool MPID_Team_member_gone(struct team *t)
-{
-    if (t->ngone != MPID_core.peers.ngone) {
-        t->ngone = MPID_core.peers.ngone;
-        for (int32_t i = 0; i < t->comm->size; i++)
-            t->member_gone = t->member_gone || peer_gone(grank_of(t->comm, i));
-    }
-    return t->member_gone;
-}
 
 /* Does some member do the operation this process is in by messages, or has it gone past it?  (Also when it has ended.) */
 static bool member_absent(const struct team *t)
@@ -524,7 +514,7 @@ static enum MPID_TEAM_TURN look_at_word(struct team *t)
 {
     uint32_t before = 2 * (uint32_t)t->epoch, word;
     word = atomic_load_explicit(&t->head->word, memory_order_acquire);
-    if (word == before && unlikely(MPID_Team_member_gone(t))) {
+    if (word == before && unlikely(MPID_Comm_lost_some(t->comm))) {
         break_operation(t);
         word = atomic_load_explicit(&t->head->word, memory_order_acquire);
     }
@@ -609,7 +599,7 @@ bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms)
     lie_down(t);
     if (member_absent(t) && waits(t)) /* else one has gone past it because it has ended */
         break_operation(t);
-    if (waits(t) && !MPID_Team_member_gone(t))
+    if (waits(t) && !MPID_Comm_lost_some(t->comm))
         return true;
     MPID_Team_awake(t);
     return false;
@@ -659,7 +649,7 @@ bool MPID_Team_wait(struct MPIR_COMMUNICATOR *comm)
     if (crowded && last_is_near(t))
         ku_wait_near(&t->head->word, before);
     while ((word = atomic_load_explicit(&t->head->word, memory_order_acquire)) == before) {
-        if (unlikely(t->ngone != MPID_core.peers.ngone || t->member_gone) && MPID_Team_member_gone(t)) {
+        if (unlikely(!comm_whole(t->failures)) && MPID_Comm_lost_some(t->comm)) {
             break_operation(t);
             continue;
         }

@@ -36,13 +36,12 @@ struct team {
     int64_t shows;          /* bytes each shows in the present operation; */
     char *rooms;            /* if they are more than a line has, they are here: */
     uint64_t room_bytes;    /* two rooms a member, one after the other */
-    int32_t ngone;          /* MPID_core.peers.ngone when the members were looked at last */
-    int patience_ms;        /* how long the next sleep may be */
-    uint32_t missing;       /* members that had not come when this process did */
-    struct team *next;      /* of MPID_core.begun */
+    const struct comm_failures *failures; /* of comm */
+    int patience_ms;                      /* how long the next sleep may be */
+    uint32_t missing;                     /* members that had not come when this process did */
+    struct team *next;                    /* of MPID_core.begun */
     bool in_begun;
-    bool lies; /* of that list: this process is one of its sleepers */
-    bool member_gone;
+    bool lies;                  /* of that list: this process is one of its sleepers */
     bool on_word;               /* the present sleep is on the team's word, too */
     struct stream_wait *stream; /* what of a stream is waited for; NULL: a meeting */
     struct stream_wait later;   /* that, if the stream goes on in a later call */
@@ -72,7 +71,6 @@ void MPID_Teams_awake(void);
 void MPID_Team_wake_each(const struct team *t);  /* its members that sleep, on their own words */
 void MPID_Team_drop(struct team *t);             /* its communicator ends */
 int32_t MPID_Team_missing(const struct team *t); /* global rank of a member that has not come; -1: none */
-bool MPID_Team_member_gone(struct team *t);
 /* A part, got when it is first used; NULL: there is no memory for it, as all members find. */
 char *MPID_Team_part_get(struct team *t, enum ku_team_part part);
 static inline char *team_part(struct team *t, enum ku_team_part part)

@@ -1,0 +1,44 @@
+/* failed.c: which processes of a communicator are lost.
+ *
+ * One state a communicator, brought up to date when somebody asks and more of the job's processes are lost than at the last look.  Nobody
+ * comes back while a communicator has him, so `alive` and `some` only grow: all looks together pass each member once, but for `some`,
+ * which looks at all of them as often as processes are lost. */
+#include "core.h"
+
+struct comm_failures *MPID_Comm_failures(const struct MPIR_COMMUNICATOR *comm)
+{
+    if (comm == NULL)
+        return &MPID_core.failures;
+    return comm->adi != NULL ? &((struct comm_adi *)comm->adi)->failures : NULL;
+}
+
+bool MPID_Comm_lost_some(const struct MPIR_COMMUNICATOR *comm)
+{
+    struct comm_failures here = { 0 }, *f = MPID_Comm_failures(comm);
+    int32_t size = comm != NULL ? comm->size : MPID_core.job.size;
+    f = f != NULL ? f : &here;
+    if (f->looked == MPID_core.peers.ngone)
+        return f->some;
+    f->looked = MPID_core.peers.ngone;
+    for (int32_t i = 0; i < size && !f->some; i++) {
+        int32_t g = grank_of(comm, i);
+        f->some = g >= 0 && peer_gone(g);
+    }
+    return f->some;
+}
+
+int32_t MPID_Comm_lost_all(const struct MPIR_COMMUNICATOR *comm)
+{
+    struct comm_failures here = { 0 }, *f = MPID_Comm_failures(comm);
+    int32_t size = comm != NULL ? comm->remote_size : MPID_core.job.size;
+    f = f != NULL ? f : &here;
+    for (; f->alive < size; f->alive++) {
+        int32_t g = grank_of(comm, f->alive);
+        if (g >= 0 && g != MPID_core.rank && !peer_gone(g))
+            return -1;
+    }
+    for (int32_t i = size - 1; i >= 0; i--)
+        if (grank_of(comm, i) >= 0 && grank_of(comm, i) != MPID_core.rank)
+            return grank_of(comm, i);
+    return -1;
+}
