@@ -378,8 +378,8 @@ SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes h
 
 
 def needing(needs, over={}):
-    """Two programs count what the short ways do: system calls of MPI_Init, bytes that pass the caches."""
-    counted = ("mpi/init/startup_calls", "mpi/pt2pt/coming")
+    """Three programs count: system calls of MPI_Init, bytes that pass the caches, allocations (of what a call is told by, the first time)."""
+    counted = ("mpi/init/startup_calls", "mpi/pt2pt/coming", "mpi/comm/growth")
     takes = over.get("takes", lambda base, d: True)
     return {**over, "env": {**over.get("env", {}), "KEEL_NEEDS": needs}, "slow": 2, "takes": lambda base, d: base not in counted and takes(base, d)}
 

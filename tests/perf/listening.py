@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What listeners cost: mpi_bench with nobody listening, with a listener that counts calls, with one that counts all there is to hear.
+"""What listeners cost: mpi_bench with nobody listening, with a listener that counts calls, with one that counts all there is to hear,
+and with mpiexec -profile.
 
   tests/perf/listening.py [--rounds N] [--sizes BYTES,...] [TEST ...]       in turns; medians, and ratios to nobody
 """
@@ -69,7 +70,8 @@ def main():
         for name, flags in (("calls", []), ("all", ["-DALL"])):
             subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wno-unused-function", "-fPIC", "-shared", f"-I{prefix}/include", *flags, "-o", f"{folder}/{name}.so", source],
                            check=True)
-        ways = {"nobody": {}, "calls": {"KEEL_LISTENERS": f"{folder}/calls.so"}, "all": {"KEEL_LISTENERS": f"{folder}/all.so"}}
+        ways = {"nobody": {}, "calls": {"KEEL_LISTENERS": f"{folder}/calls.so"}, "all": {"KEEL_LISTENERS": f"{folder}/all.so"},
+                "profile": {"KEEL_PROFILE": f"{folder}/page"}}
         found = {}
         for _ in range(args.rounds):
             for way, env in ways.items():

@@ -17,6 +17,7 @@
 #include "p2p.h"
 #include "parent.h"
 #include "partitioned.h"
+#include "profile.h"
 #include "request.h"
 
 /* Where memory does not do: dissemination.  In round k hear from the rank 2^k before, tell the one 2^k after.  Ranks that are gone (MPI_ERRORS_ABORT) are not
@@ -69,6 +70,7 @@ int MPIR_Finalize(void)
     int late = MPIR_Coll_meet(&MPIR_Comm_world, keep) ? 0 : barrier(&MPIR_Comm_world, &keep);
     if (err || late)
         return err ? err : late;
+    MPIR_Profile_show();
     if (!keep)
         MPIR_Leaks_show();
     if (!keep)

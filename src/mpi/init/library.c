@@ -23,6 +23,7 @@
 #include "file.h"
 #include "leaks.h"
 #include "partitioned.h"
+#include "profile.h"
 #include "request.h"
 #include "type.h"
 #include "util/knob.h"
@@ -88,6 +89,12 @@ static struct ku_knob knob_rows[] = {
       .help =
           "MPI_Finalize shows what the program has left: communicators, datatypes, requests, and messages "
           "that no receive has asked for" },
+    { .name = "PROFILE",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help =
+          "the file to which MPI_Finalize writes how often each procedure was called, how long that took, "
+          "and how much of it was waiting; -: stderr" },
     { .name = "STREAM_BUFFERING",
       .type = KU_KNOB_INT,
       .max = 2,
@@ -210,6 +217,7 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
             pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */
     MPIR_ENV_SET(check_args, ku_knob_int("CHECK_ARGS") != 0);
     MPIR_Leaks_begin();
+    MPIR_Profile_begin();
     set_buffering();
     library.adi = UP;
     return 0;
@@ -276,6 +284,7 @@ KU_NEEDS(lock) static void undo(void)
     MPIR_Drive_stop();
     MPIR_Comm_end();
     MPIR_Leaks_end();
+    MPIR_Profile_end();
     MPIR_Coll_stop();
     MPIR_Datatype_fini_predefined();
     library.adi = DOWN;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 #include "needs.h"
 #include "options.h"
 
@@ -269,6 +270,39 @@ void do_unset(struct parse *p, char **v)
         refuse(p, "%s: \"%s\" is not the name of a variable", p->name, v[0]);
     else
         edit_env(&p->all, v[0]);
+}
+
+/* A rank may have another working directory. */
+static char *absolute(const char *name)
+{
+    char *here = name[0] == '/' ? NULL : getcwd(NULL, 0),
+         *path = xformat("%s%s%s", here ? here : "", here ? "/" : "", name);
+    free(here);
+    return path;
+}
+
+void do_profile(struct parse *p, char **v)
+{
+    char *name = v[0] && *v[0] && strcmp(v[0], "-") != 0 ? absolute(v[0]) : xformat("-");
+    edit_env(&p->all, xformat("KEEL_PROFILE=%s", name));
+    free(name);
+}
+
+void do_listen(struct parse *p, char **v)
+{
+    const char *old = value_now(p, "KEEL_LISTENERS");
+    char *copy = xformat("%s", v[0]), *save = NULL, *all = xformat("%s", old ? old : "");
+    for (char *name = strtok_r(copy, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+        char *path = absolute(name), *more = xformat("%s%s%s", all, *all ? "," : "", path);
+        free(path);
+        free(all);
+        all = more;
+    }
+    if (!*all)
+        refuse(p, "%s: no file is named", p->name);
+    edit_env(&p->all, xformat("KEEL_LISTENERS=%s", all));
+    free(copy);
+    free(all);
 }
 
 /* The rules of the file behind what KEEL_COLL says so far, for the first that fits a call counts. */
