@@ -320,12 +320,11 @@ int main(int argc, char **argv)
         PMIx_Abort(value, "for a reason", NULL, 0);
     else if (strcmp(word, "leave") == 0 && me.rank == 1)
         return 0;
-    if (strcmp(word, "one-waits") == 0)
-        fence(0, NULL, 0); /* nobody asks for anything any more */
-    if (strcmp(word, "one-waits") == 0 && me.rank == 0) {
-        puts("rank 0 waits");
+    if (strcmp(word, "one-waits") == 0) { /* the others ask for nothing any more */
+        printf("rank %u %s\n", me.rank, me.rank ? "sleeps" : "waits");
         fflush(stdout);
-        fence(0, NULL, 0);
+        if (me.rank == 0)
+            fence(0, NULL, 0);
     }
     if (strcmp(word, "abort") == 0 || strcmp(word, "leave") == 0 || strcmp(word, "one-waits") == 0)
         sleep(60);
