@@ -127,8 +127,7 @@ void MPIR_Profile_begin(void)
 {
     const char *name = ku_knob_str("PROFILE");
     file = name && *name && MPID_Listener_add(&listener) == 0 ? name : NULL;
-    if (file)
-        begun = ku_clock_ns();
+    begun = ku_clock_ns();
 }
 
 void MPIR_Profile_end(void)
