@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
+import gen_callbacks  # noqa: E402
 import gen_cxx    # noqa: E402
 import gen_forms  # noqa: E402
 import gen_fortran  # noqa: E402
@@ -58,7 +59,7 @@ def make_front(api, abi, out, bodies, mutant):
     maps = gen_maps.Maps(abi, read_abi(os.path.join(HERE, "abi-standard.txt")))
     folder = "src/mpi/binding/mutant/" if mutant else "src/mpi/binding/" if maps.identical else "src/mpi/binding/%s/" % abi.name
     write(out, folder + "front_abi.h", gen_front.abi_h(abi, maps))
-    write(out, folder + "front_abi.c", gen_front.abi_c(abi, maps))
+    write(out, folder + "front_abi.c", gen_callbacks.abi_c(abi, maps))
     for chapter in api.chapters:
         write(out, "%sfront_%s.c" % (folder, chapter), gen_front.chapter_c(chapter, api, bodies, abi, maps, mutant))
 

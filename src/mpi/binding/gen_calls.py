@@ -95,7 +95,7 @@ def is_told(proc):
     return proc.returns == "int" and not proc.short.startswith("T_") and not any(p.kind.name == "VARARGS" for p in proc.params)
 
 
-def proto(proc, large, abi_types=True):
+def proto(proc, large):
     return abi_type(proc.prototype("", large)).replace(" " + proc.name + "_c" * large + "(", " told_%s(" % (proc.name + "_c" * large))
 
 

@@ -127,7 +127,8 @@ void MPIR_Profile_begin(void)
 {
     const char *name = ku_knob_str("PROFILE");
     file = name && *name && MPID_Listener_add(&listener) == 0 ? name : NULL;
-    begun = ku_clock_ns();
+    if (file)
+        begun = ku_clock_ns();
 }
 
 void MPIR_Profile_end(void)

@@ -768,7 +768,6 @@ static inline void tell_begun(struct MPIR_HANDLE *r)
 }
 void MPID_Tell_completed(const struct MPIR_HANDLE *r);
 void MPID_Tell_wait(const struct MPIR_HANDLE *r); /* nothing has come for what is waited for */
-void MPID_Tell_wait_over(void);
 
 /* debug.c */
 void MPID_Debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

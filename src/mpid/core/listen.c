@@ -144,17 +144,12 @@ void MPID_Tell_wait(const struct MPIR_HANDLE *r)
     TELL(wait_begun, &(const struct MPID_Waits){ .transfer = (uintptr_t)r });
 }
 
-void MPID_Tell_wait_over(void)
+void MPID_Listeners_left(void)
 {
     if (!waits)
         return;
     waits = false;
     TELL(wait_ended);
-}
-
-void MPID_Listeners_left(void)
-{
-    MPID_Tell_wait_over();
 }
 
 /* ---- Events: rows of the library (util/event.h) ---- */
@@ -265,6 +260,8 @@ int MPID_Listeners_open(void)
     const char *list = ku_knob_str("LISTENERS");
     char *copy = list != NULL && *list != 0 ? strdup(list) : NULL, *save = NULL;
     int err = 0;
+    if ((list == NULL || *list == 0) && MPID_Listeners.n == 0)
+        return 0;
     if (list != NULL && *list != 0 && copy == NULL)
         return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the list of listeners");
     set_host();
@@ -280,7 +277,9 @@ int MPID_Listeners_open(void)
 /* Those of the library itself stay: they begin and end with what they serve. */
 void MPID_Listeners_close(void)
 {
-    MPID_Tell_wait_over(); /* of MPI_Finalize itself */
+    if (MPID_Listeners.n == 0)
+        return;
+    MPID_Listeners_left(); /* of MPI_Finalize itself */
     TELL(ended);
     while (plugins != NULL) {
         struct plugin *p = plugins;

@@ -467,7 +467,7 @@ int MPID_Wait_step(struct ku_wait *w, struct MPIR_HANDLE *r)
     MPID_Tell_wait(r);
     int met = wait_step(w, r);
     if (met > 0)
-        MPID_Tell_wait_over();
+        MPID_Listeners_left();
     return met;
 }
 
@@ -478,7 +478,7 @@ void MPID_Wait_request(struct MPIR_HANDLE *r)
         if (MPID_Progress() > 0) {
             ku_wait_reset(&w);
             if (needs_some(MPID_NEEDS_LISTENED))
-                MPID_Tell_wait_over();
+                MPID_Listeners_left();
             if (needs_some(MPID_NEEDS_THREADS))
                 MPID_Thread_yield();
         } else
