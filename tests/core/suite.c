@@ -376,6 +376,109 @@ static void probes(void)
     free(q);
 }
 
+/* ---- One description of a message: of bytes, of a type that goes as bytes, of a layout ---- */
+
+struct described {
+    struct MPID_Operation out, in;
+    int64_t bytes, step; /* of data; from one to the next of them */
+    unsigned char *from, *into;
+};
+
+static struct described describe(int kind, int64_t bytes, struct MPIR_DATATYPE *t, int tag)
+{
+    struct described d = { .bytes = bytes, .step = kind == 2 ? 2 : 1 };
+    int left = (ME + N - 1) % N;
+    d.from = calloc((size_t)bytes + 1, 2);
+    d.into = calloc((size_t)bytes + 1, 2);
+    memset(t, 0, sizeof *t);
+    t->obj.refs = 1;
+    if (kind == 1)
+        CHECK(MPID_Type_basic(t, 1, 1, 1) == 0 && (t->as_bytes = t->is_contig), "a basic type");
+    else
+        make_stride(t, bytes > 0 ? bytes : 1);
+    for (int64_t i = 0; i < bytes; i++)
+        d.from[i * d.step] = pattern(i, ME);
+    d.out = d.in = (struct MPID_Operation){
+        .len = kind == 2 ? bytes > 0 : bytes, .datatype = kind == 0 ? NULL : t, .context_id = CTX, .tag = tag
+    };
+    d.out.buf = d.from;
+    d.out.rank = ME;
+    d.out.peer = (ME + 1) % N;
+    d.in.buf = d.into;
+    d.in.rank = left;
+    d.in.peer = -1;
+    return d;
+}
+
+static void arrived(struct described *d, const MPIR_Status *s, const char *what)
+{
+    expect_status(s, d->in.rank, d->in.tag, d->bytes, what);
+    for (int64_t i = 0; i < d->bytes; i++)
+        CHECK(d->into[i * d->step] == pattern(i, d->in.rank), "%s: byte %lld of %lld", what, (long long)i,
+              (long long)d->bytes);
+    memset(d->into, 0, (size_t)(d->bytes + 1) * 2);
+}
+
+static void described_all(int kind, int64_t bytes)
+{
+    struct MPIR_DATATYPE t;
+    struct described d = describe(kind, bytes, &t, 3 + kind);
+    struct MPIR_HANDLE send, recv, m;
+    MPIR_Status s;
+    int flag = 0, e = 0;
+    CHECK(MPID_Irecv(&d.in, &recv) == 0 && MPID_Send(&d.out, MPID_STANDARD) == 0, "send");
+    CHECK(MPID_Wait(&recv, &s) == 0, "wait");
+    arrived(&d, &s, "send, irecv");
+    CHECK(MPID_Isend(&d.out, MPID_SYNCHRONOUS, &send) == 0 && MPID_Recv(&d.in, &s) == 0, "issend, recv");
+    CHECK(MPID_Wait(&send, NULL) == 0, "wait for issend");
+    arrived(&d, &s, "issend, recv");
+    /* What is in the requests begins them again. */
+    CHECK(MPID_Irecv(&recv.op, &recv) == 0 && MPID_Isend(&send.op, MPID_STANDARD, &send) == 0, "again");
+    while (!MPID_Test(&recv, &s, &e))
+        MPID_DeviceCheck(MPID_BLOCKING);
+    CHECK(e == 0 && MPID_Wait(&send, NULL) == 0, "again: error %d", e);
+    arrived(&d, &s, "again");
+    e = MPID_Send(&d.out, MPID_AT_ONCE);
+    CHECK(e == 0 || e == MPIR_ERR_MAY_BLOCK, "at once: %d", e);
+    if (e != 0)
+        CHECK(MPID_Isend(&d.out, MPID_STANDARD, &send) == 0, "isend");
+    MPID_Mprobe(comm, d.in.tag, CTX, d.in.rank, &m, &err, &s);
+    expect_status(&s, d.in.rank, d.in.tag, bytes, "mprobe");
+    CHECK(MPID_Imrecv(d.into, d.in.len, d.in.datatype, &m) == 0 && MPID_Wait(&m, &s) == 0, "imrecv");
+    CHECK(e == 0 || MPID_Wait(&send, NULL) == 0, "wait for isend");
+    arrived(&d, &s, "imrecv");
+    d.in.tag = 90; /* neither has another end */
+    d.out.tag = 91;
+    CHECK(MPID_Irecv(&d.in, &recv) == 0, "irecv");
+    MPID_Cancel(&recv);
+    CHECK(MPID_Wait(&recv, &s) == 0 && s.cancelled == 1, "a cancelled receive");
+    CHECK(MPID_Isend(&d.out, MPID_SYNCHRONOUS, &send) == 0, "issend");
+    MPID_Cancel(&send);
+    CHECK(MPID_Wait(&send, &s) == 0 && s.cancelled == 1, "a cancelled send");
+    barrier();
+    MPID_Iprobe(comm, 91, CTX, d.in.rank, &flag, &err, &s);
+    CHECK(!flag, "the cancelled message is there");
+    CHECK(t.obj.refs == 1, "references left: %d", t.obj.refs);
+    MPID_Type_fini(&t);
+    free(d.from);
+    free(d.into);
+}
+
+static void operations(void)
+{
+    static const int64_t sizes[] = { 0, 8, 48, 49, 5001, 32769, COUNT_MAX };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int kind = 0; kind < 3; kind++)
+            if (N > 1)
+                described_all(kind, sizes[i]);
+    struct MPID_Operation bad = { .len = -1, .context_id = CTX, .peer = 0 };
+    CHECK(MPID_Send(&bad, MPID_STANDARD) == MPI_ERR_COUNT, "a negative length");
+    CHECK(MPID_Recv(&bad, NULL) == MPI_ERR_COUNT, "a negative length");
+    bad.len = 0;
+    bad.peer = N;
+    CHECK(MPID_Send(&bad, MPID_STANDARD) == MPI_ERR_RANK, "a rank that is not there");
+}
+
 /* ---- Truncation and bad arguments ---- */
 
 static void expect_err(int want, const char *text, const char *what)
@@ -1708,6 +1811,7 @@ const struct suite_test suite[] = { { "modes", modes },
                                     { "reverse_tags", reverse_tags },
                                     { "exchange", exchange },
                                     { "probes", probes },
+                                    { "operations", operations },
                                     { "errors", errors },
                                     { "cancel", cancel },
                                     { "frees", frees },

@@ -24,6 +24,7 @@ ALLOWED = {
     CORE: [UTIL, PMI, CONTRACT, TEAM + "/team.h", "src/mpid/hook/hook.h"],
     TEAM: [UTIL, CONTRACT, CORE],
     "src/mpid/reduce": [UTIL, CONTRACT],
+    "src/mpid/adi2": [CONTRACT],
     "src/mpid/ch_": [UTIL, *DEVICE],
     "src/mpid/rdm": [UTIL, *DEVICE],
     "src/mpid/ch_ofi": [UTIL, *DEVICE, "src/mpid/rdm/rdm.h"],
@@ -39,7 +40,7 @@ GENERATED = {"mpi.h", "mpicxx.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev
 
 # What a global symbol of a folder may be called ("A symbol's prefix says its folder").
 PREFIX = {
-    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/rdm": r"rdm_", "src/mpid/hook": r"dev_|MPID_",
+    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/adi2": r"MPID_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/rdm": r"rdm_", "src/mpid/hook": r"dev_|MPID_",
     "src/mpi/binding": r"P?MPI_|MPIR_", "src/mpi/": r"MPIR_", "src/mpi/abi": r"P?MPIX?_|MPIR_|MPII_|P?OMPI_|ompi_|la_(version|objsearch)$", "src/mpi/binding/mpich": r"P?MPIX?_|MPIR_|p?mpix?_|pmpir_|__mpi_", "src/mpi/binding/openmpi": r"P?MPIX?_|MPIR_|ompi_|p?mpix?_",
     "src/mpi/fortran": r"MPIR_|kf_|p?mpi(x|r|xr)?_|__mpi_|mpi(fcmb|priv)", IMPL: r"MPIR_",
 }

@@ -446,8 +446,7 @@ static void begin(struct coll_sched *d, const struct step *s)
 static void received(struct coll_sched *d, const struct step *s, MPIR_Request *r)
 {
     MPIR_Status status = { 0 };
-    int err = 0;
-    MPID_RecvComplete(r, &status, &err);
+    int err = MPID_Wait(r, &status);
     if (s->kind == STEP_RECV_HEAP)
         ((struct coll_heap *)s->to)->used += status.count;
     MPIR_Coll_received(&d->call, err, &status,
@@ -459,7 +458,6 @@ static bool ended(struct coll_sched *d, const struct step *s)
 {
     struct slot *slot = &d->slots[s->slot];
     MPIR_Request *r = &slot->watched.request;
-    int err = 0;
     if (!slot->live)
         return true;
     if (!atomic_load_explicit(&r->is_complete, memory_order_acquire))
@@ -468,8 +466,7 @@ static bool ended(struct coll_sched *d, const struct step *s)
     if (s->kind > STEP_SEND_HEAP) {
         received(d, s, r);
     } else {
-        MPID_SendComplete(r, &err);
-        MPIR_Coll_note(&d->call, err);
+        MPIR_Coll_note(&d->call, MPID_Wait(r, NULL));
     }
     return true;
 }
@@ -478,9 +475,8 @@ static bool ended(struct coll_sched *d, const struct step *s)
 static bool take_wait(struct coll_sched *d, const struct step *s)
 {
     const struct step *of = &d->steps[s->count];
-    int err = 0;
     if (s->to && !*(const bool *)s->to && d->slots[of->slot].live)
-        MPID_RecvCancel(&d->slots[of->slot].watched.request, &err);
+        MPID_Cancel(&d->slots[of->slot].watched.request);
     return ended(d, of);
 }
 

@@ -252,32 +252,25 @@ static void append(struct message **list, struct message *m)
     *list = m;
 }
 
-void __wrap_MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                               struct MPIR_DATATYPE *type, int src_lrank, int tag, uint32_t context_id,
-                               int dest_grank, MPID_Request request, int *error_code);
-void __wrap_MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
-                               struct MPIR_DATATYPE *type, int src_lrank, int tag, uint32_t context_id,
-                               MPID_Request request, int *error_code);
-void __wrap_MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank,
-                             int tag, uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep,
-                             MPID_Request request, int *error_code);
-void __wrap_MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank,
-                             int tag, uint32_t context_id, MPID_Request request, int *error_code);
-void __wrap_MPID_RecvComplete(MPID_Request request, MPIR_Status *status, int *error_code);
-void __wrap_MPID_SendComplete(MPID_Request request, int *error_code);
+int __wrap_MPID_Isend(const struct MPID_Operation *op, enum MPID_MODE mode, MPID_Request request);
+int __wrap_MPID_Irecv(const struct MPID_Operation *op, MPID_Request request);
+int __wrap_MPID_Wait(MPID_Request request, MPIR_Status *status);
 bool __wrap_MPID_Request_watch(MPID_Request request);
-void __wrap_MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                               struct MPIR_DATATYPE *type, int src_lrank, int tag, uint32_t context_id,
-                               int dest_grank, MPID_Request request, int *error_code)
+static MPIR_Datatype *type_of(const struct MPID_Operation *op)
 {
-    struct rank *me = whose(comm);
-    int64_t len = count * type->size;
+    return op->datatype ? (MPIR_Datatype *)op->datatype : coll_bytes();
+}
+
+int __wrap_MPID_Isend(const struct MPID_Operation *op, enum MPID_MODE mode, MPID_Request request)
+{
+    struct rank *me = whose(op->comm);
+    int64_t len = op->len * type_of(op)->adi.size;
     struct message *m = need(malloc(sizeof *m + (size_t)len));
-    int32_t from = (int32_t)(me - rank), here = node_of(from), there = node_of(dest_grank);
+    int32_t from = (int32_t)(me - rank), here = node_of(from), there = node_of(op->peer);
     struct coll_rates rates = MPIR_Coll_rates(me->comm.facts.cost, here != there);
-    (void)src_lrank, (void)tag;
-    *m = (struct message){ .from = from, .to = dest_grank, .context = context_id, .bytes = len };
-    if (len > 0 && MPIR_Localcopy(buf, count, (MPIR_Datatype *)type, m->data, len, coll_bytes()))
+    (void)mode;
+    *m = (struct message){ .from = from, .to = op->peer, .context = op->context_id, .bytes = len };
+    if (len > 0 && MPIR_Localcopy(op->buf, op->len, type_of(op), m->data, len, coll_bytes()))
         FAIL("rank %d cannot send: %s", from, ku_err_last()->text);
     me->clock += rates.message_ns;
     m->when = me->clock;
@@ -295,21 +288,19 @@ void __wrap_MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, 
     me->bytes += len;
     m->number = messages++;
     push(m);
+    request->handle_type = MPIR_SEND;
     atomic_store(&request->is_complete, 1);
-    *error_code = 0;
+    return 0;
 }
 
-void __wrap_MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
-                               struct MPIR_DATATYPE *type, int src_lrank, int tag, uint32_t context_id,
-                               MPID_Request request, int *error_code)
+int __wrap_MPID_Irecv(const struct MPID_Operation *op, MPID_Request request)
 {
-    struct rank *me = whose(comm);
-    int32_t from = MPIR_Group_grank(((MPIR_Comm *)comm)->group, src_lrank);
-    struct message *m = take_from(&me->arrived, from, context_id);
-    (void)tag;
-    request->buf = buf;
-    request->len = count;
-    request->datatype = type;
+    struct rank *me = whose(op->comm);
+    int32_t from = MPIR_Group_grank(((MPIR_Comm *)op->comm)->group, op->rank);
+    struct message *m = take_from(&me->arrived, from, op->context_id);
+    request->handle_type = MPIR_RECV;
+    request->op = *op;
+    request->datatype = &type_of(op)->adi;
     request->aux = NULL;
     atomic_store(&request->is_complete, 0);
     if (m) {
@@ -318,39 +309,18 @@ void __wrap_MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_
     } else {
         m = need(malloc(sizeof *m));
         *m = (struct message){
-            .from = from, .to = (int32_t)(me - rank), .context = context_id, .request = request
+            .from = from, .to = (int32_t)(me - rank), .context = op->context_id, .request = request
         };
         append(&me->posted, m);
     }
-    *error_code = 0;
+    return 0;
 }
 
-void __wrap_MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank,
-                             int tag, uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep,
-                             MPID_Request request, int *error_code)
+int __wrap_MPID_Wait(MPID_Request request, MPIR_Status *status)
 {
-    (void)msgrep;
-    __wrap_MPID_IsendDatatype(comm, buf, len, &coll_bytes()->adi, src_lrank, tag, context_id, dest_grank,
-                              request, error_code);
-}
-
-void __wrap_MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank,
-                             int tag, uint32_t context_id, MPID_Request request, int *error_code)
-{
-    __wrap_MPID_IrecvDatatype(comm, buf, maxlen, &coll_bytes()->adi, src_lrank, tag, context_id, request,
-                              error_code);
-}
-
-void __wrap_MPID_RecvComplete(MPID_Request request, MPIR_Status *status, int *error_code)
-{
-    status->count = request->moved;
-    *error_code = 0;
-}
-
-void __wrap_MPID_SendComplete(MPID_Request request, int *error_code)
-{
-    (void)request;
-    *error_code = 0;
+    if (status)
+        status->count = request->moved;
+    return 0;
 }
 
 /* aux: whoever watches is told. */

@@ -103,7 +103,6 @@ static void batch_shift(struct coll_batch *b)
 {
     uint32_t i = b->first % COLL_BATCH;
     MPIR_Request *r = &b->op[i].request;
-    int err = 0;
     b->first++;
     b->n--;
     if (coll_noting(b->c)) {
@@ -111,13 +110,12 @@ static void batch_shift(struct coll_batch *b)
         return;
     }
     if (b->op[i].wanted && !*b->op[i].wanted)
-        MPID_RecvCancel(r, &err);
+        MPID_Cancel(r);
+    MPIR_Status status = { 0 };
+    int err = MPID_Wait(r, &status);
     if (b->op[i].expect < 0) {
-        MPID_SendComplete(r, &err);
         MPIR_Coll_note(b->c, err);
     } else {
-        MPIR_Status status = { 0 };
-        MPID_RecvComplete(r, &status, &err);
         MPIR_Coll_received(b->c, err, &status, b->op[i].expect, b->op[i].source);
     }
 }

@@ -82,13 +82,10 @@ static int tell(struct agree *a, struct place to, const uint64_t *value, MPIR_Re
 
 static bool is_over(struct agree *a, MPIR_Request *r)
 {
-    int err = 0;
     if (!MPIR_Request_is_complete(r))
         return false;
-    if (r->errval && a->stage != SPREAD) {
-        MPID_RecvIcomplete(r, NULL, &err); /* records the words */
-        note(a, err);
-    }
+    if (r->errval && a->stage != SPREAD)
+        note(a, MPID_Wait(r, NULL)); /* records the words */
     return true;
 }
 

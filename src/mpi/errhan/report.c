@@ -319,7 +319,7 @@ int MPIR_Err_request(const MPIR_Request *request)
     MPIR_Comm *comm = (MPIR_Comm *)request->comm;
     int err = request->errval;
     if (!MPIR_Request_has_closure(request))
-        MPID_RecvIcomplete((MPIR_Request *)request, NULL, &err); /* the ADI records the words, again */
+        err = MPID_Wait((MPIR_Request *)request, NULL); /* the ADI records the words, again */
     else if (((const struct MPIR_Closure *)request->aux)->ops->explain)
         ((const struct MPIR_Closure *)request->aux)->ops->explain(request);
     forget_request();

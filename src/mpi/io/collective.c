@@ -251,14 +251,10 @@ static void recv_message(struct io_together *t, struct message *m, void *bytes)
 /* It is complete. */
 static void end_message(struct io_together *t, struct message *m)
 {
-    int err = 0;
     MPIR_Status status = { 0 };
-    if (m->is_send) {
-        MPID_SendComplete(&m->watched.request, &err);
-    } else {
-        MPID_RecvComplete(&m->watched.request, &status, &err);
+    int err = MPID_Wait(&m->watched.request, &status);
+    if (!m->is_send)
         m->got = status.count;
-    }
     m->begun = false;
     note(t, err);
 }

@@ -160,9 +160,7 @@ void MPIR_Part_fail(struct part *p, int err)
 
 void MPIR_Part_fail_by(struct part *p, struct MPIR_HANDLE *r)
 {
-    int err = r->errval;
-    MPID_RecvIcomplete(r, NULL, &err); /* the ADI records the words, again */
-    MPIR_Part_fail(p, err);
+    MPIR_Part_fail(p, MPID_Wait(r, NULL)); /* the ADI records the words, again */
 }
 
 void MPIR_Part_copy(struct part *p, enum MPIR_COPY what, uint32_t low, uint32_t high)
@@ -206,15 +204,11 @@ void MPIR_Part_close(MPIR_Request *r)
     MPIR_Part_list(p);
 }
 
-static void end(struct MPIR_HANDLE *r, bool sends)
+static void end(struct MPIR_HANDLE *r)
 {
-    int ignored = 0;
     if (part_done(r))
         return;
-    if (sends)
-        MPID_SendCancel(r, &ignored);
-    else
-        MPID_RecvCancel(r, &ignored);
+    MPID_Cancel(r);
     while (!part_done(r))
         MPID_DeviceCheck(MPID_BLOCKING);
 }
@@ -234,8 +228,8 @@ void MPIR_Part_fini(const struct MPIR_Session *s)
         unlist(p);
         if (!p->orphan) /* started, and never completed: an error of the program */
             continue;
-        end(&p->init, p->sends);
-        end(&p->ack, !p->sends);
+        end(&p->init);
+        end(&p->ack);
         destroy(p);
     }
     MPIR_Part_leave();

@@ -217,19 +217,14 @@ static inline bool part_done(const struct MPIR_HANDLE *r)
 static inline int part_isend(struct part *p, const void *data, int64_t bytes, enum part_kind kind,
                              struct MPIR_HANDLE *r)
 {
-    int err = 0;
-    MPID_IsendContig(&p->comm->adi, data, bytes, p->comm->adi.rank, part_tag(p->channel, kind),
-                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), MPIR_Comm_grank(p->comm, p->peer),
-                     MPID_MSGFORM_NATIVE, r, &err);
-    return err;
+    return MPIR_P2p_isend(data, bytes, NULL, p->peer, part_tag(p->channel, kind), p->comm, MPID_CONTEXT_PART,
+                          r);
 }
 static inline int part_irecv(struct part *p, void *data, int64_t bytes, enum part_kind kind,
                              struct MPIR_HANDLE *r)
 {
-    int err = 0;
-    MPID_IrecvContig(&p->comm->adi, data, bytes, p->peer, part_tag(p->channel, kind),
-                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), r, &err);
-    return err;
+    return MPIR_P2p_irecv(data, bytes, NULL, p->peer, part_tag(p->channel, kind), p->comm, MPID_CONTEXT_PART,
+                          r);
 }
 
 /* send.c, recv.c: go on as far as possible; true if something happened. */

@@ -142,8 +142,7 @@ static void take_piece(struct part_recv *q)
 /* The first piece of a round says that it does not come as a whole. */
 static bool withdraw_whole(struct part_recv *q)
 {
-    int ignored = 0;
-    MPID_RecvCancel(&q->p.whole, &ignored);
+    MPID_Cancel(&q->p.whole);
     q->cut = part_done(&q->p.whole) && q->p.whole.s.cancelled;
     return q->cut;
 }
@@ -208,9 +207,8 @@ static void take_whole(struct part_recv *q)
 
 static bool is_over(struct part_recv *q)
 {
-    int ignored = 0;
     if (q->p.err && q->posted && !q->cut)
-        MPID_RecvCancel(&q->p.whole, &ignored);
+        MPID_Cancel(&q->p.whole);
     if (q->in && q->in->nslots > 0)
         return false;
     return q->whole || (q->p.err && part_done(&q->p.whole)) || (q->cut && q->narrived == q->theirs);
@@ -294,11 +292,10 @@ static int start(MPIR_Request *r)
 
 void MPIR_Part_recv_free(struct part_recv *q)
 {
-    int ignored = 0;
     if (!q->in)
         return;
     if (!part_done(&q->in->head))
-        MPID_RecvCancel(&q->in->head, &ignored);
+        MPID_Cancel(&q->in->head);
     free(q->in->arrived);
     free(q->in);
 }
@@ -358,9 +355,7 @@ const struct MPIR_Request_ops MPIR_Part_recv_ops = { .poll = poll_nothing,
 
 void MPIR_Part_recv_announce(struct part *p)
 {
-    int err = 0;
-    MPID_IrecvContig(&p->comm->adi, &p->first, sizeof p->first, p->peer, p->tag,
-                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), &p->init, &err);
+    MPIR_P2p_irecv(&p->first, sizeof p->first, NULL, p->peer, p->tag, p->comm, MPID_CONTEXT_PART, &p->init);
 }
 
 /* ---- MPI_Parrived ---- */

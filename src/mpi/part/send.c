@@ -36,10 +36,8 @@ static struct part_piece *piece_new(struct part_send *s, size_t data)
 static void send_head(struct part_send *s, const void *message, int64_t len)
 {
     struct part *p = &s->p;
-    int err = 0;
-    MPID_BsendContig(&p->comm->adi, message, len, p->comm->adi.rank, part_tag(p->channel, PART_HEAD),
-                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), MPIR_Comm_grank(p->comm, p->peer),
-                     MPID_MSGFORM_NATIVE, &err);
+    int err = MPIR_P2p_send_at_once(message, len, NULL, p->peer, part_tag(p->channel, PART_HEAD), p->comm,
+                                    MPID_CONTEXT_PART);
     if (err == MPIR_ERR_MAY_BLOCK) {
         struct part_piece *f = piece_new(s, (size_t)len);
         if (!f)
@@ -665,10 +663,7 @@ void MPIR_Part_send_init(struct part *p)
 void MPIR_Part_send_announce(struct part *p)
 {
     static uint32_t channels;
-    int err = 0;
     p->channel = channels++ % PART_CHANNELS;
     p->first = part_init_le((struct part_init){ p->channel, p->n, p->bytes });
-    MPID_IsendContig(&p->comm->adi, &p->first, sizeof p->first, p->comm->adi.rank, p->tag,
-                     MPIR_Comm_context(p->comm, MPID_CONTEXT_PART), MPIR_Comm_grank(p->comm, p->peer),
-                     MPID_MSGFORM_NATIVE, &p->init, &err);
+    MPIR_P2p_isend(&p->first, sizeof p->first, NULL, p->peer, p->tag, p->comm, MPID_CONTEXT_PART, &p->init);
 }

@@ -6,21 +6,6 @@
 #include "buffer.h"
 #include "pt2pt.h"
 
-/* True if the message is on its way (or cannot be: *err). */
-static bool sent_at_once(const void *buf, MPI_Count count, MPIR_Datatype *type, int dest, int tag,
-                         MPIR_Comm *comm, int *err)
-{
-    uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_PT2PT);
-    int32_t peer = MPIR_Comm_grank(comm, dest);
-    *err = 0;
-    if (type->adi.as_bytes)
-        MPID_BsendContig(&comm->adi, buf, count * type->adi.size, comm->adi.rank, tag, context, peer,
-                         MPID_MSGFORM_NATIVE, err);
-    else
-        MPID_BsendDatatype(&comm->adi, buf, count, &type->adi, comm->adi.rank, tag, context, peer, err);
-    return *err != MPIR_ERR_MAY_BLOCK;
-}
-
 static int send_buffered(struct buffer *b, const void *buf, MPI_Count count, MPIR_Datatype *type, int dest,
                          int tag, MPIR_Comm *comm, struct place *place)
 {
@@ -33,9 +18,8 @@ static int send_buffered(struct buffer *b, const void *buf, MPI_Count count, MPI
     MPID_Pack(buf, count, &type->adi, data, size, &position, &comm->adi, dest, MPID_MSGFORM_NATIVE,
               MPID_MSG_OK, &err);
     if (!err)
-        MPID_IsendContig(&comm->adi, data, size, comm->adi.rank, tag,
-                         MPIR_Comm_context(comm, MPID_CONTEXT_PT2PT), MPIR_Comm_grank(comm, dest),
-                         MPID_MSGFORM_NATIVE, MPIR_Buffer_request(place->message), &err);
+        err = MPIR_P2p_isend(data, size, NULL, dest, tag, comm, MPID_CONTEXT_PT2PT,
+                             MPIR_Buffer_request(place->message));
     if (err)
         MPIR_Buffer_give_back(b, place->message);
     return err;
@@ -51,7 +35,8 @@ static int bsend(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int 
         return 0;
     if ((err = check_length(count, datatype, "count")))
         return err;
-    if (sent_at_once(buf, count, datatype, dest, tag, comm, &err))
+    err = MPIR_P2p_send_at_once(buf, count, datatype, dest, tag, comm, MPID_CONTEXT_PT2PT);
+    if (err != MPIR_ERR_MAY_BLOCK)
         return err;
     struct buffer *b = MPIR_Buffer_of(comm);
     if (!b)

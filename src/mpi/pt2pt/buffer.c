@@ -106,13 +106,12 @@ static void reap(struct buffer *b)
 
 int MPIR_Buffer_cancel(const struct place *place, MPIR_Request *request)
 {
-    int err = 0;
     if (place->number >= place->buffer->done && !MPIR_Request_is_complete(&place->message->request)) {
         place->message->waits = request;
-        MPID_SendCancel(&place->message->request, &err);
+        MPID_Cancel(&place->message->request);
     }
     MPIR_Buffer_cancelled(place, request);
-    return err;
+    return 0;
 }
 
 void MPIR_Buffer_cancelled(const struct place *place, MPIR_Request *request)

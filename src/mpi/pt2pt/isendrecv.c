@@ -69,8 +69,7 @@ static int pair_start(MPIR_Request *r, const void *sendbuf, MPI_Count sendcount,
             *request = r;
             return 0;
         }
-        int ignored = 0;
-        MPID_RecvCancel(p->recv, &ignored);
+        MPID_Cancel(p->recv);
         MPIR_Request_detach(p->recv);
     }
     r->aux = NULL;

@@ -76,44 +76,16 @@ int MPIR_Recv_init(void *buf, MPI_Count count, MPIR_Datatype *datatype, int sour
     return init(RECEIVE, buf, count, datatype, source, tag, comm, request);
 }
 
-/* Not contiguous, or synchronous. */
-static int send_typed(MPIR_Request *r)
-{
-    int err = 0;
-    MPID_IsendDatatype(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r->peer, r,
-                       &err);
-    return err;
-}
-
-static int send_synchronous(MPIR_Request *r)
-{
-    int err = 0;
-    if (!r->datatype)
-        MPID_IssendContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r->peer,
-                          MPID_MSGFORM_NATIVE, r, &err);
-    else
-        MPID_IssendDatatype(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r->peer, r,
-                            &err);
-    return err;
-}
-
-static int receive_typed(MPIR_Request *r)
-{
-    int err = 0;
-    MPID_IrecvDatatype(r->comm, r->buf, r->len, r->datatype, r->rank, r->tag, r->context_id, r, &err);
-    return err;
-}
-
 int MPIR_P2p_restart(MPIR_Request *r)
 {
     switch (r->obj.flags & MODES) {
     case STANDARD:
     case READY:
-        return __builtin_expect(!r->datatype, 1) ? MPID_Send_again(r) : send_typed(r);
+        return __builtin_expect(!r->datatype, 1) ? MPID_Send_again(r) : MPID_Isend(&r->op, MPID_STANDARD, r);
     case SYNCHRONOUS:
-        return send_synchronous(r);
+        return MPID_Isend(&r->op, MPID_SYNCHRONOUS, r);
     case RECEIVE:
-        return __builtin_expect(!r->datatype, 1) ? MPID_Recv_again(r) : receive_typed(r);
+        return __builtin_expect(!r->datatype, 1) ? MPID_Recv_again(r) : MPID_Irecv(&r->op, r);
     default: /* NOTHING: it is complete already */
         MPIR_Status_proc_null(&r->s);
         return 0;

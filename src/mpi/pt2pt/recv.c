@@ -115,10 +115,7 @@ int MPIR_Imrecv(void *buf, MPI_Count count, MPIR_Datatype *datatype, MPIR_Reques
             *message = NULL;
         return err;
     }
-    if (datatype->adi.as_bytes)
-        MPID_ImrecvContig(buf, count * datatype->adi.size, m, &err);
-    else
-        MPID_ImrecvDatatype(buf, count, &datatype->adi, m, &err);
+    err = MPID_Imrecv(buf, count, &datatype->adi, m);
     if (err)
         return err;
     *message = NULL;

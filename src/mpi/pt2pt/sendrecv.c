@@ -9,9 +9,8 @@ enum { ON_STACK = 2048 };
 /* The receive cannot be left behind on a stack that goes. */
 static void abandon(MPIR_Request *recv)
 {
-    int err = 0;
-    MPID_RecvCancel(recv, &err);
-    MPID_RecvComplete(recv, NULL, &err);
+    MPID_Cancel(recv);
+    MPID_Wait(recv, NULL);
 }
 
 int MPIR_P2p_sendrecv(const void *sbuf, int64_t scount, MPIR_Datatype *stype, int dest, int stag, void *rbuf,
@@ -27,8 +26,7 @@ int MPIR_P2p_sendrecv(const void *sbuf, int64_t scount, MPIR_Datatype *stype, in
         abandon(&recv);
         return err;
     }
-    MPID_RecvComplete(&recv, status, &err);
-    return err;
+    return MPID_Wait(&recv, status);
 }
 
 /* Of arguments whose lengths have been looked at. */

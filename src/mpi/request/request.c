@@ -219,7 +219,6 @@ int MPIR_Request_free(MPIR_Request **request)
 int MPIR_Cancel(MPIR_Request **request)
 {
     MPIR_Request *r = *request;
-    int err = 0;
     if (!r)
         return MPIR_Err(MPI_ERR_REQUEST, "request", "is MPI_REQUEST_NULL; expected an active request");
     if (!MPIR_Request_is_active(r))
@@ -231,9 +230,6 @@ int MPIR_Cancel(MPIR_Request **request)
     }
     if (atomic_load_explicit(&r->is_complete, memory_order_acquire))
         return 0;
-    if (r->handle_type == MPIR_SEND)
-        MPID_SendCancel(r, &err);
-    else
-        MPID_RecvCancel(r, &err);
-    return err;
+    MPID_Cancel(r);
+    return 0;
 }

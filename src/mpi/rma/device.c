@@ -52,10 +52,9 @@ static void open_key(const MPIR_Win *win, struct rma_target *t, const void *key,
 static void take_key(const MPIR_Win *win, struct rma_target *t)
 {
     struct rma_asked *a = t->asked_key;
-    int err = 0;
     if (!a || !atomic_load_explicit(&a->request.is_complete, memory_order_acquire))
         return;
-    MPID_RecvComplete(&a->request, NULL, &err);
+    int err = MPID_Wait(&a->request, NULL);
     t->asked_key = NULL;
     open_key(win, t, a->says.bytes, err ? 0 : a->says.len);
     t->sized = !err;
@@ -70,11 +69,11 @@ static void take_key(const MPIR_Win *win, struct rma_target *t)
 static int ask_key(MPIR_Win *win, struct rma_target *t)
 {
     struct rma_asked *a = calloc(1, sizeof *a);
-    int err = 0, tag = RMA_next_tag(win->rma);
+    int tag = RMA_next_tag(win->rma);
     if (!a)
         return no_memory(sizeof *a);
-    MPID_IrecvContig(&win->comm->adi, &a->says, sizeof a->says, t->rank, tag,
-                     MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), &a->request, &err);
+    int err = MPIR_P2p_irecv(&a->says, sizeof a->says, NULL, t->rank, tag, win->comm, MPID_CONTEXT_RMA,
+                             &a->request);
     if (err) {
         free(a);
         return err;

@@ -49,19 +49,12 @@ static int32_t *members_here(MPIR_Group *group, int32_t *n)
 
 static int say(MPIR_Comm *comm, int32_t to, const void *what, int64_t bytes)
 {
-    int err = 0;
-    MPID_SendContig(&comm->adi, what, bytes, comm->adi.rank, RMA_TAG_FIRST,
-                    MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, to), MPID_MSGFORM_NATIVE,
-                    &err);
-    return err;
+    return MPIR_P2p_send(what, bytes, NULL, to, RMA_TAG_FIRST, comm, MPID_CONTEXT_RMA);
 }
 
 static int hear(MPIR_Comm *comm, int32_t from, void *what, int64_t bytes)
 {
-    int err = 0;
-    MPID_RecvContig(&comm->adi, what, bytes, from, RMA_TAG_FIRST, MPIR_Comm_context(comm, MPID_CONTEXT_RMA),
-                    NULL, &err);
-    return err;
+    return MPIR_P2p_recv(what, bytes, NULL, from, RMA_TAG_FIRST, comm, MPID_CONTEXT_RMA, NULL);
 }
 
 static uint64_t rounded(uint64_t n, uint64_t grain)

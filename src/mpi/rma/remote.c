@@ -60,16 +60,6 @@ static struct rma_out *out_new(MPIR_Win *win, struct rma_target *t, bool is_recv
     return out;
 }
 
-static int out_error(struct rma_out *out)
-{
-    int err = 0;
-    if (out->is_recv)
-        MPID_RecvComplete(&out->request, NULL, &err);
-    else
-        MPID_SendComplete(&out->request, &err);
-    return err;
-}
-
 static void out_free(struct rma_out *out, int err)
 {
     MPIR_Rma_User_over(out->user, err);
@@ -92,7 +82,7 @@ static int collect(MPIR_Win *win, int32_t rank)
             at = &out->next;
             continue;
         }
-        int err = out_error(out);
+        int err = MPID_Wait(&out->request, NULL);
         if (!out->told && !first)
             first = err;
         if (!out->told && !err && out->is_recv && out->request.s.count < out->expects)
@@ -122,7 +112,7 @@ int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank)
     struct rma *r = win->rma;
     for (struct rma_out *out; (out = under_way(r, rank));) {
         out->users++;
-        out_error(out);
+        MPID_Wait(&out->request, NULL);
         out->users--;
     }
     int err = collect(win, rank);
@@ -241,23 +231,16 @@ static void touch(MPIR_Win *win, struct rma_target *t, bool answered)
 /* Messages with their data, which are `len` bytes: at once where that can be. */
 static int send_now(MPIR_Win *win, struct rma_target *t, const void *message, int64_t len)
 {
-    MPIR_Comm *comm = win->comm;
-    uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_RMA);
-    int grank = MPIR_Comm_grank(comm, t->rank), err = 0;
-    MPID_BsendContig(&comm->adi, message, len, comm->adi.rank, RMA_TAG_AM, context, grank,
-                     MPID_MSGFORM_NATIVE, &err);
+    int err = MPIR_P2p_send_at_once(message, len, NULL, t->rank, RMA_TAG_AM, win->comm, MPID_CONTEXT_RMA);
     if (err != MPIR_ERR_MAY_BLOCK)
         return err;
-    err = 0;
     reap(win);
     void *copy = malloc((size_t)len);
     struct rma_out *out = copy ? out_new(win, t, false, copy) : NULL;
     if (!out)
         return no_memory();
     memcpy(copy, message, (size_t)len);
-    MPID_IsendContig(&comm->adi, copy, len, comm->adi.rank, RMA_TAG_AM, context, grank, MPID_MSGFORM_NATIVE,
-                     &out->request, &err);
-    return err;
+    return MPIR_P2p_isend(copy, len, NULL, t->rank, RMA_TAG_AM, win->comm, MPID_CONTEXT_RMA, &out->request);
 }
 
 static struct rma_batch *batch_new(struct rma *r)
@@ -489,12 +472,11 @@ static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, struct rm
 {
     struct rma_ack *ack = calloc(1, sizeof *ack);
     struct rma_out *none;
-    int err = 0;
     if (!ack)
         return no_memory();
     m->tag = (uint32_t)RMA_next_tag(win->rma);
-    MPID_IrecvContig(&win->comm->adi, &ack->says, sizeof ack->says, t->rank, (int)m->tag,
-                     MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), &ack->request, &err);
+    int err = MPIR_P2p_irecv(&ack->says, sizeof ack->says, NULL, t->rank, (int)m->tag, win->comm,
+                             MPID_CONTEXT_RMA, &ack->request);
     ack->target = t;
     ack->next = *acks;
     *acks = ack;
@@ -545,9 +527,8 @@ int MPIR_Rma_Remote_answers(struct rma_ack **acks)
 {
     int first = 0;
     for (struct rma_ack *ack = *acks, *next; ack; ack = next) {
-        int err = 0;
+        int err = MPID_Wait(&ack->request, NULL);
         next = ack->next;
-        MPID_RecvComplete(&ack->request, NULL, &err);
         if (!err && ack->says.error)
             err = refusal(&ack->says, ack->target);
         first = first ? first : err;

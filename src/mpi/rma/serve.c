@@ -108,12 +108,10 @@ static void watch(struct rma *r, struct bell *b)
 
 static void receive(struct rma *r, struct place *p)
 {
-    MPIR_Comm *comm = r->win->comm;
-    int err = 0;
     memset(&p->bell, 0, sizeof p->bell);
     p->at = 0;
-    MPID_IrecvContig(&comm->adi, p->bytes, sizeof p->bytes, MPI_ANY_SOURCE, RMA_TAG_AM,
-                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), &p->bell.watched.request, &err);
+    MPIR_P2p_irecv(p->bytes, sizeof p->bytes, NULL, MPI_ANY_SOURCE, RMA_TAG_AM, r->win->comm,
+                   MPID_CONTEXT_RMA, &p->bell.watched.request);
     watch(r, &p->bell);
 }
 
@@ -163,13 +161,10 @@ static void incoming_remove(struct rma *r, struct incoming *in)
 /* Something is sent back, from memory that lasts as long as `in`. */
 static void answer(struct rma *r, struct incoming *in, const void *bytes, int64_t len)
 {
-    MPIR_Comm *comm = r->win->comm;
-    int err = 0;
     in->state = ANSWERS;
     memset(&in->bell, 0, sizeof in->bell);
-    MPID_IsendContig(&comm->adi, bytes, len, comm->adi.rank, (int)in->m.tag,
-                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, in->source),
-                     MPID_MSGFORM_NATIVE, &in->bell.watched.request, &err);
+    MPIR_P2p_isend(bytes, len, NULL, in->source, (int)in->m.tag, r->win->comm, MPID_CONTEXT_RMA,
+                   &in->bell.watched.request);
     watch(r, &in->bell);
 }
 
@@ -177,13 +172,8 @@ static void answer(struct rma *r, struct incoming *in, const void *bytes, int64_
 static void reply(struct rma *r, int32_t source, const struct rma_msg *m, const void *bytes, int64_t len,
                   void *room)
 {
-    MPIR_Comm *comm = r->win->comm;
-    int err = 0;
-    if (len <= RMA_INLINE)
-        MPID_BsendContig(&comm->adi, bytes, len, comm->adi.rank, (int)m->tag,
-                         MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, source),
-                         MPID_MSGFORM_NATIVE, &err);
-    if (len <= RMA_INLINE && err != MPIR_ERR_MAY_BLOCK) {
+    if (len <= RMA_INLINE && MPIR_P2p_send_at_once(bytes, len, NULL, source, (int)m->tag, r->win->comm,
+                                                   MPID_CONTEXT_RMA) != MPIR_ERR_MAY_BLOCK) {
         free(room); /* an error: the source is lost */
         return;
     }
@@ -299,25 +289,21 @@ static bool side_of(struct rma *r, int32_t source, const struct rma_msg *m, stru
 /* Data that nobody wants: they come all the same. */
 static void swallow(struct rma *r, int32_t source, const struct rma_msg *m)
 {
-    MPIR_Comm *comm = r->win->comm;
     struct incoming *in = incoming_new(r, source, m, NULL, COMES);
-    int err = 0;
     in->m.kind = RMA_PUT;
     in->room = malloc((size_t)m->bytes);
     if (!in->room)
         no_memory(source);
-    MPID_IrecvContig(&comm->adi, in->room, m->bytes, source, (int)m->tag | RMA_TAG_DATA,
-                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), &in->bell.watched.request, &err);
+    MPIR_P2p_irecv(in->room, m->bytes, NULL, source, (int)m->tag | RMA_TAG_DATA, r->win->comm,
+                   MPID_CONTEXT_RMA, &in->bell.watched.request);
     watch(r, &in->bell);
 }
 
 static void put(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
 {
-    MPIR_Comm *comm = r->win->comm;
     struct told *told;
     const struct MPIR_DATATYPE *layout;
     char *at;
-    int err = 0;
     if (!side_of(r, source, m, &told, &layout, &at)) {
         if (m->apart)
             swallow(r, source, m);
@@ -329,32 +315,31 @@ static void put(struct rma *r, int32_t source, const struct rma_msg *m, const ch
         return;
     }
     struct incoming *in = incoming_new(r, source, m, told, COMES);
-    uint32_t context = MPIR_Comm_context(comm, MPID_CONTEXT_RMA);
-    if (layout->is_contig)
-        MPID_IrecvContig(&comm->adi, at, m->bytes, source, (int)m->tag | RMA_TAG_DATA, context,
-                         &in->bell.watched.request, &err);
-    else
-        MPID_IrecvDatatype(&comm->adi, at, m->count, (struct MPIR_DATATYPE *)layout, source,
-                           (int)m->tag | RMA_TAG_DATA, context, &in->bell.watched.request, &err);
+    struct MPID_Operation op =
+        MPIR_P2p_from(at, m->bytes, NULL, source, (int)m->tag | RMA_TAG_DATA, r->win->comm, MPID_CONTEXT_RMA);
+    if (!layout->is_contig) {
+        op.len = m->count;
+        op.datatype = (struct MPIR_DATATYPE *)layout;
+    }
+    MPID_Irecv(&op, &in->bell.watched.request);
     watch(r, &in->bell);
 }
 
 static void get(struct rma *r, int32_t source, const struct rma_msg *m)
 {
-    MPIR_Comm *comm = r->win->comm;
     struct told *told;
     const struct MPIR_DATATYPE *layout;
     char *at;
-    int err = 0;
     bool here = side_of(r, source, m, &told, &layout, &at);
     if (!here || layout->is_contig) {
         reply(r, source, m, here ? at : "", here ? m->count * layout->size : 0, NULL);
         return;
     }
     struct incoming *in = incoming_new(r, source, m, told, ANSWERS);
-    MPID_IsendDatatype(&comm->adi, at, m->count, (struct MPIR_DATATYPE *)layout, comm->adi.rank, (int)m->tag,
-                       MPIR_Comm_context(comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(comm, source),
-                       &in->bell.watched.request, &err);
+    struct MPID_Operation op =
+        MPIR_P2p_to(at, m->count, NULL, source, (int)m->tag, r->win->comm, MPID_CONTEXT_RMA);
+    op.datatype = (struct MPIR_DATATYPE *)layout;
+    MPID_Isend(&op, MPID_STANDARD, &in->bell.watched.request);
     watch(r, &in->bell);
 }
 
@@ -389,8 +374,6 @@ static void update_now(struct rma *r, int32_t source, const struct rma_msg *m, c
 
 static void update(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
 {
-    MPIR_Comm *comm = r->win->comm;
-    int err = 0;
     if (!m->apart) {
         update_now(r, source, m, data);
         return;
@@ -400,8 +383,8 @@ static void update(struct rma *r, int32_t source, const struct rma_msg *m, const
     in->room = malloc((size_t)m->bytes);
     if (!in->room)
         no_memory(source);
-    MPID_IrecvContig(&comm->adi, in->room, m->bytes, source, (int)m->tag | RMA_TAG_DATA,
-                     MPIR_Comm_context(comm, MPID_CONTEXT_RMA), &in->bell.watched.request, &err);
+    MPIR_P2p_irecv(in->room, m->bytes, NULL, source, (int)m->tag | RMA_TAG_DATA, r->win->comm,
+                   MPID_CONTEXT_RMA, &in->bell.watched.request);
     watch(r, &in->bell);
 }
 
@@ -615,7 +598,6 @@ void MPIR_Rma_Serve_end(MPIR_Win *win)
 {
     struct rma *r = win->rma;
     struct rma_serve *s = r->serve;
-    int err;
     while (s->first) {
         MPID_DeviceCheck(MPID_BLOCKING);
         serve(r);
@@ -625,8 +607,8 @@ void MPIR_Rma_Serve_end(MPIR_Win *win)
         struct bell *b = &s->ring[i].bell;
         if (b->ready)
             continue;
-        MPID_RecvCancel(&b->watched.request, &err);
-        MPID_RecvComplete(&b->watched.request, NULL, &err);
+        MPID_Cancel(&b->watched.request);
+        MPID_Wait(&b->watched.request, NULL);
         while (!b->ready) /* its turn among the driven ones */
             MPID_DeviceCheck(MPID_NOTBLOCKING);
     }

@@ -166,19 +166,12 @@ static int rank_of(MPIR_Win *win, const MPIR_Group *group, int32_t i, int32_t *r
 
 static int note(MPIR_Win *win, int32_t rank, int tag)
 {
-    int err = 0;
-    MPID_SendContig(&win->comm->adi, NULL, 0, win->comm->adi.rank, tag,
-                    MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), MPIR_Comm_grank(win->comm, rank),
-                    MPID_MSGFORM_NATIVE, &err);
-    return err;
+    return MPIR_P2p_send(NULL, 0, NULL, rank, tag, win->comm, MPID_CONTEXT_RMA);
 }
 
 static int await(MPIR_Win *win, int32_t rank, int tag)
 {
-    int err = 0;
-    MPID_RecvContig(&win->comm->adi, NULL, 0, rank, tag, MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), NULL,
-                    &err);
-    return err;
+    return MPIR_P2p_recv(NULL, 0, NULL, rank, tag, win->comm, MPID_CONTEXT_RMA, NULL);
 }
 
 static int check_group(MPIR_Win *win, const MPIR_Group *group)
@@ -212,11 +205,9 @@ int MPIR_Win_post(MPIR_Group *group, int assertion, MPIR_Win *win)
     r->posted = group;
     atomic_thread_fence(memory_order_seq_cst);
     for (int32_t i = 0, rank; i < group->size; i++) {
-        int e = 0;
         rank_of(win, group, i, &rank);
-        MPID_IrecvContig(&win->comm->adi, NULL, 0, rank, RMA_TAG_DONE,
-                         MPIR_Comm_context(win->comm, MPID_CONTEXT_RMA), &r->done[i], &e);
-        err = first_of(err, e);
+        err = first_of(
+            err, MPIR_P2p_irecv(NULL, 0, NULL, rank, RMA_TAG_DONE, win->comm, MPID_CONTEXT_RMA, &r->done[i]));
         if (!(assertion & MPI_MODE_NOCHECK))
             err = first_of(err, note(win, rank, RMA_TAG_POST));
     }
@@ -227,11 +218,8 @@ static int end_exposure(MPIR_Win *win)
 {
     struct rma *r = win->rma;
     int err = 0;
-    for (int32_t i = 0; i < r->posted->size; i++) {
-        int e = 0;
-        MPID_RecvComplete(&r->done[i], NULL, &e);
-        err = first_of(err, e);
-    }
+    for (int32_t i = 0; i < r->posted->size; i++)
+        err = first_of(err, MPID_Wait(&r->done[i], NULL));
     if (r->checks)
         MPIR_Rma_Check_end(r);
     MPIR_Group_release(r->posted);

@@ -398,10 +398,11 @@ static int receive_all(struct exchange *x)
 
 static int finish_sends(struct exchange *x)
 {
-    int err = 0;
+    int err = 0, e;
     for (int i = 0; i < x->nparcels; i++)
         if (x->parcels[i].to != x->comm->adi.rank && x->parcels[i].n)
-            MPID_SendComplete(&x->parcels[i].request, &err);
+            if ((e = MPID_Wait(&x->parcels[i].request, NULL)))
+                err = e;
     return err;
 }
 

@@ -407,7 +407,7 @@ bool MPID_Fresh_end(void);
 /* recv.c: fill in a request; begin it. */
 void MPID_Recv_prepare(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
                        int source, int tag, uint32_t context_id);
-void MPID_Recv_start(struct MPIR_HANDLE *r, int *error_code);
+int MPID_Recv_start(struct MPIR_HANDLE *r); /* its error stays in it, too */
 /* devshow.c: KEEL_SHOW_DEVICES */
 void MPID_Devset_passed(const char *name, const char *why, ...)
     __attribute__((format(printf, 2, 3))); /* it is not used; kept until it is shown */
@@ -510,6 +510,15 @@ static inline int64_t req_bytes(const struct MPIR_HANDLE *r)
 static inline void req_state(struct MPIR_HANDLE *r, enum req_state s)
 {
     r->state = (r->state & ~(uint32_t)REQ_STATE) | s;
+}
+/* May it go as bytes, and how many are they? */
+static inline bool op_as_bytes(const struct MPID_Operation *op, int64_t *len)
+{
+    *len = op->len;
+    if (op->datatype == NULL)
+        return true;
+    *len *= op->datatype->as_bytes ? op->datatype->size : 1;
+    return op->datatype->as_bytes;
 }
 enum {
     COPY_LARGE = 4096 /* bytes: from here on copies are worth the call of another function than memcpy */

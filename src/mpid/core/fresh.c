@@ -73,11 +73,10 @@ void MPID_Fresh_take(void)
     struct context *c = atomic_exchange_explicit(&MPID_Fresh, NULL, memory_order_acquire), *next;
     for (; c != NULL; c = next)
         for (struct MPIR_HANDLE *r = take(c, &next), *after; r != NULL; r = after) {
-            int err = 0;
             after = r->next;
             if (!(r->comm->obj.flags & KEEL_OBJ_PREDEFINED))
-                r->comm->obj.refs++;  /* the request's */
-            MPID_Recv_start(r, &err); /* the error stays in the request */
+                r->comm->obj.refs++; /* the request's */
+            MPID_Recv_start(r);
         }
 }
 

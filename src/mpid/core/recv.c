@@ -1,9 +1,10 @@
 /* The receiving end: receives, probes, matched probes. */
 #include "core.h"
 
-static void recv_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
-                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                      uint32_t flags)
+/* A request that stands for a receive: field by field, as it is done for each that is only put into the queue. */
+static inline __attribute__((always_inline)) void
+recv_fill(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
+          struct MPIR_DATATYPE *datatype, int source, int tag, uint32_t context_id, uint32_t flags)
 {
     r->handle_type = MPIR_RECV;
     atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
@@ -17,16 +18,30 @@ static void recv_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, voi
     r->comm = comm;
     r->context_id = context_id;
     r->tag = tag;
-    r->rank = src_lrank;
+    r->rank = source;
     r->peer = -1;
-    if (datatype != NULL)
+}
+
+static void recv_init(struct MPIR_HANDLE *r, const struct MPID_Operation *op, uint32_t flags)
+{
+    recv_fill(r, op->comm, op->buf, op->len, op->datatype, op->rank, op->tag, op->context_id, flags);
+    if (r->datatype != NULL)
         MPID_Req_typed(r);
+}
+
+/* The description of a receive of bytes. */
+static inline struct MPID_Operation bytes_from(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm,
+                                               int source, int tag, uint32_t context_id)
+{
+    return (struct MPID_Operation){
+        .buf = buf, .len = len, .comm = comm, .context_id = context_id, .tag = tag, .rank = source, .peer = -1
+    };
 }
 
 void MPID_Recv_prepare(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
                        int source, int tag, uint32_t context_id)
 {
-    recv_init(r, comm, buf, len, NULL, source, tag, context_id, 0);
+    recv_fill(r, comm, buf, len, NULL, source, tag, context_id, 0);
 }
 
 void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
@@ -95,32 +110,30 @@ static int recv_begin(struct MPIR_HANDLE *r)
     return 0;
 }
 
-void MPID_Recv_start(struct MPIR_HANDLE *r, int *error_code)
+int MPID_Recv_start(struct MPIR_HANDLE *r)
 {
     tell_begun(r);
     int err = recv_begin(r);
     if (unlikely(err != 0)) {
         r->moved = 0;
         r->s = (MPIR_Status){ .MPI_SOURCE = r->rank, .MPI_TAG = r->tag };
-        *error_code = err;
         MPID_Req_fail(r, err);
     }
+    return err;
 }
 
-static void recv_blocking(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t len,
-                          struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                          MPIR_Status *status, int *error_code)
+static int recv_blocking(const struct MPID_Operation *op, MPIR_Status *status)
 {
     struct MPIR_HANDLE r;
-    recv_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, REQ_BLOCKING);
-    MPID_Recv_start(&r, error_code);
+    recv_init(&r, op, REQ_BLOCKING);
+    MPID_Recv_start(&r); /* an error stays in the request */
     if (!atomic_load_explicit(&r.is_complete, memory_order_relaxed))
         MPID_Wait_request(&r);
-    if (likely(r.errval == 0)) {
-        if (status != NULL)
-            *status = r.s;
-    } else
-        MPID_RecvComplete(&r, status, error_code);
+    if (unlikely(r.errval != 0))
+        return MPID_Wait(&r, status);
+    if (status != NULL)
+        *status = r.s;
+    return 0;
 }
 
 /* ---- A message that is there already, or comes next: no queue, and no request for a blocking call ---- */
@@ -296,20 +309,12 @@ static inline __attribute__((always_inline)) bool irecv_now(struct context *c, v
     return true;
 }
 
-void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
-                     uint32_t context_id, MPIR_Status *status, int *error_code)
-{
-    if (!recv_now(context_known(comm, context_id), buf, maxlen, src_lrank, tag, status))
-        recv_blocking(comm, buf, maxlen, NULL, src_lrank, tag, context_id, status, error_code);
-}
-
 static __attribute__((noinline, cold)) int recv_bytes_long(void *buf, int64_t len,
                                                            struct MPIR_COMMUNICATOR *comm, int source,
                                                            int tag, MPIR_Status *status)
 {
-    int err = 0;
-    recv_blocking(comm, buf, len, NULL, source, tag, comm->context_id + MPID_CONTEXT_PT2PT, status, &err);
-    return err;
+    struct MPID_Operation op = bytes_from(buf, len, comm, source, tag, comm->context_id + MPID_CONTEXT_PT2PT);
+    return recv_blocking(&op, status);
 }
 
 int MPID_Recv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
@@ -343,7 +348,7 @@ static inline __attribute__((always_inline)) bool post_now(struct context *c, vo
 {
     if (c == NULL || unlikely(!may_post(c, len)))
         return false;
-    recv_init(request, comm, buf, len, NULL, source, tag, id, REQ_POSTED);
+    recv_fill(request, comm, buf, len, NULL, source, tag, id, REQ_POSTED);
     MPID_Posted_add(&c->posted, request);
     return true;
 }
@@ -353,12 +358,11 @@ static __attribute__((noinline)) int irecv_bytes_come(void *buf, int64_t len, st
 {
     uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
     struct context *c = context_known(comm, id);
-    int err = 0;
+    struct MPID_Operation op = bytes_from(buf, len, comm, source, tag, id);
     if (likely(c != NULL) && irecv_now(c, buf, len, source, tag, request))
         return 0;
-    recv_init(request, comm, buf, len, NULL, source, tag, id, 0);
-    MPID_Recv_start(request, &err);
-    return err;
+    recv_init(request, &op, 0);
+    return MPID_Recv_start(request);
 }
 
 int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
@@ -375,10 +379,9 @@ int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int
 static __attribute__((noinline)) int recv_again_come(MPID_Request r)
 {
     struct context *c = context_known(r->comm, r->context_id);
-    int err = 0;
-    if (unlikely(c == NULL) || !irecv_now(c, r->buf, r->len, r->rank, r->tag, r))
-        MPID_IrecvContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r, &err);
-    return err;
+    if (likely(c != NULL) && irecv_now(c, r->buf, r->len, r->rank, r->tag, r))
+        return 0;
+    return MPID_Irecv(&r->op, r);
 }
 
 int MPID_Recv_again(MPID_Request r)
@@ -416,28 +419,24 @@ bool MPID_Recv_soon(MPID_Request request, int more)
     return req_is_complete(request);
 }
 
-void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
-                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                       MPIR_Status *status, int *error_code)
+int MPID_Recv(const struct MPID_Operation *op, MPIR_Status *status)
 {
-    recv_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, status, error_code);
+    int64_t len;
+    if (op_as_bytes(op, &len) &&
+        recv_now(context_known(op->comm, op->context_id), op->buf, len, op->rank, op->tag, status))
+        return 0;
+    return recv_blocking(op, status);
 }
 
-void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
-                      uint32_t context_id, MPID_Request request, int *error_code)
+/* `op` may be that of the request. */
+int MPID_Irecv(const struct MPID_Operation *op, MPID_Request request)
 {
-    if (post_now(context_known(comm, context_id), buf, maxlen, comm, src_lrank, tag, context_id, request))
-        return;
-    recv_init(request, comm, buf, maxlen, NULL, src_lrank, tag, context_id, 0);
-    MPID_Recv_start(request, error_code);
-}
-
-void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        MPID_Request request, int *error_code)
-{
-    recv_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, 0);
-    MPID_Recv_start(request, error_code);
+    int64_t len;
+    if (op_as_bytes(op, &len) && post_now(context_known(op->comm, op->context_id), op->buf, len, op->comm,
+                                          op->rank, op->tag, op->context_id, request))
+        return 0;
+    recv_init(request, op, 0);
+    return MPID_Recv_start(request);
 }
 
 /* ---- Probes ---- */
@@ -521,7 +520,8 @@ void MPID_Improbe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, 
         return;
     }
     MPID_Unexp_remove(&c->unexp, m);
-    recv_init(message, comm, NULL, 0, NULL, src_lrank, tag, context_id, REQ_MATCHED);
+    struct MPID_Operation op = bytes_from(NULL, 0, comm, src_lrank, tag, context_id);
+    recv_init(message, &op, REQ_MATCHED);
     message->handle_type = MPIR_MESSAGE;
     message->aux = m;
     tell(m, &message->s);
@@ -543,27 +543,17 @@ void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
         *error_code = err;
 }
 
-static void imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_Request message,
-                   int *error_code)
+int MPID_Imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_Request message)
 {
     struct umsg *m = message->aux;
-    if ((message->state & REQ_STATE) != REQ_MATCHED) {
-        *error_code = ku_err_set(MPI_ERR_REQUEST, "message", "is not a matched message");
-        return;
-    }
-    recv_init(message, message->comm, buf, len, datatype, message->rank, message->tag, message->context_id,
-              0);
+    struct MPID_Operation op = message->op;
+    if ((message->state & REQ_STATE) != REQ_MATCHED)
+        return ku_err_set(MPI_ERR_REQUEST, "message", "is not a matched message");
+    op.buf = buf;
+    op.len = len;
+    op.datatype = datatype;
+    recv_init(message, &op, 0);
     tell_begun(message);
     MPID_Recv_umsg(message, m);
-}
-
-void MPID_ImrecvContig(void *buf, int64_t maxlen, MPID_Request message, int *error_code)
-{
-    imrecv(buf, maxlen, NULL, message, error_code);
-}
-
-void MPID_ImrecvDatatype(void *buf, int64_t count, struct MPIR_DATATYPE *datatype, MPID_Request message,
-                         int *error_code)
-{
-    imrecv(buf, count, datatype, message, error_code);
+    return 0;
 }

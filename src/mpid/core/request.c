@@ -68,15 +68,14 @@ static void tell(const struct MPIR_HANDLE *r)
         ku_err_set(r->errval, NULL, "the operation failed");
 }
 
-static int result(const struct MPIR_HANDLE *r, MPIR_Status *status, int *error_code)
+/* Of one that is complete. */
+static int result(const struct MPIR_HANDLE *r, MPIR_Status *status)
 {
     if (status != NULL)
         *status = r->s;
-    if (unlikely(r->errval != 0)) {
+    if (unlikely(r->errval != 0))
         tell(r);
-        *error_code = r->errval;
-    }
-    return 1;
+    return r->errval;
 }
 
 bool MPID_Request_watch(MPID_Request request)
@@ -87,43 +86,25 @@ bool MPID_Request_watch(MPID_Request request)
     return true;
 }
 
-int MPID_RecvIcomplete(MPID_Request request, MPIR_Status *status, int *error_code)
+bool MPID_Test(MPID_Request request, MPIR_Status *status, int *error_code)
 {
+    int err;
     if (!req_is_complete(request)) {
         MPID_DeviceCheck(MPID_NOTBLOCKING);
         if (!req_is_complete(request))
-            return 0;
+            return false;
     }
-    return result(request, status, error_code);
+    err = result(request, status);
+    if (err != 0)
+        *error_code = err;
+    return true;
 }
 
-int MPID_SendIcomplete(MPID_Request request, int *error_code)
-{
-    return MPID_RecvIcomplete(request, NULL, error_code);
-}
-
-void MPID_RecvComplete(MPID_Request request, MPIR_Status *status, int *error_code)
+int MPID_Wait(MPID_Request request, MPIR_Status *status)
 {
     if (!req_is_complete(request))
         MPID_Wait_request(request);
-    result(request, status, error_code);
-}
-
-void MPID_SendComplete(MPID_Request request, int *error_code)
-{
-    MPID_RecvComplete(request, NULL, error_code);
-}
-
-int MPID_WaitForCompleteSend(MPIR_SHANDLE *request)
-{
-    int err = 0;
-    MPID_RecvComplete(request, NULL, &err);
-    return err;
-}
-
-int MPID_WaitForCompleteRecv(MPIR_RHANDLE *request)
-{
-    return MPID_WaitForCompleteSend(request);
+    return result(request, status);
 }
 
 void MPID_Request_free(MPID_Request request)
@@ -134,25 +115,14 @@ void MPID_Request_free(MPID_Request request)
         MPID_core.config.request_free(request);
 }
 
-void MPID_SendFree(MPID_Request request)
+static void recv_cancel(struct MPIR_HANDLE *r)
 {
-    MPID_Request_free(request);
-}
-
-void MPID_RecvFree(MPID_Request request)
-{
-    MPID_Request_free(request);
-}
-
-void MPID_RecvCancel(MPID_Request request, int *error_code)
-{
-    (void)error_code;
-    if ((request->state & REQ_STATE) != REQ_POSTED)
+    if ((r->state & REQ_STATE) != REQ_POSTED)
         return;
-    MPID_Posted_remove(&MPID_Context_find(request->context_id)->posted, request);
-    request->s.cancelled = 1;
-    request->s.count = 0;
-    req_complete(request);
+    MPID_Posted_remove(&MPID_Context_find(r->context_id)->posted, r);
+    r->s.cancelled = 1;
+    r->s.count = 0;
+    req_complete(r);
 }
 
 /* Take a message out of its peer's queue before anything of it has been sent. */
@@ -182,26 +152,33 @@ static bool unself(struct MPIR_HANDLE *r)
     return true;
 }
 
-void MPID_SendCancel(MPID_Request request, int *error_code)
+static void send_cancel(struct MPIR_HANDLE *r)
 {
     bool out = false;
-    (void)error_code;
-    switch (request->state & REQ_STATE) {
+    switch (r->state & REQ_STATE) {
     case REQ_QUEUED:
-        unqueue(request);
+        unqueue(r);
         out = true;
         break;
     case REQ_SELF:
-        out = unself(request);
+        out = unself(r);
         break;
     case REQ_RNDV:
-        MPID_Rndv_cancel(request);
+        MPID_Rndv_cancel(r);
         break;
     default: /* sent: too late, which is no error */
         break;
     }
     if (out) {
-        request->s.cancelled = 1;
-        req_complete(request);
+        r->s.cancelled = 1;
+        req_complete(r);
     }
+}
+
+void MPID_Cancel(MPID_Request request)
+{
+    if (request->handle_type == MPIR_RECV)
+        recv_cancel(request);
+    else
+        send_cancel(request);
 }

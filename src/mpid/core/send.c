@@ -1,4 +1,4 @@
-/* The sending end: 14 routines, one way through.
+/* The sending end: two routines and their short ways, one way through.
  *
  *   up to 48 bytes        in the packet's head line: no request, one call of the device
  *   up to eager_max       one packet, if the receiver has not said stop
@@ -9,27 +9,18 @@
  * so do all after it (peer.fast is then false). */
 #include "core.h"
 
-static void send_init(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len,
-                      struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                      int dest_grank, uint32_t flags)
+static void send_init(struct MPIR_HANDLE *r, const struct MPID_Operation *op, uint32_t flags)
 {
     r->handle_type = MPIR_SEND;
     atomic_store_explicit(&r->is_complete, 0, memory_order_relaxed);
-    r->s = (MPIR_Status){ .MPI_SOURCE = src_lrank, .MPI_TAG = tag };
+    r->s = (MPIR_Status){ .MPI_SOURCE = op->rank, .MPI_TAG = op->tag };
     r->errval = 0;
     r->state = flags;
     r->next = NULL;
-    r->buf = (void *)(uintptr_t)buf;
-    r->len = len;
-    r->datatype = datatype;
-    r->comm = comm;
-    r->context_id = context_id;
-    r->tag = tag;
-    r->rank = src_lrank;
-    r->peer = dest_grank;
+    r->op = *op;
     r->moved = 0;
     r->aux = NULL;
-    if (datatype != NULL)
+    if (r->datatype != NULL)
         MPID_Req_typed(r);
 }
 
@@ -257,51 +248,44 @@ static inline void send_poll(void)
         send_poll_now();
 }
 
-static void send_start(struct MPIR_HANDLE *r, int *error_code)
+static int send_start(struct MPIR_HANDLE *r)
 {
     tell_begun(r);
     int err = begin(r, true);
     send_poll();
-    if (unlikely(err != 0)) {
-        *error_code = err;
-        if (r->errval == 0)
-            MPID_Req_fail(r, err);
-    }
+    if (unlikely(err != 0 && r->errval == 0))
+        MPID_Req_fail(r, err);
+    return err;
 }
 
-static void send_blocking(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len,
-                          struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                          int dest_grank, uint32_t flags, int *error_code)
+static int send_blocking(const struct MPID_Operation *op, uint32_t flags)
 {
     struct MPIR_HANDLE r;
-    send_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, dest_grank, flags | REQ_BLOCKING);
-    send_start(&r, error_code);
+    send_init(&r, op, flags | REQ_BLOCKING);
+    int err = send_start(&r);
     if (!atomic_load_explicit(&r.is_complete, memory_order_relaxed))
-        MPID_SendComplete(&r, error_code);
+        err = MPID_Wait(&r, NULL);
+    return err;
 }
 
-static void send_buffered(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len,
-                          struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                          int dest_grank, int *error_code)
+static int send_at_once(const struct MPID_Operation *op)
 {
     struct MPIR_HANDLE r;
-    int err;
-    send_init(&r, comm, buf, len, datatype, src_lrank, tag, context_id, dest_grank, REQ_BLOCKING);
+    send_init(&r, op, REQ_BLOCKING);
     tell_begun(&r);
-    err = begin(&r, false);
+    int err = begin(&r, false);
     if (err == MPIR_ERR_MAY_BLOCK) {
         MPID_Progress();
         err = begin(&r, false);
     }
-    if (err != 0)
-        *error_code = err;
     if (err != 0 && (r.state & REQ_TOLD)) {
         r.s.cancelled = 1; /* the caller sends a copy */
         MPID_Tell_completed(&r);
     }
     MPID_core.sends++;
     if (err == 0 && !atomic_load_explicit(&r.is_complete, memory_order_relaxed))
-        MPID_SendComplete(&r, error_code); /* the device copies it out: soon, whatever the receiver does */
+        err = MPID_Wait(&r, NULL); /* the device copies it out: soon, whatever the receiver does */
+    return err;
 }
 
 /* ---- A message that goes at once: no request.  What is usual calls nothing, so it saves no registers: a processor's stores wait
@@ -399,16 +383,27 @@ static int32_t grank_in(const struct MPIR_COMMUNICATOR *comm, int lrank)
     return comm->lrank_to_grank != NULL ? comm->lrank_to_grank[lrank] : lrank;
 }
 
+/* The description of a message of bytes in comm's point-to-point context. */
+static inline struct MPID_Operation bytes_to(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm,
+                                             int dest, int tag)
+{
+    return (struct MPID_Operation){ .buf = (void *)(uintptr_t)buf,
+                                    .len = len,
+                                    .comm = comm,
+                                    .context_id = comm->context_id + MPID_CONTEXT_PT2PT,
+                                    .tag = tag,
+                                    .rank = comm->rank,
+                                    .peer = grank_in(comm, dest) };
+}
+
 static __attribute__((noinline)) int send_bytes_long(const void *buf, int64_t len,
                                                      struct MPIR_COMMUNICATOR *comm, int dest, int tag)
 {
-    int err = 0;
-    if (send_called(buf, len, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT, grank_in(comm, dest)))
-        send_poll();
-    else
-        send_blocking(comm, buf, len, NULL, comm->rank, tag, comm->context_id + MPID_CONTEXT_PT2PT,
-                      grank_in(comm, dest), 0, &err);
-    return err;
+    struct MPID_Operation op = bytes_to(buf, len, comm, dest, tag);
+    if (!send_called(buf, len, op.rank, tag, op.context_id, op.peer))
+        return send_blocking(&op, 0);
+    send_poll();
+    return 0;
 }
 
 int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag)
@@ -476,14 +471,11 @@ bool MPID_Isend_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *c
 
 static __attribute__((noinline)) int send_again_long(MPID_Request r)
 {
-    int err = 0;
-    if (send_called(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer)) {
-        atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed);
-        send_poll();
-    } else
-        MPID_IsendContig(r->comm, r->buf, r->len, r->rank, r->tag, r->context_id, r->peer,
-                         MPID_MSGFORM_NATIVE, r, &err);
-    return err;
+    if (!send_called(r->buf, r->len, r->rank, r->tag, r->context_id, r->peer))
+        return MPID_Isend(&r->op, MPID_STANDARD, r);
+    atomic_store_explicit(&r->is_complete, req_stamp(), memory_order_relaxed);
+    send_poll();
+    return 0;
 }
 
 /* A request at rest is complete, and has the empty status. */
@@ -500,16 +492,8 @@ static __attribute__((noinline)) int isend_bytes_long(const void *buf, int64_t l
                                                       struct MPIR_COMMUNICATOR *comm, int dest, int tag,
                                                       MPID_Request request)
 {
-    uint32_t id = comm->context_id + MPID_CONTEXT_PT2PT;
-    int err = 0;
-    request->comm = comm;
-    if (send_called(buf, len, comm->rank, tag, id, grank_in(comm, dest))) {
-        sent_request(request, comm->rank, tag);
-        send_poll();
-    } else
-        MPID_IsendContig(comm, buf, len, comm->rank, tag, id, grank_in(comm, dest), MPID_MSGFORM_NATIVE,
-                         request, &err);
-    return err;
+    struct MPID_Operation op = bytes_to(buf, len, comm, dest, tag);
+    return MPID_Isend(&op, MPID_STANDARD, request);
 }
 
 int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
@@ -526,118 +510,34 @@ int MPID_Isend_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *com
 
 /* ---- The routines ---- */
 
-void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                     uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
+int MPID_Send(const struct MPID_Operation *op, enum MPID_MODE mode)
 {
-    struct peer *p = send_now(buf, len, src_lrank, tag, context_id, dest_grank);
-    (void)msgrep;
+    int64_t len;
+    struct peer *p;
+    if (mode == MPID_AT_ONCE)
+        return send_at_once(op);
+    if (mode == MPID_SYNCHRONOUS || !op_as_bytes(op, &len))
+        return send_blocking(op, mode == MPID_SYNCHRONOUS ? REQ_SYNC : 0);
+    p = send_now(op->buf, len, op->rank, op->tag, op->context_id, op->peer);
     if (likely(p != NULL))
-        sent(p);
-    else if (len <= PKT_SHORT_MAX && send_short_called(buf, len, src_lrank, tag, context_id, dest_grank))
+        return sent(p);
+    if (!send_called(op->buf, len, op->rank, op->tag, op->context_id, op->peer))
+        return send_blocking(op, 0);
+    send_poll();
+    return 0;
+}
+
+/* `op` may be that of the request. */
+int MPID_Isend(const struct MPID_Operation *op, enum MPID_MODE mode, MPID_Request request)
+{
+    int64_t len;
+    if (mode == MPID_STANDARD && op_as_bytes(op, &len) &&
+        send_called(op->buf, len, op->rank, op->tag, op->context_id, op->peer)) {
+        request->comm = op->comm;
+        sent_request(request, op->rank, op->tag);
         send_poll();
-    else
-        send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0, error_code);
-}
-
-void MPID_SsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
-{
-    (void)msgrep;
-    send_blocking(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, REQ_SYNC, error_code);
-}
-
-void MPID_RsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
-{
-    MPID_SendContig(comm, buf, len, src_lrank, tag, context_id, dest_grank, msgrep, error_code);
-}
-
-void MPID_BsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code)
-{
-    (void)msgrep;
-    send_buffered(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, error_code);
-}
-
-void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
-                      int *error_code)
-{
-    (void)msgrep;
-    if (send_called(buf, len, src_lrank, tag, context_id, dest_grank)) {
-        request->comm = comm;
-        sent_request(request, src_lrank, tag);
-        send_poll();
-        return;
+        return 0;
     }
-    send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, 0);
-    send_start(request, error_code);
-}
-
-void MPID_IssendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                       uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
-                       int *error_code)
-{
-    (void)msgrep;
-    send_init(request, comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank, REQ_SYNC);
-    send_start(request, error_code);
-}
-
-void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                       uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
-                       int *error_code)
-{
-    MPID_IsendContig(comm, buf, len, src_lrank, tag, context_id, dest_grank, msgrep, request, error_code);
-}
-
-void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                       int dest_grank, int *error_code)
-{
-    send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0, error_code);
-}
-
-void MPID_SsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, int *error_code)
-{
-    send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, REQ_SYNC, error_code);
-}
-
-void MPID_RsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, int *error_code)
-{
-    send_blocking(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0, error_code);
-}
-
-void MPID_BsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, int *error_code)
-{
-    send_buffered(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, error_code);
-}
-
-void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, MPID_Request request, int *error_code)
-{
-    send_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, 0);
-    send_start(request, error_code);
-}
-
-void MPID_IssendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                         int dest_grank, MPID_Request request, int *error_code)
-{
-    send_init(request, comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, REQ_SYNC);
-    send_start(request, error_code);
-}
-
-void MPID_IrsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                         int dest_grank, MPID_Request request, int *error_code)
-{
-    MPID_IsendDatatype(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank, request,
-                       error_code);
+    send_init(request, op, mode == MPID_SYNCHRONOUS ? REQ_SYNC : 0);
+    return send_start(request);
 }

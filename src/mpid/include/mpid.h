@@ -13,6 +13,7 @@
 #ifndef KEEL_MPID_H
 #define KEEL_MPID_H
 
+#include "mpid_adi2.h"
 #include "mpid_base.h"
 #include "mpid_context.h"
 #include "mpid_datatype.h"

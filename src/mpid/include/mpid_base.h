@@ -39,10 +39,24 @@ struct MPIR_COMMUNICATOR;
 struct ku_seg_machine;
 struct ku_seg_place;
 
+/* The description of a message to send or to receive: what buffer it is in, and its envelope.  As macro, since a request holds it. */
+#define MPID_OPERATION \
+    void *buf; \
+    int64_t len;                    /* elements of datatype; without one bytes */ \
+    struct MPIR_DATATYPE *datatype; /* NULL: contiguous bytes */ \
+    struct MPIR_COMMUNICATOR *comm; \
+    uint32_t context_id; \
+    int32_t tag; \
+    int32_t rank; /* local rank: of this process, that sends; or of the source wanted (or any) */ \
+    int32_t peer  /* global rank of the destination; of a receive nothing */
+struct MPID_Operation {
+    MPID_OPERATION;
+};
+
 /* A request: 128 bytes, the first line hot.  The layer above allocates it (slab, or stack for the paper's
  * programs); the ADI fills in everything but `obj`.  Only obj, handle_type, is_complete, s and errval are
- * shared; the rest belongs to the ADI while the operation is active.  Then comm, context_id, tag, rank, a send's peer,
- * buf, len and datatype are as the call gave them (contiguous types as bytes): enough to begin it again. */
+ * shared; the rest belongs to the ADI while the operation is active.  Then `op` is as the call gave it (contiguous types as bytes;
+ * of a receive, peer is the sender once that is known): enough to begin it again. */
 typedef struct MPIR_HANDLE {
     struct keel_object obj;
     int32_t handle_type;         /* MPIR_OPTYPE */
@@ -52,13 +66,12 @@ typedef struct MPIR_HANDLE {
     uint32_t state;              /* the ADI's */
     struct MPIR_HANDLE *next;    /* the ADI's queues */
     /* second line */
-    void *buf;
-    int64_t len;                    /* contiguous: bytes; with a datatype: count of elements */
-    struct MPIR_DATATYPE *datatype; /* NULL: contiguous bytes */
-    struct MPIR_COMMUNICATOR *comm;
-    uint32_t context_id;
-    int32_t tag, rank; /* rank: local rank of the source wanted, or of the sender */
-    int32_t peer;      /* global rank of the other side once known */
+    union {
+        struct MPID_Operation op;
+        struct {
+            MPID_OPERATION;
+        };
+    };
     union {
         struct {
             int64_t moved; /* bytes sent or received so far */
@@ -94,8 +107,9 @@ struct MPIR_DATATYPE {
     int64_t extent, lb; /* from element to element; lower bound */
     int64_t true_extent, true_lb;
     bool is_contig; /* n elements at buf are the n * size bytes there, for every n (also if size is 0) */
-    bool
-        as_bytes; /* the layer above may send and receive them as bytes: they are contiguous, and nobody needs their types */
+    /* Set by the layer above: they are contiguous, and nobody needs their types, so they are sent and received as bytes (of which
+     * there are so many as 63 bits hold). */
+    bool as_bytes;
     bool is_committed;
     uint8_t align; /* of the strictest basic type in it, for the extent of structs; at least 1 */
     bool has_lb,

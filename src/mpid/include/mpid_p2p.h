@@ -4,65 +4,32 @@
 
 #include "mpid_base.h"
 
-/* ---- Contiguous messages (3) ---------------------------------------------------------------- */
+/* ---- Messages ---------------------------------------------------------------------------------
+ *
+ * Each is told by one description (struct MPID_Operation, mpid_base.h).  They return an error class, 0 if nothing went wrong.  The
+ * paper's routines, which name buffers and modes each in their own way, are in mpid_adi2.h. */
 
-void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                     uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code);
-void MPID_SsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code);
-void MPID_RsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code);
-/* Never blocks: sets MPIR_ERR_MAY_BLOCK if the message could not go at once. */
-void MPID_BsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, int *error_code);
-/* src_lrank may be MPI_ANY_SOURCE, tag MPI_ANY_TAG; status may be NULL.  Too long a message:
- * MPI_ERR_TRUNCATE, the buffer filled up to maxlen, status->count the bytes stored. */
-void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
-                     uint32_t context_id, MPIR_Status *status, int *error_code);
-void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                      uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
-                      int *error_code);
-void MPID_IssendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                       uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
-                       int *error_code);
-void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
-                       uint32_t context_id, int dest_grank, MPID_Msgrep_t msgrep, MPID_Request request,
-                       int *error_code);
-void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
-                      uint32_t context_id, MPID_Request request, int *error_code);
+enum MPID_MODE {
+    MPID_STANDARD,    /* also ready mode: that allows nothing more */
+    MPID_SYNCHRONOUS, /* complete when the receive has begun */
+    MPID_AT_ONCE /* never blocks: MPIR_ERR_MAY_BLOCK if the message could not go at once (3.1.1); of MPID_Send alone */
+};
+int MPID_Send(const struct MPID_Operation *op, enum MPID_MODE mode);
+int MPID_Isend(const struct MPID_Operation *op, enum MPID_MODE mode, MPID_Request request);
+/* op->rank may be MPI_ANY_SOURCE, op->tag MPI_ANY_TAG; status may be NULL.  Too long a message: MPI_ERR_TRUNCATE, the buffer filled,
+ * status->count the bytes stored. */
+int MPID_Recv(const struct MPID_Operation *op, MPIR_Status *status);
+int MPID_Irecv(const struct MPID_Operation *op, MPID_Request request);
 
-/* ---- Messages of any datatype (4) ----------------------------------------------------------- */
+/* ---- Completion ------------------------------------------------------------------------------- */
 
-void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                       int dest_grank, int *error_code);
-void MPID_SsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, int *error_code);
-void MPID_RsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, int *error_code);
-void MPID_BsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, int *error_code);
-void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
-                       struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                       MPIR_Status *status, int *error_code);
-void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        int dest_grank, MPID_Request request, int *error_code);
-void MPID_IssendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                         int dest_grank, MPID_Request request, int *error_code);
-void MPID_IrsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
-                         struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                         int dest_grank, MPID_Request request, int *error_code);
-void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
-                        struct MPIR_DATATYPE *datatype, int src_lrank, int tag, uint32_t context_id,
-                        MPID_Request request, int *error_code);
-
-/* ---- Completion (3.5, 3.6, 6.2, 6.4) -------------------------------------------------------- */
-
+int MPID_Wait(MPID_Request request, MPIR_Status *status); /* its error class */
+/* True: it is complete, and *error_code is set if it has failed.  It drives the devices once if it is not. */
+bool MPID_Test(MPID_Request request, MPIR_Status *status, int *error_code);
+/* Try to; it completes either way, s.cancelled tells. */
+void MPID_Cancel(MPID_Request request);
+/* The caller is done with the request: config->request_free is called now if it is complete, else when it is. */
+void MPID_Request_free(MPID_Request request);
 /* Drive the devices.  MPID_BLOCKING: returns when something may have changed, stepping aside and then
  * sleeping while nothing does; it returns at once if progress was made, and may return at any time.  Nonzero:
  * something happened. */
@@ -75,20 +42,8 @@ bool MPID_Request_watch(MPID_Request request);
 /* How many requests of this process have completed with an error so far (extension): tells a wait for many requests
  * that it should look at all of them. */
 extern uint32_t MPID_Request_errors;
-int MPID_SendIcomplete(MPID_Request request, int *error_code); /* calls the device; true if complete */
-int MPID_RecvIcomplete(MPID_Request request, MPIR_Status *status, int *error_code);
-void MPID_SendComplete(MPID_Request request, int *error_code); /* blocks */
-void MPID_RecvComplete(MPID_Request request, MPIR_Status *status, int *error_code);
-int MPID_WaitForCompleteSend(MPIR_SHANDLE *request); /* returns the error code */
-int MPID_WaitForCompleteRecv(MPIR_RHANDLE *request);
-/* The caller is done with the request: config->request_free is called now if it is complete, else when it is.
- */
-void MPID_SendFree(MPID_Request request);
-void MPID_RecvFree(MPID_Request request);
-void MPID_Request_free(MPID_Request request);
-/* Try to cancel; the request completes either way, s.cancelled tells. */
-void MPID_SendCancel(MPID_Request request, int *error_code);
-void MPID_RecvCancel(MPID_Request request, int *error_code);
+
+/* ---- Probes (3.4) ---------------------------------------------------------------------------- */
 
 void MPID_Probe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *error_code,
                 MPIR_Status *status);
@@ -98,14 +53,12 @@ void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
 /* ---- Matched probes (extension) -------------------------------------------------------------- */
 
 /* Matched probe (MPI-3).  On *flag the message is taken out of the queue into `message` (an unused request),
- * which becomes handle_type MPIR_MESSAGE; MPID_ImrecvX turns it into the receive.  MPID_Mprobe blocks. */
+ * which becomes handle_type MPIR_MESSAGE; MPID_Imrecv turns it into the receive (of `len` elements, or bytes).  MPID_Mprobe blocks. */
 void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank,
                  MPID_Request message, int *error_code, MPIR_Status *status);
 void MPID_Improbe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *flag,
                   MPID_Request message, int *error_code, MPIR_Status *status);
-void MPID_ImrecvContig(void *buf, int64_t maxlen, MPID_Request message, int *error_code);
-void MPID_ImrecvDatatype(void *buf, int64_t count, struct MPIR_DATATYPE *datatype, MPID_Request message,
-                         int *error_code);
+int MPID_Imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_Request message);
 
 /* ---- Short ways (extension) ------------------------------------------------------------------ */
 
