@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # KEEL_FORTRAN: a Fortran compiler for the modules, if there is one.  It has to know TYPE(*), DIMENSION(..) of Fortran 2018.
 AC_DEFUN([KEEL_FORTRAN], [
 AC_ARG_ENABLE([fortran], [AS_HELP_STRING([--disable-fortran], [build no Fortran bindings])])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # KEEL_INSTALLED: how what is installed finds the rest of it.  The tree may be moved, so the paths are relative: programs and libraries
 # carry $ORIGIN, and code asks src/util/installed.h.  The names of the commands are as --program-prefix and --program-suffix make them.
 AC_DEFUN([KEEL_INSTALLED], [

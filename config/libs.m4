@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # KEEL_LIBS: headers (hwloc: mpiexec opens the library itself, when it is needed) and libraries of the launcher, the tools and the tests.  libmpi itself is linked with libc alone; ch_tcp and mpiexec load nettle when
 # they first connect to another process.
 AC_DEFUN([KEEL_LIBS], [

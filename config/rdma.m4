@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # KEEL_RDMA: libraries of networks that plug-in devices are built over: ch_ofi, ch_ucx.  libmpi never needs them.
 AC_DEFUN([KEEL_RDMA], [
 AC_ARG_WITH([ofi], [AS_HELP_STRING([--without-ofi], [do not build the plug-in ch_ofi (libfabric)])])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # KEEL_SANITIZE: --enable-sanitize=address,undefined; --enable-coverage; --enable-lock-order.
 #
 # gcov would write its counts down before each exec, under a lock: one that mpiexec shares with the child of a vfork, which may be killed just then.

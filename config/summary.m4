@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # KEEL_BUILT: include/built.h, what was chosen here as strings of C, for what mpiexec -info and mpi_info tell.
 # KEEL_SUMMARY: what was found and what that switches on.
 AC_DEFUN([KEEL_BUILT_STRING], [

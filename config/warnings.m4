@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # KEEL_WARNINGS: flags every file is compiled with.  --enable-werror is for CI: what compiler a user has, and of what it
 # warns, is no reason to have no library.
 AC_DEFUN([KEEL_WARNINGS], [

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The documents as a web site: the pages (*.md) of the source tree, the man pages, the procedures of MPI by chapter, and the
 headers that are contracts.  `make doc` calls this; mkdocs (Debian: mkdocs) lays the site out, mandoc turns man pages into HTML.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ch_dgram.c: a device of one's own, built against an installed Keel: packets over UNIX datagram sockets, between the ranks of a node.
  *
  *   cc -O2 -fPIC -fvisibility=hidden -DKEEL_PLUGIN $(pkg-config --cflags keel-device) -shared -Wl,-z,defs -o ch_dgram.so ch_dgram.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* farm.c: a farm of workers that grows, loses a worker, and shrinks again.
  *
  * The master spawns one job a worker, so each has an intercommunicator of its own, and one that dies takes nothing else with it.  The task

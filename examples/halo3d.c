@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* halo3d: diffusion on a periodic box of N x N x N points, split into blocks over a Cartesian grid of ranks.
  *
  * MPI_Dims_create chooses the grid, MPI_Cart_create (reorder = true) places it so that neighbors share a node

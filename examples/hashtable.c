@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hashtable.c: a hash table that all processes fill at once, by one-sided communication alone.
  *
  *     mpicc -O2 -o hashtable hashtable.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* heat2d: the heat equation u_t = u_xx + u_yy on the unit square, u = 0 on the border, u(x,y,0) = sin(pi x)
  * sin(pi y).
  *

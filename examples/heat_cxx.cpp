@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Heat in a bar, with the C++ bindings of MPI-2: each rank has a part of the bar, and exchanges its ends with its neighbors.
 //
 //     mpicxx -O2 -o heat_cxx heat_cxx.cpp

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Heat in a rod, with mpi_f08: each rank has a part of the rod and exchanges its ends with its neighbors.
 !   mpifort -O2 -o heat heat_f08.f90 && mpiexec -n 4 ./heat
 program heat

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Heat in a rod, with the module mpi: as heat_f08.f90, with blocking exchanges.
 !   mpifort -O2 -o heat heat_mpi.f90 && mpiexec -n 4 ./heat
 program heat

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 C     Heat in a rod, in fixed form with mpif.h: as heat_mpi.f90.
 C       mpifort -O2 -o heat heat_mpif.f && mpiexec -n 4 ./heat
       PROGRAM HEAT

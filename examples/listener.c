@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* listener.c: a log of what each process does, without a change of the program.
  *
  *   gcc -O2 -shared -fPIC $(pkg-config --cflags keel) -o listener.so listener.c

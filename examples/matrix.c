@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* matrix.c: a distributed matrix, written by all ranks into one file that numpy reads.
  *
  * The ranks are a grid, and each has a block of the matrix.  The file is in numpy's format: rank 0 writes its header, and the view of each

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Read the file that examples/matrix.c has written, check it, and make a picture of it.
 
     python3 matrix_show.py FILE.npy [PICTURE.png]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* worksteal.c: processes without work take it from those that have some, by one-sided communication alone.
  *
  *     mpicc -O2 -o worksteal worksteal.c

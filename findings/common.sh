@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Sourced by the findings.  system SUITE PACKAGE=VERSION...: a temporary folder with these packages in a Debian release of their
 # own; `inside "$root" COMMAND` runs there; it is taken away at the end.  77 where the folder or these versions cannot be had.
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # gfortran 16.2.0 (Debian unstable, gfortran-16 16.2.0-4), a procedure in C with BIND(C) and a TYPE(*), DIMENSION(..) argument, valid
 # Fortran 2018: for a scalar INTEGER expression without a name (n + 1) the descriptor's base_addr is the value, not an address.  A variable,
 # a constant, (n) in parentheses and an array of one element ([n + 1]) are passed as they should be; gcc 12 and 14 do it right.  C only looks

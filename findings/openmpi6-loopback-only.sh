@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Debian unstable's Open MPI 6.0.0~rc2-2 runs no job on two hosts: its package openmpi-common has the line "btl_tcp_if_include=lo" in
 # /etc/openmpi/openmpi-mca-params.conf ("Silence a warning that gives false alarms testing locally"), so that TCP has loopback alone.  A job whose
 # ranks are on two hosts with a network between them ends with "At least one pair of MPI processes are unable to reach each other" (code 17);

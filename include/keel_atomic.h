@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* keel_atomic.h: updates of one element of memory as one step, by the processor (installed; mpid.h and device.h need it).
  *
  * All updates that go through keel_atomic, in whatever process that has the memory mapped, are one step to each other and to

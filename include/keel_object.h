@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* keel_object.h: the header every object with a handle begins with (installed; mpid.h needs it).
  *
  * A handle names an object by kind and index and carries the generation of the object it was made for, so

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Run Keel's tests against an installed tree.
 
   tests/run.py --builddir B --prefix P [--part NAME ...] [--all] [--list] [--resume] [--jobs N] [FILTER ...]

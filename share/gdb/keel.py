@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """gdb commands for jobs of Keel's mpiexec (doc/debugging.md):
 
   keel start              (gdb --args mpiexec -n 4 program) start the job; its ranks are attached and wait in MPI_Init

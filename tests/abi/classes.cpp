@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program for another MPI's own C++ wrapper, with the C++ bindings of MPI-2, which are that MPI's own library on Keel's.  Run by
 // openmpi.test and mpich.test.  Prints what was wrong, or "right".  FUNCTIONS: with those that MPI calls.
 #include <mpi.h>

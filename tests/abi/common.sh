@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # common.sh: what the tests of both ABIs do.  ABI is set; COMPILERS, without the ABI's name, and FILES, libraries of Keel's, are needed.
 for compiler in $COMPILERS; do
     command -v "$compiler.$ABI" >/dev/null || { echo "$ABI: no $compiler.$ABI (Debian's lib$ABI-dev)"; exit 77; }

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! A program for another MPI's own Fortran wrapper, in one of three forms: FORM is 77 (mpif.h), 90 (mpi) or 8 (mpi_f08).  Run by
 ! openmpi-fortran.test and mpich-fortran.test on Keel's library; on that MPI's own it says the same.  Prints what was wrong, or "right".
 ! What not all versions have: LARGE (counts), SESSIONS, CONVERTED (statuses), AUTOMATIC (MPI_BUFFER_AUTOMATIC), PARTITIONED and

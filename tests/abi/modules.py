@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """modules.py FOLDER MODULE...: the symbols that a program may need which uses one of these modules, one a line, as gfortran calls them.  They
 are read from the files that gfortran has made of the modules, in FOLDER."""
 import gzip

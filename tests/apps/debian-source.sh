@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # debian_source PACKAGE FOLDER: put PACKAGE's upstream source (its .orig.tar) into FOLDER with apt, using deb-src lines made
 # from the machine's own deb lines in a configuration of our own; nothing of the machine's is changed.  A mirror may lack a file
 # of its own release: then the package of the same mirror's `stable` and `testing`.

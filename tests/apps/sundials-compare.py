@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """sundials-compare.py ANSWER OUTPUT: is the solution that a SUNDIALS example printed the expected one?
 
 The steps that an adaptive solver takes depend on the last bit of every sum, thus on the order in which ranks are added (one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of this folder share: a project's files, an MPI program, and running it."""
 import glob
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* epoch_tsan.c: meetings over lines with members as threads, for ThreadSanitizer.  usage: epoch_tsan [seconds]
  *
  * Each shows what follows from its number and the meeting's.  After a while one leaves a meeting that it has come to, and then all must

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.c: a library to be loaded before others (LD_PRELOAD), which makes a provider of libfabric one that wants local memory
  * registered, as network cards do, and that has limits: of what is registered, as with `ulimit -l`, and of its completion queue.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: memory of peers (dev_mem_ops), on devices that have the slots. */
 #include "memory.h"
 #include <signal.h>

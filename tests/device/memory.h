@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.h: the tests of dev_mem_ops, for the table of suite.c. */
 #ifndef DEVICE_MEMORY_H
 #define DEVICE_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ranks.h"
 #include <errno.h>
 #include <pthread.h>

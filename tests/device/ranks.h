@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks.h: the bed of the device suite: ranks as processes or as threads of one process on a segment of their own, each
  * with one open device, and packets whose content and order the receiver checks. */
 #ifndef DEVICE_RANKS_H

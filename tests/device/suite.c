@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* suite.c: the contract of device.h, checked on every device, with ranks as processes and as threads.
  *
  * A device is a row of `subjects`.  A test that a device cannot take is left out with a reason, which is printed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tcp_faults.c: ch_tcp where the network and the neighbours are bad: system calls that do little or fail, a relay that
  * splits every write, strangers with and without the job's secret, floods of connections, peers that come late, never, or
  * die in the middle of a frame.

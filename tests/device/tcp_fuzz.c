@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tcp_fuzz.c: hostile connections to the listener of ch_tcp, by the structure of what it expects.
  *
  *   tcp_fuzz N [SEED [CORPUS]]     N connections; a line of the corpus is one connection, played first and mutated later

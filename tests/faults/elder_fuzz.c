@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* elder_fuzz.c: what the processes that serve PMIx (keel-pmi) say to each other about jobs that ranks spawn, hostile: the server's own side with
  * a libpmix of this file's making, which says yes to everything.
  *

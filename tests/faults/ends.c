@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI program of ends.test: ends in the way its argument says; the rank in the middle is the first. */
 #include <mpi.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that hangs, in the way that its first argument names; or only looks as if it did. */
 #include <mpi.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Jobs that spawn, and hang, or only look so; the first argument says how.  For hang-spawned.test. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of this folder share: running mpiexec, finding what it left behind, counting checks."""
 import atexit
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For orphans.test and orphans-200.test: jobs in which somebody is killed by SIGKILL, and what is left of them."""
 import os
 import random

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kvs_fuzz.c: hostile values in a launcher's key-value space: what ranks of a job that another launcher has started leave there for each other (addresses
  * of devices, the job's secret, where a node's memory is, which cores a rank may use), in pieces, mutated.
  *

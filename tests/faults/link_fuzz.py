@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hostile frames between mpiexec and its daemons (doc/wire.md, "Between mpiexec and its daemons"), by their structure.
 
     fuzz(binary, packets, seed)     so many packets, half of them to daemons, half to mpiexec, over as many processes as it takes

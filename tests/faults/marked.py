@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Processes found by their environment: a rank may be in a process group, a session, even a process tree of its own."""
 import os
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* LD_PRELOAD: the N-th allocation of a process fails (N in NOMALLOC_N), and all after it if NOMALLOC_EVER is set.
  * Only in programs whose name is NOMALLOC_PROGRAM: the others' children are not what is tested. */
 #define _GNU_SOURCE

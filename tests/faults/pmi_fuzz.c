@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmi_fuzz.c: hostile answers for the ranks' side of PMI-1 and PMI-2, and hostile requests for mpiexec's.
  *
  *   pmi_fuzz [N [SEED]]    N conversations, a quarter of each kind: answers and requests as launchers and ranks make them, mutated, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* port_fuzz.c: hostile port names, and hostile other groups at both ends of a port and in the meeting that follows.
  *
  *   port_fuzz [N [SEED]]    N attempts, a quarter of each kind: names, who is called, who calls, tables of processes; all mutated

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* stress.c: mixed traffic whose every byte is checked, from one seed that all ranks share.
  *
  *     stress SEED ROUNDS|SECONDSs [threads N] [max BYTES] [from ROUND] [verbose]

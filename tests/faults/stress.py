@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For stress.test and stress-long.test: jobs of mixed traffic (stress.c) whose ranks are stopped, moved and killed at any moment.
 
 What a round does follows from its seed; when it happens to a rank follows from the seed, too, as far as a machine allows (STRESS_SEED: the first of a run).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* eater.c: rank 1 takes so many MB of memory, while the others wait for it. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* grower.c: jobs that grow, with any MPI library.
  *   multiple        two programs with arguments are spawned as one job
  *   often N         one child at a time

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* joined.c: two jobs on one node that meet by a published name; each process says how many segments of jobs it has mapped.
  * (One that it has parted with may stay until it has time: joint.c.)
  *   serve NAME TIMES      meets so many jobs one after the other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Network namespaces as hosts of a test, made and removed; ranks in them without any agent: mpiexec's simulated nodes, each moved into one."""
 import atexit
 import os

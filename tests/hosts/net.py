@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hosts made of network namespaces: each with a name and addresses of its own, and an sshd; joined by a bridge in one more namespace, or by the relay.
 
 They share files and processes' numbers with this machine.  Everything has this process's number in its name, and is gone when it ends,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix_client.c: what mpiexec's PMIx server answers, asked through libpmix alone, without MPI.  Each rank checks what it gets, and says "rank N is content".
  *   fetch          values are put and looked up: with a fence that collects, with one that does not, without any
  *   part           a fence of some ranks alone, while the others go on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* relay: a slow, lossy, breakable network between network namespaces.
  *
  *   relay [-delay MS] [-loss PERCENT] [-reorder PERCENT] [-rate MBIT] [-seed N] NAMESPACE...

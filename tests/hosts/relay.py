@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A slow, lossy, breakable network between namespaces: relay.c, built and started, and told what to do."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For rounds.test, rounds-long.test and rounds-each.test: jobs over hosts in the middle of whose traffic somebody is killed, or a link is cut.
 
 What a round does follows from its seed (ROUNDS_SEED: the first of a run) and its kind, which follows from the seed if none is given.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of this folder share: hosts, and mpiexec on the first of them."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A real Slurm of a test's own: a controller and several nodes (slurmd -N) in a network namespace, with a configuration, keys and state in a folder of the
 test's, all of which goes with the test."""
 import atexit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* spawner.c: jobs that spawn and meet, on several hosts.  A child says on which of Slurm's nodes it is, or in
  * which network namespace.
  *   spawn ROOT N MS CODE [HOST]   rank ROOT spawns N children (on HOST), which live so long after they have disconnected, and end with that code

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Documents (*.md): relative links lead to files of the tree and to headings that exist, every page of doc/ can be reached from
 README.md, and prose wraps at 100 characters.  Links with a scheme (https:) are left alone.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Wrap the prose of documents at 100 characters: paragraphs and items of lists; tables, headings and code stay as they are.
 
   doc_wrap.py FILE.md ...        rewrites the files"""

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The rules of the house, checked: layers by #include and by symbols, headers that compile alone, lengths, format.
 
-  lint.py layers | headers | lengths | symbols OBJDIR | format
+  lint.py layers | headers | lengths | licenses | symbols OBJDIR | format
 Prints what is wrong and exits with 1, or prints the figures and exits with 0."""
 import os
 import re
@@ -155,6 +156,23 @@ def lengths():
     return wrong, figures
 
 
+LICENSE = "SPDX-License-Identifier: BSD-3-Clause"
+LICENSED = (".c", ".h", ".cpp", ".f", ".f90", ".F90", ".pml", ".py", ".sh", ".test", ".am", ".m4", ".ac", ".h.in")
+
+
+def licenses():
+    """Each source, and each script, names its license in its first two lines."""
+    wrong, n = [], 0
+    for path in sources(""):
+        head = read(path)[:400]
+        if not path.endswith(LICENSED) and not head.startswith("#!"):
+            continue
+        n += 1
+        if LICENSE not in "\n".join(head.split("\n")[:2]):
+            wrong.append(f"{path}: does not begin with {LICENSE}")
+    return wrong, f"{n} files name their license"
+
+
 def symbols(objdir):
     """Global symbols of each object file carry their folder's prefix."""
     wrong = []
@@ -182,7 +200,7 @@ def format_():
 
 
 def main():
-    what = {"layers": layers, "headers": headers, "lengths": lengths, "format": format_,
+    what = {"layers": layers, "headers": headers, "lengths": lengths, "format": format_, "licenses": licenses,
             "symbols": lambda: symbols(sys.argv[2])}[sys.argv[1]]
     wrong, figures = what()
     print("\n".join(wrong) if wrong else figures)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bias.pml: the device lock (src/mpid/core/thread.c): a word, and the bias to one thread, which says that it is inside instead of taking
  * the word.  Two threads take it some times, by the bias where it is theirs; who takes the word may become the one it is biased to.
  * Each has a store buffer for what it says; an atomic instruction and a system call empty it, the other one's membarrier too.

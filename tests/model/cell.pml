@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cell.pml: a body that goes through a cell of ch_shmem, again and again: the sender fills it, says that it is busy and publishes
  * a line that names it; the receiver reads it, makes its lines his own by storing what they hold already (util/copy.h), and gives
  * the cell back.  Stores become visible in any order but for release stores (as in ring.pml); the ring of lines is one word.

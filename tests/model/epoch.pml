@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* epoch.pml: meetings over lines, of src/util/epoch.h: MEMBERS that meet up to MEETINGS times and may sleep in between.
  *
  * Each has a store buffer: what it stores becomes visible later, in any order but that a release comes after what was before it.

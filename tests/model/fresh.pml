@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fresh.pml: receives that a thread begins beside who has the device lock (src/mpid/core/fresh.c).  Thread 0 begins some, each in the
  * context's list, with the context's lock, or, while the device lock is biased, with that; now and then it takes the device lock, as who
  * waits does.  Thread 1 takes the device lock again and again, and may have it biased to itself.  What is on the list is in order, so it

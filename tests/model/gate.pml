@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* gate.pml: the gate of a part of a window (src/mpi/rma/update.c): processes that update a few elements, each in one step and with no fence
  * before, and processes that update many by a kernel, which loads and stores.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* helper.pml: the helper (src/mpid/core/helper.c) beside the one thread of a program, and a process that sends.  The program waits for a
  * message, in MPI, and then computes until another one has been taken in, which only the helper can do.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* lock.pml: the lock words of a window on a node (src/mpi/rma/lock.c): one of a part, and the node's, which counts who has all parts and who
  * has, or wants, one alone.  Each process takes and gives back one of the three kinds of locks, some times, and sleeps where it must.
  *

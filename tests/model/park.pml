@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* park.pml: threads that wait while another one drives (src/mpid/core/thread.c): a parked thread runs, and looks whether somebody drives,
  * or it sleeps and must be called.  Thread 0 drives at first and leaves, as does whoever drives after it.  Each has a store buffer of one
  * store, for what it says without an atomic instruction: that it drives no longer.  Once each steps aside while it drives, without the

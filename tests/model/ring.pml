@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ring.pml: the line ring of src/util/linering.h: two producers, one of which may die between claim and publish, one
  * consumer, and a store buffer for each that lets stores to different places become visible in any order, except that a
  * release store waits for all before it and a read-modify-write for an empty buffer.

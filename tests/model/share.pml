@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* share.pml: a long message that both sides copy in pieces (mpid/core/pull.c, invariant 3): the receiver takes them from the front, the
  * sender from the back, by changing one word of the receiver's, which the next message uses again.  The sender may come late, or
  * not at all, either copy may be refused, and a receiver that has nothing left to copy sleeps until a packet comes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sleep.pml: sleeping and waking of src/util/wait.h: two producers with a store buffer each, one consumer that sleeps.
  * The producers' path has no fence: the consumer's membarrier empties their buffers between its saying that it sleeps and
  * its last look.  With FENCE_ALL the producers fence instead and the consumer has no membarrier.  With BELL it sleeps in poll:

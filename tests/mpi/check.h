@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* check.h: what the MPI test programs share.
  *
  *     int main(int argc, char **argv)

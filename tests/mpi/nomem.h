@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nomem.h: a program's k-th allocation from now on fails; for programs that then call the library, which allocates with what
  * it finds in the program. */
 #ifndef NOMEM_H

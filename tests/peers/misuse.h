@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* misuse.h: what the rows of misuse.c share. */
 #ifndef MISUSE_H
 #define MISUSE_H

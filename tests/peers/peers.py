@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What Keel refuses and its peers do not: misuse.c on Keel, MPICH and Open MPI, and the table of doc/compatibility.md.
 
   peers.py                 runs all rows, prints those that are not as the table has them, and fails if there are any

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rows_collectives.h: rows of misuse.c about collectives, groups, communicators, topologies. */
 #ifndef ROWS_COLLECTIVES_H
 #define ROWS_COLLECTIVES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rows_files.h: rows of misuse.c about files. */
 #ifndef ROWS_FILES_H
 #define ROWS_FILES_H

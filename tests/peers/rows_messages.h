@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rows_messages.h: rows of misuse.c about messages, requests, partitioned messages. */
 #ifndef ROWS_MESSAGES_H
 #define ROWS_MESSAGES_H

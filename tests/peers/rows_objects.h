@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rows_objects.h: rows of misuse.c about attributes, error handlers, info, memory, names, processes. */
 #ifndef ROWS_OBJECTS_H
 #define ROWS_OBJECTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rows_types.h: rows of misuse.c about datatypes, operations, reductions. */
 #ifndef ROWS_TYPES_H
 #define ROWS_TYPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rows_windows.h: rows of misuse.c about one-sided communication. */
 #ifndef ROWS_WINDOWS_H
 #define ROWS_WINDOWS_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi_bench compiled for MPICH's and Open MPI's ABI, on Keel's library of that ABI, beside mpi_bench compiled for the Standard ABI: in
 turns, medians of the rounds' ratios with their quartiles.  Below 1 the other ABI is the faster one.
 

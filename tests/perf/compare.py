@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Keel beside the installed peers: mpi_bench compiled with each, run alternately, medians of ratios with their spread.
 
   compare.py [--rounds N] [--time S] [--limit S] [--only WORD,...] [--json FILE] [--report FILE.html]

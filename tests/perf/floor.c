@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* floor: what this machine can do between two processes on two cores, with no library at all.
  *
  *   floor [line] [stream] [copy] [pingpong] [exchange] [store] [update]    none: all; prints rows of CSV as mpi_bench does

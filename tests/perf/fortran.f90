@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! What a call costs in Fortran more than in C, and a section as a buffer beside MPI_Pack: both sides in turns, the median of the rounds.
 module other_forms
     implicit none

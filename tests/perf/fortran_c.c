@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The C side of fortran.f90: the same calls, and a section packed by MPI_Pack. */
 #include <mpi.h>
 #include <time.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What Keel's messages and collectives within a node are to reach: Keel, the installed peers and the floor of the machine.
 
   goals.py [--rounds N] [--only PIECE,...] [--time S] [--limit S] [--seconds S] [--store FILE] [--fast FROM,BELOW]

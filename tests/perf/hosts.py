@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Collectives over several hosts: Keel, Keel without its rows over nodes ("flat"), and the installed peers, in turns.
 
   hosts.py [--hosts 2,3,4] [--nets none,rate,delay] [--ranks N] [--rounds N] [--time S] [--limit S] [--sizes 8,1K,64K,1M] [--calls apart|row]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts_floor: what bare sockets between the hosts of hosts.py do with data that must go from host to host, with no library at all.
  *
  *   hosts_floor SPACE,... CORES -n RANKS PROGRAM [-t SECONDS] [-s BYTES,...] [OPTION...] TEST    prints rows of CSV as mpi_bench does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* io.c: how fast a library reads and writes a file; with any MPI.  io FILE: a line "what value unit" each.
  *   contiguous_*       1 MiB a call, each rank its own part; "bare" is pwrite and pread
  *   view_BYTES_*       pieces of so many bytes of the ranks lie between each other; independent, and together

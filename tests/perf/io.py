@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Files: Keel beside the installed peers, run alternately; medians and ratios (above 1: Keel is better).  Below each table what the
 system does without MPI (io_floor.c), in turns with them.
 

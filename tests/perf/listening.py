@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What listeners cost: mpi_bench with nobody listening, with a listener that counts calls, with one that counts all there is to hear,
 and with mpiexec -profile.
 

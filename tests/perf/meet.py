@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What each way to work together in a node's shared memory gains over the next best one, in the cases it is chosen for.
 
   meet.py [--rounds N] [--time S] [--ranks 2,4,8] [--only WORD,...] [--without-lines PREFIX]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ofi_raw.c: what two processes do over libfabric in loops of their own, a core each, with messages, puts and gets of one endpoint
  * (FI_EP_RDM, FI_MSG, FI_RMA).
  *

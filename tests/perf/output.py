@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Ranks that print 100,000 lines each: seconds of a whole job, Keel (as it is, and with stdout buffered fully), the installed peers,
 and a floor (a write a line into a pipe of each process; output.c), in turns; medians of rounds.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """More ranks than cores: Keel, the installed peers at their defaults and at their best documented settings, and the floor.
 
   oversubscribe.py [--rounds N] [--seconds S] [--limit S] [--ranks 4,8,...] [--work S]

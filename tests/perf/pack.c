@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pack: MPI_Pack and MPI_Unpack beside loops written by hand, and what making a type costs.
  *
  *   pack [seconds a figure] [rows whose name contains this]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI_Pack and MPI_Unpack: Keel, the installed peers, and loops written by hand (pack.c).
 
   pack.py [--rounds N] [--seconds S] [--only WORD]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Partitioned messages: Keel beside the installed peers that have them, and beside a persistent send of the same bytes.
 
   part.py [--rounds N] [--seconds S]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Real programs on Keel and on Open MPI, in turns: those of Debian that are installed, as they are (doc/abi.md).
 
   programs.py [--programs WORD,...] [--ranks 2,4] [--rounds N] [--limit S] [--beside N]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* raw.h: what programs over bare sockets have in common. */
 #ifndef PERF_RAW_H
 #define PERF_RAW_H

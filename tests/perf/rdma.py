@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages and one-sided calls over libfabric (tcp;ofi_rxm) and UCX (tcp) on loopback: Keel's ch_ofi and ch_ucx, the installed peers over the same
 libraries, and the libraries alone: ofi_raw.c, and ucx_perftest where it is installed.  Over UCX there are two columns more: Keel with
 KEEL_UCX_DEATHS=no ("blind"), as the peers use UCX; and active messages of ucx_perftest on endpoints that tell of deaths ("floor"), as Keel uses

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rma.c: what one-sided calls cost; rma.py runs it with each library.  Prints "NAME VALUE UNIT" a line, of rank 0. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """One-sided calls within a node (rma.c): Keel beside the installed peers, in turns; medians of the rounds, and ratios below 1 where Keel
 is faster.  Behind them what the machine takes for the same with no library (floor.c), and Keel's ratio to that.
 

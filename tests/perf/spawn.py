@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Spawned jobs: Keel and the installed peers, in turns; medians of rounds, in ms, and the better peer's time over Keel's.
 
   spawn.py [--rounds N] [--times N] [--limit S] [--children 1,4,16]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Starting and ending a job: Keel, the installed peers, and the floor.
 
   startup.py [--rounds N] [--limit S] [--ranks 1,2,...]

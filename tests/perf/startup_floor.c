@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* startup_floor: start N copies of a program as fast as one process can, wait for all, and print how long that took.
  *
  *   usage: startup_floor N program [argument ...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages over TCP on loopback: Keel's ch_tcp, the installed peers over TCP, and two bare sockets that spin (tcp_raw.c).
 
   tcp.py [--rounds N] [--sizes 8,1024,...] [--time S]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* threads: small messages of two ranks with several threads each.  usage: threads LEVEL THREADS separate|shared SECONDS
  *
  * LEVEL is single, multiple, or funneled: then one more thread, which does nothing, is there all the time.  One thread is the main one.

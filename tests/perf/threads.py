@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Small messages of two ranks with several threads each: Keel beside the installed peers, run in turns, medians.
 
   threads.py [--rounds N] [--seconds S] [--threads 1,2,4,8]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages of derived types: Keel beside the installed peers, and beside its own contiguous messages.
 
   typed.py [--rounds N] [--seconds S] [--limit S] [--sizes BYTES,...] [--sides both,one] [--json FILE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Run a command: its output, its exit code, and the time that it and its children took."""
 import os
 import select

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The MPI programs of tests/mpi: what their comments ask for, and compiling them, once as long as nothing that goes into them changes."""
 import glob
 import hashlib

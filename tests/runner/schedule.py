@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which tests run side by side.
 
   works   keeps a core busy, or several ranks share it: as many at once as the machine has cores

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Folders with another Debian release in them (root): made, entered, left.  Sourced by tests/systems/run and findings/*.sh.
 
 suite_of() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A tool's library, generated: it defines every procedure that libmpi_abi exports, counts the calls of each, and passes them
 on: to PMPI_X, or to the next MPI_X by dlsym.  At its end it writes a line "MPI_X count" for each that was called to the file
 that the environment variable <variable> names, with the rank after it."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: extensions of MPICH and Open MPI that ask about memory of devices: none can be given to MPI. */
 #include "front_abi.h"
 

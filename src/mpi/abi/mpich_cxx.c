@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpich_cxx.c: what MPICH's library of C++ bindings (libmpicxx.so.12; Debian's libmpichcxx.so.12) asks of the library beneath it.
  *
  * It gives MPI a function of the program in C++, and then tells how it is to be called: by one of its own functions, whose first or last

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* openmpi_cxx.c: what Open MPI's library of C++ bindings (libmpi_cxx.so.40 of Open MPI 4) asks of the library beneath it.
  *
  * The bindings reach into Open MPI's objects only in functions in C of their own, ompi_cxx_*, which they call by their symbols

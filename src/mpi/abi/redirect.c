@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* redirect.c: a module for the run-time loader (LD_AUDIT, rtld-audit(7)) that puts Keel's libraries in the place of another MPI's.
  *
  * LD_LIBRARY_PATH, which mpiexec sets, does so for most programs; but a program may carry a path of its own (DT_RPATH), name a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* attr.c: the attributes of an object.
  *
  * A set is a list in the order in which the attributes were set, and a hash table of places in it; what is deleted leaves a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* keyval.c: key values: objects that users know by an int.
  *
  * The int is KEYVAL_MARK | generation << INDEX_BITS | index, so that one that was freed is found

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* keyval.h: key values, for the files of this folder. */
 #ifndef ATTR_KEYVAL_H
 #define ATTR_KEYVAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* predefined.c: the attributes that MPI itself attaches to communicators (10.1.2, 12.10).  Every communicator has them. */
 #include "config.h"
 #include <stddef.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads api.txt (the procedures) and abi-*.txt (how one ABI's programs see them)."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds the bodies: functions MPIR_Xxx at the start of a line, and what their parameters' types are."""
 
 import re

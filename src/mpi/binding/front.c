@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* front.c: the cold half of the generated front ends: what the texts of argument errors are. */
 #include "front.h"
 #include "topo.h"

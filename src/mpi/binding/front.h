@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* front.h: what every generated front end uses: from handle to object, the argument checks, and their texts.
  *
  * Inline is what an error-free call runs through; what composes texts is in front.c and cold.  Every check

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates what src/mpi/binding describes: gen.py WHAT --out DIR [--srcdir DIR] [--mutant] [FILES...]
 
     headers    include/mpi.h, include/mpicxx.h, include/mpi_const.h, src/mpi/binding/bodies.h, src/mpi/coll/forms.c, src/mpi/fortran/fort_handles.h; what has no body in FILES is marked

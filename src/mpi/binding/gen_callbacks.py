@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How the library calls functions of programs of an ABI, and the native values of their handles."""
 
 import gen_calls

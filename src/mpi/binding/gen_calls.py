@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What listeners are told of a call (mpid_listen.h): its description, and the function that tells them around it."""
 
 from headers import abi_type, fill

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpicxx.h: the C++ bindings of MPI-2, from src/mpi/cxx: the declarations of cxx.txt, whose bodies follow from api.txt.
 
 A parameter of the C procedure is a parameter of the method by its name, or the object itself, or what the method returns, or a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The three forms of each collective (src/mpi/coll/forms.c): MPIR_X, MPIR_IX and MPIR_X_init fill the same struct coll from
 their parameters, each by its name, and hand it on."""
 

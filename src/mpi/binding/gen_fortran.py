@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Fortran bindings: the entry points in C (fort_mpi.c, fort_pmpi.c), mpif.h, and the modules mpi and mpi_f08.
 
 One procedure in C serves all three forms where there is no choice buffer: a handle of mpi_f08 is a derived type of one INTEGER, its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpif.h and the modules mpi and mpi_f08: constants, types, and an interface for each procedure."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The front ends: PMPI_X and weak MPI_X for each procedure that has a body."""
 
 import re

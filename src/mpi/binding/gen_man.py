@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Man pages of section 3: one a procedure, one line for MPI_X_c, and MPI(3), which leads to all."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Between one ABI's constants and the library's own, which are the Standard ABI's (mpi_const.h).
 
 A family is what parameters of one meaning may be.  It has a function in (what a program passes) and one out (what it is told); where an

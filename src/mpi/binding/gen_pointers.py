@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Handles of an ABI in which a predefined one is the address of a variable of the library's, or of the copy that an executable made of it.
 
 The variable says what it stands for, so that a handle is read where it points to, once it is known to point to one of these variables: they

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Collectives whose arguments are refused in a process: what its entry point does for the others."""
 
 from headers import fill

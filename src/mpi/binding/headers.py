@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi.h, mpi_const.h and bodies.h, from the descriptions."""
 
 import re

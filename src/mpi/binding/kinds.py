@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The kinds of parameters: their C types in MPI_X and MPI_X_c, and what a body gets.
 
 A row is NAME small large body, where % stands for the parameter's name; `=` repeats the column before.  gen_front.py says

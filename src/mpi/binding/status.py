@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much of MPI exists, by chapter; and which procedures have a test that notices a body that does nothing."""
 
 import json

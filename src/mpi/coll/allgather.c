@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* allgather.c: MPI_Allgather, MPI_Allgatherv and their kin (7.7).  Each process's block is in its place in rbuf before an
  * algorithm starts; from there on all is done in rbuf, in blocks of rtype. */
 #include "coll.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* allreduce.c: MPI_Allreduce and its kin (7.9.6).  All processes get the same bits: each element of the result is computed once
  * and copied, or by all in the same order of operands. */
 #include "coll.h"

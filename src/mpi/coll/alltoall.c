@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* alltoall.c: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their kin (7.8).  What the three do with a block is the same. */
 #include "coll.h"
 #include "nodes.h"

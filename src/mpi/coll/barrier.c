@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* barrier.c: MPI_Barrier and its kin (7.3). */
 #include "coll.h"
 #include "nodes.h"

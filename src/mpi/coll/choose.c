@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* choose.c: the tables of algorithms, what the members of a communicator agree on, and the choice.
  *
  * Every process computes the choice for itself from things that are the same in all: the size of the call, the number

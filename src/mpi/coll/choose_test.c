@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* choose_test.c: the tables of algorithms, the choice, the trees; and that tests/mpi/coll forces every row. */
 #include <check.h>
 #include <glob.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll.h: one collective call, the rows of algorithms, and what algorithms are written with.
  *
  * An algorithm is a function of struct coll that sends and receives with the helpers below.  The helpers note the first

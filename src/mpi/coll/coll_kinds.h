@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll_kinds.h: the collectives that have a choice of algorithms. */
 #ifndef COLL_KINDS_H
 #define COLL_KINDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* count.c: what collectives count and tell of themselves: calls by kind and algorithm, the last one, and each that begins.  A
  * collective of one process counts nothing: it chooses nothing. */
 #include "config.h"

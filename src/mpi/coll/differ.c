@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* differ.c: members of a communicator that call different collectives, or the same one with other roots, operations or types (7.1).
  *
  * What a member calls stands beside its meeting at the team (MPID_Team_tell) and is part of what all have to say alike there.  So

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.c: MPI_Gather, MPI_Gatherv and their kin (7.5).  Only the root looks at rbuf, rcount(s), rtype. */
 #include "coll.h"
 #include "nodes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* halving.c: see halving.h. */
 #include "halving.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* halving.h: recursive halving: a reduction that leaves each of 2^k processes with its share of the result.
  *
  * Of p processes the first 2 * (p - 2^k) form pairs in which one takes both operands.  The 2^k that remain, numbered in

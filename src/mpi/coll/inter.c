@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* inter.c: collectives on intercommunicators that move data (inter.h). */
 #include "inter.h"
 #include "nodes.h"

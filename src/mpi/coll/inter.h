@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* inter.h: collectives on intercommunicators: what one group gives, the other group gets (7.2.2, 7.2.3).
  *
  * c->rank and c->size are of the local group.  Messages to ranks of the remote group go through c->comm; a part that is done among

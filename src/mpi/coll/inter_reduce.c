@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* inter_reduce.c: reductions on intercommunicators: each group, or the root, gets the other group's combination (inter.h).
  *
  * Input is always sbuf.  All processes of a group get the same bits: the result is computed once and copied, or by all in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* learn.c: see learn.h.
  *
  * A way is settled when enough of its calls have been timed; until then it is the one that is taken, and its figure is the least of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* learn.h: which of two ways is faster, by the times that calls took; for one communicator, collective and class of sizes.
  *
  * What is faster changes while a job runs: the cores it has may be moved apart, or together again.  So figures are never taken for granted:

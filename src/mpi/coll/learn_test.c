@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* learn_test.c: which way is taken when calls take so long: what is told is simulated, so each run is the same. */
 #include <check.h>
 #include <stdint.h>

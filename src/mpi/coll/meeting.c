@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meeting.c: nonblocking and persistent collectives at a team.
  *
  * One is carried out by the row of the blocking form.  That of an exchange is run twice: the first time (COLL_TURN_COMES) it shows what it has to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meeting.h: nonblocking collectives at a team (mpid_team.h), by a meeting, a stream, or steps: what a schedule needs of them. */
 #ifndef COLL_MEETING_H
 #define COLL_MEETING_H

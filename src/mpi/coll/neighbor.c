@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* neighbor.c: MPI_Neighbor_allgather, MPI_Neighbor_alltoall and their kin (9.6 to 9.8): a message for each edge of the
  * communicator's topology.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nodes.c: collectives of a communicator over several nodes: a part among the members of each node, which may have a team, and a part among
  * the leaders, so that nothing goes to a node twice. */
 #include "nodes.h"

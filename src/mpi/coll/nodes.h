@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nodes.h: rows that compose a part among the members of each node and a part among the nodes. */
 #ifndef NODES_H
 #define NODES_H

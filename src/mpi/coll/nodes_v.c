@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nodes_v.c: gatherv, scatterv, alltoallv and alltoallw of a communicator over several nodes.
  *
  * A process knows the lengths of its own blocks alone.  So a block of up to a limit goes by way of the leaders, behind a record (packed.h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* own.c: persistent collectives that meet at a team of their own (own.h).
  *
  * Processes may start the persistent operations of a communicator each in another order, while a team has its meetings in one order.  So an

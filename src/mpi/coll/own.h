@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* own.h: persistent collectives that meet at a team of their own. */
 #ifndef COLL_OWN_H
 #define COLL_OWN_H

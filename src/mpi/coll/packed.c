@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* packed.c: gatherv and scatterv in a binomial tree over packed blocks, for many ranks with small blocks.
  *
  * Only the root knows all counts, but everybody knows his own, and the number of ranks.  So a block of at most limit(p) bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* packed.h: blocks that travel with others, each behind a record (record.h). */
 #ifndef COLL_PACKED_H
 #define COLL_PACKED_H

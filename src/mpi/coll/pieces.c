@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pieces.c: collectives at a team that move much data, and compute nothing: in each round every process that has something for
  * others shows them a piece of each block, and every one that expects something reads its pieces.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* quick.c: the shortest collectives at an even team (mpid_team.h), by a shorter way to the same as team.c does: no struct coll, no choice.
  *
  * Who goes this way goes by facts that all members agree on and by the arguments; and says what those say who come by the long way.  If it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* record.h: what packed.c and nodes_v.c put before each block that travels with others (doc/wire.md). */
 #ifndef COLL_RECORD_H
 #define COLL_RECORD_H

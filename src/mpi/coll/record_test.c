@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is put before a block of a packed gather or scatter, byte for byte. */
 #include "record.h"
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.c: MPI_Reduce and its kin (7.9.1).  Input: sbuf, or rbuf at the root with MPI_IN_PLACE; rcount elements of rtype.
  *
  * Operands are combined in rank order: a tree's subtrees are ranges of ranks.  Where the operation does not commute the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce_scatter.c: MPI_Reduce_scatter, MPI_Reduce_scatter_block and their kin (7.10).  Input: sbuf, or rbuf with MPI_IN_PLACE;
  * block i, of rcounts[i] (or rcount) elements of rtype, is for rank i; the result goes to the start of rbuf. */
 #include "coll.h"

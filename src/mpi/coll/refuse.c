@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* refuse.c: a process refuses a collective because of its arguments.
  *
  * It cannot play its part, and the others may have found nothing wrong.  So it says so to all members by packets (MPID_Refuse), and breaks

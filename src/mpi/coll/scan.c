@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* scan.c: MPI_Scan, MPI_Exscan and their kin (7.11).  Operands are combined in rank order. */
 #include "coll.h"
 #include "nodes.h"

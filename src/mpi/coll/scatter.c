@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* scatter.c: MPI_Scatter, MPI_Scatterv and their kin (7.6).  Only the root looks at sbuf, scount(s), stype; rbuf may be
  * MPI_IN_PLACE there. */
 #include "coll.h"

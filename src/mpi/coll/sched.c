@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sched.c: nonblocking and persistent collectives: schedules, noted down and carried out.
  *
  * An algorithm is run once, in a manner in which its helpers note down what they would do (sched.h).  The schedule is

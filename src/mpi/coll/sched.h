@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sched.h: schedules: what an algorithm would do, noted down as steps that are done later (sched.c).
  *
  * The helpers of coll.h call these while a call is being noted. */

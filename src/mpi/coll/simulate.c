@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* simulate.c: the schedules of collectives, as they are noted and carried out (sched.c), for thousands of ranks in one process.
  *
  *     simulate [RANKS [NODES [WORD ...]]]      words: names of collectives

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* slices.c: reductions of much data at a team.
  *
  * In each round every process shows the others the parts of its operand that they are to combine, combines its own part, its slice,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* steps.c: what is common to the collectives that work at a team's benches. */
 #include "steps.h"
 #include <string.h>

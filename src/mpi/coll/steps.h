@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* steps.h: collectives on much data at a team, a bit at a time (MPID_Steps_* in mpid_team.h).
  *
  * The data is worked on in rounds.  On each bench there is room for a few rounds, used in turn, of some chunks each; what is in a

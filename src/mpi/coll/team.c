@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c: collectives at a team (mpid_team.h).
  *
  * A meeting: each process shows a few bytes, the last to come combines, all read.  It takes one turn of a process, which is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* temps.c: memory of temporary data of collectives.
  *
  * Long blocks are kept for later calls: the system would take their pages back and give new ones, which takes as long as copying

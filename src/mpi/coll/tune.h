@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tune.h: rules of KEEL_COLL that hold for some sizes: kind:BYTES:RANKS=algorithm (doc/collectives.md). */
 #ifndef COLL_TUNE_H
 #define COLL_TUNE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ways.c: which way much data goes within a team (ways.h).
  *
  * Invariants

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ways.h: the two ways of much data within a team, and which one is faster.
  *
  * Shown: at the benches, copied twice or more by two processes at once (pieces.c, slices.c).  Read: straight out of the other's memory

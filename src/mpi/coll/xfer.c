@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* xfer.c: what algorithms are written with: messages, trees, blocks. */
 #include "sched.h"
 

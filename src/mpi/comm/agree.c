@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* agree.c: the maximum of a few numbers over some processes: up a wide tree, and down again, without ever blocking.  Where
  * there are two sides each has its tree, and the roots tell each other what they have heard.
  *

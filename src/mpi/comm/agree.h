@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* agree.h: what those who make a communicator agree on, step by step, so that it can be done without blocking. */
 #ifndef COMM_AGREE_H
 #define COMM_AGREE_H

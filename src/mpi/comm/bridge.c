@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bridge.c: an intercommunicator of two groups that have just been introduced to each other, and have nothing else in common. */
 #include "make.h"
 #include "err.h"

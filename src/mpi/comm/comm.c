@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* comm.c: the communicator object: the predefined ones, making, referring to and freeing them.
  *
  * Invariants

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* context.c: the context ids of a new communicator, which are new to all of its processes.
  *
  * Votes are about steps, which count up without end; a step stands for the MPID_CONTEXT_IDS ids of a communicator, and after

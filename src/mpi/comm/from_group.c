@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* from_group.c: communicators made without another one: MPI_Comm_create_from_group, MPI_Intercomm_create_from_groups.
  *
  * The messages go through a communicator of all processes of the job that no program sees; it takes part in nothing else, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hints.c: what info says about a communicator (8.4.4), kept until MPI_Comm_get_info asks.
  *
  * Every assertion and wish is false until the user sets it; other keys are ignored, as are values that are neither true nor false, and a

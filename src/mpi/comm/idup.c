@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* idup.c: MPI_Comm_idup: as dup, but the agreement on the context goes on by itself (drive.h).
  *
  * The new communicator is there at once, complete but for its context: error handler, attributes and hints are those of the

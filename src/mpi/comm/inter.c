@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* inter.c: intercommunicators: making one of two sides, dividing it, merging it.
  *
  * The two sides are two groups without a common process; each has a root that can reach the other.  What one side must

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* make.h: making a communicator, for the files of this folder. */
 #ifndef COMM_MAKE_H
 #define COMM_MAKE_H

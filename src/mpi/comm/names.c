@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* names.c: what processes of different jobs call each other.
  *
  * A global rank is this process's number of another one; processes of one job have the same numbers for each other, those of other jobs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* parts.c: communicators of some members of another one that no program sees, made without blocking: first all agree on their contexts, then
  * that each has been able to use them. */
 #include "agree.h"

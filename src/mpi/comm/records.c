@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* records.c: introducing groups of different jobs to each other (records.h). */
 #include "records.h"
 #include <stdlib.h>

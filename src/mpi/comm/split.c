@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* split.c: MPI_Comm_split: everybody says its color and key, and each makes the group of its own color; of an
  * intercommunicator each side does so, and learns what the other one said. */
 #include "make.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* split_type.c: MPI_Comm_split_type: dividing a communicator by what its processes share.
  *
  * A type of split gives each process a color.  With MPI_COMM_TYPE_HW_UNGUIDED that is done in common: everybody says where it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* array.c: MPI_Type_create_subarray and MPI_Type_create_darray (MPI 5.0, 6.1.3 and 6.1.4).
  *
  * Both go through the dimensions from the fastest to the slowest; after each, the type is one line (plane, ...) of the

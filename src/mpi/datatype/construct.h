@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* construct.h: making a datatype object: the ADI's part is made by an MPID_Type_* call, the rest here. */
 #ifndef MPIR_CONSTRUCT_H
 #define MPIR_CONSTRUCT_H

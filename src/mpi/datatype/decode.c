@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* decode.c: how a datatype was made (MPI_Type_get_envelope, MPI_Type_get_contents). */
 #include "type.h"
 #include "err.h"

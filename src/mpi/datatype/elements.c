@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* elements.c: from bytes to entries and basic elements, and back.
  *
  * A type map is walked through the types a datatype was made of: whole copies are counted by division, and at most one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pack.c: MPI_Pack and MPI_Pack_external with their like, and copies within the process. */
 #include <string.h>
 #include "type.h"

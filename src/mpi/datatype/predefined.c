@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* predefined.c: the predefined datatypes: static objects, made at compile time from the rows of basic.h. */
 #include <stddef.h>
 #include <stdlib.h>

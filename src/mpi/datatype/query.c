@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* query.c: sizes, bounds, addresses and names. */
 #include "config.h"
 #include <stdio.h>

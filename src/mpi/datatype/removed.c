@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* removed.c: what MPI 3.0 removed (and MPI_Type_count, which 1.1 did) and has no body of another name. */
 #include <limits.h>
 #include "type.h"

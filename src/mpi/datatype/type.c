@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* type.c: datatype objects: made, named, committed, released.
  *
  * A type references the types it was made of (for MPI_Type_get_contents and for counting elements); their layouts are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* unnamed.c: finding predefined types: by size (MPI_Type_match_size), by what Fortran needs (MPI_Type_create_f90_*), by
  * value and index (MPI_Type_get_value_index).
  *

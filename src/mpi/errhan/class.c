@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* class.c: the standard's error classes, in words. */
 #include "config.h"
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* code.c: error classes and codes that the user adds (10.5.1), and MPI_Error_class.
  *
  * A user's class or code is MPI_ERR_LASTCODE + 1 + its place in the table.  All calls are thread-safe and may

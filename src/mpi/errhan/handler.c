@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* handler.c: error handlers as objects, those of communicators, the default one of files, and the initial one. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* report.c: the way of an error to the user: its full text, and the handler of the object it concerns. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* callback.c: calling functions that a Fortran program gave: attributes, error handlers, operations, generalized requests.
  *
  * All arguments are addresses; handles are INTEGERs, and so the derived types of mpi_f08; the error code is the last argument.

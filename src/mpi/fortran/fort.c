@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fort.c: what the Fortran entry points share, and the procedures that C does not have. */
 #include "fort.h"
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fort.h: what the generated Fortran entry points are made of.
  *
  * They call the library as a C program does, so that a tool around MPI_X sees each call once; whatever else they need they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* section.c: array sections whose elements lie apart, as buffers.
  *
  * A buffer is the sequence of the section's elements.  What stands for it in a call:

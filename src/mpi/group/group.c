@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* group.c: the group object: members as a range or a table, lookup by global rank, references.
  *
  * Invariants

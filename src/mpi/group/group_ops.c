@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* group_ops.c: the procedures on groups (8.3): all O(n) in what they are given, whatever the lists hold; what they keep is
  * O(result). */
 #include "group.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fortran.c: what the program has said of its Fortran compiler (21.4.1).
  *
  * Until it says so, INTEGER, REAL and LOGICAL have 4 bytes, DOUBLE PRECISION 8, as src/mpid/include/basic.h has them.  A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* version.c: what the ABI is that a program was compiled for: its version, the sizes of its integers. */
 #include "bodies.h"
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* abi.h: user callbacks, stored with their calling convention, and what a front end must do to call one.
  *
  * The bodies know no ABI: a callback is {function, convention, extra state, the front end it came through}.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* any.h: what a look at many requests found besides the one it handed out.
  *
  * MPI_Waitany over n requests looks at all of them, in the front, too, which turns handles into objects.  So that n calls

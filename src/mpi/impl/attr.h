@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* attr.h: attributes (caching, 8.7) of communicators, datatypes and windows, as other chapters meet them.
  *
  * An object that can have attributes has a field `void *attributes`, NULL at first, which attr.c finds by the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bsend.h: what other chapters need of buffered sends. */
 #ifndef MPIR_BSEND_H
 #define MPIR_BSEND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* callback.h: entering the library where the process may have several threads, and functions of the program that the library calls. */
 #ifndef MPIR_CALLBACK_H
 #define MPIR_CALLBACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* calls.h: what listeners are told of the calls of MPI (mpid_listen.h).
  *
  * A procedure of the front end begins with a look at MPIR_env.listened, where it does not run plainly.  While somebody listens it calls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* comm.h: communicators. */
 #ifndef MPIR_COMM_H
 #define MPIR_COMM_H

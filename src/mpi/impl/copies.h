@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* copies.h: what libmpifort_abi gives to this library: copies of buffers, and a function for the runs of a datatype.  It includes nothing
  * of either. */
 #ifndef MPIR_COPIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* drive.h: operations of several steps that go on by themselves, whatever the process waits for. */
 #ifndef MPIR_DRIVE_H
 #define MPIR_DRIVE_H

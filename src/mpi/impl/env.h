@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* env.h: the state of the library in this process.
  *
  * The library is up while somebody uses it: the world model (MPI_Init to MPI_Finalize), or a session.  The ADI may stay up

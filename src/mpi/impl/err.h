@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* err.h: from a failed body to the user's error handler.
  *
  * A body decides an error with MPIR_Err and returns its class; the generated front passes it to

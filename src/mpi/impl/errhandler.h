@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* errhandler.h: error handlers. */
 #ifndef MPIR_ERRHANDLER_H
 #define MPIR_ERRHANDLER_H

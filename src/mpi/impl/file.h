@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* file.h: files (chapter 15), as other chapters meet them. */
 #ifndef MPIR_FILE_H
 #define MPIR_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* group.h: an ordered set of processes, by global rank; a range with a stride where it can be, else a table.
  */
 #ifndef MPIR_GROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* info.h: info objects, and what other chapters ask of one. */
 #ifndef MPIR_INFO_H
 #define MPIR_INFO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* leaks.h: what the program leaves when it calls MPI_Finalize (KEEL_LEAKS). */
 #ifndef MPIR_LEAKS_H
 #define MPIR_LEAKS_H

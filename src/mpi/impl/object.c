@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* object.c: the slabs behind the handles, the table of predefined objects, and the int form of a handle. */
 #include "object.h"
 

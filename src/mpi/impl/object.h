@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* object.h: the objects behind MPI's handles, one slab a kind, and the native (Standard ABI) coding of a
  * handle.
  *

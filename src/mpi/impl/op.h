@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* op.h: reduction operations. */
 #ifndef MPIR_OP_H
 #define MPIR_OP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* p2p.h: messages between the members of a communicator, for the library's own use (collectives, communicator
  * creation): typed, with the collective context unless told otherwise; nothing here calls an error handler.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* parent.h: the processes that spawned this job (src/mpi/spawn). */
 #ifndef MPIR_PARENT_H
 #define MPIR_PARENT_H

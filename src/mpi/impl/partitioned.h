@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* partitioned.h: what others must know of partitioned messages (src/mpi/part). */
 #ifndef MPIR_PARTITIONED_H
 #define MPIR_PARTITIONED_H

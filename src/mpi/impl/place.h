@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* place.h: where this process runs, for MPI_Comm_split_type and MPI_Get_hw_resource_info (src/mpi/comm/place.c). */
 #ifndef MPIR_PLACE_H
 #define MPIR_PLACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* profile.h: where the time goes (KEEL_PROFILE, mpiexec -profile). */
 #ifndef MPIR_PROFILE_H
 #define MPIR_PROFILE_H

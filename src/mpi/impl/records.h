@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* records.h: what processes of other jobs are told of the members of a group, so that they can introduce these to their ADI. */
 #ifndef MPI_IMPL_RECORDS_H
 #define MPI_IMPL_RECORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* request.h: requests above the ADI. */
 #ifndef MPIR_REQUEST_H
 #define MPIR_REQUEST_H

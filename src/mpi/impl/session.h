@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* session.h: sessions. */
 #ifndef MPIR_SESSION_H
 #define MPIR_SESSION_H

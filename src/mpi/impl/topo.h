@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* topo.h: the virtual topology of a communicator (chapter 9), as other chapters meet it. */
 #ifndef MPIR_TOPO_H
 #define MPIR_TOPO_H

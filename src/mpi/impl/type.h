@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* type.h: datatypes: the ADI's layout plus what MPI remembers of how a type was made. */
 #ifndef MPIR_TYPE_H
 #define MPIR_TYPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* win.h: windows, as other chapters meet them; src/mpi/rma has the rest. */
 #ifndef MPIR_WIN_H
 #define MPIR_WIN_H

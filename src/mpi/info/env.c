@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* env.c: MPI_INFO_ENV and MPI_Info_create_env: how this process was started (12.2.2).
  *
  *   command, argv   from argc and argv if they are given, else as the kernel knows them

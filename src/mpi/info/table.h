@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* table.h: pairs and changes without checks or lock, for the files of this folder. */
 #ifndef INFO_TABLE_H
 #define INFO_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* beside.c: other MPI libraries in this process (doc/abi.md, "Two libraries in one process").
  *
  * A process may load several: the program is linked to one, a library or an extension module to another.  The run-time loader takes

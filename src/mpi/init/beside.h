@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* beside.h: other MPI libraries in this process. */
 #ifndef MPIR_BESIDE_H
 #define MPIR_BESIDE_H

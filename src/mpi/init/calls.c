@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* calls.c: see calls.h.
  *
  * The description of a procedure is a text (gen_calls.py), so that a library which nobody listens to has no tables to relocate; it is

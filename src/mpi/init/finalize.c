@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* finalize.c: leaving MPI, in order or at once.
  *
  * First the delete callbacks of attributes run.  When MPI_Finalize returns, nobody needs this process any more:

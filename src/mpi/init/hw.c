@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hw.c: MPI_Get_hw_resource_info (10.1.2): which hardware resources this process may use one instance of. */
 #include "bodies.h"
 #include "place.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* init.c: entering MPI: MPI_Init, MPI_Init_thread, and what may be asked about it at any time. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* inquiry.c: versions, names, the clock (10.1, 10.6). */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* leaks.c: see leaks.h.
  *
  * The objects that live are in the slabs of their kinds, and the messages in the queues of the core; a note an object tells which call

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* library.c: the library goes up with its first user, the world model or a session, and down with its last.
  *
  * The ADI is the same for all users, and does not come and go with each of them:

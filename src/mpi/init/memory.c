@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: MPI_Alloc_mem and MPI_Free_mem (10.2).
  *
  * A block lies on a cache line, or on what the info key mpi_minimum_memory_alignment asks for; the line before it says where the

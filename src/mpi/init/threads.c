@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* threads.c: see callback.h.
  *
  * A process that has one thread takes no lock, whatever level it was granted.  The first call that finds more threads sets the mode for

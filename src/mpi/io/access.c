@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* access.c: the calls that read and write: where they begin in the file, and in which form they end.
  *
  * Collective ones may be made together (collective.c).  Others that are nonblocking are made by another thread. */

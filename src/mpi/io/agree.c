@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* agree.c: agreement of a file's processes: that all is well, or what has gone wrong; that they have said the same. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* collective.c: access together, in two phases.
  *
  * Some processes (aggregators) access the file for all: each has a part of the range that all touch, and goes through it window by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* engine.c: one access of one process to its file: bytes of the view's data from or to memory.
  *
  * Data go in chunks through a packed form, which is the program's buffer itself where that is contiguous.  Between the packed form and the

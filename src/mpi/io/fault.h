@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fault.h: stores to a mapping of a file that may become shorter meanwhile. */
 #ifndef IO_FAULT_H
 #define IO_FAULT_H

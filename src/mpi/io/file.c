@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* file.c: files as objects: open, close, delete, their size and what was said of them at the start. */
 #include "config.h"
 #include "bodies.h"

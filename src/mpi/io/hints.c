@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hints.c: the info keys of files, and what they set.
  *
  * The names are the standard's, those of ROMIO and those of Open MPI, which programs pass.  Values that make no sense are passed over, as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* io.h: what the parts of the chapter on files share. */
 #ifndef IO_H
 #define IO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* lustre.c: stripes of a file of Lustre, which lie on several servers: asked for when the file is made (hints striping_factor and
  * striping_unit), and looked up when it is opened.
  *

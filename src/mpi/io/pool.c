@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pool.c: a few threads that access files while the program goes on.
  *
  * They begin with the first job, and end when there has been none for a while, or with MPI.  They take no signals.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranges.c: a table of ranges of a file, each of an access that has it or waits for it.
  *
  * Invariants

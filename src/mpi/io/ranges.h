@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranges.h: ranges of a file that accesses in atomic mode have for themselves, in memory that all processes of the file share. */
 #ifndef IO_RANGES_H
 #define IO_RANGES_H

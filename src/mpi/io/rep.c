@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rep.c: how data are represented in a file: native, internal, external32, and what the program has registered.
  *
  * A type "there" is the same type with its basic types as long as they are in the file: it is made as the program made it, from other

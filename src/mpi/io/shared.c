@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* shared.c: the shared file pointer: one number of 64 bits that rank 0 makes, updated by one atomic operation.
  *
  * It is in memory that the processes of rank 0's node share: each of them does that by itself.  For others the core does it (MPID_Atomic).

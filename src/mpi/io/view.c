@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* view.c: what of a file a process sees, and where in the file its data lie. */
 #include "config.h"
 #include "bodies.h"

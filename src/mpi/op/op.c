@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* op.c: reduction operations: the predefined ones, which mpid_op.h computes, those of the user, MPI_Reduce_local. */
 #include <limits.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bits.h: sets of partitions, a bit each.  Ranges are [low, high], both in it. */
 #ifndef MPIR_PART_BITS_H
 #define MPIR_PART_BITS_H

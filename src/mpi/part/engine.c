@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* engine.c: channels that go on by themselves, whatever the process waits for, and those whose request has been freed.
  *
  * A channel is listed while it is in a round (a sender: while something of it waits that is ready), owes an acknowledgement, or is an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* part.c: partitioned requests, made. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* part.h: partitioned messages (chapter 5), as the two sides share them.
  *
  * A request of MPI_Psend_init and the one of MPI_Precv_init that it matches are the two ends of a *channel*, which the

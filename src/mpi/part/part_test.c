@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The heads of partitioned messages, byte for byte. */
 #include "part.h"
 #include <check.h>

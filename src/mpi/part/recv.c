@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* recv.c: the receiving end of a channel: matched, and its pieces taken. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* send.c: the sending end of a channel: partitions become ready, and travel. */
 #include "config.h"
 #include "bodies.h"

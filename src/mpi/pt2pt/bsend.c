@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bsend.c: sends in buffered mode: at once if the device takes the message, else through the attached buffer.
  */
 #include "config.h"

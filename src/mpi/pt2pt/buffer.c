@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* buffer.c: the buffers of buffered sends: attached, flushed, detached.  Invariants are in buffer.h. */
 #include "config.h"
 #include "bodies.h"

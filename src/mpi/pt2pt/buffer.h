@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* buffer.h: a buffer for buffered sends (4.6): of the process, a session, or a communicator.
  *
  * Invariants

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* isendrecv.c: send and receive at once, nonblocking (MPI 4.0): one request that stands for two. */
 #include "config.h"
 #include "bodies.h"

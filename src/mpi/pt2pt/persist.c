@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* persist.c: persistent requests for sends and receives (4.9); buffered mode is in bsend.c.
  *
  * The request keeps the arguments in the very fields in which the ADI wants them (mpid.h: an operation leaves them as

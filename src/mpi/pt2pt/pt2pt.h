@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pt2pt.h: what the bodies of this chapter share. */
 #ifndef MPIR_PT2PT_H
 #define MPIR_PT2PT_H

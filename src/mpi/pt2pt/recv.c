@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* recv.c: receives and probes, by envelope and by matched message (4.2, 4.7.2, 4.8). */
 #include "config.h"
 #include "bodies.h"

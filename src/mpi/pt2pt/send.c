@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* send.c: sends in standard, synchronous and ready mode (3.4, 4.7.2), the last as standard ones; buffered mode is in bsend.c. */
 #include "config.h"
 #include "bodies.h"

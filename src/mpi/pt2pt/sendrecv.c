@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sendrecv.c: send and receive at once, blocking (4.11), and the library's own form of it (p2p.h). */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* any.c: the notes that any.h explains. */
 #include "config.h"
 #include "any.h"

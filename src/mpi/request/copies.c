@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* copies.c: buffers that are copies of the program's (array sections of Fortran), given to a request.
  *
  * The operation may be over already: then they are brought back here, else by whoever completes it. */

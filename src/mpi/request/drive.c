@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* drive.c: operations that go on by themselves (drive.h), advanced by the ADI after each look at the devices.
  *
  * Those that can say what they wait for sleep until it comes, so that a look at the devices costs the same however many are in flight;

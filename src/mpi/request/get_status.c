@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* get_status.c: looking at requests without completing them (4.7.6).  An error of the operation is reported by the call
  * that completes it; here only that a generalized request's query function failed. */
 #include "config.h"

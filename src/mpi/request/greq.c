@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* greq.c: generalized requests (14.2): the operation is the program's, which says when it is complete, perhaps from
  * another thread while this one sleeps in MPI_Wait.
  *

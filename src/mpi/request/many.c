@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* many.c: completion of all, or of some, of many requests.
  *
  * A pass over n requests is O(n), and so is a whole Waitall: it waits for one after the other, and each

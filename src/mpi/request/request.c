@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* request.c: requests as objects: made, at rest, released, detached, cancelled. */
 #include "config.h"
 #include "bodies.h"

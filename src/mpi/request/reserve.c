@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* reserve.c: see reserve.h. */
 #include "config.h"
 #include "reserve.h"

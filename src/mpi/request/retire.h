@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* retire.h: what all wait and test forms do with a complete request. */
 #ifndef MPIR_RETIRE_H
 #define MPIR_RETIRE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* start.c: persistent requests, started (4.9); they are made where their operation is at home. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* status.c: the fields of a status (counts are the datatype chapter's). */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* wait.c: completion of one request, or of one of many. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* check.c: KEEL_CHECK_RMA: accesses of one epoch that conflict, found by the target.
  *
  * All accesses but those of a process to its own part go by messages then, so the target meets every one of them.  It keeps what was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c: accesses to memory that is not mapped here by the device's own put, get and update: to a target of this node by its key in the
  * control block, to one of another node by a key that it is asked for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* dynamic.c: memory that is attached to dynamic windows: regions by address, none overlaps another. */
 #include "config.h"
 #include "bodies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* lock.c: locks of the parts of a node, which are words in its control block.  The target takes no part.
  *
  *   the word of a part   how many have it shared, or ALONE; WAITED: somebody sleeps on it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* make.c: windows are made and freed.
  *
  * The window has a communicator of its own.  The members of each node tell the first of them the sizes of their parts; it allots a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* query.c: what a window is asked for: its attributes, name, group, info, and the memory of another process. */
 #include "config.h"
 #include "bodies.h"

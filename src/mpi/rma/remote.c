@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* remote.c: the origin's half of operations on memory that is not mapped here.
  *
  * An operation is a message to the target (struct rma_msg) in the window's context.  Up to RMA_INLINE bytes of data travel in it, more

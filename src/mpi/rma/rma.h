@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rma.h: what the files of this folder share: how a window looks from inside.
  *
  * A target is reached in one of two ways, chosen when the window is made.  Where its memory is mapped here (it is this process's own, or a

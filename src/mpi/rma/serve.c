@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve.c: the target's half of operations that come as messages (remote.c).
  *
  * A ring of receives takes the messages of all origins.  Each is executed when its turn comes, in whatever call of MPI this process is:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* update.c: accumulates, element by element, each as one step.
  *
  * One mechanism for an element of a window, which follows from its type and address alone, so that all who update it agree, whether they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kinds.c: the kinds of memory that buffers may lie in: mpi_memory_alloc_kinds (12.4.3).
  *
  * All memory of this library's processes is alike to it, so it supports what the standard defines, in any combination, and nothing else. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pset.c: sets of processes (12.3.2).  They are what the launcher made of the job, so they never
  * change:
  *

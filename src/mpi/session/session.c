@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* session.c: sessions begin and end (12.3.1), each for itself: neither waits for another process, but for what this one has sent.
  *
  * A session that ends has no synchronization to do: when its messages have left this process nobody needs it any more, and

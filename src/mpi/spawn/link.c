@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* link.c: ports and the connections through them (link.h).
  *
  * A port name is  keel:SECRET:PORT:HOST:ADDRESS,ADDRESS,...  with a secret of 16 bytes and a number for the host, both in hexadecimal, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* link.h: a connection between two processes that do not know each other yet: roots of groups that connect, parent and child, the two of
  * MPI_Comm_join.  It lasts until the groups have been introduced to each other; from then on messages go the ADI's ways. */
 #ifndef SPAWN_LINK_H

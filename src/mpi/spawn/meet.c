@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meet.c: how two groups meet (meet.h).
  *
  *   1. Each process opens what reaches other jobs; the root gathers what others must be told of each member (a record).

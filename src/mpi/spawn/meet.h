@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meet.h: two groups that do not know each other become the groups of an intercommunicator. */
 #ifndef SPAWN_MEET_H
 #define SPAWN_MEET_H

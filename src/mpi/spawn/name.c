@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* name.c: MPI_Publish_name, MPI_Lookup_name, MPI_Unpublish_name: the user's name service (util/publish.h). */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* spawn.c: MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_get_parent.
  *
  * A spawned job has an mpiexec of its own, which the root starts with the commands as sections of its command line, so whatever

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* spawn.h: what the files of this folder share. */
 #ifndef SPAWN_SPAWN_H
 #define SPAWN_SPAWN_H

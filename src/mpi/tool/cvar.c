@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cvar.c: control variables: the rows of knobs.
  *
  * A knob without `changed` is read when MPI starts: it can be written while MPI does not run, and not now while it does.  One

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* event.c: event types, their one source, and registrations. */
 #include "config.h"
 #include "mpit.h"

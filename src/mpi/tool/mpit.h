@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpit.h: what the files of MPI_T share.
  *
  * Nothing here exists until MPI_T_init_thread: variables, events and categories are the rows of src/util/knob.h, counter.h and

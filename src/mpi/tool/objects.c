@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* objects.c: how many objects of MPI there are now, and whether MPI runs. */
 #include "config.h"
 #include "mpit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pvar.c: performance variables: the rows of counters; and sessions. */
 #include "config.h"
 #include "mpit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* raise.c: from an event of the library to the callbacks that tools have registered for it.
  *
  * Invariants

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tool.c: beginning and end of MPI_T, its handles, and how strings are returned. */
 #include "config.h"
 #include "mpit.h"

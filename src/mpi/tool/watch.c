@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* watch.c: handles of performance variables: to start, stop, read, write and reset.
  *
  * Invariants

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cart.c: Cartesian topologies.  Ranks are numbered in row-major order: the last coordinate varies fastest. */
 #include "topo.h"
 #include "topology.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* dims.c: MPI_Dims_create: the division of n into k factors that are as close to each other as possible.
  *
  * Of all divisions d[0] >= d[1] >= ... >= d[k-1] with the product n the one with the smallest d[0] - d[k-1]; of these the

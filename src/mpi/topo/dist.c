@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* dist.c: distributed graph topologies: a process keeps its own edges.
  *
  * MPI_Dist_graph_create brings each edge to its two ends: who knows edges of a process sends it one message, and a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fit.c: dividing a graph into parts of given sizes.
  *
  * Several divisions are tried: vertices in ascending order cut into pieces, the same of orders that the caller knows to be good

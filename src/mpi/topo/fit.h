@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fit.h: divide the vertices of a weighted graph into parts of given sizes, so that little leads from part to part.  Knows
  * nothing of MPI; the same input gives the same result everywhere. */
 #ifndef TOPO_FIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fit_test.c: divisions whose best is known: grids into blocks, clusters, and that nothing becomes worse. */
 #include <check.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* remap.c: reordering.  The graph is divided among the nodes, each node's part among its packages, NUMA nodes and caches
  * of level 3 where ranks are bound to these, and what is left goes in ascending order.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* remap.h: which process gets which rank of a new communicator, so that neighbors are near each other. */
 #ifndef TOPO_REMAP_H
 #define TOPO_REMAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tiles.h: orders of the cells of a grid, for dividing it into blocks. */
 #ifndef TOPO_TILES_H
 #define TOPO_TILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.h: the topology object, and what the files of this folder share. */
 #ifndef TOPO_TOPOLOGY_H
 #define TOPO_TOPOLOGY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* completion.c: the paper's routines for completion, which name sends and receives apart. */
 #include "mpid.h"
 

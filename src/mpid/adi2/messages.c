@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* messages.c: the paper's routines for messages, by the description that the core takes (mpid_p2p.h). */
 #include "mpid.h"
 

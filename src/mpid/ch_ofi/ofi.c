@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ofi.c: the device over libfabric, a plug-in.  What is not libfabric's is in src/mpid/rdm.
  *
  * A provider is chosen by what it can do: reliable datagrams (FI_EP_RDM) with FI_MSG, and FI_RMA if there is.  Of those that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* self.c: the device of a process to itself.
  *
  * Invariants

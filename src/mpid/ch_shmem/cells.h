@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cells.h: the cells of this rank, as their owner sees them.
  *
  * Invariants

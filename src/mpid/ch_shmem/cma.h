@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cma.h: reading another process's memory in one copy, where the kernel allows it. */
 #ifndef SHMEM_CMA_H
 #define SHMEM_CMA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* layout.h: what a rank's area of the segment holds.  All zero is a rank that nobody has opened yet.
  *
  *   struct shm_area             control lines and the rings the rank receives from; lanes that nobody has cost nothing

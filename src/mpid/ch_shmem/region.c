@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* region.c: memory of peers.
  *
  * Memory within the job's segment every process of the node has mapped: its key is where it begins there, and a peer loads, stores

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* region.h: memory that peers put to and get from (region.c), and what it needs of the device. */
 #ifndef SHMEM_REGION_H
 #define SHMEM_REGION_H

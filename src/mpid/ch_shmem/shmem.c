@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* shmem.c: the device for ranks of one node: rings of lines a receiver, cells for larger bodies.
  *
  * Invariants (those of the ring and of the cells are in util/linering.h and cells.h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mailbox.h: what ch_stub keeps in a rank's area of the segment; all zero is an empty mailbox. */
 #ifndef STUB_MAILBOX_H
 #define STUB_MAILBOX_H

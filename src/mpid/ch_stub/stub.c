@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* stub.c: the device to copy when you write one (doc/porting-a-device.md).
  *
  * It is whole and right, and slow: each rank has one mailbox in the segment that holds one packet.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* count.c: what ch_tcp counts and tells of its connections. */
 #include "device.h"
 #include "tcp.h"

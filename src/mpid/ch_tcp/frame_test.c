@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What ch_tcp puts on the wire, byte for byte. */
 #include "frame.h"
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* link.c: how a connection comes and goes (tcp.h has the states and what must hold). */
 #include "tcp.h"
 #include <errno.h>

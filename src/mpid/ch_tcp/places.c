@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* places.c: at which addresses this process can be reached, and where it looks for a peer.
  *
  * A process listens at loopback if all ranks are on one node and it meets no other job, else at all its host's addresses (or at KEEL_TCP_HOST), and tells

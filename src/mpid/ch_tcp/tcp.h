@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tcp.h: the parts of ch_tcp: tcp.c (the device, its progress), places.c (addresses), link.c (how a connection comes and
  * goes), stream.c (bytes and packets on one).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ucx.c: the device over UCX, a plug-in.  What is not UCX's is in src/mpid/rdm.
  *
  * A packet is an active message: struct rdm_head is its header, the body its data.  UCX keeps what has come until it has been

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* updates.c: does an endpoint's transport update the memory of its peer by itself, as one step to the processors there, too?
  *
  * UCX takes updates by any endpoint, and where the transport has none it emulates them by messages: up to 1.13 always, from 1.18 on

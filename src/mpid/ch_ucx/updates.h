@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* updates.h: which transports of UCX update memory of a peer by themselves (updates.c). */
 #ifndef UCX_UPDATES_H
 #define UCX_UPDATES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Contexts: a queue pair for each context id, made when first met: by CommInit, by a receive, or by a message that came
  * before either.  So messages for a communicator that this process has not made yet simply wait in its queue.
  *

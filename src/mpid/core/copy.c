@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* copy.c: packing and unpacking.
  *
  * A range of the packed form is at most two partial iterations of each loop around full ones: the walkers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* copy.h: the only functions that read and write user buffers through a datatype.
  *
  * The packed form of (buf, count, t) is its bytes in type map order, count * t->size of them.  Any part of it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* core.h: what the files of the protocol core share: its state in this process, peers, contexts, operations.
  *
  * Owners: devset.c devices and peers; context.c contexts; match.c the queues of a context; send.c and recv.c the two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the core counts and tells of itself (util/counter.h, util/event.h). */
 #include "mem.h"
 

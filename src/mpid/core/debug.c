@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Debugging (section 8): where the output goes, traces of packets, and the end when an invariant breaks. */
 #include "core.h"
 #include <stdarg.h>

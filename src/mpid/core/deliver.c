@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What devices bring: packets come in here, whatever the device. */
 #include "core.h"
 #include <stdlib.h>

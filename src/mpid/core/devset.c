@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The device set: which devices this process has open, and which of them talks to whom.
  *
  * The choice: of the devices that reach a peer and take it, the one of least latency, then of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which devices a process uses, told once by rank 0 if KEEL_SHOW_DEVICES asks for it. */
 #include "core.h"
 #include <stdarg.h>

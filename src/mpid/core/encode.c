@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* encode.c: a datatype as bytes, and back (MPID_Type_encode, MPID_Type_decode).
  *
  * The bytes are a version, records, and the type.  A record is a layout, a list or a signature; it refers to earlier records

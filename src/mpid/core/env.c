@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Beginning, end, and what a process may ask of its surroundings. */
 #include "config.h"
 #include "core.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* external.c: to and from external32.
  *
  * Bytes go between the user's buffer and a window in the native packed form (copy.h), and are converted between the window

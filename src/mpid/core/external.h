@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* external.h: the representation "external32" (MPI 5.0, 15.5.2): big-endian, sizes of its own, no gaps. */
 #ifndef MPID_EXTERNAL_H
 #define MPID_EXTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* failed.c: which processes of a communicator are lost.
  *
  * One state a communicator, brought up to date when somebody asks and more of the job's processes are lost than at the last look.  Nobody

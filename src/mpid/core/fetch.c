@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Long messages that the receiver's device gets from the sender's memory, or the sender's puts into the receiver's (dev_mem_ops), between nodes.
  *
  *   sender      RTS_KEY with the device's key to the message --> WAIT --(CTS of 0 bytes: MPID_Rndv_cts)--> gone

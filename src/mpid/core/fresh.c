@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fresh.c: receives that a thread begins beside who has the device lock.
  *
  * Such a receive waits in its context's list of fresh ones, under the lock of that context.  Whoever takes the device lock next takes

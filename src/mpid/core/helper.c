@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* helper.c: the helper: a thread that looks at the devices while the program is in no call.
  *
  * Invariants

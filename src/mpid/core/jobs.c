@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* jobs.c: processes of other jobs: who they are, and how devices reach them (jobs.h).
  *
  * Two processes of different jobs know each other from the moment in which the layer above has introduced each to the other.  What they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* jobs.h: processes of other jobs, for the core's own files (what the layer above sees of it is in mpid.h).
  *
  * A job that this process has met has a block of peers' numbers behind those of its own job: number base + rank.  The processes of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* joint.c: joint segments: memory that processes of different jobs share on one node.
  *
  * Two groups that meet (mpi/spawn/meet.c) make one segment, as a launcher makes that of a job, and each of their processes on that node

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* joint.h: joint segments, for the core's own files (what the layer above sees of them is in mpid.h). */
 #ifndef MPID_JOINT_H
 #define MPID_JOINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kernel.c: the kernels for any processor, and which are used.  Each loop is written once, always inlined, and compiled for each
  * constant block size. */
 #include <stdatomic.h>

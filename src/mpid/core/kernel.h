@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kernel.h: the loops that copy many small blocks; a set of them for each kind of processor, chosen when first used.
  *
  * Nothing reads or writes a byte of user memory that is not data, not even for a moment: what lies in the gaps may belong to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kernel_avx512.c: the kernels for processors with AVX-512 and its byte permutations.  Loads and stores under a mask touch the bytes
  * of the mask only, so a block of any length up to 64 is one load and one store without a branch. */
 #include <stddef.h>

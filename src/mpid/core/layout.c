@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* layout.c: making layouts (see layout.h for the invariants).  Nothing here touches user data. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* layout.h: where the bytes of a datatype lie: the form that the copy functions work on.
  *
  * A layout is up to MPID_LAYOUT_LOOPS nested strided loops over a leaf; the leaf is a run of contiguous bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* layout_bench.c: the copy functions beside loops written by hand; prints nanoseconds a call and the ratio. */
 #include <stdio.h>
 #include <stdlib.h>

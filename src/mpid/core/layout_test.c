@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* layout_test.c: the datatype engine against a naive one: every type is also kept as the list of all its
  * bytes. */
 #include <check.h>

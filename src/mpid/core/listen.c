@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Listeners: who is told what, and those of plug-ins (mpid_listen.h).
  *
  * What a listener hears decides what the process needs (MPID_Need): messages and packets must go ways on which somebody looks, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* match.h: the two queues of a context: receives that wait for a message, messages that wait for a receive.
  *
  * Both are lists in order of arrival for as long as what is looked for stands among the first MATCH_LIST entries: a

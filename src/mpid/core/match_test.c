@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The queues against a model that keeps plain arrays and always searches from the oldest. */
 #include "match.h"
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of other processes: regions, keys, remotes, and the operations on them: by a device that has slots for that, else by packets
  * (mempkt.c).
  *

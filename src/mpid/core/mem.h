@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mem.h: memory of other processes: what mem.c and mempkt.c share. */
 #ifndef MPID_MEM_H
 #define MPID_MEM_H

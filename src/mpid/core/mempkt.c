@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations on the memory of other processes by packets: what is sent, and what the process does that has the memory.
  *
  *   put      PUT packets, each of which says where it goes; FLUSH is answered by MEM_ACK, which tells if one was refused

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* needs.c: what this process needs beyond the messages, and which ways of messages that closes (mpid.h, MPID_Need). */
 #include "core.h"
 #include <string.h>

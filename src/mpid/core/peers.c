@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* peers.c: the table of peers; see peers.h. */
 #include "core.h"
 #include <stdlib.h>

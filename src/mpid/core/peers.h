@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* peers.h: the table of peers.
  *
  * A peer's index is this core's number of it, stable for the life of the ADI: the ranks of the job come first, index and global

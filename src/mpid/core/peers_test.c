@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of peers: what it takes for a million of which few are used, growth, and peers that are lost. */
 #include "core.h"
 #include <check.h>

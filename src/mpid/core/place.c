@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* place.c: long bodies that a device receives straight into the buffer of the receive.
  *
  * A DATA packet belongs to an operation that knows where its next bytes go.  An EAGER one is matched when its head is

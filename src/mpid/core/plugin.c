@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Plug-ins: devices in shared objects of their own.
  *
  * Those of the folder KEEL_PLUGIN_DIR ($libdir/keel: each ch_*.so, in the order of their names) come first, then those that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* program.c: making programs (program.h); running them is the kernels' work. */
 #include <stdlib.h>
 #include "mpid/core/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* program.h: a short list of blocks as a few steps, each one load and one store of up to 64 bytes.
  *
  * A step whose memory lies in a window of 64 bytes holds several blocks: the bytes of the window that are data are loaded,

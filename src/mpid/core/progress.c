@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Progress: polling, waiting, and peers that are lost.
  *
  * Invariants

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Long messages that are copied once, straight from the sender's memory to the receiver's.
  *
  *   sender      RTS with the address of the message --> WAIT --(CTS of 0 bytes: MPID_Rndv_cts)--> gone

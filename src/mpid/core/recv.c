@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The receiving end: receives, probes, matched probes. */
 #include "core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* refuse.c: messages that nobody is to wait for any more, as a process has refused the call that they belong to.
  *
  * Who refuses tells all members of the communicator, and nobody passes it on; so each member hears it, whatever the others do, and may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What this process waits for, written into its part of the segment when the launcher asks (struct ku_seg_call).
  *
  * Nothing is kept for this while the program runs: a rank that is about to sleep, or polls in vain, sees that the launcher's

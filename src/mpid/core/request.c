@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests: completion, and the routines that ask for it. */
 #include "core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The sending end: two routines and their short ways, one way through.
  *
  *   up to 48 bytes        in the packet's head line: no request, one call of the device

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* shared.c: memory that the processes of a node have in common, for the layer above: blocks of the segment's heap, and waiting for a
  * word in one of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sign.c: making type signatures (see sign.h). */
 #include "mpid/core/sign.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sign.h: which basic types a datatype is made of, in the order of its packed form: its type signature.
  *
  * Only types of more than one basic type have one; the others are told by `basic` in struct MPIR_DATATYPE.  A signature

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The device lock, and the threads that wait without it; see thread.h. */
 #include "core.h"
 #include <linux/futex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* thread.h: what several threads of a process share in the core (MPID_NEEDS_THREADS), and how they wait.
  *
  * Invariants

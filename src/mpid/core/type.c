@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* type.c: the MPID_Type_* calls: sizes, bounds, layouts and signatures of datatypes.
  *
  * Bounds follow the type map's definition (MPI 5.0, 6.1.6 to 6.1.8): without markers lb and ub are those of

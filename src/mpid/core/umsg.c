@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of messages that came before their receives, and what keeps it bounded.
  *
  * Descriptors come from chunks of 64 that are all returned when the last message has gone.  A spare chunk made at start

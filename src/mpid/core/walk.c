@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* walk.c: the runs of memory of a range of a typed buffer (MPID_Layout_runs).
  *
  * A place in the packed form is found as copy.c does it: one division a loop, one search a list.  Distances are computed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* wire.h: the packets that cores exchange: version 4 of the wire format (doc/wire.md says the same in words, and
  * wire_test compares the two).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets: what the constructors make, what the check refuses, and that doc/wire.md says the same as wire.h. */
 #include "wire.h"
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hook.c: one table of functions around another.
  *
  * Invariants

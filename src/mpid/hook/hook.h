@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hook.h: a device around a device, with the same table: it counts, delays, refuses, queues and loses. */
 #ifndef DEV_HOOK_H
 #define DEV_HOOK_H

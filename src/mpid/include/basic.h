@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* basic.h: the predefined datatypes, one row each: what their sizes, the operations on them and their
  * conversion are made from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* device.h: the contract between the protocol core and a device.
  *
  * A device moves packets of one process to its peers, and where it can, bytes between address spaces.  It

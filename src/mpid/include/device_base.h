@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* device_base.h: what the core and a device speak of: answers, packets, costs, and the job (device.h). */
 #ifndef KEEL_DEVICE_BASE_H
 #define KEEL_DEVICE_BASE_H

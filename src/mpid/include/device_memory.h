@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* device_memory.h: memory of peers that a device reaches: optional (device.h).
  *
  * A process registers memory of its own (a region) and gives the region's key to its peers by whatever message; a peer opens the

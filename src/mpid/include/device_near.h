@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* device_near.h: short ways that exist where peers share memory, or may read each other's: optional (device.h). */
 #ifndef KEEL_DEVICE_NEAR_H
 #define KEEL_DEVICE_NEAR_H

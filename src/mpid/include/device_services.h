@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* device_services.h: what the core does for a device (device.h), and the variables of one. */
 #ifndef KEEL_DEVICE_SERVICES_H
 #define KEEL_DEVICE_SERVICES_H

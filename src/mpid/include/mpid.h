@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid.h: the second-generation abstract device interface (ADI-2) of Gropp and Lusk, as Keel implements it.
  *
  * The names, the argument order and the meaning are the paper's ("The Second-Generation ADI for the MPICH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_base.h: what the ADI shares with the layer above: statuses, requests, communicators, datatypes (mpid.h). */
 #ifndef KEEL_MPID_BASE_H
 #define KEEL_MPID_BASE_H

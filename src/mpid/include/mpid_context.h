@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_context.h: contexts in which messages match, and what is refused in them (mpid.h). */
 #ifndef KEEL_MPID_CONTEXT_H
 #define KEEL_MPID_CONTEXT_H

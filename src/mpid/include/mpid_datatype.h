@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_datatype.h: datatypes: making, packing, copying, walking and encoding (mpid.h). */
 #ifndef KEEL_MPID_DATATYPE_H
 #define KEEL_MPID_DATATYPE_H

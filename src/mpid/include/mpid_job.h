@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_job.h: beginning and end, the job and the machine, and reports (mpid.h). */
 #ifndef KEEL_MPID_JOB_H
 #define KEEL_MPID_JOB_H

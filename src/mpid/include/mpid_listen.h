@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_listen.h: to be told what a process does: calls of MPI, objects, messages, packets, waits, and events of the library.
  *
  * A listener is a table of functions; those that are not NULL are called.  While nobody listens to something, the library does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_needs.h: what a process needs beyond the messages: threads, listeners, ... (mpid.h). */
 #ifndef KEEL_MPID_NEEDS_H
 #define KEEL_MPID_NEEDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_op.h: the predefined reduction operations on arrays of basic types: what collectives, and one-sided operations at
  * the target, combine data with.  Operations of the user live in the layer above.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_others.h: processes of other jobs (mpid.h). */
 #ifndef KEEL_MPID_OTHERS_H
 #define KEEL_MPID_OTHERS_H

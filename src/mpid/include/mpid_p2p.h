@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_p2p.h: messages, and their completion (mpid.h). */
 #ifndef KEEL_MPID_P2P_H
 #define KEEL_MPID_P2P_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_rma.h: memory of other processes, and memory that processes of a node share (mpid.h). */
 #ifndef KEEL_MPID_RMA_H
 #define KEEL_MPID_RMA_H

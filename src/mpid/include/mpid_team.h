@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpid_team.h: collective work of processes of one node through their shared memory: an extension of the ADI beside mpid.h.
  *
  * MPID_Team_*: they wait for each other, and show each other a few bytes.  MPID_Stream_*: one shows the others bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: memory of peers, over a library that puts and gets: what ch_ofi and ch_ucx have in common.
  *
  * A key is the length and the address of the region (little-endian), then the library's own key.

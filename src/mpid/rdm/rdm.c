@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rdm.c: see rdm.h. */
 #include "rdm.h"
 #include <errno.h>

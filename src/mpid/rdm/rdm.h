@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rdm.h: what devices over a library of reliable messages have in common (ch_ofi, ch_ucx): peers and their addresses, order,
  * buffers, who has died, how one leaves.  What a library has of its own stands behind struct rdm_lib.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* any_pair.c: MPI_MAXLOC and MPI_MINLOC on the pairs of MPI_Type_get_value_index that have no name: any number with any
  * integer.  Rare, so it is one loop over comparing functions. */
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kernel.h: the predefined operations on arrays of each representation, and those that basic.h alone does not tell. */
 #ifndef MPID_REDUCE_KERNEL_H
 #define MPID_REDUCE_KERNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kernel_avx2.c: the loops for processors with AVX2. */
 #include <stdbool.h>
 #include <stddef.h>

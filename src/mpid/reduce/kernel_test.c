@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kernel_test.c: the loops of all instruction sets compute the same bits, at every length and wherever the result goes;
  * which loop is found for what.  What each operation computes on each type is checked by tests/mpi/op/table.c. */
 #include "kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* logical.c: the logical operations on Fortran's LOGICALs, whose .TRUE. and .FALSE. the program has told
  * (MPI_Abi_set_fortran_booleans) and are not 1 and 0.  What is not .FALSE. counts as .TRUE. */
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* op.c: which predefined operation is defined on which basic types (MPI 5.0, 7.9.2 and 7.9.4, and more: README.md), and
  * the choice of its loop. */
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* even.c: the meetings of a team whose members have a core each, over lines (util/epoch.h, which has the invariants).
  *
  * Where team.c has a counter and a last one who combines, here each looks at all and does everything for itself. */

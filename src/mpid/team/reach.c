@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* reach.c: members of a team that copy straight out of each other's memory, by what their devices can (offer, copy_from_peer). */
 #include "mpid/core/core.h"
 

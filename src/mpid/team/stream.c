@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* stream.c: one member of a team shows the others bytes, and does not wait until they have come; or all show each other bytes, step
  * by step.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* team.h: a communicator's team as its own process sees it: what the files of this folder share, and what the core calls. */
 #ifndef MPID_TEAM_INTERNAL_H
 #define MPID_TEAM_INTERNAL_H

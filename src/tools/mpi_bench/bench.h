@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bench.h: what a test of mpi_bench is, and what it may use.
  *
  * Nothing but mpi.h and libc: the same sources compile with any MPI-3.0 library,

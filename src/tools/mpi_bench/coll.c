@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives: blocking, nonblocking and waited for at once, persistent (MPI 4).
  *
  * Bytes are those of the vector, or of each block where every rank has one for or from each; reduce_scatter: of the whole

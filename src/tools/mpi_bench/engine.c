@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How times are taken: blocks of rounds, as many rounds as fill a block. All ranks see the same (greatest) seconds, so all decide
  * alike without a word more. */
 #include <stdlib.h>

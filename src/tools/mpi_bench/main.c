@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi_bench: what messages and collectives of any MPI library cost. */
 #include <fnmatch.h>
 #include <stdio.h>

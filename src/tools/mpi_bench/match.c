@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What it costs to find the receive of a message, or the message of a receive, among n of them. Rank 0 receives.
  *
  * posted: n receives stand; a batch of messages comes that matches the oldest ones (forward) or the newest ones (reverse);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of mpi_bench. */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What mpi_bench prints, on rank 0: a figure as soon as it is there, so that who ends a slow run has what came. */
 #ifdef __linux__
 #define _GNU_SOURCE

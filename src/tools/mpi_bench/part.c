@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitioned messages, half a round trip (MPI 4). Compare with latency_persistent of the same bytes. */
 #include <stddef.h>
 #include "bench.h"

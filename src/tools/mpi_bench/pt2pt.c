@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages between two ranks, and between pairs of ranks: the first half of them with the second half. */
 #include <pthread.h>
 #include <stdlib.h>

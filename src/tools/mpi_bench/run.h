@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* run.h: what the parts of mpi_bench that are no tests have in common. */
 #ifndef MPI_BENCH_RUN_H
 #define MPI_BENCH_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A start that all ranks leave alike.  A barrier is none over hosts: a rank may be out of it, and its message may have arrived, before
  * another one is out.  So rank 0 names a time, and each rank waits for it by its own clock.
  *

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Of binaries.test: a program of Fortran's coarrays, which OpenCoarrays' library makes calls of MPI's windows of.
 program coarrays
   implicit none

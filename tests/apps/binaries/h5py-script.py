@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One file of HDF5 that all ranks write, each its part, with collective and with independent calls.  The argument is h5py's folder."""
 import sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of mpi4py.test: what Python's programs do with MPI by python3-mpi4py, on any number of ranks; each result is checked.  What that version of
 mpi4py lacks is left out.  The bindings let arrays of counts and displacements go as soon as a nonblocking or an _init call has returned."""
 import array

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of binaries.test: a program of mpi4py: objects, buffers, windows, files, topologies, operations and errors."""
 import array
 import os

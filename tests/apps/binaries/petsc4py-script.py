@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A Laplacian on a grid, solved by what PETSc has of its own and of other libraries.  The argument is the folder of petsc4py."""
 import sys
 

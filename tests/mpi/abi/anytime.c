@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What may be called before MPI_Init and after MPI_Finalize works then. */
 /* ranks: 1 3 */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the front end checks of the other arguments, and its words. */
 /* ranks: 1 2 4 */
 #include <check.h>

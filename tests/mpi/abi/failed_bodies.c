@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A call that fails late, after its handles and counts have been found to be in order, leaves the
  * null handle where it was to put a new one; the error handler sees it already. */
 /* ranks: 1 2 3 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 3 */
 /* What a program says of its Fortran compiler: sizes, what is supported, the values of .TRUE. and .FALSE.; once, and it holds. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles that name nothing: null, made up, freed, of another kind; each a clear error, none followed. */
 /* ranks: 1 2 */
 /* abi: mpich, because handles are integers there, and every integer may be one */

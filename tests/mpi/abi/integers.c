@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles as integers and back, of predefined and made objects; integers that name nothing; Fortran's names for it. */
 /* ranks: 1 2 */
 #include <check.h>

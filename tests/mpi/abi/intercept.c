@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A tool's MPI_Send, MPI_Comm_size and MPI_Wait stand before the library's, which it calls as PMPI_X. */
 /* ranks: 1 2 */
 #include <check.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Which exported procedures have a test that fails when their body only returns MPI_SUCCESS?
 
     mutation.py --srcdir S --builddir B --prefix P [NAME...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Procedures that no other program calls which uses nothing newer: so that programs of other MPIs' headers call each of
  * them, too (parts abi-mpich, abi-openmpi). */
 /* ranks: 1 2 3 */

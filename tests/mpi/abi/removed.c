@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What MPI 3.0 removed or deprecated and the header's second part still declares. */
 /* ranks: 1 2 */
 /* abi: openmpi, because its header refuses these names */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A handle that was freed is never taken for one that was made later, however often its place has
  * been used since: info objects, groups, datatypes, operations, error handlers and key values. */
 /* ranks: 1 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A status: its fields, its 64-bit count and the cancelled flag, set and read; what calls leave alone. */
 /* ranks: 1 2 */
 #include <check.h>

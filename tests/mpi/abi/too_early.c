@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A call before MPI_Init ends the program with words. */
 /* ranks: 1 2 */
 /* exit: 16 */

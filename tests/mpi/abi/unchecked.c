@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* KEEL_CHECK_ARGS=0: right programs run as before, and handles are resolved as ever. */
 /* ranks: 1 2 */
 /* env: KEEL_CHECK_ARGS=0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* Attributes of communicators: set, get, delete; what a dup copies; when delete callbacks run. */
 #include "check.h"

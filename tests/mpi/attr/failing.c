@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* abi: openmpi, because texts tell the native number */
 /* Callbacks that fail: the call that ran them fails, and nothing is lost. */

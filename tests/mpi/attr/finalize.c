@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* stdout: (?s)\A(?=.*order 5 4 3 2 1 9 8 7 6 0).*\Z */
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, the latest set first, while MPI works; then others'. */

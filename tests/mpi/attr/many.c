@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* timeout: 60 */
 /* Thousands of key values and attributes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* abi: mpich openmpi, because MPI_COMM_DUP_FN is a function there */
 /* Key values that are stale, made up, or of another kind of object; bad arguments. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* Callbacks that use attributes themselves. */
 #include "check.h"

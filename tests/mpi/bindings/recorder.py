@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A library in place of libmpi_abi that writes down the arguments of each call and returns known values, so that a test can call every
 procedure of a binding without MPI and see what arrives in C.
 

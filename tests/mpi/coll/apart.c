@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a call reads and what it writes must not be the same memory: one buffer passed twice is
  * MPI_ERR_BUFFER, in all three forms of every collective, in MPI_Reduce_local and in the exchanges
  * ("Procedure Specification", "Blocking Send-Receive").  So is MPI_IN_PLACE where there is no such

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same by rows that compose parts on each node and among the nodes. */
 /* ranks: 4 5 */
 /* mpiexec: -fake-nodes 2 */

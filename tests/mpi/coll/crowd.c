@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Many more ranks than cores. */
 /* ranks: 16 64 */
 /* timeout: 120 */

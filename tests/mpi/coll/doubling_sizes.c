@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every collective by trees of two and by doubling, on other numbers of ranks. */
 /* ranks: 6 7 9 10 11 12 13 14 15 16 17 */
 /* part: long */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* dying.h: an operation in the middle of which the last rank dies, for tests of who is told. */
 #ifndef COLL_DYING_H
 #define COLL_DYING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives: each named error, with the argument, its value and what was expected. */
 /* ranks: 2 3 4 */
 /* abi: mpich, because texts tell the native number */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* first.h: communicators that nobody has used but for nonblocking collectives: what the processes agree on they agree on in the background, and
  * then the calls go to the team, or are composed over the nodes, in their order; with blocking calls, copies of the communicator and refused
  * calls among them. */

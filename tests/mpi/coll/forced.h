@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* forced.h: every collective, in all forms, on all sorts of arguments; included by programs that each force other algorithms
  * (KEEL_COLL).  Results are compared with what one process computes by itself. */
 #ifndef FORCED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts beyond 2^31: bcast and allreduce of 2^31 + 5 bytes.  Needs 9 GB; says so and passes where there is less. */
 /* ranks: 2 */
 /* part: long */

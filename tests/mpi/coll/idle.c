@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that waits for a second uses less than 1% of a core, whatever it waits in. */
 /* ranks: 2 9 */
 /* timeout: 120 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same as idle.c over sockets, where ranks sleep in poll. */
 /* ranks: 9 */
 /* timeout: 120 */

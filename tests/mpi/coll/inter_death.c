@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that dies while others wait for it in collectives on an intercommunicator: those who do are told, in both groups. */
 /* ranks: 3 4 8 */
 /* exit: 3 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives on intercommunicators: each named error, with the argument, its value and what was expected. */
 /* ranks: 2 3 5 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives on intercommunicators under way: nobody waits in a call that starts one, many at a time, in any order of completion,
  * beside messages and new communicators, freed early; on intercommunicators from everywhere. */
 /* ranks: 2 3 5 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives on intercommunicators: one rank's k-th allocation in a call fails, for all k: every rank returns, with an error or
  * with what is right, and the next call works. */
 /* ranks: 2 3 5 */

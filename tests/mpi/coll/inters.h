@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* inters.h: every collective on intercommunicators between groups of all sorts of sizes, in all forms; included by programs that
  * force other algorithms (KEEL_COLL). */
 #ifndef INTERS_H

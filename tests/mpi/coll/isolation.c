@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives and point-to-point messages of one communicator, and collectives of several, do not see each other. */
 /* ranks: 1 2 3 4 5 8 */
 #include "../check.h"

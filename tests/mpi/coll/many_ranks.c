@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* 1,024 ranks start, do an allreduce and an alltoall, and finish. */
 /* ranks: 1024 */
 /* part: long */

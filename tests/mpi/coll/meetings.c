@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking collectives at a team (whose members have a core each): many at once, among other calls, completed in any order,
  * with what they use freed meanwhile, waited for asleep; and they do go that way. */
 /* ranks: 1 2 3 4 5 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that dies while the others have small nonblocking collectives under way with it: each is told of one, and nobody waits for
  * ever. */
 /* ranks: 2 4 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* KEEL_COLL names an algorithm that does not exist: said once, and the rest is used. */
 /* ranks: 2 */
 /* env: KEEL_COLL=bcast=nosuch,reduce=wide */

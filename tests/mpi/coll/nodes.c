@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every collective by the rows that compose a part on each node and a part among the nodes. */
 /* ranks: 4 5 8 13 */
 /* timeout: 120 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The leader of the middle node dies among collectives that are composed over nodes: all others are told, none waits for ever. */
 /* ranks: 5 8 13 */
 /* mpiexec: -fake-nodes 3 */

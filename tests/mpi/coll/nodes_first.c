@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* First calls that are nonblocking, over several nodes. */
 /* ranks: 3 4 5 8 13 */
 /* mpiexec: -fake-nodes 3 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A process dies before the first collective of a communicator over several nodes, which is nonblocking: what the others agree on in the
  * background comes to an end, each call tells them, and so does a blocking one. */
 /* ranks: 4 5 8 13 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 5 7 */
 /* mpiexec: -fake-nodes 3 */
 /* nodes: one, because it has simulated ones of its own */

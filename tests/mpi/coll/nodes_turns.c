@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* As nodes.c, of a communicator whose ranks lie on the nodes by turns. */
 /* ranks: 5 8 13 */
 /* timeout: 120 */

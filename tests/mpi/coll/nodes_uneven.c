@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* As nodes.c, of a communicator that has all ranks of the first node, one of the second, some of the others, which come in no order. */
 /* ranks: 8 13 */
 /* timeout: 120 */

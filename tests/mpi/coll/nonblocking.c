@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking collectives: local calls, many in flight, completed in any order and by any call, mixed with blocking ones; what
  * they use may be freed; errors. */
 /* ranks: 1 2 3 4 5 8 17 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 */
 /* Arrays of datatypes: the null handle stands for the type of no elements, in all forms, and for no other. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* packed.h: gatherv and scatterv, small and large blocks mixed, started many times; ranks that disagree on a count, or on whether a block is
  * large, hear of it, nobody waits for ever, and the next call works. */
 #include "forms.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Gatherv and scatterv by way of leaders, where the receiver of a large block does not wait for its record. */
 /* ranks: 4 5 8 13 */
 /* mpiexec: -fake-nodes 3 */

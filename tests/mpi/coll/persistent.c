@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Persistent collectives: started many times, in other orders on other ranks, beside other collectives; freed. */
 /* ranks: 1 2 3 4 5 8 17 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* timeout: 120 */
 /* One process has arguments with which it cannot take part in making a communicator, a window, a file, or in starting processes.  The others

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 8 */
 /* timeout: 120 */
 /* Many sequences of calls of all kinds, as a seed says, blocking and not, short and long, in new and used communicators; some are refused, by one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* timeout: 120 */
 /* One process has arguments from which nobody can tell what it means (a count, a type, an operation).  The others, which have found nothing

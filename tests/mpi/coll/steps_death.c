@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that dies in the middle of a large reduction: the others are told, none waits for ever. */
 /* ranks: 2 3 8 */
 /* env: KEEL_COLL=allreduce=slices */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that dies in the middle of a large nonblocking reduction, with others begun after it: each of those who are left is told of each, and none
  * waits for ever. */
 /* ranks: 2 3 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same by direct reads alone. */
 /* ranks: 2 5 */
 /* timeout: 120 */

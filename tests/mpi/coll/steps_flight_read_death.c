@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same while the others read its memory. */
 /* ranks: 2 3 8 */
 /* env: KEEL_COLL=allreduce=read */

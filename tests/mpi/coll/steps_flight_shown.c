@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same through staging buffers alone. */
 /* ranks: 2 5 */
 /* timeout: 120 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives on more data than fits a bench, step by step: many rounds, blocks of different lengths, an operation that does not commute,
  * types with gaps, in place; beside what one process computes. */
 /* ranks: 2 3 5 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that dies while the others read its memory: they are told, none waits for ever. */
 /* ranks: 2 3 8 */
 /* env: KEEL_COLL=allreduce=read */

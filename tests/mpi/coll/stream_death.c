@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that dies in the middle of broadcasts: as a reader it is not waited for, as the root the others are told. */
 /* ranks: 3 8 */
 /* exit: 3 */

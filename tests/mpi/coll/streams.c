@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Broadcasts that run ahead of their readers, are larger than any memory between, change roots, and are of any form. */
 /* ranks: 1 2 3 5 8 17 */
 /* timeout: 120 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks that disagree about small collectives hear of it, nobody hangs, and the next calls are right. */
 /* ranks: 2 3 4 8 */
 #include "../check.h"

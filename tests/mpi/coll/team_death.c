@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that dies while the others wait for it in small collectives: they are told, and go on without it. */
 /* ranks: 2 4 8 */
 /* exit: 3 */

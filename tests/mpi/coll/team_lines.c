@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same at a team whose members meet over lines. */
 /* ranks: 3 4 8 16 */
 /* env: KEEL_SPIN_US=5 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Context ids come again after a while (here soon), but not those still in use: communicators that live on keep their messages to
  * themselves, whatever the processes have made meanwhile, each another number. */
 /* ranks: 1 2 3 5 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Comm_create and MPI_Comm_create_group: subsets, disjoint groups at once, only members calling, tags.
  */
 /* ranks: 1 2 3 4 5 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* MPI_Comm_disconnect: what was buffered, and what was freed under way, has left when it returns. */
 #include "../check.h"

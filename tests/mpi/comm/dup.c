@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators: dup, compare, names, groups, and what keeps messages of different communicators apart.
  */
 /* ranks: 1 2 3 4 5 8 */

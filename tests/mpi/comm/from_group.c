@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Comm_create_from_group and MPI_Intercomm_create_from_groups: string tags, groups, hints, handlers, errors. */
 /* ranks: 1 2 3 5 8 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a process allocates for a communicator of few does not grow with the job, and MPI_Comm_split takes what its collective part must know
  * of each process: 8 bytes, and as much again while it gathers them. */
 /* ranks: 5 64 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hints of communicators: known keys are kept, per communicator; others ignored; wrong values are errors. */
 /* ranks: 1 2 3 5 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Comm_idup and MPI_Comm_idup_with_info: copies that are made while other things go on. */
 /* ranks: 1 2 3 5 8 17 */
 /* abi: mpich, because a handle that was freed may be another object's */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Intercommunicators: made of two communicators, asked about, messages over them, copied, compared, freed. */
 /* ranks: 2 3 5 8 */
 #include "../check.h"

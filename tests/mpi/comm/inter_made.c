@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is made from intercommunicators: MPI_Comm_create, MPI_Comm_split, MPI_Comm_split_type, MPI_Intercomm_merge. */
 /* ranks: 2 3 5 8 */
 #include "../check.h"

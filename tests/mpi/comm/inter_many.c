@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Intercomm_create of groups that are too large for the room that a small one has: each learns the other whole. */
 /* ranks: 40 70 */
 #include "../check.h"

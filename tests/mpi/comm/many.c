@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators by the thousand: made and freed again and again in the same memory, and many alive at once. */
 /* ranks: 1 2 4 */
 #include "../check.h"

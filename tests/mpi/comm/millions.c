@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ten million communicators made and freed, 60,000 alive at once; what that costs is printed. */
 /* ranks: 1 2 */
 /* part: long */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Comm_split_type by hardware, on the simulated machine of the launcher (the ranks that share a package are those that the
  * map puts there), and on whatever machine this is. */
 /* ranks: 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Comm_split and MPI_Comm_split_type: colors, keys, order, and processes that take no part.
  */
 /* ranks: 1 2 3 4 5 8 16 */

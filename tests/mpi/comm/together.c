@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators made by several groups at a time, in any order, beside each other: MPI_Comm_create_group of disjoint and of
  * overlapping groups, with equal and other tags, while copies of the same parent are under way; MPI_Comm_split into as many
  * colors as processes; MPI_Comm_compare of what came out. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C++ bindings: exceptions, error handlers, operations, attributes, generalized requests, data representations, info; in a derived class,
 // and objects that are initialized before main.
 // cflags: -DKEEL_CXX -std=c++98

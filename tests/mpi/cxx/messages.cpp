@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C++ bindings: messages, requests, probes, packing, collectives on all kinds of communicators, topologies.
 // cflags: -DKEEL_CXX -std=c++98
 // ranks: 1 2 4 8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ranks: 1 2
 // Spawn and Spawn_multiple of MPI-2's C++.
 #include <cstdio>

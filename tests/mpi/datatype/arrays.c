@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Type_create_subarray and MPI_Type_create_darray: random shapes against the definition, element by element. */
 /* ranks: 1 3 */
 #include "../check.h"

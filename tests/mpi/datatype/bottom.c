@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Absolute addresses: types made with MPI_Get_address, at MPI_BOTTOM, in messages, packing and collectives. */
 /* ranks: 1 2 3 5 */
 #include "../check.h"

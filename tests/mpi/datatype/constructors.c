@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Each constructor, in both bindings: size, bounds, and the order and place of every byte (by packing). */
 /* ranks: 1 2 */
 #include "../check.h"

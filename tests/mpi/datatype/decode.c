@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Type_get_envelope and MPI_Type_get_contents give back each constructor's arguments. */
 /* ranks: 1 2 */
 /* abi: mpich, because a handle that was freed may be another object's */

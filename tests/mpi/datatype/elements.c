@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Get_count, MPI_Get_elements and MPI_Status_set_elements: whole and partial receives of mixed types. */
 /* ranks: 1 2 3 */
 #include "../check.h"

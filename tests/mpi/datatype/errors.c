@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the datatype procedures refuse, with class and words. */
 /* ranks: 1 2 */
 #include "../check.h"

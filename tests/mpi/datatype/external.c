@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Pack_external, MPI_Unpack_external, MPI_Pack_external_size: the bytes of every predefined type, and back. */
 /* ranks: 1 2 */
 #include <complex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every predefined datatype: size, bounds, how it is packed, and that it is named and cannot be freed. */
 /* ranks: 1 2 */
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* exit: 3 */
 /* stderr: MPI_Send: invalid datatype \(MPI_ERR_TYPE\) */

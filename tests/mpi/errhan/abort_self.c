@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 8 */
 /* exit: 6 */
 /* stdout: (?s)\A(?=.*the others have ended well).*\Z */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* Every class of the standard: is its own class, has a text with its name; codes that do not exist. */
 #include "check.h"

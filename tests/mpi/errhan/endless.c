@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* exit: 6 */
 /* stderr: error handlers have called one another 50 deep; the latest error: MPI_Send.*dest is 1000 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 */
 /* exit: 6 */
 /* stderr: (?s)\A(?!.*MPI_ERR_RANK.*MPI_ERR_RANK).*rank 1.*MPI_Send: invalid rank \(MPI_ERR_RANK\): dest is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* exit: 16 */
 /* stderr: MPI_Comm_call_errhandler: the reactor is too hot \(error code 163[89][0-9]\) */

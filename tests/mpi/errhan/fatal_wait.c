@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 */
 /* across: the end of a job goes from node to node */
 /* exit: 15 */

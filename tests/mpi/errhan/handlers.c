@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* Error handlers as objects: user handlers, their life, inheritance, calls by the program. */
 #include "check.h"

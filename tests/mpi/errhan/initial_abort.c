@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* exit: 16 */
 /* mpiexec: --initial-errhandler=mpi_errors_abort */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* mpiexec: -initial-errhandler MPI_Errors_Return */
 /* The initial handler: before MPI_Init, after MPI_Finalize, on MPI_COMM_WORLD and MPI_COMM_SELF, without an object. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* env: KEEL_INITIAL_ERRHANDLER=mpi_errors_retrun */
 /* stderr: KEEL_INITIAL_ERRHANDLER is "mpi_errors_retrun"; expected mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* mpiexec: -initial-errhandler mpi_errors_return */
 /* A handler of MPI_COMM_WORLD that gets the errors of no object gets none after MPI_Finalize, when

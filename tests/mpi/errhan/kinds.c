@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* Error handlers for windows, files and sessions; the default handler of files. */
 #include "check.h"

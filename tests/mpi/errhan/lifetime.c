@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 */
 /* Freed twice, inherited by every new communicator, objects freed under a handler. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* Handlers that err themselves, and handlers that never return. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* Classes, codes and strings that the program adds and removes, before and while MPI runs. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* Errors that concern no object: MPI_COMM_WORLD's handler gets them as before MPI 4.0 while the
  * program has set that one alone; once it has set one on MPI_COMM_SELF, that does ("Error

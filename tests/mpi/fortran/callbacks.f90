@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 3
 ! cflags: -Wno-unused-dummy-argument
 ! Functions of the program that MPI calls, with the module mpi, among them the attributes of MPI-1, which are INTEGERs.

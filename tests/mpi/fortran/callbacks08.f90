@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 2 3
 ! Functions of the program that MPI calls, in mpi_f08: operations, attributes, error handlers, generalized requests.
 module functions

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 2 3 8
 ! Sections as buffers that several blocks are in, and of reductions: collectives that are nonblocking or persistent, completed in every
 ! way, beside the blocking call with contiguous buffers.

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 3
 ! INTEGER and REAL of the kinds that options of the compiler choose (kinds.test): sizes, messages of all forms of buffers, large counts,
 ! arrays of statuses and of datatypes, constants that are addresses, functions of the program.

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 2 3
 ! Sections as buffers of partitioned messages: partitions that cross rows, that become ready in any order and are changed once they have
 ! arrived; other numbers of partitions at the two sides; several rounds.

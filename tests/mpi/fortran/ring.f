@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 2 4
 ! stdout: token +[0-9]+
 ! A ring in fixed form with mpif.h: sends and receives, a status, sentinels, a reduction.

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 2 4
 ! The same with the module mpi, and what it adds: conversion to mpi_f08's handles, 1-based indices, LOGICAL arrays, datatypes.
 program ring

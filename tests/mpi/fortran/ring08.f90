@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 2 4
 ! The same with mpi_f08: handles and statuses as types, ierror left out, large counts, keywords, operators.
 program ring

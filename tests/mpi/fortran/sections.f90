@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 2 3
 ! Sections of arrays as buffers of mpi_f08: blocking and nonblocking, several ranks and kinds, whole and in part.
 program sections

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 2
 ! MPI_Comm_spawn and MPI_Comm_spawn_multiple: lists of strings that blank ones end, and the constants for none.
 program spawn

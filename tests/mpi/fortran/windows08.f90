@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ranks: 1 2 4
 ! Windows and files with mpi_f08: memory by pointers, put, get, accumulate, locks, shared memory; reads and writes of every way,
 ! representations, error handlers.

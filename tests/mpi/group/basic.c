@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups: every procedure against sets computed by hand, at any number of ranks.
  */
 /* ranks: 1 2 3 4 5 8 24 */

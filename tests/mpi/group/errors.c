@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups: each named error, with the value and what was expected.
  */
 /* ranks: 1 2 4 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The info key mpi_minimum_memory_alignment of MPI_Alloc_mem; wrong values; bases that are none. */
 /* ranks: 1 2 */
 #include "../check.h"

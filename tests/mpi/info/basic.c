@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Info objects: set, get in all its forms, delete, order, dup, free. */
 /* ranks: 1 3 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_INFO_ENV and MPI_Info_create_env tell how the program was started. */
 /* ranks: 1 3 */
 /* args: first second */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_INFO_ENV has the values of mpiexec's options. */
 /* ranks: 1 3 */
 /* mpiexec: -soft 1:64 -host localhost -path /usr/bin:/bin -memory-alloc-kinds mpi,system -initial-errhandler mpi_errors_abort */

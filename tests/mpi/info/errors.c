@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Info objects: wrong keys, values, numbers and handles are errors of their classes and change nothing. */
 /* ranks: 1 2 */
 /* abi: mpich openmpi, because keys and values may be longer than there */

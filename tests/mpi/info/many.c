@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ten thousand keys: set, found, counted off, copied and deleted from the front and the back, in no time. */
 /* ranks: 1 2 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Init(NULL, NULL): MPI_INFO_ENV says what the kernel knows; more arguments than fit are cut. */
 /* ranks: 2 */
 /* args: one two */

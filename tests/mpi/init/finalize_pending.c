@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* across: what is sent last has to leave before a rank ends */
 /* Messages of all kinds that were sent, buffered or let go before MPI_Finalize arrive at a rank that receives

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* exit: 16 */
 /* stderr: MPI_Finalize: other error \(MPI_ERR_OTHER\): called after MPI_Finalize */

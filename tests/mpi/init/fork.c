@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank makes children in every way there is, with messages in flight: they may do anything but MPI, end as they like, hold
  * nothing of the job once they are another program, and neither the job nor its messages notice. */
 /* ranks: 1 2 3 5 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A child that a rank made by fork calls MPI: the job ends and says so. */
 /* ranks: 1 3 */
 /* exit: 16 */

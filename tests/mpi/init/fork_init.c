@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A child made before MPI_Init may be the rank; another cannot be it as well. */
 /* ranks: 1 3 */
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Get_hw_resource_info: kinds of resources, and whether this process is restricted to one. */
 /* ranks: 1 3 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* What may be asked before, while and after MPI runs; memory. */
 #include <sys/utsname.h>

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* KEEL_LEAKS: MPI_Finalize shows what is left, and not what has been freed or received. */
 /* ranks: 2 3 */
 /* env: KEEL_LEAKS=1 */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 communicators: twin \(MPI_Comm_dup, leaks\.c:20 \(\w+\)\), one of 1 ranks without a name \(MPI_Comm_dup, leaks\.c:23 \(\w+\)\)$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 datatypes: triple \(MPI_Type_contiguous, leaks\.c:26 \(\w+\)\), one of 24 bytes without a name \(MPI_Type_contiguous, leaks\.c:29 \(\w+\)\)$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 3 requests: persistent send \(MPI_Send_init, leaks\.c:64 \(\w+\)\), persistent receive \(MPI_Recv_init, leaks\.c:65 \(\w+\)\), receive \(MPI_Irecv, leaks\.c:66 \(\w+\)\)$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 group: one \(MPI_Comm_group, leaks\.c:51 \(\w+\)\)$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 operation: one \(MPI_Op_create, leaks\.c:52 \(\w+\)\)$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 info: one \(MPI_Info_create, leaks\.c:53 \(\w+\)\)$ */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 error handler: one \(MPI_Comm_create_errhandler, leaks\.c:54 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 communicators: twin \(MPI_Comm_dup, leaks\.c:21 \(\w+\)\), one of 1 ranks without a name \(MPI_Comm_dup, leaks\.c:24 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 datatypes: triple \(MPI_Type_contiguous, leaks\.c:27 \(\w+\)\), one of 24 bytes without a name \(MPI_Type_contiguous, leaks\.c:30 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 3 requests: persistent send \(MPI_Send_init, leaks\.c:65 \(\w+\)\), persistent receive \(MPI_Recv_init, leaks\.c:66 \(\w+\)\), receive \(MPI_Irecv, leaks\.c:67 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 group: one \(MPI_Comm_group, leaks\.c:52 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 operation: one \(MPI_Op_create, leaks\.c:53 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 info: one \(MPI_Info_create, leaks\.c:54 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 1 error handler: one \(MPI_Comm_create_errhandler, leaks\.c:55 \(\w+\)\)$ */
 /* stderr: ^rank 0: MPI_Finalize: the program leaves 1 message that no receive has asked for: 4 bytes with tag 5 from rank 1 on MPI_COMM_WORLD$ */
 /* stderr: \A(ranks? [-0-9, ]+: MPI_Finalize: .*\n){4,}\Z */
 #include "../check.h"

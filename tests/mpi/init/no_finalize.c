@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* across: a rank that ends early is noticed by its connections */
 /* exit: 123 */

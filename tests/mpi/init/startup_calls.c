@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Init asks the kernel for little: no exchange with other ranks, no file, no wait; and no library but this one and libc
  * comes with it.  Each rank's calls are counted by its parent, which traces it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* exit: 13 */
 /* stderr: MPI_Init_thread: invalid argument \(MPI_ERR_ARG\): required is 17; expected MPI_THREAD_SINGLE */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* across: threads share a device's progress */
 /* MPI_Init_thread with MPI_THREAD_FUNNELED grants MPI_THREAD_FUNNELED. */

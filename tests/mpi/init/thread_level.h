@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* thread_level.h: what the tests of MPI_Init_thread's levels share. */
 #include <pthread.h>
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Open, size, amode, group, info, views, seek and position, the end of the file, delete on close. */
 /* ranks: 1 2 4 */
 /* across: a file is opened and closed by all */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks that mpiexec has bound to a share each: a thread that accesses a file for one may use the cores of all. */
 /* ranks: 2 */
 /* mpiexec: -bind-to share */

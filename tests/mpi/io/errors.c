@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Errors of files: their classes and words, whose handler is called, and that nobody waits for ever. */
 /* ranks: 1 2 3 */
 /* across: errors of one rank reach all */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The N-th call of each kind that the library makes for a file fails or comes short, for every N: what is reported as written is there, what is
  * reported as read is right, an error has the standard's class and names the file, the byte and the cause, and nobody waits for ever.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* io.h: what the tests of files share: the file's name, the same in all ranks, and gone at the end. */
 #ifndef TEST_IO_H
 #define TEST_IO_H

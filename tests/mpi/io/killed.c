@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank is killed in a collective write: the others are told so, whether it accesses the file for them or they for it. */
 /* ranks: 4 */
 /* exit: 137 */

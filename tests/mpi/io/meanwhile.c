@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What others do to a file that is open: it is deleted, or truncated at the worst moment. */
 /* ranks: 1 3 */
 #ifndef _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Random views and patterns, written and read in every form, against a byte array that says what the file holds.
  * Each rank may write bytes that no other one may; who does not write in a round lends its share to nobody. */
 /* ranks: 1 2 3 4 5 8 */

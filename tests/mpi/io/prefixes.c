@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A prefix that names the kind of a file system, as ROMIO has them, is no part of the file's name; other colons are. */
 /* ranks: 1 3 */
 #include "io.h"

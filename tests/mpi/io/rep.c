@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Representations of data: external32, and what a program registers; extents of types in the file. */
 /* ranks: 1 2 */
 #include "io.h"

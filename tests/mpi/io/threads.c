@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that ask for the end of nonblocking accesses, each of a file of its own and all of one file, again and again: the library's own
  * threads wake them, and MPI ends right after that. */
 /* ranks: 1 2 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking and split collective accesses in two phases: several under way at once, on different files and on one, whose ends are awaited
  * in another order by each rank, beside other collective calls; they begin without the others, and go on in any call. */
 /* ranks: 1 2 3 4 5 8 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The predefined operations between ranks: MPI_Allreduce and MPI_Reduce of long arrays and of pairs. */
 /* ranks: 1 2 3 4 5 8 */
 /* across: operands come in a device's packets */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every predefined operation on every predefined type, by MPI_Reduce_local: the value where the operation is defined,
  * MPI_ERR_OP with both names where it is not.  Values are computed in integers, apart from the library's kernels. */
 /* ranks: 1 2 */

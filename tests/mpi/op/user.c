@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations of the user's own: both bindings, on derived types, commutative or not; their errors. */
 /* ranks: 1 2 3 4 5 8 */
 /* abi: mpich, because a handle that was freed may be another object's */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 */
 /* A partition travels when it is ready: the receiver has it, and its data, while the others are not ready; and asking for it is
  * enough.  Also one so long that it goes by rendezvous. */

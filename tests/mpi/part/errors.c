@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* What must not be done with partitioned requests, and the words of it. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* Requests that are freed before they were started first: they leave no trace in the matching, on either side, and those that are left
  * match in the order in which they were made, however they are started. */

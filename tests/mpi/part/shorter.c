@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A partitioned receive takes a send that is shorter, as any receive does: the status counts what
  * came, what lies behind it is not touched, and MPI_Parrived tells of no partition that the send
  * does not fill before the whole is complete. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* Bad arguments of every call of the chapter: class and words, through MPI_ERRORS_RETURN; nothing is sent or
  * lost. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 */
 /* timeout: 120 */
 /* Every size from 0 to 2100 and around every power of two up to 64 KB, from and to any alignment, to receives that wait

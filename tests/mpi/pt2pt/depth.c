@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Many receives, or many messages, wait: 1 to 100,000, taken in the order in which they came, backwards, and mixed, by name and by
  * wildcards.  What matches is what the order of posting and sending says; and depth costs no search of it all. */
 /* ranks: 2 3 */

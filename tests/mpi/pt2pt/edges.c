@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* Values at the ends of their ranges: the largest tags, counts and displacements beyond 2^31 (in address space that takes no
  * memory), absolute types at MPI_BOTTOM by every kind of send, receive and matched probe. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 3 5 8 */
 /* timeout: 60 */
 /* Nobody is starved: while other ranks send to rank 0 without end, each as soon as it can, the one message of the last rank

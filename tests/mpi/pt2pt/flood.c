@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /* timeout: 120 */
 /* Floods: 10^6 messages of 8 bytes and 10^5 of 4 KB in all to a rank that computes, or that receives in reverse order of

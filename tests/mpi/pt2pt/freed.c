@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* timeout: 60 */
 /* Handles freed while messages are under way: types, communicators, groups, error handlers, infos and requests go on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* timeout: 120 */
 /* Long messages, often enough for each way that a library may have for them to be taken: early and late, synchronous,

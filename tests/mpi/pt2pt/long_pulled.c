@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 */
 /* env: KEEL_LONG_MESSAGES=2 */
 /* timeout: 120 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* All ranks send to rank 0, which is slow at first and takes with wildcards; then rank 0 answers all. */
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* Every send procedure to every receive procedure, to each rank, with sizes of each protocol. */
 #include "check.h"

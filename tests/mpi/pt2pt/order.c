@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* Messages of one sender are received in the order sent, with and without wildcards, whatever their size and
  * protocol. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* Probe, Iprobe, Mprobe, Improbe, Mrecv, Imrecv: for each protocol, with wildcards, in and out of order. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* MPI_PROC_NULL as source and destination of everything: done at once, buffers untouched, its status. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 8 */
 /* timeout: 60 */
 /* Whatever call a process waits in, or asks in again and again, its other communication goes on (MPI 5.0, 2.9 and 3.7.4): a

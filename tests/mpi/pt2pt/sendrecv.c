@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* Sendrecv, Sendrecv_replace and their nonblocking forms: all sizes of protocol, layouts that differ on both sides. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 5 8 */
 /* timeout: 120 */
 /* A random storm: every rank knows from one seed who sends what to whom, starts all of it in random order with random

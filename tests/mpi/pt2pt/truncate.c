@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 8 */
 /* A message longer than its receive: MPI_ERR_TRUNCATE with both lengths, source and tag; the buffer is filled
  * and no more; what comes after it is not hurt.  By every receive, for each protocol. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* Messages of derived types by every send mode and every kind of receive, short, eager and long: unlike types on the two
  * sides, received early and late; truncated; from several ranks at once into one wildcard.  Holes are left alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 */
 /* timeout: 120 */
 /* 256 MB of a derived type go from rank to rank in bounded memory: neither side keeps a packed copy.  The sender's type

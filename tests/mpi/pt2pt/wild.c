@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* timeout: 120 */
 /* Which message goes to which receive, with wildcards: random traffic in which several receives match a message.  Those

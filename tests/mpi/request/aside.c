@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops of calls that do not wait (MPI_Test, MPI_Testany, MPI_Iprobe, MPI_Improbe ...) step aside where ranks share a core: who
  * computes there gets nearly all of it, and messages are not slowed to time slices. */
 /* ranks: 2 5 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 8 */
 /* MPI_Cancel: of a receive without message, of one that has its message; a cancelled receive takes nothing; of sends;
  * MPI_Request_free; the fields of a status. */

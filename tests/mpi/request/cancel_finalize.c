@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 */
 /* Sends that nobody receives, cancelled: MPI_Wait returns though the other processes are in MPI_Finalize, and the
  * cancellation must succeed ("Finalizing MPI"). */

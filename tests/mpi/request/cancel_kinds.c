@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* timeout: 60 */
 /* MPI_Cancel of persistent and buffered operations, of many, of what waits for its turn to be sent; followed by

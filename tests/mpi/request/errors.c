@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* Failed requests among good ones: MPI_ERR_IN_STATUS, MPI_ERR_PENDING, whose handler is called with which code. */
 #include "check.h"

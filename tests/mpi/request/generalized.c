@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 3 */
 /* Generalized requests: which function is called when, with what, and what becomes of what they return; among ordinary
  * requests in every form. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* cflags: -pthread */
 /* timeout: 60 */

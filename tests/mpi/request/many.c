@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* timeout: 60 */
 /* 100,000 requests at once, completed by every form that takes many; the time grows with their number. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* Persistent sends and receives: every mode, many starts, MPI_Startall, types and communicators freed in between,
  * MPI_PROC_NULL, any source, the large forms; a request freed while active does its work. */

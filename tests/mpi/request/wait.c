@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 5 8 */
 /* Every wait and test form: null requests, empty statuses, MPI_UNDEFINED, what is handed out and what stays. */
 #include "check.h"

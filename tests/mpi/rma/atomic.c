@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 8 */
 /* across: updates by messages beside loads and stores */
 /* Updates by all processes at once lose nothing, element by element: single ones, short rows and long rows (which a kernel does) of the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /* env: KEEL_CHECK_RMA=1 */
 /* across: the target is told by messages anyway, from another node as well */

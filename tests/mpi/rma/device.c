@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 */
 /* across: the device's own puts, gets and updates, where it has them */
 /* Accesses that a device may do by itself, between others that it may not: short and long, not contiguous here or there, with requests,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank is killed while it has a lock, or before it exposes its part: whoever waits for it is told so. */
 /* ranks: 3 */
 /* exit: 137 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* nodes: one, because it makes a window of shared memory */
 /* The forms with large counts, in a window of a session's communicator. */

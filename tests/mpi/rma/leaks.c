@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* KEEL_LEAKS: windows that are left, with their helper, are shown by MPI_Finalize; those that were freed are not. */
 /* ranks: 2 3 */
 /* env: KEEL_LEAKS=1 */
-/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 windows: mine \(MPI_Win_create, leaks\.c:13 \(\w+\)\), one of 64 bytes without a name \(MPI_Win_allocate, leaks\.c:15 \(\w+\)\)$ */
+/* stderr: ^ranks? [-0-9, ]+: MPI_Finalize: the program leaves 2 windows: mine \(MPI_Win_create, leaks\.c:14 \(\w+\)\), one of 64 bytes without a name \(MPI_Win_allocate, leaks\.c:16 \(\w+\)\)$ */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /* across: the order of messages is another than that of stores */
 /* What the memory models promise, in small programs run many times: what must never be seen is not seen.

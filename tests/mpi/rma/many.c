@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /* across: regions are named by number to another node */
 /* Many windows one after the other, some of them at once; a dynamic window with thousands of regions, attached and detached in any order. */

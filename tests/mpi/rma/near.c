@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 */
 /* nodes: one, because the short way is one within a node */
 /* Accesses again and again to one target, which take a short way from the second on: what is refused the first time is refused then, too;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* across: accesses of other nodes are messages */
 /* Post, start, complete, wait and test: a ring, everybody with everybody, empty groups, and with MPI_MODE_NOCHECK. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* Attributes, names, groups, info, error handlers, keyvals and shared_query of windows. */
 #include "rma.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* across: requests of accesses of other nodes are those of messages */
 /* The forms with requests, short and long, waited for in any order, tested, and left to a flush. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rma.h: what the programs of this folder share. */
 #ifndef TEST_RMA_H
 #define TEST_RMA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /* across: threads that wait for answers by messages */
 /* cflags: -pthread */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* Sessions after the world model only: some ranks begin one at once, others late, one never; then all of them. */
 #include "session.h"

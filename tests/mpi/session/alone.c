@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* One rank uses a session, the others nothing of MPI at all; it does not wait for them. */
 #include "session.h"

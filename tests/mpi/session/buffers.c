@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 5 8 */
 /* across: what is sent last has to leave before a session ends */
 /* Whose buffer takes a message in buffered mode: the communicator's, else its session's, else the process's. */

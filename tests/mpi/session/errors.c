@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* What is wrong is said, by the handler that the standard names. */
 /* abi: mpich, because a handle that was freed may be another object's */

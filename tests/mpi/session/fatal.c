@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* exit: 13 */
 /* stderr: MPI_Session_get_nth_pset: .*\(MPI_ERR_ARG\): n is 99; expected 0 to */

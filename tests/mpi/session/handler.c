@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* A session's error handler, set, called and asked for, by procedures of MPI 4.0 alone (part abi-mpich). */
 #include "../check.h"

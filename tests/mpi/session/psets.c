@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* Sets of processes: their names, what is said about them, the groups made of them. */
 #include "session.h"

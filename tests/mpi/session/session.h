@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* session.h: what the programs about sessions share. */
 #ifndef SESSION_H
 #define SESSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* MPI_Comm_split_type by a set of processes: in sessions only. */
 #include "session.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* Sessions may begin in several threads at once, and error handlers for them be made and freed. */
 /* cflags: -pthread */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* across: devices start and stop with sessions */
 /* A session may begin in one thread while another one begins the world model: the library comes up once. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 */
 /* across: devices start and stop with sessions */
 /* exit: 123 */

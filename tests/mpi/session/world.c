@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 5 8 */
 /* across: devices start and stop with sessions */
 /* Sessions before, within, across and after the world model. */

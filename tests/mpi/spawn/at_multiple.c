@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 4 */
 /* Ranks that spawn at MPI_THREAD_MULTIPLE, each at its own speed: a child's MPI_Init_thread waits for its
  * parent, and has given back what it took when it returns. */

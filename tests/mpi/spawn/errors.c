@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* stderr: .* */
 /* What spawning, ports and names refuse: in all processes that take part, and they go on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* A file of processes of two jobs, where each rank has a child of its own: the ranks of both jobs have
  * the same numbers, and the file's shared pointer lies in one of them. */

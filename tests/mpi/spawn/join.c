@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 */
 /* nodes: one, because the socket is of loopback */
 /* MPI_Comm_join: over a socket that is the program's, which it can use before and after. */

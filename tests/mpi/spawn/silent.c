@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /* exit: 137 */
 /* stderr: mpiexec: rank 1 \(.*spawn-silent.*\) was killed by signal 9 .* */

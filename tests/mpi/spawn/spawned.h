@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* spawned.h: what programs of this folder share that spawn children of the same program. */
 #ifndef SPAWNED_H
 #define SPAWNED_H

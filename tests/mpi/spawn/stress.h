@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* stress.h: ranks that spawn, connect, accept, merge, disconnect, wait and lose children, each at its own speed, at any level of threads, and
  * children that start slowly.  What is done when follows from a seed, so a run can be had again.
  *     PROGRAM ROUNDS LEVEL DEATHS [SEED]

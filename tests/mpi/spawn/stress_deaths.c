@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 3 */
 /* args: 15 3 1 */
 /* exit: 137 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 5 */
 /* part: long */
 /* args: 500 3 1 */

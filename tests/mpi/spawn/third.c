@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* Processes of two spawned jobs that have never met make a communicator: their parent, which knows both, brings them together, and leaves. */
 #include "../check.h"

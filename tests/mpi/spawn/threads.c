@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* cflags: -pthread */
 /* Several threads of each process spawn at the same time, on communicators of their own, talk with their children and disconnect from them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* mpiexec: -usize 100 */
 /* MPI_UNIVERSE_SIZE belongs to the universe that mpiexec was told of: a spawned job has that of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* exit: 137 */
 /* ranks: 1 2 3 */
 /* stderr: mpiexec: rank 1 \(.*spawn-window_killed.*\) was killed by signal 9 .* */

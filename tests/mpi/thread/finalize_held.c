@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Finalize beside a thread that holds a request: the thread's next call says what has happened. */
 /* ranks: 1 2 */
 /* cflags: -pthread */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank is killed while 8 threads of each other one wait for it, each in another procedure: each is told. */
 /* ranks: 3 */
 /* exit: 137 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* OpenMP: tasks that send and receive, and threads that compute between calls; OpenMP's own waiting threads are beside them. */
 /* ranks: 1 2 4 */
 /* cflags: -fopenmp */

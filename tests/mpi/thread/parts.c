@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitions that many threads make ready at once, without the device lock: each arrives once, whoever waits meanwhile, in rounds that
  * follow each other at once, of small partitions and of larger ones; one that is made ready twice is an error. */
 /* ranks: 1 2 3 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that spawn at the same time, each a child of its own, and talk to it while the others do. */
 /* ranks: 1 2 */
 /* cflags: -pthread */

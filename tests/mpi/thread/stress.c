@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that send, receive, probe, wait and call collectives, each on a communicator of its own and all on one. */
 /* ranks: 1 2 4 */
 /* cflags: -pthread */

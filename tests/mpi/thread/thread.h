@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* thread.h: what the programs with several threads a rank share.
  *
  *     int main(int argc, char **argv)

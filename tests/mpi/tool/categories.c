@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Categories: names, members, nesting without circles; each variable and event is in one. */
 /* ranks: 1 2 */
 #include "tool.h"

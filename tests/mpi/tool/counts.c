@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What performance variables count: messages and bytes, one by one; started, stopped, written, reset, in sessions that know
  * nothing of each other; queues and their marks; collectives; objects. */
 /* ranks: 2 3 5 */

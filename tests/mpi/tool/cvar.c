@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Control variables: queries, names, strings of any length, handles, reading and writing, and each error that the standard
  * names; before MPI_Init, within, and after MPI_Finalize. */
 /* ranks: 1 3 */

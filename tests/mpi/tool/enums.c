@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Enumerations: of a control variable, of a state, of the elements of an event. */
 /* ranks: 1 2 */
 #include "tool.h"

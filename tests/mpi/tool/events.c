@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events: the source, the types and what they say; registrations and callbacks by safety level; reading and copying within
  * the callback and not outside; events that are dropped; handles freed, also within the callback; and each error that the
  * standard names. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every procedure of MPI_T but MPI_T_init_thread says so when it is called before MPI_T_init_thread or after the last
  * MPI_T_finalize, and does nothing else; outside MPI_Init and MPI_Finalize as well. */
 /* ranks: 1 2 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tool.h: what the tests of MPI_T share. */
 #ifndef TOOL_H
 #define TOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Cartesian communicators: construction, every inquiry, sub-grids, what is carried over. */
 /* ranks: 1 2 3 4 5 8 12 */
 #include "../check.h"

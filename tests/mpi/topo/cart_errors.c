@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the standard calls erroneous of Cartesian topologies: an error that says why, on all processes. */
 /* ranks: 1 2 3 5 */
 #include "../check.h"

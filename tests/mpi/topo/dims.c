@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Dims_create: against all divisions, for every number up to some thousand; given dimensions; large numbers; errors. */
 /* ranks: 1 */
 #include "../check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Distributed graphs, adjacent and not: edges told by anybody, weights, loops, multiple edges, order, errors. */
 /* ranks: 1 2 3 4 5 8 13 */
 /* across: edges are told in messages */

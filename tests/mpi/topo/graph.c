@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Graph topologies: the standard's examples, loops, multiple edges, one-sided edges, smaller graphs, errors. */
 /* ranks: 1 2 3 4 5 8 */
 #include "../check.h"

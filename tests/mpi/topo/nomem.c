@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One rank's k-th allocation in a constructor fails, for all k: every rank returns, all others with a communicator or all with
  * an error, and the next call works. */
 /* ranks: 3 5 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* reorder = true inside a node: neighbors share a package where ranks are dealt out to packages in turn. */
 /* ranks: 8 */
 /* env: HWLOC_SYNTHETIC=pack:2 core:4 pu:1 */

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Attributes of communicators, datatypes and windows, with functions of the program; error handlers of each kind, classes and codes.
 #include "form.inc"
 module attr_functions

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! What the chapters share: who this process is, and what turned out not to be so.
 module checking
     implicit none

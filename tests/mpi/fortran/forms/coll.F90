@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Collective operations: blocking, nonblocking and persistent, with vectors and with datatypes a process, in place, by each operation.
 #include "form.inc"
 module coll_functions

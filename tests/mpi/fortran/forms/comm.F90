@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Groups, communicators, intercommunicators.
 #include "form.inc"
 subroutine communicators()

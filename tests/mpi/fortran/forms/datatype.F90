@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Datatypes: every constructor, what it says of itself, packing in both formats, names, contents, sizes by precision.
 #include "form.inc"
 subroutine datatypes()

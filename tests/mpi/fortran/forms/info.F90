@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Info objects: strings padded and cut, keys in order; what the environment says; versions, names, times.
 #include "form.inc"
 subroutine infos()

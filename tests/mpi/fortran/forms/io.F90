@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Files: views, accesses by explicit offset, individual and shared pointers, collective, nonblocking and split, a representation of
 ! the program, info.
 #include "form.inc"

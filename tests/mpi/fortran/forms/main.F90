@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The chapters that are named as arguments, one after another; then how many checks failed.
 #include "form.inc"
 program main

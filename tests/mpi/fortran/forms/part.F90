@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Partitioned messages: partitions made ready in any order, their number differing on the two sides.
 #include "form.inc"
 subroutine part()

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Point-to-point messages: every mode, blocking, nonblocking and persistent; probes, matched too; buffers; generalized requests.
 #include "form.inc"
 module pt2pt_functions

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Windows of each kind, every access, every kind of synchronization.  Memory of the library is a C_PTR in each form.
 #include "form.inc"
 subroutine windows()

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Sessions and process sets: their names, a communicator from each, beside the world.
 #include "form.inc"
 subroutine sessions()

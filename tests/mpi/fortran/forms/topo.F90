@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Topologies: grids, graphs, distributed graphs, and collectives among neighbors.
 #include "form.inc"
 subroutine topologies()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two water molecules on a grid; the energy, by rank 0."""
 from ase import Atoms
 from gpaw import GPAW

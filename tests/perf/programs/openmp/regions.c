@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* regions.c: MPI and OpenMP as many programs have both: short parallel regions between short messages.
  *
  *   regions [N]
