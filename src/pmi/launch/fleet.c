@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fleet.c: see fleet.h. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -107,10 +108,11 @@ static void add_ssh(struct words *w, const struct fleet_host *h, double timeout)
     add_word(w, xformat("%s", h->name));
 }
 
-/* Unbuffered: else what is no whole line stays there. */
+/* Unbuffered: else what is no whole line stays there.  The one task gets the input by --input=all: of a component of a heterogeneous job
+ * --input=0 gives it none (Slurm 24.11, 26.05). */
 static void add_srun(struct words *w, const struct fleet_host *h)
 {
-    add_words(w, "--nodes=1 --ntasks=1 --overlap --quiet --kill-on-bad-exit=0 --input=0 --unbuffered");
+    add_words(w, "--nodes=1 --ntasks=1 --overlap --quiet --kill-on-bad-exit=0 --input=all --unbuffered");
     add_word(w, xformat("--nodelist=%s", h->name));
     int group = allocation_group(h->name);
     if (group >= 0) /* without it srun takes the first component */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* params.c: see params.h.  One row a parameter; the options do the rest, with the parameter's name in what they say. */
 #define _GNU_SOURCE
 #include "params.h"
@@ -133,6 +134,19 @@ static bool is_of_launcher(void)
            getenv("PMI_RANK");
 }
 
+/* Nor is what Slurm sets in each job for other launchers' sake (23.11 and later: that their srun takes no share of the job). */
+static bool is_of_slurm(const char *entry)
+{
+    static const char *const sets[] = { "OMPI_MCA_plm_slurm_args=--external-launcher",
+                                        "PRTE_MCA_plm_slurm_args=--external-launcher",
+                                        "HYDRA_LAUNCHER_EXTRA_ARGS=--external-launcher",
+                                        "OMPI_MCA_orte_precondition_transports=" };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (strncmp(entry, sets[i], strlen(sets[i])) == 0)
+            return getenv("SLURM_JOB_ID") != NULL;
+    return false;
+}
+
 static char *behind(char *entry, const char *prefix)
 {
     size_t n = strlen(prefix);
@@ -148,7 +162,7 @@ void params_environment(struct parse *p)
     for (char **e = environ; *e && !is_of_launcher() && !p->stop; e++)
         for (int i = 0; i < FAMILIES; i++) {
             char *rest = behind(*e, families[i]);
-            if (!rest)
+            if (!rest || is_of_slurm(*e))
                 continue;
             char *written = xformat("%.*s", (int)(strchr(*e, '=') - *e), *e); /* kept, as hosts_name */
             obey(p, i == HYDRA ? hydra : mca,
