@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* channel.h: the socket PMI_FD to a launcher that speaks PMI-1 or PMI-2, from the side of a rank. */
 #ifndef PMI_CHANNEL_H
 #define PMI_CHANNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* foreign.c: were we started as one of several ranks by a launcher that Keel cannot talk to?
  *
  * Then taking ourselves for a job of one would give N jobs of rank 0 of 1, the most puzzling failure there

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* keel.c: the wire to our own mpiexec (described in pmi.h). */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,6 +22,9 @@ struct ticket {
 };
 
 static int control_fd = -1; /* our own duplicate */
+/* What pmi_keel_init has read: an instance of several in a process (instances.h) has an environment that others change. */
+static struct ticket own;
+static bool has_own;
 
 /* Has the variable another value than this one, of n bytes?  Then another launcher has been here since. */
 static bool is_another(const char *name, const char *value, size_t n)
@@ -86,6 +90,13 @@ static int read_ticket(struct ticket *t)
         return ku_err_set(EINVAL, NULL, "KEEL_RANK is %s; expected this process's rank, as mpiexec sets it",
                           rank ? rank : "not set");
     return 0;
+}
+
+static bool ticket_of(struct ticket *t)
+{
+    if (has_own)
+        *t = own;
+    return has_own || read_ticket(t) == 0;
 }
 
 /* Open the launcher's descriptor `fd` anew; for when ours was closed on the way, or is something else by now.
@@ -174,6 +185,8 @@ int pmi_keel_init(struct pmi_job *job)
         err = attach(&job->segment, &t);
     if (err)
         return err;
+    own = t;
+    has_own = true;
     const struct ku_seg_head *h = job->segment.head;
     job->wire = "keel";
     job->rank = t.rank;
@@ -195,7 +208,7 @@ int pmi_keel_init(struct pmi_job *job)
 bool pmi_keel_send(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len)
 {
     struct ticket t;
-    if (!pmi_keel_is_there() || read_ticket(&t) != 0 || (control_fd < 0 && open_control(&t, NULL) != 0))
+    if (!pmi_keel_is_there() || !ticket_of(&t) || (control_fd < 0 && open_control(&t, NULL) != 0))
         return false;
     char buf[PIPE_BUF];
     if (len > sizeof buf - sizeof(struct pmi_record))
@@ -230,13 +243,13 @@ bool pmi_keel_can_send(const struct ku_seg_head *h)
 int pmi_keel_daemon(void)
 {
     struct ticket t;
-    return pmi_keel_is_there() && read_ticket(&t) == 0 ? t.pid : 0;
+    return pmi_keel_is_there() && ticket_of(&t) ? t.pid : 0;
 }
 
 bool pmi_keel_spawner(uint64_t *job, int *rank)
 {
     struct ticket t;
-    if (!pmi_keel_is_there() || read_ticket(&t) != 0)
+    if (!pmi_keel_is_there() || !ticket_of(&t))
         return false;
     *job = t.job_id;
     *rank = t.rank;
@@ -245,6 +258,7 @@ bool pmi_keel_spawner(uint64_t *job, int *rank)
 
 void pmi_keel_fini(void)
 {
+    has_own = false;
     if (control_fd >= 0)
         close(control_fd);
     control_fd = -1;

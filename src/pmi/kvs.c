@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kvs.c: a job that a launcher of others has started.  What our own launcher would do, the ranks do for themselves:
  *
  *   - The lowest rank of each node makes the segment; the others open it through /proc.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nodes.c: on which node each rank is, as launchers tell it. */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmi.c: which wire, and what is common to all. */
 #include <errno.h>
 #include <stdbool.h>

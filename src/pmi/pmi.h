@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmi.h: how a process learns which job it belongs to, and tells the launcher what the launcher must know.
  *
  * One file a wire: keel (our mpiexec), singleton (no launcher).  A process started by a launcher that no wire

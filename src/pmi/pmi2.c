@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmi2.c: PMI-2, the protocol of Slurm's `srun --mpi=pmi2`, which Hydra speaks, too.
  *
  * A line each way names the version; what follows are frames (words.h).  Each request begins with cmd=NAME; its answer with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix.c: PMIx, the interface of Open MPI's mpirun and prun, of Slurm's pmix plug-in, and of others, through libpmix.  The library is
  * loaded when a launcher offers PMIx, and never else. */
 #define _GNU_SOURCE

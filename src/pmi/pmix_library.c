@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix_library.c: see pmix_library.h. */
 #include "config.h"
 #include "pmix_library.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix_library.h: libpmix, loaded when it is needed and never else. */
 #ifndef PMI_PMIX_LIBRARY_H
 #define PMI_PMIX_LIBRARY_H

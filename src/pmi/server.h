@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* server.h: what a launcher of others must offer, and each protocol of one offers in a file of its own: a job's facts, a key-value
  * space, a barrier, an end.  kvs.c makes a job of Keel's of it. */
 #ifndef PMI_SERVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* singleton.c: a program started without a launcher is a job of one rank, with a segment of its own. */
 #include <unistd.h>
 #include "wire.h"

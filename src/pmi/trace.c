@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* trace.c: telling the launcher where this process is before it dies of a signal, or ends the job for an error.
  *
  * The process looks at nothing itself: what it could call in a handler of a signal is little, and a crash may have left the heap or

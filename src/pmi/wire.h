@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* wire.h: the wires of src/pmi, for its own files. */
 #ifndef PMI_WIRE_H
 #define PMI_WIRE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* words.h: what PMI-1 and PMI-2 say, for those who speak (pmi1.c, pmi2.c) and for those who answer (launch/talk.c).
  *
  * Both send words NAME=VALUE.  PMI-1 sends lines: blanks between words, a line feed at the end.  PMI-2 sends frames: the length in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What PMI-1 and PMI-2 say, letter for letter. */
 #include <check.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* auth.h: two processes of a job show each other that they know the job's secret, without telling it.
  *
  * Each side gives the other a nonce, fresh for what it is to prove, and proves by HMAC-SHA-256 with the secret over everything

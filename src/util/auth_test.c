@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* auth_test.c: HMAC-SHA-256 by the vectors of RFC 4231; what a proof holds for, and what it does not. */
 #include "auth.h"
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* card.c: see card.h. */
 #include "card.h"
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* card.h: business cards, which tell where the devices of a rank can be reached.
  *
  * A rank writes its card into a block of its own node's heap (segment_alloc.h).  Ranks of the node read it there.  Another node

@@ -1,4 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "clock.h"
+
+const struct ku_service *ku_service;
 
 uint64_t ku_clock_tick_ns(void)
 {

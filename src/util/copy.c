@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "copy.h"
 #include <stdatomic.h>
 #include <stdbool.h>

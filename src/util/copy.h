@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* copy.h: copies through memory that two cores share, by the widest registers the processor has.
  *
  * libc's memcpy is made for memory of one core.  What these are for: one core fills a room that another empties at

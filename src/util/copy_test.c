@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "copy.h"
 #include <check.h>
 #include <stdint.h>

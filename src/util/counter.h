@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* counter.h: what the library counts and keeps in view of itself, as rows: MPI_T's performance variables and mpi_info's.
  *
  * The folder that keeps a number owns its row, in a table that it makes known when the library is loaded (a constructor).  A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cpus.c: affinity and cgroup quota. */
 #define _GNU_SOURCE
 #include <fcntl.h>

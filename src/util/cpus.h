@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cpus.h: how many cores this process may really use. */
 #ifndef KU_CPUS_H
 #define KU_CPUS_H

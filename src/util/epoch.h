@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* epoch.h: a handful of processes, each with a core, meet over lines of shared memory.
  *
  * Each has two lines, used by turns, which it alone writes: in meeting n it shows its data there and then says that it has come, and

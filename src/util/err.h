@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* err.h: what went wrong, in words, kept for the thread until somebody prints it.
  *
  * The deepest layer that decides an error records it; the layers above pass the code on.  The text says the

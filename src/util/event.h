@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* event.h: what happens in the library, as rows: MPI_T's event types.
  *
  * The folder where something happens owns its row, in a table that it makes known when the library is loaded (a constructor).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hush.h: threads that the library, or one that it uses, makes take no signal that is meant for the program. */
 #ifndef UTIL_HUSH_H
 #define UTIL_HUSH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* installed.c: see installed.h.
  *
  * The loader knows which file this code is in: a library in the folder of libraries, or in one of another ABI below it; or a command.  As

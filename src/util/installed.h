@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* installed.h: where this installation lies now.  Its tree may have been moved since it was installed, so the code finds itself, and
  * the rest from there.  Safe in any thread; the paths stay as they are. */
 #ifndef KU_INSTALLED_H

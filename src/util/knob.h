@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* knob.h: the variables a user may set, as rows: KEEL_<NAME> in the environment.
  *
  * The folder that owns a variable owns its row, in a table that it makes known when the library is loaded and registers before

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* le.h: numbers as they travel: little-endian, whatever the machine.
  *
  * ku_le16/32/64 turn a number into the one whose bytes in memory are little-endian, and such a one back.  On a little-endian

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "linering.h"
 
 void ku_ring_tx_init(struct ku_ring_tx *tx, struct ku_ring *ring, _Atomic uint32_t *claims)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* linering.h: a ring of cache lines in shared memory: any number of producing threads of any number of
  * processes, one consumer.  One line carries head, payload and the flag that publishes them, so a small
  * message moves one line.

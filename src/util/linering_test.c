@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "linering.h"
 #include <check.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* local.h: from a global rank to its place on the node. */
 #ifndef KU_LOCAL_H
 #define KU_LOCAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of locks, in builds that check it. */
 #include "lock.h"
 

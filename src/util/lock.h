@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* lock.h: locks whose contracts are checked: what each guards, by clang (-Wthread-safety, part clang of the tests); the order in which
  * a thread takes them, by a build with --enable-lock-order, which ends the process with both locks named. */
 #ifndef KU_LOCK_H

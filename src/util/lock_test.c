@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of locks, which is checked here in any build. */
 #ifndef KEEL_LOCK_ORDER
 #define KEEL_LOCK_ORDER

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* names.h: words shared by rows of knobs, counters and events. */
 #ifndef KU_NAMES_H
 #define KU_NAMES_H

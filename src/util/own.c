@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "own.h"
 #include <pthread.h>
 #include <stdbool.h>

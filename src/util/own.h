@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* own.h: memory that a thread has of its own, from the heap.
  *
  * Thread-local variables of a library that is loaded while the program runs (an extension module of Python) come out of a small

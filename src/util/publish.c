@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* publish.c: see publish.h. */
 #define _GNU_SOURCE
 #include "publish.h"

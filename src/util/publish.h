@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* publish.h: the user's name service: names with some bytes each, which this user's programs publish for each other.
  *
  * It is a folder (KEEL_NAMES) that nobody else can read, since port names hold secrets.  A name is a file there, whose name is the published

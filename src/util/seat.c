@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "seat.h"
 #include <linux/futex.h>
 #include <sys/syscall.h>

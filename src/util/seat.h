@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* seat.h: the device lock (core/thread.c), as far as the one thread sees it to which it is biased: taking it and leaving it are a store
  * each, here, where nothing is unusual. */
 #ifndef KU_SEAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* segment.c: making, checking and mapping a job's shared memory (layout in segment.h). */
 #define _GNU_SOURCE
 #include <errno.h>

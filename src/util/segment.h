@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* segment.h: the shared memory of one job on one node: a memfd made by the launcher before it starts the ranks.
  *
  *   page 0      struct ku_seg_head

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* segment_alloc.c: blocks in the job's segment (segment_alloc.h says what they promise).
  *
  * Invariants

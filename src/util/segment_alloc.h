@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* segment_alloc.h: blocks of memory that all processes of a node share, from the job's segment (segment.h).
  *
  * The heap lies behind the fixed part of the segment's file, which grows as it is needed.  The file's new part is divided into

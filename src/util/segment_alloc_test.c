@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The heap in the segment: blocks do not overlap, are zero, and give their memory back; threads, processes, killed holders,
  * want of memory. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Segment: made, mapped by another, and refused when something about it is wrong.  Cores by cgroup quota. */
 #define _GNU_SOURCE
 #include <check.h>

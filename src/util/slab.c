@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "slab.h"
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* slab.h: objects of one kind in chunks that are never unmapped, found by a 32-bit index in O(1).
  *
  * A pointer into a slab stays readable for ever, so a stale index can be looked at and found stale.

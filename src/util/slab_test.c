@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "slab.h"
 #include <check.h>
 #include <stdlib.h>

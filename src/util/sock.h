@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sock.h: TCP sockets over IPv4 and IPv6 that never block, are not inherited by exec, and do not wait to gather bytes;
  * addresses, and which of them belong together. */
 #ifndef KU_SOCK_H

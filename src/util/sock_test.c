@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sock_test.c: addresses: how they are written, which networks they lie in; sockets of both families. */
 #include "sock.h"
 #include <check.h>

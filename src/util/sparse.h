@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sparse.h: an array of pointers of which few are ever set.
  *
  * It is an ordinary array to its reader: at[i], NULL until it is set.  A large one lies in pages of its own that cost nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* spawn.c: see spawn.h. */
 #define _GNU_SOURCE
 #include "spawn.h"

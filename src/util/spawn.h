@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* spawn.h: starting the mpiexec of a job that a process spawns: for MPI_Comm_spawn, and for what ranks with another MPI's library ask of
  * mpiexec (launch/offspring.h).
  *

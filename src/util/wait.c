@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "wait.h"
 #include "clock.h"
@@ -267,6 +268,31 @@ static void say_aside(const struct ku_wait *w, bool aside)
         atomic_store_explicit(w->aside, aside, memory_order_relaxed);
 }
 
+void ku_wait_yield(void)
+{
+    if (ku_service != NULL)
+        ku_service->aside(ku_service->self);
+    else
+        sched_yield();
+}
+
+/* In place of a sleep, where time is somebody else's: true. */
+static bool served(_Atomic uint32_t *sleeping)
+{
+    if (ku_service == NULL)
+        return false;
+    ku_service->aside(ku_service->self);
+    if (sleeping != NULL)
+        ku_wait_cancel(sleeping);
+    return true;
+}
+
+void ku_wait_nap(int ms)
+{
+    if (!served(NULL))
+        poll(NULL, 0, ms);
+}
+
 static uint64_t yield(const struct ku_wait *w, uint64_t now)
 {
     uint64_t took;
@@ -352,6 +378,10 @@ static bool stays_awake(struct ku_wait *w)
 
 enum ku_wait_step ku_wait_step(struct ku_wait *w)
 {
+    if (__builtin_expect(ku_service != NULL, 0)) {
+        ku_service->aside(ku_service->self);
+        return w->yields++ < ku_wait_policy.yields ? KU_WAIT_AGAIN : KU_WAIT_SLEEP;
+    }
     if (may_spin(w))
         return KU_WAIT_AGAIN;
     if (ku_wait_hogged()) {
@@ -416,6 +446,8 @@ static void sleep_on(_Atomic uint32_t *sleeping, int timeout_ms)
 
 void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
 {
+    if (served(sleeping))
+        return;
     sleep_on(sleeping, timeout_ms);
     ku_wait_cancel(sleeping);
 }
@@ -460,6 +492,8 @@ bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32
     struct timespec t, *until = NULL;
     if (!ku_wait_can_sleep_on())
         return false;
+    if (served(sleeping))
+        return true;
     timeout_ms = nap(timeout_ms);
     if (timeout_ms >= 0) {
         uint64_t end = ku_clock_ns() + (uint64_t)timeout_ms * 1000000u;
@@ -489,6 +523,8 @@ bool ku_wait_sleep_on(_Atomic uint32_t *sleeping, _Atomic uint32_t *word, uint32
 void ku_wait_while(_Atomic uint32_t *word, uint32_t is)
 {
     struct timespec t = { 0, 1000000 };
+    if (served(NULL))
+        return;
     syscall(SYS_futex, word, FUTEX_WAIT, is, must_nap ? &t : NULL, NULL, 0);
 }
 
@@ -605,6 +641,8 @@ static int poll_all(struct ku_seg_rank *rank, const int fds[], int n, int timeou
 void ku_wait_poll(struct ku_seg_rank *rank, const int fds[], int n, int timeout_ms)
 {
     char byte[8];
+    if (served(&rank->sleeping))
+        return;
     int rung, ready = poll_all(rank, fds, n, timeout_ms, &rung);
     ku_wait_cancel(&rank->sleeping);
     if (ready == 0 && bell_patience < PATIENCE_MAX)

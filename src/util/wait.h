@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* wait.h: sleeping on a word in the segment, or on descriptors, and being woken; and the ladder that leads there.
  *
  * Invariants
@@ -52,6 +53,11 @@ enum ku_fences { KU_FENCE_NONE = 0, KU_FENCE_SOME = 1, KU_FENCE_ALL = 2 };
 bool ku_wait_register(void);
 
 enum ku_wait_step { KU_WAIT_AGAIN /* poll again */, KU_WAIT_SLEEP /* prepare to sleep */ };
+
+/* Others go on who have the core, or the turn (service.h). */
+void ku_wait_yield(void);
+/* The same for a while. */
+void ku_wait_nap(int ms);
 
 /* One step up the ladder after a poll that found nothing: pauses or yields; tells when it is time to sleep.
  */

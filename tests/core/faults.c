@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that are lost: by a signal in the middle of everything, seen through the segment; by the device's word.  What
  * named them fails with MPI_ERR_PROC_ABORTED and a text that names the rank; everything else goes on; nothing hangs. */
 #define _GNU_SOURCE 1

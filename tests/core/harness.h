@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* harness.h: a launcher small enough for a test: a segment a (simulated) node, n forked ranks, a deadline.
  *
  * Ranks that die by a signal, or exit without having left the ADI, are marked dead in the segments, and cards are taken
@@ -20,6 +21,7 @@
 #include "mpid_team.h"
 #include "pmi/pmi.h"
 #include "util/card.h"
+#include "util/instances.h"
 #include "util/segment.h"
 #include "util/segment_alloc.h"
 #include "util/wait.h"
@@ -42,6 +44,8 @@ enum {
 
 /* The ranks are dealt out to that many nodes in turn, so that ranks of a node are not neighbours. */
 static int job_nodes = 1;
+/* The ranks are instances of one process (instances.h). */
+__attribute__((weak)) bool job_as_instances; /* one for all files of a program */
 
 struct job {
     struct ku_segment segment[JOB_NODES];
@@ -147,23 +151,53 @@ static inline void job_listen(struct job *j)
     job_cards(j);
 }
 
-static inline void job_child(struct job *j, int rank, int control, int (*fn)(int, void *), void *arg)
+static inline void job_name(const struct job *j, int rank, int control)
 {
     char text[128];
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     snprintf(text, sizeof text, "%d:%d:%d:%d:%llx:0", KU_SEG_VERSION, (int)getppid(),
              j->segment[j->node_of[rank]].fd, control, (unsigned long long)j->segment[0].head->job_id);
     setenv("KEEL_JOB", text, 1);
     snprintf(text, sizeof text, "%d", rank);
     setenv("KEEL_RANK", text, 1);
+}
+
+static inline void job_child(const struct job *j, int rank, int control, int (*fn)(int, void *), void *arg)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    job_name(j, rank, control);
     exit(fn(rank, arg));
+}
+
+/* All ranks as instances of one process: the first of them ends the job by its exit code. */
+struct job_together {
+    const struct job *job;
+    int control, (*fn)(int, void *);
+    void *arg;
+};
+
+static inline int job_instance(int rank, void *arg)
+{
+    const struct job_together *t = arg;
+    job_name(t->job, rank, t->control);
+    return t->fn(rank, t->arg);
+}
+
+static inline void job_children(const struct job *j, int control, int (*fn)(int, void *), void *arg)
+{
+    enum { STACK = 8 << 20 };
+    struct job_together t = { j, control, fn, arg };
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int bad = ku_instances_run(j->n, job_instance, &t, STACK);
+    if (bad < 0)
+        perror("ku_instances_run");
+    exit(bad != 0);
 }
 
 /* Wait for all until the deadline; then kill what is left.  Returns the number of ranks that did not exit with 0. */
 static inline int job_wait(struct job *j, double seconds)
 {
     double end = job_now() + seconds;
-    int left = j->n, bad = 0;
+    int left = job_as_instances ? 1 : j->n, bad = 0;
     while (left > 0) {
         job_listen(j);
         for (int i = 0; i < j->n; i++) {
@@ -173,7 +207,8 @@ static inline int job_wait(struct job *j, double seconds)
             j->result[i] = WIFEXITED(status) ? WEXITSTATUS(status) : JOB_KILLED + WTERMSIG(status);
             j->pid[i] = 0;
             left--;
-            job_mark(j, i);
+            for (int k = i; k < (job_as_instances ? j->n : i + 1); k++)
+                job_mark(j, k);
         }
         if (left > 0 && job_now() > end) {
             fprintf(stderr, "job_run: %d of %d ranks still run after %.0f s\n", left, j->n, seconds);
@@ -215,8 +250,10 @@ static inline int job_run_in(struct job *j, int n, double seconds, int (*fn)(int
         perror("job_run");
         return n;
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < (job_as_instances ? 1 : n); i++) {
         j->pid[i] = fork();
+        if (j->pid[i] == 0 && job_as_instances)
+            job_children(j, control[1], fn, arg);
         if (j->pid[i] == 0)
             job_child(j, i, control[1], fn, arg);
     }

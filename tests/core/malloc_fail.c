@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The N-th allocation fails, for all N: each run either does all that it should, or ends with an error code and words;
  * never a crash, never a hang.  A run is two ranks over the ADI; the failure is in one of them, and the other must
  * end as well: with what it was to do, or with an error. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of other processes (MPID_Mem_*, MPID_Put, MPID_Get, MPID_Atomic): by the device where it can, and by packets everywhere,
  * which a key without the device's part of it asks for. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mock.h: what the mock device and the tests that use it agree on.
  *
  * The test maps struct mock_shared before it forks, puts its address into KEEL_MOCK (hexadecimal), and says how the

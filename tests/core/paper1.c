@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The first program of section 7 of the paper, with the destination that its first send lacks, and the context that its
  * receivers name.  main is the paper's; as a test it is run by two ranks. */
 #include "mpid.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The second program of section 7 of the paper: a nonblocking receive into a request on the stack.  main is the paper's;
  * as a test it is run by two ranks. */
 #include "mpid.h"

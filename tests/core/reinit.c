@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPID_Init and MPID_End, again and again in one process, with messages in each epoch that must not reach another. */
 #include "harness.h"
 #include <sys/eventfd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* suite.h: what every device must let the core do: programs of n ranks that use the ADI alone. */
 #ifndef TESTS_CORE_SUITE_H
 #define TESTS_CORE_SUITE_H

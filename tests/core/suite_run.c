@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The suite over each built-in device and over the mock device in its moods.
  *   suite_run [device or mood [test [ranks]]] */
 #include "suite.h"
@@ -9,7 +10,7 @@ static struct mock_shared *shared;
 
 struct mood {
     const char *name, *devices, *eager, *hooks;
-    bool mock;
+    bool mock, instances;
     const char *plugin; /* besides; only where its mood is asked for */
     int nodes;          /* 0: one */
     const char *longs;  /* KEEL_LONG_MESSAGES */
@@ -22,6 +23,14 @@ static const struct mood moods[] = {
     { .name = "stub", .devices = "stub" },
     { .name = "tcp", .devices = "tcp" },
     { .name = "tcp, 100 bytes eager", .devices = "tcp", .eager = "100" },
+    { .name = "shmem, in one process", .devices = "shmem", .instances = true },
+    { .name = "tcp, in one process", .devices = "tcp", .instances = true },
+    { .name = "stub, in one process", .devices = "stub", .instances = true },
+    { .name = "two nodes: mock alone, in one process",
+      .mock = true,
+      .instances = true,
+      .nodes = 2,
+      .how = { .seed = 16, .far = 1 } },
     { .name = "shmem, delayed", .devices = "shmem", .hooks = "delay:us=20" },
     { .name = "shmem with whims",
       .devices = "shmem",
@@ -93,6 +102,9 @@ static void set_mood(const struct mood *m)
     int bell[MOCK_RANKS];
     setenv("KEEL_DEVICES", m->devices ? m->devices : "mock", 1);
     job_nodes = m->nodes ? m->nodes : 1;
+    job_as_instances = m->instances;
+    setenv("KEEL_SHMEM_CMA", m->instances ? "0" : "1",
+           1); /* by address another instance's variables are not there */
     setenv("KEEL_EAGER_MAX", m->eager ? m->eager : "0", 1);
     setenv("KEEL_LONG_MESSAGES", m->longs ? m->longs : "0", 1);
     setenv("KEEL_HOOKS", m->hooks ? m->hooks : "", 1);

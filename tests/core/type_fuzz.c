@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* type_fuzz.c: hostile bytes for MPID_Type_decode.
  *
  *   type_fuzz [N [SEED]]    N inputs: encodings of random types, mutated

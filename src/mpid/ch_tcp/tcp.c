@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tcp.c: the device for ranks that reach each other by TCP: opening, progress, closing.  See tcp.h. */
 #include "tcp.h"
 #include <errno.h>
@@ -522,7 +523,7 @@ static void tcp_close(struct dev *d)
     d->pending = NULL;
     memset(d->hot, 0, sizeof d->hot);
     while (still_there(d) && ku_clock_ns() < end)
-        poll(NULL, 0, 1);
+        ku_wait_nap(1);
     for (struct dev_peer *p = d->known; p; p = p->next_known)
         if (p->fd >= 0)
             dev_tcp_gone(p, TCP_LEFT, NULL);

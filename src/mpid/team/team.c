@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c: processes of one node that wait for each other through memory of the segment.
  *
  * Where ranks share cores a message to each of them costs each a turn of the scheduler; here all arrive at one counter, the
@@ -28,7 +29,6 @@
  *
  * A few members with a core each meet over lines instead (even.c): of the above only what 5 says of messages holds there. */
 #define _GNU_SOURCE
-#include <sched.h>
 #include "mpid/core/core.h"
 
 enum {
@@ -134,7 +134,7 @@ uint32_t MPID_Team_given(const struct MPIR_COMMUNICATOR *comm)
         atomic_store(&t->begun, BEGUN);
     }
     while (atomic_load(&t->begun) == BEGINNING)
-        sched_yield();
+        ku_wait_yield();
     return GIVEN;
 }
 
@@ -214,7 +214,7 @@ static uint64_t verdict_on(const struct team *t, enum ku_team_part part)
     uint64_t is = atomic_load(at), mine = (uint64_t)MPID_core.rank << MAKER_SHIFT | MAKING;
     while (!is_verdict(is)) {
         if (is != UNASKED && !maker_lost(is))
-            sched_yield();
+            ku_wait_yield();
         else if (atomic_compare_exchange_strong(at, &is, mine)) {
             ku_block b = make_part(t, part);
             atomic_store(at, b != 0 ? b : NO_MEMORY);

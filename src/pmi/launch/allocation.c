@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* allocation.c: the hosts that a batch system has given this job, where the command line names none; and how a job that a rank spawns has
  * the hosts of its rank's job: mpiexec tells its ranks in a variable of the environment, lines of key=value. */
 #define _GNU_SOURCE

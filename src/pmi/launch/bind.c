@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind.c: the plan of a job: policy, machine and other jobs together.
  *
  * The default (nothing said about binding) binds only where that can do no harm: every rank, with its threads, has cores of

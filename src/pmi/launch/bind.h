@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind.h: which cores each rank of the job gets (doc/mpiexec.md, "Cores").
  *
  * The order of work: the options fill a policy (options_bind.c); the daemon makes the plan once it knows each rank's node

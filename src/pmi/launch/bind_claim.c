@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind_claim.c: who has bound ranks to which cpus.
  *
  * A claim is a lock on a byte (tier, cpu) of /dev/null: a file that everybody may open for writing, on which nobody else

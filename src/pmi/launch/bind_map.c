@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind_map.c: which cores for which rank, as numbers.
  *
  * A unit is what ranks are counted in: a core, or a hardware thread where these are asked for.

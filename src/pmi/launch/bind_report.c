@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind_report.c: the plan as text: --report-bindings in Open MPI's form, --display-map. */
 #define _GNU_SOURCE
 #include <stdio.h>

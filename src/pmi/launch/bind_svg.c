@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind_svg.c: the machine as a drawing: boxes in boxes, the ranks on their hardware threads, a colour a rank. */
 #define _GNU_SOURCE
 #include <errno.h>

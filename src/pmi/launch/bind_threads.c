@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind_threads.c: how many threads each rank is told to have, where it would count too many itself.
  *
  * OpenMP's runtimes, and the BLAS libraries that take the same variable, start as many threads as the process's mask has cpus.

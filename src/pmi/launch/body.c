@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* body.c: see body.h. */
 #include <limits.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes between mpiexec and its daemons, byte for byte. */
 #include <check.h>
 #include <stdlib.h>

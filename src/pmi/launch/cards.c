@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cards.c: see cards.h. */
 #include "cards.h"
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cards.h: business cards on their way between nodes (util/card.h, doc/wire.md).
  *
  * A rank asks its daemon for the card of a rank of another node (PMI_ASK); the daemon of that node reads it from the segment when it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* configfile.c: -configfile: each line of the file is one section of the command line. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* crew.c: see crew.h. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* crew.h: the ranks of this machine: their nodes' segments, their processes, and what these say to the daemon.
  *
  * The daemon that judges (node.c) has one for its own machine, the daemons of other hosts (host.c) have one each.  A

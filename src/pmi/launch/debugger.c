@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* debugger.c: what a parallel debugger reads of mpiexec: the MPIR Process Acquisition Interface, version 1.0.
  *
  * The debugger finds these symbols in the front process by their names (doc/debugging.md).  Two ways:

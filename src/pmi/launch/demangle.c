@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* demangle.c: see demangle.h.
  *
  * C++ and Rust: the C++ library's own function, and c++filt of binutils for the two manglings of Rust, as no library that is

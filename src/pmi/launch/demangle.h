@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* demangle.h: a function's name as its programmer wrote it: of C++, Rust and Fortran, from the linker's. */
 #ifndef DEMANGLE_H
 #define DEMANGLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names as compilers make them, and as their programmers wrote them. */
 #include <check.h>
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* elder.c: see elder.h. */
 #include "elder.h"
 #include <inttypes.h>

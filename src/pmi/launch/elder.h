@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* elder.h: PMIx for the ranks of a job that ranks which are served PMIx have spawned (PMIx_Spawn).
  *
  * Processes that meet must be known to one server of libpmix on their host.  So the servant of the spawning job, the elder, serves those of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* feed.c: a file is opened once more for each rank, each with a position of its own.  Anything else is copied into a pipe a
  * rank by a process that stays in the terminal's foreground.  Invariants of that:
  *   1. stdin is read when a rank has taken all that was read before, so as fast as the fastest rank does, and no faster.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* feed.h: mpiexec's stdin for every rank (-stdin all), or for the one of another host that reads it. */
 #ifndef FEED_H
 #define FEED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fleet.h: the daemons of other hosts: starting them, in a tree, and talking with them.
  *
  * A process that starts daemons (mpiexec's own, or one of these daemons) has some of them as children, each behind an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hang.c: asking the ranks what they wait for, and watching for a job in which nothing can go on.
  *
  * A deadlock is certain when every rank sleeps for messages and none has met an event for QUIET seconds, has looked at its devices

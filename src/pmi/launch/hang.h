@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hang.h: what the ranks wait for: the roll-call of a job, and recognising that nothing can go on.
  *
  * A rank that sleeps in MPI (or polls in vain) answers a question with what it waits for (struct ku_seg_call); others are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_family.c: a deadlock that spans jobs, which have spawned each other.
  *
  * A job that can go on by other jobs only says so to the daemon of the job that has spawned it, together with those that it has

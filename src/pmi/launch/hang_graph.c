@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_graph.c: who waits for whom, in sentences.
  *
  * A rank that sleeps waits for one of several ranks, or for several: a receive from any source and MPI_Waitany for one of them, MPI_Waitall

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_proc.c: what the system knows of a process, for reports on jobs that hang. */
 #define _GNU_SOURCE
 #include <dirent.h>

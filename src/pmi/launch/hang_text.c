@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_text.c: the roll-call in words: equal ranks together, and the messages that wait. */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hang_text.h: the words of the roll-call, for hang_text.c and hang_graph.c. */
 #ifndef HANG_TEXT_H
 #define HANG_TEXT_H

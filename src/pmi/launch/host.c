@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* host.c: the daemon of another host: parent of its ranks, mover of their output.  It judges nothing: what happens is told to
  * mpiexec, through the agent (ssh) that started it, or through the daemon that did.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* host.h: what mpiexec's own daemon and those of other hosts tell each other, beside texts. */
 #ifndef HOST_H
 #define HOST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hostlist.c: see hostlist.h. */
 #include "hostlist.h"
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hostlist.h: how batch systems write down the nodes of an allocation. */
 #ifndef HOSTLIST_H
 #define HOSTLIST_H

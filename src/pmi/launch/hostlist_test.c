@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of hosts as batch systems write them, and what is none. */
 #define _GNU_SOURCE
 #include <check.h>

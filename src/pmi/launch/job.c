@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c: see job.h. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* job.h: a job as the daemons of other hosts are told it. */
 #ifndef JOB_H
 #define JOB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* launch.h: what the user asked for, and what mpiexec's files share.
  *
  * mpiexec is two processes.  The front reads the command line, keeps the terminal's side (signals, job

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* link.c: see link.h. */
 #define _GNU_SOURCE
 #include <errno.h>

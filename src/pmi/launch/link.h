@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* link.h: frames between mpiexec and the daemons of other hosts (doc/wire.md, "Between mpiexec and its daemons"). */
 #ifndef LINK_H
 #define LINK_H

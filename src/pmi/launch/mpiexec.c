@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec.c: the front process: the command line, the terminal's signals, the exit code. */
 #define _GNU_SOURCE
 #include <errno.h>

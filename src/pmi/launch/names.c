@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* names.c: see names.h. */
 #include "names.h"
 #include <errno.h>

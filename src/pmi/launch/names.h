@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* names.h: what ranks publish, by PMI or by PMIx.  The servant of the first host keeps it; the others ask (share.h).  What other jobs may
  * see, too, is also in the user's name service (util/publish.h) as long as the servant keeps it: the rank in 4 bytes, then the bytes.
  * Bodies are pack.h's:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* needs.c: the DT_NEEDED entries of an ELF program of this machine's kind, and which library the loader will find for them.  What is
  * not as expected is taken for "none". */
 #define _GNU_SOURCE

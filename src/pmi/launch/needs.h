@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* needs.h: which MPI library a program was linked with, and whether the loader finds ours. */
 #ifndef NEEDS_H
 #define NEEDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* node.c: the node daemon: parent of the ranks, mover of their output, judge of their ends.
  *
  * States (node.phase) and who takes each arrow

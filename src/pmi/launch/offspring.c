@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* offspring.c: see offspring.h: what is asked for. */
 #include "offspring.h"
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* offspring.h: jobs that ranks with another MPI's library spawn, by PMI or PMIx.  The servant starts an mpiexec for each (util/spawn.h), as
  * MPI_Comm_spawn of our library does.  For the servant's main thread alone. */
 #ifndef OFFSPRING_H

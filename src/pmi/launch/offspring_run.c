@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* offspring_run.c: see offspring.h: starting it. */
 #define _GNU_SOURCE
 #include <errno.h>

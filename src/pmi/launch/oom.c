@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* oom.c: the kernel's counters of processes it has killed for lack of memory: of our control group, v1 or v2, which tells
  * whose processes they were, and of the whole machine, which does not. */
 #define _GNU_SOURCE

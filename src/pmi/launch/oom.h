@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* oom.h: was it the kernel that killed a rank, because there was no memory? */
 #ifndef OOM_H
 #define OOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* options.c: the command line: one row an option, of the standard's, MPICH's and Open MPI's families alike.
  *
  * One or two dashes, `-opt value` and `-opt=value`.  An option of another MPI that means nothing here has a

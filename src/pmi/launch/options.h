@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h: pieces of the command line's reader. */
 #ifndef OPTIONS_H
 #define OPTIONS_H

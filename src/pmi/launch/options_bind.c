@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* options_bind.c: the options that say where ranks run, in MPICH's and Open MPI's spellings. */
 #define _GNU_SOURCE
 #include <stdlib.h>

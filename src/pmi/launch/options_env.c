@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* options_env.c: the options that shape the ranks' environment. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

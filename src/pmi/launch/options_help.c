@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* options_help.c: what mpiexec says of itself: its options, by topics; its version; how it was built. */
 #define _GNU_SOURCE
 #include "config.h"

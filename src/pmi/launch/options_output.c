@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* options_output.c: the options that say where the ranks' output goes and how its lines begin. */
 #define _GNU_SOURCE
 #include <stdlib.h>

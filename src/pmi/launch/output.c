@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* output.c: see output.h for the invariants. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* output.h: the ranks' stdout and stderr, line by line, to our own.
  *
  * Invariants

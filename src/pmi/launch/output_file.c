@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* output_file.c: see output_file.h.  At most `room` files are open; the others are opened again when something is to be
  * written.  Each is opened with O_APPEND, so two names of one file do no harm. */
 #define _GNU_SOURCE

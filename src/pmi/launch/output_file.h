@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* output_file.h: the names and the files that the ranks' output goes to; more of them than descriptors. */
 #ifndef OUTPUT_FILE_H
 #define OUTPUT_FILE_H

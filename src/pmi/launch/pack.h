@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pack.h: values one after the other, as bytes in a frame; numbers are little-endian. */
 #ifndef PACK_H
 #define PACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* packets.c: see packets.h. */
 #define _GNU_SOURCE
 #include "packets.h"

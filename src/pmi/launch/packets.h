@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* packets.h: what the daemon and the process beside it (servant.h) say to each other, through a SOCK_SEQPACKET socket.  Neither ever waits
  * for the other to read: what does not go at once is kept. */
 #ifndef PACKETS_H

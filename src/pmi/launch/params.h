@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* params.h: what users of other MPIs say by parameters (--mca NAME VALUE, OMPI_MCA_NAME, PRTE_MCA_NAME) and by the variables of their
  * launchers (HYDRA_NAME): each means an option of ours, or nothing. */
 #ifndef PARAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* place.c: see place.h.  Hosts are filled in the order in which they are named, up to the slots of each; where ranks are left
  * the round begins again, with as many slots more: more ranks than slots are fine, unless max_slots forbids it. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* place.h: the hosts that the command line names, and which rank runs where. */
 #ifndef PLACE_H
 #define PLACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.c: see queue.h. */
 #include <stdlib.h>
 #include <string.h>

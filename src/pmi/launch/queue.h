@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.h: bytes that wait to be written.  The room they take follows what waits, not what has come. */
 #ifndef QUEUE_H
 #define QUEUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* remote.c: see remote.h. */
 #define _GNU_SOURCE
 #include "config.h"

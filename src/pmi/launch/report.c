@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* report.c: equal reports of several ranks are shown once, as "ranks 0-3, 7: ..."; causes before consequences. */
 #define _GNU_SOURCE
 #include <stdio.h>

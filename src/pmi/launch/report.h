@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h: what mpiexec says about ranks: their messages, merged, and how they ended. */
 #ifndef REPORT_H
 #define REPORT_H

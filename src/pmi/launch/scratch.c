@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* scratch.c: see scratch.h. */
 #define _GNU_SOURCE
 #include "scratch.h"

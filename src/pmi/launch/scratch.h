@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* scratch.h: the folder for files of a job that somebody else's library makes (serve_pmix.c).
  *
  * Its name is settled before mpiexec forks for the first time, so that each process that may outlive the others removes it: whoever ends

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* servant.c: see servant.h.  What it learns of the ranks goes where the daemon looks anyway: that a rank has begun, or has ended properly,
  * into its node's segment; an abort into the control pipe.  What it has to say to the servants of other hosts goes through the daemons. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve.h: PMI-1, PMI-2 and PMIx for ranks that were linked with another MPI library, by a process beside the daemon (servant.h).  The first
  * rank that is served, or the first parcel from another host, starts it, after crew_make. */
 #ifndef SERVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve_pmix.c: see serve_pmix.h.
  *
  * libpmix talks with the ranks in a thread of its own, and calls the functions of `module` there.  What ranks wait for until it is noted (that

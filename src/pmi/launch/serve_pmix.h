@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve_pmix.h: PMIx for the ranks of this machine, by the server of libpmix; for the servant alone. */
 #ifndef SERVE_PMIX_H
 #define SERVE_PMIX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve_pmix_parts.h: what the files of the PMIx server share (serve_pmix*.c): libpmix's functions, arrays of its keys and values, the
  * jobs that it knows, and the way from its thread to the main one. */
 #ifndef SERVE_PMIX_PARTS_H

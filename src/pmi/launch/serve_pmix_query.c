@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve_pmix_query.c: see serve_pmix_parts.h: what tools and ranks may ask of the PMIx server (PMIx_Query_info), tools that connect
  * (-pmix-tools), and the release of processes that stop in PMIx_Init for a debugger or a tool.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve_pmix_space.c: see serve_pmix_parts.h: arrays of keys and values; the jobs that libpmix knows.
  *
  * Simulated nodes are one node here: libpmix takes all ranks that it talks with for neighbours. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* serve_pmix_spawn.c: see serve_pmix_parts.h: PMIx_Spawn, and the jobs that have been spawned so, as the servant that serves their ranks sees
  * them (elder.h tells the other side).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* share.c: see share.h.
  *
  * A message is its kind and a body; a parcel is 1 if it is the last of a message, else 0, and bytes of the message. */

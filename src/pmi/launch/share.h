@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* share.h: what the servants (servant.h) of a job's hosts tell each other: fences, in which each gives bytes and gets those of all, and
  * questions.  It travels in parcels that the daemons pass on as they are (doc/wire.md, "Between servants").  No descriptors, no
  * processes: bytes in, bytes out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* start.c: a rank's program, environment and descriptors; vfork and exec, so that starting costs no copied pages.
  *
  * In a large job the daemon has two descriptors for each rank that runs already: a child that gets a copy of all of them, to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* start.h: starting the processes of one section. */
 #ifndef START_H
 #define START_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* strangers.c: see strangers.h. */
 #define _GNU_SOURCE
 #include "strangers.h"

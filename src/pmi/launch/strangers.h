@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* strangers.h: ranks that have loaded another MPI's library, which knows nothing of this job: each would be rank 0 of 1, without a word.
  *
  * Such a rank says nothing to mpiexec, as a program without MPI does.  So while a rank here has not initialised our library, its

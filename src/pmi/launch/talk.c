@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* talk.c: see talk.h.
  *
  * Each rank begins with the line cmd=init, which says the version; version 1 goes on with lines, version 2 with frames.  All keys of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* talk.h: the answering side of PMI-1 and PMI-2 (pmi/words.h): what ranks that were linked with another MPI library ask for.  No
  * descriptors, no processes: bytes in, bytes out.  The ranks of other hosts have a process of their own there. */
 #ifndef TALK_H

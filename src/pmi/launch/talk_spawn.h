@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* talk_spawn.h: what a rank that talks PMI-1 or PMI-2 says of a job that it spawns.  For talk.c. */
 #ifndef TALK_SPAWN_H
 #define TALK_SPAWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.c: the two readers, and lists of cpus. */
 #include "config.h"
 #ifndef _GNU_SOURCE

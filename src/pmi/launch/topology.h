@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.h: the machine as a list of hardware threads, each with the number of every object it lies in.
  *
  * Two readers: the quick one takes the affinity mask, the cores and the NUMA nodes from the kernel's files (tens of

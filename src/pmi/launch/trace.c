@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* trace.c: see trace.h.
  *
  * Shown are the place itself and the callers up to main; of this library's frames only the MPI procedure that the program has

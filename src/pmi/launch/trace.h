@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* trace.h: where in its program a rank has crashed, or met the error for which it ends the job. */
 #ifndef TRACE_H
 #define TRACE_H

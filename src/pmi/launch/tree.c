@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tree.c: the descendants of this process, by /proc, and ending them.
  *
  * This process is a subreaper: whoever loses its parent becomes our child.  So waitpid's ECHILD means that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* util.c: memory, messages, time. */
 #define _GNU_SOURCE
 #include <stdarg.h>
