@@ -22,6 +22,7 @@
 #include "env.h"
 #include "err.h"
 #include "file.h"
+#include "check.h"
 #include "leaks.h"
 #include "partitioned.h"
 #include "profile.h"
@@ -69,6 +70,12 @@ static struct ku_knob knob_rows[] = {
       .unit = "",
       .changed = set_check_args,
       .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
+    { .name = "CHECK",
+      .type = KU_KNOB_BOOL,
+      .def = "0",
+      .unit = "",
+      .help = "tell where the program changes what is being sent, or uses a buffer twice at a time; "
+              "MPI_Finalize says how often (mpiexec -check sets this, LEAKS and CHECK_RMA)" },
     { .name = "CHECK_RMA",
       .type = KU_KNOB_BOOL,
       .def = "0",
@@ -218,6 +225,7 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
             pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */
     MPIR_ENV_SET(check_args, ku_knob_int("CHECK_ARGS") != 0);
     MPIR_Leaks_begin();
+    MPIR_Check_begin();
     MPIR_Profile_begin();
     set_buffering();
     library.adi = UP;
@@ -285,6 +293,7 @@ KU_NEEDS(lock) static void undo(void)
     MPIR_Drive_stop();
     MPIR_Comm_end();
     MPIR_Leaks_end();
+    MPIR_Check_end();
     MPIR_Profile_end();
     MPIR_Coll_stop();
     MPIR_Datatype_fini_predefined();

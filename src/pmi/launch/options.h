@@ -126,6 +126,7 @@ void do_x(struct parse *p, char **v);
 void do_unset(struct parse *p, char **v);
 void do_coll_tuning(struct parse *p, char **v);
 void do_profile(struct parse *p, char **v);
+void do_check(struct parse *p, char **v);
 void do_listen(struct parse *p, char **v);
 void do_prepend(struct parse *p, char **v);
 void do_append(struct parse *p, char **v);

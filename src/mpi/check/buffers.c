@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* buffers.c: what a program does with the buffers of sends and receives that are under way (see check.h).
+ *
+ * MPI 5.0, "Communication Initiation": from the call that begins it to the one that completes it a send's buffer may be read, not written, and a
+ * receive's buffer neither.  So when a send begins its data are added up, and again when it is complete: another sum tells that they
+ * were changed.  And no buffer that is written may overlap with another one that is in use.  Of types with gaps only the sum is taken. */
+#include "config.h"
+#include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calls.h"
+#include "object.h"
+#include "type.h"
+#include "util/knob.h"
+
+enum { BUFFERS = 2 /* of a call */, FAULTS = 256 /* that are told apart */ };
+
+/* A buffer of a call. */
+struct buffer {
+    char *base;
+    int64_t count;
+    MPIR_Datatype *type;
+    uintptr_t from, to; /* the bytes, where there are no gaps; equal: they are not looked at */
+    bool written;       /* by MPI */
+    uint64_t sum;       /* of what is sent */
+};
+
+/* A call that has begun an operation. */
+struct begun {
+    struct begun *next;
+    uint64_t request, caller;
+    const char *call;
+    int n;
+    struct buffer buffer[BUFFERS];
+};
+
+static struct begun *all;
+static bool wanted;
+
+/* ---- Telling: each fault once, with the places that make it ---- */
+
+static struct fault {
+    const char *what;
+    uint64_t here, there; /* callers */
+} faults[FAULTS];
+static int nfaults;
+static int64_t times;
+
+static bool is_new(const char *what, uint64_t here, uint64_t there)
+{
+    times++;
+    for (int i = 0; i < nfaults; i++)
+        if (faults[i].what == what && faults[i].here == here && faults[i].there == there)
+            return false;
+    if (nfaults == FAULTS)
+        return false;
+    faults[nfaults++] = (struct fault){ what, here, there };
+    return true;
+}
+
+#define TELL(...) \
+    do { \
+        char *text = NULL; \
+        if (asprintf(&text, __VA_ARGS__) >= 0) { \
+            MPID_Message_places(text); \
+            free(text); \
+        } \
+    } while (0)
+
+/* ---- Buffers ---- */
+
+static bool add_run(void *arg, int64_t at, int64_t bytes)
+{
+    struct {
+        const char *base;
+        uint64_t sum;
+    } *s = arg;
+    const unsigned char *p = (const unsigned char *)s->base + at;
+    uint64_t sum = s->sum;
+    for (; bytes >= 8; bytes -= 8, p += 8) {
+        uint64_t word;
+        memcpy(&word, p, sizeof word);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
+    }
+    for (; bytes > 0; bytes--, p++)
+        sum = (sum ^ *p) * 0x100000001b3u;
+    s->sum = sum;
+    return true;
+}
+
+static uint64_t sum_of(const struct buffer *b)
+{
+    struct {
+        const char *base;
+        uint64_t sum;
+    } s = { b->base, 1469598103934665603u };
+    int64_t bytes = b->count * b->type->adi.size;
+    if (bytes > 0)
+        MPID_Layout_runs(&b->type->adi, 0, bytes, add_run, &s);
+    return s.sum;
+}
+
+/* Argument i of the call, if that is data of a send or receive.  False: it is not, or there are none. */
+static bool buffer_of(const struct MPID_Call *call, int i, struct buffer *b)
+{
+    const struct MPID_Arg *a = &call->procedure->args[i], *args = call->procedure->args;
+    if (a->what != MPID_ARG_BUFFER || a->count < 0 || a->datatype < 0 ||
+        args[a->count].access != MPID_ARG_VALUE || args[a->datatype].access != MPID_ARG_VALUE)
+        return false;
+    *b = (struct buffer){ .written = a->access != MPID_ARG_IN };
+    memcpy(&b->base, call->arg[i], sizeof b->base);
+    b->count = MPIR_Call_host.integer(call, a->count, 0);
+    b->type = MPIR_Object_of(MPIR_KIND_DATATYPE, MPIR_Call_host.handle(call, a->datatype, 0));
+    int64_t bytes;
+    if (b->count <= 0 || !b->type || __builtin_mul_overflow(b->count, b->type->adi.size, &bytes) ||
+        bytes == 0)
+        return false;
+    if (b->type->adi.is_contig && b->base) {
+        b->from = (uintptr_t)b->base;
+        b->to = b->from + (uintptr_t)bytes;
+    }
+    return true;
+}
+
+/* Is it a send or a receive, of a process that is there?  Only these have tags. */
+static bool is_message(const struct MPID_Call *call)
+{
+    bool tagged = false;
+    for (int i = 0; i < call->procedure->nargs; i++) {
+        const struct MPID_Arg *a = &call->procedure->args[i];
+        tagged |= a->what == MPID_ARG_TAG;
+        if (a->what == MPID_ARG_RANK && MPIR_Call_host.integer(call, i, 0) == MPI_PROC_NULL)
+            return false;
+    }
+    return tagged && !strstr(call->procedure->name, "_init");
+}
+
+static int buffers_of(const struct MPID_Call *call, struct buffer b[BUFFERS])
+{
+    int n = 0;
+    for (int i = 0; i < call->procedure->nargs && n < BUFFERS; i++)
+        n += buffer_of(call, i, &b[n]);
+    return n;
+}
+
+static void look_for_overlap(const struct MPID_Call *call, const struct buffer *b)
+{
+    static const char what[] = "overlap";
+    for (const struct begun *o = all; o && b->from < b->to; o = o->next)
+        for (int i = 0; i < o->n; i++) {
+            const struct buffer *u = &o->buffer[i];
+            uintptr_t from = b->from > u->from ? b->from : u->from, to = b->to < u->to ? b->to : u->to;
+            uint64_t here = MPID_Caller();
+            if ((b->written || u->written) && from < to && is_new(what, here, o->caller))
+                TELL("%s, " MPID_PLACE
+                     ": bytes %lld to %lld of its buffer, which it %s, are in use by %s, " MPID_PLACE
+                     ", which %s them",
+                     call->procedure->name, (unsigned long long)here, (long long)(from - b->from),
+                     (long long)(to - 1 - b->from), b->written ? "writes" : "reads", o->call,
+                     (unsigned long long)o->caller, u->written ? "writes" : "reads");
+        }
+}
+
+/* ---- Listening ---- */
+
+static void entered(void *self, const struct MPID_Call *call)
+{
+    struct buffer b[BUFFERS];
+    (void)self;
+    if (!all || !is_message(call))
+        return;
+    for (int i = 0, n = buffers_of(call, b); i < n; i++)
+        look_for_overlap(call, &b[i]);
+}
+
+/* The request that the call has made; 0: none. */
+static uint64_t request_of(const struct MPID_Call *call)
+{
+    for (int i = 0; i < call->procedure->nargs; i++) {
+        const struct MPID_Arg *a = &call->procedure->args[i];
+        if (a->what == MPID_ARG_HANDLE && a->object == MPID_OBJECT_REQUEST && a->access == MPID_ARG_OUT)
+            return MPIR_Call_host.handle(call, i, 0);
+    }
+    return 0;
+}
+
+/* Buffered sends have given their data away. */
+static void left(void *self, const struct MPID_Call *call, int error)
+{
+    struct buffer b[BUFFERS];
+    (void)self;
+    if (error || !is_message(call) || strncmp(call->procedure->name, "MPI_Ib", 6) == 0)
+        return;
+    uint64_t request = request_of(call);
+    int n = request >= MPIR_PREDEFINED_MAX ? buffers_of(call, b) : 0;
+    struct begun *o = n > 0 ? malloc(sizeof *o) : NULL;
+    if (!o)
+        return;
+    *o = (struct begun){
+        .next = all, .request = request, .caller = MPID_Caller(), .call = call->procedure->name, .n = n
+    };
+    for (int i = 0; i < n; i++) {
+        MPIR_Object_ref(b[i].type);
+        b[i].sum = b[i].written ? 0 : sum_of(&b[i]);
+        o->buffer[i] = b[i];
+    }
+    all = o;
+}
+
+static void drop(struct begun **at)
+{
+    struct begun *o = *at;
+    *at = o->next;
+    for (int i = 0; i < o->n; i++)
+        MPIR_Datatype_release(o->buffer[i].type);
+    free(o);
+}
+
+/* A request is done; MPI_Request_free tells nothing of what it stood for. */
+static void freed(void *self, const struct MPID_Object *object)
+{
+    static const char what[] = "changed";
+    struct begun **at = &all;
+    (void)self;
+    while (*at && (object->kind != MPID_OBJECT_REQUEST || (*at)->request != object->handle))
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    const struct begun *o = *at;
+    uint64_t here = MPID_Caller();
+    for (int i = 0; i < o->n && strcmp(object->call, "MPI_Request_free") != 0; i++) {
+        const struct buffer *b = &o->buffer[i];
+        if (!b->written && sum_of(b) != b->sum && is_new(what, here, o->caller))
+            TELL("%s, " MPID_PLACE ": its %lld bytes were changed before it was complete (%s, " MPID_PLACE
+                 ")",
+                 o->call, (unsigned long long)o->caller, (long long)(b->count * b->type->adi.size),
+                 object->call, (unsigned long long)here);
+    }
+    drop(at);
+}
+
+static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
+                                               .size = sizeof listener,
+                                               .call_entered = entered,
+                                               .call_left = left,
+                                               .object_freed = freed };
+
+void MPIR_Check_begin(void)
+{
+    wanted = ku_knob_int("CHECK") != 0 && MPID_Listener_add(&listener) == 0;
+}
+
+void MPIR_Check_end(void)
+{
+    if (wanted)
+        MPID_Listener_remove(&listener);
+    wanted = false;
+    while (all)
+        drop(&all);
+    nfaults = 0;
+    times = 0;
+}
+
+void MPIR_Check_show(void)
+{
+    if (wanted && nfaults > 0)
+        TELL("MPI_Finalize: mpiexec -check has found %d %s, %lld %s in all", nfaults,
+             nfaults == 1 ? "fault" : "faults", (long long)times, times == 1 ? "time" : "times");
+}
