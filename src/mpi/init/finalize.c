@@ -14,7 +14,7 @@
 #include "env.h"
 #include "err.h"
 #include "file.h"
-#include "check.h"
+#include "checks.h"
 #include "leaks.h"
 #include "p2p.h"
 #include "parent.h"

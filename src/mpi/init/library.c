@@ -22,7 +22,7 @@
 #include "env.h"
 #include "err.h"
 #include "file.h"
-#include "check.h"
+#include "checks.h"
 #include "leaks.h"
 #include "partitioned.h"
 #include "profile.h"

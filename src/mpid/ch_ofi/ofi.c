@@ -36,7 +36,8 @@ enum {
     SLAB_BYTES = 1 << 20,
     SINGLES = 64, /* posted, where each takes one */
     LYING = 256 << 10,
-    EAGER = 16000 /* of ofi_rxm, with its head and ours: what it sends at once */
+    EAGER = 16000,       /* of ofi_rxm, with its head and ours: what it sends at once */
+    ORDER_STRICT = 0x1ff /* FI_ORDER_STRICT, whose name libfabric 2 warns of */
 };
 
 struct slab {
@@ -593,7 +594,7 @@ static void set_limits(struct ofi *o)
 {
     const struct fi_info *i = o->info;
     size_t room = i->tx_attr->size > 0 && i->tx_attr->size < OUTSTANDING ? i->tx_attr->size : OUTSTANDING;
-    o->multi = i->caps & FI_MULTI_RECV && i->rx_attr->comp_order & FI_ORDER_STRICT;
+    o->multi = i->caps & FI_MULTI_RECV && i->rx_attr->comp_order & ORDER_STRICT;
     o->local_mr = i->domain_attr->mr_mode & FI_MR_LOCAL;
     o->dev.lib = o->local_mr ? &lib_registering : &lib;
     o->dev.most_outstanding = (uint32_t)room;

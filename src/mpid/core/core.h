@@ -512,6 +512,9 @@ static inline void req_state(struct MPIR_HANDLE *r, enum req_state s)
 {
     r->state = (r->state & ~(uint32_t)REQ_STATE) | s;
 }
+/* A field of a description that has just been filled in: by itself, as it was stored.  Compilers load several at once, and a processor
+ * does not forward several stores to one load. */
+#define OP_FIELD(op, field) (*(const volatile __typeof__((op)->field) *)&(op)->field)
 /* May it go as bytes, and how many are they? */
 static inline bool op_as_bytes(const struct MPID_Operation *op, int64_t *len)
 {

@@ -25,7 +25,8 @@ recv_fill(struct MPIR_HANDLE *r, struct MPIR_COMMUNICATOR *comm, void *buf, int6
 
 static void recv_init(struct MPIR_HANDLE *r, const struct MPID_Operation *op, uint32_t flags)
 {
-    recv_fill(r, op->comm, op->buf, op->len, op->datatype, op->rank, op->tag, op->context_id, flags);
+    recv_fill(r, OP_FIELD(op, comm), OP_FIELD(op, buf), OP_FIELD(op, len), OP_FIELD(op, datatype),
+              OP_FIELD(op, rank), OP_FIELD(op, tag), OP_FIELD(op, context_id), flags);
     if (r->datatype != NULL)
         MPID_Req_typed(r);
 }

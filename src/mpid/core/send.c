@@ -18,7 +18,14 @@ static void send_init(struct MPIR_HANDLE *r, const struct MPID_Operation *op, ui
     r->errval = 0;
     r->state = flags;
     r->next = NULL;
-    r->op = *op;
+    r->buf = OP_FIELD(op, buf);
+    r->len = OP_FIELD(op, len);
+    r->datatype = OP_FIELD(op, datatype);
+    r->comm = OP_FIELD(op, comm);
+    r->context_id = OP_FIELD(op, context_id);
+    r->tag = OP_FIELD(op, tag);
+    r->rank = OP_FIELD(op, rank);
+    r->peer = OP_FIELD(op, peer);
     r->moved = 0;
     r->aux = NULL;
     if (r->datatype != NULL)
