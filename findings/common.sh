@@ -17,6 +17,7 @@ away() {
 system() {
     [ "$(id -u)" = 0 ] || absent "needs root, for a folder that is entered by chroot"
     root=$(mktemp -d "${TMPDIR:-/var/tmp}/finding.XXXXXX")
+    chmod 755 "$root" # packages make users, for whom this is their /
     trap away EXIT
     make_folder "$1" "$root" || absent "no folder with Debian's $1"
     mounts "$root"

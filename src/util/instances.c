@@ -5,6 +5,7 @@
  * its tables, and has all that it needs in registers and on the stack, which no image holds. */
 #define _GNU_SOURCE /* mremap, dl_iterate_phdr */
 #include "instances.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdint.h>
@@ -33,7 +34,8 @@ struct instances {
     size_t stack_bytes;
     char *from, *locals; /* the image's place; that of the thread-local variables */
     size_t bytes, locals_bytes;
-    struct instance caller; /* the state from which they begin */
+    long (*call)(long number, ...); /* syscall, in libc */
+    struct instance caller;         /* the state from which they begin */
     struct instance at[];
 };
 
@@ -83,37 +85,20 @@ static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
 
 /* ---- Turns ---- */
 
-/* Pages [from, from + bytes) go to `to`, whatever was there. */
-static inline __attribute__((always_inline)) long move_pages(char *from, char *to, size_t bytes)
+/* Pages [from, from + bytes) go to `to`, whatever was there, by libc's function, which is called by its address. */
+static inline __attribute__((always_inline)) bool move_pages(long (*call)(long number, ...), char *from,
+                                                             char *to, size_t bytes)
 {
-#if defined(__x86_64__)
-    register long flags __asm__("r10") = MREMAP_MAYMOVE | MREMAP_FIXED;
-    register char *into __asm__("r8") = to;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(SYS_mremap), "D"(from), "S"(bytes), "d"(bytes), "r"(flags), "r"(into)
-                     : "rcx", "r11", "memory");
-    return result;
-#elif defined(__aarch64__)
-    register long number __asm__("x8") = SYS_mremap;
-    register char *x0 __asm__("x0") = from;
-    register size_t x1 __asm__("x1") = bytes, x2 __asm__("x2") = bytes;
-    register long x3 __asm__("x3") = MREMAP_MAYMOVE | MREMAP_FIXED;
-    register char *x4 __asm__("x4") = to;
-    __asm__ volatile("svc 0" : "+r"(x0) : "r"(number), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
-    return (long)x0;
-#else
-#error "ku_instances: moving pages is not written for this processor"
-#endif
+    return call(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != -1;
 }
 
 /* The image at its place goes to where the next one was kept, by way of a third place. */
-static __attribute__((noinline)) void exchange(char *place, char *third, char *next, size_t bytes)
+static __attribute__((noinline)) void exchange(long (*call)(long number, ...), char *place, char *third,
+                                               char *next, size_t bytes)
 {
-    if (move_pages(place, third, bytes) < 0 || move_pages(next, place, bytes) < 0)
+    if (!move_pages(call, place, third, bytes) || !move_pages(call, next, place, bytes))
         __builtin_trap(); /* there is no state to say anything with */
-    move_pages(third, next, bytes);
+    move_pages(call, third, next, bytes);
 }
 
 static void switch_to(struct instance *from, struct instance *to)
@@ -121,7 +106,7 @@ static void switch_to(struct instance *from, struct instance *to)
     struct instances *all = from->all;
     char *third = all->caller.stack;
     memcpy(from->locals, all->locals, all->locals_bytes);
-    exchange(all->from, third, to->image, all->bytes);
+    exchange(all->call, all->from, third, to->image, all->bytes);
     mmap(third, all->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     from->image = to->image;
     to->image = NULL;
@@ -225,12 +210,13 @@ int ku_instances_run(int n, int (*fn)(int number, void *arg), void *arg, size_t 
     struct instances *all = calloc(1, sizeof *all + (size_t)n * sizeof all->at[0]);
     int sum = -1, made = 0;
     dl_iterate_phdr(look_at_program, &e);
-    if (all == NULL || e.to <= e.from) {
+    if (!KU_INSTANCES || all == NULL || e.to <= e.from) {
         free(all);
         errno = all == NULL ? ENOMEM : ENOSYS;
         return -1;
     }
     *all = (struct instances){ .n = n, .left = n, .fn = fn, .arg = arg, .stack_bytes = stack_bytes };
+    *(void **)&all->call = dlsym(RTLD_NEXT, "syscall");
     all->from = (char *)e.from;
     all->bytes = e.to - e.from;
     all->locals = (char *)e.locals;
@@ -245,7 +231,7 @@ int ku_instances_run(int n, int (*fn)(int number, void *arg), void *arg, size_t 
         char *copy = map(all->bytes);
         if (copy != NULL) {
             copy_image(copy, all->from, all->bytes);
-            move_pages(copy, all->from, all->bytes);
+            move_pages(all->call, copy, all->from, all->bytes);
             switch_to(&all->caller, &all->at[0]);
             sum = 0;
             for (int i = 0; i < n; i++)

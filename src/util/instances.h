@@ -16,6 +16,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Sanitizers keep state of their own about each variable, where it lies. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KU_INSTANCES false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define KU_INSTANCES false
+#endif
+#endif
+#ifndef KU_INSTANCES
+#define KU_INSTANCES true
+#endif
+
 /* Run fn(0, arg) to fn(n - 1, arg) as instances, each from the state that the program has now; returns when all have ended, with
  * the state as it was.  Each begins when it is its turn for the first time, in the order of their numbers.  The sum of what they have
  * returned, or -1: the system gives too little memory, or this kind of program is not known here (errno says which). */
