@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* instances.c: see instances.h.
  *
- * While an image is moved, none lies at its place: what runs then (exchange) touches no variable of the program, calls nothing through
- * its tables, and has all that it needs in registers and on the stack, which no image holds. */
+ * While an image is moved, none lies at its place: what runs then (exchange) touches no variable of the program,
+ * calls nothing through its tables, and has all that it needs in registers and on the stack, which no image holds. */
 #define _GNU_SOURCE /* mremap, dl_iterate_phdr */
 #include "instances.h"
 #include <dlfcn.h>
@@ -226,7 +226,8 @@ int ku_instances_run(int n, int (*fn)(int number, void *arg), void *arg, size_t 
         made++;
     ku_service = NULL;
     if (made == n && make(all, &all->caller, -1)) {
-        /* The program's own pages are of several kinds, which do not move together: a copy of them takes their place. */
+        /* The program's own pages are of several kinds, which do not move together: a copy of them takes their
+         * place. */
         self = &all->caller;
         char *copy = map(all->bytes);
         if (copy != NULL) {

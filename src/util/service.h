@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* service.h: time, and letting others run, in one place.
  *
- * As a rule they are the system's: its clock, and the ladder of wait.h.  Who runs several instances of the library in one process
- * (instances.h), or in a time of his own, puts a service in force before the library is used; then no call of the library
- * yields or sleeps, and whatever waits calls `aside` again and again. */
+ * As a rule they are the system's: its clock, and the ladder of wait.h.  Who runs several instances of the library
+ * in one process (instances.h), or in a time of his own, puts a service in force before the library is used; then
+ * no call of the library yields or sleeps, and whatever waits calls `aside` again and again. */
 #ifndef KU_SERVICE_H
 #define KU_SERVICE_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* buffers.c: what a program does with the buffers of sends and receives that are under way (see checks.h).
  *
- * MPI 5.0, "Communication Initiation": from the call that begins it to the one that completes it a send's buffer may be read, not written, and a
- * receive's buffer neither.  So when a send begins its data are added up, and again when it is complete: another sum tells that they
- * were changed.  And no buffer that is written may overlap with another one that is in use.  Of types with gaps only the sum is taken. */
+ * MPI 5.0, "Communication Initiation": from the call that begins it to the one that completes it a send's buffer
+ * may be read, not written, and a receive's buffer neither.  So when a send begins its data are added up, and again
+ * when it is complete: another sum tells that they were changed.  And no buffer that is written may overlap with
+ * another one that is in use.  Of types with gaps only the sum is taken. */
 #include "config.h"
 #include "checks.h"
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpid_adi2.h: the paper's routines for messages and their completion, with its names and its order of arguments (mpid.h).
+/* mpid_adi2.h: the paper's routines for messages and their completion, with its names and its order of arguments
+ * (mpid.h).
  *
  * They are for programs of the ADI alone, and they are in libmpid only: the layers of MPI call those of mpid_p2p.h. */
 #ifndef KEEL_MPID_ADI2_H

@@ -40,7 +40,8 @@ struct MPIR_COMMUNICATOR;
 struct ku_seg_machine;
 struct ku_seg_place;
 
-/* The description of a message to send or to receive: what buffer it is in, and its envelope.  As macro, since a request holds it. */
+/* The description of a message to send or to receive: what buffer it is in, and its envelope.  As macro, since a
+ * request holds it. */
 #define MPID_OPERATION \
     void *buf; \
     int64_t len;                    /* elements of datatype; without one bytes */ \
@@ -55,9 +56,9 @@ struct MPID_Operation {
 };
 
 /* A request: 128 bytes, the first line hot.  The layer above allocates it (slab, or stack for the paper's
- * programs); the ADI fills in everything but `obj`.  Only obj, handle_type, is_complete, s and errval are
- * shared; the rest belongs to the ADI while the operation is active.  Then `op` is as the call gave it (contiguous types as bytes;
- * of a receive, peer is the sender once that is known): enough to begin it again. */
+ * programs); the ADI fills in everything but `obj`.  Only obj, handle_type, is_complete, s and errval are shared;
+ * the rest belongs to the ADI while the operation is active.  Then `op` is as the call gave it (contiguous types as
+ * bytes; of a receive, peer is the sender once that is known): enough to begin it again. */
 typedef struct MPIR_HANDLE {
     struct keel_object obj;
     int32_t handle_type;         /* MPIR_OPTYPE */
@@ -108,8 +109,8 @@ struct MPIR_DATATYPE {
     int64_t extent, lb; /* from element to element; lower bound */
     int64_t true_extent, true_lb;
     bool is_contig; /* n elements at buf are the n * size bytes there, for every n (also if size is 0) */
-    /* Set by the layer above: they are contiguous, and nobody needs their types, so they are sent and received as bytes (of which
-     * there are so many as 63 bits hold). */
+    /* Set by the layer above: they are contiguous, and nobody needs their types, so they are sent and received as
+     * bytes (of which there are so many as 63 bits hold). */
     bool as_bytes;
     bool is_committed;
     uint8_t align; /* of the strictest basic type in it, for the extent of structs; at least 1 */

@@ -7,8 +7,8 @@
 
 /* ---- Messages ---------------------------------------------------------------------------------
  *
- * Each is told by one description (struct MPID_Operation, mpid_base.h).  They return an error class, 0 if nothing went wrong.  The
- * paper's routines, which name buffers and modes each in their own way, are in mpid_adi2.h. */
+ * Each is told by one description (struct MPID_Operation, mpid_base.h).  They return an error class, 0 if nothing
+ * went wrong.  The paper's routines, which name buffers and modes each in their own way, are in mpid_adi2.h. */
 
 enum MPID_MODE {
     MPID_STANDARD,    /* also ready mode: that allows nothing more */
@@ -17,8 +17,8 @@ enum MPID_MODE {
 };
 int MPID_Send(const struct MPID_Operation *op, enum MPID_MODE mode);
 int MPID_Isend(const struct MPID_Operation *op, enum MPID_MODE mode, MPID_Request request);
-/* op->rank may be MPI_ANY_SOURCE, op->tag MPI_ANY_TAG; status may be NULL.  Too long a message: MPI_ERR_TRUNCATE, the buffer filled,
- * status->count the bytes stored. */
+/* op->rank may be MPI_ANY_SOURCE, op->tag MPI_ANY_TAG; status may be NULL.  Too long a message: MPI_ERR_TRUNCATE,
+ * the buffer filled, status->count the bytes stored. */
 int MPID_Recv(const struct MPID_Operation *op, MPIR_Status *status);
 int MPID_Irecv(const struct MPID_Operation *op, MPID_Request request);
 
@@ -53,8 +53,9 @@ void MPID_Iprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, i
 
 /* ---- Matched probes (extension) -------------------------------------------------------------- */
 
-/* Matched probe (MPI-3).  On *flag the message is taken out of the queue into `message` (an unused request),
- * which becomes handle_type MPIR_MESSAGE; MPID_Imrecv turns it into the receive (of `len` elements, or bytes).  MPID_Mprobe blocks. */
+/* Matched probe (MPI-3).  On *flag the message is taken out of the queue into `message` (an unused request), which
+ * becomes handle_type MPIR_MESSAGE; MPID_Imrecv turns it into the receive (of `len` elements, or bytes).
+ * MPID_Mprobe blocks. */
 void MPID_Mprobe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank,
                  MPID_Request message, int *error_code, MPIR_Status *status);
 void MPID_Improbe(struct MPIR_COMMUNICATOR *comm, int tag, uint32_t context_id, int src_lrank, int *flag,
@@ -63,15 +64,16 @@ int MPID_Imrecv(void *buf, int64_t len, struct MPIR_DATATYPE *datatype, MPID_Req
 
 /* ---- Short ways (extension) ------------------------------------------------------------------ */
 
-/* The short way of the calls that a program makes most: contiguous bytes in comm's point-to-point context, with a rank of comm (a
- * source or tag may be a wildcard); all arguments go in registers.  They return the error code.  Of a request that is
- * complete on return only what is shared (struct MPIR_HANDLE) and comm are filled in.  The last two begin a send or receive of
- * contiguous bytes again whose arguments stand in the request. */
+/* The short way of the calls that a program makes most: contiguous bytes in comm's point-to-point context, with a
+ * rank of comm (a source or tag may be a wildcard); all arguments go in registers.  They return the error code.  Of
+ * a request that is complete on return only what is shared (struct MPIR_HANDLE) and comm are filled in.  The last
+ * two begin a send or receive of contiguous bytes again whose arguments stand in the request. */
 int MPID_Send_bytes(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
 /* Of MPID_NEEDS_THREADS: MPID_Send_bytes beside other threads, without the lock; false: nothing was sent. */
 bool MPID_Send_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag);
-/* The same of a send whose request is complete then (its comm is NULL, unless that is predefined), and of a receive: false: nothing was
- * begun.  A receive that cannot be begun tells so by its request.  It takes its reference to comm itself. */
+/* The same of a send whose request is complete then (its comm is NULL, unless that is predefined), and of a
+ * receive: false: nothing was begun.  A receive that cannot be begun tells so by its request.  It takes its
+ * reference to comm itself. */
 bool MPID_Isend_beside(const void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int dest, int tag,
                        MPID_Request request);
 bool MPID_Irecv_beside(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int source, int tag,
@@ -84,8 +86,9 @@ int MPID_Irecv_bytes(void *buf, int64_t len, struct MPIR_COMMUNICATOR *comm, int
                      MPID_Request request);
 int MPID_Send_again(MPID_Request request);
 int MPID_Recv_again(MPID_Request request);
-/* For who waits for a request: messages that have come, or come soon, for the receives that stand first in its context go straight
- * to these; when it is complete up to `more` that are there already.  True: it is complete; else go on with MPID_DeviceCheck. */
+/* For who waits for a request: messages that have come, or come soon, for the receives that stand first in its
+ * context go straight to these; when it is complete up to `more` that are there already.  True: it is complete;
+ * else go on with MPID_DeviceCheck. */
 bool MPID_Recv_soon(MPID_Request request, int more);
 
 #endif
