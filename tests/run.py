@@ -374,13 +374,16 @@ TCP = {**TCP_ALL, "takes": across, "ranks": few(2)}
 OFI = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,ofi", "FI_PROVIDER": "tcp;ofi_rxm"}, "slow": 4, "conforms": [*(("device/suite", "ofi over " + p) for p in ("tcp;ofi_rxm", "tcp;ofi_rxm, its updates", "net", "shm")), ("core/suite_run", "ofi"), ("core/suite_run", "ofi, long messages fetched")], "takes": across_ofi, "ranks": few(2), "plugin": "ch_ofi.so"}
 UCX = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,ucx", "UCX_TLS": "tcp,self"}, "slow": 4, "conforms": [("device/suite", "ucx over tcp"), ("device/suite", "ucx over tcp, not told of deaths"), ("device/suite", "ucx over shared memory"), ("device/suite", "ucx over shared memory, its updates"), ("core/suite_run", "ucx"), ("core/suite_run", "ucx, long messages fetched")], "takes": across_libraries, "ranks": few(2), "plugin": "ch_ucx.so"}
 MIXED = {"env": {"TEST_INHERITS": "1", "KEEL_DEVICES": "self,shmem,tcp,ofi", "KEEL_DEVICE_COSTS": "ofi=1000", "FI_PROVIDER": "tcp;ofi_rxm"}, "nodes": 2, "slow": 4, "takes": across_ofi, "ranks": few(3), "plugin": "ch_ofi.so"}
-NEEDS = ["threads", "types", "observers", "calls", "listened"]
+NEEDS = ["threads", "types", "observers", "calls", "listened", "memory"]
 SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes has two ranks
 
 
 def needing(needs, over={}):
-    """Three programs count: system calls of MPI_Init, bytes that pass the caches, allocations (of what a call is told by, the first time)."""
+    """Three programs count: system calls of MPI_Init, bytes that pass the caches, allocations (of what a call is told by, the first time).
+    With copies of all buffers: two more count allocations and pages; one has buffers that cannot be read, one says they are larger than they are."""
     counted = ("mpi/init/startup_calls", "mpi/pt2pt/coming", "mpi/comm/growth")
+    if needs.split("@")[0] in ("memory", "all"):
+        counted += ("mpi/coll/arrays_room", "mpi/coll/kept", "mpi/coll/refused_buffers", "mpi/pt2pt/edges")
     takes = over.get("takes", lambda base, d: True)
     return {**over, "env": {**over.get("env", {}), "KEEL_NEEDS": needs}, "slow": 2, "takes": lambda base, d: base not in counted and takes(base, d)}
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c: extensions of MPICH and Open MPI that ask about memory of devices: none can be given to MPI. */
+/* memory.c: extensions of MPICH and Open MPI that ask about memory of devices. */
 #include "front_abi.h"
+#include "stage.h"
+
+enum { GPU_SUPPORT_CUDA = 0 }; /* MPIX_GPU_SUPPORT_CUDA */
 
 #define EXTENSION(name, params) \
     FRONT_EXPORT int P##name params; \
@@ -9,7 +12,7 @@
 
 EXTENSION(MPIX_Query_cuda_support, (void))
 {
-    return 0;
+    return MPIR_Memory_supports("cuda");
 }
 EXTENSION(MPIX_Query_hip_support, (void))
 {
@@ -23,8 +26,8 @@ EXTENSION(MPIX_Query_ze_support, (void))
 {
     return 0;
 }
-EXTENSION(MPIX_GPU_query_support, (int type __attribute__((unused)), int *is_supported))
+EXTENSION(MPIX_GPU_query_support, (int type, int *is_supported))
 {
-    *is_supported = 0;
+    *is_supported = type == GPU_SUPPORT_CUDA && MPIR_Memory_supports("cuda");
     return 0;
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What listeners are told of a call (mpid_listen.h): its description, and the function that tells them around it."""
 
+import re
+import gen_refused
 from headers import abi_type, fill
 from kinds import HANDLES
 
@@ -49,7 +51,34 @@ def what_of(p, large):
     return OTHER, VALUE
 
 
-def arg(p, names, large):
+# How a procedure uses a buffer: as in calls.h, MPIR_USE_SIZE and what follows.
+USE_SIZE, USE_LOCAL, USE_EACH, USE_PARTITIONS, USE_ROOT, USE_LEAF, USE_ANY, USE_MINE, USE_ORIGIN = 1, 2, 3, 4, 8, 16, 32, 64, 128
+USE_COLLECTIVE, USE_INIT, USE_MAKES = 1, 2, 3
+
+
+def use_of(proc, p):
+    """The numbers of calls.h for a buffer."""
+    kind = re.sub(r"_init$", "", proc.short)
+    kind = kind[1:].capitalize() if re.match("I[a-z]", kind) else kind
+    if p.kind.name == "CPOINTER" and proc.chapter == "rma" and p.name == "origin_addr":
+        return USE_ORIGIN
+    if p.kind.name in ("COMM", "COMM_INOUT") and not p.has("loose") and proc.has("collective"):
+        return USE_MAKES if gen_refused.makes(proc) else USE_INIT if proc.short.endswith("_init") else USE_COLLECTIVE
+    if p.kind.name not in ("BUFFER", "CBUFFER") or not p.has("of"):
+        return 0
+    use = USE_ROOT * p.has("root") | USE_LEAF * p.has("leaf") | USE_ANY * p.has("any") | USE_MINE * p.has("mine")
+    if p.name in gen_refused.BY_PROCESS.get(kind, ()):
+        use |= USE_SIZE
+    elif kind == "Reduce_scatter_block":
+        use |= USE_LOCAL if p.name == "sendbuf" else USE_LOCAL | USE_MINE
+    elif p.has("each") and (p.name, kind) != ("sendbuf", "Neighbor_allgather"):
+        use |= USE_EACH if "allgatherv" not in kind else 0
+    elif any(q.name == "partitions" for q in proc.params):
+        use |= USE_PARTITIONS
+    return use
+
+
+def arg(proc, p, names, large):
     what, access = what_of(p, large)
     text = ctype(p, large)
     length = p.arg("len") if p.has("len") else None
@@ -61,7 +90,11 @@ def arg(p, names, large):
     of = (p.arg("of") or "").split(",") if p.has("of") else [""]
     count, datatype = (names.index(n) if n in names else NONE for n in (of + [""])[:2])
     size = SIZES.get(base(text), 0) if what in (INTEGER, RANK, TAG) else 0
-    numbers = (what, access, size, OBJECTS[p.kind.handle.kind] if p.kind.handle else 0, number, count, datatype)
+    use = use_of(proc, p)
+    if use & USE_ORIGIN:
+        count, datatype = (names.index(n) if n in names else NONE for n in (p.name.replace("addr", "count"), p.name.replace("addr", "datatype")))
+        datatype = names.index("datatype") if datatype == NONE else datatype
+    numbers = (what, access, size, OBJECTS[p.kind.handle.kind] if p.kind.handle else 0, number, count, datatype, use)
     return "|".join([p.name, text] + [str(n) for n in numbers])
 
 
@@ -69,7 +102,7 @@ def description(proc, large):
     """name, and of each argument its name, its type, and the numbers of struct MPID_Arg in their order."""
     params = proc.visible(large)
     names = [p.name for p in params]
-    return ";".join([proc.name + "_c" * large] + [arg(p, names, large) for p in params])
+    return ";".join([proc.name + "_c" * large] + [arg(proc, p, names, large) for p in params])
 
 
 # Apart from what programs run without listeners.
@@ -80,11 +113,15 @@ static __attribute__((noinline, section(".text.unlikely.told"))) @PROTO@
     const void *const told_arg[] = { @ADDRESSES@ };
     struct MPIR_Call told_call;
     int told_locked = @ENTER@;
-    MPIR_Call_enter(&told_call, &told_procedure,
+    if (unlikely(!MPIR_Call_enter(&told_call, &told_procedure,
                     @TEXT@,
-                    told_arg, &MPIR_Abi_@ABI@);
+                    told_arg, &MPIR_Abi_@ABI@))) {
+        int told_error = MPIR_Call_refuse(&told_call);
+        @LEAVE@(&told_locked);
+        return told_error;
+    }
 @CALL@
-    MPIR_Call_leave(&told_call, told_value);
+    told_value = MPIR_Call_leave(&told_call, told_value);
     @LEAVE@(&told_locked);
     return told_value;
 }

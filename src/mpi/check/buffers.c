@@ -12,6 +12,7 @@
 #include <string.h>
 #include "calls.h"
 #include "object.h"
+#include "stage.h"
 #include "type.h"
 #include "util/knob.h"
 
@@ -98,7 +99,10 @@ static uint64_t sum_of(const struct buffer *b)
         uint64_t sum;
     } s = { b->base, 1469598103934665603u };
     int64_t bytes = b->count * b->type->adi.size;
-    if (bytes > 0)
+    struct MPIR_Memory_block block;
+    const struct MPIR_Memory_kind *kind = MPIR_Memory_at(b->base + b->type->adi.true_lb, &block);
+    bool far = kind && !kind->reachable; /* not this processor's to look at */
+    if (bytes > 0 && !far)
         MPID_Layout_runs(&b->type->adi, 0, bytes, add_run, &s);
     return s.sum;
 }

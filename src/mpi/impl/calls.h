@@ -17,13 +17,47 @@ struct MPIR_Call {
         before; /* the handles that the call may change: their values when it began, in the order of the arguments */
     uint64_t small[64];
     bool left; /* what it writes is there */
+    /* Its buffers in other memory than the host's (src/mpi/memory): those that it brings, those of the requests that it
+     * gets, the window that it uses, makes, or synchronizes. */
+    int refused; /* an error class: it cannot be made */
+    bool stages; /* it has begun there */
+    struct staged *staged, *looked;
+    uint64_t window, synchronized;
+    struct MPIR_Staged_window *made_window;
 };
 
+/* How a procedure uses a buffer (gen_calls.py has the same numbers): how many blocks of `count` elements it has, ... */
+enum {
+    MPIR_USE_BLOCKS = 7,     /* the mask; 0: one */
+    MPIR_USE_SIZE = 1,       /* one for each process, of an intercommunicator of the remote group; */
+    MPIR_USE_LOCAL = 2,      /* of the local group; */
+    MPIR_USE_EACH = 3,       /* for each neighbor; */
+    MPIR_USE_PARTITIONS = 4, /* for each partition */
+    /* ... and where it is significant. */
+    MPIR_USE_ROOT = 8,  /* at the root; */
+    MPIR_USE_LEAF = 16, /* at the others, and the root of an intracommunicator; */
+    MPIR_USE_ANY = 32,  /* unless the root is MPI_PROC_NULL */
+    MPIR_USE_MINE = 64, /* of all blocks this process's alone, unless sendbuf is MPI_IN_PLACE */
+    MPIR_USE_ORIGIN =
+        128 /* it is not described as a buffer: not significant where the operation is MPI_NO_OP */
+};
+/* How it uses a communicator. */
+enum {
+    MPIR_USE_COLLECTIVE = 1, /* the others wait for this process in it; */
+    MPIR_USE_INIT = 2,       /* when the request is started; */
+    MPIR_USE_MAKES = 3       /* in the making of an object */
+};
+int MPIR_Call_use(const struct MPID_Call *call, int arg);
+/* The communicator that it is given; NULL: none. */
+const struct MPIR_Comm *MPIR_Call_comm(const struct MPID_Call *call);
+
 /* A call begins, with the library's lock where there is one.  *procedure: NULL until the first call, then its description, which
- * `text` holds. */
-void MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedure, const char *text,
+ * `text` holds.  False: it cannot be made, and returns what MPIR_Call_refuse does. */
+bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedure, const char *text,
                      const void *const *arg, const struct MPIR_Abi *abi);
-void MPIR_Call_leave(struct MPIR_Call *c, int error);
+/* Returns what the call is to return. */
+int MPIR_Call_leave(struct MPIR_Call *c, int error);
+int MPIR_Call_refuse(struct MPIR_Call *c);
 
 /* The next call of this thread is the one that has just been told. */
 extern _Thread_local bool MPIR_Call_pass __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "comm.h"
+#include "err.h"
 #include "mpi_const.h"
 #include "mpid.h"
 #include "object.h"
 #include "op.h"
+#include "request.h"
+#include "stage.h"
 #include "topo.h"
 #include "type.h"
 #include "win.h"
@@ -40,12 +43,18 @@ static char *piece(char **text, char end)
     return from;
 }
 
-static void read_arg(char *text, struct MPID_Arg *a)
+/* A procedure, with what is not told of its arguments (MPIR_USE). */
+struct procedure {
+    struct MPID_Procedure told;
+    uint8_t *use;
+};
+
+static void read_arg(char *text, struct MPID_Arg *a, uint8_t *use)
 {
-    int number[7] = { 0 };
+    int number[8] = { 0 };
     a->name = piece(&text, '|');
     a->type = piece(&text, '|');
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 8; i++)
         number[i] = atoi(piece(&text, '|'));
     a->what = (uint8_t)number[0];
     a->access = (uint8_t)number[1];
@@ -54,6 +63,7 @@ static void read_arg(char *text, struct MPID_Arg *a)
     a->length = (int8_t)number[4];
     a->count = (int8_t)number[5];
     a->datatype = (int8_t)number[6];
+    *use = (uint8_t)number[7];
 }
 
 static int count_args(const char *text)
@@ -68,19 +78,23 @@ static int count_args(const char *text)
 static const struct MPID_Procedure *read_procedure(const char *text)
 {
     int n = count_args(text);
-    struct MPID_Procedure *p = malloc(sizeof *p);
+    struct procedure *p = malloc(sizeof *p);
     struct MPID_Arg *args = calloc((size_t)n + 1, sizeof *args);
+    uint8_t *use = calloc((size_t)n + 1, sizeof *use);
     char *own = strdup(text);
-    if (!p || !args || !own) {
+    if (!p || !args || !use || !own) {
         free(p);
         free(args);
+        free(use);
         free(own);
         return NULL;
     }
-    *p = (struct MPID_Procedure){ .name = piece(&own, ';'), .nargs = n, .args = args, .number = numbers++ };
+    p->told =
+        (struct MPID_Procedure){ .name = piece(&own, ';'), .nargs = n, .args = args, .number = numbers++ };
+    p->use = use;
     for (int i = 0; i < n; i++)
-        read_arg(piece(&own, ';'), &args[i]);
-    return p;
+        read_arg(piece(&own, ';'), &args[i], &use[i]);
+    return &p->told;
 }
 
 /* ---- Arguments ---- */
@@ -129,7 +143,12 @@ static void *object_of(enum MPIR_KIND kind, uint64_t value)
     return o || kind != MPIR_KIND_COMM ? o : MPIR_Object_pending(value);
 }
 
-static const MPIR_Comm *comm_of(const struct MPID_Call *call)
+int MPIR_Call_use(const struct MPID_Call *call, int arg)
+{
+    return ((const struct procedure *)call->procedure)->use[arg]; /* its first member */
+}
+
+const MPIR_Comm *MPIR_Call_comm(const struct MPID_Call *call)
 {
     for (int i = 0; i < call->procedure->nargs; i++)
         if (arg_of(call, i)->object == MPID_OBJECT_COMM && arg_of(call, i)->access == MPID_ARG_VALUE)
@@ -148,7 +167,8 @@ static int neighbors(const MPIR_Comm *comm, bool out)
 static int64_t length(const struct MPID_Call *call, int arg)
 {
     const struct MPID_Arg *a = arg_of(call, arg);
-    const MPIR_Comm *comm = a->length < MPID_ARG_NONE && a->length != MPID_ARG_ONE ? comm_of(call) : NULL;
+    const MPIR_Comm *comm =
+        a->length < MPID_ARG_NONE && a->length != MPID_ARG_ONE ? MPIR_Call_comm(call) : NULL;
     int64_t n = 0;
     if (a->length >= 0)
         n = integer(call, a->length, 0);
@@ -349,7 +369,7 @@ static void tell_objects(struct MPIR_Call *c, int error)
 
 /* ---- Calls ---- */
 
-void MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedure, const char *text,
+bool MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedure, const char *text,
                      const void *const *arg, const struct MPIR_Abi *abi)
 {
     if (__builtin_expect(!*procedure, 0))
@@ -358,22 +378,75 @@ void MPIR_Call_enter(struct MPIR_Call *c, const struct MPID_Procedure **procedur
     c->abi = abi;
     c->left = false;
     c->before = NULL;
+    c->refused = 0;
+    c->stages = false;
     if (!*procedure)
-        return;
+        return true;
     MPID_Call_name = (*procedure)->name;
     if (MPID_Listeners.heard & MPID_HEARD_OBJECTS)
         note_handles(c);
     for (int i = 0; i < MPID_Listeners.n; i++)
         if (MPID_Listeners.at[i]->call_entered)
             MPID_Listeners.at[i]->call_entered(MPID_Listeners.at[i]->self, &c->told);
+    if (MPID_Needs() & MPID_NEEDS_DEVICE_MEMORY) {
+        c->refused = MPIR_Stage_enter(c);
+        c->stages = c->refused == 0;
+    }
+    return c->refused == 0;
 }
 
-void MPIR_Call_leave(struct MPIR_Call *c, int error)
+/* Of a collective that is refused here: the other processes must not wait for this one. */
+static void tell_others(const struct MPIR_Call *c, int arg, MPIR_Comm *comm, int error)
+{
+    struct ku_err words = *ku_err_last();
+    int use = c->refused ? MPIR_Call_use(&c->told, arg) : 0;
+    if (use == MPIR_USE_COLLECTIVE)
+        MPIR_Coll_refused(comm, error, c->told.procedure->name);
+    else if (use == MPIR_USE_INIT)
+        MPIR_Coll_init_refused(comm, error, c->told.procedure->name);
+    else if (use == MPIR_USE_MAKES)
+        MPIR_Make_refused(comm, error, c->told.procedure->name, MPIR_Comm_error_ends(comm));
+    *ku_err_last() = words;
+}
+
+/* Its error goes to the object that it is about. */
+static int fail(const struct MPIR_Call *c, int error)
+{
+    const struct MPID_Procedure *p = c->told.procedure;
+    for (int i = 0; i < p->nargs; i++) {
+        const struct MPID_Arg *a = &p->args[i];
+        void *o = a->what == MPID_ARG_HANDLE && a->access != MPID_ARG_OUT && length(&c->told, i) > 0
+                      ? MPIR_Object_of((enum MPIR_KIND)a->object, handle(&c->told, i, 0))
+                      : NULL;
+        if (o && a->object == MPID_OBJECT_COMM) {
+            tell_others(c, i, o, error);
+            return MPIR_Err_comm(o, p->name, error);
+        }
+        if (o && a->object == MPID_OBJECT_WIN)
+            return MPIR_Err_win(o, p->name, error);
+        if (o && a->object == MPID_OBJECT_FILE)
+            return MPIR_Err_file(o, p->name, error);
+        if (o && a->object == MPID_OBJECT_REQUEST && ((MPIR_Request *)o)->comm)
+            return MPIR_Err_comm((MPIR_Comm *)((MPIR_Request *)o)->comm, p->name, error);
+    }
+    return MPIR_Err_none(p->name, error);
+}
+
+int MPIR_Call_refuse(struct MPIR_Call *c)
+{
+    return MPIR_Call_leave(c, fail(c, c->refused));
+}
+
+int MPIR_Call_leave(struct MPIR_Call *c, int error)
 {
     depth--;
     if (!c->told.procedure)
-        return;
+        return error;
     c->left = true;
+    if (MPID_Needs() & MPID_NEEDS_DEVICE_MEMORY && c->stages) {
+        int staged = MPIR_Stage_leave(c, error);
+        error = error || !staged ? error : fail(c, staged);
+    }
     if (MPID_Listeners.heard & MPID_HEARD_WAITS)
         MPID_Listeners_left();
     if (MPID_Listeners.heard & MPID_HEARD_OBJECTS)
@@ -381,4 +454,5 @@ void MPIR_Call_leave(struct MPIR_Call *c, int error)
     for (int i = 0; i < MPID_Listeners.n; i++)
         if (MPID_Listeners.at[i]->call_left)
             MPID_Listeners.at[i]->call_left(MPID_Listeners.at[i]->self, &c->told, error);
+    return error;
 }

@@ -27,6 +27,7 @@
 #include "partitioned.h"
 #include "profile.h"
 #include "request.h"
+#include "stage.h"
 #include "type.h"
 #include "util/knob.h"
 #include "util/lock.h"
@@ -226,6 +227,7 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
     MPIR_ENV_SET(check_args, ku_knob_int("CHECK_ARGS") != 0);
     MPIR_Leaks_begin();
     MPIR_Check_begin();
+    MPIR_Memory_begin();
     MPIR_Profile_begin();
     set_buffering();
     library.adi = UP;
@@ -267,7 +269,7 @@ KU_NEEDS(lock) static void set_mode(void)
         library.users > 0 && (library.had_threads || library.met || library.levels[MPI_THREAD_MULTIPLE] > 0);
     MPIR_ENV_SET(up, library.users > 0);
     bool seen = (MPID_Needs() & MPID_NEEDS_CALLS) != 0;
-    MPIR_ENV_SET(listened, MPIR_ENV(up) && (MPID_Needs() & MPID_NEEDS_LISTENED) != 0);
+    MPIR_ENV_SET(listened, MPIR_ENV(up) && (MPID_Needs() & (MPID_NEEDS_LISTENED | MPID_NEEDS_DEVICE_MEMORY)) != 0);
     MPIR_ENV_SET(brief, MPIR_ENV(up) && !seen);
     MPIR_ENV_SET(seat, MPIR_ENV(brief) && !MPIR_ENV(listened));
     MPIR_ENV_SET(alone, plain(threaded));
@@ -294,6 +296,7 @@ KU_NEEDS(lock) static void undo(void)
     MPIR_Comm_end();
     MPIR_Leaks_end();
     MPIR_Check_end();
+    MPIR_Memory_end();
     MPIR_Profile_end();
     MPIR_Coll_stop();
     MPIR_Datatype_fini_predefined();

@@ -6,12 +6,15 @@
 #include "bodies.h"
 #include "err.h"
 #include "request.h"
+#include "stage.h"
 
 int MPIR_Keel_request_copies(MPIR_Request *request, void *copies)
 {
     struct MPIR_Copies *c = copies, **kept;
     bool has = MPIR_Request_has_closure(request) && request->aux;
     const struct MPIR_Request_ops *ops = has ? MPIR_Request_ops_of(request) : NULL;
+    if (MPIR_Stage_takes(request, c))
+        return 0;
     if (!ops || !ops->copies) {
         if (!MPIR_Request_is_complete(request))
             return MPIR_Err(MPI_ERR_REQUEST, "request", "is of an operation that takes no copies of buffers");

@@ -5,6 +5,7 @@
 #include "any.h"
 #include "err.h"
 #include "request.h"
+#include "stage.h"
 #include "type.h"
 
 MPIR_Request MPIR_Message_no_proc = {
@@ -208,6 +209,8 @@ int MPIR_Request_free(MPIR_Request **request)
     if (err)
         return err;
     *request = NULL;
+    if (MPIR_Stage_keeps(r))
+        return 0;
     if (ops && ops->let_go)
         return ops->let_go(r);
     if (atomic_load_explicit(&r->is_complete, memory_order_acquire))

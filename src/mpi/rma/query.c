@@ -7,12 +7,13 @@
 #include <string.h>
 #include "rma.h"
 #include "session.h"
+#include "stage.h"
 
 void *MPIR_Win_attribute(MPIR_Win *win, int keyval)
 {
     switch (keyval) {
     case MPI_WIN_BASE:
-        return win->base;
+        return MPIR_Stage_base(win, win->base);
     case MPI_WIN_SIZE:
         return &win->size;
     case MPI_WIN_DISP_UNIT:

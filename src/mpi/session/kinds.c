@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kinds.c: the kinds of memory that buffers may lie in: mpi_memory_alloc_kinds (12.4.3).
  *
- * All memory of this library's processes is alike to it, so it supports what the standard defines, in any combination, and nothing else. */
+ * What the standard defines is supported in any combination; and a device's memory where src/mpi/memory has its kind, with the restrictors
+ * of "Memory Allocation Kinds" (MPI Forum, a side document). */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "err.h"
 #include "session.h"
+#include "stage.h"
 
 static const char always[] = "mpi,system", key[] = "mpi_memory_alloc_kinds";
 
@@ -15,8 +17,10 @@ static bool is_word(const char *at, size_t n, const char *word)
     return strlen(word) == n && !memcmp(at, word, n);
 }
 
-static bool is_restrictor(const char *at, size_t n)
+static bool is_restrictor(const char *at, size_t n, bool device)
 {
+    if (device)
+        return is_word(at, n, "host") || is_word(at, n, "device") || is_word(at, n, "managed");
     return is_word(at, n, "alloc_mem") || is_word(at, n, "win_allocate") ||
            is_word(at, n, "win_allocate_shared");
 }
@@ -27,14 +31,15 @@ static bool is_supported(const char *at, size_t n)
     size_t word = 0;
     while (word < n && at[word] != ':')
         word++;
+    bool cuda = is_word(at, word, "cuda") && MPIR_Memory_supports("cuda");
     if (word == n)
-        return n == 0 || is_word(at, n, "system") || is_word(at, n, "mpi");
-    if (!is_word(at, word, "mpi"))
+        return n == 0 || is_word(at, n, "system") || is_word(at, n, "mpi") || cuda;
+    if (!is_word(at, word, "mpi") && !cuda)
         return false;
     for (size_t from = word + 1; from <= n; from = word + 1) {
         for (word = from; word < n && at[word] != ':';)
             word++;
-        if (!is_restrictor(at + from, word - from))
+        if (!is_restrictor(at + from, word - from, cuda))
             return false;
     }
     return true;

@@ -752,7 +752,7 @@ static inline bool needs_some(uint32_t bits)
 /* May messages go ways on which nobody is told and no datatype is kept? */
 static inline bool needs_nothing(void)
 {
-    return (MPID_core.needs & (MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_DEVICE_MEMORY)) == 0;
+    return (MPID_core.needs & (MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS)) == 0;
 }
 
 /* listen.c: what the core tells listeners (mpid_listen.h).  Ways that are open only where nothing is needed tell nothing. */

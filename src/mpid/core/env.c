@@ -73,8 +73,8 @@ static struct ku_knob rows[] = {
           "of messages and calls; for tests: "
           "threads (calls may come from several), types (no message loses its datatype), observers (of "
           "packets and messages), calls "
-          "(each call is seen whole), listened (listeners are told of calls), all; with @RANK behind it: in "
-          "that rank alone" },
+          "(each call is seen whole), listened (listeners are told of calls), memory (buffers are not in the "
+          "host's memory), all; with @RANK behind it: in that rank alone" },
     { .name = "LISTENERS",
       .type = KU_KNOB_STR,
       .unit = "",

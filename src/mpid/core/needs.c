@@ -56,8 +56,9 @@ static const struct need {
               { "observers", MPID_NEEDS_OBSERVERS },
               { "calls", MPID_NEEDS_CALLS },
               { "listened", MPID_NEEDS_LISTENED },
+              { "memory", MPID_NEEDS_DEVICE_MEMORY },
               { "all", MPID_NEEDS_THREADS | MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_CALLS |
-                           MPID_NEEDS_LISTENED } };
+                           MPID_NEEDS_LISTENED | MPID_NEEDS_DEVICE_MEMORY } };
 
 /* Of a word, without its "@RANK". */
 static uint32_t bits_of(const char *word, size_t len)
@@ -89,8 +90,8 @@ int MPID_Needs_read(void)
         if ((bits = bits_of(word, name)) == 0 || !is_mine(word + name, len - name, &mine))
             return ku_err_set(
                 MPI_ERR_OTHER, NULL,
-                "KEEL_NEEDS has \"%.*s\"; expected threads, types, observers, calls, listened or "
-                "all, and perhaps @RANK",
+                "KEEL_NEEDS has \"%.*s\"; expected threads, types, observers, calls, listened, "
+                "memory or all, and perhaps @RANK",
                 (int)len, word);
         all |= mine ? bits : 0;
         word += len + (word[len] != 0);

@@ -15,7 +15,8 @@ enum MPID_NEEDS {
     MPID_NEEDS_TYPES = 2,   /* requests keep the datatypes of contiguous messages, too */
     MPID_NEEDS_OBSERVERS =
         4, /* somebody is told of each packet, and of each message that meets its receive */
-    MPID_NEEDS_DEVICE_MEMORY = 8, /* buffers may lie where only the datatype engine's copies reach them */
+    MPID_NEEDS_DEVICE_MEMORY =
+        8, /* the layer above looks at the memory of each buffer; what comes here is the host's */
     MPID_NEEDS_CALLS =
         16, /* somebody looks at each call of the layer above, which goes no shorter way then */
     MPID_NEEDS_LISTENED = 32 /* listeners are told of calls, or of waits */
