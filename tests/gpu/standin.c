@@ -128,15 +128,53 @@ static char *inside(uint64_t at, size_t bytes, int *error)
 
 int cuMemcpy(uint64_t to, uint64_t from, size_t bytes)
 {
-    const char *fails = getenv("STANDIN_FAILS");
     int error = current ? SUCCESS : INVALID_CONTEXT;
     pthread_mutex_lock(&lock);
-    if (fails && ++ncopies >= atol(fails))
-        error = LAUNCH_FAILED;
     char *dst = inside(to, bytes, &error), *src = inside(from, bytes, &error);
     if (!error)
         memmove(dst, src, bytes);
     pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* A stream: its copies are made when somebody waits for them. */
+enum { WAITING = 16 };
+struct stream {
+    int n;
+    struct {
+        uint64_t to, from;
+        size_t bytes;
+    } copy[WAITING];
+};
+
+int cuStreamCreate(void **stream, unsigned flags)
+{
+    (void)flags;
+    *stream = calloc(1, sizeof(struct stream));
+    return *stream ? SUCCESS : OUT_OF_MEMORY;
+}
+
+int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+    struct stream *s = stream;
+    const char *fails = getenv("STANDIN_FAILS");
+    if (!current || !s || s->n == WAITING)
+        return current ? INVALID_VALUE : INVALID_CONTEXT;
+    if (fails && ++ncopies >= atol(fails))
+        return LAUNCH_FAILED;
+    s->copy[s->n].to = to;
+    s->copy[s->n].from = from;
+    s->copy[s->n++].bytes = bytes;
+    return SUCCESS;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+    struct stream *s = stream;
+    int error = SUCCESS;
+    for (int i = 0; i < s->n && !error; i++)
+        error = cuMemcpy(s->copy[i].to, s->copy[i].from, s->copy[i].bytes);
+    s->n = 0;
     return error;
 }
 

@@ -21,8 +21,11 @@ struct MPIR_Call {
      * gets, the window that it uses, makes, or synchronizes. */
     int refused; /* an error class: it cannot be made */
     bool stages; /* it has begun there */
-    struct staged *staged, *looked;
-    uint64_t window, synchronized;
+    struct staged *staged;
+    uint64_t *looked, few[8]; /* the requests' handles */
+    int64_t nlooked;
+    uint64_t window, synchronized, file, number;
+    int late; /* an error class: the call is made all the same, as others wait for it, and then returns it */
     struct MPIR_Staged_window *made_window;
 };
 

@@ -3,7 +3,7 @@
  * looked for on disk.
  *
  * The functions and constants are those of the CUDA Driver API reference manual ("Unified Addressing", "Memory Management",
- * "Context Management"); their names and values are part of the driver's binary interface. */
+ * "Stream Management", "Context Management"); their names and values are part of the driver's binary interface. */
 #include "config.h"
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -13,7 +13,8 @@
 #include "staging.h"
 
 typedef int (*attribute_fn)(void *value, int attribute, uint64_t at);
-typedef int (*copy_fn)(uint64_t to, uint64_t from, size_t bytes);
+typedef int (*copy_fn)(uint64_t to, uint64_t from, size_t bytes, void *stream);
+typedef int (*create_fn)(void **stream, unsigned flags);
 typedef int (*context_fn)(void **context);
 typedef int (*push_fn)(void *context);
 typedef int (*retain_fn)(void **context, int device);
@@ -26,7 +27,8 @@ static struct {
     attribute_fn attribute;
     copy_fn copy;
     context_fn current, pop;
-    push_fn push;
+    push_fn push, synchronize;
+    create_fn create;
     retain_fn retain;
     text_fn text;
 } driver;
@@ -49,16 +51,54 @@ static bool find(const void *at, struct MPIR_Memory_block *block)
     return true;
 }
 
-/* Memory of a pool has no context of its own: then it is its device's primary one. */
+/* Of a device, had once and kept; of memory of a pool, which has no context of its own. */
+static void *primary_context(int device)
+{
+    enum { DEVICES = 64 };
+    static void *contexts[DEVICES];
+    if (device < 0 || device >= DEVICES)
+        return NULL;
+    if (!contexts[device] && driver.retain(&contexts[device], device) != 0)
+        contexts[device] = NULL;
+    return contexts[device];
+}
+
 static void *context_of(const void *at)
 {
     void *context = NULL;
     int device = 0;
     if (driver.attribute(&context, CONTEXT, (uintptr_t)at) == 0 && context)
         return context;
-    if (driver.attribute(&device, DEVICE, (uintptr_t)at) != 0 || driver.retain(&context, device) != 0)
-        return NULL;
-    return context;
+    return driver.attribute(&device, DEVICE, (uintptr_t)at) == 0 ? primary_context(device) : NULL;
+}
+
+/* Of the thread's context, a stream that waits for no other: cuMemcpy would wait for the program's kernels, and from the host's
+ * memory it may return before the device has the data. */
+static int stream_of(void *context, void **stream)
+{
+    enum { CONTEXTS = 64, NON_BLOCKING = 1 };
+    static struct {
+        void *context, *stream;
+    } known[CONTEXTS];
+    static int n;
+    for (int i = 0; i < n; i++)
+        if (known[i].context == context)
+            return *stream = known[i].stream, 0;
+    int error = driver.create(stream, NON_BLOCKING);
+    if (!error && n < CONTEXTS) {
+        known[n].context = context;
+        known[n++].stream = *stream;
+    }
+    return error;
+}
+
+static int copy_by(void *context, void *to, const void *from, size_t bytes)
+{
+    void *stream = NULL;
+    int error = stream_of(context, &stream);
+    if (!error)
+        error = driver.copy((uintptr_t)to, (uintptr_t)from, bytes, stream);
+    return error ? error : driver.synchronize(stream);
 }
 
 static int copy(void *to, const void *from, size_t bytes)
@@ -70,15 +110,15 @@ static int copy(void *to, const void *from, size_t bytes)
         ours = context_of(find(from, &block) ? from : to);
     if (ours && driver.push(ours) != 0)
         ours = NULL;
-    int error = driver.copy((uintptr_t)to, (uintptr_t)from, bytes);
+    int error = copy_by(ours ? ours : current, to, from, bytes);
     if (ours)
         driver.pop(&ours);
     if (error == 0)
         return 0;
     if (!driver.text || driver.text(error, &text) != 0 || !text)
         text = "an error without a text";
-    return MPIR_Err(MPI_ERR_OTHER, NULL, "cuMemcpy from %p to %p, %zu bytes: %s (CUDA error %d)", from, to,
-                    bytes, text, error);
+    return MPIR_Err(MPI_ERR_OTHER, NULL, "cuMemcpyAsync from %p to %p, %zu bytes: %s (CUDA error %d)", from,
+                    to, bytes, text, error);
 }
 
 static const struct MPIR_Memory_kind kind = { .name = "cuda", .find = find, .copy = copy };
@@ -89,13 +129,16 @@ static bool look_up(void)
     if (!library)
         return false;
     driver.attribute = (attribute_fn)dlsym(library, "cuPointerGetAttribute");
-    driver.copy = (copy_fn)dlsym(library, "cuMemcpy");
+    driver.copy = (copy_fn)dlsym(library, "cuMemcpyAsync");
+    driver.create = (create_fn)dlsym(library, "cuStreamCreate");
+    driver.synchronize = (push_fn)dlsym(library, "cuStreamSynchronize");
     driver.current = (context_fn)dlsym(library, "cuCtxGetCurrent");
     driver.push = (push_fn)dlsym(library, "cuCtxPushCurrent_v2");
     driver.pop = (context_fn)dlsym(library, "cuCtxPopCurrent_v2");
     driver.retain = (retain_fn)dlsym(library, "cuDevicePrimaryCtxRetain");
     driver.text = (text_fn)dlsym(library, "cuGetErrorString");
-    return driver.attribute && driver.copy && driver.current && driver.push && driver.pop && driver.retain;
+    return driver.attribute && driver.copy && driver.create && driver.synchronize && driver.current &&
+           driver.push && driver.pop && driver.retain;
 }
 
 const struct MPIR_Memory_kind *Stage_cuda(void)

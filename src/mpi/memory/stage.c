@@ -24,11 +24,12 @@ enum {
     PAGE = 4096,
     LINE = 64,        /* the copy lies in a cache line as the buffer does */
     MAPPED = 1 << 20, /* from so many bytes on a copy is a mapping: pages without data are never there */
-    BUCKETS = 256
+    BUCKETS = 4096
 };
 
 static struct staged *kept[BUCKETS];
-static int nkept, norphans;
+static int nkept, norphans, nwindowed; /* all; ...; one-sided ones with a request */
+static uint64_t numbers;
 
 /* ---- Arguments ---- */
 
@@ -201,6 +202,9 @@ static int buffer_of(const struct MPIR_Call *c, int i, struct stage_buffer *b)
     int use = MPIR_Call_use(&c->told, i), err = 0;
     *b = (struct stage_buffer){ .user = Stage_pointer(c, i),
                                 .writes = a->what == MPID_ARG_BUFFER && a->access != MPID_ARG_IN };
+    int target = Stage_arg(c, "target_rank");
+    if (target >= 0 && integer(c, target, 0) == MPI_PROC_NULL)
+        return 0;
     if ((a->what != MPID_ARG_BUFFER && !(use & MPIR_USE_ORIGIN)) || (a->count < 0 && a->datatype < 0) ||
         b->user == MPI_IN_PLACE || !is_significant(c, use))
         return 0;
@@ -233,22 +237,40 @@ struct mover {
     int err;
 };
 
+static int move_bytes(const struct MPIR_Memory_kind *kind, bool in, char *user, char *host, int64_t bytes)
+{
+    if (kind)
+        return kind->copy(in ? host : user, in ? user : host, (size_t)bytes);
+    memcpy(in ? host : user, in ? user : host, (size_t)bytes);
+    return 0;
+}
+
+/* A buffer may be longer than its allocation: memory of several that lie side by side; or a receive that was told of more than there
+ * is, of which nothing is moved then. */
+static int64_t within(struct stage_buffer *b, char *user, int64_t bytes)
+{
+    struct MPIR_Memory_block *k = &b->block;
+    if (user < k->base || user >= k->base + k->size) {
+        struct MPIR_Memory_block next;
+        if (MPIR_Memory_at(user, &next) != b->kind)
+            return b->writes ? 0 : bytes;
+        *k = next;
+    }
+    return k->base + k->size - user < bytes ? k->base + k->size - user : bytes;
+}
+
 static bool move_run(void *arg, int64_t at, int64_t bytes)
 {
     struct mover *m = arg;
     char *user = m->b->user + m->at + at, *host = m->b->host + m->at + at;
     struct MPIR_Memory_block block;
-    const struct MPIR_Memory_kind *kind = m->b->mixed ? MPIR_Memory_at(user, &block) : m->b->kind;
-    if (!m->b->mixed) { /* a receive may have been told of more than there is */
-        const char *end = m->b->block.base + m->b->block.size;
-        bytes = user >= end ? 0 : user + bytes > end ? end - user : bytes;
+    if (m->b->mixed) {
+        m->err = move_bytes(MPIR_Memory_at(user, &block), m->in, user, host, bytes);
+        return m->err == 0;
     }
-    if (bytes == 0)
-        return true;
-    if (kind)
-        m->err = kind->copy(m->in ? host : user, m->in ? user : host, (size_t)bytes);
-    else
-        memcpy(m->in ? host : user, m->in ? user : host, (size_t)bytes);
+    for (int64_t n; bytes > 0 && !m->err && (n = within(m->b, user, bytes)) > 0;
+         bytes -= n, user += n, host += n)
+        m->err = move_bytes(m->b->kind, m->in, user, host, n);
     return m->err == 0;
 }
 
@@ -415,7 +437,7 @@ static void unite(struct staged *s)
 
 static struct staged **bucket(uint64_t of)
 {
-    return &kept[(of * 0x9e3779b97f4a7c15u) >> 56];
+    return &kept[(of * 0x9e3779b97f4a7c15u) >> 52];
 }
 
 static void keep(struct staged *s, enum stage_life life, uint64_t of)
@@ -423,6 +445,8 @@ static void keep(struct staged *s, enum stage_life life, uint64_t of)
     struct staged **b = bucket(of);
     s->life = life;
     s->of = of;
+    s->number = ++numbers;
+    nwindowed += s->window != 0;
     s->next = *b;
     *b = s;
     nkept++;
@@ -436,6 +460,7 @@ static void drop(struct staged *s)
     *at = s->next;
     nkept--;
     norphans -= s->orphan;
+    nwindowed -= s->window != 0;
     Stage_free(s);
 }
 
@@ -512,7 +537,19 @@ bool MPIR_Stage_takes(struct MPIR_HANDLE *request, struct MPIR_Copies *copies)
     return true;
 }
 
-/* The requests among the arguments that have something staged. */
+static void look_at(struct MPIR_Call *c, uint64_t request, int64_t room)
+{
+    if (!find(STAGE_REQUEST, request))
+        return;
+    if (c->nlooked == 0)
+        c->looked = room <= (int64_t)(sizeof c->few / sizeof *c->few)
+                        ? c->few
+                        : malloc((size_t)room * sizeof *c->looked);
+    if (c->looked) /* else they are found by a later call */
+        c->looked[c->nlooked++] = request;
+}
+
+/* The requests among the arguments that have something staged.  (By handle: another thread may be in a call with the same one.) */
 static void look_for_requests(struct MPIR_Call *c)
 {
     for (int i = 0; i < c->told.procedure->nargs; i++) {
@@ -520,14 +557,9 @@ static void look_for_requests(struct MPIR_Call *c)
         if (a->what != MPID_ARG_HANDLE || a->object != MPID_OBJECT_REQUEST || a->access == MPID_ARG_OUT)
             continue;
         int64_t n = MPIR_Call_host.length(&c->told, i);
-        for (int64_t k = 0; k < n; k++) {
-            struct staged *s = find(STAGE_REQUEST, MPIR_Call_host.handle(&c->told, i, k));
-            if (!s || s->is_looked)
-                continue;
-            s->is_looked = true;
-            s->looked = c->looked;
-            c->looked = s;
-        }
+        for (int64_t k = 0; k < n; k++)
+            look_at(c, MPIR_Call_host.handle(&c->told, i, k), n);
+        return; /* no procedure has two such arguments */
     }
 }
 
@@ -535,9 +567,11 @@ static void look_for_requests(struct MPIR_Call *c)
 static int begin_again(const struct MPIR_Call *c)
 {
     int err = 0;
-    for (struct staged *s = c->looked; s && !err; s = s->looked)
+    for (int64_t i = 0; i < c->nlooked && !err; i++) {
+        struct staged *s = find(STAGE_REQUEST, c->looked[i]);
         if (!s->active && (!s->partitions || s->buffer[0].writes))
             err = Stage_move(s, true, -1);
+    }
     return err;
 }
 
@@ -576,8 +610,8 @@ static int arrived(const struct MPIR_Call *c, struct staged *s)
 
 /* ---- One-sided calls, and split collective ones ---- */
 
-/* Does the call complete, at the origin, what this process has begun in the window?  *target: of one rank; else -1. */
-static bool completes(const struct MPIR_Call *c, int32_t *target)
+/* Does the call complete, at the origin, what this process has begun in the window?  *all: with all ranks; else with *target. */
+static bool completes(const struct MPIR_Call *c, bool *all, int32_t *target)
 {
     static const char *const names[] = { "MPI_Win_fence",       "MPI_Win_complete",
                                          "MPI_Win_unlock",      "MPI_Win_unlock_all",
@@ -585,27 +619,41 @@ static bool completes(const struct MPIR_Call *c, int32_t *target)
                                          "MPI_Win_flush_local", "MPI_Win_flush_local_all",
                                          "MPI_Win_free" };
     int rank = Stage_arg(c, "rank");
-    *target = rank < 0 ? -1 : (int32_t)integer(c, rank, 0);
+    *all = rank < 0;
+    *target = *all ? -1 : (int32_t)integer(c, rank, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_named(c, names[i]))
             return true;
     return false;
 }
 
+/* What another thread has begun meanwhile is not meant. */
 static int settle_window(struct MPIR_Call *c)
 {
     int32_t target;
-    int err = 0;
-    if (!completes(c, &target))
+    bool all;
+    int err = 0, now = 0;
+    if (!completes(c, &all, &target))
         return 0;
-    for (struct staged *s = *bucket(c->window), *next; s; s = next) {
+    struct staged **b = bucket(c->window);
+    for (struct staged *s = *b, *next; s; s = next) {
         next = s->next;
-        if (s->life != STAGE_WINDOW || s->of != c->window || (target >= 0 && s->target != target))
+        if (s->life != STAGE_WINDOW || s->of != c->window || s->number > c->number ||
+            (!all && s->target != target))
             continue;
-        int now = Stage_move(s, false, -1);
+        now = Stage_move(s, false, -1);
         err = err ? err : now;
         drop(s);
     }
+    for (int i = 0; i < BUCKETS && nwindowed > 0; i++)
+        for (struct staged *s = kept[i]; s; s = s->next) {
+            if (s->window != c->window || !s->active || s->number > c->number ||
+                (!all && s->target != target))
+                continue;
+            s->active = false;
+            now = Stage_move(s, false, -1);
+            err = err ? err : now;
+        }
     return err;
 }
 
@@ -613,12 +661,23 @@ static int settle_window(struct MPIR_Call *c)
 static void find_split(struct MPIR_Call *c)
 {
     int buf = Stage_arg(c, "buf");
-    struct staged *s = find(STAGE_FILE, handle_of(c, MPIR_KIND_FILE, MPID_ARG_VALUE));
-    if (!s || buf < 0)
+    uint64_t file = handle_of(c, MPIR_KIND_FILE, MPID_ARG_VALUE);
+    struct staged *s = buf < 0 ? NULL : find(STAGE_FILE, file);
+    if (!s)
         return;
     Stage_point(c, buf, s->buffer[0].host);
-    s->looked = NULL;
-    c->looked = s;
+    c->file = file;
+}
+
+static int end_split(struct MPIR_Call *c)
+{
+    struct staged *s = find(STAGE_FILE, c->file);
+    if (!s)
+        return 0;
+    Stage_point(c, Stage_arg(c, "buf"), s->buffer[0].user);
+    int err = Stage_move(s, false, -1);
+    drop(s);
+    return err;
 }
 
 /* ---- Calls ---- */
@@ -649,37 +708,81 @@ static int stage_all(struct MPIR_Call *c)
 /* The call is not made. */
 static void undo(struct MPIR_Call *c)
 {
-    for (struct staged *s = c->looked; s; s = s->looked)
-        s->is_looked = false;
+    if (c->looked != c->few)
+        free(c->looked);
     if (c->staged)
         Stage_free(c->staged);
     (void)Stage_window_leave(c, MPI_ERR_OTHER);
 }
 
-int MPIR_Stage_enter(struct MPIR_Call *c)
+/* Does the call wait for this request, which the program has let go of? */
+static bool waits_for(const struct MPIR_Call *c, const MPIR_Request *r)
+{
+    if (is_named(c, "MPI_Finalize"))
+        return true;
+    const MPIR_Comm *comm = (const MPIR_Comm *)r->comm;
+    if (is_named(c, "MPI_Comm_disconnect"))
+        return comm && MPIR_Object_handle(comm) == handle_of(c, MPIR_KIND_COMM, MPID_ARG_INOUT);
+    return comm && comm->session && is_named(c, "MPI_Session_finalize") &&
+           MPIR_Object_handle(comm->session) == handle_of(c, MPIR_KIND_SESSION, MPID_ARG_INOUT);
+}
+
+static bool waits_for_some(const struct MPIR_Call *c)
+{
+    for (int i = 0; i < BUCKETS && norphans > 0; i++)
+        for (const struct staged *s = kept[i]; s; s = s->next)
+            if (s->orphan && waits_for(c, MPIR_Object_of(MPIR_KIND_REQUEST, s->of)))
+                return true;
+    return false;
+}
+
+/* An attached buffer is written by each call that sends from it, whenever that is. */
+static int refuse_attached(const struct MPIR_Call *c)
+{
+    struct MPIR_Memory_block block;
+    int buffer = Stage_arg(c, "buffer");
+    const struct MPIR_Memory_kind *kind = buffer >= 0 && strstr(c->told.procedure->name, "attach")
+                                              ? MPIR_Memory_at(Stage_pointer(c, buffer), &block)
+                                              : NULL;
+    if (!kind || kind->reachable)
+        return 0;
+    return MPIR_Err(MPI_ERR_BUFFER, "buffer",
+                    "is %s memory; expected the host's, for messages that wait to be sent", kind->name);
+}
+
+static int enter_kept(struct MPIR_Call *c)
 {
     int err = 0;
-    c->staged = c->looked = NULL;
-    c->window = c->synchronized = 0;
+    look_for_requests(c);
+    c->window = handle_of(c, MPIR_KIND_WIN,
+                          strstr(c->told.procedure->name, "_free") ? MPID_ARG_INOUT : MPID_ARG_VALUE);
+    if (ends_in(c, "_end"))
+        find_split(c);
+    if (c->nlooked > 0 && (is_named(c, "MPI_Start") || is_named(c, "MPI_Startall")))
+        err = begin_again(c);
+    if (c->nlooked > 0 && strncmp(c->told.procedure->name, "MPI_Pready", 10) == 0)
+        err = make_ready(c, find(STAGE_REQUEST, c->looked[0]));
+    return err;
+}
+
+int MPIR_Stage_enter(struct MPIR_Call *c)
+{
+    c->staged = NULL;
+    c->looked = c->few;
+    c->nlooked = 0;
+    c->window = c->synchronized = c->file = 0;
+    c->number = numbers;
+    c->late = 0;
     c->made_window = NULL;
     if (norphans > 0)
         settle_orphans();
-    while (norphans > 0 && (is_named(c, "MPI_Finalize") || is_named(c, "MPI_Session_finalize") ||
-                            is_named(c, "MPI_Comm_disconnect"))) {
+    while (norphans > 0 && waits_for_some(c)) {
         MPID_DeviceCheck(MPID_BLOCKING);
         settle_orphans();
     }
-    if (nkept > 0) {
-        look_for_requests(c);
-        c->window = handle_of(c, MPIR_KIND_WIN,
-                              strstr(c->told.procedure->name, "_free") ? MPID_ARG_INOUT : MPID_ARG_VALUE);
-        if (ends_in(c, "_end"))
-            find_split(c);
-        if (c->looked && (is_named(c, "MPI_Start") || is_named(c, "MPI_Startall")))
-            err = begin_again(c);
-        if (c->looked && strncmp(c->told.procedure->name, "MPI_Pready", 10) == 0)
-            err = make_ready(c, c->looked);
-    }
+    int err = nkept > 0 ? enter_kept(c) : 0;
+    if (!err)
+        err = refuse_attached(c);
     if (!err)
         err = Stage_window_enter(c);
     if (!err)
@@ -699,6 +802,7 @@ static void outlive(struct MPIR_Call *c, enum stage_life life, uint64_t of)
     if (life == STAGE_REQUEST) {
         const MPIR_Request *r = MPIR_Object_of(MPIR_KIND_REQUEST, of);
         s->active = !r || MPIR_Request_is_active(r);
+        s->window = handle_of(c, MPIR_KIND_WIN, MPID_ARG_VALUE);
     }
     if (partitions >= 0) {
         s->partitions = integer(c, partitions, 0);
@@ -743,46 +847,50 @@ static int leave_looked(struct MPIR_Call *c, int error)
 {
     bool starts = is_named(c, "MPI_Start") || is_named(c, "MPI_Startall"), asks = is_named(c, "MPI_Parrived");
     int err = 0, now;
-    for (struct staged *s = c->looked, *next; s; s = next) {
-        next = s->looked;
-        s->is_looked = false;
-        if (s->life == STAGE_FILE) {
-            Stage_point(c, Stage_arg(c, "buf"), s->buffer[0].user);
-            now = Stage_move(s, false, -1);
-            drop(s);
-        } else {
-            s->active |= starts && !error;
-            now = asks && !error ? arrived(c, s) : starts ? 0 : settle(s);
-        }
+    for (int64_t i = 0; i < c->nlooked; i++) {
+        struct staged *s = find(STAGE_REQUEST, c->looked[i]);
+        if (!s)
+            continue;
+        if (starts) /* some may have been, where another could not */
+            s->active |= MPIR_Request_is_active(MPIR_Object_of(MPIR_KIND_REQUEST, s->of));
+        now = asks && !error ? arrived(c, s) : starts ? 0 : settle(s);
         err = err ? err : now;
     }
-    c->looked = NULL;
+    if (c->looked != c->few)
+        free(c->looked);
     return err;
 }
 
 int MPIR_Stage_leave(struct MPIR_Call *c, int error)
 {
-    int err = c->looked ? leave_looked(c, error) : 0, now = c->staged ? leave_staged(c, error) : 0;
+    int err = c->nlooked > 0 ? leave_looked(c, error) : 0, now = c->staged ? leave_staged(c, error) : 0;
     err = err ? err : now;
-    now = c->window ? settle_window(c) : 0;
+    now = c->file ? end_split(c) : 0;
     err = err ? err : now;
+    now = c->window && !error ? settle_window(c) : 0;
+    err = err ? err : now;
+    if (norphans > 0) /* this call may say that theirs have come */
+        settle_orphans();
     now = Stage_window_leave(c, error);
-    err = err ? err : now;
+    err = err ? err : now ? now : c->late;
     return error ? error : err;
 }
 
 /* ---- The library ends ---- */
 
-/* What the program has left, active or not, is not its any more. */
-static void drop_all(void)
-{
-    for (int i = 0; i < BUCKETS; i++)
-        while (kept[i])
-            drop(kept[i]);
-}
-
+/* What the program has left active may still be written to: it stays. */
 void Stage_end(void)
 {
-    drop_all();
+    for (int i = 0; i < BUCKETS && nkept > 0; i++)
+        for (struct staged *s = kept[i], *next; s; s = next) {
+            next = s->next;
+            if (s->active) {
+                kept[i] = next;
+                nkept--;
+            } else {
+                drop(s);
+            }
+        }
+    norphans = 0;
     Stage_windows_end();
 }

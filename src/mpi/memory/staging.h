@@ -37,11 +37,12 @@ enum stage_life { STAGE_CALL, STAGE_REQUEST, STAGE_WINDOW, STAGE_FILE };
 
 /* The staged buffers of an operation. */
 struct staged {
-    struct staged *next;   /* of those that outlive their call, of the same `of` modulo something */
-    struct staged *looked; /* of those that a call may complete */
+    struct staged *next; /* of those that outlive their call, of the same `of` modulo something */
     enum stage_life life;
-    uint64_t of; /* the handle's value of the request, window or file */
-    bool is_looked, active, persistent, orphan;
+    uint64_t of;     /* the handle's value of the request, window or file */
+    uint64_t window; /* of a one-sided operation with a request: that completes it, too */
+    uint64_t number; /* of the operations: which was first */
+    bool active, persistent, orphan;
     int32_t target;             /* of a window's: the rank; -1: none */
     int64_t partitions;         /* of partitioned communication, else 0 */
     unsigned char *there;       /* which partitions have been brought back */

@@ -43,6 +43,10 @@ static struct MPIR_Staged_window *find(uint64_t handle)
 
 /* ---- The two copies ---- */
 
+/* Runs that lie so near to each other go to the device together: what is between them is as it was there.  (Stores to the
+ * window's private copy beside updates of the public one are erroneous in the separate model.) */
+enum { NEAR = 4 << 10 };
+
 /* What differs between `now` and `was` goes to `to`, and to `was`. */
 static int carry(struct MPIR_Staged_window *w, bool to_program, const char *now, size_t from, size_t bytes)
 {
@@ -53,6 +57,9 @@ static int carry(struct MPIR_Staged_window *w, bool to_program, const char *now,
             ;
         if (same)
             continue;
+        for (size_t k = i + n; to_program && k < bytes && k - (i + n) < NEAR; k++)
+            if (now[k] != w->was[from + k])
+                n = k + 1 - i;
         memcpy(w->was + from + i, now + i, n);
         if (to_program)
             err = w->kind->copy(w->program + from + i, now + i, n);
@@ -163,7 +170,8 @@ int Stage_window_enter(struct MPIR_Call *c)
         return make(c);
     struct MPIR_Staged_window *w = all && synchronizes(name) ? find(window_of(c)) : NULL;
     c->synchronized = w ? w->handle : 0;
-    return w ? bring(w, false) : 0;
+    c->late = w ? bring(w, false) : 0; /* the others wait in a fence all the same */
+    return 0;
 }
 
 static void made(struct MPIR_Call *c, int error)
