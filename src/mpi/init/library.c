@@ -269,7 +269,8 @@ KU_NEEDS(lock) static void set_mode(void)
         library.users > 0 && (library.had_threads || library.met || library.levels[MPI_THREAD_MULTIPLE] > 0);
     MPIR_ENV_SET(up, library.users > 0);
     bool seen = (MPID_Needs() & MPID_NEEDS_CALLS) != 0;
-    MPIR_ENV_SET(listened, MPIR_ENV(up) && (MPID_Needs() & (MPID_NEEDS_LISTENED | MPID_NEEDS_DEVICE_MEMORY)) != 0);
+    MPIR_ENV_SET(listened,
+                 MPIR_ENV(up) && (MPID_Needs() & (MPID_NEEDS_LISTENED | MPID_NEEDS_DEVICE_MEMORY)) != 0);
     MPIR_ENV_SET(brief, MPIR_ENV(up) && !seen);
     MPIR_ENV_SET(seat, MPIR_ENV(brief) && !MPIR_ENV(listened));
     MPIR_ENV_SET(alone, plain(threaded));

@@ -141,7 +141,7 @@ static bool look_up(void)
            driver.push && driver.pop && driver.retain;
 }
 
-const struct MPIR_Memory_kind *Stage_cuda(void)
+const struct MPIR_Memory_kind *MPIR_Stage_cuda(void)
 {
     static _Atomic bool there;
     if (!atomic_load_explicit(&there, memory_order_acquire) && look_up())

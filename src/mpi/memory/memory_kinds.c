@@ -32,7 +32,7 @@ static const struct MPIR_Memory_kind any = {
 
 void MPIR_Memory_begin(void)
 {
-    const struct MPIR_Memory_kind *cuda = Stage_cuda();
+    const struct MPIR_Memory_kind *cuda = MPIR_Stage_cuda();
     if (cuda)
         kinds[nkinds++] = cuda;
     if (MPID_Needs_tested() & MPID_NEEDS_DEVICE_MEMORY)
@@ -42,7 +42,7 @@ void MPIR_Memory_begin(void)
 
 void MPIR_Memory_end(void)
 {
-    Stage_end();
+    MPIR_Stage_end();
     nkinds = 0;
     MPID_Need(MPID_NEEDS_DEVICE_MEMORY, false);
 }
@@ -57,5 +57,5 @@ const struct MPIR_Memory_kind *MPIR_Memory_at(const void *at, struct MPIR_Memory
 
 bool MPIR_Memory_supports(const char *name)
 {
-    return strcmp(name, "cuda") == 0 && Stage_cuda() != NULL;
+    return strcmp(name, "cuda") == 0 && MPIR_Stage_cuda() != NULL;
 }

@@ -33,7 +33,7 @@ static uint64_t numbers;
 
 /* ---- Arguments ---- */
 
-int Stage_arg(const struct MPIR_Call *c, const char *name)
+int MPIR_Stage_arg(const struct MPIR_Call *c, const char *name)
 {
     const struct MPID_Procedure *p = c->told.procedure;
     int i = p->nargs - 1;
@@ -47,7 +47,7 @@ static int64_t integer(const struct MPIR_Call *c, int arg, int64_t index)
     return MPIR_Call_host.integer(&c->told, arg, index);
 }
 
-void *Stage_pointer(const struct MPIR_Call *c, int arg)
+void *MPIR_Stage_pointer(const struct MPIR_Call *c, int arg)
 {
     void *at;
     memcpy(&at, c->told.arg[arg], sizeof at);
@@ -55,7 +55,7 @@ void *Stage_pointer(const struct MPIR_Call *c, int arg)
 }
 
 /* The arguments are variables of the function that tells of the call (gen_calls.py), and none is constant. */
-void Stage_point(struct MPIR_Call *c, int arg, void *to)
+void MPIR_Stage_point(struct MPIR_Call *c, int arg, void *to)
 {
     memcpy((void *)(uintptr_t)c->told.arg[arg], &to, sizeof to);
 }
@@ -92,7 +92,7 @@ static uint64_t handle_of(const struct MPIR_Call *c, enum MPIR_KIND kind, enum M
 static bool is_significant(const struct MPIR_Call *c, int use)
 {
     const MPIR_Comm *comm = MPIR_Call_comm(&c->told);
-    int arg = Stage_arg(c, "root"), root = arg < 0 ? 0 : (int)integer(c, arg, 0);
+    int arg = MPIR_Stage_arg(c, "root"), root = arg < 0 ? 0 : (int)integer(c, arg, 0);
     bool at_root = comm && (comm->remote_group ? root == MPI_ROOT : comm->adi.rank == root);
     if (use & MPIR_USE_ROOT)
         return at_root;
@@ -107,7 +107,7 @@ static int64_t blocks_of(const struct MPIR_Call *c, int use, const char *name)
 {
     const MPIR_Comm *comm = MPIR_Call_comm(&c->told);
     int in = 0, out = 0;
-    if (use & MPIR_USE_MINE && Stage_pointer(c, Stage_arg(c, "sendbuf")) != MPI_IN_PLACE)
+    if (use & MPIR_USE_MINE && MPIR_Stage_pointer(c, MPIR_Stage_arg(c, "sendbuf")) != MPI_IN_PLACE)
         return 1;
     switch (use & MPIR_USE_BLOCKS) {
     case MPIR_USE_SIZE:
@@ -119,7 +119,7 @@ static int64_t blocks_of(const struct MPIR_Call *c, int use, const char *name)
             return 0;
         return name[0] == 's' ? out : in;
     case MPIR_USE_PARTITIONS:
-        return integer(c, Stage_arg(c, "partitions"), 0);
+        return integer(c, MPIR_Stage_arg(c, "partitions"), 0);
     }
     return 1;
 }
@@ -135,11 +135,11 @@ static int blocks_by_counts(const struct MPIR_Call *c, const struct MPID_Arg *a,
 {
     const struct MPID_Arg *types = &c->told.procedure->args[a->datatype];
     char of_side[] = { a->name[0], 'd', 'i', 's', 'p', 'l', 's', 0 };
-    int displs = Stage_arg(c, of_side), in = Stage_arg(c, "sendbuf");
+    int displs = MPIR_Stage_arg(c, of_side), in = MPIR_Stage_arg(c, "sendbuf");
     const MPIR_Comm *comm = MPIR_Call_comm(&c->told);
     int64_t n = MPIR_Call_host.length(&c->told, a->count), sum = 0;
-    displs = displs < 0 ? Stage_arg(c, "displs") : displs;
-    if (use & MPIR_USE_MINE && comm && Stage_pointer(c, in) != MPI_IN_PLACE) {
+    displs = displs < 0 ? MPIR_Stage_arg(c, "displs") : displs;
+    if (use & MPIR_USE_MINE && comm && MPIR_Stage_pointer(c, in) != MPI_IN_PLACE) {
         b->n = 1;
         b->one = (struct stage_block){ 0, integer(c, a->count, comm->adi.rank), type_of(c, a->datatype, 0) };
         return 0;
@@ -200,15 +200,16 @@ static int buffer_of(const struct MPIR_Call *c, int i, struct stage_buffer *b)
 {
     const struct MPID_Arg *a = &c->told.procedure->args[i];
     int use = MPIR_Call_use(&c->told, i), err = 0;
-    *b = (struct stage_buffer){ .user = Stage_pointer(c, i),
+    *b = (struct stage_buffer){ .user = MPIR_Stage_pointer(c, i),
                                 .writes = a->what == MPID_ARG_BUFFER && a->access != MPID_ARG_IN };
-    int target = Stage_arg(c, "target_rank");
+    int target = MPIR_Stage_arg(c, "target_rank");
     if (target >= 0 && integer(c, target, 0) == MPI_PROC_NULL)
         return 0;
     if ((a->what != MPID_ARG_BUFFER && !(use & MPIR_USE_ORIGIN)) || (a->count < 0 && a->datatype < 0) ||
         b->user == MPI_IN_PLACE || !is_significant(c, use))
         return 0;
-    if (use & MPIR_USE_ORIGIN && MPIR_Call_host.handle(&c->told, Stage_arg(c, "op"), 0) == KEEL_MPI_NO_OP)
+    if (use & MPIR_USE_ORIGIN &&
+        MPIR_Call_host.handle(&c->told, MPIR_Stage_arg(c, "op"), 0) == KEEL_MPI_NO_OP)
         return 0;
     if (a->count >= 0 && c->told.procedure->args[a->count].access != MPID_ARG_VALUE) {
         err = blocks_by_counts(c, a, use, b);
@@ -301,7 +302,7 @@ static void move_section(struct staged *s, enum MPIR_COPY what, int64_t partitio
     MPIR_Copies_move(s->copies, what, partition < 0 ? 0 : partition * bytes, bytes);
 }
 
-int Stage_move(struct staged *s, bool in, int64_t partition)
+int MPIR_Stage_move(struct staged *s, bool in, int64_t partition)
 {
     int err = 0;
     if (in)
@@ -385,7 +386,7 @@ static void free_buffer(struct stage_buffer *b)
         free(b->memory);
 }
 
-void Stage_free(struct staged *s)
+void MPIR_Stage_free(struct staged *s)
 {
     MPIR_Copies_move(s->copies, MPIR_COPY_GONE, 0, -1);
     for (int i = 0; i < s->n; i++)
@@ -461,7 +462,7 @@ static void drop(struct staged *s)
     nkept--;
     norphans -= s->orphan;
     nwindowed -= s->window != 0;
-    Stage_free(s);
+    MPIR_Stage_free(s);
 }
 
 static struct staged *find(enum stage_life life, uint64_t of)
@@ -482,9 +483,9 @@ static int bring_back(struct staged *s)
 {
     int err = 0;
     if (!s->there)
-        return Stage_move(s, false, -1);
+        return MPIR_Stage_move(s, false, -1);
     for (int64_t p = 0; p < s->partitions && !err; p++)
-        err = s->there[p] ? 0 : Stage_move(s, false, p);
+        err = s->there[p] ? 0 : MPIR_Stage_move(s, false, p);
     memset(s->there, 0, (size_t)s->partitions);
     return err;
 }
@@ -570,7 +571,7 @@ static int begin_again(const struct MPIR_Call *c)
     for (int64_t i = 0; i < c->nlooked && !err; i++) {
         struct staged *s = find(STAGE_REQUEST, c->looked[i]);
         if (!s->active && (!s->partitions || s->buffer[0].writes))
-            err = Stage_move(s, true, -1);
+            err = MPIR_Stage_move(s, true, -1);
     }
     return err;
 }
@@ -578,34 +579,34 @@ static int begin_again(const struct MPIR_Call *c)
 /* MPI_Pready and its like. */
 static int make_ready(const struct MPIR_Call *c, struct staged *s)
 {
-    int low = Stage_arg(c, "partition_low"), high = Stage_arg(c, "partition_high"),
-        list = Stage_arg(c, "array_of_partitions");
+    int low = MPIR_Stage_arg(c, "partition_low"), high = MPIR_Stage_arg(c, "partition_high"),
+        list = MPIR_Stage_arg(c, "array_of_partitions");
     int64_t n = 1, first = 0;
     int err = 0;
     if (low >= 0) {
         first = integer(c, low, 0);
         n = integer(c, high, 0) - first + 1;
     } else if (list >= 0) {
-        n = integer(c, Stage_arg(c, "length"), 0);
+        n = integer(c, MPIR_Stage_arg(c, "length"), 0);
     }
     for (int64_t i = 0; i < n && !err; i++) {
         int64_t p = low >= 0    ? first + i
                     : list >= 0 ? integer(c, list, i)
-                                : integer(c, Stage_arg(c, "partition"), 0);
+                                : integer(c, MPIR_Stage_arg(c, "partition"), 0);
         if (p >= 0 && p < s->partitions)
-            err = Stage_move(s, true, p);
+            err = MPIR_Stage_move(s, true, p);
     }
     return err;
 }
 
 static int arrived(const struct MPIR_Call *c, struct staged *s)
 {
-    int64_t p = integer(c, Stage_arg(c, "partition"), 0);
-    if (!integer(c, Stage_arg(c, "flag"), 0) || !s->there || p < 0 || p >= s->partitions || s->there[p] ||
-        !s->active)
+    int64_t p = integer(c, MPIR_Stage_arg(c, "partition"), 0);
+    if (!integer(c, MPIR_Stage_arg(c, "flag"), 0) || !s->there || p < 0 || p >= s->partitions ||
+        s->there[p] || !s->active)
         return 0;
     s->there[p] = 1;
-    return Stage_move(s, false, p);
+    return MPIR_Stage_move(s, false, p);
 }
 
 /* ---- One-sided calls, and split collective ones ---- */
@@ -618,7 +619,7 @@ static bool completes(const struct MPIR_Call *c, bool *all, int32_t *target)
                                          "MPI_Win_flush",       "MPI_Win_flush_all",
                                          "MPI_Win_flush_local", "MPI_Win_flush_local_all",
                                          "MPI_Win_free" };
-    int rank = Stage_arg(c, "rank");
+    int rank = MPIR_Stage_arg(c, "rank");
     *all = rank < 0;
     *target = *all ? -1 : (int32_t)integer(c, rank, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -641,7 +642,7 @@ static int settle_window(struct MPIR_Call *c)
         if (s->life != STAGE_WINDOW || s->of != c->window || s->number > c->number ||
             (!all && s->target != target))
             continue;
-        now = Stage_move(s, false, -1);
+        now = MPIR_Stage_move(s, false, -1);
         err = err ? err : now;
         drop(s);
     }
@@ -651,7 +652,7 @@ static int settle_window(struct MPIR_Call *c)
                 (!all && s->target != target))
                 continue;
             s->active = false;
-            now = Stage_move(s, false, -1);
+            now = MPIR_Stage_move(s, false, -1);
             err = err ? err : now;
         }
     return err;
@@ -660,12 +661,12 @@ static int settle_window(struct MPIR_Call *c)
 /* MPI_File_..._end: its buffer is the one of the call that began it. */
 static void find_split(struct MPIR_Call *c)
 {
-    int buf = Stage_arg(c, "buf");
+    int buf = MPIR_Stage_arg(c, "buf");
     uint64_t file = handle_of(c, MPIR_KIND_FILE, MPID_ARG_VALUE);
     struct staged *s = buf < 0 ? NULL : find(STAGE_FILE, file);
     if (!s)
         return;
-    Stage_point(c, buf, s->buffer[0].host);
+    MPIR_Stage_point(c, buf, s->buffer[0].host);
     c->file = file;
 }
 
@@ -674,8 +675,8 @@ static int end_split(struct MPIR_Call *c)
     struct staged *s = find(STAGE_FILE, c->file);
     if (!s)
         return 0;
-    Stage_point(c, Stage_arg(c, "buf"), s->buffer[0].user);
-    int err = Stage_move(s, false, -1);
+    MPIR_Stage_point(c, MPIR_Stage_arg(c, "buf"), s->buffer[0].user);
+    int err = MPIR_Stage_move(s, false, -1);
     drop(s);
     return err;
 }
@@ -697,11 +698,11 @@ static int stage_all(struct MPIR_Call *c)
         else
             err = make_copy(b, c->told.procedure->args[b->arg].name);
         if (!err)
-            Stage_point(c, b->arg, b->host);
+            MPIR_Stage_point(c, b->arg, b->host);
     }
     bool begins = !ends_in(c, "_init") && !ends_in(c, "_init_c");
     if (!err && begins)
-        err = Stage_move(c->staged, true, -1);
+        err = MPIR_Stage_move(c->staged, true, -1);
     return err;
 }
 
@@ -711,8 +712,8 @@ static void undo(struct MPIR_Call *c)
     if (c->looked != c->few)
         free(c->looked);
     if (c->staged)
-        Stage_free(c->staged);
-    (void)Stage_window_leave(c, MPI_ERR_OTHER);
+        MPIR_Stage_free(c->staged);
+    (void)MPIR_Stage_window_leave(c, MPI_ERR_OTHER);
 }
 
 /* Does the call wait for this request, which the program has let go of? */
@@ -740,9 +741,9 @@ static bool waits_for_some(const struct MPIR_Call *c)
 static int refuse_attached(const struct MPIR_Call *c)
 {
     struct MPIR_Memory_block block;
-    int buffer = Stage_arg(c, "buffer");
+    int buffer = MPIR_Stage_arg(c, "buffer");
     const struct MPIR_Memory_kind *kind = buffer >= 0 && strstr(c->told.procedure->name, "attach")
-                                              ? MPIR_Memory_at(Stage_pointer(c, buffer), &block)
+                                              ? MPIR_Memory_at(MPIR_Stage_pointer(c, buffer), &block)
                                               : NULL;
     if (!kind || kind->reachable)
         return 0;
@@ -784,7 +785,7 @@ int MPIR_Stage_enter(struct MPIR_Call *c)
     if (!err)
         err = refuse_attached(c);
     if (!err)
-        err = Stage_window_enter(c);
+        err = MPIR_Stage_window_enter(c);
     if (!err)
         err = stage_all(c);
     if (err)
@@ -796,7 +797,7 @@ int MPIR_Stage_enter(struct MPIR_Call *c)
 static void outlive(struct MPIR_Call *c, enum stage_life life, uint64_t of)
 {
     struct staged *s = c->staged;
-    int partitions = Stage_arg(c, "partitions"), target = Stage_arg(c, "target_rank");
+    int partitions = MPIR_Stage_arg(c, "partitions"), target = MPIR_Stage_arg(c, "target_rank");
     s->active = true;
     s->target = target < 0 ? -1 : (int32_t)integer(c, target, 0);
     if (life == STAGE_REQUEST) {
@@ -823,7 +824,7 @@ static int leave_staged(struct MPIR_Call *c, int error)
          begins = strstr(c->told.procedure->name, "_begin") != NULL;
     int err = 0;
     for (int i = 0; i < c->staged->n; i++)
-        Stage_point(c, c->staged->buffer[i].arg, c->staged->buffer[i].user);
+        MPIR_Stage_point(c, c->staged->buffer[i].arg, c->staged->buffer[i].user);
     if (!error && makes && request >= MPIR_PREDEFINED_MAX) {
         outlive(c, STAGE_REQUEST, request);
         return 0;
@@ -837,8 +838,8 @@ static int leave_staged(struct MPIR_Call *c, int error)
         return 0;
     }
     if (!makes && !window && !begins)
-        err = Stage_move(c->staged, false, -1);
-    Stage_free(c->staged);
+        err = MPIR_Stage_move(c->staged, false, -1);
+    MPIR_Stage_free(c->staged);
     c->staged = NULL;
     return err;
 }
@@ -871,7 +872,7 @@ int MPIR_Stage_leave(struct MPIR_Call *c, int error)
     err = err ? err : now;
     if (norphans > 0) /* this call may say that theirs have come */
         settle_orphans();
-    now = Stage_window_leave(c, error);
+    now = MPIR_Stage_window_leave(c, error);
     err = err ? err : now ? now : c->late;
     return error ? error : err;
 }
@@ -879,7 +880,7 @@ int MPIR_Stage_leave(struct MPIR_Call *c, int error)
 /* ---- The library ends ---- */
 
 /* What the program has left active may still be written to: it stays. */
-void Stage_end(void)
+void MPIR_Stage_end(void)
 {
     for (int i = 0; i < BUCKETS && nkept > 0; i++)
         for (struct staged *s = kept[i], *next; s; s = next) {
@@ -892,5 +893,5 @@ void Stage_end(void)
             }
         }
     norphans = 0;
-    Stage_windows_end();
+    MPIR_Stage_windows_end();
 }

@@ -52,24 +52,24 @@ struct staged {
 };
 
 /* All of it, or what `partition` is of it, if that is not negative: copied to the host, or back.  An error class. */
-int Stage_move(struct staged *s, bool in, int64_t partition);
-void Stage_free(struct staged *s);
+int MPIR_Stage_move(struct staged *s, bool in, int64_t partition);
+void MPIR_Stage_free(struct staged *s);
 
 /* What is staged now is dropped. */
-void Stage_end(void);
+void MPIR_Stage_end(void);
 
 /* The kind of CUDA's devices; NULL: the program has not loaded their driver (cuda.c). */
-const struct MPIR_Memory_kind *Stage_cuda(void);
+const struct MPIR_Memory_kind *MPIR_Stage_cuda(void);
 
 /* Windows (windows.c). */
-int Stage_window_enter(struct MPIR_Call *c);
-int Stage_window_leave(struct MPIR_Call *c, int error);
-void Stage_windows_end(void);
+int MPIR_Stage_window_enter(struct MPIR_Call *c);
+int MPIR_Stage_window_leave(struct MPIR_Call *c, int error);
+void MPIR_Stage_windows_end(void);
 
 /* The argument with this name, or -1. */
-int Stage_arg(const struct MPIR_Call *c, const char *name);
+int MPIR_Stage_arg(const struct MPIR_Call *c, const char *name);
 /* Its value, where it is an address; and a new one, which the call gets. */
-void *Stage_pointer(const struct MPIR_Call *c, int arg);
-void Stage_point(struct MPIR_Call *c, int arg, void *to);
+void *MPIR_Stage_pointer(const struct MPIR_Call *c, int arg);
+void MPIR_Stage_point(struct MPIR_Call *c, int arg, void *to);
 
 #endif

@@ -104,20 +104,21 @@ static bool synchronizes(const char *name)
 
 static uint64_t window_of(const struct MPIR_Call *c)
 {
-    int arg = Stage_arg(c, "win");
+    int arg = MPIR_Stage_arg(c, "win");
     return arg < 0 ? 0 : MPIR_Call_host.handle(&c->told, arg, 0);
 }
 
 static bool creates(const struct MPIR_Call *c)
 {
-    return strncmp(c->told.procedure->name, "MPI_Win_create", 14) == 0 && Stage_arg(c, "base") >= 0 &&
-           Stage_arg(c, "size") >= 0 && Stage_arg(c, "disp_unit") >= 0;
+    return strncmp(c->told.procedure->name, "MPI_Win_create", 14) == 0 && MPIR_Stage_arg(c, "base") >= 0 &&
+           MPIR_Stage_arg(c, "size") >= 0 && MPIR_Stage_arg(c, "disp_unit") >= 0;
 }
 
 static int refuse_attached(const struct MPIR_Call *c)
 {
     struct MPIR_Memory_block block;
-    const struct MPIR_Memory_kind *kind = MPIR_Memory_at(Stage_pointer(c, Stage_arg(c, "base")), &block);
+    const struct MPIR_Memory_kind *kind =
+        MPIR_Memory_at(MPIR_Stage_pointer(c, MPIR_Stage_arg(c, "base")), &block);
     if (!kind || kind->reachable)
         return 0;
     return MPIR_Err(MPI_ERR_RMA_ATTACH, "base",
@@ -129,9 +130,9 @@ static int refuse_attached(const struct MPIR_Call *c)
 static int make(struct MPIR_Call *c)
 {
     struct MPIR_Memory_block block;
-    int base = Stage_arg(c, "base");
-    char *program = Stage_pointer(c, base);
-    int64_t size = MPIR_Call_host.integer(&c->told, Stage_arg(c, "size"), 0);
+    int base = MPIR_Stage_arg(c, "base");
+    char *program = MPIR_Stage_pointer(c, base);
+    int64_t size = MPIR_Call_host.integer(&c->told, MPIR_Stage_arg(c, "size"), 0);
     const struct MPIR_Memory_kind *kind = size > 0 ? MPIR_Memory_at(program, &block) : NULL;
     if (!kind || kind->reachable)
         return 0;
@@ -154,12 +155,12 @@ static int make(struct MPIR_Call *c)
         return err;
     }
     memcpy(w->was, host, w->size);
-    Stage_point(c, base, host);
+    MPIR_Stage_point(c, base, host);
     c->made_window = w;
     return 0;
 }
 
-int Stage_window_enter(struct MPIR_Call *c)
+int MPIR_Stage_window_enter(struct MPIR_Call *c)
 {
     const char *name = c->told.procedure->name;
     if (strncmp(name, "MPI_Win_", 8) != 0)
@@ -179,7 +180,7 @@ static void made(struct MPIR_Call *c, int error)
     struct MPIR_Staged_window *w = c->made_window;
     MPIR_Win *win = error ? NULL : MPIR_Object_of(MPIR_KIND_WIN, window_of(c));
     c->made_window = NULL;
-    Stage_point(c, Stage_arg(c, "base"), w->program);
+    MPIR_Stage_point(c, MPIR_Stage_arg(c, "base"), w->program);
     if (!win) {
         free_window(w);
         return;
@@ -190,7 +191,7 @@ static void made(struct MPIR_Call *c, int error)
     all = w;
 }
 
-int Stage_window_leave(struct MPIR_Call *c, int error)
+int MPIR_Stage_window_leave(struct MPIR_Call *c, int error)
 {
     if (c->made_window)
         made(c, error);
@@ -215,7 +216,7 @@ void *MPIR_Stage_base(const struct MPIR_Win *win, void *base)
     return w ? w->program : base;
 }
 
-void Stage_windows_end(void)
+void MPIR_Stage_windows_end(void)
 {
     while (all) {
         struct MPIR_Staged_window *w = all;

@@ -88,11 +88,10 @@ int MPID_Needs_read(void)
     for (const char *word = ku_knob_str("NEEDS"); word != NULL && *word;) {
         size_t len = strcspn(word, ","), name = strcspn(word, "@,");
         if ((bits = bits_of(word, name)) == 0 || !is_mine(word + name, len - name, &mine))
-            return ku_err_set(
-                MPI_ERR_OTHER, NULL,
-                "KEEL_NEEDS has \"%.*s\"; expected threads, types, observers, calls, listened, "
-                "memory or all, and perhaps @RANK",
-                (int)len, word);
+            return ku_err_set(MPI_ERR_OTHER, NULL,
+                              "KEEL_NEEDS has \"%.*s\"; expected threads, types, observers, calls, listened, "
+                              "memory or all, and perhaps @RANK",
+                              (int)len, word);
         all |= mine ? bits : 0;
         word += len + (word[len] != 0);
     }
