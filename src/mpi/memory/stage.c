@@ -280,7 +280,8 @@ static int move(struct stage_buffer *b, bool in, int64_t partition, int64_t part
     struct mover m = { .b = b, .in = in };
     for (int64_t i = 0; i < b->n && !m.err; i++) {
         const struct stage_block *k = b->blocks ? &b->blocks[i] : &b->one;
-        int64_t bytes = k->count * (k->type ? k->type->adi.size : 1), from = 0;
+        bool same = k->type && k->type->adi.extent == 0 && partition < 0; /* all elements are one */
+        int64_t bytes = (same ? 1 : k->count) * (k->type ? k->type->adi.size : 1), from = 0;
         if (partition >= 0) {
             bytes /= partitions;
             from = partition * bytes;
