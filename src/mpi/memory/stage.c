@@ -637,15 +637,23 @@ static int settle_window(struct MPIR_Call *c)
     int err = 0, now = 0;
     if (!completes(c, &all, &target))
         return 0;
-    struct staged **b = bucket(c->window);
-    for (struct staged *s = *b, *next; s; s = next) {
-        next = s->next;
+    struct staged *mine = NULL; /* in the order of the calls */
+    for (struct staged **at = bucket(c->window), *s; (s = *at);) {
         if (s->life != STAGE_WINDOW || s->of != c->window || s->number > c->number ||
-            (!all && s->target != target))
+            (!all && s->target != target)) {
+            at = &s->next;
             continue;
+        }
+        *at = s->next;
+        nkept--;
+        s->next = mine;
+        mine = s;
+    }
+    for (struct staged *s = mine, *next; s; s = next) {
+        next = s->next;
         now = MPIR_Stage_move(s, false, -1);
         err = err ? err : now;
-        drop(s);
+        MPIR_Stage_free(s);
     }
     for (int i = 0; i < BUCKETS && nwindowed > 0; i++)
         for (struct staged *s = kept[i]; s; s = s->next) {
