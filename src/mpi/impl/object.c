@@ -90,12 +90,6 @@ void *MPIR_Object_predefined(enum MPIR_KIND kind, int32_t value)
     return o && o->kind == kind && o->self == value ? o : NULL;
 }
 
-int32_t MPIR_Object_toint(const void *obj)
-{
-    const struct keel_object *o = obj;
-    return o->self ? o->self : (int32_t)((uint32_t)o->kind << MPIR_INDEX_BITS | o->index);
-}
-
 void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value)
 {
     if (kind == MPIR_KIND_COMM && of_world(value))

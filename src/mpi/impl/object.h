@@ -71,8 +71,7 @@ static inline void MPIR_Object_rename(void *obj)
     ((struct keel_object *)obj)->gen ^= 0x8000;
 }
 
-/* The int form of an object's handle, and back; NULL for an int that names no live object of the kind. */
-int32_t MPIR_Object_toint(const void *obj);
+/* The object of a handle's int form; NULL for an int that names no live object of the kind. */
 void *MPIR_Object_fromint(enum MPIR_KIND kind, int32_t value);
 
 /* Predefined objects by their ABI value: static objects of their chapters, which set obj.kind, obj.self and

@@ -332,14 +332,6 @@ static void chunk_run(struct chunk *c, bool write, bool overlaps)
     MPID_Layout_runs(c->t, c->s + done, c->len - done, write ? write_run : read_run, c);
 }
 
-int MPIR_Io_write_runs(const MPIR_File *f, const struct MPIR_DATATYPE *filetype, int64_t disp,
-                       const char *from, int64_t s, int64_t len)
-{
-    struct chunk c = { f, filetype, disp, (char *)(uintptr_t)from, s, len, 0, 0 };
-    chunk_run(&c, true, false);
-    return c.error;
-}
-
 /* ---- An access ---- */
 
 static void note(struct io_access *a, int error, int64_t s)

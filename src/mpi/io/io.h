@@ -92,9 +92,6 @@ int MPIR_Io_refresh(const MPIR_File *f);
 /* All of the bytes, whatever interrupts; *done: how many there were (fewer: the end of the file).  An errno. */
 int MPIR_Io_pread(int fd, void *to, int64_t len, int64_t at, int64_t *done);
 int MPIR_Io_pwrite(int fd, const void *from, int64_t len, int64_t at);
-/* Bytes at an address, to runs of the file.  An errno. */
-int MPIR_Io_write_runs(const MPIR_File *f, const struct MPIR_DATATYPE *filetype, int64_t disp,
-                       const char *from, int64_t s, int64_t len);
 
 /* ---- Work for other threads (pool.c) ---- */
 
