@@ -365,98 +365,120 @@ enum { FORMS = 2 };
 #define PERSISTENT(name, ...) abort()
 #endif
 
+/* Buffers of the collectives, with n ints for each process. */
+static int *out, *in, n, form, root, all_counts[64], all_displs[64], all_bytes[64];
+static MPI_Datatype all_ints[64];
+
+static void again(void)
+{
+    fill(out, n * size, 1000000 * rank, 1);
+    fill(in, n * size, -7, 0);
+}
+
+static void movements(void)
+{
+    again();
+    CALL(Bcast, Ibcast, out, n, MPI_INT, root, world);
+    EXPECT(out, n, 1000000 * root, 1, "MPI_Bcast");
+    again();
+    CALL(Gather, Igather, out, n, MPI_INT, rank == root ? in : NULL, n, MPI_INT, root, world);
+    for (int i = 0; i < size && rank == root; i++)
+        EXPECT(in + i * n, n, 1000000 * i, 1, "MPI_Gather");
+    again();
+    CALL(Gatherv, Igatherv, out, n, MPI_INT, in, all_counts, all_displs, MPI_INT, root, world);
+    for (int i = 0; i < size && rank == root; i++)
+        EXPECT(in + all_displs[i], n, 1000000 * i, 1, "MPI_Gatherv");
+    again();
+    CALL(Scatter, Iscatter, out, n, MPI_INT, in, n, MPI_INT, root, world);
+    EXPECT(in, n, 1000000 * root + rank * n, 1, "MPI_Scatter");
+    again();
+    CALL(Scatterv, Iscatterv, out, all_counts, all_displs, MPI_INT, rank == root ? MPI_IN_PLACE : (void *)in,
+         n, MPI_INT, root, world);
+    if (rank != root)
+        EXPECT(in, n, 1000000 * root + all_displs[rank], 1, "MPI_Scatterv");
+    again();
+    CALL(Allgather, Iallgather, out, n, MPI_INT, in, n, MPI_INT, world);
+    for (int i = 0; i < size; i++)
+        EXPECT(in + i * n, n, 1000000 * i, 1, "MPI_Allgather");
+    again();
+    CALL(Allgather, Iallgather, MPI_IN_PLACE, 0, MPI_INT, out, n, MPI_INT, world);
+    for (int i = 0; i < size; i++)
+        EXPECT(out + i * n, n, 1000000 * i + i * n, 1, "MPI_Allgather in place");
+    again();
+    CALL(Allgatherv, Iallgatherv, out, n, MPI_INT, in, all_counts, all_displs, MPI_INT, world);
+    for (int i = 0; i < size; i++)
+        EXPECT(in + all_displs[i], n, 1000000 * i, 1, "MPI_Allgatherv");
+    again();
+    CALL(Alltoall, Ialltoall, out, n, MPI_INT, in, n, MPI_INT, world);
+    for (int i = 0; i < size; i++)
+        EXPECT(in + i * n, n, 1000000 * i + rank * n, 1, "MPI_Alltoall");
+    again();
+    CALL(Alltoallv, Ialltoallv, out, all_counts, all_displs, MPI_INT, in, all_counts, all_displs, MPI_INT,
+         world);
+    for (int i = 0; i < size; i++)
+        EXPECT(in + all_displs[i], n, 1000000 * i + all_displs[rank], 1, "MPI_Alltoallv");
+    again();
+    CALL(Alltoallw, Ialltoallw, out, all_counts, all_bytes, all_ints, in, all_counts, all_bytes, all_ints,
+         world);
+    for (int i = 0; i < size; i++)
+        EXPECT(in + all_displs[i], n, 1000000 * i + all_displs[rank], 1, "MPI_Alltoallw");
+}
+
+static void reductions(void)
+{
+    int all = 1000000 * (size * (size - 1) / 2);
+    again();
+    CALL(Reduce, Ireduce, out, in, n, MPI_INT, MPI_SUM, root, world);
+    if (rank == root)
+        EXPECT(in, n, all, size, "MPI_Reduce");
+    again();
+    CALL(Allreduce, Iallreduce, out, in, n, MPI_INT, MPI_SUM, world);
+    EXPECT(in, n, all, size, "MPI_Allreduce");
+    again();
+    CALL(Allreduce, Iallreduce, MPI_IN_PLACE, out, n, MPI_INT, MPI_SUM, world);
+    EXPECT(out, n, all, size, "MPI_Allreduce in place");
+    again();
+    CALL(Reduce_scatter, Ireduce_scatter, out, in, all_counts, MPI_INT, MPI_SUM, world);
+    EXPECT(in, n, all + rank * n * size, size, "MPI_Reduce_scatter");
+    again();
+    CALL(Reduce_scatter, Ireduce_scatter, MPI_IN_PLACE, out, all_counts, MPI_INT, MPI_SUM, world);
+    EXPECT(out, n, all + rank * n * size, size, "MPI_Reduce_scatter in place");
+    again();
+    CALL(Reduce_scatter_block, Ireduce_scatter_block, out, in, n, MPI_INT, MPI_SUM, world);
+    EXPECT(in, n, all + rank * n * size, size, "MPI_Reduce_scatter_block");
+    again();
+    CALL(Reduce_scatter_block, Ireduce_scatter_block, MPI_IN_PLACE, out, n, MPI_INT, MPI_SUM, world);
+    EXPECT(out, n, all + rank * n * size, size, "MPI_Reduce_scatter_block in place");
+    again();
+    CALL(Scan, Iscan, out, in, n, MPI_INT, MPI_SUM, world);
+    EXPECT(in, n, 1000000 * (rank * (rank + 1) / 2), rank + 1, "MPI_Scan");
+    again();
+    CALL(Exscan, Iexscan, out, in, n, MPI_INT, MPI_SUM, world);
+    if (rank > 0)
+        EXPECT(in, n, 1000000 * (rank * (rank - 1) / 2), rank, "MPI_Exscan");
+    else
+        EXPECT(in, n, -7, 0, "MPI_Exscan at rank 0");
+}
+
 static void collectives(void)
 {
     static const int lengths[] = { 1, 100, 20000 };
     for (int k = 0; k < 3 * FORMS; k++) {
-        int n = lengths[k % 3], form = k / 3, root = size - 1;
-        int *a = device((size_t)(n * size) * sizeof *a), *b = device((size_t)(n * size) * sizeof *b);
-        int counts[64], displs[64], bytes[64];
-        MPI_Datatype ints[64];
+        n = lengths[k % 3];
+        form = k / 3;
+        root = size - 1;
+        out = device((size_t)(n * size) * sizeof *out);
+        in = device((size_t)(n * size) * sizeof *in);
         for (int i = 0; i < size; i++) {
-            counts[i] = n;
-            displs[i] = (size - 1 - i) * n; /* backwards */
-            bytes[i] = displs[i] * (int)sizeof *a;
-            ints[i] = MPI_INT;
+            all_counts[i] = n;
+            all_displs[i] = (size - 1 - i) * n; /* backwards */
+            all_bytes[i] = all_displs[i] * (int)sizeof *out;
+            all_ints[i] = MPI_INT;
         }
-#define AGAIN fill(a, n *size, 1000000 * rank, 1), fill(b, n *size, -7, 0)
-        AGAIN;
-        CALL(Bcast, Ibcast, a, n, MPI_INT, root, world);
-        EXPECT(a, n, 1000000 * root, 1, "MPI_Bcast");
-        AGAIN;
-        CALL(Gather, Igather, a, n, MPI_INT, rank == root ? b : NULL, n, MPI_INT, root, world);
-        for (int i = 0; i < size && rank == root; i++)
-            EXPECT(b + i * n, n, 1000000 * i, 1, "MPI_Gather");
-        AGAIN;
-        CALL(Gatherv, Igatherv, a, n, MPI_INT, b, counts, displs, MPI_INT, root, world);
-        for (int i = 0; i < size && rank == root; i++)
-            EXPECT(b + displs[i], n, 1000000 * i, 1, "MPI_Gatherv");
-        AGAIN;
-        CALL(Scatter, Iscatter, a, n, MPI_INT, b, n, MPI_INT, root, world);
-        EXPECT(b, n, 1000000 * root + rank * n, 1, "MPI_Scatter");
-        AGAIN;
-        CALL(Scatterv, Iscatterv, a, counts, displs, MPI_INT, rank == root ? MPI_IN_PLACE : (void *)b, n,
-             MPI_INT, root, world);
-        if (rank != root)
-            EXPECT(b, n, 1000000 * root + displs[rank], 1, "MPI_Scatterv");
-        AGAIN;
-        CALL(Allgather, Iallgather, a, n, MPI_INT, b, n, MPI_INT, world);
-        for (int i = 0; i < size; i++)
-            EXPECT(b + i * n, n, 1000000 * i, 1, "MPI_Allgather");
-        AGAIN;
-        CALL(Allgather, Iallgather, MPI_IN_PLACE, 0, MPI_INT, a, n, MPI_INT, world);
-        for (int i = 0; i < size; i++)
-            EXPECT(a + i * n, n, 1000000 * i + i * n, 1, "MPI_Allgather in place");
-        AGAIN;
-        CALL(Allgatherv, Iallgatherv, a, n, MPI_INT, b, counts, displs, MPI_INT, world);
-        for (int i = 0; i < size; i++)
-            EXPECT(b + displs[i], n, 1000000 * i, 1, "MPI_Allgatherv");
-        AGAIN;
-        CALL(Alltoall, Ialltoall, a, n, MPI_INT, b, n, MPI_INT, world);
-        for (int i = 0; i < size; i++)
-            EXPECT(b + i * n, n, 1000000 * i + rank * n, 1, "MPI_Alltoall");
-        AGAIN;
-        CALL(Alltoallv, Ialltoallv, a, counts, displs, MPI_INT, b, counts, displs, MPI_INT, world);
-        for (int i = 0; i < size; i++)
-            EXPECT(b + displs[i], n, 1000000 * i + displs[rank], 1, "MPI_Alltoallv");
-        AGAIN;
-        CALL(Alltoallw, Ialltoallw, a, counts, bytes, ints, b, counts, bytes, ints, world);
-        for (int i = 0; i < size; i++)
-            EXPECT(b + displs[i], n, 1000000 * i + displs[rank], 1, "MPI_Alltoallw");
-        int all = 1000000 * (size * (size - 1) / 2);
-        AGAIN;
-        CALL(Reduce, Ireduce, a, b, n, MPI_INT, MPI_SUM, root, world);
-        if (rank == root)
-            EXPECT(b, n, all, size, "MPI_Reduce");
-        AGAIN;
-        CALL(Allreduce, Iallreduce, a, b, n, MPI_INT, MPI_SUM, world);
-        EXPECT(b, n, all, size, "MPI_Allreduce");
-        AGAIN;
-        CALL(Allreduce, Iallreduce, MPI_IN_PLACE, a, n, MPI_INT, MPI_SUM, world);
-        EXPECT(a, n, all, size, "MPI_Allreduce in place");
-        AGAIN;
-        CALL(Reduce_scatter, Ireduce_scatter, a, b, counts, MPI_INT, MPI_SUM, world);
-        EXPECT(b, n, all + rank * n * size, size, "MPI_Reduce_scatter");
-        AGAIN;
-        CALL(Reduce_scatter, Ireduce_scatter, MPI_IN_PLACE, a, counts, MPI_INT, MPI_SUM, world);
-        EXPECT(a, n, all + rank * n * size, size, "MPI_Reduce_scatter in place");
-        AGAIN;
-        CALL(Reduce_scatter_block, Ireduce_scatter_block, a, b, n, MPI_INT, MPI_SUM, world);
-        EXPECT(b, n, all + rank * n * size, size, "MPI_Reduce_scatter_block");
-        AGAIN;
-        CALL(Reduce_scatter_block, Ireduce_scatter_block, MPI_IN_PLACE, a, n, MPI_INT, MPI_SUM, world);
-        EXPECT(a, n, all + rank * n * size, size, "MPI_Reduce_scatter_block in place");
-        AGAIN;
-        CALL(Scan, Iscan, a, b, n, MPI_INT, MPI_SUM, world);
-        EXPECT(b, n, 1000000 * (rank * (rank + 1) / 2), rank + 1, "MPI_Scan");
-        AGAIN;
-        CALL(Exscan, Iexscan, a, b, n, MPI_INT, MPI_SUM, world);
-        if (rank > 0)
-            EXPECT(b, n, 1000000 * (rank * (rank - 1) / 2), rank, "MPI_Exscan");
-        else
-            EXPECT(b, n, -7, 0, "MPI_Exscan at rank 0");
-        give(a);
-        give(b);
+        movements();
+        reductions();
+        give(out);
+        give(in);
     }
 }
 
@@ -469,8 +491,7 @@ static void neighbors(void)
     MPI_Aint bytes[2] = { N * sizeof *a, 0 };
     MPI_Datatype ints[2] = { MPI_INT, MPI_INT };
     MPI_Cart_create(world, 1, &size, (int[]){ 1 }, 0, &ring);
-    for (int form = 0; form < FORMS; form++) {
-#undef AGAIN
+    for (form = 0; form < FORMS; form++) {
 #define AGAIN fill(a, 2 * N, 1000000 * rank, 1), fill(b, 2 * N, -7, 0)
         AGAIN;
         CALL(Neighbor_allgather, Ineighbor_allgather, a, N, MPI_INT, b, N, MPI_INT, ring);
