@@ -37,12 +37,13 @@ enum stage_life { STAGE_CALL, STAGE_REQUEST, STAGE_WINDOW, STAGE_FILE };
 
 /* The staged buffers of an operation. */
 struct staged {
-    struct staged *next; /* of those that outlive their call, of the same `of` modulo something */
+    struct staged *next; /* of those that outlive their call: in the same bucket of the table (stage.c) */
     enum stage_life life;
-    uint64_t of;     /* the handle's value of the request, window or file */
-    uint64_t window; /* of a one-sided operation with a request: that completes it, too */
-    uint64_t number; /* of the operations: which was first */
-    bool active, persistent, orphan;
+    uint64_t of;                /* the handle's value of the request, window or file */
+    uint64_t window;            /* of a one-sided operation with a request: that completes it, too */
+    uint64_t number;            /* of the operations: which was first */
+    bool active;                /* under way, and nothing has been brought back */
+    bool orphan;                /* the program has let go of the request */
     int32_t target;             /* of a window's: the rank; -1: none */
     int64_t partitions;         /* of partitioned communication, else 0 */
     unsigned char *there;       /* which partitions have been brought back */
