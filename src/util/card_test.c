@@ -67,7 +67,7 @@ static uint8_t byte_of(uint32_t r, uint32_t i)
 
 static bool write_card(uint32_t r, uint32_t len)
 {
-    uint8_t *bytes = malloc(len + 1);
+    uint8_t *bytes = calloc(len + 1, 1);
     bool wanted;
     for (uint32_t i = 0; i < len; i++)
         bytes[i] = byte_of(r, i);
