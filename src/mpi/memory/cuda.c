@@ -6,8 +6,10 @@
  * "Stream Management", "Context Management"); their names and values are part of the driver's binary interface. */
 #include "config.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 #include "err.h"
 #include "mpi_const.h"
 #include "staging.h"
@@ -123,9 +125,21 @@ static int copy(void *to, const void *from, size_t bytes)
 
 static const struct MPIR_Memory_kind kind = { .name = "cuda", .find = find, .copy = copy };
 
+/* Is this loaded object the driver?  (dlopen would search folders for it where it is not there: system calls in each MPI_Init.) */
+static int is_driver(struct dl_phdr_info *object, size_t size, void *path)
+{
+    const char *slash = strrchr(object->dlpi_name, '/'), *base = slash ? slash + 1 : object->dlpi_name;
+    (void)size;
+    if (strncmp(base, "libcuda.so", 10) != 0)
+        return 0;
+    *(const char **)path = object->dlpi_name;
+    return 1;
+}
+
 static bool look_up(void)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    const char *path = NULL;
+    void *library = dl_iterate_phdr(is_driver, &path) ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
     if (!library)
         return false;
     driver.attribute = (attribute_fn)dlsym(library, "cuPointerGetAttribute");
