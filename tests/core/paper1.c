@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first program of section 7 of the paper, with the destination that its first send lacks, and the context that its
- * receivers name.  main is the paper's; as a test it is run by two ranks. */
+ * receivers name.  main is the paper's, in today's C; as a test it is run by two ranks. */
 #include "mpid.h"
 
 #define main paper_main
 int main(int argc, char **argv);
-int main(argc, argv)
-int argc;
-char **argv;
+int main(int argc, char **argv)
 {
     char buf[256];
     int ntest, i, len = 256, err, msgrep = 0;

@@ -214,7 +214,7 @@ static int64_t bytes_for(struct coll *c, int i)
 /* Which algorithm a process takes is its own affair: the messages are the same. */
 int MPIR_Coll_neighbor_is(struct coll *c, struct coll_size *s)
 {
-    int in, out, err = MPIR_Topo_degrees(c->comm, &in, &out);
+    int in = 0, out = 0, err = MPIR_Topo_degrees(c->comm, &in, &out);
     if (err)
         return err;
     if (coll_in_place(c->sbuf))

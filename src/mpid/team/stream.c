@@ -322,6 +322,8 @@ static void refuse(struct MPID_Stream *s, struct stream_slot *slot)
 {
     struct team *t = team_of(s->comm);
     slot->bytes = MPID_STREAM_MESSAGES;
+    s->bytes = 0;
+    s->first = s->last = s->piece = 0;
     slot->first = atomic_load_explicit(&head_of(t)->given, memory_order_relaxed);
     atomic_exchange(&slot->operation, s->operation);
     wake_readers(t);
@@ -342,6 +344,7 @@ bool MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uin
     }
     s->bytes = slot->bytes = bytes;
     s->first = s->piece = slot->first = atomic_load_explicit(&h->given, memory_order_relaxed);
+    s->last = 0;
     if (bytes <= MPID_STREAM_SHORT)
         return true;
     s->last = atomic_load_explicit(&h->last, memory_order_relaxed);
