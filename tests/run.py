@@ -381,11 +381,11 @@ SPLIT = {**SPLIT_ALL, "takes": across, "ranks": few(3)}  # 3: one of the nodes h
 def needing(needs, over={}):
     """Three programs count: system calls of MPI_Init, bytes that pass the caches, allocations (of what a call is told by, the first time).
     With copies of all buffers: three more count allocations and pages; one has buffers that cannot be read, one says they are larger than they are;
-    one has 200,000 requests, of which each call looks whose buffers are copies;
+    one has 200,000 requests, of which each call looks whose buffers are copies; one puts a terabyte that is not there, which is a wrong range;
     and of two the process without memory may be one that hears of another such, which it cannot do without."""
     counted = ("mpi/init/startup_calls", "mpi/pt2pt/coming", "mpi/comm/growth")
     if needs.split("@")[0] in ("memory", "all"):
-        counted += ("mpi/coll/arrays_room", "mpi/coll/kept", "mpi/coll/refused_buffers", "mpi/pt2pt/edges", "mpi/pt2pt/typed_memory", "mpi/request/many", "mpi/coll/nomem", "mpi/coll/inter_nomem")
+        counted += ("mpi/coll/arrays_room", "mpi/coll/kept", "mpi/coll/refused_buffers", "mpi/pt2pt/edges", "mpi/pt2pt/typed_memory", "mpi/request/many", "mpi/rma/large", "mpi/coll/nomem", "mpi/coll/inter_nomem")
     takes = over.get("takes", lambda base, d: True)
     return {**over, "env": {**over.get("env", {}), "KEEL_NEEDS": needs}, "slow": 2, "takes": lambda base, d: base not in counted and takes(base, d)}
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "util/err.h"
 #include "util/installed.h"
-#include "wire.h"
+#include "pmi_wire.h"
 
 static const char srun[] = "srun";
 

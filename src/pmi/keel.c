@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "util/err.h"
-#include "wire.h"
+#include "pmi_wire.h"
 
 /* KEEL_JOB and KEEL_RANK, taken apart. */
 struct ticket {

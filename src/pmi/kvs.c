@@ -21,7 +21,7 @@
 #include "util/installed.h"
 #include "util/lock.h"
 #include "util/wait.h"
-#include "wire.h"
+#include "pmi_wire.h"
 
 enum { KEY = 32 };
 

@@ -10,7 +10,7 @@
 #include "pmi.h"
 #include "util/err.h"
 #include "util/wait.h"
-#include "wire.h"
+#include "pmi_wire.h"
 
 /* ---- The rank in its node's segment ---- */
 

@@ -77,7 +77,7 @@ struct pmi_trace {
     uint64_t registers[PMI_TRACE_REGISTERS];
 };
 
-/* trace.c.  From now on a signal that kills this process because it went wrong (SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL) is told
+/* pmi_trace.c.  From now on a signal that kills this process because it went wrong (SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL) is told
  * the launcher first, with the place.  Signals for which the program has a handler, or sets one later, are its own business. */
 void pmi_trace_begin(const struct pmi_job *job);
 void pmi_trace_end(void);

@@ -33,7 +33,7 @@ struct pmi_server {
 
 extern const struct pmi_server pmi_1, pmi_2, pmi_x;
 
-/* nodes.c.  The ranks' nodes from a launcher's PMI_process_mapping, like (vector,(0,2,3)): the whole grammar stands there.  0, or an
+/* pmi_nodes.c.  The ranks' nodes from a launcher's PMI_process_mapping, like (vector,(0,2,3)): the whole grammar stands there.  0, or an
  * errno value with a text. */
 int pmi_mapping(const char *mapping, int32_t *node_of, int32_t size);
 /* The same nodes, counted from 0 in the order in which the ranks name them first. */

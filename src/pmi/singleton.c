@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* singleton.c: a program started without a launcher is a job of one rank, with a segment of its own. */
 #include <unistd.h>
-#include "wire.h"
+#include "pmi_wire.h"
 
 int pmi_singleton_init(struct pmi_job *job)
 {

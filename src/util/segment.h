@@ -84,7 +84,7 @@ struct ku_seg_head {
         heap_off, dev_off, dev_bytes;
     uint64_t control_ino; /* of the pipe to the launcher; 0: not said */
     uint64_t room_bytes;  /* a room: what a member of a team may show the others in one operation */
-    uint64_t bench_bytes; /* a bench: what it may show them step by step (mpid/team/stream.c) */
+    uint64_t bench_bytes; /* a bench: what it may show them step by step (mpid/team/team_stream.c) */
     /* enum ku_fences: do all senders fence, and have they from the start? */
     _Alignas(64) _Atomic uint32_t fence_all;
     _Atomic uint32_t failed;      /* ranks of the job that are gone; counted after dead[] has them */

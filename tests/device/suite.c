@@ -14,7 +14,7 @@
 #include "memory.h"
 #include "ranks.h"
 #include "../core/mock.h"
-#include "mpid/ch_shmem/layout.h"
+#include "mpid/ch_shmem/shmem_layout.h"
 #include "mpid/ch_stub/mailbox.h"
 #include "mpid/hook/hook.h"
 #include "util/clock.h"

@@ -32,14 +32,14 @@ int main(void)
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "pmi/launch/crew.h"
-#include "pmi/launch/elder.h"
-#include "pmi/launch/offspring.h"
-#include "pmi/launch/scratch.h"
-#include "pmi/launch/servant.h"
-#include "pmi/launch/serve_pmix.h"
-#include "pmi/launch/serve_pmix_parts.h"
-#include "pmi/launch/share.h"
+#include "pmi/launch/daemons/crew.h"
+#include "pmi/launch/pmserver/elder.h"
+#include "pmi/launch/pmserver/offspring.h"
+#include "pmi/launch/base/scratch.h"
+#include "pmi/launch/pmserver/servant.h"
+#include "pmi/launch/pmserver/serve_pmix.h"
+#include "pmi/launch/pmserver/serve_pmix_parts.h"
+#include "pmi/launch/pmserver/share.h"
 #include "pmi/pmix_library.h"
 
 #define PROGRAM "elder_fuzz"

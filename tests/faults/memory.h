@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "pmi/launch/launch.h"
+#include "pmi/launch/job/launch.h"
 
 void *xalloc(size_t n, size_t size)
 {

@@ -19,10 +19,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "pmi/channel.h"
-#include "pmi/launch/launch.h"
-#include "pmi/launch/offspring.h"
-#include "pmi/launch/pack.h"
-#include "pmi/launch/talk.h"
+#include "pmi/launch/job/launch.h"
+#include "pmi/launch/pmserver/offspring.h"
+#include "pmi/launch/frames/frame_pack.h"
+#include "pmi/launch/pmserver/talk.h"
 #include "pmi/server.h"
 #include "pmi/words.h"
 #include "util/err.h"

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "bodies.h"
-#include "mpi/spawn/link.h"
+#include "mpi/spawn/spawn_link.h"
 #include "mpi/spawn/meet.h"
 #include "mpid.h"
 #include "type.h"

@@ -14,16 +14,17 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 # Folder -> folders a file in it may include, besides its own, include/ and libc ("Layers and folders" of
 # doc/architecture.md).  The longest matching folder counts.
-UTIL, PMI, CONTRACT, CORE, TEAM, IMPL = (
-    "src/util", "src/pmi", "src/mpid/include", "src/mpid/core", "src/mpid/team", "src/mpi/impl")
+UTIL, PMI, CONTRACT, DATATYPE, CORE, TEAM, IMPL = (
+    "src/util", "src/pmi", "src/mpid/include", "src/mpid/datatype", "src/mpid/core", "src/mpid/team", "src/mpi/impl")
 DEVICE = ["src/mpid/include/device" + part + ".h" for part in ("", "_base", "_services", "_memory", "_near")]
 ALLOWED = {
     UTIL: [],
     PMI: [UTIL],
     "src/pmi/launch": [UTIL, PMI],
     CONTRACT: [UTIL],
-    CORE: [UTIL, PMI, CONTRACT, TEAM + "/team.h", "src/mpid/hook/hook.h"],
-    TEAM: [UTIL, CONTRACT, CORE],
+    DATATYPE: [UTIL, CONTRACT],
+    CORE: [UTIL, PMI, CONTRACT, DATATYPE, TEAM + "/team.h", "src/mpid/hook/hook.h"],
+    TEAM: [UTIL, CONTRACT, DATATYPE, CORE],
     "src/mpid/reduce": [UTIL, CONTRACT],
     "src/mpid/adi2": [CONTRACT],
     "src/mpid/ch_": [UTIL, *DEVICE],
@@ -36,12 +37,20 @@ ALLOWED = {
     "src/mpi/": [UTIL, CONTRACT, IMPL],
     "src/tools": [UTIL, CONTRACT],
 }
+# Rooms of a folder in their order: a file includes, and calls, its own room and those before it.  So there are no circles.
+ROOMS = {
+    "src/pmi/launch": ["base", "frames", "job", "mapping", "output", "hang", "pmserver", "daemons", "cli"],
+    "src/mpid": ["include", "datatype", "reduce", "rdm", "hook", "ch_self", "ch_shmem", "ch_tcp", "ch_stub", "ch_ofi", "ch_ucx",
+                 "core", "team", "adi2"],
+}
+# The one circle that is left: progress sleeps for teams, too, and a communicator's description holds its team.
+CIRCLE = ("src/mpid/core/", "src/mpid/team/")
 SEARCH = ["include", "src", CONTRACT, IMPL]  # -I of the build
 GENERATED = {"mpi.h", "mpicxx.h", "mpi_const.h", "bodies.h", "front_abi.h", "dev_builtin.h", "dirs.h", "built.h", "config.h", "fort_handles.h", "fort_their_handles.h"}
 
 # What a global symbol of a folder may be called ("A symbol's prefix says its folder").
 PREFIX = {
-    UTIL: r"ku_", PMI: r"pmi_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/adi2": r"MPID_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/rdm": r"rdm_", "src/mpid/hook": r"dev_|MPID_",
+    UTIL: r"ku_", PMI: r"pmi_", DATATYPE: r"MPID_", CORE: r"MPID_|dev_no_", TEAM: r"MPID_", "src/mpid/reduce": r"MPID_Op_", "src/mpid/adi2": r"MPID_", "src/mpid/ch_": r"dev_|keel_device$", "src/mpid/rdm": r"rdm_", "src/mpid/hook": r"dev_|MPID_",
     "src/mpi/binding": r"P?MPI_|MPIR_", "src/mpi/": r"MPIR_", "src/mpi/abi": r"P?MPIX?_|MPIR_|MPII_|P?OMPI_|ompi_|la_(version|objsearch)$", "src/mpi/binding/mpich": r"P?MPIX?_|MPIR_|p?mpix?_|pmpir_|__mpi_", "src/mpi/binding/openmpi": r"P?MPIX?_|MPIR_|ompi_|p?mpix?_",
     "src/mpi/fortran": r"MPIR_|kf_|p?mpi(x|r|xr)?_|__mpi_|mpi(fcmb|priv)", IMPL: r"MPIR_",
 }
@@ -77,8 +86,29 @@ def resolve(path, name):
     return None
 
 
+def room_of(path):
+    """(folder, number of the room, its name) of a path in a folder of rooms; None: it is in none."""
+    for folder, rooms in ROOMS.items():
+        m = re.match(re.escape(folder) + r"/(\w+)/", path)
+        if m:
+            return folder, rooms.index(m.group(1)) if m.group(1) in rooms else len(rooms), m.group(1)
+    return None
+
+
+def above(path, target):
+    """Is the target in a room that path's room may not know?"""
+    a, b = room_of(path), room_of(target)
+    return bool(a and b and a[0] == b[0] and b[1] > a[1]) and not (path.startswith(CIRCLE[0]) and target.startswith(CIRCLE[1]))
+
+
 def layers():
-    wrong = []
+    wrong = [f"{path}: {room_of(path)[2]} is no room of {room_of(path)[0]} (ROOMS)" for path in sources(".c", ".h")
+             if room_of(path) and room_of(path)[1] == len(ROOMS[room_of(path)[0]])]
+    names = {}  # so that a debugger's "file.c:12", and a line of a profile, are one place
+    for path in sources(".c", ".h"):
+        if path.startswith("src/"):
+            names.setdefault(os.path.basename(path), []).append(path)
+    wrong += [f"{' and '.join(paths)}: one name for several files" for paths in names.values() if len(paths) > 1]
     for path in sources(".c", ".h"):
         key = longest(ALLOWED, path)
         if key is None or path.endswith("_test.c"):
@@ -92,9 +122,13 @@ def layers():
             if key.startswith("src/mpi") and not key.startswith("src/mpid") and os.path.basename(name) == "mpi.h":
                 wrong.append(f"{path}: a body includes mpi.h")
             folder = os.path.dirname(target)
+            if above(path, target):
+                wrong.append(f"{path}: may not include {target}, which is in a later room (ROOMS)")
             if APART_FROM.get(os.path.dirname(path)) == target:
                 wrong.append(f"{path}: may not include {target}")
             if folder == os.path.dirname(path) or folder == "include":
+                continue
+            if room_of(path) and room_of(target) and room_of(path)[0] == room_of(target)[0]:
                 continue
             if not any(target == a or folder == a or target.startswith(a + "/") for a in ALLOWED[key]):
                 wrong.append(f"{path}: may not include {target}")
@@ -189,7 +223,28 @@ def symbols(objdir):
                 name = row.split()[-1]
                 if not re.match(PREFIX[key], name) and not name.startswith(("__", "_GLOBAL_")):
                     wrong.append(f"{where}{f}: {name} does not begin with {PREFIX[key]}")
-    return wrong, "global symbols carry their folder's prefix"
+    return wrong + calls_between_rooms(objdir), "global symbols carry their folder's prefix; no room calls a later one"
+
+
+def calls_between_rooms(objdir):
+    """A room's objects need no symbol of a later one: a circle that #include does not show."""
+    home, needed = {}, []
+    for folder in ROOMS:
+        for where, _, files in os.walk(os.path.join(objdir, folder)):
+            path = os.path.relpath(where, objdir).replace("/.libs", "") + "/"
+            for f in sorted(files):
+                # Of a library what lies in .libs, once; tests need what they like.
+                if not f.endswith(".o") or "_test" in f or (not where.endswith(".libs") and f.startswith("lib")):
+                    continue
+                out = subprocess.run(["nm", "-g", os.path.join(where, f)], capture_output=True, text=True).stdout
+                for row in out.splitlines():
+                    kind, name = row.split()[-2:]
+                    if kind == "U":
+                        needed.append((path, f, name))
+                    else:
+                        home[name] = path
+    return [f"{path}{f}: needs {name} of {home[name]}, a later room (ROOMS)" for path, f, name in needed
+            if name in home and above(path, home[name])]
 
 
 def format_():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lock.pml: the lock words of a window on a node (src/mpi/rma/lock.c): one of a part, and the node's, which counts who has all parts and who
+/* lock.pml: the lock words of a window on a node (src/mpi/rma/rma_lock.c): one of a part, and the node's, which counts who has all parts and who
  * has, or wants, one alone.  Each process takes and gives back one of the three kinds of locks, some times, and sleeps where it must.
  *
  * Checked: who has the part alone is the only one that has it; nobody sleeps for ever (an invalid end state).

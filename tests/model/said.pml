@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* said.pml: partitions that become ready beside the device lock (src/mpi/part/send.c): each thread puts one into the next place, of which
+/* said.pml: partitions that become ready beside the device lock (src/mpi/part/part_send.c): each thread puts one into the next place, of which
  * there are few, and tries to get the lock, to take in what lies there; where it fails, who has the lock looks again after leaving.  A
  * thread that has another reason to have the lock takes it some time, and does not look.  When all has been taken in the operation is
  * complete, and its memory is freed as soon as the threads have left.

@@ -15,7 +15,7 @@
 #include "bodies.h"
 #include "callback.h"
 #include "comm.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "keyval.h"
 #include "type.h"
 #include "win.h"

@@ -8,7 +8,7 @@
 #include "attr.h"
 #include "keyval.h"
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 
 enum { INDEX_BITS = 18, GENS = 1 << 12, KEYVAL_MARK = 1 << 30 };
 

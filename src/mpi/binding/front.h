@@ -16,7 +16,7 @@
 #include "calls.h"
 #include "comm.h"
 #include "env.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "errhandler.h"
 #include "group.h"
 #include "info.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include "coll_kinds.h"
 #include "comm.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "op.h"
 #include "p2p.h"
 #include "type.h"
@@ -27,7 +27,7 @@ struct coll_state {
     int err;             /* first error class; 0 */
     struct ku_err words; /* and its text */
     bool mute;           /* an error was noted: send and receive nothing any more */
-    bool refused;        /* a member has refused the call: neither send nor receive (refuse.c) */
+    bool refused;        /* a member has refused the call: neither send nor receive (coll_refuse.c) */
     bool team_broke;     /* the call is still to be done, by messages */
     bool by_messages;    /* the others are in a nonblocking form */
     uint8_t parts[2];    /* of a blocking call: those done on the node, and among leaders (nodes.c) */
@@ -414,7 +414,7 @@ void MPIR_Coll_take_own_block(struct coll *c);
 /* The sum of all p counts, and the largest (most may be NULL). */
 int64_t MPIR_Coll_total(MPIR_Counts counts, int32_t p, int64_t *most);
 
-/* ---- Teams (team.c) ---------------------------------------------------------------------------------------------- */
+/* ---- Teams (coll_team.c) ---------------------------------------------------------------------------------------------- */
 
 /* Run once, by the last process to arrive, which may read and write the rooms of all. */
 typedef void (*coll_team_fn)(struct coll *c);

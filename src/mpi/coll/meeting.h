@@ -26,7 +26,7 @@ void MPIR_Coll_meeting_begin(struct coll_meeting *m, struct coll *c, const struc
 /* Go on.  COLL_MET: the call is over.  COLL_MET_NEVER: it is to be done by messages, nothing of the user's has changed.  COLL_MET_LATER: `driven`
  * is driven when it is its turn. */
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m);
-/* Of the first in the list, a broadcast (team.c).  COLL_MET_NEVER: by messages, in all processes. */
+/* Of the first in the list, a broadcast (coll_team.c).  COLL_MET_NEVER: by messages, in all processes. */
 enum coll_met MPIR_Coll_stream_go(struct coll_meeting *m);
 /* This process does the call with that number (struct coll.when) by messages. */
 void MPIR_Coll_meeting_absent(MPIR_Comm *comm, uint32_t when);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quick.c: the shortest collectives at an even team (mpid_team.h), by a shorter way to the same as team.c does: no struct coll, no choice.
+/* quick.c: the shortest collectives at an even team (mpid_team.h), by a shorter way to the same as coll_team.c does: no struct coll, no choice.
  *
  * Who goes this way goes by facts that all members agree on and by the arguments; and says what those say who come by the long way.  If it
  * does not end well, nothing has happened but that the team is broken: the call begins anew there. */

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "own.h"
+#include "coll_own.h"
 #include "util/seat.h"
 
 /* The first five are messages. */

@@ -13,7 +13,7 @@
  *   2. Who could not hear somebody says so in AGREE_ERROR, up and down, so that nobody believes in a result while another
  *      has given up.  A child that can no longer be told is lost itself. */
 #include "agree.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "p2p.h"
 #include <stdlib.h>
 

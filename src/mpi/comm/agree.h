@@ -64,7 +64,7 @@ bool MPIR_Agree_step(struct agree *a);
 /* The error class of the whole: a->err, or another process's (recorded with words); 0. */
 int MPIR_Agree_result(const struct agree *a);
 
-/* ---- A context id (context.c) -------------------------------------------------------------------------------- */
+/* ---- A context id (comm_context.c) -------------------------------------------------------------------------------- */
 
 enum { CONTEXT_EXTRAS = 4 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bridge.c: an intercommunicator of two groups that have just been introduced to each other, and have nothing else in common. */
 #include "make.h"
-#include "err.h"
+#include "mpi_err.h"
 
 /* A communicator of the two roots. */
 static int make_bridge(MPIR_Comm *comm, int32_t other,

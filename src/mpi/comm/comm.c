@@ -2,13 +2,13 @@
 /* comm.c: the communicator object: the predefined ones, making, referring to and freeing them.
  *
  * Invariants
- *   1. A process never uses a context id twice (context.c).
+ *   1. A process never uses a context id twice (comm_context.c).
  *   2. What can fail for want of memory happens before the agreement on a context, and its failure is part of the
  *      agreement, so that either all members get the communicator or none does. */
 #include "make.h"
 #include "attr.h"
 #include "bsend.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "parent.h"
 #include "bodies.h"
 #include "request.h"

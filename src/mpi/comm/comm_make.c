@@ -5,7 +5,7 @@
  * that the others report it too and nobody waits. */
 #include "make.h"
 #include "attr.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "bodies.h"
 #include "topo.h"
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * same group, is checked besides. */
 #include "make.h"
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include <string.h>
 
 static MPIR_Comm boot = {

@@ -7,7 +7,7 @@
 #include "make.h"
 #include "bodies.h"
 #include "drive.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "type.h"
 #include <stdlib.h>
 

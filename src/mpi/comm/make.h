@@ -45,7 +45,7 @@ int MPIR_Comm_finish(const struct party *p, const struct context_ask *ask, MPIR_
 /* Every member of the group must be one of comm (its local group). */
 int MPIR_Comm_check_subset(MPIR_Comm *comm, MPIR_Group *group);
 
-/* inter.c: the roots of both sides of p exchange n and m numbers, and tell the members of their sides.  Collective over
+/* intercomm.c: the roots of both sides of p exchange n and m numbers, and tell the members of their sides.  Collective over
  * both. */
 int MPIR_Comm_swap(const struct party *p, const int32_t *mine, int64_t n, int32_t *theirs, int64_t m);
 int MPIR_Comm_check_inter(const MPIR_Comm *comm, const char *arg);
@@ -56,7 +56,7 @@ int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm
 /* MPI_Comm_create of an intercommunicator. */
 int MPIR_Comm_create_inter(MPIR_Comm *comm, MPIR_Group *group, MPIR_Comm **newcomm);
 
-/* names.c: processes as others know them. */
+/* comm_names.c: processes as others know them. */
 enum { NAME_WORDS = 3 };
 void MPIR_Name_of(int32_t grank, int32_t name[NAME_WORDS]);
 /* The global ranks here of n names; granks may be names.  An error class: there is a name that is not known here. */

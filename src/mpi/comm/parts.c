@@ -2,7 +2,7 @@
 /* parts.c: communicators of some members of another one that no program sees, made without blocking: first all agree on their contexts, then
  * that each has been able to use them. */
 #include "agree.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "make.h"
 #include <stdlib.h>
 

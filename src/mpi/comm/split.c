@@ -3,7 +3,7 @@
  * intercommunicator each side does so, and learns what the other one said. */
 #include "make.h"
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "type.h"
 #include <stdlib.h>
 

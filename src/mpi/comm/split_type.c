@@ -6,8 +6,8 @@
  * kinds lie in each other, those of an instance choose it all or none. */
 #include "make.h"
 #include "bodies.h"
-#include "err.h"
-#include "place.h"
+#include "mpi_err.h"
+#include "location.h"
 #include "session.h"
 #include "type.h"
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * Both go through the dimensions from the fastest to the slowest; after each, the type is one line (plane, ...) of the
  * whole array with this process's part in it, and its extent is that line's. */
 #include "type.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "construct.h"
 #include "bodies.h"
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include "attr.h"
 #include "type.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "construct.h"
 #include "bodies.h"
 

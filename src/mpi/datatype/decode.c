@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* decode.c: how a datatype was made (MPI_Type_get_envelope, MPI_Type_get_contents). */
 #include "type.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "bodies.h"
 
 static int needs_large(const MPIR_Datatype *t)

@@ -5,7 +5,7 @@
  * part is entered, so the cost is the depth of the type plus the fields of its structs.  A pair (MPI_FLOAT_INT) counts as
  * two basic elements. */
 #include "type.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "basic.h"
 #include "bodies.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "attr.h"
 #include "type.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "construct.h"
 #include "bodies.h"
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include "type.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "basic.h"
 #include "construct.h"
 #include "bodies.h"

@@ -2,7 +2,7 @@
 /* class.c: the standard's error classes, in words. */
 #include "config.h"
 #include <stddef.h>
-#include "err.h"
+#include "mpi_err.h"
 
 /* Classes that programs of other MPIs know by their headers, and ask about.  No call here returns them. */
 enum {

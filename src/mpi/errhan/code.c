@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "abi.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "util/lock.h"
 
 enum { FIRST = MPI_ERR_LASTCODE + 1 };

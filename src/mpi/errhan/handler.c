@@ -6,7 +6,7 @@
 #include <strings.h>
 #include "comm.h"
 #include "env.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "errhandler.h"
 #include "file.h"
 #include "session.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "bodies.h"
 #include "abi.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "object.h"
 #include "request.h"
 #include "type.h"

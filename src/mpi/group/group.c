@@ -6,7 +6,7 @@
  *   2. granks == NULL: a range, stride != 0.  A table that happens to be a range is turned into one when it is made.
  *   3. A group with a base has the base's members; granks is the base's, index and table stay in the base. */
 #include "group.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "mpid.h"
 #include <stdlib.h>
 #include <string.h>

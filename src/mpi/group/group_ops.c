@@ -2,7 +2,7 @@
 /* group_ops.c: the procedures on groups (8.3): all O(n) in what they are given, whatever the lists hold; what they keep is
  * O(result). */
 #include "group.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "bodies.h"
 #include <stdbool.h>
 #include <stdlib.h>

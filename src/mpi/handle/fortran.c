@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "basic.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "info.h"
 #include "mpid.h"
 #include "type.h"

@@ -23,7 +23,7 @@ typedef struct MPIR_Coll_facts {
     uint8_t forced[MPIR_COLL_FORCED]; /* by enum coll_kind: number of the forced algorithm + 1, or 0 */
 } MPIR_Coll_facts;
 
-/* The hints of a communicator (src/mpi/comm/hints.c); what the user promised not to do. */
+/* The hints of a communicator (src/mpi/comm/comm_hints.c); what the user promised not to do. */
 enum MPIR_HINT {
     MPIR_HINT_NO_ANY_TAG = 1,
     MPIR_HINT_NO_ANY_SOURCE = 2,
@@ -65,7 +65,7 @@ typedef struct MPIR_Comm {
         uint64_t words;
     } coll_other;
     uint32_t persistent_seq; /* persistent ones made: likewise */
-    uint32_t owns;           /* persistent ones with a team of their own (src/mpi/coll/own.c) */
+    uint32_t owns;           /* persistent ones with a team of their own (src/mpi/coll/coll_own.c) */
     void *attributes;        /* src/mpi/attr */
     void *bsend;             /* buffer attached to the communicator */
     struct MPIR_Topo *topo;  /* virtual topology (topo.h); NULL: none */

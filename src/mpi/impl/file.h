@@ -58,7 +58,7 @@ typedef struct MPIR_File {
     uint32_t accesses;              /* in two phases, so far */
     enum MPIR_FILE_USE together[2]; /* what rank 0's hints say of collective reads and writes */
     struct io_split *split;
-    /* The shared pointer (src/mpi/io/shared.c). */
+    /* The shared pointer (src/mpi/io/shared_pointer.c). */
     void *pointer;          /* where this process can update it by itself; NULL: it cannot */
     uint64_t pointer_block; /* memory of the node that it is in; 0: it is not */
     void *pointer_mine;     /* rank 0: then its memory */

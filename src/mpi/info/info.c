@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "util/lock.h"
 
 enum { FEW = 8 /* room to begin with */ };

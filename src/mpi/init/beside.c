@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "beside.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "mpid.h"
 
 enum { MOST = 8 }; /* more MPI libraries in a process are not looked at */

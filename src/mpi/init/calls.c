@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "comm.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "mpi_const.h"
 #include "mpid.h"
 #include "object.h"

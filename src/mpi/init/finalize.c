@@ -12,7 +12,7 @@
 #include "bsend.h"
 #include "comm.h"
 #include "env.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "file.h"
 #include "checks.h"
 #include "leaks.h"

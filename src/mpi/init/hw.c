@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hw.c: MPI_Get_hw_resource_info (10.1.2): which hardware resources this process may use one instance of. */
 #include "bodies.h"
-#include "place.h"
+#include "location.h"
 
 int MPIR_Get_hw_resource_info(MPIR_Info **hw_info)
 {

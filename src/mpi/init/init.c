@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include "comm.h"
 #include "env.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "info.h"
 #include "parent.h"
 

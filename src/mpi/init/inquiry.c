@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "env.h"
-#include "err.h"
+#include "mpi_err.h"
 
 int MPIR_Get_version(int *version, int *subversion)
 {

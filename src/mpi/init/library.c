@@ -20,7 +20,7 @@
 #include "comm.h"
 #include "drive.h"
 #include "env.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "file.h"
 #include "checks.h"
 #include "leaks.h"

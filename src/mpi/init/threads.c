@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "err.h"
+#include "mpi_err.h"
 #include "mpi_const.h"
 #include "mpid.h"
 

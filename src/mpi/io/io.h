@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "abi.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "file.h"
 #include "info.h"
 #include "request.h"
@@ -60,7 +60,7 @@ static inline int64_t io_elements(const struct MPIR_DATATYPE *t, int64_t s)
     return t->size ? (s + t->size - 1) / t->size : 0;
 }
 
-/* ---- One access of one process (engine.c) ---- */
+/* ---- One access of one process (io_engine.c) ---- */
 
 struct io_access {
     const MPIR_File *f;
@@ -126,7 +126,7 @@ void MPIR_Io_together_desert(MPIR_File *f, const struct io_access *a, int err);
 /* Blocking: begin and wait, or alone; err: what this one has met before (recorded). */
 int MPIR_Io_together(MPIR_File *f, struct io_access *a, int err);
 
-/* ---- Agreement (agree.c) ---- */
+/* ---- Agreement (io_agree.c) ---- */
 
 /* An error class and who met it, as one number: the largest is the worst class, of the lowest rank that met it.  0: none. */
 int64_t MPIR_Io_verdict(int err, int32_t rank);
@@ -141,7 +141,7 @@ int MPIR_Io_same(MPIR_File *f, const int64_t *values, int n, const char *arg);
 /* The same error, found otherwise. */
 int MPIR_Io_not_same(const MPIR_File *f, const char *arg);
 
-/* ---- The shared pointer (shared.c) ---- */
+/* ---- The shared pointer (shared_pointer.c) ---- */
 
 /* Collective; err: what this one has met before (recorded).  *first_failed: rank 0 has met something, before or here.  All have said the
  * same amode, unless one returns MPI_ERR_NOT_SAME. */
@@ -164,7 +164,7 @@ bool MPIR_Io_make_striped(const MPIR_File *f, int flags);
 /* Set the hints to what an opened file of Lustre has. */
 void MPIR_Io_see_stripes(MPIR_File *f);
 
-/* ---- Hints (hints.c) ---- */
+/* ---- Hints (io_hints.c) ---- */
 
 void MPIR_Io_hints_default(MPIR_File_hints *h);
 int MPIR_Io_hints_read(MPIR_File_hints *h, const MPIR_Info *info);

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include "err.h"
+#include "mpi_err.h"
 #include "mpi_const.h"
 #include "staging.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "err.h"
+#include "mpi_err.h"
 #include "file.h"
 #include "mpi_const.h"
 #include "staging.h"

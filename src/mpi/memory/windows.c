@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "err.h"
+#include "mpi_err.h"
 #include "mpi_const.h"
 #include "staging.h"
 #include "win.h"

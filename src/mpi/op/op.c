@@ -4,7 +4,7 @@
 #include <string.h>
 #include "callback.h"
 #include "op.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "basic.h"
 #include "mpid_op.h"
 #include "bodies.h"

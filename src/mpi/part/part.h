@@ -40,7 +40,7 @@
 #define MPIR_PART_H
 
 #include "comm.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "p2p.h"
 #include "request.h"
 #include "type.h"
@@ -188,7 +188,7 @@ struct part_recv {
     struct part_pieces *in; /* NULL: one partition, or nothing in them */
 };
 
-/* engine.c */
+/* part_engine.c */
 extern const struct MPIR_Request_ops MPIR_Part_send_ops, MPIR_Part_recv_ops;
 
 bool MPIR_Part_enter(void); /* false: entered already */
@@ -228,7 +228,7 @@ static inline int part_irecv(struct part *p, void *data, int64_t bytes, enum par
                           r);
 }
 
-/* send.c, recv.c: go on as far as possible; true if something happened. */
+/* part_send.c, part_recv.c: go on as far as possible; true if something happened. */
 bool MPIR_Part_send_advance(struct part_send *s);
 bool MPIR_Part_recv_advance(struct part_recv *q);
 void MPIR_Part_send_init(struct part *p);

@@ -4,7 +4,7 @@
 #define MPIR_PT2PT_H
 
 #include "comm.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "p2p.h"
 #include "request.h"
 #include "type.h"

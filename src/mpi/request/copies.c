@@ -4,7 +4,7 @@
  * The operation may be over already: then they are brought back here, else by whoever completes it. */
 #include "config.h"
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "request.h"
 #include "stage.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include "abi.h"
 #include "callback.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "request.h"
 
 enum { UNDER_WAY, COMPLETE, FREED };

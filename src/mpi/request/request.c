@@ -3,7 +3,7 @@
 #include "config.h"
 #include "bodies.h"
 #include "any.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "request.h"
 #include "stage.h"
 #include "type.h"

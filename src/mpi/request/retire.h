@@ -3,7 +3,7 @@
 #ifndef MPIR_RETIRE_H
 #define MPIR_RETIRE_H
 
-#include "err.h"
+#include "mpi_err.h"
 #include "request.h"
 
 /* The status of a complete request.  The error field belongs to the forms that return MPI_ERR_IN_STATUS ("Return Status"), but the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* access.c: the calls that access a target: what they are given is checked, then the target's memory is used from here, or a message is
- * sent to the target (remote.c). */
+ * sent to the target (rma_remote.c). */
 #include "config.h"
 #include "bodies.h"
 #include <stdlib.h>

@@ -3,14 +3,14 @@
  *
  * A target is reached in one of two ways, chosen when the window is made.  Where its memory is mapped here (it is this process's own, or a
  * part of the node's block) the origin loads and stores.  Else the device puts and gets where it can (device.c), and the origin sends
- * messages in the window's context (remote.c), which the target executes (serve.c).  Load and store, and what is executed, move and update
+ * messages in the window's context (rma_remote.c), which the target executes (rma_serve.c).  Load and store, and what is executed, move and update
  * the bytes by the same functions (access.c, update.c). */
 #ifndef RMA_H
 #define RMA_H
 
 #include <stdatomic.h>
 #include "drive.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "info.h"
 #include "op.h"
 #include "p2p.h"
@@ -22,7 +22,7 @@ enum { RMA_STRIPES = 16, RMA_KEY = 440 };
 
 /* One member of the window on this node. */
 struct rma_slot {
-    _Alignas(64) _Atomic uint32_t lock; /* of its part (lock.c) */
+    _Alignas(64) _Atomic uint32_t lock; /* of its part (rma_lock.c) */
     _Atomic uint32_t wants;             /* it waits for that lock on behalf of a process of another node */
     int32_t rank;                       /* in the window */
     uint32_t pad;
@@ -37,7 +37,7 @@ struct rma_slot {
 };
 
 struct rma_node {
-    _Alignas(64) _Atomic uint32_t all; /* who has all parts, against who has one alone (lock.c) */
+    _Alignas(64) _Atomic uint32_t all; /* who has all parts, against who has one alone (rma_lock.c) */
     uint32_t members;
     uint64_t memory; /* the block with the parts; 0: none */
     _Atomic uint32_t users;
@@ -174,7 +174,7 @@ int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t);
 /* Until the origin's buffers can be used again: of one target, or all (NULL). */
 int MPIR_Rma_Flush_local(MPIR_Win *win, struct rma_target *t);
 
-/* lock.c: the words.  Each returns an error class. */
+/* rma_lock.c: the words.  Each returns an error class. */
 int MPIR_Rma_Lock_one(struct rma *r, struct rma_slot *s, bool alone);
 bool MPIR_Rma_Lock_try(struct rma *r, struct rma_slot *s, bool alone);
 void MPIR_Rma_Unlock_one(struct rma *r, struct rma_slot *s, bool alone);
@@ -214,7 +214,7 @@ bool MPIR_Rma_Place(struct rma *r, const struct rma_target *t, int64_t disp,
 /* The bytes of a layout that `count` elements touch: from *first, relative to element 0, to *end. False: beyond 63 bits. */
 bool MPIR_Rma_Span(const struct MPIR_DATATYPE *layout, int64_t count, int64_t *first, int64_t *end);
 
-/* remote.c: origin's half.  `user` (may be NULL): an R form's request to be made. */
+/* rma_remote.c: origin's half.  `user` (may be NULL): an R form's request to be made. */
 int MPIR_Rma_Remote_put(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *from,
                         const struct rma_side *to, MPIR_Request **user);
 int MPIR_Rma_Remote_get(MPIR_Win *win, struct rma_target *t, int64_t disp, const struct rma_side *into,
@@ -264,7 +264,7 @@ int MPIR_Rma_Device_flush(struct rma_target *t);   /* begin to complete what was
 int MPIR_Rma_Device_wait(struct rma_target *t);    /* until nothing is under way */
 void MPIR_Rma_Device_close(const MPIR_Win *win, struct rma_target *t);
 
-/* serve.c: target's half. */
+/* rma_serve.c: target's half. */
 int MPIR_Rma_Serve_begin(MPIR_Win *win);
 void MPIR_Rma_Serve_end(MPIR_Win *win);
 

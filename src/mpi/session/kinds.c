@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "err.h"
+#include "mpi_err.h"
 #include "session.h"
 #include "stage.h"
 

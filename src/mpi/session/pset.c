@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "mpid.h"
 #include "session.h"
 

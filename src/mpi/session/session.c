@@ -9,7 +9,7 @@
 #include "bsend.h"
 #include "comm.h"
 #include "env.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "partitioned.h"
 #include "request.h"
 #include "session.h"

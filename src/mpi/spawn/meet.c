@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "records.h"
 #include "type.h"
 #include "util/le.h"

@@ -4,7 +4,7 @@
 #define SPAWN_MEET_H
 
 #include "comm.h"
-#include "link.h"
+#include "spawn_link.h"
 
 struct meeting {
     /* At the root: find the other group's root.  An error class, recorded. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "spawn.h"
 #include "util/err.h"
 #include "util/publish.h"

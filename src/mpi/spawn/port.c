@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <fcntl.h>
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "info.h"
 #include "meet.h"
 #include "parent.h"

@@ -5,7 +5,7 @@
  * mpiexec can do with a program (hosts, cores, working directories) is done for spawned ones, too, and it makes no difference who has started the spawning
  * job.  The root opens a port and leaves its name in KEEL_PARENT; MPI_Init of the children connects to it.
  *
- * That mpiexec has the other end of a socket of the root's as long as it lives (util/spawn.h): so the root learns that nobody will come any more.  When the
+ * That mpiexec has the other end of a socket of the root's as long as it lives (util/start_job.h): so the root learns that nobody will come any more.  When the
  * root has disconnected from all of the job's processes, it tells mpiexec through that socket that the job is independent, and closes it. */
 #define _GNU_SOURCE
 #include "config.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "abi.h"
 #include "bodies.h"
-#include "err.h"
+#include "mpi_err.h"
 #include "info.h"
 #include "meet.h"
 #include "parent.h"
@@ -26,7 +26,7 @@
 #include "util/err.h"
 #include "util/installed.h"
 #include "util/knob.h"
-#include "util/spawn.h"
+#include "util/start_job.h"
 
 #define PARENT_VARIABLE "KEEL_PARENT"
 

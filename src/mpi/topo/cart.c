@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cart.c: Cartesian topologies.  Ranks are numbered in row-major order: the last coordinate varies fastest. */
 #include "topo.h"
-#include "topology.h"
+#include "process_topology.h"
 #include <stdlib.h>
 #include "bodies.h"
 #include "remap.h"

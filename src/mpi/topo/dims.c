@@ -7,7 +7,7 @@
  * factors must lie within that difference of the largest. */
 #include <stdlib.h>
 #include "bodies.h"
-#include "topology.h"
+#include "process_topology.h"
 
 enum { MOST_DIVISORS = 1600, /* of a number below 2^31 */ MOST_FACTORS = 30 /* prime factors of one */ };
 

@@ -7,7 +7,7 @@
  *
  * If ranks are reordered, the edges of rank r go to the process that has got rank r. */
 #include "topo.h"
-#include "topology.h"
+#include "process_topology.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* graph.c: graph topologies: every process passes the whole graph, and keeps it, as all of it can be asked for. */
 #include "topo.h"
-#include "topology.h"
+#include "process_topology.h"
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"

@@ -4,7 +4,7 @@
 #define TOPO_REMAP_H
 
 #include "fit.h"
-#include "topology.h"
+#include "process_topology.h"
 
 /* Ranks 0 to n - 1 of a communicator with the topology, a grid or a graph, for the first n processes of comm: (*order)[r] is
  * the one that gets rank r; *order is to be freed, NULL if each keeps its own.  Collective. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* topo.c: the topology object; making a communicator that has one; which kind it is; the neighbors of 9.6. */
 #include "topo.h"
-#include "topology.h"
+#include "process_topology.h"
 #include <stdlib.h>
 #include <string.h>
 #include "bodies.h"

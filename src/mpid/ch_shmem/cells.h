@@ -23,7 +23,7 @@
 #define SHMEM_CELLS_H
 
 #include <stdbool.h>
-#include "layout.h"
+#include "shmem_layout.h"
 #include "util/wait.h"
 
 struct cell_pool {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tcp.h: the parts of ch_tcp: tcp.c (the device, its progress), places.c (addresses), link.c (how a connection comes and
- * goes), stream.c (bytes and packets on one).
+/* tcp.h: the parts of ch_tcp: tcp.c (the device, its progress), places.c (addresses), tcp_link.c (how a connection comes and
+ * goes), tcp_stream.c (bytes and packets on one).
  *
  *   IDLE --(a send: dev_tcp_want)--> WANTED --(address known, connect begun: attempt)--> CONNECTING
  *   CONNECTING --(hello written: connected)--> GREETED --(answer read: answered)--> OPEN
@@ -142,7 +142,7 @@ void dev_tcp_ring(struct dev *d);
 void dev_tcp_alarm(struct dev *d, uint64_t at); /* the timer fires then, or earlier */
 enum { TCP_BUFFER = TCP_BUF + 128 };
 
-/* link.c */
+/* tcp_link.c */
 void dev_tcp_want(struct dev_peer *p); /* locked, IDLE */
 int dev_tcp_accept(struct dev *d, struct source *s, uint32_t events);
 int dev_tcp_due(struct dev *d); /* all that waits for a time or an address */
@@ -160,11 +160,11 @@ int dev_tcp_choose(
 bool dev_tcp_nonce_of(struct dev_peer *p, uint8_t *nonce); /* of the peer that is called */
 const char *dev_tcp_failures(struct dev_peer *p, char *text, size_t size);
 
-/* count.c: a connection stands, or has ended */
+/* tcp_count.c: a connection stands, or has ended */
 void dev_tcp_opened(int32_t grank);
 void dev_tcp_closed(int32_t grank);
 
-/* stream.c */
+/* tcp_stream.c */
 void dev_tcp_cut(struct dev_peer *p, int error);         /* locked */
 bool dev_tcp_open_out(struct dev_peer *p);               /* locked; false: only `spill` was there */
 void dev_tcp_drop_out(struct dev_peer *p);               /* locked */

@@ -13,7 +13,7 @@
 #include "device.h"
 #include "match.h"
 #include "wire.h"
-#include "copy.h"
+#include "mpid/datatype/type_copy.h"
 #include "jobs.h"
 #include "joint.h"
 #include "peers.h"
@@ -165,7 +165,7 @@ struct rndv {
     bool cancelling; /* sender: CANCEL is on its way */
     bool cancelled;  /* CANCEL_ACK */
     bool bounce_busy;
-    uint32_t placing; /* receiver: bytes that a device puts where they belong (place.c) */
+    uint32_t placing; /* receiver: bytes that a device puts where they belong (zero_copy.c) */
     int error;        /* CTS */
     void *bounce;     /* for devices without room to pack into */
     uint64_t address; /* PULL, SHARE: of the message, in the sender; GIVE: where it goes, in the receiver */
@@ -291,7 +291,7 @@ struct core {
     struct peer *busy;     /* peers with something to send */
     struct context *last;  /* the context looked up last */
     struct team *waits;    /* this process waits for that team's members */
-    struct core_word word; /* or for a change of that word (shared.c); word.at NULL: no */
+    struct core_word word; /* or for a change of that word (shared_memory.c); word.at NULL: no */
     struct team *begun;    /* teams with a meeting that it has begun and not ended (MPID_Team_begin) */
     bool ending;           /* it waits in MPID_Sync, for a count in the segment */
     struct context **contexts;
@@ -311,7 +311,7 @@ struct core {
     struct MPID_Config config;
     uint32_t failed_seen;          /* deaths in the segment that have been taken in */
     struct comm_failures failures; /* of all ranks of the job */
-    uint32_t answered;             /* the launcher's question that was answered last (report.c) */
+    uint32_t answered;             /* the launcher's question that was answered last (wait_report.c) */
     struct ku_slab rndvs;
     struct ku_slab regions, memops; /* mem.c */
     struct rndv *pulls;             /* operations in state PULL, SHARE, GIVE */
@@ -479,7 +479,7 @@ void MPID_Umsg_fini(void);
 /* After an arrival from the peer (-1: not known): too much?  Tell it. */
 void MPID_Umsg_pressure(const struct context *c, int32_t peer, int32_t source);
 
-/* request.c */
+/* core_request.c */
 int64_t MPID_Req_capacity(const struct MPIR_HANDLE *r);
 void MPID_Req_typed(
     struct MPIR_HANDLE *r); /* begin: contiguous types are bytes; others are referenced if need be */
@@ -583,7 +583,7 @@ void MPID_Refused_answer(const struct context *c, int32_t tag, int32_t peer, str
 bool MPID_Refused_some(const struct context *c); /* is something refused there? */
 void MPID_Refusals_free(struct context *c);
 
-/* place.c: bodies that a device receives straight into the buffer of the receive (device.h). */
+/* zero_copy.c: bodies that a device receives straight into the buffer of the receive (device.h). */
 uint64_t MPID_Place(void *arg, int32_t grank, const struct dev_head *h, size_t len);
 void *MPID_Place_at(void *arg, uint64_t ticket);
 void *MPID_Lend(void *arg, int32_t grank, const struct dev_head *h, size_t len, void **cookie);
@@ -723,7 +723,7 @@ static inline bool comm_whole(const struct comm_failures *f)
     return f->looked == MPID_core.peers.ngone && !f->some;
 }
 
-/* report.c: answer the launcher's question what is waited for. */
+/* wait_report.c: answer the launcher's question what is waited for. */
 void MPID_Report(struct MPIR_HANDLE *waited, bool polls);
 /* Within MPID_Report: one more thread, and what it waits for: a request, a team, a probe, several requests, or it is not known. */
 struct core_waits {

@@ -256,7 +256,7 @@ void rdm_free_buffers(struct dev *d); /* before the library closes: it may have 
 
 uint64_t rdm_now(void);
 
-/* rdm.c, arrive.c, measure.c and memory.c, for each other */
+/* rdm.c, arrive.c, measure.c and rdm_memory.c, for each other */
 uint64_t rdm_token(const struct dev *d, uint64_t nonce, int32_t from, int32_t to);
 void rdm_receive(struct dev *d, struct rdm_in *in);
 int rdm_hand_over(struct dev *d); /* look, and hand up: how much there was */
@@ -286,7 +286,7 @@ bool rdm_unsent(const struct dev *d);
 bool rdm_arm(struct dev *d);
 void rdm_close(struct dev *d); /* farewell; before the library is closed */
 
-/* memory.c, for the table of memory of peers */
+/* rdm_memory.c, for the table of memory of peers */
 dev_status rdm_mem_register(struct dev *d, void *base, size_t len, enum dev_mem mem,
                             struct dev_region **region);
 void rdm_mem_unregister(struct dev_region *r);

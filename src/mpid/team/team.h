@@ -13,7 +13,7 @@
 struct team_head;
 struct stream_head;
 
-/* What of a stream, or of steps, is waited for (stream.c): of member `who`, until `word` of it, or of what it gives, is at least `least`. */
+/* What of a stream, or of steps, is waited for (team_stream.c): of member `who`, until `word` of it, or of what it gives, is at least `least`. */
 struct stream_wait {
     int32_t who;
     bool source; /* it is the source that is waited for */
@@ -92,7 +92,7 @@ bool MPID_Even_waits(const struct team *t);  /* which is this; then sleep, if it
 void MPID_Even_sleep(const struct team *t, _Atomic uint32_t *sleeping, int most_ms);
 void MPID_Even_rise(const struct team *t);
 
-/* stream.c, for team.c */
+/* team_stream.c, for team.c */
 void MPID_Stream_reset(struct stream_head *streams);
 void MPID_Stream_join(struct team *t);
 bool MPID_Stream_may_sleep(struct team *t, bool on_word);

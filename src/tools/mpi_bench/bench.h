@@ -3,7 +3,7 @@
  *
  * Nothing but mpi.h and libc: the same sources compile with any MPI-3.0 library,
  *   mpicc -O2 -o mpi_bench src/tools/mpi_bench/ *.c   (without the space)
- * A test is a row of its file's table. The engine (engine.c) calls, on all ranks of MPI_COMM_WORLD and for each n (bytes or depth):
+ * A test is a row of its file's table. The engine (bench_engine.c) calls, on all ranks of MPI_COMM_WORLD and for each n (bytes or depth):
  * before(n); round(n) as often as fills the time of a point, in several blocks; after(n). A round that has parts which do not
  * count adds what counts to `counted` on rank 0. value(n, seconds a round) makes the figure. A test whose point is more than that
  * has `run` instead. */

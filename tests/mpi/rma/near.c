@@ -186,15 +186,20 @@ static void datatypes(const struct rma_win *w)
         T one = (T)3, old = 0, zero = 0, now = 0; \
         MPI_Put(&zero, 1, type, target, at, 1, type, w->win); \
         CHECK_EQ(MPI_Fetch_and_op(&one, &old, type, target, at, MPI_SUM, w->win), MPI_SUCCESS); \
+        MPI_Win_flush(target, w->win); \
         CHECK(old == 0, "%s at %d", #T, at); \
         MPI_Fetch_and_op(&one, &old, type, target, at, MPI_SUM, w->win); \
+        MPI_Win_flush(target, w->win); \
         CHECK(old == (T)3, "%s at %d, the second time", #T, at); \
         MPI_Fetch_and_op(&one, &old, type, target, at, MPI_REPLACE, w->win); \
+        MPI_Win_flush(target, w->win); \
         CHECK(old == (T)6, "%s at %d, replaced", #T, at); \
         MPI_Fetch_and_op(NULL, &now, type, target, at, MPI_NO_OP, w->win); \
+        MPI_Win_flush(target, w->win); \
         CHECK(now == (T)3, "%s at %d, read", #T, at); \
         MPI_Fetch_and_op(&one, &old, type, target, at, MPI_PROD, w->win); \
         MPI_Fetch_and_op(NULL, &now, type, target, at, MPI_NO_OP, w->win); \
+        MPI_Win_flush(target, w->win); \
         CHECK(now == (T)9, "%s at %d, multiplied", #T, at); \
     }
 
@@ -229,10 +234,13 @@ static void datatypes(const struct rma_win *w)
         MPI_Put(&three, 1, type, target, at, 1, type, w->win); \
         MPI_Win_flush(target, w->win); \
         CHECK_EQ(MPI_Compare_and_swap(&other, &other, &old, type, target, at, w->win), MPI_SUCCESS); \
+        MPI_Win_flush(target, w->win); \
         CHECK(old == (T)3, "%s at %d, not swapped", #T, at); \
         CHECK_EQ(MPI_Compare_and_swap(&other, &three, &old, type, target, at, w->win), MPI_SUCCESS); \
+        MPI_Win_flush(target, w->win); \
         CHECK(old == (T)3, "%s at %d, swapped", #T, at); \
         MPI_Fetch_and_op(NULL, &now, type, target, at, MPI_NO_OP, w->win); \
+        MPI_Win_flush(target, w->win); \
         CHECK(now == other, "%s at %d, after the swap", #T, at); \
     }
 
