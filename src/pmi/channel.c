@@ -38,7 +38,7 @@ bool pmi_channel_is_there(int version)
            (atoi(getenv("PMI_SIZE")) > 1 || is_socket(atoi(getenv("PMI_FD"))));
 }
 
-static int fail(const char *what, int err)
+static int channel_fail(const char *what, int err)
 {
     return ku_err_set(err, NULL, "the launcher (PMI_FD=%.10s, PMI-%d): %s: %s", getenv("PMI_FD"),
                       channel.version, what, strerror(err));
@@ -62,7 +62,7 @@ int pmi_channel_take(int version, struct pmi_facts *f)
                           getenv("PMI_RANK"), getenv("PMI_SIZE"));
     f->node_of = calloc((size_t)f->size, sizeof *f->node_of);
     if (!f->node_of)
-        return fail("no memory for the ranks' nodes", ENOMEM);
+        return channel_fail("no memory for the ranks' nodes", ENOMEM);
     fcntl(fd, F_SETFD, FD_CLOEXEC); /* what this process starts is not this rank */
     channel.fd = fd;
     return 0;
@@ -90,7 +90,7 @@ int pmi_channel_say(const char *bytes, size_t len)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail("sending failed", errno);
+            return channel_fail("sending failed", errno);
         bytes += n;
         len -= (size_t)n;
     }
@@ -98,7 +98,7 @@ int pmi_channel_say(const char *bytes, size_t len)
 }
 
 /* What was taken makes room. */
-static void begin(void)
+static void channel_begin(void)
 {
     if (channel.taken > 0)
         memmove(channel.in, channel.in + channel.taken, channel.have - channel.taken);
@@ -110,12 +110,12 @@ static void begin(void)
 static int more(size_t want)
 {
     if (want > PMI_FRAME_MOST + PMI_FRAME_HEAD)
-        return fail("an answer is too long", EMSGSIZE);
+        return channel_fail("an answer is too long", EMSGSIZE);
     if (want + 1 > channel.cap) {
         size_t cap = 2 * (want + 1);
         char *longer = realloc(channel.in, cap);
         if (!longer)
-            return fail("no memory for an answer", ENOMEM);
+            return channel_fail("no memory for an answer", ENOMEM);
         channel.in = longer;
         channel.cap = cap;
     }
@@ -124,7 +124,7 @@ static int more(size_t want)
         n = read(channel.fd, channel.in + channel.have, channel.cap - 1 - channel.have);
     while (n < 0 && errno == EINTR);
     if (n <= 0)
-        return fail("it is gone", n < 0 ? errno : EPIPE);
+        return channel_fail("it is gone", n < 0 ? errno : EPIPE);
     channel.have += (size_t)n;
     return 0;
 }
@@ -132,7 +132,7 @@ static int more(size_t want)
 int pmi_channel_line(char **text)
 {
     char *end;
-    begin();
+    channel_begin();
     while (!(end = channel.have ? memchr(channel.in, '\n', channel.have) : NULL)) {
         int err = more(channel.have + 1);
         if (err)
@@ -147,7 +147,7 @@ int pmi_channel_line(char **text)
 /* The text gets its zero by being moved over the head: what has come behind it stays. */
 int pmi_channel_frame(char **text)
 {
-    begin();
+    channel_begin();
     for (size_t want = PMI_FRAME_HEAD; channel.have < want;) {
         int err = more(want);
         if (err)

@@ -32,7 +32,7 @@ static struct pmi_facts facts;
 static bool finished;
 static struct ku_lock lock = KU_LOCK(KU_LOCK_TABLE); /* a server answers one at a time */
 
-static const struct pmi_server *find(void)
+static const struct pmi_server *kvs_find(void)
 {
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
         if (servers[i]->is_there())
@@ -42,7 +42,7 @@ static const struct pmi_server *find(void)
 
 bool pmi_kvs_is_there(void)
 {
-    return find() != NULL;
+    return kvs_find() != NULL;
 }
 
 /* ---- Bytes as values: "LENGTH:" and base64 without '=', in as many values as it takes ---- */
@@ -236,7 +236,7 @@ static int count_cpus(struct ku_seg_head *h)
     return 0;
 }
 
-static int join(struct pmi_job *job, const struct node_facts *n)
+static int kvs_join(struct pmi_job *job, const struct node_facts *n)
 {
     struct job_secret *j = NULL;
     size_t len = 0;
@@ -252,7 +252,7 @@ static int join(struct pmi_job *job, const struct node_facts *n)
     return err;
 }
 
-static int follow(struct pmi_job *job, const struct node_facts *n)
+static int kvs_follow(struct pmi_job *job, const struct node_facts *n)
 {
     struct where *w = NULL;
     size_t len = 0;
@@ -292,7 +292,7 @@ static int make_segment(struct pmi_job *job)
     if (!err && facts.size > 1)
         err = server->fence();
     if (!err)
-        err = leads ? join(job, &n) : follow(job, &n);
+        err = leads ? kvs_join(job, &n) : kvs_follow(job, &n);
     return err;
 }
 
@@ -310,7 +310,7 @@ static void wait_for_followers(struct pmi_job *job)
 
 int pmi_kvs_init(struct pmi_job *job)
 {
-    const struct pmi_server *s = find();
+    const struct pmi_server *s = kvs_find();
     if (finished || server)
         return ku_err_set(
             EBUSY, NULL, "this process has left the job that its launcher (%s) started; it cannot join again",

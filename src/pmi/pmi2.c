@@ -25,17 +25,17 @@ static struct {
     char *answer;       /* the last one */
 } pmi;
 
-static bool is_there(void)
+static bool pmi2_is_there(void)
 {
     return pmi_channel_is_there(2);
 }
 
-static bool word(const char *name, char *value, size_t cap)
+static bool pmi2_word(const char *name, char *value, size_t cap)
 {
     return pmi_word(pmi.answer, PMI_FRAME_END, name, value, cap);
 }
 
-static bool number(const char *name, int32_t *n)
+static bool pmi2_number(const char *name, int32_t *n)
 {
     return pmi_number(pmi.answer, PMI_FRAME_END, name, n);
 }
@@ -46,7 +46,7 @@ static int nonsense(const char *expected)
                       expected);
 }
 
-static int say(const char *name, const char *words)
+static int pmi2_say(const char *name, const char *words)
 {
     char frame[PMI_FRAME_HEAD + FRAME];
     int len = snprintf(frame + PMI_FRAME_HEAD, FRAME, "cmd=%s;%s", name, words);
@@ -58,23 +58,23 @@ static int say(const char *name, const char *words)
 }
 
 /* A request, and its answer. */
-static int ask(const char *name, const char *words)
+static int pmi2_ask(const char *name, const char *words)
 {
     char answer[64], why[200] = "";
     int32_t rc;
-    int err = say(name, words);
+    int err = pmi2_say(name, words);
     if (!err)
         err = pmi_channel_frame(&pmi.answer);
     if (err)
         return err;
     snprintf(answer, sizeof answer, "%s-response", name);
-    if (!pmi_says(pmi.answer, PMI_FRAME_END, "cmd", answer) || !number("rc", &rc)) {
+    if (!pmi_says(pmi.answer, PMI_FRAME_END, "cmd", answer) || !pmi2_number("rc", &rc)) {
         snprintf(why, sizeof why, "cmd=%s;rc=0;", answer);
         return nonsense(why);
     }
     if (rc != 0)
         return ku_err_set(ENOENT, NULL, "the launcher (PMI-2) refuses cmd=%s;%.60s: rc=%d %s", name, words,
-                          rc, word("errmsg", why, sizeof why) ? why : "");
+                          rc, pmi2_word("errmsg", why, sizeof why) ? why : "");
     return 0;
 }
 
@@ -96,24 +96,24 @@ static int say_version(void)
     return 0;
 }
 
-static int begin(struct pmi_facts *f)
+static int pmi2_begin(struct pmi_facts *f)
 {
     char words[JOB_MOST + 64];
     const char *job = getenv("PMI_JOBID"); /* Slurm wants to be told */
     int32_t rank = -1, size = -1;
     snprintf(words, sizeof words, "%s%.200s%spmirank=%d;threaded=FALSE;", job ? "pmijobid=" : "",
              job ? job : "", job ? ";" : "", f->rank);
-    int err = ask("fullinit", words);
+    int err = pmi2_ask("fullinit", words);
     if (err)
         return err;
-    if (!number("rank", &rank) || !number("size", &size) || rank != f->rank || size != f->size) {
+    if (!pmi2_number("rank", &rank) || !pmi2_number("size", &size) || rank != f->rank || size != f->size) {
         snprintf(words, sizeof words, "rank=%d;size=%d; as PMI_RANK and PMI_SIZE say", f->rank, f->size);
         return nonsense(words);
     }
-    if (!number("appnum", &f->appnum))
+    if (!pmi2_number("appnum", &f->appnum))
         f->appnum = -1;
-    err = ask("job-getid", "");
-    if (!err && (!word("jobid", pmi.job, sizeof pmi.job) || strchr(pmi.job, PMI_FRAME_END)))
+    err = pmi2_ask("job-getid", "");
+    if (!err && (!pmi2_word("jobid", pmi.job, sizeof pmi.job) || strchr(pmi.job, PMI_FRAME_END)))
         err = nonsense("a jobid");
     return err;
 }
@@ -123,11 +123,11 @@ static bool fact(const char *key, char *value, size_t cap)
 {
     char words[128];
     snprintf(words, sizeof words, "key=%s;", key);
-    return ask("info-getjobattr", words) == 0 && pmi_says(pmi.answer, PMI_FRAME_END, "found", "TRUE") &&
-           word("value", value, cap);
+    return pmi2_ask("info-getjobattr", words) == 0 && pmi_says(pmi.answer, PMI_FRAME_END, "found", "TRUE") &&
+           pmi2_word("value", value, cap);
 }
 
-static int learn(struct pmi_facts *f)
+static int pmi2_learn(struct pmi_facts *f)
 {
     char number[16];
     f->value_max = VALUE_MOST;
@@ -144,15 +144,15 @@ static int learn(struct pmi_facts *f)
     return err;
 }
 
-static int init(struct pmi_facts *f)
+static int pmi2_init(struct pmi_facts *f)
 {
     int err = pmi_channel_take(2, f);
     if (!err)
         err = say_version();
     if (!err)
-        err = begin(f);
+        err = pmi2_begin(f);
     if (!err)
-        err = learn(f);
+        err = pmi2_learn(f);
     if (!err) {
         ku_err_clear(); /* of what it need not tell */
         return 0;
@@ -163,21 +163,21 @@ static int init(struct pmi_facts *f)
     return err;
 }
 
-static int put(const char *key, const char *value, enum pmi_reach reach)
+static int pmi2_put(const char *key, const char *value, enum pmi_reach reach)
 {
     (void)reach; /* all have one space */
     char words[FRAME];
     snprintf(words, sizeof words, "key=%s;value=%s;", key, value);
-    return ask("kvs-put", words);
+    return pmi2_ask("kvs-put", words);
 }
 
-static int get(int32_t from, const char *key, char *value, size_t cap)
+static int pmi2_get(int32_t from, const char *key, char *value, size_t cap)
 {
     char words[FRAME];
     (void)from; /* keys name it */
     snprintf(words, sizeof words, "jobid=%s;srcid=-1;key=%s;", pmi.job, key);
-    int err = ask("kvs-get", words);
-    if (!err && (!pmi_says(pmi.answer, PMI_FRAME_END, "found", "TRUE") || !word("value", value, cap)))
+    int err = pmi2_ask("kvs-get", words);
+    if (!err && (!pmi_says(pmi.answer, PMI_FRAME_END, "found", "TRUE") || !pmi2_word("value", value, cap)))
         err = ku_err_set(EPROTO, NULL, "the launcher (PMI-2) answers \"%.100s\"; expected a value for %s",
                          pmi.answer, key);
     return err;
@@ -185,25 +185,27 @@ static int get(int32_t from, const char *key, char *value, size_t cap)
 
 static int fence(void)
 {
-    return ask("kvs-fence", "");
+    return pmi2_ask("kvs-fence", "");
 }
 
 /* The protocol has no place for the code: it is that of this process.  The text goes to stderr: Slurm would not show it, and takes what
  * is behind a ';' for words. */
-static void end(int code, const char *text)
+static void pmi2_end(int code, const char *text)
 {
     char words[64];
     if (text && *text)
         fprintf(stderr, "%s\n", text);
     snprintf(words, sizeof words, "isworld=TRUE;msg=code %d;", code);
     if (pmi_channel_is_open())
-        say("abort", words);
+        pmi2_say("abort", words);
 }
 
 static void fini(void)
 {
-    if (pmi_channel_is_open() && ask("finalize", "") == 0)
+    if (pmi_channel_is_open() && pmi2_ask("finalize", "") == 0)
         pmi_channel_close();
 }
 
-const struct pmi_server pmi_2 = { "PMI-2", is_there, init, put, get, fence, end, fini };
+const struct pmi_server pmi_2 = {
+    "PMI-2", pmi2_is_there, pmi2_init, pmi2_put, pmi2_get, fence, pmi2_end, fini
+};

@@ -24,7 +24,7 @@ struct reader {
 
 enum { DEPTH_MOST = 64 };
 
-static bool take(struct reader *r, char c)
+static bool pmi_nodes_take(struct reader *r, char c)
 {
     if (*r->at != c)
         return false;
@@ -44,7 +44,7 @@ static bool take_number(struct reader *r, int32_t *n)
     return r->at > begin;
 }
 
-static void give(struct reader *r, int32_t first, int32_t nodes, int32_t each)
+static void pmi_nodes_give(struct reader *r, int32_t first, int32_t nodes, int32_t each)
 {
     for (int32_t n = 0; n < nodes && each > 0 && r->rank < r->size; n++)
         for (int32_t i = 0; i < each && r->rank < r->size; i++)
@@ -55,14 +55,15 @@ static bool take_block(struct reader *r)
 {
     const char *begin = r->at;
     int32_t first, nodes, each;
-    if (!take(r, '(') || !take_number(r, &first) || !take(r, ',') || !take_number(r, &nodes) ||
-        !take(r, ',') || !take_number(r, &each) || !take(r, ')'))
+    if (!pmi_nodes_take(r, '(') || !take_number(r, &first) || !pmi_nodes_take(r, ',') ||
+        !take_number(r, &nodes) || !pmi_nodes_take(r, ',') || !take_number(r, &each) ||
+        !pmi_nodes_take(r, ')'))
         return false;
     if (first > INT32_MAX - nodes) {
         r->at = begin;
         return false;
     }
-    give(r, first, nodes, each);
+    pmi_nodes_give(r, first, nodes, each);
     return true;
 }
 
@@ -73,7 +74,7 @@ static bool take_items(struct reader *r)
     do {
         if (!take_item(r))
             return false;
-    } while (take(r, ','));
+    } while (pmi_nodes_take(r, ','));
     return true;
 }
 
@@ -81,11 +82,11 @@ static bool take_items(struct reader *r)
 static bool take_repeated(struct reader *r)
 {
     int32_t before = r->rank, times;
-    if (r->depth == DEPTH_MOST || !take(r, '['))
+    if (r->depth == DEPTH_MOST || !pmi_nodes_take(r, '['))
         return false;
     const char *items = r->at;
     r->depth++;
-    if (!take_items(r) || !take(r, ']') || !take(r, 'x') || !take_number(r, &times))
+    if (!take_items(r) || !pmi_nodes_take(r, ']') || !pmi_nodes_take(r, 'x') || !take_number(r, &times))
         return false;
     const char *end = r->at;
     if (times == 0)
@@ -108,7 +109,7 @@ static bool take_item(struct reader *r)
         return take_repeated(r);
     if (!take_number(r, &node))
         return false;
-    give(r, node, 1, 1);
+    pmi_nodes_give(r, node, 1, 1);
     return true;
 }
 

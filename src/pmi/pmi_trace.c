@@ -64,7 +64,7 @@ static void take_registers(const ucontext_t *uc, struct pmi_trace *t)
 #endif
 
 /* Tell, and wait until the launcher has looked.  False: it cannot be told.  Async-signal-safe. */
-static bool tell(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len)
+static bool pmi_trace_tell(enum pmi_record_kind kind, uint32_t value, const void *bytes, size_t len)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
     if (trace.head == NULL || getpid() != trace.pid || !pmi_keel_can_send(trace.head) ||
@@ -86,7 +86,7 @@ static void on_crash(int sig, siginfo_t *info, void *context)
     struct pmi_trace t = { .signal = sig, .at_address = info->si_code > 0 && sig != SIGABRT };
     t.address = t.at_address ? (uint64_t)(uintptr_t)info->si_addr : 0;
     take_registers(context, &t);
-    tell(PMI_TRACE, 0, &t, sizeof t);
+    pmi_trace_tell(PMI_TRACE, 0, &t, sizeof t);
     syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
     errno = saved;
 }
@@ -140,7 +140,7 @@ void pmi_trace_here(void)
     if (trace.head == NULL || atomic_load(&trace.rank->found_gone) || getcontext(&uc) != 0)
         return;
     take_registers(&uc, &t);
-    tell(PMI_TRACE, 0, &t, sizeof t);
+    pmi_trace_tell(PMI_TRACE, 0, &t, sizeof t);
 }
 
 static void put_place(FILE *out, uintptr_t address)
@@ -163,7 +163,7 @@ void pmi_message_places(struct pmi_job *job, const char *text)
 {
     char *full = NULL;
     size_t bytes;
-    if (tell(PMI_MESSAGE, 1, text, strlen(text)))
+    if (pmi_trace_tell(PMI_MESSAGE, 1, text, strlen(text)))
         return;
     FILE *out = open_memstream(&full, &bytes);
     if (!out)

@@ -10,7 +10,7 @@
 #include "util/err.h"
 #include "util/installed.h"
 
-static bool is_there(void)
+static bool pmix_is_there(void)
 {
     return getenv("PMIX_NAMESPACE") != NULL && getenv("PMIX_RANK") != NULL;
 }
@@ -61,7 +61,7 @@ static const struct pmi_x_function functions[] = {
     { "PMIx_Resolve_peers", (void **)&lib.peers },
 };
 
-static int fail(const char *what, const char *of, pmix_status_t status)
+static int pmix_fail(const char *what, const char *of, pmix_status_t status)
 {
     return status == PMIX_SUCCESS
                ? 0
@@ -78,7 +78,7 @@ static pmix_status_t get_of(uint32_t rank, const char *key, pmix_value_t **value
 }
 
 /* A number of the job's, or of a rank's; `none` if it is not told. */
-static int32_t number_of(uint32_t rank, const char *key, int32_t none)
+static int32_t pmix_number_of(uint32_t rank, const char *key, int32_t none)
 {
     pmix_value_t *v = NULL;
     if (get_of(rank, key, &v) != PMIX_SUCCESS)
@@ -93,7 +93,7 @@ static int32_t number_of(uint32_t rank, const char *key, int32_t none)
 static bool nodes_by_number(struct pmi_facts *f)
 {
     for (int32_t r = 0; r < f->size; r++)
-        if ((f->node_of[r] = number_of((uint32_t)r, PMIX_NODEID, -1)) < 0)
+        if ((f->node_of[r] = pmix_number_of((uint32_t)r, PMIX_NODEID, -1)) < 0)
             return false;
     return true;
 }
@@ -107,7 +107,7 @@ static int by_value(const void *a, const void *b)
 /* Are there as many numbers as nodes?  Slurm 24.11 with PMIx 5 tells 0 of each rank, on whatever node it is.  True without memory, too. */
 static bool are_all(const struct pmi_facts *f)
 {
-    int32_t nodes = number_of(PMIX_RANK_WILDCARD, PMIX_NUM_NODES, -1), n = 1;
+    int32_t nodes = pmix_number_of(PMIX_RANK_WILDCARD, PMIX_NUM_NODES, -1), n = 1;
     int32_t *sorted = nodes > 0 ? malloc((size_t)f->size * sizeof *sorted) : NULL;
     if (!sorted)
         return true;
@@ -151,14 +151,14 @@ static bool nodes_by_name(struct pmi_facts *f)
 
 /* ---- The server's functions ---- */
 
-static int learn(struct pmi_facts *f)
+static int pmix_learn(struct pmi_facts *f)
 {
     f->rank = (int32_t)lib.me.rank;
-    f->size = number_of(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, -1);
+    f->size = pmix_number_of(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, -1);
     if (f->size < 1 || f->rank < 0 || f->rank >= f->size)
         return ku_err_set(EPROTO, NULL, "the launcher's PMIx says rank %d of %d", f->rank, f->size);
-    f->universe = number_of(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, -1);
-    f->appnum = number_of(lib.me.rank, PMIX_APPNUM, -1);
+    f->universe = pmix_number_of(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, -1);
+    f->appnum = pmix_number_of(lib.me.rank, PMIX_APPNUM, -1);
     f->value_max = 8 << 10;
     f->node_of = calloc((size_t)f->size, sizeof *f->node_of);
     if (!f->node_of)
@@ -169,12 +169,12 @@ static int learn(struct pmi_facts *f)
     return f->size > 1 ? pmi_renumber(f->node_of, f->size) : 0;
 }
 
-static int init(struct pmi_facts *f)
+static int pmix_init(struct pmi_facts *f)
 {
     int err = open_library(functions, sizeof functions / sizeof *functions);
     if (!err)
-        err = fail("PMIx_Init", "failed", lib.init(&lib.me, NULL, 0));
-    if (!err && (err = learn(f)) != 0) {
+        err = pmix_fail("PMIx_Init", "failed", lib.init(&lib.me, NULL, 0));
+    if (!err && (err = pmix_learn(f)) != 0) {
         lib.fini(NULL, 0);
         free(f->node_of);
         f->node_of = NULL;
@@ -182,22 +182,22 @@ static int init(struct pmi_facts *f)
     return err;
 }
 
-static int put(const char *key, const char *value, enum pmi_reach reach)
+static int pmix_put(const char *key, const char *value, enum pmi_reach reach)
 {
     pmix_scope_t to = reach == PMI_REACH_NODE ? PMIX_LOCAL : PMIX_GLOBAL;
     pmix_value_t v = { .type = PMIX_STRING };
     v.data.string = strdup(value);
     if (!v.data.string)
         return ku_err_set(ENOMEM, NULL, "no memory to publish %s", key);
-    int err = fail("publishing", key, lib.put(to, key, &v));
+    int err = pmix_fail("publishing", key, lib.put(to, key, &v));
     free(v.data.string);
     return err;
 }
 
-static int get(int32_t from, const char *key, char *value, size_t cap)
+static int pmix_get(int32_t from, const char *key, char *value, size_t cap)
 {
     pmix_value_t *v = NULL;
-    int err = fail("looking up", key, get_of((uint32_t)from, key, &v));
+    int err = pmix_fail("looking up", key, get_of((uint32_t)from, key, &v));
     if (err)
         return err;
     bool is = v->type == PMIX_STRING && v->data.string && strlen(v->data.string) < cap;
@@ -216,7 +216,7 @@ struct fence {
     pmix_status_t status;
 };
 
-static void on_fenced(pmix_status_t status, void *arg)
+static void pmix_on_fenced(pmix_status_t status, void *arg)
 {
     struct fence *f = arg;
     f->status = status;
@@ -238,7 +238,7 @@ static void tell_of_waiting(int seconds)
                 lib.me.rank, seconds);
 }
 
-static void wait_for(struct fence *f)
+static void pmix_wait_for(struct fence *f)
 {
     enum { PATIENCE = 20 /* seconds */ };
     struct timespec until;
@@ -260,21 +260,21 @@ static int fence(void)
     pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
     collect.value.type = PMIX_BOOL;
     collect.value.data.flag = true;
-    int err = fail("PMIx_Commit", "failed", lib.commit());
+    int err = pmix_fail("PMIx_Commit", "failed", lib.commit());
     if (err)
         return err;
     struct fence f = { .status = PMIX_SUCCESS };
     sem_init(&f.over, 0, 0);
-    pmix_status_t s = lib.fence(NULL, 0, &collect, 1, on_fenced, &f);
+    pmix_status_t s = lib.fence(NULL, 0, &collect, 1, pmix_on_fenced, &f);
     if (s == PMIX_SUCCESS) {
-        wait_for(&f);
+        pmix_wait_for(&f);
         s = f.status;
     }
     sem_destroy(&f.over);
-    return fail("PMIx_Fence", "failed", s == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : s);
+    return pmix_fail("PMIx_Fence", "failed", s == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : s);
 }
 
-static void end(int code, const char *text)
+static void pmix_end(int code, const char *text)
 {
     if (text && *text)
         fprintf(stderr, "%s\n", text);
@@ -288,18 +288,18 @@ static void fini(void)
 
 #else /* without PMIx's headers */
 
-static int init(struct pmi_facts *f)
+static int pmix_init(struct pmi_facts *f)
 {
     (void)f;
     return open_library(NULL, 0);
 }
 
-static int put(const char *key, const char *value, enum pmi_reach reach)
+static int pmix_put(const char *key, const char *value, enum pmi_reach reach)
 {
     (void)key, (void)value, (void)reach;
     return ENOSYS;
 }
-static int get(int32_t from, const char *key, char *value, size_t cap)
+static int pmix_get(int32_t from, const char *key, char *value, size_t cap)
 {
     (void)from, (void)key, (void)value, (void)cap;
     return ENOSYS;
@@ -308,7 +308,7 @@ static int fence(void)
 {
     return ENOSYS;
 }
-static void end(int code, const char *text)
+static void pmix_end(int code, const char *text)
 {
     (void)code, (void)text;
 }
@@ -317,4 +317,6 @@ static void fini(void)
 }
 #endif
 
-const struct pmi_server pmi_x = { "PMIx", is_there, init, put, get, fence, end, fini };
+const struct pmi_server pmi_x = {
+    "PMIx", pmix_is_there, pmix_init, pmix_put, pmix_get, fence, pmix_end, fini
+};

@@ -120,7 +120,7 @@ static void paragraph(const char *text)
 }
 
 /* Does a name contain one of the patterns, or match it as a whole? */
-static bool wanted(const char *name)
+static bool mpi_info_wanted(const char *name)
 {
     for (int i = 0; i < opts.npatterns; i++)
         if (strstr(name, opts.patterns[i]) || fnmatch(opts.patterns[i], name, 0) == 0)
@@ -303,7 +303,7 @@ static bool get_cvar(int index, struct cvar *v)
     memset(v, 0, sizeof *v);
     if (MPI_T_cvar_get_info(index, v->name, &len, &v->verbosity, &v->type, &v->names, v->desc, &desc_len,
                             &v->bind, &v->scope) != MPI_SUCCESS ||
-        !wanted(v->name))
+        !mpi_info_wanted(v->name))
         return false;
     from_desc(v->desc, "; KEEL_", v->env + 5, sizeof v->env - 5);
     memcpy(v->env, "KEEL_", 5);
@@ -358,7 +358,7 @@ static void print_pvar(int index)
     MPI_T_enum names;
     if (MPI_T_pvar_get_info(index, name, &len, &verbosity, &var_class, &type, &names, desc, &desc_len, &bind,
                             &readonly, &continuous, &atomic) != MPI_SUCCESS ||
-        !wanted(name))
+        !mpi_info_wanted(name))
         return;
     words_of(names, words, sizeof words);
     item();
@@ -399,7 +399,7 @@ static void print_event(int index)
     MPI_T_enum names;
     if (MPI_T_event_get_info(index, name, &len, &verbosity, types, displs, &num, &names, NULL, desc,
                              &desc_len, &bind) != MPI_SUCCESS ||
-        !wanted(name))
+        !mpi_info_wanted(name))
         return;
     words_of(names, words, sizeof words);
     item();
@@ -434,7 +434,7 @@ static void print_category(int index)
     int len = sizeof name, desc_len = sizeof desc, cvars, pvars, categories, events = 0;
     if (MPI_T_category_get_info(index, name, &len, desc, &desc_len, &cvars, &pvars, &categories) !=
             MPI_SUCCESS ||
-        MPI_T_category_get_num_events(index, &events) != MPI_SUCCESS || !wanted(name))
+        MPI_T_category_get_num_events(index, &events) != MPI_SUCCESS || !mpi_info_wanted(name))
         return;
     item();
     if (opts.json) {
@@ -514,7 +514,7 @@ static void device_text(const struct MPID_Device *d)
 static void print_device(const struct MPID_Device *d, void *arg)
 {
     (void)arg;
-    if (!wanted(d->name))
+    if (!mpi_info_wanted(d->name))
         return;
     item();
     if (opts.json)

@@ -243,7 +243,7 @@ static double measure_once(void (*fn)(struct kind *k, int64_t n), struct kind *k
     }
 }
 
-static double measure(void (*fn)(struct kind *k, int64_t n), struct kind *k)
+static double mpid_bench_measure(void (*fn)(struct kind *k, int64_t n), struct kind *k)
 {
     double best = measure_once(fn, k);
     for (int64_t i = 1; i < opt.repeat; i++) {
@@ -264,8 +264,8 @@ static void measure_size(struct kind *k, int64_t bytes)
         must(MPID_Type_hvector(&k->type, bytes / 8, 1, 16, &basic), "vector type");
         must(MPID_Type_commit(&k->type), "commit");
     }
-    latency = measure(ping_pong, k) / 2;
-    window = measure(stream, k) / WINDOW;
+    latency = mpid_bench_measure(ping_pong, k) / 2;
+    window = mpid_bench_measure(stream, k) / WINDOW;
     rows[nrows++] = (struct row){ k->vector ? "vector" : "contig",
                                   k->nonblocking ? "nonblocking" : "blocking",
                                   bytes,
@@ -279,7 +279,7 @@ static void measure_size(struct kind *k, int64_t bytes)
 static void measure_access(struct kind *k, int64_t bytes)
 {
     k->bytes = bytes;
-    double latency = measure(one_by_one, k), window = measure(many_at_once, k) / WINDOW;
+    double latency = mpid_bench_measure(one_by_one, k), window = mpid_bench_measure(many_at_once, k) / WINDOW;
     rows[nrows++] =
         (struct row){ names[k->what],  "nonblocking", bytes, latency * 1e6, (double)bytes / window / 1e6,
                       1 / window / 1e6 };
@@ -352,12 +352,12 @@ static void print_json(void)
     printf("]}\n");
 }
 
-static bool wanted(const char *filter, const char *value)
+static bool mpid_bench_wanted(const char *filter, const char *value)
 {
     return !filter || !strcmp(filter, value);
 }
 
-static void run(void)
+static void mpid_bench_run(void)
 {
     struct kind k = { .buf = calloc((size_t)opt.max + 8, 2) };
     if (!k.buf)
@@ -370,17 +370,18 @@ static void run(void)
         for (int n = 0; n < 2; n++) {
             k.vector = v;
             k.nonblocking = n;
-            if (wanted(opt.data, v ? "vector" : "contig") && wanted(opt.mode, n ? "nonblocking" : "blocking"))
+            if (mpid_bench_wanted(opt.data, v ? "vector" : "contig") &&
+                mpid_bench_wanted(opt.mode, n ? "nonblocking" : "blocking"))
                 measure_kind(&k);
         }
-    if (wanted(opt.data, "memory") && wanted(opt.mode, "nonblocking"))
+    if (mpid_bench_wanted(opt.data, "memory") && mpid_bench_wanted(opt.mode, "nonblocking"))
         measure_memory(&k);
     if (MPID_MyWorldRank == 0 && opt.json)
         print_json();
     free(k.buf);
 }
 
-static bool number(const char *s, int64_t least, int64_t *v)
+static bool mpid_bench_number(const char *s, int64_t least, int64_t *v)
 {
     char *end;
     *v = s ? strtoll(s, &end, 10) : 0;
@@ -406,13 +407,13 @@ static bool parse(int argc, char **argv)
         }
         i++;
         if (!strcmp(argv[i - 1], "--min"))
-            good = number(value, 1, &opt.min);
+            good = mpid_bench_number(value, 1, &opt.min);
         else if (!strcmp(argv[i - 1], "--max"))
-            good = number(value, 1, &opt.max);
+            good = mpid_bench_number(value, 1, &opt.max);
         else if (!strcmp(argv[i - 1], "--ms"))
-            good = number(value, 1, &ms);
+            good = mpid_bench_number(value, 1, &ms);
         else if (!strcmp(argv[i - 1], "--repeat"))
-            good = number(value, 1, &opt.repeat);
+            good = mpid_bench_number(value, 1, &opt.repeat);
         else if (!strcmp(argv[i - 1], "--data"))
             good =
                 one_of(value, "contig", "vector", &opt.data) || one_of(value, "memory", "memory", &opt.data);
@@ -440,7 +441,7 @@ int main(int argc, char **argv)
         MPID_Abort(NULL, 2, (char *)(uintptr_t) "mpid_bench",
                    (char *)(uintptr_t) "mpid_bench measures between two ranks; start it with mpiexec -n 2");
     if (MPID_MyWorldRank < 2)
-        run();
+        mpid_bench_run();
     MPID_End();
     return 0;
 }

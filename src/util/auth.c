@@ -23,7 +23,7 @@ static struct {
     __typeof__(hmac_sha256_digest) *digest;
 } nettle = { .once = PTHREAD_ONCE_INIT };
 
-static void load(void)
+static void auth_load(void)
 {
 #define TEXT_OF(name) #name
 #define FIND(field, symbol) \
@@ -41,7 +41,7 @@ static void load(void)
 
 const char *ku_auth_ready(void)
 {
-    pthread_once(&nettle.once, load);
+    pthread_once(&nettle.once, auth_load);
     return nettle.why_not[0] ? nettle.why_not : NULL;
 }
 
@@ -54,12 +54,12 @@ bool ku_auth_nonce(uint8_t nonce[KU_AUTH_NONCE])
     return n == KU_AUTH_NONCE;
 }
 
-static void begin(struct hmac_sha256_ctx *c, const void *key, size_t len)
+static void auth_begin(struct hmac_sha256_ctx *c, const void *key, size_t len)
 {
     nettle.set_key(c, len, key);
 }
 
-static void end(struct hmac_sha256_ctx *c, uint8_t mac[KU_AUTH_PROOF])
+static void auth_end(struct hmac_sha256_ctx *c, uint8_t mac[KU_AUTH_PROOF])
 {
     nettle.digest(c, KU_AUTH_PROOF, mac);
     explicit_bzero(c, sizeof *c);
@@ -68,9 +68,9 @@ static void end(struct hmac_sha256_ctx *c, uint8_t mac[KU_AUTH_PROOF])
 void ku_auth_hmac(const void *key, size_t key_len, const void *text, size_t len, uint8_t mac[KU_AUTH_PROOF])
 {
     struct hmac_sha256_ctx c;
-    begin(&c, key, key_len);
+    auth_begin(&c, key, key_len);
     nettle.update(&c, len, text);
-    end(&c, mac);
+    auth_end(&c, mac);
 }
 
 void ku_auth_prove(const uint8_t *secret, const struct ku_auth *a, enum ku_auth_role role,
@@ -83,11 +83,11 @@ void ku_auth_prove(const uint8_t *secret, const struct ku_auth *a, enum ku_auth_
     facts.caller = ku_le64(a->caller);
     facts.called = ku_le64(a->called);
     facts.serial = ku_le64(a->serial);
-    begin(&c, secret, KU_SECRET_BYTES);
+    auth_begin(&c, secret, KU_SECRET_BYTES);
     nettle.update(&c, sizeof label, (const uint8_t *)label);
     nettle.update(&c, sizeof as, (const uint8_t *)&as);
     nettle.update(&c, sizeof facts, (const uint8_t *)&facts);
-    end(&c, proof);
+    auth_end(&c, proof);
 }
 
 bool ku_auth_proven(const uint8_t *secret, const struct ku_auth *a, enum ku_auth_role role,

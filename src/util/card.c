@@ -15,7 +15,7 @@ struct stored {
 enum { STATE_SHIFT = 28 };
 #define LOW_MASK (((uint64_t)1 << STATE_SHIFT) - 1)
 
-static uint64_t word(uint32_t epoch, enum ku_card_state is, uint32_t low)
+static uint64_t card_word(uint32_t epoch, enum ku_card_state is, uint32_t low)
 {
     return (uint64_t)epoch << 32 | (uint64_t)is << STATE_SHIFT | low;
 }
@@ -23,7 +23,7 @@ static uint32_t epoch_of(uint64_t w)
 {
     return (uint32_t)(w >> 32);
 }
-static enum ku_card_state state_of(uint64_t w)
+static enum ku_card_state card_state_of(uint64_t w)
 {
     return (enum ku_card_state)(w >> STATE_SHIFT & 15);
 }
@@ -46,7 +46,7 @@ static struct ku_seg_rank *me(const struct ku_heap *h)
 
 /* ---- For ranks ---- */
 
-static ku_block store(struct ku_heap *h, const void *bytes, uint32_t len)
+static ku_block card_store(struct ku_heap *h, const void *bytes, uint32_t len)
 {
     ku_block b = ku_heap_alloc(h, sizeof(struct stored) + len);
     struct stored *to = b != 0 ? ku_heap_map(h, b) : NULL;
@@ -60,16 +60,16 @@ static ku_block store(struct ku_heap *h, const void *bytes, uint32_t len)
 
 int ku_card_write(struct ku_heap *h, const void *bytes, uint32_t len, bool *wanted)
 {
-    uint64_t is = word(h->epoch, KU_CARD_EMPTY, 0);
+    uint64_t is = card_word(h->epoch, KU_CARD_EMPTY, 0);
     *wanted = false;
     if (len > KU_CARD_MAX)
         return ku_err_set(E2BIG, NULL, "the addresses of this process take %u bytes; expected at most %d",
                           len, KU_CARD_MAX);
     if (len > 0) {
-        ku_block b = store(h, bytes, len);
+        ku_block b = card_store(h, bytes, len);
         if (b == 0)
             return ku_err_last()->code;
-        is = word(h->epoch, KU_CARD_THERE, ku_block_number(b));
+        is = card_word(h->epoch, KU_CARD_THERE, ku_block_number(b));
     }
     atomic_store(&me(h)->card, is); /* and then look who asks: they store first, and look at the card next */
     if (atomic_load(&h->segment->head->card_wanted) && atomic_exchange(&h->segment->head->card_wanted, 0))
@@ -85,8 +85,8 @@ static enum ku_card_state read_word(struct ku_heap *h, uint64_t w, struct ku_car
         return KU_CARD_NONE;
     if (ahead > 0)
         return KU_CARD_PAST;
-    if (state_of(w) != KU_CARD_THERE)
-        return state_of(w);
+    if (card_state_of(w) != KU_CARD_THERE)
+        return card_state_of(w);
     const struct stored *from = ku_heap_map(h, block_of(w));
     if (from == NULL)
         return KU_CARD_LACKING;
@@ -111,7 +111,7 @@ enum ku_card_state ku_card_look(struct ku_heap *h, uint32_t grank, struct ku_car
         return read_word(h, atomic_load(at), c);
     }
     if (is == KU_CARD_NONE || (is == KU_CARD_ASKED && is_dead(s, (uint32_t)(w & LOW_MASK))))
-        *ask = atomic_compare_exchange_strong(at, &w, word(h->epoch, KU_CARD_ASKED, h->lrank));
+        *ask = atomic_compare_exchange_strong(at, &w, card_word(h->epoch, KU_CARD_ASKED, h->lrank));
     return is == KU_CARD_ASKED ? KU_CARD_NONE : is;
 }
 
@@ -123,8 +123,8 @@ void ku_card_done(struct ku_heap *h, const struct ku_card *c)
 /* ---- For the launcher ---- */
 
 /* The heap may begin another epoch meanwhile: then nothing was read. */
-static enum ku_card_state copy(struct ku_heap *h, const _Atomic uint64_t *at, uint64_t w, void **bytes,
-                               uint32_t *len)
+static enum ku_card_state card_copy(struct ku_heap *h, const _Atomic uint64_t *at, uint64_t w, void **bytes,
+                                    uint32_t *len)
 {
     const struct stored *from = ku_heap_map(h, block_of(w));
     if (from == NULL)
@@ -160,25 +160,25 @@ enum ku_card_state ku_card_copy(struct ku_heap *h, uint32_t lrank, uint32_t epoc
         return KU_CARD_NONE;
     if (ahead > 0)
         return KU_CARD_PAST;
-    return state_of(w) == KU_CARD_THERE ? copy(h, &r->card, w, bytes, len) : KU_CARD_EMPTY;
+    return card_state_of(w) == KU_CARD_THERE ? card_copy(h, &r->card, w, bytes, len) : KU_CARD_EMPTY;
 }
 
 /* With the lock. */
-static uint64_t put(struct ku_heap *h, uint32_t epoch, const void *bytes, uint32_t len)
+static uint64_t card_put(struct ku_heap *h, uint32_t epoch, const void *bytes, uint32_t len)
 {
     ku_block b = ku_heap_take(h, (uint32_t)sizeof(struct stored) + len);
     struct stored *to = b != 0 ? ku_heap_map(h, b) : NULL;
     if (to == NULL)
-        return word(epoch, KU_CARD_LACKING, 0);
+        return card_word(epoch, KU_CARD_LACKING, 0);
     to->len = len;
     memcpy(to->bytes, bytes, len);
     ku_heap_unmap(h, b);
-    return word(epoch, KU_CARD_THERE, ku_block_number(b));
+    return card_word(epoch, KU_CARD_THERE, ku_block_number(b));
 }
 
 static bool is_awaited(uint64_t w)
 {
-    return state_of(w) == KU_CARD_ASKED || state_of(w) == KU_CARD_ABSENT;
+    return card_state_of(w) == KU_CARD_ASKED || card_state_of(w) == KU_CARD_ABSENT;
 }
 
 bool ku_card_answer(struct ku_heap *h, uint32_t grank, uint32_t epoch, enum ku_card_state is,
@@ -191,9 +191,9 @@ bool ku_card_answer(struct ku_heap *h, uint32_t grank, uint32_t epoch, enum ku_c
     int err = is == KU_CARD_THERE ? ku_heap_try(h, epoch) : 0;
     if (err == EBUSY)
         return false;
-    uint64_t now = word(epoch, is, 0);
+    uint64_t now = card_word(epoch, is, 0);
     if (err == 0 && is == KU_CARD_THERE) {
-        now = put(h, epoch, bytes, len);
+        now = card_put(h, epoch, bytes, len);
         ku_heap_leave(h);
     }
     if (err != 0)

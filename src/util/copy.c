@@ -303,7 +303,7 @@ void ku_copy_past(void *to, const void *from, size_t n)
     kernel (&chosen.copy_past)(to, from, n);
 }
 
-static void take(_Atomic(copy_own_fn *) *kernel_, void *to, void *shared, size_t n)
+static void copy_take(_Atomic(copy_own_fn *) *kernel_, void *to, void *shared, size_t n)
 {
     copy_own_fn *k = atomic_load_explicit(kernel_, memory_order_relaxed);
     if (__builtin_expect(k == NULL, 0)) {
@@ -315,12 +315,12 @@ static void take(_Atomic(copy_own_fn *) *kernel_, void *to, void *shared, size_t
 
 void ku_copy_in_own(void *to, void *shared, size_t n)
 {
-    take(&chosen.copy_own, to, shared, n);
+    copy_take(&chosen.copy_own, to, shared, n);
 }
 
 void ku_copy_own_past(void *to, void *shared, size_t n)
 {
-    take(&chosen.copy_own_past, to, shared, n);
+    copy_take(&chosen.copy_own_past, to, shared, n);
 }
 
 /* Not by sysconf: of some processors glibc adds up all caches of that level. */

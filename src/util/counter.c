@@ -13,7 +13,7 @@ void ku_counter_add(struct ku_counter_table *table)
     *p = table;
 }
 
-static void fill(struct ku_counter_table *t)
+static void counter_fill(struct ku_counter_table *t)
 {
     void (*make)(struct ku_counter_table * table) = t->fill;
     t->fill = NULL;
@@ -24,7 +24,7 @@ static void fill(struct ku_counter_table *t)
 const struct ku_counter *ku_counter_at(int index, const char **area)
 {
     for (struct ku_counter_table *t = tables; t; t = t->next) {
-        fill(t);
+        counter_fill(t);
         if (index < t->n) {
             *area = t->area;
             return &t->rows[index];
@@ -34,7 +34,7 @@ const struct ku_counter *ku_counter_at(int index, const char **area)
     return NULL;
 }
 
-static uint64_t number(const void *at, size_t size)
+static uint64_t counter_number(const void *at, size_t size)
 {
     uint32_t half;
     uint64_t whole;
@@ -48,12 +48,12 @@ static uint64_t number(const void *at, size_t size)
 
 uint64_t ku_counter_value(const struct ku_counter *row, void *object)
 {
-    return row->at ? number(row->at, row->size) : row->tell(object);
+    return row->at ? counter_number(row->at, row->size) : row->tell(object);
 }
 
 uint64_t ku_counter_mark(const struct ku_counter *row)
 {
-    uint64_t seen = number(row->mark, row->size);
+    uint64_t seen = counter_number(row->mark, row->size);
     memcpy(row->mark, row->at, row->size);
     return seen;
 }

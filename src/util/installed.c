@@ -22,7 +22,7 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* dl_iterate_phdr: *arg becomes the name of the object that this code is in; the program's is empty. */
-static int is_here(struct dl_phdr_info *info, size_t size, void *arg)
+static int installed_is_here(struct dl_phdr_info *info, size_t size, void *arg)
 {
     const ElfW(Addr) here = (ElfW(Addr)) & installed;
     (void)size;
@@ -56,7 +56,7 @@ static bool has_libraries(const char *folder)
     return snprintf(path, sizeof path, "%s/keel/mpich", folder) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
-static bool join(char *to, const char *folder, const char *relative)
+static bool installed_join(char *to, const char *folder, const char *relative)
 {
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, relative);
@@ -84,7 +84,7 @@ static void from_command(void)
     ssize_t n = readlink("/proc/self/exe", bin, sizeof bin - 1);
     bin[n > 0 ? n : 0] = '\0';
     to_folder(bin);
-    if (strcmp(bin, KEEL_BINDIR) != 0 && join(lib, bin, KEEL_LIB_FROM_BIN) && has_libraries(lib))
+    if (strcmp(bin, KEEL_BINDIR) != 0 && installed_join(lib, bin, KEEL_LIB_FROM_BIN) && has_libraries(lib))
         moved_to(lib, bin);
 }
 
@@ -102,17 +102,17 @@ static void from_library(const char *file)
         if (strcmp(lib, KEEL_LIBDIR) == 0)
             return;
         if (has_libraries(lib)) {
-            if (join(bin, lib, KEEL_BIN_FROM_LIB))
+            if (installed_join(bin, lib, KEEL_BIN_FROM_LIB))
                 moved_to(lib, bin);
             return;
         }
     }
 }
 
-static void find(void)
+static void installed_find(void)
 {
     const char *file = "";
-    dl_iterate_phdr(is_here, &file);
+    dl_iterate_phdr(installed_is_here, &file);
     if (file[0])
         from_library(file);
     else
@@ -121,24 +121,24 @@ static void find(void)
 
 const char *ku_installed_libdir(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&once, installed_find);
     return installed.lib;
 }
 
 const char *ku_installed_bindir(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&once, installed_find);
     return installed.bin;
 }
 
 const char *ku_installed_mpiexec(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&once, installed_find);
     return installed.mpiexec;
 }
 
 const char *ku_installed_keeldir(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&once, installed_find);
     return installed.keel;
 }

@@ -139,7 +139,7 @@ static void aside(void *unused)
     ku_instances_aside();
 }
 
-static void begin(void)
+static void instances_begin(void)
 {
     struct instance *i = self;
     struct instances *all = i->all;
@@ -173,7 +173,7 @@ static void copy_image(char *to, const char *from, size_t bytes)
             memcpy(to + at, from + at, page);
 }
 
-static bool make(struct instances *all, struct instance *i, int number)
+static bool instances_make(struct instances *all, struct instance *i, int number)
 {
     i->all = all;
     i->number = number;
@@ -190,7 +190,7 @@ static bool make(struct instances *all, struct instance *i, int number)
     getcontext(&i->context);
     i->context.uc_stack.ss_sp = i->stack;
     i->context.uc_stack.ss_size = all->stack_bytes;
-    makecontext(&i->context, begin, 0);
+    makecontext(&i->context, instances_begin, 0);
     return true;
 }
 
@@ -222,10 +222,10 @@ int ku_instances_run(int n, int (*fn)(int number, void *arg), void *arg, size_t 
     all->locals = (char *)e.locals;
     all->locals_bytes = e.locals_bytes;
     ku_service = &service;
-    while (made < n && make(all, &all->at[made], made))
+    while (made < n && instances_make(all, &all->at[made], made))
         made++;
     ku_service = NULL;
-    if (made == n && make(all, &all->caller, -1)) {
+    if (made == n && instances_make(all, &all->caller, -1)) {
         /* The program's own pages are of several kinds, which do not move together: a copy of them takes their
          * place. */
         self = &all->caller;

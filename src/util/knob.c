@@ -149,7 +149,7 @@ void ku_knob_register(struct ku_knob_table *table)
     read_table(table);
 }
 
-static struct ku_knob *find(const char *name)
+static struct ku_knob *knob_find(const char *name)
 {
     for (struct ku_knob_table *t = tables; t; t = t->next)
         for (int i = 0; i < t->n; i++)
@@ -160,7 +160,7 @@ static struct ku_knob *find(const char *name)
 
 const struct ku_knob *ku_knob_find(const char *name)
 {
-    struct ku_knob *row = find(name);
+    struct ku_knob *row = knob_find(name);
     for (struct ku_knob_table *t = tables; row && t; t = t->next)
         if (row >= t->rows && row < t->rows + t->n && !t->is_read)
             read_table(t);
@@ -169,7 +169,7 @@ const struct ku_knob *ku_knob_find(const char *name)
 
 static const struct ku_knob *must_find(const char *name)
 {
-    const struct ku_knob *k = find(name);
+    const struct ku_knob *k = knob_find(name);
     if (!k) {
         fprintf(stderr, "keel: knob %s is read but not registered\n", name);
         abort();
@@ -252,7 +252,7 @@ static void expected(const struct ku_knob *k, char *buf, size_t cap)
 /* What is wrong with the environment's entry for `name`?  Text in buf; false: nothing. */
 static bool complaint(const char *name, const char *value, char *buf, size_t cap)
 {
-    const struct ku_knob *k = find(name);
+    const struct ku_knob *k = knob_find(name);
     const char *near;
     char want[128];
     if (k && (k->is_set || k->type == KU_KNOB_INTERN))
@@ -288,7 +288,7 @@ bool ku_knob_all_known(void)
 {
     char name[64];
     for (char **e = environ; e && *e; e++)
-        if (entry_of_ours(*e, name, sizeof name) && !find(name))
+        if (entry_of_ours(*e, name, sizeof name) && !knob_find(name))
             return false;
     return true;
 }
@@ -306,7 +306,7 @@ void ku_knob_check(void (*show)(void *arg, const char *text), void *arg)
 bool ku_knob_sound(const struct ku_knob *row)
 {
     struct ku_knob tried = *row;
-    return !find(row->name) && (!row->def || parse(&tried, row->def));
+    return !knob_find(row->name) && (!row->def || parse(&tried, row->def));
 }
 
 struct ku_knob *ku_knob_at(int index, const char **area)

@@ -15,7 +15,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_key;
 
 /* What runs after this one at the thread's end may call for memory again. */
-static void give_back(void *first)
+static void own_give_back(void *first)
 {
     for (struct block *b = first, *next; b; b = next) {
         next = b->next;
@@ -26,7 +26,7 @@ static void give_back(void *first)
 
 static void make_key(void)
 {
-    has_key = pthread_key_create(&key, give_back) == 0;
+    has_key = pthread_key_create(&key, own_give_back) == 0;
 }
 
 /* The library may be unloaded before the threads end. */

@@ -127,7 +127,7 @@ static int write_file(const char *made, const char *path, const void *bytes, siz
     return err;
 }
 
-static int publish(struct ku_published *new, const char *name, const void *bytes, size_t len)
+static int publish_publish(struct ku_published *new, const char *name, const void *bytes, size_t len)
 {
     static unsigned times;
     char made[PATH_MAX + 64];
@@ -145,10 +145,10 @@ int ku_publish(const char *name, const void *bytes, size_t len, struct ku_publis
     struct ku_published *new = calloc(1, sizeof *new);
     if (!new)
         return ku_err_set(ENOMEM, NULL, "no memory to publish a name");
-    int err = publish(new, name, bytes, len);
+    int err = publish_publish(new, name, bytes, len);
     /* Whoever takes the last name back removes the folder, before something lies in it again. */
     for (int i = 0; err == ENOENT && i < TRIES; i++)
-        err = publish(new, name, bytes, len);
+        err = publish_publish(new, name, bytes, len);
     if (err)
         free(new);
     else

@@ -26,7 +26,7 @@ static uint64_t round_up(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
-static int fail(const char *what, int err)
+static int segment_fail(const char *what, int err)
 {
     return ku_err_set(err, NULL, "shared memory: %s failed: %s", what, strerror(err));
 }
@@ -67,7 +67,7 @@ static int make_file(uint64_t bytes, int *fd)
     if (*fd < 0)
         *fd = memfd_create("keel-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0)
-        return fail("memfd_create", errno);
+        return segment_fail("memfd_create", errno);
     const char *what = "ftruncate";
     if (ftruncate(*fd, (off_t)bytes) == 0) {
         what = "sealing";
@@ -108,7 +108,7 @@ int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint
     lay_out(&h);
     if (getrandom(&h.job_id, sizeof h.job_id, 0) != sizeof h.job_id ||
         getrandom(h.secret, sizeof h.secret, 0) != sizeof h.secret)
-        return fail("getrandom", errno ? errno : EIO);
+        return segment_fail("getrandom", errno ? errno : EIO);
     int err = make_file(h.total, &s->fd);
     if (err)
         return err;
@@ -124,7 +124,7 @@ int ku_segment_create(struct ku_segment *s, uint32_t size, uint32_t nlocal, uint
                          round_up(h.total, KU_HEAP_CHUNK));
     if (err) {
         ku_segment_detach(s);
-        return fail("making a lock", err);
+        return segment_fail("making a lock", err);
     }
     for (uint32_t i = 0; nnodes == 1 && i < nlocal; i++)
         ku_segment_grank_of(s)[i] = (int32_t)i;
@@ -219,7 +219,7 @@ int ku_segment_attach(struct ku_segment *s, int fd)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return fail("fstat", errno);
+        return segment_fail("fstat", errno);
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(struct ku_seg_head))
         return ku_err_set(EINVAL, NULL, "shared memory: the descriptor is not that of a job's segment");
     void *p = map_file(fd, (uint64_t)st.st_size);

@@ -78,7 +78,7 @@ ku_block ku_block_of(uint32_t number)
     return number == 0 ? 0 : name((number >> GRAIN_BITS) - 1, grain * KU_HEAP_GRAIN);
 }
 
-static uint32_t state_of(const struct ku_heap_extent *e)
+static uint32_t segment_alloc_state_of(const struct ku_heap_extent *e)
 {
     return atomic_load_explicit(&e->state, memory_order_acquire);
 }
@@ -103,14 +103,14 @@ void ku_heap_open(struct ku_heap *h, const struct ku_segment *s, uint32_t lrank,
 
 /* ---- Pages ---- */
 
-static int fail(uint64_t bytes, const char *what, int err)
+static int segment_alloc_fail(uint64_t bytes, const char *what, int err)
 {
     return ku_err_set(err, NULL, "shared memory: no block of %llu bytes: %s: %s", (unsigned long long)bytes,
                       what, strerror(err));
 }
 
 /* Give the pages of a range of the file back: it reads as zero then. */
-static void give_back(const struct ku_heap *h, uint64_t offset, uint64_t bytes)
+static void segment_alloc_give_back(const struct ku_heap *h, uint64_t offset, uint64_t bytes)
 {
     while (fallocate(h->segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                      (off_t)bytes) != 0 &&
@@ -138,9 +138,9 @@ static int extend(struct ku_heap *h, struct ku_heap_extent *e, uint64_t bytes)
     struct ku_heap_head *head = head_of(h);
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && head->end + bytes > most.rlim_cur)
-        return fail(bytes, "the size of files is limited (ulimit -f)", EFBIG);
+        return segment_alloc_fail(bytes, "the size of files is limited (ulimit -f)", EFBIG);
     if (ftruncate(h->segment->fd, (off_t)(head->end + bytes)) != 0)
-        return fail(bytes, "ftruncate", errno);
+        return segment_alloc_fail(bytes, "ftruncate", errno);
     uint64_t offset = head->end;
     head->end += bytes;
     e->bytes = 0;
@@ -164,7 +164,7 @@ static char *map_extent(struct ku_heap *h, uint32_t extent)
     at = mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, h->segment->fd,
               (off_t)e->offset);
     if (at == MAP_FAILED) {
-        fail(e->bytes, "mmap (is the address space limited, ulimit -v?)", errno);
+        segment_alloc_fail(e->bytes, "mmap (is the address space limited, ulimit -v?)", errno);
         return NULL;
     }
     atomic_store_explicit(&m->bytes, e->bytes, memory_order_relaxed);
@@ -200,7 +200,7 @@ static bool valid(const struct ku_heap *h, ku_block b)
 {
     const struct ku_heap_head *head = head_of(h);
     uint32_t i = extent_of(b);
-    uint32_t state = b != 0 && i < KU_HEAP_EXTENTS ? state_of(&head->extent[i]) : UNUSED;
+    uint32_t state = b != 0 && i < KU_HEAP_EXTENTS ? segment_alloc_state_of(&head->extent[i]) : UNUSED;
     if (state == UNUSED || offset_of(b) >= head->extent[i].bytes)
         return false;
     return (state == LARGE && offset_of(b) == 0) || (state == CHUNK && offset_of(b) != 0);
@@ -246,7 +246,7 @@ static enum grain marked(const _Atomic uint8_t *grain)
 }
 
 /* n grains in a row that are free; 0: there are none. */
-static uint32_t find(const _Atomic uint8_t *map, uint32_t n)
+static uint32_t segment_alloc_find(const _Atomic uint8_t *map, uint32_t n)
 {
     for (uint32_t at = MAP_GRAINS, run = 0; at < GRAINS; at++) {
         run = marked(map + at) == FREE ? run + 1 : 0;
@@ -291,10 +291,10 @@ static uint32_t mend(_Atomic uint8_t *map)
 /* With the lock. */
 static void make_idle(struct ku_heap *h, struct ku_heap_extent *e)
 {
-    set_state(e, state_of(e) == CHUNK || state_of(e) == IDLE ? IDLE : UNUSED);
+    set_state(e, segment_alloc_state_of(e) == CHUNK || segment_alloc_state_of(e) == IDLE ? IDLE : UNUSED);
     e->backed = 0;
     if (e->bytes > 0)
-        give_back(h, e->offset, e->bytes);
+        segment_alloc_give_back(h, e->offset, e->bytes);
 }
 
 /* The last holder was killed. */
@@ -302,7 +302,7 @@ static void recover(struct ku_heap *h)
 {
     struct ku_heap_head *head = head_of(h);
     for (uint32_t i = 0; i < head->n; i++) {
-        _Atomic uint8_t *map = state_of(&head->extent[i]) == CHUNK ? map_of(h, i) : NULL;
+        _Atomic uint8_t *map = segment_alloc_state_of(&head->extent[i]) == CHUNK ? map_of(h, i) : NULL;
         if (map != NULL)
             head->extent[i].free = mend(map);
     }
@@ -320,7 +320,7 @@ static void begin_epoch(struct ku_heap *h)
     head->epoch = h->epoch;
 }
 
-static void lock(struct ku_heap *h)
+static void segment_alloc_lock(struct ku_heap *h)
 {
     struct ku_heap_head *head = head_of(h);
     ku_lock_takes(KU_LOCK_SEGMENT);
@@ -340,7 +340,7 @@ static void unlock(struct ku_heap *h)
 
 static bool abandoned(const struct ku_heap *h, const struct ku_heap_extent *e)
 {
-    return state_of(e) == MAKING &&
+    return segment_alloc_state_of(e) == MAKING &&
            atomic_load(&ku_segment_rank(h->segment, e->maker)->state) == KU_RANK_DEAD;
 }
 
@@ -353,7 +353,7 @@ static struct ku_heap_extent *spare(struct ku_heap *h, uint64_t bytes)
         struct ku_heap_extent *e = &head->extent[i];
         if (abandoned(h, e))
             make_idle(h, e);
-        if (state_of(e) != UNUSED)
+        if (segment_alloc_state_of(e) != UNUSED)
             continue;
         if (e->bytes >= bytes && e->bytes / 2 <= bytes)
             return e;
@@ -368,11 +368,11 @@ static struct ku_heap_extent *new_extent(struct ku_heap *h, uint64_t bytes)
 {
     struct ku_heap_extent *e = spare(h, bytes);
     if (e == NULL) {
-        fail(bytes, "there are too many large blocks", ENOSPC);
+        segment_alloc_fail(bytes, "there are too many large blocks", ENOSPC);
         return NULL;
     }
     if (e->bytes >= bytes && e->bytes / 2 <= bytes)
-        give_back(h, e->offset, e->bytes);
+        segment_alloc_give_back(h, e->offset, e->bytes);
     else if (extend(h, e, bytes) != 0)
         return NULL;
     return e;
@@ -384,12 +384,12 @@ static struct ku_heap_extent *new_chunk(struct ku_heap *h)
     struct ku_heap_head *head = head_of(h);
     struct ku_heap_extent *e = NULL;
     for (uint32_t i = 0; i < head->n && e == NULL; i++)
-        if (state_of(&head->extent[i]) == IDLE)
+        if (segment_alloc_state_of(&head->extent[i]) == IDLE)
             e = &head->extent[i];
     if (e != NULL)
-        give_back(h, e->offset, e->bytes);
+        segment_alloc_give_back(h, e->offset, e->bytes);
     else if (head->n == KU_HEAP_EXTENTS)
-        fail(KU_HEAP_CHUNK, "there are too many large blocks", ENOSPC);
+        segment_alloc_fail(KU_HEAP_CHUNK, "there are too many large blocks", ENOSPC);
     else if (extend(h, &head->extent[head->n], KU_HEAP_CHUNK) == 0)
         e = &head->extent[head->n++];
     if (e == NULL)
@@ -406,7 +406,7 @@ static int back(struct ku_heap *h, struct ku_heap_extent *e, uint64_t from, uint
     for (uint64_t part = from / PART; part * PART < to; part++) {
         int err = e->backed >> part & 1 ? 0 : get_pages(h, e->offset + part * PART, PART);
         if (err)
-            return fail(PART, "the system has no memory for it", err);
+            return segment_alloc_fail(PART, "the system has no memory for it", err);
         e->backed |= 1u << part;
     }
     return 0;
@@ -414,11 +414,11 @@ static int back(struct ku_heap *h, struct ku_heap_extent *e, uint64_t from, uint
 
 /* ---- Small blocks (with the lock) ---- */
 
-static ku_block take(struct ku_heap *h, struct ku_heap_extent *e, uint32_t n)
+static ku_block segment_alloc_take(struct ku_heap *h, struct ku_heap_extent *e, uint32_t n)
 {
     uint32_t extent = (uint32_t)(e - head_of(h)->extent);
     _Atomic uint8_t *map = back(h, e, 0, PART) == 0 ? map_of(h, extent) : NULL;
-    uint32_t first = map != NULL ? find(map, n) : 0;
+    uint32_t first = map != NULL ? segment_alloc_find(map, n) : 0;
     uint64_t from = (uint64_t)first * KU_HEAP_GRAIN;
     if (first == 0 || back(h, e, from, from + (uint64_t)n * KU_HEAP_GRAIN) != 0)
         return 0;
@@ -433,12 +433,12 @@ static ku_block take_small(struct ku_heap *h, uint32_t n)
     struct ku_heap_head *head = head_of(h);
     ku_block b = 0;
     for (uint32_t i = 0; i < head->n && b == 0; i++)
-        if (state_of(&head->extent[i]) == CHUNK && head->extent[i].free >= n)
-            b = take(h, &head->extent[i], n);
+        if (segment_alloc_state_of(&head->extent[i]) == CHUNK && head->extent[i].free >= n)
+            b = segment_alloc_take(h, &head->extent[i], n);
     if (b != 0)
         return b;
     struct ku_heap_extent *e = new_chunk(h);
-    b = e != NULL ? take(h, e, n) : 0;
+    b = e != NULL ? segment_alloc_take(h, e, n) : 0;
     if (b == 0 && e != NULL)
         make_idle(h, e);
     return b;
@@ -451,7 +451,7 @@ static uint32_t grains(uint64_t bytes)
 
 static ku_block alloc_small(struct ku_heap *h, uint64_t bytes)
 {
-    lock(h);
+    segment_alloc_lock(h);
     ku_block b = take_small(h, grains(bytes));
     unlock(h);
     if (b != 0)
@@ -466,7 +466,7 @@ static bool is_kept(const struct ku_heap *h, const struct ku_heap_extent *e)
     const struct ku_heap_head *head = head_of(h);
     bool kept = e->backed == 1;
     for (uint32_t i = 0; i < head->n && kept; i++)
-        kept = &head->extent[i] == e || state_of(&head->extent[i]) != CHUNK;
+        kept = &head->extent[i] == e || segment_alloc_state_of(&head->extent[i]) != CHUNK;
     return kept;
 }
 
@@ -474,8 +474,8 @@ static void free_small(struct ku_heap *h, ku_block b)
 {
     struct ku_heap_extent *e = &head_of(h)->extent[extent_of(b)];
     uint32_t first = (uint32_t)(offset_of(b) / KU_HEAP_GRAIN);
-    lock(h);
-    _Atomic uint8_t *map = state_of(e) == CHUNK ? map_of(h, extent_of(b)) : NULL;
+    segment_alloc_lock(h);
+    _Atomic uint8_t *map = segment_alloc_state_of(e) == CHUNK ? map_of(h, extent_of(b)) : NULL;
     if (map != NULL && marked(map + first) == FIRST)
         e->free += unmark_block(map, first);
     if (map != NULL && e->free == GRAINS - MAP_GRAINS && !is_kept(h, e))
@@ -488,12 +488,12 @@ static void free_small(struct ku_heap *h, ku_block b)
 /* Of an extent that this process makes: it gives up. */
 static void unmake(const struct ku_heap *h, struct ku_heap_extent *e)
 {
-    give_back(h, e->offset, e->bytes);
+    segment_alloc_give_back(h, e->offset, e->bytes);
     set_state(e, UNUSED);
 }
 
 /* With the lock. */
-static void make(const struct ku_heap *h, struct ku_heap_extent *e)
+static void segment_alloc_make(const struct ku_heap *h, struct ku_heap_extent *e)
 {
     e->maker = h->lrank;
     set_state(e, MAKING);
@@ -501,10 +501,10 @@ static void make(const struct ku_heap *h, struct ku_heap_extent *e)
 
 static ku_block alloc_large(struct ku_heap *h, uint64_t bytes)
 {
-    lock(h);
+    segment_alloc_lock(h);
     struct ku_heap_extent *e = new_extent(h, bytes);
     if (e != NULL)
-        make(h, e);
+        segment_alloc_make(h, e);
     unlock(h);
     if (e == NULL)
         return 0;
@@ -513,17 +513,17 @@ static ku_block alloc_large(struct ku_heap *h, uint64_t bytes)
         set_state(e, LARGE);
         return name((uint32_t)(e - head_of(h)->extent), 0);
     }
-    fail(bytes, "the system has no memory for it", err);
+    segment_alloc_fail(bytes, "the system has no memory for it", err);
     unmake(h, e);
     return 0;
 }
 
 static void free_large(struct ku_heap *h, struct ku_heap_extent *e)
 {
-    lock(h);
-    bool is = state_of(e) == LARGE;
+    segment_alloc_lock(h);
+    bool is = segment_alloc_state_of(e) == LARGE;
     if (is)
-        make(h, e);
+        segment_alloc_make(h, e);
     unlock(h);
     if (is)
         unmake(h, e);
@@ -572,7 +572,7 @@ ku_block ku_heap_alloc(struct ku_heap *h, uint64_t bytes)
     if (bytes == 0)
         bytes = 1;
     if (bytes > LARGEST - PAGE) {
-        fail(bytes, "it is too large", ENOMEM);
+        segment_alloc_fail(bytes, "it is too large", ENOMEM);
         return 0;
     }
     return bytes <= KU_HEAP_SMALL ? alloc_small(h, bytes) : alloc_large(h, (bytes + PAGE - 1) / PAGE * PAGE);
@@ -592,11 +592,11 @@ void ku_heap_free(struct ku_heap *h, ku_block b)
 struct ku_heap_use ku_heap_use(struct ku_heap *h)
 {
     struct ku_heap_use use = { 0 };
-    lock(h);
+    segment_alloc_lock(h);
     const struct ku_heap_head *head = head_of(h);
     for (uint32_t i = 0; i < head->n; i++) {
         const struct ku_heap_extent *e = &head->extent[i];
-        bool large = state_of(e) == LARGE, chunk = state_of(e) == CHUNK;
+        bool large = segment_alloc_state_of(e) == LARGE, chunk = segment_alloc_state_of(e) == CHUNK;
         uint64_t used = chunk ? GRAINS - MAP_GRAINS - e->free : 0;
         use.blocks += large ? e->bytes : used * KU_HEAP_GRAIN;
         use.pages += large ? e->bytes : chunk ? (uint64_t)__builtin_popcount(e->backed) * PART : 0;

@@ -29,7 +29,7 @@ void ku_slab_init(struct ku_slab *s, size_t objsize, uint8_t kind)
 }
 
 /* Make room for index s->used. */
-static bool grow(struct ku_slab *s)
+static bool slab_grow(struct ku_slab *s)
 {
     unsigned c = chunk_of(s->used);
     if (s->used == KEEL_NO_INDEX)
@@ -43,7 +43,7 @@ static bool grow(struct ku_slab *s)
 static uint32_t fresh(struct ku_slab *s)
 {
     uint32_t index = s->used;
-    if (!grow(s))
+    if (!slab_grow(s))
         return KEEL_NO_INDEX;
     __atomic_store_n(&s->used, index + 1, __ATOMIC_RELEASE); /* others may look at what has been handed out */
     return index;

@@ -87,7 +87,7 @@ bool ku_sock_same_ip(const struct ku_sock_addr *a, const struct ku_sock_addr *b)
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff }; /* IPv4 as IPv6 says it */
 
-static void told(struct ku_sock_addr *a, const union any *s)
+static void sock_told(struct ku_sock_addr *a, const union any *s)
 {
     const uint8_t *six = s->v6.sin6_addr.s6_addr;
     *a = (struct ku_sock_addr){ .family = s->any.sa_family == AF_INET6 ? 6 : 4 };
@@ -153,7 +153,7 @@ int ku_sock_own(struct ku_sock_addr *list, int most)
         if (!useful(i))
             continue;
         memcpy(&s, i->ifa_addr, i->ifa_addr->sa_family == AF_INET6 ? sizeof s.v6 : sizeof s.v4);
-        told(&list[n], &s);
+        sock_told(&list[n], &s);
         if (i->ifa_netmask)
             list[n].prefix = prefix_of(i->ifa_netmask);
         n++;
@@ -181,7 +181,7 @@ uint64_t ku_sock_host(void)
 
 /* ---- sockets --------------------------------------------------------------------------------- */
 
-static int fail(int fd)
+static int sock_fail(int fd)
 {
     int err = errno;
     if (fd >= 0)
@@ -206,8 +206,8 @@ static int listen_at(const struct ku_sock_addr *want, struct ku_sock_addr *at)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (fd < 0 || bind(fd, &s.any, len) != 0 || listen(fd, BACKLOG) != 0 ||
         getsockname(fd, &s.any, &len) != 0)
-        return fail(fd);
-    told(at, &s);
+        return sock_fail(fd);
+    sock_told(at, &s);
     return fd;
 }
 
@@ -236,7 +236,7 @@ int ku_sock_connect(const struct ku_sock_addr *to)
         return -1;
     do_not_gather(fd);
     if (connect(fd, &s.any, len) != 0 && errno != EINPROGRESS && errno != EINTR)
-        return fail(fd);
+        return sock_fail(fd);
     return fd;
 }
 
@@ -249,7 +249,7 @@ int ku_sock_accept(int fd, struct ku_sock_addr *from)
         return -1;
     do_not_gather(got);
     if (from)
-        told(from, &s);
+        sock_told(from, &s);
     return got;
 }
 

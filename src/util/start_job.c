@@ -25,7 +25,7 @@ struct words {
     bool lacks; /* there was no memory for some */
 };
 
-static void add(struct words *w, const char *text)
+static void start_job_add(struct words *w, const char *text)
 {
     if (w->n + 1 >= w->room) {
         int room = w->room ? 2 * w->room : 32;
@@ -48,8 +48,8 @@ static void add_two(struct words *w, const char *option, const char *value)
 {
     if (!value)
         return;
-    add(w, option);
-    add(w, value);
+    start_job_add(w, option);
+    start_job_add(w, value);
 }
 
 static void free_words(struct words *w)
@@ -98,9 +98,9 @@ static void add_section(struct words *w, const struct ku_command *c)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         add_two(w, keys[i].option, c->info(c->of, keys[i].name));
     add_env(w, c->info(c->of, "env"));
-    add(w, c->program);
+    start_job_add(w, c->program);
     for (int i = 0; c->argv && c->argv[i]; i++)
-        add(w, c->argv[i]);
+        start_job_add(w, c->argv[i]);
 }
 
 /* ---- its surroundings ---- */
@@ -119,9 +119,9 @@ static void make_environment(struct words *w, char *const *set)
 {
     for (char **e = environ; *e; e++)
         if (strncmp(*e, "PMI", 3) != 0 && strncmp(*e, "HYDI_", 5) != 0 && !is_set(*e, set))
-            add(w, *e);
+            start_job_add(w, *e);
     for (; set && *set; set++)
-        add(w, *set);
+        start_job_add(w, *set);
 }
 
 static int cannot_start(const char *program, int err)
@@ -130,7 +130,7 @@ static int cannot_start(const char *program, int err)
 }
 
 /* A descriptor that stays open across exec, under its number. */
-static void keep(posix_spawn_file_actions_t *files, int fd)
+static void start_job_keep(posix_spawn_file_actions_t *files, int fd)
 {
     if (fd >= 0)
         posix_spawn_file_actions_adddup2(files, fd, fd);
@@ -153,8 +153,8 @@ static int start_process(char **argv, char **env, const struct ku_surroundings *
         posix_spawn_file_actions_adddup2(&files, s->out, 1);
     if (s->err >= 0)
         posix_spawn_file_actions_adddup2(&files, s->err, 2);
-    keep(&files, socket);
-    keep(&files, s->more);
+    start_job_keep(&files, socket);
+    start_job_keep(&files, s->more);
     err = posix_spawn(pid, argv[0], &files, &how, argv, env);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&how);
@@ -171,16 +171,16 @@ int ku_spawn(const char *mpiexec, const struct ku_command *c, int n, const struc
     int fds[2], err;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
         return ku_err_set(errno, NULL, "a socket to the spawned job failed: %s", strerror(errno));
-    add(&w, mpiexec);
+    start_job_add(&w, mpiexec);
     snprintf(option, sizeof option, KU_SPAWN_ARGUMENT "%d", fds[1]);
-    add(&w, option);
+    start_job_add(&w, option);
     if (s->universe > 0) {
         snprintf(option, sizeof option, "%d", s->universe);
         add_two(&w, "-usize", option);
     }
     for (int i = 0; i < n; i++) {
         if (i > 0)
-            add(&w, ":");
+            start_job_add(&w, ":");
         add_section(&w, &c[i]);
     }
     make_environment(&env, s->set);

@@ -161,7 +161,7 @@ static struct {
     _Atomic uint64_t yields, wakes;
 } counts;
 
-static void count(_Atomic uint64_t *n)
+static void wait_count(_Atomic uint64_t *n)
 {
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
 }
@@ -301,7 +301,7 @@ static uint64_t yield(const struct ku_wait *w, uint64_t now)
     say_aside(w, true);
     sched_yield();
     say_aside(w, false);
-    count(&counts.yields);
+    wait_count(&counts.yields);
     took = ku_clock_ns() - now;
     met = met_one(took);
     if (met && took > ku_wait_policy.hogged_ns)
@@ -411,7 +411,7 @@ bool ku_wait_show_all_stores(uint32_t fences)
            syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-static void prepare(_Atomic uint32_t *sleeping, uint32_t how, uint32_t fences)
+static void wait_prepare(_Atomic uint32_t *sleeping, uint32_t how, uint32_t fences)
 {
     atomic_store_explicit(sleeping, how, memory_order_seq_cst);
     ku_wait_show_stores(fences);
@@ -419,7 +419,7 @@ static void prepare(_Atomic uint32_t *sleeping, uint32_t how, uint32_t fences)
 
 void ku_wait_prepare(_Atomic uint32_t *sleeping, uint32_t fences)
 {
-    prepare(sleeping, KU_ASLEEP, fences);
+    wait_prepare(sleeping, KU_ASLEEP, fences);
 }
 
 void ku_wait_cancel(_Atomic uint32_t *sleeping)
@@ -432,7 +432,7 @@ static int nap(int timeout_ms)
     return must_nap && (timeout_ms < 0 || timeout_ms > 1) ? 1 : timeout_ms;
 }
 
-static void sleep_on(_Atomic uint32_t *sleeping, int timeout_ms)
+static void wait_sleep_on(_Atomic uint32_t *sleeping, int timeout_ms)
 {
     struct timespec t, *tp = NULL;
     timeout_ms = nap(timeout_ms);
@@ -448,7 +448,7 @@ void ku_wait_sleep(_Atomic uint32_t *sleeping, int timeout_ms)
 {
     if (served(sleeping))
         return;
-    sleep_on(sleeping, timeout_ms);
+    wait_sleep_on(sleeping, timeout_ms);
     ku_wait_cancel(sleeping);
 }
 
@@ -614,7 +614,7 @@ void ku_wait_prepare_poll(struct ku_seg_rank *rank, uint32_t fences)
 {
     ku_wait_bell_open(rank);
     if (!atomic_load_explicit(&rank->bell_mute, memory_order_relaxed))
-        prepare(&rank->sleeping, KU_IN_POLL, fences);
+        wait_prepare(&rank->sleeping, KU_IN_POLL, fences);
 }
 
 static int bell_limit(const struct ku_seg_rank *rank, int timeout_ms)
@@ -657,7 +657,7 @@ void ku_wait_beside(struct ku_seg_rank *rank, const int fds[], int n, int timeou
     if (n > 0)
         poll_all(rank, fds, n, timeout_ms, &rung);
     else
-        sleep_on(&rank->sleeping, timeout_ms);
+        wait_sleep_on(&rank->sleeping, timeout_ms);
 }
 
 void ku_wait_beside_end(struct ku_seg_rank *rank)
@@ -676,7 +676,7 @@ void ku_wait_wake_slow(_Atomic uint32_t *sleeping)
     uint32_t is = atomic_load(sleeping);
     if (is == KU_AWAKE || !atomic_compare_exchange_strong(sleeping, &is, KU_AWAKE))
         return;
-    count(&counts.wakes);
+    wait_count(&counts.wakes);
     if (is == KU_IN_POLL)
         bell_ring((struct ku_seg_rank *)((char *)sleeping - offsetof(struct ku_seg_rank, sleeping)));
     else

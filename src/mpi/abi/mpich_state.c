@@ -14,7 +14,7 @@ struct state {
     gone_function *gone; /* NULL: nobody wants to know */
 };
 
-static void *state_of(const MPIR_Callback *cb)
+static void *mpich_state_state_of(const MPIR_Callback *cb)
 {
     return ((struct state *)cb->extra_state)->state;
 }
@@ -23,7 +23,7 @@ static void call_op(const MPIR_Callback *cb, void *invec, void *inoutvec, int64_
                     MPIR_Datatype *datatype)
 {
     ABI_Datatype handle = front_native_Datatype(MPIR_Object_handle(datatype));
-    ((op_function *)cb->fn)(invec, inoutvec, len, handle, state_of(cb));
+    ((op_function *)cb->fn)(invec, inoutvec, len, handle, mpich_state_state_of(cb));
 }
 
 #define CALL(short, null) \
@@ -33,7 +33,7 @@ static void call_errhandler(const MPIR_Callback *cb, int kind, void *object, int
 {
     uint64_t value = object ? MPIR_Object_handle(object) : 0;
     int code = front_out_error(*errcode);
-    void *state = state_of(cb);
+    void *state = mpich_state_state_of(cb);
     uint32_t depth = MPID_Thread_suspend(); /* it may wait for other threads */
     if (kind == MPIR_KIND_WIN)
         CALL(Win, KEEL_MPI_WIN_NULL);

@@ -51,7 +51,7 @@ enum {
     MAX_MORE = 1000 /* attributes that the delete callbacks of an object that is freed may set */
 };
 
-static void **slot_of(void *object)
+static void **attr_slot_of(void *object)
 {
     if (((struct keel_object *)object)->kind == MPIR_KIND_COMM)
         return &((MPIR_Comm *)object)->attributes;
@@ -62,7 +62,7 @@ static void **slot_of(void *object)
 
 static struct set *set_of(void *object)
 {
-    return *slot_of(object);
+    return *attr_slot_of(object);
 }
 
 /* ---- The list and its index ---------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static uint32_t hash(const struct set *s, const MPIR_Keyval *key)
     return key->obj.index * 2654435769u >> 7 & (2 * s->room - 1);
 }
 
-static struct attr *find(const struct set *s, const MPIR_Keyval *key)
+static struct attr *attr_find(const struct set *s, const MPIR_Keyval *key)
 {
     if (!s || !s->room)
         return NULL;
@@ -82,7 +82,7 @@ static struct attr *find(const struct set *s, const MPIR_Keyval *key)
     return NULL;
 }
 
-static void append(struct set *s, struct attr a)
+static void attr_append(struct set *s, struct attr a)
 {
     uint32_t h = hash(s, a.key);
     while (s->index[h])
@@ -109,7 +109,7 @@ static bool reserve(struct set *s)
     }
     for (uint32_t i = 0; i < s->used; i++)
         if (s->list[i].key)
-            append(&n, s->list[i]);
+            attr_append(&n, s->list[i]);
     free(s->list);
     free(s->index);
     *s = n;
@@ -126,7 +126,7 @@ static void *seen(const struct attr *a, enum MPIR_LANGUAGE by)
 }
 
 /* The inverse; false without memory. */
-static bool keep(struct attr *a, struct value v)
+static bool attr_keep(struct attr *a, struct value v)
 {
     a->from = v.from;
     a->value = v.word;
@@ -170,7 +170,7 @@ static struct attr *last(const struct set *s)
 static void destroy(void *object)
 {
     struct set *s = set_of(object);
-    *slot_of(object) = NULL;
+    *attr_slot_of(object) = NULL;
     free(s->list);
     free(s->index);
     free(s);
@@ -179,7 +179,7 @@ static void destroy(void *object)
 /* ---- Callbacks ----------------------------------------------------------------------------------------------- */
 
 /* A callback's answer as an error code, in words. */
-static int answer(const char *which, int code)
+static int attr_answer(const char *which, int code)
 {
     int errclass;
     if (code == MPI_SUCCESS)
@@ -200,7 +200,7 @@ static int call_copy(MPIR_Keyval *k, void *object, const struct attr *a, struct 
     int code = k->copy.abi->call_copy_attr(&k->copy, k->kind, object, MPIR_Keyval_int(k), seen(a, out->from),
                                            &out->word, flag);
     MPIR_Callback_end(claimed);
-    return answer("copy", code);
+    return attr_answer("copy", code);
 }
 
 static int call_delete(MPIR_Keyval *k, void *object, const struct attr *a)
@@ -212,7 +212,7 @@ static int call_delete(MPIR_Keyval *k, void *object, const struct attr *a)
     int code = k->delete.abi->call_delete_attr(&k->delete, k->kind, object, MPIR_Keyval_int(k),
                                                seen(a, k->delete.abi->language));
     MPIR_Callback_end(claimed);
-    return answer("delete", code);
+    return attr_answer("delete", code);
 }
 
 /* If the callback fails the attribute stays. */
@@ -227,14 +227,14 @@ static int delete_attr(void *object, struct attr *a)
     s->busy++;
     int err = call_delete(key, object, a);
     s->busy--;
-    a = find(s, key);
+    a = attr_find(s, key);
     a->deleting = false;
     if (!err)
         remove_attr(s, a);
     return err;
 }
 
-static int no_memory(void)
+static int attr_no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more attribute");
 }
@@ -242,27 +242,27 @@ static int no_memory(void)
 static bool
     on_predefined_types; /* some predefined datatype has had an attribute: MPI_Finalize has to look for them */
 
-static int put(void *object, MPIR_Keyval *key, struct value value)
+static int attr_put(void *object, MPIR_Keyval *key, struct value value)
 {
     const struct keel_object *o = object;
     struct set *s = set_of(object);
-    if (!s && !(s = *slot_of(object) = calloc(1, sizeof *s)))
-        return no_memory();
+    if (!s && !(s = *attr_slot_of(object) = calloc(1, sizeof *s)))
+        return attr_no_memory();
     MPIR_Object_ref(key); /* before the callback, which may free it */
-    struct attr *old = reserve(s) ? find(s, key) : NULL;
+    struct attr *old = reserve(s) ? attr_find(s, key) : NULL;
     int err = old ? delete_attr(object, old) : 0;
     struct attr a = { .key = key };
-    bool kept = !err && keep(&a, value);
+    bool kept = !err && attr_keep(&a, value);
     if (!err && (!kept || !reserve(s))) { /* again: the callback may have taken the room */
         if (kept)
             drop_value(&a);
-        err = no_memory();
+        err = attr_no_memory();
     }
     if (err) {
         MPIR_Keyval_release(key);
         return err;
     }
-    append(s, a);
+    attr_append(s, a);
     on_predefined_types |= o->kind == MPIR_KIND_DATATYPE && (o->flags & KEEL_OBJ_PREDEFINED);
     return 0;
 }
@@ -324,13 +324,13 @@ static MPIR_Keyval **keys_of(const struct set *s, uint32_t *n)
 
 static int copy_one(void *from, void *to, MPIR_Keyval *key)
 {
-    struct attr *a = find(set_of(from), key);
+    struct attr *a = attr_find(set_of(from), key);
     struct value out;
     int flag;
     if (!a) /* an earlier callback deleted it */
         return 0;
     int err = call_copy(key, from, a, &out, &flag);
-    return err || !flag ? err : put(to, key, out);
+    return err || !flag ? err : attr_put(to, key, out);
 }
 
 int MPIR_Attr_copy_all(void *from, void *to)
@@ -342,7 +342,7 @@ int MPIR_Attr_copy_all(void *from, void *to)
         return 0;
     MPIR_Keyval **keys = keys_of(s, &n);
     if (!keys)
-        return no_memory();
+        return attr_no_memory();
     s->busy++;
     for (uint32_t i = 0; i < n; i++) {
         if (!err)
@@ -375,7 +375,7 @@ static int set_attr(enum MPIR_KIND kind, void *object, int keyval, void *value)
 {
     struct value v = { value, MPIR_Language };
     MPIR_Keyval *k = MPIR_Keyval_of(kind, keyval);
-    return k ? put(object, k, v) : MPI_ERR_KEYVAL;
+    return k ? attr_put(object, k, v) : MPI_ERR_KEYVAL;
 }
 
 /* MPI's own attributes are like those of MPI_ATTR_PUT: C gets an int's address, Fortran the int. */
@@ -396,7 +396,7 @@ static int get_attr(enum MPIR_KIND kind, void *object, int keyval, void *attribu
         MPIR_Keyval *k = MPIR_Keyval_of(kind, keyval);
         if (!k)
             return MPI_ERR_KEYVAL;
-        const struct attr *a = find(set_of(object), k);
+        const struct attr *a = attr_find(set_of(object), k);
         *flag = a != NULL;
         value = a ? seen(a, MPIR_Language) : NULL;
     }
@@ -411,7 +411,7 @@ static int remove_by_key(enum MPIR_KIND kind, void *object, int keyval)
     MPIR_Keyval *k = MPIR_Keyval_of(kind, keyval);
     if (!k)
         return MPI_ERR_KEYVAL;
-    struct attr *a = find(set_of(object), k);
+    struct attr *a = attr_find(set_of(object), k);
     return a ? delete_attr(object, a) : 0;
 }
 

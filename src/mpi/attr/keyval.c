@@ -46,7 +46,7 @@ void MPIR_Keyval_release(MPIR_Keyval *k)
 }
 
 /* The key value, of any kind, or NULL. */
-static MPIR_Keyval *find(int keyval)
+static MPIR_Keyval *keyval_find(int keyval)
 {
     if (keyval < KEYVAL_MARK)
         return NULL;
@@ -58,7 +58,7 @@ static int bad(enum MPIR_KIND kind, int keyval)
 {
     const char *arg = MPIR_Keyval_arg(kind), *name;
     enum MPIR_KIND of = kind;
-    MPIR_Keyval *k = find(keyval);
+    MPIR_Keyval *k = keyval_find(keyval);
     if (keyval == MPI_KEYVAL_INVALID)
         return MPIR_Err(MPI_ERR_KEYVAL, arg, "is MPI_KEYVAL_INVALID; expected a key value for %s",
                         kind_words[kind]);
@@ -74,7 +74,7 @@ static int bad(enum MPIR_KIND kind, int keyval)
 
 MPIR_Keyval *MPIR_Keyval_of(enum MPIR_KIND kind, int keyval)
 {
-    MPIR_Keyval *k = find(keyval);
+    MPIR_Keyval *k = keyval_find(keyval);
     if (k && k->kind == kind)
         return k;
     bad(kind, keyval);
@@ -83,7 +83,7 @@ MPIR_Keyval *MPIR_Keyval_of(enum MPIR_KIND kind, int keyval)
 
 int MPIR_Keyval_call_by(int keyval, const struct MPIR_Abi *abi)
 {
-    MPIR_Keyval *k = find(keyval);
+    MPIR_Keyval *k = keyval_find(keyval);
     if (!k)
         return -1;
     k->copy.abi = k->delete.abi = abi;
@@ -92,7 +92,7 @@ int MPIR_Keyval_call_by(int keyval, const struct MPIR_Abi *abi)
 
 /* ---- Bodies -------------------------------------------------------------------------------------------------- */
 
-static int create(enum MPIR_KIND kind, MPIR_Callback copy, MPIR_Callback delete, int *keyval)
+static int keyval_create(enum MPIR_KIND kind, MPIR_Callback copy, MPIR_Callback delete, int *keyval)
 {
     if ((uintptr_t) delete.fn == DUP_FN)
         return MPIR_Err(MPI_ERR_ARG, NULL, "the delete function is %s; expected a function that deletes",
@@ -114,7 +114,7 @@ static int create(enum MPIR_KIND kind, MPIR_Callback copy, MPIR_Callback delete,
 }
 
 /* A second call with a copy of the int does nothing: while attributes have the key it exists, so it may be freed. */
-static int release(enum MPIR_KIND kind, int *keyval)
+static int keyval_release(enum MPIR_KIND kind, int *keyval)
 {
     MPIR_Keyval *k = MPIR_Keyval_of(kind, *keyval);
     if (!k)
@@ -131,34 +131,34 @@ int MPIR_Comm_create_keyval(MPIR_Callback comm_copy_attr_fn, MPIR_Callback comm_
                             int *comm_keyval, void *extra_state)
 {
     (void)extra_state; /* it is in the callbacks */
-    return create(MPIR_KIND_COMM, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval);
+    return keyval_create(MPIR_KIND_COMM, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval);
 }
 
 int MPIR_Type_create_keyval(MPIR_Callback type_copy_attr_fn, MPIR_Callback type_delete_attr_fn,
                             int *type_keyval, void *extra_state)
 {
     (void)extra_state;
-    return create(MPIR_KIND_DATATYPE, type_copy_attr_fn, type_delete_attr_fn, type_keyval);
+    return keyval_create(MPIR_KIND_DATATYPE, type_copy_attr_fn, type_delete_attr_fn, type_keyval);
 }
 
 int MPIR_Win_create_keyval(MPIR_Callback win_copy_attr_fn, MPIR_Callback win_delete_attr_fn, int *win_keyval,
                            void *extra_state)
 {
     (void)extra_state;
-    return create(MPIR_KIND_WIN, win_copy_attr_fn, win_delete_attr_fn, win_keyval);
+    return keyval_create(MPIR_KIND_WIN, win_copy_attr_fn, win_delete_attr_fn, win_keyval);
 }
 
 int MPIR_Comm_free_keyval(int *comm_keyval)
 {
-    return release(MPIR_KIND_COMM, comm_keyval);
+    return keyval_release(MPIR_KIND_COMM, comm_keyval);
 }
 
 int MPIR_Type_free_keyval(int *type_keyval)
 {
-    return release(MPIR_KIND_DATATYPE, type_keyval);
+    return keyval_release(MPIR_KIND_DATATYPE, type_keyval);
 }
 
 int MPIR_Win_free_keyval(int *win_keyval)
 {
-    return release(MPIR_KIND_WIN, win_keyval);
+    return keyval_release(MPIR_KIND_WIN, win_keyval);
 }

@@ -77,7 +77,7 @@ int MPIR_front_fail_file(struct front_target target, const char *call, int errcl
 }
 
 /* What a value that is no live handle of the wanted kind might be. */
-static void describe(char *text, size_t size, int kind, const struct kind_row *want, uint64_t handle)
+static void front_describe(char *text, size_t size, int kind, const struct kind_row *want, uint64_t handle)
 {
     if (handle == want->null_value) {
         snprintf(text, size, "is %s", want->null);
@@ -117,7 +117,7 @@ int MPIR_front_bad_handle(int kind, bool is_message, uint64_t handle, const char
 {
     const struct kind_row *want = is_message ? &message : &kinds[kind];
     char text[120], element[32] = "";
-    describe(text, sizeof text, kind, want, handle);
+    front_describe(text, sizeof text, kind, want, handle);
     if (index >= 0)
         snprintf(element, sizeof element, "element %" PRId64 " ", index);
     return MPIR_Err(want->errclass, arg, "%s%s; expected %s %s (%s)", element, text, want->article,

@@ -86,7 +86,7 @@ static void gather_to_0(struct coll *c)
     MPIR_Coll_gather_linear(&g);
 }
 
-static void wide(struct coll *c)
+static void allgather_wide(struct coll *c)
 {
     gather_to_0(c);
     MPIR_Coll_bcast_tree(c, c->rbuf, c->size * c->rcount, c->rtype, 0, COLL_WIDE);
@@ -108,7 +108,7 @@ static void wide_v(struct coll *c)
 
 /* ---- At a team ------------------------------------------------------------------------------------------------------- */
 
-static void team(struct coll *c)
+static void allgather_team(struct coll *c)
 {
     struct coll_block mine = MPIR_Coll_rblock(c, c->rank);
     MPIR_Coll_team_put(c, mine.buf, mine.count, mine.type);
@@ -153,7 +153,7 @@ static struct coll_cost bruck_cost(const struct coll_size *s)
     return cost;
 }
 
-static struct coll_cost wide_cost(const struct coll_size *s)
+static struct coll_cost allgather_wide_cost(const struct coll_size *s)
 {
     struct coll_cost down = MPIR_Coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
     down.rounds += 1;
@@ -165,7 +165,7 @@ static struct coll_cost wide_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_allgather_algs[] = {
-    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, allgather_team },
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_all_cost,
       MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
@@ -174,12 +174,12 @@ const struct coll_alg MPIR_Coll_allgather_algs[] = {
     { "doubling", COLL_NEEDS_POW2 | COLL_NEAR_FIRST, doubling_cost, doubling },
     { "bruck", 0, bruck_cost, bruck },
     { "ring", COLL_NEIGHBORS | COLL_RING, ring_cost, ring },
-    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, allgather_wide_cost, allgather_wide },
     { 0 },
 };
 
 const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
-    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, allgather_team },
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_all_cost,
       MPIR_Coll_pieces_allgather },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_all_cost, MPIR_Coll_pieces_allgather },
@@ -187,7 +187,7 @@ const struct coll_alg MPIR_Coll_allgatherv_algs[] = {
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_allgather_cost, MPIR_Coll_nodes_allgatherv },
     { "bruck", 0, bruck_cost, bruck_v },
     { "ring", COLL_NEIGHBORS | COLL_RING, ring_cost, ring },
-    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide_v },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, allgather_wide_cost, wide_v },
     { 0 },
 };
 

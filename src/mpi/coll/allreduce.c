@@ -24,7 +24,7 @@ static void merge(struct coll *c, struct doubling *d, bool other_is_lower)
     d->spare = t;
 }
 
-static void exchange(struct coll *c, struct doubling *d, int32_t n, int32_t pow2, int32_t rem)
+static void allreduce_exchange(struct coll *c, struct doubling *d, int32_t n, int32_t pow2, int32_t rem)
 {
     for (int32_t mask = 1; mask < pow2; mask *= 2) {
         int32_t other = n ^ mask, partner = other < rem ? 2 * other + 1 : other + rem;
@@ -51,7 +51,7 @@ static void doubling(struct coll *c)
         MPIR_Coll_recv(c, d.spare, c->rcount, c->rtype, rank - 1);
         merge(c, &d, true);
     }
-    exchange(c, &d, rank < 2 * rem ? rank / 2 : rank - rem, pow2, rem);
+    allreduce_exchange(c, &d, rank < 2 * rem ? rank / 2 : rank - rem, pow2, rem);
     if (rank < 2 * rem)
         MPIR_Coll_send(c, d.acc, c->rcount, c->rtype, rank - 1);
     MPIR_Coll_copy(c, d.acc, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
@@ -107,7 +107,7 @@ static void ring(struct coll *c)
 
 /* ---- Up a tree and down ---------------------------------------------------------------------------------------------- */
 
-static void wide(struct coll *c)
+static void allreduce_wide(struct coll *c)
 {
     MPIR_Coll_reduce_tree(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rbuf, c->rcount, 0, COLL_WIDE);
     MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, 0, COLL_WIDE);
@@ -115,7 +115,7 @@ static void wide(struct coll *c)
 
 /* ---- At a team: the last to arrive combines for all ------------------------------------------------------------------- */
 
-static void team(struct coll *c)
+static void allreduce_team(struct coll *c)
 {
     MPIR_Coll_team_put(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rcount, c->rtype);
     if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
@@ -142,13 +142,13 @@ static struct coll_cost ring_cost(const struct coll_size *s)
                                .total_bytes = 2 * n * (p - 1) };
 }
 
-static struct coll_cost wide_cost(const struct coll_size *s)
+static struct coll_cost allreduce_wide_cost(const struct coll_size *s)
 {
     return MPIR_Coll_tree_cost(s, COLL_WIDE, 2, (double)s->bytes);
 }
 
 const struct coll_alg MPIR_Coll_allreduce_algs[] = {
-    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, allreduce_team },
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_slices_cost, MPIR_Coll_slices_allreduce },
@@ -157,7 +157,7 @@ const struct coll_alg MPIR_Coll_allreduce_algs[] = {
     { "doubling", COLL_NEAR_FIRST, doubling_cost, doubling },
     { "halving", COLL_NEEDS_SPREAD | COLL_NEAR_FIRST | COLL_NEIGHBORS, MPIR_Coll_halving_cost, halving },
     { "ring", COLL_NEEDS_SPREAD | COLL_NEEDS_COMMUTATIVE | COLL_NEIGHBORS | COLL_RING, ring_cost, ring },
-    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, allreduce_wide_cost, allreduce_wide },
     { 0 },
 };
 

@@ -134,7 +134,7 @@ static void in_place(struct coll *c)
 
 /* ---- At a team: each shows all its blocks ---------------------------------------------------------------------------------- */
 
-static void team(struct coll *c)
+static void alltoall_team(struct coll *c)
 {
     int64_t bytes = c->rcount * c->rtype->adi.size;
     if (coll_in_place(c->sbuf))
@@ -160,7 +160,7 @@ static struct coll_cost pairwise_cost(const struct coll_size *s)
                                .total_bytes = n * p * (p - 1) };
 }
 
-static struct coll_cost linear_cost(const struct coll_size *s)
+static struct coll_cost alltoall_linear_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes, batches = (2 * p) / COLL_BATCH + 1;
     /* All at once: the caches suffer.  Over nodes few are (messages_at_once). */
@@ -185,14 +185,14 @@ static struct coll_cost bruck_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_alltoall_algs[] = {
-    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, alltoall_team },
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_cost, MPIR_Coll_pieces_alltoall },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_alltoall_cost, MPIR_Coll_nodes_alltoall },
     { "bruck", COLL_NEEDS_SEND, bruck_cost, bruck },
     { "pairwise", COLL_NEEDS_SEND | COLL_STRAIGHT, pairwise_cost, pairwise },
-    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, linear_cost, linear },
+    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, alltoall_linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
     { 0 },
 };
@@ -204,7 +204,7 @@ const struct coll_alg MPIR_Coll_alltoallv_algs[] = {
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_SEND, MPIR_Coll_nodes_alltoallv_cost,
       MPIR_Coll_nodes_alltoallv },
     { "pairwise", COLL_NEEDS_SEND | COLL_STRAIGHT, pairwise_cost, pairwise },
-    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, linear_cost, linear },
+    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, alltoall_linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
     { 0 },
 };
@@ -216,7 +216,7 @@ const struct coll_alg MPIR_Coll_alltoallw_algs[] = {
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_SEND, MPIR_Coll_nodes_alltoallv_cost,
       MPIR_Coll_nodes_alltoallv },
     { "pairwise", COLL_NEEDS_SEND | COLL_STRAIGHT, pairwise_cost, pairwise },
-    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, linear_cost, linear },
+    { "linear", COLL_NEEDS_SEND | COLL_STRAIGHT, alltoall_linear_cost, linear },
     { "in_place", COLL_NEEDS_IN_PLACE, pairwise_cost, in_place },
     { 0 },
 };

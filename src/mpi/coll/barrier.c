@@ -11,14 +11,14 @@ static void dissemination(struct coll *c)
                            (int)((c->rank + c->size - k) % c->size));
 }
 
-static void hear(struct coll *c, void *arg, int64_t child, int64_t span)
+static void barrier_hear(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     (void)arg;
     (void)span;
     MPIR_Coll_recv(c, NULL, 0, c->stype, (int)child);
 }
 
-static void release(struct coll *c, void *arg, int64_t child, int64_t span)
+static void barrier_release(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     (void)arg;
     (void)span;
@@ -28,7 +28,7 @@ static void release(struct coll *c, void *arg, int64_t child, int64_t span)
 void MPIR_Coll_tree_up(struct coll *c, int radix)
 {
     struct coll_tree t = MPIR_Coll_tree_of(c->rank, c->size, radix);
-    MPIR_Coll_each_child(c, c->rank, c->size, radix, true, hear, NULL);
+    MPIR_Coll_each_child(c, c->rank, c->size, radix, true, barrier_hear, NULL);
     if (t.parent >= 0)
         MPIR_Coll_send(c, NULL, 0, c->stype, (int)t.parent);
 }
@@ -38,7 +38,7 @@ void MPIR_Coll_tree_down(struct coll *c, int radix)
     struct coll_tree t = MPIR_Coll_tree_of(c->rank, c->size, radix);
     if (t.parent >= 0)
         MPIR_Coll_recv(c, NULL, 0, c->stype, (int)t.parent);
-    MPIR_Coll_each_child(c, c->rank, c->size, radix, false, release, NULL);
+    MPIR_Coll_each_child(c, c->rank, c->size, radix, false, barrier_release, NULL);
 }
 
 static void tree(struct coll *c, int radix)
@@ -47,12 +47,12 @@ static void tree(struct coll *c, int radix)
     MPIR_Coll_tree_down(c, radix);
 }
 
-static void binomial(struct coll *c)
+static void barrier_binomial(struct coll *c)
 {
     tree(c, 2);
 }
 
-static void wide(struct coll *c)
+static void barrier_wide(struct coll *c)
 {
     tree(c, COLL_WIDE);
 }
@@ -68,22 +68,22 @@ static struct coll_cost binomial_cost(const struct coll_size *s)
     return MPIR_Coll_tree_cost(s, 2, 2, 0);
 }
 
-static struct coll_cost wide_cost(const struct coll_size *s)
+static struct coll_cost barrier_wide_cost(const struct coll_size *s)
 {
     return MPIR_Coll_tree_cost(s, COLL_WIDE, 2, 0);
 }
 
-static void team(struct coll *c)
+static void barrier_team(struct coll *c)
 {
     MPIR_Coll_team_meet(c, NULL);
 }
 
 const struct coll_alg MPIR_Coll_barrier_algs[] = {
-    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, barrier_team },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_barrier_cost, MPIR_Coll_nodes_barrier },
     { "dissemination", 0, dissemination_cost, dissemination },
-    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
-    { "binomial", COLL_TREE, binomial_cost, binomial },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, barrier_wide_cost, barrier_wide },
+    { "binomial", COLL_TREE, binomial_cost, barrier_binomial },
     { 0 },
 };
 

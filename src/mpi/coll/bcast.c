@@ -32,12 +32,12 @@ void MPIR_Coll_bcast_tree(struct coll *c, void *buf, int64_t count, MPIR_Datatyp
     MPIR_Coll_batch_end(&b.batch);
 }
 
-static void binomial(struct coll *c)
+static void bcast_binomial(struct coll *c)
 {
     MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, c->root, 2);
 }
 
-static void wide(struct coll *c)
+static void bcast_wide(struct coll *c)
 {
     MPIR_Coll_bcast_tree(c, c->rbuf, c->rcount, c->rtype, c->root, COLL_WIDE);
 }
@@ -143,7 +143,7 @@ static void chain(struct coll *c)
 
 /* ---- At a team ----------------------------------------------------------------------------------------------------- */
 
-static void team(struct coll *c)
+static void bcast_team(struct coll *c)
 {
     if (c->rank == c->root)
         MPIR_Coll_stream_out(c, c->rbuf, c->rcount, c->rtype);
@@ -158,7 +158,7 @@ static struct coll_cost binomial_cost(const struct coll_size *s)
     return MPIR_Coll_tree_cost(s, 2, 1, (double)s->bytes);
 }
 
-static struct coll_cost wide_cost(const struct coll_size *s)
+static struct coll_cost bcast_wide_cost(const struct coll_size *s)
 {
     return MPIR_Coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
 }
@@ -184,12 +184,12 @@ static struct coll_cost chain_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_bcast_algs[] = {
-    { "measured", COLL_NEEDS_TEAM | COLL_BY_MEASURING, MPIR_Coll_stream_cost, team },
-    { "team", COLL_NEEDS_TEAM, MPIR_Coll_stream_cost, team },
-    { "read", COLL_NEEDS_TEAM | COLL_BY_READING, MPIR_Coll_stream_cost, team },
+    { "measured", COLL_NEEDS_TEAM | COLL_BY_MEASURING, MPIR_Coll_stream_cost, bcast_team },
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_stream_cost, bcast_team },
+    { "read", COLL_NEEDS_TEAM | COLL_BY_READING, MPIR_Coll_stream_cost, bcast_team },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_down_cost, MPIR_Coll_nodes_bcast },
-    { "binomial", COLL_TREE, binomial_cost, binomial },
-    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
+    { "binomial", COLL_TREE, binomial_cost, bcast_binomial },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, bcast_wide_cost, bcast_wide },
     { "scatter_ring", COLL_NEEDS_SPREAD | COLL_NEIGHBORS | COLL_RING, scatter_ring_cost, scatter_ring },
     { "chain", COLL_NEIGHBORS | COLL_RING, chain_cost, chain },
     { 0 },

@@ -171,7 +171,7 @@ static bool force(MPIR_Coll_facts *f, bool inter, const char *item, size_t len)
 }
 
 /* An item of KEEL_COLL; rules are taken the first time. */
-static bool take(MPIR_Coll_facts *f, bool inter, const char *item, size_t len, bool first)
+static bool choose_take(MPIR_Coll_facts *f, bool inter, const char *item, size_t len, bool first)
 {
     if (!memchr(item, ':', len))
         return force(f, inter, item, len);
@@ -189,7 +189,7 @@ static void own_facts(MPIR_Coll_facts *f, const MPIR_Comm *comm)
                             .cost = { MPID_Cost_of(true), MPID_Cost_of(false) } };
     for (const char *item = ku_knob_str("COLL"); item && *item;) {
         size_t len = strcspn(item, ",");
-        if (!take(f, comm->local != NULL, item, len, first) && MPID_MyWorldRank == 0) {
+        if (!choose_take(f, comm->local != NULL, item, len, first) && MPID_MyWorldRank == 0) {
             snprintf(text, sizeof text,
                      "KEEL_COLL: \"%.*s\" names no algorithm; see KEEL_COLL in doc/collectives.md",
                      len < 100 ? (int)len : 100, item);
@@ -561,7 +561,7 @@ int MPIR_Coll_end(struct coll *c)
     return st->err;
 }
 
-static void run(const struct coll_alg *a, struct coll *c, const struct coll_size *s)
+static void choose_run(const struct coll_alg *a, struct coll *c, const struct coll_size *s)
 {
     if (!c->part)
         MPIR_Coll_count(c, a, s);
@@ -626,12 +626,12 @@ static int choose_and_run(struct coll *c, struct coll_size *s)
     s->anywhere = coll_anywhere(c);
     s->team = coll_uses_team(c) && !s->anywhere;
     MPIR_Coll_nodes_is(c->comm, s);
-    run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
+    choose_run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
     if (c->st->team_broke && (err = MPIR_Coll_differ(c->comm, MPIR_Coll_words_of(c))) != 0) {
         MPIR_Coll_note(c, err);
     } else if (c->st->team_broke) {
         s->team = c->st->team_broke = false;
-        run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
+        choose_run(MPIR_Coll_choose(c->kind, &c->comm->facts, s), c, s);
     }
     return MPIR_Coll_end(c);
 }

@@ -21,7 +21,7 @@ struct coll_own {
 };
 
 /* The row of the blocking form, if it is one of a team. */
-static const struct coll_alg *row_of(const struct coll *c, const struct coll_size *size)
+static const struct coll_alg *coll_own_row_of(const struct coll *c, const struct coll_size *size)
 {
     struct coll_size s = *size;
     if (!MPIR_Comm_has_team(c->comm) || s.anywhere || s.local)
@@ -32,7 +32,7 @@ static const struct coll_alg *row_of(const struct coll *c, const struct coll_siz
 }
 
 /* Its communicator, with a team; NULL: there can be none, as all processes find. */
-static MPIR_Comm *make_comm(MPIR_Comm *of, int *err)
+static MPIR_Comm *coll_own_make_comm(MPIR_Comm *of, int *err)
 {
     MPIR_Comm *comm = NULL;
     *err = MPIR_Comm_split(of, 0, of->adi.rank, &comm);
@@ -51,14 +51,14 @@ static MPIR_Comm *make_comm(MPIR_Comm *of, int *err)
 struct coll_own *MPIR_Coll_own_make(const struct coll *c, const struct coll_size *s, bool able, int tag,
                                     int *err)
 {
-    const struct coll_alg *row = row_of(c, s);
+    const struct coll_alg *row = coll_own_row_of(c, s);
     if (!row)
         return NULL;
     struct coll_own *o = calloc(1, sizeof *o);
     uint32_t full = !o || !able || c->comm->owns >= MOST;
     *err = MPIR_Agree_max(c->comm, NULL, MPID_CONTEXT_COLL, tag, 0, &full, 1);
     if (!*err && !full)
-        o->comm = make_comm(c->comm, err);
+        o->comm = coll_own_make_comm(c->comm, err);
     if (!o || !o->comm) {
         free(o);
         return NULL;

@@ -17,27 +17,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *group_of(const struct MPID_Refusal *r)
+static const char *coll_refuse_group_of(const struct MPID_Refusal *r)
 {
     return !r->inter ? "communicator" : r->remote ? "remote group" : "local group";
 }
 
 /* The words: the call without its MPI_, so that both fit, and its argument, if one is at fault. */
-static int tell(const struct MPID_Refusal *r)
+static int coll_refuse_tell(const struct MPID_Refusal *r)
 {
     int call = (int)strcspn(r->words, " ");
     if (r->words[call])
         return MPIR_Err(r->error, NULL,
                         "rank %d of the %s does not take part: argument %s of its MPI_%.*s was refused there",
-                        (int)r->rank, group_of(r), r->words + call + 1, call, r->words);
+                        (int)r->rank, coll_refuse_group_of(r), r->words + call + 1, call, r->words);
     return MPIR_Err(r->error, NULL, "rank %d of the %s does not take part: its MPI_%s was refused there",
-                    (int)r->rank, group_of(r), r->words);
+                    (int)r->rank, coll_refuse_group_of(r), r->words);
 }
 
 int MPIR_Refused(const MPIR_Comm *comm, int which, int tag)
 {
     const struct MPID_Refusal *r = MPID_Refused(MPIR_Comm_context(comm, which), tag);
-    return r ? tell(r) : 0;
+    return r ? coll_refuse_tell(r) : 0;
 }
 
 bool MPIR_Comm_error_ends(const MPIR_Comm *comm)
@@ -67,7 +67,7 @@ static void tell_survivors(MPIR_Comm *comm, int tag, int err, const char *call)
         tell_all(comm, tag, err, call);
 }
 
-static void refuse(MPIR_Comm *comm, int tag, int err, const char *call)
+static void coll_refuse_refuse(MPIR_Comm *comm, int tag, int err, const char *call)
 {
     tell_survivors(comm, tag, err, call);
     MPIR_Coll_team_give_up(comm);
@@ -75,7 +75,7 @@ static void refuse(MPIR_Comm *comm, int tag, int err, const char *call)
 
 void MPIR_Coll_refused(MPIR_Comm *comm, int err, const char *call)
 {
-    refuse(comm, MPIR_Comm_next_tag(comm), err, call);
+    coll_refuse_refuse(comm, MPIR_Comm_next_tag(comm), err, call);
 }
 
 void MPIR_Make_refused(MPIR_Comm *comm, int err, const char *call, bool ends)
@@ -104,5 +104,5 @@ void MPIR_Coll_refuse_starts(const struct coll *c, int err)
 
 void MPIR_Coll_refuse(const struct coll *c, enum coll_form form, int err)
 {
-    refuse(c->comm, c->tag, err, MPIR_Coll_name(c, form));
+    coll_refuse_refuse(c->comm, c->tag, err, MPIR_Coll_name(c, form));
 }

@@ -31,7 +31,7 @@ void MPIR_Coll_team_lost(MPIR_Comm *comm)
     comm->quick = false;
 }
 
-static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, coll_team_fn last)
+static bool coll_team_meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, coll_team_fn last)
 {
     uint64_t words = c ? MPIR_Coll_words_of(c) : COLL_WORDS_NONE;
     MPID_Team_tell(&comm->adi, words);
@@ -52,7 +52,7 @@ static bool meet(MPIR_Comm *comm, uint32_t when, uint32_t what, struct coll *c, 
 }
 
 /* The first half (meeting.c). */
-static void come(struct coll *c, uint32_t what, coll_team_fn last)
+static void coll_team_come(struct coll *c, uint32_t what, coll_team_fn last)
 {
     enum MPID_TEAM_TURN turn = MPID_Team_begin(&c->comm->adi, c->when, what);
     if (turn == MPID_TEAM_LAST && last)
@@ -72,10 +72,10 @@ bool MPIR_Coll_team_meet(struct coll *c, coll_team_fn last)
         MPID_Team_break(&c->comm->adi);
     if (c->st->turn == COLL_TURN_COMES) {
         MPID_Team_tell(&c->comm->adi, COLL_WORDS_NONE);
-        come(c, what, last);
+        coll_team_come(c, what, last);
         return false;
     }
-    c->st->team_broke = !meet(c->comm, c->when, what, c, last);
+    c->st->team_broke = !coll_team_meet(c->comm, c->when, what, c, last);
     return !c->st->team_broke;
 }
 
@@ -102,7 +102,7 @@ static enum coll_met go_to_meeting(struct coll *c, uint32_t what)
     bool comes = c->st->turn == COLL_TURN_COMES;
     if (comes) {
         MPID_Team_tell(&c->comm->adi, COLL_WORDS_NONE);
-        come(c, what, NULL);
+        coll_team_come(c, what, NULL);
         c->st->turn = COLL_TURN_MET;
     }
     if (!c->st->team_broke)
@@ -118,7 +118,7 @@ static enum coll_met meet_by_steps(struct coll *c, uint32_t what)
 {
     if (c->st->turn != COLL_TURN_BOTH)
         return go_to_meeting(c, what);
-    c->st->team_broke = !meet(c->comm, c->when, what, c, NULL);
+    c->st->team_broke = !coll_team_meet(c->comm, c->when, what, c, NULL);
     return c->st->team_broke ? COLL_MET_NEVER : COLL_MET;
 }
 
@@ -153,7 +153,7 @@ bool MPIR_Coll_team_alike(MPIR_Comm *comm, const void *facts, size_t bytes)
     uint32_t what = 1;
     for (size_t i = 0; i < bytes; i++)
         what = mix(what, ((const uint8_t *)facts)[i]);
-    return MPIR_Coll_team_given(comm) && meet(comm, 0, what, NULL, NULL);
+    return MPIR_Coll_team_given(comm) && coll_team_meet(comm, 0, what, NULL, NULL);
 }
 
 bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike)
@@ -161,7 +161,7 @@ bool MPIR_Coll_meet(MPIR_Comm *comm, bool alike)
     uint32_t when = ++comm->coll_seq;
     MPIR_Coll_meetings_end(comm);
     return MPIR_Coll_team_given(comm) &&
-           meet(comm, when, MPIR_Coll_team_what(when, COLL_KINDS, alike), NULL, NULL);
+           coll_team_meet(comm, when, MPIR_Coll_team_what(when, COLL_KINDS, alike), NULL, NULL);
 }
 
 static bool short_run(int64_t count, const MPIR_Datatype *type)
@@ -304,7 +304,7 @@ static void lend(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *
 }
 
 /* rest: until all have it. */
-static void show(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, bool rest)
+static void coll_team_show(struct coll *c, const void *buf, int64_t count, MPIR_Datatype *type, bool rest)
 {
     struct MPID_Stream s;
     struct coll_block from = { (void *)(uintptr_t)buf, count, type };
@@ -331,7 +331,7 @@ void MPIR_Coll_stream_out(struct coll *c, const void *buf, int64_t count, MPIR_D
     if (lends)
         lend(c, buf, count, type);
     else
-        show(c, buf, count, type, timed);
+        coll_team_show(c, buf, count, type, timed);
     if (timed)
         MPIR_Ways_timed(c);
 }

@@ -27,7 +27,7 @@ static struct ku_event begun = {
 };
 static struct ku_event_table events = { .rows = &begun, .n = 1, .area = "mpi.coll" };
 
-static void count(enum coll_kind kind, int row)
+static void count_count(enum coll_kind kind, int row)
 {
     calls[kind][0]++;
     calls[kind][row]++;
@@ -37,13 +37,13 @@ static void count(enum coll_kind kind, int row)
 void MPIR_Coll_count(const struct coll *c, const struct coll_alg *a, const struct coll_size *s)
 {
     int row = 1 + (int)(a - MPIR_Coll_tables[c->kind].algs);
-    count(c->kind, row);
+    count_count(c->kind, row);
     ku_event_tell(&begun, (const int64_t[]){ last, row, s->p, s->bytes, (int32_t)c->comm->adi.context_id });
 }
 
 void MPIR_Coll_counted(enum coll_kind kind, int row, const MPIR_Comm *comm, int64_t bytes)
 {
-    count(kind, row);
+    count_count(kind, row);
     ku_event_tell(&begun,
                   (const int64_t[]){ last, row, comm->adi.size, bytes, (int32_t)comm->adi.context_id });
 }

@@ -43,7 +43,7 @@ static void to_root(struct coll *c, int64_t child, int64_t span)
     MPIR_Coll_copy(c, coll_at(t, cut, c->rtype), n - cut, c->rtype, c->rbuf, n - cut, c->rtype);
 }
 
-static void collect(struct coll *c, void *arg, int64_t child, int64_t span)
+static void gather_collect(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     struct subtree *s = arg;
     if (s->v == 0)
@@ -53,7 +53,7 @@ static void collect(struct coll *c, void *arg, int64_t child, int64_t span)
                        c->stype, coll_real(c, c->root, child));
 }
 
-static void binomial(struct coll *c)
+static void gather_binomial(struct coll *c)
 {
     struct subtree s = { .v = coll_vrank(c, c->root) };
     struct coll_tree t = MPIR_Coll_tree_of(s.v, c->size, 2);
@@ -65,7 +65,7 @@ static void binomial(struct coll *c)
         MPIR_Coll_copy(c, c->sbuf, c->scount, c->stype, s.blocks, c->scount, c->stype);
         out = s.blocks;
     }
-    MPIR_Coll_each_child(c, s.v, c->size, 2, true, collect, &s);
+    MPIR_Coll_each_child(c, s.v, c->size, 2, true, gather_collect, &s);
     if (t.parent >= 0)
         MPIR_Coll_send(c, out, c->scount * t.span, c->stype, coll_real(c, c->root, t.parent));
 }
@@ -93,7 +93,7 @@ const struct coll_alg MPIR_Coll_gather_algs[] = {
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_gather },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_gather },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_gather },
-    { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, binomial },
+    { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, gather_binomial },
     { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, MPIR_Coll_gather_linear },
     { 0 },
 };

@@ -10,7 +10,7 @@ int32_t MPIR_Coll_halving_real(const struct halving *h, int32_t n)
 }
 
 /* The number of a rank that stays. */
-static int32_t number(const struct halving *h, int32_t rank)
+static int32_t halving_number(const struct halving *h, int32_t rank)
 {
     return rank < 2 * h->rem ? rank / 2 : rank - h->rem;
 }
@@ -136,7 +136,7 @@ void MPIR_Coll_halving_allgather(struct coll *c, const struct halving *h, void *
 
 void MPIR_Coll_halving_gather(struct coll *c, const struct halving *h, void *acc, int root)
 {
-    int32_t target = number(h, root);
+    int32_t target = halving_number(h, root);
     for (int level = h->levels - 1; level >= 0; level--) {
         int32_t partner = MPIR_Coll_halving_real(h, h->rank ^ 1 << level);
         int64_t at, count;

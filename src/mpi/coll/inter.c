@@ -425,7 +425,7 @@ static struct coll_cost pairwise_cost(const struct coll_size *s)
                                .total_bytes = 2 * pairs * typical };
 }
 
-static struct coll_cost linear_cost(const struct coll_size *s)
+static struct coll_cost inter_linear_cost(const struct coll_size *s)
 {
     struct coll_cost cost = MPIR_Inter_direct_cost(s);
     double batches = 2.0 * s->most / COLL_BATCH + 1;
@@ -484,7 +484,7 @@ const struct coll_alg MPIR_Inter_allgatherv_algs[] = {
 };
 
 const struct coll_alg MPIR_Inter_alltoall_algs[] = {
-    { "linear", 0, linear_cost, alltoall_linear },
+    { "linear", 0, inter_linear_cost, alltoall_linear },
     { "pairwise", 0, pairwise_cost, alltoall_pairwise },
     { 0 },
 };

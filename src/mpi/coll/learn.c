@@ -23,7 +23,7 @@ static bool dear(uint64_t ns, uint64_t than)
     return ns > than + than / 2;
 }
 
-static void settle(struct learnt *l, int way, uint64_t ns)
+static void learn_settle(struct learnt *l, int way, uint64_t ns)
 {
     l->ns[way] = l->seen[way] == 0 || ns < l->ns[way] ? ns : l->ns[way];
     l->seen[way]++;
@@ -36,7 +36,7 @@ void MPIR_Learn_took(struct learnt *l, int way, uint64_t ns)
     if (l->cold) {
         l->cold = false;
     } else if (l->seen[way] < SETTLED) {
-        settle(l, way, ns);
+        learn_settle(l, way, ns);
     } else if (dear(ns, l->ns[way])) {
         l->slow_ns = l->slow == 0 || ns < l->slow_ns ? ns : l->slow_ns;
         l->slow += l->slow < SLOW_ONES;
@@ -82,7 +82,7 @@ static void begin_trial(struct learnt *l, enum trial why)
     l->slow = 0;
 }
 
-static int wanted(struct learnt *l)
+static int learn_wanted(struct learnt *l)
 {
     for (int way = 0; way < LEARN_WAYS; way++)
         if (l->seen[way] < SETTLED)
@@ -103,7 +103,7 @@ static int wanted(struct learnt *l)
 
 int MPIR_Learn_next(struct learnt *l)
 {
-    int way = wanted(l);
+    int way = learn_wanted(l);
     l->cold = l->last != way + 1;
     l->last = (uint8_t)(way + 1);
     return way;

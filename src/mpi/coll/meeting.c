@@ -17,7 +17,7 @@
 #include "nodes.h"
 #include "steps.h"
 
-static struct coll_meeting *first_of(const MPIR_Comm *comm)
+static struct coll_meeting *meeting_first_of(const MPIR_Comm *comm)
 {
     return comm->meetings.first;
 }
@@ -70,7 +70,7 @@ void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 {
     (void)MPIR_Coll_team_given(
         comm); /* where the others may be to find out whether they agree on all they need */
-    if (!first_of(comm) && !comm->facts.asked) {
+    if (!meeting_first_of(comm) && !comm->facts.asked) {
         say_refused(comm, comm->coll_seq);
         return;
     }
@@ -80,7 +80,7 @@ void MPIR_Coll_team_give_up(MPIR_Comm *comm)
 
 void MPIR_Coll_meeting_absent(MPIR_Comm *comm, uint32_t when)
 {
-    if (!first_of(comm) && !comm->facts.asked) {
+    if (!meeting_first_of(comm) && !comm->facts.asked) {
         say_absent(comm, when);
         return;
     }
@@ -100,19 +100,19 @@ static void all_over(MPIR_Comm *comm)
 
 void MPIR_Coll_meetings_heard(MPIR_Comm *comm)
 {
-    if (!first_of(comm) && !comm->facts.asked)
+    if (!meeting_first_of(comm) && !comm->facts.asked)
         all_over(comm);
 }
 
 void MPIR_Coll_meetings_end(MPIR_Comm *comm)
 {
-    while (first_of(comm))
+    while (meeting_first_of(comm))
         MPID_DeviceCheck(MPID_BLOCKING);
 }
 
 /* ---- Carrying out ---- */
 
-static void leave(struct coll_meeting *m)
+static void meeting_leave(struct coll_meeting *m)
 {
     MPIR_Comm *comm = m->call->comm;
     comm->meetings.first = m->next;
@@ -122,7 +122,7 @@ static void leave(struct coll_meeting *m)
         all_over(comm);
 }
 
-static void run(const struct coll_meeting *m, enum coll_turn turn)
+static void meeting_run(const struct coll_meeting *m, enum coll_turn turn)
 {
     m->call->st->turn = turn;
     m->row->run(m->call);
@@ -130,12 +130,12 @@ static void run(const struct coll_meeting *m, enum coll_turn turn)
 }
 
 /* False: the team is broken, or (in all processes) there is no memory to show so much. */
-static bool come(struct coll_meeting *m)
+static bool meeting_come(struct coll_meeting *m)
 {
     struct coll *c = m->call;
     if (!MPID_Team_own(&c->comm->adi, c->room))
         return false;
-    run(m, COLL_TURN_COMES);
+    meeting_run(m, COLL_TURN_COMES);
     if (c->st->team_broke)
         MPIR_Coll_team_lost(c->comm);
     return !c->st->team_broke;
@@ -145,11 +145,11 @@ static enum coll_met go_by_meeting(struct coll_meeting *m)
 {
     bool comes = !m->come;
     m->come = true;
-    if (comes && !come(m))
+    if (comes && !meeting_come(m))
         return COLL_MET_NEVER;
     enum coll_met met = MPIR_Coll_team_look(m->call, comes);
     if (met == COLL_MET)
-        run(m, COLL_TURN_MET);
+        meeting_run(m, COLL_TURN_MET);
     return met;
 }
 
@@ -164,7 +164,7 @@ static enum coll_met go_by_steps(struct coll_meeting *m)
     return st->steps->go_on(st->steps);
 }
 
-static enum coll_met go_on(struct coll_meeting *m)
+static enum coll_met meeting_go_on(struct coll_meeting *m)
 {
     if (!m->come && !coll_uses_team(m->call))
         return COLL_MET_NEVER;
@@ -176,13 +176,13 @@ static enum coll_met go_on(struct coll_meeting *m)
 enum coll_met MPIR_Coll_meeting_go(struct coll_meeting *m)
 {
     struct coll *c = m->call;
-    if (first_of(c->comm) != m)
+    if (meeting_first_of(c->comm) != m)
         return COLL_MET_LATER;
-    enum coll_met met = go_on(m);
+    enum coll_met met = meeting_go_on(m);
     if (met == COLL_MET_NOT || met == COLL_MET_MOVED)
         return met;
     c->st->turn = COLL_TURN_BOTH;
     c->st->team_broke = false;
-    leave(m);
+    meeting_leave(m);
     return met;
 }

@@ -29,7 +29,7 @@ struct neighbors {
 };
 
 /* Also for a process that is mute and plays its part; NULL: there is no memory for it (noted). */
-static void *list(struct coll *c, int64_t bytes)
+static void *neighbor_list(struct coll *c, int64_t bytes)
 {
     struct coll_state *st = c->st;
     int64_t before = st->ntemps + (int64_t)st->used;
@@ -42,7 +42,7 @@ static bool find_neighbors(struct coll *c, struct neighbors *n)
 {
     int kind = MPI_UNDEFINED;
     MPIR_Coll_note(c, MPIR_Topo_degrees(c->comm, &n->in, &n->out));
-    n->sources = list(c, (n->in + n->out) * (int64_t)sizeof *n->sources);
+    n->sources = neighbor_list(c, (n->in + n->out) * (int64_t)sizeof *n->sources);
     if (!n->sources)
         return false;
     n->destinations = n->sources + n->in;
@@ -141,7 +141,7 @@ static int in_order(struct coll *c, const struct neighbors *n, struct edge *e)
 static void few_at_a_time(struct coll *c, const struct neighbors *n, uint32_t limit)
 {
     struct coll_batch b;
-    struct edge *e = list(c, (n->in + n->out) * (int64_t)sizeof *e);
+    struct edge *e = neighbor_list(c, (n->in + n->out) * (int64_t)sizeof *e);
     if (!e)
         return;
     int nedges = in_order(c, n, e);
@@ -175,7 +175,7 @@ static void in_turn(struct coll *c)
 
 /* ---- Costs; s->elements is the number of neighbors, s->bytes what each of them gets -------------------------------------- */
 
-static struct coll_cost linear_cost(const struct coll_size *s)
+static struct coll_cost neighbor_linear_cost(const struct coll_size *s)
 {
     double n = (double)s->elements, batches = 2 * n / COLL_BATCH + 1, bytes = n * (double)s->bytes;
     return (struct coll_cost){ .rounds = batches,
@@ -194,13 +194,13 @@ static struct coll_cost in_turn_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_neighbor_allgather_algs[] = {
-    { "linear", 0, linear_cost, linear },
+    { "linear", 0, neighbor_linear_cost, linear },
     { "in_turn", 0, in_turn_cost, in_turn },
     { 0 },
 };
 
 const struct coll_alg MPIR_Coll_neighbor_alltoall_algs[] = {
-    { "linear", 0, linear_cost, linear },
+    { "linear", 0, neighbor_linear_cost, linear },
     { "in_turn", 0, in_turn_cost, in_turn },
     { 0 },
 };

@@ -9,7 +9,7 @@
 
 /* ---- What is kept ------------------------------------------------------------------------------------------------- */
 
-static void release(MPIR_Comm *comm)
+static void nodes_release(MPIR_Comm *comm)
 {
     if (comm)
         MPIR_Comm_release(comm);
@@ -22,8 +22,8 @@ void MPIR_Coll_nodes_free(MPIR_Comm *comm)
     comm->nodes_asked = false;
     if (!n)
         return;
-    release(n->node);
-    release(n->leaders);
+    nodes_release(n->node);
+    nodes_release(n->leaders);
     free(n);
 }
 
@@ -89,7 +89,7 @@ static struct MPIR_Nodes *surveyed(const MPIR_Comm *comm)
 }
 
 /* Those on this node, or the leaders. */
-static int group_of(const MPIR_Comm *comm, const struct MPIR_Nodes *n, bool leaders, MPIR_Group **group)
+static int nodes_group_of(const MPIR_Comm *comm, const struct MPIR_Nodes *n, bool leaders, MPIR_Group **group)
 {
     int32_t m = leaders ? n->nodes : n->row[n->mine].members, k = 0;
     int32_t *granks = malloc((size_t)m * sizeof *granks);
@@ -127,9 +127,9 @@ void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm, int tag
         err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the nodes of a communicator");
     bool composed = !err && m->nodes->most > 1;
     if (composed)
-        err = group_of(comm, m->nodes, false, &groups[PART_NODE]);
+        err = nodes_group_of(comm, m->nodes, false, &groups[PART_NODE]);
     if (composed && !err && m->nodes->row[m->nodes->mine].first == comm->adi.rank)
-        err = group_of(comm, m->nodes, true, &groups[PART_LEADERS]);
+        err = nodes_group_of(comm, m->nodes, true, &groups[PART_LEADERS]);
     m->parts = MPIR_Parts_begin(comm, tag, groups, err);
     for (int i = 0; i < MPIR_PARTS; i++)
         if (groups[i])
@@ -139,7 +139,7 @@ void MPIR_Coll_nodes_begin(struct coll_nodes_making *m, MPIR_Comm *comm, int tag
 }
 
 /* Its messages belong to calls of comm, whose parts have the same tag; or of an intercommunicator, if comm is its local group (MPIR_Inter_within). */
-static void follow(MPIR_Comm *part, const MPIR_Comm *comm, bool local)
+static void nodes_follow(MPIR_Comm *part, const MPIR_Comm *comm, bool local)
 {
     int of = local ? MPID_CONTEXT_PT2PT : MPID_CONTEXT_COLL;
     MPID_Refused_with(&part->adi, MPIR_Comm_context(part, MPID_CONTEXT_PT2PT), MPIR_Comm_context(comm, of));
@@ -153,9 +153,9 @@ static void take_parts(struct coll_nodes_making *m, MPIR_Comm *comm, MPIR_Comm *
     comm->nodes = m->nodes;
     comm->nodes->node = node;
     comm->nodes->leaders = leaders;
-    follow(node, comm, m->tag == COLL_TAG_NODES);
+    nodes_follow(node, comm, m->tag == COLL_TAG_NODES);
     if (leaders) {
-        follow(leaders, comm, m->tag == COLL_TAG_NODES);
+        nodes_follow(leaders, comm, m->tag == COLL_TAG_NODES);
         leaders->apart = true;
         leaders->team = MPIR_TEAM_NONE;
     }
@@ -293,7 +293,7 @@ static void part(struct coll *c, MPIR_Comm *comm, struct coll p)
     }
 }
 
-static struct coll whole(const struct coll *c, enum coll_kind kind, int root, const void *in, void *out)
+static struct coll nodes_whole(const struct coll *c, enum coll_kind kind, int root, const void *in, void *out)
 {
     return (struct coll){ .kind = kind,
                           .root = root,
@@ -385,7 +385,7 @@ static void node_starts(const struct coll *c, int64_t count, int64_t *at)
     }
 }
 
-static void move(const MPIR_Datatype *type, const void *from, void *to, int64_t count)
+static void nodes_move(const MPIR_Datatype *type, const void *from, void *to, int64_t count)
 {
     MPID_Copy(from, count, &type->adi, to, count, &type->adi, count * type->adi.size);
 }
@@ -401,9 +401,9 @@ static void reorder(struct coll *c, void *arg)
         int64_t count = length_of(c, o->count, r), *at = &o->at[node_of(c, r)];
         char *by_rank = coll_at(o->by_rank, place, o->type), *by_node = coll_at(o->by_node, *at, o->type);
         if (o->to_nodes)
-            move(o->type, by_rank, by_node, count);
+            nodes_move(o->type, by_rank, by_node, count);
         else
-            move(o->type, by_node, by_rank, count);
+            nodes_move(o->type, by_node, by_rank, count);
         place += count;
         *at += count;
     }
@@ -435,11 +435,11 @@ void MPIR_Coll_nodes_bcast(struct coll *c)
     struct MPIR_Nodes *n = c->comm->nodes;
     int32_t from = node_of(c, c->root);
     if (n->mine == from)
-        part(c, n->node, whole(c, COLL_BCAST, rank_on_node(c, c->root), NULL, c->rbuf));
+        part(c, n->node, nodes_whole(c, COLL_BCAST, rank_on_node(c, c->root), NULL, c->rbuf));
     if (n->leaders)
-        part(c, n->leaders, whole(c, COLL_BCAST, from, NULL, c->rbuf));
+        part(c, n->leaders, nodes_whole(c, COLL_BCAST, from, NULL, c->rbuf));
     if (n->mine != from)
-        part(c, n->node, whole(c, COLL_BCAST, 0, NULL, c->rbuf));
+        part(c, n->node, nodes_whole(c, COLL_BCAST, 0, NULL, c->rbuf));
 }
 
 /* Nobody waits for the root: a root beside its leader gets everything from its node, whose leader brings what the other nodes have.  Where
@@ -452,17 +452,17 @@ void MPIR_Coll_nodes_reduce(struct coll *c)
     void *result = n->leaders ? at_root ? c->rbuf : MPIR_Coll_temp(c, c->rcount, c->rtype) : c->rbuf;
     const void *own = coll_in_place(c->sbuf) && !n->leaders ? c->rbuf : c->sbuf;
     if (!root_last)
-        part(c, n->node, whole(c, COLL_REDUCE, 0, own, result));
+        part(c, n->node, nodes_whole(c, COLL_REDUCE, 0, own, result));
     if (n->leaders)
         part(c, n->leaders,
-             whole(c, COLL_REDUCE, to,
-                   root_last       ? c->sbuf
-                   : n->mine == to ? MPI_IN_PLACE
-                                   : result,
-                   result));
+             nodes_whole(c, COLL_REDUCE, to,
+                         root_last       ? c->sbuf
+                         : n->mine == to ? MPI_IN_PLACE
+                                         : result,
+                         result));
     struct coll p = messages(c, n->node);
     if (root_last)
-        part(c, n->node, whole(c, COLL_REDUCE, root, n->leaders ? result : c->sbuf, c->rbuf));
+        part(c, n->node, nodes_whole(c, COLL_REDUCE, root, n->leaders ? result : c->sbuf, c->rbuf));
     else if (root != 0 && n->leaders)
         MPIR_Coll_send(&p, result, c->rcount, c->rtype, root);
     else if (root != 0 && at_root)
@@ -473,10 +473,10 @@ void MPIR_Coll_nodes_allreduce(struct coll *c)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
     const void *in = coll_in_place(c->sbuf) && !n->leaders ? c->rbuf : c->sbuf;
-    part(c, n->node, whole(c, COLL_REDUCE, 0, in, n->leaders ? c->rbuf : NULL));
+    part(c, n->node, nodes_whole(c, COLL_REDUCE, 0, in, n->leaders ? c->rbuf : NULL));
     if (n->leaders)
-        part(c, n->leaders, whole(c, COLL_ALLREDUCE, 0, MPI_IN_PLACE, c->rbuf));
-    part(c, n->node, whole(c, COLL_BCAST, 0, NULL, c->rbuf));
+        part(c, n->leaders, nodes_whole(c, COLL_ALLREDUCE, 0, MPI_IN_PLACE, c->rbuf));
+    part(c, n->node, nodes_whole(c, COLL_BCAST, 0, NULL, c->rbuf));
 }
 
 /* Blocks of a rooted collective, as this process has them: `count` elements of `type` each, node by node. */
@@ -659,7 +659,7 @@ void MPIR_Coll_nodes_allgather(struct coll *c)
                             .rdispls = { counts + n->nodes, true },
                             .rtype = c->rtype });
     }
-    struct coll down = whole(c, COLL_BCAST, 0, NULL, all);
+    struct coll down = nodes_whole(c, COLL_BCAST, 0, NULL, all);
     down.rcount = c->size * c->rcount;
     part(c, n->node, down);
     if (!n->blocks)
@@ -798,7 +798,7 @@ static int64_t here_before(const struct coll *c, int32_t members)
 static void show_all(struct coll *c, void *all, int64_t elements)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
-    struct coll p = whole(c, COLL_BCAST, 0, NULL, all);
+    struct coll p = nodes_whole(c, COLL_BCAST, 0, NULL, all);
     int64_t at = here_before(c, n->node->adi.rank), mine = length_of(c, BY_RCOUNTS, c->rank);
     p.rcount = elements;
     part(c, n->node, p);
@@ -810,7 +810,7 @@ static void among_leaders(struct coll *c, const void *all, void *ours)
 {
     struct MPIR_Nodes *n = c->comm->nodes;
     int64_t *counts = MPIR_Coll_must_have(c, (int64_t)sizeof *counts * n->nodes);
-    struct coll p = whole(c, COLL_REDUCE_SCATTER, 0, all, ours);
+    struct coll p = nodes_whole(c, COLL_REDUCE_SCATTER, 0, all, ours);
     node_lengths(c, BY_RCOUNTS, counts);
     p.rcounts = (MPIR_Counts){ counts, true };
     part(c, n->leaders, p);
@@ -828,7 +828,7 @@ void MPIR_Coll_nodes_reduce_scatter(struct coll *c)
         all = MPIR_Coll_temp(c, total, c->rtype);
     if (n->leaders || is_short)
         ours = MPIR_Coll_temp(c, here, c->rtype);
-    struct coll p = whole(c, COLL_REDUCE, 0, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, all);
+    struct coll p = nodes_whole(c, COLL_REDUCE, 0, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, all);
     p.rcount = total;
     part(c, n->node, p);
     if (n->leaders && !n->blocks) {
@@ -867,16 +867,16 @@ static bool before_node(struct coll *c, void *sum, void **before)
                            members - 1);
     }
     if (n->leaders)
-        part(c, n->leaders, whole(c, COLL_EXSCAN, 0, sum, *before));
+        part(c, n->leaders, nodes_whole(c, COLL_EXSCAN, 0, sum, *before));
     if (n->mine > 0)
-        part(c, n->node, whole(c, COLL_BCAST, 0, NULL, *before));
+        part(c, n->node, nodes_whole(c, COLL_BCAST, 0, NULL, *before));
     return n->mine > 0;
 }
 
 void MPIR_Coll_nodes_scan(struct coll *c)
 {
     void *before;
-    part(c, c->comm->nodes->node, whole(c, COLL_SCAN, 0, c->sbuf, c->rbuf));
+    part(c, c->comm->nodes->node, nodes_whole(c, COLL_SCAN, 0, c->sbuf, c->rbuf));
     if (before_node(c, c->rbuf, &before))
         MPIR_Coll_combine(c, before, c->rbuf, c->rcount);
 }
@@ -888,7 +888,7 @@ void MPIR_Coll_nodes_exscan(struct coll *c)
     void *before, *sum = MPIR_Coll_temp(c, c->rcount, c->rtype); /* with this rank's own operand */
     MPIR_Coll_copy(c, coll_in_place(c->sbuf) ? c->rbuf : c->sbuf, c->rcount, c->rtype, sum, c->rcount,
                    c->rtype);
-    part(c, n->node, whole(c, COLL_EXSCAN, 0, c->sbuf, c->rbuf));
+    part(c, n->node, nodes_whole(c, COLL_EXSCAN, 0, c->sbuf, c->rbuf));
     if (c->rank > row->first)
         MPIR_Coll_combine(c, c->rbuf, sum, c->rcount);
     if (!before_node(c, sum, &before))
@@ -910,8 +910,8 @@ struct exchange {
 
 static void block_copy(const struct coll *c, const char *from, int64_t f, char *to, int64_t t, int64_t blocks)
 {
-    move(c->rtype, coll_at(from, f * c->rcount, c->rtype), coll_at(to, t * c->rcount, c->rtype),
-         blocks * c->rcount);
+    nodes_move(c->rtype, coll_at(from, f * c->rcount, c->rtype), coll_at(to, t * c->rcount, c->rtype),
+               blocks * c->rcount);
 }
 
 /* The next rank's node; how many of that there have been. */

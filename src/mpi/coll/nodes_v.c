@@ -16,7 +16,7 @@
 #include "sched.h"
 #include <string.h>
 
-static bool is_here(const struct coll *c, int32_t rank)
+static bool nodes_v_is_here(const struct coll *c, int32_t rank)
 {
     return MPIR_Coll_node_of(c->comm, rank) == c->comm->nodes->mine;
 }
@@ -99,7 +99,7 @@ static void expect_all(struct coll *c, void *arg)
     g->heap.used = 0;
     for (int32_t i = 0; i < c->size && !c->st->mute; i++) {
         struct coll_block b = MPIR_Coll_rblock(c, i);
-        g->came[i] = is_here(c, i);
+        g->came[i] = nodes_v_is_here(c, i);
         g->straight[i] = !g->came[i] && is_long(&b, MPIR_Packed_limit(c->size));
     }
 }
@@ -129,7 +129,7 @@ static void unpack_all(struct coll *c, void *arg)
 static bool comes_first(const struct coll *c, int32_t i)
 {
     struct coll_block to = MPIR_Coll_rblock(c, i);
-    return !is_here(c, i) && is_long(&to, MPIR_Packed_limit(c->size)) && apart(c, i);
+    return !nodes_v_is_here(c, i) && is_long(&to, MPIR_Packed_limit(c->size)) && apart(c, i);
 }
 
 /* Of the first ranks so many that none of them has to be waited for before the records.  Returns the rank behind them. */
@@ -171,7 +171,7 @@ static void gather_at_root(struct coll *c, struct gathering *g)
     MPIR_Coll_call(c, unpack_all, g);
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block to = MPIR_Coll_rblock(c, i);
-        if (is_here(c, i) || (i < begun && comes_first(c, i)))
+        if (nodes_v_is_here(c, i) || (i < begun && comes_first(c, i)))
             continue;
         if (!mute)
             MPIR_Coll_batch_recv_if(&b, &g->straight[i], to.buf, to.count, to.type, i);
@@ -211,7 +211,7 @@ void MPIR_Coll_nodes_gatherv(struct coll *c)
     struct gathering *g = MPIR_Coll_temp(c, sizeof *g, coll_bytes());
     if (c->rank == c->root)
         gather_at_root(c, g);
-    else if (!is_here(c, c->root))
+    else if (!nodes_v_is_here(c, c->root))
         gather_from_afar(c, g);
     else if (c->scount * c->stype->adi.size > 0)
         MPIR_Coll_send(c, c->sbuf, c->scount, c->stype, c->root);
@@ -237,7 +237,7 @@ static void pack(struct coll *c, void *arg)
     memset(s->parts, 0, (size_t)n->nodes * sizeof *s->parts);
     for (int32_t r = 0; r < c->size; r++) {
         struct coll_block b = MPIR_Coll_sblock(c, r);
-        if (!is_here(c, r))
+        if (!nodes_v_is_here(c, r))
             s->parts[MPIR_Coll_node_of(c->comm, r)].used +=
                 MPIR_Packed_room(is_long(&b, limit) ? STRAIGHT : packed_bytes(&b));
     }
@@ -248,7 +248,7 @@ static void pack(struct coll *c, void *arg)
         s->parts[i].used = 0;
     }
     for (int32_t r = 0; r < c->size; r++)
-        if (!is_here(c, r))
+        if (!nodes_v_is_here(c, r))
             MPIR_Packed_put(c, &s->parts[MPIR_Coll_node_of(c->comm, r)], r, MPIR_Coll_sblock(c, r), limit);
 }
 
@@ -303,7 +303,7 @@ static void scatter_at_root(struct coll *c, struct scattering *s)
     }
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block to = MPIR_Coll_sblock(c, i);
-        bool here = is_here(c, i);
+        bool here = nodes_v_is_here(c, i);
         if (i != c->rank && (here ? !coll_empty(&to) : is_long(&to, limit)))
             MPIR_Coll_batch_send(&b, to.buf, to.count, to.type, i);
     }
@@ -344,7 +344,7 @@ void MPIR_Coll_nodes_scatterv(struct coll *c)
     *s = (struct scattering){ 0 };
     if (c->rank == c->root)
         scatter_at_root(c, s);
-    else if (!is_here(c, c->root))
+    else if (!nodes_v_is_here(c, c->root))
         scatter_to_afar(c, s);
     else if (c->rcount * c->rtype->adi.size > 0)
         MPIR_Coll_recv(c, c->rbuf, c->rcount, c->rtype, c->root);
@@ -387,7 +387,7 @@ static void begin_exchange(struct coll *c, void *arg)
         return;
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block b = MPIR_Coll_rblock(c, i);
-        bool here = is_here(c, i);
+        bool here = nodes_v_is_here(c, i);
         e->came[i] = here || coll_empty(&b);
         e->straight[i] = !here && is_long(&b, limit_between(c));
     }
@@ -407,7 +407,7 @@ static void put_far(struct coll *c, struct coll_heap *h)
 {
     for (int32_t i = 0; i < c->size; i++) {
         struct coll_block b = MPIR_Coll_sblock(c, i);
-        if (!coll_empty(&b) && !is_here(c, i))
+        if (!coll_empty(&b) && !nodes_v_is_here(c, i))
             MPIR_Packed_put(c, h, i, b, limit_between(c));
     }
 }
@@ -533,12 +533,12 @@ static void exchange_straight(struct coll *c, struct coll_batch *b, struct excha
     for (int64_t k = 1; k < p; k++) {
         int to = (int)((c->rank + k) % p), from = (int)((c->rank - k + p) % p);
         struct coll_block s = MPIR_Coll_sblock(c, to), d = MPIR_Coll_rblock(c, from);
-        bool from_here = is_here(c, from);
+        bool from_here = nodes_v_is_here(c, from);
         if (from_here ? !coll_empty(&d) : mute && is_long(&d, limit))
             MPIR_Coll_batch_recv(b, d.buf, d.count, d.type, from);
         else if (!from_here && !mute)
             MPIR_Coll_batch_recv_if(b, &e->straight[from], d.buf, d.count, d.type, from);
-        if (is_here(c, to) ? !coll_empty(&s) : is_long(&s, limit))
+        if (nodes_v_is_here(c, to) ? !coll_empty(&s) : is_long(&s, limit))
             MPIR_Coll_batch_send(b, s.buf, s.count, s.type, to);
     }
 }

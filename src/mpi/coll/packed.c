@@ -93,7 +93,7 @@ static void make_heap(struct coll *c, struct coll_heap *h, int64_t ranks)
     MPIR_Packed_make(c, h, ranks, limit(c->size));
 }
 
-static void put(struct coll *c, struct coll_heap *h, int64_t v, struct coll_block b)
+static void packed_put(struct coll *c, struct coll_heap *h, int64_t v, struct coll_block b)
 {
     MPIR_Packed_put(c, h, v, b, limit(c->size));
 }
@@ -105,7 +105,7 @@ struct gathering {
     bool *straight; /* at the root, of each rank: is its block to come straight? */
 };
 
-static void collect(struct coll *c, void *arg, int64_t child, int64_t span)
+static void packed_collect(struct coll *c, void *arg, int64_t child, int64_t span)
 {
     (void)span;
     MPIR_Coll_recv_heap(c, &((struct gathering *)arg)->heap, coll_real(c, c->root, child));
@@ -117,8 +117,8 @@ static void put_own(struct coll *c, void *arg)
     if (c->st->mute)
         return;
     g->heap.used = 0;
-    put(c, &g->heap, coll_vrank(c, c->root),
-        (struct coll_block){ (void *)(uintptr_t)c->sbuf, c->scount, c->stype });
+    packed_put(c, &g->heap, coll_vrank(c, c->root),
+               (struct coll_block){ (void *)(uintptr_t)c->sbuf, c->scount, c->stype });
 }
 
 /* What the root thinks before it has heard anything: nobody has said that nothing comes. */
@@ -157,7 +157,7 @@ static void gather_at_root(struct coll *c, struct gathering *g)
     g->straight = MPIR_Coll_temp(c, c->size, coll_bytes());
     bool mute = c->st->mute; /* no memory: `straight` is of no use */
     MPIR_Coll_call(c, expect, g);
-    MPIR_Coll_each_child(c, 0, c->size, 2, true, collect, g);
+    MPIR_Coll_each_child(c, 0, c->size, 2, true, packed_collect, g);
     MPIR_Coll_call(c, unpack, g);
     coll_batch_begin(&b, c);
     for (int32_t i = 0; i < c->size; i++) {
@@ -183,7 +183,7 @@ void MPIR_Coll_gather_packed(struct coll *c)
         return;
     }
     MPIR_Coll_call(c, put_own, g);
-    MPIR_Coll_each_child(c, v, c->size, 2, true, collect, g);
+    MPIR_Coll_each_child(c, v, c->size, 2, true, packed_collect, g);
     coll_batch_begin(&b, c);
     MPIR_Coll_batch_send_heap(&b, &g->heap, coll_real(c, c->root, t.parent));
     if (c->scount * c->stype->adi.size > limit(c->size))
@@ -212,7 +212,7 @@ static void pack(struct coll *c, void *arg)
     struct scattering *s = arg;
     s->heap.used = 0;
     for (int64_t v = 1; v < c->size && !c->st->mute; v++)
-        put(c, &s->heap, v, MPIR_Coll_sblock(c, coll_real(c, c->root, v)));
+        packed_put(c, &s->heap, v, MPIR_Coll_sblock(c, coll_real(c, c->root, v)));
 }
 
 /* Which records are whose. */

@@ -37,7 +37,7 @@ static struct coll_block given(const struct pieces *p, int32_t to)
     }
 }
 
-static struct coll_block wanted(const struct pieces *p, int32_t from)
+static struct coll_block pieces_wanted(const struct pieces *p, int32_t from)
 {
     const struct coll *c = p->x.c;
     if (c->kind == COLL_SCATTER || c->kind == COLL_SCATTERV)
@@ -69,7 +69,7 @@ static int64_t step_read(int64_t round)
     return round < 0 ? 0 : 2 * (round + 1) + 2;
 }
 
-static bool show(struct pieces *p, int64_t round)
+static bool pieces_show(struct pieces *p, int64_t round)
 {
     const struct coll *c = p->x.c;
     int64_t before = step_read(round - p->x.depth), at;
@@ -88,7 +88,7 @@ static bool show(struct pieces *p, int64_t round)
 static bool read_piece(struct pieces *p, int64_t round, int32_t from)
 {
     const struct coll *c = p->x.c;
-    struct coll_block b = wanted(p, from);
+    struct coll_block b = pieces_wanted(p, from);
     int64_t at, n = piece(p, &b, round, &at);
     if (n > 0 && !MPIR_Steps_wait(&p->x, from, step_shown(round)))
         return false;
@@ -108,12 +108,12 @@ static bool read_others(struct pieces *p, int64_t round)
 }
 
 /* Two units a round: it is shown, and the one before it is read. */
-static bool work(struct coll_steps *x, int64_t unit)
+static bool pieces_work(struct coll_steps *x, int64_t unit)
 {
     struct pieces *p = (struct pieces *)x;
     int64_t round = unit / 2;
     if (unit % 2 == 0)
-        return round == x->rounds || !p->shows || show(p, round);
+        return round == x->rounds || !p->shows || pieces_show(p, round);
     return round == 0 || !p->reads || read_others(p, round - 1);
 }
 
@@ -140,7 +140,7 @@ static const void *readable(const struct pieces *p)
 static void read_block(const struct pieces *p, int32_t from, uint64_t there)
 {
     struct coll *c = p->x.c;
-    struct coll_block b = wanted(p, from);
+    struct coll_block b = pieces_wanted(p, from);
     int64_t n = coll_block_bytes(&b), part = p->x.chunk;
     char *bench = MPID_Steps_bench(&c->comm->adi, c->rank);
     if (b.type->adi.is_contig) {
@@ -167,7 +167,7 @@ static void read_all(const struct pieces *p)
         int32_t from = (c->rank + k) % c->size;
         if (!gives(p, from, c->rank))
             continue;
-        struct coll_block b = wanted(p, from);
+        struct coll_block b = pieces_wanted(p, from);
         read_block(p, from, MPIR_Ways_at(c, from) + (uint64_t)(p->each ? c->rank * coll_block_bytes(&b) : 0));
     }
 }
@@ -197,7 +197,7 @@ static int64_t head_of_told(const struct coll *c)
 }
 
 /* How much this process has for each; may the others read all of it? */
-static bool measure(const struct pieces *p, struct told *t)
+static bool pieces_measure(const struct pieces *p, struct told *t)
 {
     const struct coll *c = p->x.c;
     bool can = !coll_in_place(c->sbuf) || c->kind == COLL_GATHERV;
@@ -233,9 +233,9 @@ static const struct told *told_by(const struct coll *c, int32_t rank)
 }
 
 /* Is what this process wants from `rank` what that one has for it? */
-static bool fits(const struct pieces *p, int32_t rank)
+static bool pieces_fits(const struct pieces *p, int32_t rank)
 {
-    struct coll_block b = wanted(p, rank);
+    struct coll_block b = pieces_wanted(p, rank);
     return coll_block_bytes(&b) == told_by(p->x.c, rank)->block[p->x.c->rank].bytes;
 }
 
@@ -243,7 +243,7 @@ static void take_block(const struct pieces *p, int32_t rank)
 {
     const struct coll *c = p->x.c;
     const struct told *t = told_by(c, rank);
-    struct coll_block b = wanted(p, rank);
+    struct coll_block b = pieces_wanted(p, rank);
     const char *from = blocks_of(t, c->size);
     for (int32_t i = 0; i < c->rank; i++)
         from += t->block[i].bytes;
@@ -258,10 +258,10 @@ static void each_wanted(struct pieces *p, void (*fetch)(const struct pieces *p, 
         int32_t from = (c->rank + k) % c->size;
         if (!gives(p, from, c->rank))
             continue;
-        struct coll_block b = wanted(p, from);
+        struct coll_block b = pieces_wanted(p, from);
         MPIR_Coll_received(c, 0, &(MPIR_Status){ .count = told_by(c, from)->block[c->rank].bytes },
                            coll_block_bytes(&b), from);
-        if (fetch && fits(p, from))
+        if (fetch && pieces_fits(p, from))
             fetch(p, from);
     }
 }
@@ -295,7 +295,7 @@ static bool read_rooms(struct pieces *p)
 }
 
 /* False: by messages, in all alike. */
-static bool tell(const struct pieces *p, int64_t head)
+static bool pieces_tell(const struct pieces *p, int64_t head)
 {
     enum { HERE = 16 << 10 };
     struct coll *c = p->x.c;
@@ -308,7 +308,7 @@ static bool tell(const struct pieces *p, int64_t head)
     struct told *t = measured ? MPIR_Ways_say(c, room, NULL, NULL) : MPIR_Coll_team_own(c, room);
     if (!t)
         return false;
-    bool can = measure(p, t);
+    bool can = pieces_measure(p, t);
     if (measured && can)
         MPIR_Ways_say(c, room, COLL_NOTHING, NULL);
     t->here = c->way == COLL_MEASURED && t->all <= room - head;
@@ -323,7 +323,7 @@ static enum coll_met meet_telling(const struct pieces *p)
     enum coll_met met = c->way == COLL_SHOWN ? COLL_MET : MPIR_Ways_ready(c);
     if (met != COLL_MET)
         return met;
-    if (c->st->turn != COLL_TURN_MET && !tell(p, head_of_told(c)))
+    if (c->st->turn != COLL_TURN_MET && !pieces_tell(p, head_of_told(c)))
         return COLL_MET_NEVER;
     return MPIR_Coll_team_meet_for(c, 0);
 }
@@ -338,7 +338,7 @@ static void take_own(const struct pieces *p)
     if (c->kind == COLL_ALLGATHER || c->kind == COLL_ALLGATHERV || (root >= 0 && c->rank != root) ||
         coll_in_place(c->sbuf) || coll_in_place(c->rbuf))
         return;
-    struct coll_block from = given(p, c->rank), to = wanted(p, c->rank);
+    struct coll_block from = given(p, c->rank), to = pieces_wanted(p, c->rank);
     if (from.type->adi.is_contig && to.type->adi.is_contig &&
         coll_block_bytes(&from) == coll_block_bytes(&to))
         MPIR_Steps_take(&p->x, from.buf, &to, 0, coll_block_bytes(&from));
@@ -360,7 +360,7 @@ static enum stage begin_work(struct pieces *p)
     return SHOWS;
 }
 
-static enum coll_met go_on(struct coll_steps *x)
+static enum coll_met pieces_go_on(struct coll_steps *x)
 {
     struct pieces *p = (struct pieces *)x;
     enum coll_met met = COLL_MET;
@@ -370,7 +370,7 @@ static enum coll_met go_on(struct coll_steps *x)
             p->stage = begin_work(p);
     }
     if (p->stage == SHOWS)
-        met = MPIR_Steps_work(x, 2 * (x->rounds + 1), work);
+        met = MPIR_Steps_work(x, 2 * (x->rounds + 1), pieces_work);
     else if (p->stage == MEETS_AGAIN)
         met = MPIR_Ways_next(x->c, 1);
     if (met != COLL_MET)
@@ -381,7 +381,7 @@ static enum coll_met go_on(struct coll_steps *x)
 }
 
 /* From one, or all, to one, or all. */
-static struct pieces *prepare(struct coll *c, struct pieces *here, int32_t from, int32_t to, bool each)
+static struct pieces *pieces_prepare(struct coll *c, struct pieces *here, int32_t from, int32_t to, bool each)
 {
     struct pieces *p = MPIR_Steps_keep(c, here, sizeof *here);
     p->from = from;
@@ -393,68 +393,68 @@ static struct pieces *prepare(struct coll *c, struct pieces *here, int32_t from,
 }
 
 /* Blocks of at most `longest` bytes. */
-static void exchange(struct pieces *p, int64_t longest, int64_t all)
+static void pieces_exchange(struct pieces *p, int64_t longest, int64_t all)
 {
     struct coll *c = p->x.c;
     int64_t alone = p->from >= 0 || p->to >= 0, others = c->size - 1;
     divide(p, c, longest, alone ? longest * others : p->each ? longest * c->size * others : all * others);
     p->all = all;
-    MPIR_Steps_run(&p->x, go_on);
+    MPIR_Steps_run(&p->x, pieces_go_on);
 }
 
 static void exchange_vectors(struct pieces *p)
 {
     p->vectors = true;
-    MPIR_Steps_run(&p->x, go_on);
+    MPIR_Steps_run(&p->x, pieces_go_on);
 }
 
 void MPIR_Coll_pieces_alltoall(struct coll *c)
 {
-    struct pieces here, *p = prepare(c, &here, -1, -1, true);
+    struct pieces here, *p = pieces_prepare(c, &here, -1, -1, true);
     int64_t block = c->rcount * c->rtype->adi.size;
     bool fit = coll_in_place(c->sbuf) || c->scount * c->stype->adi.size == block;
-    exchange(p, block, fit ? block : -1); /* else messages find out */
+    pieces_exchange(p, block, fit ? block : -1); /* else messages find out */
 }
 
 void MPIR_Coll_pieces_allgather(struct coll *c)
 {
-    struct pieces here, *p = prepare(c, &here, -1, -1, false);
+    struct pieces here, *p = pieces_prepare(c, &here, -1, -1, false);
     int64_t longest = c->rcount, all = c->rcount * c->size, size = c->rtype->adi.size;
     if (c->rcounts.p)
         all = MPIR_Coll_total(c->rcounts, c->size, &longest);
-    exchange(p, longest * size, all * size);
+    pieces_exchange(p, longest * size, all * size);
 }
 
 void MPIR_Coll_pieces_gather(struct coll *c)
 {
-    struct pieces here, *p = prepare(c, &here, -1, c->root, false);
+    struct pieces here, *p = pieces_prepare(c, &here, -1, c->root, false);
     int64_t block = c->rank == c->root ? c->rcount * c->rtype->adi.size : c->scount * c->stype->adi.size;
-    exchange(p, block, block);
+    pieces_exchange(p, block, block);
 }
 
 void MPIR_Coll_pieces_scatter(struct coll *c)
 {
-    struct pieces here, *p = prepare(c, &here, c->root, -1, true);
+    struct pieces here, *p = pieces_prepare(c, &here, c->root, -1, true);
     int64_t block = c->rank == c->root ? c->scount * c->stype->adi.size : c->rcount * c->rtype->adi.size;
-    exchange(p, block, block);
+    pieces_exchange(p, block, block);
 }
 
 void MPIR_Coll_pieces_alltoallv(struct coll *c)
 {
     struct pieces here;
-    exchange_vectors(prepare(c, &here, -1, -1, true));
+    exchange_vectors(pieces_prepare(c, &here, -1, -1, true));
 }
 
 void MPIR_Coll_pieces_gatherv(struct coll *c)
 {
     struct pieces here;
-    exchange_vectors(prepare(c, &here, -1, c->root, false));
+    exchange_vectors(pieces_prepare(c, &here, -1, c->root, false));
 }
 
 void MPIR_Coll_pieces_scatterv(struct coll *c)
 {
     struct pieces here;
-    exchange_vectors(prepare(c, &here, c->root, -1, true));
+    exchange_vectors(pieces_prepare(c, &here, c->root, -1, true));
 }
 
 /* ---- Costs ---- */

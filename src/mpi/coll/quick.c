@@ -17,7 +17,7 @@ void MPIR_Coll_quick_ready(MPIR_Comm *comm)
 }
 
 /* A call of the same number by the long way has the same number.  bytes: of the call, as the choice would have them. */
-static bool meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room, int64_t bytes, uint32_t digest)
+static bool quick_meet(MPIR_Comm *comm, enum coll_kind kind, int64_t room, int64_t bytes, uint32_t digest)
 {
     uint64_t words = MPIR_Coll_words(comm->coll_roots, kind, 0, digest);
     (void)MPIR_Comm_next_tag(comm);
@@ -40,7 +40,7 @@ static inline bool may(const MPIR_Comm *comm)
 
 bool MPIR_Coll_quick_barrier(MPIR_Comm *comm)
 {
-    return may(comm) && meet(comm, COLL_BARRIER, 0, 0, 0);
+    return may(comm) && quick_meet(comm, COLL_BARRIER, 0, 0, 0);
 }
 
 static inline void copy_few(void *to, const void *from, int64_t bytes)
@@ -82,7 +82,7 @@ bool MPIR_Coll_quick_allreduce(const void *sbuf, void *rbuf, MPI_Count count, MP
     if (!loop)
         return false;
     copy_few(MPID_Team_own(&comm->adi, bytes), coll_in_place(sbuf) ? rbuf : sbuf, bytes);
-    if (!meet(comm, COLL_ALLREDUCE, bytes, bytes, digest))
+    if (!quick_meet(comm, COLL_ALLREDUCE, bytes, bytes, digest))
         return false;
     const void *with = MPID_Team_room(&comm->adi, comm->adi.size - 1);
     for (int32_t i = comm->adi.size - 2; i >= 0; i--, with = rbuf)
@@ -106,7 +106,7 @@ bool MPIR_Coll_quick_allgather(const void *sbuf, MPI_Count scount, MPIR_Datatype
         return false;
     char *to = rbuf;
     copy_few(MPID_Team_own(&comm->adi, bytes), in_place ? to + comm->adi.rank * bytes : sbuf, bytes);
-    if (!meet(comm, COLL_ALLGATHER, bytes, bytes * comm->adi.size, 0))
+    if (!quick_meet(comm, COLL_ALLGATHER, bytes, bytes * comm->adi.size, 0))
         return false;
     for (int32_t i = 0; i < comm->adi.size; i++)
         copy_few(to + i * bytes, MPID_Team_room(&comm->adi, i), bytes);

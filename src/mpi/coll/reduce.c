@@ -62,12 +62,12 @@ static const void *input(const struct coll *c)
     return coll_in_place(c->sbuf) ? c->rbuf : c->sbuf;
 }
 
-static void binomial(struct coll *c)
+static void reduce_binomial(struct coll *c)
 {
     MPIR_Coll_reduce_tree(c, input(c), c->rbuf, c->rcount, c->root, 2);
 }
 
-static void wide(struct coll *c)
+static void reduce_wide(struct coll *c)
 {
     MPIR_Coll_reduce_tree(c, input(c), c->rbuf, c->rcount, c->root, COLL_WIDE);
 }
@@ -88,7 +88,7 @@ static struct coll_cost binomial_cost(const struct coll_size *s)
     return MPIR_Coll_tree_cost(s, 2, 1, (double)s->bytes);
 }
 
-static struct coll_cost wide_cost(const struct coll_size *s)
+static struct coll_cost reduce_wide_cost(const struct coll_size *s)
 {
     return MPIR_Coll_tree_cost(s, COLL_WIDE, 1, (double)s->bytes);
 }
@@ -101,8 +101,8 @@ static struct coll_cost halving_cost(const struct coll_size *s)
 const struct coll_alg MPIR_Coll_reduce_algs[] = {
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_ORDER, MPIR_Coll_nodes_down_cost, MPIR_Coll_nodes_reduce },
-    { "binomial", COLL_TREE, binomial_cost, binomial },
-    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
+    { "binomial", COLL_TREE, binomial_cost, reduce_binomial },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, reduce_wide_cost, reduce_wide },
     { "halving", COLL_NEEDS_SPREAD | COLL_NEAR_FIRST | COLL_NEIGHBORS, halving_cost, halving },
     { 0 },
 };

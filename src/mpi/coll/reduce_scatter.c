@@ -4,7 +4,7 @@
 #include "coll.h"
 #include "nodes.h"
 
-static int64_t length(const struct coll *c, int64_t i)
+static int64_t reduce_scatter_length(const struct coll *c, int64_t i)
 {
     return c->rcounts.p ? MPIR_counts_get(c->rcounts, i) : c->rcount;
 }
@@ -32,19 +32,20 @@ void MPIR_Coll_hand_out(struct coll *c, const void *all)
     struct coll_batch b;
     int64_t at = 0;
     if (c->rank != 0) {
-        if (length(c, c->rank) > 0)
-            MPIR_Coll_recv(c, c->rbuf, length(c, c->rank), c->rtype, 0);
+        if (reduce_scatter_length(c, c->rank) > 0)
+            MPIR_Coll_recv(c, c->rbuf, reduce_scatter_length(c, c->rank), c->rtype, 0);
         return;
     }
     coll_batch_begin(&b, c);
-    for (int32_t i = 0; i < c->size; at += length(c, i++))
-        if (i != 0 && length(c, i) > 0)
-            MPIR_Coll_batch_send(&b, coll_at(all, at, c->rtype), length(c, i), c->rtype, i);
-    MPIR_Coll_copy(c, all, length(c, 0), c->rtype, c->rbuf, length(c, 0), c->rtype);
+    for (int32_t i = 0; i < c->size; at += reduce_scatter_length(c, i++))
+        if (i != 0 && reduce_scatter_length(c, i) > 0)
+            MPIR_Coll_batch_send(&b, coll_at(all, at, c->rtype), reduce_scatter_length(c, i), c->rtype, i);
+    MPIR_Coll_copy(c, all, reduce_scatter_length(c, 0), c->rtype, c->rbuf, reduce_scatter_length(c, 0),
+                   c->rtype);
     MPIR_Coll_batch_end(&b);
 }
 
-static void wide(struct coll *c)
+static void reduce_scatter_wide(struct coll *c)
 {
     int64_t n = MPIR_Coll_lengths(c, 0, c->size);
     void *all = c->rank == 0 ? MPIR_Coll_temp(c, n, c->rtype) : NULL;
@@ -56,16 +57,16 @@ static void wide(struct coll *c)
 
 static void pairwise(struct coll *c)
 {
-    int64_t p = c->size, r = c->rank, mine = length(c, r), at = MPIR_Coll_lengths(c, 0, r);
+    int64_t p = c->size, r = c->rank, mine = reduce_scatter_length(c, r), at = MPIR_Coll_lengths(c, 0, r);
     const void *in = input(c);
     void *acc = coll_in_place(c->sbuf) ? MPIR_Coll_temp(c, mine, c->rtype) : c->rbuf,
          *spare = MPIR_Coll_temp(c, mine, c->rtype);
     MPIR_Coll_copy(c, coll_at(in, at, c->rtype), mine, c->rtype, acc, mine, c->rtype);
     for (int64_t k = 1; k < p; k++) {
         int64_t to = (r + k) % p, from = (r - k + p) % p;
-        at = to == 0 ? 0 : at + length(c, to - 1);
-        MPIR_Coll_sendrecv(c, coll_at(in, at, c->rtype), length(c, to), c->rtype, (int)to, spare, mine,
-                           c->rtype, (int)from);
+        at = to == 0 ? 0 : at + reduce_scatter_length(c, to - 1);
+        MPIR_Coll_sendrecv(c, coll_at(in, at, c->rtype), reduce_scatter_length(c, to), c->rtype, (int)to,
+                           spare, mine, c->rtype, (int)from);
         MPIR_Coll_combine(c, spare, acc, mine);
     }
     MPIR_Coll_copy(c, acc, mine, c->rtype, c->rbuf, mine, c->rtype);
@@ -112,7 +113,7 @@ static void halve(struct coll *c, const struct halves *h, int32_t n)
 static void halving(struct coll *c)
 {
     struct halves h = { .pow2 = 1 };
-    int64_t n = MPIR_Coll_lengths(c, 0, c->size), mine = length(c, c->rank),
+    int64_t n = MPIR_Coll_lengths(c, 0, c->size), mine = reduce_scatter_length(c, c->rank),
             at = MPIR_Coll_lengths(c, 0, c->rank);
     int32_t r = c->rank;
     while (h.pow2 <= c->size / 2)
@@ -132,22 +133,24 @@ static void halving(struct coll *c)
     }
     halve(c, &h, r < 2 * h.rem ? r / 2 : r - h.rem);
     if (r < 2 * h.rem)
-        MPIR_Coll_send(c, coll_at(h.acc, at - length(c, r - 1), c->rtype), length(c, r - 1), c->rtype, r - 1);
+        MPIR_Coll_send(c, coll_at(h.acc, at - reduce_scatter_length(c, r - 1), c->rtype),
+                       reduce_scatter_length(c, r - 1), c->rtype, r - 1);
     MPIR_Coll_copy(c, coll_at(h.acc, at, c->rtype), mine, c->rtype, c->rbuf, mine, c->rtype);
 }
 
 /* ---- At a team: the last to arrive combines for all ------------------------------------------------------------------------ */
 
-static void team(struct coll *c)
+static void reduce_scatter_team(struct coll *c)
 {
     MPIR_Coll_team_put(c, input(c), MPIR_Coll_lengths(c, 0, c->size), c->rtype);
     if (MPIR_Coll_team_meet(c, MPIR_Coll_team_fold))
-        MPIR_Coll_team_result(c, c->size - 1, MPIR_Coll_lengths(c, 0, c->rank), c->rbuf, length(c, c->rank));
+        MPIR_Coll_team_result(c, c->size - 1, MPIR_Coll_lengths(c, 0, c->rank), c->rbuf,
+                              reduce_scatter_length(c, c->rank));
 }
 
 /* ---- Costs; s->bytes is the whole vector --------------------------------------------------------------------------------- */
 
-static struct coll_cost wide_cost(const struct coll_size *s)
+static struct coll_cost reduce_scatter_wide_cost(const struct coll_size *s)
 {
     double n = (double)s->bytes;
     struct coll_cost cost = MPIR_Coll_tree_cost(s, COLL_WIDE, 1, n);
@@ -180,7 +183,7 @@ static struct coll_cost halving_cost(const struct coll_size *s)
 }
 
 const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
-    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, team },
+    { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, reduce_scatter_team },
     { "measured", COLL_NEEDS_STEPS | COLL_BY_MEASURING, MPIR_Coll_slices_cost,
       MPIR_Coll_slices_reduce_scatter },
     { "slices", COLL_NEEDS_STEPS, MPIR_Coll_slices_cost, MPIR_Coll_slices_reduce_scatter },
@@ -189,14 +192,14 @@ const struct coll_alg MPIR_Coll_reduce_scatter_algs[] = {
       MPIR_Coll_nodes_reduce_scatter },
     { "halving", COLL_NEEDS_COMMUTATIVE | COLL_NEAR_FIRST, halving_cost, halving },
     { "pairwise", COLL_NEEDS_COMMUTATIVE | COLL_STRAIGHT, pairwise_cost, pairwise },
-    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, wide_cost, wide },
+    { "wide", COLL_NEIGHBORS | COLL_STRAIGHT, reduce_scatter_wide_cost, reduce_scatter_wide },
     { 0 },
 };
 
 /* The only process's operand is the result. */
 static void alone(struct coll *c)
 {
-    int64_t n = length(c, 0);
+    int64_t n = reduce_scatter_length(c, 0);
     if (!coll_in_place(c->sbuf))
         MPIR_Coll_copy(c, c->sbuf, n, c->rtype, c->rbuf, n, c->rtype);
 }

@@ -37,13 +37,13 @@ static struct doubling begin_doubling(struct coll *c)
 }
 
 /* Fetch the other group's combination into d->theirs. */
-static void exchange(struct coll *c, struct doubling *d, int32_t other)
+static void scan_exchange(struct coll *c, struct doubling *d, int32_t other)
 {
     MPIR_Coll_sendrecv(c, d->group, c->rcount, c->rtype, other, d->theirs, c->rcount, c->rtype, other);
 }
 
 /* The group of the next size; afterwards `theirs` is free. */
-static void grow(struct coll *c, struct doubling *d, int32_t other)
+static void scan_grow(struct coll *c, struct doubling *d, int32_t other)
 {
     if (other < c->rank) {
         MPIR_Coll_combine(c, d->theirs, d->group, c->rcount);
@@ -64,10 +64,10 @@ static void scan_doubling(struct coll *c)
         int32_t other = (int32_t)(c->rank ^ k);
         if (other >= c->size)
             continue;
-        exchange(c, &d, other);
+        scan_exchange(c, &d, other);
         if (other < c->rank)
             MPIR_Coll_combine(c, d.theirs, c->rbuf, c->rcount);
-        grow(c, &d, other);
+        scan_grow(c, &d, other);
     }
 }
 
@@ -97,7 +97,7 @@ static void exscan_doubling(struct coll *c)
         int32_t other = (int32_t)(c->rank ^ k);
         if (other >= c->size)
             continue;
-        exchange(c, &d, other);
+        scan_exchange(c, &d, other);
         if (other < c->rank) {
             if (any)
                 MPIR_Coll_combine(c, d.theirs, c->rbuf, c->rcount);
@@ -105,7 +105,7 @@ static void exscan_doubling(struct coll *c)
                 MPIR_Coll_copy(c, d.theirs, c->rcount, c->rtype, c->rbuf, c->rcount, c->rtype);
             any = true;
         }
-        grow(c, &d, other);
+        scan_grow(c, &d, other);
     }
 }
 
@@ -125,7 +125,7 @@ static void exscan_team(struct coll *c)
         MPIR_Coll_team_result(c, c->rank - 1, 0, c->rbuf, c->rcount);
 }
 
-static struct coll_cost linear_cost(const struct coll_size *s)
+static struct coll_cost scan_linear_cost(const struct coll_size *s)
 {
     double p = s->p, n = (double)s->bytes;
     return (struct coll_cost){ .rounds = p - 1,
@@ -151,7 +151,7 @@ const struct coll_alg MPIR_Coll_scan_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, scan_team },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_scan_cost, MPIR_Coll_nodes_scan },
     { "doubling", COLL_NEAR_FIRST, doubling_cost, scan_doubling },
-    { "linear", COLL_NEIGHBORS | COLL_CHAIN, linear_cost, scan_linear },
+    { "linear", COLL_NEIGHBORS | COLL_CHAIN, scan_linear_cost, scan_linear },
     { 0 },
 };
 
@@ -159,7 +159,7 @@ const struct coll_alg MPIR_Coll_exscan_algs[] = {
     { "team", COLL_NEEDS_TEAM, MPIR_Coll_team_cost, exscan_team },
     { "nodes", COLL_NEEDS_NODES | COLL_NEEDS_BLOCKS, MPIR_Coll_nodes_scan_cost, MPIR_Coll_nodes_exscan },
     { "doubling", COLL_NEAR_FIRST, doubling_cost, exscan_doubling },
-    { "linear", COLL_NEIGHBORS | COLL_CHAIN, linear_cost, exscan_linear },
+    { "linear", COLL_NEIGHBORS | COLL_CHAIN, scan_linear_cost, exscan_linear },
     { 0 },
 };
 

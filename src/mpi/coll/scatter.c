@@ -62,7 +62,7 @@ static void hand_out(struct coll *c, void *arg, int64_t child, int64_t span)
                              c->rcount * span, c->rtype, coll_real(c, c->root, child));
 }
 
-static void binomial(struct coll *c)
+static void scatter_binomial(struct coll *c)
 {
     struct subtree s = { .v = coll_vrank(c, c->root), .blocks = c->rbuf };
     struct coll_tree t = MPIR_Coll_tree_of(s.v, c->size, 2);
@@ -85,7 +85,7 @@ const struct coll_alg MPIR_Coll_scatter_algs[] = {
     { "pieces", COLL_NEEDS_STEPS, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_scatter },
     { "read", COLL_NEEDS_STEPS | COLL_BY_READING, MPIR_Coll_pieces_root_cost, MPIR_Coll_pieces_scatter },
     { "nodes", COLL_NEEDS_NODES, MPIR_Coll_nodes_blocks_cost, MPIR_Coll_nodes_scatter },
-    { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, binomial },
+    { "binomial", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_binomial_cost, scatter_binomial },
     { "linear", COLL_NEIGHBORS | COLL_STRAIGHT, MPIR_Coll_linear_cost, linear },
     { 0 },
 };

@@ -93,7 +93,7 @@ struct coll_sched {
 /* ---- Memory ------------------------------------------------------------------------------------------------------- */
 
 /* An array that begins in the schedule itself; NULL without memory. */
-static void *grow(void *array, void *few, uint32_t n, uint32_t *room, size_t each)
+static void *sched_grow(void *array, void *few, uint32_t n, uint32_t *room, size_t each)
 {
     void *p = array == few ? malloc(2 * *room * each) : realloc(array, 2 * *room * each);
     if (!p)
@@ -104,7 +104,7 @@ static void *grow(void *array, void *few, uint32_t n, uint32_t *room, size_t eac
     return p;
 }
 
-static int no_memory(void)
+static int sched_no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the steps of a collective operation");
 }
@@ -112,7 +112,7 @@ static int no_memory(void)
 static void give_up(struct coll *c)
 {
     c->st->sched->broken = true;
-    MPIR_Coll_note(c, no_memory());
+    MPIR_Coll_note(c, sched_no_memory());
 }
 
 /* A reference to a type, which the steps after this one most probably use, too. */
@@ -125,7 +125,7 @@ static void hold(struct coll *c, MPIR_Datatype *type)
         if (d->types[i - 1] == type)
             return;
     if (d->ntypes == d->types_room) {
-        void *p = grow(d->types, d->few_types, d->ntypes, &d->types_room, sizeof *d->types);
+        void *p = sched_grow(d->types, d->few_types, d->ntypes, &d->types_room, sizeof *d->types);
         if (!p) {
             give_up(c);
             return;
@@ -193,7 +193,7 @@ static int keep_types(struct coll_sched *d)
     d->st.sched = d;
     MPIR_Sched_keep_types(&d->call);
     d->st.sched = NULL;
-    return d->broken ? no_memory() : 0;
+    return d->broken ? sched_no_memory() : 0;
 }
 
 static void destroy(struct coll_sched *d)
@@ -223,7 +223,7 @@ static struct step *next_step(struct coll *c, enum step_kind kind)
     static struct step nowhere;
     struct coll_sched *d = c->st->sched;
     if (d->nsteps == d->steps_room) {
-        void *p = grow(d->steps, d->few_steps, d->nsteps, &d->steps_room, sizeof *d->steps);
+        void *p = sched_grow(d->steps, d->few_steps, d->nsteps, &d->steps_room, sizeof *d->steps);
         if (!p) {
             give_up(c);
             return &nowhere;
@@ -402,7 +402,7 @@ static int note_steps(struct coll_sched *d)
         d->broken = !d->slots;
     }
     d->noted = true;
-    return d->broken ? no_memory() : 0;
+    return d->broken ? sched_no_memory() : 0;
 }
 
 /* ---- Carrying out --------------------------------------------------------------------------------------------------- */
@@ -422,7 +422,7 @@ static bool find_data(const struct step *s, void **buf, int64_t *count)
     return true;
 }
 
-static void begin(struct coll_sched *d, const struct step *s)
+static void sched_begin(struct coll_sched *d, const struct step *s)
 {
     struct slot *slot = &d->slots[s->slot];
     MPIR_Request *r = &slot->watched.request;
@@ -455,7 +455,7 @@ static void received(struct coll_sched *d, const struct step *s, MPIR_Request *r
 }
 
 /* Is the send or receive over? */
-static bool ended(struct coll_sched *d, const struct step *s)
+static bool sched_ended(struct coll_sched *d, const struct step *s)
 {
     struct slot *slot = &d->slots[s->slot];
     MPIR_Request *r = &slot->watched.request;
@@ -478,20 +478,20 @@ static bool take_wait(struct coll_sched *d, const struct step *s)
     const struct step *of = &d->steps[s->count];
     if (s->to && !*(const bool *)s->to && d->slots[of->slot].live)
         MPID_Cancel(&d->slots[of->slot].watched.request);
-    return ended(d, of);
+    return sched_ended(d, of);
 }
 
 /* False: it is not over. */
 static bool take_message(struct coll_sched *d, const struct step *s)
 {
     if (!d->begun)
-        begin(d, s);
-    d->begun = s->at_once && !ended(d, s);
+        sched_begin(d, s);
+    d->begun = s->at_once && !sched_ended(d, s);
     return !d->begun;
 }
 
 /* False: the message it is about is under way. */
-static bool take(struct coll_sched *d, const struct step *s)
+static bool sched_take(struct coll_sched *d, const struct step *s)
 {
     switch (s->kind) {
     default:
@@ -513,7 +513,7 @@ static bool take(struct coll_sched *d, const struct step *s)
     }
 }
 
-static enum MPIR_DRIVE complete(struct coll_sched *d)
+static enum MPIR_DRIVE sched_complete(struct coll_sched *d)
 {
     MPIR_Request *r = d->request;
     if (d->st.err)
@@ -526,16 +526,16 @@ static enum MPIR_DRIVE complete(struct coll_sched *d)
 }
 
 /* Of the message that the step it is at is about. */
-static struct slot *slot_of(struct coll_sched *d)
+static struct slot *sched_slot_of(struct coll_sched *d)
 {
     const struct step *s = &d->steps[d->at];
     return &d->slots[s->kind == STEP_WAIT ? d->steps[s->count].slot : s->slot];
 }
 
 /* Until that is over; false: it is already. */
-static bool sleep_on(struct coll_sched *d)
+static bool sched_sleep_on(struct coll_sched *d)
 {
-    return MPIR_Drive_watch(&d->driven, &slot_of(d)->watched);
+    return MPIR_Drive_watch(&d->driven, &sched_slot_of(d)->watched);
 }
 
 /* Of a call that has begun. */
@@ -621,7 +621,7 @@ void MPIR_Sched_heard(struct MPIR_Driven *driven)
         MPIR_Drive(driven);
 }
 
-static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
+static enum MPIR_DRIVE sched_advance(struct MPIR_Driven *driven)
 {
     struct coll_sched *d = sched_of(driven);
     if (d->meets) {
@@ -629,7 +629,7 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
         if (met == COLL_MET && d->own)
             MPIR_Coll_own_end(d->own, &d->call);
         if (met == COLL_MET)
-            return complete(d);
+            return sched_complete(d);
         if (met != COLL_MET_NEVER)
             return met == COLL_MET_NOT     ? MPIR_DRIVE_WAITS
                    : met == COLL_MET_MOVED ? MPIR_DRIVE_MOVED
@@ -647,11 +647,11 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
             return MPIR_DRIVE_SLEEPS;
     }
     while (d->at < d->nsteps)
-        if (take(d, &d->steps[d->at]))
+        if (sched_take(d, &d->steps[d->at]))
             d->at++;
-        else if (sleep_on(d))
+        else if (sched_sleep_on(d))
             return MPIR_DRIVE_SLEEPS;
-    return complete(d);
+    return sched_complete(d);
 }
 
 /* Is it to be asked again and again? */
@@ -662,7 +662,7 @@ static bool is_driven(enum MPIR_DRIVE what)
 
 static void go(struct coll_sched *d)
 {
-    if (is_driven(advance(&d->driven)))
+    if (is_driven(sched_advance(&d->driven)))
         MPIR_Drive(&d->driven);
 }
 
@@ -683,7 +683,7 @@ static void explain(const MPIR_Request *r)
     *ku_err_last() = ((const struct coll_sched *)r->aux)->st.words;
 }
 
-static int start(MPIR_Request *r)
+static int sched_start(MPIR_Request *r)
 {
     struct coll_sched *d = r->aux;
     d->at = 0;
@@ -713,8 +713,8 @@ const char *MPIR_Coll_name(const struct coll *c, enum coll_form form)
 static const char *parts(MPIR_Request *r, void (*add)(MPIR_Request *message, void *arg), void *arg)
 {
     struct coll_sched *d = r->aux;
-    if (d->noted && !d->meets && d->at < d->nsteps && slot_of(d)->live)
-        add(&slot_of(d)->watched.request, arg);
+    if (d->noted && !d->meets && d->at < d->nsteps && sched_slot_of(d)->live)
+        add(&sched_slot_of(d)->watched.request, arg);
     return MPIR_Coll_name(&d->call,
                           r->obj.flags & MPIR_REQUEST_PERSISTENT ? COLL_PERSISTENT : COLL_NONBLOCKING);
 }
@@ -733,7 +733,7 @@ static bool wait_soon(MPIR_Request *r)
     if (!d->meets || !KU_SINGLE_THREADED || !MPIR_Drive_take(&d->driven))
         return false;
     for (int i = 0; i < LOOKS && is_driven(what); i++)
-        what = advance(&d->driven);
+        what = sched_advance(&d->driven);
     if (is_driven(what))
         MPIR_Drive(&d->driven);
     return what == MPIR_DRIVE_DONE;
@@ -743,15 +743,15 @@ static const struct MPIR_Request_ops ops = { .poll = poll_nothing,
                                              .wait_soon = wait_soon,
                                              .free = free_closure,
                                              .explain = explain,
-                                             .start = start,
+                                             .start = sched_start,
                                              .parts = parts,
                                              .may_go = MPIR_Request_of_collective_may_go,
                                              .copies = copies };
 
-static void init(struct coll_sched *d)
+static void sched_init(struct coll_sched *d)
 {
     d->closure.ops = &ops;
-    d->driven = (struct MPIR_Driven){ .advance = advance };
+    d->driven = (struct MPIR_Driven){ .advance = sched_advance };
     d->request = NULL;
     d->noted = d->broken = d->begun = d->meets = false;
     d->nsteps = d->at = d->ntypes = d->nslots = 0;
@@ -767,24 +767,24 @@ static void init(struct coll_sched *d)
 }
 
 /* A schedule for a call that has begun, with its request.  NULL: *err says why not. */
-static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
+static struct coll_sched *sched_prepare(struct coll *c, MPIR_Comm *comm, int *err)
 {
     struct coll_sched *d = malloc(sizeof *d);
     struct coll_state none;
     if (!d) {
         *err = MPIR_Coll_begin(c, &none, comm);
         if (!*err)
-            *err = no_memory();
+            *err = sched_no_memory();
         return NULL;
     }
-    init(d);
+    sched_init(d);
     d->size = (struct coll_size){ .p = comm->adi.size };
     *err = MPIR_Coll_begin(c, &d->st, comm);
     d->call = *c;
     if (!*err)
         *err = MPIR_Coll_tables[c->kind].describe(&d->call, &d->size);
     if (!*err && !keep_arrays(d))
-        *err = no_memory();
+        *err = sched_no_memory();
     d->size.anywhere = coll_anywhere(&d->call);
     look_at_nodes(d); /* now, when it is the same in all; the steps may be noted later */
     if (d->call.op)
@@ -800,7 +800,7 @@ static struct coll_sched *prepare(struct coll *c, MPIR_Comm *comm, int *err)
     return d;
 }
 
-static int failed(struct coll_sched *d, int err)
+static int sched_failed(struct coll_sched *d, int err)
 {
     d->request->aux = NULL;
     MPIR_Request_release(d->request);
@@ -862,7 +862,7 @@ static int be_mute(struct coll *c, MPIR_Comm *comm)
 }
 
 /* Begin.  What the processes have not agreed on they agree on in the background, and the call goes on when they have. */
-static int join(struct coll_sched *d)
+static int sched_join(struct coll_sched *d)
 {
     MPIR_Comm *comm = d->call.comm;
     bool waits = !d->size.local && !MPIR_Coll_facts_there(&d->call);
@@ -890,19 +890,19 @@ int MPIR_Coll_nonblocking(struct coll *c, MPIR_Comm *comm, MPIR_Request **reques
     int err;
     if (__builtin_expect(MPIR_Coll_muted != 0, 0))
         return be_mute(c, comm);
-    struct coll_sched *d = prepare(c, comm, &err);
+    struct coll_sched *d = sched_prepare(c, comm, &err);
     if (!d)
         return give_up_begun(c, comm, err);
-    err = join(d);
+    err = sched_join(d);
     if (err)
-        return give_up_begun(c, comm, failed(d, err));
+        return give_up_begun(c, comm, sched_failed(d, err));
     go(d);
     *request = d->request;
     return 0;
 }
 
 /* Agree on what it needs, with messages of the call that makes it, whose tag is `tag`; and note its steps. */
-static int make(struct coll_sched *d, int tag)
+static int sched_make(struct coll_sched *d, int tag)
 {
     struct coll asks = d->call;
     asks.tag = tag;
@@ -926,7 +926,7 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
 {
     int err, tag;
     uint32_t after = comm->coll_seq + MPIR_INIT_NUMBERS;
-    struct coll_sched *d = prepare(c, comm, &err);
+    struct coll_sched *d = sched_prepare(c, comm, &err);
     if (!d) {
         comm->coll_seq = after - MPIR_INIT_NUMBERS;
         MPIR_Coll_init_refused(comm, err, MPIR_Coll_name(c, COLL_PERSISTENT));
@@ -934,7 +934,7 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
     }
     tag = d->call.tag;
     d->call.tag = MPIR_COMM_TAGS + (int)(comm->persistent_seq++ & (MPIR_COMM_TAGS - 1));
-    err = make(d, tag);
+    err = sched_make(d, tag);
     comm->coll_seq = after;
     if (err && !MPIR_Refused(comm, MPID_CONTEXT_COLL, tag)) { /* the others may have it, and will start it */
         struct ku_err words = *ku_err_last();
@@ -942,7 +942,7 @@ int MPIR_Coll_persistent(struct coll *c, MPIR_Comm *comm, MPIR_Request **request
         *ku_err_last() = words;
     }
     if (err)
-        return failed(d, err);
+        return sched_failed(d, err);
     d->request->obj.flags |= MPIR_REQUEST_PERSISTENT;
     MPIR_Request_rest(d->request);
     *request = d->request;

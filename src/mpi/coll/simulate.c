@@ -47,7 +47,7 @@ static struct rank *rank;
 static struct line *line; /* of each node */
 static int64_t messages;
 
-static int32_t first_of(int32_t node)
+static int32_t simulate_first_of(int32_t node)
 {
     return (int32_t)coll_part(ranks, nodes, node);
 }
@@ -55,14 +55,14 @@ static int32_t first_of(int32_t node)
 static int32_t node_of(int32_t r)
 {
     int32_t i = (int32_t)((int64_t)r * nodes / ranks);
-    while (i > 0 && first_of(i) > r)
+    while (i > 0 && simulate_first_of(i) > r)
         i--;
-    while (i + 1 < nodes && first_of(i + 1) <= r)
+    while (i + 1 < nodes && simulate_first_of(i + 1) <= r)
         i++;
     return i;
 }
 
-static void make_comm(MPIR_Comm *c, MPIR_Group *group, int32_t r, uint32_t context)
+static void simulate_make_comm(MPIR_Comm *c, MPIR_Group *group, int32_t r, uint32_t context)
 {
     c->adi.obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };
     c->adi.rank = r;
@@ -104,9 +104,9 @@ static struct MPIR_Nodes *make_nodes(int32_t mine)
     n->blocks = true;
     n->by_id = (struct nodes_id *)(n->row + nodes);
     for (int32_t i = 0; i < nodes; i++) {
-        int32_t first = first_of(i);
+        int32_t first = simulate_first_of(i);
         n->row[i] = (struct nodes_row){
-            .id = i, .first = first, .members = first_of(i + 1) - first, .before = first
+            .id = i, .first = first, .members = simulate_first_of(i + 1) - first, .before = first
         };
         n->by_id[i] = (struct nodes_id){ i, i };
     }
@@ -120,23 +120,23 @@ static void make_ranks(void)
     rank = need(calloc((size_t)ranks, sizeof *rank));
     line = need(calloc((size_t)nodes, sizeof *line));
     for (int32_t i = 0; i < nodes; i++)
-        granks[i] = first_of(i);
+        granks[i] = simulate_first_of(i);
     if (MPIR_Group_adopt(nodes, granks, &leaders))
         need(NULL);
     largest = (ranks + nodes - 1) / nodes;
     for (int32_t r = 0; r < ranks; r++) {
-        int32_t i = node_of(r), first = first_of(i);
+        int32_t i = node_of(r), first = simulate_first_of(i);
         if (r == first)
-            here = range(first_of(i + 1) - first, first);
-        make_comm(&rank[r].comm, world, r, WORLD);
+            here = range(simulate_first_of(i + 1) - first, first);
+        simulate_make_comm(&rank[r].comm, world, r, WORLD);
         rank[r].comm.apart = nodes == ranks;
         if (nodes == 1 || nodes == ranks)
             continue;
-        make_comm(&rank[r].node, here, r - first, NODE);
+        simulate_make_comm(&rank[r].node, here, r - first, NODE);
         rank[r].comm.nodes = make_nodes(i);
         rank[r].comm.nodes->node = &rank[r].node;
         if (r == first) {
-            make_comm(&rank[r].leaders, leaders, i, LEADERS);
+            simulate_make_comm(&rank[r].leaders, leaders, i, LEADERS);
             rank[r].leaders.apart = true;
             rank[r].comm.nodes->leaders = &rank[r].leaders;
         }
@@ -187,7 +187,7 @@ static void push(struct message *m)
     way[i] = m;
 }
 
-static struct message *pop(void)
+static struct message *simulate_pop(void)
 {
     struct message *first = way[0], *last = way[--on_way];
     size_t i = 0;
@@ -216,7 +216,7 @@ static double copy_ns(int64_t bytes, const struct coll_rates *rates)
     return (double)bytes / rates->bytes_per_ns / 2;
 }
 
-static void complete(MPIR_Request *r, const struct message *m)
+static void simulate_complete(MPIR_Request *r, const struct message *m)
 {
     struct rank *me = &rank[m->to];
     bool far = node_of(m->from) != node_of(m->to);
@@ -245,7 +245,7 @@ static struct message *take_from(struct message **list, int32_t from, uint32_t c
     return NULL;
 }
 
-static void append(struct message **list, struct message *m)
+static void simulate_append(struct message **list, struct message *m)
 {
     while (*list)
         list = &(*list)->next;
@@ -305,14 +305,14 @@ int __wrap_MPID_Irecv(const struct MPID_Operation *op, MPID_Request request)
     request->aux = NULL;
     atomic_store(&request->is_complete, 0);
     if (m) {
-        complete(request, m);
+        simulate_complete(request, m);
         free(m);
     } else {
         m = need(malloc(sizeof *m));
         *m = (struct message){
             .from = from, .to = (int32_t)(me - rank), .context = op->context_id, .request = request
         };
-        append(&me->posted, m);
+        simulate_append(&me->posted, m);
     }
     return 0;
 }
@@ -363,16 +363,16 @@ static bool moved_on(struct message *m)
 /* The next message gets further, or arrives. */
 static void arrive(void)
 {
-    struct message *m = pop();
+    struct message *m = simulate_pop();
     if (!moved_on(m))
         return;
     struct message *waits = take_from(&rank[m->to].posted, m->from, m->context);
     if (!waits) {
-        append(&rank[m->to].arrived, m);
+        simulate_append(&rank[m->to].arrived, m);
         return;
     }
     MPIR_Request *r = waits->request;
-    complete(r, m);
+    simulate_complete(r, m);
     free(waits);
     free(m);
     if (r->aux) {
@@ -412,7 +412,7 @@ static bool vector(enum coll_kind k)
 }
 
 /* Blocks of a vector form are not all as long, and some are empty. */
-static int64_t length(const struct call *a, int64_t i)
+static int64_t simulate_length(const struct call *a, int64_t i)
 {
     return vector(a->kind) ? (i % 3 == 2 ? 0 : i % 3 == 1 ? a->n : (a->n + 1) / 2) : a->n;
 }
@@ -449,7 +449,7 @@ static int64_t blocks_out(const struct call *a, int32_t r)
     }
 }
 
-static void fill(struct call *a, int32_t r)
+static void simulate_fill(struct call *a, int32_t r)
 {
     int64_t in = blocks_in(a, r) * a->n, out = blocks_out(a, r) * a->n;
     a->in[r] = need(malloc((size_t)(in + 1) * sizeof(int)));
@@ -475,9 +475,9 @@ static struct coll call_of(const struct call *a, int32_t r)
     if (a->kind >= COLL_REDUCE && a->kind <= COLL_EXSCAN)
         c.op = MPIR_Op_predefined(KEEL_MPI_SUM);
     if (a->kind == COLL_GATHERV || a->kind == COLL_ALLGATHERV)
-        c.scount = length(a, r), c.rcount = 0, c.rcounts = counts, c.rdispls = displs;
+        c.scount = simulate_length(a, r), c.rcount = 0, c.rcounts = counts, c.rdispls = displs;
     if (a->kind == COLL_SCATTERV)
-        c.scount = 0, c.scounts = counts, c.sdispls = displs, c.rcount = length(a, r);
+        c.scount = 0, c.scounts = counts, c.sdispls = displs, c.rcount = simulate_length(a, r);
     if (a->kind == COLL_REDUCE_SCATTER)
         c.rcounts = counts;
     if (a->kind == COLL_ALLTOALLV) { /* as long as both ranks' numbers together say */
@@ -493,9 +493,9 @@ static bool wrong(const struct call *a, int32_t r)
     int64_t bad = 0;
     for (int64_t b = 0; b < blocks_out(a, r); b++) {
         int64_t n = a->kind == COLL_ALLTOALLV        ? a->counts[b + r % 3]
-                    : a->kind == COLL_SCATTERV       ? length(a, r)
-                    : a->kind == COLL_REDUCE_SCATTER ? length(a, r)
-                                                     : length(a, b);
+                    : a->kind == COLL_SCATTERV       ? simulate_length(a, r)
+                    : a->kind == COLL_REDUCE_SCATTER ? simulate_length(a, r)
+                                                     : simulate_length(a, b);
         for (int64_t i = 0; i < n; i++) {
             int64_t want = value(b, i), k = b * a->n + i;
             switch (a->kind) {
@@ -552,10 +552,10 @@ static void set_counts(struct call *a)
     a->counts = need(malloc((size_t)(ranks + 3) * sizeof *a->counts));
     a->displs = need(malloc((size_t)ranks * sizeof *a->displs));
     for (int32_t i = 0; i < ranks + 3; i++) /* an alltoallv is symmetric: by (i + r) % 3 */
-        a->counts[i] = length(a, i);
+        a->counts[i] = simulate_length(a, i);
     for (int32_t i = 0; i < ranks; i++) {
         a->displs[i] = a->kind == COLL_REDUCE_SCATTER ? at : i * a->n;
-        at += length(a, i);
+        at += simulate_length(a, i);
     }
 }
 
@@ -566,19 +566,19 @@ struct result {
     int64_t sent, bytes, far, far_bytes; /* most of a rank; of all, between nodes */
 };
 
-static void finish(MPIR_Request *r)
+static void simulate_finish(MPIR_Request *r)
 {
     ((struct MPIR_Closure *)r->aux)->ops->free(r);
     r->aux = NULL;
     MPIR_Request_release(r);
 }
 
-static struct result run(struct call *a, const char *name)
+static struct result simulate_run(struct call *a, const char *name)
 {
     struct result result = { 0 };
     memset(line, 0, (size_t)nodes * sizeof *line);
     for (int32_t r = 0; r < ranks; r++) {
-        fill(a, r);
+        simulate_fill(a, r);
         rank[r].clock = 0;
         rank[r].sent = rank[r].bytes = rank[r].far = rank[r].far_bytes = 0;
     }
@@ -613,7 +613,7 @@ static struct result run(struct call *a, const char *name)
         FAIL("%s of %d ranks on %d nodes, %lld ints: the result is wrong", name, ranks, nodes,
              (long long)a->n);
     for (int32_t r = 0; r < ranks; r++) {
-        finish(a->request[r]);
+        simulate_finish(a->request[r]);
         free(a->in[r]);
         free(a->out[r]);
     }
@@ -657,7 +657,7 @@ struct pair {
     double took, model;
 };
 
-static void least(struct pair *p, double took, double model)
+static void simulate_least(struct pair *p, double took, double model)
 {
     p->took = p->took == 0 || took < p->took ? took : p->took;
     p->model = p->model == 0 || model < p->model ? model : p->model;
@@ -696,7 +696,7 @@ static void table(enum coll_kind kind, int64_t n, int32_t root)
         char name[64];
         snprintf(name, sizeof name, "%s %s", t->name, row->name);
         force(kind, i + 1);
-        struct result r = run(&a, name);
+        struct result r = simulate_run(&a, name);
         r.ns += row->cost(&size).copied / MPIR_Coll_rates(none.cost, false).bytes_per_ns;
         force(kind, 0);
         printf("%-14s %-12s %7d %6d %9lld %9.1f %9.1f %7lld %10lld %9lld %12lld%s\n", t->name, row->name,
@@ -705,7 +705,7 @@ static void table(enum coll_kind kind, int64_t n, int32_t root)
                row == choice ? " chosen" : "");
         if (row == choice)
             chosen = r.ns;
-        least(row->needs & COLL_NEEDS_NODES ? &composed : &flat, r.ns, MPIR_Coll_ns(row, &size));
+        simulate_least(row->needs & COLL_NEEDS_NODES ? &composed : &flat, r.ns, MPIR_Coll_ns(row, &size));
         if (best == 0 || r.ns < best) {
             best = r.ns;
             best_name = row->name;
@@ -724,7 +724,7 @@ static void table(enum coll_kind kind, int64_t n, int32_t root)
     free(a.displs);
 }
 
-static bool wanted(const char *name, int argc, char **argv)
+static bool simulate_wanted(const char *name, int argc, char **argv)
 {
     for (int i = 3; i < argc; i++)
         if (!strcmp(name, argv[i]))
@@ -746,7 +746,7 @@ static void simulate(int argc, char **argv)
     static const int64_t sizes[] = { 2, 256, 16384, 262144 };
     make_ranks();
     for (int kind = 0; kind <= COLL_EXSCAN; kind++) {
-        if (kind == COLL_ALLTOALLW || !wanted(MPIR_Coll_tables[kind].name, argc, argv))
+        if (kind == COLL_ALLTOALLW || !simulate_wanted(MPIR_Coll_tables[kind].name, argc, argv))
             continue;
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes && (i == 0 || kind != COLL_BARRIER); i++)
             if (sizes[i] <= most_ints((enum coll_kind)kind) || kind == COLL_BARRIER)

@@ -33,7 +33,7 @@ struct range {
     int64_t first, n; /* elements */
 };
 
-static int64_t length(const struct coll *c, int64_t i)
+static int64_t slices_length(const struct coll *c, int64_t i)
 {
     return c->rcounts.p ? MPIR_counts_get(c->rcounts, i) : c->rcount;
 }
@@ -43,10 +43,10 @@ static struct range slice(const struct slices *s, int64_t round, int32_t j)
 {
     const struct coll *c = s->x.c;
     if (s->scattered) {
-        int64_t at = 0, from = round * s->most, len = length(c, j);
+        int64_t at = 0, from = round * s->most, len = slices_length(c, j);
         if (c->rcounts.p)
             for (int32_t i = 0; i < j; i++)
-                at += length(c, i);
+                at += slices_length(c, i);
         else
             at = j * c->rcount;
         int64_t n = len - from < s->most ? len - from : s->most;
@@ -91,7 +91,7 @@ static int64_t step_read(int64_t round)
     return round < 0 ? 0 : 3 * (round + 2) + 3;
 }
 
-static bool show(struct slices *s, int64_t round)
+static bool slices_show(struct slices *s, int64_t round)
 {
     const struct coll *c = s->x.c;
     if (!MPIR_Steps_wait_all(&s->x, step_combined(round - s->x.depth)))
@@ -106,7 +106,7 @@ static bool show(struct slices *s, int64_t round)
 }
 
 /* Where this process's slice of the result begins in `out`, in elements. */
-static int64_t place(const struct slices *s, int64_t round, struct range r)
+static int64_t slices_place(const struct slices *s, int64_t round, struct range r)
 {
     return s->scattered ? round * s->most : r.first;
 }
@@ -125,7 +125,7 @@ static void combine_contiguous(struct slices *s, int64_t round, struct range r, 
 {
     struct coll *c = s->x.c;
     int64_t bit = BIT / s->size > 0 ? BIT / s->size : 1, n;
-    char *out = s->mine ? (char *)s->out.buf + place(s, round, r) * s->size : NULL;
+    char *out = s->mine ? (char *)s->out.buf + slices_place(s, round, r) * s->size : NULL;
     for (int32_t i = 0; i < c->size; i++)
         s->operand[i] =
             i == c->rank ? (const char *)s->in.buf + r.first * s->size : shown(s, i, round, c->rank);
@@ -157,7 +157,8 @@ static void combine_typed(struct slices *s, int64_t round, struct range r, char 
     }
     MPID_Layout_pack(t, s->acc, r.n, 0, to, r.n * s->size);
     if (s->mine)
-        MPID_Layout_unpack(t, s->out.buf, s->out.count, place(s, round, r) * s->size, to, r.n * s->size);
+        MPID_Layout_unpack(t, s->out.buf, s->out.count, slices_place(s, round, r) * s->size, to,
+                           r.n * s->size);
 }
 
 static bool combine(struct slices *s, int64_t round)
@@ -191,14 +192,14 @@ static bool read_others(struct slices *s, int64_t round)
 }
 
 /* Three units a round: it is shown, the one before it combined, the one before that read. */
-static bool work(struct coll_steps *x, int64_t unit)
+static bool slices_work(struct coll_steps *x, int64_t unit)
 {
     struct slices *s = (struct slices *)x;
     int64_t round = unit / 3 - unit % 3;
     if (round < 0 || round >= x->rounds)
         return true;
     if (unit % 3 == 0)
-        return show(s, round);
+        return slices_show(s, round);
     if (unit % 3 == 1)
         return combine(s, round);
     return !reads(s, x->c->rank) || read_others(s, round);
@@ -253,7 +254,7 @@ static void read_results(const struct slices *s)
 
 /* ---- The collectives ---- */
 
-static void prepare(struct slices *s, int64_t longest)
+static void slices_prepare(struct slices *s, int64_t longest)
 {
     struct coll *c = s->x.c;
     s->size = c->rtype->adi.size;
@@ -270,7 +271,7 @@ static void prepare(struct slices *s, int64_t longest)
     s->acc = MPIR_Coll_temp(c, s->most, c->rtype);
 }
 
-static enum coll_met meet(struct slices *s)
+static enum coll_met slices_meet(struct slices *s)
 {
     struct coll *c = s->x.c;
     bool readable = c->rtype->adi.is_contig && !coll_in_place(c->sbuf);
@@ -288,14 +289,14 @@ static enum stage begin_work(struct slices *s)
     return SHOWS;
 }
 
-static enum coll_met go_on(struct coll_steps *x)
+static enum coll_met slices_go_on(struct coll_steps *x)
 {
     struct slices *s = (struct slices *)x;
     enum coll_met met = COLL_MET;
-    if (s->stage == MEETS && (met = meet(s)) == COLL_MET)
+    if (s->stage == MEETS && (met = slices_meet(s)) == COLL_MET)
         s->stage = begin_work(s);
     if (s->stage == SHOWS)
-        met = MPIR_Steps_work(x, 3 * (x->rounds + 2), work);
+        met = MPIR_Steps_work(x, 3 * (x->rounds + 2), slices_work);
     if (s->stage == MEETS_AGAIN && (met = MPIR_Ways_next(x->c, 1)) == COLL_MET && !s->scattered && !s->two) {
         read_results(s);
         s->stage = MEETS_LAST;
@@ -311,10 +312,10 @@ static void equal_slices(struct coll *c, int32_t root)
 {
     struct slices here, *s = MPIR_Steps_keep(c, &here, sizeof here);
     s->root = root;
-    prepare(s, (c->rcount + c->size - 1) / c->size);
+    slices_prepare(s, (c->rcount + c->size - 1) / c->size);
     s->x.rounds = (c->rcount + c->size * s->most - 1) / (c->size * s->most);
     s->in.count = s->out.count = c->rcount;
-    MPIR_Steps_run(&s->x, go_on);
+    MPIR_Steps_run(&s->x, slices_go_on);
 }
 
 void MPIR_Coll_slices_allreduce(struct coll *c)
@@ -334,11 +335,11 @@ void MPIR_Coll_slices_reduce_scatter(struct coll *c)
     if (c->rcounts.p)
         all = MPIR_Coll_total(c->rcounts, c->size, &longest);
     s->scattered = true;
-    prepare(s, longest);
+    slices_prepare(s, longest);
     s->x.rounds = (longest + s->most - 1) / s->most;
     s->in.count = all;
-    s->out.count = length(c, c->rank);
-    MPIR_Steps_run(&s->x, go_on);
+    s->out.count = slices_length(c, c->rank);
+    MPIR_Steps_run(&s->x, slices_go_on);
 }
 
 /* Each byte is copied twice, and combined.  Where ranks share cores each waits for all others three times, mostly in more than one turn. */

@@ -97,7 +97,7 @@ void MPIR_Coll_stop(void)
     keep_at_most(0);
 }
 
-static void *no_memory(struct coll *c, int64_t bytes)
+static void *temps_no_memory(struct coll *c, int64_t bytes)
 {
     MPIR_Coll_note(
         c, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of temporary data", (long long)bytes));
@@ -122,7 +122,7 @@ void *MPIR_Coll_temp(struct coll *c, int64_t count, MPIR_Datatype *type)
 {
     int64_t gap = 0, span = count ? MPIR_Datatype_span(type, count, &gap) : 0;
     char *p = take_memory(c->st, span);
-    return p ? p - gap : no_memory(c, span);
+    return p ? p - gap : temps_no_memory(c, span);
 }
 
 void *MPIR_Coll_must_have(struct coll *c, int64_t bytes)
@@ -138,7 +138,7 @@ MPIR_Datatype *MPIR_Coll_temp_type(struct coll *c)
 {
     MPIR_Datatype *t = calloc(1, sizeof *t);
     if (!t) {
-        no_memory(c, sizeof *t);
+        temps_no_memory(c, sizeof *t);
         return NULL;
     }
     t->adi.obj = (struct keel_object){ .index = KEEL_NO_INDEX, .refs = 1 };

@@ -37,7 +37,7 @@ uint8_t MPIR_Coll_row_of(int kind, const char *word, size_t len)
 }
 
 /* Digits, and a k, m or g for 1024 and its powers.  Moves *p on; false: there is no number. */
-static bool number(const char **p, const char *end, int64_t *n)
+static bool tune_number(const char **p, const char *end, int64_t *n)
 {
     const char *first = *p;
     for (*n = 0; *p < end && **p >= '0' && **p <= '9'; (*p)++)
@@ -59,7 +59,7 @@ static bool range_of(const char *p, const char *end, struct range *r)
     *r = (struct range){ 0, INT64_MAX };
     if (p == end || (*p == '*' && p + 1 == end))
         return true;
-    bool least = number(&p, end, &r->least);
+    bool least = tune_number(&p, end, &r->least);
     if (p == end) {
         r->most = r->least;
         return least;
@@ -68,7 +68,7 @@ static bool range_of(const char *p, const char *end, struct range *r)
         return false;
     if (p == end)
         return least;
-    return number(&p, end, &r->most) && p == end;
+    return tune_number(&p, end, &r->most) && p == end;
 }
 
 bool MPIR_Coll_tune_add(const char *item, size_t len)

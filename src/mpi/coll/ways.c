@@ -106,7 +106,7 @@ static enum coll_way next_way(struct cell *cell, int64_t bytes)
 }
 
 /* What all have shown: the time of the call before; may all read? */
-static bool hear(struct ways *w, const struct coll *c)
+static bool ways_hear(struct ways *w, const struct coll *c)
 {
     uint64_t first = UINT64_MAX, last = 0;
     bool can = true;
@@ -138,7 +138,7 @@ void MPIR_Ways_hear(struct coll *c, int64_t bytes)
 {
     struct ways *w = c->comm->ways;
     struct cell *cell = cell_of(w, c, bytes);
-    bool can = hear(w, c);
+    bool can = ways_hear(w, c);
     if (can && c->way == COLL_MEASURED) {
         c->way = next_way(cell, bytes);
         w->last = cell;

@@ -42,7 +42,7 @@ static struct place above(const struct agree *a)
     return place_in_tree(a, (a->me - 1) / AGREE_RADIX);
 }
 
-static void note(struct agree *a, int err)
+static void agree_note(struct agree *a, int err)
 {
     if (!err)
         return;
@@ -64,14 +64,14 @@ static MPIR_Request *fresh(MPIR_Request *r)
 }
 
 /* Begin a message; a request that could not begin counts as complete. */
-static void hear(struct agree *a, struct place from, struct agree_peer *p)
+static void agree_hear(struct agree *a, struct place from, struct agree_peer *p)
 {
-    note(a, MPIR_P2p_irecv(p->value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), from.rank,
-                           from.tag, from.comm, from.which, fresh(&p->request)));
+    agree_note(a, MPIR_P2p_irecv(p->value, a->words, MPIR_Datatype_predefined(KEEL_MPI_UINT64_T), from.rank,
+                                 from.tag, from.comm, from.which, fresh(&p->request)));
 }
 
 /* Who is not told waits for ever, so where memory is lacking it is tried again. */
-static int tell(struct agree *a, struct place to, const uint64_t *value, MPIR_Request *r)
+static int agree_tell(struct agree *a, struct place to, const uint64_t *value, MPIR_Request *r)
 {
     enum { TRIES = 10 };
     int err = MPI_ERR_NO_MEM;
@@ -86,7 +86,7 @@ static bool is_over(struct agree *a, MPIR_Request *r)
     if (!MPIR_Request_is_complete(r))
         return false;
     if (r->errval && a->stage != SPREAD)
-        note(a, MPID_Wait(r, NULL)); /* records the words */
+        agree_note(a, MPID_Wait(r, NULL)); /* records the words */
     return true;
 }
 
@@ -113,7 +113,7 @@ void MPIR_Agree_begin(struct agree *a, const struct party *p, int words)
     int64_t first = (int64_t)a->me * AGREE_RADIX + 1, end = first + AGREE_RADIX < n ? first + AGREE_RADIX : n;
     a->children = end > first ? (int)(end - first) : 0;
     for (int i = 0; i < a->children; i++)
-        hear(a, place_in_tree(a, first + i), &a->child[i]);
+        agree_hear(a, place_in_tree(a, first + i), &a->child[i]);
 }
 
 static void merge(struct agree *a, const struct agree_peer *p)
@@ -136,8 +136,9 @@ static void report(struct agree *a)
     a->stage = REPORT;
     if (is_top(a))
         return;
-    hear(a, above(a),
-         &a->parent); /* first: an error is told, also of a message that came before and could not be kept */
+    agree_hear(
+        a, above(a),
+        &a->parent); /* first: an error is told, also of a message that came before and could not be kept */
     (void)is_over(a, &a->parent.request);
     if (a->refused) {
         a->stage = DONE;
@@ -145,10 +146,10 @@ static void report(struct agree *a)
     }
     for (int w = 0; w < a->words; w++)
         a->sent[w] = a->value[w];
-    note(a, tell(a, above(a), a->sent, &a->up));
+    agree_note(a, agree_tell(a, above(a), a->sent, &a->up));
 }
 
-static void spread(struct agree *a)
+static void agree_spread(struct agree *a)
 {
     int64_t first = (int64_t)a->me * AGREE_RADIX + 1;
     if (!is_top(a))
@@ -160,7 +161,7 @@ static void spread(struct agree *a)
     for (int i = 0; i < a->children; i++) {
         for (int w = 0; w < a->words; w++)
             a->child[i].value[w] = a->value[w];
-        tell(a, place_in_tree(a, first + i), a->child[i].value, &a->child[i].request);
+        agree_tell(a, place_in_tree(a, first + i), a->child[i].value, &a->child[i].request);
     }
 }
 
@@ -177,7 +178,7 @@ bool MPIR_Agree_step(struct agree *a)
     if (a->stage == HEAR && children_over(a))
         next(a, report);
     if (a->stage == REPORT && (is_top(a) || (is_over(a, &a->up) && is_over(a, &a->parent.request))))
-        next(a, spread);
+        next(a, agree_spread);
     if (a->stage == SPREAD && children_over(a))
         a->stage = DONE;
     return a->stage == DONE;

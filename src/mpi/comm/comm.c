@@ -100,7 +100,7 @@ void MPIR_Comm_end(void)
 }
 
 /* What their handles name. */
-static void publish(MPIR_Comm *world, MPIR_Comm *self)
+static void comm_publish(MPIR_Comm *world, MPIR_Comm *self)
 {
     MPIR_Object_table[KEEL_MPI_COMM_WORLD] = world;
     MPIR_Object_table[KEEL_MPI_COMM_SELF] = self;
@@ -115,13 +115,13 @@ int MPIR_Comm_init_predefined(void)
     if (err)
         MPIR_Comm_fini_static(&MPIR_Comm_world);
     else
-        publish(&MPIR_Comm_world, &MPIR_Comm_self);
+        comm_publish(&MPIR_Comm_world, &MPIR_Comm_self);
     return err;
 }
 
 void MPIR_Comm_fini_predefined(void)
 {
-    publish(NULL, NULL);
+    comm_publish(NULL, NULL);
     MPIR_Comm_fini_static(&MPIR_Comm_self);
     MPIR_Comm_fini_static(&MPIR_Comm_world);
 }
@@ -195,7 +195,7 @@ void MPIR_Comm_discard(MPIR_Comm *c)
     MPIR_Object_free(c);
 }
 
-static int start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
+static int comm_start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
 {
     c->adi.context_id = context;
     return MPID_CommInit(&parent->adi, &c->adi);
@@ -203,9 +203,9 @@ static int start(MPIR_Comm *parent, MPIR_Comm *c, uint32_t context)
 
 int MPIR_Comm_start(MPIR_Comm *parent, MPIR_Comm *c, const uint32_t context[2])
 {
-    int err = c->local ? start(parent, c->local, context[1]) : 0;
+    int err = c->local ? comm_start(parent, c->local, context[1]) : 0;
     if (!err)
-        err = start(parent, c, context[0]);
+        err = comm_start(parent, c, context[0]);
     if (!err && c->local)
         MPID_Refused_with(&c->local->adi, MPIR_Comm_context(c->local, MPID_CONTEXT_PT2PT),
                           MPIR_Comm_context(c, MPID_CONTEXT_COLL));

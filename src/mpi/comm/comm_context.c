@@ -68,7 +68,7 @@ static bool is_free(uint64_t step, int n)
     return true;
 }
 
-static void take(uint64_t step)
+static void comm_context_take(uint64_t step)
 {
     if (step >= next) {
         uint64_t from = step - next < WINDOW ? next : step - WINDOW + 1;
@@ -79,7 +79,7 @@ static void take(uint64_t step)
     taken[step % WINDOW] = 1;
 }
 
-static void fail(struct context_vote *v, int err)
+static void comm_context_fail(struct context_vote *v, int err)
 {
     v->err = err;
     v->words_of_err = *ku_err_last();
@@ -92,12 +92,13 @@ static void propose(struct context_vote *v, uint64_t step)
     while (step < end && !is_free(step, v->ask.ids))
         step++;
     if (step == end) {
-        fail(v, MPIR_Err(MPI_ERR_OTHER, NULL,
-                         "all %u context ids are in use: no more communicators can be made", lap));
+        comm_context_fail(v,
+                          MPIR_Err(MPI_ERR_OTHER, NULL,
+                                   "all %u context ids are in use: no more communicators can be made", lap));
         return;
     }
     for (int i = 0; i < v->ask.ids; i++)
-        take(step + (uint64_t)i);
+        comm_context_take(step + (uint64_t)i);
     v->mine = step;
 }
 
@@ -126,7 +127,7 @@ void MPIR_Context_begin(struct context_vote *v, const struct party *p, const str
     v->round = v->err = 0;
     v->mine = 0;
     if (ask->err)
-        fail(v, ask->err);
+        comm_context_fail(v, ask->err);
     else
         propose(v, next);
     start_round(v, p);
@@ -153,7 +154,7 @@ static bool differ(const struct context_vote *v)
 }
 
 /* The round ended without an error.  True: with a result. */
-static bool decide(struct context_vote *v)
+static bool comm_context_decide(struct context_vote *v)
 {
     uint64_t most = v->agree.value[WORD_MOST], least = ~v->agree.value[WORD_LEAST];
     for (int i = 0; i < v->ask.extras; i++)
@@ -161,8 +162,8 @@ static bool decide(struct context_vote *v)
     v->context[0] = id_of(most);
     v->context[1] = id_of(most + 1);
     if (differ(v)) {
-        fail(v, MPIR_Err(v->ask.same_class, v->ask.same_arg,
-                         "is not the same in all processes that must give the same"));
+        comm_context_fail(v, MPIR_Err(v->ask.same_class, v->ask.same_arg,
+                                      "is not the same in all processes that must give the same"));
         return true;
     }
     if (most == least)
@@ -182,7 +183,7 @@ bool MPIR_Context_step(struct context_vote *v)
             return true;
         }
         v->err = MPIR_Agree_result(&v->agree);
-        if (v->err || decide(v))
+        if (v->err || comm_context_decide(v))
             return true;
     }
     return false;

@@ -91,7 +91,8 @@ int MPIR_Comm_check_subset(MPIR_Comm *comm, MPIR_Group *group)
 }
 
 /* A communicator of the group, NULL in processes that are in none. */
-static int make(const struct party *p, MPIR_Group *group, struct context_ask *ask, MPIR_Comm **newcomm)
+static int comm_make_make(const struct party *p, MPIR_Group *group, struct context_ask *ask,
+                          MPIR_Comm **newcomm)
 {
     MPIR_Comm *c = NULL;
     ask->ids = 1;
@@ -108,7 +109,7 @@ int MPIR_Comm_make(MPIR_Comm *comm, MPIR_Group *group, int err, MPIR_Comm **newc
     if (err)
         *ku_err_last() = words;
     struct context_ask ask = { .err = err ? err : unready };
-    err = make(&p, group, &ask, newcomm);
+    err = comm_make_make(&p, group, &ask, newcomm);
     if (!err && *newcomm)
         (*newcomm)->facts = comm->facts;
     return err;
@@ -133,5 +134,5 @@ int MPIR_Comm_create_group(MPIR_Comm *comm, MPIR_Group *group, int tag, MPIR_Com
     struct party p = { .comm = comm, .group = group, .which = MPID_CONTEXT_COMM, .tag = tag, .alone = true };
     struct context_ask ask = { .extras = 2, .same_arg = "group", .same_class = MPI_ERR_GROUP };
     context_same(&ask, 0, MPIR_Comm_hash_group(group));
-    return make(&p, group, &ask, newcomm);
+    return comm_make_make(&p, group, &ask, newcomm);
 }

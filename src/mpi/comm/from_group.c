@@ -54,8 +54,8 @@ static int check_member(const char *arg, const MPIR_Group *group)
 }
 
 /* A communicator of the group, which calls; `use` keeps the messages of different procedures apart. */
-static int create(MPIR_Group *group, const char *stringtag, int use, const MPIR_Info *info,
-                  MPIR_Errhandler *h, MPIR_Comm **newcomm)
+static int from_group_create(MPIR_Group *group, const char *stringtag, int use, const MPIR_Info *info,
+                             MPIR_Errhandler *h, MPIR_Comm **newcomm)
 {
     uint64_t tag = hash_tag(stringtag) + (uint64_t)use;
     struct party p = {
@@ -90,7 +90,7 @@ int MPIR_Comm_create_from_group(MPIR_Group *group, const char *stringtag, MPIR_I
         err = MPIR_Errhandler_check(MPIR_KIND_COMM, errhandler);
     if (!err)
         err = get_boot();
-    return err ? err : create(group, stringtag, 0, info, errhandler, newcomm);
+    return err ? err : from_group_create(group, stringtag, 0, info, errhandler, newcomm);
 }
 
 /* At the leader: can the other one be reached? */
@@ -156,7 +156,7 @@ int MPIR_Intercomm_create_from_groups(MPIR_Group *local_group, int local_leader,
     if (!err)
         err = get_boot();
     if (!err)
-        err = create(local_group, stringtag, 1, NULL, errhandler, &local);
+        err = from_group_create(local_group, stringtag, 1, NULL, errhandler, &local);
     if (err)
         return err;
     if (local->adi.rank == local_leader)

@@ -63,7 +63,7 @@ static const struct MPIR_Request_ops idup_ops = { .poll = poll_nothing,
                                                   .explain = explain,
                                                   .may_go = MPIR_Request_of_collective_may_go };
 
-static void complete(struct idup *d, int err)
+static void idup_complete(struct idup *d, int err)
 {
     MPIR_Request *r = d->request;
     if (d->newcomm && !err)
@@ -85,19 +85,19 @@ static void complete(struct idup *d, int err)
     atomic_store_explicit(&r->is_complete, 1, memory_order_release);
 }
 
-static enum MPIR_DRIVE advance(struct MPIR_Driven *driven)
+static enum MPIR_DRIVE idup_advance(struct MPIR_Driven *driven)
 {
     struct idup *d = (struct idup *)((char *)driven - offsetof(struct idup, driven));
     int stage = d->vote.agree.stage, round = d->vote.round;
     if (MPIR_Context_step(&d->vote)) {
-        complete(d, d->vote.err);
+        idup_complete(d, d->vote.err);
         return MPIR_DRIVE_DONE;
     }
     return d->vote.agree.stage != stage || d->vote.round != round ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
 }
 
 /* There is no memory to wait for the others later: tell them now, which blocks until they have come. */
-static int refuse(const struct party *p)
+static int idup_refuse(const struct party *p)
 {
     struct context_vote v;
     struct context_ask ask = { .err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a request"), .ids = 1 };
@@ -113,7 +113,7 @@ static struct idup *alloc(MPIR_Comm *comm)
         return NULL;
     }
     d->closure.ops = &idup_ops;
-    d->driven.advance = advance;
+    d->driven.advance = idup_advance;
     d->parent = comm;
     MPIR_Object_ref(comm);
     d->request = r;
@@ -135,7 +135,7 @@ int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newco
     struct party p = MPIR_Comm_party(comm);
     struct idup *d = alloc(comm);
     if (!d)
-        return refuse(&p);
+        return idup_refuse(&p);
     int err = MPIR_Comm_copy(comm, info, &d->newcomm);
     struct ku_err words = *ku_err_last();
     if (err) {
@@ -147,7 +147,7 @@ int MPIR_Comm_idup_with_info(MPIR_Comm *comm, MPIR_Info *info, MPIR_Comm **newco
     }
     struct context_ask ask = { .err = err, .ids = comm->local ? 2 : 1 };
     MPIR_Context_begin(&d->vote, &p, &ask);
-    if (advance(&d->driven) != MPIR_DRIVE_DONE)
+    if (idup_advance(&d->driven) != MPIR_DRIVE_DONE)
         MPIR_Drive(&d->driven);
     if (err)
         *ku_err_last() = words;

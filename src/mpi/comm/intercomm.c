@@ -19,7 +19,8 @@ static bool is_root(const struct party *p)
 }
 
 /* At a root: exchange n and m numbers with the other one. */
-static int exchange(const struct party *p, const int32_t *mine, int64_t n, int32_t *theirs, int64_t m)
+static int intercomm_exchange(const struct party *p, const int32_t *mine, int64_t n, int32_t *theirs,
+                              int64_t m)
 {
     MPIR_Datatype *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
     MPIR_Status status;
@@ -27,7 +28,7 @@ static int exchange(const struct party *p, const int32_t *mine, int64_t n, int32
                              p->peer_tag, p->peer, p->peer_which, &status);
 }
 
-static int spread(const struct party *p, int32_t *numbers, int64_t n)
+static int intercomm_spread(const struct party *p, int32_t *numbers, int64_t n)
 {
     return MPIR_Bcast(numbers, n, MPIR_Datatype_predefined(KEEL_MPI_INT32_T), p->root, p->comm);
 }
@@ -41,7 +42,7 @@ static int spread_all(const struct party *p, int err, int32_t *numbers, int64_t 
     bool few = n <= FEW_NUMBERS;
     if (few && !err && is_root(p))
         memcpy(all + 1, numbers, (size_t)n * sizeof *numbers);
-    int failed = spread(p, all, few ? 1 + n : 1);
+    int failed = intercomm_spread(p, all, few ? 1 + n : 1);
     if (err) { /* with its own words */
         *ku_err_last() = words;
         return err;
@@ -51,14 +52,14 @@ static int spread_all(const struct party *p, int err, int32_t *numbers, int64_t 
     if (all[0])
         return MPIR_Err(all[0], NULL, "another process, which speaks for its group, failed with this error");
     if (!few)
-        return spread(p, numbers, n);
+        return intercomm_spread(p, numbers, n);
     memcpy(numbers, all + 1, (size_t)n * sizeof *numbers);
     return 0;
 }
 
 int MPIR_Comm_swap(const struct party *p, const int32_t *mine, int64_t n, int32_t *theirs, int64_t m)
 {
-    return spread_all(p, is_root(p) ? exchange(p, mine, n, theirs, m) : 0, theirs, m);
+    return spread_all(p, is_root(p) ? intercomm_exchange(p, mine, n, theirs, m) : 0, theirs, m);
 }
 
 /* ---- Two sides that do not know each other yet ---------------------------------------------------------------- */
@@ -78,11 +79,11 @@ static int check_side(const struct party *p, int err)
 }
 
 /* Tell the other root of this side's error or size, and hear of theirs.  *size: of the other side, known to all of this one. */
-static int meet(const struct party *p, int err, int32_t *size)
+static int intercomm_meet(const struct party *p, int err, int32_t *size)
 {
     int32_t mine[2] = { err, p->comm->adi.size }, theirs[2] = { 0, 0 };
     struct ku_err words = *ku_err_last();
-    int failed = p->peer ? exchange(p, mine, 2, theirs, 2) : 0;
+    int failed = p->peer ? intercomm_exchange(p, mine, 2, theirs, 2) : 0;
     if (err) { /* all of this side have it */
         *ku_err_last() = words;
         return err;
@@ -127,18 +128,19 @@ static int introduce(const struct party *p, int32_t *theirs, int32_t n, bool *he
 {
     struct MPIR_RECORDS own = { .root = p->root }, its = { .n = n };
     int32_t agreed = 0, size = 0;
-    int err = meet(p, check_side(p, MPIR_Records_gather(p->comm, 0, &own)), &agreed);
+    int err = intercomm_meet(p, check_side(p, MPIR_Records_gather(p->comm, 0, &own)), &agreed);
     if (!err)
         err = MPIR_Comm_swap(p, &own.size, 1, &its.size, 1);
     size = its.size;
     if (!err) {
         if (MPIR_Records_sane((uint32_t)n, (uint32_t)size, 0))
             its.bytes = malloc((size_t)n * (size_t)size);
-        err = meet(p,
-                   check_side(p, its.bytes ? 0
-                                           : MPIR_Err(MPI_ERR_NO_MEM, NULL,
-                                                      "no memory for the addresses of %d processes", n)),
-                   &agreed);
+        err = intercomm_meet(p,
+                             check_side(p, its.bytes
+                                               ? 0
+                                               : MPIR_Err(MPI_ERR_NO_MEM, NULL,
+                                                          "no memory for the addresses of %d processes", n)),
+                             &agreed);
     }
     if (!err)
         err = MPIR_Comm_swap(p, (const int32_t *)(const void *)own.bytes, (int64_t)own.n * own.size / 4,
@@ -165,7 +167,7 @@ static bool are_of_one_job(const int32_t *mine, int32_t n, const int32_t *theirs
 
 /* The n processes of the other side, known to all of this one; mine[] and theirs[] have room for the names of both sides'.  *held: the
  * numbers in theirs[] are to be released. */
-static int learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t n, bool *held)
+static int intercomm_learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t n, bool *held)
 {
     MPIR_Comm *comm = p->comm;
     int32_t own = comm->adi.size;
@@ -186,8 +188,8 @@ static int learn(const struct party *p, int32_t *mine, int32_t *theirs, int32_t 
 }
 
 /* Both sides know each other, and what goes wrong from here on travels with the vote.  remote: at the root, see bind. */
-static int join(const struct party *p, const int32_t *theirs, int32_t n, MPIR_Group *remote,
-                MPIR_Comm **newcomm)
+static int intercomm_join(const struct party *p, const int32_t *theirs, int32_t n, MPIR_Group *remote,
+                          MPIR_Comm **newcomm)
 {
     MPIR_Comm *c = NULL;
     MPIR_Group *group = NULL;
@@ -205,7 +207,7 @@ static int join(const struct party *p, const int32_t *theirs, int32_t n, MPIR_Gr
 
 enum { FEW = 32 /* processes of a group that has room on the stack */ };
 
-static int no_memory(int32_t n)
+static int intercomm_no_memory(int32_t n)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a group of %d processes", n);
 }
@@ -219,16 +221,16 @@ int MPIR_Comm_bind(const struct party *p, int err, MPIR_Group *remote, MPIR_Comm
             *mine = malloc((size_t)own * NAME_WORDS * sizeof *mine), *many = NULL;
     *newcomm = NULL;
     if (!mine && !err)
-        err = no_memory(own);
-    err = meet(p, check_side(p, err), &n);
+        err = intercomm_no_memory(own);
+    err = intercomm_meet(p, check_side(p, err), &n);
     if (!err && (n > FEW || own > FEW)) { /* on both sides, then */
         many = malloc((size_t)n * NAME_WORDS * sizeof *many);
-        err = meet(p, check_side(p, many ? 0 : no_memory(n)), &n);
+        err = intercomm_meet(p, check_side(p, many ? 0 : intercomm_no_memory(n)), &n);
     }
     if (!err)
-        err = learn(p, mine, many ? many : few, n, &held);
+        err = intercomm_learn(p, mine, many ? many : few, n, &held);
     if (!err)
-        err = join(p, many ? many : few, n, remote, newcomm);
+        err = intercomm_join(p, many ? many : few, n, remote, newcomm);
     if (held)
         MPIR_Records_release(many ? many : few, n);
     free(mine);

@@ -94,7 +94,7 @@ static int32_t ask_kernel(enum MPIR_RESOURCE kind, const struct ku_seg_place *p,
     return found;
 }
 
-static int32_t told(uint16_t number)
+static int32_t location_told(uint16_t number)
 {
     return number == KU_PLACE_SEVERAL   ? MPIR_PLACE_SEVERAL
            : number == KU_PLACE_UNKNOWN ? MPIR_PLACE_UNKNOWN
@@ -109,10 +109,10 @@ void MPIR_Place_get(int32_t at[MPIR_RESOURCES])
     for (int i = 0; i < MPIR_RESOURCES; i++)
         at[i] = MPIR_PLACE_UNKNOWN;
     if (p->flags & KU_PLACE_KNOWN) {
-        at[MPIR_RESOURCE_PACKAGE] = told(p->package);
-        at[MPIR_RESOURCE_NUMA] = told(p->numa);
-        at[MPIR_RESOURCE_L3] = told(p->l3);
-        at[MPIR_RESOURCE_CORE] = told(p->core);
+        at[MPIR_RESOURCE_PACKAGE] = location_told(p->package);
+        at[MPIR_RESOURCE_NUMA] = location_told(p->numa);
+        at[MPIR_RESOURCE_L3] = location_told(p->l3);
+        at[MPIR_RESOURCE_CORE] = location_told(p->core);
     } else if (sched_getaffinity(0, sizeof mine, &mine) != 0) {
         CPU_ZERO(&mine); /* then nothing is known */
     }

@@ -13,7 +13,7 @@ struct MPIR_Parts {
     MPIR_Comm *comm, *part[MPIR_PARTS];
 };
 
-static void release(struct MPIR_Parts *m)
+static void parts_release(struct MPIR_Parts *m)
 {
     for (int i = 0; i < MPIR_PARTS; i++)
         if (m->part[i])
@@ -21,7 +21,7 @@ static void release(struct MPIR_Parts *m)
 }
 
 /* There is no memory to wait for the others later: tell them now, which blocks until they have come. */
-static struct MPIR_Parts *refuse(const struct party *p)
+static struct MPIR_Parts *parts_refuse(const struct party *p)
 {
     struct context_vote v;
     struct context_ask ask = { .err = MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for communicators of parts"),
@@ -35,7 +35,7 @@ struct MPIR_Parts *MPIR_Parts_begin(MPIR_Comm *comm, int tag, MPIR_Group *const 
     struct party p = MPIR_Agree_party(comm, MPID_CONTEXT_COLL, tag);
     struct MPIR_Parts *m = calloc(1, sizeof *m);
     if (!m)
-        return refuse(&p);
+        return parts_refuse(&p);
     m->comm = comm;
     for (int i = 0; i < MPIR_PARTS && !err; i++)
         if (groups[i])
@@ -46,7 +46,7 @@ struct MPIR_Parts *MPIR_Parts_begin(MPIR_Comm *comm, int tag, MPIR_Group *const 
 }
 
 /* They have their contexts; can all members use theirs? */
-static void start(struct MPIR_Parts *m)
+static void parts_start(struct MPIR_Parts *m)
 {
     int err = 0;
     for (int i = 0; i < MPIR_PARTS && !err; i++)
@@ -66,13 +66,13 @@ bool MPIR_Parts_step(struct MPIR_Parts *m, MPIR_Comm *parts[MPIR_PARTS], int *er
         if (!MPIR_Context_step(&m->vote))
             return false;
         if (!m->vote.err)
-            start(m);
+            parts_start(m);
     }
     if (m->confirms && !MPIR_Agree_step(&m->confirm))
         return false;
     *err = m->vote.err ? m->vote.err : MPIR_Agree_result(&m->confirm);
     if (*err)
-        release(m);
+        parts_release(m);
     for (int i = 0; i < MPIR_PARTS; i++)
         parts[i] = *err ? NULL : m->part[i];
     free(m);

@@ -17,8 +17,8 @@ static int check_position(int64_t position, int64_t size)
 
 /* Do the data, *size bytes as they lie, fit between the position and the end?  What every call needs to know, at once; `end` is not
  * negative. */
-static inline bool fits(MPI_Count count, const MPIR_Datatype *datatype, int64_t position, int64_t end,
-                        int64_t *size)
+static inline bool packing_fits(MPI_Count count, const MPIR_Datatype *datatype, int64_t position, int64_t end,
+                                int64_t *size)
 {
     return !__builtin_mul_overflow(count, datatype->adi.size, size) && (uint64_t)position <= (uint64_t)end &&
            *size <= end - position;
@@ -39,7 +39,7 @@ int MPIR_Pack(const void *inbuf, MPI_Count incount, MPIR_Datatype *datatype, voi
               MPI_Count *position, MPIR_Comm *comm)
 {
     int64_t size, at = *position;
-    if (!fits(incount, datatype, at, outsize, &size))
+    if (!packing_fits(incount, datatype, at, outsize, &size))
         return pack_unfit(inbuf, incount, datatype, outbuf, outsize, position, comm);
     *position = at + size;
     MPID_Layout_pack(&datatype->adi, inbuf, incount, 0, (char *)outbuf + at, size);
@@ -69,7 +69,7 @@ int MPIR_Unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *
                 MPIR_Datatype *datatype, MPIR_Comm *comm)
 {
     int64_t size, at = *position;
-    if (!fits(outcount, datatype, at, insize, &size))
+    if (!packing_fits(outcount, datatype, at, insize, &size))
         return unpack(inbuf, insize, position, outbuf, outcount, datatype, MPID_MSGFORM_NATIVE, MPID_MSG_OK,
                       &comm->adi);
     *position = at + size;

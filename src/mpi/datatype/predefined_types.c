@@ -86,7 +86,7 @@ const char *MPIR_Datatype_name(const MPIR_Datatype *t)
                                                                    : NULL;
 }
 
-static MPIR_Datatype *find(MPIR_Datatype *types, size_t n, int32_t value)
+static MPIR_Datatype *predefined_types_find(MPIR_Datatype *types, size_t n, int32_t value)
 {
     for (size_t i = 0; i < n; i++)
         if (types[i].adi.obj.self == value)
@@ -96,10 +96,10 @@ static MPIR_Datatype *find(MPIR_Datatype *types, size_t n, int32_t value)
 
 MPIR_Datatype *MPIR_Datatype_predefined(int32_t value)
 {
-    MPIR_Datatype *t = find(basic_types, N(basic_types), value);
+    MPIR_Datatype *t = predefined_types_find(basic_types, N(basic_types), value);
     if (t == NULL)
-        t = find(pair_types, N(pair_types), value);
-    return t ? t : find(marker_types, N(marker_types), value);
+        t = predefined_types_find(pair_types, N(pair_types), value);
+    return t ? t : predefined_types_find(marker_types, N(marker_types), value);
 }
 
 void MPIR_Datatype_same_as(int32_t value, int32_t like)

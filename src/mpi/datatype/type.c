@@ -75,7 +75,7 @@ static bool fill_types(MPIR_Datatype *t, MPIR_Datatype *const *types, int64_t n)
     return true;
 }
 
-static int no_memory(void)
+static int type_no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a new datatype");
 }
@@ -94,7 +94,7 @@ int MPIR_Datatype_new(const struct contents *c, MPIR_Datatype **newtype)
     if (t == NULL || !fill_contents(t, c) || !fill_types(t, c->types, c->ntypes)) {
         if (t)
             MPIR_Datatype_release(t);
-        return no_memory();
+        return type_no_memory();
     }
     *newtype = t;
     return MPI_SUCCESS;
@@ -124,11 +124,11 @@ int MPIR_Datatype_copy(MPIR_Datatype *of, MPIR_Datatype **copy)
     }
     MPIR_Datatype *t = MPIR_Object_alloc(MPIR_KIND_DATATYPE);
     if (t == NULL)
-        return no_memory();
+        return type_no_memory();
     t->combiner = of->combiner;
     t->nelements = of->nelements;
     int err = copy_contents(t, of) && fill_types(t, of->types, of->nt) ? MPID_Type_dup(&t->adi, &of->adi)
-                                                                       : no_memory();
+                                                                       : type_no_memory();
     if (err)
         MPIR_Datatype_release(t);
     else

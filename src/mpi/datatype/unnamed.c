@@ -19,7 +19,7 @@ static MPIR_Datatype **unnamed;
 static int64_t n_unnamed, room_unnamed;
 
 /* The one made by the same call: equal integers, equal types. */
-static MPIR_Datatype *find(const struct contents *c)
+static MPIR_Datatype *unnamed_find(const struct contents *c)
 {
     for (int64_t k = 0; k < n_unnamed; k++) {
         MPIR_Datatype *t = unnamed[k];
@@ -39,8 +39,8 @@ static int no_room(void)
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more predefined datatype");
 }
 
-/* Make it; what is left is the ADI's part, and then keep(). */
-static int make(const struct contents *c, MPIR_Datatype **newtype)
+/* Make it; what is left is the ADI's part, and then unnamed_keep(). */
+static int unnamed_make(const struct contents *c, MPIR_Datatype **newtype)
 {
     if (n_unnamed == room_unnamed) {
         int64_t room = room_unnamed ? 2 * room_unnamed : 16;
@@ -53,7 +53,7 @@ static int make(const struct contents *c, MPIR_Datatype **newtype)
     return MPIR_Datatype_new(c, newtype);
 }
 
-static void keep(MPIR_Datatype *t, int64_t nelements)
+static void unnamed_keep(MPIR_Datatype *t, int64_t nelements)
 {
     t->nelements = nelements;
     t->adi.is_committed = true;
@@ -99,13 +99,13 @@ static const struct kind integers[] = {
 static int f90_type(const struct contents *c, int32_t basic, MPIR_Datatype **newtype)
 {
     const MPIR_Datatype *like = MPIR_Datatype_predefined(basic);
-    if ((*newtype = find(c)) != NULL)
+    if ((*newtype = unnamed_find(c)) != NULL)
         return MPI_SUCCESS;
-    int err = make(c, newtype);
+    int err = unnamed_make(c, newtype);
     if (err)
         return err;
     MPID_Type_dup(&(*newtype)->adi, &like->adi);
-    keep(*newtype, 1);
+    unnamed_keep(*newtype, 1);
     return MPI_SUCCESS;
 }
 
@@ -225,7 +225,7 @@ static int class_of(const MPIR_Datatype *t)
 /* {value; index} as C lays out the struct. */
 static int make_pair(const struct contents *c, MPIR_Datatype **newtype)
 {
-    int err = make(c, newtype);
+    int err = unnamed_make(c, newtype);
     if (err)
         return err;
     MPIR_Datatype *t = *newtype;
@@ -237,7 +237,7 @@ static int make_pair(const struct contents *c, MPIR_Datatype **newtype)
     if (err)
         MPIR_Datatype_release(t);
     else
-        keep(t, 2);
+        unnamed_keep(t, 2);
     return err;
 }
 
@@ -254,6 +254,6 @@ int MPIR_Type_get_value_index(MPIR_Datatype *value_type, MPIR_Datatype *index_ty
     *pair_type = NULL;
     if (!(class_of(value_type) & (integer | MPIR_CLASS_FLOAT)) || !(class_of(index_type) & integer))
         return MPI_SUCCESS;
-    *pair_type = find(&c);
+    *pair_type = unnamed_find(&c);
     return *pair_type ? MPI_SUCCESS : make_pair(&c, pair_type);
 }

@@ -117,7 +117,7 @@ static const struct class_row rows[] = {
     ROW(MPI_ERR_LASTCODE, "the last of the predefined error classes"),
 };
 
-static const struct class_row *find(int errclass)
+static const struct class_row *class_find(int errclass)
 {
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].errclass == errclass)
@@ -127,12 +127,12 @@ static const struct class_row *find(int errclass)
 
 const char *MPIR_Err_class_text(int errclass)
 {
-    const struct class_row *row = find(errclass);
+    const struct class_row *row = class_find(errclass);
     return row ? row->text : NULL;
 }
 
 const char *MPIR_Err_class_name(int errclass)
 {
-    const struct class_row *row = find(errclass);
+    const struct class_row *row = class_find(errclass);
     return row ? row->name : NULL;
 }

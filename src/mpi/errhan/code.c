@@ -63,7 +63,7 @@ KU_NEEDS(lock) static void trim(void)
     tell_last_used();
 }
 
-static int no_memory(void)
+static int code_no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more error class or code");
 }
@@ -85,7 +85,7 @@ int MPIR_Add_error_class(int *errorclass)
     int value = add(0);
     ku_unlock(&lock);
     if (value < 0)
-        return no_memory();
+        return code_no_memory();
     *errorclass = value;
     return 0;
 }
@@ -124,7 +124,7 @@ int MPIR_Add_error_code(int errorclass, int *errorcode)
     if (!ok)
         return not_users(MPI_ERR_ARG, "errorclass", errorclass, "an error class other than MPI_SUCCESS");
     if (value < 0)
-        return no_memory();
+        return code_no_memory();
     *errorcode = value;
     return 0;
 }
@@ -154,7 +154,7 @@ int MPIR_Add_error_string(int errorcode, const char *string)
                         MPI_MAX_ERROR_STRING);
     char *text = strdup(string);
     if (!text)
-        return no_memory();
+        return code_no_memory();
     ku_lock(&lock);
     struct code *c = find(errorcode);
     char *old = c ? c->text : text;

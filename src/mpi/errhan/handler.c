@@ -70,7 +70,7 @@ static const char *kind_name(enum MPIR_KIND kind)
     }
 }
 
-static int create(MPIR_Callback fn, enum MPIR_KIND kind, MPIR_Errhandler **errhandler)
+static int handler_create(MPIR_Callback fn, enum MPIR_KIND kind, MPIR_Errhandler **errhandler)
 {
     ku_lock(&lock);
     MPIR_Errhandler *h = MPIR_Object_alloc(MPIR_KIND_ERRHANDLER);
@@ -87,22 +87,22 @@ static int create(MPIR_Callback fn, enum MPIR_KIND kind, MPIR_Errhandler **errha
 
 int MPIR_Comm_create_errhandler(MPIR_Callback comm_errhandler_fn, MPIR_Errhandler **errhandler)
 {
-    return create(comm_errhandler_fn, MPIR_KIND_COMM, errhandler);
+    return handler_create(comm_errhandler_fn, MPIR_KIND_COMM, errhandler);
 }
 
 int MPIR_Win_create_errhandler(MPIR_Callback win_errhandler_fn, MPIR_Errhandler **errhandler)
 {
-    return create(win_errhandler_fn, MPIR_KIND_WIN, errhandler);
+    return handler_create(win_errhandler_fn, MPIR_KIND_WIN, errhandler);
 }
 
 int MPIR_File_create_errhandler(MPIR_Callback file_errhandler_fn, MPIR_Errhandler **errhandler)
 {
-    return create(file_errhandler_fn, MPIR_KIND_FILE, errhandler);
+    return handler_create(file_errhandler_fn, MPIR_KIND_FILE, errhandler);
 }
 
 int MPIR_Session_create_errhandler(MPIR_Callback session_errhandler_fn, MPIR_Errhandler **errhandler)
 {
-    return create(session_errhandler_fn, MPIR_KIND_SESSION, errhandler);
+    return handler_create(session_errhandler_fn, MPIR_KIND_SESSION, errhandler);
 }
 
 int MPIR_Errhandler_check(enum MPIR_KIND kind, const MPIR_Errhandler *errhandler)
@@ -128,7 +128,7 @@ static int set(enum MPIR_KIND kind, MPIR_Errhandler *errhandler, MPIR_Errhandler
 }
 
 /* One more handle, which the user frees. */
-static int get(MPIR_Errhandler *h, MPIR_Errhandler **errhandler)
+static int handler_get(MPIR_Errhandler *h, MPIR_Errhandler **errhandler)
 {
     ku_lock(&lock);
     MPIR_Object_ref(h);
@@ -161,7 +161,7 @@ int MPIR_Comm_set_errhandler(MPIR_Comm *comm, MPIR_Errhandler *errhandler)
 
 int MPIR_Comm_get_errhandler(MPIR_Comm *comm, MPIR_Errhandler **errhandler)
 {
-    return get(comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal, errhandler);
+    return handler_get(comm->adi.errhandler ? comm->adi.errhandler : &MPIR_Errors_are_fatal, errhandler);
 }
 
 int MPIR_Win_set_errhandler(MPIR_Win *win, MPIR_Errhandler *errhandler)
@@ -171,7 +171,7 @@ int MPIR_Win_set_errhandler(MPIR_Win *win, MPIR_Errhandler *errhandler)
 
 int MPIR_Win_get_errhandler(MPIR_Win *win, MPIR_Errhandler **errhandler)
 {
-    return get(win->errhandler, errhandler);
+    return handler_get(win->errhandler, errhandler);
 }
 
 int MPIR_Session_set_errhandler(MPIR_Session *session, MPIR_Errhandler *errhandler)
@@ -181,7 +181,7 @@ int MPIR_Session_set_errhandler(MPIR_Session *session, MPIR_Errhandler *errhandl
 
 int MPIR_Session_get_errhandler(MPIR_Session *session, MPIR_Errhandler **errhandler)
 {
-    return get(session->errhandler, errhandler);
+    return handler_get(session->errhandler, errhandler);
 }
 
 /* MPI_FILE_NULL stands for the default handler, that of files which are opened. */
@@ -194,7 +194,7 @@ int MPIR_File_set_errhandler(MPIR_File *file, MPIR_Errhandler *errhandler)
 
 int MPIR_File_get_errhandler(MPIR_File *file, MPIR_Errhandler **errhandler)
 {
-    return get(file ? file->errhandler : MPIR_File_errhandler, errhandler);
+    return handler_get(file ? file->errhandler : MPIR_File_errhandler, errhandler);
 }
 
 /* The references of objects are not the user's to drop. */

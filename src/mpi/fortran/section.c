@@ -249,7 +249,7 @@ struct known {
 enum { KNOWN = 16 };
 static _Atomic(struct known *) known[KNOWN];
 
-static void forget(struct known *k)
+static void section_forget(struct known *k)
 {
     if (!k)
         return;
@@ -262,7 +262,7 @@ static int forget_all(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
     for (int i = 0; i < KNOWN; i++)
-        forget(atomic_exchange(&known[i], NULL));
+        section_forget(atomic_exchange(&known[i], NULL));
     return MPI_SUCCESS;
 }
 
@@ -333,7 +333,7 @@ void kf_close_slowly(struct kf_section *s, const struct kf_array *into)
     if (s->kept)
         kf_give_slowly(s, MPI_REQUEST_NULL);
     if (s->known) {
-        forget(atomic_exchange(&known[s->place], s->known));
+        section_forget(atomic_exchange(&known[s->place], s->known));
     } else if (s->type) {
         MPI_Datatype type = kf_Datatype(s->type);
         PMPI_Type_free(&type);
@@ -527,7 +527,7 @@ int kf_describe(struct kf_section *s, const struct kf_array *a, MPI_Count count,
             s->type = kf_integer(((struct known *)s->known)->type);
             return 0;
         }
-        forget(s->known);
+        section_forget(s->known);
         s->known = NULL;
     }
     int err = describe(a, count, kf_Datatype(datatype), &made);

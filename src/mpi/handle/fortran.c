@@ -62,7 +62,7 @@ static const int32_t *types_of(const struct row *r)
 }
 
 /* The index of a size; -1: not 1, 2, 4, 8 or 16. */
-static int place_of(int64_t bytes)
+static int fortran_place_of(int64_t bytes)
 {
     for (int i = 0; i < SIZES; i++)
         if (bytes == 1 << i)
@@ -72,7 +72,7 @@ static int place_of(int64_t bytes)
 
 static int check_size(const struct row *r, int64_t bytes)
 {
-    int at = place_of(bytes);
+    int at = fortran_place_of(bytes);
     if (at >= 0 && types_of(r)[at])
         return 0;
     return MPIR_Err(MPI_ERR_INFO_VALUE, "info", "has the value %lld for %s; expected %s4, 8 or 16",
@@ -81,7 +81,7 @@ static int check_size(const struct row *r, int64_t bytes)
 
 static void resize(struct row *r, int64_t bytes)
 {
-    int at = place_of(bytes);
+    int at = fortran_place_of(bytes);
     if (bytes == r->bytes)
         return;
     r->bytes = bytes;
@@ -162,7 +162,7 @@ int MPIR_Abi_get_fortran_info(MPIR_Info **info)
 
 static int check_logical(int size, const void *yes, const void *no)
 {
-    if (place_of(size) < 0)
+    if (fortran_place_of(size) < 0)
         return MPIR_Err(MPI_ERR_ARG, "logical_size", "is %d; expected 1, 2, 4, 8 or 16", size);
     if (!yes || !no)
         return MPIR_Err(MPI_ERR_ARG, yes ? "logical_false" : "logical_true",
@@ -171,7 +171,7 @@ static int check_logical(int size, const void *yes, const void *no)
 }
 
 /* The number whose lowest bytes these are; the others, of a LOGICAL of 16 bytes, repeat its sign. */
-static int64_t number_of(int size, const void *p)
+static int64_t fortran_number_of(int size, const void *p)
 {
     int64_t x = 0;
     int shift = size < 8 ? 64 - 8 * size : 0;
@@ -179,7 +179,7 @@ static int64_t number_of(int size, const void *p)
     return (int64_t)((uint64_t)x << shift) >> shift;
 }
 
-static void store(int size, void *p, int64_t x)
+static void fortran_store(int size, void *p, int64_t x)
 {
     int64_t all[2] = { x, x < 0 ? -1 : 0 };
     memcpy(p, all, (size_t)size);
@@ -187,7 +187,7 @@ static void store(int size, void *p, int64_t x)
 
 static int set_booleans(int size, const void *yes, const void *no)
 {
-    struct MPID_LOGICALS l = { true, number_of(size, yes), number_of(size, no) };
+    struct MPID_LOGICALS l = { true, fortran_number_of(size, yes), fortran_number_of(size, no) };
     if (l.yes == l.no)
         return MPIR_Err(MPI_ERR_ARG, "logical_true", "is %lld, and so is logical_false", (long long)l.yes);
     MPID_Logicals = l;
@@ -215,8 +215,8 @@ int MPIR_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
     ku_lock(&lock);
     *is_set = MPID_Logicals.set;
     if (MPID_Logicals.set) {
-        store(logical_size, logical_true, MPID_Logicals.yes);
-        store(logical_size, logical_false, MPID_Logicals.no);
+        fortran_store(logical_size, logical_true, MPID_Logicals.yes);
+        fortran_store(logical_size, logical_false, MPID_Logicals.no);
     }
     ku_unlock(&lock);
     return 0;

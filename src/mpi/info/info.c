@@ -30,17 +30,17 @@ static uint32_t hash_of(const char *key) /* FNV-1a */
     return h;
 }
 
-static struct MPIR_Info_pair **slot_of(const MPIR_Info *info, uint32_t hash)
+static struct MPIR_Info_pair **info_slot_of(const MPIR_Info *info, uint32_t hash)
 {
     return &info->bucket[hash & (info->buckets - 1)];
 }
 
-static struct MPIR_Info_pair *find(const MPIR_Info *info, const char *key)
+static struct MPIR_Info_pair *info_find(const MPIR_Info *info, const char *key)
 {
     uint32_t hash = hash_of(key);
     if (!info->buckets)
         return NULL;
-    for (struct MPIR_Info_pair *p = *slot_of(info, hash); p; p = p->next)
+    for (struct MPIR_Info_pair *p = *info_slot_of(info, hash); p; p = p->next)
         if (p->hash == hash && !strcmp(p->key, key))
             return p;
     return NULL;
@@ -48,7 +48,7 @@ static struct MPIR_Info_pair *find(const MPIR_Info *info, const char *key)
 
 static void link_pair(MPIR_Info *info, struct MPIR_Info_pair *p)
 {
-    struct MPIR_Info_pair **slot = slot_of(info, p->hash);
+    struct MPIR_Info_pair **slot = info_slot_of(info, p->hash);
     p->next = *slot;
     *slot = p;
 }
@@ -83,7 +83,7 @@ static void free_pair(struct MPIR_Info_pair *p)
 
 bool MPIR_Info_put(MPIR_Info *info, const char *key, const char *value)
 {
-    struct MPIR_Info_pair *p = find(info, key);
+    struct MPIR_Info_pair *p = info_find(info, key);
     char *copy = strdup(value);
     if (copy && p) {
         free(p->value);
@@ -105,7 +105,7 @@ bool MPIR_Info_put(MPIR_Info *info, const char *key, const char *value)
 
 static void take_out(MPIR_Info *info, struct MPIR_Info_pair *p)
 {
-    struct MPIR_Info_pair **at = slot_of(info, p->hash);
+    struct MPIR_Info_pair **at = info_slot_of(info, p->hash);
     while (*at != p)
         at = &(*at)->next;
     *at = p->next;
@@ -164,7 +164,7 @@ static int check_present(const void *value, const char *arg)
     return value ? 0 : MPIR_Err(MPI_ERR_ARG, arg, "is NULL; expected an address");
 }
 
-static int no_memory(void)
+static int info_no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for an info object");
 }
@@ -176,7 +176,7 @@ int MPIR_Info_create(MPIR_Info **info)
     ku_lock(&lock);
     *info = MPIR_Object_alloc(MPIR_KIND_INFO);
     ku_unlock(&lock);
-    return *info ? 0 : no_memory();
+    return *info ? 0 : info_no_memory();
 }
 
 int MPIR_Info_free(MPIR_Info **info)
@@ -205,7 +205,7 @@ int MPIR_Info_dup(MPIR_Info *info, MPIR_Info **newinfo)
     if (all)
         return 0;
     MPIR_Info_free(newinfo);
-    return no_memory();
+    return info_no_memory();
 }
 
 /* ---- Changing ------------------------------------------------------------------------------------------------ */
@@ -222,7 +222,7 @@ int MPIR_Info_set(MPIR_Info *info, const char *key, const char *value)
     ku_lock(&lock);
     bool done = MPIR_Info_put(info, key, value);
     ku_unlock(&lock);
-    return done ? 0 : no_memory();
+    return done ? 0 : info_no_memory();
 }
 
 int MPIR_Info_delete(MPIR_Info *info, const char *key)
@@ -233,7 +233,7 @@ int MPIR_Info_delete(MPIR_Info *info, const char *key)
     if (err)
         return err;
     ku_lock(&lock);
-    struct MPIR_Info_pair *p = find(info, key);
+    struct MPIR_Info_pair *p = info_find(info, key);
     if (p)
         take_out(info, p);
     ku_unlock(&lock);
@@ -272,7 +272,7 @@ static int copy_value(MPIR_Info *info, const char *key, char *value, size_t size
 {
     int len = -1;
     ku_lock(&lock);
-    const struct MPIR_Info_pair *p = find(info, key);
+    const struct MPIR_Info_pair *p = info_find(info, key);
     if (p) {
         size_t n = strlen(p->value), room = size ? size - 1 : 0;
         len = (int)n;
@@ -334,7 +334,7 @@ const char *MPIR_Info_value(const MPIR_Info *info, const char *key)
     if (!info)
         return NULL;
     ku_lock(&lock);
-    const struct MPIR_Info_pair *p = find(info, key);
+    const struct MPIR_Info_pair *p = info_find(info, key);
     ku_unlock(&lock);
     return p ? p->value : NULL;
 }

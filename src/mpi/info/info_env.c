@@ -31,7 +31,7 @@ MPIR_Info MPIR_Info_env = {
              .self = KEEL_MPI_INFO_ENV },
 };
 
-static bool put(MPIR_Info *info, const char *key, const char *value)
+static bool info_env_put(MPIR_Info *info, const char *key, const char *value)
 {
     return !value || !value[0] || strlen(value) >= MPI_MAX_INFO_VAL || MPIR_Info_put(info, key, value);
 }
@@ -45,12 +45,12 @@ static bool put_argv(MPIR_Info *info, int argc, char *const *argv)
         snprintf(text + n, sizeof text - n, "%s%s", i > 1 ? " " : "", argv[i]);
         n += strlen(text + n);
     }
-    return put(info, "argv", text);
+    return info_env_put(info, "argv", text);
 }
 
 static bool put_command(MPIR_Info *info, int argc, char *const *argv)
 {
-    return put(info, "command", argv[0]) && put_argv(info, argc, argv);
+    return info_env_put(info, "command", argv[0]) && put_argv(info, argc, argv);
 }
 
 /* The command line as the kernel has it: the beginning is enough for the longest value.  (Not inline: most processes are
@@ -82,7 +82,7 @@ static bool put_section(MPIR_Info *info, const char *lines)
         if (n < sizeof line && key < n) {
             memcpy(line, lines, n);
             line[key] = line[n] = 0;
-            done = put(info, line, line + key + 1);
+            done = info_env_put(info, line, line + key + 1);
         }
         lines += n + (lines[n] == '\n');
     }
@@ -110,23 +110,23 @@ bool MPIR_Info_said(const char *key, char *value, size_t size)
     return false;
 }
 
-static bool fill(MPIR_Info *info, int argc, char *const *argv)
+static bool info_env_fill(MPIR_Info *info, int argc, char *const *argv)
 {
     struct utsname machine;
     char wdir[MPI_MAX_INFO_VAL];
     const char *section = section_lines();
     bool done = argc > 0 && argv && argv[0] ? put_command(info, argc, argv) : put_cmdline(info);
     if (done && uname(&machine) == 0)
-        done = put(info, "host", machine.nodename) && put(info, "arch", machine.machine);
+        done = info_env_put(info, "host", machine.nodename) && info_env_put(info, "arch", machine.machine);
     if (done && getcwd(wdir, sizeof wdir))
-        done = put(info, "wdir", wdir);
+        done = info_env_put(info, "wdir", wdir);
     return done && (!section || put_section(info, section));
 }
 
 void MPIR_Info_env_init(int argc, char **argv)
 {
     MPIR_Info_clear(&MPIR_Info_env);
-    fill(&MPIR_Info_env, argc, argv);
+    info_env_fill(&MPIR_Info_env, argc, argv);
 }
 
 /* It stays readable after MPI_Finalize, until the library goes. */
@@ -138,7 +138,7 @@ __attribute__((destructor)) static void forget(void)
 int MPIR_Info_create_env(int argc, char **argv, MPIR_Info **info)
 {
     int err = MPIR_Info_create(info);
-    if (err || fill(*info, argc, argv))
+    if (err || info_env_fill(*info, argc, argv))
         return err;
     MPIR_Info_free(info);
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for an info object");

@@ -46,7 +46,7 @@ static const char *abi_of(const char *path)
     return NULL;
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
+static int beside_look(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct libraries *all = arg;
     struct library *l = &all->l[all->n];
@@ -59,11 +59,11 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /* Those there are; each is to be closed.  The loader's lock is held while it goes through them, so they are opened after that. */
-static void find(struct libraries *all)
+static void beside_find(struct libraries *all)
 {
     int n = 0;
     all->n = 0;
-    dl_iterate_phdr(look, all);
+    dl_iterate_phdr(beside_look, all);
     for (int i = 0; i < all->n; i++) {
         struct library *l = &all->l[n];
         if (n != i)
@@ -101,7 +101,7 @@ int MPIR_Beside_begin(void)
 {
     struct libraries all;
     int err = 0;
-    find(&all);
+    beside_find(&all);
     for (int i = 0; i < all.n && !err; i++)
         if (!same(&all.l[i], known) && runs(&all.l[i]))
             err = MPIR_Err(MPI_ERR_OTHER, NULL,
@@ -116,7 +116,7 @@ void MPIR_Beside_tell(void)
 {
     struct libraries all;
     char text[2048];
-    find(&all);
+    beside_find(&all);
     void *program = all.n > 1 ? dlopen(NULL, RTLD_LAZY) : NULL;
     const void *first = program ? dlsym(program, "PMPI_Init") : NULL;
     for (int i = 0; first && i < all.n; i++) {

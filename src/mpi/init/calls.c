@@ -164,7 +164,7 @@ static int neighbors(const MPIR_Comm *comm, bool out)
     return out ? out_degree : in_degree;
 }
 
-static int64_t length(const struct MPID_Call *call, int arg)
+static int64_t calls_length(const struct MPID_Call *call, int arg)
 {
     const struct MPID_Arg *a = arg_of(call, arg);
     const MPIR_Comm *comm =
@@ -248,7 +248,7 @@ struct text {
     int n;
 };
 
-static void grow(struct text *t, int n)
+static void calls_grow(struct text *t, int n)
 {
     size_t step = (size_t)n < t->size ? (size_t)n : t->size ? t->size - 1 : 0;
     t->n += n;
@@ -259,12 +259,12 @@ static void grow(struct text *t, int n)
 static void array_text(const struct MPID_Call *call, int arg, struct text *t)
 {
     enum { SHOWN = 8 };
-    int64_t n = length(call, arg);
+    int64_t n = calls_length(call, arg);
     for (int64_t i = 0; i < n && i < SHOWN; i++) {
-        grow(t, snprintf(t->at, t->size, "%s", i == 0 ? "[" : ", "));
-        grow(t, value_text(call, arg, i, t->at, t->size));
+        calls_grow(t, snprintf(t->at, t->size, "%s", i == 0 ? "[" : ", "));
+        calls_grow(t, value_text(call, arg, i, t->at, t->size));
     }
-    grow(t, snprintf(t->at, t->size, "%s", n == 0 ? "[]" : n > SHOWN ? ", ...]" : "]"));
+    calls_grow(t, snprintf(t->at, t->size, "%s", n == 0 ? "[]" : n > SHOWN ? ", ...]" : "]"));
 }
 
 static int text_of(const struct MPID_Call *call, int arg, char *text, size_t size)
@@ -275,27 +275,27 @@ static int text_of(const struct MPID_Call *call, int arg, char *text, size_t siz
                   a->what == MPID_ARG_HANDLE;
     if (!a->name[0])
         return snprintf(text, size, "(there is no argument %d)", arg);
-    grow(&t, snprintf(t.at, t.size, "%s=", a->name));
+    calls_grow(&t, snprintf(t.at, t.size, "%s=", a->name));
     if (a->access == MPID_ARG_OUT && !((const struct MPIR_Call *)call)->left)
         values = false;
     if (a->what == MPID_ARG_OTHER || !values || !values_of(call, arg))
-        grow(&t, a->what == MPID_ARG_OTHER ? snprintf(t.at, t.size, "...")
-                                           : pointer_text(call, arg, t.at, t.size));
+        calls_grow(&t, a->what == MPID_ARG_OTHER ? snprintf(t.at, t.size, "...")
+                                                 : pointer_text(call, arg, t.at, t.size));
     else if (a->length == MPID_ARG_ONE)
-        grow(&t, value_text(call, arg, 0, t.at, t.size));
+        calls_grow(&t, value_text(call, arg, 0, t.at, t.size));
     else
         array_text(call, arg, &t);
     return t.n;
 }
 
-static int place(const struct MPID_Call *call, char *text, size_t size)
+static int calls_place(const struct MPID_Call *call, char *text, size_t size)
 {
     (void)call;
     return snprintf(text, size, MPID_PLACE, (unsigned long long)MPID_Caller());
 }
 
 const struct MPID_Listen_host MPIR_Call_host = {
-    .integer = integer, .length = length, .handle = handle, .text = text_of, .place = place
+    .integer = integer, .length = calls_length, .handle = handle, .text = text_of, .place = calls_place
 };
 
 /* ---- Objects ---- */
@@ -311,14 +311,14 @@ static void note_handles(struct MPIR_Call *c)
     const struct MPID_Procedure *p = c->told.procedure;
     int64_t n = 0;
     for (int a = 0; a < p->nargs; a++)
-        n += may_change(&p->args[a]) ? length(&c->told, a) : 0;
+        n += may_change(&p->args[a]) ? calls_length(&c->told, a) : 0;
     if (n == 0)
         return;
     c->before =
         n <= (int64_t)(sizeof c->small / sizeof *c->small) ? c->small : malloc((size_t)n * sizeof *c->before);
     n = 0;
     for (int a = 0; a < p->nargs && c->before; a++)
-        for (int64_t i = 0, m = may_change(&p->args[a]) ? length(&c->told, a) : 0; i < m; i++)
+        for (int64_t i = 0, m = may_change(&p->args[a]) ? calls_length(&c->told, a) : 0; i < m; i++)
             c->before[n++] = handle(&c->told, a, i);
 }
 
@@ -337,7 +337,7 @@ static void tell_object(const struct MPIR_Call *c, bool made, uint32_t kind, uin
 static void tell_made(const struct MPIR_Call *c, int arg)
 {
     const struct MPID_Arg *a = arg_of(&c->told, arg);
-    for (int64_t i = 0, n = length(&c->told, arg); i < n; i++) {
+    for (int64_t i = 0, n = calls_length(&c->told, arg); i < n; i++) {
         uint64_t value = handle(&c->told, arg, i);
         if (value >= MPIR_PREDEFINED_MAX)
             tell_object(c, true, a->object, value);
@@ -347,7 +347,7 @@ static void tell_made(const struct MPIR_Call *c, int arg)
 static void tell_freed(const struct MPIR_Call *c, int arg, const uint64_t **before)
 {
     const struct MPID_Arg *a = arg_of(&c->told, arg);
-    for (int64_t i = 0, n = length(&c->told, arg); i < n; i++) {
+    for (int64_t i = 0, n = calls_length(&c->told, arg); i < n; i++) {
         uint64_t was = *(*before)++;
         if (was >= MPIR_PREDEFINED_MAX && handle(&c->told, arg, i) != was)
             tell_object(c, false, a->object, was);
@@ -410,12 +410,12 @@ static void tell_others(const struct MPIR_Call *c, int arg, MPIR_Comm *comm, int
 }
 
 /* Its error goes to the object that it is about. */
-static int fail(const struct MPIR_Call *c, int error)
+static int calls_fail(const struct MPIR_Call *c, int error)
 {
     const struct MPID_Procedure *p = c->told.procedure;
     for (int i = 0; i < p->nargs; i++) {
         const struct MPID_Arg *a = &p->args[i];
-        void *o = a->what == MPID_ARG_HANDLE && a->access != MPID_ARG_OUT && length(&c->told, i) > 0
+        void *o = a->what == MPID_ARG_HANDLE && a->access != MPID_ARG_OUT && calls_length(&c->told, i) > 0
                       ? MPIR_Object_of((enum MPIR_KIND)a->object, handle(&c->told, i, 0))
                       : NULL;
         if (o && a->object == MPID_OBJECT_COMM) {
@@ -434,7 +434,7 @@ static int fail(const struct MPIR_Call *c, int error)
 
 int MPIR_Call_refuse(struct MPIR_Call *c)
 {
-    return MPIR_Call_leave(c, fail(c, c->refused));
+    return MPIR_Call_leave(c, calls_fail(c, c->refused));
 }
 
 int MPIR_Call_leave(struct MPIR_Call *c, int error)
@@ -445,7 +445,7 @@ int MPIR_Call_leave(struct MPIR_Call *c, int error)
     c->left = true;
     if (MPID_Needs() & MPID_NEEDS_DEVICE_MEMORY && c->stages) {
         int staged = MPIR_Stage_leave(c, error);
-        error = error || !staged ? error : fail(c, staged);
+        error = error || !staged ? error : calls_fail(c, staged);
     }
     if (MPID_Listeners.heard & MPID_HEARD_WAITS)
         MPID_Listeners_left();

@@ -12,7 +12,7 @@
 static pthread_t main_thread;
 static bool called; /* MPI_Init has been */
 
-static int start(int *argc, char ***argv, int level)
+static int init_start(int *argc, char ***argv, int level)
 {
     if (MPIR_ENV(phase) != MPIR_BEFORE_INIT)
         return MPIR_Err(MPI_ERR_OTHER, NULL, "called %s; expected one call in a program",
@@ -38,7 +38,7 @@ static int start(int *argc, char ***argv, int level)
 
 int MPIR_Init(int *argc, char ***argv)
 {
-    return start(argc, argv, MPI_THREAD_SINGLE);
+    return init_start(argc, argv, MPI_THREAD_SINGLE);
 }
 
 int MPIR_Init_thread(int *argc, char ***argv, int required, int *provided)
@@ -47,7 +47,7 @@ int MPIR_Init_thread(int *argc, char ***argv, int required, int *provided)
         required != MPI_THREAD_SERIALIZED && required != MPI_THREAD_MULTIPLE)
         return MPIR_Err(MPI_ERR_ARG, "required",
                         "is %d; expected MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE", required);
-    int err = start(argc, argv, required);
+    int err = init_start(argc, argv, required);
     if (!err)
         *provided = required;
     return err;

@@ -27,7 +27,7 @@ static void **label_of(void *base)
     return (void **)((uintptr_t)base - LINE);
 }
 
-static bool note(void **label)
+static bool init_memory_note(void **label)
 {
     ku_lock(&lock);
     bool noted = tsearch(label, &living, by_address) != NULL;
@@ -36,7 +36,7 @@ static bool note(void **label)
 }
 
 /* False: there is no such one. */
-static bool forget(void **label)
+static bool init_memory_forget(void **label)
 {
     ku_lock(&lock);
     bool lives = tdelete(label, &living, by_address) != NULL;
@@ -44,7 +44,7 @@ static bool forget(void **label)
     return lives;
 }
 
-static int no_memory(MPI_Aint size)
+static int init_memory_no_memory(MPI_Aint size)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, "size", "is %lld bytes, which the system does not have", (long long)size);
 }
@@ -65,12 +65,12 @@ int MPIR_Alloc_mem(MPI_Aint size, MPIR_Info *info, void *baseptr)
     if (size < 0)
         return MPIR_Err(MPI_ERR_ARG, "size", "is %lld; expected at least 0", (long long)size);
     if (size > INT64_MAX - 2 * align || posix_memalign(&block, (size_t)align, (size_t)(size + align)))
-        return no_memory(size);
+        return init_memory_no_memory(size);
     void *base = (char *)block + align;
     *label_of(base) = block;
-    if (!note(label_of(base))) {
+    if (!init_memory_note(label_of(base))) {
         free(block);
-        return no_memory(size);
+        return init_memory_no_memory(size);
     }
     *(void **)baseptr = base;
     return 0;
@@ -80,7 +80,7 @@ int MPIR_Free_mem(void *base)
 {
     if (!base)
         return 0;
-    if (!forget(label_of(base)))
+    if (!init_memory_forget(label_of(base)))
         return MPIR_Err(MPI_ERR_BASE, "base",
                         "is %p; expected an address that MPI_Alloc_mem returned and that is not "
                         "freed yet",

@@ -17,7 +17,7 @@
 #include "mpi_const.h"
 #include "mpid.h"
 
-static const char *name_of(int level)
+static const char *threads_name_of(int level)
 {
     return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
            : level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
@@ -25,7 +25,7 @@ static const char *name_of(int level)
 }
 
 /* `other`: the call that another thread is in; NULL: not known. */
-static void tell(bool overlap, const char *other)
+static void threads_tell(bool overlap, const char *other)
 {
     char text[768], at[160] = "";
     const char *call = MPID_Call_name;
@@ -39,24 +39,25 @@ static void tell(bool overlap, const char *other)
         text, sizeof text,
         "thread %ld called %s (" MPID_PLACE ")%s, but the program asked for %s, by which %s; expected "
         "MPI_THREAD_%s. From here on its calls take turns (not with KEEL_THREAD_GUARD=0). This is told once.",
-        (long)syscall(SYS_gettid), call ? call : "MPI", (unsigned long long)caller, at, name_of(level),
+        (long)syscall(SYS_gettid), call ? call : "MPI", (unsigned long long)caller, at,
+        threads_name_of(level),
         overlap ? "one thread at a time calls MPI" : "only the thread that initialized MPI calls it",
         overlap ? "MULTIPLE" : "SERIALIZED or _MULTIPLE");
     MPID_Message_places(text);
 }
 
-static void look(enum MPIR_WATCH watched, bool busy)
+static void threads_look(enum MPIR_WATCH watched, bool busy)
 {
     const char *other = NULL;
     if (watched == MPIR_WATCH_MAIN) {
         if (!MPIR_Library_is_first_thread())
-            tell(false, NULL);
+            threads_tell(false, NULL);
     } else if (MPID_Thread_waiting(&other) > 0 || busy) {
-        tell(true, other);
+        threads_tell(true, other);
     }
 }
 
-static void begin(void)
+static void threads_begin(void)
 {
     MPID_Thread_enter();
     if (!MPIR_ENV(threaded) && MPIR_Library_meets_threads())
@@ -72,9 +73,9 @@ int MPIR_Enter(void)
     if (!MPIR_ENV(threaded) && !MPIR_Library_meets_threads())
         return 0;
     bool busy = MPIR_ENV(watched) == MPIR_WATCH_OVERLAP && MPID_Thread_busy();
-    begin();
+    threads_begin();
     if (MPIR_ENV(watched) != MPIR_WATCH_NONE)
-        look(MPIR_ENV(watched), busy);
+        threads_look(MPIR_ENV(watched), busy);
     return 1;
 }
 
@@ -83,7 +84,7 @@ int MPIR_Enter_silently(bool always)
     if (!MPIR_ENV(threaded) && !always && !MPIR_Library_meets_threads())
         return 0;
     MPID_Thread_quiet(true);
-    begin();
+    threads_begin();
     return 1;
 }
 

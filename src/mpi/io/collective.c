@@ -107,7 +107,7 @@ struct io_together {
     struct ku_err words;
 };
 
-static void note(struct io_together *t, int err)
+static void collective_note(struct io_together *t, int err)
 {
     if (err && !t->err) {
         t->err = err;
@@ -115,7 +115,7 @@ static void note(struct io_together *t, int err)
     }
 }
 
-static void describe(struct io_together *t, struct fact *me, int err)
+static void collective_describe(struct io_together *t, struct fact *me, int err)
 {
     const struct io_access *a = t->a;
     const struct MPIR_DATATYPE *ft = &a->view->filetype_there->adi;
@@ -197,8 +197,8 @@ static bool window_of(const struct io_together *t, int32_t k, int64_t round, int
 }
 
 /* The part of i's data that lies in [from, to): [*s, *s_end); false: none. */
-static bool share(const struct io_together *t, int32_t i, const struct MPIR_DATATYPE *type, int64_t from,
-                  int64_t to, int64_t *s, int64_t *s_end)
+static bool collective_share(const struct io_together *t, int32_t i, const struct MPIR_DATATYPE *type,
+                             int64_t from, int64_t to, int64_t *s, int64_t *s_end)
 {
     const struct fact *f = &t->facts[i];
     if (f->len == 0 || f->first >= to || f->end <= from)
@@ -219,14 +219,14 @@ static const struct MPIR_DATATYPE *own_type(const struct io_together *t)
 
 /* ---- Messages ---- */
 
-static struct message *add(struct io_together *t, struct messages *m, int32_t rank, int64_t s, int64_t s_end,
-                           bool own)
+static struct message *collective_add(struct io_together *t, struct messages *m, int32_t rank, int64_t s,
+                                      int64_t s_end, bool own)
 {
     struct message *one = &m->v[m->n++];
     *one = (struct message){ .rank = rank, .s = s, .s_end = s_end };
     if (own && (one->bytes = malloc((size_t)(s_end - s))) == NULL)
-        note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of a collective access",
-                         (long long)(s_end - s)));
+        collective_note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of a collective access",
+                                    (long long)(s_end - s)));
     return one;
 }
 
@@ -236,7 +236,7 @@ static void send_message(struct io_together *t, struct message *m, const void *b
     int err = MPIR_P2p_isend(bytes, n, MPIR_Datatype_predefined(KEEL_MPI_BYTE), m->rank, t->tag, t->f->comm,
                              MPID_CONTEXT_PT2PT, &m->watched.request);
     m->begun = !err;
-    note(t, err);
+    collective_note(t, err);
 }
 
 /* Where there is no memory for it (bytes is NULL) it is taken, too, and is an error. */
@@ -246,7 +246,7 @@ static void recv_message(struct io_together *t, struct message *m, void *bytes)
     int err = MPIR_P2p_irecv(bytes, n, MPIR_Datatype_predefined(KEEL_MPI_BYTE), m->rank, t->tag, t->f->comm,
                              MPID_CONTEXT_PT2PT, &m->watched.request);
     m->begun = !err;
-    note(t, err);
+    collective_note(t, err);
 }
 
 /* It is complete. */
@@ -257,7 +257,7 @@ static void end_message(struct io_together *t, struct message *m)
     if (!m->is_send)
         m->got = status.count;
     m->begun = false;
-    note(t, err);
+    collective_note(t, err);
 }
 
 /* Are all over?  If not, the access is advanced when the next one is. */
@@ -273,7 +273,7 @@ static bool messages_over(struct io_together *t, struct messages *m)
     return true;
 }
 
-static void drop(struct messages *m)
+static void collective_drop(struct messages *m)
 {
     for (int i = 0; i < m->n; i++)
         free(m->v[i].bytes);
@@ -283,19 +283,20 @@ static void drop(struct messages *m)
 /* ---- What goes to all: in each step a process hears what twice as many know ---- */
 
 /* Begin the next step; false: all have heard of all. */
-static bool spread(struct io_together *t)
+static bool collective_spread(struct io_together *t)
 {
     int32_t d = (int32_t)t->distance, size = t->size;
     bool facts = t->stage == FACTS;
-    drop(&t->sent);
-    drop(&t->got);
+    collective_drop(&t->sent);
+    collective_drop(&t->got);
     if (!facts && t->heard.verdict > t->worst.verdict)
         t->worst = t->heard;
     if (t->distance >= size)
         return false;
     int64_t n = facts ? (d < size - d ? d : size - d) * (int64_t)sizeof *t->ring : (int64_t)sizeof t->worst;
-    struct message *to = add(t, &t->sent, (int32_t)(((int64_t)t->rank - d + size) % size), 0, n, false);
-    struct message *from = add(t, &t->got, (int32_t)(((int64_t)t->rank + d) % size), 0, n, false);
+    struct message *to =
+        collective_add(t, &t->sent, (int32_t)(((int64_t)t->rank - d + size) % size), 0, n, false);
+    struct message *from = collective_add(t, &t->got, (int32_t)(((int64_t)t->rank + d) % size), 0, n, false);
     recv_message(t, from, facts ? (void *)(t->ring + d) : &t->heard);
     send_message(t, to, facts ? (void *)t->ring : &t->worst, n);
     t->distance *= 2;
@@ -303,7 +304,7 @@ static bool spread(struct io_together *t)
 }
 
 /* Tell all whether something has gone wrong here. */
-static void say(struct io_together *t, enum stage stage)
+static void collective_say(struct io_together *t, enum stage stage)
 {
     t->stage = stage;
     t->distance = 1;
@@ -312,10 +313,10 @@ static void say(struct io_together *t, enum stage stage)
 }
 
 /* All have heard of all: has something gone wrong anywhere? */
-static bool failed(struct io_together *t)
+static bool collective_failed(struct io_together *t)
 {
     if (t->worst.verdict && !t->err)
-        note(t, MPIR_Io_another_met(t->f, t->worst.verdict, &t->worst.words));
+        collective_note(t, MPIR_Io_another_met(t->f, t->worst.verdict, &t->worst.words));
     return t->err != 0;
 }
 
@@ -335,11 +336,11 @@ static void send_types(struct io_together *t)
     for (int32_t k = 0; k < t->n && bytes; k++) {
         int32_t dest = aggregator_rank(t, k);
         if (dest != t->rank && touches(t, t->rank, k))
-            send_message(t, add(t, &t->sent, dest, 0, bytes, false), t->encoded, bytes);
+            send_message(t, collective_add(t, &t->sent, dest, 0, bytes, false), t->encoded, bytes);
     }
     for (int32_t i = 0; i < t->size && t->mine >= 0; i++)
         if (i != t->rank && t->facts[i].encoded && touches(t, i, t->mine)) {
-            struct message *m = add(t, &t->got, i, 0, t->facts[i].encoded, true);
+            struct message *m = collective_add(t, &t->got, i, 0, t->facts[i].encoded, true);
             recv_message(t, m, m->bytes);
         }
 }
@@ -349,14 +350,14 @@ static void see_types(struct io_together *t)
     for (int k = 0; k < t->got.n; k++) {
         const struct message *m = &t->got.v[k];
         int err = t->err ? t->err : MPID_Type_decode(&t->types[m->rank], m->bytes, m->got);
-        note(t, err);
+        collective_note(t, err);
         if (!err)
             t->type[m->rank] = &t->types[m->rank];
     }
     if (t->mine >= 0 && t->type)
         t->type[t->rank] = own_type(t);
-    drop(&t->sent);
-    drop(&t->got);
+    collective_drop(&t->sent);
+    collective_drop(&t->got);
 }
 
 /* ---- Windows of an aggregator ---- */
@@ -397,8 +398,9 @@ static bool window_over(struct io_together *t, struct window *w)
         return false;
     w->busy = false;
     if (w->error)
-        note(t, MPIR_Io_errno(w->error, t->f->name, "%s bytes %lld to %lld of",
-                              w->write ? "writing" : "reading", (long long)w->from, (long long)w->to - 1));
+        collective_note(t, MPIR_Io_errno(w->error, t->f->name, "%s bytes %lld to %lld of",
+                                         w->write ? "writing" : "reading", (long long)w->from,
+                                         (long long)w->to - 1));
     w->error = 0;
     return true;
 }
@@ -418,8 +420,9 @@ static bool room_for(struct io_together *t, struct window *w, bool mask)
         w->mask = malloc((size_t)t->room);
     if (w->bytes && (w->mask || !mask))
         return true;
-    note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a window of %lld bytes (hint cb_buffer_size)",
-                     (long long)t->room));
+    collective_note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL,
+                                "no memory for a window of %lld bytes (hint cb_buffer_size)",
+                                (long long)t->room));
     return false;
 }
 
@@ -428,7 +431,7 @@ static bool clip(const struct io_together *t, int64_t *from, int64_t *to)
 {
     int64_t first = INT64_MAX, last = INT64_MIN, s, e;
     for (int32_t i = 0; i < t->size; i++) {
-        if (!share(t, i, t->type[i], *from, *to, &s, &e))
+        if (!collective_share(t, i, t->type[i], *from, *to, &s, &e))
             continue;
         const struct MPIR_DATATYPE *type = t->type[i];
         int64_t a = t->facts[i].disp + (type ? MPIR_Io_place(type, s) : s);
@@ -443,8 +446,8 @@ static bool clip(const struct io_together *t, int64_t *from, int64_t *to)
 
 /* ---- Write ---- */
 
-static void put(const struct io_together *t, const struct window *w, char *to, int32_t i, const char *bytes,
-                int64_t s, int64_t n)
+static void collective_put(const struct io_together *t, const struct window *w, char *to, int32_t i,
+                           const char *bytes, int64_t s, int64_t n)
 {
     const struct MPIR_DATATYPE *type = t->type[i];
     int64_t base = t->facts[i].disp - w->from;
@@ -472,9 +475,9 @@ static void send_shares(struct io_together *t)
         int64_t from, to, s, e;
         int32_t dest = aggregator_rank(t, k);
         if (dest == t->rank || !window_of(t, k, t->round, &from, &to) ||
-            !share(t, t->rank, own_type(t), from, to, &s, &e))
+            !collective_share(t, t->rank, own_type(t), from, to, &s, &e))
             continue;
-        struct message *m = add(t, &t->sent, dest, s, e, !t->a->type->adi.is_contig);
+        struct message *m = collective_add(t, &t->sent, dest, s, e, !t->a->type->adi.is_contig);
         const char *bytes = packed(t, s, e, m->bytes);
         send_message(t, m, bytes, bytes ? e - s : 0);
     }
@@ -484,7 +487,7 @@ static void send_shares(struct io_together *t)
 static void mark(const struct io_together *t, const struct window *w, int32_t i, const char *ones, int64_t s,
                  int64_t n)
 {
-    put(t, w, w->mask, i, ones, s, n);
+    collective_put(t, w, w->mask, i, ones, s, n);
 }
 
 static void fill_window(struct io_together *t, struct window *w, bool gaps)
@@ -495,25 +498,26 @@ static void fill_window(struct io_together *t, struct window *w, bool gaps)
         memset(ones, 1, (size_t)(w->to - w->from));
         memset(w->mask, 0, (size_t)(w->to - w->from));
     } else if (gaps) {
-        note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective write"));
+        collective_note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective write"));
     }
     for (int i = 0; i < t->got.n; i++) {
         const struct message *m = &t->got.v[i];
         bool whole = m->bytes && m->got == m->s_end - m->s;
         if (whole)
-            put(t, w, w->bytes, m->rank, m->bytes, m->s, m->s_end - m->s);
+            collective_put(t, w, w->bytes, m->rank, m->bytes, m->s, m->s_end - m->s);
         if (ones && whole)
             mark(t, w, m->rank, ones, m->s, m->s_end - m->s);
         if (!whole)
-            note(t, MPIR_Err(MPI_ERR_OTHER, NULL, "rank %d sent no data for %.150s", m->rank, t->f->name));
+            collective_note(
+                t, MPIR_Err(MPI_ERR_OTHER, NULL, "rank %d sent no data for %.150s", m->rank, t->f->name));
     }
-    if (share(t, t->rank, t->type[t->rank], w->from, w->to, &s, &e)) {
+    if (collective_share(t, t->rank, t->type[t->rank], w->from, w->to, &s, &e)) {
         char *room = t->a->type->adi.is_contig ? NULL : malloc((size_t)(e - s));
         const char *bytes = packed(t, s, e, room);
         if (bytes)
-            put(t, w, w->bytes, t->rank, bytes, s, e - s);
+            collective_put(t, w, w->bytes, t->rank, bytes, s, e - s);
         else
-            note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective write"));
+            collective_note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective write"));
         if (ones && bytes)
             mark(t, w, t->rank, ones, s, e - s);
         free(room);
@@ -526,7 +530,7 @@ static bool has_gaps(const struct io_together *t, const struct window *w)
 {
     int64_t s, e, given = 0, n = 0;
     for (int32_t i = 0; i < t->size; i++)
-        if (share(t, i, t->type[i], w->from, w->to, &s, &e)) {
+        if (collective_share(t, i, t->type[i], w->from, w->to, &s, &e)) {
             given += e - s;
             n++;
         }
@@ -541,8 +545,8 @@ static void write_exchange(struct io_together *t)
     if (t->mine >= 0 && window_of(t, t->mine, t->round, &w->from, &w->to) && !clip(t, &w->from, &w->to))
         w->from = w->to = 0;
     for (int32_t i = 0; w->from < w->to && i < t->size; i++)
-        if (i != t->rank && share(t, i, t->type[i], w->from, w->to, &s, &e)) {
-            struct message *m = add(t, &t->got, i, s, e, true);
+        if (i != t->rank && collective_share(t, i, t->type[i], w->from, w->to, &s, &e)) {
+            struct message *m = collective_add(t, &t->got, i, s, e, true);
             recv_message(t, m, m->bytes);
         }
     send_shares(t);
@@ -579,7 +583,8 @@ static void read_ahead(struct io_together *t, int64_t round, struct window *w)
     begin_window(w);
 }
 
-static void take(struct io_together *t, const struct window *w, int32_t i, char *to, int64_t s, int64_t e)
+static void collective_take(struct io_together *t, const struct window *w, int32_t i, char *to, int64_t s,
+                            int64_t e)
 {
     const struct MPIR_DATATYPE *type = t->type[i];
     int64_t base = t->facts[i].disp - w->from;
@@ -603,23 +608,23 @@ static void give_out(struct io_together *t, const struct window *w)
 {
     int64_t s, e;
     for (int32_t i = 0; i < t->size && w->from < w->to; i++) {
-        if (!share(t, i, t->type[i], w->from, w->to, &s, &e))
+        if (!collective_share(t, i, t->type[i], w->from, w->to, &s, &e))
             continue;
         int64_t fit = s, ignored;
         if (w->there > 0 && !t->err)
-            share(t, i, t->type[i], w->from, w->from + w->there, &ignored, &fit);
+            collective_share(t, i, t->type[i], w->from, w->from + w->there, &ignored, &fit);
         fit = fit < s ? s : fit;
         if (i == t->rank) {
             char *room = malloc((size_t)(fit - s) + 1);
             if (room)
-                take(t, w, i, room, s, fit);
+                collective_take(t, w, i, room, s, fit);
             received(t, room, s, room ? fit - s : 0);
             free(room);
             continue;
         }
-        struct message *m = add(t, &t->sent, i, s, e, true);
+        struct message *m = collective_add(t, &t->sent, i, s, e, true);
         if (m->bytes)
-            take(t, w, i, m->bytes, s, fit);
+            collective_take(t, w, i, m->bytes, s, fit);
         send_message(t, m, m->bytes, m->bytes ? fit - s : 0);
     }
 }
@@ -631,9 +636,9 @@ static void await_shares(struct io_together *t)
         int32_t source = aggregator_rank(t, k);
         bool contig = t->a->type->adi.is_contig;
         if (source == t->rank || !window_of(t, k, t->round, &from, &to) ||
-            !share(t, t->rank, own_type(t), from, to, &s, &e))
+            !collective_share(t, t->rank, own_type(t), from, to, &s, &e))
             continue;
-        struct message *m = add(t, &t->got, source, s, e, !contig);
+        struct message *m = collective_add(t, &t->got, source, s, e, !contig);
         recv_message(t, m, contig ? (char *)t->a->buf + (s - t->a->at) : m->bytes);
     }
 }
@@ -667,7 +672,7 @@ static bool reserve(struct io_together *t)
 }
 
 /* All facts are here. */
-static void decide(struct io_together *t)
+static void collective_decide(struct io_together *t)
 {
     for (int32_t i = 0; i < t->size; i++)
         t->facts[(int32_t)(((int64_t)t->rank + i) % t->size)] = t->ring[i];
@@ -676,20 +681,20 @@ static void decide(struct io_together *t)
         return;
     divide(t);
     if (!reserve(t))
-        note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective access"));
+        collective_note(t, MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for a collective access"));
     send_types(t);
 }
 
 static void next_round(struct io_together *t)
 {
-    drop(&t->sent);
-    drop(&t->got);
+    collective_drop(&t->sent);
+    collective_drop(&t->got);
     t->stage = t->round < t->rounds ? WINDOW : FLUSH;
     if (t->stage == WINDOW && !t->a->write)
         await_shares(t);
 }
 
-static void exchange(struct io_together *t)
+static void collective_exchange(struct io_together *t)
 {
     t->stage = ROUND;
     if (t->a->write)
@@ -699,20 +704,20 @@ static void exchange(struct io_together *t)
 }
 
 /* What the stage waits for is there: begin what follows.  False: it is over. */
-static bool go_on(struct io_together *t)
+static bool collective_go_on(struct io_together *t)
 {
     bool opinions = t->stage == TYPED || t->stage == LAST;
-    if ((opinions || t->stage == FACTS) && spread(t))
+    if ((opinions || t->stage == FACTS) && collective_spread(t))
         return true;
-    if (opinions && failed(t))
+    if (opinions && collective_failed(t))
         return false;
     switch (t->stage) {
     case FACTS:
-        decide(t);
+        collective_decide(t);
         return t->stage != FACTS;
     case TYPES:
         see_types(t);
-        say(t, TYPED);
+        collective_say(t, TYPED);
         break;
     case TYPED:
         if (!t->a->write)
@@ -720,7 +725,7 @@ static bool go_on(struct io_together *t)
         next_round(t);
         break;
     case WINDOW:
-        exchange(t);
+        collective_exchange(t);
         break;
     case ROUND:
         if (t->a->write)
@@ -731,7 +736,7 @@ static bool go_on(struct io_together *t)
         next_round(t);
         break;
     case FLUSH:
-        say(t, LAST);
+        collective_say(t, LAST);
         break;
     case LAST:
         return false;
@@ -739,7 +744,7 @@ static bool go_on(struct io_together *t)
     return true;
 }
 
-static void finish(struct io_together *t)
+static void collective_finish(struct io_together *t)
 {
     struct io_access *a = t->a;
     if (t->alone && t->job && !t->deserted)
@@ -755,7 +760,7 @@ static void finish(struct io_together *t)
         MPIR_Io_together_free(t);
 }
 
-static enum MPIR_DRIVE advance(struct MPIR_Driven *d)
+static enum MPIR_DRIVE collective_advance(struct MPIR_Driven *d)
 {
     struct io_together *t = (struct io_together *)((char *)d - offsetof(struct io_together, driven));
     for (bool moved = false;; moved = true) {
@@ -765,10 +770,10 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *d)
             return moved ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
         if (!windows && !(messages_over(t, &t->got) && messages_over(t, &t->sent)))
             return MPIR_DRIVE_SLEEPS;
-        if (!go_on(t))
+        if (!collective_go_on(t))
             break;
     }
-    finish(t);
+    collective_finish(t);
     return MPIR_DRIVE_DONE;
 }
 
@@ -785,8 +790,8 @@ void MPIR_Io_together_free(struct io_together *t)
             MPID_Type_fini(&t->types[i]);
     free(t->types);
     free(t->type);
-    drop(&t->sent);
-    drop(&t->got);
+    collective_drop(&t->sent);
+    collective_drop(&t->got);
     free(t->sent.v);
     free(t->got.v);
     free(t->ring);
@@ -822,10 +827,10 @@ bool MPIR_Io_apart(const MPIR_File *f, const struct io_access *a)
 }
 
 /* err: what this process has met before. */
-static struct io_together *prepare(MPIR_File *f, struct io_access *a, int err)
+static struct io_together *collective_prepare(MPIR_File *f, struct io_access *a, int err)
 {
     struct io_together *t = new (f);
-    t->driven = (struct MPIR_Driven){ .advance = advance, .helped = true };
+    t->driven = (struct MPIR_Driven){ .advance = collective_advance, .helped = true };
     t->a = a;
     t->use = f->together[a->write];
     t->tag = (int)(f->accesses++ % TAGS);
@@ -834,22 +839,22 @@ static struct io_together *prepare(MPIR_File *f, struct io_access *a, int err)
     t->mine = -1;
     t->w[0].f = t->w[1].f = f;
     t->distance = 1;
-    describe(t, &t->ring[0], err);
+    collective_describe(t, &t->ring[0], err);
     return t;
 }
 
-static void start(struct io_together *t)
+static void collective_start(struct io_together *t)
 {
-    enum MPIR_DRIVE what = advance(&t->driven);
+    enum MPIR_DRIVE what = collective_advance(&t->driven);
     if (what == MPIR_DRIVE_WAITS || what == MPIR_DRIVE_MOVED)
         MPIR_Drive(&t->driven);
 }
 
 struct io_together *MPIR_Io_together_begin(MPIR_File *f, struct io_access *a, struct io_job *job)
 {
-    struct io_together *t = prepare(f, a, 0);
+    struct io_together *t = collective_prepare(f, a, 0);
     t->job = job;
-    start(t);
+    collective_start(t);
     return t;
 }
 
@@ -859,11 +864,11 @@ void MPIR_Io_together_desert(MPIR_File *f, const struct io_access *a, int err)
     struct io_access none = *a;
     if (MPIR_Io_apart(f, a))
         return;
-    struct io_together *t = prepare(f, &none, err);
+    struct io_together *t = collective_prepare(f, &none, err);
     t->none = none;
     t->a = &t->none;
     t->deserted = true;
-    start(t);
+    collective_start(t);
     *ku_err_last() = words;
 }
 

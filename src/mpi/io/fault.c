@@ -32,7 +32,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
         sigaction(SIGBUS, &before, NULL); /* the same instruction faults again */
 }
 
-static void count(int by)
+static void fault_count(int by)
 {
     ku_lock(&lock);
     if (by > 0 && guarded == 0) {
@@ -49,7 +49,7 @@ static void count(int by)
 bool MPIR_Io_guard(void (*fn)(void *arg), void *arg, void *map, size_t len)
 {
     struct guard guard = { .map = (uintptr_t)map, .len = len };
-    count(1);
+    fault_count(1);
     volatile bool whole = false;
     if (sigsetjmp(guard.back, 0) == 0) {
         here = &guard;
@@ -57,6 +57,6 @@ bool MPIR_Io_guard(void (*fn)(void *arg), void *arg, void *map, size_t len)
         whole = true;
     }
     here = NULL;
-    count(-1);
+    fault_count(-1);
     return whole;
 }

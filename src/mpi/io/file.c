@@ -119,7 +119,7 @@ static const char *path_of(const char *filename)
     return filename;
 }
 
-static int begin(MPIR_File **file, const char *filename, int amode, const MPIR_Info *info)
+static int file_begin(MPIR_File **file, const char *filename, int amode, const MPIR_Info *info)
 {
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
     MPIR_File *f = MPIR_Object_alloc(MPIR_KIND_FILE);
@@ -173,7 +173,7 @@ int MPIR_File_open(MPIR_Comm *comm, const char *filename, int amode, MPIR_Info *
     int err = MPIR_Comm_check_intra(comm);
     if (err)
         return err;
-    err = begin(&f, path_of(filename), amode, info);
+    err = file_begin(&f, path_of(filename), amode, info);
     struct ku_err words = *ku_err_last();
     MPIR_Comm *own = NULL;
     int made = MPIR_Comm_make(comm, comm->group, f && f->name ? 0 : err, &own);

@@ -31,7 +31,7 @@ bool MPIR_Io_split_pending(const MPIR_File *f)
     return f->split != NULL;
 }
 
-static int check(const struct call *c)
+static int io_access_check(const struct call *c)
 {
     const MPIR_File *f = c->f;
     if ((c->how & WRITE) && (f->amode & MPI_MODE_RDONLY))
@@ -72,7 +72,7 @@ static int length_there(const struct call *c, struct io_access *a, int64_t *etyp
 
 /* ---- Where it begins, and where pointers go ---- */
 
-static int place(const MPIR_File *f, int64_t offset, struct io_access *a)
+static int io_access_place(const MPIR_File *f, int64_t offset, struct io_access *a)
 {
     int64_t end;
     return __builtin_mul_overflow(offset, f->view.etype_there->adi.size, &a->at) ||
@@ -125,14 +125,14 @@ static int place_shared(MPIR_File *f, struct io_access *a, int64_t etypes)
     int64_t at = 0, len = a->len, some, was;
     if (a->write) {
         int err = MPIR_Io_shared_add(f, etypes, &at);
-        return err ? err : place(f, at, a);
+        return err ? err : io_access_place(f, at, a);
     }
     int err = MPIR_Io_shared_position(f, &at);
     for (bool moved = false; !err && !moved; at = was) {
         a->len = len;
         some = etypes;
         was = at;
-        err = place(f, at, a);
+        err = io_access_place(f, at, a);
         if (!err) {
             end_with_file(a, &some);
             err = MPIR_Io_shared_move(f, some, &was);
@@ -145,7 +145,7 @@ static int place_shared(MPIR_File *f, struct io_access *a, int64_t etypes)
 /* The individual one.  A call that returns before its access is over moves it as far as what will come; one that waits, when it is over. */
 static int place_own(MPIR_File *f, struct io_access *a, int64_t etypes, bool later)
 {
-    int err = place(f, f->position, a);
+    int err = io_access_place(f, f->position, a);
     if (!err && later && !a->write)
         end_with_file(a, &etypes);
     if (!err)
@@ -170,11 +170,11 @@ static void drop_there(struct io_access *a)
 
 /* The access that the call asks for; pointers move.  later: it will be over when another call says so.  The access has a reference of
  * its type there, also if there is an error. */
-static int prepare(const struct call *c, struct io_access *a, bool later)
+static int io_access_prepare(const struct call *c, struct io_access *a, bool later)
 {
     MPIR_File *f = c->f;
     int64_t etypes = 0, offset = 0;
-    int err = check(c);
+    int err = io_access_check(c);
     *a = (struct io_access){
         .f = f, .view = &f->view, .write = c->how & WRITE, .buf = c->buf, .count = c->count, .type = c->type
     };
@@ -187,7 +187,7 @@ static int prepare(const struct call *c, struct io_access *a, bool later)
     else if (!err && (c->how & OWN))
         err = place_own(f, a, etypes, later);
     else if (!err)
-        err = place(f, c->how & ORDERED ? offset : c->offset, a);
+        err = io_access_place(f, c->how & ORDERED ? offset : c->offset, a);
     if (err)
         a->len = 0;
     return err;
@@ -201,7 +201,7 @@ static void fill_status(MPIR_Status *s, int64_t bytes)
         };
 }
 
-static int ended(const struct io_access *a, MPIR_Status *status)
+static int io_access_ended(const struct io_access *a, MPIR_Status *status)
 {
     fill_status(status, a->native);
     if (a->err)
@@ -212,7 +212,7 @@ static int ended(const struct io_access *a, MPIR_Status *status)
 static int blocking(struct call c, MPIR_Status *status)
 {
     struct io_access a;
-    int err = prepare(&c, &a, false);
+    int err = io_access_prepare(&c, &a, false);
     if (c.how & ALL)
         err = MPIR_Io_together(c.f, &a, err);
     else if (!err)
@@ -220,7 +220,7 @@ static int blocking(struct call c, MPIR_Status *status)
     if (!err && (c.how & OWN) && a.done < a.len)
         correct_own(c.f, &a);
     drop_there(&a);
-    return err ? err : ended(&a, status);
+    return err ? err : io_access_ended(&a, status);
 }
 
 /* ---- By another thread ---- */
@@ -240,7 +240,7 @@ static void run_later(struct io_job *j)
 }
 
 /* What it needs stays, whatever the program does with file, view and datatype. */
-static struct later *keep(const struct io_access *a)
+static struct later *io_access_keep(const struct io_access *a)
 {
     struct later *l = calloc(1, sizeof *l);
     if (!l) {
@@ -274,8 +274,8 @@ static void begin_later(struct later *l, bool collective)
 static struct later *later_of(const struct call *c, int *err)
 {
     struct io_access a;
-    *err = prepare(c, &a, true);
-    struct later *l = *err ? NULL : keep(&a);
+    *err = io_access_prepare(c, &a, true);
+    struct later *l = *err ? NULL : io_access_keep(&a);
     if (!l) {
         *err = *err ? *err : MPI_ERR_NO_MEM;
         if (c->how & ALL)
@@ -397,7 +397,7 @@ static int split_end(MPIR_File *f, int how, MPIR_Status *status)
                         s ? "another" : "no", f->name);
     while (!later_over(s->later))
         MPID_DeviceCheck(MPID_BLOCKING);
-    int err = ended(&s->later->a, status);
+    int err = io_access_ended(&s->later->a, status);
     f->split = NULL;
     free_later(s->later);
     free(s);

@@ -22,7 +22,7 @@ static int class_of(int64_t verdict)
 {
     return (int)(verdict >> 32);
 }
-static int32_t rank_of(int64_t verdict)
+static int32_t io_agree_rank_of(int64_t verdict)
 {
     return INT32_MAX - (int32_t)(verdict & INT32_MAX);
 }
@@ -32,8 +32,9 @@ int MPIR_Io_another_met(const MPIR_File *f, int64_t verdict, const struct ku_err
     char name[101]; /* as much as texts have of it */
     snprintf(name, sizeof name, "%s", f->name);
     bool named = strstr(words->text, name) != NULL;
-    return MPIR_Err(class_of(verdict), NULL, "rank %d%s%s: %s%s%.200s", rank_of(verdict), named ? "" : " at ",
-                    named ? "" : name, words->arg, words->arg[0] ? " " : "", words->text);
+    return MPIR_Err(class_of(verdict), NULL, "rank %d%s%s: %s%s%.200s", io_agree_rank_of(verdict),
+                    named ? "" : " at ", named ? "" : name, words->arg, words->arg[0] ? " " : "",
+                    words->text);
 }
 
 /* values[0] is for `err`; the others go with it. */
@@ -44,7 +45,7 @@ static int agree_with(MPIR_File *f, int err, int64_t *values, int n)
     values[0] = MPIR_Io_verdict(err, f->comm->adi.rank);
     int there = all_max(f, values, n);
     if (!there && values[0] && f->comm->adi.size > 1)
-        there = MPIR_Bcast(&heard, sizeof heard, byte, rank_of(values[0]), f->comm);
+        there = MPIR_Bcast(&heard, sizeof heard, byte, io_agree_rank_of(values[0]), f->comm);
     if (err) {
         *ku_err_last() = words;
         return err;

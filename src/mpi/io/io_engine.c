@@ -196,7 +196,7 @@ struct mapped {
     int64_t base, s, to;
 };
 
-static void store(void *arg)
+static void io_engine_store(void *arg)
 {
     const struct mapped *w = arg;
     const struct chunk *c = w->c;
@@ -204,7 +204,7 @@ static void store(void *arg)
                        w->to - w->s);
 }
 
-static void load(void *arg)
+static void io_engine_load(void *arg)
 {
     const struct mapped *w = arg;
     const struct chunk *c = w->c;
@@ -245,7 +245,7 @@ static bool access_mapped(struct chunk *c, bool write, int64_t to, bool *faulted
     if (!map)
         return false;
     struct mapped w = { c, map, base - c->disp, s, to };
-    *faulted = !MPIR_Io_guard(write ? store : load, &w, map, len);
+    *faulted = !MPIR_Io_guard(write ? io_engine_store : io_engine_load, &w, map, len);
     munmap(map, len);
     c->done += *faulted ? 0 : to - s;
     return !*faulted;
@@ -304,7 +304,7 @@ static bool read_mapped(struct chunk *c)
     return true;
 }
 
-static bool wanted(enum MPIR_FILE_USE use, const struct chunk *c, bool write, bool mapped)
+static bool io_engine_wanted(enum MPIR_FILE_USE use, const struct chunk *c, bool write, bool mapped)
 {
     return use == MPIR_FILE_ENABLE || (use == MPIR_FILE_AUTOMATIC && windows_pay(c, write, mapped));
 }
@@ -315,10 +315,10 @@ static bool run_windows(struct chunk *c, bool write)
     const MPIR_File *f = c->f;
     bool mapped = f->mappable && f->readable;
     if (write)
-        return mapped && wanted(f->hints.map_write, c, true, true) && write_mapped(c);
-    if (mapped && wanted(f->hints.ds_read, c, false, true) && read_mapped(c))
+        return mapped && io_engine_wanted(f->hints.map_write, c, true, true) && write_mapped(c);
+    if (mapped && io_engine_wanted(f->hints.ds_read, c, false, true) && read_mapped(c))
         return true;
-    if (!f->readable || !wanted(f->hints.ds_read, c, false, false))
+    if (!f->readable || !io_engine_wanted(f->hints.ds_read, c, false, false))
         return false;
     read_windows(c);
     return true;
@@ -334,7 +334,7 @@ static void chunk_run(struct chunk *c, bool write, bool overlaps)
 
 /* ---- An access ---- */
 
-static void note(struct io_access *a, int error, int64_t s)
+static void io_engine_note(struct io_access *a, int error, int64_t s)
 {
     int64_t at = a->view->disp + MPIR_Io_place(&a->view->filetype_there->adi, s);
     a->err = MPIR_Io_errno(error, a->f->name, "%s at byte %lld of", a->write ? "writing" : "reading",
@@ -348,7 +348,7 @@ static int64_t run_bytes(struct io_access *a, char *mem, int64_t s, int64_t len)
     struct chunk c = { a->f, &a->view->filetype_there->adi, a->view->disp, mem, s, len, 0, 0 };
     chunk_run(&c, a->write, !io_in_order(a));
     if (c.error)
-        note(a, c.error, s + c.done);
+        io_engine_note(a, c.error, s + c.done);
     return c.done;
 }
 
@@ -363,7 +363,7 @@ static void run_same(struct io_access *a)
     int64_t room = a->len < CHUNK ? a->len : CHUNK;
     char *packed = malloc((size_t)room);
     if (!packed) {
-        note(a, ENOMEM, a->at);
+        io_engine_note(a, ENOMEM, a->at);
         return;
     }
     while (!a->err && a->native < a->len) {
@@ -400,7 +400,7 @@ static bool run_part(struct io_access *a, struct MPIR_ELEMENTS from, struct MPIR
     char *mem = malloc((size_t)len);
     int err = 0;
     if (!mem) {
-        note(a, ENOMEM, a->at + from.there);
+        io_engine_note(a, ENOMEM, a->at + from.there);
         return false;
     }
     if (a->write)
@@ -474,7 +474,7 @@ int MPIR_Io_refresh(const MPIR_File *f)
     return error && error != ENOLCK ? MPIR_Io_errno(error, f->name, "looking for newer bytes of") : 0;
 }
 
-static int lock(const struct io_access *a, struct held *h)
+static int io_engine_lock(const struct io_access *a, struct held *h)
 {
     const MPIR_File *f = a->f;
     *h = range_of(a);
@@ -499,8 +499,8 @@ void MPIR_Io_run(struct io_access *a)
     int error = 0;
     if (a->len == 0 || a->count == 0)
         return;
-    if (atomic && (error = lock(a, &held)) != 0) {
-        note(a, error, a->at);
+    if (atomic && (error = io_engine_lock(a, &held)) != 0) {
+        io_engine_note(a, error, a->at);
         return;
     }
     if (a->view->rep->how == IO_SAME) {

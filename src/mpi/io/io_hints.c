@@ -70,7 +70,7 @@ int MPIR_Io_hints_read(MPIR_File_hints *h, const MPIR_Info *info)
     return 0;
 }
 
-static int show(MPIR_Info *info, const struct row *r, const MPIR_File_hints *h)
+static int io_hints_show(MPIR_Info *info, const struct row *r, const MPIR_File_hints *h)
 {
     static const char *const choices[] = { "automatic", "enable", "disable" };
     const char *field = (const char *)h + r->at;
@@ -89,7 +89,7 @@ int MPIR_File_get_info(MPIR_File *fh, MPIR_Info **info_used)
 {
     int err = MPIR_Info_create(info_used);
     for (int i = 0; !err && i < ROWS; i++)
-        if ((err = show(*info_used, &rows[i], &fh->hints)) != 0)
+        if ((err = io_hints_show(*info_used, &rows[i], &fh->hints)) != 0)
             MPIR_Info_free(info_used);
     return err;
 }

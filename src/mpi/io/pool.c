@@ -56,7 +56,7 @@ static struct io_job *next_job(struct pool_thread *t)
     return j;
 }
 
-static void *work(void *arg)
+static void *pool_work(void *arg)
 {
     const struct sched_param none = { 0 };
     if (sched_getscheduler(0) == SCHED_OTHER)
@@ -94,14 +94,14 @@ static bool beyond_own_core(cpu_set_t *all)
     return true;
 }
 
-static bool create(struct pool_thread *t, bool wide, const cpu_set_t *cpus)
+static bool pool_create(struct pool_thread *t, bool wide, const cpu_set_t *cpus)
 {
     pthread_attr_t attr;
     if (pthread_attr_init(&attr))
         return false;
     if (wide)
         pthread_attr_setaffinity_np(&attr, sizeof *cpus, cpus);
-    bool created = pthread_create(&t->thread, &attr, work, t) == 0;
+    bool created = pthread_create(&t->thread, &attr, pool_work, t) == 0;
     pthread_attr_destroy(&attr);
     return created;
 }
@@ -113,7 +113,7 @@ KU_NEEDS(lock) static void add_thread(struct pool_thread *t)
     cpu_set_t cpus;
     bool wide = beyond_own_core(&cpus);
     ku_hush(&before, SIGBUS);
-    t->lives = create(t, wide, &cpus) || (wide && create(t, false, NULL));
+    t->lives = pool_create(t, wide, &cpus) || (wide && pool_create(t, false, NULL));
     ku_hush_end(&before);
 }
 

@@ -22,7 +22,7 @@ int MPIR_Io_ranges_init(struct io_ranges *t)
 }
 
 /* The last holder may have been killed: a row is free until its turn is written, and then it is whole. */
-static void lock(struct io_ranges *t)
+static void ranges_lock(struct io_ranges *t)
 {
     ku_lock_takes(KU_LOCK_SEGMENT);
     if (pthread_mutex_lock(&t->mutex) == EOWNERDEAD)
@@ -42,18 +42,18 @@ static void sleep_in_crowd(struct io_ranges *t)
     t->crowd++;
     unlock(t);
     ku_wait_while(&t->freed, freed);
-    lock(t);
+    ranges_lock(t);
     t->crowd--;
 }
 
 /* The same on a word of the row's own. */
-static void sleep_on(struct io_ranges *t, _Atomic uint32_t *word)
+static void ranges_sleep_on(struct io_ranges *t, _Atomic uint32_t *word)
 {
     atomic_store(word, KU_ASLEEP);
     unlock(t);
     if (!ku_wait_near(word, KU_ASLEEP))
         ku_wait_sleep(word, -1);
-    lock(t);
+    ranges_lock(t);
 }
 
 static struct io_range *free_row(struct io_ranges *t)
@@ -75,7 +75,7 @@ static bool may_begin(const struct io_ranges *t, const struct io_range *r)
 int MPIR_Io_range_take(struct io_ranges *t, int64_t from, int64_t to, bool write)
 {
     struct io_range *r;
-    lock(t);
+    ranges_lock(t);
     while ((r = free_row(t)) == NULL)
         sleep_in_crowd(t);
     r->from = from;
@@ -83,14 +83,14 @@ int MPIR_Io_range_take(struct io_ranges *t, int64_t from, int64_t to, bool write
     r->write = write;
     r->turn = ++t->turns;
     while (!may_begin(t, r))
-        sleep_on(t, &r->asleep);
+        ranges_sleep_on(t, &r->asleep);
     unlock(t);
     return (int)(r - t->row);
 }
 
 void MPIR_Io_range_leave(struct io_ranges *t, int row)
 {
-    lock(t);
+    ranges_lock(t);
     t->row[row].turn = 0;
     for (int i = 0; i < IO_RANGES; i++)
         ku_wait_wake(&t->row[i].asleep, true);

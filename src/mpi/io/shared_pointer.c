@@ -47,7 +47,7 @@ static int map(MPIR_File *f, uint64_t block)
 }
 
 /* Rank 0's part; the others come to its memory or use the key. */
-static int make(MPIR_File *f, struct told *t, char *key)
+static int shared_pointer_make(MPIR_File *f, struct told *t, char *key)
 {
     int32_t near = 0;
     int err = 0;
@@ -75,7 +75,7 @@ static int make(MPIR_File *f, struct told *t, char *key)
     return err;
 }
 
-static int come(MPIR_File *f, const struct told *t, const char *key)
+static int shared_pointer_come(MPIR_File *f, const struct told *t, const char *key)
 {
     int err = 0;
     if (f->pointer_block)
@@ -106,7 +106,7 @@ int MPIR_Io_shared_open(MPIR_File *f, int err, bool *first_failed)
     struct told t = { .amode = f->amode };
     char key[MPID_KEY_MAX];
     if (first && !err)
-        err = make(f, &t, key);
+        err = shared_pointer_make(f, &t, key);
     t.err = err;
     struct ku_err words = *ku_err_last();
     int there = f->comm->adi.size > 1 ? MPIR_Bcast(&t, sizeof t, byte, 0, f->comm) : 0;
@@ -125,7 +125,7 @@ int MPIR_Io_shared_open(MPIR_File *f, int err, bool *first_failed)
     if (t.amode != f->amode)
         return MPIR_Io_not_same(f, "amode");
     if (!first)
-        there = come(f, &t, key);
+        there = shared_pointer_come(f, &t, key);
     return there ? there : see_ranges(f, &t);
 }
 
@@ -146,7 +146,8 @@ void MPIR_Io_shared_close(MPIR_File *f)
         free(f->ranges);
 }
 
-static int update(MPIR_File *f, enum keel_atomic_op op, int64_t operand, const int64_t *compare, int64_t *was)
+static int shared_pointer_update(MPIR_File *f, enum keel_atomic_op op, int64_t operand,
+                                 const int64_t *compare, int64_t *was)
 {
     int err = 0;
     if (f->pointer) {
@@ -162,24 +163,24 @@ static int update(MPIR_File *f, enum keel_atomic_op op, int64_t operand, const i
 
 int MPIR_Io_shared_add(MPIR_File *f, int64_t etypes, int64_t *was)
 {
-    return update(f, KEEL_ATOMIC_SUM, etypes, NULL, was);
+    return shared_pointer_update(f, KEEL_ATOMIC_SUM, etypes, NULL, was);
 }
 
 int MPIR_Io_shared_move(MPIR_File *f, int64_t etypes, int64_t *was)
 {
     int64_t from = *was;
-    return update(f, KEEL_ATOMIC_COMPARE_SWAP, from + etypes, &from, was);
+    return shared_pointer_update(f, KEEL_ATOMIC_COMPARE_SWAP, from + etypes, &from, was);
 }
 
 int MPIR_Io_shared_set(MPIR_File *f, int64_t etypes)
 {
     int64_t was;
-    return update(f, KEEL_ATOMIC_REPLACE, etypes, NULL, &was);
+    return shared_pointer_update(f, KEEL_ATOMIC_REPLACE, etypes, NULL, &was);
 }
 
 int MPIR_Io_shared_position(MPIR_File *f, int64_t *etypes)
 {
-    return update(f, KEEL_ATOMIC_FETCH, 0, NULL, etypes);
+    return shared_pointer_update(f, KEEL_ATOMIC_FETCH, 0, NULL, etypes);
 }
 
 /* ---- Seek ---- */

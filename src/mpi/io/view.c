@@ -53,7 +53,7 @@ struct order {
     bool falls, overlaps;
 };
 
-static bool look(void *arg, int64_t at, int64_t bytes)
+static bool view_look(void *arg, int64_t at, int64_t bytes)
 {
     struct order *o = arg;
     o->falls |= at < o->start;
@@ -71,7 +71,7 @@ static int check_order(const MPIR_Datatype *there, MPIR_File_view *v)
     struct order o = { 0 };
     if (t->is_contig || t->size == 0)
         return 0;
-    MPID_Layout_runs(t, 0, t->size, look, &o);
+    MPID_Layout_runs(t, 0, t->size, view_look, &o);
     v->overlaps = o.overlaps;
     v->tangled = MPIR_Io_place(t, t->size) < o.end;
     return o.falls ? MPIR_Err(MPI_ERR_ARG, "filetype",
@@ -124,7 +124,7 @@ MPIR_File_view MPIR_Io_view_ref(const MPIR_File_view *v)
     return *v;
 }
 
-static void drop(MPIR_Datatype *t)
+static void view_drop(MPIR_Datatype *t)
 {
     if (t)
         MPIR_Datatype_release(t);
@@ -132,10 +132,10 @@ static void drop(MPIR_Datatype *t)
 
 void MPIR_Io_view_drop(MPIR_File_view *v)
 {
-    drop(v->etype);
-    drop(v->filetype);
-    drop(v->etype_there);
-    drop(v->filetype_there);
+    view_drop(v->etype);
+    view_drop(v->filetype);
+    view_drop(v->etype_there);
+    view_drop(v->filetype_there);
     *v = (MPIR_File_view){ 0 };
 }
 

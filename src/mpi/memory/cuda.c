@@ -35,7 +35,7 @@ static struct {
     text_fn text;
 } driver;
 
-static bool find(const void *at, struct MPIR_Memory_block *block)
+static bool cuda_find(const void *at, struct MPIR_Memory_block *block)
 {
     uint64_t address = (uintptr_t)at, start = address;
     size_t size = 1;
@@ -103,13 +103,13 @@ static int copy_by(void *context, void *to, const void *from, size_t bytes)
     return error ? error : driver.synchronize(stream);
 }
 
-static int copy(void *to, const void *from, size_t bytes)
+static int cuda_copy(void *to, const void *from, size_t bytes)
 {
     void *current = NULL, *ours = NULL;
     const char *text = NULL;
     struct MPIR_Memory_block block;
     if (driver.current(&current) != 0 || !current) /* a thread that has not used the device yet */
-        ours = context_of(find(from, &block) ? from : to);
+        ours = context_of(cuda_find(from, &block) ? from : to);
     if (ours && driver.push(ours) != 0)
         ours = NULL;
     int error = copy_by(ours ? ours : current, to, from, bytes);
@@ -123,7 +123,7 @@ static int copy(void *to, const void *from, size_t bytes)
                     to, bytes, text, error);
 }
 
-static const struct MPIR_Memory_kind kind = { .name = "cuda", .find = find, .copy = copy };
+static const struct MPIR_Memory_kind kind = { .name = "cuda", .find = cuda_find, .copy = cuda_copy };
 
 /* Is this loaded object the driver?  (dlopen would search folders for it where it is not there: system calls in each MPI_Init.) */
 static int is_driver(struct dl_phdr_info *object, size_t size, void *path)

@@ -275,7 +275,7 @@ static bool move_run(void *arg, int64_t at, int64_t bytes)
     return m->err == 0;
 }
 
-static int move(struct stage_buffer *b, bool in, int64_t partition, int64_t partitions)
+static int stage_move(struct stage_buffer *b, bool in, int64_t partition, int64_t partitions)
 {
     struct mover m = { .b = b, .in = in };
     for (int64_t i = 0; i < b->n && !m.err; i++) {
@@ -309,7 +309,7 @@ int MPIR_Stage_move(struct staged *s, bool in, int64_t partition)
     if (in)
         move_section(s, MPIR_COPY_IN, partition);
     for (int i = 0; i < s->n; i++) {
-        int now = in || s->buffer[i].writes ? move(&s->buffer[i], in, partition, s->partitions) : 0;
+        int now = in || s->buffer[i].writes ? stage_move(&s->buffer[i], in, partition, s->partitions) : 0;
         err = err ? err : now;
     }
     if (!in)
@@ -442,7 +442,7 @@ static struct staged **bucket(uint64_t of)
     return &kept[(of * 0x9e3779b97f4a7c15u) >> 52];
 }
 
-static void keep(struct staged *s, enum stage_life life, uint64_t of)
+static void stage_keep(struct staged *s, enum stage_life life, uint64_t of)
 {
     struct staged **b = bucket(of);
     s->life = life;
@@ -454,7 +454,7 @@ static void keep(struct staged *s, enum stage_life life, uint64_t of)
     nkept++;
 }
 
-static void drop(struct staged *s)
+static void stage_drop(struct staged *s)
 {
     struct staged **at = bucket(s->of);
     while (*at != s)
@@ -466,7 +466,7 @@ static void drop(struct staged *s)
     MPIR_Stage_free(s);
 }
 
-static struct staged *find(enum stage_life life, uint64_t of)
+static struct staged *stage_find(enum stage_life life, uint64_t of)
 {
     struct staged *s = *bucket(of);
     while (s && (s->of != of || s->life != life))
@@ -492,7 +492,7 @@ static int bring_back(struct staged *s)
 }
 
 /* Is the operation of this request over?  Then it is brought back, and gone if the request is. */
-static int settle(struct staged *s)
+static int stage_settle(struct staged *s)
 {
     MPIR_Request *r = MPIR_Object_of(MPIR_KIND_REQUEST, s->of);
     int err = 0;
@@ -503,7 +503,7 @@ static int settle(struct staged *s)
     if (r && s->orphan && !s->active)
         MPIR_Request_release(r);
     if (!r || (s->orphan && !s->active))
-        drop(s);
+        stage_drop(s);
     return err;
 }
 
@@ -513,13 +513,13 @@ static void settle_orphans(void)
         for (struct staged *s = kept[i], *next; s; s = next) {
             next = s->next;
             if (s->orphan && MPIR_Request_is_complete(MPIR_Object_of(MPIR_KIND_REQUEST, s->of)))
-                (void)settle(s); /* nobody asks for its error */
+                (void)stage_settle(s); /* nobody asks for its error */
         }
 }
 
 bool MPIR_Stage_keeps(struct MPIR_HANDLE *request)
 {
-    struct staged *s = nkept > 0 ? find(STAGE_REQUEST, MPIR_Object_handle(request)) : NULL;
+    struct staged *s = nkept > 0 ? stage_find(STAGE_REQUEST, MPIR_Object_handle(request)) : NULL;
     if (!s || !s->active || is_over(request))
         return false;
     s->orphan = true;
@@ -529,7 +529,7 @@ bool MPIR_Stage_keeps(struct MPIR_HANDLE *request)
 
 bool MPIR_Stage_takes(struct MPIR_HANDLE *request, struct MPIR_Copies *copies)
 {
-    struct staged *s = nkept > 0 ? find(STAGE_REQUEST, MPIR_Object_handle(request)) : NULL;
+    struct staged *s = nkept > 0 ? stage_find(STAGE_REQUEST, MPIR_Object_handle(request)) : NULL;
     if (!s)
         return false;
     copies->next = s->copies;
@@ -539,9 +539,9 @@ bool MPIR_Stage_takes(struct MPIR_HANDLE *request, struct MPIR_Copies *copies)
     return true;
 }
 
-static void look_at(struct MPIR_Call *c, uint64_t request, int64_t room)
+static void stage_look_at(struct MPIR_Call *c, uint64_t request, int64_t room)
 {
-    if (!find(STAGE_REQUEST, request))
+    if (!stage_find(STAGE_REQUEST, request))
         return;
     if (c->nlooked == 0)
         c->looked = room <= (int64_t)(sizeof c->few / sizeof *c->few)
@@ -560,7 +560,7 @@ static void look_for_requests(struct MPIR_Call *c)
             continue;
         int64_t n = MPIR_Call_host.length(&c->told, i);
         for (int64_t k = 0; k < n; k++)
-            look_at(c, MPIR_Call_host.handle(&c->told, i, k), n);
+            stage_look_at(c, MPIR_Call_host.handle(&c->told, i, k), n);
         return; /* no procedure has two such arguments */
     }
 }
@@ -570,7 +570,7 @@ static int begin_again(const struct MPIR_Call *c)
 {
     int err = 0;
     for (int64_t i = 0; i < c->nlooked && !err; i++) {
-        struct staged *s = find(STAGE_REQUEST, c->looked[i]);
+        struct staged *s = stage_find(STAGE_REQUEST, c->looked[i]);
         if (!s->active && (!s->partitions || s->buffer[0].writes))
             err = MPIR_Stage_move(s, true, -1);
     }
@@ -672,7 +672,7 @@ static void find_split(struct MPIR_Call *c)
 {
     int buf = MPIR_Stage_arg(c, "buf");
     uint64_t file = handle_of(c, MPIR_KIND_FILE, MPID_ARG_VALUE);
-    struct staged *s = buf < 0 ? NULL : find(STAGE_FILE, file);
+    struct staged *s = buf < 0 ? NULL : stage_find(STAGE_FILE, file);
     if (!s)
         return;
     MPIR_Stage_point(c, buf, s->buffer[0].host);
@@ -681,12 +681,12 @@ static void find_split(struct MPIR_Call *c)
 
 static int end_split(struct MPIR_Call *c)
 {
-    struct staged *s = find(STAGE_FILE, c->file);
+    struct staged *s = stage_find(STAGE_FILE, c->file);
     if (!s)
         return 0;
     MPIR_Stage_point(c, MPIR_Stage_arg(c, "buf"), s->buffer[0].user);
     int err = MPIR_Stage_move(s, false, -1);
-    drop(s);
+    stage_drop(s);
     return err;
 }
 
@@ -771,7 +771,7 @@ static int enter_kept(struct MPIR_Call *c)
     if (c->nlooked > 0 && (is_named(c, "MPI_Start") || is_named(c, "MPI_Startall")))
         err = begin_again(c);
     if (c->nlooked > 0 && strncmp(c->told.procedure->name, "MPI_Pready", 10) == 0)
-        err = make_ready(c, find(STAGE_REQUEST, c->looked[0]));
+        err = make_ready(c, stage_find(STAGE_REQUEST, c->looked[0]));
     return err;
 }
 
@@ -818,10 +818,10 @@ static void outlive(struct MPIR_Call *c, enum stage_life life, uint64_t of)
         s->partitions = integer(c, partitions, 0);
         s->there = s->buffer[0].writes ? calloc((size_t)s->partitions, 1) : NULL;
     }
-    keep(s, life, of);
+    stage_keep(s, life, of);
     c->staged = NULL;
     if (life == STAGE_REQUEST && s->active)
-        (void)settle(s);
+        (void)stage_settle(s);
 }
 
 static int leave_staged(struct MPIR_Call *c, int error)
@@ -858,12 +858,12 @@ static int leave_looked(struct MPIR_Call *c, int error)
     bool starts = is_named(c, "MPI_Start") || is_named(c, "MPI_Startall"), asks = is_named(c, "MPI_Parrived");
     int err = 0, now;
     for (int64_t i = 0; i < c->nlooked; i++) {
-        struct staged *s = find(STAGE_REQUEST, c->looked[i]);
+        struct staged *s = stage_find(STAGE_REQUEST, c->looked[i]);
         if (!s)
             continue;
         if (starts) /* some may have been, where another could not */
             s->active |= MPIR_Request_is_active(MPIR_Object_of(MPIR_KIND_REQUEST, s->of));
-        now = asks && !error ? arrived(c, s) : starts ? 0 : settle(s);
+        now = asks && !error ? arrived(c, s) : starts ? 0 : stage_settle(s);
         err = err ? err : now;
     }
     if (c->looked != c->few)
@@ -898,7 +898,7 @@ void MPIR_Stage_end(void)
                 kept[i] = next;
                 nkept--;
             } else {
-                drop(s);
+                stage_drop(s);
             }
         }
     norphans = 0;

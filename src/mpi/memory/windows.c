@@ -33,7 +33,7 @@ static void free_window(struct MPIR_Staged_window *w)
     free(w);
 }
 
-static struct MPIR_Staged_window *find(uint64_t handle)
+static struct MPIR_Staged_window *windows_find(uint64_t handle)
 {
     struct MPIR_Staged_window *w = all;
     while (w && w->handle != handle)
@@ -127,7 +127,7 @@ static int refuse_attached(const struct MPIR_Call *c)
 }
 
 /* The window that is to be made gets memory of the host. */
-static int make(struct MPIR_Call *c)
+static int windows_make(struct MPIR_Call *c)
 {
     struct MPIR_Memory_block block;
     int base = MPIR_Stage_arg(c, "base");
@@ -168,8 +168,8 @@ int MPIR_Stage_window_enter(struct MPIR_Call *c)
     if (strcmp(name, "MPI_Win_attach") == 0)
         return refuse_attached(c);
     if (creates(c))
-        return make(c);
-    struct MPIR_Staged_window *w = all && synchronizes(name) ? find(window_of(c)) : NULL;
+        return windows_make(c);
+    struct MPIR_Staged_window *w = all && synchronizes(name) ? windows_find(window_of(c)) : NULL;
     c->synchronized = w ? w->handle : 0;
     c->late = w ? bring(w, false) : 0; /* the others wait in a fence all the same */
     return 0;
@@ -195,7 +195,7 @@ int MPIR_Stage_window_leave(struct MPIR_Call *c, int error)
 {
     if (c->made_window)
         made(c, error);
-    struct MPIR_Staged_window *w = c->synchronized ? find(c->synchronized) : NULL;
+    struct MPIR_Staged_window *w = c->synchronized ? windows_find(c->synchronized) : NULL;
     c->synchronized = 0;
     if (!w)
         return 0;
@@ -212,7 +212,7 @@ int MPIR_Stage_window_leave(struct MPIR_Call *c, int error)
 
 void *MPIR_Stage_base(const struct MPIR_Win *win, void *base)
 {
-    const struct MPIR_Staged_window *w = all ? find(MPIR_Object_handle(win)) : NULL;
+    const struct MPIR_Staged_window *w = all ? windows_find(MPIR_Object_handle(win)) : NULL;
     return w ? w->program : base;
 }
 

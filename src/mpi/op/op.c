@@ -95,7 +95,7 @@ static bool can_compute(int32_t op, const MPIR_Datatype *t)
 }
 
 /* Say why; t is NULL for a derived type. */
-static int refuse(const MPIR_Op *op, const MPIR_Datatype *t)
+static int op_refuse(const MPIR_Op *op, const MPIR_Datatype *t)
 {
     int32_t value = op->obj.self;
     if (value == KEEL_MPI_REPLACE || value == KEEL_MPI_NO_OP)
@@ -117,7 +117,7 @@ int MPIR_Op_check(const MPIR_Op *op, const MPIR_Datatype *type)
     if (op->user)
         return MPI_SUCCESS;
     const MPIR_Datatype *t = predefined_of(type);
-    return t && can_compute(op->obj.self, t) ? MPI_SUCCESS : refuse(op, t);
+    return t && can_compute(op->obj.self, t) ? MPI_SUCCESS : op_refuse(op, t);
 }
 
 /* ---- applying ---- */

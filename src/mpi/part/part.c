@@ -35,7 +35,7 @@ static size_t size_of_part(bool sends, int partitions)
 }
 
 /* For the report on a job that hangs. */
-static void describe(MPIR_Request *r, const struct part *p)
+static void part_describe(MPIR_Request *r, const struct part *p)
 {
     r->buf = p->buf;
     r->len = p->n * p->count;
@@ -44,7 +44,7 @@ static void describe(MPIR_Request *r, const struct part *p)
     r->peer = p->sends && p->peer != MPI_PROC_NULL ? MPIR_Comm_grank(p->comm, p->peer) : -1;
 }
 
-static void attach(MPIR_Request *r, struct part *p)
+static void part_attach(MPIR_Request *r, struct part *p)
 {
     p->closure.ops = p->sends ? &MPIR_Part_send_ops : &MPIR_Part_recv_ops;
     p->request = r;
@@ -56,12 +56,12 @@ static void attach(MPIR_Request *r, struct part *p)
     r->datatype = &p->type->adi;
     MPIR_Object_ref(p->type);
     r->obj.flags |= MPIR_REQUEST_PERSISTENT;
-    describe(r, p);
+    part_describe(r, p);
     MPIR_Request_rest(r);
 }
 
-static int make(bool sends, void *buf, int partitions, MPI_Count count, MPIR_Datatype *type, int peer,
-                int tag, MPIR_Comm *comm, MPIR_Request **request)
+static int part_make(bool sends, void *buf, int partitions, MPI_Count count, MPIR_Datatype *type, int peer,
+                     int tag, MPIR_Comm *comm, MPIR_Request **request)
 {
     int err = check_size(partitions, count, type);
     MPIR_Request *r = err ? NULL : MPIR_Request_alloc(comm);
@@ -81,7 +81,7 @@ static int make(bool sends, void *buf, int partitions, MPI_Count count, MPIR_Dat
     p->count = count;
     p->n = (uint32_t)partitions;
     p->bytes = partitions * count * type->adi.size;
-    attach(r, p);
+    part_attach(r, p);
     if (sends)
         MPIR_Part_send_init(p);
     if (peer != MPI_PROC_NULL)
@@ -94,12 +94,12 @@ int MPIR_Psend_init(const void *buf, int partitions, MPI_Count count, MPIR_Datat
                     int tag, MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
 {
     (void)info; /* no key is known yet */
-    return make(true, (void *)(uintptr_t)buf, partitions, count, datatype, dest, tag, comm, request);
+    return part_make(true, (void *)(uintptr_t)buf, partitions, count, datatype, dest, tag, comm, request);
 }
 
 int MPIR_Precv_init(void *buf, int partitions, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag,
                     MPIR_Comm *comm, MPIR_Info *info, MPIR_Request **request)
 {
     (void)info;
-    return make(false, buf, partitions, count, datatype, dest, tag, comm, request);
+    return part_make(false, buf, partitions, count, datatype, dest, tag, comm, request);
 }

@@ -113,7 +113,7 @@ static bool advance_one(struct part *p)
     return moved;
 }
 
-static enum MPIR_DRIVE advance(struct MPIR_Driven *d)
+static enum MPIR_DRIVE part_engine_advance(struct MPIR_Driven *d)
 {
     bool moved = false;
     (void)d;
@@ -128,7 +128,7 @@ static enum MPIR_DRIVE advance(struct MPIR_Driven *d)
     return !engine.driven ? MPIR_DRIVE_DONE : moved ? MPIR_DRIVE_MOVED : MPIR_DRIVE_WAITS;
 }
 
-static struct MPIR_Driven driven = { .advance = advance };
+static struct MPIR_Driven driven = { .advance = part_engine_advance };
 
 bool MPIR_Part_pause(void)
 {
@@ -205,7 +205,7 @@ void MPIR_Part_close(MPIR_Request *r)
     MPIR_Part_list(p);
 }
 
-static void end(struct MPIR_HANDLE *r)
+static void part_engine_end(struct MPIR_HANDLE *r)
 {
     if (part_done(r))
         return;
@@ -229,8 +229,8 @@ void MPIR_Part_fini(const struct MPIR_Session *s)
         unlist(p);
         if (!p->orphan) /* started, and never completed: an error of the program */
             continue;
-        end(&p->init);
-        end(&p->ack);
+        part_engine_end(&p->init);
+        part_engine_end(&p->ack);
         destroy(p);
     }
     MPIR_Part_leave();

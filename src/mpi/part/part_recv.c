@@ -206,7 +206,7 @@ static void take_whole(struct part_recv *q)
     p->stamp = p->whole.is_complete;
 }
 
-static bool is_over(struct part_recv *q)
+static bool part_recv_is_over(struct part_recv *q)
 {
     if (q->p.err && q->posted && !q->cut)
         MPID_Cancel(&q->p.whole);
@@ -215,7 +215,7 @@ static bool is_over(struct part_recv *q)
     return q->whole || (q->p.err && part_done(&q->p.whole)) || (q->cut && q->narrived == q->theirs);
 }
 
-static void finish(struct part_recv *q)
+static void part_recv_finish(struct part_recv *q)
 {
     struct part *p = &q->p;
     if (q->too_long)
@@ -255,12 +255,12 @@ bool MPIR_Part_recv_advance(struct part_recv *q)
             more = take_heads(q);
             more |= retire_data(q);
         }
-    if (is_over(q))
-        finish(q);
+    if (part_recv_is_over(q))
+        part_recv_finish(q);
     return moved || !p->active;
 }
 
-static int start(MPIR_Request *r)
+static int part_recv_start(MPIR_Request *r)
 {
     struct part_recv *q = r->aux;
     struct part *p = &q->p;
@@ -301,7 +301,7 @@ void MPIR_Part_recv_free(struct part_recv *q)
     free(q->in);
 }
 
-static void poll_nothing(MPIR_Request *r)
+static void part_recv_poll_nothing(MPIR_Request *r)
 {
     (void)r; /* whoever polls has looked at the devices before, which advances it */
 }
@@ -320,12 +320,12 @@ static bool wait_soon(MPIR_Request *r)
     if (q->ack_due)
         acknowledge(q);
     take_whole(q);
-    finish(q);
+    part_recv_finish(q);
     MPIR_Part_leave();
     return true;
 }
 
-static void explain(const MPIR_Request *r)
+static void part_recv_explain(const MPIR_Request *r)
 {
     *ku_err_last() = ((const struct part *)r->aux)->words;
 }
@@ -345,12 +345,12 @@ static int may_go(const MPIR_Request *r)
         "is of a partitioned receive that has been started; expected one that is completed first");
 }
 
-const struct MPIR_Request_ops MPIR_Part_recv_ops = { .poll = poll_nothing,
+const struct MPIR_Request_ops MPIR_Part_recv_ops = { .poll = part_recv_poll_nothing,
                                                      .wait_soon = wait_soon,
                                                      .free = MPIR_Part_close,
-                                                     .explain = explain,
+                                                     .explain = part_recv_explain,
                                                      .cancel = cancel,
-                                                     .start = start,
+                                                     .start = part_recv_start,
                                                      .may_go = may_go,
                                                      .copies = MPIR_Part_copies };
 

@@ -128,13 +128,13 @@ static void send_whole(struct part_send *s)
                    MPID_CONTEXT_WHOLE, &p->whole);
 }
 
-static bool may_send(const struct part_send *s)
+static bool part_send_may_send(const struct part_send *s)
 {
     return s->nflight < PART_FLIGHT && s->pieces - s->acked < PART_WINDOW && !s->p.err;
 }
 
 /* Send what may go now. */
-static void flush(struct part_send *s)
+static void part_send_flush(struct part_send *s)
 {
     struct part *p = &s->p;
     if (p->peer == MPI_PROC_NULL || p->err)
@@ -142,7 +142,7 @@ static void flush(struct part_send *s)
     else if (s->nready == p->n && s->nsent == 0 && !s->split && !s->whole && s->acked == s->pieces)
         send_whole(s);
     else if (p->bytes > 0)
-        while ((s->split || s->npending > 0) && may_send(s)) {
+        while ((s->split || s->npending > 0) && part_send_may_send(s)) {
             if (s->split)
                 send_part_of_one(s);
             else
@@ -152,7 +152,7 @@ static void flush(struct part_send *s)
 
 /* ---- Partitions that are said to be ready beside the lock ---- */
 
-static void mark(struct part_send *s, uint32_t low, uint32_t high)
+static void part_send_mark(struct part_send *s, uint32_t low, uint32_t high)
 {
     if (s->p.copies)
         MPIR_Part_copy(&s->p, MPIR_COPY_IN, low, high);
@@ -180,13 +180,13 @@ static void take_in(struct part_send *s)
         atomic_store_explicit(&s->said[at % PART_SAID], 0, memory_order_relaxed);
         atomic_store_explicit(&s->said_begin, at + 1, memory_order_release);
         if (what != PART_NONE)
-            mark(s, (uint32_t)(what - 1), (uint32_t)(what - 1));
+            part_send_mark(s, (uint32_t)(what - 1), (uint32_t)(what - 1));
     }
 }
 
 /* ---- Going on ---- */
 
-static bool reap(struct part_send *s)
+static bool part_send_reap(struct part_send *s)
 {
     bool moved = false;
     for (struct part_piece **link = &s->flight; *link;) {
@@ -207,7 +207,7 @@ static bool reap(struct part_send *s)
 }
 
 /* One acknowledgement is waited for at a time. */
-static bool hear(struct part_send *s)
+static bool part_send_hear(struct part_send *s)
 {
     struct part *p = &s->p;
     bool moved = false;
@@ -236,7 +236,7 @@ static inline void end_round(struct part_send *s)
     MPIR_Part_complete(p);
 }
 
-static void finish(struct part_send *s)
+static void part_send_finish(struct part_send *s)
 {
     struct part *p = &s->p;
     if (part_done(&p->init) && p->init.errval)
@@ -249,15 +249,15 @@ static void finish(struct part_send *s)
 
 bool MPIR_Part_send_advance(struct part_send *s)
 {
-    bool moved = s->flight && reap(s);
+    bool moved = s->flight && part_send_reap(s);
     take_in(s);
     uint32_t before = s->pieces + s->whole;
-    moved |= hear(s);
+    moved |= part_send_hear(s);
     if (!s->p.active)
         return moved;
-    flush(s);
-    hear(s);
-    finish(s);
+    part_send_flush(s);
+    part_send_hear(s);
+    part_send_finish(s);
     return moved || s->pieces + s->whole != before || !s->p.active;
 }
 
@@ -273,7 +273,7 @@ static void open_round(struct part_send *s)
         MPIR_Part_list(&s->p);
 }
 
-static int start(MPIR_Request *r)
+static int part_send_start(MPIR_Request *r)
 {
     struct part_send *s = r->aux;
     if (s->p.quiet)
@@ -313,12 +313,12 @@ void MPIR_Part_send_free(struct part_send *s)
     }
 }
 
-static void poll_nothing(MPIR_Request *r)
+static void part_send_poll_nothing(MPIR_Request *r)
 {
     (void)r; /* whoever polls has looked at the devices before, which advances it */
 }
 
-static void explain(const MPIR_Request *r)
+static void part_send_explain(const MPIR_Request *r)
 {
     *ku_err_last() = ((const struct part *)r->aux)->words;
 }
@@ -341,11 +341,11 @@ static int may_go(const MPIR_Request *r)
         (unsigned)s->nready, (unsigned)s->p.n);
 }
 
-const struct MPIR_Request_ops MPIR_Part_send_ops = { .poll = poll_nothing,
+const struct MPIR_Request_ops MPIR_Part_send_ops = { .poll = part_send_poll_nothing,
                                                      .free = MPIR_Part_close,
-                                                     .explain = explain,
+                                                     .explain = part_send_explain,
                                                      .cancel = cancel,
-                                                     .start = start,
+                                                     .start = part_send_start,
                                                      .may_go = may_go,
                                                      .copies = MPIR_Part_copies };
 
@@ -443,7 +443,7 @@ static __attribute__((noinline)) int ready_one(int partition, MPIR_Request *requ
     if (err)
         return err;
     count_claimed(s, 1);
-    mark(s, (uint32_t)partition, (uint32_t)partition);
+    part_send_mark(s, (uint32_t)partition, (uint32_t)partition);
     push(s);
     return 0;
 }
@@ -453,7 +453,7 @@ static inline bool gather_one(struct part_send *s, uint32_t k)
 {
     uint64_t bit = 1ull << k % 64;
     if (k >= s->p.n || s->nready + 1 >= s->p.n || !s->p.listed || is_said(s) || (s->ready[k / 64] & bit) ||
-        !(may_gather(s, 1) || (!may_send(s) && ++s->stalls % LOOK_EVERY != 0)))
+        !(may_gather(s, 1) || (!part_send_may_send(s) && ++s->stalls % LOOK_EVERY != 0)))
         return false;
     if (s->npending++ == 0)
         s->cursor = k;
@@ -483,7 +483,7 @@ int MPIR_Pready(int partition, MPIR_Request *request)
 
 /* A partition into the next place, unless all are full; PART_NONE if it is ready already. */
 enum said { SAID_NO_ROOM, SAID_TWICE, SAID };
-static enum said say(struct part_send *s, uint32_t k)
+static enum said part_send_say(struct part_send *s, uint32_t k)
 {
     uint64_t bit = 1ull << k % 64;
     uint32_t at = atomic_load_explicit(&s->said_end, memory_order_relaxed);
@@ -544,7 +544,7 @@ bool MPIR_Pready_beside(int partition, MPIR_Request *request)
     if (KU_BIAS_IN_FORCE || request->handle_type != MPIR_PART ||
         MPIR_Request_ops_of(request) != &MPIR_Part_send_ops || !is_open(s, partition))
         return false;
-    while ((said = say(s, (uint32_t)partition)) == SAID_NO_ROOM)
+    while ((said = part_send_say(s, (uint32_t)partition)) == SAID_NO_ROOM)
         push_locked(s);
     if (said == SAID)
         (claim_last(s) ? push_locked : try_said)(s);
@@ -576,7 +576,7 @@ static __attribute__((noinline)) int ready_range(int partition_low, int partitio
             "once after a start",
             (unsigned)low, (unsigned)high, (unsigned)ready);
     count_claimed(s, high - low + 1);
-    mark(s, low, high);
+    part_send_mark(s, low, high);
     push(s);
     return 0;
 }
@@ -641,7 +641,7 @@ int MPIR_Pready_list(int length, const int *array_of_partitions, MPIR_Request *r
         if (err)
             unmark(s, array_of_partitions, i);
         else
-            mark(s, k, k);
+            part_send_mark(s, k, k);
     }
     if (!err && length > 0) {
         count_claimed(s, (uint32_t)length);

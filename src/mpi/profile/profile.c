@@ -59,7 +59,7 @@ static void find_data(struct row *r, const struct MPID_Procedure *p)
 }
 
 /* NULL without memory: the procedure is left out. */
-static struct row *row_of(const struct MPID_Procedure *p)
+static struct row *profile_row_of(const struct MPID_Procedure *p)
 {
     if (p->number >= nrows) {
         uint32_t n = 2 * p->number + 32;
@@ -96,7 +96,7 @@ static void entered(void *self, const struct MPID_Call *call)
 static void left(void *self, const struct MPID_Call *call, int error)
 {
     (void)self;
-    struct row *r = call->depth == 0 ? row_of(call->procedure) : NULL;
+    struct row *r = call->depth == 0 ? profile_row_of(call->procedure) : NULL;
     if (!r)
         return;
     r->sum.calls++;
@@ -105,7 +105,7 @@ static void left(void *self, const struct MPID_Call *call, int error)
     r->sum.bytes += error ? 0 : bytes_of(r, call);
 }
 
-static void waits(void *self, const struct MPID_Waits *what)
+static void profile_waits(void *self, const struct MPID_Waits *what)
 {
     (void)self, (void)what;
     inside.waits_since = ku_clock_ns();
@@ -121,7 +121,7 @@ static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
                                                .size = sizeof listener,
                                                .call_entered = entered,
                                                .call_left = left,
-                                               .wait_begun = waits,
+                                               .wait_begun = profile_waits,
                                                .wait_ended = waits_no_more };
 
 void MPIR_Profile_begin(void)
@@ -161,7 +161,7 @@ struct page {
     uint64_t ran; /* ns, of all ranks together */
 };
 
-static void add(struct total *t, const struct sum *s, int rank)
+static void profile_add(struct total *t, const struct sum *s, int rank)
 {
     struct of_rank here = { s->ns, rank };
     t->sum.calls += s->calls;
@@ -191,7 +191,7 @@ static void add_sum(struct page *p, const struct sum *s, int rank)
         p->total[p->n++] = (struct total){ .ranks = 0 };
         memcpy(p->total[i].sum.name, s->name, NAME);
     }
-    add(&p->total[i], s, rank);
+    profile_add(&p->total[i], s, rank);
 }
 
 static void add_rank(struct page *p, const struct sum *sums, int64_t n, uint64_t ran, int rank)
@@ -203,7 +203,7 @@ static void add_rank(struct page *p, const struct sum *sums, int64_t n, uint64_t
         all.ns += sums[i].ns;
         all.waited += sums[i].waited;
     }
-    add(&p->all, &all, rank);
+    profile_add(&p->all, &all, rank);
     p->ran += ran;
 }
 
@@ -239,7 +239,7 @@ static void write_page(struct page *p, FILE *out)
     }
 }
 
-static void show(struct page *p)
+static void profile_show(struct page *p)
 {
     FILE *out = strcmp(file, "-") == 0 ? stderr : fopen(file, "w");
     char text[320];
@@ -273,7 +273,7 @@ static struct sum *own(struct head *h)
     return sums;
 }
 
-static void send_to(int rank)
+static void profile_send_to(int rank)
 {
     MPIR_Datatype *byte = MPIR_Datatype_predefined(KEEL_MPI_BYTE);
     struct head h;
@@ -305,7 +305,7 @@ void MPIR_Profile_show(void)
     if (!file)
         return;
     if (MPIR_Comm_world.adi.rank != 0) {
-        send_to(0);
+        profile_send_to(0);
         return;
     }
     struct sum *sums = own(&h);
@@ -315,6 +315,6 @@ void MPIR_Profile_show(void)
     for (int rank = 1; rank < MPIR_Comm_world.adi.size; rank++)
         receive_from(rank, &p);
     if (p.all.ranks > 0)
-        show(&p);
+        profile_show(&p);
     free(p.total);
 }

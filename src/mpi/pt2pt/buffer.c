@@ -67,7 +67,7 @@ static int64_t ring_place(const struct buffer *b, int64_t size)
 }
 
 /* Tell the request that waits for what becomes of a complete message; what a cancelled one counted is free. */
-static void tell(struct message *m)
+static void buffer_tell(struct message *m)
 {
     MPIR_Request *r = m->waits;
     m->waits = NULL;
@@ -79,10 +79,10 @@ static void tell(struct message *m)
     m->counted = 0;
 }
 
-static void forget(struct message *m)
+static void buffer_forget(struct message *m)
 {
     MPIR_Comm *comm = m->comm;
-    tell(m);
+    buffer_tell(m);
     m->buffer->counted -= m->counted;
     m->buffer->done++;
     if (m->offset < 0)
@@ -101,7 +101,7 @@ static void reap(struct buffer *b)
         b->first = m->next;
         if (!b->first)
             b->last = NULL;
-        forget(m);
+        buffer_forget(m);
     }
 }
 
@@ -122,7 +122,7 @@ void MPIR_Buffer_cancelled(const struct place *place, MPIR_Request *request)
     if (inside && !MPIR_Request_is_complete(&m->request))
         return;
     if (inside)
-        tell(m); /* it stays in the queue while older ones are in front of it */
+        buffer_tell(m); /* it stays in the queue while older ones are in front of it */
     atomic_store_explicit(&request->is_complete, 1, memory_order_release);
 }
 
@@ -217,7 +217,7 @@ static int not_attached(const char *whose)
 }
 
 /* Until `upto` messages have left.  A failure among them is returned once. */
-static int flush(struct buffer *b, uint64_t upto)
+static int buffer_flush(struct buffer *b, uint64_t upto)
 {
     for (reap(b); b->done < upto; reap(b))
         MPID_DeviceCheck(MPID_BLOCKING);
@@ -230,7 +230,7 @@ static int detach(struct buffer *b, void *buffer_addr, MPI_Count *size, const ch
 {
     if (!b || !b->attached)
         return not_attached(whose);
-    int err = flush(b, b->sent);
+    int err = buffer_flush(b, b->sent);
     *(void **)buffer_addr = b->user;
     *size = b->user_size;
     b->attached = false;
@@ -298,7 +298,8 @@ int MPIR_Buffer_detach(void *buffer_addr, MPI_Count *size)
 
 int MPIR_Buffer_flush(void)
 {
-    return process_buffer.attached ? flush(&process_buffer, process_buffer.sent) : not_attached(the_process);
+    return process_buffer.attached ? buffer_flush(&process_buffer, process_buffer.sent)
+                                   : not_attached(the_process);
 }
 
 int MPIR_Buffer_iflush(MPIR_Request **request)
@@ -333,7 +334,7 @@ int MPIR_Comm_detach_buffer(MPIR_Comm *comm, void *buffer_addr, MPI_Count *size)
 int MPIR_Comm_flush_buffer(MPIR_Comm *comm)
 {
     struct buffer *b = comm->bsend;
-    return b && b->attached ? flush(b, b->sent) : not_attached(the_comm);
+    return b && b->attached ? buffer_flush(b, b->sent) : not_attached(the_comm);
 }
 
 int MPIR_Comm_iflush_buffer(MPIR_Comm *comm, MPIR_Request **request)
@@ -354,7 +355,7 @@ int MPIR_Session_detach_buffer(MPIR_Session *session, void *buffer_addr, MPI_Cou
 int MPIR_Session_flush_buffer(MPIR_Session *session)
 {
     struct buffer *b = session->bsend;
-    return b && b->attached ? flush(b, b->sent) : not_attached(the_session);
+    return b && b->attached ? buffer_flush(b, b->sent) : not_attached(the_session);
 }
 
 int MPIR_Session_iflush_buffer(MPIR_Session *session, MPIR_Request **request)
@@ -411,7 +412,7 @@ int MPIR_Bsend_drain(const MPIR_Session *s)
 }
 
 /* Its owner goes. */
-static void let_go(void **owner)
+static void buffer_let_go(void **owner)
 {
     struct buffer *b = *owner, **link = &all;
     *owner = NULL;
@@ -428,10 +429,10 @@ static void let_go(void **owner)
 
 void MPIR_Bsend_comm_free(MPIR_Comm *comm)
 {
-    let_go(&comm->bsend);
+    buffer_let_go(&comm->bsend);
 }
 
 void MPIR_Bsend_session_free(MPIR_Session *session)
 {
-    let_go(&session->bsend);
+    buffer_let_go(&session->bsend);
 }

@@ -39,8 +39,8 @@ MPIR_Request *MPIR_Persistent_alloc(const void *buf, MPI_Count count, MPIR_Datat
     return r;
 }
 
-static int init(enum mode mode, const void *buf, MPI_Count count, MPIR_Datatype *type, int peer, int tag,
-                MPIR_Comm *comm, MPIR_Request **request)
+static int persist_init(enum mode mode, const void *buf, MPI_Count count, MPIR_Datatype *type, int peer,
+                        int tag, MPIR_Comm *comm, MPIR_Request **request)
 {
     MPIR_Request *r = MPIR_Persistent_alloc(buf, count, type, peer, tag, comm);
     if (!r)
@@ -56,25 +56,25 @@ static int init(enum mode mode, const void *buf, MPI_Count count, MPIR_Datatype 
 int MPIR_Send_init(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag,
                    MPIR_Comm *comm, MPIR_Request **request)
 {
-    return init(STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return persist_init(STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPIR_Ssend_init(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag,
                     MPIR_Comm *comm, MPIR_Request **request)
 {
-    return init(SYNCHRONOUS, buf, count, datatype, dest, tag, comm, request);
+    return persist_init(SYNCHRONOUS, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPIR_Rsend_init(const void *buf, MPI_Count count, MPIR_Datatype *datatype, int dest, int tag,
                     MPIR_Comm *comm, MPIR_Request **request)
 {
-    return init(READY, buf, count, datatype, dest, tag, comm, request);
+    return persist_init(READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPIR_Recv_init(void *buf, MPI_Count count, MPIR_Datatype *datatype, int source, int tag, MPIR_Comm *comm,
                    MPIR_Request **request)
 {
-    return init(RECEIVE, buf, count, datatype, source, tag, comm, request);
+    return persist_init(RECEIVE, buf, count, datatype, source, tag, comm, request);
 }
 
 int MPIR_P2p_restart(MPIR_Request *r)

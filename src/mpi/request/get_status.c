@@ -5,13 +5,13 @@
 #include "bodies.h"
 #include "retire.h"
 
-static bool look(MPIR_Request *r)
+static bool get_status_look(MPIR_Request *r)
 {
     return !r || MPIR_Request_is_complete(r);
 }
 
 /* Returns an error code, recorded. */
-static int show(MPIR_Request *r, MPIR_Status *s)
+static int get_status_show(MPIR_Request *r, MPIR_Status *s)
 {
     int err = 0;
     if (!r) {
@@ -27,7 +27,7 @@ static int show(MPIR_Request *r, MPIR_Status *s)
 /* The same for the k-th status of many, NULL for none: from the first error on all statuses tell (4.7.5). */
 static int show_one_of(MPIR_Request *r, MPIR_Status *statuses, int k, int before)
 {
-    int err = show(r, statuses ? &statuses[k] : NULL);
+    int err = get_status_show(r, statuses ? &statuses[k] : NULL);
     for (int i = 0; statuses && err && !before && i < k; i++)
         statuses[i].MPI_ERROR = 0;
     if (statuses && (err || before))
@@ -37,10 +37,10 @@ static int show_one_of(MPIR_Request *r, MPIR_Status *statuses, int k, int before
 
 int MPIR_Request_get_status(MPIR_Request *request, int *flag, MPIR_Status *status)
 {
-    if (!look(request))
+    if (!get_status_look(request))
         MPID_DeviceCheck(MPID_NOTBLOCKING);
-    *flag = look(request);
-    return *flag ? show(request, status) : 0;
+    *flag = get_status_look(request);
+    return *flag ? get_status_show(request, status) : 0;
 }
 
 int MPIR_Request_get_status_any(int count, MPIR_Request *const *array_of_requests, int *indx, int *flag,
@@ -55,7 +55,7 @@ int MPIR_Request_get_status_any(int count, MPIR_Request *const *array_of_request
         if (MPIR_Request_is_complete(array_of_requests[i])) {
             *indx = i;
             *flag = 1;
-            return show(array_of_requests[i], status);
+            return get_status_show(array_of_requests[i], status);
         }
     }
     *indx = MPI_UNDEFINED;
@@ -72,7 +72,7 @@ int MPIR_Request_get_status_all(int count, MPIR_Request *const *array_of_request
     MPID_DeviceCheck(MPID_NOTBLOCKING);
     *flag = 1;
     for (int i = 0; i < count && *flag; i++)
-        *flag = look(array_of_requests[i]);
+        *flag = get_status_look(array_of_requests[i]);
     for (int i = 0; *flag && i < count; i++)
         err = show_one_of(array_of_requests[i], array_of_statuses, i, err);
     return err;

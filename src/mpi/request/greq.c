@@ -27,7 +27,7 @@ _Atomic int MPIR_Greq_under_way;
 
 /* The words for a code that a user's function returned; a code of no class at all is taken for an error of the
  * program's. */
-static int failed(const char *function, int code)
+static int greq_failed(const char *function, int code)
 {
     return MPIR_Err(code == MPIR_REQUEST_UNSETTLED ? MPI_ERR_OTHER : code, function,
                     "of the generalized request returned %d", code);
@@ -42,7 +42,7 @@ static void greq_poll(MPIR_Request *r)
     atomic_store_explicit(&r->is_complete, 1, memory_order_release);
 }
 
-static int ask(MPIR_Request *r)
+static int greq_ask(MPIR_Request *r)
 {
     struct greq *g = r->aux;
     MPIR_Status_empty(&r->s);
@@ -54,8 +54,8 @@ static int ask(MPIR_Request *r)
 
 static int greq_query(MPIR_Request *r)
 {
-    int code = ask(r);
-    return code ? failed("query_fn", code) : 0;
+    int code = greq_ask(r);
+    return code ? greq_failed("query_fn", code) : 0;
 }
 
 static int call_free(struct greq *g)
@@ -63,7 +63,7 @@ static int call_free(struct greq *g)
     bool claimed = MPIR_Callback_begin();
     int code = g->free_fn.abi->call_grequest_free(&g->free_fn);
     MPIR_Callback_end(claimed);
-    return code ? failed("free_fn", code) : 0;
+    return code ? greq_failed("free_fn", code) : 0;
 }
 
 /* Of the two functions' errors the last one counts. */
@@ -77,7 +77,7 @@ static void greq_settle(MPIR_Request *r)
 
 static void greq_explain(const MPIR_Request *r)
 {
-    failed(((const struct greq *)r->aux)->failed, r->errval);
+    greq_failed(((const struct greq *)r->aux)->failed, r->errval);
 }
 
 static int greq_cancel(MPIR_Request *r)
@@ -87,7 +87,7 @@ static int greq_cancel(MPIR_Request *r)
     bool claimed = MPIR_Callback_begin();
     int code = g->cancel_fn.abi->call_grequest_cancel(&g->cancel_fn, complete);
     MPIR_Callback_end(claimed);
-    return code ? failed("cancel_fn", code) : 0;
+    return code ? greq_failed("cancel_fn", code) : 0;
 }
 
 static void greq_free(MPIR_Request *r)
@@ -96,7 +96,7 @@ static void greq_free(MPIR_Request *r)
 }
 
 /* The last step without a completing call. */
-static int finish(MPIR_Request *r)
+static int greq_finish(MPIR_Request *r)
 {
     int err = call_free(r->aux);
     MPIR_Request_release(r);
@@ -118,7 +118,7 @@ static int greq_let_go(MPIR_Request *r)
     int state = UNDER_WAY;
     if (atomic_compare_exchange_strong(&g->state, &state, FREED))
         return 0;
-    return finish(r);
+    return greq_finish(r);
 }
 
 static const struct MPIR_Request_ops greq_ops = { .poll = greq_poll,
@@ -162,7 +162,7 @@ int MPIR_Grequest_complete(MPIR_Request *request)
     }
     if (state == FREED) {
         atomic_fetch_sub(&MPIR_Greq_under_way, 1);
-        return finish(request);
+        return greq_finish(request);
     }
     return MPIR_Err(MPI_ERR_REQUEST, "request",
                     "has been completed before; expected one call for each request");

@@ -55,7 +55,7 @@ static void release_arguments(MPIR_Request *r)
         MPIR_Datatype_release((MPIR_Datatype *)r->datatype);
 }
 
-static inline void release(MPIR_Request *request)
+static inline void request_release(MPIR_Request *request)
 {
     MPIR_Comm *comm = (MPIR_Comm *)request->comm;
     if (MPIR_Request_has_closure(request) && request->aux)
@@ -69,7 +69,7 @@ void MPIR_Request_release(MPIR_Request *request)
 {
     if (__builtin_expect(request->obj.flags & MPIR_REQUEST_PERSISTENT, 0))
         release_arguments(request);
-    release(request);
+    request_release(request);
 }
 
 void MPIR_Request_rest(MPIR_Request *request)
@@ -88,7 +88,7 @@ void MPIR_Request_retire(MPIR_Request **slot)
         return;
     }
     *slot = NULL;
-    release(r);
+    request_release(r);
 }
 
 int MPIR_Request_wait(MPIR_Request *request, MPIR_Status *status)

@@ -19,12 +19,12 @@ static __attribute__((cold, noinline)) int refuse(const MPIR_Request *r, int pla
 }
 
 /* May it be started?  place: -1, or its place in an array. */
-static inline int check(const MPIR_Request *r, int place)
+static inline int request_start_check(const MPIR_Request *r, int place)
 {
     return __builtin_expect(r && !MPIR_Request_is_active(r), 1) ? 0 : refuse(r, place);
 }
 
-static inline int start(MPIR_Request *r)
+static inline int request_start_start(MPIR_Request *r)
 {
     int err;
     r->obj.flags &= (uint8_t)~MPIR_REQUEST_INACTIVE;
@@ -41,22 +41,22 @@ static inline int start(MPIR_Request *r)
 
 int MPIR_Start(MPIR_Request **request)
 {
-    int err = check(*request, -1);
-    return err ? err : start(*request);
+    int err = request_start_check(*request, -1);
+    return err ? err : request_start_start(*request);
 }
 
 /* All are looked at first: a request that cannot be started keeps the others from it. */
 int MPIR_Startall(int count, MPIR_Request **array_of_requests)
 {
     for (int i = 0; i < count; i++) {
-        int err = check(array_of_requests[i], i);
+        int err = request_start_check(array_of_requests[i], i);
         if (err)
             return err;
     }
     for (int i = 0; i < count; i++) {
-        int err = check(array_of_requests[i], i); /* it may stand there twice */
+        int err = request_start_check(array_of_requests[i], i); /* it may stand there twice */
         if (!err)
-            err = start(array_of_requests[i]);
+            err = request_start_start(array_of_requests[i]);
         if (err)
             return err;
     }

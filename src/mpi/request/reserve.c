@@ -12,7 +12,7 @@ static pthread_key_t key;
 static bool has_key;
 
 /* A thread ends.  (After MPI has ended there is no lock to be had, and nobody who would miss them.) */
-static void give_back(void *reserve)
+static void reserve_give_back(void *reserve)
 {
     struct MPIR_Reserve *s = reserve;
     MPIR_reserve = NULL;
@@ -27,7 +27,7 @@ static void give_back(void *reserve)
 
 __attribute__((constructor)) static void make_key(void)
 {
-    has_key = pthread_key_create(&key, give_back) == 0;
+    has_key = pthread_key_create(&key, reserve_give_back) == 0;
 }
 
 /* The library may be unloaded before its threads end. */

@@ -120,8 +120,8 @@ static int check_own(struct rma *r, MPI_Aint disp, const struct rma_side *to, co
     return MPIR_Rma_Check_tell(&says, MPIR_Rma_call[kind], MPIR_Rma_call[says.other_kind], r->own->rank);
 }
 
-static char *place(MPIR_Win *win, const struct rma_target *t, MPI_Aint disp, const struct rma_side *to,
-                   uint8_t kind, int *err)
+static char *access_place(MPIR_Win *win, const struct rma_target *t, MPI_Aint disp, const struct rma_side *to,
+                          uint8_t kind, int *err)
 {
     char *at;
     *err = MPIR_Rma_Place(win->rma, t, disp, &to->type->adi, to->count, &at) ? 0 : MPI_ERR_RMA_RANGE;
@@ -152,7 +152,7 @@ static int same_bytes(const struct rma_side *a, const char *which, const struct 
                     (long long)b->type->adi.size);
 }
 
-static void move(const struct rma_side *from, const struct rma_side *to)
+static void access_move(const struct rma_side *from, const struct rma_side *to)
 {
     int64_t bytes = from->count * from->type->adi.size;
     if (bytes == 0)
@@ -178,7 +178,7 @@ static int check_origin(const struct rma_side *from)
 }
 
 /* A request of what is complete already. */
-static int complete(MPIR_Win *win, MPIR_Request **request)
+static int access_complete(MPIR_Win *win, MPIR_Request **request)
 {
     if (!request)
         return 0;
@@ -207,11 +207,11 @@ static int check_range(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const
 
 /* ---- Put and get ---------------------------------------------------------------------------------------------- */
 
-static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from, struct rma_side *to,
-               MPIR_Request **request)
+static int access_put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from,
+                      struct rma_side *to, MPIR_Request **request)
 {
     if (rank == MPI_PROC_NULL)
-        return complete(win, request);
+        return access_complete(win, request);
     int err;
     struct rma_target *t = target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(from, "origin_count", to)))
@@ -223,19 +223,19 @@ static int put(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *fr
         return MPIR_Rma_Device_move(win, t, disp, from, to, true, request);
     if (!t->direct)
         return MPIR_Rma_Remote_put(win, t, disp, from, to, request);
-    to->at = place(win, t, disp, to, RMA_PUT, &err);
+    to->at = access_place(win, t, disp, to, RMA_PUT, &err);
     if (err)
         return err;
-    move(from, to);
+    access_move(from, to);
     win->stored = true;
-    return complete(win, request);
+    return access_complete(win, request);
 }
 
-static int get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *into, struct rma_side *from,
-               MPIR_Request **request)
+static int access_get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *into,
+                      struct rma_side *from, MPIR_Request **request)
 {
     if (rank == MPI_PROC_NULL)
-        return complete(win, request);
+        return access_complete(win, request);
     int err;
     struct rma_target *t = target_of(win, rank, &err);
     if (!t || (err = check_disp(t, disp)) || (err = same_bytes(into, "origin_count", from)))
@@ -247,11 +247,11 @@ static int get(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *in
         return MPIR_Rma_Device_move(win, t, disp, into, from, false, request);
     if (!t->direct)
         return MPIR_Rma_Remote_get(win, t, disp, into, from, request);
-    from->at = place(win, t, disp, from, RMA_GET, &err);
+    from->at = access_place(win, t, disp, from, RMA_GET, &err);
     if (err)
         return err;
-    move(from, into);
-    return complete(win, request);
+    access_move(from, into);
+    return access_complete(win, request);
 }
 
 int MPIR_Put(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype, int target_rank,
@@ -259,7 +259,7 @@ int MPIR_Put(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *ori
 {
     struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
     struct rma_side to = { NULL, target_count, target_datatype };
-    return put(win, target_rank, target_disp, &from, &to, NULL);
+    return access_put(win, target_rank, target_disp, &from, &to, NULL);
 }
 
 int MPIR_Rput(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
@@ -268,7 +268,7 @@ int MPIR_Rput(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *or
 {
     struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
     struct rma_side to = { NULL, target_count, target_datatype };
-    return put(win, target_rank, target_disp, &from, &to, request);
+    return access_put(win, target_rank, target_disp, &from, &to, request);
 }
 
 int MPIR_Get(void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype, int target_rank,
@@ -276,7 +276,7 @@ int MPIR_Get(void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_da
 {
     struct rma_side into = { origin_addr, origin_count, origin_datatype };
     struct rma_side from = { NULL, target_count, target_datatype };
-    return get(win, target_rank, target_disp, &into, &from, NULL);
+    return access_get(win, target_rank, target_disp, &into, &from, NULL);
 }
 
 int MPIR_Rget(void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype, int target_rank,
@@ -285,7 +285,7 @@ int MPIR_Rget(void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_d
 {
     struct rma_side into = { origin_addr, origin_count, origin_datatype };
     struct rma_side from = { NULL, target_count, target_datatype };
-    return get(win, target_rank, target_disp, &into, &from, request);
+    return access_get(win, target_rank, target_disp, &into, &from, request);
 }
 
 /* ---- Accumulates ---------------------------------------------------------------------------------------------- */
@@ -303,7 +303,7 @@ static const void *packed(const struct rma_side *s, void **room)
     return *room;
 }
 
-static int no_memory(int64_t bytes)
+static int access_no_memory(int64_t bytes)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of an accumulate", (long long)bytes);
 }
@@ -316,7 +316,8 @@ static int update_here(MPIR_Win *win, struct rma_target *t, const struct rma_sid
     int64_t bytes = to->count * to->type->adi.size;
     const void *in = u->code == KEEL_MPI_NO_OP ? NULL : packed(from, &in_room);
     void *was = old && bytes ? malloc((size_t)bytes) : NULL;
-    int err = (u->code != KEEL_MPI_NO_OP && bytes && !in) || (old && bytes && !was) ? no_memory(bytes) : 0;
+    int err =
+        (u->code != KEEL_MPI_NO_OP && bytes && !in) || (old && bytes && !was) ? access_no_memory(bytes) : 0;
     u->alone = (t->access & (RMA_ALONE | RMA_UNCHECKED)) == RMA_ALONE;
     if (!err && bytes) {
         MPIR_Rma_Update(win->rma, t->slot, u, to->at, &to->type->adi, to->count, in, was);
@@ -337,8 +338,8 @@ static bool by_device(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, const 
            (!old || (old->type->adi.is_contig && old->type->adi.true_lb == 0));
 }
 
-static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from,
-                  const struct rma_side *old, struct rma_side *to, MPIR_Op *op, MPIR_Request **request)
+static int access_update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side *from,
+                         const struct rma_side *old, struct rma_side *to, MPIR_Op *op, MPIR_Request **request)
 {
     struct rma_update u;
     int err = 0;
@@ -347,7 +348,7 @@ static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side 
                        "is MPI_NO_OP, which reads only; expected it with MPI_Get_accumulate or "
                        "MPI_Fetch_and_op");
     if (!err && rank == MPI_PROC_NULL)
-        return complete(win, request);
+        return access_complete(win, request);
     struct rma_target *t = err ? NULL : target_of(win, rank, &err);
     bool reads = op->obj.self != KEEL_MPI_NO_OP;
     if (!t || (err = check_disp(t, disp)) || (reads && (err = check_origin(from))) ||
@@ -365,10 +366,10 @@ static int update(MPIR_Win *win, int rank, MPI_Aint disp, const struct rma_side 
                                       to->type->adi.size, from->at, NULL, old ? old->at : NULL, request);
     if (!t->direct)
         return MPIR_Rma_Remote_update(win, t, disp, from, old, to, &u, request);
-    to->at = place(win, t, disp, to, old ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, &err);
+    to->at = access_place(win, t, disp, to, old ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, &err);
     if (!err)
         err = update_here(win, t, from, old, to, &u);
-    return err ? err : complete(win, request);
+    return err ? err : access_complete(win, request);
 }
 
 int MPIR_Accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
@@ -377,7 +378,7 @@ int MPIR_Accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Dataty
 {
     struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
     struct rma_side to = { NULL, target_count, target_datatype };
-    return update(win, target_rank, target_disp, &from, NULL, &to, op, NULL);
+    return access_update(win, target_rank, target_disp, &from, NULL, &to, op, NULL);
 }
 
 int MPIR_Raccumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
@@ -386,7 +387,7 @@ int MPIR_Raccumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datat
 {
     struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
     struct rma_side to = { NULL, target_count, target_datatype };
-    return update(win, target_rank, target_disp, &from, NULL, &to, op, request);
+    return access_update(win, target_rank, target_disp, &from, NULL, &to, op, request);
 }
 
 int MPIR_Get_accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
@@ -397,7 +398,7 @@ int MPIR_Get_accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Da
     struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
     struct rma_side old = { result_addr, result_count, result_datatype };
     struct rma_side to = { NULL, target_count, target_datatype };
-    return update(win, target_rank, target_disp, &from, &old, &to, op, NULL);
+    return access_update(win, target_rank, target_disp, &from, &old, &to, op, NULL);
 }
 
 int MPIR_Rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_Datatype *origin_datatype,
@@ -408,7 +409,7 @@ int MPIR_Rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPIR_D
     struct rma_side from = { (void *)origin_addr, origin_count, origin_datatype };
     struct rma_side old = { result_addr, result_count, result_datatype };
     struct rma_side to = { NULL, target_count, target_datatype };
-    return update(win, target_rank, target_disp, &from, &old, &to, op, request);
+    return access_update(win, target_rank, target_disp, &from, &old, &to, op, request);
 }
 
 int MPIR_Fetch_and_op(const void *origin_addr, void *result_addr, MPIR_Datatype *datatype, int target_rank,
@@ -425,12 +426,12 @@ int MPIR_Fetch_and_op(const void *origin_addr, void *result_addr, MPIR_Datatype 
         return MPIR_Err(MPI_ERR_TYPE, "datatype", "is derived; expected a predefined datatype");
     struct rma_target *t = target_of(win, target_rank, &err);
     if (!t || !t->direct || !datatype->adi.is_contig)
-        return err ? err : update(win, target_rank, target_disp, &from, &old, &to, op, NULL);
+        return err ? err : access_update(win, target_rank, target_disp, &from, &old, &to, op, NULL);
     if ((err = check_disp(t, target_disp)) ||
         (op->obj.self != KEEL_MPI_NO_OP && (err = check_origin(&from))) ||
         (err = MPIR_Rma_Update_of(&u, op, datatype->adi.basic)))
         return err;
-    to.at = place(win, t, target_disp, &to, RMA_GET_ACCUMULATE, &err);
+    to.at = access_place(win, t, target_disp, &to, RMA_GET_ACCUMULATE, &err);
     if (!err)
         MPIR_Rma_Update(win->rma, t->slot, &u, to.at, &datatype->adi, 1, origin_addr, result_addr);
     return err;
@@ -453,7 +454,7 @@ int MPIR_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
                                       origin_addr, compare_addr, result_addr, NULL);
     if (!t->direct)
         return MPIR_Rma_Remote_swap(win, t, target_disp, origin_addr, compare_addr, result_addr, datatype);
-    to.at = place(win, t, target_disp, &to, RMA_COMPARE_SWAP, &err);
+    to.at = access_place(win, t, target_disp, &to, RMA_COMPARE_SWAP, &err);
     if (!err)
         MPIR_Rma_Swap(win->rma, t->slot, to.at, datatype->adi.size, origin_addr, compare_addr, result_addr);
     return err;

@@ -57,7 +57,7 @@ struct notes {
     struct touch *made; /* not compared with each other: one access */
 };
 
-static struct touch **list_of(struct rma *r, int64_t at)
+static struct touch **check_list_of(struct rma *r, int64_t at)
 {
     return &r->check->list[(uint64_t)at / PAGE % LISTS];
 }
@@ -70,7 +70,7 @@ static void note_page(struct notes *n, int64_t first, int64_t end)
     *t = n->touch;
     t->first = first;
     t->end = end;
-    for (const struct touch *o = *list_of(n->r, first); o && !n->says->error; o = o->next)
+    for (const struct touch *o = *check_list_of(n->r, first); o && !n->says->error; o = o->next)
         if (conflict(o, t))
             *n->says = (struct rma_answer){ .error = MPI_ERR_RMA_CONFLICT,
                                             .kind = t->kind,
@@ -106,7 +106,7 @@ bool MPIR_Rma_Check(struct rma *r, int32_t source, const struct rma_msg *m,
                        NULL };
     MPID_Layout_runs(layout, 0, count * layout->size, note_run, &n);
     for (struct touch *t = n.made, *next; t; t = next) {
-        struct touch **list = list_of(r, t->first);
+        struct touch **list = check_list_of(r, t->first);
         next = t->next;
         t->next = *list;
         *list = t;

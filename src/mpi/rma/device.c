@@ -35,7 +35,7 @@ struct move {
     bool updates; /* it is an update */
 };
 
-static int no_memory(int64_t bytes)
+static int device_no_memory(int64_t bytes)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for %lld bytes of an access", (long long)bytes);
 }
@@ -72,7 +72,7 @@ static int ask_key(MPIR_Win *win, struct rma_target *t)
     struct rma_asked *a = calloc(1, sizeof *a);
     int tag = RMA_next_tag(win->rma);
     if (!a)
-        return no_memory(sizeof *a);
+        return device_no_memory(sizeof *a);
     int err = MPIR_P2p_irecv(&a->says, sizeof a->says, NULL, t->rank, tag, win->comm, MPID_CONTEXT_RMA,
                              &a->request);
     if (err) {
@@ -157,7 +157,7 @@ static void move_free(struct move *m)
     free(m);
 }
 
-static void ended(struct MPID_COMPLETION *c)
+static void device_ended(struct MPID_COMPLETION *c)
 {
     struct move *m = c->own;
     if (m->into.type && !c->error)
@@ -215,10 +215,10 @@ static struct move *move_new(struct rma_target *t, const struct rma_side *here, 
     void *room = m && packs ? malloc((size_t)bytes) : NULL;
     if (!m || (packs && !room)) {
         free(m);
-        no_memory(bytes);
+        device_no_memory(bytes);
         return NULL;
     }
-    m->ended = (struct MPID_COMPLETION){ .done = ended, .own = m };
+    m->ended = (struct MPID_COMPLETION){ .done = device_ended, .own = m };
     m->target = t;
     m->room = room;
     m->held = true;
@@ -227,7 +227,7 @@ static struct move *move_new(struct rma_target *t, const struct rma_side *here, 
 }
 
 /* It has begun, unless there was an error. */
-static int let_go(MPIR_Win *win, struct move *m, int err, MPIR_Request **user)
+static int device_let_go(MPIR_Win *win, struct move *m, int err, MPIR_Request **user)
 {
     m->held = false;
     if (err) {
@@ -263,7 +263,7 @@ int MPIR_Rma_Device_move(MPIR_Win *win, struct rma_target *t, MPI_Aint disp, con
         MPID_Put(t->remote, at, local, bytes, m ? &m->ended : &t->moves, &err);
     else
         MPID_Get(t->remote, at, local, bytes, m ? &m->ended : &t->moves, &err);
-    return m ? let_go(win, m, err, user) : err;
+    return m ? device_let_go(win, m, err, user) : err;
 }
 
 /* ---- Updates ---------------------------------------------------------------------------------------------------- */
@@ -313,5 +313,5 @@ int MPIR_Rma_Device_update(MPIR_Win *win, struct rma_target *t, int64_t disp, en
     t->updates.pending++;
     MPID_Atomic(t->remote, disp * t->unit, op, size == 8 ? KEEL_INT64 : KEEL_INT32, in, compare, old,
                 &m->ended, &err);
-    return let_go(win, m, err, user);
+    return device_let_go(win, m, err, user);
 }

@@ -7,7 +7,7 @@
 #include "rma.h"
 
 /* The first region that ends behind `at`. */
-static int32_t find(const struct rma *r, const char *at)
+static int32_t dynamic_find(const struct rma *r, const char *at)
 {
     int32_t low = 0, high = r->regions;
     while (low < high) {
@@ -24,7 +24,7 @@ static int32_t find(const struct rma *r, const char *at)
 bool MPIR_Rma_Attached(const struct rma *r, const char *at, int64_t n)
 {
     uintptr_t from = (uintptr_t)at, end = from + (uintptr_t)n;
-    for (int32_t i = find(r, at); i < r->regions; i++) {
+    for (int32_t i = dynamic_find(r, at); i < r->regions; i++) {
         uintptr_t begins = (uintptr_t)r->region[i].base;
         if (begins > from)
             return false;
@@ -67,7 +67,7 @@ int MPIR_Win_attach(MPIR_Win *win, void *base, MPI_Aint size)
                         (long long)size, base);
     if (size == 0)
         return 0;
-    int32_t i = find(r, base);
+    int32_t i = dynamic_find(r, base);
     if (i < r->regions && (uintptr_t)r->region[i].base < (uintptr_t)base + (uintptr_t)size)
         return MPIR_Err(MPI_ERR_RMA_ATTACH, "base",
                         "is %p with %lld bytes, which overlap the %lld bytes at %p that are attached already",
@@ -86,7 +86,7 @@ int MPIR_Win_detach(MPIR_Win *win, const void *base)
     int err = check_dynamic(win);
     if (err)
         return err;
-    int32_t i = find(r, base);
+    int32_t i = dynamic_find(r, base);
     if (i == r->regions || r->region[i].base != base)
         return MPIR_Err(MPI_ERR_RMA_ATTACH, "base", "is %p, which is not the beginning of attached memory",
                         base);

@@ -48,12 +48,12 @@ static int32_t *members_here(MPIR_Group *group, int32_t *n)
     return ranks;
 }
 
-static int say(MPIR_Comm *comm, int32_t to, const void *what, int64_t bytes)
+static int make_say(MPIR_Comm *comm, int32_t to, const void *what, int64_t bytes)
 {
     return MPIR_P2p_send(what, bytes, NULL, to, RMA_TAG_FIRST, comm, MPID_CONTEXT_RMA);
 }
 
-static int hear(MPIR_Comm *comm, int32_t from, void *what, int64_t bytes)
+static int make_hear(MPIR_Comm *comm, int32_t from, void *what, int64_t bytes)
 {
     return MPIR_P2p_recv(what, bytes, NULL, from, RMA_TAG_FIRST, comm, MPID_CONTEXT_RMA, NULL);
 }
@@ -112,7 +112,7 @@ static int lead(MPIR_Comm *comm, struct MPID_JOINT *in, const int32_t *ranks, in
     int64_t sum = 0;
     for (int32_t i = 0; i < n; i++) {
         struct part its = *mine;
-        int e = ranks[i] != comm->adi.rank ? hear(comm, ranks[i], &its, sizeof its) : 0;
+        int e = ranks[i] != comm->adi.rank ? make_hear(comm, ranks[i], &its, sizeof its) : 0;
         err = err ? err : e ? e : its.err;
         if (part)
             part[i] = its;
@@ -126,17 +126,17 @@ static int lead(MPIR_Comm *comm, struct MPID_JOINT *in, const int32_t *ranks, in
     b->err = err;
     for (int32_t i = 0; i < n; i++)
         if (ranks[i] != comm->adi.rank) {
-            int e = say(comm, ranks[i], b, sizeof *b);
+            int e = make_say(comm, ranks[i], b, sizeof *b);
             err = err ? err : e;
         }
     return err;
 }
 
-static int follow(MPIR_Comm *comm, int32_t leader, const struct part *mine, struct blocks *b)
+static int make_follow(MPIR_Comm *comm, int32_t leader, const struct part *mine, struct blocks *b)
 {
-    int err = say(comm, leader, mine, sizeof *mine);
+    int err = make_say(comm, leader, mine, sizeof *mine);
     if (!err)
-        err = hear(comm, leader, b, sizeof *b);
+        err = make_hear(comm, leader, b, sizeof *b);
     if (!err && b->err)
         err = mine->err ? mine->err
                         : MPIR_Err(b->err, NULL,
@@ -162,7 +162,7 @@ static int map_blocks(struct rma *r, const struct blocks *b)
 }
 
 /* Let the devices of others reach the memory of this process: its key is in its slot before anybody goes on (agree). */
-static void expose(MPIR_Win *win)
+static void make_expose(MPIR_Win *win)
 {
     struct rma *r = win->rma;
     struct rma_slot *s = r->own->slot;
@@ -222,7 +222,7 @@ static int make_targets(struct rma *r, MPIR_Win *win)
     r->served = win->comm->adi.size > r->members || ((apart || r->checks) && win->comm->adi.size > 1);
     for (int32_t i = 0; i < r->members; i++)
         r->on_node[i].near = near(r, &r->on_node[i]);
-    expose(win);
+    make_expose(win);
     return 0;
 }
 
@@ -382,7 +382,7 @@ static int make_node(MPIR_Win *win, int64_t align)
     struct part mine = { win->size, win->unit, align, comm->adi.rank, 0 };
     if (!err)
         err = ranks[0] == comm->adi.rank ? lead(comm, r->joint, ranks, n, &mine, memory, contiguous, &b)
-                                         : follow(comm, ranks[0], &mine, &b);
+                                         : make_follow(comm, ranks[0], &mine, &b);
     free(ranks);
     if (!err)
         err = map_blocks(r, &b);
@@ -399,7 +399,7 @@ static int agree(MPIR_Comm *comm, int err, bool *flag)
 }
 
 /* The communicator, which is made by all or by none. */
-static int make_comm(MPIR_Win *win, MPIR_Comm *comm, int err)
+static int make_make_comm(MPIR_Win *win, MPIR_Comm *comm, int err)
 {
     err = MPIR_Comm_make(comm, comm->group, err, &win->comm);
     if (!err)
@@ -415,8 +415,8 @@ static bool devices_update(const MPIR_Win *win)
     return win->comm->adi.size > r->members && !r->checks && (MPID_Mem_way_to(-1) & way) == way;
 }
 
-static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info *info, MPIR_Comm *comm,
-                MPIR_Win **result)
+static int make_make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info *info, MPIR_Comm *comm,
+                     MPIR_Win **result)
 {
     int err = MPIR_Comm_check_intra(comm);
     if (err)
@@ -428,7 +428,7 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
         MPID_Abort(NULL, MPI_ERR_NO_MEM, NULL, (char *)"no memory for a window"); /* the others would wait */
     if (!err)
         err = MPIR_Win_set_info(win, info);
-    err = make_comm(win, comm, err);
+    err = make_make_comm(win, comm, err);
     if (!err) {
         err = make_node(win, align);
         if (!err && win->rma->served)
@@ -452,18 +452,18 @@ static int make(int flavor, void *base, MPI_Aint size, MPI_Count unit, MPIR_Info
 int MPIR_Win_create(void *base, MPI_Aint size, MPI_Count disp_unit, MPIR_Info *info, MPIR_Comm *comm,
                     MPIR_Win **win)
 {
-    return make(MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, win);
+    return make_make(MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, win);
 }
 
 int MPIR_Win_create_dynamic(MPIR_Info *info, MPIR_Comm *comm, MPIR_Win **win)
 {
-    return make(MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, win);
+    return make_make(MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, win);
 }
 
 static int make_with_memory(int flavor, MPI_Aint size, MPI_Count unit, MPIR_Info *info, MPIR_Comm *comm,
                             void *baseptr, MPIR_Win **win)
 {
-    int err = make(flavor, NULL, size, unit, info, comm, win);
+    int err = make_make(flavor, NULL, size, unit, info, comm, win);
     if (!err)
         memcpy(baseptr, &(*win)->base, sizeof(void *));
     return err;

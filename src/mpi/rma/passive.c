@@ -7,7 +7,7 @@
 #include "bodies.h"
 #include "rma.h"
 
-static int first_of(int a, int b)
+static int passive_first_of(int a, int b)
 {
     return a ? a : b;
 }
@@ -44,10 +44,10 @@ int MPIR_Win_lock(int lock_type, int rank, int assertion, MPIR_Win *win)
                         "is %d; expected MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED", lock_type);
     if (rank == MPI_PROC_NULL)
         return 0;
-    int err = first_of(check_rank(win, rank), check_lock(win, assertion, true));
+    int err = passive_first_of(check_rank(win, rank), check_lock(win, assertion, true));
     struct rma_target *t = err ? NULL : MPIR_Rma_target(win, rank);
     if (!t)
-        return first_of(err, MPI_ERR_NO_MEM);
+        return passive_first_of(err, MPI_ERR_NO_MEM);
     if (t->access)
         return MPIR_Err(MPI_ERR_RMA_SYNC, "rank", "is %d, which this process has locked already", rank);
     uint32_t access = (lock_type == MPI_LOCK_EXCLUSIVE ? RMA_ALONE : RMA_SHARED) |
@@ -73,7 +73,7 @@ int MPIR_Win_unlock(int rank, MPIR_Win *win)
     int err = check_rank(win, rank);
     struct rma_target *t = err ? NULL : MPIR_Rma_target(win, rank);
     if (!t)
-        return first_of(err, MPI_ERR_NO_MEM);
+        return passive_first_of(err, MPI_ERR_NO_MEM);
     if (r->epoch != RMA_LOCK || !t->access)
         return MPIR_Err(MPI_ERR_RMA_SYNC, "rank",
                         "is %d, which this process has not locked; expected MPI_Win_lock before", rank);
@@ -83,10 +83,10 @@ int MPIR_Win_unlock(int rank, MPIR_Win *win)
             MPIR_Rma_Unlock_one(r, t->slot, t->access & RMA_ALONE);
     } else {
         struct rma_ack *acks = NULL;
-        err = first_of(MPIR_Rma_Device_flush(t), MPIR_Rma_Device_wait(t));
-        err = first_of(err, MPIR_Rma_Remote_ask(win, t, !(t->access & RMA_UNCHECKED), &acks));
-        err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-        err = first_of(err, MPIR_Rma_Flush_local(win, t));
+        err = passive_first_of(MPIR_Rma_Device_flush(t), MPIR_Rma_Device_wait(t));
+        err = passive_first_of(err, MPIR_Rma_Remote_ask(win, t, !(t->access & RMA_UNCHECKED), &acks));
+        err = passive_first_of(err, MPIR_Rma_Remote_answers(&acks));
+        err = passive_first_of(err, MPIR_Rma_Flush_local(win, t));
     }
     t->access = 0;
     MPIR_Near_forget(win);
@@ -123,17 +123,17 @@ int MPIR_Win_unlock_all(MPIR_Win *win)
         return err;
     struct rma_ack *acks = NULL;
     for (struct rma_target *t = r->touched; t; t = t->touched)
-        err = first_of(err, MPIR_Rma_Device_flush(t));
+        err = passive_first_of(err, MPIR_Rma_Device_flush(t));
     for (struct rma_target *t = r->touched; t; t = t->touched)
-        err = first_of(err, MPIR_Rma_Device_wait(t));
+        err = passive_first_of(err, MPIR_Rma_Device_wait(t));
     for (struct rma_target *t = r->touched; t; t = t->touched) {
         bool locked = (t->access & (RMA_BY_ALL | RMA_UNCHECKED)) == RMA_BY_ALL;
         if (t->dirty || (t->access & RMA_BY_ALL))
-            err = first_of(err, MPIR_Rma_Remote_ask(win, t, locked, &acks));
+            err = passive_first_of(err, MPIR_Rma_Remote_ask(win, t, locked, &acks));
         t->access = 0;
     }
-    err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-    err = first_of(err, MPIR_Rma_Flush_all(win));
+    err = passive_first_of(err, MPIR_Rma_Remote_answers(&acks));
+    err = passive_first_of(err, MPIR_Rma_Flush_all(win));
     if (r->all_checked)
         MPIR_Rma_Unlock_all_words(r);
     MPIR_Near_forget(win);

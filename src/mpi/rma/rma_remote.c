@@ -38,7 +38,7 @@ struct rma_ack {
     struct rma_answer says;
 };
 
-static int no_memory(void)
+static int rma_remote_no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for one more operation on a window");
 }
@@ -50,7 +50,7 @@ static struct rma_out *out_new(MPIR_Win *win, struct rma_target *t, bool is_recv
     struct rma_out *out = calloc(1, sizeof *out);
     if (!out) {
         free(memory);
-        no_memory();
+        rma_remote_no_memory();
         return NULL;
     }
     *out = (struct rma_out){
@@ -74,7 +74,7 @@ static bool is_over(const struct rma_out *out)
 }
 
 /* The first error of those of a rank, or of all (-1), that are over; they are forgotten but for those that a thread waits for. */
-static int collect(MPIR_Win *win, int32_t rank)
+static int rma_remote_collect(MPIR_Win *win, int32_t rank)
 {
     struct rma *r = win->rma;
     int first = 0;
@@ -116,7 +116,7 @@ int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank)
         MPID_Wait(&out->request, NULL);
         out->users--;
     }
-    int err = collect(win, rank);
+    int err = rma_remote_collect(win, rank);
     if (!err && r->late) {
         err = MPIR_Err(r->late, NULL, "an earlier operation on the window failed");
         r->late = 0;
@@ -127,7 +127,7 @@ int MPIR_Rma_Out_wait(MPIR_Win *win, int32_t rank)
 static void reap(MPIR_Win *win)
 {
     if (win->rma->nout > REAP_ABOVE) {
-        int err = collect(win, -1);
+        int err = rma_remote_collect(win, -1);
         win->rma->late = win->rma->late ? win->rma->late : err;
     }
 }
@@ -175,7 +175,7 @@ int MPIR_Rma_User_make(MPIR_Win *win, MPIR_Request *message, struct rma_user **o
     MPIR_Request *r = u ? MPIR_Request_alloc(win->comm) : NULL;
     if (!r) {
         free(u);
-        return no_memory();
+        return rma_remote_no_memory();
     }
     *u = (struct rma_user){ { &user_ops }, message, owner, err };
     if (owner)
@@ -239,7 +239,7 @@ static int send_now(MPIR_Win *win, struct rma_target *t, const void *message, in
     void *copy = malloc((size_t)len);
     struct rma_out *out = copy ? out_new(win, t, false, copy) : NULL;
     if (!out)
-        return no_memory();
+        return rma_remote_no_memory();
     memcpy(copy, message, (size_t)len);
     return MPIR_P2p_isend(copy, len, NULL, t->rank, RMA_TAG_AM, win->comm, MPID_CONTEXT_RMA, &out->request);
 }
@@ -332,11 +332,11 @@ static int tell_type(MPIR_Win *win, struct rma_target *t, const MPIR_Datatype *t
     return err;
 }
 
-static int number_of(MPIR_Win *win, struct rma_target *t, MPIR_Datatype *type, int32_t *number)
+static int rma_remote_number_of(MPIR_Win *win, struct rma_target *t, MPIR_Datatype *type, int32_t *number)
 {
     uint64_t handle = MPIR_Object_handle(type);
     if (!t->types && !(t->types = calloc(1, sizeof *t->types)))
-        return no_memory();
+        return rma_remote_no_memory();
     uint32_t n = t->types->n < RMA_KNOWN_TYPES ? t->types->n : RMA_KNOWN_TYPES;
     for (uint32_t i = 0; i < n; i++)
         if (t->types->known[i].type == type && t->types->known[i].handle == handle) {
@@ -364,14 +364,15 @@ void MPIR_Rma_Remote_free(const MPIR_Win *win, struct rma_target *t)
 }
 
 /* What the target needs to know of its own side. */
-static int describe(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, const struct rma_side *to)
+static int rma_remote_describe(MPIR_Win *win, struct rma_target *t, struct rma_msg *m,
+                               const struct rma_side *to)
 {
     int64_t bytes = to->count * to->type->adi.size;
     m->basic = to->type->adi.basic;
     m->type = -1;
     m->count = to->count;
     if (!to->type->adi.is_contig)
-        return number_of(win, t, to->type, &m->type);
+        return rma_remote_number_of(win, t, to->type, &m->type);
     if (!m->basic)
         m->basic = KEEL_MPI_BYTE;
     m->count = bytes / MPIR_Datatype_predefined((int32_t)m->basic)->adi.size;
@@ -385,7 +386,7 @@ int MPIR_Rma_Remote_put(MPIR_Win *win, struct rma_target *t, int64_t disp, const
 {
     struct rma_msg m = { .kind = RMA_PUT, .tag = (uint32_t)RMA_next_tag(win->rma), .disp = disp };
     struct rma_out *out;
-    int err = describe(win, t, &m, to);
+    int err = rma_remote_describe(win, t, &m, to);
     if (!err)
         err = send_data(win, t, &m, from, &out);
     return err ? err : make_user(win, out, user);
@@ -410,7 +411,7 @@ int MPIR_Rma_Remote_get(MPIR_Win *win, struct rma_target *t, int64_t disp, const
 {
     struct rma_msg m = { .kind = RMA_GET, .tag = (uint32_t)RMA_next_tag(win->rma), .disp = disp };
     struct rma_out *none, *out = NULL;
-    int err = describe(win, t, &m, from);
+    int err = rma_remote_describe(win, t, &m, from);
     if (!err && into->count * into->type->adi.size > 0)
         out = expect(win, t, &m, into, &err);
     if (!err && out)
@@ -433,7 +434,7 @@ int MPIR_Rma_Remote_update(MPIR_Win *win, struct rma_target *t, int64_t disp, co
     m.tag = (uint32_t)RMA_next_tag(win->rma);
     err = MPIR_Rma_Device_updated(t);
     if (!err)
-        err = describe(win, t, &m, to);
+        err = rma_remote_describe(win, t, &m, to);
     t->updated = true;
     m.basic = to->type->adi.basic;
     if (!err && old)
@@ -469,12 +470,12 @@ int MPIR_Rma_Remote_swap(MPIR_Win *win, struct rma_target *t, int64_t disp, cons
 
 /* ---- Synchronization ---------------------------------------------------------------------------------------------- */
 
-static int ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, struct rma_ack **acks)
+static int rma_remote_ask(MPIR_Win *win, struct rma_target *t, struct rma_msg *m, struct rma_ack **acks)
 {
     struct rma_ack *ack = calloc(1, sizeof *ack);
     struct rma_out *none;
     if (!ack)
-        return no_memory();
+        return rma_remote_no_memory();
     m->tag = (uint32_t)RMA_next_tag(win->rma);
     int err = MPIR_P2p_irecv(&ack->says, sizeof ack->says, NULL, t->rank, (int)m->tag, win->comm,
                              MPID_CONTEXT_RMA, &ack->request);
@@ -495,7 +496,7 @@ int MPIR_Rma_Remote_ask(MPIR_Win *win, struct rma_target *t, bool unlock, struct
                          .unlock = unlock,
                          .alone = (t->access & RMA_ALONE) != 0,
                          .op = epoch == RMA_LOCK || epoch == RMA_LOCK_ALL };
-    return ask(win, t, &m, acks);
+    return rma_remote_ask(win, t, &m, acks);
 }
 
 const char *const MPIR_Rma_call[] = { [RMA_PUT] = "MPI_Put",
@@ -554,7 +555,7 @@ int MPIR_Rma_Remote_lock(MPIR_Win *win, struct rma_target *t, uint32_t access)
     MPIR_Rma_Touch(win, t);
     if (!(access & RMA_UNCHECKED)) {
         struct rma_ack *acks = NULL;
-        err = ask(win, t, &m, &acks);
+        err = rma_remote_ask(win, t, &m, &acks);
         int failed = MPIR_Rma_Remote_answers(&acks);
         err = err ? err : failed;
     }

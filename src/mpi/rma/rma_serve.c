@@ -78,7 +78,7 @@ struct rma_serve {
 
 static void serve(struct rma *r);
 
-static _Noreturn void no_memory(int32_t source)
+static _Noreturn void rma_serve_no_memory(int32_t source)
 {
     char text[100];
     snprintf(text, sizeof text,
@@ -98,7 +98,7 @@ static enum MPIR_DRIVE rung(struct MPIR_Driven *d)
 }
 
 /* The request has begun. */
-static void watch(struct rma *r, struct bell *b)
+static void rma_serve_watch(struct rma *r, struct bell *b)
 {
     b->rma = r;
     b->driven.advance = rung;
@@ -113,7 +113,7 @@ static void receive(struct rma *r, struct place *p)
     p->at = 0;
     MPIR_P2p_irecv(p->bytes, sizeof p->bytes, NULL, MPI_ANY_SOURCE, RMA_TAG_AM, r->win->comm,
                    MPID_CONTEXT_RMA, &p->bell.watched.request);
-    watch(r, &p->bell);
+    rma_serve_watch(r, &p->bell);
 }
 
 /* ---- What lasts ------------------------------------------------------------------------------------------------ */
@@ -123,7 +123,7 @@ static struct incoming *incoming_new(struct rma *r, int32_t source, const struct
 {
     struct incoming *in = calloc(1, sizeof *in);
     if (!in)
-        no_memory(source);
+        rma_serve_no_memory(source);
     in->source = source;
     in->m = *m;
     in->told = told;
@@ -160,13 +160,13 @@ static void incoming_remove(struct rma *r, struct incoming *in)
 }
 
 /* Something is sent back, from memory that lasts as long as `in`. */
-static void answer(struct rma *r, struct incoming *in, const void *bytes, int64_t len)
+static void rma_serve_answer(struct rma *r, struct incoming *in, const void *bytes, int64_t len)
 {
     in->state = ANSWERS;
     memset(&in->bell, 0, sizeof in->bell);
     MPIR_P2p_isend(bytes, len, NULL, in->source, (int)in->m.tag, r->win->comm, MPID_CONTEXT_RMA,
                    &in->bell.watched.request);
-    watch(r, &in->bell);
+    rma_serve_watch(r, &in->bell);
 }
 
 /* At once where that can be.  The bytes last: they are in `room` (NULL, or freed), or few, which are copied, or the window's. */
@@ -182,7 +182,7 @@ static void reply(struct rma *r, int32_t source, const struct rma_msg *m, const 
     in->room = room;
     if (!room && len <= (int64_t)sizeof in->small)
         bytes = memcpy(&in->small, bytes, (size_t)len);
-    answer(r, in, bytes, len);
+    rma_serve_answer(r, in, bytes, len);
 }
 
 /* ---- Refusals --------------------------------------------------------------------------------------------------- */
@@ -197,12 +197,12 @@ static void refuse_saying(struct rma *r, int32_t source, const struct rma_answer
         return;
     *at = calloc(1, sizeof **at);
     if (!*at)
-        no_memory(source);
+        rma_serve_no_memory(source);
     (*at)->source = source;
     (*at)->says = *says;
 }
 
-static void refuse(struct rma *r, int32_t source, const struct rma_msg *m, int error)
+static void rma_serve_refuse(struct rma *r, int32_t source, const struct rma_msg *m, int error)
 {
     struct rma_answer says = {
         .error = error, .kind = m->kind, .disp = m->disp, .size = r->own->size, .unit = r->own->unit
@@ -238,7 +238,7 @@ static struct told *told_of(struct rma *r, int32_t source, int32_t number)
     return t;
 }
 
-static void learn(struct rma *r, int32_t source, const struct rma_msg *m, const void *bytes)
+static void rma_serve_learn(struct rma *r, int32_t source, const struct rma_msg *m, const void *bytes)
 {
     struct told **bucket = bucket_of(r, source);
     for (struct told **at = bucket, *old; (old = *at); at = &old->next)
@@ -250,14 +250,14 @@ static void learn(struct rma *r, int32_t source, const struct rma_msg *m, const 
         }
     struct told *t = calloc(1, sizeof *t);
     if (!t)
-        no_memory(source);
+        rma_serve_no_memory(source);
     t->source = source;
     t->number = m->type;
     t->type.obj.refs = 1;
     int err = MPID_Type_decode(&t->type, bytes, m->bytes);
     if (err) {
         free(t);
-        refuse(r, source, m, err);
+        rma_serve_refuse(r, source, m, err);
         return;
     }
     t->next = *bucket;
@@ -281,7 +281,7 @@ static bool side_of(struct rma *r, int32_t source, const struct rma_msg *m, stru
             return true;
         }
     }
-    refuse(r, source, m, err);
+    rma_serve_refuse(r, source, m, err);
     return false;
 }
 
@@ -294,13 +294,13 @@ static void swallow(struct rma *r, int32_t source, const struct rma_msg *m)
     in->m.kind = RMA_PUT;
     in->room = malloc((size_t)m->bytes);
     if (!in->room)
-        no_memory(source);
+        rma_serve_no_memory(source);
     MPIR_P2p_irecv(in->room, m->bytes, NULL, source, (int)m->tag | RMA_TAG_DATA, r->win->comm,
                    MPID_CONTEXT_RMA, &in->bell.watched.request);
-    watch(r, &in->bell);
+    rma_serve_watch(r, &in->bell);
 }
 
-static void put(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
+static void rma_serve_put(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
 {
     struct told *told;
     const struct MPIR_DATATYPE *layout;
@@ -323,10 +323,10 @@ static void put(struct rma *r, int32_t source, const struct rma_msg *m, const ch
         op.datatype = (struct MPIR_DATATYPE *)layout;
     }
     MPID_Irecv(&op, &in->bell.watched.request);
-    watch(r, &in->bell);
+    rma_serve_watch(r, &in->bell);
 }
 
-static void get(struct rma *r, int32_t source, const struct rma_msg *m)
+static void rma_serve_get(struct rma *r, int32_t source, const struct rma_msg *m)
 {
     struct told *told;
     const struct MPIR_DATATYPE *layout;
@@ -341,7 +341,7 @@ static void get(struct rma *r, int32_t source, const struct rma_msg *m)
         MPIR_P2p_to(at, m->count, NULL, source, (int)m->tag, r->win->comm, MPID_CONTEXT_RMA);
     op.datatype = (struct MPIR_DATATYPE *)layout;
     MPID_Isend(&op, MPID_STANDARD, &in->bell.watched.request);
-    watch(r, &in->bell);
+    rma_serve_watch(r, &in->bell);
 }
 
 /* The data are there. */
@@ -361,10 +361,10 @@ static void update_now(struct rma *r, int32_t source, const struct rma_msg *m, c
     if (!err && m->op != KEEL_MPI_NO_OP && m->bytes != bytes)
         err = MPI_ERR_ARG;
     if (reads && !err && bytes > (int64_t)sizeof few && !(room = malloc((size_t)bytes)))
-        no_memory(source);
+        rma_serve_no_memory(source);
     void *old = room ? room : few;
     if (err && here)
-        refuse(r, source, m, err);
+        rma_serve_refuse(r, source, m, err);
     if (!err) {
         u.alone = m->alone;
         MPIR_Rma_Update(r, r->own->slot, &u, at, layout, m->count, data, reads ? old : NULL);
@@ -373,7 +373,7 @@ static void update_now(struct rma *r, int32_t source, const struct rma_msg *m, c
         reply(r, source, m, old, err ? 0 : bytes, room);
 }
 
-static void update(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
+static void rma_serve_update(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
 {
     if (!m->apart) {
         update_now(r, source, m, data);
@@ -383,10 +383,10 @@ static void update(struct rma *r, int32_t source, const struct rma_msg *m, const
         incoming_new(r, source, m, m->type >= 0 ? told_of(r, source, m->type) : NULL, COMES);
     in->room = malloc((size_t)m->bytes);
     if (!in->room)
-        no_memory(source);
+        rma_serve_no_memory(source);
     MPIR_P2p_irecv(in->room, m->bytes, NULL, source, (int)m->tag | RMA_TAG_DATA, r->win->comm,
                    MPID_CONTEXT_RMA, &in->bell.watched.request);
-    watch(r, &in->bell);
+    rma_serve_watch(r, &in->bell);
 }
 
 static void swap(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
@@ -405,16 +405,16 @@ static void swap(struct rma *r, int32_t source, const struct rma_msg *m, const c
 static void learn_or_wait(struct rma *r, int32_t source, const struct rma_msg *m, const char *data)
 {
     if (m->apart)
-        update(r, source, m, data); /* its data are received likewise */
+        rma_serve_update(r, source, m, data); /* its data are received likewise */
     else
-        learn(r, source, m, data);
+        rma_serve_learn(r, source, m, data);
 }
 
 static void give_key(struct rma *r, int32_t source, const struct rma_msg *m)
 {
     struct rma_key *key = calloc(1, sizeof *key);
     if (!key)
-        no_memory(source);
+        rma_serve_no_memory(source);
     reply(r, source, m, key, MPIR_Rma_Device_key(r, key), key);
 }
 
@@ -456,14 +456,14 @@ static void execute(struct rma *r, int32_t source, const struct rma_msg *m, cons
 {
     switch (m->kind) {
     case RMA_PUT:
-        put(r, source, m, data);
+        rma_serve_put(r, source, m, data);
         break;
     case RMA_GET:
-        get(r, source, m);
+        rma_serve_get(r, source, m);
         break;
     case RMA_ACCUMULATE:
     case RMA_GET_ACCUMULATE:
-        update(r, source, m, data);
+        rma_serve_update(r, source, m, data);
         break;
     case RMA_COMPARE_SWAP:
         swap(r, source, m, data);
@@ -491,18 +491,18 @@ static void came(struct rma *r, struct incoming *in)
     in->room = NULL;
     incoming_remove(r, in);
     if (whole && m.kind == RMA_TYPE)
-        learn(r, source, &m, room);
+        rma_serve_learn(r, source, &m, room);
     else if (whole && m.kind != RMA_PUT)
         update_now(r, source, &m, room);
     free(room);
 }
 
-static bool go_on(struct rma *r, struct incoming *in)
+static bool rma_serve_go_on(struct rma *r, struct incoming *in)
 {
     if (in->state == WAITS) {
         if (!grant(r, in, in->source, &in->m, &in->small.answer))
             return false;
-        answer(r, in, &in->small.answer, sizeof in->small.answer);
+        rma_serve_answer(r, in, &in->small.answer, sizeof in->small.answer);
         return true;
     }
     if (!in->bell.ready)
@@ -560,7 +560,7 @@ static void serve(struct rma *r)
         waits = false;
         for (struct incoming *in = r->serve->first, *next; in; in = next) {
             next = in->next;
-            bool moves = go_on(r, in);
+            bool moves = rma_serve_go_on(r, in);
             moved |= moves;
             waits |= !moves && in->state == WAITS && in->m.kind == RMA_LOCK_MSG;
             if (moves)

@@ -10,7 +10,7 @@
 
 /* ---- Completion ----------------------------------------------------------------------------------------------- */
 
-static int first_of(int a, int b)
+static int sync_first_of(int a, int b)
 {
     return a ? a : b;
 }
@@ -37,8 +37,8 @@ static int ask_why(MPIR_Win *win, struct rma_target *one)
     int err = 0;
     for (struct rma_target *t = one ? one : win->rma->touched; t; t = one ? NULL : t->touched)
         if (t->refused)
-            err = first_of(err, MPIR_Rma_Remote_ask(win, t, false, &acks));
-    return first_of(err, MPIR_Rma_Remote_answers(&acks));
+            err = sync_first_of(err, MPIR_Rma_Remote_ask(win, t, false, &acks));
+    return sync_first_of(err, MPIR_Rma_Remote_answers(&acks));
 }
 
 int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
@@ -51,12 +51,12 @@ int MPIR_Rma_Flush(MPIR_Win *win, struct rma_target *t)
     struct rma_ack *acks = NULL;
     if (t->dirty || t->asked)
         err = MPIR_Rma_Remote_ask(win, t, false, &acks);
-    err = first_of(err, MPIR_Rma_Device_flush(t));
-    err = first_of(err, MPIR_Rma_Remote_answers(&acks));
+    err = sync_first_of(err, MPIR_Rma_Device_flush(t));
+    err = sync_first_of(err, MPIR_Rma_Remote_answers(&acks));
     if (t->direct)
         return err;
-    err = first_of(err, MPIR_Rma_Flush_local(win, t));
-    return first_of(err, ask_why(win, t));
+    err = sync_first_of(err, MPIR_Rma_Flush_local(win, t));
+    return sync_first_of(err, ask_why(win, t));
 }
 
 /* All are asked before any answer is waited for. */
@@ -73,16 +73,16 @@ int MPIR_Rma_Flush_all(MPIR_Win *win)
     struct rma_ack *acks = NULL;
     for (struct rma_target *t = r->touched; t; t = t->touched)
         if (t->dirty || t->asked)
-            err = first_of(err, MPIR_Rma_Remote_ask(win, t, false, &acks));
+            err = sync_first_of(err, MPIR_Rma_Remote_ask(win, t, false, &acks));
     for (struct rma_target *t = r->touched; t; t = t->touched)
-        err = first_of(err, MPIR_Rma_Device_flush(t));
-    err = first_of(err, MPIR_Rma_Remote_answers(&acks));
-    err = first_of(err, MPIR_Rma_Flush_local(win, NULL));
-    return first_of(err, ask_why(win, NULL));
+        err = sync_first_of(err, MPIR_Rma_Device_flush(t));
+    err = sync_first_of(err, MPIR_Rma_Remote_answers(&acks));
+    err = sync_first_of(err, MPIR_Rma_Flush_local(win, NULL));
+    return sync_first_of(err, ask_why(win, NULL));
 }
 
 /* Nothing that the target was sent is under way. */
-static void settle(struct rma_target *t)
+static void sync_settle(struct rma_target *t)
 {
     t->updated &= t->dirty || t->asked;
 }
@@ -91,10 +91,10 @@ int MPIR_Rma_Flush_local(MPIR_Win *win, struct rma_target *t)
 {
     int err = t ? MPIR_Rma_Device_wait(t) : 0;
     for (struct rma_target *each = t ? NULL : win->rma->touched; each; each = each->touched)
-        err = first_of(err, MPIR_Rma_Device_wait(each));
-    err = first_of(err, MPIR_Rma_Out_wait(win, t ? t->rank : -1));
+        err = sync_first_of(err, MPIR_Rma_Device_wait(each));
+    err = sync_first_of(err, MPIR_Rma_Out_wait(win, t ? t->rank : -1));
     for (struct rma_target *each = t ? t : win->rma->touched; each; each = t ? NULL : each->touched)
-        settle(each);
+        sync_settle(each);
     return err;
 }
 
@@ -143,7 +143,7 @@ int MPIR_Win_fence(int assertion, MPIR_Win *win)
             MPI_ERR_RMA_SYNC, "assert",
             "has MPI_MODE_NOPRECEDE, and this process has accessed the window since the fence before");
     err = MPIR_Rma_Flush_all(win);
-    err = first_of(err, MPIR_Barrier(win->comm));
+    err = sync_first_of(err, MPIR_Barrier(win->comm));
     MPIR_Near_forget(win);
     r->fence_used = false;
     r->fences++;
@@ -156,7 +156,7 @@ int MPIR_Win_fence(int assertion, MPIR_Win *win)
 /* ---- Post, start, complete, wait -------------------------------------------------------------------------------- */
 
 /* The rank in the window of a member of a group. */
-static int rank_of(MPIR_Win *win, const MPIR_Group *group, int32_t i, int32_t *rank)
+static int sync_rank_of(MPIR_Win *win, const MPIR_Group *group, int32_t i, int32_t *rank)
 {
     *rank = MPIR_Group_rank_of(win->comm->group, MPIR_Group_grank(group, i));
     if (*rank != MPI_UNDEFINED)
@@ -165,7 +165,7 @@ static int rank_of(MPIR_Win *win, const MPIR_Group *group, int32_t i, int32_t *r
                     i);
 }
 
-static int note(MPIR_Win *win, int32_t rank, int tag)
+static int sync_note(MPIR_Win *win, int32_t rank, int tag)
 {
     return MPIR_P2p_send(NULL, 0, NULL, rank, tag, win->comm, MPID_CONTEXT_RMA);
 }
@@ -180,7 +180,7 @@ static int check_group(MPIR_Win *win, const MPIR_Group *group)
     int err = 0;
     int32_t rank;
     for (int32_t i = 0; i < group->size && !err; i++)
-        err = rank_of(win, group, i, &rank);
+        err = sync_rank_of(win, group, i, &rank);
     return err;
 }
 
@@ -206,11 +206,11 @@ int MPIR_Win_post(MPIR_Group *group, int assertion, MPIR_Win *win)
     r->posted = group;
     atomic_thread_fence(memory_order_seq_cst);
     for (int32_t i = 0, rank; i < group->size; i++) {
-        rank_of(win, group, i, &rank);
-        err = first_of(
+        sync_rank_of(win, group, i, &rank);
+        err = sync_first_of(
             err, MPIR_P2p_irecv(NULL, 0, NULL, rank, RMA_TAG_DONE, win->comm, MPID_CONTEXT_RMA, &r->done[i]));
         if (!(assertion & MPI_MODE_NOCHECK))
-            err = first_of(err, note(win, rank, RMA_TAG_POST));
+            err = sync_first_of(err, sync_note(win, rank, RMA_TAG_POST));
     }
     return err;
 }
@@ -220,7 +220,7 @@ static int end_exposure(MPIR_Win *win)
     struct rma *r = win->rma;
     int err = 0;
     for (int32_t i = 0; i < r->posted->size; i++)
-        err = first_of(err, MPID_Wait(&r->done[i], NULL));
+        err = sync_first_of(err, MPID_Wait(&r->done[i], NULL));
     if (r->checks)
         MPIR_Rma_Check_end(r);
     MPIR_Group_release(r->posted);
@@ -260,7 +260,7 @@ int MPIR_Win_test(MPIR_Win *win, int *flag)
 static void set_started(MPIR_Win *win, const MPIR_Group *group, bool on)
 {
     for (int32_t i = 0, rank; i < group->size; i++) {
-        rank_of(win, group, i, &rank);
+        sync_rank_of(win, group, i, &rank);
         struct rma_target *t = MPIR_Rma_target(win, rank);
         if (t)
             t->access = on ? RMA_STARTED : 0;
@@ -274,7 +274,7 @@ int MPIR_Win_start(MPIR_Group *group, int assertion, MPIR_Win *win)
     if (err || (err = check_idle(win)) || (err = check_group(win, group)))
         return err;
     for (int32_t i = 0, rank; i < group->size && !err && !(assertion & MPI_MODE_NOCHECK); i++) {
-        rank_of(win, group, i, &rank);
+        sync_rank_of(win, group, i, &rank);
         err = await(win, rank, RMA_TAG_POST);
     }
     if (err)
@@ -294,8 +294,8 @@ int MPIR_Win_complete(MPIR_Win *win)
                         "is in no epoch of MPI_Win_start; expected that call before");
     int err = MPIR_Rma_Flush_all(win);
     for (int32_t i = 0, rank; i < r->started->size; i++) {
-        rank_of(win, r->started, i, &rank);
-        err = first_of(err, note(win, rank, RMA_TAG_DONE));
+        sync_rank_of(win, r->started, i, &rank);
+        err = sync_first_of(err, sync_note(win, rank, RMA_TAG_DONE));
     }
     set_started(win, r->started, false);
     MPIR_Group_release(r->started);

@@ -23,7 +23,7 @@ enum { NAME = 40, NO_SET = -1 };
 static const char node_set[] = "keel://node/", app_set[] = "keel://app/";
 
 /* The number behind a prefix; NO_SET. */
-static int32_t number(const char *name, const char *prefix)
+static int32_t pset_number(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
     char *end, again[NAME];
@@ -81,7 +81,7 @@ int MPIR_Pset_group(const char *name, MPIR_Group **group)
         return MPIR_Group_new_range(MPID_MyWorldSize, 0, 1, group);
     if (!strcasecmp(name, "mpi://SELF"))
         return MPIR_Group_new_range(1, MPID_MyWorldRank, 1, group);
-    int32_t node = number(name, node_set), app = number(name, app_set);
+    int32_t node = pset_number(name, node_set), app = pset_number(name, app_set);
     if (node != NO_SET)
         return node_group(node, group);
     return app != NO_SET ? app_group(app, group) : 0;
@@ -139,7 +139,7 @@ int MPIR_Session_get_nth_pset(MPIR_Session *session, MPIR_Info *info, int n, int
 }
 
 /* The group of a set that has to be there. */
-static int group_of(const char *name, MPIR_Group **group)
+static int pset_group_of(const char *name, MPIR_Group **group)
 {
     int err = MPIR_Pset_group(name, group);
     if (err || *group)
@@ -154,7 +154,7 @@ int MPIR_Session_get_pset_info(MPIR_Session *session, const char *pset_name, MPI
     MPIR_Group *group;
     char size[16];
     (void)session;
-    int err = group_of(pset_name, &group);
+    int err = pset_group_of(pset_name, &group);
     if (err)
         return err;
     snprintf(size, sizeof size, "%d", group->size);
@@ -167,7 +167,7 @@ int MPIR_Session_get_pset_info(MPIR_Session *session, const char *pset_name, MPI
 
 int MPIR_Group_from_session_pset(MPIR_Session *session, const char *pset_name, MPIR_Group **newgroup)
 {
-    int err = group_of(pset_name, newgroup);
+    int err = pset_group_of(pset_name, newgroup);
     if (!err)
         MPIR_Group_derive(*newgroup, session);
     return err;

@@ -55,7 +55,7 @@ static void discard(MPIR_Session *s)
     ku_unlock(&lock);
 }
 
-static int prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session **session)
+static int session_prepare(const MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session **session)
 {
     char room[MPI_MAX_INFO_VAL];
     ku_lock(&lock);
@@ -84,7 +84,7 @@ int MPIR_Session_init(MPIR_Info *info, MPIR_Errhandler *errhandler, MPIR_Session
                        "called in a child that a rank made by fork; expected calls by the rank alone");
     if (err)
         return err;
-    return prepare(info, errhandler, session);
+    return session_prepare(info, errhandler, session);
 }
 
 int MPIR_Session_finalize(MPIR_Session **session)

@@ -45,7 +45,7 @@ static MPIR_Datatype *byte(void)
     return MPIR_Datatype_predefined(KEEL_MPI_BYTE);
 }
 
-static int no_memory(void)
+static int meet_no_memory(void)
 {
     return MPIR_Err(MPI_ERR_NO_MEM, NULL, "no memory for the processes of a group");
 }
@@ -53,7 +53,7 @@ static int no_memory(void)
 /* Has everybody the memory that it wanted? */
 static int all_have(MPIR_Comm *comm, bool has)
 {
-    return MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), has ? 0 : no_memory(),
+    return MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), has ? 0 : meet_no_memory(),
                           NULL, 0);
 }
 
@@ -76,7 +76,7 @@ static int swap_tables(struct link *l, const struct MPIR_RECORDS *mine, struct M
                                      .root = (int32_t)root,
                                      .bytes = malloc((size_t)many * bytes) };
     if (!theirs->bytes)
-        return no_memory();
+        return meet_no_memory();
     return MPIR_Link_swap(l, mine->bytes, (size_t)mine->n * (size_t)mine->size, theirs->bytes,
                           (size_t)many * bytes);
 }
@@ -183,8 +183,8 @@ static int reach(struct meeting *m, struct link *l, const struct MPIR_RECORDS *m
 /* ---- 3 -------------------------------------------------------------------------------------------------------- */
 
 /* What the root has found, in all of its group. */
-static int spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct MPIR_RECORDS *t,
-                  struct shared *s)
+static int meet_spread(MPIR_Comm *comm, int root, int err, struct meeting *m, struct MPIR_RECORDS *t,
+                       struct shared *s)
 {
     struct ku_err words = *ku_err_last();
     struct {
@@ -314,7 +314,7 @@ static enum MPID_JOINT_VOTE open_shared(MPIR_Comm *comm, const struct MPIR_RECOR
 }
 
 /* The two groups decide the same.  A root that cannot reach the other one fails in the next step, too. */
-static int decide(MPIR_Comm *comm, int root, uint32_t vote, struct link *l, bool *keep)
+static int meet_decide(MPIR_Comm *comm, int root, uint32_t vote, struct link *l, bool *keep)
 {
     int err = MPIR_Agree_max(comm, NULL, MPID_CONTEXT_COLL, MPIR_Comm_next_tag(comm), 0, &vote, 1);
     uint64_t other = MPID_JOINT_FAILED;
@@ -329,12 +329,12 @@ static int decide(MPIR_Comm *comm, int root, uint32_t vote, struct link *l, bool
 }
 
 /* granks: NULL where this process has failed. */
-static int share(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, const int32_t *granks,
-                 struct link *l, struct shared *s)
+static int meet_share(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, const int32_t *granks,
+                      struct link *l, struct shared *s)
 {
     bool keep = false;
     enum MPID_JOINT_VOTE vote = granks ? open_shared(comm, theirs, granks, s) : MPID_JOINT_FAILED;
-    int err = decide(comm, root, vote, l, &keep);
+    int err = meet_decide(comm, root, vote, l, &keep);
     MPID_Joint_settle(s->joint, keep);
     s->joint = NULL;
     return err;
@@ -342,18 +342,18 @@ static int share(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, c
 
 /* ---- 5 -------------------------------------------------------------------------------------------------------- */
 
-static int make_comm(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, struct link *l,
-                     struct shared *s, MPIR_Comm **newcomm)
+static int meet_make_comm(MPIR_Comm *comm, int root, const struct MPIR_RECORDS *theirs, struct link *l,
+                          struct shared *s, MPIR_Comm **newcomm)
 {
     int32_t *granks = malloc((size_t)theirs->n * sizeof *granks);
-    int err = granks ? MPIR_Records_introduce(theirs, granks) : no_memory();
+    int err = granks ? MPIR_Records_introduce(theirs, granks) : meet_no_memory();
     bool shares = s->name.id != 0 || s->elsewhere;
     if (s->elsewhere) {
         int failed = find_elsewhere(comm, root, theirs, l, s);
         err = err ? err : failed;
     }
     if (shares) {
-        int failed = share(comm, root, theirs, err ? NULL : granks, l, s);
+        int failed = meet_share(comm, root, theirs, err ? NULL : granks, l, s);
         err = err ? err : failed;
     }
     err = MPIR_Comm_from_two(comm, root, err, err ? -1 : granks[theirs->root], swap_number, l, newcomm);
@@ -374,9 +374,9 @@ int MPIR_Meet(MPIR_Comm *comm, int root, int err, struct meeting *m, MPIR_Comm *
     err = MPIR_Records_gather(comm, err, &mine);
     s.where = mine.where;
     if (!err)
-        err = spread(comm, root, is_root ? reach(m, &l, &mine, &theirs, &s) : 0, m, &theirs, &s);
+        err = meet_spread(comm, root, is_root ? reach(m, &l, &mine, &theirs, &s) : 0, m, &theirs, &s);
     if (!err)
-        err = make_comm(comm, root, &theirs, &l, &s, newcomm);
+        err = meet_make_comm(comm, root, &theirs, &l, &s, newcomm);
     MPID_Joint_settle(s.joint, false); /* of a root that has failed before it was opened */
     MPIR_Link_close(&l);
     if (theirs.bytes != (uint8_t *)s.few)

@@ -17,7 +17,7 @@ static struct published {
     char name[SERVICE_MAX + 1];
 } * all;
 
-static int check(const char *service_name)
+static int name_check(const char *service_name)
 {
     size_t n = strlen(service_name);
     return n > 0 && n <= SERVICE_MAX ? 0
@@ -34,7 +34,7 @@ static int error_of(int err)
 int MPIR_Publish_name(const char *service_name, MPIR_Info *info, const char *port_name)
 {
     (void)info; /* the standard reserves no key */
-    int err = check(service_name);
+    int err = name_check(service_name);
     if (err)
         return err;
     struct published *p = calloc(1, sizeof *p);
@@ -56,7 +56,7 @@ int MPIR_Lookup_name(const char *service_name, MPIR_Info *info, char *port_name)
     char *found;
     size_t len;
     (void)info;
-    int err = check(service_name);
+    int err = name_check(service_name);
     if (err)
         return err;
     err = ku_publish_look_up(service_name, &found, &len);
@@ -85,7 +85,7 @@ static void take_back(struct published **at)
 int MPIR_Unpublish_name(const char *service_name, MPIR_Info *info, const char *port_name)
 {
     (void)info, (void)port_name;
-    int err = check(service_name);
+    int err = name_check(service_name);
     if (err)
         return err;
     for (struct published **at = &all; *at; at = &(*at)->next)

@@ -15,7 +15,7 @@
 
 static struct port *ports; /* that this process has open */
 
-static struct port **find(const char *port_name)
+static struct port **port_find(const char *port_name)
 {
     struct port **at = &ports;
     while (*at && strcmp((*at)->name, port_name) != 0)
@@ -49,7 +49,7 @@ int MPIR_Open_port(MPIR_Info *info, char *port_name)
 
 int MPIR_Close_port(const char *port_name)
 {
-    struct port **at = find(port_name), *p = *at;
+    struct port **at = port_find(port_name), *p = *at;
     if (!p)
         return no_port(port_name);
     *at = p->next;
@@ -89,7 +89,7 @@ static int read_timeout(const MPIR_Info *info, struct patience *how)
 static int accept_one(struct meeting *m, struct link *l)
 {
     struct ends *e = m->arg;
-    struct port *p = *find(e->port_name);
+    struct port *p = *port_find(e->port_name);
     return p ? MPIR_Port_accept(p, &e->how, l) : no_port(e->port_name);
 }
 

@@ -63,7 +63,7 @@ static const char *info_value(const void *info, const char *key)
     return MPIR_Info_value(info, key);
 }
 
-static int start(struct spawning *s)
+static int spawn_start(struct spawning *s)
 {
     char parent[sizeof PARENT_VARIABLE + 1 + MPI_MAX_PORT_NAME];
     char *set[] = { parent, NULL };
@@ -108,7 +108,7 @@ static int bring_up(struct meeting *m, struct link *l)
     int err = MPIR_Port_open(&s->port);
     if (err)
         return err;
-    err = start(s);
+    err = spawn_start(s);
     if (!err)
         err = MPIR_Port_accept(&s->port, &how, l);
     MPIR_Port_close(&s->port);
@@ -147,7 +147,7 @@ static bool is_known(const struct spawned *s)
     return false;
 }
 
-static void forget(struct spawned **at)
+static void spawn_forget(struct spawned **at)
 {
     struct spawned *s = *at;
     *at = s->next;
@@ -163,20 +163,20 @@ void MPIR_Spawn_parted(void)
         else {
             const char word = KU_SPAWN_SAYS_FREE;
             send((*at)->fd, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it may have ended */
-            forget(at);
+            spawn_forget(at);
         }
 }
 
 void MPIR_Spawned_end(void)
 {
     while (spawned)
-        forget(&spawned);
+        spawn_forget(&spawned);
 }
 
 /* ---- the procedures ------------------------------------------------------------------------------------------- */
 
 /* At the root. */
-static int check(const struct command *c, int n)
+static int spawn_check(const struct command *c, int n)
 {
     int64_t all = 0;
     if (n < 1)
@@ -218,7 +218,7 @@ int MPIR_Comm_spawn(const char *command, char **argv, int maxprocs, MPIR_Info *i
     if (err)
         return err;
     if (comm->adi.rank == root)
-        err = check(&c, 1);
+        err = spawn_check(&c, 1);
     return spawn(&c, 1, err, root, comm, intercomm, array_of_errcodes);
 }
 
@@ -238,7 +238,7 @@ int MPIR_Comm_spawn_multiple(int count, char **array_of_commands, char ***array_
         for (int i = 0; c && i < count; i++)
             c[i] = (struct command){ array_of_commands[i], array_of_argv ? array_of_argv[i] : NULL,
                                      array_of_maxprocs[i], array_of_info ? array_of_info[i] : NULL };
-        err = err ? err : check(c, count);
+        err = err ? err : spawn_check(c, count);
     }
     err = spawn(c, count, err, root, comm, intercomm, array_of_errcodes);
     free(c);

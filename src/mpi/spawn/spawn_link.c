@@ -39,7 +39,7 @@ static int broken(const char *what)
 
 /* Until the socket is ready, or patience ends.  The devices are looked at meanwhile: other processes may need this one's answer before
  * they come. */
-static int wait_for(int fd, short events, const struct patience *how)
+static int spawn_link_wait_for(int fd, short events, const struct patience *how)
 {
     struct pollfd p = { .fd = fd, .events = events };
     for (;;) {
@@ -111,7 +111,7 @@ static int swap_bytes(struct link *l, const void *out, size_t nout, void *in, si
     int err = 0;
     while (!err && (sent < nout || got < nin)) {
         short events = (short)((sent < nout ? POLLOUT : 0) | (got < nin ? POLLIN : 0));
-        err = wait_for(l->fd, events, how);
+        err = spawn_link_wait_for(l->fd, events, how);
         if (!err && sent < nout)
             err = send_some(l, out, nout, &sent);
         if (!err && got < nin)
@@ -318,7 +318,7 @@ static struct patience at_most(const struct patience *how, uint64_t ns)
 int MPIR_Port_accept(struct port *p, const struct patience *how, struct link *l)
 {
     for (;;) {
-        int err = wait_for(p->fd, POLLIN, how);
+        int err = spawn_link_wait_for(p->fd, POLLIN, how);
         if (err)
             return err;
         *l = (struct link){ .fd = ku_sock_accept(p->fd, NULL) };
@@ -341,7 +341,7 @@ static int try_address(const struct ku_sock_addr *at, const struct patience *how
     struct patience connecting = at_most(how, CONNECT_NS);
     *l = (struct link){ .fd = ku_sock_connect(at) };
     *why = l->fd < 0 ? errno : 0;
-    int err = l->fd < 0 ? MPI_ERR_PORT : wait_for(l->fd, POLLOUT, &connecting);
+    int err = l->fd < 0 ? MPI_ERR_PORT : spawn_link_wait_for(l->fd, POLLOUT, &connecting);
     if (!err && (*why = ku_sock_error(l->fd)) != 0)
         err = MPI_ERR_PORT;
     else if (err && !*why)

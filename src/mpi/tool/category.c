@@ -84,7 +84,7 @@ static int members(int category, int (*of)(int), int from, int len, int *indices
     return n;
 }
 
-static int list(int category, int (*of)(int), int from, int len, int *indices)
+static int category_list(int category, int (*of)(int), int from, int len, int *indices)
 {
     if (category < 0 || category >= AREAS)
         return MPI_T_ERR_INVALID_INDEX;
@@ -94,7 +94,7 @@ static int list(int category, int (*of)(int), int from, int len, int *indices)
     return MPI_SUCCESS;
 }
 
-static void name_of(int index, char name[T_NAME_MAX])
+static void category_name_of(int index, char name[T_NAME_MAX])
 {
     MPIR_T_name(areas[index].name, name);
     if (index == 0)
@@ -115,7 +115,7 @@ int MPIR_T_category_get_info(int cat_index, char *name, int *name_len, char *des
     char own[T_NAME_MAX];
     if (cat_index < 0 || cat_index >= AREAS)
         return MPI_T_ERR_INVALID_INDEX;
-    name_of(cat_index, own);
+    category_name_of(cat_index, own);
     MPIR_T_string(own, name, name_len);
     MPIR_T_string(areas[cat_index].help, desc, desc_len);
     t_put(num_cvars, members(cat_index, of_cvar, 0, 0, NULL));
@@ -138,7 +138,7 @@ int MPIR_T_category_get_index(const char *name, int *cat_index)
     if (!name || !cat_index)
         return MPI_T_ERR_INVALID;
     for (int i = 0; i < AREAS; i++) {
-        name_of(i, own);
+        category_name_of(i, own);
         if (strcmp(own, name) == 0) {
             *cat_index = i;
             return MPI_SUCCESS;
@@ -149,22 +149,22 @@ int MPIR_T_category_get_index(const char *name, int *cat_index)
 
 int MPIR_T_category_get_cvars(int cat_index, int len, int *indices)
 {
-    return list(cat_index, of_cvar, 0, len, indices);
+    return category_list(cat_index, of_cvar, 0, len, indices);
 }
 
 int MPIR_T_category_get_pvars(int cat_index, int len, int *indices)
 {
-    return list(cat_index, of_pvar, 0, len, indices);
+    return category_list(cat_index, of_pvar, 0, len, indices);
 }
 
 int MPIR_T_category_get_events(int cat_index, int len, int *indices)
 {
-    return list(cat_index, of_event, 0, len, indices);
+    return category_list(cat_index, of_event, 0, len, indices);
 }
 
 int MPIR_T_category_get_categories(int cat_index, int len, int *indices)
 {
-    return list(cat_index, of_category, 1, len, indices);
+    return category_list(cat_index, of_category, 1, len, indices);
 }
 
 /* Rows are only added, and each belongs to a category: their number tells that something has changed. */

@@ -18,7 +18,7 @@ struct t_cvar {
     int chars;
 };
 
-static struct ku_knob *row_of(int index)
+static struct ku_knob *cvar_row_of(int index)
 {
     const char *area;
     return index >= 0 ? ku_knob_at(index, &area) : NULL;
@@ -50,14 +50,14 @@ int MPIR_T_cvar_get_num(int *num_cvar)
     int n = 0;
     if (!num_cvar)
         return MPI_T_ERR_INVALID;
-    while (row_of(n))
+    while (cvar_row_of(n))
         n++;
     *num_cvar = n;
     return MPI_SUCCESS;
 }
 
 /* What the row says, and what a tool and a user must know beside: the variable, the unit, the range, when it may be set. */
-static void describe(const struct ku_knob *row, char *text, size_t cap)
+static void cvar_describe(const struct ku_knob *row, char *text, size_t cap)
 {
     int n = snprintf(text, cap, "%s; KEEL_%s", row->help, row->name);
     if (row->min < row->max && n < (int)cap)
@@ -78,13 +78,13 @@ static void describe(const struct ku_knob *row, char *text, size_t cap)
 int MPIR_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPIR_Datatype **datatype,
                          MPIR_T_handle *enumtype, char *desc, int *desc_len, int *bind, int *scope)
 {
-    const struct ku_knob *row = row_of(cvar_index);
+    const struct ku_knob *row = cvar_row_of(cvar_index);
     char own[T_NAME_MAX], text[512];
     if (!row)
         return MPI_T_ERR_INVALID_INDEX;
     MPIR_T_name(row->name, own);
     MPIR_T_string(own, name, name_len);
-    describe(row, text, sizeof text);
+    cvar_describe(row, text, sizeof text);
     MPIR_T_string(text, desc, desc_len);
     t_put(verbosity, MPIR_T_verbosity(row->audience));
     if (datatype)
@@ -101,7 +101,7 @@ int MPIR_T_cvar_get_index(const char *name, int *cvar_index)
     const struct ku_knob *row;
     if (!name || !cvar_index)
         return MPI_T_ERR_INVALID;
-    for (int i = 0; (row = row_of(i)); i++)
+    for (int i = 0; (row = cvar_row_of(i)); i++)
         if (MPIR_T_is_named(row->name, name)) {
             *cvar_index = i;
             return MPI_SUCCESS;
@@ -113,7 +113,7 @@ int MPIR_T_cvar_get_index(const char *name, int *cvar_index)
 
 int MPIR_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPIR_T_handle *handle, int *count)
 {
-    struct ku_knob *row = row_of(cvar_index);
+    struct ku_knob *row = cvar_row_of(cvar_index);
     (void)obj_handle;
     if (!row)
         return MPI_T_ERR_INVALID_INDEX;

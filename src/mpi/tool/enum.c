@@ -18,7 +18,7 @@ const struct ku_names *MPIR_T_knob_names(const struct ku_knob *row)
     return row->type == KU_KNOB_BOOL ? &switches : row->choices;
 }
 
-static const struct ku_names *find(MPIR_T_handle handle)
+static const struct ku_names *enum_find(MPIR_T_handle handle)
 {
     const char *area;
     const struct ku_knob *k;
@@ -38,7 +38,7 @@ static const struct ku_names *find(MPIR_T_handle handle)
 
 int MPIR_T_enum_get_info(MPIR_T_handle enumtype, int *num, char *name, int *name_len)
 {
-    const struct ku_names *names = find(enumtype);
+    const struct ku_names *names = enum_find(enumtype);
     if (!names)
         return MPI_T_ERR_INVALID_HANDLE;
     t_put(num, names->n);
@@ -48,7 +48,7 @@ int MPIR_T_enum_get_info(MPIR_T_handle enumtype, int *num, char *name, int *name
 
 int MPIR_T_enum_get_item(MPIR_T_handle enumtype, int indx, int *value, char *name, int *name_len)
 {
-    const struct ku_names *names = find(enumtype);
+    const struct ku_names *names = enum_find(enumtype);
     if (!names)
         return MPI_T_ERR_INVALID_HANDLE;
     if (indx < 0 || indx >= names->n)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "object.h"
 
-static const struct ku_counter *row_of(int index)
+static const struct ku_counter *pvar_row_of(int index)
 {
     const char *area;
     return index >= 0 ? ku_counter_at(index, &area) : NULL;
@@ -41,13 +41,13 @@ int MPIR_T_pvar_get_num(int *num_pvar)
     int n = 0;
     if (!num_pvar)
         return MPI_T_ERR_INVALID;
-    while (row_of(n))
+    while (pvar_row_of(n))
         n++;
     *num_pvar = n;
     return MPI_SUCCESS;
 }
 
-static void describe(const struct ku_counter *row, char *text, size_t cap)
+static void pvar_describe(const struct ku_counter *row, char *text, size_t cap)
 {
     bool unit = row->unit && *row->unit;
     snprintf(text, cap, "%s%s%s%s", row->help, unit ? " (" : "", unit ? row->unit : "", unit ? ")" : "");
@@ -57,13 +57,13 @@ int MPIR_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
                          MPIR_Datatype **datatype, MPIR_T_handle *enumtype, char *desc, int *desc_len,
                          int *bind, int *readonly, int *continuous, int *atomic)
 {
-    const struct ku_counter *row = row_of(pvar_index);
+    const struct ku_counter *row = pvar_row_of(pvar_index);
     char own[T_NAME_MAX], text[320];
     if (!row)
         return MPI_T_ERR_INVALID_INDEX;
     MPIR_T_name(row->name, own);
     MPIR_T_string(own, name, name_len);
-    describe(row, text, sizeof text);
+    pvar_describe(row, text, sizeof text);
     MPIR_T_string(text, desc, desc_len);
     t_put(verbosity, MPIR_T_verbosity(row->audience));
     t_put(var_class, class_of(row));
@@ -83,7 +83,7 @@ int MPIR_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     const struct ku_counter *row;
     if (!name || !pvar_index)
         return MPI_T_ERR_INVALID;
-    for (int i = 0; (row = row_of(i)); i++)
+    for (int i = 0; (row = pvar_row_of(i)); i++)
         if (class_of(row) == var_class && MPIR_T_is_named(row->name, name)) {
             *pvar_index = i;
             return MPI_SUCCESS;

@@ -130,7 +130,7 @@ static void raise_to(struct t_registration *r, struct t_instance *i)
 }
 
 /* Names are compared as addresses: each is one row's own. */
-static struct ku_event *row_of(const char *name)
+static struct ku_event *raise_row_of(const char *name)
 {
     const char *area;
     struct ku_event *row;
@@ -141,7 +141,7 @@ static struct ku_event *row_of(const char *name)
 
 static void happened(void *self, const struct MPID_Happening *h)
 {
-    struct ku_event *row = row_of(h->name);
+    struct ku_event *row = raise_row_of(h->name);
     struct t_instance i = { current, row, h->values, (int64_t)ku_clock_ns() };
     struct t_registration *first = MPIR_T_registrations;
     (void)self;

@@ -7,7 +7,7 @@
 #include "object.h"
 #include "util/clock.h"
 
-static struct ku_event *row_of(int index)
+static struct ku_event *tool_event_row_of(int index)
 {
     const char *area;
     return index >= 0 ? ku_event_at(index, &area) : NULL;
@@ -61,7 +61,7 @@ int MPIR_T_event_get_num(int *num_events)
     int n = 0;
     if (!num_events)
         return MPI_T_ERR_INVALID;
-    while (row_of(n))
+    while (tool_event_row_of(n))
         n++;
     *num_events = n;
     return MPI_SUCCESS;
@@ -72,7 +72,7 @@ int MPIR_T_event_get_index(const char *name, int *event_index)
     const struct ku_event *row;
     if (!name || !event_index)
         return MPI_T_ERR_INVALID;
-    for (int i = 0; (row = row_of(i)); i++)
+    for (int i = 0; (row = tool_event_row_of(i)); i++)
         if (MPIR_T_is_named(row->name, name)) {
             *event_index = i;
             return MPI_SUCCESS;
@@ -96,7 +96,7 @@ int MPIR_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
                           int *num_elements, MPIR_T_handle *enumtype, MPIR_Info **info, char *desc,
                           int *desc_len, int *bind)
 {
-    const struct ku_event *row = row_of(event_index);
+    const struct ku_event *row = tool_event_row_of(event_index);
     char own[T_NAME_MAX];
     if (!row)
         return MPI_T_ERR_INVALID_INDEX;
@@ -123,7 +123,7 @@ static struct t_registration *registration_of(MPIR_T_handle handle)
 int MPIR_T_event_handle_alloc(int event_index, void *obj_handle, MPIR_Info *info,
                               MPIR_T_handle *event_registration)
 {
-    struct ku_event *row = row_of(event_index);
+    struct ku_event *row = tool_event_row_of(event_index);
     (void)obj_handle, (void)info;
     if (!row)
         return MPI_T_ERR_INVALID_INDEX;

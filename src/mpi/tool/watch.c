@@ -24,7 +24,7 @@ struct seen {
     uint64_t value;
 };
 
-static void meet(struct t_pvar *p, uint64_t value)
+static void watch_meet(struct t_pvar *p, uint64_t value)
 {
     if (p->row->of == KU_HIGH ? value > p->seen : value < p->seen)
         p->seen = value;
@@ -35,7 +35,7 @@ static void meet_one(void *obj, void *arg)
     struct t_pvar *p = obj;
     const struct seen *s = arg;
     if (p->row == s->row && p->started)
-        meet(p, s->value);
+        watch_meet(p, s->value);
 }
 
 static void share_mark(const struct ku_counter *row)
@@ -46,7 +46,7 @@ static void share_mark(const struct ku_counter *row)
 
 /* ---- One handle ---- */
 
-static void begin(struct t_pvar *p)
+static void watch_begin(struct t_pvar *p)
 {
     if (MPIR_T_is_shown(p->row) || p->started)
         return;
@@ -55,7 +55,7 @@ static void begin(struct t_pvar *p)
         share_mark(p->row);
         level = ku_counter_value(p->row, NULL);
         if (p->used)
-            meet(p, level);
+            watch_meet(p, level);
         else
             p->seen = level;
     } else
@@ -63,7 +63,7 @@ static void begin(struct t_pvar *p)
     p->used = p->started = true;
 }
 
-static void end(struct t_pvar *p)
+static void watchs_end(struct t_pvar *p)
 {
     if (!p->started)
         return;
@@ -209,12 +209,12 @@ int MPIR_T_pvar_handle_free(MPIR_T_handle session, MPIR_T_handle *handle)
 
 int MPIR_T_pvar_start(MPIR_T_handle session, MPIR_T_handle handle)
 {
-    return change(session, handle, begin, MPI_T_ERR_PVAR_NO_STARTSTOP);
+    return change(session, handle, watch_begin, MPI_T_ERR_PVAR_NO_STARTSTOP);
 }
 
 int MPIR_T_pvar_stop(MPIR_T_handle session, MPIR_T_handle handle)
 {
-    return change(session, handle, end, MPI_T_ERR_PVAR_NO_STARTSTOP);
+    return change(session, handle, watchs_end, MPI_T_ERR_PVAR_NO_STARTSTOP);
 }
 
 int MPIR_T_pvar_reset(MPIR_T_handle session, MPIR_T_handle handle)

@@ -332,7 +332,7 @@ static int pack(struct exchange *x, const struct pieces *p, const uint64_t *coun
 }
 
 /* Pack, and learn how much will come. */
-static int prepare(struct exchange *x, const struct pieces *p)
+static int dist_prepare(struct exchange *x, const struct pieces *p)
 {
     uint64_t *counts = calloc((size_t)x->comm->adi.size, 2 * sizeof *counts);
     int err = 0;
@@ -435,10 +435,10 @@ static MPIR_Topo *unpack(const struct exchange *x, bool weighted)
     return t;
 }
 
-static int exchange(MPIR_Comm *comm, const struct pieces *p, MPIR_Topo **topo)
+static int dist_exchange(MPIR_Comm *comm, const struct pieces *p, MPIR_Topo **topo)
 {
     struct exchange x = { .comm = comm };
-    int err = prepare(&x, p), sent = 0;
+    int err = dist_prepare(&x, p), sent = 0;
     x.tag = MPIR_Comm_next_tag(comm);
     if (!err) {
         err = send_parcels(&x);
@@ -495,7 +495,7 @@ int MPIR_Dist_graph_create(MPIR_Comm *comm_old, int n, const int *sources, const
         err = remap_pieces(comm_old, &p, &order);
     p.order = order;
     if (!err)
-        err = exchange(comm_old, &p, &t);
+        err = dist_exchange(comm_old, &p, &t);
     err = MPIR_Topo_create(comm_old, comm_old->adi.size, order, t, err, comm_dist_graph);
     free(order);
     return err ? err : MPIR_Comm_set_info(*comm_dist_graph, info);
@@ -514,7 +514,7 @@ int MPIR_Dist_graph_neighbors_count(MPIR_Comm *comm, int *indegree, int *outdegr
     return 0;
 }
 
-static int least(int a, int b)
+static int dist_least(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -536,7 +536,7 @@ int MPIR_Dist_graph_neighbors(MPIR_Comm *comm, int maxindegree, int *sources, in
     if ((err = MPIR_Topo_check_count(maxindegree, "maxindegree")) ||
         (err = MPIR_Topo_check_count(maxoutdegree, "maxoutdegree")))
         return err;
-    int in = least(maxindegree, t->dist.in), out = least(maxoutdegree, t->dist.out);
+    int in = dist_least(maxindegree, t->dist.in), out = dist_least(maxoutdegree, t->dist.out);
     bool w = t->dist.weighted;
     if ((err = MPIR_Topo_check_array(sources, in, "sources")) ||
         (err = MPIR_Topo_check_array(destinations, out, "destinations")) ||

@@ -188,21 +188,21 @@ static bool before(const struct bud *a, const struct bud *b)
     return a->v < b->v;
 }
 
-static int64_t rank_of(const struct fit *f, int32_t v)
+static int64_t fit_rank_of(const struct fit *f, int32_t v)
 {
     return f->oldest ? f->since[v] : f->open[v];
 }
 
 static void push(struct fit *f, int32_t v)
 {
-    struct bud bud = { f->in[v], rank_of(f, v), v };
+    struct bud bud = { f->in[v], fit_rank_of(f, v), v };
     int64_t i = f->buds++;
     for (; i > 0 && before(&bud, &f->heap[(i - 1) / 2]); i = (i - 1) / 2)
         f->heap[i] = f->heap[(i - 1) / 2];
     f->heap[i] = bud;
 }
 
-static struct bud pop(struct fit *f)
+static struct bud fit_pop(struct fit *f)
 {
     struct bud top = f->heap[0], last = f->heap[--f->buds];
     int64_t i = 0;
@@ -229,7 +229,7 @@ static int32_t seed(struct fit *f)
     return found;
 }
 
-static void take(struct fit *f, int32_t v, int32_t part)
+static void fit_take(struct fit *f, int32_t v, int32_t part)
 {
     const struct fit_graph *g = f->g;
     f->try[v] = part;
@@ -244,7 +244,7 @@ static void take(struct fit *f, int32_t v, int32_t part)
     }
 }
 
-static void grow(struct fit *f, bool oldest)
+static void fit_grow(struct fit *f, bool oldest)
 {
     const struct fit_graph *g = f->g;
     if (f->work + 2 * g->first[g->n] + (int64_t)g->n * f->nparts > work_most)
@@ -265,11 +265,11 @@ static void grow(struct fit *f, bool oldest)
         for (int32_t i = 0; i < f->cap[f->turn[t]] && left > 0; i++, left--) {
             struct bud b = { .v = -1 };
             while (f->buds && b.v < 0) { /* what has changed since it was noted was noted again */
-                b = pop(f);
-                if (f->try[b.v] >= 0 || b.in != f->in[b.v] || b.rank != rank_of(f, b.v))
+                b = fit_pop(f);
+                if (f->try[b.v] >= 0 || b.in != f->in[b.v] || b.rank != fit_rank_of(f, b.v))
                     b.v = -1;
             }
-            take(f, b.v >= 0 ? b.v : seed(f), f->turn[t]);
+            fit_take(f, b.v >= 0 ? b.v : seed(f), f->turn[t]);
         }
     }
     f->work += 2 * g->first[g->n];
@@ -373,8 +373,8 @@ static void try_all(struct fit *f, struct fit_orders *orders, int32_t *part)
     cut_order(f);
     while (orders && f->work < work_most / 2 && orders->next(orders, f->order))
         cut_order(f);
-    grow(f, true);
-    grow(f, false);
+    fit_grow(f, true);
+    fit_grow(f, false);
     memcpy(f->try, part, bytes);
     f->work /= 2; /* what is there already gets its share */
     improve(f, f->try);

@@ -35,7 +35,7 @@ struct remap {
 
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
-static int32_t told(uint16_t number)
+static int32_t remap_told(uint16_t number)
 {
     return number == KU_PLACE_UNKNOWN || number == KU_PLACE_SEVERAL ? -1 : number;
 }
@@ -44,7 +44,7 @@ static struct place place_from(int32_t node, const struct ku_seg_place *p)
 {
     if (!p || !(p->flags & KU_PLACE_KNOWN))
         return (struct place){ { node, -1, -1, -1 } };
-    return (struct place){ { node, told(p->package), told(p->numa), told(p->l3) } };
+    return (struct place){ { node, remap_told(p->package), remap_told(p->numa), remap_told(p->l3) } };
 }
 
 /* Those of comm's first n processes as this one knows them: of its own node's all, of others the node. */
@@ -100,8 +100,8 @@ static bool tiles_for(struct tiles *t, int32_t n, const int32_t *object, int32_t
     return MPIR_Tiles_of(t, most) && (least == most || MPIR_Tiles_of(t, least));
 }
 
-static bool settle(struct remap *m, int level, const struct fit_graph *g, const int32_t *vertices,
-                   const int32_t *procs);
+static bool remap_settle(struct remap *m, int level, const struct fit_graph *g, const int32_t *vertices,
+                         const int32_t *procs);
 
 /* Go on with the processes and the vertices of one object. */
 static bool settle_object(struct remap *m, int level, const struct fit_graph *g, const int32_t *vertices,
@@ -126,15 +126,16 @@ static bool settle_object(struct remap *m, int level, const struct fit_graph *g,
         }
     }
     struct fit_graph sub = { 0 };
-    bool ok = !wanted || (MPIR_Fit_part_of(&sub, g, size, at, m->number) && settle(m, level + 1, &sub, v, p));
+    bool ok =
+        !wanted || (MPIR_Fit_part_of(&sub, g, size, at, m->number) && remap_settle(m, level + 1, &sub, v, p));
     MPIR_Fit_free(&sub);
     free(lists);
     return ok;
 }
 
 /* g's vertices, which are the ranks vertices[], are for procs[], both in ascending order. */
-static bool settle(struct remap *m, int level, const struct fit_graph *g, const int32_t *vertices,
-                   const int32_t *procs)
+static bool remap_settle(struct remap *m, int level, const struct fit_graph *g, const int32_t *vertices,
+                         const int32_t *procs)
 {
     if (level == LEVELS) {
         for (int32_t i = 0; i < g->n; i++)
@@ -146,7 +147,7 @@ static bool settle(struct remap *m, int level, const struct fit_graph *g, const 
     bool ok = n >= 0;
     if (ok && n <= 1) {
         free(object);
-        return settle(m, level + 1, g, vertices, procs);
+        return remap_settle(m, level + 1, g, vertices, procs);
     }
     if (ok) {
         struct tiles *tiles = level == AT_NODE ? m->tiles : NULL;
@@ -168,7 +169,7 @@ static bool settle_all(struct remap *m, const struct fit_line *lines, int64_t nl
     bool ok = all && m->number && MPIR_Fit_graph(&g, m->n, lines, nlines);
     for (int32_t i = 0; i < m->n && ok; i++)
         all[i] = i;
-    ok = ok && settle(m, AT_NODE, &g, all, all);
+    ok = ok && remap_settle(m, AT_NODE, &g, all, all);
     MPIR_Fit_free(&g);
     free(m->number);
     free(all);
@@ -280,7 +281,7 @@ static int all_know(MPIR_Comm *comm, int err)
 }
 
 /* What the root found goes to all: *order, which has room for two more, is freed if all keep their ranks. */
-static int tell(MPIR_Comm *comm, int err, int32_t n, int32_t **order)
+static int remap_tell(MPIR_Comm *comm, int err, int32_t n, int32_t **order)
 {
     int32_t *said = *order + n, stay = 1; /* the root's error; does each keep its rank? */
     for (int32_t r = 0; r < n && comm->adi.rank == ROOT && !err; r++)
@@ -317,7 +318,7 @@ static int gather_places(MPIR_Comm *comm, struct place *places)
 }
 
 /* Memory and places for n processes of comm; *over: all keep their ranks. */
-static int begin(MPIR_Comm *comm, struct remap *m, int32_t n, int32_t **order, bool *over)
+static int remap_begin(MPIR_Comm *comm, struct remap *m, int32_t n, int32_t **order, bool *over)
 {
     int err = 0;
     *order = NULL;
@@ -332,7 +333,7 @@ static int begin(MPIR_Comm *comm, struct remap *m, int32_t n, int32_t **order, b
     return *over ? 0 : all_know(comm, gather_places(comm, m->place));
 }
 
-static int end(struct remap *m, int err, bool over, int32_t **order)
+static int remap_end(struct remap *m, int err, bool over, int32_t **order)
 {
     remap_free(m);
     if (err || over) {
@@ -349,13 +350,13 @@ int MPIR_Remap(MPIR_Comm *comm, const MPIR_Topo *t, int32_t n, int32_t **order)
     *order = NULL;
     if (count_lines(t, n) > LINES_MOST || n < 3)
         return 0;
-    int err = begin(comm, &m, n, order, &over);
+    int err = remap_begin(comm, &m, n, order, &over);
     if (!err && !over) {
         if (comm->adi.rank == ROOT)
             err = work_for_all(&m, t, NULL, 0, *order);
-        err = tell(comm, err, n, order);
+        err = remap_tell(comm, err, n, order);
     }
-    return end(&m, err, over, order);
+    return remap_end(&m, err, over, order);
 }
 
 /* ---- Edges that are here and there ------------------------------------------------------------------------------ */
@@ -367,7 +368,7 @@ struct collected {
 };
 enum { LINE_INTS = sizeof(struct fit_line) / sizeof(int32_t) };
 
-static int collect(MPIR_Comm *comm, const struct fit_line *lines, int64_t nlines, struct collected *c)
+static int remap_collect(MPIR_Comm *comm, const struct fit_line *lines, int64_t nlines, struct collected *c)
 {
     MPIR_Datatype *wide = MPIR_Datatype_predefined(KEEL_MPI_INT64_T),
                   *type = MPIR_Datatype_predefined(KEEL_MPI_INT32_T);
@@ -399,20 +400,20 @@ int MPIR_Remap_lines(MPIR_Comm *comm, const struct fit_line *lines, int64_t nlin
     int32_t n = comm->adi.size;
     if (n < 3)
         return 0;
-    int err = begin(comm, &m, n, order, &over);
+    int err = remap_begin(comm, &m, n, order, &over);
     if (!err && !over) {
         err = all_know(comm, MPIR_Allreduce(&nlines, &c.n, 1, MPIR_Datatype_predefined(KEEL_MPI_INT64_T),
                                             MPIR_Op_predefined(KEEL_MPI_SUM), comm));
         over = c.n > LINES_MOST;
     }
     if (!err && !over)
-        err = collect(comm, lines, nlines, &c);
+        err = remap_collect(comm, lines, nlines, &c);
     if (!err && !over) {
         if (comm->adi.rank == ROOT)
             err = work_for_all(&m, NULL, c.lines, c.n, *order);
-        err = tell(comm, err, n, order);
+        err = remap_tell(comm, err, n, order);
     }
     free(c.counts);
     free(c.lines);
-    return end(&m, err, over, order);
+    return remap_end(&m, err, over, order);
 }

@@ -39,7 +39,7 @@ void MPIR_Topo_release(MPIR_Topo *topo)
         free(topo);
 }
 
-static const char *name_of(int kind)
+static const char *topo_name_of(int kind)
 {
     switch (kind) {
     case MPI_CART:
@@ -57,7 +57,7 @@ const MPIR_Topo *MPIR_Topo_of(const MPIR_Comm *comm, int kind)
     if (comm->topo && comm->topo->kind == kind)
         return comm->topo;
     MPIR_Err(MPI_ERR_TOPOLOGY, "comm", "has %s; expected a communicator with %s",
-             name_of(comm->topo ? comm->topo->kind : MPI_UNDEFINED), name_of(kind));
+             topo_name_of(comm->topo ? comm->topo->kind : MPI_UNDEFINED), topo_name_of(kind));
     return NULL;
 }
 
@@ -111,7 +111,7 @@ int MPIR_Topo_agree(MPIR_Comm *comm, int err, const struct topo_same *same, int 
 
 /* ---- Making a communicator ------------------------------------------------------------------------------------- */
 
-static int group_of(MPIR_Comm *comm, int32_t size, const int32_t *order, MPIR_Group **group)
+static int topo_group_of(MPIR_Comm *comm, int32_t size, const int32_t *order, MPIR_Group **group)
 {
     if (!order && size == comm->adi.size) {
         *group = comm->group;
@@ -131,7 +131,7 @@ int MPIR_Topo_create(MPIR_Comm *comm, int32_t size, const int32_t *order, MPIR_T
 {
     MPIR_Group *group = NULL;
     if (!err)
-        err = group_of(comm, size, order, &group);
+        err = topo_group_of(comm, size, order, &group);
     err = MPIR_Comm_make(comm, group, err, newcomm);
     if (group)
         MPIR_Group_release(group);

@@ -30,7 +30,7 @@ static struct MPID_Operation from(struct MPIR_COMMUNICATOR *comm, void *buf, int
 }
 
 /* A code is stored only when something went wrong (6.5). */
-static void tell(int err, int *error_code)
+static void messages_tell(int err, int *error_code)
 {
     if (err != 0)
         *error_code = err;
@@ -41,7 +41,7 @@ void MPID_SendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t le
 {
     struct MPID_Operation op = to(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    tell(MPID_Send(&op, MPID_STANDARD), error_code);
+    messages_tell(MPID_Send(&op, MPID_STANDARD), error_code);
 }
 
 void MPID_SsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -49,7 +49,7 @@ void MPID_SsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
 {
     struct MPID_Operation op = to(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    tell(MPID_Send(&op, MPID_SYNCHRONOUS), error_code);
+    messages_tell(MPID_Send(&op, MPID_SYNCHRONOUS), error_code);
 }
 
 void MPID_RsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -57,7 +57,7 @@ void MPID_RsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
 {
     struct MPID_Operation op = to(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    tell(MPID_Send(&op, MPID_STANDARD), error_code);
+    messages_tell(MPID_Send(&op, MPID_STANDARD), error_code);
 }
 
 void MPID_BsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -65,7 +65,7 @@ void MPID_BsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
 {
     struct MPID_Operation op = to(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    tell(MPID_Send(&op, MPID_AT_ONCE), error_code);
+    messages_tell(MPID_Send(&op, MPID_AT_ONCE), error_code);
 }
 
 void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -74,7 +74,7 @@ void MPID_IsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t l
 {
     struct MPID_Operation op = to(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
+    messages_tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
 }
 
 void MPID_IssendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -83,7 +83,7 @@ void MPID_IssendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t 
 {
     struct MPID_Operation op = to(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    tell(MPID_Isend(&op, MPID_SYNCHRONOUS, request), error_code);
+    messages_tell(MPID_Isend(&op, MPID_SYNCHRONOUS, request), error_code);
 }
 
 void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t len, int src_lrank, int tag,
@@ -92,7 +92,7 @@ void MPID_IrsendContig(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t 
 {
     struct MPID_Operation op = to(comm, buf, len, NULL, src_lrank, tag, context_id, dest_grank);
     (void)msgrep;
-    tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
+    messages_tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
 }
 
 void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
@@ -100,7 +100,7 @@ void MPID_SendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t 
                        int dest_grank, int *error_code)
 {
     struct MPID_Operation op = to(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank);
-    tell(MPID_Send(&op, MPID_STANDARD), error_code);
+    messages_tell(MPID_Send(&op, MPID_STANDARD), error_code);
 }
 
 void MPID_SsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
@@ -108,7 +108,7 @@ void MPID_SsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t
                         int dest_grank, int *error_code)
 {
     struct MPID_Operation op = to(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank);
-    tell(MPID_Send(&op, MPID_SYNCHRONOUS), error_code);
+    messages_tell(MPID_Send(&op, MPID_SYNCHRONOUS), error_code);
 }
 
 void MPID_RsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
@@ -116,7 +116,7 @@ void MPID_RsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t
                         int dest_grank, int *error_code)
 {
     struct MPID_Operation op = to(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank);
-    tell(MPID_Send(&op, MPID_STANDARD), error_code);
+    messages_tell(MPID_Send(&op, MPID_STANDARD), error_code);
 }
 
 void MPID_BsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
@@ -124,7 +124,7 @@ void MPID_BsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t
                         int dest_grank, int *error_code)
 {
     struct MPID_Operation op = to(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank);
-    tell(MPID_Send(&op, MPID_AT_ONCE), error_code);
+    messages_tell(MPID_Send(&op, MPID_AT_ONCE), error_code);
 }
 
 void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
@@ -132,7 +132,7 @@ void MPID_IsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t
                         int dest_grank, MPID_Request request, int *error_code)
 {
     struct MPID_Operation op = to(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank);
-    tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
+    messages_tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
 }
 
 void MPID_IssendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
@@ -140,7 +140,7 @@ void MPID_IssendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_
                          int dest_grank, MPID_Request request, int *error_code)
 {
     struct MPID_Operation op = to(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank);
-    tell(MPID_Isend(&op, MPID_SYNCHRONOUS, request), error_code);
+    messages_tell(MPID_Isend(&op, MPID_SYNCHRONOUS, request), error_code);
 }
 
 void MPID_IrsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_t count,
@@ -148,21 +148,21 @@ void MPID_IrsendDatatype(struct MPIR_COMMUNICATOR *comm, const void *buf, int64_
                          int dest_grank, MPID_Request request, int *error_code)
 {
     struct MPID_Operation op = to(comm, buf, count, datatype, src_lrank, tag, context_id, dest_grank);
-    tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
+    messages_tell(MPID_Isend(&op, MPID_STANDARD, request), error_code);
 }
 
 void MPID_RecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                      uint32_t context_id, MPIR_Status *status, int *error_code)
 {
     struct MPID_Operation op = from(comm, buf, maxlen, NULL, src_lrank, tag, context_id);
-    tell(MPID_Recv(&op, status), error_code);
+    messages_tell(MPID_Recv(&op, status), error_code);
 }
 
 void MPID_IrecvContig(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t maxlen, int src_lrank, int tag,
                       uint32_t context_id, MPID_Request request, int *error_code)
 {
     struct MPID_Operation op = from(comm, buf, maxlen, NULL, src_lrank, tag, context_id);
-    tell(MPID_Irecv(&op, request), error_code);
+    messages_tell(MPID_Irecv(&op, request), error_code);
 }
 
 void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
@@ -170,7 +170,7 @@ void MPID_RecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
                        MPIR_Status *status, int *error_code)
 {
     struct MPID_Operation op = from(comm, buf, count, datatype, src_lrank, tag, context_id);
-    tell(MPID_Recv(&op, status), error_code);
+    messages_tell(MPID_Recv(&op, status), error_code);
 }
 
 void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count,
@@ -178,16 +178,16 @@ void MPID_IrecvDatatype(struct MPIR_COMMUNICATOR *comm, void *buf, int64_t count
                         MPID_Request request, int *error_code)
 {
     struct MPID_Operation op = from(comm, buf, count, datatype, src_lrank, tag, context_id);
-    tell(MPID_Irecv(&op, request), error_code);
+    messages_tell(MPID_Irecv(&op, request), error_code);
 }
 
 void MPID_ImrecvContig(void *buf, int64_t maxlen, MPID_Request message, int *error_code)
 {
-    tell(MPID_Imrecv(buf, maxlen, NULL, message), error_code);
+    messages_tell(MPID_Imrecv(buf, maxlen, NULL, message), error_code);
 }
 
 void MPID_ImrecvDatatype(void *buf, int64_t count, struct MPIR_DATATYPE *datatype, MPID_Request message,
                          int *error_code)
 {
-    tell(MPID_Imrecv(buf, count, datatype, message), error_code);
+    messages_tell(MPID_Imrecv(buf, count, datatype, message), error_code);
 }

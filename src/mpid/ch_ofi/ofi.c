@@ -85,7 +85,7 @@ static struct ofi *ofi_of(const struct dev *d)
     return (struct ofi *)(uintptr_t)d;
 }
 
-static dev_status answer(struct dev_peer *p, ssize_t err)
+static dev_status ofi_answer(struct dev_peer *p, ssize_t err)
 {
     if (err == 0)
         return DEV_QUEUED;
@@ -116,7 +116,7 @@ static struct fid_mr *register_memory(struct ofi *o, void *base, size_t len, uin
     return NULL;
 }
 
-static void *describe(struct dev *d, void *base, size_t len)
+static void *ofi_describe(struct dev *d, void *base, size_t len)
 {
     return register_memory(ofi_of(d), base, len, FI_SEND | FI_READ | FI_WRITE);
 }
@@ -129,7 +129,7 @@ static void undescribe(struct dev *d, void *desc)
 
 /* ---- memory of peers: a key is the library's number, little-endian ---- */
 
-static void *expose(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes)
+static void *ofi_expose(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes)
 {
     struct fid_mr *mr = register_memory(ofi_of(d), base, len, FI_REMOTE_READ | FI_REMOTE_WRITE);
     uint64_t number = mr != NULL ? fi_mr_key(mr) : FI_KEY_NOTAVAIL;
@@ -153,7 +153,7 @@ static bool is_key(const struct dev_remote *r)
     return r->key_bytes == sizeof(uint64_t);
 }
 
-static void forget(struct dev_remote *r)
+static void ofi_forget(struct dev_remote *r)
 {
     (void)r;
 }
@@ -173,8 +173,8 @@ static void leave_local(struct rdm_op *op)
 }
 
 /* A put is told when it is done at the peer: flush asks for that. */
-static dev_status move(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
-                       bool put)
+static dev_status ofi_move(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
+                           bool put)
 {
     struct dev_peer *p = r->peer;
     struct ofi *o = ofi_of(p->dev);
@@ -194,7 +194,7 @@ static dev_status move(struct dev_remote *r, struct rdm_op *op, uint64_t offset,
     memcpy(&to.key, r->key, sizeof to.key);
     to.key = ku_le64(to.key);
     to.addr += o->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? r->base : 0;
-    st = answer(p, put ? fi_writemsg(o->ep, &msg, FI_DELIVERY_COMPLETE) : fi_readmsg(o->ep, &msg, 0));
+    st = ofi_answer(p, put ? fi_writemsg(o->ep, &msg, FI_DELIVERY_COMPLETE) : fi_readmsg(o->ep, &msg, 0));
     if (st != DEV_QUEUED)
         leave_local(op);
     return st;
@@ -239,8 +239,8 @@ static bool has_update(struct ofi *o, enum keel_atomic_op what, enum keel_atomic
 }
 
 /* All of them tell the old value, and with it that they are done. */
-static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
-                         enum keel_atomic_type type)
+static dev_status ofi_update(struct dev_remote *r, struct rdm_op *op, uint64_t offset,
+                             enum keel_atomic_op what, enum keel_atomic_type type)
 {
     struct dev_peer *p = r->peer;
     struct ofi *o = ofi_of(p->dev);
@@ -254,10 +254,11 @@ static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offse
     key = ku_le64(key);
     op->local = NULL;
     if (what == KEEL_ATOMIC_COMPARE_SWAP)
-        return answer(p, fi_compare_atomic(o->ep, &amo->operand, 1, desc, &amo->compare, desc, &amo->old,
-                                           desc, to, at, key, fi_type_of(type), fi_op_of(what), op->context));
-    return answer(p, fi_fetch_atomic(o->ep, &amo->operand, 1, desc, &amo->old, desc, to, at, key,
-                                     fi_type_of(type), fi_op_of(what), op->context));
+        return ofi_answer(p, fi_compare_atomic(o->ep, &amo->operand, 1, desc, &amo->compare, desc, &amo->old,
+                                               desc, to, at, key, fi_type_of(type), fi_op_of(what),
+                                               op->context));
+    return ofi_answer(p, fi_fetch_atomic(o->ep, &amo->operand, 1, desc, &amo->old, desc, to, at, key,
+                                         fi_type_of(type), fi_op_of(what), op->context));
 }
 
 /* ---- receiving ---- */
@@ -312,7 +313,7 @@ static ssize_t post_all(struct ofi *o)
     return 0;
 }
 
-static void let_go(struct ofi *o, struct slab *s)
+static void ofi_let_go(struct ofi *o, struct slab *s)
 {
     if (s->users > 0 || s->posted)
         return;
@@ -320,11 +321,11 @@ static void let_go(struct ofi *o, struct slab *s)
     o->idle = s;
 }
 
-static void release(struct dev *d, void *owner)
+static void ofi_release(struct dev *d, void *owner)
 {
     struct slab *s = owner;
     s->users--;
-    let_go(ofi_of(d), s);
+    ofi_let_go(ofi_of(d), s);
 }
 
 static void received(struct ofi *o, const struct fi_cq_data_entry *e)
@@ -341,7 +342,7 @@ static void received(struct ofi *o, const struct fi_cq_data_entry *e)
     } else {
         if (e->flags & FI_RECV)
             rdm_stranger(&o->dev);
-        let_go(o, s);
+        ofi_let_go(o, s);
     }
 }
 
@@ -362,7 +363,7 @@ static void lost(struct ofi *o, int err)
         rdm_broken(p, text);
 }
 
-static void failed(struct ofi *o)
+static void ofi_failed(struct ofi *o)
 {
     struct fi_cq_err_entry e = { 0 };
     char text[100];
@@ -398,7 +399,7 @@ static void poll_cq(struct dev *d)
     struct fi_cq_data_entry e[BATCH];
     ssize_t n = fi_cq_read(o->cq, e, BATCH);
     if (n == -FI_EAVAIL)
-        failed(o);
+        ofi_failed(o);
     else if (n < 0 && n != -FI_EAGAIN && n != -FI_EINTR)
         lost(o, (int)-n);
     for (ssize_t i = 0; i < n; i++) {
@@ -424,7 +425,7 @@ static bool arm(struct dev *d)
 
 /* ---- sending ---- */
 
-static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
+static dev_status ofi_post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
 {
     struct ofi *o = ofi_of(p->dev);
     fi_addr_t to = (fi_addr_t)(uintptr_t)p->to;
@@ -432,10 +433,10 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
     struct iovec pieces[RDM_PIECES];
     void *descs[RDM_PIECES] = { NULL };
     if (n == 1)
-        return answer(p, fi_send(o->ep, iov[0].base, iov[0].len, desc, to, op->context));
+        return ofi_answer(p, fi_send(o->ep, iov[0].base, iov[0].len, desc, to, op->context));
     for (int i = 0; i < n; i++)
         pieces[i] = (struct iovec){ (void *)(uintptr_t)iov[i].base, iov[i].len };
-    return answer(p, fi_sendv(o->ep, pieces, descs, (size_t)n, to, op->context));
+    return ofi_answer(p, fi_sendv(o->ep, pieces, descs, (size_t)n, to, op->context));
 }
 
 static dev_status inject(struct dev_peer *p, const void *bytes, size_t len)
@@ -444,7 +445,7 @@ static dev_status inject(struct dev_peer *p, const void *bytes, size_t len)
     dev_status st;
     if (len > o->inject_most)
         return DEV_NO_SUPPORT;
-    st = answer(p, fi_inject(o->ep, bytes, len, (fi_addr_t)(uintptr_t)p->to));
+    st = ofi_answer(p, fi_inject(o->ep, bytes, len, (fi_addr_t)(uintptr_t)p->to));
     return st == DEV_QUEUED ? DEV_OK : st;
 }
 
@@ -454,7 +455,7 @@ struct kind {
     uint32_t format, protocol; /* little-endian */
 };
 
-static struct kind kind_of(const struct ofi *o)
+static struct kind ofi_kind_of(const struct ofi *o)
 {
     return (struct kind){ ku_le32(o->info->addr_format), ku_le32(o->info->ep_attr->protocol) };
 }
@@ -462,7 +463,7 @@ static struct kind kind_of(const struct ofi *o)
 static dev_status connect_to(struct dev_peer *p, const void *address, size_t len)
 {
     struct ofi *o = ofi_of(p->dev);
-    struct kind kind = kind_of(o);
+    struct kind kind = ofi_kind_of(o);
     fi_addr_t to;
     if (len <= sizeof kind || memcmp(address, &kind, sizeof kind) != 0 ||
         fi_av_insert(o->av, (const char *)address + sizeof kind, 1, &to, 0, NULL) != 1)
@@ -483,23 +484,24 @@ static size_t address(const struct dev *d, void *buf, size_t cap)
 }
 
 #define OF_MEMORY \
-    .expose = expose, .unexpose = unexpose, .is_key = is_key, .forget = forget, .move = move, .update = update
+    .expose = ofi_expose, .unexpose = unexpose, .is_key = is_key, .forget = ofi_forget, .move = ofi_move, \
+    .update = ofi_update
 
 static const struct rdm_lib lib = {
-    OF_MEMORY,        .connect = connect_to, .disconnect = disconnect, .post = post,
-    .inject = inject, .poll = poll_cq,       .release = release,       .arm = arm,
+    OF_MEMORY,        .connect = connect_to, .disconnect = disconnect, .post = ofi_post,
+    .inject = inject, .poll = poll_cq,       .release = ofi_release,   .arm = arm,
 };
 
 static const struct rdm_lib lib_registering = {
     OF_MEMORY,
     .connect = connect_to,
     .disconnect = disconnect,
-    .post = post,
+    .post = ofi_post,
     .inject = inject,
     .poll = poll_cq,
-    .release = release,
+    .release = ofi_release,
     .arm = arm,
-    .describe = describe,
+    .describe = ofi_describe,
     .undescribe = undescribe,
 };
 
@@ -643,7 +645,7 @@ static int open_endpoint(struct ofi *o)
         fi_setopt(&o->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
     err = err != 0 ? err : (int)post_all(o);
     if (err == 0) {
-        struct kind kind = kind_of(o);
+        struct kind kind = ofi_kind_of(o);
         size_t n = sizeof o->address - sizeof kind;
         memcpy(o->address, &kind, sizeof kind);
         err = fi_getname(&o->ep->fid, o->address + sizeof kind, &n);

@@ -32,7 +32,7 @@ bool dev_shmem_cma_proven(const struct shm_cookie *cookie, int32_t pid)
 typedef ssize_t transfer(pid_t pid, const struct iovec *local, unsigned long nlocal,
                          const struct iovec *remote, unsigned long nremote, unsigned long flags);
 
-static dev_status move(transfer *fn, const char *what, int32_t pid, char *at, uint64_t remote, size_t len)
+static dev_status cma_move(transfer *fn, const char *what, int32_t pid, char *at, uint64_t remote, size_t len)
 {
     while (len > 0) {
         struct iovec l = { at, len }, r = { (void *)(uintptr_t)remote, len };
@@ -56,10 +56,10 @@ static dev_status move(transfer *fn, const char *what, int32_t pid, char *at, ui
 
 dev_status dev_shmem_cma_read(int32_t pid, void *local, uint64_t remote, size_t len)
 {
-    return move(process_vm_readv, "read", pid, local, remote, len);
+    return cma_move(process_vm_readv, "read", pid, local, remote, len);
 }
 
 dev_status dev_shmem_cma_write(int32_t pid, uint64_t remote, const void *local, size_t len)
 {
-    return move(process_vm_writev, "write", pid, (char *)(uintptr_t)local, remote, len);
+    return cma_move(process_vm_writev, "write", pid, (char *)(uintptr_t)local, remote, len);
 }

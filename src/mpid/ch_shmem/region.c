@@ -26,7 +26,7 @@ struct dev_remote {
     char *base; /* here; NULL: not in the segment */
 };
 
-static dev_status no_memory(void)
+static dev_status region_no_memory(void)
 {
     ku_err_set(1, NULL, "out of memory");
     return DEV_ERROR;
@@ -47,7 +47,7 @@ static dev_status mem_register(struct dev *d, void *base, size_t len, enum dev_m
         return DEV_NO_SUPPORT;
     *region = malloc(sizeof **region);
     if (!*region)
-        return no_memory();
+        return region_no_memory();
     (*region)->key = (struct shm_key){ here ? off : (uint64_t)(uintptr_t)base, len, s->head->job_id, here };
     return DEV_OK;
 }
@@ -85,7 +85,7 @@ static dev_status mem_open(struct dev_peer *p, const void *key, size_t len, stru
         return DEV_NO_SUPPORT;
     *remote = malloc(sizeof **remote);
     if (!*remote)
-        return no_memory();
+        return region_no_memory();
     **remote = (struct dev_remote){ p, k, k.in_segment ? (char *)s->head + k.at : NULL };
     return DEV_OK;
 }
@@ -95,7 +95,7 @@ static void mem_close(struct dev_remote *remote)
     free(remote);
 }
 
-static dev_status check(const struct dev_remote *r, uint64_t offset, size_t len)
+static dev_status region_check(const struct dev_remote *r, uint64_t offset, size_t len)
 {
     if (!within(offset, len, r->key.len)) {
         ku_err_set(1, "offset", "is %llu with %zu bytes; expected a part of %llu bytes",
@@ -105,10 +105,10 @@ static dev_status check(const struct dev_remote *r, uint64_t offset, size_t len)
     return dev_shmem_gone(r->peer) ? DEV_PEER_GONE : DEV_OK;
 }
 
-static dev_status put(struct dev_remote *r, uint64_t offset, const void *from, size_t len,
-                      struct dev_region *region, void *cookie)
+static dev_status region_put(struct dev_remote *r, uint64_t offset, const void *from, size_t len,
+                             struct dev_region *region, void *cookie)
 {
-    dev_status st = check(r, offset, len);
+    dev_status st = region_check(r, offset, len);
     (void)region, (void)cookie;
     if (st != DEV_OK || !r->base)
         return st != DEV_OK ? st : dev_shmem_copy_to(r->peer, r->key.at + offset, from, len);
@@ -116,10 +116,10 @@ static dev_status put(struct dev_remote *r, uint64_t offset, const void *from, s
     return DEV_OK;
 }
 
-static dev_status get(struct dev_remote *r, uint64_t offset, void *to, size_t len, struct dev_region *region,
-                      void *cookie)
+static dev_status region_get(struct dev_remote *r, uint64_t offset, void *to, size_t len,
+                             struct dev_region *region, void *cookie)
 {
-    dev_status st = check(r, offset, len);
+    dev_status st = region_check(r, offset, len);
     (void)region, (void)cookie;
     if (st != DEV_OK || !r->base)
         return st != DEV_OK ? st : dev_shmem_copy_from(r->peer, to, r->key.at + offset, len);
@@ -131,7 +131,7 @@ static dev_status atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic
                          enum keel_atomic_type type, const void *operand, const void *compare, void *result,
                          void *cookie)
 {
-    dev_status st = check(r, offset, keel_atomic_bytes(type));
+    dev_status st = region_check(r, offset, keel_atomic_bytes(type));
     (void)cookie;
     if (st != DEV_OK || !r->base)
         return st != DEV_OK ? st : DEV_NO_SUPPORT;
@@ -140,14 +140,14 @@ static dev_status atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic
 }
 
 /* Stores become visible in their order, and system calls have ended. */
-static dev_status flush(struct dev_peer *p, void *cookie)
+static dev_status region_flush(struct dev_peer *p, void *cookie)
 {
     (void)cookie;
     atomic_thread_fence(memory_order_seq_cst);
     return dev_shmem_gone(p) ? DEV_PEER_GONE : DEV_OK;
 }
 
-static dev_status share(struct dev_remote *r, void **base)
+static dev_status region_share(struct dev_remote *r, void **base)
 {
     *base = r->base;
     return r->base ? DEV_OK : DEV_NO_SUPPORT;
@@ -160,9 +160,9 @@ const struct dev_mem_ops dev_shmem_mem = {
     .mem_key = mem_key,
     .mem_open = mem_open,
     .mem_close = mem_close,
-    .put = put,
-    .get = get,
+    .put = region_put,
+    .get = region_get,
     .atomic = atomic,
-    .flush = flush,
-    .share = share,
+    .flush = region_flush,
+    .share = region_share,
 };

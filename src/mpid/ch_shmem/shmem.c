@@ -107,7 +107,7 @@ static inline int32_t grank_of(const struct dev *d, uint32_t lrank)
     return d->grank_of ? d->grank_of[lrank] : (int32_t)lrank;
 }
 
-static uint32_t state_of(const struct dev *d, uint32_t lrank)
+static uint32_t shmem_state_of(const struct dev *d, uint32_t lrank)
 {
     return atomic_load_explicit(&ku_segment_rank(d->seg, lrank)->state, memory_order_acquire);
 }
@@ -129,7 +129,7 @@ static uint32_t lanes(const struct dev *d)
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
-static dev_status refuse(const struct dev_world *world)
+static dev_status shmem_refuse(const struct dev_world *world)
 {
     uint64_t have = world->segment->head->dev_bytes;
     if (world->area_off + SHM_AREA_BYTES > have) {
@@ -194,7 +194,7 @@ static void attach(struct dev *d)
 static dev_status shm_open(const struct dev_services *services, const struct dev_world *world,
                            struct dev **dev)
 {
-    dev_status st = refuse(world);
+    dev_status st = shmem_refuse(world);
     struct dev *d;
     if (st != DEV_OK)
         return st;
@@ -625,7 +625,7 @@ static inline void catch_up(struct dev *d)
         took(d, n);
 }
 
-static void give_back(struct dev *d, struct shm_desc desc)
+static void shmem_give_back(struct dev *d, struct shm_desc desc)
 {
     uint32_t owner = shm_desc_owner(desc);
     atomic_store_explicit(&area_of(d, owner)->done[shm_desc_class(desc)][shm_desc_cell(desc)],
@@ -643,7 +643,7 @@ static void own(struct dev *d, uint32_t most)
     if (b->owned < bytes)
         return;
     b->body = NULL;
-    give_back(d, b->desc);
+    shmem_give_back(d, b->desc);
 }
 
 /* Nothing has come: what may as well be done now. */
@@ -688,7 +688,7 @@ static void give_back_after(struct dev *d, struct shm_desc desc)
 {
     if (d->back.body)
         own(d, UINT32_MAX);
-    give_back(d, desc);
+    shmem_give_back(d, desc);
 }
 
 /* The same when there is time to make its lines one's own. */
@@ -857,7 +857,7 @@ static struct dev_taken shm_take_long(struct dev *d, struct dev_head want, uint6
 }
 
 /* Can a stalled peer be sent to, which waits for a cell of this class, or a slot? */
-static bool has_room(struct dev_peer *p, int class)
+static bool shmem_has_room(struct dev_peer *p, int class)
 {
     struct cell_pool *pool;
     int cell;
@@ -882,7 +882,7 @@ static int check_stalled(struct dev *d)
         int class = p->waits_for; /* another thread may stall it again from here on */
         list = p->next;
         atomic_store(&p->is_stalled, false);
-        if (is_gone(p) || has_room(p, class))
+        if (is_gone(p) || shmem_has_room(p, class))
             events++;
         else
             stall(p, class);
@@ -897,7 +897,7 @@ static int check_stalled(struct dev *d)
 static _Atomic uint32_t *claims_of(void *arg, uint32_t lrank)
 {
     struct dev *d = arg;
-    return state_of(d, lrank) == KU_RANK_DEAD ? NULL : &area_of(d, lrank)->claims;
+    return shmem_state_of(d, lrank) == KU_RANK_DEAD ? NULL : &area_of(d, lrank)->claims;
 }
 
 /* Up to the death `failed`, of those that lie between. */
@@ -923,7 +923,7 @@ static bool dead_lane_left(const struct dev *d)
     for (uint32_t i = 0; i < lanes(d); i++) {
         uint32_t owner = atomic_load(&d->area->lane_of[i]);
         struct ku_line_head h;
-        if (owner != 0 && state_of(d, owner - 1) == KU_RANK_DEAD && ku_ring_peek(&d->rx[1 + i], &h))
+        if (owner != 0 && shmem_state_of(d, owner - 1) == KU_RANK_DEAD && ku_ring_peek(&d->rx[1 + i], &h))
             return true;
     }
     return false;

@@ -41,14 +41,14 @@ static struct stub_box *box_of(const struct dev *d, uint32_t lrank)
     return (struct stub_box *)((char *)ku_segment_dev(d->world.segment, lrank) + d->world.area_off);
 }
 
-static struct ku_seg_rank *rank_of(const struct dev *d, uint32_t lrank)
+static struct ku_seg_rank *stub_rank_of(const struct dev *d, uint32_t lrank)
 {
     return ku_segment_rank(d->world.segment, lrank);
 }
 
 static void wake(const struct dev *d, uint32_t lrank)
 {
-    d->up.wake(&rank_of(d, lrank)->sleeping, atomic_load(&d->world.segment->head->fence_all));
+    d->up.wake(&stub_rank_of(d, lrank)->sleeping, atomic_load(&d->world.segment->head->fence_all));
 }
 
 static void stub_fini(struct dev *d)
@@ -202,7 +202,7 @@ static void set_free(struct dev *d)
 
 static bool is_dead(const struct dev *d, uint32_t lrank)
 {
-    return atomic_load(&rank_of(d, lrank)->state) == KU_RANK_DEAD;
+    return atomic_load(&stub_rank_of(d, lrank)->state) == KU_RANK_DEAD;
 }
 
 /* Report the ranks that died since we last looked; what they had sent has been delivered. */
@@ -241,7 +241,7 @@ static int stub_progress(struct dev *d)
 
 static _Atomic uint32_t *stub_wait_word(struct dev *d)
 {
-    return &rank_of(d, (uint32_t)d->world.local_rank)->sleeping;
+    return &stub_rank_of(d, (uint32_t)d->world.local_rank)->sleeping;
 }
 
 static int stub_wait_fd(struct dev *d)

@@ -168,7 +168,7 @@ static void tcp_fini(struct dev *d)
     free(d);
 }
 
-static bool watch(struct dev *d, int fd, struct source *s)
+static bool tcp_watch(struct dev *d, int fd, struct source *s)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = s };
     return epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) == 0;
@@ -187,8 +187,8 @@ static bool set_up(struct dev *d)
         return false;
     d->epoll = epoll_create1(EPOLL_CLOEXEC);
     d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (d->epoll >= 0 && d->timer_fd >= 0 && watch(d, d->listen_fd, &d->listener) &&
-        watch(d, d->timer_fd, &d->timer))
+    if (d->epoll >= 0 && d->timer_fd >= 0 && tcp_watch(d, d->listen_fd, &d->listener) &&
+        tcp_watch(d, d->timer_fd, &d->timer))
         return true;
     ku_err_set(errno, NULL, "the system refused a descriptor: %s", strerror(errno));
     return false;
@@ -325,7 +325,7 @@ static int read_hot(struct dev *d)
     return dev_tcp_read(p ? p : d->hot[0]);
 }
 
-static int look(struct dev *d)
+static int tcp_look(struct dev *d)
 {
     struct epoll_event ev[EVENTS];
     uint32_t every;
@@ -357,7 +357,7 @@ static int deliver_or_look(struct dev *d)
         if (++d->turn % RUN != 0)
             return n;
     }
-    n += look(d);
+    n += tcp_look(d);
     if (!delivered && d->pending)
         n += dev_tcp_deliver(d);
     d->idle = n > 0 ? 0 : d->idle + 1;

@@ -361,7 +361,7 @@ static bool accept_peer(struct dev *d, struct guest *g, struct dev_peer *p)
 }
 
 /* The number of the process that a hello names; -1: it is none, or of a job that this process has not met (so far). */
-static int32_t number_of(const struct dev *d, const struct tcp_hello *h)
+static int32_t tcp_link_number_of(const struct dev *d, const struct tcp_hello *h)
 {
     if (h->job_id != h->to_job)
         return d->up.peer_of ? d->up.peer_of(d->up.core, h->job_id, h->from) : -1;
@@ -382,7 +382,7 @@ static struct dev_peer *who_is(struct dev *d, const struct guest *g)
     if (h->epoch != d->world.epoch ||
         h->to != d->world.rank) /* meant for another process, at the same address */
         return NULL;
-    number = number_of(d, h);
+    number = tcp_link_number_of(d, h);
     if (number < 0 && h->job_id != h->to_job)
         return NULL;
     if (number < 0 || !dev_tcp_identity(d, number, &id) || !tcp_hello_proven(h, id.key, d->address.nonce)) {
@@ -477,7 +477,7 @@ static void deafen(struct dev *d)
     dev_tcp_alarm(d, d->deaf);
 }
 
-static void hear(struct dev *d)
+static void tcp_link_hear(struct dev *d)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &d->listener };
     bool hears = d->listen_fd < 0 || epoll_ctl(d->epoll, EPOLL_CTL_MOD, d->listen_fd, &ev) == 0;
@@ -572,7 +572,7 @@ static uint64_t keep_up(struct dev *d, uint64_t now, uint64_t next, int *events)
     if (d->hark)
         next = earlier(next, d->hark);
     if (d->deaf && now >= d->deaf)
-        hear(d);
+        tcp_link_hear(d);
     if (d->deaf)
         next = earlier(next, d->deaf);
     return next;

@@ -38,7 +38,7 @@ void dev_tcp_drop_out(struct dev_peer *p)
     p->sent = p->end = p->cap = 0;
 }
 
-static void append(struct dev_peer *p, const struct iovec *v, int n)
+static void tcp_stream_append(struct dev_peer *p, const struct iovec *v, int n)
 {
     for (int i = 0; i < n; i++) {
         if (v[i].iov_len)
@@ -48,7 +48,7 @@ static void append(struct dev_peer *p, const struct iovec *v, int n)
 }
 
 /* The first `bytes` bytes are done with. */
-static int advance(struct iovec *v, int n, size_t bytes)
+static int tcp_stream_advance(struct iovec *v, int n, size_t bytes)
 {
     int i = 0;
     while (i < n && bytes >= v[i].iov_len)
@@ -78,7 +78,7 @@ static void be_blind(struct dev_peer *p, bool blind)
 }
 
 /* What the epoll set refuses (it may have no memory) is asked for again by dev_tcp_due; who tells too much, by the next flush. */
-static void watch(struct dev_peer *p, bool writable)
+static void tcp_stream_watch(struct dev_peer *p, bool writable)
 {
     struct epoll_event ev = { .events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = &p->source };
     bool told = p->watched == writable || p->fd < 0;
@@ -136,7 +136,7 @@ static void write_out(struct dev_peer *p)
         return;
     }
     if (p->keeps)
-        p->nrest = advance(p->rest, p->nrest, done);
+        p->nrest = tcp_stream_advance(p->rest, p->nrest, done);
 }
 
 void dev_tcp_flush(struct dev_peer *p)
@@ -147,7 +147,7 @@ void dev_tcp_flush(struct dev_peer *p)
     more = p->sent < p->end || (p->keeps && p->nrest > 0);
     if (!more && p->state == TCP_OPEN)
         dev_tcp_drop_out(p);
-    watch(p, (more && !p->cut) || p->state == TCP_CONNECTING);
+    tcp_stream_watch(p, (more && !p->cut) || p->state == TCP_CONNECTING);
 }
 
 int dev_tcp_write(struct dev_peer *p)
@@ -177,7 +177,7 @@ int dev_tcp_write(struct dev_peer *p)
 
 /* ---- sending: packets ------------------------------------------------------------------------ */
 
-static dev_status refuse(struct dev_peer *p)
+static dev_status tcp_stream_refuse(struct dev_peer *p)
 {
     p->refused = true;
     return DEV_AGAIN;
@@ -189,20 +189,21 @@ static dev_status may_send(struct dev_peer *p)
     switch ((enum tcp_state)p->state) {
     case TCP_GREETED:
     case TCP_OPEN:
-        return p->cut ? refuse(p) : DEV_OK; /* cut: gone, or begun again, as soon as what came is read */
+        return p->cut ? tcp_stream_refuse(p)
+                      : DEV_OK; /* cut: gone, or begun again, as soon as what came is read */
     case TCP_LEFT:
     case TCP_GONE:
         return DEV_PEER_GONE;
     case TCP_IDLE:
         dev_tcp_want(p);
-        return refuse(p);
+        return tcp_stream_refuse(p);
     default:
-        return refuse(p);
+        return tcp_stream_refuse(p);
     }
 }
 
 /* Put a whole frame of `len` bytes.  DEV_QUEUED (only if `borrow`): what is left is in `rest`. */
-static dev_status put(struct dev_peer *p, struct iovec *v, int n, size_t len, bool borrow)
+static dev_status tcp_stream_put(struct dev_peer *p, struct iovec *v, int n, size_t len, bool borrow)
 {
     size_t done;
     if (p->state == TCP_OPEN && p->out == NULL && !p->keeps) {
@@ -210,27 +211,27 @@ static dev_status put(struct dev_peer *p, struct iovec *v, int n, size_t len, bo
         if (done == len)
             return DEV_OK;
         if (done == 0 && p->cut)
-            return refuse(p);
-        n = advance(v, n, done);
+            return tcp_stream_refuse(p);
+        n = tcp_stream_advance(v, n, done);
         if (!borrow) {
             dev_tcp_open_out(p);
-            append(p, v, n);
+            tcp_stream_append(p, v, n);
         }
     } else if (!p->keeps && (!borrow || p->state != TCP_OPEN || len <= COPY_MAX) && p->cap - p->end >= len) {
         bool idle = p->sent == p->end;
-        append(p, v, n);
+        tcp_stream_append(p, v, n);
         if (idle)
             dev_tcp_flush(p);
         return DEV_OK;
     } else if (p->keeps || !borrow || p->state != TCP_OPEN) {
-        return refuse(p);
+        return tcp_stream_refuse(p);
     }
     if (borrow) {
         memmove(p->rest, v, (size_t)n * sizeof *v);
         p->nrest = n;
         p->keeps = true;
     }
-    watch(p, true);
+    tcp_stream_watch(p, true);
     return borrow ? DEV_QUEUED : DEV_OK;
 }
 
@@ -253,7 +254,7 @@ static inline dev_status send_joined(struct dev_peer *p, const struct dev_head *
     ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK)
-        st = put(p, &v, 1, v.iov_len, false);
+        st = tcp_stream_put(p, &v, 1, v.iov_len, false);
     ku_unlock(&p->lock);
     return st;
 }
@@ -268,7 +269,7 @@ dev_status dev_tcp_bye(struct dev_peer *p)
 {
     struct tcp_frame f = tcp_frame_prepare(TCP_BYE, NULL, 0);
     struct iovec v = { &f, sizeof f };
-    return put(p, &v, 1, sizeof f, false);
+    return tcp_stream_put(p, &v, 1, sizeof f, false);
 }
 
 static const uint64_t zeros;
@@ -282,14 +283,14 @@ static dev_status send_pieces(struct dev_peer *p, const struct dev_head *head, c
     ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK && p->keeps)
-        st = refuse(p);
+        st = tcp_stream_refuse(p);
     if (st == DEV_OK) {
         p->head = tcp_frame_prepare(TCP_PACKET, head, len);
         v[0] = (struct iovec){ &p->head, sizeof p->head };
         for (int i = 0; i < n; i++)
             v[k++] = (struct iovec){ (void *)(uintptr_t)iov[i].base, iov[i].len };
         v[k++] = (struct iovec){ (void *)(uintptr_t)&zeros, -len & 7 };
-        st = put(p, v, k, tcp_frame_bytes((uint32_t)len), true);
+        st = tcp_stream_put(p, v, k, tcp_frame_bytes((uint32_t)len), true);
         if (st == DEV_QUEUED)
             p->cookie = cookie;
     }
@@ -336,7 +337,7 @@ void *dev_tcp_reserve(struct dev_peer *p, size_t want)
     ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK && (p->keeps || p->dev->lent >= LENT_MAX))
-        refuse(p);
+        tcp_stream_refuse(p);
     else if (st == DEV_OK)
         b = dev_tcp_buffer(p->dev);
     ku_unlock(&p->lock);
@@ -362,7 +363,7 @@ dev_status dev_tcp_commit(struct dev_peer *p, const struct dev_head *head, void 
     ku_lock(&p->lock);
     st = may_send(p);
     if (st == DEV_OK)
-        st = p->keeps ? refuse(p) : put(p, &v, 1, v.iov_len, true);
+        st = p->keeps ? tcp_stream_refuse(p) : tcp_stream_put(p, &v, 1, v.iov_len, true);
     if (st == DEV_QUEUED)
         p->room = buffer_of(room);
     ku_unlock(&p->lock);
@@ -464,7 +465,7 @@ static bool widen_in(struct dev_peer *p)
 }
 
 /* A long packet of which not all is there: its body may go where it belongs. */
-static void place(struct dev_peer *p, const struct tcp_frame *f)
+static void tcp_stream_place(struct dev_peer *p, const struct tcp_frame *f)
 {
     const struct dev_services *up = &p->dev->up;
     uint32_t there = p->have - p->at - (uint32_t)sizeof *f;
@@ -494,12 +495,12 @@ static int look_at_front(struct dev_peer *p)
     } else if (p->at == p->have) {
         dev_tcp_unread(p);
     } else if (p->have - p->at >= sizeof f) {
-        place(p, &f);
+        tcp_stream_place(p, &f);
     }
     return 0;
 }
 
-static int ended(struct dev_peer *p, ssize_t n)
+static int tcp_stream_ended(struct dev_peer *p, ssize_t n)
 {
     char why[128];
     if (n < 0 && ku_sock_not_now(errno)) {
@@ -557,7 +558,7 @@ static int read_body(struct dev_peer *p)
         n = recvmsg(p->fd, &m, MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
     if (n <= 0)
-        return ended(p, n);
+        return tcp_stream_ended(p, n);
     warm(p);
     if ((size_t)n >= left)
         return finish_body(p, (uint32_t)((size_t)n - left));
@@ -585,7 +586,7 @@ int dev_tcp_read(struct dev_peer *p)
         n = recv(p->fd, p->in + p->have, room, MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
     if (n <= 0)
-        return ended(p, n);
+        return tcp_stream_ended(p, n);
     p->have += (uint32_t)n;
     warm(p);
     return 1 + look_at_front(p);

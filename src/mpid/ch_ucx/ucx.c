@@ -60,7 +60,7 @@ static ucs_status_t arrived(void *arg, const void *header, size_t header_bytes, 
     return kept ? UCS_INPROGRESS : UCS_OK;
 }
 
-static void release(struct dev *d, void *owner)
+static void ucx_release(struct dev *d, void *owner)
 {
     if (owner != NULL)
         ucp_am_data_release(ucx_of(d)->worker, owner);
@@ -141,7 +141,7 @@ static void sent(void *request, ucs_status_t status, void *arg)
 }
 
 /* What UCX has answered: DEV_OK, it is done. */
-static dev_status answer(struct dev_peer *p, ucs_status_ptr_t r)
+static dev_status ucx_answer(struct dev_peer *p, ucs_status_ptr_t r)
 {
     if (r == NULL)
         return DEV_OK;
@@ -165,15 +165,15 @@ static void body_here(void *request, ucs_status_t status, size_t len, void *arg)
     sent(request, status, arg);
 }
 
-static dev_status take(struct dev *d, struct rdm_op *op, void *owner, void *to, size_t len)
+static dev_status ucx_take(struct dev *d, struct rdm_op *op, void *owner, void *to, size_t len)
 {
     ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                   .cb.recv_am = body_here,
                                   .user_data = op };
-    return answer(op->link, ucp_am_recv_data_nbx(ucx_of(d)->worker, owner, to, len, &param));
+    return ucx_answer(op->link, ucp_am_recv_data_nbx(ucx_of(d)->worker, owner, to, len, &param));
 }
 
-static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
+static dev_status ucx_post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
 {
     ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
                                                   UCP_OP_ATTR_FIELD_FLAGS,
@@ -194,12 +194,12 @@ static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_i
         data = pieces;
         count = (size_t)n - 1;
     }
-    return answer(p, ucp_am_send_nbx(p->to, AM_ID, &op->head, head, data, count, &param));
+    return ucx_answer(p, ucp_am_send_nbx(p->to, AM_ID, &op->head, head, data, count, &param));
 }
 
 /* ---- memory of peers: a key is UCX's packed rkey ---- */
 
-static void *expose(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes)
+static void *ucx_expose(struct dev *d, void *base, size_t len, unsigned char *key, size_t *key_bytes)
 {
     struct ucx *u = ucx_of(d);
     ucp_mem_map_params_t params = { .field_mask =
@@ -236,7 +236,7 @@ static bool is_key(const struct dev_remote *r)
     return r->key_bytes == ucx_of(r->peer->dev)->rkey_bytes;
 }
 
-static void forget(struct dev_remote *r)
+static void ucx_forget(struct dev_remote *r)
 {
     ucp_rkey_destroy(r->its);
 }
@@ -257,14 +257,14 @@ static ucp_request_param_t telling(struct rdm_op *op)
                                   .user_data = op };
 }
 
-static dev_status move(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
-                       bool put)
+static dev_status ucx_move(struct dev_remote *r, struct rdm_op *op, uint64_t offset, void *local, size_t len,
+                           bool put)
 {
     ucp_request_param_t param = telling(op);
     if (!has_rkey(r))
         return DEV_NO_SUPPORT;
-    return answer(r->peer, put ? ucp_put_nbx(r->peer->to, local, len, r->base + offset, r->its, &param)
-                               : ucp_get_nbx(r->peer->to, local, len, r->base + offset, r->its, &param));
+    return ucx_answer(r->peer, put ? ucp_put_nbx(r->peer->to, local, len, r->base + offset, r->its, &param)
+                                   : ucp_get_nbx(r->peer->to, local, len, r->base + offset, r->its, &param));
 }
 
 /* UCX has some of them, of 4 and 8 bytes. */
@@ -287,8 +287,8 @@ static bool to_ucx(enum keel_atomic_op op, ucp_atomic_op_t *its)
 }
 
 /* One step also for the processor there: the context asks for that (open_context).  Never by messages of UCX's: the core has its own. */
-static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offset, enum keel_atomic_op what,
-                         enum keel_atomic_type type)
+static dev_status ucx_update(struct dev_remote *r, struct rdm_op *op, uint64_t offset,
+                             enum keel_atomic_op what, enum keel_atomic_type type)
 {
     struct rdm_amo *amo = (struct rdm_amo *)(void *)op->body;
     ucp_request_param_t param = telling(op);
@@ -302,14 +302,14 @@ static dev_status update(struct dev_remote *r, struct rdm_op *op, uint64_t offse
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
     param.datatype = ucp_dt_make_contig(n);
     param.reply_buffer = &amo->old;
-    return answer(r->peer, ucp_atomic_op_nbx(r->peer->to, its, swaps ? &amo->compare : &amo->operand, 1,
-                                             r->base + offset, r->its, &param));
+    return ucx_answer(r->peer, ucp_atomic_op_nbx(r->peer->to, its, swaps ? &amo->compare : &amo->operand, 1,
+                                                 r->base + offset, r->its, &param));
 }
 
-static dev_status flush(struct dev_peer *p, struct rdm_op *op)
+static dev_status ucx_flush(struct dev_peer *p, struct rdm_op *op)
 {
     ucp_request_param_t param = telling(op);
-    return answer(p, ucp_ep_flush_nbx(p->to, &param));
+    return ucx_answer(p, ucp_ep_flush_nbx(p->to, &param));
 }
 
 static void poll_worker(struct dev *d)
@@ -334,18 +334,18 @@ static size_t address(const struct dev *d, void *buf, size_t cap)
 static const struct rdm_lib lib = { .keeps = true,
                                     .connect = connect_to,
                                     .disconnect = disconnect,
-                                    .post = post,
+                                    .post = ucx_post,
                                     .poll = poll_worker,
-                                    .release = release,
-                                    .take = take,
+                                    .release = ucx_release,
+                                    .take = ucx_take,
                                     .arm = arm,
-                                    .expose = expose,
+                                    .expose = ucx_expose,
                                     .unexpose = unexpose,
                                     .is_key = is_key,
-                                    .forget = forget,
-                                    .move = move,
-                                    .update = update,
-                                    .flush = flush };
+                                    .forget = ucx_forget,
+                                    .move = ucx_move,
+                                    .update = ucx_update,
+                                    .flush = ucx_flush };
 
 /* ---- opening and closing ---- */
 
@@ -422,7 +422,7 @@ static size_t rkey_bytes(struct ucx *u)
 {
     unsigned char key[DEV_KEY_MAX];
     size_t bytes = RDM_KEY_MOST;
-    void *its = expose(&u->dev, &u->dev, sizeof u->dev, key, &bytes);
+    void *its = ucx_expose(&u->dev, &u->dev, sizeof u->dev, key, &bytes);
     if (its == NULL)
         return 0;
     unexpose(&u->dev, its);
@@ -458,7 +458,7 @@ static bool measure_by(struct ucx *u, uint32_t address_flags)
 
 /* What a card costs, and whether it updates memory by itself: by the address that names networks alone, as by the whole one UCX would
  * reach this process within it.  Where UCX is left without a network, by what it has. */
-static void measure(struct ucx *u)
+static void ucx_measure(struct ucx *u)
 {
     bool blind = u->blind;
     if (!rdm_asks_card(&u->dev, has_card() ? 1700 : 0))
@@ -504,7 +504,7 @@ static dev_status ucx_open(const struct dev_services *services, const struct dev
         ucx_fini(&u->dev);
         return st;
     }
-    measure(u);
+    ucx_measure(u);
     *dev = &u->dev;
     return DEV_OK;
 }
@@ -520,7 +520,7 @@ static bool may_connect(const struct dev *d)
 
 /* UCX 1.13 aborts the process if its worker goes while an endpoint connects.  It does not say whether one does: so until nothing has happened
  * for some time. */
-static void settle(struct ucx *u, uint64_t end)
+static void ucx_settle(struct ucx *u, uint64_t end)
 {
     uint64_t now = rdm_now(), last = now;
     for (; now < end && now - last < SETTLE_MS * 1000000ull; now = rdm_now())
@@ -544,7 +544,7 @@ static void ucx_close(struct dev *d)
             ucp_request_free(r);
     }
     if (may_connect(d))
-        settle(u, end);
+        ucx_settle(u, end);
     rdm_drop_unread(d);
 }
 

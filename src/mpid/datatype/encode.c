@@ -55,7 +55,7 @@ struct writer {
     bool no_memory, too_long;
 };
 
-static void put(struct writer *w, uint64_t v)
+static void encode_put(struct writer *w, uint64_t v)
 {
     enum { MOST = 10 };
     if (w->no_memory || w->too_long)
@@ -77,10 +77,10 @@ static void put(struct writer *w, uint64_t v)
 
 static void put_signed(struct writer *w, int64_t v)
 {
-    put(w, (uint64_t)v << 1 ^ (v < 0 ? ~(uint64_t)0 : 0));
+    encode_put(w, (uint64_t)v << 1 ^ (v < 0 ? ~(uint64_t)0 : 0));
 }
 
-static size_t place_of(const struct known *table, size_t places, const void *what)
+static size_t encode_place_of(const struct known *table, size_t places, const void *what)
 {
     size_t i = (size_t)((uint64_t)(uintptr_t)what * 0x9e3779b97f4a7c15u >> 20) & (places - 1);
     while (table[i].what && table[i].what != what)
@@ -89,13 +89,13 @@ static size_t place_of(const struct known *table, size_t places, const void *wha
 }
 
 /* The number of something written already; -1: it is not. */
-static int64_t number_of(const struct writer *w, const void *what)
+static int64_t encode_number_of(const struct writer *w, const void *what)
 {
-    size_t i = w->places ? place_of(w->known, w->places, what) : 0;
+    size_t i = w->places ? encode_place_of(w->known, w->places, what) : 0;
     return w->places && w->known[i].what ? w->known[i].number : -1;
 }
 
-static void grow(struct writer *w)
+static void encode_grow(struct writer *w)
 {
     size_t places = w->places ? 2 * w->places : 16;
     struct known *known = calloc(places, sizeof *known);
@@ -105,7 +105,7 @@ static void grow(struct writer *w)
     }
     for (size_t i = 0; i < w->places; i++)
         if (w->known[i].what)
-            known[place_of(known, places, w->known[i].what)] = w->known[i];
+            known[encode_place_of(known, places, w->known[i].what)] = w->known[i];
     free(w->known);
     w->known = known;
     w->places = places;
@@ -114,10 +114,10 @@ static void grow(struct writer *w)
 static void remember(struct writer *w, const void *what, int64_t number)
 {
     if (2 * w->taken >= w->places)
-        grow(w);
+        encode_grow(w);
     if (w->no_memory)
         return;
-    w->known[place_of(w->known, w->places, what)] = (struct known){ what, number };
+    w->known[encode_place_of(w->known, w->places, what)] = (struct known){ what, number };
     w->taken++;
 }
 
@@ -128,25 +128,25 @@ static void put_entry(struct writer *w, const struct MPID_LIST *list, int64_t i)
     const struct MPID_LAYOUT *sub = MPID_List_entry_sub(list, i);
     put_signed(w, (int64_t)((uint64_t)list->off[i] - (i ? (uint64_t)list->off[i - 1] : 0)));
     if (list->kind == MPID_LIST_FIELDS)
-        put(w, sub ? (uint64_t)number_of(w, sub) + 1 : 0);
+        encode_put(w, sub ? (uint64_t)encode_number_of(w, sub) + 1 : 0);
     if (list->start && sub == NULL)
-        put(w, (uint64_t)MPID_List_entry_bytes(list, i));
+        encode_put(w, (uint64_t)MPID_List_entry_bytes(list, i));
 }
 
 static void put_list(struct writer *w, const struct MPID_LIST *list)
 {
     int64_t subs = list->kind == MPID_LIST_FIELDS ? list->n : list->kind == MPID_LIST_SAME;
-    if (w->no_memory || w->too_long || number_of(w, list) >= 0)
+    if (w->no_memory || w->too_long || encode_number_of(w, list) >= 0)
         return;
     for (int64_t i = 0; i < subs; i++)
         if (list->sub[i])
             put_layout(w, list->sub[i]);
-    put(w, BLOCKS + (unsigned)list->kind);
-    put(w, (uint64_t)list->n);
+    encode_put(w, BLOCKS + (unsigned)list->kind);
+    encode_put(w, (uint64_t)list->n);
     if (list->kind == MPID_LIST_BLOCKS)
-        put(w, (uint64_t)list->block);
+        encode_put(w, (uint64_t)list->block);
     else if (list->kind == MPID_LIST_SAME)
-        put(w, (uint64_t)number_of(w, list->sub[0]));
+        encode_put(w, (uint64_t)encode_number_of(w, list->sub[0]));
     for (int64_t i = 0; i < list->n && !w->no_memory && !w->too_long; i++)
         put_entry(w, list, i);
     remember(w, list, w->lists++);
@@ -154,36 +154,36 @@ static void put_list(struct writer *w, const struct MPID_LIST *list)
 
 static void put_layout(struct writer *w, const struct MPID_LAYOUT *l)
 {
-    if (w->no_memory || w->too_long || number_of(w, l) >= 0)
+    if (w->no_memory || w->too_long || encode_number_of(w, l) >= 0)
         return;
     if (l->list)
         put_list(w, l->list);
-    put(w, LAYOUT);
+    encode_put(w, LAYOUT);
     put_signed(w, l->off);
-    put(w, (uint64_t)l->depth);
+    encode_put(w, (uint64_t)l->depth);
     for (int i = 0; i < l->depth; i++) {
-        put(w, (uint64_t)l->loop[i].count);
+        encode_put(w, (uint64_t)l->loop[i].count);
         put_signed(w, l->loop[i].stride);
     }
-    put(w, l->list ? (uint64_t)number_of(w, l->list) + 1 : 0);
+    encode_put(w, l->list ? (uint64_t)encode_number_of(w, l->list) + 1 : 0);
     if (l->list == NULL)
-        put(w, (uint64_t)l->leaf);
+        encode_put(w, (uint64_t)l->leaf);
     remember(w, l, w->layouts++);
 }
 
 static void put_sign(struct writer *w, const struct MPID_SIGN *s)
 {
-    if (w->no_memory || w->too_long || number_of(w, s) >= 0)
+    if (w->no_memory || w->too_long || encode_number_of(w, s) >= 0)
         return;
     for (int64_t i = 0; i < s->n; i++)
         if (s->part[i].sub)
             put_sign(w, s->part[i].sub);
-    put(w, SIGN);
-    put(w, (uint64_t)s->n);
+    encode_put(w, SIGN);
+    encode_put(w, (uint64_t)s->n);
     for (int64_t i = 0; i < s->n; i++) {
         const struct MPID_SIGN_PART *p = &s->part[i];
-        put(w, (uint64_t)p->times);
-        put(w, p->sub ? (uint64_t)number_of(w, p->sub) * 2 + 1 : (uint64_t)p->basic * 2);
+        encode_put(w, (uint64_t)p->times);
+        encode_put(w, p->sub ? (uint64_t)encode_number_of(w, p->sub) * 2 + 1 : (uint64_t)p->basic * 2);
     }
     remember(w, s, w->signs++);
 }
@@ -191,20 +191,20 @@ static void put_sign(struct writer *w, const struct MPID_SIGN *s)
 int MPID_Type_encode(const struct MPIR_DATATYPE *t, void **bytes, int64_t *len)
 {
     struct writer w = { 0 };
-    put(&w, VERSION);
+    encode_put(&w, VERSION);
     if (t->layout)
         put_layout(&w, t->layout);
     if (t->sign)
         put_sign(&w, t->sign);
-    put(&w, END);
-    put(&w, (t->has_lb ? HAS_LB : 0u) | (t->has_ub ? HAS_UB : 0u) | (t->layout ? HAS_LAYOUT : 0u) |
-                (t->sign ? HAS_SIGN : 0u));
-    put(&w, t->align);
-    put(&w, t->basic);
+    encode_put(&w, END);
+    encode_put(&w, (t->has_lb ? HAS_LB : 0u) | (t->has_ub ? HAS_UB : 0u) | (t->layout ? HAS_LAYOUT : 0u) |
+                       (t->sign ? HAS_SIGN : 0u));
+    encode_put(&w, t->align);
+    encode_put(&w, t->basic);
     put_signed(&w, t->lb);
     put_signed(&w, t->extent);
     if (t->layout == NULL)
-        put(&w, (uint64_t)t->size);
+        encode_put(&w, (uint64_t)t->size);
     free(w.known);
     if (!w.no_memory && !w.too_long) {
         *bytes = w.bytes;
@@ -252,14 +252,14 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct reader *r, const
                         (long long)r->at, (long long)r->len, text);
 }
 
-static void no_memory(struct reader *r)
+static void encode_no_memory(struct reader *r)
 {
     if (r->err == 0)
         r->err = ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory to decode a datatype of %lld bytes",
                             (long long)r->len);
 }
 
-static uint64_t get(struct reader *r)
+static uint64_t encode_get(struct reader *r)
 {
     uint64_t v = 0;
     for (int shift = 0; r->err == 0; shift += 7) {
@@ -283,7 +283,7 @@ static uint64_t get(struct reader *r)
 
 static int64_t get_signed(struct reader *r)
 {
-    uint64_t v = get(r);
+    uint64_t v = encode_get(r);
     return (int64_t)(v >> 1 ^ (v & 1 ? ~(uint64_t)0 : 0));
 }
 
@@ -298,13 +298,13 @@ static int64_t between(struct reader *r, uint64_t v, int64_t least, int64_t most
 
 static int64_t get_between(struct reader *r, int64_t least, int64_t most, const char *what)
 {
-    return between(r, get(r), least, most, what);
+    return between(r, encode_get(r), least, most, what);
 }
 
 /* How many entries follow, at least one, each of which takes `each` bytes at least. */
 static int64_t get_count(struct reader *r, int64_t each, const char *what)
 {
-    uint64_t v = get(r);
+    uint64_t v = encode_get(r);
     int64_t most = (r->len - r->at) / each;
     return between(r, v, 1, most, what);
 }
@@ -319,14 +319,14 @@ static const struct made *get_made(struct reader *r, const struct mades *from, u
 }
 
 /* Room for one more, before it is made; false: an error. */
-static bool has_room(struct reader *r, struct mades *in)
+static bool encode_has_room(struct reader *r, struct mades *in)
 {
     if (in->n < in->cap || r->err)
         return r->err == 0;
     int64_t cap = in->cap ? in->cap * 3 / 2 : 4;
     struct made *v = realloc(in->v, (size_t)cap * sizeof *v);
     if (v == NULL) {
-        no_memory(r);
+        encode_no_memory(r);
         return false;
     }
     in->v = v;
@@ -341,7 +341,7 @@ static int64_t checked(struct reader *r, bool overflow, int64_t v)
     return r->err ? 0 : v;
 }
 
-static int64_t add(struct reader *r, int64_t a, int64_t b)
+static int64_t encode_add(struct reader *r, int64_t a, int64_t b)
 {
     int64_t v = 0;
     bool overflow = __builtin_add_overflow(a, b, &v);
@@ -358,7 +358,7 @@ static int64_t mul(struct reader *r, int64_t a, int64_t b)
 /* [lo, hi) at `off` becomes a part of what m touches; the first one is all of it. */
 static void touch(struct reader *r, struct made *m, bool first, int64_t off, int64_t lo, int64_t hi)
 {
-    int64_t a = add(r, off, lo), z = add(r, off, hi);
+    int64_t a = encode_add(r, off, lo), z = encode_add(r, off, hi);
     m->lo = first || a < m->lo ? a : m->lo;
     m->hi = first || z > m->hi ? z : m->hi;
 }
@@ -381,11 +381,11 @@ static const struct made *get_sub(struct reader *r, uint64_t number)
 static void get_part(struct reader *r, struct made *m, int64_t i, int64_t off)
 {
     struct MPID_LIST *list = m->what;
-    uint64_t ref = list->kind == MPID_LIST_FIELDS ? get(r) : 0;
+    uint64_t ref = list->kind == MPID_LIST_FIELDS ? encode_get(r) : 0;
     const struct made *sub = ref ? get_sub(r, ref - 1) : NULL;
     const struct MPID_LAYOUT *l = sub ? sub->what : NULL;
     int64_t bytes = l ? l->size : ref ? 0 : get_between(r, 1, INT64_MAX, "the length of a run");
-    add(r, list->bytes, bytes);
+    encode_add(r, list->bytes, bytes);
     if (r->err)
         return;
     MPID_List_set(list, i, (struct MPID_PIECE){ off, bytes, l });
@@ -411,7 +411,7 @@ static void get_alike(struct reader *r, struct made *m)
         list->block = get_between(r, 1, INT64_MAX, "the length of a block");
         get_places(r, m, 0, list->block);
     } else {
-        const struct made *sub = get_sub(r, get(r));
+        const struct made *sub = get_sub(r, encode_get(r));
         if (sub == NULL)
             return;
         const struct MPID_LAYOUT *l = sub->what;
@@ -426,11 +426,11 @@ static void get_list(struct reader *r, enum MPID_LIST_KIND kind)
 {
     bool parts = kind == MPID_LIST_RUNS || kind == MPID_LIST_FIELDS;
     int64_t n = get_count(r, parts ? 2 : 1, "the length of a list"), off = 0;
-    if (!has_room(r, &r->lists))
+    if (!encode_has_room(r, &r->lists))
         return;
     struct made m = { MPID_List_new(kind, n), 0, 0 };
     if (m.what == NULL) {
-        no_memory(r);
+        encode_no_memory(r);
         return;
     }
     if (!parts)
@@ -451,8 +451,8 @@ static void add_loop(struct reader *r, struct made *m, struct MPID_LOOP loop)
     mul(r, loop.count, l->size);
     mul(r, loop.count, loop.stride); /* the copy functions compute where the loop ends */
     int64_t last = mul(r, loop.count - 1, loop.stride);
-    m->lo = add(r, m->lo, last < 0 ? last : 0);
-    m->hi = add(r, m->hi, last > 0 ? last : 0);
+    m->lo = encode_add(r, m->lo, last < 0 ? last : 0);
+    m->hi = encode_add(r, m->hi, last > 0 ? last : 0);
     if (r->err == 0)
         MPID_Layout_push_loop(l, loop.count, loop.stride);
 }
@@ -460,7 +460,7 @@ static void add_loop(struct reader *r, struct made *m, struct MPID_LOOP loop)
 /* What the loops of a layout go around. */
 static struct made get_leaf(struct reader *r)
 {
-    uint64_t ref = get(r);
+    uint64_t ref = encode_get(r);
     if (ref) {
         const struct made *list = get_made(r, &r->lists, ref - 1, "list");
         struct MPID_LIST *shared = list ? list->what : NULL;
@@ -480,11 +480,11 @@ static void get_layout(struct reader *r)
         loop[i].count = get_between(r, 2, INT64_MAX, "the count of a loop");
         loop[i].stride = get_signed(r);
     }
-    if (!has_room(r, &r->layouts))
+    if (!encode_has_room(r, &r->layouts))
         return;
     struct made m = get_leaf(r);
     if (m.what == NULL) {
-        no_memory(r); /* or there is an error already */
+        encode_no_memory(r); /* or there is an error already */
         return;
     }
     struct MPID_LAYOUT *l = m.what;
@@ -499,7 +499,7 @@ static void get_layout(struct reader *r)
 static void get_sign_part(struct reader *r, struct MPID_SIGN *s)
 {
     int64_t times = get_between(r, 1, INT64_MAX, "a repetition in a signature");
-    uint64_t ref = get(r);
+    uint64_t ref = encode_get(r);
     const struct made *made = ref & 1 ? get_made(r, &r->signs, ref >> 1, "signature") : NULL;
     const struct MPID_SIGN *sub = made ? made->what : NULL;
     if (r->err)
@@ -510,8 +510,8 @@ static void get_sign_part(struct reader *r, struct MPID_SIGN *s)
         refuse(r, "basic type %llu is unknown", (unsigned long long)(ref >> 1));
     if (sub && sub->depth >= MPID_SIGN_DEPTH)
         refuse(r, "signatures are nested more than %d deep", MPID_SIGN_DEPTH);
-    s->bytes = add(r, s->bytes, mul(r, times, bytes));
-    s->wire = wire < 0 || s->wire < 0 ? -1 : add(r, s->wire, mul(r, times, wire));
+    s->bytes = encode_add(r, s->bytes, mul(r, times, bytes));
+    s->wire = wire < 0 || s->wire < 0 ? -1 : encode_add(r, s->wire, mul(r, times, wire));
     if (r->err)
         return;
     if (sub && s->depth <= sub->depth)
@@ -522,11 +522,11 @@ static void get_sign_part(struct reader *r, struct MPID_SIGN *s)
 static void get_sign(struct reader *r)
 {
     int64_t n = get_count(r, 2, "the length of a signature");
-    if (!has_room(r, &r->signs))
+    if (!encode_has_room(r, &r->signs))
         return;
     struct MPID_SIGN *s = calloc(1, sizeof *s + (size_t)n * sizeof *s->part);
     if (s == NULL) {
-        no_memory(r);
+        encode_no_memory(r);
         return;
     }
     s->refs = 1;
@@ -538,7 +538,7 @@ static void get_sign(struct reader *r)
 static void get_records(struct reader *r)
 {
     while (r->err == 0) {
-        uint64_t record = get(r);
+        uint64_t record = encode_get(r);
         if (r->err || record == END)
             return;
         if (record == LAYOUT)
@@ -579,7 +579,7 @@ static void get_parts(struct reader *r, struct MPIR_DATATYPE *t, int64_t flags)
 static void check_type(struct reader *r, const struct MPIR_DATATYPE *t)
 {
     int64_t one = t->basic ? MPID_External_native(t->basic) : 0;
-    add(r, t->lb, t->extent);
+    encode_add(r, t->lb, t->extent);
     if (t->layout == NULL && t->size && t->extent != t->size)
         refuse(r, "the extent is %lld, the size %lld, and there is no layout", (long long)t->extent,
                (long long)t->size);
@@ -610,7 +610,7 @@ static void get_type(struct reader *r, struct MPIR_DATATYPE *t)
     check_type(r, t);
 }
 
-static void drop(struct reader *r)
+static void encode_drop(struct reader *r)
 {
     for (int64_t i = 0; i < r->layouts.n; i++)
         MPID_Layout_unref(r->layouts.v[i].what);
@@ -630,7 +630,7 @@ int MPID_Type_decode(struct MPIR_DATATYPE *t, const void *bytes, int64_t len)
     if (len > MPID_TYPE_ENCODED_MAX)
         refuse(&r, "there are too many; expected at most %lld", (long long)MPID_TYPE_ENCODED_MAX);
     get_type(&r, t);
-    drop(&r);
+    encode_drop(&r);
     if (r.err)
         MPID_Type_fini(t);
     return r.err;

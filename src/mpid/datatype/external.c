@@ -156,7 +156,7 @@ static void swap(char *d, const char *s, int bytes, int64_t n)
 }
 
 /* A number of `bytes`, most significant first or native, extended. */
-static uint64_t load(const char *p, int bytes, bool wire, bool is_signed)
+static uint64_t external_load(const char *p, int bytes, bool wire, bool is_signed)
 {
     uint64_t x = 0;
     for (int i = 0; i < bytes; i++)
@@ -165,7 +165,7 @@ static uint64_t load(const char *p, int bytes, bool wire, bool is_signed)
     return is_signed ? (uint64_t)((int64_t)(x << shift) >> shift) : x;
 }
 
-static void store(char *p, uint64_t x, int bytes, bool wire)
+static void external_store(char *p, uint64_t x, int bytes, bool wire)
 {
     for (int i = bytes - 1; i >= 0; i--, x >>= 8)
         p[wire || big_endian ? i : bytes - 1 - i] = (char)x;
@@ -175,9 +175,9 @@ static void store(char *p, uint64_t x, int bytes, bool wire)
 static void narrow(struct form f, char *wire, const char *native, bool *ok)
 {
     bool is_signed = f.how == SIGNED;
-    uint64_t x = load(native, f.native, false, is_signed);
-    store(wire, x, f.wire, true);
-    *ok = load(wire, f.wire, true, is_signed) == x;
+    uint64_t x = external_load(native, f.native, false, is_signed);
+    external_store(wire, x, f.wire, true);
+    *ok = external_load(wire, f.wire, true, is_signed) == x;
 }
 
 struct MPID_LOGICALS MPID_Logicals;
@@ -228,7 +228,7 @@ enum { EXPONENT = 0x7fff };
 static void long_double_out(char *wire, const char *native)
 {
 #if LDBL_MANT_DIG == 64
-    uint64_t m, e = load(native + 8, 2, false, false), sign = e >> 15;
+    uint64_t m, e = external_load(native + 8, 2, false, false), sign = e >> 15;
     memcpy(&m, native, 8);
     uint64_t fraction = m & ~BIT63;
     e &= EXPONENT;
@@ -238,8 +238,8 @@ static void long_double_out(char *wire, const char *native)
     }
     if (e == 0 && (m & BIT63)) /* the 8087's other way to write the smallest normal numbers */
         e = 1;
-    store(wire, sign << 63 | e << 48 | fraction >> 15, 8, true);
-    store(wire + 8, fraction << 49, 8, true);
+    external_store(wire, sign << 63 | e << 48 | fraction >> 15, 8, true);
+    external_store(wire + 8, fraction << 49, 8, true);
 #else
     _Static_assert(sizeof(long double) == 16, "long double is x87's or binary128");
     swap(wire, native, 16, 1);
@@ -249,7 +249,8 @@ static void long_double_out(char *wire, const char *native)
 static void long_double_in(char *native, const char *wire)
 {
 #if LDBL_MANT_DIG == 64
-    uint64_t hi = load(wire, 8, true, false), lo = load(wire + 8, 8, true, false), e = hi >> 48 & EXPONENT;
+    uint64_t hi = external_load(wire, 8, true, false), lo = external_load(wire + 8, 8, true, false),
+             e = hi >> 48 & EXPONENT;
     uint64_t m = (hi << 16 >> 1) | lo >> 49, rest = lo << 15; /* rest: what is rounded away, from bit 63 on */
     if (e == EXPONENT) {
         if (m == 0 && rest) /* a NaN stays one */
@@ -262,8 +263,8 @@ static void long_double_in(char *native, const char *wire)
         }
     }
     memset(native, 0, sizeof(long double));
-    store(native, m | (e ? BIT63 : 0), 8, false);
-    store(native + 8, (hi >> 63) << 15 | e, 2, false);
+    external_store(native, m | (e ? BIT63 : 0), 8, false);
+    external_store(native + 8, (hi >> 63) << 15 | e, 2, false);
 #else
     swap(native, wire, 16, 1);
 #endif
@@ -308,7 +309,7 @@ static void in(struct form f, char *native, const char *wire, int64_t n)
         else if (f.how == LONG_DOUBLE)
             long_double_in(native, wire);
         else
-            store(native, load(wire, f.wire, true, f.how == SIGNED), f.native, false);
+            external_store(native, external_load(wire, f.wire, true, f.how == SIGNED), f.native, false);
     }
 }
 
@@ -352,7 +353,7 @@ static void turn(struct conversion *c, int64_t unit)
 
 static void does_not_fit(struct conversion *c, struct form f)
 {
-    uint64_t x = load(c->window + c->at, f.native, false, f.how == SIGNED);
+    uint64_t x = external_load(c->window + c->at, f.native, false, f.how == SIGNED);
     bool minus = f.how == SIGNED && x >> 63;
     c->err = ku_err_set(MPI_ERR_VALUE_TOO_LARGE, NULL,
                         "%s%llu in %d bytes has no room in the %d bytes that its datatype has in external32",

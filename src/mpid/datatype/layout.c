@@ -215,7 +215,7 @@ struct MPID_LAYOUT *MPID_Layout_loop(int64_t count, int64_t stride, struct MPID_
 
 /* ---- lists ---- */
 
-static void append(struct MPID_PIECES *p, struct MPID_PIECE piece)
+static void layout_append(struct MPID_PIECES *p, struct MPID_PIECE piece)
 {
     struct MPID_PIECE *last = p->n ? &p->v[p->n - 1] : NULL;
     if (last && !last->sub && !piece.sub && last->off + last->bytes == piece.off) {
@@ -242,7 +242,7 @@ void MPID_Pieces_add(struct MPID_PIECES *p, struct MPID_PIECE piece)
         return;
     if (sub && MPID_Layout_is_run(sub))
         piece = (struct MPID_PIECE){ piece.off + sub->off, sub->leaf, NULL };
-    append(p, piece);
+    layout_append(p, piece);
 }
 
 void MPID_Pieces_fini(struct MPID_PIECES *p)
@@ -263,7 +263,7 @@ static void add_entries(struct MPID_PIECES *p, int64_t off, const struct MPID_LI
         if (sub)
             add_flat(p, off + list->off[i] + sub->off, sub, sub->depth);
         else
-            append(p, (struct MPID_PIECE){ off + list->off[i], bytes, NULL });
+            layout_append(p, (struct MPID_PIECE){ off + list->off[i], bytes, NULL });
     }
 }
 
@@ -277,7 +277,7 @@ static void add_flat(struct MPID_PIECES *p, int64_t off, const struct MPID_LAYOU
     } else if (l->list)
         add_entries(p, off, l->list);
     else
-        append(p, (struct MPID_PIECE){ off, l->leaf, NULL });
+        layout_append(p, (struct MPID_PIECE){ off, l->leaf, NULL });
 }
 
 /* The pieces with those of few runs flattened; false: none are. */
@@ -291,7 +291,7 @@ static bool flatten(struct MPID_PIECES *flat, const struct MPID_PIECES *p, int64
             add_flat(flat, piece->off + piece->sub->off, piece->sub, piece->sub->depth);
             any = true;
         } else {
-            append(flat, *piece);
+            layout_append(flat, *piece);
         }
     }
     return any;
@@ -311,7 +311,7 @@ static bool is_regular(const struct MPID_PIECES *p)
     return true;
 }
 
-static enum MPID_LIST_KIND kind_of(const struct MPID_PIECES *p)
+static enum MPID_LIST_KIND layout_kind_of(const struct MPID_PIECES *p)
 {
     bool same_sub = true, same_bytes = true, subs = false;
     for (int64_t i = 0; i < p->n; i++) {
@@ -416,22 +416,22 @@ static struct MPID_LAYOUT *entries_of(const struct MPID_PIECES *p, enum MPID_LIS
     return MPID_Layout_of_list(list);
 }
 
-static struct MPID_LAYOUT *list_of(const struct MPID_PIECES *p, bool may_flatten);
+static struct MPID_LAYOUT *layout_list_of(const struct MPID_PIECES *p, bool may_flatten);
 
 static struct MPID_LAYOUT *flattened(const struct MPID_PIECES *p, int64_t limit)
 {
     struct MPID_PIECES flat = { 0 };
     bool any = flatten(&flat, p, limit);
-    struct MPID_LAYOUT *l = flat.no_memory ? NULL : list_of(any ? &flat : p, false);
+    struct MPID_LAYOUT *l = flat.no_memory ? NULL : layout_list_of(any ? &flat : p, false);
     MPID_Pieces_fini(&flat);
     return l;
 }
 
-static struct MPID_LAYOUT *list_of(const struct MPID_PIECES *p, bool may_flatten)
+static struct MPID_LAYOUT *layout_list_of(const struct MPID_PIECES *p, bool may_flatten)
 {
     if (is_regular(p))
         return MPID_Layout_loop(p->n, p->n > 1 ? p->v[1].off - p->v[0].off : 0, p->v[0]);
-    enum MPID_LIST_KIND kind = kind_of(p);
+    enum MPID_LIST_KIND kind = layout_kind_of(p);
     if (may_flatten && kind == MPID_LIST_FIELDS)
         return flattened(p, FLAT_TIMES * p->n > FLAT_FREE ? FLAT_TIMES * p->n : FLAT_FREE);
     if (may_flatten && kind == MPID_LIST_SAME && p->n <= FLAT_FREE && p->n * p->v[0].sub->runs <= FLAT_FREE)
@@ -442,5 +442,5 @@ static struct MPID_LAYOUT *list_of(const struct MPID_PIECES *p, bool may_flatten
 
 struct MPID_LAYOUT *MPID_Layout_list(const struct MPID_PIECES *p)
 {
-    return list_of(p, true);
+    return layout_list_of(p, true);
 }

@@ -76,7 +76,7 @@ struct filling {
     bool full;
 };
 
-static enum MPID_STEP_KIND kind_of(const struct filling *f)
+static enum MPID_STEP_KIND program_kind_of(const struct filling *f)
 {
     if (f->n > 1)
         return MPID_STEP_WINDOW;
@@ -125,7 +125,7 @@ static void close_step(struct filling *f)
         return;
     }
     struct MPID_STEP *s = &f->p->step[f->p->nsteps++];
-    *s = (struct MPID_STEP){ .mem = f->lo, .bytes = f->got, .kind = kind_of(f) };
+    *s = (struct MPID_STEP){ .mem = f->lo, .bytes = f->got, .kind = program_kind_of(f) };
     if (f->got <= MPID_WINDOW)
         s->out = ~(uint64_t)0 >> (MPID_WINDOW - f->got);
     if (s->kind == MPID_STEP_WINDOW) {
@@ -150,7 +150,7 @@ static void add_block(struct filling *f, int64_t off, int64_t bytes)
     f->got += bytes;
 }
 
-static void fill(struct filling *f, const struct source *s)
+static void program_fill(struct filling *f, const struct source *s)
 {
     struct MPID_PROGRAM *p = f->p;
     for (int64_t r = 0; r < p->per; r++)
@@ -188,7 +188,7 @@ static void split_steps(struct MPID_PROGRAM *p)
 }
 
 /* A new program, of no steps where that is not the way; NULL: no memory. */
-static struct MPID_PROGRAM *make(const struct MPID_LAYOUT *l, int level, int64_t stride)
+static struct MPID_PROGRAM *program_make(const struct MPID_LAYOUT *l, int level, int64_t stride)
 {
     struct source s = source_of(l, level);
     struct extent e = { 0 };
@@ -206,7 +206,7 @@ static struct MPID_PROGRAM *make(const struct MPID_LAYOUT *l, int level, int64_t
     if (!possible)
         return p;
     struct filling f = { .p = p };
-    fill(&f, &s);
+    program_fill(&f, &s);
     if (!f.full && p->block == 0)
         split_steps(p);
     if (f.full)
@@ -224,7 +224,7 @@ const struct MPID_PROGRAM *MPID_Program_find(const struct MPID_LAYOUT *l, int le
     for (struct MPID_PROGRAM *p = first; p; p = p->next, n++)
         if (p->stride == stride && p->level == level)
             return p->nsteps ? p : NULL;
-    struct MPID_PROGRAM *p = n < PROGRAMS_MAX ? make(l, level, stride) : NULL;
+    struct MPID_PROGRAM *p = n < PROGRAMS_MAX ? program_make(l, level, stride) : NULL;
     if (p == NULL)
         return NULL;
     do

@@ -26,7 +26,7 @@ void MPID_Sign_unref(const struct MPID_SIGN *s)
     free(m);
 }
 
-static void append(struct MPID_SIGNS *s, struct MPID_SIGN_PART part)
+static void sign_append(struct MPID_SIGNS *s, struct MPID_SIGN_PART part)
 {
     struct MPID_SIGN_PART *last = s->n ? &s->v[s->n - 1] : NULL;
     if (last && last->basic == part.basic && last->sub == part.sub) {
@@ -54,22 +54,22 @@ void MPID_Signs_add(struct MPID_SIGNS *s, const struct MPIR_DATATYPE *t, int64_t
     if (t->basic) {
         int64_t one = MPID_External_native(t->basic);
         s->unknown |= one == 0;
-        append(s, (struct MPID_SIGN_PART){ one ? times * (t->size / one) : times, t->basic, NULL });
+        sign_append(s, (struct MPID_SIGN_PART){ one ? times * (t->size / one) : times, t->basic, NULL });
     } else if (sub == NULL) {
         s->unknown = true;
     } else if (sub->n == 1) {
-        append(s,
-               (struct MPID_SIGN_PART){ times * sub->part[0].times, sub->part[0].basic, sub->part[0].sub });
+        sign_append(
+            s, (struct MPID_SIGN_PART){ times * sub->part[0].times, sub->part[0].basic, sub->part[0].sub });
     } else if (times == 1 && sub->n <= SPLICE_MAX) {
         for (int64_t i = 0; i < sub->n; i++)
-            append(s, sub->part[i]);
+            sign_append(s, sub->part[i]);
     } else {
-        append(s, (struct MPID_SIGN_PART){ times, 0, sub });
+        sign_append(s, (struct MPID_SIGN_PART){ times, 0, sub });
     }
 }
 
 /* Add a part's bytes to the whole's. */
-static void measure(struct MPID_SIGN *sign, const struct MPID_SIGN_PART *p)
+static void sign_measure(struct MPID_SIGN *sign, const struct MPID_SIGN_PART *p)
 {
     int64_t bytes = p->sub ? p->sub->bytes : MPID_External_native(p->basic);
     int64_t wire = p->sub ? p->sub->wire : MPID_External_wire(p->basic);
@@ -92,7 +92,7 @@ struct MPID_SIGN *MPID_Signs_made(struct MPID_SIGNS *s)
         for (int64_t i = 0; i < s->n; i++) {
             sign->part[i] = s->v[i];
             MPID_Sign_ref(s->v[i].sub);
-            measure(sign, &s->v[i]);
+            sign_measure(sign, &s->v[i]);
         }
     }
     free(s->v);

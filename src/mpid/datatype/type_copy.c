@@ -345,8 +345,8 @@ static inline void move_typed(struct mover *m, const struct MPIR_DATATYPE *t, ui
 }
 
 /* The program that makes one element, if that is what is asked for and it was the last to be made. */
-static inline const struct MPID_PROGRAM *whole(const struct MPIR_DATATYPE *t, const struct MPID_KERNELS *k,
-                                               int64_t offset, int64_t len)
+static inline const struct MPID_PROGRAM *
+type_copy_whole(const struct MPIR_DATATYPE *t, const struct MPID_KERNELS *k, int64_t offset, int64_t len)
 {
     const struct MPID_PROGRAM *p;
     if (offset != 0 || len != t->size || len < PROGRAM_WORTH || k->pack == NULL)
@@ -359,7 +359,7 @@ static __attribute__((noinline)) void pack(const struct MPIR_DATATYPE *t, const 
                                            int64_t offset, void *dst, int64_t len)
 {
     struct mover m = { true, MPID_Kernels(), len };
-    const struct MPID_PROGRAM *p = whole(t, m.k, offset, len);
+    const struct MPID_PROGRAM *p = type_copy_whole(t, m.k, offset, len);
     if (p)
         m.k->pack(p, dst, (const char *)((uintptr_t)buf + (uintptr_t)t->layout->off), NULL, p->stride,
                   p->times);
@@ -371,7 +371,7 @@ static __attribute__((noinline)) void unpack(const struct MPIR_DATATYPE *t, void
                                              int64_t offset, const void *src, int64_t len)
 {
     struct mover m = { false, MPID_Kernels(), len };
-    const struct MPID_PROGRAM *p = whole(t, m.k, offset, len);
+    const struct MPID_PROGRAM *p = type_copy_whole(t, m.k, offset, len);
     if (p)
         m.k->unpack(p, (char *)((uintptr_t)buf + (uintptr_t)t->layout->off), src, NULL, p->stride, p->times);
     else

@@ -26,7 +26,7 @@ struct bounds {
     uint32_t basic;
 };
 
-static int64_t add(struct bounds *b, int64_t x, int64_t y)
+static int64_t type_make_add(struct bounds *b, int64_t x, int64_t y)
 {
     int64_t r = 0;
     b->overflow |= __builtin_add_overflow(x, y, &r);
@@ -64,32 +64,34 @@ struct span {
 static struct span repeated(struct bounds *b, struct span s, int64_t n, int64_t step)
 {
     int64_t last = mul(b, n - 1, step);
-    return (struct span){ add(b, s.min, last < 0 ? last : 0), add(b, s.max, last > 0 ? last : 0) };
+    return (struct span){ type_make_add(b, s.min, last < 0 ? last : 0),
+                          type_make_add(b, s.max, last > 0 ? last : 0) };
 }
 
 /* `times` elements of `t`, displaced by s.min at least and s.max at most. */
 static void include(struct bounds *b, const struct MPIR_DATATYPE *t, int64_t times, struct span s)
 {
     if (t->has_lb) {
-        int64_t lb = add(b, s.min, t->lb);
+        int64_t lb = type_make_add(b, s.min, t->lb);
         b->lb = b->any_lb && b->lb < lb ? b->lb : lb;
         b->any_lb = true;
     }
     if (t->has_ub) {
-        int64_t ub = add(b, s.max, add(b, t->lb, t->extent));
+        int64_t ub = type_make_add(b, s.max, type_make_add(b, t->lb, t->extent));
         b->ub = b->any_ub && b->ub > ub ? b->ub : ub;
         b->any_ub = true;
     }
     if (t->size == 0)
         return;
-    int64_t true_ub = add(b, t->true_lb, t->true_extent);
-    widen(!b->any, &b->true_lb, &b->true_ub, add(b, s.min, t->true_lb), add(b, s.max, true_ub));
-    int64_t ub = add(b, s.max, add(b, t->lb, t->extent));
+    int64_t true_ub = type_make_add(b, t->true_lb, t->true_extent);
+    widen(!b->any, &b->true_lb, &b->true_ub, type_make_add(b, s.min, t->true_lb),
+          type_make_add(b, s.max, true_ub));
+    int64_t ub = type_make_add(b, s.max, type_make_add(b, t->lb, t->extent));
     b->parts_ub = b->any && b->parts_ub > ub ? b->parts_ub : ub;
     b->mixed |= t->basic == 0 || (b->any && t->basic != b->basic);
     b->basic = t->basic;
     b->any = true;
-    b->size = add(b, b->size, mul(b, times, t->size));
+    b->size = type_make_add(b, b->size, mul(b, times, t->size));
     if (t->align > b->align)
         b->align = t->align;
 }
@@ -97,7 +99,7 @@ static void include(struct bounds *b, const struct MPIR_DATATYPE *t, int64_t tim
 static int64_t round_up(struct bounds *b, int64_t x, int64_t to)
 {
     int64_t over = x % to;
-    return over ? add(b, x, to - over) : x;
+    return over ? type_make_add(b, x, to - over) : x;
 }
 
 static int too_large(void)
@@ -106,7 +108,7 @@ static int too_large(void)
                       "the new datatype's size, bounds or extent would not fit in 63 bits");
 }
 
-static int no_memory(int64_t pieces)
+static int type_make_no_memory(int64_t pieces)
 {
     return ku_err_set(MPI_ERR_NO_MEM, NULL, "no memory for the layout of a datatype of %lld parts",
                       (long long)pieces);
@@ -130,7 +132,7 @@ static int set_bounds(struct MPIR_DATATYPE *t, struct bounds *b)
     t->extent = sub(b, b->any_ub ? b->ub : end, t->lb);
     if (!b->any_ub)
         t->extent = round_up(b, t->extent, align);
-    add(b, t->lb, t->extent); /* ub */
+    type_make_add(b, t->lb, t->extent); /* ub */
     t->is_contig = b->size == 0;
     return b->overflow ? too_large() : 0;
 }
@@ -140,7 +142,7 @@ static int set_layout(struct MPIR_DATATYPE *t, struct MPID_LAYOUT *l, int64_t pi
 {
     if (l == NULL) {
         MPID_Type_fini(t);
-        return no_memory(pieces);
+        return type_make_no_memory(pieces);
     }
     if (MPID_Layout_nesting(l) > MPID_LAYOUT_NESTING) {
         MPID_Layout_unref(l);
@@ -167,7 +169,7 @@ static int repeat_sign(struct MPIR_DATATYPE *t, const struct MPIR_DATATYPE *old)
     }
     MPID_Signs_add(&s, old, t->size / old->size);
     t->sign = MPID_Signs_made(&s);
-    return s.no_memory ? no_memory(1) : 0;
+    return s.no_memory ? type_make_no_memory(1) : 0;
 }
 
 /* ---- parts ---- */
@@ -195,7 +197,7 @@ struct collector {
     int64_t nmade, cap;
 };
 
-static void keep(struct collector *c, struct MPID_LAYOUT *l)
+static void type_make_keep(struct collector *c, struct MPID_LAYOUT *l)
 {
     if (c->nmade == c->cap) {
         int64_t cap = c->cap ? 2 * c->cap : 8;
@@ -211,7 +213,7 @@ static void keep(struct collector *c, struct MPID_LAYOUT *l)
     c->made[c->nmade++] = l;
 }
 
-static void collect(struct collector *c, const struct MPIR_DATATYPE *t, int64_t times, int64_t off)
+static void type_make_collect(struct collector *c, const struct MPIR_DATATYPE *t, int64_t times, int64_t off)
 {
     struct MPID_PIECE piece;
     struct MPID_LAYOUT *made;
@@ -224,7 +226,7 @@ static void collect(struct collector *c, const struct MPIR_DATATYPE *t, int64_t 
     if (!consecutive(t, times, off, &piece, &made))
         c->pieces.no_memory = true;
     if (made) {
-        keep(c, made);
+        type_make_keep(c, made);
         c->type = t;
         c->times = times;
     }
@@ -325,7 +327,7 @@ static struct span span_of(struct bounds *b, const struct blocks *k, int64_t ext
         struct span s = repeated(b, (struct span){ at, at }, n, extent);
         all.min = s.min < all.min ? s.min : all.min;
         all.max = s.max > all.max ? s.max : all.max;
-        *times = add(b, *times, n);
+        *times = type_make_add(b, *times, n);
     }
     return all;
 }
@@ -489,7 +491,7 @@ int MPID_Type_hindexed(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts block
         if (old->is_contig)
             MPID_Pieces_add(&c.pieces, (struct MPID_PIECE){ at, n * old->size, NULL });
         else
-            collect(&c, old, n, at);
+            type_make_collect(&c, old, n, at);
     }
     return set_collected(t, &c, count);
 }
@@ -511,10 +513,10 @@ int MPID_Type_struct(struct MPIR_DATATYPE *t, int64_t count, MPIR_Counts blockle
         MPID_Signs_add(&s, types[i], MPIR_counts_get(blocklengths, i));
     t->sign = t->basic ? NULL : MPID_Signs_made(&s);
     if (s.no_memory)
-        return no_memory(count);
+        return type_make_no_memory(count);
     struct collector c = { 0 };
     for (int64_t i = 0; i < count; i++)
-        collect(&c, types[i], MPIR_counts_get(blocklengths, i), MPIR_counts_get(displacements, i));
+        type_make_collect(&c, types[i], MPIR_counts_get(blocklengths, i), MPIR_counts_get(displacements, i));
     return set_collected(t, &c, count);
 }
 

@@ -14,7 +14,7 @@ struct walk {
 };
 
 /* Hand out the run that waits; false: stop. */
-static bool flush(struct walk *w)
+static bool walk_flush(struct walk *w)
 {
     if (w->bytes && !w->fn(w->arg, w->at, w->bytes))
         return false;
@@ -39,7 +39,7 @@ static bool add_run(struct walk *w, int64_t at, int64_t bytes)
         w->bytes += bytes;
         return true;
     }
-    if (!flush(w))
+    if (!walk_flush(w))
         return false;
     w->at = at;
     w->bytes = bytes;
@@ -103,6 +103,6 @@ int64_t MPID_Layout_runs(const struct MPIR_DATATYPE *t, int64_t offset, int64_t 
         len -= n;
     }
     if (on)
-        flush(&w);
+        walk_flush(&w);
     return w.taken;
 }

@@ -65,7 +65,7 @@ struct dev_peer {
 
 /* ---- What is asked for ---- */
 
-static bool number(const char *s, const char *end, uint32_t most, uint32_t *n)
+static bool hook_number(const char *s, const char *end, uint32_t most, uint32_t *n)
 {
     uint64_t v = 0;
     for (const char *at = s; at < end; at++) {
@@ -91,7 +91,7 @@ static bool parse_one(const char *s, const char *end, struct dev_hook_how *how)
         return how->stats = true;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (n > strlen(rows[i].text) && memcmp(s, rows[i].text, strlen(rows[i].text)) == 0)
-            return number(s + strlen(rows[i].text), end, rows[i].most, rows[i].n);
+            return hook_number(s + strlen(rows[i].text), end, rows[i].most, rows[i].n);
     return false;
 }
 
@@ -135,8 +135,8 @@ static void hand_up(struct dev *d, int32_t peer, const struct dev_head *head, co
     d->up.deliver(d->up.core, peer, head, body, len);
 }
 
-static void keep(struct dev *d, int32_t peer, bool gone, const struct dev_head *head, const void *body,
-                 size_t len, uint64_t due)
+static void hook_keep(struct dev *d, int32_t peer, bool gone, const struct dev_head *head, const void *body,
+                      size_t len, uint64_t due)
 {
     struct come *c = malloc(sizeof *c + len + 1);
     if (c == NULL)
@@ -157,9 +157,9 @@ static void deliver(void *core, int32_t peer, const struct dev_head *head, const
 {
     struct dev *d = core;
     if (d->how.delay_us > 0)
-        keep(d, peer, false, head, body, len, ku_clock_ns() + d->how.delay_us * 1000ull);
+        hook_keep(d, peer, false, head, body, len, ku_clock_ns() + d->how.delay_us * 1000ull);
     else if (d->first != NULL || percent(d, d->how.late))
-        keep(d, peer, false, head, body, len, d->looks + LATE_LOOKS);
+        hook_keep(d, peer, false, head, body, len, d->looks + LATE_LOOKS);
     else
         hand_up(d, peer, head, body, len);
 }
@@ -176,7 +176,7 @@ static void peer_gone(void *core, int32_t grank)
 {
     struct dev *d = core;
     if (d->first != NULL)
-        keep(d, grank, true, NULL, NULL, 0, d->last->due);
+        hook_keep(d, grank, true, NULL, NULL, 0, d->last->due);
     else
         say_gone(d, grank);
 }
@@ -200,7 +200,7 @@ static int deliver_due(struct dev *d)
 
 /* ---- What was sent ---- */
 
-static void settle(struct owed *o, dev_status status)
+static void hook_settle(struct owed *o, dev_status status)
 {
     struct dev *d = o->peer->dev;
     counts_of(d, o->peer->grank)->queued_ns += ku_clock_ns() - o->since;
@@ -211,7 +211,7 @@ static void settle(struct owed *o, dev_status status)
 static void sent(void *core, void *cookie, dev_status status)
 {
     (void)core;
-    settle(cookie, status);
+    hook_settle(cookie, status);
 }
 
 static int settle_owed(struct dev *d)
@@ -221,7 +221,7 @@ static int settle_owed(struct dev *d)
     d->owed = d->owed_last = NULL;
     for (struct owed *next; list != NULL; list = next, n++) {
         next = list->next;
-        settle(list, DEV_OK);
+        hook_settle(list, DEV_OK);
     }
     return n;
 }
@@ -418,7 +418,7 @@ static dev_status may_send(struct dev_peer *p)
     return DEV_AGAIN;
 }
 
-static dev_status count(struct dev_peer *p, dev_status st, size_t len)
+static dev_status hook_count(struct dev_peer *p, dev_status st, size_t len)
 {
     struct dev *d = p->dev;
     struct counts *c = counts_of(d, p->grank);
@@ -439,7 +439,7 @@ static dev_status count(struct dev_peer *p, dev_status st, size_t len)
 static dev_status hook_send_short(struct dev_peer *p, const struct dev_head *head, const void *body)
 {
     dev_status st = may_send(p);
-    return count(p, st == DEV_OK ? p->dev->inner.send_short(p->inner, head, body) : st, head->len);
+    return hook_count(p, st == DEV_OK ? p->dev->inner.send_short(p->inner, head, body) : st, head->len);
 }
 
 static void owe(struct dev *d, struct owed *o)
@@ -459,10 +459,10 @@ static dev_status hook_send(struct dev_peer *p, const struct dev_head *head, con
     size_t len = 0;
     struct owed *o;
     if (st != DEV_OK)
-        return count(p, st, 0);
+        return hook_count(p, st, 0);
     if ((o = malloc(sizeof *o)) == NULL) {
         atomic_store(&d->refused, true);
-        return count(p, DEV_AGAIN, 0);
+        return hook_count(p, DEV_AGAIN, 0);
     }
     for (int i = 0; i < n; i++)
         len += iov[i].len;
@@ -470,18 +470,18 @@ static dev_status hook_send(struct dev_peer *p, const struct dev_head *head, con
     st = d->inner.send(p->inner, head, iov, n, o);
     if (st == DEV_OK && percent(d, d->how.queue)) {
         owe(d, o);
-        return count(p, DEV_QUEUED, len);
+        return hook_count(p, DEV_QUEUED, len);
     }
     if (st != DEV_QUEUED)
         free(o);
-    return count(p, st, len);
+    return hook_count(p, st, len);
 }
 
 static void *hook_reserve(struct dev_peer *p, size_t want)
 {
     void *room = may_send(p) == DEV_OK ? p->dev->inner.reserve(p->inner, want) : NULL;
     if (room == NULL)
-        count(p, DEV_AGAIN, 0);
+        hook_count(p, DEV_AGAIN, 0);
     return room;
 }
 
@@ -495,7 +495,7 @@ static dev_status hook_commit(struct dev_peer *p, const struct dev_head *head, v
     dev_status st = may_send(p);
     if (st == DEV_PEER_GONE)
         hook_drop(p, room);
-    return count(p, st == DEV_OK ? p->dev->inner.commit(p->inner, head, room, len) : st, len);
+    return hook_count(p, st == DEV_OK ? p->dev->inner.commit(p->inner, head, room, len) : st, len);
 }
 
 static int tell_lost(struct dev *d)

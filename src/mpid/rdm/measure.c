@@ -36,7 +36,7 @@ static uint64_t probe(struct dev_peer *p, uint64_t end)
 }
 
 /* The least of several, which other work of the host disturbs least; 0: there is none. */
-static uint64_t least(struct dev_peer *p)
+static uint64_t measure_least(struct dev_peer *p)
 {
     uint64_t end = rdm_now() + CONNECT_MS * 1000000ull, ns = probe(p, end), min = 0;
     end = rdm_now() + ALL_MS * 1000000ull;
@@ -49,7 +49,7 @@ static uint64_t least(struct dev_peer *p)
 }
 
 /* All have come back, and the library has done with them: later looks find nothing of them. */
-static void settle(struct dev_peer *p)
+static void measure_settle(struct dev_peer *p)
 {
     struct dev *d = p->dev;
     uint64_t end = rdm_now() + SETTLE_MS * 1000000ull;
@@ -58,7 +58,7 @@ static void settle(struct dev_peer *p)
 }
 
 /* The process is a peer of its own for this alone.  It counts as gone, so that nothing is told of it. */
-static bool measure(struct dev *d, const void *address, size_t n)
+static bool measure_measure(struct dev *d, const void *address, size_t n)
 {
     struct dev_peer *p;
     ku_lock(&d->lock);
@@ -73,8 +73,8 @@ static bool measure(struct dev *d, const void *address, size_t n)
     ku_unlock(&d->lock);
     if (p == NULL)
         return false;
-    d->measured_ns = (uint32_t)least(p);
-    settle(p);
+    d->measured_ns = (uint32_t)measure_least(p);
+    measure_settle(p);
     ku_lock(&d->lock);
     d->lib->disconnect(p);
     d->refused = false;
@@ -94,7 +94,7 @@ bool rdm_measure(struct dev *d, const void *address, size_t n)
     sigset_t signals;
     bool reached;
     ku_hush(&signals, 0);
-    reached = measure(d, address, n);
+    reached = measure_measure(d, address, n);
     ku_hush_end(&signals);
     return reached;
 }

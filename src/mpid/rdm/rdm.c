@@ -294,7 +294,7 @@ static bool library_has_room(const struct dev_peer *p)
            (p->oldest == NULL || (uint16_t)(p->seq - p->oldest->seq) < RDM_AHEAD);
 }
 
-static bool has_room(const struct dev_peer *p)
+static bool rdm_has_room(const struct dev_peer *p)
 {
     return library_has_room(p) && (uint16_t)(p->seq - p->acked) < RDM_CREDITS;
 }
@@ -305,12 +305,12 @@ static dev_status may_send(struct dev_peer *p)
     dev_status st = rdm_link_ready(p);
     if (st != DEV_OK)
         return st;
-    if (has_room(p))
+    if (rdm_has_room(p))
         return DEV_OK;
     if (d->in ==
         NULL) /* perhaps the library has done with some; what has come meanwhile waits for progress */
         d->lib->poll(d);
-    return p->state == RDM_READY && has_room(p) ? DEV_OK : rdm_refuse(d);
+    return p->state == RDM_READY && rdm_has_room(p) ? DEV_OK : rdm_refuse(d);
 }
 
 static void fill_head(struct dev_peer *p, struct rdm_head *h, enum rdm_kind kind, const struct dev_head *head,
@@ -358,7 +358,7 @@ static void untrack(struct rdm_op *op)
 }
 
 /* Hand it to the library, with its number.  DEV_QUEUED, DEV_OK: it has been taken; else `op` is the caller's again. */
-static dev_status post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
+static dev_status rdm_post(struct dev_peer *p, struct rdm_op *op, const struct dev_iov *iov, int n)
 {
     struct dev *d = p->dev;
     dev_status st;
@@ -391,7 +391,7 @@ static dev_status post_copied(struct dev_peer *p, struct rdm_op *op, const struc
     memset(op->body + len, 0, pad);
     op->what = RDM_OP_PACKET;
     op->told = false;
-    st = post(p, op, &iov, 1);
+    st = rdm_post(p, op, &iov, 1);
     if (st == DEV_OK)
         rdm_op_put(p->dev, op);
     return st == DEV_QUEUED ? DEV_OK : st;
@@ -430,7 +430,7 @@ dev_status rdm_send_head(struct dev_peer *p, enum rdm_kind kind, enum rdm_what w
     fill_head(p, &op->head, kind, NULL, 0);
     op->what = what;
     op->told = false;
-    st = post(p, op, &iov, 1);
+    st = rdm_post(p, op, &iov, 1);
     if (st != DEV_QUEUED)
         rdm_op_put(p->dev, op);
     return st;
@@ -481,7 +481,7 @@ static dev_status send_lying(struct dev_peer *p, const struct dev_head *head, co
     op->what = RDM_OP_PACKET;
     op->told = true;
     op->cookie = cookie;
-    st = post(p, op, all, k);
+    st = rdm_post(p, op, all, k);
     if (st != DEV_QUEUED)
         rdm_op_put(p->dev, op);
     return st;
@@ -609,7 +609,7 @@ static void pay(struct dev *d)
     }
 }
 
-static void finish(struct dev *d, struct rdm_op *op)
+static void rdm_finish(struct dev *d, struct rdm_op *op)
 {
     dev_status how = op->how;
     bool told = op->told;
@@ -643,7 +643,7 @@ int rdm_hand_over(struct dev *d)
     ku_unlock(&d->lock);
     for (; op != NULL; op = next_op, events++) {
         next_op = op->next;
-        finish(d, op);
+        rdm_finish(d, op);
     }
     for (; in != NULL; in = next_in, events++) {
         next_in = in->next;
@@ -887,7 +887,7 @@ static bool stock(struct dev *d)
     return true;
 }
 
-static bool watch(struct dev *d, int fd)
+static bool rdm_watch(struct dev *d, int fd)
 {
     struct epoll_event ev = { .events = EPOLLIN };
     return fd < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) == 0;
@@ -910,7 +910,7 @@ dev_status rdm_open(struct dev *d, int lib_fd)
         return DEV_NO_SUPPORT; /* it has been said why */
     d->epoll = epoll_create1(EPOLL_CLOEXEC);
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (d->epoll < 0 || d->timer < 0 || !watch(d, d->timer) || !watch(d, lib_fd) ||
+    if (d->epoll < 0 || d->timer < 0 || !rdm_watch(d, d->timer) || !rdm_watch(d, lib_fd) ||
         getrandom(&d->nonce, sizeof d->nonce, 0) != sizeof d->nonce) {
         rdm_say(d, "the system refused a descriptor or random bytes: %s", strerror(errno));
         return DEV_ERROR;

@@ -101,7 +101,7 @@ void rdm_mem_close(struct dev_remote *r)
 
 /* ---- operations ---- */
 
-static void list(struct rdm_op *op)
+static void rdm_memory_list(struct rdm_op *op)
 {
     struct dev_peer *p = op->link;
     op->older = p->mem_newest;
@@ -112,7 +112,7 @@ static void list(struct rdm_op *op)
 
 void rdm_mem_begun(struct rdm_op *op)
 {
-    list(op);
+    rdm_memory_list(op);
     op->link->mem_in_flight++;
     rdm_outstanding(op->link->dev, 1);
 }
@@ -158,7 +158,7 @@ void rdm_mem_done(struct rdm_op *op)
 }
 
 /* May something be begun?  *op: to begin it with. */
-static dev_status begin(struct dev_peer *p, enum rdm_what what, void *cookie, struct rdm_op **op)
+static dev_status rdm_memory_begin(struct dev_peer *p, enum rdm_what what, void *cookie, struct rdm_op **op)
 {
     struct dev *d = p->dev;
     dev_status st = rdm_link_ready(p);
@@ -198,7 +198,8 @@ static bool is_inside(const struct dev_remote *r, uint64_t offset, size_t len)
     return offset <= r->len && len <= r->len - offset;
 }
 
-static dev_status move(struct dev_remote *r, uint64_t offset, void *local, size_t len, bool put, void *cookie)
+static dev_status rdm_memory_move(struct dev_remote *r, uint64_t offset, void *local, size_t len, bool put,
+                                  void *cookie)
 {
     struct dev *d = r->peer->dev;
     struct rdm_op *op;
@@ -208,7 +209,7 @@ static dev_status move(struct dev_remote *r, uint64_t offset, void *local, size_
     if (len > d->max_moved)
         return DEV_NO_SUPPORT;
     ku_lock(&d->lock);
-    st = begin(r->peer, RDM_OP_MEMORY, cookie, &op);
+    st = rdm_memory_begin(r->peer, RDM_OP_MEMORY, cookie, &op);
     if (st == DEV_OK)
         st = begun(op, d->lib->move(r, op, offset, local, len, put));
     ku_unlock(&d->lock);
@@ -219,14 +220,14 @@ dev_status rdm_put(struct dev_remote *r, uint64_t offset, const void *from, size
                    struct dev_region *region, void *cookie)
 {
     (void)region;
-    return move(r, offset, (void *)(uintptr_t)from, len, true, cookie);
+    return rdm_memory_move(r, offset, (void *)(uintptr_t)from, len, true, cookie);
 }
 
 dev_status rdm_get(struct dev_remote *r, uint64_t offset, void *to, size_t len, struct dev_region *region,
                    void *cookie)
 {
     (void)region;
-    return move(r, offset, to, len, false, cookie);
+    return rdm_memory_move(r, offset, to, len, false, cookie);
 }
 
 dev_status rdm_atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic_op what,
@@ -242,7 +243,7 @@ dev_status rdm_atomic(struct dev_remote *r, uint64_t offset, enum keel_atomic_op
     if (d->lib->update == NULL)
         return DEV_NO_SUPPORT;
     ku_lock(&d->lock);
-    st = begin(r->peer, RDM_OP_MEMORY, cookie, &op);
+    st = rdm_memory_begin(r->peer, RDM_OP_MEMORY, cookie, &op);
     if (st == DEV_OK) {
         *amo_of(op) = (struct rdm_amo){ 0 };
         if (what != KEEL_ATOMIC_FETCH)
@@ -267,11 +268,11 @@ dev_status rdm_flush(struct dev_peer *p, void *cookie)
         ku_unlock(&d->lock);
         return DEV_OK; /* there is nothing to wait for */
     }
-    st = begin(p, RDM_OP_FLUSH, cookie, &op);
+    st = rdm_memory_begin(p, RDM_OP_FLUSH, cookie, &op);
     if (st == DEV_OK && d->lib->flush != NULL) {
         st = begun(op, d->lib->flush(p, op));
     } else if (st == DEV_OK) {
-        list(op);
+        rdm_memory_list(op);
         st = DEV_QUEUED;
     }
     ku_unlock(&d->lock);

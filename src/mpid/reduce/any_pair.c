@@ -72,19 +72,19 @@ static const struct number numbers[MPIR_REPR_COUNT] = { [MPIR_REPR_SIGNED] = { o
                                                         [MPIR_REPR_LONG_DOUBLE] = { order_long_double,
                                                                                     sizeof(long double) } };
 
-static struct number number_of(uint32_t basic)
+static struct number any_pair_number_of(uint32_t basic)
 {
     return numbers[MPID_Op_repr_of(basic)];
 }
 
 bool MPID_Op_pair_known(const struct MPID_Op_pair *pair)
 {
-    return number_of(pair->value).order != NULL && number_of(pair->index).order != NULL;
+    return any_pair_number_of(pair->value).order != NULL && any_pair_number_of(pair->index).order != NULL;
 }
 
 void MPID_Op_pairs(int32_t op, const struct MPID_Op_pair *pair, const void *in, void *inout, int64_t n)
 {
-    struct number value = number_of(pair->value), index = number_of(pair->index);
+    struct number value = any_pair_number_of(pair->value), index = any_pair_number_of(pair->index);
     const char *a = in;
     char *b = inout;
     for (int64_t i = 0; i < n; i++, a += pair->extent, b += pair->extent) {

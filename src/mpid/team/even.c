@@ -99,7 +99,7 @@ void MPID_Even_rise(const struct team *t)
 }
 
 /* Not all have come for long: once up the ladder. */
-static void step(struct team *t, struct ku_wait *w)
+static void even_step(struct team *t, struct ku_wait *w)
 {
     if (MPID_Progress() > 0) {
         ku_wait_reset(w);
@@ -147,7 +147,7 @@ bool MPID_Even_wait(struct team *t)
                 return false;
             break;
         }
-        step(t, &w);
+        even_step(t, &w);
         looks = 0;
     }
     t->epoch++;

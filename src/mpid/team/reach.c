@@ -9,7 +9,8 @@ static struct peer *peer_of(const struct MPIR_COMMUNICATOR *comm, int32_t rank)
     return p != NULL && p->dp != NULL && p->cd->caps.has_get ? p : NULL;
 }
 
-static dev_status copy(const struct MPIR_COMMUNICATOR *comm, int32_t rank, void *to, uint64_t from, size_t n)
+static dev_status reach_copy(const struct MPIR_COMMUNICATOR *comm, int32_t rank, void *to, uint64_t from,
+                             size_t n)
 {
     struct peer *p = peer_of(comm, rank);
     return p != NULL ? p->cd->near.copy_from_peer(p->dp, to, from, n) : DEV_NO_SUPPORT;
@@ -29,12 +30,12 @@ bool MPID_Reach_offer(const struct MPIR_COMMUNICATOR *comm)
 bool MPID_Reach_all(const struct MPIR_COMMUNICATOR *comm)
 {
     for (int32_t i = 0; i < comm->size; i++)
-        if (i != comm->rank && copy(comm, i, NULL, 0, 0) != DEV_OK)
+        if (i != comm->rank && reach_copy(comm, i, NULL, 0, 0) != DEV_OK)
             return false;
     return true;
 }
 
 bool MPID_Reach_copy(const struct MPIR_COMMUNICATOR *comm, int32_t rank, void *to, uint64_t from, int64_t n)
 {
-    return n == 0 || copy(comm, rank, to, from, (size_t)n) == DEV_OK;
+    return n == 0 || reach_copy(comm, rank, to, from, (size_t)n) == DEV_OK;
 }

@@ -110,7 +110,7 @@ static struct stream_head *streams_of(struct team_head *h, int32_t size)
 }
 
 /* In zeroed memory. */
-static void begin(struct team_head *h, int32_t size)
+static void team_begin(struct team_head *h, int32_t size)
 {
     atomic_store(&h->users, (uint32_t)size);
     h->even = ku_wait_policy.spin_ns != 0 && size <= KU_EPOCH_MOST;
@@ -130,7 +130,7 @@ uint32_t MPID_Team_given(const struct MPIR_COMMUNICATOR *comm)
     struct team_head *t = ku_segment_team(&MPID_core.job.segment, KU_TEAM_CORE);
     uint32_t nobody = 0;
     if (atomic_compare_exchange_strong(&t->begun, &nobody, BEGINNING)) {
-        begin(t, comm->size);
+        team_begin(t, comm->size);
         atomic_store(&t->begun, BEGUN);
     }
     while (atomic_load(&t->begun) == BEGINNING)
@@ -149,7 +149,7 @@ uint32_t MPID_Team_allot(const struct MPIR_COMMUNICATOR *comm)
         ku_heap_free(&MPID_core.heap, b);
         return 0;
     }
-    begin(h, comm->size);
+    team_begin(h, comm->size);
     ku_heap_unmap(&MPID_core.heap, b);
     return ku_block_number(b);
 }
@@ -246,7 +246,7 @@ static void free_parts(struct team_head *h)
 }
 
 /* Of the heap: this process leaves it. */
-static void leave(struct team *t)
+static void team_leave(struct team *t)
 {
     for (unsigned i = KU_TEAM_CORE + 1; i < KU_TEAM_PARTS; i++)
         if (t->part[i] != NULL)
@@ -291,7 +291,7 @@ void MPID_Team_drop(struct team *t)
 {
     MPID_Team_forget(t);
     if (t->head != NULL && t->block != 0)
-        leave(t);
+        team_leave(t);
     t->head = NULL;
 }
 
@@ -481,7 +481,7 @@ bool MPID_Team_release(struct MPIR_COMMUNICATOR *comm)
 }
 
 /* To a meeting of an even team, to wait for the others; false: it is broken. */
-static inline bool come(struct team *t, uint32_t when, uint32_t what)
+static inline bool team_come(struct team *t, uint32_t when, uint32_t what)
 {
     if (t->head == NULL || ku_epoch_end(&t->lines) != KU_EPOCH_FREE)
         return false;
@@ -493,7 +493,7 @@ static inline bool come(struct team *t, uint32_t when, uint32_t what)
 
 bool MPID_Team_meet(struct MPIR_COMMUNICATOR *comm, uint32_t when, uint32_t what)
 {
-    return come(team_of(comm), when, what) && MPID_Even_wait(team_of(comm));
+    return team_come(team_of(comm), when, what) && MPID_Even_wait(team_of(comm));
 }
 
 /* ---- Meetings that are begun, and ended later (invariant 6) ---- */
@@ -581,7 +581,7 @@ static void lie_down(struct team *t)
     atomic_fetch_add(&t->head->sleepers, 1);
 }
 
-static bool waits(const struct team *t)
+static bool team_waits(const struct team *t)
 {
     if (t->lines.head != NULL)
         return MPID_Even_waits(t);
@@ -597,9 +597,9 @@ bool MPID_Team_may_sleep(struct team *t, bool on_word, int *most_ms)
     t->patience_ms = t->patience_ms < PATIENCE_MAX / 2 ? 2 * t->patience_ms : PATIENCE_MAX;
     t->on_word = on_word && ku_wait_can_sleep_on();
     lie_down(t);
-    if (member_absent(t) && waits(t)) /* else one has gone past it because it has ended */
+    if (member_absent(t) && team_waits(t)) /* else one has gone past it because it has ended */
         break_operation(t);
-    if (waits(t) && !MPID_Comm_lost_some(t->comm))
+    if (team_waits(t) && !MPID_Comm_lost_some(t->comm))
         return true;
     MPID_Team_awake(t);
     return false;

@@ -71,7 +71,7 @@ static struct stream_member *member_of(const struct team *t, int32_t rank)
 }
 
 /* Of a team that is ready for streams. */
-static struct stream_slot *slot_of(const struct team *t, uint64_t operation)
+static struct stream_slot *team_stream_slot_of(const struct team *t, uint64_t operation)
 {
     return (struct stream_slot *)(void *)t->part[KU_TEAM_SLOTS] + operation % SLOTS;
 }
@@ -166,7 +166,7 @@ void MPID_Stream_awake(struct team *t)
 }
 
 /* False: the member is gone without. */
-static bool wait_for(struct team *t, struct stream_wait *s)
+static bool team_stream_wait_for(struct team *t, struct stream_wait *s)
 {
     struct ku_wait w = { 0 };
     bool crowded = ku_wait_policy.spin_ns == 0;
@@ -219,7 +219,7 @@ static void wake_readers(const struct team *t)
 }
 
 /* A reader has gone on. */
-static void say(struct team *t, _Atomic uint64_t *word, uint64_t value)
+static void team_stream_say(struct team *t, _Atomic uint64_t *word, uint64_t value)
 {
     atomic_exchange(word, value);
     uint32_t sleeper = atomic_load(&member_of(t, t->comm->rank)->awaited);
@@ -229,15 +229,15 @@ static void say(struct team *t, _Atomic uint64_t *word, uint64_t value)
 
 /* ---- Both sides ---- */
 
-static uint64_t number_of(const struct team *t, uint32_t when)
+static uint64_t team_stream_number_of(const struct team *t, uint32_t when)
 {
     return t->streamed + (uint32_t)(when - (uint32_t)t->streamed);
 }
 
-static struct team *begin(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when)
+static struct team *team_stream_begin(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when)
 {
     struct team *t = team_of(comm);
-    t->streamed = number_of(t, when);
+    t->streamed = team_stream_number_of(t, when);
     s->comm = comm;
     s->operation = t->streamed;
     s->at = 0;
@@ -250,7 +250,7 @@ void MPID_Stream_skip(struct MPIR_COMMUNICATOR *comm, uint32_t when)
     struct MPID_Stream s;
     if ((int32_t)(when - (uint32_t)team_of(comm)->streamed) <= 0) /* it has taken part in later ones */
         return;
-    begin(&s, comm, when);
+    team_stream_begin(&s, comm, when);
     team_of(comm)->skipped = s.operation;
     MPID_Stream_end(&s);
 }
@@ -258,7 +258,7 @@ void MPID_Stream_skip(struct MPIR_COMMUNICATOR *comm, uint32_t when)
 void MPID_Stream_end(struct MPID_Stream *s)
 {
     struct team *t = team_of(s->comm);
-    say(t, &member_of(t, s->comm->rank)->done, s->operation);
+    team_stream_say(t, &member_of(t, s->comm->rank)->done, s->operation);
 }
 
 bool MPID_Stream_ready(struct MPIR_COMMUNICATOR *comm)
@@ -296,7 +296,7 @@ static void wait_for_slot(struct team *t, uint64_t before)
         struct stream_wait w = { .who = i, .word = &member_of(t, i)->done, .least = before };
         if (i == t->comm->rank)
             continue;
-        wait_for(t, &w);
+        team_stream_wait_for(t, &w);
         uint64_t done = atomic_load_explicit(w.word, memory_order_relaxed);
         least = !gone(t, i) && done < least ? done : least;
     }
@@ -306,7 +306,8 @@ static void wait_for_slot(struct team *t, uint64_t before)
 bool MPID_Stream_may_show(struct MPIR_COMMUNICATOR *comm, uint32_t when)
 {
     struct team *t = team_of(comm);
-    uint64_t before = atomic_load_explicit(&slot_of(t, number_of(t, when))->operation, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&team_stream_slot_of(t, team_stream_number_of(t, when))->operation,
+                                           memory_order_relaxed);
     if (unlikely(t->skipped != 0) && !all_have_passed(t))
         return false;
     for (int32_t i = 0; before > t->all_done && i < comm->size; i++) {
@@ -318,7 +319,7 @@ bool MPID_Stream_may_show(struct MPIR_COMMUNICATOR *comm, uint32_t when)
 }
 
 /* There is no memory to show so much: it goes by messages. */
-static void refuse(struct MPID_Stream *s, struct stream_slot *slot)
+static void team_stream_refuse(struct MPID_Stream *s, struct stream_slot *slot)
 {
     struct team *t = team_of(s->comm);
     slot->bytes = MPID_STREAM_MESSAGES;
@@ -332,14 +333,14 @@ static void refuse(struct MPID_Stream *s, struct stream_slot *slot)
 
 bool MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes)
 {
-    struct team *t = begin(s, comm, when);
+    struct team *t = team_stream_begin(s, comm, when);
     struct stream_head *h = head_of(t);
-    struct stream_slot *slot = slot_of(t, s->operation);
+    struct stream_slot *slot = team_stream_slot_of(t, s->operation);
     if (unlikely(t->skipped != 0))
         wait_for_others(t);
     wait_for_slot(t, atomic_load_explicit(&slot->operation, memory_order_relaxed));
     if (bytes > MPID_STREAM_SHORT && team_part(t, KU_TEAM_PIECES) == NULL) {
-        refuse(s, slot);
+        team_stream_refuse(s, slot);
         return false;
     }
     s->bytes = slot->bytes = bytes;
@@ -358,8 +359,8 @@ bool MPID_Stream_show(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uin
 void MPID_Stream_lend(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int64_t bytes,
                       const void *at)
 {
-    struct team *t = begin(s, comm, when);
-    struct stream_slot *slot = slot_of(t, s->operation);
+    struct team *t = team_stream_begin(s, comm, when);
+    struct stream_slot *slot = team_stream_slot_of(t, s->operation);
     uint64_t address = (uint64_t)(uintptr_t)at;
     if (unlikely(t->skipped != 0))
         wait_for_others(t);
@@ -383,7 +384,7 @@ bool MPID_Stream_refused(const struct MPID_Stream *s, int32_t rank)
 }
 
 /* Once its last piece is there the next source may give its own at any time: `given` may be beyond this stream's pieces by now. */
-static void publish(const struct team *t, const struct MPID_Stream *s)
+static void team_stream_publish(const struct team *t, const struct MPID_Stream *s)
 {
     _Atomic uint64_t *given = &head_of(t)->given;
     if (atomic_load_explicit(given, memory_order_relaxed) >= s->piece)
@@ -414,12 +415,12 @@ static void wait_for_place(struct team *t, const struct MPID_Stream *s)
     uint64_t free_to = s->piece, least = least_taken(s);
     if (s->piece < t->free_to + KU_SEG_PIECES)
         return;
-    publish(t, s);
+    team_stream_publish(t, s);
     for (int32_t i = 0; i < t->comm->size; i++) {
         struct stream_wait w = taken_by(t, s, i);
         if (i == t->comm->rank)
             continue;
-        wait_for(t, &w);
+        team_stream_wait_for(t, &w);
         uint64_t taken = atomic_load_explicit(w.word, memory_order_relaxed);
         taken = taken < least ? least : taken; /* it has done with them otherwise */
         free_to = taken < free_to ? taken : free_to;
@@ -432,7 +433,7 @@ bool MPID_Stream_may_place(const struct MPID_Stream *s)
     struct team *t = team_of(s->comm);
     if (s->bytes <= MPID_STREAM_SHORT || s->piece < t->free_to + KU_SEG_PIECES)
         return true;
-    publish(t, s);
+    team_stream_publish(t, s);
     for (int32_t i = 0; i < t->comm->size; i++) {
         struct stream_wait w = taken_by(t, s, i);
         if (i != t->comm->rank && not_yet(t, &w))
@@ -446,7 +447,7 @@ void *MPID_Stream_place(struct MPID_Stream *s, int64_t *bytes)
     struct team *t = team_of(s->comm);
     *bytes = s->bytes - s->at;
     if (s->bytes <= MPID_STREAM_SHORT)
-        return slot_of(t, s->operation)->data + s->at;
+        return team_stream_slot_of(t, s->operation)->data + s->at;
     if (*bytes > KU_SEG_PIECE_BYTES)
         *bytes = KU_SEG_PIECE_BYTES;
     wait_for_place(t, s);
@@ -461,17 +462,18 @@ void MPID_Stream_give(struct MPID_Stream *s, int64_t bytes)
         return;
     s->piece++;
     if (head_of(t)->each)
-        publish(t, s); /* else all at once, or those who are woken would run before there is more */
+        team_stream_publish(t,
+                            s); /* else all at once, or those who are woken would run before there is more */
 }
 
 void MPID_Stream_shown(struct MPID_Stream *s)
 {
     struct team *t = team_of(s->comm);
     if (s->bytes <= MPID_STREAM_SHORT) {
-        atomic_exchange(&slot_of(t, s->operation)->operation, s->operation);
+        atomic_exchange(&team_stream_slot_of(t, s->operation)->operation, s->operation);
         wake_readers(t);
     } else {
-        publish(t, s);
+        team_stream_publish(t, s);
     }
     MPID_Stream_end(s);
 }
@@ -488,12 +490,12 @@ static void say_passed(const struct team *t, int32_t source)
 bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source, int tag)
 {
     struct team *t = team_of(comm);
-    uint64_t operation = number_of(t, when);
+    uint64_t operation = team_stream_number_of(t, when);
     struct stream_wait w = { .who = source,
                              .source = true,
                              .begins = true,
                              .tag = tag,
-                             .word = &slot_of(t, operation)->operation,
+                             .word = &team_stream_slot_of(t, operation)->operation,
                              .least = operation };
     if (!not_yet(t, &w))
         return true;
@@ -507,10 +509,10 @@ bool MPID_Stream_may_see(struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t 
 int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, uint32_t when, int32_t source,
                         int tag)
 {
-    struct team *t = begin(s, comm, when);
+    struct team *t = team_stream_begin(s, comm, when);
     if (unlikely(MPID_core.doubts & DOUBT_REFUSED))
         say_passed(t, source);
-    struct stream_slot *slot = slot_of(t, s->operation);
+    struct stream_slot *slot = team_stream_slot_of(t, s->operation);
     struct stream_wait w = { .who = source,
                              .source = true,
                              .begins = true,
@@ -520,7 +522,8 @@ int64_t MPID_Stream_see(struct MPID_Stream *s, struct MPIR_COMMUNICATOR *comm, u
     s->source = source;
     s->bytes = 0;
     s->lent = 0;
-    if (!wait_for(t, &w) || atomic_load_explicit(&slot->operation, memory_order_acquire) != s->operation)
+    if (!team_stream_wait_for(t, &w) ||
+        atomic_load_explicit(&slot->operation, memory_order_acquire) != s->operation)
         return MPID_STREAM_LOST; /* also if the source has gone on, and shows another one in the same place */
     s->bytes = slot->bytes;
     s->first = s->piece = slot->first;
@@ -559,11 +562,11 @@ const void *MPID_Stream_next(struct MPID_Stream *s, int64_t *bytes)
     struct stream_wait w = given_next(t, s);
     *bytes = s->bytes - s->at;
     if (s->bytes <= MPID_STREAM_SHORT)
-        return slot_of(t, s->operation)->data + s->at;
+        return team_stream_slot_of(t, s->operation)->data + s->at;
     if (*bytes > KU_SEG_PIECE_BYTES)
         *bytes = KU_SEG_PIECE_BYTES;
     (void)team_part(t, KU_TEAM_PIECES); /* the source has them */
-    return wait_for(t, &w) ? piece_of(t, s->piece) : NULL;
+    return team_stream_wait_for(t, &w) ? piece_of(t, s->piece) : NULL;
 }
 
 void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes)
@@ -571,7 +574,7 @@ void MPID_Stream_took(struct MPID_Stream *s, int64_t bytes)
     struct team *t = team_of(s->comm);
     s->at += bytes;
     if (s->bytes > MPID_STREAM_SHORT)
-        say(t, &member_of(t, s->comm->rank)->taken, ++s->piece);
+        team_stream_say(t, &member_of(t, s->comm->rank)->taken, ++s->piece);
 }
 
 /* ---- Steps ---- */
@@ -617,7 +620,7 @@ bool MPID_Steps_wait(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step
 {
     struct team *t = team_of(comm);
     struct stream_wait w = done_by(t, rank, step);
-    return wait_for(t, &w);
+    return team_stream_wait_for(t, &w);
 }
 
 bool MPID_Steps_may_go(struct MPIR_COMMUNICATOR *comm, int32_t rank, uint64_t step)

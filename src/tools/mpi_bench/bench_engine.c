@@ -32,7 +32,8 @@ static struct seconds block(void (*round)(long n), long n, long rounds, int own_
 }
 
 /* A block of at least half of the time; *rounds: how many rounds that is. */
-static struct seconds fill(void (*round)(long n), long n, double time, int own_clock, long *rounds)
+static struct seconds bench_engine_fill(void (*round)(long n), long n, double time, int own_clock,
+                                        long *rounds)
 {
     for (*rounds = 1;;) {
         struct seconds s = block(round, n, *rounds, own_clock);
@@ -54,7 +55,7 @@ double seconds_a_round(void (*round)(long n), long n, double time, int own_clock
 {
     long rounds;
     warm_up(round, n);
-    struct seconds s = fill(round, n, time, own_clock, &rounds);
+    struct seconds s = bench_engine_fill(round, n, time, own_clock, &rounds);
     return s.counts / (double)rounds;
 }
 
@@ -78,7 +79,7 @@ void point(const struct test *t, const char *name, long n)
     if (t->before)
         t->before(n);
     warm_up(round, n);
-    struct seconds s = fill(round, n, share, own_clock, &rounds);
+    struct seconds s = bench_engine_fill(round, n, share, own_clock, &rounds);
     for (;; s = block(round, n, rounds, own_clock)) {
         if (s.wall < share / 4 && again++ < AGAIN) {
             rounds *= s.wall > share / 64 ? (long)(share / s.wall) : 64;

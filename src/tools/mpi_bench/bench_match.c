@@ -28,21 +28,21 @@ static int taken(long n, int i)
     return tag_of(n, reverse ? n - 1 - i : i);
 }
 /* The i-th tag that is put back. */
-static int put(long n, int i)
+static int bench_match_put(long n, int i)
 {
     return tag_of(n, reverse ? n - batch_of(n) + i : i);
 }
-static void advance(long n)
+static void bench_match_advance(long n)
 {
     if (!reverse)
         first = (first + batch_of(n)) % n;
 }
-static int word(long n)
+static int bench_match_word(long n)
 {
     return (int)n; /* a tag no message of the queue has */
 }
 
-static void send_to(int to, int tag)
+static void bench_match_send_to(int to, int tag)
 {
     MPI_Send(a, MESSAGE, MPI_CHAR, to, tag, world);
 }
@@ -51,7 +51,7 @@ static void receive(int from, int tag)
     MPI_Recv(b, MESSAGE, MPI_CHAR, from, tag, world, MPI_STATUS_IGNORE);
 }
 
-static void begin(int from, int newest_first)
+static void bench_match_begin(int from, int newest_first)
 {
     first = 0;
     source = from;
@@ -72,17 +72,17 @@ static void begin(int from, int newest_first)
 
 /* ---- Posted ---- */
 
-static void post(int tag)
+static void bench_match_post(int tag)
 {
     MPI_Irecv(b, MESSAGE, MPI_CHAR, source, tag, world, &standing[tag]);
 }
 static void post_all(long n, int from, int newest_first)
 {
-    begin(from, newest_first);
+    bench_match_begin(from, newest_first);
     if (rank == 0) {
         standing = malloc(sizeof *standing * (size_t)n);
         for (int tag = 0; tag < n; tag++)
-            post(tag);
+            bench_match_post(tag);
     }
     MPI_Barrier(world);
 }
@@ -96,24 +96,24 @@ static void posted(long n)
         for (int i = 0; i < many; i++)
             batch[i] = standing[taken(n, i)];
         double start = MPI_Wtime();
-        send_to(1, word(n));
+        bench_match_send_to(1, bench_match_word(n));
         MPI_Waitall(many, batch, MPI_STATUSES_IGNORE);
         counted += MPI_Wtime() - start;
         for (int i = 0; i < many; i++)
-            post(put(n, i));
+            bench_match_post(bench_match_put(n, i));
     } else if (rank == 1) {
-        receive(0, word(n));
+        receive(0, bench_match_word(n));
         for (int i = 0; i < many; i++)
-            send_to(0, taken(n, i));
+            bench_match_send_to(0, taken(n, i));
     }
-    advance(n);
+    bench_match_advance(n);
 }
 
 /* Oldest first: that is fast with any kind of queue. */
 static void take_all_posted(long n)
 {
     for (long i = 0; rank == 1 && i < n; i++)
-        send_to(0, tag_of(n, i));
+        bench_match_send_to(0, tag_of(n, i));
     if (rank == 0)
         MPI_Waitall((int)n, standing, MPI_STATUSES_IGNORE);
     free(standing);
@@ -129,13 +129,13 @@ static void posted_wild(long n)
         for (int i = 0; i < many; i++)
             MPI_Irecv(b, MESSAGE, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &batch[i]);
         double start = MPI_Wtime();
-        send_to(1, word(n));
+        bench_match_send_to(1, bench_match_word(n));
         MPI_Waitall(many, batch, MPI_STATUSES_IGNORE);
         counted += MPI_Wtime() - start;
     } else if (rank == 1) {
-        receive(0, word(n));
+        receive(0, bench_match_word(n));
         for (int i = 0; i < many; i++)
-            send_to(0, word(n));
+            bench_match_send_to(0, bench_match_word(n));
     }
 }
 
@@ -144,13 +144,13 @@ static void posted_wild(long n)
 /* The word comes after the messages, so they are all there when it has come. */
 static void send_all(long n, int from, int newest_first)
 {
-    begin(from, newest_first);
+    bench_match_begin(from, newest_first);
     for (int tag = 0; rank == 1 && tag < n; tag++)
-        send_to(0, tag);
+        bench_match_send_to(0, tag);
     if (rank == 1)
-        send_to(0, word(n));
+        bench_match_send_to(0, bench_match_word(n));
     if (rank == 0)
-        receive(1, word(n));
+        receive(1, bench_match_word(n));
 }
 FOUR_WAYS(send_all)
 
@@ -162,15 +162,15 @@ static void unexpected(long n)
         for (int i = 0; i < many; i++)
             receive(source, taken(n, i));
         counted += MPI_Wtime() - start;
-        send_to(1, word(n));
-        receive(1, word(n));
+        bench_match_send_to(1, bench_match_word(n));
+        receive(1, bench_match_word(n));
     } else if (rank == 1) {
-        receive(0, word(n));
+        receive(0, bench_match_word(n));
         for (int i = 0; i < many; i++)
-            send_to(0, put(n, i));
-        send_to(0, word(n));
+            bench_match_send_to(0, bench_match_put(n, i));
+        bench_match_send_to(0, bench_match_word(n));
     }
-    advance(n);
+    bench_match_advance(n);
 }
 static void take_all_unexpected(long n)
 {

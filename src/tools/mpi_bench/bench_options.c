@@ -51,14 +51,14 @@ static const struct option longs[] = {
 };
 static char wrong[400];
 
-static const char *refuse(const char *option, const char *value, const char *expected)
+static const char *bench_options_refuse(const char *option, const char *value, const char *expected)
 {
     snprintf(wrong, sizeof wrong, "%s is \"%s\"; expected %s", option, value, expected);
     return wrong;
 }
 
 /* Reads a number with its suffix; *end is behind it. -1: there is none. */
-static double number(const char *text, char **end)
+static double bench_options_number(const char *text, char **end)
 {
     static const char suffixes[] = "KMG";
     double x = strtod(text, end);
@@ -76,18 +76,18 @@ static double number(const char *text, char **end)
 static double whole_number(const char *text)
 {
     char *end;
-    double x = number(text, &end);
+    double x = bench_options_number(text, &end);
     return *end == 0 ? x : -1;
 }
 
 /* FROM[:TO[:FACTOR]]: the end of it, or NULL. */
 static char *range(struct numbers *to, char *text)
 {
-    double from = number(text, &text), last = from, factor = 2;
+    double from = bench_options_number(text, &text), last = from, factor = 2;
     if (from >= 0 && *text == ':') {
-        last = number(text + 1, &text);
+        last = bench_options_number(text + 1, &text);
         if (last >= 0 && *text == ':')
-            factor = number(text + 1, &text);
+            factor = bench_options_number(text + 1, &text);
     }
     if (from < 0 || last < from || last > 2147483647.0 || factor < 2 || (from < 1 && last > from))
         return NULL;
@@ -100,7 +100,7 @@ static char *range(struct numbers *to, char *text)
     }
     return text;
 }
-static int list_of(struct numbers *to, char *text)
+static int bench_options_list_of(struct numbers *to, char *text)
 {
     to->n = 0;
     while ((text = range(to, text)) != NULL && *text == ',')
@@ -110,26 +110,27 @@ static int list_of(struct numbers *to, char *text)
 
 static const char *list_option(struct numbers *to, const char *option, char *text)
 {
-    return list_of(to, text)
+    return bench_options_list_of(to, text)
                ? NULL
-               : refuse(option, text, "numbers, FROM:TO or FROM:TO:FACTOR, separated by commas, below 2^31");
+               : bench_options_refuse(option, text,
+                                      "numbers, FROM:TO or FROM:TO:FACTOR, separated by commas, below 2^31");
 }
 static const char *seconds_option(double *to, const char *option, const char *text)
 {
     *to = whole_number(text);
-    return *to > 0 ? NULL : refuse(option, text, "seconds above 0");
+    return *to > 0 ? NULL : bench_options_refuse(option, text, "seconds above 0");
 }
 static const char *window_option(const char *text)
 {
     double n = whole_number(text);
     window = (int)n;
-    return n >= 1 && n <= WINDOW_MOST ? NULL : refuse("--window", text, "1 to 4096 messages");
+    return n >= 1 && n <= WINDOW_MOST ? NULL : bench_options_refuse("--window", text, "1 to 4096 messages");
 }
 static const char *memory_option(const char *text)
 {
     double n = whole_number(text);
     opt.memory = n > 0 ? (size_t)n : 0;
-    return n > 0 ? NULL : refuse("--memory", text, "bytes above 0");
+    return n > 0 ? NULL : bench_options_refuse("--memory", text, "bytes above 0");
 }
 static const char *format_option(const char *text)
 {
@@ -139,10 +140,10 @@ static const char *format_option(const char *text)
             opt.format = (enum format)i;
             return NULL;
         }
-    return refuse("--format", text, "table, csv or json");
+    return bench_options_refuse("--format", text, "table, csv or json");
 }
 
-static const char *take(int c, char **argv)
+static const char *bench_options_take(int c, char **argv)
 {
     switch (c) {
     case 's':
@@ -192,11 +193,11 @@ const char *read_options(int argc, char **argv)
     static char bytes[] = "1:4M:4", depths[] = "1:100000:10";
     const char *bad = NULL;
     int c;
-    list_of(&opt.bytes, bytes);
-    list_of(&opt.depths, depths);
+    bench_options_list_of(&opt.bytes, bytes);
+    bench_options_list_of(&opt.depths, depths);
     opterr = 0;
     while (bad == NULL && (c = getopt_long(argc, argv, "ls:d:t:w:a1m:L:f:o:n:Vh", longs, NULL)) != -1)
-        bad = take(c, argv);
+        bad = bench_options_take(c, argv);
     opt.words = argv + optind;
     return bad;
 }

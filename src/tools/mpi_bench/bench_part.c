@@ -24,7 +24,7 @@ static void go(void (*ready)(void))
     ready();
     MPI_Wait(&s, MPI_STATUS_IGNORE);
 }
-static void exchange(void (*ready)(void))
+static void bench_part_exchange(void (*ready)(void))
 {
     MPI_Start(&r);
     if (rank == 0)
@@ -33,17 +33,17 @@ static void exchange(void (*ready)(void))
     if (rank == 1)
         go(ready);
 }
-static void whole(long n)
+static void bench_part_whole(long n)
 {
     (void)n;
     if (rank < 2)
-        exchange(ready_all);
+        bench_part_exchange(ready_all);
 }
 static void each(long n)
 {
     (void)n;
     if (rank < 2)
-        exchange(ready_each);
+        bench_part_exchange(ready_each);
 }
 
 static void await_first(void)
@@ -70,7 +70,7 @@ static void first(long n)
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
-static void make(int to_send, int to_receive, long n)
+static void bench_part_make(int to_send, int to_receive, long n)
 {
     partitions = to_send;
     if (rank > 1)
@@ -80,15 +80,15 @@ static void make(int to_send, int to_receive, long n)
 }
 static void make_equal(long n)
 {
-    make(MANY, MANY, n / MANY * MANY);
+    bench_part_make(MANY, MANY, n / MANY * MANY);
 }
 static void make_unequal(long n)
 {
-    make(MANY, FEW, n / (MANY * FEW) * (MANY * FEW));
+    bench_part_make(MANY, FEW, n / (MANY * FEW) * (MANY * FEW));
 }
 static void make_grains(long n)
 {
-    make((int)(n / 8), (int)(n / 8), n / 8 * 8);
+    bench_part_make((int)(n / 8), (int)(n / 8), n / 8 * 8);
 }
 static void free_both(long n)
 {
@@ -103,7 +103,7 @@ static void free_both(long n)
     .group = "partitioned", .name = name_, .unit = "us", .least = least_, .least_ranks = 2, \
     .before = before_, .round = round_, .after = free_both, .value = half_microseconds, .about = about_
 static const struct test rows[] = {
-    { ROW("part_whole", 128, make_equal, whole, "16 partitions, ready at once") },
+    { ROW("part_whole", 128, make_equal, bench_part_whole, "16 partitions, ready at once") },
     { ROW("part_each", 128, make_equal, each, "16 partitions, one by one") },
     { ROW("part_unequal", 128, make_unequal, each, "16 partitions to 5, one by one") },
     { ROW("part_grains", 8, make_grains, each, "partitions of 8 bytes, one by one") },

@@ -86,7 +86,7 @@ static void ask_first(void)
     }
 }
 
-static void answer(int who)
+static void bench_start_answer(int who)
 {
     for (int last = 0; !last;) {
         MPI_Recv(&last, 1, MPI_INT, who, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -103,7 +103,7 @@ static void look_at_clocks(void)
     if (rank != 0)
         ask_first();
     for (int i = 1; rank == 0 && i < size; i++)
-        answer(i);
+        bench_start_answer(i);
     looked = now();
     looking = looked - begin; /* what counts is rank 0's, which sees all others */
 }
@@ -142,7 +142,7 @@ static double agree(double *took)
 }
 
 /* Twice as far as the last word needed, but not much nearer than before: what one needs varies. */
-static void go_on(double took)
+static void bench_start_go_on(double took)
 {
     double next = took > distance ? 2 * distance : 2 * took > 0.9 * distance ? 2 * took : 0.9 * distance;
     distance = next < NEAR ? NEAR : next > FAR ? FAR : next;
@@ -162,7 +162,7 @@ double seconds_apart(void (*call)(long n), long n)
         mine[AFTER] = now() - time;
         mine[LATE] = mine[TOOK] > distance || (!crowded && -mine[BEFORE] > NEAR);
         MPI_Allreduce(mine, all, ALL, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        go_on(all[TOOK]);
+        bench_start_go_on(all[TOOK]);
         if (all[LATE] == 0)
             break;
     }

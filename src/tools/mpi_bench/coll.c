@@ -18,7 +18,7 @@ static int doubles(long n)
 {
     return (int)(n / 8);
 }
-static int share(long n)
+static int coll_share(long n)
 {
     return n / 8 > size ? (int)(n / 8 / size) : 1;
 }
@@ -34,7 +34,7 @@ static void make_lists(long n)
     for (int i = 0; i < most; i++) {
         counts[i] = (int)n;
         addresses[i] = places[i] = (int)n * i;
-        shares[i] = share(n);
+        shares[i] = coll_share(n);
         types[i] = MPI_CHAR;
     }
 }
@@ -95,8 +95,8 @@ static size_t room_of_one(long n)
     X(Allreduce, allreduce, BYTES, lists, room_of_one, 8, a, b, doubles(n), MPI_DOUBLE, MPI_SUM, world) \
     X(Reduce_scatter, reduce_scatter, BYTES, lists, room_of_one, 8, a, b, shares, MPI_DOUBLE, MPI_SUM, \
       world) \
-    X(Reduce_scatter_block, reduce_scatter_block, BYTES, lists, room_of_one, 8, a, b, share(n), MPI_DOUBLE, \
-      MPI_SUM, world) \
+    X(Reduce_scatter_block, reduce_scatter_block, BYTES, lists, room_of_one, 8, a, b, coll_share(n), \
+      MPI_DOUBLE, MPI_SUM, world) \
     X(Scan, scan, BYTES, lists, room_of_one, 8, a, b, doubles(n), MPI_DOUBLE, MPI_SUM, world) \
     X(Exscan, exscan, BYTES, lists, room_of_one, 8, a, b, doubles(n), MPI_DOUBLE, MPI_SUM, world) \
     X(Neighbor_allgather, neighbor_allgather, BYTES, torus, room_of_blocks, 1, a, (int)n, MPI_CHAR, b, \

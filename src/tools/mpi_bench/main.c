@@ -13,16 +13,16 @@ static const struct table *const tables[] = { &pt2pt_tests,   &match_tests, &col
 enum { TABLES = sizeof tables / sizeof *tables };
 static double began;
 
-static int fits(const char *word, const struct test *t)
+static int main_fits(const char *word, const struct test *t)
 {
     return fnmatch(word, t->name, 0) == 0 ? !t->on_demand || strcmp(word, t->name) == 0
                                           : strcmp(word, t->group) == 0 && !t->on_demand;
 }
-static int wanted(const struct test *t)
+static int main_wanted(const struct test *t)
 {
     int yes = opt.words[0] == NULL && !t->on_demand;
     for (char **w = opt.words; *w && !yes; w++)
-        yes = fits(*w, t);
+        yes = main_fits(*w, t);
     return yes;
 }
 
@@ -33,14 +33,14 @@ static const char *unknown_word(void)
         int found = 0;
         for (int i = 0; i < TABLES; i++)
             for (int k = 0; k < tables[i]->n; k++)
-                found |= fits(*w, &tables[i]->rows[k]);
+                found |= main_fits(*w, &tables[i]->rows[k]);
         if (!found)
             return *w;
     }
     return NULL;
 }
 
-static void list(void)
+static void main_list(void)
 {
     for (int i = 0; i < TABLES; i++)
         for (int k = 0; k < tables[i]->n; k++) {
@@ -77,7 +77,7 @@ static void run_one(const struct test *t, long n)
         point(t, t->name, n);
 }
 
-static void run(const struct test *t)
+static void main_run(const struct test *t)
 {
     static const struct numbers none = { { 0 }, 1 };
     const struct numbers *of = t->by == DEPTH ? &opt.depths : t->by == BYTES ? &opt.bytes : &none;
@@ -110,8 +110,8 @@ static int run_all(void)
         return complain(": cannot be written", opt.output);
     for (int i = 0; i < TABLES; i++)
         for (int k = 0; k < tables[i]->n; k++)
-            if (wanted(&tables[i]->rows[k]))
-                run(&tables[i]->rows[k]);
+            if (main_wanted(&tables[i]->rows[k]))
+                main_run(&tables[i]->rows[k]);
     free_room();
     if (!close_output())
         return complain(": cannot be written", opt.output ? opt.output : "standard output");
@@ -130,7 +130,7 @@ static int act(int argc, char **argv)
         if (rank == 0 && opt.help)
             fputs(usage, stdout);
         else if (rank == 0)
-            list();
+            main_list();
         return 0;
     }
     if (opt.version)

@@ -18,14 +18,14 @@ static void steps(long n)
     sink = x;
 }
 
-static void work(void)
+static void overlap_work(void)
 {
     steps((long)(work_seconds * steps_a_second));
 }
 static void work_alone(long n)
 {
     (void)n;
-    work();
+    overlap_work();
 }
 
 static void learn_speed(void)
@@ -41,9 +41,9 @@ static void learn_speed(void)
     MPI_Bcast(&steps_a_second, 1, MPI_DOUBLE, 0, world);
 }
 
-static void finish(MPI_Request *r)
+static void overlap_finish(MPI_Request *r)
 {
-    work();
+    overlap_work();
     MPI_Wait(r, MPI_STATUS_IGNORE);
 }
 
@@ -52,7 +52,7 @@ static void isend(long n)
     MPI_Request r;
     if (rank == 0) {
         MPI_Isend(a, (int)n, MPI_CHAR, 1, TAG, world, &r);
-        finish(&r);
+        overlap_finish(&r);
         MPI_Recv(b, 0, MPI_CHAR, 1, ANSWER, world, MPI_STATUS_IGNORE);
     } else if (rank == 1) {
         MPI_Recv(b, (int)n, MPI_CHAR, 0, TAG, world, MPI_STATUS_IGNORE);
@@ -65,7 +65,7 @@ static void irecv(long n)
     if (rank == 0) {
         MPI_Irecv(b, (int)n, MPI_CHAR, 1, TAG, world, &r);
         MPI_Send(a, 0, MPI_CHAR, 1, ANSWER, world);
-        finish(&r);
+        overlap_finish(&r);
     } else if (rank == 1) {
         MPI_Recv(b, 0, MPI_CHAR, 0, ANSWER, world, MPI_STATUS_IGNORE);
         MPI_Send(a, (int)n, MPI_CHAR, 0, TAG, world);
@@ -75,25 +75,25 @@ static void ibcast(long n)
 {
     MPI_Request r;
     MPI_Ibcast(a, (int)n, MPI_CHAR, 0, world, &r);
-    finish(&r);
+    overlap_finish(&r);
 }
 static void iallgather(long n)
 {
     MPI_Request r;
     MPI_Iallgather(a, (int)n, MPI_CHAR, b, (int)n, MPI_CHAR, world, &r);
-    finish(&r);
+    overlap_finish(&r);
 }
 static void ialltoall(long n)
 {
     MPI_Request r;
     MPI_Ialltoall(a, (int)n, MPI_CHAR, b, (int)n, MPI_CHAR, world, &r);
-    finish(&r);
+    overlap_finish(&r);
 }
 static void iallreduce(long n)
 {
     MPI_Request r;
     MPI_Iallreduce(a, b, (int)(n / 8), MPI_DOUBLE, MPI_SUM, world, &r);
-    finish(&r);
+    overlap_finish(&r);
 }
 
 static void hidden(const struct test *t, long n)

@@ -9,7 +9,7 @@ enum { TAG = 1, ANSWER = 2 };
 static const MPI_Comm world = MPI_COMM_WORLD;
 static MPI_Request request[2 * WINDOW_MOST], to_send, to_receive;
 
-static void send_to(int to, long n)
+static void pt2pt_send_to(int to, long n)
 {
     MPI_Send(a, (int)n, MPI_CHAR, to, TAG, world);
 }
@@ -23,11 +23,11 @@ static void receive_from(int from, long n)
 static void ping_pong(int first, int with, long n)
 {
     if (first) {
-        send_to(with, n);
+        pt2pt_send_to(with, n);
         receive_from(with, n);
     } else {
         receive_from(with, n);
-        send_to(with, n);
+        pt2pt_send_to(with, n);
     }
 }
 static void latency(long n)
@@ -57,11 +57,11 @@ static void latency_pairs(long n)
 static void latency_any(long n)
 {
     if (rank == 0) {
-        send_to(1, n);
+        pt2pt_send_to(1, n);
         MPI_Recv(b, (int)n, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, world, MPI_STATUS_IGNORE);
     } else if (rank == 1) {
         MPI_Recv(b, (int)n, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, world, MPI_STATUS_IGNORE);
-        send_to(0, n);
+        pt2pt_send_to(0, n);
     }
 }
 static void latency_sync(long n)
@@ -74,7 +74,7 @@ static void latency_sync(long n)
         MPI_Ssend(a, (int)n, MPI_CHAR, 0, TAG, world);
     }
 }
-static void exchange(long n)
+static void pt2pt_exchange(long n)
 {
     if (rank < 2)
         MPI_Sendrecv(a, (int)n, MPI_CHAR, 1 - rank, TAG, b, (int)n, MPI_CHAR, 1 - rank, TAG, world,
@@ -104,7 +104,7 @@ static void latency_ready(long n)
 }
 static void latency_standing(long n)
 {
-    to_standing(send_to, n);
+    to_standing(pt2pt_send_to, n);
 }
 static void ready_before(long n)
 {
@@ -115,7 +115,7 @@ static void ready_before(long n)
 static void ready_after(long n)
 {
     if (rank < 2) {
-        send_to(1 - rank, n);
+        pt2pt_send_to(1 - rank, n);
         MPI_Wait(&to_receive, MPI_STATUS_IGNORE);
     }
 }
@@ -312,7 +312,7 @@ static void ring(long n)
 static volatile double sink;
 
 /* Some work, borders to one side, a residual. */
-static void step(long n)
+static void pt2pt_step(long n)
 {
     for (int i = 0; i < 2000; i++)
         sink += 1.0 / (i + 1);
@@ -353,7 +353,7 @@ static const struct test rows[] = {
       .before = persistent_before, .after = persistent_after },
     { ROW("latency_pairs", "us", 4, latency_pairs, half_microseconds,
           "half a round trip, all pairs at once") },
-    { ROW("exchange", "us", 2, exchange, microseconds, "MPI_Sendrecv of two ranks with each other") },
+    { ROW("exchange", "us", 2, pt2pt_exchange, microseconds, "MPI_Sendrecv of two ranks with each other") },
     { ROW("bandwidth", "MB/s", 2, one_way, bandwidth_of, "a window of messages one way"), .least = 1 },
     { .group = "pt2pt",
       .name = "bandwidth_apart",
@@ -379,7 +379,7 @@ static const struct test rows[] = {
       .before = rate_threads_before, .after = rate_threads_after },
     { ROW("rate_pairs", "M/s", 4, pairs_one_way, rate_of_pairs, "all pairs one way, their sum") },
     { ROW("ring", "us", 1, ring, microseconds, "MPI_Sendrecv to the next from the previous rank") },
-    { ROW("step", "us", 1, step, microseconds,
+    { ROW("step", "us", 1, pt2pt_step, microseconds,
           "of a solver: a little work, a ring, an MPI_Allreduce of 8 bytes") },
     { .group = "pt2pt",
       .name = "idle",

@@ -81,7 +81,7 @@ static MPI_Datatype face(long n, int across)
     return t;
 }
 
-static void measure(const struct test *t, long n, MPI_Datatype type, int count)
+static void types_measure(const struct test *t, long n, MPI_Datatype type, int count)
 {
     char beside[64] = "contiguous:";
     int bytes;
@@ -99,23 +99,23 @@ static void measure(const struct test *t, long n, MPI_Datatype type, int count)
 static void vector(const struct test *t, long n)
 {
     int block = atoi(t->name + strlen("vector"));
-    measure(t, n, every_other(n, block), 1);
+    types_measure(t, n, every_other(n, block), 1);
 }
-static void list(const struct test *t, long n)
+static void types_list(const struct test *t, long n)
 {
-    measure(t, n, irregular(n), 1);
+    types_measure(t, n, irregular(n), 1);
 }
 static void structs(const struct test *t, long n)
 {
-    measure(t, n, int_and_double(), (int)(n / 12));
+    types_measure(t, n, int_and_double(), (int)(n / 12));
 }
 static void face_rows(const struct test *t, long n)
 {
-    measure(t, n, face(n, 1), 1);
+    types_measure(t, n, face(n, 1), 1);
 }
 static void face_last(const struct test *t, long n)
 {
-    measure(t, n, face(n, 2), 1);
+    types_measure(t, n, face(n, 2), 1);
 }
 
 static size_t room(long n)
@@ -132,7 +132,7 @@ static const struct test rows[] = {
     { ROW("vector256", 512, vector, "every other 256 bytes") },
     { ROW("vector1024", 2048, vector, "every other 1024 bytes") },
     { ROW("vector4096", 8192, vector, "every other 4096 bytes") },
-    { ROW("irregular", 64, list, "MPI_Type_indexed: 1 to 8 doubles, gaps of 1 to 8") },
+    { ROW("irregular", 64, types_list, "MPI_Type_indexed: 1 to 8 doubles, gaps of 1 to 8") },
     { ROW("face_rows", 64, face_rows, "MPI_Type_create_subarray: a face of a box, of whole rows") },
     { ROW("face_last", 64, face_last, "a face of a box, of single doubles") },
     { ROW("struct", 64, structs, "an int and a double, with the hole between them") },
