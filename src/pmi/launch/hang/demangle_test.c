@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "demangle.h"
+#include "pmi/launch/base/tree.h"
 #include "pmi/launch/base/util.h"
 
 /* For util.c. */
