@@ -34,7 +34,7 @@ HEADERS = {
     "src/pmi/pmi.h": "How a process learns of its job.",
 }
 GUIDES = {
-    "Using Keel": ["mpiexec", "options", "launching", "wrappers", "tools", "debugging", "collectives", "security"],
+    "Using Keel": ["mpiexec", "options", "launching", "wrappers", "tools", "debugging", "checking", "collectives", "security"],
     "How it works": ["architecture", "glossary", "performance", "wire", "adi2", "porting-a-device"],
 }
 STYLE = """

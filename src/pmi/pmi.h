@@ -34,8 +34,7 @@ struct pmi_job {
 enum pmi_record_kind {
     PMI_ABORT = 1, /* value: the code to end the job with; text: why */
     PMI_MESSAGE =
-        2, /* text: an error report to be shown once, equal ones of several ranks merged; value 1: it has
-                      * places (PMI_PLACE), as which the launcher tells them, and then sets the call's `traced` */
+        2, /* text: an error report to be shown once, equal ones of several ranks merged; value: enum pmi_text */
     PMI_CARD = 3, /* value: the epoch; this rank's card is there now, for which the launcher has asked */
     PMI_ABORT_SOME =
         4,         /* value: the job's exit code; n, n ranks (int32_t), text: these end, the job goes on */
@@ -55,6 +54,13 @@ struct pmi_rest {
     uint32_t njobs, met; /* names of these jobs; then of those that their processes are connected to */
     uint64_t name[PMI_REST_JOBS];
 };
+/* What is in the text of a message.  Of places (PMI_PLACE) the launcher tells where they are, and then sets the call's `traced`. */
+enum pmi_text {
+    PMI_WORDS,
+    PMI_PLACES, /* words with places */
+    PMI_FAULT,  /* a fault of the program with places (util/faults.h) */
+    PMI_TIMES   /* "number times": how often this rank has met that fault */
+};
 enum { PMI_SOME_MAX = 700, PMI_SOME_TEXT = 1000 /* what one record holds */ };
 
 struct pmi_record {
@@ -62,7 +68,7 @@ struct pmi_record {
     uint32_t rank, kind, value, len; /* len: bytes of text after the record */
 };
 
-/* A place in a text: how an address of this process is written in it. */
+/* A place in a text: how an address of this process is written in it; with a '+' before the number it is told with the file's folder. */
 #define PMI_PLACE_BEGIN "\1"
 #define PMI_PLACE_END "\2"
 #define PMI_PLACE PMI_PLACE_BEGIN "%llx" PMI_PLACE_END
@@ -84,9 +90,13 @@ void pmi_trace_end(void);
 /* The job is about to end for an error: tell the launcher where the calling thread is.  Does nothing before pmi_trace_begin, or if
  * the error is perhaps that another rank has gone. */
 void pmi_trace_here(void);
-/* pmi_message for a text with places: "file.c:12 (function)" where the launcher finds that, else "function+0x1c in program" or
+/* pmi_message for a text with places (PMI_PLACES, PMI_FAULT): "file.c:12 (function)" where the launcher finds that, else "function+0x1c in program" or
  * "program+0x2f1c".  Returns when the launcher has looked. */
-void pmi_message_places(struct pmi_job *job, const char *text);
+void pmi_message_places(struct pmi_job *job, enum pmi_text what, const char *text);
+/* A fault of the program, and how often it was met so far. */
+struct ku_fault;
+void pmi_message_fault(struct pmi_job *job, const struct ku_fault *fault);
+void pmi_fault_times(uint32_t number, int64_t times);
 
 /* Join the job: fills in `job` and marks this rank KU_RANK_RUNNING, by this process.  0, or a nonzero
  * errno-like value with the reason in ku_err_last()->text. */

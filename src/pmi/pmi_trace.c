@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include "pmi.h"
 #include "pmi_wire.h"
+#include "util/faults.h"
 
 enum { STACK_BYTES = 64 << 10, PATIENCE_MS = 1500 };
 
@@ -159,15 +160,14 @@ static void put_place(FILE *out, uintptr_t address)
         fprintf(out, "+0x%llx", (unsigned long long)(address - (uintptr_t)info.dli_fbase));
 }
 
-void pmi_message_places(struct pmi_job *job, const char *text)
+/* The text with its places in words, as far as this process knows them; NULL: no memory.  To be freed. */
+static char *pmi_trace_own_places(const char *text)
 {
     char *full = NULL;
     size_t bytes;
-    if (pmi_trace_tell(PMI_MESSAGE, 1, text, strlen(text)))
-        return;
     FILE *out = open_memstream(&full, &bytes);
     if (!out)
-        return;
+        return NULL;
     for (const char *p = text; *p;) {
         size_t n = strcspn(p, PMI_PLACE_BEGIN);
         fwrite(p, 1, n, out);
@@ -179,6 +179,48 @@ void pmi_message_places(struct pmi_job *job, const char *text)
         }
     }
     fclose(out);
-    pmi_message(job, full);
+    return full;
+}
+
+/* No launcher shows it. */
+static void pmi_trace_show(enum pmi_text what, char *text)
+{
+    struct ku_fault_words f;
+    if (what != PMI_FAULT)
+        fprintf(stderr, "%s\n", text);
+    else if (ku_fault_take(text, &f) && !f.said) {
+        ku_fault_show(stderr, &f);
+        fputc('\n', stderr);
+    }
+}
+
+void pmi_message_places(struct pmi_job *job, enum pmi_text what, const char *text)
+{
+    (void)job;
+    if (pmi_trace_tell(PMI_MESSAGE, what, text, strlen(text)))
+        return;
+    char *full = pmi_trace_own_places(text);
+    if (full && !pmi_keel_send(PMI_MESSAGE, what, full, strlen(full)))
+        pmi_trace_show(what, full);
     free(full);
+}
+
+void pmi_message_fault(struct pmi_job *job, const struct ku_fault *fault)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return;
+    ku_fault_put(out, fault);
+    if (fclose(out) == 0)
+        pmi_message_places(job, PMI_FAULT, text);
+    free(text);
+}
+
+void pmi_fault_times(uint32_t number, int64_t times)
+{
+    char text[48];
+    int n = snprintf(text, sizeof text, "%u %lld", number, (long long)times);
+    pmi_keel_send(PMI_MESSAGE, PMI_TIMES, text, (size_t)n);
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "util/installed.h"
+#include "util/json.h"
 
 enum { NAME = 96, DESC = 640, MOST = 64 };
 
@@ -82,25 +83,12 @@ static const char *type_name(MPI_Datatype type)
 
 /* ---- JSON and text ---- */
 
-static void json_string(const char *s)
-{
-    putchar('"');
-    for (; *s; s++)
-        if (*s == '"' || *s == '\\')
-            printf("\\%c", *s);
-        else if ((unsigned char)*s < 0x20)
-            printf("\\u%04x", *s);
-        else
-            putchar(*s);
-    putchar('"');
-}
-
 static void json_field(const char *name, const char *value, bool first)
 {
     printf("%s", first ? "" : ", ");
-    json_string(name);
+    ku_json_string(stdout, name);
     printf(": ");
-    json_string(value);
+    ku_json_string(stdout, value);
 }
 
 /* Text below an item, broken at spaces. */

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* buffers.c: what a program does with the buffers of sends and receives that are under way (see checks.h).
+/* buffers.c: what a program does with the buffers of sends and receives that are under way (see buffers.h).
  *
  * MPI 5.0, "Communication Initiation": from the call that begins it to the one that completes it a send's buffer
  * may be read, not written, and a receive's buffer neither.  So when a send begins its data are added up, and again
  * when it is complete: another sum tells that they were changed.  And no buffer that is written may overlap with
  * another one that is in use.  Of types with gaps only the sum is taken. */
 #include "config.h"
-#include "checks.h"
-#include <stdio.h>
+#include "buffers.h"
 #include <stdlib.h>
 #include <string.h>
 #include "calls.h"
 #include "object.h"
 #include "stage.h"
+#include "tell.h"
 #include "type.h"
-#include "util/knob.h"
 
-enum { BUFFERS = 2 /* of a call */, FAULTS = 256 /* that are told apart */ };
+enum { BUFFERS = 2 /* of a call */ };
 
 /* A buffer of a call. */
 struct buffer {
@@ -24,6 +23,7 @@ struct buffer {
     int64_t count;
     MPIR_Datatype *type;
     uintptr_t from, to; /* the bytes, where there are no gaps; equal: they are not looked at */
+    const char *name;   /* of the argument */
     bool written;       /* by MPI */
     uint64_t sum;       /* of what is sent */
 };
@@ -39,36 +39,6 @@ struct begun {
 
 static struct begun *all;
 static bool wanted;
-
-/* ---- Telling: each fault once, with the places that make it ---- */
-
-static struct fault {
-    const char *what;
-    uint64_t here, there; /* callers */
-} faults[FAULTS];
-static int nfaults;
-static int64_t times;
-
-static bool is_new(const char *what, uint64_t here, uint64_t there)
-{
-    times++;
-    for (int i = 0; i < nfaults; i++)
-        if (faults[i].what == what && faults[i].here == here && faults[i].there == there)
-            return false;
-    if (nfaults == FAULTS)
-        return false;
-    faults[nfaults++] = (struct fault){ what, here, there };
-    return true;
-}
-
-#define TELL(...) \
-    do { \
-        char *text = NULL; \
-        if (asprintf(&text, __VA_ARGS__) >= 0) { \
-            MPID_Message_places(text); \
-            free(text); \
-        } \
-    } while (0)
 
 /* ---- Buffers ---- */
 
@@ -114,7 +84,7 @@ static bool buffer_of(const struct MPID_Call *call, int i, struct buffer *b)
     if (a->what != MPID_ARG_BUFFER || a->count < 0 || a->datatype < 0 ||
         args[a->count].access != MPID_ARG_VALUE || args[a->datatype].access != MPID_ARG_VALUE)
         return false;
-    *b = (struct buffer){ .written = a->access != MPID_ARG_IN };
+    *b = (struct buffer){ .name = a->name, .written = a->access != MPID_ARG_IN };
     memcpy(&b->base, call->arg[i], sizeof b->base);
     b->count = MPIR_Call_host.integer(call, a->count, 0);
     b->type = MPIR_Object_of(MPIR_KIND_DATATYPE, MPIR_Call_host.handle(call, a->datatype, 0));
@@ -152,19 +122,17 @@ static int buffers_of(const struct MPID_Call *call, struct buffer b[BUFFERS])
 
 static void look_for_overlap(const struct MPID_Call *call, const struct buffer *b)
 {
-    static const char what[] = "overlap";
     for (const struct begun *o = all; o && b->from < b->to; o = o->next)
         for (int i = 0; i < o->n; i++) {
             const struct buffer *u = &o->buffer[i];
             uintptr_t from = b->from > u->from ? b->from : u->from, to = b->to < u->to ? b->to : u->to;
-            uint64_t here = MPID_Caller();
-            if ((b->written || u->written) && from < to && is_new(what, here, o->caller))
-                TELL("%s, " MPID_PLACE
-                     ": bytes %lld to %lld of its buffer, which it %s, are in use by %s, " MPID_PLACE
-                     ", which %s them",
-                     call->procedure->name, (unsigned long long)here, (long long)(from - b->from),
-                     (long long)(to - 1 - b->from), b->written ? "writes" : "reads", o->call,
-                     (unsigned long long)o->caller, u->written ? "writes" : "reads");
+            if ((b->written || u->written) && from < to)
+                MPIR_Check_tell(KU_FAULT_OVERLAP, call->procedure->name, b->name, MPID_Caller(), o->caller,
+                                "bytes %lld to %lld, which it %s, are in use by %s, " MPID_PLACE
+                                ", which %s them",
+                                (long long)(from - b->from), (long long)(to - 1 - b->from),
+                                b->written ? "writes" : "reads", o->call, (unsigned long long)o->caller,
+                                u->written ? "writes" : "reads");
         }
 }
 
@@ -226,7 +194,6 @@ static void drop(struct begun **at)
 /* A request is done; MPI_Request_free tells nothing of what it stood for. */
 static void freed(void *self, const struct MPID_Object *object)
 {
-    static const char what[] = "changed";
     struct begun **at = &all;
     (void)self;
     while (*at && (object->kind != MPID_OBJECT_REQUEST || (*at)->request != object->handle))
@@ -234,14 +201,14 @@ static void freed(void *self, const struct MPID_Object *object)
     if (!*at)
         return;
     const struct begun *o = *at;
-    uint64_t here = MPID_Caller();
     for (int i = 0; i < o->n && strcmp(object->call, "MPI_Request_free") != 0; i++) {
         const struct buffer *b = &o->buffer[i];
-        if (!b->written && sum_of(b) != b->sum && is_new(what, here, o->caller))
-            TELL("%s, " MPID_PLACE ": its %lld bytes were changed before it was complete (%s, " MPID_PLACE
-                 ")",
-                 o->call, (unsigned long long)o->caller, (long long)(b->count * b->type->adi.size),
-                 object->call, (unsigned long long)here);
+        uint64_t done = !b->written && sum_of(b) != b->sum ? MPID_Caller() : 0;
+        if (done)
+            MPIR_Check_tell(KU_FAULT_SEND_CHANGED, o->call, b->name, o->caller, done,
+                            "its %lld bytes were changed before it was complete (%s, " MPID_PLACE ")",
+                            (long long)(b->count * b->type->adi.size), object->call,
+                            (unsigned long long)done);
     }
     drop(at);
 }
@@ -252,25 +219,17 @@ static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
                                                .call_left = left,
                                                .object_freed = freed };
 
-void MPIR_Check_begin(void)
+void MPIR_Buffers_begin(void)
 {
-    wanted = ku_knob_int("CHECK") != 0 && MPID_Listener_add(&listener) == 0;
+    wanted = (MPIR_Check_wants(KU_FAULT_SEND_CHANGED) || MPIR_Check_wants(KU_FAULT_OVERLAP)) &&
+             MPID_Listener_add(&listener) == 0;
 }
 
-void MPIR_Check_end(void)
+void MPIR_Buffers_end(void)
 {
     if (wanted)
         MPID_Listener_remove(&listener);
     wanted = false;
     while (all)
         drop(&all);
-    nfaults = 0;
-    times = 0;
-}
-
-void MPIR_Check_show(void)
-{
-    if (wanted && nfaults > 0)
-        TELL("MPI_Finalize: mpiexec -check has found %d %s, %lld %s in all", nfaults,
-             nfaults == 1 ? "fault" : "faults", (long long)times, times == 1 ? "time" : "times");
 }

@@ -13,6 +13,7 @@
 #include "file.h"
 #include "request.h"
 #include "session.h"
+#include "tell.h"
 #include "util/own.h"
 #include "win.h"
 
@@ -172,6 +173,20 @@ static MPIR_Errhandler *handler_of(const struct raised *r)
     return of_world && !r->given && MPIR_ENV(phase) != MPIR_RUNNING ? MPIR_Errhandler_initial() : r->handler;
 }
 
+/* Checks are told of what is the program's: not that another rank has gone. */
+static void tell_checks(const char *function, int code, const char *text, bool ends)
+{
+    enum ku_fault_kind kind = code == MPI_ERR_RMA_CONFLICT ? KU_FAULT_WINDOW_CONFLICT
+                              : ends                       ? KU_FAULT_FATAL
+                                                           : KU_FAULT_RETURNED;
+    if (!MPIR_Check_wants(kind) || code == MPI_ERR_PROC_ABORTED)
+        return;
+    if (ends)
+        MPIR_Check_note_fatal(kind, function, NULL, MPID_Caller(), text);
+    else
+        MPIR_Check_tell(kind, function, NULL, MPID_Caller(), 0, "%s", text);
+}
+
 /* Compose both texts and run the handler.  Returns the code as the handler leaves it: 0 from one that has settled the matter. */
 static int raise_error(const struct raised *r, const char *function)
 {
@@ -189,9 +204,11 @@ static int raise_error(const struct raised *r, const char *function)
     MPIR_Errhandler *handler = handler_of(r); /* it may be gone when its function has run */
     bool settles = handler->what == MPIR_ERRHANDLER_USER && handler->callback.abi->settles;
     int code = r->code;
+    bool ends = handler->what != MPIR_ERRHANDLER_USER && handler->what != MPIR_ERRHANDLER_RETURN;
+    tell_checks(function, r->code, fatal_text + strlen(function) + 2, ends);
     if (handler->what == MPIR_ERRHANDLER_USER)
         code = call_user(handler, r->kind, r->object, r->code);
-    else if (handler->what != MPIR_ERRHANDLER_RETURN)
+    else if (ends)
         end_job(abort_group(r, handler), r->code, fatal_text);
     return settles ? MPI_SUCCESS : code;
 }

@@ -6,7 +6,5 @@
 /* Does the user want to know?  Then calls are looked at (a listener, mpid_listen.h).  When the library comes up, and when it ends. */
 void MPIR_Check_begin(void);
 void MPIR_Check_end(void);
-/* In MPI_Finalize: how many faults were found. */
-void MPIR_Check_show(void);
 
 #endif

@@ -14,7 +14,6 @@
 #include "env.h"
 #include "mpi_err.h"
 #include "file.h"
-#include "checks.h"
 #include "leaks.h"
 #include "p2p.h"
 #include "parent.h"
@@ -72,7 +71,6 @@ int MPIR_Finalize(void)
     int late = MPIR_Coll_meet(&MPIR_Comm_world, keep) ? 0 : barrier(&MPIR_Comm_world, &keep);
     if (err || late)
         return err ? err : late;
-    MPIR_Check_show();
     MPIR_Profile_show();
     if (!keep)
         MPIR_Leaks_show();

@@ -2,16 +2,21 @@
 /* leaks.c: see leaks.h.
  *
  * The objects that live are in the slabs of their kinds, and the messages in the queues of the core; a note an object tells which call
- * gave it to the program, and where.  Without KEEL_LEAKS nothing is kept while the program runs.  Objects that the library keeps for another are not the program's: a communicator without a handle, and a datatype whose
- * references are all held by other datatypes. */
+ * gave it to the program, and where.  Without KEEL_LEAKS and checks nothing is kept while the program runs.  Objects that the library
+ * keeps for another are not the program's: a communicator without a handle, and a datatype whose references are all held by other
+ * datatypes.
+ *
+ * KEEL_LEAKS tells of each kind in one message; checks of each call that has made something (tell.h). */
 #include "config.h"
 #include "leaks.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "comm.h"
 #include "mpid_listen.h"
 #include "request.h"
+#include "tell.h"
 #include "type.h"
 #include "win.h"
 #include "util/knob.h"
@@ -19,8 +24,10 @@
 enum { SHOWN = 8 /* of a kind, each with its words */ };
 
 struct list {
-    enum MPIR_KIND kind; /* MPIR_KIND_NONE: it is known to who fills the list */
-    FILE *out;
+    enum MPIR_KIND kind;      /* MPIR_KIND_NONE: it is known to who fills the list */
+    FILE *out;                /* the message; NULL: each object is told by itself, */
+    enum ku_fault_kind fault; /* as one of these, */
+    const char *one;          /* which is this */
     int64_t n;
     uint32_t *held; /* datatypes: references by others, by index */
 };
@@ -61,18 +68,6 @@ static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
                                                .size = sizeof listener,
                                                .object_made = made };
 
-void MPIR_Leaks_begin(void)
-{
-    wanted = ku_knob_int("LEAKS") != 0 && MPID_Listener_add(&listener) == 0;
-}
-
-void MPIR_Leaks_end(void)
-{
-    if (wanted)
-        MPID_Listener_remove(&listener);
-    wanted = false;
-}
-
 static const struct note *note_of(const struct keel_object *o)
 {
     const struct notes *of = &notes[o->kind];
@@ -81,32 +76,39 @@ static const struct note *note_of(const struct keel_object *o)
                : NULL;
 }
 
-static void next(struct list *l)
+/* One more, in these words; NULL: it is no object. */
+__attribute__((format(printf, 3, 4))) static void add(struct list *l, const struct keel_object *o,
+                                                      const char *fmt, ...)
 {
-    if (l->n++ < SHOWN && l->n > 1)
-        fputs(", ", l->out);
-}
-
-/* Which call has made it, and where. */
-static void add_place(const struct keel_object *o, struct list *l)
-{
-    const struct note *n = note_of(o);
-    if (n && l->n <= SHOWN)
+    char words[MPI_MAX_OBJECT_NAME + 64];
+    const struct note *n = o ? note_of(o) : NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof words, fmt, ap);
+    va_end(ap);
+    l->n++;
+    if (!l->out) {
+        bool more = strcmp(words, "one") != 0;
+        MPIR_Check_tell(l->fault, n ? n->call : "MPI_Finalize", NULL, n ? n->caller : 0, 0,
+                        "the %s that it has made is left at the end%s%s", l->one, more ? ": " : "",
+                        more ? words : "");
+    }
+    if (!l->out || l->n > SHOWN)
+        return;
+    fprintf(l->out, "%s%s", l->n > 1 ? ", " : "", words);
+    if (n)
         fprintf(l->out, " (%s, " MPID_PLACE ")", n->call, (unsigned long long)n->caller);
 }
 
 static void add_comm(void *obj, void *list)
 {
     const MPIR_Comm *c = obj;
-    struct list *l = list;
     if (c->no_handle || c->adi.obj.flags & KEEL_OBJ_PENDING)
         return;
-    next(l);
-    if (l->n <= SHOWN && c->name[0])
-        fprintf(l->out, "%s", c->name);
-    else if (l->n <= SHOWN)
-        fprintf(l->out, "one of %d ranks without a name", c->adi.size);
-    add_place(&c->adi.obj, l);
+    if (c->name[0])
+        add(list, &c->adi.obj, "%s", c->name);
+    else
+        add(list, &c->adi.obj, "one of %d ranks without a name", c->adi.size);
 }
 
 static void count_parts(void *obj, void *list)
@@ -124,12 +126,10 @@ static void add_type(void *obj, void *list)
     struct list *l = list;
     if (t->adi.obj.flags & KEEL_OBJ_PREDEFINED || (uint32_t)t->adi.obj.refs <= l->held[t->adi.obj.index])
         return;
-    next(l);
-    if (l->n <= SHOWN && t->name) /* predefined ones are not here */
-        fprintf(l->out, "%s", t->name);
-    else if (l->n <= SHOWN)
-        fprintf(l->out, "one of %lld bytes without a name", (long long)t->adi.size);
-    add_place(&t->adi.obj, l);
+    if (t->name) /* predefined ones are not here */
+        add(l, &t->adi.obj, "%s", t->name);
+    else
+        add(l, &t->adi.obj, "one of %lld bytes without a name", (long long)t->adi.size);
 }
 
 static const char *kind_of(const MPIR_Request *r)
@@ -157,70 +157,32 @@ static const char *kind_of(const MPIR_Request *r)
 static void add_request(void *obj, void *list)
 {
     const MPIR_Request *r = obj;
-    struct list *l = list;
-    if (r->obj.flags & KEEL_OBJ_PREDEFINED) /* or in reserve */
-        return;
-    next(l);
-    if (l->n <= SHOWN)
-        fprintf(l->out, "%s%s", r->obj.flags & MPIR_REQUEST_PERSISTENT ? "persistent " : "", kind_of(r));
-    add_place(&r->obj, l);
+    if (!(r->obj.flags & KEEL_OBJ_PREDEFINED)) /* or in reserve */
+        add(list, &r->obj, "%s%s", r->obj.flags & MPIR_REQUEST_PERSISTENT ? "persistent " : "", kind_of(r));
 }
 
 static void add_win(void *obj, void *list)
 {
     const MPIR_Win *w = obj;
-    struct list *l = list;
-    next(l);
-    if (l->n <= SHOWN && w->name[0])
-        fprintf(l->out, "%s", w->name);
-    else if (l->n <= SHOWN)
-        fprintf(l->out, "one of %lld bytes without a name", (long long)w->size);
-    add_place(&w->obj, l);
+    if (w->name[0])
+        add(list, &w->obj, "%s", w->name);
+    else
+        add(list, &w->obj, "one of %lld bytes without a name", (long long)w->size);
 }
 
 /* Objects of other kinds, of which those with a note are the program's. */
 static void add_other(void *obj, void *list)
 {
-    struct list *l = list;
-    if (!note_of(obj))
-        return;
-    next(l);
-    if (l->n <= SHOWN)
-        fputs("one", l->out);
-    add_place(obj, l);
+    if (note_of(obj))
+        add(list, obj, "one");
 }
 
 static void add_message(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag, int64_t bytes,
                         void *list)
 {
-    struct list *l = list;
     const char *name = comm ? ((const MPIR_Comm *)comm)->name : "";
-    next(l);
-    if (l->n > SHOWN)
-        return;
-    fprintf(l->out, "%lld bytes with tag %d from rank %d", (long long)bytes, tag, source);
-    if (name[0])
-        fprintf(l->out, " on %s", name);
-}
-
-/* What fill adds, as one message: so many of these, and which. */
-static void show(enum MPIR_KIND kind, const char *one, const char *several, void (*fill)(struct list *l))
-{
-    char *which = NULL, *text = NULL;
-    size_t bytes;
-    struct list l = { .kind = kind, .out = open_memstream(&which, &bytes) };
-    if (!l.out)
-        return;
-    fill(&l);
-    if (l.n > SHOWN)
-        fprintf(l.out, ", and %lld more", (long long)(l.n - SHOWN));
-    fclose(l.out);
-    if (l.n && asprintf(&text, "MPI_Finalize: the program leaves %lld %s: %s", (long long)l.n,
-                        l.n == 1 ? one : several, which) >= 0) {
-        MPID_Message_places(text);
-        free(text);
-    }
-    free(which);
+    add(list, NULL, "%lld bytes with tag %d from rank %d%s%s", (long long)bytes, tag, source,
+        name[0] ? " on " : "", name);
 }
 
 static void fill_comms(struct list *l)
@@ -249,18 +211,6 @@ static void fill_wins(struct list *l)
     ku_slab_each(&MPIR_slab[MPIR_KIND_WIN], add_win, l);
 }
 
-/* Kinds of which nothing is known but the call that made the object. */
-static const struct other {
-    enum MPIR_KIND kind;
-    const char *one, *several;
-} others[] = {
-    { MPIR_KIND_GROUP, "group", "groups" },
-    { MPIR_KIND_OP, "operation", "operations" },
-    { MPIR_KIND_INFO, "info", "infos" },
-    { MPIR_KIND_ERRHANDLER, "error handler", "error handlers" },
-    { MPIR_KIND_FILE, "open file", "open files" },
-};
-
 static void fill_others(struct list *l)
 {
     ku_slab_each(&MPIR_slab[l->kind], add_other, l);
@@ -273,16 +223,80 @@ static void fill_messages(struct list *l)
     MPID_Unreceived(add_message, l);
 }
 
+static void tell(enum ku_fault_kind fault, const char *text, bool checked)
+{
+    char *full = NULL;
+    if (checked)
+        MPIR_Check_tell(fault, "MPI_Finalize", NULL, MPID_Caller(), 0, "%s", text);
+    else if (asprintf(&full, "MPI_Finalize: %s", text) >= 0) {
+        MPID_Message_places(full);
+        free(full);
+    }
+}
+
+/* Of kinds with a `kind` nothing is known but the call that has made the object. */
+static const struct row {
+    enum ku_fault_kind fault;
+    enum MPIR_KIND kind;
+    const char *one, *several;
+    void (*fill)(struct list *l);
+} rows[] = {
+    { KU_FAULT_LEAK_COMM, MPIR_KIND_NONE, "communicator", "communicators", fill_comms },
+    { KU_FAULT_LEAK_TYPE, MPIR_KIND_NONE, "datatype", "datatypes", fill_types },
+    { KU_FAULT_LEAK_REQUEST, MPIR_KIND_NONE, "request", "requests", fill_requests },
+    { KU_FAULT_LEAK_WIN, MPIR_KIND_NONE, "window", "windows", fill_wins },
+    { KU_FAULT_LEAK_GROUP, MPIR_KIND_GROUP, "group", "groups", fill_others },
+    { KU_FAULT_LEAK_OP, MPIR_KIND_OP, "operation", "operations", fill_others },
+    { KU_FAULT_LEAK_INFO, MPIR_KIND_INFO, "info", "infos", fill_others },
+    { KU_FAULT_LEAK_ERRHANDLER, MPIR_KIND_ERRHANDLER, "error handler", "error handlers", fill_others },
+    { KU_FAULT_LEAK_FILE, MPIR_KIND_FILE, "open file", "open files", fill_others },
+    { KU_FAULT_LEAK_MESSAGE, MPIR_KIND_NONE, "message that no receive has asked for",
+      "messages that no receive has asked for", fill_messages },
+};
+
+/* All of a kind, in one message; those of checks each by itself, but for messages, which no call here has made. */
+static void show(const struct row *row, bool checked)
+{
+    char *which = NULL, *text = NULL;
+    size_t bytes;
+    struct list l = { .kind = row->kind, .fault = row->fault, .one = row->one };
+    bool together = !checked || row->fault == KU_FAULT_LEAK_MESSAGE;
+    if (together && !(l.out = open_memstream(&which, &bytes)))
+        return;
+    row->fill(&l);
+    if (l.out && l.n > SHOWN)
+        fprintf(l.out, ", and %lld more", (long long)(l.n - SHOWN));
+    if (l.out)
+        fclose(l.out);
+    if (l.out && l.n &&
+        asprintf(&text, "the program leaves %lld %s: %s", (long long)l.n, l.n == 1 ? row->one : row->several,
+                 which) >= 0) {
+        tell(row->fault, text, checked);
+        free(text);
+    }
+    free(which);
+}
+
 void MPIR_Leaks_show(void)
 {
-    if (!wanted)
-        return;
-    show(MPIR_KIND_NONE, "communicator", "communicators", fill_comms);
-    show(MPIR_KIND_NONE, "datatype", "datatypes", fill_types);
-    show(MPIR_KIND_NONE, "request", "requests", fill_requests);
-    show(MPIR_KIND_NONE, "window", "windows", fill_wins);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        show(others[i].kind, others[i].one, others[i].several, fill_others);
-    show(MPIR_KIND_NONE, "message that no receive has asked for", "messages that no receive has asked for",
-         fill_messages);
+    for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
+        bool checked = MPIR_Check_wants(row->fault);
+        if (wanted && (checked || ku_knob_int("LEAKS")))
+            show(row, checked);
+    }
+}
+
+void MPIR_Leaks_begin(void)
+{
+    bool any = ku_knob_int("LEAKS") != 0;
+    for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++)
+        any |= MPIR_Check_wants(row->fault);
+    wanted = any && MPID_Listener_add(&listener) == 0;
+}
+
+void MPIR_Leaks_end(void)
+{
+    if (wanted)
+        MPID_Listener_remove(&listener);
+    wanted = false;
 }

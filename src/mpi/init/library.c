@@ -72,11 +72,13 @@ static struct ku_knob knob_rows[] = {
       .changed = set_check_args,
       .help = "check the arguments of every MPI call; 0 saves some nanoseconds a call" },
     { .name = "CHECK",
-      .type = KU_KNOB_BOOL,
+      .type = KU_KNOB_STR,
       .def = "0",
       .unit = "",
-      .help = "tell where the program changes what is being sent, or uses a buffer twice at a time; "
-              "MPI_Finalize says how often (mpiexec -check sets this, LEAKS and CHECK_RMA)" },
+      .scope = KU_KNOB_EQUAL,
+      .help = "look for faults of the program: 1: all kinds; or error, warning, note, strict, names of "
+              "kinds, with commas "
+              "(mpiexec -check sets this; doc/checking.md)" },
     { .name = "CHECK_RMA",
       .type = KU_KNOB_BOOL,
       .def = "0",
@@ -225,8 +227,8 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
         forks =
             pthread_atfork(NULL, NULL, become_child) == 0; /* without memory children are not told apart */
     MPIR_ENV_SET(check_args, ku_knob_int("CHECK_ARGS") != 0);
-    MPIR_Leaks_begin();
     MPIR_Check_begin();
+    MPIR_Leaks_begin();
     MPIR_Memory_begin();
     MPIR_Profile_begin();
     set_buffering();

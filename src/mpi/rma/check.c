@@ -13,6 +13,7 @@
 #include "config.h"
 #include <stdlib.h>
 #include "rma.h"
+#include "tell.h"
 #include "util/knob.h"
 
 enum { PAGE = 1 << 12, LISTS = 1024 };
@@ -31,7 +32,7 @@ struct rma_check {
 
 bool MPIR_Rma_Check_wanted(void)
 {
-    return ku_knob_int("CHECK_RMA") != 0;
+    return ku_knob_int("CHECK_RMA") != 0 || MPIR_Check_wants(KU_FAULT_WINDOW_CONFLICT);
 }
 
 static bool updates(int32_t kind)

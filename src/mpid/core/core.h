@@ -749,10 +749,10 @@ static inline bool needs_some(uint32_t bits)
 {
     return unlikely((MPID_core.needs & bits) != 0);
 }
-/* May messages go ways on which nobody is told and no datatype is kept? */
+/* May messages go ways on which nobody is told, no datatype is kept, and no send waits? */
 static inline bool needs_nothing(void)
 {
-    return (MPID_core.needs & (MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS)) == 0;
+    return (MPID_core.needs & (MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_STRICT)) == 0;
 }
 
 /* listen.c: what the core tells listeners (mpid_listen.h).  Ways that are open only where nothing is needed tell nothing. */

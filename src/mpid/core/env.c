@@ -74,7 +74,8 @@ static struct ku_knob rows[] = {
           "threads (calls may come from several), types (no message loses its datatype), observers (of "
           "packets and messages), calls "
           "(each call is seen whole), listened (listeners are told of calls), memory (buffers are not in the "
-          "host's memory), all; with @RANK behind it: in that rank alone" },
+          "host's memory), all; strict (standard sends wait for their receives); with @RANK behind it: in "
+          "that rank alone" },
     { .name = "LISTENERS",
       .type = KU_KNOB_STR,
       .unit = "",
@@ -507,7 +508,17 @@ void MPID_Message(const char *text)
 void MPID_Message_places(const char *text)
 {
     static_assert(__builtin_strcmp(MPID_PLACE, PMI_PLACE) == 0, "one way to write a place");
-    pmi_message_places(&MPID_core.job, text);
+    pmi_message_places(&MPID_core.job, PMI_PLACES, text);
+}
+
+void MPID_Message_fault(const struct ku_fault *fault)
+{
+    pmi_message_fault(&MPID_core.job, fault);
+}
+
+void MPID_Fault_times(uint32_t number, int64_t times)
+{
+    pmi_fault_times(number, times);
 }
 
 const struct MPID_World *MPID_World(void)

@@ -57,6 +57,7 @@ static const struct need {
               { "calls", MPID_NEEDS_CALLS },
               { "listened", MPID_NEEDS_LISTENED },
               { "memory", MPID_NEEDS_DEVICE_MEMORY },
+              { "strict", MPID_NEEDS_STRICT },
               { "all", MPID_NEEDS_THREADS | MPID_NEEDS_TYPES | MPID_NEEDS_OBSERVERS | MPID_NEEDS_CALLS |
                            MPID_NEEDS_LISTENED | MPID_NEEDS_DEVICE_MEMORY } };
 
@@ -90,7 +91,7 @@ int MPID_Needs_read(void)
         if ((bits = bits_of(word, name)) == 0 || !is_mine(word + name, len - name, &mine))
             return ku_err_set(MPI_ERR_OTHER, NULL,
                               "KEEL_NEEDS has \"%.*s\"; expected threads, types, observers, calls, listened, "
-                              "memory or all, and perhaps @RANK",
+                              "memory, strict or all, and perhaps @RANK",
                               (int)len, word);
         all |= mine ? bits : 0;
         word += len + (word[len] != 0);

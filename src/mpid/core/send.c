@@ -256,9 +256,19 @@ static inline void send_poll(void)
         send_poll_now();
 }
 
+/* A send of the program is to wait for its receive (MPID_NEEDS_STRICT), or somebody is told of it. */
+static __attribute__((noinline, cold)) void begin_seen(struct MPIR_HANDLE *r)
+{
+    if (needs_some(MPID_NEEDS_STRICT) && r->comm != NULL &&
+        r->context_id == r->comm->context_id + MPID_CONTEXT_PT2PT)
+        r->state |= REQ_SYNC;
+    tell_begun(r);
+}
+
 static int send_start(struct MPIR_HANDLE *r)
 {
-    tell_begun(r);
+    if (needs_some(MPID_NEEDS_OBSERVERS | MPID_NEEDS_STRICT))
+        begin_seen(r);
     int err = begin(r, true);
     send_poll();
     if (unlikely(err != 0 && r->errval == 0))

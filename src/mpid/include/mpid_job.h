@@ -121,6 +121,10 @@ void MPID_Message(const char *text);
 /* The same for a report in which places of the program are written as MPID_PLACE: "file.c:12 (function)" where that can be found. */
 void MPID_Message_places(const char *text);
 #define MPID_PLACE "\1%llx\2" /* an unsigned long long: an address, as MPID_Caller tells it */
+/* A fault of the program (util/faults.h), shown in the same way; its number is this process's name for it.  Later: how often it was met. */
+struct ku_fault;
+void MPID_Message_fault(const struct ku_fault *fault);
+void MPID_Fault_times(uint32_t number, int64_t times);
 /* Where the program has called this library: the address to which the procedure returns; 0: not known. */
 uint64_t MPID_Caller(void);
 /* And which procedure of MPI, if its symbol tells; else *procedure_name stays. */

@@ -19,7 +19,9 @@ enum MPID_NEEDS {
         8, /* the layer above looks at the memory of each buffer; what comes here is the host's */
     MPID_NEEDS_CALLS =
         16, /* somebody looks at each call of the layer above, which goes no shorter way then */
-    MPID_NEEDS_LISTENED = 32 /* listeners are told of calls, or of waits */
+    MPID_NEEDS_LISTENED = 32, /* listeners are told of calls, or of waits */
+    MPID_NEEDS_STRICT =
+        64 /* standard sends of point-to-point messages wait for their receives, as synchronous ones */
 };
 void MPID_Need(uint32_t bits, bool on);
 uint32_t MPID_Needs(void);

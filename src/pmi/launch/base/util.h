@@ -11,6 +11,7 @@ enum {
     EXIT_NOT_FINALIZED = 123, /* a rank exited with 0 between MPI_Init and MPI_Finalize */
     EXIT_TIMEOUT = 124,
     EXIT_MPIEXEC = 125,   /* mpiexec itself failed, or its command line is wrong */
+    EXIT_FAULTS = 125,    /* -check has found errors in a program that ended with 0 */
     EXIT_NOT_EXEC = 126,  /* the program was found but cannot be executed */
     EXIT_NOT_FOUND = 127, /* there is no such program */
 };

@@ -594,6 +594,7 @@ static void complete(struct parse *p)
     params_hosts(p);
     if (p->nhosts == 0 && l->nodes <= 1 && !p->rankfile)
         allocation_hosts(p);
+    options_check(p);
     if (p->not_here && !p->stop)
         place_not_here(p);
     for (int i = 0; i < l->napps; i++) {

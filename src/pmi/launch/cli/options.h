@@ -115,6 +115,14 @@ void do_rankfile(struct parse *p, char **v);
 /* The number of ranks that ppr:N:level makes; 0: nothing of the kind was said. */
 int options_ppr(struct parse *p);
 
+/* options_check.c */
+void do_check(struct parse *p, char **v);
+void do_check_keep_exit(struct parse *p, char **v);
+void do_check_output(struct parse *p, char **v);
+void do_check_suppress(struct parse *p, char **v);
+/* All options are read: what the ranks find of these in their environment. */
+void options_check(struct parse *p);
+
 /* options_env.c: the ranks' environment. */
 void env_for_all(struct parse *p, char *edit); /* NAME=VALUE, kept */
 void do_env(struct parse *p, char **v);
@@ -126,7 +134,6 @@ void do_x(struct parse *p, char **v);
 void do_unset(struct parse *p, char **v);
 void do_coll_tuning(struct parse *p, char **v);
 void do_profile(struct parse *p, char **v);
-void do_check(struct parse *p, char **v);
 void do_listen(struct parse *p, char **v);
 void do_prepend(struct parse *p, char **v);
 void do_append(struct parse *p, char **v);

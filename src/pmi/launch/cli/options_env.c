@@ -289,14 +289,6 @@ void do_profile(struct parse *p, char **v)
     free(name);
 }
 
-void do_check(struct parse *p, char **v)
-{
-    static char sets[][20] = { "KEEL_CHECK=1", "KEEL_LEAKS=1", "KEEL_CHECK_RMA=1" };
-    (void)v;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        edit_env(&p->all, sets[i]);
-}
-
 void do_listen(struct parse *p, char **v)
 {
     const char *old = value_now(p, "KEEL_LISTENERS");

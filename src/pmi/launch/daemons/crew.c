@@ -139,8 +139,9 @@ static void on_places(const struct pmi_record *r, const char *bytes)
         } else {
             char *end;
             uint64_t address = strtoull(bytes + i + 1, &end, 16);
-            char *where = hang_where(pid > 0 ? pid : rank->pid, address);
-            fputs(where ? where : "a place that is not known", out);
+            bool full = bytes[i + 1] == '+';
+            char *where = hang_where(pid > 0 ? pid : rank->pid, address, full);
+            fputs(where ? where : full ? "" : "a place that is not known", out);
             free(where);
             i = (size_t)(end - bytes);
         }
@@ -164,7 +165,7 @@ static void on_record(const struct pmi_record *r, const char *bytes)
         spawned_free((pid_t)r->value);
     else if (r->kind == PMI_TRACE)
         on_trace(r, bytes);
-    else if (r->kind == PMI_MESSAGE && r->value == 1)
+    else if (r->kind == PMI_MESSAGE && (r->value == PMI_PLACES || r->value == PMI_FAULT))
         on_places(r, bytes);
     else if (last && rank->trace && rank->trace_signal == 0)
         on_last_words(r, bytes);

@@ -35,6 +35,7 @@
 #include "feed.h"
 #include "fleet.h"
 #include "pmi/launch/hang/hang.h"
+#include "pmi/launch/output/found.h"
 #include "pmi/launch/job/spawned.h"
 #include "pmi/launch/job/launch.h"
 #include "pmi/launch/output/output.h"
@@ -188,6 +189,7 @@ static void end_at_once(void)
 static _Noreturn void front_is_gone(void)
 {
     tree_end();
+    found_write(crew.launch, EXIT_MPIEXEC);
     _exit(EXIT_MPIEXEC);
 }
 
@@ -279,12 +281,16 @@ static void on_parcel(int to, const void *bytes, size_t len)
 
 static void on_record(const struct pmi_record *r, const char *text)
 {
-    if (node.phase >= TERM)
+    if (r->kind == PMI_MESSAGE && r->value == PMI_TIMES)
+        found_times((int)r->rank, text, r->len);
+    else if (node.phase >= TERM)
         return;
-    if (r->kind == PMI_ABORT)
+    else if (r->kind == PMI_ABORT)
         on_abort((int)r->rank, r->value, r->len ? text : NULL, r->len);
     else if (r->kind == PMI_ABORT_SOME)
         on_abort_some(r, text);
+    else if (r->kind == PMI_MESSAGE && r->value == PMI_FAULT)
+        found_take((int)r->rank, text, r->len);
     else if (r->kind == PMI_MESSAGE)
         report_text((int)r->rank, text, r->len, false);
     else if (r->kind == PMI_ASK)
@@ -680,6 +686,8 @@ static void finish(void)
         say("some processes of the job do not end even by SIGKILL");
     output_close();
     report_flush();
+    if (found_end())
+        set_code(EXIT_FAULTS);
     if (crew.launch->print_codes)
         print_codes();
     for (double since = now(); !output_done() && !give_up(since);)
@@ -688,6 +696,8 @@ static void finish(void)
         say("passing on the ranks' output failed: %s", strerror(output_failed()));
         set_code(EXIT_MPIEXEC);
     }
+    if (!found_write(crew.launch, node.code < 0 ? 0 : node.code))
+        set_code(EXIT_MPIEXEC);
     struct front_message m = { .word = WORD_DONE,
                                .value = node.code < 0 ? 0 : node.code,
                                .all_zero = node.begun && node.all_zero };
@@ -756,6 +766,9 @@ int node_main(struct launch *l, int front)
         node.mirror = xalloc((size_t)l->size, sizeof *node.mirror);
     output_init(l);
     report_init(l);
+    found_init(l);
+    if (!found_write(l, -1))
+        return EXIT_MPIEXEC;
     hang_init(l, crew.segments, look_at_rank);
     if (l->remote)
         hang_init_far(remote_ask, remote_hear);

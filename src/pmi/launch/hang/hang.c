@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "pmi/launch/job/launch.h"
+#include "pmi/launch/output/found.h"
 #include "pmi/launch/output/output.h"
 #include "util/clock.h"
 #include "util/wait.h"
@@ -440,6 +441,14 @@ static void tell_deadlock(bool ends, bool family)
                                                  : "; ending the job (no terminal; --no-kill keeps it)");
     tell(why, family);
     free(why);
+    for (int i = 0; i < hang.launch->size; i++) {
+        const struct hang_rank *r = &hang.ranks[i];
+        char *place = r->where ? xformat("%.*s", (int)strcspn(r->where, "\n"), r->where) : NULL;
+        if (in_mpi(r) && r->answered)
+            found_own(KU_FAULT_DEADLOCK, i, r->call->call, place ? place : "",
+                      r->waits_for ? r->waits_for : "it waits, and nothing can go on");
+        free(place);
+    }
 }
 
 /* Can nothing go on?  *family: neither here nor in jobs that these ranks are connected to. */

@@ -92,8 +92,8 @@ bool hang_family_rests(const struct hang_rank *ranks, int n, uint64_t looked);
 int hang_family_ask(int question);
 
 /* hang_where.c: where an address of a process lies: "file.c:12 (function)", "function+0x1c in program" or "program+0x12"; NULL:
- * unknown.  To be freed. */
-char *hang_where(pid_t pid, uint64_t address);
+ * unknown.  folder: with that of the source file.  To be freed. */
+char *hang_where(pid_t pid, uint64_t address, bool folder);
 /* The places of a rank's calls, a line each: of the first thread, and of the others; empty where it is not known.  To be freed. */
 char *hang_places(pid_t pid, const struct ku_seg_call *call);
 

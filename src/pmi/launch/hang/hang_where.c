@@ -15,13 +15,14 @@
 #include "hang.h"
 #include "pmi/launch/job/launch.h"
 #include "pmi/pmi.h"
+#include "util/faults.h"
 
 /* What has been looked up: ranks of one program ask for the same places. */
 struct place {
     struct place *next;
     char *file;
     uint64_t offset;
-    char *text;
+    char *text; /* with the source file's folder */
 };
 static struct place *places;
 
@@ -104,12 +105,12 @@ static char *describe(Dwfl *dwfl, uint64_t address)
     if (line)
         source = dw.lineinfo(line, NULL, &number, NULL, NULL, NULL);
     if (source && name) {
-        char *function = demangle(name), *text = xformat("%s:%d (%s)", base(source), number, function);
+        char *function = demangle(name), *text = xformat("%s:%d (%s)", source, number, function);
         free(function);
         return text;
     }
     if (source)
-        return xformat("%s:%d", base(source), number);
+        return xformat("%s:%d", source, number);
     return NULL;
 }
 
@@ -224,7 +225,7 @@ static char *by_libdw(pid_t pid, uint64_t address)
 }
 #endif
 
-char *hang_where(pid_t pid, uint64_t address)
+char *hang_where(pid_t pid, uint64_t address, bool folder)
 {
     char file[4096];
     uint64_t offset;
@@ -233,7 +234,7 @@ char *hang_where(pid_t pid, uint64_t address)
         return NULL;
     for (struct place *p = places; p; p = p->next)
         if (p->offset == offset && strcmp(p->file, file) == 0)
-            return xformat("%s", p->text);
+            return xformat("%s", folder ? p->text : ku_place_name(p->text));
     struct place *p = xalloc(1, sizeof *p);
     *p = (struct place){ places, xformat("%s", file), offset, by_libdw(pid, address) };
     char *symbol = p->text ? NULL : hang_symbol(file, offset);
@@ -243,14 +244,14 @@ char *hang_where(pid_t pid, uint64_t address)
         p->text = xformat("%s+0x%llx", base(file), (unsigned long long)offset);
     free(symbol);
     places = p;
-    return xformat("%s", p->text);
+    return xformat("%s", folder ? p->text : ku_place_name(p->text));
 }
 
 char *hang_places(pid_t pid, const struct ku_seg_call *call)
 {
-    char *text = call->caller ? hang_where(pid, call->caller) : NULL;
+    char *text = call->caller ? hang_where(pid, call->caller, false) : NULL;
     for (int i = 0; i < call->nthreads && i < KU_CALL_THREADS; i++) {
-        char *where = call->thread[i].caller ? hang_where(pid, call->thread[i].caller) : NULL;
+        char *where = call->thread[i].caller ? hang_where(pid, call->thread[i].caller, false) : NULL;
         char *both = xformat("%s\n%s", text ? text : "", where ? where : "");
         free(text);
         free(where);

@@ -66,7 +66,7 @@ static int read_frames(pid_t pid, const struct pmi_trace *t, struct frame *f)
     uint64_t address[FRAMES];
     int n = hang_frames(pid, t, address, FRAMES), got = 0;
     for (int i = 0; i < n; i++) {
-        struct frame one = { .where = hang_where(pid, address[i] + (i == 0)),
+        struct frame one = { .where = hang_where(pid, address[i] + (i == 0), false),
                              .module = hang_module(pid, address[i] - (i > 0)) };
         if (!one.where || !one.module) {
             free(one.where);

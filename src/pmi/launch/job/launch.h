@@ -87,7 +87,12 @@ struct launch {
         SERVE_PMIX_NO,
         SERVE_PMIX,
         SERVE_PMIX_TOOLS
-    } pmix;       /* likewise PMIx; and so are tools */
+    } pmix; /* likewise PMIx; and so are tools */
+    struct check {
+        const char *words;   /* as of KEEL_CHECK; NULL: the ranks' environment says it */
+        const char **output; /* files for what is found */
+        int noutputs;
+    } check;      /* -check */
     bool spawned; /* by a rank of another job, which has told how hosts are reached (allocation.c) */
     int elder;    /* a descriptor: ranks are served PMIx there (elder.h); 0: none */
     enum stop {

@@ -104,6 +104,17 @@ void report_text(int rank, const char *text, size_t len, bool after)
     wait_for_more();
 }
 
+bool report_more(int rank, const char *text, size_t len)
+{
+    struct entry *e = entries;
+    while (e < entries + nentries && !same_text(e, text, len))
+        e++;
+    if (e == entries + nentries)
+        return false;
+    add_rank(e, rank, 0, false);
+    return true;
+}
+
 /* What is known besides, but for the first of several lines: addresses differ from rank to rank. */
 static const char *common_words(const char *why)
 {
@@ -214,14 +225,13 @@ void report_forget(int sig)
     nentries = kept;
 }
 
-/* "rank 3" or "ranks 0-2, 5". */
-static char *rank_list(const struct entry *e)
+char *rank_words(const unsigned char *bits, int n, int of)
 {
-    char *list = xformat(e->n > 1 ? "ranks " : "rank ");
+    char *list = xformat(n > 1 ? "ranks " : "rank ");
     const char *comma = "";
-    for (int i = 0; i < nranks; i++) {
+    for (int i = 0; i < of; i++) {
         int last = i;
-        while (last < nranks && e->ranks[last / 8] & 1 << last % 8)
+        while (last < of && bits[last / 8] & 1 << last % 8)
             last++;
         if (last-- == i)
             continue;
@@ -233,6 +243,11 @@ static char *rank_list(const struct entry *e)
         i = last;
     }
     return list;
+}
+
+static char *rank_list(const struct entry *e)
+{
+    return rank_words(e->ranks, e->n, nranks);
 }
 
 static char *signal_text(const struct entry *e)

@@ -20,6 +20,10 @@ void report_init(const struct launch *l);
  *
  * A rank's message (PMI_MESSAGE, PMI_ABORT). */
 void report_text(int rank, const char *text, size_t len, bool after);
+/* The rank says what others have said and what has not been shown yet; false: none has. */
+bool report_more(int rank, const char *text, size_t len);
+/* "rank 3" or "ranks 0-2, 5", of a set of `n` of `of` ranks, a bit each.  To be freed. */
+char *rank_words(const unsigned char *bits, int n, int of);
 
 /* A rank ended badly by itself. */
 struct failure_facts {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* checks.c: which checks there are (checks.h).  A check looks whether any of its kinds is wanted. */
+#include "config.h"
+#include "checks.h"
+#include "buffers.h"
+#include "mpid.h"
+#include "tell.h"
+
+void MPIR_Check_begin(void)
+{
+    MPIR_Check_tell_begin();
+    if (MPIR_Check_strict())
+        MPID_Need(MPID_NEEDS_STRICT, true);
+    MPIR_Buffers_begin();
+}
+
+void MPIR_Check_end(void)
+{
+    MPIR_Buffers_end();
+    MPID_Need(MPID_NEEDS_STRICT, false);
+    MPIR_Check_tell_end();
+}
