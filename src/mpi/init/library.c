@@ -26,6 +26,7 @@
 #include "leaks.h"
 #include "partitioned.h"
 #include "profile.h"
+#include "timeline.h"
 #include "request.h"
 #include "stage.h"
 #include "type.h"
@@ -106,6 +107,15 @@ static struct ku_knob knob_rows[] = {
       .help =
           "the file to which MPI_Finalize writes how often each procedure was called, how long that took, "
           "and how much of it was waiting; -: stderr" },
+    { .name = "TRACE",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help = "the file to which each rank appends what it does when: calls, waiting, messages, for viewers of "
+              "Perfetto's format (mpiexec -trace empties it first)" },
+    { .name = "TRACE_RANKS",
+      .type = KU_KNOB_STR,
+      .unit = "",
+      .help = "the ranks of which TRACE tells, as 0,4-7; unset: all" },
     { .name = "STREAM_BUFFERING",
       .type = KU_KNOB_INT,
       .max = 2,
@@ -231,6 +241,7 @@ KU_NEEDS(lock) static int begin(int *argc, char ***argv)
     MPIR_Leaks_begin();
     MPIR_Memory_begin();
     MPIR_Profile_begin();
+    MPIR_Timeline_begin();
     set_buffering();
     library.adi = UP;
     return 0;
@@ -301,6 +312,7 @@ KU_NEEDS(lock) static void undo(void)
     MPIR_Check_end();
     MPIR_Memory_end();
     MPIR_Profile_end();
+    MPIR_Timeline_end();
     MPIR_Coll_stop();
     MPIR_Datatype_fini_predefined();
     library.adi = DOWN;

@@ -134,6 +134,8 @@ void do_x(struct parse *p, char **v);
 void do_unset(struct parse *p, char **v);
 void do_coll_tuning(struct parse *p, char **v);
 void do_profile(struct parse *p, char **v);
+void do_trace(struct parse *p, char **v);
+void do_trace_ranks(struct parse *p, char **v);
 void do_listen(struct parse *p, char **v);
 void do_prepend(struct parse *p, char **v);
 void do_append(struct parse *p, char **v);

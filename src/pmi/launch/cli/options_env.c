@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -287,6 +288,43 @@ void do_profile(struct parse *p, char **v)
     char *name = v[0] && *v[0] && strcmp(v[0], "-") != 0 ? absolute(v[0]) : xformat("-");
     edit_env(&p->all, xformat("KEEL_PROFILE=%s", name));
     free(name);
+}
+
+/* The ranks append to it, so what is there from before goes now. */
+void do_trace(struct parse *p, char **v)
+{
+    char *name = absolute(v[0]);
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        refuse(p, "%s: %s cannot be written: %s", p->name, name, strerror(errno));
+    else
+        close(fd);
+    edit_env(&p->all, xformat("KEEL_TRACE=%s", name));
+    free(name);
+}
+
+/* "0,4-7": is it that? */
+static bool is_rank_list(const char *at)
+{
+    for (;;) {
+        char *end;
+        long first = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : -1, last = first;
+        if (first >= 0 && *end == '-')
+            last = end[1] >= '0' && end[1] <= '9' ? strtol(end + 1, &end, 10) : -1;
+        if (first < 0 || last < first || (*end && *end != ','))
+            return false;
+        if (!*end)
+            return true;
+        at = end + 1;
+    }
+}
+
+void do_trace_ranks(struct parse *p, char **v)
+{
+    if (!is_rank_list(v[0]))
+        refuse(p, "%s: \"%s\" is no list of ranks; expected numbers and ranges, as 0,4-7", p->name, v[0]);
+    else
+        edit_env(&p->all, xformat("KEEL_TRACE_RANKS=%s", v[0]));
 }
 
 void do_listen(struct parse *p, char **v)
