@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What listeners cost: mpi_bench with nobody listening, with a listener that counts calls, with one that counts all there is to hear,
-and with mpiexec -profile.
+and with mpiexec -profile and -trace.
 
   tests/perf/listening.py [--rounds N] [--sizes BYTES,...] [TEST ...]       in turns; medians, and ratios to nobody
 """
@@ -72,7 +72,7 @@ def main():
             subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wno-unused-function", "-fPIC", "-shared", f"-I{prefix}/include", *flags, "-o", f"{folder}/{name}.so", source],
                            check=True)
         ways = {"nobody": {}, "calls": {"KEEL_LISTENERS": f"{folder}/calls.so"}, "all": {"KEEL_LISTENERS": f"{folder}/all.so"},
-                "profile": {"KEEL_PROFILE": f"{folder}/page"}}
+                "profile": {"KEEL_PROFILE": f"{folder}/page"}, "trace": {"KEEL_TRACE": f"{folder}/trace"}}
         found = {}
         for _ in range(args.rounds):
             for way, env in ways.items():

@@ -46,7 +46,14 @@ enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2, C
 enum { OWN_CLOCK = 64 /* numbers from here are the sequence's own */, BOOT_CLOCK = 6 };
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
-enum { EVENT_NOTE = 4, EVENT_TYPE = 9, EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_FLOW = 47, EVENT_FLOW_ENDS = 48 };
+enum {
+    EVENT_NOTE = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME = 10,
+    EVENT_TRACK = 11,
+    EVENT_FLOW = 47,
+    EVENT_FLOW_ENDS = 48
+};
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 enum { INTERNED_EVENT = 2, INTERNED_NOTE = 3, INTERNED_ID = 1, INTERNED_TEXT = 2 };
 enum { NOTE_NAME = 1, NOTE_INT = 4 };
@@ -196,7 +203,8 @@ static void tell_process(void)
     char host[65] = "", name[100];
     gethostname(host, sizeof host - 1);
     snprintf(name, sizeof name, "rank %d on %s", (int)MPID_MyWorldRank, host);
-    put_number(&process, PROCESS_PID, (uint64_t)MPID_MyWorldRank + 1); /* of processes of a host two may be equal */
+    put_number(&process, PROCESS_PID,
+               (uint64_t)MPID_MyWorldRank + 1); /* of processes of a host two may be equal */
     put_text(&process, PROCESS_NAME, name);
     put_number(&track, TRACK_UUID, uuid(0));
     put_part(&track, TRACK_PROCESS, &process);
@@ -326,7 +334,8 @@ struct kind {
 };
 static struct counted {
     struct kind kind;
-    uint64_t n; /* 0: not used */
+    uint64_t n
+        [2]; /* that were sent, and that have met their receives: of a process to itself both; 0, 0: not used */
 } * counted;
 static uint32_t ncounted, room;
 
@@ -342,10 +351,15 @@ static uint64_t digest_of(const struct kind *k, uint64_t n)
     return sum ? sum : 1;
 }
 
+static bool is_used(const struct counted *c)
+{
+    return c->n[0] + c->n[1] > 0;
+}
+
 static struct counted *counted_at(struct counted *table, uint32_t size, const struct kind *k)
 {
     uint32_t i = (uint32_t)digest_of(k, 0) & (size - 1);
-    while (table[i].n > 0 && memcmp(&table[i].kind, k, sizeof *k) != 0)
+    while (is_used(&table[i]) && memcmp(&table[i].kind, k, sizeof *k) != 0)
         i = (i + 1) & (size - 1);
     return &table[i];
 }
@@ -357,7 +371,7 @@ static bool grow_counted(void)
     if (!more)
         return false;
     for (uint32_t i = 0; i < room; i++)
-        if (counted[i].n > 0)
+        if (is_used(&counted[i]))
             *counted_at(more, size, &counted[i].kind) = counted[i];
     free(counted);
     counted = more;
@@ -366,25 +380,26 @@ static bool grow_counted(void)
 }
 
 /* The number of the next message of this kind; 0: there is no memory to count it, and it gets no arrow. */
-static uint64_t next_of(const struct kind *k)
+static uint64_t next_of(const struct kind *k, bool met)
 {
     if (2 * ncounted >= room && !grow_counted())
         return 0;
     struct counted *c = counted_at(counted, room, k);
-    ncounted += c->n == 0;
+    ncounted += !is_used(c);
     c->kind = *k;
-    return digest_of(k, ++c->n);
+    return digest_of(k, ++c->n[met]);
 }
 
 static void tell_message(enum event_name name, int field, const struct kind *k, int32_t peer, int64_t bytes)
 {
-    uint64_t flow = next_of(k);
-    tell_event(&(struct event){ .type = INSTANT,
-                                .name = name,
-                                .flow = flow,
-                                .flow_field = flow ? field : 0,
-                                .nnotes = 3,
-                                .note = { { NOTE_PEER, peer }, { NOTE_TAG, k->tag }, { NOTE_BYTES, bytes } } });
+    uint64_t flow = next_of(k, name == NAME_MET);
+    tell_event(
+        &(struct event){ .type = INSTANT,
+                         .name = name,
+                         .flow = flow,
+                         .flow_field = flow ? field : 0,
+                         .nnotes = 3,
+                         .note = { { NOTE_PEER, peer }, { NOTE_TAG, k->tag }, { NOTE_BYTES, bytes } } });
 }
 
 static void timeline_sends(void *self, const struct MPID_Transfer *t)
@@ -441,7 +456,8 @@ static void timeline_open(const char *file)
     char text[400];
     line.fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (line.fd < 0) {
-        snprintf(text, sizeof text, "warning: the trace cannot be written to %.200s: %s", file, strerror(errno));
+        snprintf(text, sizeof text, "warning: the trace cannot be written to %.200s: %s", file,
+                 strerror(errno));
         MPID_Message(text);
         return;
     }
