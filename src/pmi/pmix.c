@@ -104,7 +104,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Are there as many numbers as nodes?  Slurm 24.11 with PMIx 5 tells 0 of each rank, on whatever node it is.  True without memory, too. */
+/* Are there as many numbers as nodes?  Slurm 24.11 with PMIx 5 tells a rank its own node's number for that of each rank
+ * (findings/slurm-pmix-node-of-others.sh).  True without memory, too. */
 static bool are_all(const struct pmi_facts *f)
 {
     int32_t nodes = pmix_number_of(PMIX_RANK_WILDCARD, PMIX_NUM_NODES, -1), n = 1;
