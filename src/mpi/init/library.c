@@ -110,8 +110,9 @@ static struct ku_knob knob_rows[] = {
     { .name = "TRACE",
       .type = KU_KNOB_STR,
       .unit = "",
-      .help = "the file to which each rank appends what it does when: calls, waiting, messages, for viewers of "
-              "Perfetto's format (mpiexec -trace empties it first)" },
+      .help =
+          "the file to which each rank appends what it does when: calls, waiting, messages, for viewers of "
+          "Perfetto's format (mpiexec -trace empties it first)" },
     { .name = "TRACE_RANKS",
       .type = KU_KNOB_STR,
       .unit = "",
