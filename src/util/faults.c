@@ -16,39 +16,39 @@ const char *const ku_severity_names[KU_SEVERITIES] = { "note", "warning", "error
 
 /* ---- which are wanted ---- */
 
-static bool is(const char *word, size_t len, const char *name)
+static bool fault_is(const char *word, size_t len, const char *name)
 {
     return strlen(name) == len && memcmp(word, name, len) == 0;
 }
 
 /* False: no kind and no severity is called so. */
-static bool set(struct ku_fault_choice *choice, const char *word, size_t len, bool on)
+static bool fault_set(struct ku_fault_choice *choice, const char *word, size_t len, bool on)
 {
     bool any = false;
     for (int k = 0; k < KU_FAULT_KINDS; k++)
-        if (is(word, len, ku_fault_rows[k].name) ||
-            is(word, len, ku_severity_names[ku_fault_rows[k].severity])) {
+        if (fault_is(word, len, ku_fault_rows[k].name) ||
+            fault_is(word, len, ku_severity_names[ku_fault_rows[k].severity])) {
             choice->kind[k] = on;
             any = true;
         }
     return any;
 }
 
-static void set_all(struct ku_fault_choice *choice, bool on)
+static void fault_set_all(struct ku_fault_choice *choice, bool on)
 {
     for (int k = 0; k < KU_FAULT_KINDS; k++)
         choice->kind[k] = on;
 }
 
 /* Words that choose no kind; false: it is another. */
-static bool set_other(struct ku_fault_choice *choice, const char *word, size_t len)
+static bool fault_set_other(struct ku_fault_choice *choice, const char *word, size_t len)
 {
-    if (is(word, len, "strict"))
+    if (fault_is(word, len, "strict"))
         choice->strict = true;
-    else if (is(word, len, "keep-exit"))
+    else if (fault_is(word, len, "keep-exit"))
         choice->keep_exit = true;
     else
-        return is(word, len, "1");
+        return fault_is(word, len, "1");
     return true;
 }
 
@@ -59,12 +59,12 @@ const char *ku_fault_choose(const char *list, struct ku_fault_choice *choice, si
     if (strcmp(list, "0") == 0)
         return NULL;
     for (const char *w = list; *w; w += strcspn(w, ","), w += *w == ',')
-        adds = adds || (*w != '-' && !set_other(choice, w, strcspn(w, ",")));
-    set_all(choice, !adds);
+        adds = adds || (*w != '-' && !fault_set_other(choice, w, strcspn(w, ",")));
+    fault_set_all(choice, !adds);
     for (const char *w = list; *w; w += *len, w += *w == ',') {
         bool out = *w == '-';
         *len = strcspn(w, ",");
-        if (!set_other(choice, w, *len) && !set(choice, w + out, *len - out, !out))
+        if (!fault_set_other(choice, w, *len) && !fault_set(choice, w + out, *len - out, !out))
             return w;
     }
     return NULL;
@@ -72,7 +72,7 @@ const char *ku_fault_choose(const char *list, struct ku_fault_choice *choice, si
 
 /* ---- on its way ---- */
 
-static void put_place(FILE *out, uint64_t address)
+static void fault_put_place(FILE *out, uint64_t address)
 {
     if (address)
         fprintf(out, "\1+%llx\2", (unsigned long long)address);
@@ -83,8 +83,8 @@ void ku_fault_put(FILE *out, const struct ku_fault *f)
 {
     fprintf(out, "%s" FIELD_END "%u" FIELD_END "%d" FIELD_END "%s" FIELD_END "%s" FIELD_END,
             ku_fault_rows[f->kind].name, f->number, f->said, f->call, f->argument ? f->argument : "");
-    put_place(out, f->here);
-    put_place(out, f->there);
+    fault_put_place(out, f->here);
+    fault_put_place(out, f->there);
     fputs(f->text, out);
 }
 
@@ -116,7 +116,7 @@ bool ku_fault_take(char *bytes, struct ku_fault_words *f)
 /* ---- in words ---- */
 
 /* ":12" followed by " (function)" or by nothing; NULL: it is of another kind. */
-static const char *line_of(const char *text)
+static const char *fault_line_of(const char *text)
 {
     for (const char *p = text; (p = strchr(p, ':')); p++) {
         size_t digits = strspn(p + 1, "0123456789");
@@ -129,7 +129,8 @@ static const char *line_of(const char *text)
 struct ku_place ku_place_of(const char *text)
 {
     struct ku_place p = { .path = text, .function = "" };
-    const char *line = line_of(text), *plus = strstr(text, "+0x"), *in = plus ? strstr(plus, " in ") : NULL;
+    const char *line = fault_line_of(text), *plus = strstr(text, "+0x"),
+               *in = plus ? strstr(plus, " in ") : NULL;
     if (line) {
         const char *open = strstr(line, " (");
         p.path_len = (int)(line - text);
@@ -149,7 +150,7 @@ struct ku_place ku_place_of(const char *text)
 
 const char *ku_place_name(const char *place)
 {
-    const char *line = line_of(place), *end = line ? line : place, *name = place;
+    const char *line = fault_line_of(place), *end = line ? line : place, *name = place;
     for (const char *p = place; p < end; p++)
         if (*p == '/')
             name = p + 1;

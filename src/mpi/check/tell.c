@@ -43,7 +43,7 @@ static void tell_times(struct fault *f)
 }
 
 /* The fault, counted; NULL: it was told before, or there are too many. */
-static struct fault *meet(enum ku_fault_kind kind, const char *call, uint64_t here, uint64_t there)
+static struct fault *tell_meet(enum ku_fault_kind kind, const char *call, uint64_t here, uint64_t there)
 {
     struct fault *f = faults;
     while (f < faults + nfaults &&
@@ -60,13 +60,13 @@ static struct fault *meet(enum ku_fault_kind kind, const char *call, uint64_t he
     return faults[nfaults].call ? &faults[nfaults++] : NULL;
 }
 
-static void tell(const struct ku_fault *f)
+static void tell_fault(const struct ku_fault *f)
 {
     struct ku_fault told = *f;
     if (!choice.kind[f->kind])
         return;
     ku_lock(&lock);
-    const struct fault *met = meet(f->kind, f->call, f->here, f->there);
+    const struct fault *met = tell_meet(f->kind, f->call, f->here, f->there);
     if (met) {
         told.number = met->number;
         MPID_Message_fault(&told);
@@ -86,7 +86,7 @@ void MPIR_Check_tell(enum ku_fault_kind kind, const char *call, const char *argu
     va_end(ap);
     if (n < 0)
         return;
-    tell(&(struct ku_fault){
+    tell_fault(&(struct ku_fault){
         .kind = kind, .call = call, .argument = argument, .here = here, .there = there, .text = text });
     free(text);
 }
@@ -94,7 +94,7 @@ void MPIR_Check_tell(enum ku_fault_kind kind, const char *call, const char *argu
 void MPIR_Check_note_fatal(enum ku_fault_kind kind, const char *call, const char *argument, uint64_t here,
                            const char *text)
 {
-    tell(&(struct ku_fault){
+    tell_fault(&(struct ku_fault){
         .kind = kind, .call = call, .argument = argument, .here = here, .said = true, .text = text });
 }
 

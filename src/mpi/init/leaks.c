@@ -44,7 +44,7 @@ static struct notes {
     uint32_t room;
 } notes[MPIR_KIND_COUNT];
 
-static void made(void *self, const struct MPID_Object *object)
+static void leaks_made(void *self, const struct MPID_Object *object)
 {
     (void)self;
     const struct keel_object *o = MPIR_Object_of((enum MPIR_KIND)object->kind, object->handle);
@@ -66,7 +66,7 @@ static void made(void *self, const struct MPID_Object *object)
 
 static const struct MPID_Listener listener = { .version = MPID_LISTEN_VERSION,
                                                .size = sizeof listener,
-                                               .object_made = made };
+                                               .object_made = leaks_made };
 
 static const struct note *note_of(const struct keel_object *o)
 {
@@ -77,8 +77,8 @@ static const struct note *note_of(const struct keel_object *o)
 }
 
 /* One more, in these words; NULL: it is no object. */
-__attribute__((format(printf, 3, 4))) static void add(struct list *l, const struct keel_object *o,
-                                                      const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void leaks_add(struct list *l, const struct keel_object *o,
+                                                            const char *fmt, ...)
 {
     char words[MPI_MAX_OBJECT_NAME + 64];
     const struct note *n = o ? note_of(o) : NULL;
@@ -106,9 +106,9 @@ static void add_comm(void *obj, void *list)
     if (c->no_handle || c->adi.obj.flags & KEEL_OBJ_PENDING)
         return;
     if (c->name[0])
-        add(list, &c->adi.obj, "%s", c->name);
+        leaks_add(list, &c->adi.obj, "%s", c->name);
     else
-        add(list, &c->adi.obj, "one of %d ranks without a name", c->adi.size);
+        leaks_add(list, &c->adi.obj, "one of %d ranks without a name", c->adi.size);
 }
 
 static void count_parts(void *obj, void *list)
@@ -127,9 +127,9 @@ static void add_type(void *obj, void *list)
     if (t->adi.obj.flags & KEEL_OBJ_PREDEFINED || (uint32_t)t->adi.obj.refs <= l->held[t->adi.obj.index])
         return;
     if (t->name) /* predefined ones are not here */
-        add(l, &t->adi.obj, "%s", t->name);
+        leaks_add(l, &t->adi.obj, "%s", t->name);
     else
-        add(l, &t->adi.obj, "one of %lld bytes without a name", (long long)t->adi.size);
+        leaks_add(l, &t->adi.obj, "one of %lld bytes without a name", (long long)t->adi.size);
 }
 
 static const char *kind_of(const MPIR_Request *r)
@@ -157,32 +157,35 @@ static const char *kind_of(const MPIR_Request *r)
 static void add_request(void *obj, void *list)
 {
     const MPIR_Request *r = obj;
+    struct list *l = list;
+    l->fault = r->obj.flags & MPIR_REQUEST_INACTIVE ? KU_FAULT_LEAK_PERSISTENT : KU_FAULT_LEAK_REQUEST;
     if (!(r->obj.flags & KEEL_OBJ_PREDEFINED)) /* or in reserve */
-        add(list, &r->obj, "%s%s", r->obj.flags & MPIR_REQUEST_PERSISTENT ? "persistent " : "", kind_of(r));
+        leaks_add(l, &r->obj, "%s%s", r->obj.flags & MPIR_REQUEST_PERSISTENT ? "persistent " : "",
+                  kind_of(r));
 }
 
 static void add_win(void *obj, void *list)
 {
     const MPIR_Win *w = obj;
     if (w->name[0])
-        add(list, &w->obj, "%s", w->name);
+        leaks_add(list, &w->obj, "%s", w->name);
     else
-        add(list, &w->obj, "one of %lld bytes without a name", (long long)w->size);
+        leaks_add(list, &w->obj, "one of %lld bytes without a name", (long long)w->size);
 }
 
 /* Objects of other kinds, of which those with a note are the program's. */
 static void add_other(void *obj, void *list)
 {
     if (note_of(obj))
-        add(list, obj, "one");
+        leaks_add(list, obj, "one");
 }
 
 static void add_message(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag, int64_t bytes,
                         void *list)
 {
     const char *name = comm ? ((const MPIR_Comm *)comm)->name : "";
-    add(list, NULL, "%lld bytes with tag %d from rank %d%s%s", (long long)bytes, tag, source,
-        name[0] ? " on " : "", name);
+    leaks_add(list, NULL, "%lld bytes with tag %d from rank %d%s%s", (long long)bytes, tag, source,
+              name[0] ? " on " : "", name);
 }
 
 static void fill_comms(struct list *l)
@@ -223,7 +226,7 @@ static void fill_messages(struct list *l)
     MPID_Unreceived(add_message, l);
 }
 
-static void tell(enum ku_fault_kind fault, const char *text, bool checked)
+static void leaks_tell(enum ku_fault_kind fault, const char *text, bool checked)
 {
     char *full = NULL;
     if (checked)
@@ -255,7 +258,7 @@ static const struct row {
 };
 
 /* All of a kind, in one message; those of checks each by itself, but for messages, which no call here has made. */
-static void show(const struct row *row, bool checked)
+static void leaks_show(const struct row *row, bool checked)
 {
     char *which = NULL, *text = NULL;
     size_t bytes;
@@ -271,18 +274,24 @@ static void show(const struct row *row, bool checked)
     if (l.out && l.n &&
         asprintf(&text, "the program leaves %lld %s: %s", (long long)l.n, l.n == 1 ? row->one : row->several,
                  which) >= 0) {
-        tell(row->fault, text, checked);
+        leaks_tell(row->fault, text, checked);
         free(text);
     }
     free(which);
 }
 
+static bool leaks_checked(const struct row *row)
+{
+    return MPIR_Check_wants(row->fault) ||
+           (row->fault == KU_FAULT_LEAK_REQUEST && MPIR_Check_wants(KU_FAULT_LEAK_PERSISTENT));
+}
+
 void MPIR_Leaks_show(void)
 {
     for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
-        bool checked = MPIR_Check_wants(row->fault);
+        bool checked = leaks_checked(row);
         if (wanted && (checked || ku_knob_int("LEAKS")))
-            show(row, checked);
+            leaks_show(row, checked);
     }
 }
 
@@ -290,7 +299,7 @@ void MPIR_Leaks_begin(void)
 {
     bool any = ku_knob_int("LEAKS") != 0;
     for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++)
-        any |= MPIR_Check_wants(row->fault);
+        any |= leaks_checked(row);
     wanted = any && MPID_Listener_add(&listener) == 0;
 }
 
