@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include "mock.h"
+#include "util/faults.h"
 
 enum { CTX = 4, BIG = 1 << 20 };
 
@@ -134,8 +135,8 @@ static int last_words_rank(int rank, void *arg)
     return 0;
 }
 
-/* Four ranks die one by one, in this order.  Rank 0 receives from any source as long as somebody is left, and is told by then
- * that nobody is.  In the next epoch they are as dead as in this one. */
+/* Four ranks die one by one, in this order.  Rank 0 receives from any source as long as somebody is left, and is
+ * told by then that nobody is.  In the next epoch they are as dead as in this one. */
 static int one_by_one_rank(int rank, void *arg)
 {
     static const int order[] = { 3, 1, 4, 2 };
@@ -180,7 +181,8 @@ static unsigned found_gone(const struct job *j, int rank)
     return atomic_load(&ku_segment_rank(s, local)->found_gone);
 }
 
-/* MPID_Message, MPID_Message_places with the place of MPID_Caller, MPID_Find_caller, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
+/* MPID_Message, MPID_Message_places with the place of MPID_Caller, MPID_Message_fault, MPID_Fault_times,
+ * MPID_Find_caller, MPID_Peer_failed, MPID_Trace_here and MPID_Abort reach the launcher. */
 static int abort_rank(int rank, void *arg)
 {
     char facility[] = "the test", why[] = "enough is enough";
@@ -197,6 +199,12 @@ static int abort_rank(int rank, void *arg)
         if (strtoull(place + strlen("it was at ") + 1, NULL, 16) == 0)
             return 8;
         MPID_Message_places(place);
+        MPID_Message_fault(&(struct ku_fault){ .kind = KU_FAULT_OVERLAP,
+                                               .number = 7,
+                                               .call = "MPI_Send",
+                                               .here = MPID_Caller(),
+                                               .text = "a buffer that is in use" });
+        MPID_Fault_times(7, 42);
         const char *procedure = NULL;
         if (MPID_Find_caller(&procedure) == 0)
             return 9;
@@ -214,6 +222,8 @@ static int abort_test(void)
     bad += j.result[1] != 5;
     bad += memmem(j.control, j.ncontrol, "a message for all to see", 24) == NULL;
     bad += memmem(j.control, j.ncontrol, "it was at \1", 11) == NULL;
+    bad += memmem(j.control, j.ncontrol, "a buffer that is in use", 23) == NULL;
+    bad += memmem(j.control, j.ncontrol, "7 42", 4) == NULL;
     bad += memmem(j.control, j.ncontrol, "the test: enough is enough", 26) == NULL;
     printf("%s: abort: exit code %d, %zu bytes to the launcher\n", bad ? "FAILED" : "ok", j.result[1],
            j.ncontrol);
