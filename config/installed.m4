@@ -25,15 +25,19 @@ KEEL_RELATIVE([KEEL_HOME_FROM_ALIASES], [$keel_home], [$keel_datadir/keel/pkgcon
 AC_DEFINE_UNQUOTED([KEEL_LIB_FROM_BIN], ["$KEEL_LIB_FROM_BIN"], [the way from the commands to the libraries])
 AC_DEFINE_UNQUOTED([KEEL_BIN_FROM_LIB], ["$KEEL_BIN_FROM_LIB"], [the way from the libraries to the commands])
 dnl Where the loader looks anyway, a path of our own would only be in the way; and pkg-config knows the prefix of the system by its name.
-KEEL_BIN_LDFLAGS= KEEL_LIB_LDFLAGS=
+KEEL_BIN_LDFLAGS= KEEL_LIB_LDFLAGS= KEEL_BY_HAND=. KEEL_FROM_BY_HAND=
 case $keel_libdir in
-/lib | /lib64 | /usr/lib | /usr/lib64 | /usr/lib/*-linux-gnu*) KEEL_PC_PREFIX='$(prefix)' KEEL_ALIASES_PREFIX='$(prefix)' ;;
+/lib | /lib64 | /usr/lib | /usr/lib64 | /usr/lib/*-linux-gnu*) KEEL_PC_PREFIX='$(prefix)' KEEL_ALIASES_PREFIX='$(prefix)'
+    dnl The names that other MPIs' libraries have, too (libmpi.so): there they may be those of packages.
+    KEEL_BY_HAND=keel/dev KEEL_FROM_BY_HAND=../../ ;;
 *)
     KEEL_PC_PREFIX="\$\${pcfiledir}/$KEEL_HOME_FROM_PC"
     KEEL_ALIASES_PREFIX="\$\${pcfiledir}/$KEEL_HOME_FROM_ALIASES"
     KEEL_BIN_LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/$KEEL_LIB_FROM_BIN' -Wl,--enable-new-dtags"
     KEEL_LIB_LDFLAGS="-Wl,-rpath,'\$\$ORIGIN' -Wl,--enable-new-dtags" ;;
 esac
+AC_SUBST([KEEL_BY_HAND])
+AC_SUBST([KEEL_FROM_BY_HAND])
 AC_SUBST([KEEL_BIN_LDFLAGS])
 AC_SUBST([KEEL_LIB_LDFLAGS])
 AC_SUBST([KEEL_PC_PREFIX])

@@ -594,6 +594,7 @@ PARTS = {
     "mutation": (scripts_of("mutation"), "every exported procedure has a test that fails without its body"),
     "symbols": (scripts_of("symbols"), "every Debian package that depends on MPICH or Open MPI: Keel's libraries have each symbol of an MPI that its ELF files need"),
     "apps": (scripts_of("apps"), "programs nobody here wrote: HPC Challenge, FFTW, p4est, PT-Scotch, SUNDIALS, DUNE"),
+    "packages": (scripts_of("packages"), "make dist; Debian's packages: built, checked, installed, used, upgraded and removed in a bare system (root)"),
     "peers": (scripts_of("peers"), "what Keel refuses and the installed peers do not is what doc/compatibility.md says"),
     "perf": (scripts_of("perf"), "benchmarks beside the installed peers: prints ratios, never fails on a time"),
 }

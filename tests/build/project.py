@@ -91,7 +91,7 @@ ModulesHelp
 
 def modulefile(prefix):
     """What the modulefile of this tree does: rows (how, variable, value)."""
-    found = sorted(glob.glob(prefix + "/share/modulefiles/keel/*"), key=os.path.getmtime)[-1:]  # versions before it stay where they were installed
+    found = sorted((p for p in glob.glob(prefix + "/share/modulefiles/keel/*") if not p.endswith(".lua")), key=os.path.getmtime)[-1:]  # versions before it stay where they were installed
     same("one modulefile", len(found), 1)
     with open(found[0]) as f:
         check("its first line is the cookie", f.readline().startswith("#%Module"))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""completion.py OPTIONS.DEF FOLDER: what bash, zsh and fish complete on mpiexec's command line, from the options that it has.
+"""completion.py OPTIONS.DEF FOLDER MPIEXEC MPIRUN: what bash, zsh and fish complete on mpiexec's command line, from the options that it has.
 
-Written to FOLDER: mpiexec and mpirun (bash), _mpiexec (zsh), mpiexec.fish and mpirun.fish.  Offered are the first name of each option and, once a letter is there,
+MPIEXEC, MPIRUN: the installed names of the commands.  Written to FOLDER, by these names: mpiexec and mpirun (bash), _mpiexec (zsh), mpiexec.fish and
+mpirun.fish.  Offered are the first name of each option and, once a letter is there,
 its other names; words that an option takes; files, folders, programs and hosts where it takes those."""
 import os
 import re
@@ -107,14 +108,14 @@ _keel_mpiexec() {
         compopt -o filenames 2>/dev/null
     fi
 }
-complete -F _keel_mpiexec mpiexec mpirun
+complete -F _keel_mpiexec @MPIEXEC@ @MPIRUN@
 """
 BASH_TAKES = {
     "file": 'mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null',
     "folder": 'mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null',
     "program": 'mapfile -t COMPREPLY < <(compgen -c -- "$cur")',
     "host": 'mapfile -t COMPREPLY < <(compgen -A hostname -- "$cur")',
-    "process": 'mapfile -t COMPREPLY < <(compgen -W "$(pgrep -x mpiexec)" -- "$cur")',
+    "process": 'mapfile -t COMPREPLY < <(compgen -W "$(pgrep -x @MPIEXEC@)" -- "$cur")',
 }
 
 
@@ -131,14 +132,14 @@ def bash(ours, others):
             .replace("@FIRST@", " ".join(o.first for o in ours)).replace("@ALL@", " ".join(n for o in ours for n in o.names)))
 
 
-ZSH = r"""#compdef mpiexec mpirun
+ZSH = r"""#compdef @MPIEXEC@ @MPIRUN@
 # zsh completion for mpiexec and mpirun; made from mpiexec's options (src/pmi/launch/cli/completion.py).
 _arguments -S -C \
 @SPECS@
     '(-)*::program and its arguments:_normal'
 """
 ZSH_TAKES = {"file": "_files", "folder": "_files -/", "program": "_command_names -e", "host": "_hosts",
-             "process": "compadd -- $(pgrep -x mpiexec)", "none": " "}
+             "process": "compadd -- $(pgrep -x @MPIEXEC@)", "none": " "}
 
 
 def zsh(ours):
@@ -158,25 +159,28 @@ def zsh(ours):
 def fish(ours):
     lines = ["# fish completion for mpiexec and mpirun; made from mpiexec's options (src/pmi/launch/cli/completion.py)."]
     takes = {"file": "-r -F", "folder": "-x -a '(__fish_complete_directories)'", "program": "-x -a '(__fish_complete_command)'",
-             "host": "-x -a '(__fish_print_hostnames)'", "process": "-x -a '(pgrep -x mpiexec)'", "none": "-x"}
+             "host": "-x -a '(__fish_print_hostnames)'", "process": "-x -a '(pgrep -x @MPIEXEC@)'", "none": "-x"}
     for o in ours:
         text = o.text.replace("\\", "\\\\").replace("'", "\\'")
         take = "" if o.values < 1 else "-x -a '%s'" % o.words if o.kind == "words" else takes[o.kind]
         for name in o.names:
-            lines.append(" ".join(w for w in ("complete -c mpiexec -o", name, "" if len(name) == 1 else "-l " + name, take, "-d '%s'" % text) if w))
-    lines += ["complete -c mpiexec -n 'not string match -q -- \"-*\" (commandline -ct)' -a '(__fish_complete_command)'",
-              "complete -c mpirun -w mpiexec"]
+            lines.append(" ".join(w for w in ("complete -c @MPIEXEC@ -o", name, "" if len(name) == 1 else "-l " + name, take, "-d '%s'" % text) if w))
+    lines += ["complete -c @MPIEXEC@ -n 'not string match -q -- \"-*\" (commandline -ct)' -a '(__fish_complete_command)'",
+              "complete -c @MPIRUN@ -w @MPIEXEC@"]
     return "\n".join(lines) + "\n"
 
 
 def main():
-    path, folder = sys.argv[1:]
+    path, folder, mpiexec, mpirun = sys.argv[1:]
     ours, others = options(path)
-    made = {"mpiexec": bash(ours, others), "_mpiexec": zsh(ours), "mpiexec.fish": fish(ours)}
-    made.update({"mpirun": made["mpiexec"], "mpirun.fish": made["mpiexec.fish"]})
-    for name, text in made.items():
-        with open(os.path.join(folder, name), "w") as f:
-            f.write(text)
+    in_bash, in_fish = bash(ours, others), fish(ours)
+    made = {"bash": {mpiexec: in_bash, mpirun: in_bash}, "zsh": {"_" + mpiexec: zsh(ours)},
+            "fish": {mpiexec + ".fish": in_fish, mpirun + ".fish": in_fish}}
+    for shell, files in made.items():
+        os.makedirs(os.path.join(folder, shell), exist_ok=True)
+        for name, text in files.items():
+            with open(os.path.join(folder, shell, name), "w") as f:
+                f.write(text.replace("@MPIEXEC@", mpiexec).replace("@MPIRUN@", mpirun))
 
 
 main()
