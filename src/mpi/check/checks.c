@@ -4,6 +4,7 @@
 #include "checks.h"
 #include "buffers.h"
 #include "mpid.h"
+#include "signatures.h"
 #include "tell.h"
 
 void MPIR_Check_begin(void)
@@ -12,10 +13,12 @@ void MPIR_Check_begin(void)
     if (MPIR_Check_strict())
         MPID_Need(MPID_NEEDS_STRICT, true);
     MPIR_Buffers_begin();
+    MPIR_Signatures_begin();
 }
 
 void MPIR_Check_end(void)
 {
+    MPIR_Signatures_end();
     MPIR_Buffers_end();
     MPID_Need(MPID_NEEDS_STRICT, false);
     MPIR_Check_tell_end();

@@ -7,4 +7,9 @@
 void MPIR_Check_begin(void);
 void MPIR_Check_end(void);
 
+/* Of a message: " (MPI_Send, file.c:9 (main))", the call that has sent it and its place, as its sender has said (mpid_listen.h); to be
+ * freed.  NULL: without memory. */
+struct MPID_Note;
+char *MPIR_Check_sender(const struct MPID_Note *note);
+
 #endif

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "checks.h"
 #include "comm.h"
 #include "mpid_listen.h"
 #include "request.h"
@@ -80,7 +81,7 @@ static const struct note *note_of(const struct keel_object *o)
 __attribute__((format(printf, 3, 4))) static void leaks_add(struct list *l, const struct keel_object *o,
                                                             const char *fmt, ...)
 {
-    char words[MPI_MAX_OBJECT_NAME + 64];
+    char words[MPI_MAX_OBJECT_NAME + 192];
     const struct note *n = o ? note_of(o) : NULL;
     va_list ap;
     va_start(ap, fmt);
@@ -181,11 +182,13 @@ static void add_other(void *obj, void *list)
 }
 
 static void add_message(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag, int64_t bytes,
-                        void *list)
+                        const struct MPID_Note *note, void *list)
 {
     const char *name = comm ? ((const MPIR_Comm *)comm)->name : "";
-    leaks_add(list, NULL, "%lld bytes with tag %d from rank %d%s%s", (long long)bytes, tag, source,
-              name[0] ? " on " : "", name);
+    char *sender = note ? MPIR_Check_sender(note) : NULL;
+    leaks_add(list, NULL, "%lld bytes with tag %d from rank %d%s%s%s", (long long)bytes, tag, source,
+              name[0] ? " on " : "", name, sender ? sender : "");
+    free(sender);
 }
 
 static void fill_comms(struct list *l)

@@ -53,7 +53,8 @@ enum req_flag {
     REQ_HOLDS = 0x400,    /* a reference to the datatype */
     REQ_FREED = 0x800,    /* given to MPID_Request_free */
     REQ_WATCHED = 0x1000, /* given to MPID_Request_watch */
-    REQ_TOLD = 0x2000     /* listeners have been told that it has begun */
+    REQ_TOLD = 0x2000,    /* listeners have been told that it has begun */
+    REQ_NOTED = 0x4000    /* a note goes before it (note.c), and has not gone */
 };
 
 /* ---- Devices and peers ---- */
@@ -343,6 +344,12 @@ extern struct core MPID_core;
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define likely(x) __builtin_expect(!!(x), 1)
 
+/* needs.c, below */
+static inline bool needs_some(uint32_t bits)
+{
+    return unlikely((MPID_core.needs & bits) != 0);
+}
+
 /* devset.c */
 int MPID_Devset_open(void);
 int MPID_Devset_reach_others(void); /* open what reaches processes of other jobs, if nothing does */
@@ -463,10 +470,28 @@ static inline int32_t grank_of(const struct MPIR_COMMUNICATOR *comm, int32_t lra
     return lrank >= 0 && lrank < comm->remote_size ? comm->lrank_to_grank[lrank] : -1;
 }
 
+/* note.c: what the sender of a message tells the receiver's listeners. */
+void MPID_Notes_fini(void);
+void MPID_Note_begin(struct MPIR_HANDLE *r,
+                     const struct MPID_Transfer *t); /* is there one?  Then REQ_NOTED */
+void MPID_Note_end(const struct MPIR_HANDLE *r);     /* it does not go any more */
+dev_status MPID_Note_send(struct peer *p,
+                          struct MPIR_HANDLE *r); /* DEV_AGAIN: it has not gone; else no REQ_NOTED */
+void MPID_Note_self(struct MPIR_HANDLE *r);       /* to this process */
+void MPID_Note_in(const struct dev_head *h, const void *body);
+void MPID_Note_keep(const struct umsg *m,
+                    uint32_t context); /* of a message that has just come, and is kept */
+const struct MPID_Note *MPID_Note_beside(const struct umsg *m); /* that of a kept message; NULL: none */
+/* That of a message that meets its receive; `m` NULL: it has just come. */
+bool MPID_Note_take(uint32_t context, int32_t source, int32_t tag, const struct umsg *m,
+                    struct MPID_Note *note);
+
 /* counts.c: a message came before its receive */
 static inline void count_unexpected(const struct umsg *m, uint32_t context_id)
 {
     MPID_core.counts.unexpected++;
+    if (needs_some(MPID_NEEDS_OBSERVERS))
+        MPID_Note_keep(m, context_id);
     ku_event_tell(&MPID_events[EVENT_UNEXPECTED],
                   (const int64_t[]){ m->source, m->tag, (int32_t)context_id, m->len });
 }
@@ -745,10 +770,6 @@ static inline bool report_wanted(void)
 int MPID_Needs_read(void);    /* KEEL_NEEDS */
 void MPID_Peers_retune(void); /* after a change of needs or threshold */
 void MPID_Lanes_tune(void);   /* after a change of needs, of the table of peers, or of the bias (thread.h) */
-static inline bool needs_some(uint32_t bits)
-{
-    return unlikely((MPID_core.needs & bits) != 0);
-}
 /* May messages go ways on which nobody is told, no datatype is kept, and no send waits? */
 static inline bool needs_nothing(void)
 {
@@ -765,12 +786,14 @@ static inline void tell_packet(char direction, int32_t peer, const struct dev_he
     if (needs_some(MPID_NEEDS_OBSERVERS))
         MPID_Tell_packet(direction, peer, h, len);
 }
-/* A message of so many bytes has met its receive. */
-void MPID_Tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes);
-static inline void tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
+/* A message of so many bytes has met its receive; `kept`: it was this one, NULL: it has just come. */
+void MPID_Tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes,
+                       const struct umsg *kept);
+static inline void tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes,
+                                const struct umsg *kept)
 {
     if (needs_some(MPID_NEEDS_OBSERVERS))
-        MPID_Tell_matched(receive, source, tag, bytes);
+        MPID_Tell_matched(receive, source, tag, bytes, kept);
 }
 /* A message or a receive begins; told of its end as well (REQ_TOLD). */
 void MPID_Tell_begun(struct MPIR_HANDLE *r);

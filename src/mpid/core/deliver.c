@@ -68,7 +68,7 @@ static void message_in(int32_t peer, const struct dev_head *h, const void *body,
         keep(c, peer, h, body, len);
         return;
     }
-    tell_matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len);
+    tell_matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)len, NULL);
     int64_t capacity = req_bytes(r), n = (int64_t)len < capacity ? (int64_t)len : capacity;
     if (n > 0)
         req_take(r, 0, body, n);
@@ -101,7 +101,7 @@ static void rts_in(int32_t peer, const struct dev_head *h, const void *body, siz
     MPID_core.received_bytes += in.rts.total;
     r = c != NULL ? MPID_Posted_take(&c->posted, (int32_t)h->source, (int32_t)h->tag) : NULL;
     if (r != NULL) {
-        tell_matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)in.rts.total);
+        tell_matched(r, (int32_t)h->source, (int32_t)h->tag, (int64_t)in.rts.total, NULL);
         MPID_Rndv_recv(r, peer, (int32_t)h->source, (int32_t)h->tag, &in, true);
         return;
     }
@@ -244,6 +244,9 @@ static void odd_in(int32_t peer, const struct dev_head *h, const void *body, siz
     case PKT_REFUSED:
         MPID_Refused_packet(h, body, len);
         break;
+    case PKT_NOTE:
+        MPID_Note_in(h, body);
+        break;
     default:
         MPID_Mem_packet(peer, h, body, len);
     }
@@ -253,7 +256,7 @@ void MPID_Deliver(void *arg, int32_t peer, const struct dev_head *h, const void 
 {
     const char *wrong = pkt_check(h, body, len);
     (void)arg;
-    if (unlikely(peer < 0 && h->kind != PKT_SHORT))
+    if (unlikely(peer < 0 && h->kind != PKT_SHORT && h->kind != PKT_NOTE))
         wrong = "one whose sender is not known";
     if (unlikely(wrong != NULL))
         MPID_Broken("a packet came that no Keel process sends: %s (kind %d, %zu bytes)", wrong, (int)h->kind,

@@ -339,6 +339,7 @@ static void teardown(void)
 {
     MPID_Contexts_fini();
     MPID_Umsg_fini();
+    MPID_Notes_fini();
     MPID_Devset_fini();
     MPID_Jobs_fini();
     ku_slab_fini(&MPID_core.rndvs);

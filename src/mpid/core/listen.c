@@ -21,7 +21,7 @@ static uint32_t hears(const struct MPID_Listener *l)
         bits |= MPID_HEARD_CALLS;
     if (l->object_made != NULL || l->object_freed != NULL)
         bits |= MPID_HEARD_OBJECTS;
-    if (l->transfer_begun != NULL || l->transfer_completed != NULL)
+    if (l->transfer_begun != NULL || l->transfer_completed != NULL || l->note != NULL)
         bits |= MPID_HEARD_TRANSFERS;
     if (l->matched != NULL || l->packet != NULL)
         bits |= MPID_HEARD_PACKETS;
@@ -75,7 +75,7 @@ static const char *const kind_name[] = { "?",       "SHORT",      "EAGER", "RTS"
                                          "CANCEL",  "CANCEL_ACK", "XOFF",  "XON",  "SYNC",    "SHARE",
                                          "SHARED",  "START",      "PUT",   "GET",  "GOT",     "ATOMIC",
                                          "FLUSH",   "MEM_ACK",    "WATCH", "DIED", "RTS_KEY", "BYE",
-                                         "CTS_KEY", "REFUSED" };
+                                         "CTS_KEY", "REFUSED",    "NOTE" };
 _Static_assert(sizeof kind_name / sizeof *kind_name == PKT_KINDS, "each kind has a name");
 
 void MPID_Tell_packet(char direction, int32_t grank, const struct dev_head *h, size_t len)
@@ -90,13 +90,18 @@ void MPID_Tell_packet(char direction, int32_t grank, const struct dev_head *h, s
     TELL(packet, &p);
 }
 
-void MPID_Tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes)
+void MPID_Tell_matched(const struct MPIR_HANDLE *receive, int32_t source, int32_t tag, int64_t bytes,
+                       const struct umsg *kept)
 {
+    struct MPID_Note note;
+    bool noted = MPID_Note_take(receive->context_id, source, tag, kept, &note);
     const struct MPID_Match m = { .context = receive->context_id,
                                   .source = source,
                                   .tag = tag,
                                   .peer = grank_of(receive->comm, source),
-                                  .bytes = bytes };
+                                  .bytes = bytes,
+                                  .transfer = (uintptr_t)receive,
+                                  .note = noted ? &note : NULL };
     TELL(matched, &m);
 }
 
@@ -118,11 +123,15 @@ void MPID_Tell_begun(struct MPIR_HANDLE *r)
     const struct MPID_Transfer t = transfer_of(r);
     r->state |= REQ_TOLD;
     TELL(transfer_begun, &t);
+    if (r->handle_type == MPIR_SEND)
+        MPID_Note_begin(r, &t);
 }
 
 void MPID_Tell_completed(const struct MPIR_HANDLE *r)
 {
     struct MPID_Transfer t = transfer_of(r);
+    if (r->state & REQ_NOTED)
+        MPID_Note_end(r);
     t.error = r->errval;
     t.cancelled = r->s.cancelled;
     if (r->handle_type != MPIR_SEND) {

@@ -50,7 +50,7 @@ void MPID_Recv_umsg(struct MPIR_HANDLE *r, struct umsg *m)
 {
     int64_t capacity = MPID_Req_capacity(r), n = m->len < capacity ? m->len : capacity;
     struct rts_in in;
-    tell_matched(r, m->source, m->tag, m->len);
+    tell_matched(r, m->source, m->tag, m->len, m);
     switch (m->kind) {
     case UMSG_SHORT:
     case UMSG_HEAP:

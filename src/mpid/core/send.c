@@ -93,6 +93,8 @@ enum send_result MPID_Send_first(struct peer *p, struct MPIR_HANDLE *r)
 {
     int64_t bytes = req_bytes(r);
     dev_status s;
+    if (unlikely(r->state & REQ_NOTED) && MPID_Note_send(p, r) == DEV_AGAIN)
+        return SEND_AGAIN;
     if (by_rndv(p, r, bytes)) {
         if (r->aux == NULL && MPID_Rndv_send(p, r) == NULL) {
             MPID_Req_fail(r, MPI_ERR_NO_MEM);
@@ -194,12 +196,14 @@ static int self_send(struct MPIR_HANDLE *s)
     struct MPIR_HANDLE *r;
     if (c == NULL)
         return MPI_ERR_NO_MEM;
+    if (unlikely(s->state & REQ_NOTED))
+        MPID_Note_self(s);
     MPID_core.counts.self++;
     MPID_core.counts.self_bytes += (uint64_t)req_bytes(s);
     r = MPID_Posted_take(&c->posted, s->rank, s->tag);
     if (r == NULL)
         return self_keep(s, c);
-    tell_matched(r, s->rank, s->tag, req_bytes(s));
+    tell_matched(r, s->rank, s->tag, req_bytes(s), NULL);
     MPID_Self_copy(s, r);
     return 0;
 }

@@ -269,7 +269,8 @@ static void add_messages(struct context *c, void *rep)
 }
 
 struct unreceived {
-    void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag, int64_t bytes, void *arg);
+    void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag, int64_t bytes,
+               const struct MPID_Note *note, void *arg);
     void *arg;
 };
 
@@ -280,11 +281,11 @@ static void show_unreceived(struct context *c, void *arg)
     if (comm != NULL && c->id != comm->context_id + MPID_CONTEXT_PT2PT)
         return; /* the library's own */
     for (const struct umsg *m = c->unexp.head; m != NULL; m = m->next)
-        u->fn(comm, m->source, m->tag, m->len, u->arg);
+        u->fn(comm, m->source, m->tag, m->len, MPID_Note_beside(m), u->arg);
 }
 
 void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
-                                int64_t bytes, void *arg),
+                                int64_t bytes, const struct MPID_Note *note, void *arg),
                      void *arg)
 {
     struct unreceived u = { fn, arg };

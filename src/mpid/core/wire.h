@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire.h: the packets that cores exchange: version 4 of the wire format (doc/wire.md says the same in words, and
+/* wire.h: the packets that cores exchange: version 5 of the wire format (doc/wire.md says the same in words, and
  * wire_test compares the two).
  *
  * Every packet is a struct dev_head and a body.  A body's numbers are little-endian, whatever the machine; the head is the
@@ -13,7 +13,7 @@
 #include "device.h"
 
 enum {
-    PKT_VERSION = 4,
+    PKT_VERSION = 5,
     PKT_SHORT_MAX = 48,  /* bytes of payload in a SHORT packet */
     PKT_INLINE_MAX = 24, /* bytes of payload in an RTS packet */
 };
@@ -45,6 +45,7 @@ enum pkt_kind {
     PKT_BYE, /* through a joint segment: nothing more comes from this process, and it takes nothing more */
     PKT_CTS_KEY, /* an answer to RTS_KEY: the sender's device may put the message: struct pkt_cts, the key to where */
     PKT_REFUSED, /* nobody is to wait for messages with this tag (refuse.c): context, tag, source: who says so; struct pkt_refused, words */
+    PKT_NOTE, /* what listeners are told of the next message: context, tag, source of that; struct pkt_note (note.c) */
     PKT_KINDS
 };
 
@@ -108,6 +109,16 @@ struct mem_key {
     uint64_t len;
 };
 enum { MEM_KEY_MAGIC = 0x4b454d4b };
+
+struct pkt_note {
+    uint64_t digest; /* as MPID_Note has it (mpid_listen.h) */
+    uint64_t numbers;
+    uint64_t address;
+    uint32_t module, offset;
+    uint32_t call;
+    uint16_t flags, what;
+    uint8_t first[8];
+};
 
 struct pkt_cancel {
     struct pkt_op sender;
@@ -451,6 +462,35 @@ static inline struct pkt_refused pkt_refused_of(const void *body)
     return KU_LE_IS(b, ((struct pkt_refused){ .error = ku_le32(b.error), .flags = ku_le32(b.flags) }));
 }
 
+/* The same both ways. */
+static inline struct pkt_note pkt_note_le(const struct pkt_note *b)
+{
+    struct pkt_note n = { .digest = ku_le64(b->digest),
+                          .numbers = ku_le64(b->numbers),
+                          .address = ku_le64(b->address),
+                          .module = ku_le32(b->module),
+                          .offset = ku_le32(b->offset),
+                          .call = ku_le32(b->call),
+                          .flags = ku_le16(b->flags),
+                          .what = ku_le16(b->what) };
+    memcpy(n.first, b->first, sizeof n.first);
+    return n;
+}
+static inline void pkt_note_prepare(struct pkt *p, uint32_t context, int tag, int source,
+                                    const struct pkt_note *note)
+{
+    struct pkt_note b = pkt_note_le(note);
+    _Static_assert(sizeof b == PKT_SHORT_MAX, "note");
+    p->head = pkt_head(PKT_NOTE, sizeof b, context, (uint32_t)tag, (uint32_t)source);
+    memcpy(p->body, &b, sizeof b);
+}
+static inline struct pkt_note pkt_note_of(const void *body)
+{
+    struct pkt_note b;
+    memcpy(&b, body, sizeof b);
+    return pkt_note_le(&b);
+}
+
 /* XOFF, XON, WATCH, BYE, SYNC (tag: its round), DIED (tag: a rank): a head alone. */
 static inline struct dev_head pkt_signal_prepare(enum pkt_kind kind, uint32_t tag)
 {
@@ -559,6 +599,8 @@ static inline const char *pkt_check(const struct dev_head *h, const void *body, 
         return NULL;
     case PKT_REFUSED:
         return pkt_check_refused(body, len);
+    case PKT_NOTE:
+        return len == sizeof(struct pkt_note) ? NULL : "a NOTE of wrong length";
     case PKT_DIED:
         return h->tag <= INT32_MAX ? NULL : "a rank out of range";
     default:

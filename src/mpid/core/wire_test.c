@@ -29,7 +29,10 @@ static const struct row {
     FIELD(pkt_mem_ack, value),  FIELD(pkt_mem_ack, error),    FIELD(pkt_mem_ack, zero),
     FIELD(mem_key, magic),      FIELD(mem_key, rank),         FIELD(mem_key, region),
     FIELD(mem_key, address),    FIELD(mem_key, len),          FIELD(pkt_refused, error),
-    FIELD(pkt_refused, flags),
+    FIELD(pkt_refused, flags),  FIELD(pkt_note, digest),      FIELD(pkt_note, numbers),
+    FIELD(pkt_note, address),   FIELD(pkt_note, module),      FIELD(pkt_note, offset),
+    FIELD(pkt_note, call),      FIELD(pkt_note, flags),       FIELD(pkt_note, what),
+    FIELD(pkt_note, first),
 };
 static const struct {
     const char *name;
@@ -58,7 +61,8 @@ static const struct {
               { "RTS_KEY", PKT_RTS_KEY },
               { "CTS_KEY", PKT_CTS_KEY },
               { "BYE", PKT_BYE },
-              { "REFUSED", PKT_REFUSED } };
+              { "REFUSED", PKT_REFUSED },
+              { "NOTE", PKT_NOTE } };
 
 static char *document(void)
 {
@@ -160,6 +164,8 @@ START_TEST(what_is_made_is_taken)
         ck_assert(pkt_refused_of(p.body).error == 4 && pkt_refused_of(p.body).flags == 3);
         ck_assert(p.head.len == 8 + n && memcmp(p.body + 8, words, n) == 0);
     }
+    pkt_note_prepare(&p, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
+    ck_assert_ptr_null(pkt_check(&p.head, p.body, p.head.len));
     p.head = pkt_signal_prepare(PKT_SYNC, 31);
     ck_assert_ptr_null(pkt_check(&p.head, p.body, 0));
 }
@@ -227,6 +233,8 @@ START_TEST(what_is_wrong_is_refused)
     refused(&p, 8, "a REFUSED without an error");
     pkt_refused_prepare(&p, 1, 2, 3, 4, 4, "", 0);
     refused(&p, 8, "a REFUSED with a flag that does not exist");
+    pkt_note_prepare(&p, 1, 2, 3, &(struct pkt_note){ .numbers = 1 });
+    refused(&p, 47, "a NOTE too short");
     pkt_mem_ack_prepare(&p, op, 0, 0);
     refused(&p, 23, "a MEM_ACK too short");
     p.head.kind = 0;
@@ -352,6 +360,30 @@ START_TEST(bodies_are_these_bytes)
 }
 END_TEST
 
+START_TEST(a_note_is_these_bytes)
+{
+    static const uint8_t bytes[] = { 0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21, 0x38, 0x37, 0x36, 0x35,
+                                     0x34, 0x33, 0x32, 0x31, 0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42, 0x41,
+                                     0x54, 0x53, 0x52, 0x51, 0x64, 0x63, 0x62, 0x61, 0x74, 0x73, 0x72, 0x71,
+                                     0x82, 0x81, 0x92, 0x91, 1,    2,    3,    4,    5,    6,    7,    8 };
+    struct pkt_note n = { 0x2122232425262728,
+                          0x3132333435363738,
+                          0x4142434445464748,
+                          0x51525354,
+                          0x61626364,
+                          0x71727374,
+                          0x8182,
+                          0x9192,
+                          { 1, 2, 3, 4, 5, 6, 7, 8 } };
+    struct pkt p;
+    pkt_note_prepare(&p, 7, 8, 9, &n);
+    ck_assert_uint_eq(p.head.len, sizeof bytes);
+    golden("NOTE", p.body, bytes, "8884442211111111");
+    struct pkt_note back = pkt_note_of(p.body);
+    ck_assert_int_eq(memcmp(&back, &n, sizeof n), 0);
+}
+END_TEST
+
 START_TEST(bodies_of_memory_are_these_bytes)
 {
     static const uint8_t get[] = { OF_ONE, OF_OTHER, 0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22,
@@ -423,6 +455,7 @@ int main(void)
     tcase_add_test(t, updates_of_every_width);
     tcase_add_test(t, bodies_are_these_bytes);
     tcase_add_test(t, bodies_of_memory_are_these_bytes);
+    tcase_add_test(t, a_note_is_these_bytes);
     tcase_add_test(t, heads_are_these_bytes);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);

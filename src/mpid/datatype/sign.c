@@ -74,6 +74,7 @@ static void sign_measure(struct MPID_SIGN *sign, const struct MPID_SIGN_PART *p)
     int64_t bytes = p->sub ? p->sub->bytes : MPID_External_native(p->basic);
     int64_t wire = p->sub ? p->sub->wire : MPID_External_wire(p->basic);
     sign->bytes += p->times * bytes;
+    sign->sum = MPID_Sum_add(sign->sum, p);
     sign->wire = wire < 0 || sign->wire < 0 ? -1 : sign->wire + p->times * wire;
     if (p->sub && sign->depth <= p->sub->depth)
         sign->depth = p->sub->depth + 1;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "mpid.h"
+#include "mpid/datatype/signature.h"
 
 enum { MPID_SIGN_DEPTH = 1000 };
 
@@ -26,6 +27,7 @@ struct MPID_SIGN {
     int32_t depth; /* signatures below signatures */
     int64_t bytes,
         wire; /* packed bytes of one, natively and in external32 (-1: some part is unknown there) */
+    struct MPID_SUM sum; /* of one */
     int64_t n;
     struct MPID_SIGN_PART part[];
 };

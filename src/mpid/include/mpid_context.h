@@ -43,9 +43,11 @@ const struct MPID_Refusal *MPID_Refused(uint32_t context_id, int tag);
 /* Messages of context id `part`, which is `comm`'s, are on behalf of calls in context id `of`: what is refused there is refused here. */
 void MPID_Refused_with(struct MPIR_COMMUNICATOR *comm, uint32_t part, uint32_t of);
 
-/* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not known here. */
+/* Call fn for each message of the program that has come and that no receive has asked for; comm: NULL if it is not known here; note: what
+ * its sender has said of it (mpid_listen.h), NULL: nothing. */
+struct MPID_Note;
 void MPID_Unreceived(void (*fn)(const struct MPIR_COMMUNICATOR *comm, int32_t source, int32_t tag,
-                                int64_t bytes, void *arg),
+                                int64_t bytes, const struct MPID_Note *note, void *arg),
                      void *arg);
 
 #endif

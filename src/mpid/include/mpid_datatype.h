@@ -48,6 +48,27 @@ void MPID_Type_fini(struct MPIR_DATATYPE *type);
 extern struct MPID_LAYOUT MPID_Layout_float_int, MPID_Layout_double_int, MPID_Layout_long_int,
     MPID_Layout_2int, MPID_Layout_short_int, MPID_Layout_long_double_int;
 
+/* The type signature of `count` elements (MPI 5.0, 5.1), or of its first `limit` numbers, so that it can be compared with one of another
+ * process: equal digests of as many numbers are equal sequences.  A complex number is two numbers, and so is a pair.  Integers of
+ * one size and sign are equal, whatever their names, and so are floating types of one size. */
+enum { MPID_SIGNATURE_FIRST = 8, MPID_SIGNATURE_BASE = 0x200 /* which all values of basic types have */ };
+enum {
+    MPID_SIGNATURE_UNKNOWN = 1, /* nothing is known of it */
+    MPID_SIGNATURE_PACKED = 2,  /* there is MPI_PACKED in it, which stands for anything */
+    MPID_SIGNATURE_UNIFORM = 4  /* it is one basic type, repeated */
+};
+struct MPID_Signature {
+    uint64_t digest;
+    int64_t n;
+    uint32_t flags;
+    uint8_t first
+        [MPID_SIGNATURE_FIRST]; /* of which basic types its first numbers are: the low byte; 0: there are none */
+};
+void MPID_Signature_of(const struct MPIR_DATATYPE *t, int64_t count, int64_t limit, struct MPID_Signature *s);
+/* Which of the first numbers is the first that is not alike in both; -1: none of them. */
+int MPID_Signature_differ(const uint8_t *a, const uint8_t *b);
+int MPID_Signature_numbers(uint8_t basic); /* that one element has */
+
 /* Copy the first `len` packed bytes of one typed buffer into another of this process; they do not overlap, and both
  * have so many. */
 void MPID_Copy(const void *src, int64_t scount, const struct MPIR_DATATYPE *stype, void *dest, int64_t dcount,

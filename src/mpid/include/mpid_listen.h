@@ -112,12 +112,27 @@ struct MPID_Transfer {
     int cancelled;
 };
 
+/* What the sender of a message lets the listeners of its receiver know of it, where a listener there has given it (`note`).  What stands
+ * in it is theirs to say; KEEL_CHECK's has this. */
+struct MPID_Note {
+    uint64_t digest;  /* of the type signature, as MPID_Signature_of tells it (mpid_datatype.h), */
+    int64_t numbers;  /* and how many numbers it has */
+    uint64_t address; /* where the sender has called, in its process, */
+    uint32_t module,
+        offset; /* and as a digest of the program or library there, and the place in that; module 0: not known */
+    uint32_t call; /* which procedure it has called */
+    uint16_t flags, what;
+    uint8_t first[8]; /* which basic types the first numbers are of */
+};
+
 /* A message has met its receive. */
 struct MPID_Match {
     uint32_t context;
     int32_t source, tag; /* in the communicator */
     int32_t peer;        /* of the job's ranks; -1: not known */
     int64_t bytes;
+    uint64_t transfer;            /* the id of the receive */
+    const struct MPID_Note *note; /* NULL: none has come */
 };
 
 struct MPID_Packet {
@@ -161,6 +176,9 @@ struct MPID_Listener {
     void (*happened)(void *self, const struct MPID_Happening *happening);
     int (*hears)(void *self, const char *event); /* of `happened`: does it want this event?  NULL: all */
     void (*ended)(void *self);                   /* the last: MPI ends in this process in the regular way */
+    /* A message is about to begin: what its receiver's listeners are to be told of it; 0: nothing.  Of the first listener that says
+     * something. */
+    int (*note)(void *self, const struct MPID_Transfer *transfer, struct MPID_Note *note);
 };
 
 /* What the library does for a plug-in, which need not be linked with it. */
